@@ -1,0 +1,30 @@
+# What every target of the tree shares: warnings, sanitizers, the two header roots, one line to make a test.
+
+add_library(dagtap_options INTERFACE)
+target_compile_options(dagtap_options INTERFACE
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+  -Wno-unused-parameter -fno-strict-aliasing)
+target_compile_definitions(dagtap_options INTERFACE _GNU_SOURCE DAGTAP_VERSION="${PROJECT_VERSION}")
+target_include_directories(dagtap_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+if(DAGTAP_SANITIZE)
+  target_compile_options(dagtap_options INTERFACE -fsanitize=${DAGTAP_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=undefined)
+  target_link_options(dagtap_options INTERFACE -fsanitize=${DAGTAP_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+
+# dagtap_test(NAME label1;label2 sources... LINK libs...): one cmocka program, run by CTest.
+function(dagtap_test name labels)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE dagtap_options PkgConfig::CMOCKA Threads::Threads ${arg_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  # handle_segv=2: cmocka's own SIGSEGV handler would hide AddressSanitizer's report.
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300 ENVIRONMENT
+    "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0;BUILD_DIR=${CMAKE_BINARY_DIR};SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+endfunction()

@@ -1,0 +1,43 @@
+/* The API call that a thread is in: what GPU work submitted meanwhile belongs to.
+ *
+ * A frame lives on the wrapper's stack; frames of one thread form a list. Cost: two thread-local
+ * stores a call. Only the owning thread reads or writes its frames. */
+#ifndef DAGTAP_CAPTURE_FRAME_H
+#define DAGTAP_CAPTURE_FRAME_H
+
+#include <stdint.h>
+
+struct frame {
+	struct frame *outer;
+	uint64_t cid;
+	uint64_t scope;	     /* innermost scope at entry */
+	uint64_t begin_ns;
+	uint32_t activities; /* ordinal of the next GPU activity */
+	uint32_t op;
+};
+
+extern __thread struct frame *frame_top __attribute__((tls_model("initial-exec")));
+
+static inline void frame_push(struct frame *frame)
+{
+	frame->outer = frame_top;
+	frame_top = frame;
+}
+
+static inline void frame_pop(struct frame *frame)
+{
+	frame_top = frame->outer;
+}
+
+/* Who is submitting: what is stored per ring slot when it is reserved. */
+struct frame_context {
+	uint64_t cid; /* 0 = no call seen on this thread */
+	uint64_t scope;
+	uint32_t ordinal;
+	uint32_t tid;
+};
+
+/* Takes the next ordinal of the innermost call; cid 0 outside of any wrapped call. */
+struct frame_context frame_take(void);
+
+#endif

@@ -1,0 +1,435 @@
+/* The records that a traced process writes and the loader reads: docs/format/spool.md in C.
+ *
+ * A record is a multiple of 8 bytes and starts with a record_header, which is stored last, with
+ * release: a header of zero means "nothing here yet", so a reader of a file whose writer was
+ * killed stops at the first record that was not finished. Records hold no pointers to be followed
+ * (addresses are stored as plain numbers), and text is inline, not terminated, its length in a
+ * field. Times are CLOCK_MONOTONIC ns ("host ns") unless the field says ticks. All integers are
+ * little-endian, as the machine's.
+ *
+ * Ids: "cid" is a correlation id: one per API call, process-wide, from 1, in order of entry; 0 is
+ * no call. Graph, exec, kernel, queue and copy ids are process-wide counters from 1 and are never
+ * re-used, unlike the handles beside them.
+ */
+#ifndef DAGTAP_RECORD_H
+#define DAGTAP_RECORD_H
+
+#include <stdint.h>
+
+struct record_header {
+	uint16_t type;	/* enum record_type; 0 = not written */
+	uint16_t words; /* size of the whole record in 8-byte words, header included */
+	uint32_t tag;	/* meaning depends on the type */
+};
+
+/* X(name, class): the class is what losses are counted by. */
+#define RECORD_TYPES(X)                                                                            \
+	X(THREAD, META)                                                                            \
+	X(AGENT, META)                                                                             \
+	X(KERNEL, META)                                                                            \
+	X(KERNEL_GONE, META)                                                                       \
+	X(FUNCTION, META)                                                                          \
+	X(QUEUE, META)                                                                             \
+	X(QUEUE_COUNT, META)                                                                       \
+	X(DISPATCH, DISPATCH)                                                                      \
+	X(DISPATCH_DONE, DONE)                                                                     \
+	X(BARRIER, BARRIER)                                                                        \
+	X(COPY, COPY)                                                                              \
+	X(COPY_DONE, DONE)                                                                         \
+	X(API_NAME, META)                                                                          \
+	X(API, API)                                                                                \
+	X(SCOPE, SCOPE)                                                                            \
+	X(SCOPE_END, SCOPE)                                                                        \
+	X(GRAPH, GRAPH)                                                                            \
+	X(GRAPH_NODE, GRAPH)                                                                       \
+	X(GRAPH_EDGE, GRAPH)                                                                       \
+	X(GRAPH_EXEC, GRAPH)                                                                       \
+	X(GRAPH_EXEC_UPDATE, GRAPH)                                                                \
+	X(GRAPH_EXEC_GONE, GRAPH)                                                                  \
+	X(GRAPH_LAUNCH, GRAPH)                                                                     \
+	X(NODE_RECORDED, GRAPH)                                                                    \
+	X(ANCHOR, META)                                                                            \
+	X(WITNESS, META)                                                                           \
+	X(SOURCE, META)                                                                            \
+	X(NOTE, META)                                                                              \
+	X(END, META)
+
+enum record_type {
+	RECORD_NONE,
+#define X(name, class) RECORD_##name,
+	RECORD_TYPES(X)
+#undef X
+	RECORD_TYPE_COUNT
+};
+
+#define RECORD_CLASSES(X)                                                                          \
+	X(META, "meta")                                                                            \
+	X(API, "api")                                                                              \
+	X(DISPATCH, "dispatch")                                                                    \
+	X(DONE, "done")                                                                            \
+	X(BARRIER, "barrier")                                                                      \
+	X(COPY, "copy")                                                                            \
+	X(SCOPE, "scope")                                                                          \
+	X(GRAPH, "graph")
+
+enum record_class {
+#define X(name, text) RECORD_CLASS_##name,
+	RECORD_CLASSES(X)
+#undef X
+	RECORD_CLASS_COUNT
+};
+
+/* Why a record could not be written. */
+#define RECORD_DROPS(X)                                                                            \
+	X(FULL, "no free chunk")                                                                   \
+	X(REENTERED, "signal handler interrupted a write")                                         \
+	X(OVERSIZE, "record larger than a chunk")                                                  \
+	X(NO_WRITER, "no writer for this thread")
+
+enum record_drop {
+#define X(name, text) RECORD_DROP_##name,
+	RECORD_DROPS(X)
+#undef X
+	RECORD_DROP_COUNT
+};
+
+/* Longest inline text of any record; longer is cut. */
+#define RECORD_TEXT_MAX 8192
+
+/* From here on, the records of this writer belong to this thread. First in every chunk. */
+struct record_thread {
+	struct record_header header; /* tag: tid */
+	uint64_t ns;
+	uint64_t scope_number; /* high 16 bits of the thread's scope ids; 0 = none yet */
+	char name[16];
+};
+
+struct record_agent {
+	struct record_header header; /* tag: index in the runtime's order, CPU included */
+	uint64_t handle;
+	uint64_t tick_hz; /* of the ticks in DISPATCH_DONE; 0 = unknown */
+	uint32_t is_gpu;
+	uint32_t gpu_ordinal; /* among the GPUs, as HIP numbers devices without *_VISIBLE_DEVICES */
+	char name[32];	      /* "gfx906" */
+	char product[64];
+	uint64_t memory_bytes;
+	uint32_t compute_units;
+	uint32_t wave_size;
+	char uuid[32];
+};
+
+/* A kernel symbol of a loaded code object. kernel_object is re-used after unloading: dispatches
+ * name the kernel id that was valid when they were submitted. */
+struct record_kernel {
+	struct record_header header; /* tag: kernel id */
+	uint64_t ns;
+	uint64_t kernel_object;
+	uint64_t agent; /* handle */
+	uint32_t kernarg_bytes;
+	uint32_t group_bytes;
+	uint32_t private_bytes;
+	uint32_t name_bytes;
+	char name[]; /* without ".kd" */
+};
+
+struct record_kernel_gone {
+	struct record_header header; /* tag: kernel id */
+	uint64_t ns;
+};
+
+/* A HIP function handle and its kernel's name: host stubs and hipFunction_t. */
+struct record_function {
+	struct record_header header; /* tag: name_bytes */
+	uint64_t ns;
+	uint64_t handle;
+	char name[];
+};
+
+enum record_queue_mode {
+	RECORD_QUEUE_HARVEST = 1, /* packets 1 to 1; own signals where there is none */
+	RECORD_QUEUE_OBSERVE,	  /* counted, nothing touched */
+};
+
+struct record_queue {
+	struct record_header header; /* tag: queue id */
+	uint64_t ns;
+	uint64_t handle;
+	uint64_t agent; /* handle */
+	uint64_t size;	/* packets */
+	uint64_t mode;
+};
+
+/* Counts kept by the queue's gate, not by who writes rows; cumulative, the last one is valid. */
+struct record_queue_count {
+	struct record_header header; /* tag: queue id */
+	uint64_t ns;
+	uint64_t write_index; /* the device's own write_dispatch_id */
+	uint64_t dispatches;
+	uint64_t barriers;
+	uint64_t others;
+	uint64_t destroyed; /* 1: the queue is gone */
+};
+
+/* A kernel dispatch packet, written by the submitting thread before the doorbell. */
+struct record_dispatch {
+	struct record_header header; /* tag: queue id */
+	uint64_t packet_index;
+	uint64_t cid;
+	uint64_t scope;
+	uint64_t ns; /* submitted */
+	uint64_t kernel_object;
+	uint64_t completion_signal; /* the application's own, 0 = none */
+	uint32_t kernel;	    /* kernel id, 0 = unknown */
+	uint32_t ordinal;	    /* n-th activity of its call, from 0 */
+	uint32_t grid[3];	    /* work-items */
+	uint16_t workgroup[3];
+	uint16_t setup;
+	uint32_t private_bytes;
+	uint32_t group_bytes;
+	uint16_t packet_header;
+	uint16_t untimed; /* enum record_untimed: known already at submission */
+	uint32_t tid;	  /* thread that reserved the slot: the call's; 0 = unknown */
+};
+
+#define RECORD_UNTIMED(X)                                                                          \
+	X(NO, "timed")                                                                             \
+	X(NO_SLOT, "no free slot")                                                                 \
+	X(SHARED_SIGNAL, "signal shared by several packets")                                       \
+	X(FOREIGN_SIGNAL, "signal not made by the runtime")                                        \
+	X(ZERO_TICK, "the device wrote no tick")                                                   \
+	X(QUEUE_DESTROYED, "queue destroyed before completion")                                    \
+	X(SHUTDOWN, "not finished when tracing ended")                                             \
+	X(OBSERVED, "queue is only observed")                                                      \
+	X(SIGNAL_GONE, "signal re-used or destroyed before its ticks were read")                   \
+	X(TRUNCATED, "recording ends before its completion")
+
+enum record_untimed {
+#define X(name, text) RECORD_UNTIMED_##name,
+	RECORD_UNTIMED(X)
+#undef X
+	RECORD_UNTIMED_COUNT
+};
+
+struct record_dispatch_done {
+	struct record_header header; /* tag: queue id */
+	uint64_t packet_index;
+	uint64_t start_tick;
+	uint64_t end_tick;
+	uint64_t untimed; /* enum record_untimed; ticks are 0 unless NO */
+};
+
+struct record_barrier {
+	struct record_header header; /* tag: queue id */
+	uint64_t packet_index;
+	uint64_t cid;
+	uint64_t ns;
+	uint64_t dep_signal[5];
+	uint64_t completion_signal;
+	uint32_t packet_header;
+	uint32_t ordinal;
+};
+
+enum record_copy_kind {
+	RECORD_COPY_LINEAR = 1,
+	RECORD_COPY_RECT,
+};
+
+struct record_copy {
+	struct record_header header; /* tag: enum record_copy_kind */
+	uint64_t copy_id;
+	uint64_t cid;
+	uint64_t scope;
+	uint64_t ns;
+	uint64_t dst;
+	uint64_t src;
+	uint64_t bytes;
+	uint64_t dst_agent; /* handles */
+	uint64_t src_agent;
+	uint64_t completion_signal;
+	uint32_t ordinal;
+	uint32_t tid;
+};
+
+struct record_copy_done {
+	struct record_header header; /* tag: enum record_untimed */
+	uint64_t copy_id;
+	uint64_t start; /* HSA system time in ns, already brought to host ns by the anchor's offset */
+	uint64_t end;
+};
+
+/* What an API call's number means. Written once each when tracing starts. TEXT is
+ * "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h": the name, then one "name:kind" for
+ * each captured argument. Kinds: u unsigned, i signed, e enum, s bytes, p pointer, h handle,
+ * o handle or value that the call gave back through a pointer, f float bits (low 32) or double,
+ * d dim3 (two words: x | y << 32, then z), t text cut to 8 bytes. */
+struct record_api_name {
+	struct record_header header; /* tag: op */
+	uint64_t domain;	     /* enum record_domain */
+	uint64_t text_bytes;
+	char text[];
+};
+
+enum record_domain { RECORD_DOMAIN_HIP = 1, RECORD_DOMAIN_HSA, RECORD_DOMAIN_CUDA };
+
+struct record_api {
+	struct record_header header; /* tag: op */
+	uint64_t cid;
+	uint64_t parent; /* cid of the enclosing call on this thread, 0 = none */
+	uint64_t scope;	 /* innermost at entry, 0 = none */
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	int32_t result;
+	uint32_t activities; /* GPU work submitted inside this call: what the join expects to find */
+	uint64_t args[];     /* as many words as the record has left */
+};
+
+enum record_scope_kind {
+	RECORD_SCOPE_DAGTAP = 1, /* nested, this thread's stack */
+	RECORD_SCOPE_ROCTX,	 /* the same */
+	RECORD_SCOPE_RANGE,	 /* roctxRangeStart: no nesting, may end on another thread */
+	RECORD_SCOPE_MARK,	 /* an instant */
+};
+
+/* scope id: thread number << 48 | counter (DESIGN.md, system 2). */
+struct record_scope {
+	struct record_header header; /* tag: enum record_scope_kind */
+	uint64_t id;
+	uint64_t parent; /* 0 = root */
+	uint64_t ns;
+	uint64_t text_bytes;
+	char text[];
+};
+
+struct record_scope_end {
+	struct record_header header;
+	uint64_t id;
+	uint64_t ns;
+};
+
+/* The topology of a graph, snapshot when it is instantiated (template). */
+struct record_graph {
+	struct record_header header;
+	uint64_t graph_id;
+	uint64_t handle;
+	uint64_t ns;
+	uint32_t node_count;
+	uint32_t edge_count;
+	uint64_t parent_graph_id; /* the graph whose child node this is, or 0 */
+	uint64_t parent_node;
+};
+
+enum record_node_type {
+	RECORD_NODE_KERNEL,
+	RECORD_NODE_MEMCPY,
+	RECORD_NODE_MEMSET,
+	RECORD_NODE_HOST,
+	RECORD_NODE_CHILD,
+	RECORD_NODE_EMPTY,
+	RECORD_NODE_EVENT_WAIT,
+	RECORD_NODE_EVENT_RECORD,
+	RECORD_NODE_MEM_ALLOC,
+	RECORD_NODE_MEM_FREE,
+	RECORD_NODE_OTHER,
+};
+
+/* Node: also the payload of an exec update (then graph_id is the exec's id). */
+struct record_graph_node {
+	struct record_header header; /* tag: node index in the order of the runtime's node list */
+	uint64_t graph_id;
+	uint64_t handle;
+	uint32_t type; /* enum record_node_type */
+	uint32_t copy_kind; /* hipMemcpyKind of a copy node */
+	uint64_t function; /* handle of a kernel node (see FUNCTION) */
+	uint32_t grid[3];  /* blocks, as the API has them */
+	uint32_t block[3];
+	uint64_t shared_bytes;
+	uint64_t bytes; /* copies and memsets: in all */
+	uint64_t dst;
+	uint64_t src;
+	uint32_t width, height, depth; /* copies: extent; memsets: elements and rows */
+	uint32_t element_bytes;	       /* memsets */
+	uint64_t child_graph_id;
+	uint64_t cid; /* exec updates: the call that did it */
+	uint64_t ns;
+};
+
+struct record_graph_edge {
+	struct record_header header;
+	uint64_t graph_id;
+	uint32_t from;
+	uint32_t to;
+};
+
+struct record_graph_exec {
+	struct record_header header;
+	uint64_t exec_id;
+	uint64_t graph_id;
+	uint64_t handle;
+	uint64_t cid;
+	uint64_t ns;
+};
+
+struct record_graph_exec_gone {
+	struct record_header header;
+	uint64_t exec_id;
+	uint64_t ns;
+};
+
+struct record_graph_launch {
+	struct record_header header;
+	uint64_t exec_id;
+	uint64_t replay; /* from 0, per exec */
+	uint64_t cid;
+	uint64_t stream;
+};
+
+/* A node was added to a graph by this call, or captured by it: under which scope. */
+struct record_node_recorded {
+	struct record_header header;
+	uint64_t node;	/* handle */
+	uint64_t graph; /* handle, 0 = unknown */
+	uint64_t cid;
+	uint64_t scope;
+	uint64_t ns;
+};
+
+/* One moment on both clocks, as near as it could be read. */
+struct record_anchor {
+	struct record_header header; /* tag: agent index */
+	uint64_t tick;
+	uint64_t host_ns;
+	uint64_t system_ns;	 /* the runtime's own clock at that moment */
+	uint64_t uncertainty_ns; /* width of the bracket in which it was read */
+};
+
+/* A count from somebody else than the code that writes rows; the last per source and key counts. */
+struct record_witness {
+	struct record_header header;
+	uint64_t ns;
+	uint64_t value;
+	char source[16];
+	char key[48];
+};
+
+enum record_source_state { RECORD_SOURCE_ON = 1, RECORD_SOURCE_PARTIAL, RECORD_SOURCE_ABSENT };
+
+/* What a source delivers, or why it does not. */
+struct record_source {
+	struct record_header header; /* tag: enum record_source_state */
+	char name[16];
+	uint64_t text_bytes;
+	char text[];
+};
+
+struct record_note {
+	struct record_header header; /* tag: text bytes */
+	uint64_t ns;
+	char text[];
+};
+
+struct record_end {
+	struct record_header header;
+	uint64_t ns;
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* Time. The host clock is CLOCK_MONOTONIC in ns: it is also HSA_SYSTEM_INFO_TIMESTAMP (1 GHz).
+ * The device clock runs at 100 MHz with the configured offset and drift; every tick that a signal
+ * carries is a device tick. The truth (exact host ns) is known only here. */
+#ifndef SOFTGPU_CLOCK_H
+#define SOFTGPU_CLOCK_H
+
+#include <stdint.h>
+
+#define CLOCK_DEVICE_HZ 100000000ull
+
+uint64_t clock_host_ns(void);
+uint64_t clock_host_to_ticks(uint64_t host_ns);	  /* exact model; never returns 0 */
+uint64_t clock_ticks_to_host(uint64_t ticks);	  /* inverse, as the driver's two-anchor fit gives it */
+void clock_spin_ns(uint64_t ns);		  /* charge the caller; 0 is free */
+void clock_sleep_until(uint64_t host_ns);	  /* precise: sleeps, then spins (with yields) the rest */
+
+#endif

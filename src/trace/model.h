@@ -1,0 +1,295 @@
+/* The model of a finished trace: what every analysis and every exporter reads.
+ *
+ * trace_open (trace/load.h) fills it; afterwards nothing changes it, so any number of threads may
+ * read it. Everything is an array in one struct; rows refer to each other by index, and an index
+ * is only ever used with the array that its type names. TRACE_NONE means "none" or "unknown".
+ *
+ * Order, which makes output independent of the order of arrival: processes by (start, pid); rows
+ * within a process by the keys that each array's comment names.
+ *
+ * Times: host ns (CLOCK_MONOTONIC of the recording machine), signed, exactly as the clock fit
+ * gives them; nothing is clamped or moved. An activity that is not timed has start = end = 0.
+ */
+#ifndef DAGTAP_TRACE_MODEL_H
+#define DAGTAP_TRACE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+#define TRACE_NONE UINT32_MAX
+
+typedef uint32_t trace_string; /* index into trace.strings; 0 is "" */
+
+enum trace_process_state { TRACE_COMPLETE, TRACE_TRUNCATED };
+
+struct trace_process {
+	uint32_t pid;
+	uint32_t parent_pid;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t start_realtime_ns;
+	trace_string exe;
+	trace_string command;
+	enum trace_process_state state;
+};
+
+struct trace_thread { /* by (process, tid, first seen) */
+	uint32_t process;
+	uint32_t tid;
+	trace_string name;
+};
+
+struct trace_agent { /* by (process, index) */
+	uint32_t process;
+	uint32_t index;
+	uint64_t handle;
+	bool is_gpu;
+	uint32_t gpu_ordinal;
+	trace_string name;
+	trace_string product;
+	trace_string uuid;
+	uint64_t memory_bytes;
+	uint32_t compute_units;
+	uint32_t wave_size;
+	double fit_error_ns; /* largest residual of the clock fit at its anchors */
+	uint32_t anchor_count;
+};
+
+struct trace_queue { /* by (process, queue id) */
+	uint32_t process;
+	uint32_t id;
+	uint32_t agent; /* index into agents */
+	uint64_t handle;
+	uint64_t size;
+	enum record_queue_mode mode;
+};
+
+struct trace_stream { /* by (process, ordinal of first use); ordinal 0 is the null stream */
+	uint32_t process;
+	uint32_t ordinal;
+	uint64_t handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
+	uint32_t agent;	 /* TRACE_NONE until an activity shows it */
+};
+
+struct trace_scope { /* by (process, id) */
+	uint32_t process;
+	uint64_t id;
+	uint32_t parent; /* index into scopes or TRACE_NONE */
+	enum record_scope_kind kind;
+	trace_string text;
+	uint32_t thread;
+	int64_t begin_ns;
+	int64_t end_ns; /* of a mark: begin_ns; of a scope still open at the end: the process's end */
+	bool open;	/* had no end */
+};
+
+struct trace_api { /* what an op number means */
+	uint32_t process;
+	uint32_t op;
+	trace_string name;
+	enum record_domain domain;
+	uint32_t arg_first; /* into trace.api_args */
+	uint32_t arg_count;
+};
+
+struct trace_api_arg {
+	trace_string name;
+	char kind; /* record_api_name */
+	uint8_t word; /* offset of its first word in the call's args */
+};
+
+struct trace_call { /* by (process, cid) */
+	uint32_t process;
+	uint32_t thread;
+	uint32_t api; /* index into apis */
+	uint32_t parent; /* index into calls or TRACE_NONE */
+	uint32_t scope;
+	uint32_t stream; /* the stream argument, TRACE_NONE if it has none */
+	uint64_t cid;
+	int64_t begin_ns;
+	int64_t end_ns;
+	int32_t result;
+	uint32_t activities_expected; /* as the wrapper counted at submission */
+	uint32_t activity_first;      /* its activities are contiguous in trace.call_activities */
+	uint32_t activity_count;
+	uint64_t arg_first; /* into trace.words */
+	uint32_t arg_words;
+	uint32_t launch; /* index into launches if it is a graph launch */
+};
+
+enum trace_activity_kind { TRACE_KERNEL, TRACE_COPY, TRACE_MEMSET };
+
+enum trace_copy_direction { TRACE_COPY_UNKNOWN, TRACE_H2H, TRACE_H2D, TRACE_D2H, TRACE_D2D, TRACE_P2P };
+
+/* How sure it is which graph node an activity is. */
+enum trace_confidence {
+	TRACE_CONFIDENCE_NONE,	    /* not part of a graph launch */
+	TRACE_CONFIDENCE_UNKNOWN,   /* of a launch, node unknown */
+	TRACE_CONFIDENCE_ORDER,	    /* by place in the launch alone */
+	TRACE_CONFIDENCE_SIGNATURE, /* the only node with this kernel and these dimensions */
+	TRACE_CONFIDENCE_EXACT,	    /* place and signature agree, and the whole launch agrees */
+};
+
+struct trace_activity { /* by (process, cid, ordinal, source, id): never by time or arrival */
+	enum trace_activity_kind kind;
+	uint32_t process;
+	uint32_t agent; /* where it ran */
+	uint32_t queue; /* TRACE_NONE for copy engines */
+	uint32_t stream;
+	uint32_t thread; /* who submitted it, TRACE_NONE if unknown */
+	uint32_t call;	 /* TRACE_NONE: an orphan */
+	uint32_t ordinal;
+	uint32_t scope;
+	trace_string name; /* kernel name; "" if the symbol is unknown */
+	bool blit;	   /* a copy or memset that a ROCclr kernel carried */
+	enum record_untimed untimed;
+	uint64_t packet_index; /* or copy id */
+	int64_t submit_ns;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t start_tick; /* raw, 0 if the source gives none */
+	uint64_t end_tick;
+	uint32_t grid[3]; /* work-items */
+	uint32_t workgroup[3];
+	uint32_t private_bytes;
+	uint32_t group_bytes;
+	uint64_t bytes; /* copies and memsets, 0 if unknown */
+	uint64_t dst, src;
+	uint32_t dst_agent, src_agent;
+	enum trace_copy_direction direction;
+	uint16_t packet_header;
+	uint32_t launch; /* index into launches or TRACE_NONE */
+	uint32_t node;	 /* index into nodes or TRACE_NONE */
+	enum trace_confidence confidence;
+};
+
+struct trace_graph { /* by (process, graph id) */
+	uint32_t process;
+	uint64_t id;
+	uint32_t node_first, node_count; /* into trace.nodes */
+	uint32_t edge_first, edge_count; /* into trace.edges */
+	uint32_t parent;		 /* graph whose child node this is, or TRACE_NONE */
+	uint32_t parent_node;
+};
+
+struct trace_node { /* by (graph, index) */
+	uint32_t graph;
+	uint32_t index;
+	enum record_node_type type;
+	trace_string name; /* kernel name of a kernel node, else the type's text */
+	uint64_t handle;
+	uint32_t grid[3]; /* work-items, as activities have them */
+	uint32_t workgroup[3];
+	uint64_t bytes;
+	uint32_t scope; /* active when the node was recorded */
+	uint32_t child; /* graph or TRACE_NONE */
+};
+
+struct trace_edge { /* node indices into trace.nodes; by (graph, from, to) */
+	uint32_t from, to;
+};
+
+struct trace_exec { /* by (process, exec id) */
+	uint32_t process;
+	uint64_t id;
+	uint32_t graph;
+	uint32_t launch_count;
+	uint32_t update_count;
+};
+
+struct trace_launch { /* by (process, exec id, replay) */
+	uint32_t process;
+	uint32_t exec;
+	uint64_t replay;
+	uint32_t call;
+	uint32_t stream;
+	uint32_t activities_expected; /* from the template; TRACE_NONE if it cannot be told */
+	uint32_t activity_count;
+	bool exact; /* every activity was matched with TRACE_CONFIDENCE_EXACT */
+};
+
+struct trace_barrier { /* by (process, queue id, packet index) */
+	uint32_t process;
+	uint32_t queue;
+	uint32_t call;
+	uint64_t packet_index;
+	int64_t submit_ns;
+	uint64_t dep_signal[5];
+	uint64_t completion_signal;
+	uint16_t packet_header;
+};
+
+struct trace_drop {
+	trace_string cause;
+	uint64_t count;
+};
+
+/* One line of the ledger. For every source: expected (by a witness that is not the rows' writer) =
+ * received + dropped, and received = joined + orphans. */
+struct trace_source {
+	uint32_t process;
+	trace_string name; /* "hip", "hsa.dispatch", "hsa.copy", "hsa.done", "softgpu", "graph", "scope" ... */
+	trace_string witness; /* who says EXPECTED */
+	bool has_expected;    /* no witness: EXPECTED means nothing */
+	uint64_t expected;
+	uint64_t received;
+	uint64_t joined;
+	uint64_t orphan_calls;
+	uint64_t orphan_activities;
+	uint64_t untimed;
+	uint32_t drop_first, drop_count; /* into trace.drops */
+	uint64_t unexplained;		 /* what makes `check` fail */
+	trace_string state;		 /* "on", "partial", "absent" */
+	trace_string text;		 /* why partial or absent; what the figure means */
+};
+
+struct trace_message { /* damage found in the file, notes of the tool: kept for `info` and `check` */
+	uint32_t process;
+	bool damage; /* data is missing or was altered: `check` is not ok */
+	trace_string text;
+};
+
+#define TRACE_ARRAY(type, name)                                                                    \
+	struct type *name;                                                                         \
+	uint32_t name##_count
+
+struct trace {
+	const char **strings;
+	uint32_t strings_count;
+	TRACE_ARRAY(trace_process, processes);
+	TRACE_ARRAY(trace_thread, threads);
+	TRACE_ARRAY(trace_agent, agents);
+	TRACE_ARRAY(trace_queue, queues);
+	TRACE_ARRAY(trace_stream, streams);
+	TRACE_ARRAY(trace_scope, scopes);
+	TRACE_ARRAY(trace_api, apis);
+	TRACE_ARRAY(trace_api_arg, api_args);
+	TRACE_ARRAY(trace_call, calls);
+	TRACE_ARRAY(trace_activity, activities);
+	TRACE_ARRAY(trace_graph, graphs);
+	TRACE_ARRAY(trace_node, nodes);
+	TRACE_ARRAY(trace_edge, edges);
+	TRACE_ARRAY(trace_exec, execs);
+	TRACE_ARRAY(trace_launch, launches);
+	TRACE_ARRAY(trace_barrier, barriers);
+	TRACE_ARRAY(trace_source, sources);
+	TRACE_ARRAY(trace_drop, drops);
+	TRACE_ARRAY(trace_message, messages);
+	uint32_t *call_activities; /* indices into activities, grouped by call, by ordinal */
+	uint64_t *words;	   /* arguments of all calls */
+	uint64_t words_count;
+	bool truncated; /* any process's recording was cut off */
+	trace_string command; /* of `dagtap record` */
+	int32_t exit_status;  /* of the recorded program as record saw it; -1 unknown */
+	void *arena;	      /* owner of everything above */
+};
+
+static inline const char *trace_text(const struct trace *trace, trace_string string)
+{
+	return trace->strings[string];
+}
+
+#endif
