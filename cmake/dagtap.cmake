@@ -17,6 +17,26 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
+# A process that preloads an instrumented library needs the sanitizer's runtime preloaded before it.
+set(DAGTAP_SANITIZER_RUNTIME "")
+if(DAGTAP_SANITIZE)
+  string(REGEX MATCH "^[a-z]" sanitizer_initial ${DAGTAP_SANITIZE})
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${sanitizer_initial}san.so
+    OUTPUT_VARIABLE DAGTAP_SANITIZER_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+
+# What a test finds in its environment. handle_segv=2: cmocka's own SIGSEGV handler would hide
+# AddressSanitizer's report. use_sigaltstack=0: HIP's threads end on stacks of their own. The
+# suppressions name the vendors' libraries, which are not ours to mend.
+set(DAGTAP_TEST_ENVIRONMENT
+  "BUILD_DIR=${CMAKE_BINARY_DIR}"
+  "SOURCE_DIR=${CMAKE_SOURCE_DIR}"
+  "SANITIZER_RUNTIME=${DAGTAP_SANITIZER_RUNTIME}"
+  "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0"
+  "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
+
 # dagtap_test(NAME label1;label2 sources... LINK libs...): one cmocka program, run by CTest.
 function(dagtap_test name labels)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
@@ -24,7 +44,6 @@ function(dagtap_test name labels)
   target_link_libraries(${name} PRIVATE dagtap_options PkgConfig::CMOCKA Threads::Threads ${arg_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  # handle_segv=2: cmocka's own SIGSEGV handler would hide AddressSanitizer's report.
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300 ENVIRONMENT
-    "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0;BUILD_DIR=${CMAKE_BINARY_DIR};SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300
+    ENVIRONMENT "${DAGTAP_TEST_ENVIRONMENT}")
 endfunction()

@@ -10,7 +10,7 @@
 struct frame {
 	struct frame *outer;
 	uint64_t cid;
-	uint64_t scope;	     /* innermost scope at entry */
+	uint64_t scope; /* innermost scope at entry */
 	uint64_t begin_ns;
 	uint32_t activities; /* ordinal of the next GPU activity */
 	uint32_t op;

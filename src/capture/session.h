@@ -13,8 +13,10 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "record/record.h"
 #include "record/writer.h"
 
@@ -27,14 +29,18 @@ static inline bool session_is_on(void)
 	return atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_ON;
 }
 
-/* Starts the session if DAGTAP_SPOOL names a folder and nothing started yet. True when on. */
+/* Starts the session if DAGTAP_SPOOL names a folder and nothing started yet. True when on. A
+ * thread that comes while another one starts it waits; the starting thread itself gets false, so
+ * that calls made by a part's start hook pass through unrecorded. */
 bool session_start(void);
 
 /* Runs the stop hooks in reverse order of registration, writes the END record, seals the spool. */
 void session_stop(void);
 
-/* A vendor interface's part in the life of the session; tables are static, registered once.
- * start: after the spool exists (may be NULL). stop: bounded drain, last witnesses. tick: about
+/* A vendor interface's part in the life of the session; tables are static, registered once, before
+ * or after the session started. Every hook may be NULL.
+ * start: after the spool exists; must not wait for the vendor's runtime, whose locks another
+ * thread may hold while it waits for the session. stop: bounded drain, last witnesses. tick: about
  * every 250 ms on the housekeeping thread. child: in a fork child: forget everything, touch
  * nothing of the parent's. */
 struct session_part {
@@ -46,17 +52,53 @@ struct session_part {
 };
 void session_add_part(const struct session_part *part);
 
-/* The calling thread's writer, or NULL (off, or out of writers: counted as a drop). */
-struct writer *session_writer(void);
+/* Two words of thread-local memory: the injected library may be loaded late, into what little
+ * static TLS is left. */
+extern __thread struct writer *session_thread_writer __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t session_thread_tid __attribute__((tls_model("initial-exec")));
+
+struct writer *session_bind_writer(void);
+uint32_t session_read_tid(void);
+
+/* The calling thread's writer; NULL before there is a spool. Out of lanes, or after the end, it is
+ * one that refuses and counts. Usable in part hooks, too. */
+static inline struct writer *session_writer(void)
+{
+	struct writer *w = session_thread_writer;
+
+	return __builtin_expect(w != NULL, 1) ? w : session_bind_writer();
+}
+
+static inline uint32_t session_tid(void)
+{
+	uint32_t tid = session_thread_tid;
+
+	return __builtin_expect(tid != 0, 1) ? tid : session_read_tid();
+}
+
+extern _Atomic uint64_t session_last_cid;
 
 /* Next correlation id: process-wide order of entry. */
-uint64_t session_next_cid(void);
+static inline uint64_t session_next_cid(void)
+{
+	return atomic_fetch_add_explicit(&session_last_cid, 1, memory_order_relaxed) + 1;
+}
 
 /* Small counts for the ledger, kept apart from the rows. */
 void session_witness(const char *source, const char *key, uint64_t value);
 void session_source(const char *name, enum record_source_state state, const char *text);
 void session_note(const char *text);
 
-uint64_t session_now_ns(void); /* CLOCK_MONOTONIC */
+static inline uint64_t session_now_ns(void)
+{
+	return clock_now_ns();
+}
+
+/* For entry.c, as the library is loaded: off for good when DAGTAP_SPOOL is not set. */
+void session_arm(void);
+
+/* For scope.c: this thread's end is to be told to us, and its scope number has changed. */
+void session_watch_thread(void);
+void session_thread_numbered(uint64_t scope_number);
 
 #endif

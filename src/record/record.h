@@ -201,7 +201,9 @@ struct record_dispatch {
 	X(SHUTDOWN, "not finished when tracing ended")                                             \
 	X(OBSERVED, "queue is only observed")                                                      \
 	X(SIGNAL_GONE, "signal re-used or destroyed before its ticks were read")                   \
-	X(TRUNCATED, "recording ends before its completion")
+	X(TRUNCATED, "recording ends before its completion")                                       \
+	X(RECORD_LOST, "its completion's record is missing")                                       \
+	X(NO_CLOCK, "no clock anchor to convert its ticks")
 
 enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,
@@ -315,7 +317,7 @@ struct record_graph {
 	uint32_t node_count;
 	uint32_t edge_count;
 	uint64_t parent_graph_id; /* the graph whose child node this is, or 0 */
-	uint64_t parent_node;
+	uint64_t parent_node;	  /* that node's index */
 };
 
 enum record_node_type {
@@ -332,15 +334,17 @@ enum record_node_type {
 	RECORD_NODE_OTHER,
 };
 
+#define RECORD_COPY_KIND_UNKNOWN UINT32_MAX
+
 /* Node: also the payload of an exec update (then graph_id is the exec's id). */
 struct record_graph_node {
 	struct record_header header; /* tag: node index in the order of the runtime's node list */
 	uint64_t graph_id;
 	uint64_t handle;
-	uint32_t type; /* enum record_node_type */
-	uint32_t copy_kind; /* hipMemcpyKind of a copy node */
-	uint64_t function; /* handle of a kernel node (see FUNCTION) */
-	uint32_t grid[3];  /* blocks, as the API has them */
+	uint32_t type;	    /* enum record_node_type */
+	uint32_t copy_kind; /* hipMemcpyKind of a copy node, or RECORD_COPY_KIND_UNKNOWN */
+	uint64_t function;  /* handle of a kernel node (see FUNCTION) */
+	uint32_t grid[3];   /* blocks, as the API has them */
 	uint32_t block[3];
 	uint64_t shared_bytes;
 	uint64_t bytes; /* copies and memsets: in all */
@@ -348,8 +352,9 @@ struct record_graph_node {
 	uint64_t src;
 	uint32_t width, height, depth; /* copies: extent; memsets: elements and rows */
 	uint32_t element_bytes;	       /* memsets */
-	uint64_t child_graph_id;
-	uint64_t cid; /* exec updates: the call that did it */
+	uint64_t child_graph_id; /* of a child node; of an update: the child graph that has the
+				    node, 0 = the exec's own graph */
+	uint64_t cid;		 /* exec updates: the call that did it */
 	uint64_t ns;
 };
 

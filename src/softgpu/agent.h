@@ -11,8 +11,8 @@
 struct softgpu_agent {
 	uint32_t index; /* 0 = CPU, 1.. = GPUs */
 	bool is_gpu;
-	char isa_name[64]; /* "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-" */
-	char name[32];	   /* "gfx906" */
+	char isa_name[64];   /* "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-" */
+	char name[32];	     /* "gfx906" */
 	uint64_t live_bytes; /* atomic: allocated from this agent's VRAM pool */
 };
 

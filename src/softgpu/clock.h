@@ -9,9 +9,11 @@
 #define CLOCK_DEVICE_HZ 100000000ull
 
 uint64_t clock_host_ns(void);
-uint64_t clock_host_to_ticks(uint64_t host_ns);	  /* exact model; never returns 0 */
-uint64_t clock_ticks_to_host(uint64_t ticks);	  /* inverse, as the driver's two-anchor fit gives it */
-void clock_spin_ns(uint64_t ns);		  /* charge the caller; 0 is free */
-void clock_sleep_until(uint64_t host_ns);	  /* precise: sleeps, then spins (with yields) the rest */
+uint64_t clock_host_to_ticks(uint64_t host_ns); /* exact model; never returns 0 */
+uint64_t clock_ticks_to_host(uint64_t ticks); /* inverse, as the driver's two-anchor fit gives it */
+void clock_spin_ns(uint64_t ns);	      /* charge the caller; 0 is free */
+void clock_exact_sleep(void);		      /* once a thread: no timer slack in its sleeps */
+void clock_relax(void); /* one turn of a spin: the CPU goes to others when spinners crowd it */
+void clock_sleep_until(uint64_t host_ns); /* precise: sleeps, then spins (with yields) the rest */
 
 #endif

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SOFTGPU_MAX_GPUS 16
+#define SOFTGPU_MAX_GPUS     16
 #define SOFTGPU_MAX_PATTERNS 16
+#define SOFTGPU_MAX_OVERLAP  64
 
 struct softgpu_config {
 	char isa[32];		    /* gfx906 | gfx90a | gfx1030: a bare word in the string */
@@ -18,15 +19,16 @@ struct softgpu_config {
 	uint64_t kernel_ns;	    /* modelled time of a kernel that has no pattern */
 	uint64_t copy_ns;	    /* fixed part of a copy */
 	uint64_t copy_bytes_per_us; /* 0: no bandwidth term */
-	uint32_t overlap;	    /* most packets in flight on one queue when the barrier bit is clear */
-	uint32_t event_limit;	    /* interrupt signals that get an event id; past it none, silently */
-	uint64_t signal_ns;	    /* charged to the caller for creating an interrupt signal */
-	uint64_t doorbell_ns;	    /* charged to the caller for ringing a hardware doorbell */
-	bool intercept_batch;	    /* intercept handlers get all contiguous packets, not one a call */
+	uint32_t overlap; /* most packets in flight on one queue when the barrier bit is clear */
+	uint32_t event_limit; /* interrupt signals that get an event id; past it none, silently */
+	uint64_t signal_ns;   /* charged to the caller for creating an interrupt signal */
+	uint64_t doorbell_ns; /* charged to the caller for ringing a hardware doorbell */
+	bool intercept_batch; /* intercept handlers get all contiguous packets, not one a call */
 	int64_t clock_offset_ticks; /* device clock at CLOCK_MONOTONIC 0 */
 	double clock_drift_ppm;	    /* device clock speed against 100 MHz */
-	char report[256];	    /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
-	char truth[256];	    /* per dispatch and copy: true host start and end, one line each; "" = none */
+	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
+	char truth
+		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */
 	struct {
 		char glob[64]; /* fnmatch on the kernel's name */
 		uint64_t ns;
@@ -40,6 +42,7 @@ const struct softgpu_config *config_get(void);
 const char *config_error(void);
 
 /* For tests: parses STRING into RET_CONFIG (defaults first). 0 or -EINVAL with a message. */
-int config_parse(const char *string, struct softgpu_config *ret_config, char *message, unsigned long message_size);
+int config_parse(const char *string, struct softgpu_config *ret_config, char *message,
+		 unsigned long message_size);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include <dagtap/softgpu.h> /* softgpu_counters() */
+
 #define SOFTGPU_COUNTERS(X)                                                                        \
 	X(packets_kernel_dispatch)                                                                 \
 	X(packets_barrier_and)                                                                     \
@@ -18,6 +20,7 @@
 	X(dispatches_blit)                                                                         \
 	X(dispatches_without_host_kernel)                                                          \
 	X(dispatches_unknown_kernel_object)                                                        \
+	X(dispatches_bad_kernarg)                                                                  \
 	X(copies)                                                                                  \
 	X(copies_rect)                                                                             \
 	X(copy_bytes)                                                                              \
@@ -35,17 +38,13 @@ enum softgpu_counter_id {
 #define X(name) SOFTGPU_COUNT_##name,
 	SOFTGPU_COUNTERS(X)
 #undef X
-	SOFTGPU_COUNTER_COUNT
+		SOFTGPU_COUNTER_COUNT
 };
 
 extern _Atomic uint64_t softgpu_counter_values[SOFTGPU_COUNTER_COUNT];
 
 #define softgpu_count(name, n)                                                                     \
-	atomic_fetch_add_explicit(&softgpu_counter_values[SOFTGPU_COUNT_##name], (uint64_t)(n),     \
+	atomic_fetch_add_explicit(&softgpu_counter_values[SOFTGPU_COUNT_##name], (uint64_t)(n),    \
 				  memory_order_relaxed)
-
-/* Exported: copies up to CAPACITY values, in the order above, and returns how many there are;
- * ret_names (may be NULL) gets the names. */
-uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names, uint32_t capacity);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pools, allocations, locked (pinned) ranges and pointer information. Device memory is host
- * memory; hsa_amd_memory_lock gives an alias address (a reserved, unmapped range), which whoever
+/* Allocations, locked (pinned) ranges and pointer information. Device memory is host memory;
+ * hsa_amd_memory_lock gives an alias address (a reserved, unmapped range), which whoever
  * dereferences device pointers must translate (software-HSA rule: HIP aborts on identity). */
 #ifndef SOFTGPU_MEMORY_H
 #define SOFTGPU_MEMORY_H
@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <hsa/hsa.h>
+
+struct softgpu_agent;
 
 /* The host address behind a device address: alias ranges are mapped back, all else is returned as
  * it is. Lock-free when nothing is locked. */
@@ -18,5 +22,13 @@ void memory_translate_words(void *words, size_t bytes);
 
 /* True when ADDRESS lies in a live pool allocation (any pool). */
 bool memory_is_pool_address(const void *address);
+
+/* False when [ADDRESS, ADDRESS + BYTES) begins in a known block and runs over its end. Addresses
+ * that nothing is known about (ordinary host memory) pass. */
+bool memory_range_fits(const void *address, size_t bytes);
+
+/* Zeroed memory of AGENT for a code object, counted like any allocation, released with
+ * hsa_amd_memory_pool_free. */
+hsa_status_t memory_allocate_local(struct softgpu_agent *agent, size_t bytes, void **ret_address);
 
 #endif

@@ -26,7 +26,8 @@ void signal_release(hsa_signal_t signal);
 void signal_complete(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick);
 /* The same for a copy engine: stamps go to the block's SDMA words, which
  * hsa_amd_profiling_get_async_copy_time reads. AGENT is remembered for it. */
-void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick, hsa_agent_t agent);
+void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick,
+			  hsa_agent_t agent);
 
 hsa_signal_value_t signal_value(hsa_signal_t signal); /* acquire load */
 
@@ -34,5 +35,7 @@ hsa_signal_value_t signal_value(hsa_signal_t signal); /* acquire load */
  * and the copy engine sleep on when they wait for dependencies. A 32-bit futex word that moves. */
 uint32_t signal_epoch(void);
 void signal_epoch_wait(uint32_t seen, uint64_t until_host_ns);
+/* Wakes the sleepers for another reason than a signal: there is new work. */
+void signal_epoch_bump(void);
 
 #endif

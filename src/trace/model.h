@@ -70,8 +70,9 @@ struct trace_queue { /* by (process, queue id) */
 struct trace_stream { /* by (process, ordinal of first use); ordinal 0 is the null stream */
 	uint32_t process;
 	uint32_t ordinal;
-	uint64_t handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
-	uint32_t agent;	 /* TRACE_NONE until an activity shows it */
+	uint64_t
+		handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
+	uint32_t agent; /* TRACE_NONE until an activity shows it */
 };
 
 struct trace_scope { /* by (process, id) */
@@ -97,14 +98,14 @@ struct trace_api { /* what an op number means */
 
 struct trace_api_arg {
 	trace_string name;
-	char kind; /* record_api_name */
+	char kind;    /* record_api_name */
 	uint8_t word; /* offset of its first word in the call's args */
 };
 
 struct trace_call { /* by (process, cid) */
 	uint32_t process;
 	uint32_t thread;
-	uint32_t api; /* index into apis */
+	uint32_t api;	 /* index into apis */
 	uint32_t parent; /* index into calls or TRACE_NONE */
 	uint32_t scope;
 	uint32_t stream; /* the stream argument, TRACE_NONE if it has none */
@@ -122,7 +123,14 @@ struct trace_call { /* by (process, cid) */
 
 enum trace_activity_kind { TRACE_KERNEL, TRACE_COPY, TRACE_MEMSET };
 
-enum trace_copy_direction { TRACE_COPY_UNKNOWN, TRACE_H2H, TRACE_H2D, TRACE_D2H, TRACE_D2D, TRACE_P2P };
+enum trace_copy_direction {
+	TRACE_COPY_UNKNOWN,
+	TRACE_H2H,
+	TRACE_H2D,
+	TRACE_D2H,
+	TRACE_D2D,
+	TRACE_P2P
+};
 
 /* How sure it is which graph node an activity is. */
 enum trace_confidence {
@@ -184,18 +192,20 @@ struct trace_node { /* by (graph, index) */
 	uint32_t grid[3]; /* work-items, as activities have them */
 	uint32_t workgroup[3];
 	uint64_t bytes;
-	uint32_t scope; /* active when the node was recorded */
-	uint32_t child; /* graph or TRACE_NONE */
+	enum trace_copy_direction direction; /* of a copy node, as far as the program said */
+	uint32_t scope;			     /* active when the node was recorded */
+	uint32_t child;			     /* graph or TRACE_NONE */
+	uint32_t pieces; /* activities that HIP 5.2.3 makes of it: a fill may have ends apart */
 };
 
 struct trace_edge { /* node indices into trace.nodes; by (graph, from, to) */
 	uint32_t from, to;
 };
 
-struct trace_exec { /* by (process, exec id) */
+struct trace_exec { /* by (process, exec id); every launch has one, known or not */
 	uint32_t process;
 	uint64_t id;
-	uint32_t graph;
+	uint32_t graph; /* TRACE_NONE: not recorded */
 	uint32_t launch_count;
 	uint32_t update_count;
 };
@@ -231,7 +241,8 @@ struct trace_drop {
  * received + dropped, and received = joined + orphans. */
 struct trace_source {
 	uint32_t process;
-	trace_string name; /* "hip", "hsa.dispatch", "hsa.copy", "hsa.done", "softgpu", "graph", "scope" ... */
+	trace_string
+		name; /* "hip", "hsa.dispatch", "hsa.copy", "hsa.done", "softgpu", "graph", "scope" ... */
 	trace_string witness; /* who says EXPECTED */
 	bool has_expected;    /* no witness: EXPECTED means nothing */
 	uint64_t expected;
@@ -247,8 +258,8 @@ struct trace_source {
 };
 
 struct trace_message { /* damage found in the file, notes of the tool: kept for `info` and `check` */
-	uint32_t process;
-	bool damage; /* data is missing or was altered: `check` is not ok */
+	uint32_t process; /* TRACE_NONE: of a spool that could not be read at all */
+	bool damage;	  /* data is missing or was altered: `check` is not ok */
 	trace_string text;
 };
 
@@ -281,7 +292,7 @@ struct trace {
 	uint32_t *call_activities; /* indices into activities, grouped by call, by ordinal */
 	uint64_t *words;	   /* arguments of all calls */
 	uint64_t words_count;
-	bool truncated; /* any process's recording was cut off */
+	bool truncated;	      /* any process's recording was cut off */
 	trace_string command; /* of `dagtap record` */
 	int32_t exit_status;  /* of the recorded program as record saw it; -1 unknown */
 	void *arena;	      /* owner of everything above */

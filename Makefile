@@ -1,0 +1,37 @@
+# The short way in; CMakePresets.json holds the rest. Options: BUILD_JOBS, FUZZ_SECONDS, PREFIX, DESTDIR.
+
+BUILD_JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 300
+PREFIX ?= /usr/local
+
+.PHONY: all demo check build bench fuzz install clean deps deps-build deps-check
+all: build
+
+# Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
+deps: deps-check
+deps-build:
+	@scripts/install-packages.sh build
+deps-check:
+	@scripts/install-packages.sh build check
+
+build: deps-build
+	@scripts/build.sh default $(BUILD_JOBS)
+
+demo: build
+	@scripts/demo.sh
+
+check: deps-check build
+	@scripts/check.sh $(BUILD_JOBS)
+
+bench: build
+	build/bin/dagtap-bench all
+
+fuzz: deps-check
+	@scripts/build.sh fuzz $(BUILD_JOBS) fuzz/all
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+install: build
+	cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,39 @@
+/* Benchmarks: each prints a figure and a floor measured in the same run, so that a number from a
+ * busy or slow machine explains itself. */
+#ifndef DAGTAP_BENCH_H
+#define DAGTAP_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BENCH_LINES_MOST 12
+
+/* One measured value, in ns unless the unit says otherwise. */
+struct bench_line {
+	const char *name; /* as in --json: lower case, underscores */
+	const char *unit;
+	const char *help;
+	double value;
+};
+
+struct bench_result {
+	struct bench_line lines[BENCH_LINES_MOST];
+	size_t count;
+};
+
+struct bench {
+	const char *name;
+	const char *help;
+	int (*run)(struct bench_result *ret_result); /* 0 or a negative errno */
+};
+
+extern const struct bench bench_ring;
+extern const struct bench bench_hip_call;
+
+void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
+	       const char *help);
+
+/* Sorts VALUES. */
+double bench_median(double *values, size_t count);
+
+#endif

@@ -1,0 +1,114 @@
+/* dagtap-bench NAME|all [--json] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const struct bench *const benches[] = {
+	&bench_ring,
+	&bench_hip_call,
+};
+
+#define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
+
+void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
+	       const char *help)
+{
+	if (result->count < BENCH_LINES_MOST)
+		result->lines[result->count++] = (struct bench_line){name, unit, help, value};
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	double left = *(const double *)a;
+	double right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+double bench_median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare_values);
+	return values[count / 2];
+}
+
+static void print_text(const struct bench *bench, const struct bench_result *result)
+{
+	printf("%s: %s\n", bench->name, bench->help);
+	for (size_t i = 0; i < result->count; i++) {
+		const struct bench_line *line = &result->lines[i];
+
+		printf("  %-22s %10.2f %-4s %s\n", line->name, line->value, line->unit, line->help);
+	}
+}
+
+static void print_json(const struct bench *bench, const struct bench_result *result, bool first)
+{
+	printf("%s{\"bench\":\"%s\"", first ? "" : ",", bench->name);
+	for (size_t i = 0; i < result->count; i++)
+		printf(",\"%s_%s\":%.3f", result->lines[i].name, result->lines[i].unit,
+		       result->lines[i].value);
+	printf("}");
+}
+
+static int run_bench(const struct bench *bench, bool json, bool first)
+{
+	struct bench_result result = {.count = 0};
+	int err = bench->run(&result);
+
+	if (err) {
+		fprintf(stderr, "dagtap-bench: %s: %s\n", bench->name, strerror(-err));
+		return 1;
+	}
+	if (json)
+		print_json(bench, &result, first);
+	else
+		print_text(bench, &result);
+	return 0;
+}
+
+static int run_named(const char *name, bool json)
+{
+	bool all = !strcmp(name, "all");
+	bool found = false;
+	int failed = 0;
+
+	if (json)
+		printf("[");
+	for (size_t i = 0; i < BENCH_COUNT; i++) {
+		if (!all && strcmp(name, benches[i]->name) != 0)
+			continue;
+		failed |= run_bench(benches[i], json, !found);
+		found = true;
+	}
+	if (json)
+		printf("]\n");
+	if (!found)
+		fprintf(stderr, "dagtap-bench: no benchmark is called %s\n", name);
+	return found ? failed : 2;
+}
+
+static int print_usage(void)
+{
+	fprintf(stderr, "usage: dagtap-bench NAME|all [--json]\n");
+	for (size_t i = 0; i < BENCH_COUNT; i++)
+		fprintf(stderr, "  %-10s %s\n", benches[i]->name, benches[i]->help);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = NULL;
+	bool json = false;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--json"))
+			json = true;
+		else if (argv[i][0] == '-' || name)
+			return print_usage();
+		else
+			name = argv[i];
+	}
+	return name ? run_named(name, json) : print_usage();
+}

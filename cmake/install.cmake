@@ -1,0 +1,13 @@
+# What other build systems need to find libdagtap under a prefix; each room installs its own library.
+include(CMakePackageConfigHelpers)
+
+configure_file(${CMAKE_SOURCE_DIR}/cmake/dagtap.pc.in ${CMAKE_BINARY_DIR}/dagtap.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/dagtap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/dagtap)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/dagtap-config.cmake.in
+  ${CMAKE_BINARY_DIR}/dagtap-config.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/dagtap-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/dagtap-config.cmake ${CMAKE_BINARY_DIR}/dagtap-config-version.cmake
+  DESTINATION ${package_folder})

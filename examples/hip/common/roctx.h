@@ -1,0 +1,21 @@
+/* roctx by weak reference: ranges appear when something (a tracer, libroctx64) provides the
+ * functions, and cost one test when nothing does. */
+#ifndef ROCTX_H
+#define ROCTX_H
+
+extern int roctxRangePushA(const char *message) __attribute__((weak));
+extern int roctxRangePop(void) __attribute__((weak));
+
+static inline void roctx_push(const char *message)
+{
+	if (roctxRangePushA)
+		roctxRangePushA(message);
+}
+
+static inline void roctx_pop(void)
+{
+	if (roctxRangePop)
+		roctxRangePop();
+}
+
+#endif

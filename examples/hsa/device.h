@@ -1,0 +1,35 @@
+/* The HSA side of raw-driver that is not about packets: the first GPU, memory that both sides may
+ * write, and the loaded kernel. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HSA_CHECK(call) hsa_check((call), #call, __FILE__, __LINE__)
+
+struct device {
+	hsa_agent_t cpu;
+	hsa_agent_t gpu;
+	hsa_amd_memory_pool_t shared_pool; /* fine grained, kernel arguments allowed */
+	hsa_executable_t executable;
+	uint64_t kernel_object;
+	uint32_t group_bytes;
+	uint32_t private_bytes;
+};
+
+/* Prints the message on stderr and exits with 1. */
+__attribute__((noreturn, format(printf, 1, 2))) void driver_fail(const char *format, ...);
+
+void hsa_check(hsa_status_t status, const char *call, const char *file, int line);
+
+/* hsa_init, the agents, the kernel `ticket`. device_close ends with hsa_shut_down. */
+void device_open(struct device *ret_device);
+void device_close(struct device *device);
+
+/* Zeroed memory that the GPU may read and write; hsa_amd_memory_pool_free. */
+void *device_allocate(const struct device *device, size_t bytes);
+
+#endif

@@ -1,0 +1,109 @@
+/* Everything behind the spool reader on whatever records: the model, the analyses, the exporters.
+ * The first byte says whether the process was killed (bit 0); the rest are the records of one
+ * chunk, as they lie in a spool after the chunk's own THREAD record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/graph_stats.h"
+#include "analyze/summary.h"
+#include "format/format.h"
+#include "record/spool.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+#define SESSION	    42
+#define SPOOL_BYTES (SPOOL_CHUNK_OFFSET + SPOOL_CHUNK_BYTES)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void make_header(struct spool_header *header)
+{
+	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
+	header->version = SPOOL_VERSION;
+	header->header_bytes = SPOOL_HEADER_BYTES;
+	header->lane_bytes = SPOOL_LANE_BYTES;
+	header->lane_count = SPOOL_LANE_COUNT;
+	header->chunk_bytes = SPOOL_CHUNK_BYTES;
+	header->class_count = SPOOL_CLASS_COUNT;
+	header->cause_count = SPOOL_CAUSE_COUNT;
+	header->chunk_offset = SPOOL_CHUNK_OFFSET;
+	header->session_id = SESSION;
+	header->fixed_crc = spool_fixed_crc(header);
+	header->live.lanes_used = 1;
+	header->live.chunks_ready = 1;
+	header->live.chunks_taken = 1;
+	header->live.state = SPOOL_OPEN;
+}
+
+static void make_chunk(struct spool_chunk *chunk, const uint8_t *data, size_t size)
+{
+	const struct record_header thread = {RECORD_THREAD, sizeof(struct record_thread) / 8, 10};
+	size_t room = sizeof(chunk->records) - sizeof(struct record_thread);
+
+	chunk->magic = SPOOL_CHUNK_MAGIC;
+	chunk->session_id = SESSION;
+	chunk->state = SPOOL_CHUNK_OPEN;
+	memcpy(chunk->records, &thread, sizeof(thread));
+	memcpy(chunk->records + sizeof(struct record_thread), data, size < room ? size : room);
+}
+
+static void close_spool(struct spool_header *header, struct spool_chunk *chunk, size_t size)
+{
+	const struct spool_lane *lanes = (const struct spool_lane *)(header + 1);
+	size_t used = SPOOL_CHUNK_HEAD_BYTES + sizeof(struct record_thread) + (size & ~(size_t)7);
+
+	chunk->used_bytes = (uint32_t)(used < SPOOL_CHUNK_BYTES ? used : SPOOL_CHUNK_BYTES);
+	chunk->crc = spool_chunk_crc(chunk, chunk->used_bytes);
+	chunk->state = SPOOL_CHUNK_SEALED;
+	header->live.counts_crc = spool_counts_crc(&header->live, lanes, 1);
+	header->live.state = SPOOL_CLOSED;
+}
+
+static void ask_everything(const struct trace *trace, FILE *sink)
+{
+	struct graph_analysis analysis;
+	struct summary_table table;
+	const struct format *format;
+
+	(void)ledger_is_closed(trace);
+	(void)summary_count(trace);
+	for (int by = SUMMARY_BY_KERNEL; by <= SUMMARY_BY_API; by++) {
+		if (summary_make(trace, (enum summary_by)by, &table) == 0)
+			summary_release(&table);
+	}
+	if (graph_analysis_make(trace, &analysis) == 0)
+		graph_analysis_release(&analysis);
+	for (size_t i = 0; (format = format_at(i)); i++) {
+		struct format_options options = {0};
+		struct dagtap_error error;
+
+		format->write(trace, sink, &options, &error);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static FILE *sink;
+	unsigned char *image;
+	struct trace *trace;
+
+	if (!sink)
+		sink = fopen("/dev/null", "w");
+	image = calloc(1, SPOOL_BYTES);
+	if (size == 0 || !image || !sink) {
+		free(image);
+		return 0;
+	}
+	make_header((struct spool_header *)image);
+	((struct spool_lane *)(image + SPOOL_HEADER_BYTES))->chunks = 1;
+	make_chunk((struct spool_chunk *)(image + SPOOL_CHUNK_OFFSET), data + 1, size - 1);
+	if (!(data[0] & 1))
+		close_spool((struct spool_header *)image,
+			    (struct spool_chunk *)(image + SPOOL_CHUNK_OFFSET), size - 1);
+	if (trace_open_memory("fuzz", image, SPOOL_BYTES, &trace, NULL) == 0) {
+		ask_everything(trace, sink);
+		trace_close(trace);
+	}
+	free(image);
+	return 0;
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# check.sh JOBS: every test: the rules about the source, all of ctest, then what the sanitizers can see.
+set -eu
+cd "$(dirname "$0")/.."
+jobs=$1
+
+stage() {
+	printf '\n== %s (%d s)\n' "$*" "$SECONDS"
+}
+
+stage layering, format, headers
+scripts/check-layering.sh
+scripts/check-format.sh
+scripts/check-headers.sh
+
+stage tests
+ctest --preset default -j "$jobs"
+
+for preset in asan tsan; do
+	stage "tests, $preset"
+	scripts/build.sh "$preset" "$jobs"
+	ctest --preset "$preset" -j "$jobs"
+done
+stage everything passed

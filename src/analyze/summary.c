@@ -1,0 +1,327 @@
+#include "analyze/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+
+#define PATH_DEPTH_MAX 256
+
+const char *summary_direction_text(enum trace_copy_direction direction)
+{
+	static const char *const texts[] = {
+		[TRACE_COPY_UNKNOWN] = "copy",	       [TRACE_H2H] = "copy host to host",
+		[TRACE_H2D] = "copy host to device",   [TRACE_D2H] = "copy device to host",
+		[TRACE_D2D] = "copy device to device", [TRACE_P2P] = "copy device to peer",
+	};
+
+	return texts[direction];
+}
+
+static void count_activity(struct summary_totals *totals, const struct trace_activity *row)
+{
+	switch (row->kind) {
+	case TRACE_KERNEL:
+		totals->kernels++;
+		totals->graph_kernels += row->launch != TRACE_NONE;
+		break;
+	case TRACE_COPY:
+		totals->copies++;
+		totals->copied_bytes += row->bytes;
+		break;
+	case TRACE_MEMSET:
+		totals->memsets++;
+		break;
+	}
+	totals->orphans += row->call == TRACE_NONE;
+	if (row->untimed != RECORD_UNTIMED_NO) {
+		totals->untimed++;
+		return;
+	}
+	if (row->kind == TRACE_KERNEL)
+		totals->kernel_ns =
+			tally_sum(totals->kernel_ns, tally_span(row->start_ns, row->end_ns));
+	if (totals->begin_ns == 0 || row->start_ns < totals->begin_ns)
+		totals->begin_ns = row->start_ns;
+	if (row->end_ns > totals->end_ns)
+		totals->end_ns = row->end_ns;
+}
+
+struct summary_totals summary_count(const struct trace *trace)
+{
+	struct summary_totals totals = {
+		.api_calls = trace->calls_count,
+		.graph_launches = trace->launches_count,
+		.processes = trace->processes_count,
+		.threads = trace->threads_count,
+		.streams = trace->streams_count,
+		.graphs = trace->graphs_count,
+	};
+
+	for (uint32_t i = 0; i < trace->agents_count; i++)
+		totals.gpus += trace->agents[i].is_gpu;
+	for (uint32_t i = 0; i < trace->activities_count; i++)
+		count_activity(&totals, &trace->activities[i]);
+	return totals;
+}
+
+/* A table in the making: rows by group number. */
+struct making {
+	const struct trace *trace;
+	struct groups groups;
+	struct summary_row *rows;
+	uint32_t room;
+	uint32_t *paths; /* by scope: the group of its path */
+	struct groups path_groups;
+};
+
+#define NO_KEY UINT64_MAX
+
+static struct summary_row *row_of(struct making *making, uint64_t key)
+{
+	uint32_t number = groups_number(&making->groups, key);
+
+	if (number == GROUPS_FAILED)
+		return NULL;
+	if (number >= making->room) {
+		uint32_t room = making->room ? making->room * 2 : 64;
+		struct summary_row *rows = reallocarray(making->rows, room, sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		memset(rows + making->room, 0, (room - making->room) * sizeof(*rows));
+		making->rows = rows;
+		making->room = room;
+	}
+	return &making->rows[number];
+}
+
+static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
+{
+	uint32_t graph = trace->execs[trace->launches[launch].exec].graph;
+
+	return graph == TRACE_NONE ? NO_KEY - 1 : graph;
+}
+
+static uint64_t key_of(const struct making *making, const struct trace_activity *row,
+		       enum summary_by by)
+{
+	switch (by) {
+	case SUMMARY_BY_KERNEL:
+		return row->kind == TRACE_KERNEL ? row->name : NO_KEY;
+	case SUMMARY_BY_COPY:
+		if (row->kind == TRACE_KERNEL)
+			return NO_KEY;
+		return row->kind == TRACE_MEMSET ? UINT32_MAX : row->direction;
+	case SUMMARY_BY_STREAM:
+		return row->stream;
+	case SUMMARY_BY_GRAPH:
+		return row->launch == TRACE_NONE ? NO_KEY
+						 : launch_graph(making->trace, row->launch);
+	case SUMMARY_BY_SCOPE:
+		return row->scope == TRACE_NONE ? TRACE_NONE : making->paths[row->scope];
+	case SUMMARY_BY_API:
+		break;
+	}
+	return NO_KEY;
+}
+
+static int group_activities(struct making *making, enum summary_by by)
+{
+	for (uint32_t i = 0; i < making->trace->activities_count; i++) {
+		const struct trace_activity *activity = &making->trace->activities[i];
+		uint64_t key = key_of(making, activity, by);
+		struct summary_row *row;
+
+		if (key == NO_KEY)
+			continue;
+		row = row_of(making, key);
+		if (!row)
+			return -ENOMEM;
+		row->bytes += activity->bytes;
+		if (activity->untimed != RECORD_UNTIMED_NO)
+			tally_add_untimed(&row->tally);
+		else
+			tally_add(&row->tally, tally_span(activity->start_ns, activity->end_ns));
+	}
+	return 0;
+}
+
+static int group_calls(struct making *making)
+{
+	const struct trace *trace = making->trace;
+
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+		struct summary_row *row = row_of(making, trace->apis[call->api].name);
+
+		if (!row)
+			return -ENOMEM;
+		tally_add(&row->tally, tally_span(call->begin_ns, call->end_ns));
+	}
+	return 0;
+}
+
+/* Two pushes of one text under one parent's path are the same path. Parents may come after their
+ * children in the array (another thread's), so each chain is climbed to what is known. */
+static int number_path(struct making *making, uint32_t scope)
+{
+	const struct trace *trace = making->trace;
+	uint32_t chain[PATH_DEPTH_MAX];
+	uint32_t depth = 0, parent;
+
+	while (scope != TRACE_NONE && making->paths[scope] == TRACE_NONE &&
+	       depth < PATH_DEPTH_MAX) {
+		chain[depth++] = scope;
+		scope = trace->scopes[scope].parent;
+	}
+	parent = scope == TRACE_NONE ? TRACE_NONE : making->paths[scope];
+	while (depth) {
+		uint32_t at = chain[--depth];
+		uint64_t key = (uint64_t)parent << 32 | trace->scopes[at].text;
+
+		parent = groups_number(&making->path_groups, key);
+		if (parent == GROUPS_FAILED)
+			return -ENOMEM;
+		making->paths[at] = parent;
+	}
+	return 0;
+}
+
+static int number_paths(struct making *making)
+{
+	uint32_t count = making->trace->scopes_count;
+
+	making->paths = malloc(((size_t)count + 1) * sizeof(*making->paths));
+	if (!making->paths)
+		return -ENOMEM;
+	memset(making->paths, 0xff, ((size_t)count + 1) * sizeof(*making->paths));
+	for (uint32_t i = 0; i < count; i++) {
+		if (number_path(making, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static char *path_text(const struct making *making, uint32_t path)
+{
+	uint32_t chain[PATH_DEPTH_MAX];
+	uint32_t depth = 0;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	while (path != TRACE_NONE && depth < PATH_DEPTH_MAX) {
+		chain[depth++] = path;
+		path = (uint32_t)(making->path_groups.keys[path] >> 32);
+	}
+	while (depth) {
+		trace_string part = (uint32_t)making->path_groups.keys[chain[--depth]];
+
+		fprintf(out, "%s%s", trace_text(making->trace, part), depth ? "/" : "");
+	}
+	return fclose(out) == 0 ? text : NULL;
+}
+
+static char *stream_text(const struct trace *trace, uint32_t stream)
+{
+	const struct trace_stream *row = &trace->streams[stream];
+	const struct trace_process *process = &trace->processes[row->process];
+	char gpu[32] = "GPU ?", *text;
+
+	if (row->agent != TRACE_NONE)
+		snprintf(gpu, sizeof(gpu), "GPU %u", trace->agents[row->agent].gpu_ordinal);
+	if (asprintf(&text, "process %u %s stream %u%s", process->pid, gpu, row->ordinal,
+		     row->ordinal ? "" : " (null)") < 0)
+		return NULL;
+	return text;
+}
+
+static char *graph_text(const struct trace *trace, uint64_t graph)
+{
+	char *text;
+
+	if (graph == NO_KEY - 1)
+		return strdup("(graph not recorded)");
+	if (asprintf(&text, "process %u graph %" PRIu64,
+		     trace->processes[trace->graphs[graph].process].pid,
+		     trace->graphs[graph].id) < 0)
+		return NULL;
+	return text;
+}
+
+static char *row_name(const struct making *making, uint64_t key, enum summary_by by)
+{
+	const struct trace *trace = making->trace;
+
+	switch (by) {
+	case SUMMARY_BY_KERNEL:
+		return strdup(key ? trace_text(trace, (uint32_t)key) : "(unknown kernel)");
+	case SUMMARY_BY_COPY:
+		return strdup(key == UINT32_MAX ? "memset" : summary_direction_text(key));
+	case SUMMARY_BY_STREAM:
+		return key == TRACE_NONE ? strdup("(no stream known)")
+					 : stream_text(trace, (uint32_t)key);
+	case SUMMARY_BY_GRAPH:
+		return graph_text(trace, key);
+	case SUMMARY_BY_SCOPE:
+		return key == TRACE_NONE ? strdup("(no scope)") : path_text(making, (uint32_t)key);
+	case SUMMARY_BY_API:
+		return strdup(trace_text(trace, (uint32_t)key));
+	}
+	return NULL;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct summary_row *a = left, *b = right;
+
+	if (a->tally.total_ns != b->tally.total_ns)
+		return a->tally.total_ns > b->tally.total_ns ? -1 : 1;
+	if (a->tally.count != b->tally.count)
+		return a->tally.count > b->tally.count ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int summary_make(const struct trace *trace, enum summary_by by, struct summary_table *ret_table)
+{
+	struct making making = {.trace = trace};
+	struct summary_table table;
+	int result = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0;
+
+	if (result == 0)
+		result =
+			by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
+	table = (struct summary_table){.rows = making.rows, .count = making.groups.count};
+	if (table.count > making.room)
+		table.count = making.room;
+	for (uint32_t i = 0; i < table.count && result == 0; i++) {
+		table.rows[i].name = row_name(&making, making.groups.keys[i], by);
+		if (!table.rows[i].name)
+			result = -ENOMEM;
+	}
+	groups_release(&making.groups);
+	groups_release(&making.path_groups);
+	free(making.paths);
+	if (result < 0) {
+		summary_release(&table);
+		return result;
+	}
+	if (table.count)
+		qsort(table.rows, table.count, sizeof(*table.rows), compare_rows);
+	*ret_table = table;
+	return 0;
+}
+
+void summary_release(struct summary_table *table)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		free(table->rows[i].name);
+	free(table->rows);
+	*table = (struct summary_table){0};
+}

@@ -1,0 +1,53 @@
+/* Count, sum and extremes of durations. Sums saturate: a trace with absurd times gives an absurd
+ * figure, never undefined behaviour. */
+#ifndef DAGTAP_ANALYZE_TALLY_H
+#define DAGTAP_ANALYZE_TALLY_H
+
+#include <stdint.h>
+
+struct tally {
+	uint64_t count; /* all, timed or not */
+	uint64_t timed;
+	int64_t total_ns, min_ns, max_ns; /* of the timed ones; 0 if there are none */
+};
+
+static inline int64_t tally_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static inline int64_t tally_span(int64_t begin_ns, int64_t end_ns)
+{
+	int64_t span;
+
+	if (__builtin_sub_overflow(end_ns, begin_ns, &span))
+		return end_ns < begin_ns ? INT64_MIN : INT64_MAX;
+	return span;
+}
+
+static inline void tally_add(struct tally *tally, int64_t ns)
+{
+	tally->count++;
+	if (tally->timed == 0 || ns < tally->min_ns)
+		tally->min_ns = ns;
+	if (tally->timed == 0 || ns > tally->max_ns)
+		tally->max_ns = ns;
+	tally->timed++;
+	tally->total_ns = tally_sum(tally->total_ns, ns);
+}
+
+static inline void tally_add_untimed(struct tally *tally)
+{
+	tally->count++;
+}
+
+static inline double tally_mean(const struct tally *tally)
+{
+	return tally->timed ? (double)tally->total_ns / (double)tally->timed : 0;
+}
+
+#endif

@@ -1,0 +1,80 @@
+#include <dagtap/annotate.h>
+#include <dagtap/session.h>
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/inject.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* NULL until the injected library is known to be in the process. */
+static _Atomic(const struct inject_table *) attached;
+
+void dagtap_attach(const struct inject_table *table);
+
+EXPORT void dagtap_attach(const struct inject_table *table)
+{
+	if (table->bytes >= sizeof(*table))
+		atomic_store_explicit(&attached, table, memory_order_release);
+}
+
+__attribute__((constructor)) static void find_injected_library(void)
+{
+	const struct inject_table *table = dlsym(RTLD_DEFAULT, INJECT_SYMBOL);
+
+	if (table)
+		dagtap_attach(table);
+}
+
+static inline const struct inject_table *recorder(void)
+{
+	/* The table is constant and reached through the pointer alone: relaxed is enough. */
+	return atomic_load_explicit(&attached, memory_order_relaxed);
+}
+
+EXPORT uint64_t dagtap_scope_push(const char *text)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->scope_push(text) : 0;
+}
+
+EXPORT void dagtap_scope_pop(void)
+{
+	const struct inject_table *table = recorder();
+
+	if (table)
+		table->scope_pop();
+}
+
+EXPORT int dagtap_session_start(void)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->start() : 0;
+}
+
+EXPORT int dagtap_session_is_recording(void)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->is_recording() : 0;
+}
+
+EXPORT void dagtap_session_stop(void)
+{
+	const struct inject_table *table = recorder();
+
+	if (table)
+		table->stop();
+}
+
+EXPORT void dagtap_session_note(const char *text)
+{
+	const struct inject_table *table = recorder();
+
+	if (table && text)
+		table->note(text);
+}

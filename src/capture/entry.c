@@ -1,0 +1,74 @@
+/* The doors of the injected library that belong to no vendor: its constructor and destructor, and
+ * the table for libdagtap. */
+#include <dlfcn.h>
+
+#include "base/inject.h"
+#include "capture/export.h"
+#include "capture/hip/hip.h"
+#include "capture/scope.h"
+#include "capture/session.h"
+
+static uint64_t push_scope(const char *text)
+{
+	return scope_push(RECORD_SCOPE_DAGTAP, text);
+}
+
+static void pop_scope(void)
+{
+	scope_pop(RECORD_SCOPE_DAGTAP);
+}
+
+static int start_session(void)
+{
+	return session_start();
+}
+
+static int is_recording(void)
+{
+	return session_is_on();
+}
+
+static void put_note(const char *text)
+{
+	if (session_is_on())
+		session_note(text);
+}
+
+CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
+	.bytes = sizeof(dagtap_inject_v1),
+	.scope_push = push_scope,
+	.scope_pop = pop_scope,
+	.start = start_session,
+	.is_recording = is_recording,
+	.stop = session_stop,
+	.note = put_note,
+};
+
+/* For a libdagtap that was loaded before us, or that does not see us (HSA_TOOLS_LIB alone). */
+static void attach_annotations(void)
+{
+	void *library = dlopen(ANNOTATE_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	attach_function *attach;
+
+	if (!library)
+		return;
+	attach = (attach_function *)dlsym(library, ATTACH_SYMBOL);
+	if (attach)
+		attach(&dagtap_inject_v1);
+	dlclose(library);
+}
+
+__attribute__((constructor)) static void library_loaded(void)
+{
+	session_arm();
+	session_add_part(&hip_part);
+	if (session_state != SESSION_OFF)
+		attach_annotations();
+}
+
+/* For programs that leave without exit's handlers but with destructors; after exit's it is a
+ * no-op. */
+__attribute__((destructor)) static void library_unloaded(void)
+{
+	session_stop();
+}

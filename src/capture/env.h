@@ -1,0 +1,28 @@
+/* Every environment variable that the injected library reads. */
+#ifndef DAGTAP_CAPTURE_ENV_H
+#define DAGTAP_CAPTURE_ENV_H
+
+#include <stdint.h>
+
+/* X(id, name, default, help) */
+#define ENV_VARIABLES(X)                                                                           \
+	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
+	  "folder for the spool files, which must exist; unset: the library does nothing")         \
+	X(RING, "DAGTAP_RING", "16M",                                                              \
+	  "bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G)")                 \
+	X(LOG, "DAGTAP_LOG", "", "file to which the library appends what it does; unset: no log")
+
+enum env_variable {
+#define X(id, name, value, help) ENV_##id,
+	ENV_VARIABLES(X)
+#undef X
+		ENV_COUNT
+};
+
+/* The variable's text, its default when unset or empty; never NULL. */
+const char *env_text(enum env_variable variable);
+
+/* The same as a number of bytes with an optional K, M or G; FALLBACK when it is none. */
+uint64_t env_bytes(enum env_variable variable, uint64_t fallback);
+
+#endif

@@ -1,0 +1,20 @@
+/* Names of kernels by the handles that HIP's calls use: host stubs (__hipRegisterFunction) and
+ * hipFunction_t (hipModuleGetFunction).
+ *
+ * A framework registers tens of thousands of kernels before it uses a few: a name is written into
+ * the trace when its handle is first used. Costs then one lookup a launch. Any thread. */
+#ifndef DAGTAP_CAPTURE_HIP_FUNCTION_H
+#define DAGTAP_CAPTURE_HIP_FUNCTION_H
+
+#include <stdint.h>
+
+/* A function of a loaded module (hipModuleGetFunction); NAME is copied. */
+void function_learn(uint64_t handle, const char *name);
+
+/* HANDLE is being used: writes its FUNCTION record if this trace has none yet. */
+void function_use(uint64_t handle);
+
+/* In a fork child: its trace has no names yet. */
+void function_forget_uses(void);
+
+#endif

@@ -1,0 +1,101 @@
+#include "capture/hip/graph_describe.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/hip/function.h"
+#include "capture/hip/runtime_graph.h"
+
+void graph_describe_kernel(const struct hip_kernel_params *params, struct record_graph_node *record)
+{
+	record->type = RECORD_NODE_KERNEL;
+	record->function = (uintptr_t)params->function;
+	record->grid[0] = params->grid.x;
+	record->grid[1] = params->grid.y;
+	record->grid[2] = params->grid.z;
+	record->block[0] = params->block.x;
+	record->block[1] = params->block.y;
+	record->block[2] = params->block.z;
+	record->shared_bytes = params->shared_bytes;
+	function_use(record->function);
+}
+
+void graph_describe_memset(const struct hip_memset_params *params, struct record_graph_node *record)
+{
+	record->type = RECORD_NODE_MEMSET;
+	record->dst = (uintptr_t)params->dst;
+	record->width = (uint32_t)params->width;
+	record->height = (uint32_t)params->height;
+	record->depth = 1;
+	record->element_bytes = params->element_bytes;
+	record->bytes = (uint64_t)params->width * params->height * params->element_bytes;
+}
+
+void graph_describe_copy(const struct hip_copy_params *params, struct record_graph_node *record)
+{
+	record->type = RECORD_NODE_MEMCPY;
+	record->copy_kind = (uint32_t)params->kind;
+	record->src = (uintptr_t)(params->src_array ? params->src_array : params->src.ptr);
+	record->dst = (uintptr_t)(params->dst_array ? params->dst_array : params->dst.ptr);
+	record->width = (uint32_t)params->extent.width;
+	record->height = (uint32_t)params->extent.height;
+	record->depth = (uint32_t)params->extent.depth;
+	record->bytes = params->extent.width * params->extent.height * params->extent.depth;
+}
+
+void graph_describe_copy_1d(const struct graph_copy *copy, struct record_graph_node *record)
+{
+	record->type = RECORD_NODE_MEMCPY;
+	record->copy_kind = copy->kind;
+	record->src = copy->src;
+	record->dst = copy->dst;
+	record->bytes = copy->bytes;
+	record->width = (uint32_t)copy->bytes;
+	record->height = record->depth = 1;
+}
+
+static void describe_any_copy(uint64_t node, struct record_graph_node *record)
+{
+	struct graph_copy copy;
+	struct hip_copy_params params;
+
+	if (graph_node_find_copy(node, &copy))
+		graph_describe_copy_1d(&copy, record);
+	else if (!runtime_graph_copy(node, &params))
+		graph_describe_copy(&params, record);
+	else
+		record->copy_kind = RECORD_COPY_KIND_UNKNOWN;
+}
+
+void graph_describe_node(uint64_t node, struct record_graph_node *ret_record)
+{
+	enum record_node_type type = RECORD_NODE_OTHER;
+	struct hip_kernel_params kernel;
+	struct hip_memset_params memset;
+
+	runtime_graph_type(node, &type);
+	*ret_record = (struct record_graph_node){.handle = node, .type = type};
+	if (type == RECORD_NODE_KERNEL && !runtime_graph_kernel(node, &kernel))
+		graph_describe_kernel(&kernel, ret_record);
+	else if (type == RECORD_NODE_MEMSET && !runtime_graph_memset(node, &memset))
+		graph_describe_memset(&memset, ret_record);
+	else if (type == RECORD_NODE_MEMCPY)
+		describe_any_copy(node, ret_record);
+}
+
+uint64_t graph_describe_digest(const struct record_graph_node *record)
+{
+	enum {
+		FIRST = offsetof(struct record_graph_node, type),
+		END = offsetof(struct record_graph_node, child_graph_id),
+	};
+	uint64_t digest = 0, word;
+
+	_Static_assert((END - FIRST) % sizeof(word) == 0, "whole words");
+	for (size_t at = FIRST; at < END; at += sizeof(word)) {
+		memcpy(&word, (const char *)record + at, sizeof(word));
+		digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
+		digest ^= digest >> 29;
+	}
+	return digest;
+}

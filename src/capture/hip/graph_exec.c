@@ -1,0 +1,278 @@
+#include "capture/hip/graph_exec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/hip/graph_describe.h"
+#include "capture/hip/graph_template.h"
+#include "capture/hip/handle_map.h"
+#include "capture/hip/paced.h"
+#include "capture/session.h"
+
+/* Never given back to the system, but used again: a launch may look at one without the lock. */
+struct graph_exec {
+	struct graph_exec *next_free;
+	uint64_t id;
+	_Atomic uint64_t launches;
+	struct graph_template *template; /* NULL when it could not be read */
+};
+
+static struct handle_map execs = HANDLE_MAP_INIT;	 /* hipGraphExec_t -> struct graph_exec */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over free_execs */
+static struct graph_exec *free_execs;
+static _Atomic uint64_t exec_ids;
+
+static struct graph_exec *take_exec(void)
+{
+	struct graph_exec *exec;
+
+	pthread_mutex_lock(&lock);
+	exec = free_execs;
+	if (exec)
+		free_execs = exec->next_free;
+	pthread_mutex_unlock(&lock);
+	if (!exec)
+		exec = calloc(1, sizeof(*exec));
+	if (!exec)
+		return NULL;
+	exec->id = atomic_fetch_add_explicit(&exec_ids, 1, memory_order_relaxed) + 1;
+	atomic_store_explicit(&exec->launches, 0, memory_order_relaxed);
+	exec->template = NULL;
+	return exec;
+}
+
+static void give_exec(struct graph_exec *exec)
+{
+	graph_template_destroy(exec->template);
+	exec->template = NULL;
+	pthread_mutex_lock(&lock);
+	exec->next_free = free_execs;
+	free_execs = exec;
+	pthread_mutex_unlock(&lock);
+}
+
+void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct graph_exec *exec, *before;
+	struct record_graph_exec record = {.handle = args[0], .cid = call->frame.cid};
+
+	if (result != HIP_OK || !args[0])
+		return;
+	exec = take_exec();
+	if (!exec)
+		return;
+	if (graph_template_read(args[1], &exec->template) == 0) {
+		graph_template_write(exec->template);
+		record.graph_id = exec->template->graph_id;
+	}
+	record.exec_id = exec->id;
+	record.ns = session_now_ns();
+	writer_put(session_writer(), RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+	/* Something is there already when its destruction was not seen. */
+	before = (struct graph_exec *)handle_map_get(&execs, args[0]);
+	if (handle_map_put(&execs, args[0], (uintptr_t)exec))
+		before = exec;
+	if (before)
+		give_exec(before);
+}
+
+/* Before the call, so that the activities of a launch that is cut short have their exec. A launch
+ * that fails has counted as a replay too; its API record tells. Exec 0: its making was not seen. */
+void graph_exec_launching(struct hip_call *call, const uint64_t *args)
+{
+	struct graph_exec *exec =
+		(struct graph_exec *)handle_map_get(&execs, args[ARG_hipGraphLaunch_graphExec]);
+	struct record_graph_launch record = {
+		.cid = call->frame.cid,
+		.stream = args[ARG_hipGraphLaunch_stream],
+	};
+
+	if (exec) {
+		record.exec_id = exec->id;
+		record.replay = atomic_fetch_add_explicit(&exec->launches, 1, memory_order_relaxed);
+	}
+	writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+}
+
+/* One call that changes an exec. No lock: a program that destroys an exec while another thread
+ * changes it would crash in HIP. */
+struct exec_update {
+	uint64_t cid;
+	struct graph_exec *exec;
+	struct pace pace;
+};
+
+/* POSITION in GRAPH, which is the exec's own graph or one of its children. */
+static void write_update(struct exec_update *update, struct graph_template *graph,
+			 uint32_t position, struct record_graph_node *record)
+{
+	const struct graph_exec *exec = update->exec;
+	uint64_t digest = graph_describe_digest(record);
+
+	/* A whole graph is updated for new kernel arguments, as a rule: nothing that is recorded. */
+	if (digest == graph->digests[position])
+		return;
+	graph->digests[position] = digest;
+	record->graph_id = exec->id;
+	record->child_graph_id = graph == exec->template ? 0 : graph->graph_id;
+	record->handle = graph->nodes[position];
+	record->cid = update->cid;
+	record->ns = session_now_ns();
+	paced_put(&update->pace, RECORD_GRAPH_EXEC_UPDATE, position, record, sizeof(*record));
+}
+
+static bool begin_update(const struct hip_call *call, uint64_t handle,
+			 struct exec_update *ret_update)
+{
+	struct graph_exec *exec = (struct graph_exec *)handle_map_get(&execs, handle);
+
+	*ret_update = (struct exec_update){call->frame.cid, exec, PACE_INIT};
+	return exec && exec->template;
+}
+
+/* The graph that has NODE: the given one or a child. */
+static struct graph_template *find_graph(struct graph_template *graph, uint64_t node)
+{
+	struct graph_template *found = NULL;
+
+	if (graph_template_find(graph, node) != GRAPH_TEMPLATE_NONE)
+		return graph;
+	for (size_t i = 0; !found && i < graph->child_count; i++)
+		found = find_graph(graph->children[i].template, node);
+	return found;
+}
+
+static void describe_set_call(uint32_t op, const uint64_t *args, struct record_graph_node *record)
+{
+	struct graph_copy copy;
+
+	if (graph_copy_of_call(op, args, &copy))
+		graph_describe_copy_1d(&copy, record);
+	else if (op == HIP_hipGraphExecKernelNodeSetParams)
+		graph_describe_kernel((const struct hip_kernel_params *)args[2], record);
+	else if (op == HIP_hipGraphExecMemcpyNodeSetParams)
+		graph_describe_copy((const struct hip_copy_params *)args[2], record);
+	else if (op == HIP_hipGraphExecMemsetNodeSetParams)
+		graph_describe_memset((const struct hip_memset_params *)args[2], record);
+	else if (op == HIP_hipGraphExecHostNodeSetParams)
+		record->type = RECORD_NODE_HOST;
+	else if (op == HIP_hipGraphExecEventRecordNodeSetEvent)
+		record->type = RECORD_NODE_EVENT_RECORD;
+	else
+		record->type = RECORD_NODE_EVENT_WAIT;
+}
+
+void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct graph_template *graph;
+	struct record_graph_node record = {0};
+	struct exec_update update;
+
+	if (result != HIP_OK || !begin_update(call, args[0], &update))
+		return;
+	describe_set_call(call->frame.op, args, &record);
+	graph = find_graph(update.exec->template, args[1]);
+	if (graph)
+		write_update(&update, graph, graph_template_find(graph, args[1]), &record);
+}
+
+/* NEW's node at from[i] has replaced what the exec had for OLD's node at to[i]; without the two
+ * orders, position by position. */
+static void write_replaced(struct exec_update *update, struct graph_template *old,
+			   const uint32_t *to, const struct graph_template *new,
+			   const uint32_t *from)
+{
+	size_t count = old->node_count < new->node_count ? old->node_count : new->node_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t target = to ? to[i] : i, source = from ? from[i] : i;
+		struct graph_template *old_child = graph_template_child(old, target);
+		struct graph_template *new_child = graph_template_child(new, source);
+		struct record_graph_node record;
+
+		graph_describe_node(new->nodes[source], &record);
+		write_update(update, old, target, &record);
+		/* HIP updates a child graph in the order in which its nodes were added. */
+		if (old_child && new_child)
+			write_replaced(update, old_child, NULL, new_child, NULL);
+	}
+}
+
+static void replace_all(struct exec_update *update, const struct graph_template *new)
+{
+	struct graph_template *old = update->exec->template;
+	uint32_t *orders = calloc(2 * old->node_count + 1, sizeof(*orders));
+
+	if (orders && new->node_count == old->node_count &&
+	    !graph_template_level_order(old, orders) &&
+	    !graph_template_level_order(new, orders + old->node_count))
+		write_replaced(update, old, orders, new, orders + old->node_count);
+	free(orders);
+}
+
+void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct exec_update update;
+	struct graph_template *new;
+	char text[128];
+
+	if (!begin_update(call, args[ARG_hipGraphExecUpdate_hGraphExec], &update))
+		return;
+	if (result == HIP_OK && !graph_template_read(args[ARG_hipGraphExecUpdate_hGraph], &new)) {
+		replace_all(&update, new);
+		graph_template_destroy(new);
+	}
+	if (result == HIP_OK)
+		return;
+	/* HIP stops at the node that it cannot update and keeps what it has done before. */
+	snprintf(text, sizeof(text),
+		 "graph exec %llu: hipGraphExecUpdate failed, some nodes may have been updated",
+		 (unsigned long long)update.exec->id);
+	session_note(text);
+}
+
+void graph_exec_child_set(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct exec_update update;
+	struct graph_template *graph, *old = NULL, *new;
+	uint64_t node = args[ARG_hipGraphExecChildGraphNodeSetParams_node];
+
+	if (result != HIP_OK ||
+	    !begin_update(call, args[ARG_hipGraphExecChildGraphNodeSetParams_hGraphExec],
+			  &update) ||
+	    graph_template_read(args[ARG_hipGraphExecChildGraphNodeSetParams_childGraph], &new))
+		return;
+	graph = find_graph(update.exec->template, node);
+	if (graph)
+		old = graph_template_child(graph, graph_template_find(graph, node));
+	if (old)
+		write_replaced(&update, old, NULL, new, NULL);
+	graph_template_destroy(new);
+}
+
+/* Before the call: once the exec is gone another thread may be given the same address. */
+void graph_exec_going(struct hip_call *call, const uint64_t *args)
+{
+	call->saved = (const void *)handle_map_take(&execs, args[0]);
+}
+
+void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct graph_exec *exec = (struct graph_exec *)call->saved;
+	struct record_graph_exec_gone record;
+
+	if (!exec)
+		return;
+	if (result != HIP_OK && !handle_map_put(&execs, args[0], (uintptr_t)exec))
+		return;
+	record = (struct record_graph_exec_gone){.exec_id = exec->id, .ns = session_now_ns()};
+	writer_put(session_writer(), RECORD_GRAPH_EXEC_GONE, 0, &record, sizeof(record));
+	give_exec(exec);
+}
+
+void graph_exec_reset(void)
+{
+	handle_map_reset(&execs);
+	pthread_mutex_init(&lock, NULL);
+	free_execs = NULL;
+}

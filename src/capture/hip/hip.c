@@ -1,0 +1,198 @@
+#include "capture/hip/hip.h"
+
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/hip/function.h"
+#include "capture/hip/graph_exec.h"
+#include "capture/hip/graph_node.h"
+#include "capture/hip/stream_capture.h"
+#include "capture/hip/wrap.h"
+#include "capture/hsa/hsa_part.h"
+
+/* Absent from tests of this part alone. */
+#pragma weak hsa_dispatches_without_context
+
+/* Threads count for themselves, without an atomic add; those that come after the last slot share
+ * one, with it. */
+enum { COUNTER_SLOTS = 1024 };
+
+static struct call_counter {
+	_Atomic uint64_t entered;
+	_Atomic uint64_t left;
+} __attribute__((aligned(64))) counters[COUNTER_SLOTS + 1];
+
+static _Atomic uint32_t counters_taken;
+static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
+
+static struct call_counter *take_counter(void)
+{
+	uint32_t index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
+
+	counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
+	return counter;
+}
+
+static void count(_Atomic uint64_t *value, bool shared)
+{
+	if (shared)
+		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
+	else
+		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+}
+
+void hip_count_entered(void)
+{
+	struct call_counter *mine = counter ? counter : take_counter();
+
+	count(&mine->entered, mine == &counters[COUNTER_SLOTS]);
+}
+
+void hip_count_left(void)
+{
+	count(&counter->left, counter == &counters[COUNTER_SLOTS]);
+}
+
+static uint64_t sum_entered(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
+		sum += atomic_load_explicit(&counters[i].entered, memory_order_relaxed);
+	return sum;
+}
+
+static uint64_t sum_left(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
+		sum += atomic_load_explicit(&counters[i].left, memory_order_relaxed);
+	return sum;
+}
+
+int hip_version(void)
+{
+	static _Atomic int cached;
+	int (*get)(int *) = hip_next(HIP_hipRuntimeGetVersion);
+	struct frame frame;
+	int version = atomic_load_explicit(&cached, memory_order_relaxed);
+
+	if (version || !get)
+		return version;
+	hip_mute(&frame);
+	if (get(&version) != HIP_OK)
+		version = 0;
+	hip_unmute(&frame);
+	atomic_store_explicit(&cached, version, memory_order_relaxed);
+	return version;
+}
+
+struct library_search {
+	bool found;
+	char path[256];
+};
+
+static int is_hip_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct library_search *search = context;
+	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	name = name ? name + 1 : info->dlpi_name;
+	if (!name || strncmp(name, "libamdhip64.so", strlen("libamdhip64.so")) != 0)
+		return 0;
+	search->found = true;
+	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+static void write_names(void)
+{
+	for (uint32_t op = 1; op < HIP_OP_COUNT; op++) {
+		size_t bytes = strlen(hip_ops[op].text);
+		struct record_api_name record = {
+			.domain = RECORD_DOMAIN_HIP,
+			.text_bytes = writer_text_bytes(bytes),
+		};
+
+		writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record),
+				hip_ops[op].text, bytes);
+	}
+}
+
+static const char *why_unseen(void)
+{
+	const char *direct = getenv("AMD_DIRECT_DISPATCH");
+
+	if (direct && !strcmp(direct, "0"))
+		return "with AMD_DIRECT_DISPATCH=0 a thread of HIP's own sends them";
+	if (!sum_entered())
+		return "the tool was not preloaded, or the program takes HIP's functions with "
+		       "dlsym";
+	return "the program takes HIP's functions with dlsym, or uses HSA itself";
+}
+
+static void write_source(void)
+{
+	struct library_search search = {0};
+	uint64_t unseen = hsa_dispatches_without_context ? hsa_dispatches_without_context() : 0;
+	char text[512];
+
+	dl_iterate_phdr(is_hip_library, &search);
+	if (!search.found) {
+		session_source("hip", RECORD_SOURCE_ABSENT, "libamdhip64 is not in the process");
+		return;
+	}
+	if (unseen)
+		snprintf(text, sizeof(text),
+			 "the calls of %" PRIu64 " dispatches could not be seen: %s", unseen,
+			 why_unseen());
+	else
+		snprintf(text, sizeof(text), "%s, %d functions wrapped", search.path,
+			 HIP_OP_COUNT - 1);
+	session_source("hip", unseen ? RECORD_SOURCE_PARTIAL : RECORD_SOURCE_ON, text);
+}
+
+static void write_witness(void)
+{
+	session_witness("hip", "calls", sum_entered());
+}
+
+static void start(void)
+{
+	write_names();
+}
+
+static void stop(void)
+{
+	/* Left before entered: a call that returns between the two counts as open, not as -1. */
+	uint64_t left = sum_left();
+
+	session_witness("hip", "open", sum_entered() - left);
+	write_witness();
+	write_source();
+}
+
+static void child(void)
+{
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++) {
+		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
+	}
+	function_forget_uses();
+	graph_exec_reset();
+	graph_node_reset();
+	stream_capture_reset();
+}
+
+const struct session_part hip_part = {
+	.name = "hip",
+	.start = start,
+	.tick = write_witness,
+	.stop = stop,
+	.child = child,
+};

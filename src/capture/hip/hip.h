@@ -1,0 +1,23 @@
+/* The HIP part of the session: what it tells about itself, and its count of calls.
+ *
+ * hip_part goes to session_add_part once. The witness "hip"/"calls" counts what entered a wrapper
+ * while tracing was on, apart from the records; "hip"/"open" what had not returned when tracing
+ * stopped. */
+#ifndef DAGTAP_CAPTURE_HIP_HIP_H
+#define DAGTAP_CAPTURE_HIP_HIP_H
+
+#include "capture/session.h"
+
+extern const struct session_part hip_part;
+
+void hip_count_entered(void);
+void hip_count_left(void);
+
+/* HIP_VERSION of the runtime in the process (50221153), 0 = not to be had. Calls the runtime the
+ * first time: only after a call that succeeded. */
+int hip_version(void);
+
+/* Next object behind the named symbol of the HIP library, or NULL. */
+void *hip_resolve_symbol(const char *symbol);
+
+#endif

@@ -1,0 +1,32 @@
+#include "capture/hip/paced.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "capture/session.h"
+#include "record/spooler.h"
+
+enum { RECORDS_BETWEEN_LOOKS = 128, CHUNKS_WANTED = 8, PAUSE_NS = 200000 };
+
+static bool is_short_of_room(void)
+{
+	struct writer *writer = session_writer();
+	const struct spool_live *live;
+
+	if (!writer || !writer->spooler)
+		return false;
+	live = spooler_live(writer->spooler);
+	return atomic_load_explicit(&live->chunks_taken, memory_order_relaxed) + CHUNKS_WANTED >
+	       atomic_load_explicit(&live->chunks_ready, memory_order_relaxed);
+}
+
+void paced_put(struct pace *pace, enum record_type type, uint32_t tag, const void *record,
+	       size_t bytes)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	if (pace->records++ % RECORDS_BETWEEN_LOOKS == 0)
+		for (; pace->pauses_left && is_short_of_room(); pace->pauses_left--)
+			nanosleep(&pause, NULL);
+	writer_put(session_writer(), type, tag, record, bytes);
+}

@@ -1,0 +1,162 @@
+#include "capture/housekeeper.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "capture/log.h"
+#include "record/spooler.h"
+
+#define TICK_NS	       250000000u
+#define PAUSE_LEAST_NS 1000000u
+#define PAUSE_MOST_NS  16000000u
+#define JOIN_LIMIT_NS  500000000u
+#define STACK_BYTES    ((size_t)256 << 10)
+
+static struct {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool running; /* the thread exists */
+	bool begun;   /* and has come to its work */
+	bool stopping;
+	struct spooler *spooler;
+	void (*tick)(void);
+} keeper;
+
+static struct timespec timespec_at(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+/* True when it is time to stop. */
+static bool pause_until(uint64_t ns)
+{
+	struct timespec deadline = timespec_at(ns);
+	bool stopping;
+
+	pthread_mutex_lock(&keeper.lock);
+	if (!keeper.stopping)
+		pthread_cond_clockwait(&keeper.wake, &keeper.lock, CLOCK_MONOTONIC, &deadline);
+	stopping = keeper.stopping;
+	pthread_mutex_unlock(&keeper.lock);
+	return stopping;
+}
+
+static void log_change(int result, int *last_error)
+{
+	int error = result < 0 ? result : 0;
+
+	if (error != *last_error)
+		log_line("making chunks ready: %s", error ? "failed" : "works again");
+	*last_error = error;
+}
+
+/* Looks often while chunks are being used up: the writers never call. */
+static uint64_t next_pause(int consumed, uint64_t pause_ns)
+{
+	if (consumed > 0)
+		return PAUSE_LEAST_NS;
+	return pause_ns * 2 < PAUSE_MOST_NS ? pause_ns * 2 : PAUSE_MOST_NS;
+}
+
+static void say_begun(void)
+{
+	pthread_mutex_lock(&keeper.lock);
+	keeper.begun = true;
+	pthread_cond_signal(&keeper.wake);
+	pthread_mutex_unlock(&keeper.lock);
+}
+
+/* A program that forks right after its first call must not do so while a thread is half made:
+ * runtimes with locks of their own (sanitizers, allocators) would be copied with them held. */
+static void wait_until_begun(void)
+{
+	pthread_mutex_lock(&keeper.lock);
+	while (!keeper.begun)
+		pthread_cond_wait(&keeper.wake, &keeper.lock);
+	pthread_mutex_unlock(&keeper.lock);
+}
+
+static void *keep_house(void *unused)
+{
+	uint64_t tick_at = clock_now_ns() + TICK_NS;
+	uint64_t pause_ns = PAUSE_LEAST_NS;
+	int last_error = 0;
+
+	say_begun();
+	do {
+		int result = spooler_service(keeper.spooler);
+
+		log_change(result, &last_error);
+		if (clock_now_ns() >= tick_at) {
+			keeper.tick();
+			tick_at = clock_now_ns() + TICK_NS;
+		}
+		pause_ns = next_pause(result, pause_ns);
+	} while (!pause_until(clock_now_ns() + pause_ns));
+	return NULL;
+}
+
+static int create_thread(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all;
+	sigset_t before;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&keeper.thread, &attributes, keep_house, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (!err)
+		pthread_setname_np(keeper.thread, "dagtap-house");
+	return -err;
+}
+
+int housekeeper_start(struct spooler *spooler, void (*tick)(void))
+{
+	int err;
+
+	keeper.spooler = spooler;
+	keeper.tick = tick;
+	keeper.stopping = false;
+	keeper.begun = false;
+	pthread_mutex_init(&keeper.lock, NULL);
+	pthread_cond_init(&keeper.wake, NULL);
+	err = create_thread();
+	keeper.running = !err;
+	if (!err)
+		wait_until_begun();
+	return err;
+}
+
+void housekeeper_stop(void)
+{
+	struct timespec deadline;
+
+	if (!keeper.running)
+		return;
+	pthread_mutex_lock(&keeper.lock);
+	keeper.stopping = true;
+	pthread_cond_signal(&keeper.wake);
+	pthread_mutex_unlock(&keeper.lock);
+	deadline = clock_deadline_in(JOIN_LIMIT_NS);
+	if (pthread_timedjoin_np(keeper.thread, NULL, &deadline))
+		log_line("the housekeeping thread does not end");
+	else
+		keeper.running = false;
+}
+
+void housekeeper_forget(void)
+{
+	keeper.running = false;
+}

@@ -1,0 +1,337 @@
+#include "capture/hsa/gate.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "capture/hsa/gate_pass.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_monitor.h"
+#include "capture/session.h"
+
+#define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
+#define SLOTS_LEAST	    8192u
+#define HOLD_LIMIT_NS	    200000000u
+#define DRAIN_PAUSE_NS	    50000
+#define DRAIN_PAUSE_MOST_NS 1000000
+
+static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct gate *) newest;
+static _Atomic uint32_t last_queue_id;
+/* What gates counted before they were used again. */
+static _Atomic uint64_t past_without_context;
+
+struct gate *gate_newest(void)
+{
+	return atomic_load_explicit(&newest, memory_order_acquire);
+}
+
+struct gate *gate_find(const hsa_queue_t *queue)
+{
+	struct object *entry = object_map_find(&object_map, (uint64_t)(uintptr_t)queue);
+
+	return entry && entry->kind == OBJECT_QUEUE ? entry->owner : NULL;
+}
+
+/* ---- holding ---- */
+
+/* Announced packets that are not written yet: their writer need not ring again. */
+static bool gate_owes(struct gate *gate)
+{
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+
+	return next < atomic_load_explicit(&gate->announced, memory_order_relaxed) &&
+	       next < atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
+}
+
+/* By the holder: does the work of all who ring meanwhile, and leaves. */
+static void gate_work(struct gate *gate)
+{
+	uint32_t seen = atomic_load_explicit(&gate->rings, memory_order_acquire);
+	uint64_t published = 0;
+
+	do {
+		published += gate_pass(gate);
+		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
+		/* Fails when somebody rang since: what they wrote is visible after this acquire.
+		 * Sequentially consistent against the monitor's parking. */
+	} while (!atomic_compare_exchange_strong(&gate->rings, &seen, seen & GATE_CLOSED));
+	if (seen & GATE_CLOSED) {
+		atomic_store_explicit(&gate->has_left, true, memory_order_release);
+		return;
+	}
+	if (published || atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
+		hsa_monitor_wake();
+}
+
+static void gate_knock(struct gate *gate)
+{
+	/* Release: the packets written before. Acquire: what the last holder did. */
+	uint32_t before = atomic_fetch_add_explicit(&gate->rings, 1, memory_order_acq_rel);
+
+	if (!before)
+		gate_work(gate);
+}
+
+void gate_ring(struct gate *gate, uint64_t value)
+{
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+
+	while (announced < value + 1 &&
+	       !atomic_compare_exchange_weak_explicit(&gate->announced, &announced, value + 1,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	gate_knock(gate);
+}
+
+void gate_retry(struct gate *gate)
+{
+	if (atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
+		gate_knock(gate);
+}
+
+static bool gate_try_hold(struct gate *gate)
+{
+	uint32_t nobody = 0;
+
+	return atomic_compare_exchange_strong_explicit(&gate->rings, &nobody, 1,
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
+static void gate_leave(struct gate *gate)
+{
+	uint32_t alone = 1;
+
+	if (!atomic_compare_exchange_strong(&gate->rings, &alone, 0))
+		gate_work(gate);
+}
+
+/* ---- counting ---- */
+
+static uint64_t count_get(const _Atomic uint64_t *count)
+{
+	return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+static void write_count(struct gate *gate, bool destroyed)
+{
+	struct record_queue_count count = {
+		.ns = session_now_ns(),
+		.write_index = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE),
+		.dispatches = count_get(&gate->dispatches),
+		.barriers = count_get(&gate->barriers),
+		.others = count_get(&gate->others),
+		.destroyed = destroyed,
+	};
+
+	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
+}
+
+void gate_count(struct gate *gate)
+{
+	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE ||
+	    !gate_try_hold(gate))
+		return;
+	if (gate_is_tracing(gate))
+		write_count(gate, false);
+	gate_leave(gate);
+}
+
+void gate_stop_tracing(struct gate *gate)
+{
+	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+
+	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE)
+		return;
+	while (!gate_try_hold(gate)) {
+		/* Being closed: the last count is written there. */
+		if (session_now_ns() > deadline_ns)
+			return;
+		sched_yield();
+	}
+	if (gate_is_tracing(gate))
+		write_count(gate, false);
+	atomic_store_explicit(&gate->is_tracing, false, memory_order_relaxed);
+	gate_leave(gate);
+}
+
+uint64_t gate_dispatches_without_context(void)
+{
+	uint64_t count = count_get(&past_without_context);
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		count += count_get(&gate->without_context);
+	return count;
+}
+
+uint64_t gate_reservations_lost(void)
+{
+	uint64_t count = 0;
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		count += count_get(&gate->reservations.lost);
+	return count;
+}
+
+/* ---- opening ---- */
+
+static struct gate *gate_create(uint64_t size, enum record_queue_mode mode)
+{
+	struct gate *gate = aligned_alloc(64, sizeof(*gate));
+	uint64_t slots = size * 2 > SLOTS_LEAST ? size * 2 : SLOTS_LEAST;
+
+	if (!gate)
+		return NULL;
+	*gate = (struct gate){.mode = mode};
+	if (mode == RECORD_QUEUE_OBSERVE)
+		return gate;
+	if (reservations_init(&gate->reservations, size * 2) ||
+	    slot_ring_create(slots, &gate->slots)) {
+		reservations_release(&gate->reservations);
+		free(gate);
+		return NULL;
+	}
+	return gate;
+}
+
+static bool gate_fits(struct gate *gate, uint64_t size, enum record_queue_mode mode)
+{
+	return atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_UNUSED &&
+	       gate->mode == mode &&
+	       (mode == RECORD_QUEUE_OBSERVE || gate->reservations.mask + 1 == size * 2);
+}
+
+/* An unused gate, or a new one. Under gates_lock. */
+static struct gate *gate_obtain(uint64_t size, enum record_queue_mode mode)
+{
+	struct gate *gate = gate_newest();
+
+	while (gate && !gate_fits(gate, size, mode))
+		gate = gate->older;
+	if (gate)
+		return gate;
+	gate = gate_create(size, mode);
+	if (gate) {
+		gate->older = gate_newest();
+		atomic_store_explicit(&newest, gate, memory_order_release);
+	}
+	return gate;
+}
+
+static void gate_prepare(struct gate *gate, amd_queue_t *queue)
+{
+	uint64_t index = __atomic_load_n(&queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+
+	gate->queue = queue;
+	gate->queue_id = atomic_fetch_add(&last_queue_id, 1) + 1;
+	gate->references = 1;
+	atomic_store_explicit(&gate->is_tracing, true, memory_order_relaxed);
+	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
+	atomic_store_explicit(&gate->next, index, memory_order_relaxed);
+	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&past_without_context, atomic_exchange(&gate->without_context, 0),
+				  memory_order_relaxed);
+	if (gate->slots) {
+		gate->slots->tag = gate->queue_id;
+		reservations_reset(&gate->reservations);
+		slot_ring_make_signals(gate->slots);
+	}
+	atomic_store_explicit(&gate->rings, 0, memory_order_release);
+	atomic_store_explicit(&gate->state, GATE_LIVE, memory_order_release);
+}
+
+static int gate_publish(struct gate *gate)
+{
+	hsa_queue_t *queue = &gate->queue->hsa_queue;
+
+	gate->doorbell_entry = NULL;
+	gate->queue_entry =
+		object_map_put(&object_map, (uint64_t)(uintptr_t)queue, OBJECT_QUEUE, gate, 0);
+	if (gate->queue_entry && gate->mode == RECORD_QUEUE_HARVEST)
+		gate->doorbell_entry = object_map_put(&object_map, queue->doorbell_signal.handle,
+						      OBJECT_DOORBELL, gate, 0);
+	if (!gate->queue_entry || (gate->mode == RECORD_QUEUE_HARVEST && !gate->doorbell_entry)) {
+		gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
+		gate_reuse(gate, false);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
+{
+	struct record_queue record = {.ns = session_now_ns(),
+				      .handle = (uint64_t)(uintptr_t)queue,
+				      .agent = agent.handle,
+				      .size = queue->size};
+	struct gate *gate;
+
+	pthread_mutex_lock(&gates_lock);
+	gate = gate_obtain(queue->size, mode);
+	if (!gate && mode == RECORD_QUEUE_HARVEST)
+		gate = gate_obtain(queue->size, RECORD_QUEUE_OBSERVE);
+	if (gate)
+		gate_prepare(gate, (amd_queue_t *)queue);
+	pthread_mutex_unlock(&gates_lock);
+	if (!gate)
+		return -ENOMEM;
+	record.mode = gate->mode;
+	writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
+	return gate_publish(gate);
+}
+
+/* ---- closing ---- */
+
+static bool gate_is_drained(struct gate *gate)
+{
+	return !gate->slots || (slot_ring_is_empty(gate->slots) &&
+				__atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE) >=
+					atomic_load_explicit(&gate->next, memory_order_acquire));
+}
+
+void gate_drain(struct gate *gate, uint64_t deadline_ns)
+{
+	struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
+
+	while (!gate_is_drained(gate) && session_now_ns() < deadline_ns) {
+		if (!slot_ring_collect(gate->slots, false)) {
+			hsa_monitor_wake();
+			nanosleep(&pause, NULL);
+			if (pause.tv_nsec < DRAIN_PAUSE_MOST_NS)
+				pause.tv_nsec *= 2;
+		}
+	}
+}
+
+void gate_close(struct gate *gate, enum record_untimed cause)
+{
+	atomic_store_explicit(&gate->state, GATE_CLOSING, memory_order_release);
+	atomic_store_explicit(&gate->has_left, false, memory_order_relaxed);
+	/* Whoever holds the gate sees this when leaving, and says so. */
+	if (atomic_fetch_or_explicit(&gate->rings, GATE_CLOSED, memory_order_acq_rel)) {
+		while (!atomic_load_explicit(&gate->has_left, memory_order_acquire))
+			sched_yield();
+	}
+	if (gate->slots)
+		slot_ring_give_up(gate->slots, cause);
+	if (gate_is_tracing(gate))
+		write_count(gate, true);
+	/* Now, because afterwards the runtime may give the same handles to another queue. */
+	if (gate->queue_entry)
+		object_map_remove(gate->queue_entry);
+	if (gate->doorbell_entry)
+		object_map_remove(gate->doorbell_entry);
+}
+
+void gate_reuse(struct gate *gate, bool runtime_is_gone)
+{
+	if (gate->slots)
+		slot_ring_drop_signals(gate->slots, runtime_is_gone);
+	atomic_store_explicit(&gate->state, GATE_UNUSED, memory_order_release);
+}

@@ -1,0 +1,95 @@
+/* Between the application's packets and the device: one gate per queue.
+ *
+ * The application writes its packets into the real ring, but reserves slots in a virtual write
+ * index; the device's own write index is only moved by the gate, past packets that it has looked
+ * at. So the device never sees a packet before it was recorded and has the signal that times it,
+ * and it sees as many packets as the application wrote, byte for byte the same but for a
+ * completion signal where there was none.
+ *
+ * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
+ * also for those that ring meanwhile, so nobody waits: `rings` counts them, and the holder leaves
+ * when it can set the count back to 0. A reserved slot that is not written yet stops the scan. If
+ * a doorbell already covered it the writer need not ring again, so the monitor looks after it.
+ *
+ * Gates are never freed, only used again by later queues. */
+#ifndef CAPTURE_HSA_GATE_H
+#define CAPTURE_HSA_GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/amd_hsa_queue.h>
+
+#include "capture/hsa/reservations.h"
+#include "capture/hsa/slots.h"
+#include "record/record.h"
+
+enum gate_state { GATE_UNUSED, GATE_LIVE, GATE_CLOSING };
+
+struct gate {
+	_Atomic uint32_t rings __attribute__((aligned(64))); /* 0: nobody holds the gate */
+	_Atomic uint64_t announced; /* packets that doorbells have covered */
+	_Atomic uint32_t is_owed;   /* announced packets are not written yet */
+	_Atomic uint64_t virtual_index __attribute__((aligned(64)));
+	_Atomic uint64_t next __attribute__((aligned(64))); /* published; the holder stores it */
+	_Atomic uint64_t dispatches;
+	_Atomic uint64_t barriers;
+	_Atomic uint64_t others;
+	_Atomic uint64_t without_context; /* dispatches */
+	bool is_tracing;		  /* the holder's */
+	_Atomic uint32_t state;
+	_Atomic bool has_left; /* the last holder, after the gate was closed */
+	uint32_t queue_id;
+	uint32_t references; /* cooperative queues are handed out several times */
+	enum record_queue_mode mode;
+	amd_queue_t *queue;
+	struct object *queue_entry;
+	struct object *doorbell_entry;
+	struct reservations reservations;
+	struct slot_ring *slots;
+	struct gate *older; /* list of all gates; constant */
+};
+
+/* Takes QUEUE, which nobody uses yet, under a gate and lets it be found. OBSERVE: only to count;
+ * HARVEST becomes that, too, when there is no memory for more. 0 or a negative errno: the queue
+ * then works without the tool. */
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode);
+
+/* The gate of QUEUE, also one that only observes, or NULL. */
+struct gate *gate_find(const hsa_queue_t *queue);
+
+/* A doorbell rang with VALUE. Wait-free unless the gate is free; then the work is done here. */
+void gate_ring(struct gate *gate, uint64_t value);
+
+static inline bool gate_is_tracing(const struct gate *gate)
+{
+	return atomic_load_explicit(&gate->is_tracing, memory_order_relaxed);
+}
+
+/* Looks again for announced packets that were not written when their doorbell rang. */
+void gate_retry(struct gate *gate);
+
+/* Waits, at most to DEADLINE_NS, until the device has finished what was published. */
+void gate_drain(struct gate *gate, uint64_t deadline_ns);
+
+/* Lets nothing pass any more, gives up with CAUSE what is outstanding, writes the queue's last
+ * count, and forgets the queue's handles. */
+void gate_close(struct gate *gate, enum record_untimed cause);
+/* After the runtime has destroyed the queue: the gate may be used again. */
+void gate_reuse(struct gate *gate, bool runtime_is_gone);
+
+/* From now on packets pass unrecorded. The last count is exact. */
+void gate_stop_tracing(struct gate *gate);
+
+/* Writes the queue's count, unless somebody holds the gate. */
+void gate_count(struct gate *gate);
+
+/* All gates, also unused ones: for (g = gate_newest(); g; g = g->older). */
+struct gate *gate_newest(void);
+/* Dispatches whose thread was in no call that we saw. */
+uint64_t gate_dispatches_without_context(void);
+/* Reservations whose context found no room. */
+uint64_t gate_reservations_lost(void);
+
+#endif

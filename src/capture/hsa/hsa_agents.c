@@ -1,0 +1,115 @@
+#include "capture/hsa/hsa_agents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/hsa/hsa_calls.h"
+#include "capture/session.h"
+
+/* Not in the 5.2.3 headers: in Hz, from ROCr 5.3 on. */
+#define AGENT_INFO_TIMESTAMP_FREQUENCY 0xA016
+#define AGENT_TEXT_MOST		       64 /* as the runtime's header has it */
+
+static struct hsa_agent_entry agents[HSA_AGENTS_MOST];
+static uint32_t agent_count;
+static uint32_t gpu_count;
+
+struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count)
+{
+	*ret_count = agent_count;
+	return agents;
+}
+
+static void info_text(hsa_agent_t agent, uint32_t attribute, char *ret_text, size_t size)
+{
+	char text[AGENT_TEXT_MOST + 1] = "";
+
+	if (hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)attribute, text) ==
+	    HSA_STATUS_SUCCESS)
+		snprintf(ret_text, size, "%s", text);
+}
+
+static uint32_t info_u32(hsa_agent_t agent, uint32_t attribute)
+{
+	uint32_t value[2] = {0};
+
+	return hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)attribute, value) ==
+			       HSA_STATUS_SUCCESS
+		       ? value[0]
+		       : 0;
+}
+
+static uint64_t info_u64(hsa_agent_t agent, uint32_t attribute)
+{
+	uint64_t value = 0;
+
+	return hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)attribute, &value) ==
+			       HSA_STATUS_SUCCESS
+		       ? value
+		       : 0;
+}
+
+static hsa_status_t largest_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	uint64_t size = 0, *largest = data;
+
+	if (hsa_next.hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size) ==
+		    HSA_STATUS_SUCCESS &&
+	    size > *largest)
+		*largest = size;
+	return HSA_STATUS_SUCCESS;
+}
+
+static uint64_t memory_bytes(hsa_agent_t agent)
+{
+	uint64_t bytes = 0;
+
+	if (hsa_next.hsa_amd_agent_iterate_memory_pools && hsa_next.hsa_amd_memory_pool_get_info)
+		hsa_next.hsa_amd_agent_iterate_memory_pools(agent, largest_pool, &bytes);
+	return bytes;
+}
+
+static void agent_record(const struct hsa_agent_entry *agent)
+{
+	struct record_agent r = {
+		.handle = agent->handle.handle,
+		.tick_hz = agent->tick_hz,
+		.is_gpu = agent->is_gpu,
+		.gpu_ordinal = agent->is_gpu ? gpu_count++ : 0,
+		.memory_bytes = memory_bytes(agent->handle),
+	};
+
+	info_text(agent->handle, HSA_AGENT_INFO_NAME, r.name, sizeof(r.name));
+	info_text(agent->handle, HSA_AMD_AGENT_INFO_PRODUCT_NAME, r.product, sizeof(r.product));
+	if (agent->is_gpu) {
+		info_text(agent->handle, HSA_AMD_AGENT_INFO_UUID, r.uuid, sizeof(r.uuid));
+		r.compute_units = info_u32(agent->handle, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
+		r.wave_size = info_u32(agent->handle, HSA_AGENT_INFO_WAVEFRONT_SIZE);
+	}
+	writer_put(session_writer(), RECORD_AGENT, agent->index, &r, sizeof(r));
+}
+
+static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
+{
+	struct hsa_agent_entry *agent = &agents[agent_count];
+
+	(void)unused;
+	if (agent_count == HSA_AGENTS_MOST)
+		return HSA_STATUS_INFO_BREAK;
+	*agent = (struct hsa_agent_entry){
+		.handle = handle,
+		.index = agent_count,
+		.is_gpu = info_u32(handle, HSA_AGENT_INFO_DEVICE) == HSA_DEVICE_TYPE_GPU,
+	};
+	if (agent->is_gpu)
+		agent->tick_hz = info_u64(handle, AGENT_INFO_TIMESTAMP_FREQUENCY);
+	agent_record(agent);
+	agent_count++;
+	return HSA_STATUS_SUCCESS;
+}
+
+void hsa_agents_read(void)
+{
+	agent_count = gpu_count = 0;
+	hsa_next.hsa_iterate_agents(agent_add, NULL);
+}

@@ -1,0 +1,25 @@
+/* The runtime's agents, as they were when it opened. */
+#ifndef CAPTURE_HSA_AGENTS_H
+#define CAPTURE_HSA_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/hsa.h>
+
+#define HSA_AGENTS_MOST 64
+
+struct hsa_agent_entry {
+	hsa_agent_t handle;
+	uint32_t index; /* in the runtime's order */
+	bool is_gpu;
+	uint64_t tick_hz;   /* 0 = unknown */
+	uint64_t last_tick; /* for hsa_anchors.c */
+};
+
+/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. */
+void hsa_agents_read(void);
+
+struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,135 @@
+#include "capture/hsa/hsa_anchors.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/hsa/hsa_agents.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/session.h"
+
+/* ROCr 6 and later; not in the 5.2.3 headers. */
+#define AGENT_INFO_CLOCK_COUNTERS 0xA118
+#define TICK_HZ_USUAL		  100000000u
+#define BRACKETS		  5
+#define SEARCH_ROUNDS		  12
+#define NEAR_ENOUGH_NS		  20000
+
+struct clock_counters {
+	uint64_t gpu;
+	uint64_t cpu;
+	uint64_t system;
+	uint64_t system_hz;
+};
+
+/* The same moment on two clocks. */
+struct bracket {
+	uint64_t system_ns;
+	uint64_t host_ns;
+	uint64_t width_ns;
+};
+
+static _Atomic uint64_t host_offset;
+
+uint64_t hsa_anchors_host_offset(void)
+{
+	return atomic_load_explicit(&host_offset, memory_order_relaxed);
+}
+
+/* The narrowest of a few reads of the system clock between two of the host's. */
+static bool bracket_read(struct bracket *ret_bracket)
+{
+	struct bracket best = {.width_ns = UINT64_MAX};
+
+	for (int i = 0; i < BRACKETS; i++) {
+		uint64_t system = 0, before = session_now_ns(), after;
+
+		if (hsa_next.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &system) !=
+		    HSA_STATUS_SUCCESS)
+			return false;
+		after = session_now_ns();
+		if (after - before < best.width_ns)
+			best = (struct bracket){system, before + (after - before) / 2,
+						after - before};
+	}
+	atomic_store_explicit(&host_offset, best.host_ns - best.system_ns, memory_order_relaxed);
+	*ret_bracket = best;
+	return true;
+}
+
+static int64_t ns_to_ticks(int64_t ns, uint64_t hz)
+{
+	return (int64_t)((__int128)ns * (int64_t)hz / 1000000000);
+}
+
+static bool tick_to_system(hsa_agent_t agent, uint64_t tick, uint64_t *ret_ns)
+{
+	return hsa_next.hsa_amd_profiling_convert_tick_to_system_domain &&
+	       hsa_next.hsa_amd_profiling_convert_tick_to_system_domain(agent, tick, ret_ns) ==
+		       HSA_STATUS_SUCCESS;
+}
+
+/* A tick of about now: the runtime converts ticks but does not tell the present one, so it is
+ * approached from the last that we know. Ticks far from the runtime's own last look at the clocks
+ * would be extrapolations. */
+static bool tick_find(struct hsa_agent_entry *agent, uint64_t now_system_ns, uint64_t *ret_tick,
+		      uint64_t *ret_system_ns)
+{
+	uint64_t tick = agent->last_tick, system_ns;
+	uint64_t hz = agent->tick_hz ? agent->tick_hz : TICK_HZ_USUAL;
+
+	for (int i = 0; i < SEARCH_ROUNDS; i++) {
+		int64_t off;
+
+		if (!tick_to_system(agent->handle, tick, &system_ns))
+			return false;
+		off = (int64_t)(now_system_ns - system_ns);
+		if (off > -NEAR_ENOUGH_NS && off < NEAR_ENOUGH_NS) {
+			agent->last_tick = *ret_tick = tick;
+			*ret_system_ns = system_ns;
+			return true;
+		}
+		tick += (uint64_t)ns_to_ticks(off, hz);
+	}
+	return false;
+}
+
+/* Newer runtimes read all clocks at once. */
+static bool counters_read(const struct hsa_agent_entry *agent, uint64_t *ret_tick,
+			  uint64_t *ret_system_ns)
+{
+	struct clock_counters counters = {0};
+
+	if (hsa_next.hsa_agent_get_info(agent->handle, (hsa_agent_info_t)AGENT_INFO_CLOCK_COUNTERS,
+					&counters) != HSA_STATUS_SUCCESS ||
+	    !counters.gpu || !counters.system || !counters.system_hz)
+		return false;
+	*ret_tick = counters.gpu;
+	*ret_system_ns =
+		(uint64_t)((unsigned __int128)counters.system * 1000000000u / counters.system_hz);
+	return true;
+}
+
+static void anchor_record(struct hsa_agent_entry *agent, const struct bracket *bracket)
+{
+	struct record_anchor anchor = {.uncertainty_ns = bracket->width_ns};
+
+	if (!counters_read(agent, &anchor.tick, &anchor.system_ns) &&
+	    !tick_find(agent, bracket->system_ns, &anchor.tick, &anchor.system_ns))
+		return;
+	anchor.host_ns = anchor.system_ns + (bracket->host_ns - bracket->system_ns);
+	writer_put(session_writer(), RECORD_ANCHOR, agent->index, &anchor, sizeof(anchor));
+}
+
+void hsa_anchors_record(void)
+{
+	struct bracket bracket;
+	uint32_t count;
+	struct hsa_agent_entry *agents = hsa_agents_get(&count);
+
+	if (!bracket_read(&bracket))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		if (agents[i].is_gpu)
+			anchor_record(&agents[i], &bracket);
+	}
+}

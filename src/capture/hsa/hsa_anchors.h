@@ -1,0 +1,14 @@
+/* The clocks: moments that are known in device ticks, in the runtime's system time and on the host
+ * clock (CLOCK_MONOTONIC), recorded about four times a second. */
+#ifndef CAPTURE_HSA_ANCHORS_H
+#define CAPTURE_HSA_ANCHORS_H
+
+#include <stdint.h>
+
+/* Records an anchor for each GPU. The runtime must be open. One thread at a time. */
+void hsa_anchors_record(void);
+
+/* What to add to the runtime's system time to get host time (modulo 2^64), as last measured. */
+uint64_t hsa_anchors_host_offset(void);
+
+#endif

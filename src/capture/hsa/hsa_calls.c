@@ -1,0 +1,97 @@
+#include "capture/hsa/hsa_calls.h"
+
+#include <string.h>
+
+struct hsa_calls hsa_next;
+
+static const struct call_row {
+	size_t kept_at; /* in struct hsa_calls */
+	size_t core;	/* offset in the core table; 0 = an extension's */
+	size_t ext[2];	/* offsets by the extension table's major version */
+} call_rows[] = {
+#define X(name)                                                                                    \
+	{offsetof(struct hsa_calls, name), offsetof(struct hsa_core_table, name##_fn), {0, 0}},
+	HSA_CORE_CALLS(X)
+#undef X
+#define X(name, major1, major2) {offsetof(struct hsa_calls, name), 0, {major1, major2}},
+		HSA_EXT_CALLS(X)
+#undef X
+};
+
+static const struct wrapper_row {
+	size_t kept_at;
+	void (*wrapper)(void);
+} wrapper_rows[] = {
+#define X(name) {offsetof(struct hsa_calls, name), (void (*)(void))wrap_##name},
+	HSA_CORE_WRAPPERS(X) HSA_EXT_WRAPPERS(X)
+#undef X
+};
+
+#define ROW_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+/* Where the runtime keeps a row's function, or NULL when its table does not reach that far. */
+static void (**table_slot(const struct hsa_api_table *table, const struct call_row *row))(void)
+{
+	const struct hsa_table_version *sub = &table->core->version;
+	size_t offset = row->core;
+
+	if (!offset) {
+		sub = &table->amd_ext->version;
+		offset = row->ext[sub->major_id - 1];
+	}
+	if (!offset || offset + sizeof(void *) > sub->minor_id)
+		return NULL;
+	return (void (**)(void))(uintptr_t)((const char *)sub + offset);
+}
+
+static const char *layout_problem(const struct hsa_api_table *table)
+{
+	if (!table || !table->core || !table->amd_ext)
+		return "the runtime gave no dispatch tables";
+	if (table->core->version.major_id < 1 || table->core->version.major_id > 2)
+		return "unknown major version of the core table";
+	if (table->amd_ext->version.major_id < 1 || table->amd_ext->version.major_id > 2)
+		return "unknown major version of the extension table";
+	return NULL;
+}
+
+bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason)
+{
+	struct hsa_calls calls = {0};
+
+	*ret_reason = layout_problem(table);
+	if (*ret_reason)
+		return false;
+	for (size_t i = 0; i < ROW_COUNT(call_rows); i++) {
+		void (**slot)(void) = table_slot(table, &call_rows[i]);
+
+		if (slot)
+			memcpy((char *)&calls + call_rows[i].kept_at, slot, sizeof(*slot));
+		if (call_rows[i].core && (!slot || !*slot)) {
+			*ret_reason = "the core table lacks a function";
+			return false;
+		}
+	}
+	hsa_next = calls;
+	return true;
+}
+
+static const struct call_row *row_of(size_t kept_at)
+{
+	for (size_t i = 0; i < ROW_COUNT(call_rows); i++) {
+		if (call_rows[i].kept_at == kept_at)
+			return &call_rows[i];
+	}
+	return NULL;
+}
+
+void hsa_calls_wrap(struct hsa_api_table *table)
+{
+	for (size_t i = 0; i < ROW_COUNT(wrapper_rows); i++) {
+		const struct call_row *row = row_of(wrapper_rows[i].kept_at);
+		void (**slot)(void) = row ? table_slot(table, row) : NULL;
+
+		if (slot && *slot)
+			*slot = wrapper_rows[i].wrapper;
+	}
+}

@@ -1,0 +1,131 @@
+/* The HSA runtime's own functions, as the tool found them in the dispatch tables: what wrappers
+ * forward to. Filled once by OnLoad, before any of them can be called; constant afterwards. */
+#ifndef CAPTURE_HSA_CALLS_H
+#define CAPTURE_HSA_CALLS_H
+
+#include <stdbool.h>
+
+#include "vendor/hsa_tables.h"
+
+#define HSA_CORE_CALLS(X)                                                                          \
+	X(hsa_init)                                                                                \
+	X(hsa_shut_down)                                                                           \
+	X(hsa_system_get_info)                                                                     \
+	X(hsa_iterate_agents)                                                                      \
+	X(hsa_agent_get_info)                                                                      \
+	X(hsa_queue_create)                                                                        \
+	X(hsa_queue_destroy)                                                                       \
+	X(hsa_queue_load_write_index_scacquire)                                                    \
+	X(hsa_queue_load_write_index_relaxed)                                                      \
+	X(hsa_queue_store_write_index_relaxed)                                                     \
+	X(hsa_queue_store_write_index_screlease)                                                   \
+	X(hsa_queue_cas_write_index_scacq_screl)                                                   \
+	X(hsa_queue_cas_write_index_scacquire)                                                     \
+	X(hsa_queue_cas_write_index_relaxed)                                                       \
+	X(hsa_queue_cas_write_index_screlease)                                                     \
+	X(hsa_queue_add_write_index_scacq_screl)                                                   \
+	X(hsa_queue_add_write_index_scacquire)                                                     \
+	X(hsa_queue_add_write_index_relaxed)                                                       \
+	X(hsa_queue_add_write_index_screlease)                                                     \
+	X(hsa_signal_create)                                                                       \
+	X(hsa_signal_destroy)                                                                      \
+	X(hsa_signal_store_relaxed)                                                                \
+	X(hsa_signal_store_screlease)                                                              \
+	X(hsa_signal_silent_store_relaxed)                                                         \
+	X(hsa_signal_silent_store_screlease)                                                       \
+	X(hsa_executable_freeze)                                                                   \
+	X(hsa_executable_destroy)                                                                  \
+	X(hsa_executable_iterate_agent_symbols)                                                    \
+	X(hsa_executable_symbol_get_info)
+
+/* Not in the 5.2.3 headers; the engine's id and the flag are passed on as they came. */
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
+						 hsa_agent_t src_agent, size_t size,
+						 uint32_t num_dep_signals,
+						 const hsa_signal_t *dep_signals,
+						 hsa_signal_t completion_signal, uint32_t engine,
+						 bool force_copy_on_sdma);
+
+/* X(function, byte offset in tables of major 1, in tables of major 2; 0 = not there). */
+#define HSA_EXT_AT(name) offsetof(struct hsa_amd_ext_table, name##_fn)
+#define HSA_EXT_CALLS(X)                                                                           \
+	X(hsa_amd_profiling_set_profiler_enabled,                                                  \
+	  HSA_EXT_AT(hsa_amd_profiling_set_profiler_enabled), 32)                                  \
+	X(hsa_amd_profiling_async_copy_enable, HSA_EXT_AT(hsa_amd_profiling_async_copy_enable),    \
+	  40)                                                                                      \
+	X(hsa_amd_profiling_get_async_copy_time,                                                   \
+	  HSA_EXT_AT(hsa_amd_profiling_get_async_copy_time), 56)                                   \
+	X(hsa_amd_profiling_convert_tick_to_system_domain,                                         \
+	  HSA_EXT_AT(hsa_amd_profiling_convert_tick_to_system_domain), 64)                         \
+	X(hsa_amd_memory_pool_get_info, HSA_EXT_AT(hsa_amd_memory_pool_get_info), 104)             \
+	X(hsa_amd_agent_iterate_memory_pools, HSA_EXT_AT(hsa_amd_agent_iterate_memory_pools), 112) \
+	X(hsa_amd_memory_async_copy, HSA_EXT_AT(hsa_amd_memory_async_copy), 136)                   \
+	X(hsa_amd_memory_async_copy_on_engine, 0, 144)                                             \
+	X(hsa_amd_signal_create, HSA_EXT_AT(hsa_amd_signal_create), 280)                           \
+	X(hsa_amd_queue_intercept_create, HSA_EXT_AT(hsa_amd_queue_intercept_create), 312)         \
+	X(hsa_amd_memory_async_copy_rect, HSA_EXT_AT(hsa_amd_memory_async_copy_rect), 336)
+
+/* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
+struct hsa_calls {
+#define X(name) __typeof__(name) *name;
+	HSA_CORE_CALLS(X)
+#undef X
+#define X(name, major1, major2) __typeof__(name) *name;
+	HSA_EXT_CALLS(X)
+#undef X
+};
+
+extern struct hsa_calls hsa_next;
+
+/* Reads TABLE into hsa_next. False, with a reason, when its layout is not one that we know. */
+bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason);
+
+/* The wrappers, named wrap_<function>; each lives in the file that owns its subject. */
+#define HSA_CORE_WRAPPERS(X)                                                                       \
+	X(hsa_init)                                                                                \
+	X(hsa_shut_down)                                                                           \
+	X(hsa_queue_create)                                                                        \
+	X(hsa_queue_destroy)                                                                       \
+	X(hsa_queue_load_write_index_scacquire)                                                    \
+	X(hsa_queue_load_write_index_relaxed)                                                      \
+	X(hsa_queue_store_write_index_relaxed)                                                     \
+	X(hsa_queue_store_write_index_screlease)                                                   \
+	X(hsa_queue_cas_write_index_scacq_screl)                                                   \
+	X(hsa_queue_cas_write_index_scacquire)                                                     \
+	X(hsa_queue_cas_write_index_relaxed)                                                       \
+	X(hsa_queue_cas_write_index_screlease)                                                     \
+	X(hsa_queue_add_write_index_scacq_screl)                                                   \
+	X(hsa_queue_add_write_index_scacquire)                                                     \
+	X(hsa_queue_add_write_index_relaxed)                                                       \
+	X(hsa_queue_add_write_index_screlease)                                                     \
+	X(hsa_signal_create)                                                                       \
+	X(hsa_signal_destroy)                                                                      \
+	X(hsa_signal_store_relaxed)                                                                \
+	X(hsa_signal_store_screlease)                                                              \
+	X(hsa_signal_silent_store_relaxed)                                                         \
+	X(hsa_signal_silent_store_screlease)                                                       \
+	X(hsa_executable_freeze)                                                                   \
+	X(hsa_executable_destroy)
+
+#define HSA_EXT_WRAPPERS(X)                                                                        \
+	X(hsa_amd_profiling_set_profiler_enabled)                                                  \
+	X(hsa_amd_profiling_async_copy_enable)                                                     \
+	X(hsa_amd_memory_async_copy)                                                               \
+	X(hsa_amd_memory_async_copy_on_engine)                                                     \
+	X(hsa_amd_signal_create)                                                                   \
+	X(hsa_amd_queue_intercept_create)                                                          \
+	X(hsa_amd_memory_async_copy_rect)
+
+#define X(name) __typeof__(name) wrap_##name;
+HSA_CORE_WRAPPERS(X)
+HSA_EXT_WRAPPERS(X)
+#undef X
+
+/* The vendor's header declares these two without a prototype. */
+hsa_status_t wrap_hsa_init(void);
+hsa_status_t wrap_hsa_shut_down(void);
+
+/* Puts the wrappers into the live tables. After hsa_calls_load. */
+void hsa_calls_wrap(struct hsa_api_table *table);
+
+#endif

@@ -1,0 +1,22 @@
+/* Asynchronous copies: recorded by the thread that starts them, timed like packets with a signal of
+ * the application's. */
+#ifndef CAPTURE_HSA_COPIES_H
+#define CAPTURE_HSA_COPIES_H
+
+#include <stdint.h>
+
+#include "capture/hsa/slots.h"
+
+/* 0 or a negative errno. */
+int hsa_copies_init(void);
+
+/* NULL before hsa_copies_init. */
+struct slot_ring *hsa_copies_ring(void);
+
+/* From now on copies are not counted and not recorded. */
+void hsa_copies_close(void);
+
+/* Copies that were started: the wrappers' own count. */
+uint64_t hsa_copies_started(void);
+
+#endif

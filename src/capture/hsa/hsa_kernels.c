@@ -1,0 +1,163 @@
+#include "capture/hsa/hsa_kernels.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/hsa/hsa_agents.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/session.h"
+
+#define KERNEL_SUFFIX ".kd"
+
+struct object_map hsa_kernel_map;
+
+/* Which kernels an executable brought. Guarded by kernels_lock. */
+struct loaded_kernel {
+	struct loaded_kernel *next;
+	uint64_t executable;
+	uint64_t kernel_object;
+	uint32_t id;
+};
+
+static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct loaded_kernel *loaded_kernels;
+static uint32_t last_kernel_id;
+
+struct symbol_visit {
+	hsa_executable_t executable;
+	hsa_agent_t agent;
+};
+
+static uint32_t symbol_u32(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t attribute)
+{
+	uint32_t value = 0;
+
+	hsa_next.hsa_executable_symbol_get_info(symbol, attribute, &value);
+	return value;
+}
+
+/* Allocated; without ".kd". */
+static char *symbol_name(hsa_executable_symbol_t symbol)
+{
+	uint32_t length = symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH);
+	size_t suffix = strlen(KERNEL_SUFFIX);
+	char *name = calloc(1, (size_t)length + 1);
+
+	if (!name)
+		return NULL;
+	hsa_next.hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
+	length = (uint32_t)strlen(name);
+	if (length > suffix && !strcmp(name + length - suffix, KERNEL_SUFFIX))
+		name[length - suffix] = 0;
+	return name;
+}
+
+static void kernel_record(uint32_t id, hsa_executable_symbol_t symbol, uint64_t kernel_object,
+			  hsa_agent_t agent)
+{
+	char *name = symbol_name(symbol);
+	size_t length = name ? strlen(name) : 0;
+	struct record_kernel r = {
+		.ns = session_now_ns(),
+		.kernel_object = kernel_object,
+		.agent = agent.handle,
+		.kernarg_bytes =
+			symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE),
+		.group_bytes =
+			symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE),
+		.private_bytes =
+			symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE),
+		.name_bytes = writer_text_bytes(length),
+	};
+
+	writer_put_text(session_writer(), RECORD_KERNEL, id, &r, sizeof(r), name ? name : "",
+			length);
+	free(name);
+}
+
+static bool kernel_remember(const struct loaded_kernel *kernel)
+{
+	struct loaded_kernel *copy = malloc(sizeof(*copy));
+
+	if (!copy || !object_map_put(&hsa_kernel_map, kernel->kernel_object, OBJECT_KERNEL, NULL,
+				     kernel->id)) {
+		free(copy);
+		return false;
+	}
+	*copy = *kernel;
+	copy->next = loaded_kernels;
+	loaded_kernels = copy;
+	return true;
+}
+
+static hsa_status_t symbol_add(hsa_executable_t executable, hsa_agent_t agent,
+			       hsa_executable_symbol_t symbol, void *data)
+{
+	struct loaded_kernel kernel = {.executable = executable.handle};
+
+	(void)data;
+	if (symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE) != HSA_SYMBOL_KIND_KERNEL)
+		return HSA_STATUS_SUCCESS;
+	hsa_next.hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+						&kernel.kernel_object);
+	if (!kernel.kernel_object)
+		return HSA_STATUS_SUCCESS;
+	kernel.id = ++last_kernel_id;
+	/* The record first: a dispatch may name the id as soon as it can be found. */
+	kernel_record(kernel.id, symbol, kernel.kernel_object, agent);
+	if (!kernel_remember(&kernel))
+		session_note("no memory for a kernel: its dispatches are unnamed");
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t wrap_hsa_executable_freeze(hsa_executable_t executable, const char *options)
+{
+	hsa_status_t status = hsa_next.hsa_executable_freeze(executable, options);
+	uint32_t count;
+	struct hsa_agent_entry *agents = hsa_agents_get(&count);
+
+	if (status != HSA_STATUS_SUCCESS || !hsa_part_is_live() || !session_is_on())
+		return status;
+	pthread_mutex_lock(&kernels_lock);
+	for (uint32_t i = 0; i < count; i++)
+		hsa_next.hsa_executable_iterate_agent_symbols(executable, agents[i].handle,
+							      symbol_add, NULL);
+	pthread_mutex_unlock(&kernels_lock);
+	return status;
+}
+
+static void kernel_forget(const struct loaded_kernel *kernel)
+{
+	struct object *entry = object_map_find(&hsa_kernel_map, kernel->kernel_object);
+	struct record_kernel_gone gone = {.ns = session_now_ns()};
+
+	/* Another executable may have got the address meanwhile. */
+	if (entry && atomic_load_explicit(&entry->word, memory_order_relaxed) == kernel->id)
+		object_map_remove(entry);
+	writer_put(session_writer(), RECORD_KERNEL_GONE, kernel->id, &gone, sizeof(gone));
+}
+
+hsa_status_t wrap_hsa_executable_destroy(hsa_executable_t executable)
+{
+	struct loaded_kernel **link = &loaded_kernels;
+
+	if (!hsa_part_is_live())
+		return hsa_next.hsa_executable_destroy(executable);
+	/* Before the runtime does it: afterwards the addresses may be another's. */
+	pthread_mutex_lock(&kernels_lock);
+	while (*link) {
+		struct loaded_kernel *kernel = *link;
+
+		if (kernel->executable != executable.handle) {
+			link = &kernel->next;
+			continue;
+		}
+		*link = kernel->next;
+		kernel_forget(kernel);
+		free(kernel);
+	}
+	pthread_mutex_unlock(&kernels_lock);
+	return hsa_next.hsa_executable_destroy(executable);
+}

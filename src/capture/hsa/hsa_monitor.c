@@ -1,0 +1,144 @@
+#include "capture/hsa/hsa_monitor.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/hsa/gate.h"
+#include "capture/hsa/hsa_copies.h"
+#include "capture/session.h"
+
+#define PAUSE_LEAST_NS	   20000
+#define PAUSE_MOST_NS	   1000000
+/* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
+#define LOOKS_UNTIL_PARKED 20
+#define STOP_WAIT_MS	   500
+
+_Atomic uint32_t hsa_monitor_parked;
+
+static _Atomic bool is_stopping;
+static _Atomic bool has_ended;
+static bool is_running;
+static pthread_t thread;
+
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
+{
+	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+void hsa_monitor_unpark(void)
+{
+	if (atomic_exchange(&hsa_monitor_parked, 0))
+		futex(&hsa_monitor_parked, FUTEX_WAKE, 1);
+}
+
+static bool has_work(void)
+{
+	struct slot_ring *copies = hsa_copies_ring();
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (gate->slots &&
+		    (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed)))
+			return true;
+	}
+	return copies && !slot_ring_is_empty(copies);
+}
+
+static uint32_t collect(void)
+{
+	struct slot_ring *copies = hsa_copies_ring();
+	uint32_t recorded = copies ? slot_ring_collect(copies, true) : 0;
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (!gate->slots)
+			continue;
+		gate_retry(gate);
+		recorded += slot_ring_collect(gate->slots, true);
+	}
+	return recorded;
+}
+
+static void park(void)
+{
+	/* Sequentially consistent against submitters, who store a tail and then look at this. */
+	atomic_store(&hsa_monitor_parked, 1);
+	if (has_work() || atomic_load(&is_stopping)) {
+		atomic_store(&hsa_monitor_parked, 0);
+		return;
+	}
+	while (atomic_load(&hsa_monitor_parked))
+		futex(&hsa_monitor_parked, FUTEX_WAIT, 1);
+}
+
+static void *run(void *unused)
+{
+	struct timespec pause = {.tv_nsec = PAUSE_LEAST_NS};
+	uint32_t idle = 0;
+
+	(void)unused;
+	prctl(PR_SET_NAME, "dagtap-monitor");
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (!atomic_load_explicit(&is_stopping, memory_order_relaxed)) {
+		if (collect())
+			pause.tv_nsec = PAUSE_LEAST_NS;
+		else if (pause.tv_nsec < PAUSE_MOST_NS)
+			pause.tv_nsec *= 2;
+		idle = has_work() ? 0 : idle + 1;
+		if (idle < LOOKS_UNTIL_PARKED) {
+			nanosleep(&pause, NULL);
+			continue;
+		}
+		park();
+		idle = 0;
+		pause.tv_nsec = PAUSE_LEAST_NS;
+	}
+	atomic_store(&has_ended, true);
+	return NULL;
+}
+
+int hsa_monitor_start(void)
+{
+	sigset_t all, before;
+	int err;
+
+	if (is_running)
+		return 0;
+	atomic_store(&is_stopping, false);
+	atomic_store(&has_ended, false);
+	/* The application's signals are not ours to handle. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	is_running = !err;
+	return -err;
+}
+
+void hsa_monitor_stop(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	if (!is_running)
+		return;
+	is_running = false;
+	atomic_store(&is_stopping, true);
+	for (int i = 0; i < STOP_WAIT_MS && !atomic_load(&has_ended); i++) {
+		hsa_monitor_wake();
+		nanosleep(&pause, NULL);
+	}
+	if (atomic_load(&has_ended))
+		pthread_join(thread, NULL);
+	else
+		pthread_detach(thread);
+}
+
+void hsa_monitor_forget(void)
+{
+	is_running = false;
+	atomic_store_explicit(&hsa_monitor_parked, 0, memory_order_relaxed);
+}

@@ -1,0 +1,27 @@
+/* The one thread that waits for the device: looks at what is outstanding on all queues and for all
+ * copies, 20 us to 1 ms apart, and sleeps without limit when there is nothing. */
+#ifndef CAPTURE_HSA_MONITOR_H
+#define CAPTURE_HSA_MONITOR_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+extern _Atomic uint32_t hsa_monitor_parked;
+
+void hsa_monitor_unpark(void);
+
+/* After something became outstanding. Cost: one load while the monitor is awake. */
+static inline void hsa_monitor_wake(void)
+{
+	if (atomic_load(&hsa_monitor_parked))
+		hsa_monitor_unpark();
+}
+
+/* 0 or a negative errno. Running already: 0. */
+int hsa_monitor_start(void);
+/* Bounded: a monitor that is stuck in the runtime is left behind. */
+void hsa_monitor_stop(void);
+/* In a fork child, which has no such thread. */
+void hsa_monitor_forget(void);
+
+#endif

@@ -1,0 +1,273 @@
+#include "capture/hsa/hsa_part.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "capture/export.h"
+#include "capture/hsa/gate.h"
+#include "capture/hsa/hsa_agents.h"
+#include "capture/hsa/hsa_anchors.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_copies.h"
+#include "capture/hsa/hsa_monitor.h"
+#include "capture/log.h"
+#include "capture/session.h"
+
+#define DRAIN_LIMIT_NS	    1000000000u
+#define DRAIN_LIMIT_MOST_NS 2000000000u
+#define DRAIN_PAUSE_NS	    200000
+#define COUNTERS_MOST	    64
+
+_Atomic bool hsa_part_live;
+
+/* Guards the calls into the runtime that the tool makes on its own against the runtime's end. */
+static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool runtime_is_open;
+static bool part_has_stopped;
+static uint32_t init_count; /* hsa_init calls less hsa_shut_down calls */
+
+/* The software GPU's own counts. */
+typedef uint32_t counters_fn(uint64_t *ret_values, const char **ret_names, uint32_t capacity);
+static counters_fn *device_counters;
+
+uint64_t hsa_dispatches_without_context(void)
+{
+	return gate_dispatches_without_context();
+}
+
+/* ---- witnesses ---- */
+
+static void find_device_counters(void)
+{
+	Dl_info info;
+	void *library;
+
+	device_counters = NULL;
+	if (!dladdr((void *)(uintptr_t)hsa_next.hsa_init, &info))
+		return;
+	library = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+	if (!library)
+		return;
+	device_counters = (counters_fn *)(uintptr_t)dlsym(library, "softgpu_counters");
+	dlclose(library);
+}
+
+static void write_witnesses(void)
+{
+	uint64_t values[COUNTERS_MOST] = {0};
+	const char *names[COUNTERS_MOST] = {0};
+	uint32_t count = device_counters ? device_counters(values, names, COUNTERS_MOST) : 0;
+
+	for (uint32_t i = 0; i < count && i < COUNTERS_MOST; i++)
+		session_witness("softgpu", names[i], values[i]);
+	session_witness("hsa", "copies_started", hsa_copies_started());
+	session_witness("hsa", "dispatches_without_context", gate_dispatches_without_context());
+	session_witness("hsa", "reservations_lost", gate_reservations_lost());
+}
+
+/* ---- draining ---- */
+
+static uint64_t outstanding(void)
+{
+	uint64_t count = slot_ring_outstanding(hsa_copies_ring());
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (gate->slots)
+			count += slot_ring_outstanding(gate->slots);
+	}
+	return count;
+}
+
+/* Waits a second for the device, and another while it still gets on. */
+static void drain(void)
+{
+	const struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
+	uint64_t start_ns = session_now_ns(), progress_ns = start_ns;
+	uint64_t left = outstanding();
+
+	while (left) {
+		uint64_t now_ns = session_now_ns(), now_left;
+
+		if (now_ns - start_ns > DRAIN_LIMIT_MOST_NS ||
+		    (now_ns - start_ns > DRAIN_LIMIT_NS &&
+		     now_ns - progress_ns > DRAIN_LIMIT_NS / 10))
+			return;
+		hsa_monitor_wake();
+		nanosleep(&pause, NULL);
+		now_left = outstanding();
+		if (now_left < left)
+			progress_ns = now_ns;
+		left = now_left;
+	}
+}
+
+static void give_up_all(void)
+{
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (gate->slots)
+			slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
+	}
+	slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+}
+
+/* ---- the runtime's life ---- */
+
+static bool runtime_open(struct hsa_api_table *table)
+{
+	const char *reason;
+
+	if (!hsa_calls_load(table, &reason)) {
+		session_source("hsa", RECORD_SOURCE_ABSENT, reason);
+		return false;
+	}
+	if (hsa_copies_init() || hsa_monitor_start()) {
+		session_source("hsa", RECORD_SOURCE_ABSENT, "no memory or thread for it");
+		return false;
+	}
+	find_device_counters();
+	if (hsa_next.hsa_amd_profiling_async_copy_enable)
+		hsa_next.hsa_amd_profiling_async_copy_enable(true);
+	runtime_is_open = true;
+	hsa_agents_read();
+	hsa_anchors_record();
+	atomic_store_explicit(&hsa_part_live, true, memory_order_release);
+	hsa_calls_wrap(table);
+	session_source("hsa", RECORD_SOURCE_ON,
+		       "packets of queues made by hsa_queue_create, asynchronous copies, kernels");
+	return true;
+}
+
+/* Before the runtime ends: nothing of it may be called afterwards. */
+static void runtime_close(void)
+{
+	pthread_mutex_lock(&runtime_lock);
+	if (runtime_is_open) {
+		drain();
+		for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+			if (atomic_load(&gate->state) == GATE_LIVE)
+				gate_close(gate, RECORD_UNTIMED_SHUTDOWN);
+		}
+		slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+		hsa_anchors_record();
+		write_witnesses();
+		runtime_is_open = false;
+	}
+	pthread_mutex_unlock(&runtime_lock);
+}
+
+static void runtime_closed(void)
+{
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (atomic_load(&gate->state) == GATE_CLOSING)
+			gate_reuse(gate, true);
+	}
+}
+
+hsa_status_t wrap_hsa_init(void)
+{
+	hsa_status_t status = hsa_next.hsa_init();
+
+	if (status == HSA_STATUS_SUCCESS)
+		__atomic_fetch_add(&init_count, 1, __ATOMIC_RELAXED);
+	return status;
+}
+
+hsa_status_t wrap_hsa_shut_down(void)
+{
+	bool is_last =
+		hsa_part_is_live() && __atomic_fetch_sub(&init_count, 1, __ATOMIC_RELAXED) == 1;
+	hsa_status_t status;
+
+	if (is_last)
+		runtime_close();
+	status = hsa_next.hsa_shut_down();
+	if (is_last)
+		runtime_closed();
+	return status;
+}
+
+/* ---- the session's hooks ---- */
+
+static void part_tick(void)
+{
+	if (pthread_mutex_trylock(&runtime_lock))
+		return;
+	if (runtime_is_open) {
+		for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+			gate_count(gate);
+		hsa_anchors_record();
+		write_witnesses();
+	}
+	pthread_mutex_unlock(&runtime_lock);
+}
+
+static void part_stop(void)
+{
+	pthread_mutex_lock(&runtime_lock);
+	part_has_stopped = true;
+	if (!hsa_part_is_live()) {
+		pthread_mutex_unlock(&runtime_lock);
+		return;
+	}
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		gate_stop_tracing(gate);
+	hsa_copies_close();
+	drain();
+	hsa_monitor_stop();
+	give_up_all();
+	if (runtime_is_open)
+		hsa_anchors_record();
+	write_witnesses();
+	pthread_mutex_unlock(&runtime_lock);
+}
+
+/* The parent's queues and threads are not here; the vendor's runtime does not survive a fork. */
+static void part_child(void)
+{
+	atomic_store_explicit(&hsa_part_live, false, memory_order_relaxed);
+	runtime_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	runtime_is_open = false;
+	part_has_stopped = true;
+	hsa_monitor_forget();
+}
+
+static const struct session_part hsa_part = {
+	.name = "hsa",
+	.tick = part_tick,
+	.stop = part_stop,
+	.child = part_child,
+};
+
+/* ---- entry points of a tool library (HSA_TOOLS_LIB) ---- */
+
+CAPTURE_EXPORT bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version,
+			   uint64_t failed_tool_count, const char *const *failed_tool_names);
+CAPTURE_EXPORT void OnUnload(void);
+
+/* Called inside the first hsa_init, and again when the runtime starts anew. True also when nothing
+ * is recorded: a refusal would be reported to the application. */
+bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_tool_count,
+	    const char *const *failed_tool_names)
+{
+	(void)failed_tool_count;
+	(void)failed_tool_names;
+	session_add_part(&hsa_part);
+	session_start();
+	if (!session_is_on())
+		return true;
+	pthread_mutex_lock(&runtime_lock);
+	init_count = 1;
+	if (!part_has_stopped && !runtime_is_open)
+		runtime_open(table);
+	pthread_mutex_unlock(&runtime_lock);
+	log_line("OnLoad: runtime version %llu", (unsigned long long)runtime_version);
+	return true;
+}
+
+/* Inside the last hsa_shut_down. The wrappers of that call are left to the runtime. */
+void OnUnload(void)
+{
+	if (hsa_part_is_live())
+		runtime_close();
+}

@@ -1,0 +1,22 @@
+/* The HSA interface's part in the session: entry points, life cycle, and who may be called when.
+ *
+ * live: wrappers look at packets and signals; from OnLoad on, never again false but in a fork
+ * child. open: the runtime may be called; from OnLoad to the last hsa_shut_down. */
+#ifndef CAPTURE_HSA_PART_H
+#define CAPTURE_HSA_PART_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern _Atomic bool hsa_part_live;
+
+static inline bool hsa_part_is_live(void)
+{
+	return atomic_load_explicit(&hsa_part_live, memory_order_relaxed);
+}
+
+/* For the HIP part: dispatches that came from outside of any wrapped call. */
+uint64_t hsa_dispatches_without_context(void);
+
+#endif

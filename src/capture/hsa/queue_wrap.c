@@ -1,0 +1,211 @@
+/* Queues as the application sees them: creation and destruction, and a write index of its own. */
+#include <pthread.h>
+
+#include "capture/hsa/gate.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/session.h"
+
+#define DESTROY_LIMIT_NS 2000000000u
+
+/* A cooperative queue is handed out several times: counting its users and opening its gate are
+ * one step. */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
+{
+	struct gate *gate;
+	int err = 0;
+
+	if (!hsa_part_is_live() || !session_is_on())
+		return;
+	pthread_mutex_lock(&open_lock);
+	gate = gate_find(queue);
+	if (gate)
+		gate->references++;
+	else
+		err = gate_open(queue, agent, mode);
+	pthread_mutex_unlock(&open_lock);
+	if (err)
+		session_note("no memory for a queue: its packets are not seen");
+}
+
+hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				   void (*callback)(hsa_status_t, hsa_queue_t *, void *),
+				   void *data, uint32_t private_segment_size,
+				   uint32_t group_segment_size, hsa_queue_t **queue)
+{
+	hsa_status_t status = hsa_next.hsa_queue_create(
+		agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+
+	if (status == HSA_STATUS_SUCCESS) {
+		/* Without it the device writes no ticks. */
+		if (hsa_next.hsa_amd_profiling_set_profiler_enabled && hsa_part_is_live() &&
+		    session_is_on())
+			hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
+		queue_opened(*queue, agent, RECORD_QUEUE_HARVEST);
+	}
+	return status;
+}
+
+/* Another tool's proxy: what it submits does not come through the tables. */
+hsa_status_t wrap_hsa_amd_queue_intercept_create(
+	hsa_agent_t agent_handle, uint32_t size, hsa_queue_type32_t type,
+	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
+	uint32_t private_segment_size, uint32_t group_segment_size, hsa_queue_t **queue)
+{
+	hsa_status_t status = hsa_next.hsa_amd_queue_intercept_create(
+		agent_handle, size, type, callback, data, private_segment_size, group_segment_size,
+		queue);
+
+	if (status == HSA_STATUS_SUCCESS)
+		queue_opened(*queue, agent_handle, RECORD_QUEUE_OBSERVE);
+	return status;
+}
+
+/* The gate to close, or NULL when the queue has none or other users are left. */
+static struct gate *queue_last_user(hsa_queue_t *queue)
+{
+	struct gate *gate = NULL;
+
+	if (!hsa_part_is_live())
+		return NULL;
+	pthread_mutex_lock(&open_lock);
+	gate = gate_find(queue);
+	if (gate && --gate->references)
+		gate = NULL;
+	pthread_mutex_unlock(&open_lock);
+	return gate;
+}
+
+hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
+{
+	struct gate *gate = queue ? queue_last_user(queue) : NULL;
+	hsa_status_t status;
+
+	if (!gate)
+		return hsa_next.hsa_queue_destroy(queue);
+	gate_drain(gate, session_now_ns() + DESTROY_LIMIT_NS);
+	gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
+	status = hsa_next.hsa_queue_destroy(queue);
+	gate_reuse(gate, false);
+	return status;
+}
+
+/* Switching profiling off would take the ticks away; left on it changes nothing that the
+ * application can see. */
+hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
+{
+	if (hsa_part_is_live() && session_is_on())
+		enable = 1;
+	return hsa_next.hsa_amd_profiling_set_profiler_enabled(queue, enable);
+}
+
+hsa_status_t wrap_hsa_amd_profiling_async_copy_enable(bool enable)
+{
+	return hsa_next.hsa_amd_profiling_async_copy_enable(
+		enable || (hsa_part_is_live() && session_is_on()));
+}
+
+/* ---- the virtual write index ---- */
+
+/* NULL: the queue's own index is the one in use. */
+static struct gate *index_gate(const hsa_queue_t *queue)
+{
+	struct gate *gate = hsa_part_is_live() ? gate_find(queue) : NULL;
+
+	return gate && gate->mode == RECORD_QUEUE_HARVEST ? gate : NULL;
+}
+
+static void reserved(struct gate *gate, uint64_t first, uint64_t count)
+{
+	if (count && gate_is_tracing(gate))
+		reservations_put(&gate->reservations, first, count);
+}
+
+static uint64_t index_load(const struct gate *gate)
+{
+	return atomic_load_explicit(&gate->virtual_index, memory_order_acquire);
+}
+
+static uint64_t index_add(struct gate *gate, uint64_t count)
+{
+	uint64_t first =
+		atomic_fetch_add_explicit(&gate->virtual_index, count, memory_order_acq_rel);
+
+	reserved(gate, first, count);
+	return first;
+}
+
+static uint64_t index_cas(struct gate *gate, uint64_t expected, uint64_t value)
+{
+	uint64_t first = expected;
+
+	if (atomic_compare_exchange_strong_explicit(&gate->virtual_index, &expected, value,
+						    memory_order_acq_rel, memory_order_acquire) &&
+	    value > first)
+		reserved(gate, first, value - first);
+	return expected;
+}
+
+static void index_store(struct gate *gate, uint64_t value)
+{
+	uint64_t first =
+		atomic_exchange_explicit(&gate->virtual_index, value, memory_order_acq_rel);
+
+	if (value > first)
+		reserved(gate, first, value - first);
+}
+
+/* All orderings get the strongest that any of them asks for: on the host they cost the same. */
+#define WRAP_LOAD(order)                                                                           \
+	uint64_t wrap_hsa_queue_load_write_index_##order(const hsa_queue_t *queue)                 \
+	{                                                                                          \
+		struct gate *gate = index_gate(queue);                                             \
+                                                                                                   \
+		return gate ? index_load(gate)                                                     \
+			    : hsa_next.hsa_queue_load_write_index_##order(queue);                  \
+	}
+
+#define WRAP_STORE(order)                                                                          \
+	void wrap_hsa_queue_store_write_index_##order(const hsa_queue_t *queue, uint64_t value)    \
+	{                                                                                          \
+		struct gate *gate = index_gate(queue);                                             \
+                                                                                                   \
+		if (gate)                                                                          \
+			index_store(gate, value);                                                  \
+		else                                                                               \
+			hsa_next.hsa_queue_store_write_index_##order(queue, value);                \
+	}
+
+#define WRAP_CAS(order)                                                                            \
+	uint64_t wrap_hsa_queue_cas_write_index_##order(const hsa_queue_t *queue,                  \
+							uint64_t expected, uint64_t value)         \
+	{                                                                                          \
+		struct gate *gate = index_gate(queue);                                             \
+                                                                                                   \
+		return gate ? index_cas(gate, expected, value)                                     \
+			    : hsa_next.hsa_queue_cas_write_index_##order(queue, expected, value);  \
+	}
+
+#define WRAP_ADD(order)                                                                            \
+	uint64_t wrap_hsa_queue_add_write_index_##order(const hsa_queue_t *queue, uint64_t value)  \
+	{                                                                                          \
+		struct gate *gate = index_gate(queue);                                             \
+                                                                                                   \
+		return gate ? index_add(gate, value)                                               \
+			    : hsa_next.hsa_queue_add_write_index_##order(queue, value);            \
+	}
+
+WRAP_LOAD(scacquire)
+WRAP_LOAD(relaxed)
+WRAP_STORE(relaxed)
+WRAP_STORE(screlease)
+WRAP_CAS(scacq_screl)
+WRAP_CAS(scacquire)
+WRAP_CAS(relaxed)
+WRAP_CAS(screlease)
+WRAP_ADD(scacq_screl)
+WRAP_ADD(scacquire)
+WRAP_ADD(relaxed)
+WRAP_ADD(screlease)

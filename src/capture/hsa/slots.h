@@ -1,0 +1,109 @@
+/* What is outstanding on the device: one slot for each dispatch or copy whose times are awaited.
+ *
+ * A ring of slots per queue (and one for all copies) in the order of submission. The submitting
+ * thread takes a slot at the tail; whoever holds the ring's collector lock (mostly the monitor
+ * thread) looks at the oldest ones, copies the ticks out, writes the DONE record and frees from
+ * the head. A dispatch without a completion signal of its own gets the slot's memory-only signal,
+ * which nobody else looks at. A signal of the application's is left as it is, and its ticks are
+ * copied before it can be used again: by the collector, or by the thread that uses or destroys it
+ * (watch.h). Both may try: a slot is finished by whoever moves its state from PENDING to CLAIMED.
+ *
+ * Sequence numbers never repeat, so a stale reference to a slot cannot finish its next user. */
+#ifndef CAPTURE_HSA_SLOTS_H
+#define CAPTURE_HSA_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/amd_hsa_signal.h>
+
+#include "capture/hsa/object_map.h"
+#include "record/record.h"
+
+enum slot_kind {
+	SLOT_OWN,     /* a dispatch with the slot's own signal */
+	SLOT_WATCHED, /* a dispatch with a signal of the application's */
+	SLOT_COPY,    /* an async copy; its signal is always the application's */
+};
+
+enum slot_phase {
+	SLOT_PREPARING = 1, /* the submitting thread's */
+	SLOT_PENDING,	    /* the device's */
+	SLOT_CLAIMED,	    /* being finished */
+	SLOT_DONE,	    /* ticks copied, not yet recorded */
+	SLOT_RECORDED,
+};
+
+struct slot {
+	_Atomic uint64_t state; /* sequence << 3 | enum slot_phase */
+	amd_signal_t *own;	/* kept for the slot's life; NULL: could not be made */
+	amd_signal_t *signal;	/* what the device decrements */
+	struct object *watched; /* the application's signal, or NULL */
+	uint64_t subject;	/* packet index or copy id */
+	int64_t value;		/* of the application's signal at submission */
+	uint64_t submit_ns;
+	uint64_t low_ns; /* collector's: when the value was first seen lower without ticks */
+	uint32_t kind;
+	uint32_t untimed; /* from here on: the result */
+	uint64_t start;
+	uint64_t end;
+} __attribute__((aligned(64)));
+
+struct slot_ring {
+	uint32_t id;  /* in references; never 0 */
+	uint32_t tag; /* of the DONE records: queue id */
+	struct slot *slots;
+	uint64_t mask;
+	_Atomic uint32_t collecting; /* the collector lock */
+	_Atomic uint64_t head __attribute__((aligned(64)));
+	_Atomic uint64_t tail __attribute__((aligned(64)));
+};
+
+#define SLOT_RING_MOST 4096
+
+/* 0 or a negative errno. Rings are never freed, only used again: references stay safe. */
+int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring);
+
+/* Makes the signals of the ring's slots that have none. The runtime must be open. */
+void slot_ring_make_signals(struct slot_ring *ring);
+/* Destroys those that the device is done with. FORGET: the runtime is gone, only drop them. */
+void slot_ring_drop_signals(struct slot_ring *ring, bool forget);
+
+/* A slot in PREPARING, or NULL when none is free. Any thread. */
+struct slot *slot_take(struct slot_ring *ring, uint64_t *ret_sequence);
+/* How the device will tell that it is done. Own: false when the slot has no signal. */
+bool slot_use_own(struct slot *slot);
+void slot_use_watched(struct slot *slot, enum slot_kind kind, struct object *watched);
+/* Gives the slot to the device. False: another thread finished it already (shared signal). */
+bool slot_submit(struct slot *slot, uint64_t sequence);
+/* The submission did not happen: nothing will be recorded. */
+void slot_cancel(struct slot *slot, uint64_t sequence);
+
+static inline uint64_t slot_reference(const struct slot_ring *ring, uint64_t sequence)
+{
+	return (uint64_t)ring->id << 48 | (sequence & 0xffffffffffffull);
+}
+
+/* Ends the use that REFERENCE stands for, because its signal is about to be used again, stored to
+ * or destroyed: takes the ticks if they are there. CERTAIN: the use is known to be over. Returns
+ * false when it was not: the slot is then finished untimed, with CAUSE. */
+bool slot_settle(uint64_t reference, enum record_untimed cause, bool certain);
+bool slot_reference_is_copy(uint64_t reference);
+
+/* Records what is finished, looking past at most 64 that are not. Returns how many, 0 also when
+ * another thread is at it. MONITOR: the monitor thread, which alone looks at signals of the
+ * application's. */
+uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor);
+
+/* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. */
+void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
+
+bool slot_ring_is_being_collected(const struct slot_ring *ring);
+bool slot_ring_is_empty(const struct slot_ring *ring);
+uint64_t slot_ring_outstanding(const struct slot_ring *ring);
+
+/* Returns when the monitor is not looking at SIGNAL: it may be destroyed then. */
+void slot_await_monitor(const amd_signal_t *signal);
+
+#endif

@@ -1,0 +1,125 @@
+#include "capture/hsa/watch.h"
+
+#include "capture/hsa/gate.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/hsa/slots.h"
+
+struct object *watch_find(hsa_signal_t signal)
+{
+	struct object *entry = object_map_find(&object_map, signal.handle);
+
+	return entry && entry->kind == OBJECT_SIGNAL ? entry : NULL;
+}
+
+enum record_untimed watch_begin(struct object *signal, uint64_t reference)
+{
+	uint64_t last;
+
+	/* Earlier users may be at work yet; which one, nobody can say. */
+	if (atomic_load_explicit(&signal->is_shared, memory_order_acquire))
+		return RECORD_UNTIMED_SHARED_SIGNAL;
+	last = atomic_exchange_explicit(&signal->word, reference, memory_order_acq_rel);
+	if (!last || slot_settle(last, RECORD_UNTIMED_SHARED_SIGNAL, false))
+		return RECORD_UNTIMED_NO;
+	atomic_store_explicit(&signal->is_shared, 1, memory_order_release);
+	watch_cancel(signal, reference);
+	return RECORD_UNTIMED_SHARED_SIGNAL;
+}
+
+void watch_cancel(struct object *signal, uint64_t reference)
+{
+	atomic_compare_exchange_strong_explicit(&signal->word, &reference, 0, memory_order_acq_rel,
+						memory_order_relaxed);
+}
+
+void watch_pass(hsa_signal_t signal)
+{
+	struct object *entry = signal.handle ? watch_find(signal) : NULL;
+
+	if (entry)
+		watch_begin(entry, 0);
+}
+
+/* The application resets a signal: whatever used it is over. Ticks outlive that; a copy's times
+ * are taken now, because its end shows in the value only. */
+static void watch_store(struct object *signal)
+{
+	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
+
+	if (last && slot_reference_is_copy(last) &&
+	    atomic_compare_exchange_strong(&signal->word, &last, 0))
+		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
+	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
+		atomic_store_explicit(&signal->is_shared, 0, memory_order_release);
+}
+
+static void watch_end(struct object *signal)
+{
+	uint64_t key = atomic_load_explicit(&signal->key, memory_order_relaxed);
+	uint64_t last = atomic_exchange(&signal->word, 0);
+
+	if (last)
+		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
+	object_map_remove(signal);
+	slot_await_monitor((amd_signal_t *)(uintptr_t)key);
+}
+
+static void watch_add(hsa_status_t status, const hsa_signal_t *signal)
+{
+	/* Handle 0 has been seen with success when the runtime was out of events. */
+	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_part_is_live())
+		object_map_put(&object_map, signal->handle, OBJECT_SIGNAL, NULL, 0);
+}
+
+hsa_status_t wrap_hsa_signal_create(hsa_signal_value_t initial_value, uint32_t num_consumers,
+				    const hsa_agent_t *consumers, hsa_signal_t *signal)
+{
+	hsa_status_t status =
+		hsa_next.hsa_signal_create(initial_value, num_consumers, consumers, signal);
+
+	watch_add(status, signal);
+	return status;
+}
+
+hsa_status_t wrap_hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32_t num_consumers,
+					const hsa_agent_t *consumers, uint64_t attributes,
+					hsa_signal_t *signal)
+{
+	hsa_status_t status = hsa_next.hsa_amd_signal_create(initial_value, num_consumers,
+							     consumers, attributes, signal);
+
+	watch_add(status, signal);
+	return status;
+}
+
+hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
+{
+	struct object *entry = hsa_part_is_live() ? watch_find(signal) : NULL;
+
+	if (entry)
+		watch_end(entry);
+	return hsa_next.hsa_signal_destroy(signal);
+}
+
+/* A store to a queue's doorbell is answered by the queue's gate, any other one is passed on. */
+#define WRAP_STORE(name)                                                                           \
+	void wrap_##name(hsa_signal_t signal, hsa_signal_value_t value)                            \
+	{                                                                                          \
+		struct object *entry = NULL;                                                       \
+                                                                                                   \
+		if (hsa_part_is_live())                                                            \
+			entry = object_map_find(&object_map, signal.handle);                       \
+		if (entry && entry->kind == OBJECT_DOORBELL) {                                     \
+			gate_ring(entry->owner, (uint64_t)value);                                  \
+			return;                                                                    \
+		}                                                                                  \
+		if (entry)                                                                         \
+			watch_store(entry);                                                        \
+		hsa_next.name(signal, value);                                                      \
+	}
+
+WRAP_STORE(hsa_signal_store_relaxed)
+WRAP_STORE(hsa_signal_store_screlease)
+WRAP_STORE(hsa_signal_silent_store_relaxed)
+WRAP_STORE(hsa_signal_silent_store_screlease)

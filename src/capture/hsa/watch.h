@@ -1,0 +1,28 @@
+/* The application's own completion signals. They are never replaced, held back or touched but for
+ * their two tick words, which are zeroed before the device gets the packet. A signal carries the
+ * times of its last use only, so a use is settled (its ticks copied) before the next one begins.
+ *
+ * A signal that is used again while its last use was not over is shared: its ticks could be either
+ * packet's. Nothing that uses it is timed then, until the application stores a new value to it. */
+#ifndef CAPTURE_HSA_WATCH_H
+#define CAPTURE_HSA_WATCH_H
+
+#include <hsa/hsa.h>
+
+#include "capture/hsa/object_map.h"
+#include "record/record.h"
+
+/* The entry of a signal that the runtime made, or NULL: not to be looked at. */
+struct object *watch_find(hsa_signal_t signal);
+
+/* SIGNAL is about to be used by what REFERENCE stands for (slot_reference), or by something that is
+ * not timed (0). Returns RECORD_UNTIMED_NO or RECORD_UNTIMED_SHARED_SIGNAL. */
+enum record_untimed watch_begin(struct object *signal, uint64_t reference);
+
+/* The use that watch_begin announced did not happen. */
+void watch_cancel(struct object *signal, uint64_t reference);
+
+/* A packet or call of a kind that is not timed completes SIGNAL. */
+void watch_pass(hsa_signal_t signal);
+
+#endif

@@ -1,0 +1,348 @@
+#include "capture/session.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/env.h"
+#include "capture/housekeeper.h"
+#include "capture/log.h"
+#include "capture/scope.h"
+#include "record/spooler.h"
+
+#define PARTS_MOST	    8
+#define START_WAIT_LIMIT_NS 5000000000u
+#define TICK_WAIT_LIMIT_NS  500000000u
+
+_Atomic int session_state = SESSION_IDLE;
+_Atomic uint64_t session_last_cid __attribute__((aligned(64)));
+
+__thread struct writer *session_thread_writer;
+__thread uint32_t session_thread_tid;
+
+static _Atomic(struct spooler *) session_spooler;
+static _Atomic uint32_t starter_tid;
+
+/* Append-only; a part is claimed by who runs its start hook, and ready when that has returned. */
+static struct part_slot {
+	const struct session_part *part;
+	_Atomic bool claimed;
+	_Atomic bool ready;
+} parts[PARTS_MOST];
+static _Atomic size_t part_count;
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Held by a tick, and by the stop hooks: the two must not meet. */
+static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_key;
+
+/* ---- threads ---- */
+
+uint32_t session_read_tid(void)
+{
+	session_thread_tid = (uint32_t)syscall(SYS_gettid);
+	return session_thread_tid;
+}
+
+static void thread_ended(void *value)
+{
+	struct writer *w = session_thread_writer;
+
+	session_thread_writer = NULL;
+	scope_thread_ended();
+	if (w)
+		spooler_put_writer(w->spooler, w);
+}
+
+static void make_thread_key(void)
+{
+	if (pthread_key_create(&thread_key, thread_ended))
+		log_line("no thread key left: writers of ended threads stay in use");
+}
+
+void session_watch_thread(void)
+{
+	pthread_once(&thread_key_once, make_thread_key);
+	/* Any value but NULL makes the destructor run; it reads the thread's own variables. */
+	pthread_setspecific(thread_key, &thread_key);
+}
+
+struct writer *session_bind_writer(void)
+{
+	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_acquire);
+	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_number()};
+
+	if (!spooler)
+		return NULL;
+	prctl(PR_GET_NAME, thread.name, 0, 0, 0);
+	session_thread_writer = spooler_take_writer(spooler, &thread);
+	session_watch_thread();
+	scope_write_pending();
+	return session_thread_writer;
+}
+
+void session_thread_numbered(uint64_t scope_number)
+{
+	struct writer *w = session_thread_writer;
+
+	if (!w || !w->lane)
+		return;
+	w->thread.scope_number = scope_number;
+	writer_put_thread(w);
+}
+
+/* ---- parts ---- */
+
+/* No lock is held over a start hook: it may meet the vendor's own locks. */
+static void start_parts(void)
+{
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		if (atomic_exchange(&parts[i].claimed, true))
+			continue;
+		if (parts[i].part->start)
+			parts[i].part->start();
+		atomic_store_explicit(&parts[i].ready, true, memory_order_release);
+	}
+}
+
+void session_add_part(const struct session_part *part)
+{
+	size_t count;
+	bool known = false;
+
+	pthread_mutex_lock(&parts_lock);
+	count = atomic_load(&part_count);
+	for (size_t i = 0; i < count; i++)
+		known |= parts[i].part == part;
+	if (!known && count < PARTS_MOST) {
+		parts[count].part = part;
+		atomic_store(&part_count, count + 1);
+	}
+	pthread_mutex_unlock(&parts_lock);
+	/* Either we see ON, or who sets it sees the part. */
+	if (atomic_load(&session_state) == SESSION_ON)
+		start_parts();
+}
+
+static bool part_is_ready(size_t index)
+{
+	return atomic_load_explicit(&parts[index].ready, memory_order_acquire);
+}
+
+static void tick_parts(void)
+{
+	pthread_mutex_lock(&hooks_lock);
+	for (size_t i = 0; session_is_on() && i < atomic_load(&part_count); i++)
+		if (part_is_ready(i) && parts[i].part->tick)
+			parts[i].part->tick();
+	pthread_mutex_unlock(&hooks_lock);
+}
+
+static void stop_parts(void)
+{
+	struct timespec deadline = clock_deadline_in(TICK_WAIT_LIMIT_NS);
+
+	if (pthread_mutex_timedlock(&hooks_lock, &deadline)) {
+		session_note(
+			"stopped while a tick was still running: the last witnesses are missing");
+		return;
+	}
+	for (size_t i = atomic_load(&part_count); i-- > 0;)
+		if (part_is_ready(i) && parts[i].part->stop)
+			parts[i].part->stop();
+	pthread_mutex_unlock(&hooks_lock);
+}
+
+/* ---- fork ---- */
+
+static void forget_parent(void)
+{
+	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_relaxed);
+
+	session_thread_writer = NULL;
+	session_thread_tid = 0;
+	atomic_store_explicit(&session_last_cid, 0, memory_order_relaxed);
+	atomic_store_explicit(&session_spooler, NULL, memory_order_relaxed);
+	spooler_forget(spooler);
+	housekeeper_forget();
+	scope_forget_parent();
+	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		atomic_store(&parts[i].claimed, false);
+		atomic_store(&parts[i].ready, false);
+		if (parts[i].part->child)
+			parts[i].part->child();
+	}
+}
+
+static void after_fork_in_child(void)
+{
+	/* OFF without a spool: nothing was ever to be recorded, here neither. */
+	if (!atomic_load_explicit(&session_spooler, memory_order_relaxed) &&
+	    atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_OFF)
+		return;
+	forget_parent();
+	atomic_store_explicit(&session_state, SESSION_IDLE, memory_order_release);
+}
+
+/* ---- start ---- */
+
+/* Registered here and not when the library is loaded: the vendor's runtime has registered its own
+ * teardown by now, and what comes last runs first. */
+static void watch_process(void)
+{
+	static _Atomic bool watched;
+
+	if (atomic_exchange(&watched, true))
+		return;
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	atexit(session_stop);
+}
+
+static bool open_spool(void)
+{
+	const char *folder = env_text(ENV_SPOOL);
+	uint64_t ring_bytes = env_bytes(ENV_RING, SPOOLER_RING_BYTES_DEFAULT);
+	struct spooler *spooler;
+	int err;
+
+	if (!*folder)
+		return false;
+	log_open();
+	err = spooler_open(folder, ring_bytes, &spooler);
+	if (err) {
+		log_line("no spool in %s: %s", folder, strerror(-err));
+		return false;
+	}
+	err = housekeeper_start(spooler, tick_parts);
+	if (err) {
+		log_line("no housekeeping thread: %s", strerror(-err));
+		spooler_close(spooler);
+		unlink(spooler_path(spooler));
+		spooler_release(spooler);
+		return false;
+	}
+	log_line("recording to %s", spooler_path(spooler));
+	atomic_store_explicit(&session_spooler, spooler, memory_order_release);
+	return true;
+}
+
+static bool start_as_first(void)
+{
+	bool on;
+
+	atomic_store(&starter_tid, session_tid());
+	on = open_spool();
+	if (on) {
+		watch_process();
+		session_writer();
+		start_parts();
+		scope_session_started();
+	}
+	atomic_store_explicit(&starter_tid, 0, memory_order_relaxed);
+	atomic_store(&session_state, on ? SESSION_ON : SESSION_OFF);
+	if (on)
+		start_parts(); /* one that was added meanwhile */
+	return on;
+}
+
+static bool wait_for_starter(void)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	uint64_t deadline_ns = session_now_ns() + START_WAIT_LIMIT_NS;
+
+	if (atomic_load(&starter_tid) == session_tid())
+		return false;
+	while (atomic_load_explicit(&session_state, memory_order_acquire) == SESSION_STARTING &&
+	       session_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	return session_is_on();
+}
+
+bool session_start(void)
+{
+	int state = SESSION_IDLE;
+
+	if (session_is_on())
+		return true;
+	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+		return start_as_first();
+	return state == SESSION_STARTING ? wait_for_starter() : state == SESSION_ON;
+}
+
+void session_arm(void)
+{
+	int state = SESSION_IDLE;
+
+	if (!*env_text(ENV_SPOOL))
+		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+}
+
+/* ---- stop ---- */
+
+static void put_end(void)
+{
+	struct record_end end = {.ns = session_now_ns()};
+
+	writer_put(session_writer(), RECORD_END, 0, &end, sizeof(end));
+}
+
+void session_stop(void)
+{
+	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_acquire);
+	int state = SESSION_ON;
+	int err;
+
+	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
+		return;
+	stop_parts();
+	put_end();
+	housekeeper_stop();
+	atomic_store_explicit(&session_state, SESSION_OFF, memory_order_release);
+	err = spooler_close(spooler);
+	log_line("closed %s%s", spooler_path(spooler),
+		 err ? ": a thread was inside a record; left open" : "");
+}
+
+/* ---- small records ---- */
+
+/* Fixed arrays of char are zero-filled, and not terminated when full. */
+static void copy_name(char *name, size_t size, const char *text)
+{
+	memset(name, 0, size);
+	memcpy(name, text, strnlen(text, size));
+}
+
+void session_witness(const char *source, const char *key, uint64_t value)
+{
+	struct record_witness witness = {.ns = session_now_ns(), .value = value};
+
+	copy_name(witness.source, sizeof(witness.source), source);
+	copy_name(witness.key, sizeof(witness.key), key);
+	writer_put(session_writer(), RECORD_WITNESS, 0, &witness, sizeof(witness));
+}
+
+void session_source(const char *name, enum record_source_state state, const char *text)
+{
+	size_t length = strlen(text);
+	struct record_source source = {.text_bytes = writer_text_bytes(length)};
+
+	copy_name(source.name, sizeof(source.name), name);
+	writer_put_text(session_writer(), RECORD_SOURCE, state, &source, sizeof(source), text,
+			length);
+}
+
+void session_note(const char *text)
+{
+	size_t length = strlen(text);
+	struct record_note note = {.ns = session_now_ns()};
+
+	writer_put_text(session_writer(), RECORD_NOTE, writer_text_bytes(length), &note,
+			sizeof(note), text, length);
+}

@@ -1,0 +1,257 @@
+/* dagtap check: the ledger. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/human.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+#include "wire/json.h"
+
+static const char *state_text(const struct trace *trace)
+{
+	return trace->truncated ? "truncated" : "complete";
+}
+
+static uint32_t source_pid(const struct trace *trace, const struct trace_source *source)
+{
+	return trace->processes[source->process].pid;
+}
+
+static void json_source(struct json *json, const struct trace *trace,
+			const struct trace_source *source)
+{
+	json_object_begin(json);
+	json_put_text(json, "name", trace_text(trace, source->name));
+	json_put_u64(json, "pid", source_pid(trace, source));
+	json_put_text(json, "state", trace_text(trace, source->state));
+	json_key(json, "witness");
+	if (source->has_expected)
+		json_text(json, trace_text(trace, source->witness));
+	else
+		json_null(json);
+	json_key(json, "expected");
+	if (source->has_expected)
+		json_u64(json, source->expected);
+	else
+		json_null(json);
+	json_put_u64(json, "received", source->received);
+	json_put_u64(json, "joined", source->joined);
+	json_put_u64(json, "orphan_calls", source->orphan_calls);
+	json_put_u64(json, "orphan_activities", source->orphan_activities);
+	json_put_u64(json, "untimed", source->untimed);
+	json_key(json, "dropped");
+	json_row_begin(json);
+	for (uint32_t i = 0; i < source->drop_count; i++) {
+		const struct trace_drop *drop = &trace->drops[source->drop_first + i];
+
+		json_put_u64(json, trace_text(trace, drop->cause), drop->count);
+	}
+	json_object_end(json);
+	json_put_u64(json, "unexplained", source->unexplained);
+	json_put_text(json, "text", trace_text(trace, source->text));
+	json_object_end(json);
+}
+
+/* Untimed activities by cause, over everything. */
+static void count_untimed(const struct trace *trace, uint64_t counts[RECORD_UNTIMED_COUNT])
+{
+	for (uint32_t i = 0; i < trace->activities_count; i++)
+		counts[trace->activities[i].untimed]++;
+}
+
+static const char *const untimed_texts[] = {
+#define X(name, text) [RECORD_UNTIMED_##name] = text,
+	RECORD_UNTIMED(X)
+#undef X
+};
+
+static void json_untimed(struct json *json, const struct trace *trace)
+{
+	uint64_t counts[RECORD_UNTIMED_COUNT] = {0};
+
+	count_untimed(trace, counts);
+	json_key(json, "untimed");
+	json_object_begin(json);
+	for (int cause = RECORD_UNTIMED_NO + 1; cause < RECORD_UNTIMED_COUNT; cause++) {
+		if (counts[cause])
+			json_put_u64(json, untimed_texts[cause], counts[cause]);
+	}
+	json_object_end(json);
+}
+
+static void json_messages(struct json *json, const struct trace *trace)
+{
+	json_key(json, "messages");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		const struct trace_message *message = &trace->messages[i];
+
+		json_row_begin(json);
+		json_key(json, "pid");
+		if (message->process == TRACE_NONE)
+			json_null(json);
+		else
+			json_u64(json, trace->processes[message->process].pid);
+		json_put_bool(json, "damage", message->damage);
+		json_put_text(json, "text", trace_text(trace, message->text));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void print_json(const struct trace *trace, const char *path, bool ok)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_put_text(&json, "file", path);
+	json_put_bool(&json, "ok", ok);
+	json_put_text(&json, "state", state_text(trace));
+	json_key(&json, "sources");
+	json_array_begin(&json);
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		json_source(&json, trace, &trace->sources[i]);
+	json_array_end(&json);
+	json_untimed(&json, trace);
+	json_messages(&json, trace);
+	json_object_end(&json);
+	json_finish(&json);
+}
+
+static void put_count(struct columns *columns, uint64_t count)
+{
+	char text[HUMAN_CHARS];
+
+	columns_put(columns, "%s", count ? human_count(count, text) : "-");
+}
+
+static void put_source(struct columns *columns, const struct trace *trace,
+		       const struct trace_source *source)
+{
+	char text[HUMAN_CHARS];
+
+	columns_put(columns, "%s", trace_text(trace, source->name));
+	columns_put(columns, "%u", source_pid(trace, source));
+	columns_put(columns, "%s", human_count(source->expected, text));
+	columns_put(columns, "%s", human_count(source->received, text));
+	put_count(columns, ledger_dropped(trace, source));
+	put_count(columns, source->joined);
+	put_count(columns, source->orphan_calls + source->orphan_activities);
+	put_count(columns, source->untimed);
+	put_count(columns, source->unexplained);
+	columns_put(columns, "%s", trace_text(trace, source->witness));
+}
+
+static void print_details(const struct trace *trace)
+{
+	uint64_t untimed[RECORD_UNTIMED_COUNT] = {0};
+	char text[HUMAN_CHARS];
+
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *source = &trace->sources[i];
+
+		for (uint32_t d = 0; d < source->drop_count; d++) {
+			const struct trace_drop *drop = &trace->drops[source->drop_first + d];
+
+			printf("%s: %s not recorded: %s\n", trace_text(trace, source->name),
+			       human_count(drop->count, text), trace_text(trace, drop->cause));
+		}
+		if (source->text)
+			printf("%s: %s: %s\n", trace_text(trace, source->name),
+			       trace_text(trace, source->state), trace_text(trace, source->text));
+	}
+	count_untimed(trace, untimed);
+	for (int cause = RECORD_UNTIMED_NO + 1; cause < RECORD_UNTIMED_COUNT; cause++) {
+		if (untimed[cause])
+			printf("untimed: %s: %s\n", human_count(untimed[cause], text),
+			       untimed_texts[cause]);
+	}
+	for (uint32_t i = 0; i < trace->messages_count; i++)
+		printf("%s: %s\n", trace->messages[i].damage ? "damage" : "note",
+		       trace_text(trace, trace->messages[i].text));
+}
+
+static int print_text(const struct trace *trace, bool ok)
+{
+	static const char *const heads[] = {"<source",	   "pid",	   "expected", "received",
+					    "dropped",	   "joined",	   "orphans",  "untimed",
+					    "unexplained", "<expected by", NULL};
+	struct columns columns;
+
+	columns_init(&columns, heads);
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		/* A source that only says how it is has nothing to count. */
+		if (trace->sources[i].has_expected)
+			put_source(&columns, trace, &trace->sources[i]);
+	}
+	if (columns_print(&columns) < 0)
+		return cli_fail("out of memory");
+	putchar('\n');
+	print_details(trace);
+	printf("%s (recording %s)\n",
+	       ok ? "ok: everything is accounted for" : "NOT OK: something is not accounted for",
+	       state_text(trace));
+	return CLI_OK;
+}
+
+/* The one line on stderr that goes with exit status 3. */
+static void tell_loss(const struct trace *trace, const char *path)
+{
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (trace->messages[i].damage) {
+			cli_fail("%s: %s", path, trace_text(trace, trace->messages[i].text));
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *source = &trace->sources[i];
+
+		if (source->unexplained) {
+			cli_fail("%s: %s: %" PRIu64 " unexplained", path,
+				 trace_text(trace, source->name), source->unexplained);
+			return;
+		}
+	}
+}
+
+int cli_check(const struct cli_command *self, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct trace *trace;
+	bool json = false, ok;
+	int option, result = CLI_OK;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (option == 'h')
+			return cli_help(self);
+		if (option != 'j')
+			return cli_usage(self, "see dagtap check --help");
+		json = true;
+	}
+	if (optind + 1 != argc)
+		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
+	if (cli_open_trace(argv[optind], &trace) < 0)
+		return CLI_FAILED;
+	ok = ledger_is_closed(trace);
+	if (json)
+		print_json(trace, argv[optind], ok);
+	else
+		result = print_text(trace, ok);
+	if (result == CLI_OK)
+		result = cli_finish_stdout();
+	if (result == CLI_OK && !ok) {
+		tell_loss(trace, argv[optind]);
+		result = CLI_LOSS;
+	}
+	trace_close(trace);
+	return result;
+}

@@ -1,0 +1,47 @@
+/* What the sub-commands share. One file a command; main.c holds the one table of them, from which
+ * the help is printed. */
+#ifndef DAGTAP_CLI_CLI_H
+#define DAGTAP_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "trace/model.h"
+
+enum cli_exit { CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
+
+struct cli_command {
+	const char *name;
+	const char *synopsis; /* what follows "dagtap NAME" */
+	const char *help;     /* one line */
+	const char *options;  /* lines of "  -x, --xyz   text\n", or NULL */
+	int (*run)(const struct cli_command *self, int argc, char **argv); /* argv[0] = NAME */
+};
+
+int cli_record(const struct cli_command *self, int argc, char **argv);
+int cli_softgpu(const struct cli_command *self, int argc, char **argv);
+int cli_summary(const struct cli_command *self, int argc, char **argv);
+int cli_check(const struct cli_command *self, int argc, char **argv);
+int cli_graph(const struct cli_command *self, int argc, char **argv);
+int cli_info(const struct cli_command *self, int argc, char **argv);
+int cli_export(const struct cli_command *self, int argc, char **argv);
+
+/* One line on stderr, "dagtap: ..."; returns CLI_FAILED. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_fail_error(const struct dagtap_error *error);
+
+/* The complaint and the command's usage on stderr; returns CLI_USAGE. */
+int cli_usage(const struct cli_command *self, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The full help of a command on stdout; returns CLI_OK. */
+int cli_help(const struct cli_command *self);
+
+/* Opens a recording, with progress on stderr when that is a terminal. 0, or -errno after a line on
+ * stderr. */
+int cli_open_trace(const char *path, struct trace **ret_trace);
+
+/* Flushes stdout: CLI_OK, or CLI_FAILED with a line when something could not be written. */
+int cli_finish_stdout(void);
+
+#endif

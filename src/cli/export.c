@@ -1,0 +1,144 @@
+/* dagtap export: a recording in another tool's format. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "format/format.h"
+#include "trace/load.h"
+
+#define BUFFER_BYTES (1 << 20)
+
+struct conversion {
+	const struct format *format;
+	struct format_options options;
+	const char *output;
+	const char *input;
+	bool force;
+};
+
+static void print_formats(void)
+{
+	const struct format *format;
+
+	printf("\n  -o, --output OUT       where to; - is standard output\n"
+	       "  -f, --force            replace OUT if it exists\n"
+	       "      --format NAME      one of:\n");
+	for (size_t i = 0; (format = format_at(i)); i++)
+		printf("        %-12s     %s\n", format->name, format->help);
+	printf("      --table NAME       of a format with several:\n");
+	for (size_t i = 0; (format = format_at(i)); i++) {
+		for (const struct format_table *table = format->tables; table && table->name;
+		     table++)
+			printf("        %s %-12s %s\n", format->name, table->name, table->help);
+	}
+}
+
+static int help(const struct cli_command *self)
+{
+	int code = cli_help(self);
+
+	if (code != CLI_OK)
+		return code;
+	print_formats();
+	return cli_finish_stdout();
+}
+
+/* What getopt found; anything but CLI_OK ends the command. */
+static int check(const struct cli_command *self, const struct conversion *conversion,
+		 const char *format)
+{
+	if (!format)
+		return cli_usage(self, "--format is missing; dagtap export --help lists them");
+	if (!conversion->format)
+		return cli_usage(self, "no format \"%s\"; dagtap export --help lists them", format);
+	if (conversion->options.table &&
+	    !format_find_table(conversion->format, conversion->options.table))
+		return cli_usage(self, "%s has no table \"%s\"; dagtap export --help lists them",
+				 format, conversion->options.table);
+	if (!conversion->output)
+		return cli_usage(self, "-o OUT is missing");
+	if (!conversion->input)
+		return cli_usage(self, "FILE is missing");
+	return CLI_OK;
+}
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct conversion *ret_conversion, bool *ret_help)
+{
+	static const struct option options[] = {
+		{"format", required_argument, NULL, 'F'}, {"table", required_argument, NULL, 't'},
+		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+		{"help", no_argument, NULL, 'h'},	  {0},
+	};
+	struct conversion conversion = {0};
+	const char *format = NULL;
+	int option;
+
+	*ret_help = false;
+	optind = 0;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1) {
+		if (option == 'F')
+			format = optarg;
+		else if (option == 't')
+			conversion.options.table = optarg;
+		else if (option == 'o')
+			conversion.output = optarg;
+		else if (option == 'f')
+			conversion.force = true;
+		else if (option == 'h')
+			*ret_help = true;
+		else if (option == ':')
+			return cli_usage(self, "%s needs a value", argv[optind - 1]);
+		else
+			return cli_usage(self, "no option %s", argv[optind - 1]);
+	}
+	if (*ret_help)
+		return CLI_OK;
+	if (argc - optind > 1)
+		return cli_usage(self, "one FILE, please");
+	conversion.input = argv[optind];
+	conversion.format = format ? format_find(format) : NULL;
+	*ret_conversion = conversion;
+	return check(self, &conversion, format);
+}
+
+static int convert(const struct conversion *conversion, FILE *out, struct dagtap_error *error)
+{
+	struct trace *trace;
+	int code = cli_open_trace(conversion->input, &trace);
+
+	if (code < 0)
+		return code;
+	setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
+	code = conversion->format->write(trace, out, &conversion->options, error);
+	trace_close(trace);
+	if (code < 0)
+		cli_fail_error(error);
+	return code;
+}
+
+int cli_export(const struct cli_command *self, int argc, char **argv)
+{
+	struct dagtap_error error = {.message = ""};
+	struct conversion conversion;
+	struct output output;
+	bool wants_help;
+	int code = parse(self, argc, argv, &conversion, &wants_help);
+
+	if (code != CLI_OK)
+		return code;
+	if (wants_help)
+		return help(self);
+	if (output_open(&output, conversion.output, conversion.force, &error) < 0)
+		return cli_fail_error(&error);
+	if (convert(&conversion, output.file, &error) < 0) {
+		output_abandon(&output);
+		return CLI_FAILED;
+	}
+	return output_commit(&output, &error) < 0 ? cli_fail_error(&error) : CLI_OK;
+}

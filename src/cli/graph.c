@@ -1,0 +1,359 @@
+/* dagtap graph: graphs, their nodes, their replays. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/graph_stats.h"
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/human.h"
+#include "trace/load.h"
+#include "wire/json.h"
+
+enum graph_output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
+
+struct graph_options {
+	const char *path;
+	enum graph_output output;
+	uint64_t graph; /* id, 0 = all */
+	uint32_t limit;
+	bool help;
+};
+
+static const char *const confidence_texts[] = {
+	[TRACE_CONFIDENCE_NONE] = "none",   [TRACE_CONFIDENCE_UNKNOWN] = "unknown",
+	[TRACE_CONFIDENCE_ORDER] = "order", [TRACE_CONFIDENCE_SIGNATURE] = "signature",
+	[TRACE_CONFIDENCE_EXACT] = "exact",
+};
+
+static const char *const type_texts[] = {
+	[RECORD_NODE_KERNEL] = "kernel",	 [RECORD_NODE_MEMCPY] = "memcpy",
+	[RECORD_NODE_MEMSET] = "memset",	 [RECORD_NODE_HOST] = "host",
+	[RECORD_NODE_CHILD] = "child",		 [RECORD_NODE_EMPTY] = "empty",
+	[RECORD_NODE_EVENT_WAIT] = "event_wait", [RECORD_NODE_EVENT_RECORD] = "event_record",
+	[RECORD_NODE_MEM_ALLOC] = "mem_alloc",	 [RECORD_NODE_MEM_FREE] = "mem_free",
+	[RECORD_NODE_OTHER] = "other",
+};
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct graph_options *options)
+{
+	static const struct option long_options[] = {
+		{"json", no_argument, NULL, 'j'},	 {"dot", no_argument, NULL, 'd'},
+		{"graph", required_argument, NULL, 'g'}, {"limit", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},	 {0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (option == 'j')
+			options->output = OUTPUT_JSON;
+		else if (option == 'd')
+			options->output = OUTPUT_DOT;
+		else if (option == 'g')
+			options->graph = strtoull(optarg, NULL, 10);
+		else if (option == 'l')
+			options->limit = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 'h')
+			options->help = true;
+		else
+			return cli_usage(self, "see dagtap graph --help");
+	}
+	if (!options->help && optind + 1 != argc)
+		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
+	options->path = argv[optind];
+	return CLI_OK;
+}
+
+static bool is_wanted(const struct trace *trace, const struct graph_options *options,
+		      uint32_t graph)
+{
+	return options->graph == 0 || trace->graphs[graph].id == options->graph;
+}
+
+static uint32_t graph_pid(const struct trace *trace, uint32_t graph)
+{
+	return trace->processes[trace->graphs[graph].process].pid;
+}
+
+static void json_tally(struct json *json, const struct tally *tally, const char *const keys[4])
+{
+	json_put_u64(json, keys[0], tally->count);
+	json_put_double(json, keys[1], tally_mean(tally));
+	json_put_i64(json, keys[2], tally->min_ns);
+	json_put_i64(json, keys[3], tally->max_ns);
+}
+
+static void json_node(struct json *json, const struct trace *trace, uint32_t node,
+		      const struct node_stats *stats)
+{
+	static const char *const keys[4] = {"count", "mean_ns", "min_ns", "max_ns"};
+	static const char *const gap_keys[4] = {"gaps", "gap_mean_ns", "gap_min_ns", "gap_max_ns"};
+	const struct trace_node *row = &trace->nodes[node];
+
+	json_row_begin(json);
+	json_put_u64(json, "id", row->index);
+	json_put_text(json, "type", type_texts[row->type]);
+	json_key(json, "kernel");
+	if (row->type == RECORD_NODE_KERNEL)
+		json_text(json, trace_text(trace, row->name));
+	else
+		json_null(json);
+	json_tally(json, &stats->duration, keys);
+	json_put_u64(json, "untimed", stats->duration.count - stats->duration.timed);
+	json_put_u64(json, "uncertain", stats->uncertain);
+	json_tally(json, &stats->gap, gap_keys);
+	json_put_bool(json, "critical", stats->is_critical);
+	json_put_u64(json, "bytes", row->bytes);
+	json_key(json, "scope");
+	if (row->scope == TRACE_NONE)
+		json_null(json);
+	else
+		json_text(json, trace_text(trace, trace->scopes[row->scope].text));
+	if (row->child != TRACE_NONE)
+		json_put_u64(json, "child", trace->graphs[row->child].id);
+	json_object_end(json);
+}
+
+static void json_graph(struct json *json, const struct trace *trace, uint32_t graph,
+		       const struct graph_analysis *analysis)
+{
+	static const char *const span_keys[4] = {"spans", "span_mean_ns", "span_min_ns",
+						 "span_max_ns"};
+	const struct trace_graph *row = &trace->graphs[graph];
+	const struct graph_stats *stats = &analysis->graphs[graph];
+
+	json_object_begin(json);
+	json_put_u64(json, "id", row->id);
+	json_put_u64(json, "pid", graph_pid(trace, graph));
+	json_put_u64(json, "replays", stats->replays);
+	json_put_u64(json, "activities", stats->activities);
+	json_put_u64(json, "unknown", stats->unknown);
+	json_tally(json, &stats->span, span_keys);
+	json_put_double(json, "critical_path_ns", stats->critical_ns);
+	json_put_u64(json, "critical_path_nodes", stats->critical_count);
+	json_key(json, "parent");
+	if (row->parent == TRACE_NONE)
+		json_null(json);
+	else
+		json_u64(json, trace->graphs[row->parent].id);
+	json_key(json, "nodes");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < row->node_count; i++)
+		json_node(json, trace, row->node_first + i, &analysis->nodes[row->node_first + i]);
+	json_array_end(json);
+	json_key(json, "edges");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < row->edge_count; i++) {
+		const struct trace_edge *edge = &trace->edges[row->edge_first + i];
+
+		json_row_begin(json);
+		json_put_u64(json, "from", edge->from - row->node_first);
+		json_put_u64(json, "to", edge->to - row->node_first);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_object_end(json);
+}
+
+static void json_execs(struct json *json, const struct trace *trace)
+{
+	json_key(json, "execs");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->execs_count; i++) {
+		const struct trace_exec *exec = &trace->execs[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "id", exec->id);
+		json_put_u64(json, "pid", trace->processes[exec->process].pid);
+		json_key(json, "graph");
+		if (exec->graph == TRACE_NONE)
+			json_null(json);
+		else
+			json_u64(json, trace->graphs[exec->graph].id);
+		json_put_u64(json, "launches", exec->launch_count);
+		json_put_u64(json, "updates", exec->update_count);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void count_confidence(const struct trace *trace, uint64_t counts[TRACE_CONFIDENCE_EXACT + 1])
+{
+	for (uint32_t i = 0; i < trace->activities_count; i++)
+		counts[trace->activities[i].confidence]++;
+}
+
+static void print_json(const struct trace *trace, const struct graph_options *options,
+		       const struct graph_analysis *analysis)
+{
+	uint64_t counts[TRACE_CONFIDENCE_EXACT + 1] = {0};
+	struct json json;
+
+	count_confidence(trace, counts);
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_put_text(&json, "file", options->path);
+	json_key(&json, "confidence");
+	json_object_begin(&json);
+	for (int i = TRACE_CONFIDENCE_UNKNOWN; i <= TRACE_CONFIDENCE_EXACT; i++)
+		json_put_u64(&json, confidence_texts[i], counts[i]);
+	json_object_end(&json);
+	json_key(&json, "graphs");
+	json_array_begin(&json);
+	for (uint32_t i = 0; i < trace->graphs_count; i++) {
+		if (is_wanted(trace, options, i))
+			json_graph(&json, trace, i, analysis);
+	}
+	json_array_end(&json);
+	json_execs(&json, trace);
+	json_object_end(&json);
+	json_finish(&json);
+}
+
+/* Text inside a quoted Graphviz label. */
+static void print_quoted(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text == '\n' ? ' ' : *text);
+	}
+}
+
+static void print_dot(const struct trace *trace, const struct graph_options *options,
+		      const struct graph_analysis *analysis)
+{
+	char text[HUMAN_CHARS];
+
+	puts("digraph dagtap {\n\tnode [shape=box];");
+	for (uint32_t g = 0; g < trace->graphs_count; g++) {
+		const struct trace_graph *graph = &trace->graphs[g];
+
+		if (!is_wanted(trace, options, g))
+			continue;
+		printf("\tsubgraph cluster_%u {\n\t\tlabel=\"process %u graph %" PRIu64 ", %" PRIu64
+		       " replays\";\n",
+		       g, graph_pid(trace, g), graph->id, analysis->graphs[g].replays);
+		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count;
+		     i++) {
+			const struct node_stats *stats = &analysis->nodes[i];
+
+			printf("\t\tn%u [label=\"%u: ", i, trace->nodes[i].index);
+			print_quoted(trace_text(trace, trace->nodes[i].name));
+			if (stats->duration.timed)
+				printf("\\n%s", human_ns(tally_mean(&stats->duration), text));
+			printf("\"%s];\n", stats->is_critical ? ", penwidth=3" : "");
+		}
+		for (uint32_t i = graph->edge_first; i < graph->edge_first + graph->edge_count; i++)
+			printf("\t\tn%u -> n%u;\n", trace->edges[i].from, trace->edges[i].to);
+		puts("\t}");
+	}
+	puts("}");
+}
+
+static void put_node(struct columns *columns, const struct trace *trace, uint32_t node,
+		     const struct node_stats *stats)
+{
+	const struct tally *duration = &stats->duration;
+	char text[HUMAN_CHARS];
+
+	columns_put(columns, "%u", trace->nodes[node].index);
+	columns_put(columns, "%s", human_count(duration->count, text));
+	columns_put(columns, "%s", duration->timed ? human_ns(tally_mean(duration), text) : "-");
+	columns_put(columns, "%s",
+		    duration->timed ? human_ns((double)duration->min_ns, text) : "-");
+	columns_put(columns, "%s",
+		    duration->timed ? human_ns((double)duration->max_ns, text) : "-");
+	columns_put(columns, "%s",
+		    stats->gap.timed ? human_ns(tally_mean(&stats->gap), text) : "-");
+	columns_put(columns, "%s", stats->is_critical ? "*" : "");
+	columns_put(columns, "%s%s", trace_text(trace, trace->nodes[node].name),
+		    stats->uncertain ? " (not exact)" : "");
+}
+
+static int print_graph(const struct trace *trace, const struct graph_options *options,
+		       const struct graph_analysis *analysis, uint32_t graph)
+{
+	static const char *const heads[] = {"node", "count",	"mean",	 "min", "max",
+					    "gap",  "critical", "<what", NULL};
+	const struct trace_graph *row = &trace->graphs[graph];
+	const struct graph_stats *stats = &analysis->graphs[graph];
+	uint32_t limit = options->limit && options->limit < row->node_count ? options->limit
+									    : row->node_count;
+	struct columns columns;
+	char text[HUMAN_CHARS];
+
+	printf("process %u graph %" PRIu64 ": %s nodes", graph_pid(trace, graph), row->id,
+	       human_count(row->node_count, text));
+	printf(", %s edges", human_count(row->edge_count, text));
+	printf(", %s replays", human_count(stats->replays, text));
+	if (stats->span.timed)
+		printf(", %s each", human_ns(tally_mean(&stats->span), text));
+	if (stats->critical_count)
+		printf(", critical path %s", human_ns(stats->critical_ns, text));
+	if (stats->critical_count)
+		printf(" over %" PRIu64 " nodes", stats->critical_count);
+	if (stats->unknown)
+		printf(", %" PRIu64 " activities of no known node", stats->unknown);
+	putchar('\n');
+	columns_init(&columns, heads);
+	for (uint32_t i = 0; i < limit; i++)
+		put_node(&columns, trace, row->node_first + i,
+			 &analysis->nodes[row->node_first + i]);
+	if (columns_print(&columns) < 0)
+		return cli_fail("out of memory");
+	if (limit < row->node_count)
+		printf("... %u more (--limit 0 shows all)\n", row->node_count - limit);
+	putchar('\n');
+	return CLI_OK;
+}
+
+static int print_text(const struct trace *trace, const struct graph_options *options,
+		      const struct graph_analysis *analysis)
+{
+	int result = CLI_OK;
+
+	if (trace->graphs_count == 0)
+		puts("no graphs");
+	for (uint32_t i = 0; i < trace->graphs_count && result == CLI_OK; i++) {
+		if (is_wanted(trace, options, i))
+			result = print_graph(trace, options, analysis, i);
+	}
+	return result;
+}
+
+static int print(const struct trace *trace, const struct graph_options *options)
+{
+	struct graph_analysis analysis;
+	int result = CLI_OK;
+
+	if (graph_analysis_make(trace, &analysis) < 0)
+		return cli_fail("out of memory");
+	if (options->output == OUTPUT_JSON)
+		print_json(trace, options, &analysis);
+	else if (options->output == OUTPUT_DOT)
+		print_dot(trace, options, &analysis);
+	else
+		result = print_text(trace, options, &analysis);
+	graph_analysis_release(&analysis);
+	return result == CLI_OK ? cli_finish_stdout() : result;
+}
+
+int cli_graph(const struct cli_command *self, int argc, char **argv)
+{
+	struct graph_options options = {.limit = 30};
+	struct trace *trace;
+	int result = parse(self, argc, argv, &options);
+
+	if (result != CLI_OK)
+		return result;
+	if (options.help)
+		return cli_help(self);
+	if (cli_open_trace(options.path, &trace) < 0)
+		return CLI_FAILED;
+	result = print(trace, &options);
+	trace_close(trace);
+	return result;
+}

@@ -1,0 +1,58 @@
+#include "cli/human.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *human_count(uint64_t count, char *buffer)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	int used = 0;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			buffer[used++] = ',';
+		buffer[used++] = digits[i];
+	}
+	buffer[used] = '\0';
+	return buffer;
+}
+
+/* Three digits that count, whatever the size. */
+static int decimals(double value)
+{
+	if (value >= 99.95)
+		return 0;
+	return value >= 9.995 ? 1 : 2;
+}
+
+const char *human_bytes(uint64_t bytes, char *buffer)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes;
+	unsigned unit = 0;
+
+	while (value >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(buffer, HUMAN_CHARS, "%.*f %s", unit ? decimals(value) : 0, value, units[unit]);
+	return buffer;
+}
+
+const char *human_ns(double ns, char *buffer)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = fabs(ns);
+	unsigned unit = 0;
+
+	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(buffer, HUMAN_CHARS, "%s%.*f %s", ns < 0 ? "-" : "", unit ? decimals(value) : 0,
+		 value, units[unit]);
+	return buffer;
+}

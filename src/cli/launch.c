@@ -1,0 +1,215 @@
+#include "cli/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INJECT_LIBRARY	"libdagtap-inject.so"
+#define SOFTGPU_LIBRARY "softgpu/libhsa-runtime64.so.1"
+
+static int find_folder(char *ret_folder, size_t bytes)
+{
+	char exe[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (length < 0)
+		return -errno;
+	exe[length] = '\0';
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(exe, '/');
+
+		if (!slash)
+			return -ENOENT;
+		*slash = '\0';
+	}
+	if (snprintf(ret_folder, bytes, "%s/lib/dagtap", exe) >= (int)bytes)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+int launch_find(const char *name, char **ret_path, struct dagtap_error *error)
+{
+	char folder[PATH_MAX];
+	char *path;
+	int result = find_folder(folder, sizeof(folder));
+
+	if (result < 0)
+		return dagtap_error_set(error, result, "cannot tell where dagtap is installed: %s",
+					strerror(-result));
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return dagtap_error_set(error, -ENOMEM, "out of memory");
+	if (access(path, R_OK) < 0) {
+		result = dagtap_error_set(error, -errno, "%s: %s", path, strerror(errno));
+		free(path);
+		return result;
+	}
+	*ret_path = path;
+	return 0;
+}
+
+int launch_append(const char *variable, const char *path, char separator)
+{
+	const char *before = getenv(variable);
+	char *value;
+	int result;
+
+	if (!before || !*before)
+		return setenv(variable, path, 1) < 0 ? -errno : 0;
+	if (asprintf(&value, "%s%c%s", before, separator, path) < 0)
+		return -ENOMEM;
+	result = setenv(variable, value, 1) < 0 ? -errno : 0;
+	free(value);
+	return result;
+}
+
+int launch_use_softgpu(const char *config, struct dagtap_error *error)
+{
+	char *library;
+	int result = launch_find(SOFTGPU_LIBRARY, &library, error);
+
+	if (result < 0)
+		return result;
+	/* By path: then neither an RPATH nor a program that resets LD_LIBRARY_PATH matters. */
+	result = launch_append("LD_PRELOAD", library, ':');
+	free(library);
+	if (result == 0 && config && setenv("DAGTAP_SOFTGPU", config, 1) < 0)
+		result = -errno;
+	if (result < 0)
+		return dagtap_error_set(error, result, "environment: %s", strerror(-result));
+	return 0;
+}
+
+int launch_use_tracer(const char *spool_folder, struct dagtap_error *error)
+{
+	char *library;
+	int result = launch_find(INJECT_LIBRARY, &library, error);
+
+	if (result < 0)
+		return result;
+	result = launch_append("LD_PRELOAD", library, ':');
+	if (result == 0)
+		result = launch_append("HSA_TOOLS_LIB", library, ' ');
+	free(library);
+	if (result == 0 && setenv("DAGTAP_SPOOL", spool_folder, 1) < 0)
+		result = -errno;
+	if (result < 0)
+		return dagtap_error_set(error, result, "environment: %s", strerror(-result));
+	return 0;
+}
+
+static volatile sig_atomic_t child_pid;
+
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+#define FORWARDED_COUNT (sizeof(forwarded) / sizeof(forwarded[0]))
+
+/* What the terminal sends, the kernel sends to the child as well (same process group). */
+static void forward(int signal_number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code != SI_KERNEL && child_pid > 0)
+		kill((pid_t)child_pid, signal_number);
+	errno = saved;
+}
+
+static void catch_signals(sigset_t *ret_mask, struct sigaction *ret_old)
+{
+	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < FORWARDED_COUNT; i++)
+		sigaddset(&block, forwarded[i]);
+	/* Blocked until the child's pid is known; the child starts with the caller's own mask. */
+	sigprocmask(SIG_BLOCK, &block, ret_mask);
+	for (size_t i = 0; i < FORWARDED_COUNT; i++)
+		sigaction(forwarded[i], &action, &ret_old[i]);
+}
+
+static void restore_signals(const sigset_t *mask, const struct sigaction *old)
+{
+	for (size_t i = 0; i < FORWARDED_COUNT; i++)
+		sigaction(forwarded[i], &old[i], NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+static _Noreturn void run_child(char *const argv[], int report_fd)
+{
+	int code;
+
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(report_fd, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int wait_child(pid_t pid, int *ret_exit_status)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	*ret_exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return 0;
+}
+
+/* The pipe closes itself when exec succeeds; otherwise it brings exec's errno. */
+static int read_exec_error(int fd)
+{
+	int code = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, &code, sizeof(code));
+	} while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(code) ? -code : 0;
+}
+
+int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error)
+{
+	struct sigaction old[FORWARDED_COUNT];
+	sigset_t mask;
+	int report[2];
+	int exec_error, result;
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return dagtap_error_set(error, -errno, "pipe: %s", strerror(errno));
+	catch_signals(&mask, old);
+	pid = fork();
+	if (pid == 0) {
+		restore_signals(&mask, old);
+		run_child(argv, report[1]);
+	}
+	close(report[1]);
+	if (pid < 0) {
+		result = dagtap_error_set(error, -errno, "fork: %s", strerror(errno));
+		restore_signals(&mask, old);
+		close(report[0]);
+		return result;
+	}
+	child_pid = pid;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	exec_error = read_exec_error(report[0]);
+	close(report[0]);
+	result = wait_child(pid, ret_exit_status);
+	child_pid = 0;
+	restore_signals(&mask, old);
+	if (result < 0)
+		return dagtap_error_set(error, result, "wait: %s", strerror(-result));
+	if (exec_error < 0)
+		return dagtap_error_set(error, exec_error, "%s: cannot be run: %s", argv[0],
+					strerror(-exec_error));
+	return 0;
+}

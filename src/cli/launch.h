@@ -1,0 +1,25 @@
+/* The environment in which a program is run: libraries found beside this executable. */
+#ifndef DAGTAP_CLI_LAUNCH_H
+#define DAGTAP_CLI_LAUNCH_H
+
+#include "base/error.h"
+
+/* Path of a library of the installation, NAME relative to ../lib/dagtap of the running
+ * executable; checked to be there. Caller frees. */
+int launch_find(const char *name, char **ret_path, struct dagtap_error *error);
+
+/* Adds PATH behind what the variable holds, separated by SEPARATOR (LD_PRELOAD, HSA_TOOLS_LIB). */
+int launch_append(const char *variable, const char *path, char separator);
+
+/* DAGTAP_SOFTGPU and the preload of the software GPU. CONFIG may be "" or NULL. */
+int launch_use_softgpu(const char *config, struct dagtap_error *error);
+
+/* HSA_TOOLS_LIB, LD_PRELOAD and DAGTAP_SPOOL. */
+int launch_use_tracer(const char *spool_folder, struct dagtap_error *error);
+
+/* Runs ARGV in a child and waits. Signals sent to us go on to the child; those of the terminal
+ * reach it anyway. 0 with the code that a shell would give (128 + N for a signal), or -errno when
+ * the program could not be started. */
+int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error);
+
+#endif

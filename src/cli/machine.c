@@ -1,0 +1,106 @@
+#include "cli/machine.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/launch.h"
+
+/* Finds the first of NAMES that the loader finds; nothing of it is run but its constructors. */
+static bool find_library(const char *const *names, char **ret_text)
+{
+	const char *complaint = NULL;
+
+	for (; *names; names++) {
+		void *library = dlopen(*names, RTLD_LAZY | RTLD_LOCAL);
+		struct link_map *map = NULL;
+
+		if (!library) {
+			complaint = dlerror();
+			continue;
+		}
+		if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map)
+			*ret_text = strdup(map->l_name);
+		dlclose(library);
+		return true;
+	}
+	*ret_text = complaint ? strdup(complaint) : NULL;
+	return false;
+}
+
+static bool probe_hip(char **ret_text)
+{
+	static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+					    "libamdhip64.so.5", "libamdhip64.so", NULL};
+
+	return find_library(names, ret_text);
+}
+
+static bool probe_hsa(char **ret_text)
+{
+	static const char *const names[] = {"libhsa-runtime64.so.1", NULL};
+	char *library = NULL;
+
+	if (!find_library(names, ret_text))
+		return false;
+	if (access("/dev/kfd", R_OK | W_OK) == 0)
+		return true;
+	library = *ret_text;
+	if (asprintf(ret_text, "no AMD GPU driver (/dev/kfd); the library is %s",
+		     library ? library : "there") < 0)
+		*ret_text = NULL;
+	free(library);
+	return false;
+}
+
+static bool probe_installed(const char *name, char **ret_text)
+{
+	struct dagtap_error error;
+
+	if (launch_find(name, ret_text, &error) == 0)
+		return true;
+	*ret_text = strdup(error.message);
+	return false;
+}
+
+static bool probe_softgpu(char **ret_text)
+{
+	return probe_installed("softgpu/libhsa-runtime64.so.1", ret_text);
+}
+
+static bool probe_inject(char **ret_text)
+{
+	return probe_installed("libdagtap-inject.so", ret_text);
+}
+
+static bool probe_cuda(char **ret_text)
+{
+	*ret_text = strdup("this build has no CUDA source");
+	return false;
+}
+
+static const struct {
+	const char *name;
+	const char *help;
+	bool (*probe)(char **ret_text);
+} probes[MACHINE_SOURCE_COUNT] = {
+	{"tracer", "the library that goes into the program", probe_inject},
+	{"hip", "API calls, graphs, streams", probe_hip},
+	{"hsa", "dispatches and copies of AMD GPUs", probe_hsa},
+	{"softgpu", "an AMD GPU in software (--softgpu)", probe_softgpu},
+	{"cuda", "NVIDIA GPUs", probe_cuda},
+};
+
+void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT])
+{
+	for (int i = 0; i < MACHINE_SOURCE_COUNT; i++) {
+		ret_sources[i] = (struct machine_source){
+			.name = probes[i].name,
+			.help = probes[i].help,
+		};
+		ret_sources[i].is_there = probes[i].probe(&ret_sources[i].text);
+	}
+}

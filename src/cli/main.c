@@ -1,0 +1,135 @@
+/* dagtap: the command line. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_command commands[] = {
+	{"record", "[-o OUT.dagtap] [--softgpu[=CONFIG]] [options] -- PROGRAM ARGS...",
+	 "run a program and record what it did on the GPU",
+	 "  -o, --output FILE      default: dagtap-PROGRAM-PID.dagtap\n"
+	 "  -f, --force            replace FILE if it exists\n"
+	 "      --softgpu[=CONFIG] run on the software GPU (see dagtap-softgpu(1))\n"
+	 "      --backend NAME     hsa, cuda or auto (default)\n"
+	 "      --ring SIZE        memory for records not yet on file, a process: 16M, 64M ...\n"
+	 "      --keep-spool       leave the folder of spools beside FILE\n"
+	 "  -q, --quiet            no line at the end\n",
+	 cli_record},
+	{"softgpu", "-- PROGRAM ARGS...   (or softgpu=CONFIG -- PROGRAM ...)",
+	 "run a program on the software GPU, untraced",
+	 "  CONFIG is a list of words and key=value, for example gfx906,gpus=2,kernel_ns=5000\n",
+	 cli_softgpu},
+	{"summary", "FILE [--by kernel|stream|graph|scope|api] [--json]", "where the time went",
+	 "      --by WHAT          kernel (default), stream, graph, scope or api\n"
+	 "      --limit N          rows to show, 0 = all (default 30; JSON always has all)\n"
+	 "      --json             docs/json.md\n",
+	 cli_summary},
+	{"check", "FILE [--json]", "the ledger: is everything accounted for?",
+	 "      --json             docs/json.md\n"
+	 "  Exit status 0: all accounted for; 3: something is not.\n",
+	 cli_check},
+	{"graph", "FILE [--json|--dot] [--graph ID]",
+	 "graphs, their nodes, replays, the critical path of a replay",
+	 "      --graph ID         this graph alone\n"
+	 "      --limit N          nodes to show of each graph, 0 = all (default 30)\n"
+	 "      --json             docs/json.md\n"
+	 "      --dot              Graphviz\n",
+	 cli_graph},
+	{"export", "--format NAME -o OUT FILE", "convert a recording for other tools", NULL,
+	 cli_export},
+	{"info", "[FILE]", "what can be recorded here, or what a recording holds",
+	 "      --json             docs/json.md\n", cli_info},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_overview(FILE *out)
+{
+	fprintf(out,
+		"usage: dagtap COMMAND ...\n\n"
+		"Every piece of work a GPU did, each kernel inside a replayed graph included.\n\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
+		     " spools.\n"
+		     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss; record"
+		     " hands the\nprogram's own through (128 + N for signal N).\n");
+}
+
+int cli_fail(const char *format, ...)
+{
+	va_list args;
+
+	fputs("dagtap: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return CLI_FAILED;
+}
+
+int cli_fail_error(const struct dagtap_error *error)
+{
+	return cli_fail("%s", error->message);
+}
+
+int cli_usage(const struct cli_command *self, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "dagtap %s: ", self->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nusage: dagtap %s %s\n", self->name, self->synopsis);
+	return CLI_USAGE;
+}
+
+int cli_help(const struct cli_command *self)
+{
+	printf("usage: dagtap %s %s\n\n%s\n", self->name, self->synopsis, self->help);
+	if (self->options)
+		printf("\n%s", self->options);
+	return cli_finish_stdout();
+}
+
+int cli_finish_stdout(void)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return cli_fail("standard output: %s", strerror(errno));
+	return CLI_OK;
+}
+
+/* "softgpu=CONFIG" is the command softgpu with its configuration in the same word. */
+static bool is_command(const struct cli_command *command, const char *word)
+{
+	size_t chars = strlen(command->name);
+
+	if (strncmp(word, command->name, chars) != 0)
+		return false;
+	return word[chars] == '\0' || (word[chars] == '=' && command->run == cli_softgpu);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("dagtap %s\n", DAGTAP_VERSION);
+		return cli_finish_stdout();
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_overview(stdout);
+		return cli_finish_stdout();
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (is_command(&commands[i], argv[1]))
+			return commands[i].run(&commands[i], argc - 1, argv + 1);
+	}
+	cli_fail("no command \"%s\"; dagtap --help lists them", argv[1]);
+	return CLI_USAGE;
+}

@@ -1,0 +1,30 @@
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "trace/load.h"
+
+static void show_progress(void *context, const char *stage, uint64_t done, uint64_t total)
+{
+	if (total < 2)
+		return;
+	fprintf(stderr, "\rdagtap: %s %s: %llu of %llu processes\033[K", stage,
+		(const char *)context, (unsigned long long)done, (unsigned long long)total);
+}
+
+int cli_open_trace(const char *path, struct trace **ret_trace)
+{
+	bool is_terminal = isatty(STDERR_FILENO);
+	struct trace_options options = {
+		.progress = is_terminal ? show_progress : NULL,
+		.progress_context = (void *)path,
+	};
+	struct dagtap_error error;
+	int result = trace_open(path, &options, ret_trace, &error);
+
+	if (is_terminal)
+		fputs("\r\033[K", stderr);
+	if (result < 0)
+		cli_fail_error(&error);
+	return result;
+}

@@ -1,0 +1,26 @@
+/* A file that is there complete or not at all: written under another name in the same folder. */
+#ifndef DAGTAP_CLI_OUTPUT_H
+#define DAGTAP_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct output {
+	FILE *file;	      /* write here */
+	const char *path;     /* the caller's */
+	char *temporary_path; /* NULL when it is standard output */
+	bool force;
+};
+
+/* PATH "-" is standard output. Without FORCE an existing PATH is an error (-EEXIST). */
+int output_open(struct output *output, const char *path, bool force, struct dagtap_error *error);
+
+/* Puts the file in its place. 0, or negative errno: then nothing was changed. */
+int output_commit(struct output *output, struct dagtap_error *error);
+
+/* Leaves nothing behind. Needed only where output_commit was not called. */
+void output_abandon(struct output *output);
+
+#endif

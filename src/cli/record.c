@@ -1,0 +1,251 @@
+/* dagtap record: run a program with the tracer in it, gather its spools into one file. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/gather.h"
+#include "cli/human.h"
+#include "cli/launch.h"
+#include "trace/load.h"
+
+struct record_options {
+	char *output;
+	const char *softgpu; /* NULL = not asked for */
+	const char *ring;
+	bool force;
+	bool keep_spool;
+	bool quiet;
+	bool help;
+	char **program;
+};
+
+enum record_option { OPTION_SOFTGPU = 256, OPTION_BACKEND, OPTION_RING, OPTION_KEEP_SPOOL };
+
+static const struct option long_options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"softgpu", optional_argument, NULL, OPTION_SOFTGPU},
+	{"backend", required_argument, NULL, OPTION_BACKEND},
+	{"ring", required_argument, NULL, OPTION_RING},
+	{"keep-spool", no_argument, NULL, OPTION_KEEP_SPOOL},
+	{0},
+};
+
+static int check_backend(const struct cli_command *self, const char *name)
+{
+	if (!strcmp(name, "auto") || !strcmp(name, "hsa"))
+		return CLI_OK;
+	if (!strcmp(name, "cuda"))
+		return cli_fail("this build has no CUDA source");
+	return cli_usage(self, "no backend \"%s\"", name);
+}
+
+static int take_option(const struct cli_command *self, int option, struct record_options *options)
+{
+	switch (option) {
+	case 'o':
+		free(options->output);
+		options->output = strdup(optarg);
+		return CLI_OK;
+	case 'f':
+		options->force = true;
+		return CLI_OK;
+	case 'q':
+		options->quiet = true;
+		return CLI_OK;
+	case 'h':
+		options->help = true;
+		return CLI_OK;
+	case OPTION_SOFTGPU:
+		options->softgpu = optarg ? optarg : "";
+		return CLI_OK;
+	case OPTION_BACKEND:
+		return check_backend(self, optarg);
+	case OPTION_RING:
+		options->ring = optarg;
+		return CLI_OK;
+	case OPTION_KEEP_SPOOL:
+		options->keep_spool = true;
+		return CLI_OK;
+	default:
+		return cli_usage(self, "see dagtap record --help");
+	}
+}
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct record_options *options)
+{
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "+o:fqh", long_options, NULL)) != -1) {
+		result = take_option(self, option, options);
+		if (result != CLI_OK)
+			return result;
+	}
+	options->program = argv + optind;
+	if (options->help)
+		return CLI_OK;
+	if (!*options->program)
+		return cli_usage(self, "which program?");
+	if (!options->output) {
+		const char *slash = strrchr(*options->program, '/');
+
+		if (asprintf(&options->output, "dagtap-%s-%d.dagtap",
+			     slash ? slash + 1 : *options->program, (int)getpid()) < 0)
+			options->output = NULL;
+	}
+	return options->output ? CLI_OK : cli_fail("out of memory");
+}
+
+/* OUT.dagtap -> OUT.spool, as an absolute path: the program may change its folder. */
+static char *spool_folder(const char *output)
+{
+	size_t chars = strlen(output);
+	char *folder, *cwd;
+
+	if (chars > 7 && !strcmp(output + chars - 7, ".dagtap"))
+		chars -= 7;
+	if (output[0] == '/')
+		return asprintf(&folder, "%.*s.spool", (int)chars, output) < 0 ? NULL : folder;
+	cwd = getcwd(NULL, 0);
+	if (!cwd)
+		return NULL;
+	if (asprintf(&folder, "%s/%.*s.spool", cwd, (int)chars, output) < 0)
+		folder = NULL;
+	free(cwd);
+	return folder;
+}
+
+static int make_folder(const struct record_options *options, const char *folder)
+{
+	if (!options->force && access(options->output, F_OK) == 0)
+		return cli_fail("%s: exists already; --force replaces it", options->output);
+	if (options->force)
+		gather_remove(folder);
+	if (mkdir(folder, 0755) == 0)
+		return CLI_OK;
+	if (errno == EEXIST)
+		return cli_fail("%s: exists already (spools of a recording that was not finished; "
+				"every command reads them); --force replaces it",
+				folder);
+	return cli_fail("%s: %s", folder, strerror(errno));
+}
+
+static int prepare_environment(const struct record_options *options, const char *folder)
+{
+	struct dagtap_error error;
+
+	if (launch_use_tracer(folder, &error) < 0)
+		return cli_fail_error(&error);
+	if (options->softgpu && launch_use_softgpu(options->softgpu, &error) < 0)
+		return cli_fail_error(&error);
+	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	return CLI_OK;
+}
+
+static char *join_words(char **words)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (char **word = words; *word; word++)
+		fprintf(out, "%s%s", word == words ? "" : " ", *word);
+	fclose(out);
+	return text;
+}
+
+/* The file is read back: what the line says is what every later command will see. */
+static void tell_result(const char *output, uint64_t file_bytes)
+{
+	struct dagtap_error error;
+	struct trace *trace;
+	char size[HUMAN_CHARS], kernels[HUMAN_CHARS];
+	uint64_t count = 0;
+
+	if (trace_open(output, NULL, &trace, &error) < 0) {
+		cli_fail_error(&error);
+		return;
+	}
+	for (uint32_t i = 0; i < trace->activities_count; i++)
+		count += trace->activities[i].kind == TRACE_KERNEL;
+	fprintf(stderr, "dagtap: %s: %s, %s kernels, %s\n", output, human_bytes(file_bytes, size),
+		human_count(count, kernels), trace->truncated ? "truncated" : "complete");
+	trace_close(trace);
+}
+
+static int gather(const struct record_options *options, const char *folder,
+		  const struct bundle_meta *meta)
+{
+	struct gather_result result = {0};
+	struct dagtap_error error;
+
+	if (gather_spools(folder, options->output, options->force, meta, &result, &error) < 0) {
+		cli_fail_error(&error);
+		return cli_fail("the spools stay in %s; every command reads them", folder);
+	}
+	if (!options->keep_spool || result.spool_count == 0)
+		gather_remove(folder);
+	if (options->quiet)
+		return CLI_OK;
+	if (result.spool_count == 0)
+		fprintf(stderr, "dagtap: %s used no GPU: nothing recorded\n", options->program[0]);
+	else
+		tell_result(options->output, result.file_bytes);
+	return CLI_OK;
+}
+
+static int record(const struct record_options *options, const char *folder)
+{
+	struct dagtap_error error;
+	struct bundle_meta meta = {
+		.version = (char *)DAGTAP_VERSION,
+		.start_ns = clock_read_ns(CLOCK_REALTIME),
+	};
+	int status = 0;
+	int result = prepare_environment(options, folder);
+
+	if (result != CLI_OK || launch_run(options->program, &status, &error) < 0) {
+		gather_remove(folder);
+		return result != CLI_OK ? result : cli_fail_error(&error);
+	}
+	meta.exit_status = status;
+	meta.command = join_words(options->program);
+	if (!meta.command)
+		return cli_fail("out of memory; the spools stay in %s", folder);
+	result = gather(options, folder, &meta);
+	free(meta.command);
+	/* The program's own code comes first; a failure of ours shows when the program had none. */
+	return status ? status : result;
+}
+
+int cli_record(const struct cli_command *self, int argc, char **argv)
+{
+	struct record_options options = {0};
+	char *folder = NULL;
+	int result = parse(self, argc, argv, &options);
+
+	if (result == CLI_OK && options.help) {
+		result = cli_help(self);
+	} else if (result == CLI_OK) {
+		folder = spool_folder(options.output);
+		result = folder ? make_folder(&options, folder) : cli_fail("out of memory");
+		if (result == CLI_OK)
+			result = record(&options, folder);
+	}
+	free(folder);
+	free(options.output);
+	return result;
+}

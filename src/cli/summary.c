@@ -1,0 +1,266 @@
+/* dagtap summary: where the time went. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/summary.h"
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/human.h"
+#include "trace/load.h"
+#include "wire/json.h"
+
+struct summary_options {
+	const char *path;
+	enum summary_by by;
+	uint32_t limit;
+	bool json;
+	bool help;
+};
+
+static const struct {
+	const char *name;
+	enum summary_by by;
+	const char *head;
+} groupings[] = {
+	{"kernel", SUMMARY_BY_KERNEL, "<kernel"}, {"stream", SUMMARY_BY_STREAM, "<stream"},
+	{"graph", SUMMARY_BY_GRAPH, "<graph"},	  {"scope", SUMMARY_BY_SCOPE, "<scope"},
+	{"api", SUMMARY_BY_API, "<call"},
+};
+
+#define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
+
+static size_t find_grouping(enum summary_by by)
+{
+	size_t i = 0;
+
+	while (groupings[i].by != by)
+		i++;
+	return i;
+}
+
+static int take_by(const struct cli_command *self, const char *name,
+		   struct summary_options *options)
+{
+	for (size_t i = 0; i < GROUPING_COUNT; i++) {
+		if (!strcmp(name, groupings[i].name)) {
+			options->by = groupings[i].by;
+			return CLI_OK;
+		}
+	}
+	return cli_usage(self, "cannot group by \"%s\"", name);
+}
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct summary_options *options)
+{
+	static const struct option long_options[] = {
+		{"by", required_argument, NULL, 'b'},
+		{"limit", required_argument, NULL, 'l'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (option == 'j')
+			options->json = true;
+		else if (option == 'h')
+			options->help = true;
+		else if (option == 'l')
+			options->limit = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option != 'b')
+			return cli_usage(self, "see dagtap summary --help");
+		else if (take_by(self, optarg, options) != CLI_OK)
+			return CLI_USAGE;
+	}
+	if (!options->help && optind + 1 != argc)
+		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
+	options->path = argv[optind];
+	return CLI_OK;
+}
+
+static void json_totals(struct json *json, const struct summary_totals *totals)
+{
+	json_key(json, "totals");
+	json_object_begin(json);
+	json_put_u64(json, "kernels", totals->kernels);
+	json_put_u64(json, "graph_kernels", totals->graph_kernels);
+	json_put_u64(json, "copies", totals->copies);
+	json_put_u64(json, "memsets", totals->memsets);
+	json_put_u64(json, "api_calls", totals->api_calls);
+	json_put_u64(json, "graph_launches", totals->graph_launches);
+	json_put_u64(json, "untimed", totals->untimed);
+	json_put_u64(json, "orphan_activities", totals->orphans);
+	json_put_u64(json, "copied_bytes", totals->copied_bytes);
+	json_put_u64(json, "processes", totals->processes);
+	json_put_u64(json, "threads", totals->threads);
+	json_put_u64(json, "gpus", totals->gpus);
+	json_put_u64(json, "streams", totals->streams);
+	json_put_u64(json, "graphs", totals->graphs);
+	json_put_i64(json, "kernel_ns", totals->kernel_ns);
+	json_put_i64(json, "span_ns", tally_span(totals->begin_ns, totals->end_ns));
+	json_object_end(json);
+}
+
+static int json_table(struct json *json, const struct trace *trace, const char *key,
+		      enum summary_by by)
+{
+	struct summary_table table;
+	int result = summary_make(trace, by, &table);
+
+	if (result < 0)
+		return result;
+	json_key(json, key);
+	json_array_begin(json);
+	for (uint32_t i = 0; i < table.count; i++) {
+		const struct tally *tally = &table.rows[i].tally;
+
+		json_row_begin(json);
+		json_put_text(json, "name", table.rows[i].name);
+		json_put_u64(json, "count", tally->count);
+		json_put_i64(json, "total_ns", tally->total_ns);
+		json_put_double(json, "mean_ns", tally_mean(tally));
+		json_put_i64(json, "min_ns", tally->min_ns);
+		json_put_i64(json, "max_ns", tally->max_ns);
+		json_put_u64(json, "untimed", tally->count - tally->timed);
+		if (by == SUMMARY_BY_COPY)
+			json_put_u64(json, "bytes", table.rows[i].bytes);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	summary_release(&table);
+	return 0;
+}
+
+static int print_json(const struct trace *trace, const struct summary_options *options)
+{
+	struct summary_totals totals = summary_count(trace);
+	struct json json;
+	int result;
+
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_put_text(&json, "file", options->path);
+	json_put_text(&json, "command", trace_text(trace, trace->command));
+	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
+	json_totals(&json, &totals);
+	result = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL);
+	if (result == 0)
+		result = json_table(&json, trace, "copies", SUMMARY_BY_COPY);
+	if (result == 0 && options->by != SUMMARY_BY_KERNEL) {
+		json_put_text(&json, "by", groupings[find_grouping(options->by)].name);
+		result = json_table(&json, trace, "rows", options->by);
+	}
+	json_object_end(&json);
+	if (result < 0)
+		return cli_fail("out of memory");
+	json_finish(&json);
+	return cli_finish_stdout();
+}
+
+static void print_totals(const struct trace *trace, const struct summary_totals *totals)
+{
+	char a[HUMAN_CHARS], b[HUMAN_CHARS], c[HUMAN_CHARS];
+
+	if (trace->command)
+		printf("command   %s\n", trace_text(trace, trace->command));
+	printf("kernels   %s (%s of them from %s graph launches), %s\n",
+	       human_count(totals->kernels, a), human_count(totals->graph_kernels, b),
+	       human_count(totals->graph_launches, c),
+	       trace->truncated ? "recording truncated" : "recording complete");
+	printf("copies    %s (%s), memsets %s\n", human_count(totals->copies, a),
+	       human_bytes(totals->copied_bytes, b), human_count(totals->memsets, c));
+	printf("calls     %s by %s threads", human_count(totals->api_calls, a),
+	       human_count(totals->threads, b));
+	printf(" of %s processes, %s GPUs\n", human_count(totals->processes, a),
+	       human_count(totals->gpus, b));
+	printf("GPU time  %s of kernels", human_ns((double)totals->kernel_ns, a));
+	printf(" in %s from first to last\n",
+	       human_ns((double)tally_span(totals->begin_ns, totals->end_ns), a));
+	if (totals->untimed || totals->orphans)
+		printf("note      %s activities without times, %s outside any call\n",
+		       human_count(totals->untimed, a), human_count(totals->orphans, b));
+	putchar('\n');
+}
+
+static void put_row(struct columns *columns, const struct summary_row *row, int64_t all_ns,
+		    bool has_bytes)
+{
+	char text[HUMAN_CHARS];
+	const struct tally *tally = &row->tally;
+
+	columns_put(columns, "%s", human_count(tally->count, text));
+	columns_put(columns, "%s", human_ns((double)tally->total_ns, text));
+	columns_put(columns, "%.1f",
+		    all_ns > 0 ? 100.0 * (double)tally->total_ns / (double)all_ns : 0);
+	columns_put(columns, "%s", human_ns(tally_mean(tally), text));
+	columns_put(columns, "%s", human_ns((double)tally->min_ns, text));
+	columns_put(columns, "%s", human_ns((double)tally->max_ns, text));
+	if (has_bytes)
+		columns_put(columns, "%s", human_bytes(row->bytes, text));
+	columns_put(columns, "%s", row->name);
+}
+
+static int print_table(const struct trace *trace, enum summary_by by, const char *head,
+		       uint32_t limit)
+{
+	const char *heads[] = {"count", "total", "%", "mean", "min", "max", head, NULL};
+	const char *copy_heads[] = {"count", "total", "%",  "mean", "min",
+				    "max",   "bytes", head, NULL};
+	struct summary_table table;
+	struct columns columns;
+	int64_t all_ns = 0;
+
+	if (summary_make(trace, by, &table) < 0)
+		return cli_fail("out of memory");
+	if (limit == 0 || limit > table.count)
+		limit = table.count;
+	columns_init(&columns, by == SUMMARY_BY_COPY ? copy_heads : heads);
+	for (uint32_t i = 0; i < table.count; i++)
+		all_ns = tally_sum(all_ns, table.rows[i].tally.total_ns);
+	for (uint32_t i = 0; i < limit; i++)
+		put_row(&columns, &table.rows[i], all_ns, by == SUMMARY_BY_COPY);
+	if (table.count && columns_print(&columns) < 0)
+		return cli_fail("out of memory");
+	if (limit < table.count)
+		printf("... %u more (--limit 0 shows all)\n", table.count - limit);
+	summary_release(&table);
+	return CLI_OK;
+}
+
+static int print_text(const struct trace *trace, const struct summary_options *options)
+{
+	struct summary_totals totals = summary_count(trace);
+	int result;
+
+	print_totals(trace, &totals);
+	result = print_table(trace, options->by, groupings[find_grouping(options->by)].head,
+			     options->limit);
+	if (result == CLI_OK && options->by == SUMMARY_BY_KERNEL &&
+	    totals.copies + totals.memsets) {
+		putchar('\n');
+		result = print_table(trace, SUMMARY_BY_COPY, "<what", options->limit);
+	}
+	return result == CLI_OK ? cli_finish_stdout() : result;
+}
+
+int cli_summary(const struct cli_command *self, int argc, char **argv)
+{
+	struct summary_options options = {.by = SUMMARY_BY_KERNEL, .limit = 30};
+	struct trace *trace;
+	int result = parse(self, argc, argv, &options);
+
+	if (result != CLI_OK)
+		return result;
+	if (options.help)
+		return cli_help(self);
+	if (cli_open_trace(options.path, &trace) < 0)
+		return CLI_FAILED;
+	result = options.json ? print_json(trace, &options) : print_text(trace, &options);
+	trace_close(trace);
+	return result;
+}

@@ -1,0 +1,401 @@
+/* Comma-separated values: docs/format/csv.md. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "format/words.h"
+
+#define SCOPE_PATH_CHARS 4096
+
+struct csv {
+	const struct trace *trace;
+	FILE *out;
+	bool in_row;
+	/* The path of the scope before: events of one scope mostly come together. */
+	uint32_t path_scope;
+	char path[SCOPE_PATH_CHARS];
+};
+
+static void separate(struct csv *csv)
+{
+	if (csv->in_row)
+		putc_unlocked(',', csv->out);
+	csv->in_row = true;
+}
+
+static void end_row(struct csv *csv)
+{
+	putc_unlocked('\n', csv->out);
+	csv->in_row = false;
+}
+
+static void put_quoted(struct csv *csv, const char *text)
+{
+	putc_unlocked('"', csv->out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc_unlocked('"', csv->out);
+		putc_unlocked(*text, csv->out);
+	}
+	putc_unlocked('"', csv->out);
+}
+
+static void put_text(struct csv *csv, const char *text)
+{
+	separate(csv);
+	if (text[strcspn(text, ",\"\r\n")] != '\0')
+		put_quoted(csv, text);
+	else
+		fputs_unlocked(text, csv->out);
+}
+
+static void put_string(struct csv *csv, trace_string string)
+{
+	put_text(csv, trace_text(csv->trace, string));
+}
+
+static void put_nothing(struct csv *csv)
+{
+	separate(csv);
+}
+
+static void put_u64(struct csv *csv, uint64_t value)
+{
+	char digits[24];
+	char *at = digits + sizeof(digits) - 1;
+
+	separate(csv);
+	*at = '\0';
+	do {
+		*--at = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	fputs_unlocked(at, csv->out);
+}
+
+static void put_i64(struct csv *csv, int64_t value)
+{
+	if (value >= 0) {
+		put_u64(csv, (uint64_t)value);
+		return;
+	}
+	separate(csv);
+	fprintf(csv->out, "%" PRId64, value);
+}
+
+static void put_bool(struct csv *csv, bool value)
+{
+	put_u64(csv, value);
+}
+
+/* Zero stands for unknown: an empty field. */
+static void put_known(struct csv *csv, uint64_t value)
+{
+	if (value)
+		put_u64(csv, value);
+	else
+		put_nothing(csv);
+}
+
+static void put_dim(struct csv *csv, const uint32_t dim[3])
+{
+	for (int i = 0; i < 3; i++)
+		put_known(csv, dim[i]);
+}
+
+static void put_pid(struct csv *csv, uint32_t process)
+{
+	put_u64(csv, csv->trace->processes[process].pid);
+}
+
+static void put_tid(struct csv *csv, uint32_t thread)
+{
+	if (thread == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->threads[thread].tid);
+}
+
+static void put_device(struct csv *csv, uint32_t agent)
+{
+	if (agent == TRACE_NONE)
+		put_nothing(csv);
+	else if (csv->trace->agents[agent].is_gpu)
+		put_u64(csv, csv->trace->agents[agent].gpu_ordinal);
+	else
+		put_text(csv, "cpu");
+}
+
+static void put_queue(struct csv *csv, uint32_t queue)
+{
+	if (queue == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->queues[queue].id);
+}
+
+static void put_stream(struct csv *csv, uint32_t stream)
+{
+	if (stream == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->streams[stream].ordinal);
+}
+
+/* The path, then the id. */
+static void put_scope(struct csv *csv, uint32_t scope)
+{
+	if (scope == TRACE_NONE) {
+		put_nothing(csv);
+		put_nothing(csv);
+		return;
+	}
+	if (scope != csv->path_scope)
+		words_scope_path(csv->trace, scope, csv->path, sizeof(csv->path));
+	csv->path_scope = scope;
+	put_text(csv, csv->path);
+	put_u64(csv, csv->trace->scopes[scope].id);
+}
+
+static void put_graph(struct csv *csv, uint32_t graph)
+{
+	if (graph == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->graphs[graph].id);
+}
+
+/* The exec, then the replay. */
+static void put_launch(struct csv *csv, uint32_t launch)
+{
+	const struct trace *trace = csv->trace;
+
+	if (launch == TRACE_NONE) {
+		put_nothing(csv);
+		put_nothing(csv);
+		return;
+	}
+	put_u64(csv, trace->execs[trace->launches[launch].exec].id);
+	put_u64(csv, trace->launches[launch].replay);
+}
+
+/* The correlation id, then the name of the call. */
+static void put_call(struct csv *csv, uint32_t call)
+{
+	const struct trace *trace = csv->trace;
+
+	if (call == TRACE_NONE) {
+		put_nothing(csv);
+		put_nothing(csv);
+		return;
+	}
+	put_u64(csv, trace->calls[call].cid);
+	put_string(csv, trace->apis[trace->calls[call].api].name);
+}
+
+static void put_activity_times(struct csv *csv, const struct trace_activity *activity)
+{
+	if (activity->untimed == RECORD_UNTIMED_NO) {
+		put_i64(csv, activity->start_ns);
+		put_i64(csv, activity->end_ns);
+		put_i64(csv, words_span_ns(activity->start_ns, activity->end_ns));
+	} else {
+		put_nothing(csv);
+		put_nothing(csv);
+		put_nothing(csv);
+	}
+	put_known(csv, (uint64_t)activity->submit_ns);
+	put_known(csv, activity->start_tick);
+	put_known(csv, activity->end_tick);
+}
+
+static void put_activity(struct csv *csv, uint32_t row)
+{
+	const struct trace_activity *activity = &csv->trace->activities[row];
+
+	put_pid(csv, activity->process);
+	put_device(csv, activity->agent);
+	put_queue(csv, activity->queue);
+	put_stream(csv, activity->stream);
+	put_tid(csv, activity->thread);
+	put_text(csv, words_kind(activity->kind));
+	put_string(csv, activity->name);
+	put_activity_times(csv, activity);
+	put_dim(csv, activity->grid);
+	put_dim(csv, activity->workgroup);
+	put_known(csv, activity->bytes);
+	put_text(csv, words_direction(activity->direction));
+	put_bool(csv, activity->blit);
+	put_call(csv, activity->call);
+	put_u64(csv, activity->ordinal);
+	put_scope(csv, activity->scope);
+	put_graph(csv, words_activity_graph(csv->trace, activity));
+	put_launch(csv, activity->launch);
+	if (activity->node == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->nodes[activity->node].index);
+	put_text(csv, words_confidence(activity->confidence));
+	put_text(csv, words_untimed(activity->untimed));
+}
+
+/* All arguments in one field: "dst=0x7f00 sizeBytes=4096". */
+static void put_args(struct csv *csv, const struct trace_call *call)
+{
+	char line[2048];
+	char value[WORDS_ARG_CHARS];
+	struct words_arg arg;
+	size_t used = 0;
+
+	line[0] = '\0';
+	for (uint32_t i = 0; words_call_arg(csv->trace, call, i, &arg) && used < sizeof(line); i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s=%s", i ? " " : "",
+					 arg.name, words_arg_text(&arg, value));
+	put_text(csv, line);
+}
+
+static void put_call_row(struct csv *csv, uint32_t row)
+{
+	const struct trace *trace = csv->trace;
+	const struct trace_call *call = &trace->calls[row];
+
+	put_pid(csv, call->process);
+	put_tid(csv, call->thread);
+	put_call(csv, row);
+	put_known(csv, call->parent == TRACE_NONE ? 0 : trace->calls[call->parent].cid);
+	put_i64(csv, call->begin_ns);
+	put_i64(csv, call->end_ns);
+	put_i64(csv, words_span_ns(call->begin_ns, call->end_ns));
+	put_i64(csv, call->result);
+	put_stream(csv, call->stream);
+	put_u64(csv, call->activity_count);
+	put_u64(csv, call->activities_expected);
+	put_scope(csv, call->scope);
+	put_graph(csv, call->launch == TRACE_NONE
+			       ? TRACE_NONE
+			       : trace->execs[trace->launches[call->launch].exec].graph);
+	put_launch(csv, call->launch);
+	put_args(csv, call);
+}
+
+static void put_scope_row(struct csv *csv, uint32_t row)
+{
+	const struct trace_scope *scope = &csv->trace->scopes[row];
+
+	put_pid(csv, scope->process);
+	put_tid(csv, scope->thread);
+	put_text(csv, words_scope_kind(scope->kind));
+	put_scope(csv, row);
+	put_known(csv, scope->parent == TRACE_NONE ? 0 : csv->trace->scopes[scope->parent].id);
+	put_string(csv, scope->text);
+	put_i64(csv, scope->begin_ns);
+	put_i64(csv, scope->end_ns);
+	put_i64(csv, words_span_ns(scope->begin_ns, scope->end_ns));
+	put_bool(csv, scope->open);
+}
+
+static void put_node_row(struct csv *csv, uint32_t row)
+{
+	const struct trace *trace = csv->trace;
+	const struct trace_node *node = &trace->nodes[row];
+	const struct trace_graph *graph = &trace->graphs[node->graph];
+
+	put_pid(csv, graph->process);
+	put_graph(csv, node->graph);
+	put_graph(csv, graph->parent);
+	put_u64(csv, node->index);
+	put_text(csv, words_node_type(node->type));
+	put_text(csv, node->type == RECORD_NODE_KERNEL ? trace_text(trace, node->name) : "");
+	put_dim(csv, node->grid);
+	put_dim(csv, node->workgroup);
+	put_known(csv, node->bytes);
+	put_text(csv, words_direction(node->direction));
+	put_scope(csv, node->scope);
+	put_graph(csv, node->child);
+}
+
+static uint32_t count_activities(const struct trace *trace)
+{
+	return trace->activities_count;
+}
+
+static uint32_t count_calls(const struct trace *trace)
+{
+	return trace->calls_count;
+}
+
+static uint32_t count_scopes(const struct trace *trace)
+{
+	return trace->scopes_count;
+}
+
+static uint32_t count_nodes(const struct trace *trace)
+{
+	return trace->nodes_count;
+}
+
+struct table {
+	const char *header;
+	uint32_t (*count)(const struct trace *trace);
+	void (*put_row)(struct csv *csv, uint32_t row);
+};
+
+static const struct format_table table_names[] = {
+	{"activities", "one row a kernel, copy or memset"},
+	{"calls", "one row an API call"},
+	{"scopes", "one row a scope, range or mark"},
+	{"graph_nodes", "one row a node of each graph"},
+	{0},
+};
+
+/* In the order of table_names. */
+static const struct table tables[] = {
+	{"process,device,queue,stream,thread,kind,name,start_ns,end_ns,duration_ns,submit_ns,"
+	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"
+	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed",
+	 count_activities, put_activity},
+	{"process,thread,cid,api,parent_cid,begin_ns,end_ns,duration_ns,result,stream,activities,"
+	 "activities_expected,scope,scope_id,graph,exec,replay,args",
+	 count_calls, put_call_row},
+	{"process,thread,kind,scope,scope_id,parent_id,text,begin_ns,end_ns,duration_ns,open",
+	 count_scopes, put_scope_row},
+	{"process,graph,parent_graph,node,type,name,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,"
+	 "workgroup_z,bytes,direction,scope,scope_id,child_graph",
+	 count_nodes, put_node_row},
+};
+
+static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,
+		     struct dagtap_error *error)
+{
+	struct csv csv = {.trace = trace, .out = out, .path_scope = TRACE_NONE};
+	const struct format_table *name = table_names;
+	const struct table *table;
+
+	if (options && options->table)
+		name = format_find_table(&format_csv, options->table);
+	if (!name)
+		return dagtap_error_set(error, -EINVAL, "csv has no table \"%s\"", options->table);
+	table = &tables[name - table_names];
+	errno = 0;
+	fprintf(out, "%s\n", table->header);
+	for (uint32_t row = 0; row < table->count(trace); row++) {
+		table->put_row(&csv, row);
+		end_row(&csv);
+		if (ferror_unlocked(out))
+			break;
+	}
+	if (ferror_unlocked(out))
+		return dagtap_error_set(error, errno ? -errno : -EIO, "csv: %s",
+					strerror(errno ? errno : EIO));
+	return 0;
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.extension = ".csv",
+	.help = "comma-separated values, one table a file (docs/format/csv.md)",
+	.tables = table_names,
+	.write = write_csv,
+};

@@ -1,0 +1,46 @@
+/* The formats that a trace can be written in: one table, from which the help is printed too. */
+#ifndef DAGTAP_FORMAT_FORMAT_H
+#define DAGTAP_FORMAT_FORMAT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "trace/model.h"
+
+struct format_options {
+	const char *table; /* of a format that has several; NULL = its first */
+};
+
+struct format_table {
+	const char *name;
+	const char *help;
+};
+
+struct format {
+	const char *name;
+	const char *extension; /* with the dot */
+	const char *help;
+	const struct format_table
+		*tables; /* up to one without a name; NULL = the format has none */
+
+	/* Writes all of TRACE to OUT, which stays the caller's and is not flushed. The same trace
+	 * gives the same bytes. 0, or negative errno with a line in ERROR. */
+	int (*write)(const struct trace *trace, FILE *out, const struct format_options *options,
+		     struct dagtap_error *error);
+};
+
+/* In the order of the help; NULL behind the last. */
+const struct format *format_at(size_t index);
+
+/* NULL if there is none. */
+const struct format *format_find(const char *name);
+
+/* NULL if FORMAT has no such table. */
+const struct format_table *format_find_table(const struct format *format, const char *name);
+
+extern const struct format format_perfetto;
+extern const struct format format_perfetto_events;
+extern const struct format format_csv;
+
+#endif

@@ -1,0 +1,65 @@
+/* Perfetto's native trace format: docs/format/perfetto.md. */
+#include <string.h>
+
+#include "format/format.h"
+#include "format/perfetto_parts.h"
+
+static int put_parts(struct sequence *sequence, const struct perfetto_gpus *gpus,
+		     enum perfetto_form form)
+{
+	int error = perfetto_put_header(sequence, gpus);
+
+	for (uint32_t gpu = 0; gpu < gpus->total && !error; gpu++)
+		error = form == PERFETTO_STAGES ? perfetto_put_stages(sequence, gpus, gpu)
+						: perfetto_put_events(sequence, gpus, gpu);
+	for (uint32_t process = 0; process < sequence->trace->processes_count && !error; process++)
+		error = perfetto_put_process(sequence, process, form);
+	return error;
+}
+
+static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form form)
+{
+	struct perfetto_gpus gpus;
+	struct sequence sequence;
+	int error = perfetto_gpus_init(&gpus, trace);
+
+	if (error)
+		return error;
+	error = sequence_init(&sequence, trace, out);
+	if (!error) {
+		error = put_parts(&sequence, &gpus, form);
+		sequence_release(&sequence);
+	}
+	perfetto_gpus_release(&gpus);
+	return error;
+}
+
+static int write_stages(const struct trace *trace, FILE *out, const struct format_options *options,
+			struct dagtap_error *error)
+{
+	int code = write_trace(trace, out, PERFETTO_STAGES);
+
+	return code < 0 ? dagtap_error_set(error, code, "perfetto: %s", strerror(-code)) : 0;
+}
+
+static int write_events(const struct trace *trace, FILE *out, const struct format_options *options,
+			struct dagtap_error *error)
+{
+	int code = write_trace(trace, out, PERFETTO_EVENTS);
+
+	return code < 0 ? dagtap_error_set(error, code, "perfetto-events: %s", strerror(-code)) : 0;
+}
+
+const struct format format_perfetto = {
+	.name = "perfetto",
+	.extension = ".pftrace",
+	.help = "for ui.perfetto.dev and trace_processor (docs/format/perfetto.md)",
+	.write = write_stages,
+};
+
+const struct format format_perfetto_events = {
+	.name = "perfetto-events",
+	.extension = ".pftrace",
+	.help = "the same for Perfetto before v55: GPU work as track events, with arrows",
+	.write = write_events,
+};

@@ -1,0 +1,204 @@
+#include "format/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Deeper scopes are shown by their innermost ones; also ends the walk in a damaged file. */
+#define SCOPE_DEPTH_MAX 256
+
+#define PICK(names, value)                                                                         \
+	((size_t)(value) < sizeof(names) / sizeof((names)[0]) ? (names)[value] : "")
+
+const char *words_kind(enum trace_activity_kind kind)
+{
+	static const char *const names[] = {
+		[TRACE_KERNEL] = "kernel", [TRACE_COPY] = "copy", [TRACE_MEMSET] = "memset"};
+
+	return PICK(names, kind);
+}
+
+const char *words_direction(enum trace_copy_direction direction)
+{
+	static const char *const names[] = {
+		[TRACE_COPY_UNKNOWN] = "", [TRACE_H2H] = "H2H", [TRACE_H2D] = "H2D",
+		[TRACE_D2H] = "D2H",	   [TRACE_D2D] = "D2D", [TRACE_P2P] = "P2P"};
+
+	return PICK(names, direction);
+}
+
+const char *words_confidence(enum trace_confidence confidence)
+{
+	static const char *const names[] = {
+		[TRACE_CONFIDENCE_NONE] = "",	    [TRACE_CONFIDENCE_UNKNOWN] = "unknown",
+		[TRACE_CONFIDENCE_ORDER] = "order", [TRACE_CONFIDENCE_SIGNATURE] = "signature",
+		[TRACE_CONFIDENCE_EXACT] = "exact",
+	};
+
+	return PICK(names, confidence);
+}
+
+const char *words_untimed(enum record_untimed untimed)
+{
+	static const char *const names[] = {
+#define X(name, text) [RECORD_UNTIMED_##name] = (text),
+		RECORD_UNTIMED(X)
+#undef X
+	};
+
+	return untimed == RECORD_UNTIMED_NO ? "" : PICK(names, untimed);
+}
+
+const char *words_node_type(enum record_node_type type)
+{
+	static const char *const names[] = {
+		[RECORD_NODE_KERNEL] = "kernel",
+		[RECORD_NODE_MEMCPY] = "memcpy",
+		[RECORD_NODE_MEMSET] = "memset",
+		[RECORD_NODE_HOST] = "host",
+		[RECORD_NODE_CHILD] = "child",
+		[RECORD_NODE_EMPTY] = "empty",
+		[RECORD_NODE_EVENT_WAIT] = "event_wait",
+		[RECORD_NODE_EVENT_RECORD] = "event_record",
+		[RECORD_NODE_MEM_ALLOC] = "mem_alloc",
+		[RECORD_NODE_MEM_FREE] = "mem_free",
+		[RECORD_NODE_OTHER] = "other",
+	};
+
+	return PICK(names, type);
+}
+
+const char *words_scope_kind(enum record_scope_kind kind)
+{
+	static const char *const names[] = {
+		"",
+		[RECORD_SCOPE_DAGTAP] = "scope",
+		[RECORD_SCOPE_ROCTX] = "roctx",
+		[RECORD_SCOPE_RANGE] = "range",
+		[RECORD_SCOPE_MARK] = "mark",
+	};
+
+	return PICK(names, kind);
+}
+
+const char *words_activity(const struct trace *trace, const struct trace_activity *activity)
+{
+	static const char *const copies[] = {
+		[TRACE_COPY_UNKNOWN] = "copy", [TRACE_H2H] = "copy H2H", [TRACE_H2D] = "copy H2D",
+		[TRACE_D2H] = "copy D2H",      [TRACE_D2D] = "copy D2D", [TRACE_P2P] = "copy P2P"};
+
+	if (activity->kind == TRACE_COPY)
+		return PICK(copies, activity->direction);
+	if (activity->kind == TRACE_MEMSET)
+		return "memset";
+	return activity->name ? trace_text(trace, activity->name) : "(unknown kernel)";
+}
+
+/* Puts TEXT before what stands at *START; false when only a part of it fits. */
+static bool prepend(char *buffer, size_t *start, const char *text)
+{
+	size_t bytes = strlen(text);
+	size_t fits = bytes < *start ? bytes : *start;
+
+	*start -= fits;
+	memcpy(buffer + *start, text + (bytes - fits), fits);
+	return fits == bytes;
+}
+
+const char *words_scope_path(const struct trace *trace, uint32_t scope, char *buffer, size_t size)
+{
+	size_t start = size - 1;
+	bool complete = true;
+
+	buffer[start] = '\0';
+	for (unsigned depth = 0; scope != TRACE_NONE && complete; depth++) {
+		const struct trace_scope *at = &trace->scopes[scope];
+
+		complete = depth < SCOPE_DEPTH_MAX &&
+			   (depth == 0 || prepend(buffer, &start, "/")) &&
+			   prepend(buffer, &start, trace_text(trace, at->text));
+		scope = at->parent;
+	}
+	if (!complete && size > sizeof("...")) {
+		if (start < 3)
+			start = 0;
+		else
+			start -= 3;
+		memcpy(buffer + start, "...", 3);
+	}
+	return memmove(buffer, buffer + start, size - start);
+}
+
+uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity)
+{
+	if (activity->node != TRACE_NONE)
+		return trace->nodes[activity->node].graph;
+	if (activity->launch != TRACE_NONE)
+		return trace->execs[trace->launches[activity->launch].exec].graph;
+	return TRACE_NONE;
+}
+
+bool words_call_arg(const struct trace *trace, const struct trace_call *call, uint32_t number,
+		    struct words_arg *ret_arg)
+{
+	const struct trace_api *api = &trace->apis[call->api];
+	const struct trace_api_arg *arg;
+	const uint64_t *words = trace->words + call->arg_first;
+	uint32_t count;
+
+	if (number >= api->arg_count)
+		return false;
+	arg = &trace->api_args[api->arg_first + number];
+	count = arg->kind == 'd' ? 2 : 1;
+	if ((uint32_t)arg->word + count > call->arg_words)
+		return false;
+	*ret_arg = (struct words_arg){.name = trace_text(trace, arg->name), .kind = arg->kind};
+	for (uint32_t i = 0; i < count; i++)
+		ret_arg->words[i] = words[arg->word + i];
+	return true;
+}
+
+static void put_float(uint64_t word, char *buffer)
+{
+	uint32_t low = (uint32_t)word;
+	double number;
+	float single;
+
+	if (word >> 32) {
+		memcpy(&number, &word, sizeof(number));
+	} else {
+		memcpy(&single, &low, sizeof(single));
+		number = single;
+	}
+	snprintf(buffer, WORDS_ARG_CHARS, "%g", number);
+}
+
+const char *words_arg_text(const struct words_arg *arg, char buffer[WORDS_ARG_CHARS])
+{
+	uint64_t word = arg->words[0];
+
+	switch (arg->kind) {
+	case 'i':
+	case 'e':
+		snprintf(buffer, WORDS_ARG_CHARS, "%" PRId64, (int64_t)word);
+		break;
+	case 'u':
+	case 's':
+		snprintf(buffer, WORDS_ARG_CHARS, "%" PRIu64, word);
+		break;
+	case 'f':
+		put_float(word, buffer);
+		break;
+	case 'd':
+		snprintf(buffer, WORDS_ARG_CHARS, "%" PRIu32 "x%" PRIu32 "x%" PRIu32,
+			 (uint32_t)word, (uint32_t)(word >> 32), (uint32_t)arg->words[1]);
+		break;
+	case 't':
+		memcpy(buffer, &word, sizeof(word));
+		buffer[sizeof(word)] = '\0';
+		break;
+	default:
+		snprintf(buffer, WORDS_ARG_CHARS, "0x%" PRIx64, word);
+	}
+	return buffer;
+}

@@ -1,0 +1,23 @@
+#include "record/spool.h"
+
+#include "base/crc32c.h"
+
+uint32_t spool_fixed_crc(const struct spool_header *header)
+{
+	return crc32c(0, header, offsetof(struct spool_header, fixed_crc));
+}
+
+uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes)
+{
+	uint32_t crc = crc32c(0, chunk, offsetof(struct spool_chunk, state));
+
+	return crc32c(crc, chunk->records, used_bytes - SPOOL_CHUNK_HEAD_BYTES);
+}
+
+uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_lane *lanes,
+			  uint64_t lanes_used)
+{
+	uint32_t crc = crc32c(0, (const char *)live + SPOOL_SUMMED_OFFSET, SPOOL_SUMMED_BYTES);
+
+	return crc32c(crc, lanes, lanes_used * sizeof(*lanes));
+}

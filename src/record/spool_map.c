@@ -1,0 +1,166 @@
+#include "record/spool_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* Where programs that close "all" descriptors, or number their own, do not look. */
+#define FD_FROM 512
+
+static int move_fd_up(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FROM);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static bool is_our_file(const struct spool_map *map, int fd)
+{
+	struct stat status;
+
+	return fd >= 0 && !fstat(fd, &status) && status.st_dev == map->device &&
+	       status.st_ino == map->inode;
+}
+
+static int remember_file(struct spool_map *map)
+{
+	struct stat status;
+
+	if (fstat(map->fd, &status))
+		return -errno;
+	map->device = status.st_dev;
+	map->inode = status.st_ino;
+	return 0;
+}
+
+/* The program may have closed our descriptor and opened something else under its number. */
+static int recover_fd(struct spool_map *map)
+{
+	int fd;
+
+	if (is_our_file(map, map->fd))
+		return 0;
+	fd = open(map->path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!is_our_file(map, fd)) {
+		close(fd);
+		return -EBADF;
+	}
+	map->fd = move_fd_up(fd);
+	return 0;
+}
+
+static int name_file(struct spool_map *map, const char *folder)
+{
+	char *real = realpath(folder, NULL);
+	int length;
+
+	if (!real)
+		return -errno;
+	length = snprintf(map->path, sizeof(map->path), "%s/%ld.%llu" SPOOL_SUFFIX, real,
+			  (long)getpid(), (unsigned long long)clock_read_ns(CLOCK_REALTIME));
+	free(real);
+	if (length < 0 || (size_t)length + sizeof(".new") > sizeof(map->path))
+		return -ENAMETOOLONG;
+	snprintf(map->path_at_first, sizeof(map->path_at_first), "%.*s.new", length, map->path);
+	return 0;
+}
+
+int spool_map_create(struct spool_map *map, const char *folder)
+{
+	int err = name_file(map, folder);
+	int fd;
+
+	if (err)
+		return err;
+	fd = open(map->path_at_first, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	map->fd = move_fd_up(fd);
+	return remember_file(map);
+}
+
+static int allocate(struct spool_map *map, uint64_t offset, size_t bytes)
+{
+	struct rlimit limit;
+	int err;
+
+	/* Asked first: beyond the limit the kernel sends SIGXFSZ as well. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    offset + bytes > limit.rlim_cur)
+		return -EFBIG;
+	do
+		err = posix_fallocate(map->fd, (off_t)offset, (off_t)bytes);
+	while (err == EINTR);
+	return -err;
+}
+
+static void touch_pages(unsigned char *memory, size_t bytes)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!madvise(memory, bytes, MADV_POPULATE_WRITE))
+		return;
+	/* An older kernel. Nobody else has the address yet; the pages are zero. */
+	for (size_t at = 0; at < bytes; at += page_bytes)
+		*(volatile unsigned char *)(memory + at) = 0;
+}
+
+int spool_map_extend(struct spool_map *map, uint64_t offset, size_t bytes, void **ret_memory)
+{
+	int err = recover_fd(map);
+	void *memory;
+
+	if (!err)
+		err = allocate(map, offset, bytes);
+	if (err)
+		return err;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, (off_t)offset);
+	if (memory == MAP_FAILED)
+		return -errno;
+	madvise(memory, bytes, MADV_DONTFORK);
+	touch_pages(memory, bytes);
+	*ret_memory = memory;
+	return 0;
+}
+
+int spool_map_publish(struct spool_map *map)
+{
+	return rename(map->path_at_first, map->path) ? -errno : 0;
+}
+
+void spool_map_discard(struct spool_map *map)
+{
+	if (map->fd >= 0)
+		unlink(map->path_at_first);
+}
+
+void spool_map_cut(struct spool_map *map, uint64_t length)
+{
+	/* A file left long holds zeros at its end, which readers expect of killed processes. */
+	if (!recover_fd(map) && ftruncate(map->fd, (off_t)length))
+		return;
+}
+
+void spool_map_close(struct spool_map *map)
+{
+	if (is_our_file(map, map->fd))
+		close(map->fd);
+	map->fd = -1;
+}

@@ -1,0 +1,55 @@
+/* The spool file of this process while it is written: its mapping, its ready chunks, its writers.
+ *
+ * One housekeeping thread calls spooler_service now and then; it makes chunks ready ahead of the
+ * writers and seals the full ones. Everybody else only takes and gives back writers.
+ *
+ * After spooler_close the writers stay valid and refuse (counted as late): a thread that is still
+ * inside a wrapper at exit needs no lock. In a fork child nothing of this may be touched but
+ * spooler_forget: the mappings are not inherited, and writers read as zero, which refuses. */
+#ifndef DAGTAP_RECORD_SPOOLER_H
+#define DAGTAP_RECORD_SPOOLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/writer.h"
+
+#define SPOOLER_RING_BYTES_DEFAULT ((uint64_t)16 << 20)
+#define SPOOLER_RING_BYTES_LEAST   ((uint64_t)4 << 20)
+#define SPOOLER_RING_BYTES_MOST	   ((uint64_t)1 << 30)
+
+struct spooler;
+
+/* Makes `<folder>/<pid>.<ns>.spool` with its first chunks ready. RING_BYTES is kept ready later
+ * on, brought into the bounds above. Fails without leaving a file. */
+int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_spooler);
+
+/* Returns how many chunks were taken since the last call, or the negative errno that keeps new
+ * chunks from being made (no space, file too large): writers then drop, and a later call tries
+ * again. One thread at a time. */
+int spooler_service(struct spooler *spooler);
+
+/* A writer for the calling thread, its THREAD record written. Never NULL: when all lanes are in
+ * use it is one that refuses and counts. Lock-free. */
+struct writer *spooler_take_writer(struct spooler *spooler, const struct writer_thread *thread);
+void spooler_put_writer(struct spooler *spooler, struct writer *w);
+
+/* Seals everything and marks the file closed. Bounded: a thread stuck inside a record for 200 ms
+ * leaves the file open in state (its chunk not sealed), nothing else. Returns 0 or -EBUSY. */
+int spooler_close(struct spooler *spooler);
+
+/* After close, when no thread has a writer any more. NULL is fine. */
+void spooler_release(struct spooler *spooler);
+
+/* In a fork child: drops what was inherited, without touching the parent's file. */
+void spooler_forget(struct spooler *spooler);
+
+const char *spooler_path(const struct spooler *spooler);
+uint64_t spooler_session_id(const struct spooler *spooler);
+
+/* For writer.c. */
+struct spool_chunk *spooler_take_chunk(struct spooler *spooler, uint32_t *ret_index);
+int spooler_is_closing(const struct spooler *spooler);
+struct spool_live *spooler_live(struct spooler *spooler);
+
+#endif

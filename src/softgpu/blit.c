@@ -1,0 +1,213 @@
+/* Host versions of ROCclr's blit kernels. Their arguments lie as OpenCL passes them: in order, each
+ * aligned to its size (a ulong4 to 32 bytes), hidden arguments behind. */
+#include "softgpu/blit.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "softgpu/queue.h"
+
+struct fill_args {
+	uint8_t *as_u8; /* one of the four is set and gives the unit */
+	uint16_t *as_u16;
+	uint32_t *as_u32;
+	uint64_t *as_u64;
+	const void *pattern;
+	uint32_t pattern_units;
+	uint64_t offset_units;
+	uint64_t size; /* patterns; 2D: width in units */
+	uint64_t height;
+	uint64_t pitch_units;
+};
+
+struct copy_args {
+	const uint8_t *source;
+	uint8_t *target;
+	uint64_t source_offset;
+	uint64_t target_offset;
+	uint64_t size;
+	uint32_t unit; /* copyBuffer: bytes in the last word; aligned: bytes a unit */
+};
+
+/* row pitch, slice pitch, start; in units */
+struct rect_side {
+	uint64_t row, slice, start, unused;
+};
+
+struct rect_args {
+	const uint8_t *source;
+	uint8_t *target;
+	uint64_t padding[2];
+	struct rect_side source_rect;
+	struct rect_side target_rect;
+	uint64_t width, height, depth, unit_bytes;
+};
+
+struct stream_args {
+	uint32_t *as_u32; /* NULL: 64 bits */
+	uint64_t *as_u64;
+	uint64_t value;
+	uint64_t flags;
+	uint64_t mask;
+};
+
+_Static_assert(offsetof(struct rect_args, source_rect) == 32, "ulong4 alignment");
+
+static size_t fill_target(const struct fill_args *args, uint8_t **ret_target)
+{
+	size_t unit = 1;
+
+	*ret_target = args->as_u8;
+	if (args->as_u64) {
+		*ret_target = (uint8_t *)args->as_u64;
+		unit = 8;
+	} else if (args->as_u32) {
+		*ret_target = (uint8_t *)args->as_u32;
+		unit = 4;
+	} else if (args->as_u16) {
+		*ret_target = (uint8_t *)args->as_u16;
+		unit = 2;
+	}
+	return unit;
+}
+
+static void fill(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct fill_args *args = kernarg;
+	uint8_t *target;
+	size_t unit = fill_target(args, &target);
+	size_t pattern_bytes = unit * args->pattern_units;
+
+	if (!target || !args->pattern)
+		return;
+	target += args->offset_units * unit;
+	for (uint64_t i = 0; i < args->size; i++)
+		memcpy(target + i * pattern_bytes, args->pattern, pattern_bytes);
+}
+
+static void fill_2d(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct fill_args *args = kernarg;
+	uint8_t *target;
+	size_t unit = fill_target(args, &target);
+	size_t pattern_bytes = unit * args->pattern_units;
+
+	if (!target || !args->pattern)
+		return;
+	target += args->offset_units * unit;
+	for (uint64_t y = 0; y < args->height; y++)
+		for (uint64_t x = 0; x < args->size; x++)
+			memcpy(target + (y * args->pitch_units + x) * unit, args->pattern,
+			       pattern_bytes);
+}
+
+/* Words of four bytes and a rest, or with a rest of 8 single bytes. */
+static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct copy_args *args = kernarg;
+	uint64_t bytes = args->size;
+
+	if (args->unit != 8 && args->size)
+		bytes = (args->size - 1) * 4 + args->unit;
+	memmove(args->target + args->target_offset, args->source + args->source_offset, bytes);
+}
+
+static size_t aligned_unit(uint64_t unit)
+{
+	return unit == 16 ? 16 : 4;
+}
+
+static void copy_aligned(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct copy_args *args = kernarg;
+	size_t unit = aligned_unit(args->unit);
+
+	memmove(args->target + args->target_offset * unit,
+		args->source + args->source_offset * unit, args->size * unit);
+}
+
+static void copy_rows(const struct rect_args *args, size_t unit)
+{
+	const struct rect_side *from = &args->source_rect;
+	const struct rect_side *to = &args->target_rect;
+
+	for (uint64_t z = 0; z < args->depth; z++)
+		for (uint64_t y = 0; y < args->height; y++)
+			memmove(args->target + (to->start + y * to->row + z * to->slice) * unit,
+				args->source +
+					(from->start + y * from->row + z * from->slice) * unit,
+				args->width * unit);
+}
+
+static void copy_rect(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	copy_rows(kernarg, 1);
+}
+
+static void copy_rect_aligned(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct rect_args *args = kernarg;
+
+	copy_rows(args, aligned_unit(args->unit_bytes));
+}
+
+static void stream_write(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct stream_args *args = kernarg;
+
+	if (args->as_u32)
+		__atomic_store_n(args->as_u32, (uint32_t)args->value, __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(args->as_u64, args->value, __ATOMIC_SEQ_CST);
+}
+
+static bool stream_condition_holds(const struct stream_args *args)
+{
+	uint64_t seen = args->as_u32 ? __atomic_load_n(args->as_u32, __ATOMIC_ACQUIRE)
+				     : __atomic_load_n(args->as_u64, __ATOMIC_ACQUIRE);
+	uint64_t width = args->as_u32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t value = args->value & width;
+
+	switch (args->flags) {
+	case 0: /* greater or equal */
+		return (seen & args->mask & width) >= value;
+	case 1:
+		return (seen & args->mask & width) == value;
+	case 2: /* any bit */
+		return (seen & args->mask & value) != 0;
+	default: /* nor */
+		return (~(seen | value) & args->mask & width) != 0;
+	}
+}
+
+/* Blocks its queue, as the kernel does, until somebody writes the value. */
+static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct timespec pause = {0, 5000};
+
+	while (!stream_condition_holds(kernarg) && !processor_is_stopping())
+		nanosleep(&pause, NULL);
+}
+
+static const struct {
+	const char *name;
+	softgpu_kernel_fn function;
+} blits[] = {
+	{BLIT_PREFIX "fillBufferAligned", fill},
+	{BLIT_PREFIX "fillBufferAligned2D", fill_2d},
+	{BLIT_PREFIX "copyBuffer", copy},
+	{BLIT_PREFIX "copyBufferAligned", copy_aligned},
+	{BLIT_PREFIX "copyBufferRect", copy_rect},
+	{BLIT_PREFIX "copyBufferRectAligned", copy_rect_aligned},
+	{BLIT_PREFIX "streamOpsWrite", stream_write},
+	{BLIT_PREFIX "streamOpsWait", stream_wait},
+};
+
+softgpu_kernel_fn blit_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(blits) / sizeof(blits[0]); i++)
+		if (!strcmp(name, blits[i].name))
+			return blits[i].function;
+	return NULL;
+}

@@ -1,0 +1,371 @@
+#include "softgpu/dma.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softgpu/agent.h"
+#include "softgpu/api.h"
+#include "softgpu/clock.h"
+#include "softgpu/config.h"
+#include "softgpu/counters.h"
+#include "softgpu/memory.h"
+#include "softgpu/process.h"
+#include "softgpu/report.h"
+#include "softgpu/signal.h"
+#include "softgpu/system.h"
+
+/* A dependency that lives in pool memory can be stored to without a call of ours: look again. */
+#define LOOK_AGAIN_NS 1000000ull
+
+enum direction {
+	HOST_TO_HOST,
+	HOST_TO_DEVICE,
+	DEVICE_TO_HOST,
+	DEVICE_TO_DEVICE,
+	DIRECTION_COUNT,
+};
+
+static const char *const direction_names[DIRECTION_COUNT] = {"H2H", "H2D", "D2H", "D2D"};
+
+/* One side of a copy: rows of bytes. A plain copy is one row. */
+struct side {
+	char *base; /* device address of the first byte */
+	size_t pitch;
+	size_t slice;
+};
+
+struct job {
+	struct job *next;
+	struct side to;
+	struct side from;
+	size_t row_bytes;
+	size_t rows;
+	size_t slices;
+	enum direction direction;
+	hsa_agent_t agent;
+	bool stamp;
+	hsa_signal_t completion;
+	uint32_t dependency_count;
+	hsa_signal_t dependencies[];
+};
+
+struct engine {
+	struct job *jobs; /* oldest first */
+	pthread_cond_t work;
+	bool is_started;
+	bool waits_for_signals; /* has jobs, and none was ready when it last looked */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the engines' job lists */
+static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static struct engine engines[SOFTGPU_MAX_GPUS + 1][DIRECTION_COUNT];
+static _Atomic bool profiling;
+
+static void guard_lock(void)
+{
+	process_guard_lock(&lock);
+}
+
+static void lock_engines(void)
+{
+	pthread_once(&lock_once, guard_lock);
+	pthread_mutex_lock(&lock);
+}
+
+bool dma_profiling_enabled(void)
+{
+	return atomic_load_explicit(&profiling, memory_order_relaxed);
+}
+
+hsa_status_t softgpu_hsa_amd_profiling_async_copy_enable(bool enable)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	atomic_store_explicit(&profiling, enable, memory_order_relaxed);
+	return HSA_STATUS_SUCCESS;
+}
+
+static size_t job_bytes(const struct job *job)
+{
+	return job->row_bytes * job->rows * job->slices;
+}
+
+static void move_bytes(const struct job *job)
+{
+	char *to = memory_translate(job->to.base);
+	const char *from = memory_translate(job->from.base);
+
+	for (size_t z = 0; z < job->slices; z++) {
+		for (size_t y = 0; y < job->rows; y++)
+			memmove(to + z * job->to.slice + y * job->to.pitch,
+				from + z * job->from.slice + y * job->from.pitch, job->row_bytes);
+	}
+}
+
+static uint64_t modelled_ns(size_t bytes)
+{
+	const struct softgpu_config *config = config_get();
+
+	if (config->copy_bytes_per_us == 0)
+		return config->copy_ns;
+	return config->copy_ns + bytes * 1000 / config->copy_bytes_per_us;
+}
+
+static void free_job(struct job *job)
+{
+	for (uint32_t i = 0; i < job->dependency_count; i++)
+		signal_release(job->dependencies[i]);
+	free(job);
+}
+
+static void run_job(struct job *job)
+{
+	struct report_span span = {.start_ns = clock_host_ns()};
+
+	move_bytes(job);
+	span.end_ns = clock_host_ns();
+	if (span.end_ns < span.start_ns + modelled_ns(job_bytes(job)))
+		span.end_ns = span.start_ns + modelled_ns(job_bytes(job));
+	clock_sleep_until(span.end_ns);
+	span.start_tick = clock_host_to_ticks(span.start_ns);
+	span.end_tick = clock_host_to_ticks(span.end_ns);
+	if (report_truth_wanted())
+		report_truth_copy(direction_names[job->direction], job_bytes(job), &span);
+	signal_complete_copy(job->completion, job->stamp, span.start_tick, span.end_tick,
+			     job->agent);
+	signal_release(job->completion);
+	free_job(job);
+}
+
+static bool is_ready(const struct job *job)
+{
+	for (uint32_t i = 0; i < job->dependency_count; i++) {
+		if (signal_value(job->dependencies[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Under lock. Takes the oldest job whose dependencies are met. */
+static struct job *take_ready(struct engine *engine)
+{
+	struct job **link = &engine->jobs;
+	struct job *job;
+
+	while (*link && !is_ready(*link))
+		link = &(*link)->next;
+	job = *link;
+	if (job)
+		*link = job->next;
+	return job;
+}
+
+static void *run_engine(void *argument)
+{
+	struct engine *engine = argument;
+
+	for (;;) {
+		uint32_t seen = signal_epoch();
+		struct job *job;
+
+		lock_engines();
+		while (!engine->jobs)
+			pthread_cond_wait(&engine->work, &lock);
+		job = take_ready(engine);
+		engine->waits_for_signals = !job;
+		pthread_mutex_unlock(&lock);
+		if (job)
+			run_job(job);
+		else
+			signal_epoch_wait(seen, clock_host_ns() + LOOK_AGAIN_NS);
+	}
+	return NULL;
+}
+
+/* Under lock. */
+static int start_engine(struct engine *engine)
+{
+	pthread_t thread;
+	int err;
+
+	if (engine->is_started)
+		return 0;
+	pthread_cond_init(&engine->work, NULL);
+	err = process_start_thread(&thread, "softgpu-copy", run_engine, engine);
+	if (err < 0)
+		return err;
+	pthread_detach(thread);
+	engine->is_started = true;
+	return 0;
+}
+
+/* Takes JOB over when it succeeds. */
+static hsa_status_t submit(struct job *job)
+{
+	struct engine *engine = &engines[agent_find(job->agent)->index][job->direction];
+	struct job **link = &engine->jobs;
+	bool waits_for_signals;
+
+	lock_engines();
+	if (process_is_forked_child() || start_engine(engine) < 0) {
+		pthread_mutex_unlock(&lock);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = job;
+	waits_for_signals = engine->waits_for_signals;
+	pthread_cond_signal(&engine->work);
+	pthread_mutex_unlock(&lock);
+	if (waits_for_signals)
+		signal_epoch_bump();
+	return HSA_STATUS_SUCCESS;
+}
+
+/* A job holds its signals: they may be destroyed while it waits. */
+static hsa_status_t hold_signals(struct job *job, const hsa_signal_t *dependencies, uint32_t count)
+{
+	if (!signal_retain(job->completion))
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!signal_retain(dependencies[i])) {
+			signal_release(job->completion);
+			return HSA_STATUS_ERROR_INVALID_SIGNAL;
+		}
+		job->dependencies[job->dependency_count++] = dependencies[i];
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Makes the queued copy of a description. */
+static hsa_status_t enqueue(const struct job *description, const hsa_signal_t *dependencies,
+			    uint32_t count)
+{
+	struct job *job = malloc(sizeof(*job) + count * sizeof(job->dependencies[0]));
+	hsa_status_t status;
+
+	if (!job)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	*job = *description;
+	job->stamp = dma_profiling_enabled();
+	status = hold_signals(job, dependencies, count);
+	if (status != HSA_STATUS_SUCCESS) {
+		free_job(job);
+		return status;
+	}
+	status = submit(job);
+	if (status != HSA_STATUS_SUCCESS) {
+		signal_release(job->completion);
+		free_job(job);
+	}
+	return status;
+}
+
+static enum direction direction_of(const struct softgpu_agent *to, const struct softgpu_agent *from)
+{
+	if (from->is_gpu)
+		return to->is_gpu ? DEVICE_TO_DEVICE : DEVICE_TO_HOST;
+	return to->is_gpu ? HOST_TO_DEVICE : HOST_TO_HOST;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
+					       hsa_agent_t src_agent, size_t size,
+					       uint32_t num_dep_signals,
+					       const hsa_signal_t *dep_signals,
+					       hsa_signal_t completion_signal)
+{
+	const struct softgpu_agent *to = agent_find(dst_agent);
+	const struct softgpu_agent *from = agent_find(src_agent);
+	hsa_status_t status;
+	struct job job = {
+		.to = {.base = dst},
+		.from = {.base = (char *)src},
+		.row_bytes = size,
+		.rows = 1,
+		.slices = 1,
+		.completion = completion_signal,
+	};
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!dst || !src || (num_dep_signals > 0 && !dep_signals))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!to || !from)
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	if (completion_signal.handle == 0)
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	if (!memory_range_fits(dst, size) || !memory_range_fits(src, size))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (size == 0)
+		return HSA_STATUS_SUCCESS;
+	job.direction = direction_of(to, from);
+	job.agent = from->is_gpu ? src_agent : dst_agent;
+	status = enqueue(&job, dep_signals, num_dep_signals);
+	if (status == HSA_STATUS_SUCCESS) {
+		softgpu_count(copies, 1);
+		softgpu_count(copy_bytes, size);
+	}
+	return status;
+}
+
+/* Finds where a rectangle begins, and that all of it lies in its allocation. */
+static bool place_side(const hsa_pitched_ptr_t *pitched, const hsa_dim3_t *offset,
+		       const hsa_dim3_t *range, struct side *ret_side)
+{
+	size_t first;
+	size_t last;
+
+	if (!pitched || !offset || !pitched->base ||
+	    ((uintptr_t)pitched->base | pitched->pitch | pitched->slice) % sizeof(uint32_t) != 0)
+		return false;
+	/* Rows of 1 GiB at most, so that no sum below can wrap; and no row inside another. */
+	if (pitched->pitch > SIZE_MAX >> 34 || pitched->slice > SIZE_MAX >> 34 ||
+	    (range->y > 1 && pitched->pitch < range->x))
+		return false;
+	first = offset->z * pitched->slice + offset->y * pitched->pitch + offset->x;
+	last = first + range->x;
+	if (range->y > 0)
+		last += (range->y - 1) * pitched->pitch;
+	if (range->z > 0)
+		last += (range->z - 1) * pitched->slice;
+	ret_side->base = (char *)pitched->base + first;
+	ret_side->pitch = pitched->pitch;
+	ret_side->slice = pitched->slice;
+	return memory_range_fits(pitched->base, last);
+}
+
+hsa_status_t softgpu_hsa_amd_memory_async_copy_rect(
+	const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset, const hsa_pitched_ptr_t *src,
+	const hsa_dim3_t *src_offset, const hsa_dim3_t *range, hsa_agent_t copy_agent,
+	hsa_amd_copy_direction_t dir, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+	hsa_signal_t completion_signal)
+{
+	const struct softgpu_agent *agent = agent_find(copy_agent);
+	struct job job = {.agent = copy_agent, .completion = completion_signal};
+	hsa_status_t status;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!range || (num_dep_signals > 0 && !dep_signals) || (uint32_t)dir > hsaDeviceToDevice)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!agent || !agent->is_gpu)
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	if (completion_signal.handle == 0)
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	if (!place_side(dst, dst_offset, range, &job.to) ||
+	    !place_side(src, src_offset, range, &job.from))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	job.direction = (enum direction)dir;
+	job.row_bytes = range->x;
+	job.rows = range->y;
+	job.slices = range->z;
+	status = enqueue(&job, dep_signals, num_dep_signals);
+	if (status == HSA_STATUS_SUCCESS) {
+		softgpu_count(copies_rect, 1);
+		softgpu_count(copy_bytes, job_bytes(&job));
+	}
+	return status;
+}

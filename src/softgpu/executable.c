@@ -1,0 +1,609 @@
+#include "softgpu/executable.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softgpu/agent.h"
+#include "softgpu/api.h"
+#include "softgpu/code_object.h"
+#include "softgpu/executable_parts.h"
+#include "softgpu/handle.h"
+#include "softgpu/kernel.h"
+#include "softgpu/memory.h"
+#include "softgpu/process.h"
+#include "softgpu/reader.h"
+#include "softgpu/system.h"
+
+#define KERNEL_BUCKETS	  4096u
+#define KERNEL_ALIGN_BITS 6
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static struct handle_table executables;
+static struct symbol *kernels[KERNEL_BUCKETS];
+
+static void guard_lock(void)
+{
+	process_guard_lock(&lock);
+}
+
+void executable_lock(void)
+{
+	pthread_once(&lock_once, guard_lock);
+	pthread_mutex_lock(&lock);
+}
+
+void executable_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+struct executable *executable_find(hsa_executable_t handle)
+{
+	return handle_find(&executables, HANDLE_EXECUTABLE, handle.handle);
+}
+
+struct executable *executable_find_by_symbol(hsa_executable_symbol_t handle)
+{
+	return handle_find(&executables, HANDLE_SYMBOL, handle.handle);
+}
+
+static struct symbol **kernel_bucket(uint64_t kernel_object)
+{
+	return &kernels[(kernel_object >> KERNEL_ALIGN_BITS) % KERNEL_BUCKETS];
+}
+
+/* Without ".kd", and cut where it is longer than what packets are told about. */
+static void copy_kernel_name(const struct symbol *symbol, struct softgpu_kernel *kernel)
+{
+	size_t length = strlen(symbol->info.name) - strlen(".kd");
+
+	if (length > sizeof(kernel->name) - 1)
+		length = sizeof(kernel->name) - 1;
+	memcpy(kernel->name, symbol->info.name, length);
+	kernel->name[length] = '\0';
+}
+
+bool executable_find_kernel(uint64_t kernel_object, struct softgpu_kernel *ret_kernel)
+{
+	const struct symbol *symbol;
+
+	executable_lock();
+	symbol = *kernel_bucket(kernel_object);
+	while (symbol && symbol->info.address != kernel_object)
+		symbol = symbol->next_kernel;
+	if (symbol) {
+		copy_kernel_name(symbol, ret_kernel);
+		ret_kernel->kernarg_bytes = symbol->info.kernarg_bytes;
+		ret_kernel->group_bytes = symbol->info.group_bytes;
+		ret_kernel->private_bytes = symbol->info.private_bytes;
+	}
+	executable_unlock();
+	return symbol != NULL;
+}
+
+/* Under lock. */
+static void enter_kernels(const struct loaded_object *loaded)
+{
+	for (uint32_t i = 0; i < loaded->symbol_count; i++) {
+		struct symbol *symbol = &loaded->symbols[i];
+		struct symbol **bucket = kernel_bucket(symbol->info.address);
+
+		if (!symbol->info.is_kernel)
+			continue;
+		symbol->next_kernel = *bucket;
+		*bucket = symbol;
+	}
+}
+
+/* Under lock. */
+static void remove_kernels(const struct loaded_object *loaded)
+{
+	for (uint32_t i = 0; i < loaded->symbol_count; i++) {
+		struct symbol *symbol = &loaded->symbols[i];
+		struct symbol **link = kernel_bucket(symbol->info.address);
+
+		while (*link && *link != symbol)
+			link = &(*link)->next_kernel;
+		if (*link)
+			*link = symbol->next_kernel;
+	}
+}
+
+/* The host functions are looked up here, by the thread that loads: see kernel.h. */
+static void resolve_kernels(const struct loaded_object *loaded)
+{
+	struct softgpu_kernel kernel;
+
+	for (uint32_t i = 0; i < loaded->symbol_count; i++) {
+		if (loaded->symbols[i].info.is_kernel &&
+		    executable_find_kernel(loaded->symbols[i].info.address, &kernel))
+			kernel_resolve(kernel.name);
+	}
+}
+
+static void free_loaded(struct loaded_object *loaded)
+{
+	if (!loaded)
+		return;
+	for (uint32_t i = 0; i < loaded->symbol_count; i++)
+		free((char *)loaded->symbols[i].info.name);
+	free(loaded->symbols);
+	softgpu_hsa_amd_memory_pool_free((void *)loaded->info.load_base);
+	free(loaded);
+}
+
+static void free_executable(struct executable *executable)
+{
+	for (uint32_t i = 0; i < executable->loaded_count; i++)
+		free_loaded(executable->loaded[i]);
+	free(executable->loaded);
+	while (executable->externals) {
+		struct external *external = executable->externals;
+
+		executable->externals = external->next;
+		free(external->name);
+		free(external);
+	}
+	free(executable);
+}
+
+static hsa_status_t create(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding,
+			   bool is_frozen, hsa_executable_t *ret_executable)
+{
+	struct executable *executable;
+	uint64_t handle = 0;
+	int err;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ret_executable || (profile != HSA_PROFILE_BASE && profile != HSA_PROFILE_FULL) ||
+	    (uint32_t)rounding > HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	executable = calloc(1, sizeof(*executable));
+	if (!executable)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	executable->profile = profile;
+	executable->rounding = rounding;
+	executable->is_frozen = is_frozen;
+	executable_lock();
+	err = handle_add(&executables, HANDLE_EXECUTABLE, executable, &handle);
+	executable->handle = handle;
+	executable_unlock();
+	if (err < 0) {
+		free(executable);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	ret_executable->handle = handle;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t
+softgpu_hsa_executable_create_alt(hsa_profile_t profile,
+				  hsa_default_float_rounding_mode_t default_float_rounding_mode,
+				  const char *options, hsa_executable_t *executable)
+{
+	return create(profile, default_float_rounding_mode, false, executable);
+}
+
+hsa_status_t softgpu_hsa_executable_create(hsa_profile_t profile,
+					   hsa_executable_state_t executable_state,
+					   const char *options, hsa_executable_t *executable)
+{
+	return create(profile, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+		      executable_state == HSA_EXECUTABLE_STATE_FROZEN, executable);
+}
+
+hsa_status_t softgpu_hsa_executable_destroy(hsa_executable_t handle)
+{
+	struct executable *executable;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	executable_lock();
+	executable = handle_remove(&executables, HANDLE_EXECUTABLE, handle.handle);
+	for (uint32_t i = 0; executable && i < executable->loaded_count; i++)
+		remove_kernels(executable->loaded[i]);
+	executable_unlock();
+	if (!executable)
+		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	free_executable(executable);
+	return HSA_STATUS_SUCCESS;
+}
+
+struct resolver {
+	hsa_executable_t executable;
+	const struct softgpu_agent *agent;
+};
+
+static bool resolve_external(const char *name, void *data, uint64_t *ret_address)
+{
+	const struct resolver *resolver = data;
+	const struct executable *executable;
+	const struct external *external = NULL;
+
+	executable_lock();
+	executable = executable_find(resolver->executable);
+	if (executable)
+		external = executable->externals;
+	while (external && (strcmp(external->name, name) != 0 ||
+			    (external->agent && external->agent != resolver->agent)))
+		external = external->next;
+	if (external)
+		*ret_address = external->address;
+	executable_unlock();
+	return external != NULL;
+}
+
+int symbol_compare_names(const void *a, const void *b)
+{
+	const struct symbol *left = a;
+	const struct symbol *right = b;
+
+	return strcmp(left->info.name, right->info.name);
+}
+
+/* The symbols outlive the reader's bytes, so the names are copied. */
+static int copy_symbols(const struct code_object *object, struct loaded_object *loaded)
+{
+	struct softgpu_agent *agent = agent_find(loaded->info.agent);
+
+	if (object->symbol_count > HANDLE_MAX_INDEX)
+		return -ENOMEM;
+	loaded->symbols = calloc(object->symbol_count + 1, sizeof(*loaded->symbols));
+	if (!loaded->symbols)
+		return -ENOMEM;
+	for (size_t i = 0; i < object->symbol_count; i++) {
+		struct symbol *symbol = &loaded->symbols[i];
+
+		symbol->info = object->symbols[i];
+		symbol->agent = agent;
+		symbol->info.address += (uint64_t)loaded->info.load_delta;
+		symbol->info.name = strdup(object->symbols[i].name);
+		if (!symbol->info.name)
+			return -ENOMEM;
+		loaded->symbol_count++;
+	}
+	qsort(loaded->symbols, loaded->symbol_count, sizeof(*loaded->symbols),
+	      symbol_compare_names);
+	return 0;
+}
+
+static hsa_status_t status_of(int err)
+{
+	switch (err) {
+	case 0:
+		return HSA_STATUS_SUCCESS;
+	case -ENOMEM:
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	case -ENOENT:
+		return HSA_STATUS_ERROR_VARIABLE_UNDEFINED;
+	default:
+		return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+	}
+}
+
+static void describe_reader(const struct code_object_reader *reader, struct executable_loaded *info)
+{
+	info->is_file = reader->is_file;
+	info->file = reader->file;
+	info->storage = reader->is_file ? NULL : reader->bytes;
+	info->storage_bytes = reader->size;
+	snprintf(info->uri, sizeof(info->uri), "%s", reader->uri);
+}
+
+/* Brings a parsed code object into memory of its agent. */
+static hsa_status_t load_object(const struct code_object *object, struct softgpu_agent *agent,
+				struct loaded_object *loaded)
+{
+	struct resolver resolver = {loaded->info.executable, agent};
+	size_t bytes = object->end - object->begin;
+	void *image;
+	hsa_status_t status = memory_allocate_local(agent, bytes, &image);
+	int err;
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	loaded->info.load_base = (uintptr_t)image;
+	loaded->info.load_bytes = bytes;
+	loaded->info.load_delta = (int64_t)((uintptr_t)image - object->begin);
+	err = code_object_load(object, image, (uintptr_t)image, resolve_external, &resolver);
+	if (err == 0)
+		err = copy_symbols(object, loaded);
+	return status_of(err);
+}
+
+static hsa_status_t make_loaded(const struct code_object_reader *reader,
+				hsa_executable_t executable, struct softgpu_agent *agent,
+				struct loaded_object **ret_loaded)
+{
+	struct loaded_object *loaded;
+	struct code_object object;
+	hsa_status_t status;
+	int err = code_object_parse(reader->bytes, reader->size, &object);
+
+	if (err < 0)
+		return status_of(err);
+	loaded = calloc(1, sizeof(*loaded));
+	if (!loaded) {
+		status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	} else if (!code_object_matches_isa(&object, agent->isa_name)) {
+		status = HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+	} else {
+		loaded->info.executable = executable;
+		loaded->info.agent = agent_handle(agent);
+		describe_reader(reader, &loaded->info);
+		status = load_object(&object, agent, loaded);
+	}
+	code_object_release(&object);
+	if (status != HSA_STATUS_SUCCESS) {
+		free_loaded(loaded);
+		return status;
+	}
+	*ret_loaded = loaded;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t check_unfrozen(hsa_executable_t handle)
+{
+	const struct executable *executable;
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	executable_lock();
+	executable = executable_find(handle);
+	if (!executable)
+		status = HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	else if (executable->is_frozen)
+		status = HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
+	executable_unlock();
+	return status;
+}
+
+/* Under lock. */
+static hsa_status_t append_loaded(struct executable *executable, struct loaded_object *loaded,
+				  hsa_loaded_code_object_t *ret_handle)
+{
+	struct loaded_object **list;
+
+	if (!executable)
+		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	if (executable->symbol_count > HANDLE_MAX_INDEX - loaded->symbol_count)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	list = realloc(executable->loaded, (executable->loaded_count + 1) * sizeof(*list));
+	if (!list)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	executable->loaded = list;
+	loaded->first_symbol = executable->symbol_count;
+	executable->symbol_count += loaded->symbol_count;
+	if (ret_handle)
+		ret_handle->handle = handle_inner(executable->handle, HANDLE_LOADED_OBJECT,
+						  executable->loaded_count);
+	list[executable->loaded_count++] = loaded;
+	enter_kernels(loaded);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_executable_load_agent_code_object(
+	hsa_executable_t handle, hsa_agent_t agent, hsa_code_object_reader_t code_object_reader,
+	const char *options, hsa_loaded_code_object_t *loaded_code_object)
+{
+	struct softgpu_agent *gpu = agent_find(agent);
+	struct loaded_object *loaded = NULL;
+	struct code_object_reader *reader;
+	hsa_status_t status = check_unfrozen(handle);
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	if (!gpu || !gpu->is_gpu)
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	reader = reader_retain(code_object_reader);
+	if (!reader)
+		return HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER;
+	status = make_loaded(reader, handle, gpu, &loaded);
+	reader_release(reader);
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	executable_lock();
+	status = append_loaded(executable_find(handle), loaded, loaded_code_object);
+	executable_unlock();
+	if (status == HSA_STATUS_SUCCESS)
+		resolve_kernels(loaded);
+	else
+		free_loaded(loaded);
+	return status;
+}
+
+hsa_status_t softgpu_hsa_executable_freeze(hsa_executable_t handle, const char *options)
+{
+	hsa_status_t status = check_unfrozen(handle);
+	struct executable *executable;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	executable_lock();
+	executable = executable_find(handle);
+	if (executable)
+		executable->is_frozen = true;
+	executable_unlock();
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_executable_validate_alt(hsa_executable_t handle, const char *options,
+						 uint32_t *result)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!executable_exists(handle))
+		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	if (!result)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	*result = 0;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_executable_validate(hsa_executable_t handle, uint32_t *result)
+{
+	return softgpu_hsa_executable_validate_alt(handle, NULL, result);
+}
+
+hsa_status_t softgpu_hsa_executable_get_info(hsa_executable_t handle,
+					     hsa_executable_info_t attribute, void *value)
+{
+	const struct executable *executable;
+	uint32_t number = 0;
+	bool known = true;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!value)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	executable_lock();
+	executable = executable_find(handle);
+	if (!executable)
+		known = false;
+	else if (attribute == HSA_EXECUTABLE_INFO_PROFILE)
+		number = executable->profile;
+	else if (attribute == HSA_EXECUTABLE_INFO_DEFAULT_FLOAT_ROUNDING_MODE)
+		number = executable->rounding;
+	else
+		number = executable->is_frozen ? HSA_EXECUTABLE_STATE_FROZEN
+					       : HSA_EXECUTABLE_STATE_UNFROZEN;
+	executable_unlock();
+	if (!known)
+		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	if ((uint32_t)attribute < HSA_EXECUTABLE_INFO_PROFILE ||
+	    (uint32_t)attribute > HSA_EXECUTABLE_INFO_DEFAULT_FLOAT_ROUNDING_MODE)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memcpy(value, &number, sizeof(number));
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Under lock. Takes EXTERNAL in unless the variable is defined already. */
+static hsa_status_t enter_external(struct executable *executable, struct external *external)
+{
+	if (!executable)
+		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
+	if (executable->is_frozen)
+		return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
+	for (const struct external *e = executable->externals; e; e = e->next) {
+		if (e->agent == external->agent && strcmp(e->name, external->name) == 0)
+			return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
+	}
+	external->next = executable->externals;
+	executable->externals = external;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t define_external(hsa_executable_t handle, struct softgpu_agent *agent,
+				    const char *name, const void *address)
+{
+	struct external *external;
+	hsa_status_t status;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!name)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	external = calloc(1, sizeof(*external));
+	if (external)
+		external->name = strdup(name);
+	if (!external || !external->name) {
+		free(external);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	external->agent = agent;
+	external->address = (uint64_t)(uintptr_t)address;
+	executable_lock();
+	status = enter_external(executable_find(handle), external);
+	executable_unlock();
+	if (status != HSA_STATUS_SUCCESS) {
+		free(external->name);
+		free(external);
+	}
+	return status;
+}
+
+hsa_status_t softgpu_hsa_executable_agent_global_variable_define(hsa_executable_t handle,
+								 hsa_agent_t agent,
+								 const char *variable_name,
+								 void *address)
+{
+	if (!agent_find(agent))
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	return define_external(handle, agent_find(agent), variable_name, address);
+}
+
+hsa_status_t softgpu_hsa_executable_readonly_variable_define(hsa_executable_t handle,
+							     hsa_agent_t agent,
+							     const char *variable_name,
+							     void *address)
+{
+	return softgpu_hsa_executable_agent_global_variable_define(handle, agent, variable_name,
+								   address);
+}
+
+hsa_status_t softgpu_hsa_executable_global_variable_define(hsa_executable_t handle,
+							   const char *variable_name, void *address)
+{
+	return define_external(handle, NULL, variable_name, address);
+}
+
+bool executable_exists(hsa_executable_t handle)
+{
+	bool exists;
+
+	executable_lock();
+	exists = executable_find(handle) != NULL;
+	executable_unlock();
+	return exists;
+}
+
+bool executable_get_loaded(hsa_loaded_code_object_t handle, struct executable_loaded *ret_loaded)
+{
+	const struct executable *executable;
+	uint32_t index = handle_index(handle.handle);
+	bool known;
+
+	executable_lock();
+	executable = handle_find(&executables, HANDLE_LOADED_OBJECT, handle.handle);
+	known = executable && index < executable->loaded_count;
+	if (known)
+		*ret_loaded = executable->loaded[index]->info;
+	executable_unlock();
+	return known;
+}
+
+bool executable_next(uint32_t *cursor, hsa_executable_t *ret_executable)
+{
+	const struct executable *executable = NULL;
+
+	executable_lock();
+	while (!executable && *cursor < executables.count)
+		executable = executables.slots[(*cursor)++].item;
+	if (executable)
+		ret_executable->handle = executable->handle;
+	executable_unlock();
+	return executable != NULL;
+}
+
+bool executable_loaded_at(hsa_executable_t handle, uint32_t index,
+			  hsa_loaded_code_object_t *ret_handle)
+{
+	const struct executable *executable;
+	bool known;
+
+	executable_lock();
+	executable = executable_find(handle);
+	known = executable && index < executable->loaded_count;
+	if (known)
+		ret_handle->handle = handle_inner(handle.handle, HANDLE_LOADED_OBJECT, index);
+	executable_unlock();
+	return known;
+}

@@ -1,0 +1,245 @@
+/* The thread that runs async handlers. Its lock guards the lists only; no callback runs under it. */
+#include "softgpu/handler.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "softgpu/api.h"
+#include "softgpu/counters.h"
+#include "softgpu/process.h"
+#include "softgpu/signal_block.h"
+#include "softgpu/system.h"
+
+struct handler {
+	hsa_signal_condition_t condition;
+	hsa_signal_value_t compare;
+	hsa_amd_signal_handler callback;
+	void *argument;
+	struct handler *next;
+};
+
+/* hsa_amd_async_function: run once, in order. */
+struct function {
+	void (*callback)(void *argument);
+	void *argument;
+	struct function *next;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct softgpu_signal *ready_head; /* signals that changed and have handlers */
+	struct softgpu_signal *ready_tail;
+	struct function *function_head;
+	struct function *function_tail;
+	bool has_thread;
+	bool is_guarded;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+/* With the lock held. */
+static void queue_signal(struct softgpu_signal *signal)
+{
+	if (signal->is_queued || !atomic_load(&signal->armed))
+		return;
+	signal->is_queued = 1;
+	signal->ready_next = NULL;
+	if (runtime.ready_head)
+		runtime.ready_tail->ready_next = signal;
+	else
+		runtime.ready_head = signal;
+	runtime.ready_tail = signal;
+	pthread_cond_signal(&runtime.wake);
+}
+
+void handler_notify(struct softgpu_signal *signal)
+{
+	pthread_mutex_lock(&runtime.lock);
+	queue_signal(signal);
+	pthread_mutex_unlock(&runtime.lock);
+}
+
+/* With the lock held. */
+static void link_handler(struct softgpu_signal *signal, struct handler *handler)
+{
+	handler->next = atomic_load(&signal->armed);
+	atomic_store(&signal->armed, handler);
+}
+
+/* With the lock held: takes the first handler whose condition holds off the signal's list. */
+static struct handler *take_satisfied(struct softgpu_signal *signal, int64_t value)
+{
+	struct handler *before = NULL;
+	struct handler *handler = atomic_load(&signal->armed);
+
+	while (handler && !signal_condition_holds(handler->condition, value, handler->compare)) {
+		before = handler;
+		handler = handler->next;
+	}
+	if (handler && before)
+		before->next = handler->next;
+	else if (handler)
+		atomic_store(&signal->armed, handler->next);
+	return handler;
+}
+
+/* With the lock held, which is dropped around the callback. */
+static void run_signal(struct softgpu_signal *signal)
+{
+	int64_t value = __atomic_load_n(&signal->amd.value, __ATOMIC_SEQ_CST);
+	struct handler *handler = take_satisfied(signal, value);
+	bool stays;
+
+	if (!handler)
+		return;
+	pthread_mutex_unlock(&runtime.lock);
+	stays = handler->callback(value, handler->argument);
+	if (!stays)
+		free(handler);
+	pthread_mutex_lock(&runtime.lock);
+	if (stays)
+		link_handler(signal, handler);
+	/* Others may be satisfied too, or this one again. */
+	queue_signal(signal);
+	if (stays)
+		return;
+	pthread_mutex_unlock(&runtime.lock);
+	signal_release(signal_handle(signal));
+	pthread_mutex_lock(&runtime.lock);
+}
+
+/* With the lock held, which is dropped around the callback. */
+static void run_function(void)
+{
+	struct function *function = runtime.function_head;
+
+	runtime.function_head = function->next;
+	pthread_mutex_unlock(&runtime.lock);
+	function->callback(function->argument);
+	free(function);
+	pthread_mutex_lock(&runtime.lock);
+}
+
+static void *handler_thread(void *unused)
+{
+	pthread_mutex_lock(&runtime.lock);
+	for (;;) {
+		struct softgpu_signal *signal = runtime.ready_head;
+
+		if (runtime.function_head) {
+			run_function();
+		} else if (signal) {
+			runtime.ready_head = signal->ready_next;
+			signal->is_queued = 0;
+			run_signal(signal);
+		} else {
+			pthread_cond_wait(&runtime.wake, &runtime.lock);
+		}
+	}
+	return NULL;
+}
+
+/* With the lock held. The thread starts with the first handler and lives as long as the process:
+ * a program that exits may still have callbacks armed, as on the real runtime. */
+static int need_thread(void)
+{
+	pthread_t thread;
+	int error;
+
+	if (runtime.has_thread)
+		return 0;
+	error = process_start_thread(&thread, "softgpu-events", handler_thread, NULL);
+	if (error)
+		return error;
+	pthread_detach(thread);
+	runtime.has_thread = true;
+	return 0;
+}
+
+static void guard_lock(void)
+{
+	pthread_mutex_lock(&runtime.lock);
+	if (runtime.is_guarded) {
+		pthread_mutex_unlock(&runtime.lock);
+		return;
+	}
+	runtime.is_guarded = true;
+	pthread_mutex_unlock(&runtime.lock);
+	process_guard_lock(&runtime.lock);
+}
+
+static hsa_status_t arm(hsa_signal_t signal, const struct handler *wanted)
+{
+	struct handler *handler = malloc(sizeof(*handler));
+	struct softgpu_signal *block = signal_block(signal);
+	int error;
+
+	if (!handler || !signal_retain(signal)) {
+		free(handler);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	*handler = *wanted;
+	pthread_mutex_lock(&runtime.lock);
+	error = need_thread();
+	if (!error) {
+		link_handler(block, handler);
+		/* The condition may hold already. */
+		queue_signal(block);
+	}
+	pthread_mutex_unlock(&runtime.lock);
+	if (error) {
+		signal_release(signal);
+		free(handler);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	softgpu_count(handlers_armed, 1);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signal_condition_t cond,
+						  hsa_signal_value_t value,
+						  hsa_amd_signal_handler handler, void *arg)
+{
+	const struct softgpu_signal *block = signal_block(signal);
+	struct handler wanted = {cond, value, handler, arg, NULL};
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!handler || cond > HSA_SIGNAL_CONDITION_GTE)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!block || block->kind != SIGNAL_INTERRUPT) {
+		softgpu_count(handlers_refused, 1);
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	}
+	guard_lock();
+	return arm(signal, &wanted);
+}
+
+hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *arg)
+{
+	struct function *function;
+	int error;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!callback)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	function = malloc(sizeof(*function));
+	if (!function)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	*function = (struct function){callback, arg, NULL};
+	guard_lock();
+	pthread_mutex_lock(&runtime.lock);
+	error = need_thread();
+	if (!error) {
+		if (runtime.function_head)
+			runtime.function_tail->next = function;
+		else
+			runtime.function_head = function;
+		runtime.function_tail = function;
+		pthread_cond_signal(&runtime.wake);
+	}
+	pthread_mutex_unlock(&runtime.lock);
+	if (error)
+		free(function);
+	return error ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
+}

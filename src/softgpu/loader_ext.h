@@ -1,0 +1,13 @@
+/* The loader extension (HSA_EXTENSION_AMD_LOADER, versions 1.00 to 1.03). Each table begins with
+ * the functions of the one before, so a caller that asks for fewer bytes gets an older one. */
+#ifndef SOFTGPU_LOADER_EXT_H
+#define SOFTGPU_LOADER_EXT_H
+
+#include <hsa/hsa_ven_amd_loader.h>
+
+#define LOADER_EXT_MAJOR 1
+#define LOADER_EXT_MINOR 3
+
+const hsa_ven_amd_loader_1_03_pfn_t *loader_ext_table(void);
+
+#endif

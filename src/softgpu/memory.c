@@ -1,0 +1,697 @@
+#include "softgpu/memory.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "softgpu/agent.h"
+#include "softgpu/api.h"
+#include "softgpu/pool.h"
+#include "softgpu/process.h"
+#include "softgpu/system.h"
+
+struct notifier {
+	hsa_amd_deallocation_callback_t callback;
+	void *user_data;
+	struct notifier *next;
+};
+
+/* A range of device addresses: a pool allocation (host == device address) or a locked range, whose
+ * device address is an alias. Ranges are whole pages and disjoint. */
+struct memory_block {
+	uintptr_t begin;
+	size_t bytes;
+	uintptr_t host_begin;
+	bool is_locked;
+	size_t lock_lead;  /* what was asked to be locked: from here in the first page ... */
+	size_t lock_bytes; /* ... this many bytes */
+	uint32_t lock_count;
+	uint32_t global_flags;
+	struct softgpu_agent *owner;
+	uint32_t access_mask; /* bit i: agent i was given access */
+	void *user_data;
+	struct notifier *notifiers;
+	struct memory_block *next_locked;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static void *blocks; /* tsearch tree by device address, under lock */
+static struct memory_block *locked_blocks;
+/* Bounds of all alias ranges that ever were: what lies outside needs no lock. begin > end: none. */
+static _Atomic uintptr_t alias_begin = UINTPTR_MAX;
+static _Atomic uintptr_t alias_end;
+
+static void guard_lock(void)
+{
+	process_guard_lock(&lock);
+}
+
+static void lock_blocks(void)
+{
+	pthread_once(&lock_once, guard_lock);
+	pthread_mutex_lock(&lock);
+}
+
+/* Ranges that overlap compare equal, so a one-byte range finds the block that holds it. */
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct memory_block *left = a;
+	const struct memory_block *right = b;
+
+	if (left->begin + left->bytes <= right->begin)
+		return -1;
+	return left->begin >= right->begin + right->bytes ? 1 : 0;
+}
+
+/* Under lock. */
+static struct memory_block *find_block(const void *address)
+{
+	const struct memory_block key = {.begin = (uintptr_t)address, .bytes = 1};
+	struct memory_block **node = tfind(&key, &blocks, compare_blocks);
+
+	return node ? *node : NULL;
+}
+
+/* A host address of a locked range is known as well, but only through this scan: locked ranges may
+ * overlap on the host's side. Under lock. */
+static struct memory_block *find_locked_host(const void *address)
+{
+	uintptr_t host = (uintptr_t)address;
+
+	for (struct memory_block *block = locked_blocks; block; block = block->next_locked) {
+		if (host >= block->host_begin && host - block->host_begin < block->bytes)
+			return block;
+	}
+	return NULL;
+}
+
+static bool in_alias_bounds(uintptr_t address)
+{
+	return address >= atomic_load_explicit(&alias_begin, memory_order_acquire) &&
+	       address < atomic_load_explicit(&alias_end, memory_order_acquire);
+}
+
+void *memory_translate(const void *device_address)
+{
+	uintptr_t address = (uintptr_t)device_address;
+	const struct memory_block *block;
+
+	if (!in_alias_bounds(address))
+		return (void *)address;
+	lock_blocks();
+	block = find_block(device_address);
+	if (block)
+		address = block->host_begin + (address - block->begin);
+	pthread_mutex_unlock(&lock);
+	return (void *)address;
+}
+
+void memory_translate_words(void *words, size_t bytes)
+{
+	char *at = words;
+
+	for (size_t i = 0; i + sizeof(void *) <= bytes; i += sizeof(void *)) {
+		void *word;
+
+		memcpy(&word, at + i, sizeof(word));
+		if (!in_alias_bounds((uintptr_t)word))
+			continue;
+		word = memory_translate(word);
+		memcpy(at + i, &word, sizeof(word));
+	}
+}
+
+bool memory_is_pool_address(const void *address)
+{
+	const struct memory_block *block;
+	bool found;
+
+	lock_blocks();
+	block = find_block(address);
+	found = block && !block->is_locked;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+bool memory_range_fits(const void *address, size_t bytes)
+{
+	const struct memory_block *block;
+	bool fits = true;
+
+	lock_blocks();
+	block = find_block(address);
+	if (block)
+		fits = bytes <= block->bytes - ((uintptr_t)address - block->begin);
+	pthread_mutex_unlock(&lock);
+	return fits;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + POOL_GRANULE_BYTES - 1) & ~(size_t)(POOL_GRANULE_BYTES - 1);
+}
+
+/* A GPU's memory is what its configuration says, whatever the host could give. */
+static bool charge(struct softgpu_agent *agent, size_t pool_bytes, size_t bytes)
+{
+	uint64_t live = __atomic_add_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
+
+	if (!agent->is_gpu || live <= pool_bytes)
+		return true;
+	__atomic_sub_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
+	return false;
+}
+
+static void discharge(struct softgpu_agent *agent, size_t bytes)
+{
+	__atomic_sub_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* Maps and enters a block; BLOCK->bytes is whole pages. PROTECTION is PROT_NONE for an alias. */
+static bool map_block(struct memory_block *block, int protection)
+{
+	void *address = mmap(NULL, block->bytes, protection,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool entered;
+
+	if (address == MAP_FAILED)
+		return false;
+	block->begin = (uintptr_t)address;
+	if (!block->is_locked)
+		block->host_begin = block->begin;
+	lock_blocks();
+	entered = tsearch(block, &blocks, compare_blocks) != NULL;
+	pthread_mutex_unlock(&lock);
+	if (!entered)
+		munmap(address, block->bytes);
+	return entered;
+}
+
+static hsa_status_t allocate(const struct softgpu_pool *pool, size_t bytes, void **ret_address)
+{
+	struct memory_block *block;
+
+	if (!pool->allocatable || bytes > pool->bytes)
+		return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+	block = calloc(1, sizeof(*block));
+	if (!block)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	block->bytes = round_up(bytes);
+	block->global_flags = pool->global_flags;
+	block->owner = pool->agent;
+	block->access_mask = 1u << pool->agent->index;
+	if (!charge(pool->agent, pool->bytes, block->bytes)) {
+		free(block);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	if (!map_block(block, PROT_READ | PROT_WRITE)) {
+		discharge(pool->agent, block->bytes);
+		free(block);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	*ret_address = (void *)block->begin;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t memory_allocate_local(struct softgpu_agent *agent, size_t bytes, void **ret_address)
+{
+	const struct softgpu_pool pool = pool_local(agent);
+	hsa_status_t status = allocate(&pool, bytes, ret_address);
+
+	return status == HSA_STATUS_ERROR_INVALID_ALLOCATION ? HSA_STATUS_ERROR_OUT_OF_RESOURCES
+							     : status;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t size,
+						  uint32_t flags, void **ptr)
+{
+	struct softgpu_pool pool;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr || size == 0 || flags != 0)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!pool_find(handle.handle, &pool))
+		return (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL;
+	return allocate(&pool, size, ptr);
+}
+
+hsa_status_t softgpu_hsa_memory_allocate(hsa_region_t region, size_t size, void **ptr)
+{
+	struct softgpu_pool pool;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr || size == 0)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!pool_find(region.handle, &pool))
+		return HSA_STATUS_ERROR_INVALID_REGION;
+	return allocate(&pool, size, ptr);
+}
+
+/* Takes the pool allocation that begins at ADDRESS out of the tree. NULL when there is none. */
+static struct memory_block *take_block(const void *address)
+{
+	struct memory_block *block;
+
+	lock_blocks();
+	block = find_block(address);
+	if (block && (block->is_locked || block->begin != (uintptr_t)address))
+		block = NULL;
+	if (block)
+		tdelete(block, &blocks, compare_blocks);
+	pthread_mutex_unlock(&lock);
+	return block;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_pool_free(void *ptr)
+{
+	struct memory_block *block;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr)
+		return HSA_STATUS_SUCCESS;
+	block = take_block(ptr);
+	if (!block)
+		return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+	while (block->notifiers) {
+		struct notifier *notifier = block->notifiers;
+
+		block->notifiers = notifier->next;
+		notifier->callback(ptr, notifier->user_data);
+		free(notifier);
+	}
+	munmap(ptr, block->bytes);
+	discharge(block->owner, block->bytes);
+	free(block);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_memory_free(void *ptr)
+{
+	return softgpu_hsa_amd_memory_pool_free(ptr);
+}
+
+/* The bits of AGENTS; none given means all. False when a handle is unknown. */
+static bool make_access_mask(const hsa_agent_t *agents, uint32_t count, uint32_t *ret_mask)
+{
+	uint32_t mask = 0;
+
+	if (count == 0)
+		mask = (1u << agent_count()) - 1;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct softgpu_agent *agent = agent_find(agents[i]);
+
+		if (!agent)
+			return false;
+		mask |= 1u << agent->index;
+	}
+	*ret_mask = mask;
+	return true;
+}
+
+static void widen_alias_bounds(uintptr_t begin, uintptr_t end)
+{
+	uintptr_t seen = atomic_load(&alias_begin);
+
+	while (begin < seen && !atomic_compare_exchange_weak(&alias_begin, &seen, begin))
+		;
+	seen = atomic_load(&alias_end);
+	while (end > seen && !atomic_compare_exchange_weak(&alias_end, &seen, end))
+		;
+}
+
+/* Locks again what is locked already: all agents see one address, as with the driver. (HIP locks a
+ * registered range once for each GPU and uses either answer on any of them.) */
+static bool relock_range(const void *host_ptr, size_t size, uint32_t access_mask, void **ret_alias)
+{
+	struct memory_block *block;
+
+	lock_blocks();
+	for (block = locked_blocks; block; block = block->next_locked)
+		if (block->host_begin + block->lock_lead == (uintptr_t)host_ptr &&
+		    block->lock_bytes == size)
+			break;
+	if (block) {
+		block->lock_count++;
+		block->access_mask |= access_mask;
+		*ret_alias = (void *)(block->begin + block->lock_lead);
+	}
+	pthread_mutex_unlock(&lock);
+	return block != NULL;
+}
+
+static hsa_status_t lock_range(void *host_ptr, size_t size, uint32_t access_mask,
+			       uint32_t global_flags, void **ret_alias)
+{
+	size_t lead = (uintptr_t)host_ptr % POOL_GRANULE_BYTES;
+	struct memory_block *block;
+
+	if (relock_range(host_ptr, size, access_mask, ret_alias))
+		return HSA_STATUS_SUCCESS;
+	block = calloc(1, sizeof(*block));
+	if (!block)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	block->bytes = round_up(lead + size);
+	block->host_begin = (uintptr_t)host_ptr - lead;
+	block->is_locked = true;
+	block->lock_lead = lead;
+	block->lock_bytes = size;
+	block->lock_count = 1;
+	block->global_flags = global_flags;
+	block->owner = agent_at(0);
+	block->access_mask = access_mask;
+	if (!map_block(block, PROT_NONE)) {
+		free(block);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	widen_alias_bounds(block->begin, block->begin + block->bytes);
+	lock_blocks();
+	block->next_locked = locked_blocks;
+	locked_blocks = block;
+	pthread_mutex_unlock(&lock);
+	*ret_alias = (void *)(block->begin + lead);
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool lock_arguments_ok(const void *host_ptr, size_t size, const hsa_agent_t *agents,
+			      int num_agent, void *const *agent_ptr)
+{
+	return host_ptr && agent_ptr && size > 0 && num_agent >= 0 &&
+	       (agents != NULL) == (num_agent > 0) &&
+	       size <= UINTPTR_MAX / 2 - (uintptr_t)host_ptr % POOL_GRANULE_BYTES;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_lock(void *host_ptr, size_t size, hsa_agent_t *agents,
+					 int num_agent, void **agent_ptr)
+{
+	uint32_t mask;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!lock_arguments_ok(host_ptr, size, agents, num_agent, agent_ptr))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!make_access_mask(agents, (uint32_t)num_agent, &mask))
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	return lock_range(host_ptr, size, mask, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+			  agent_ptr);
+}
+
+hsa_status_t softgpu_hsa_amd_memory_lock_to_pool(void *host_ptr, size_t size, hsa_agent_t *agents,
+						 int num_agent, hsa_amd_memory_pool_t handle,
+						 uint32_t flags, void **agent_ptr)
+{
+	struct softgpu_pool pool;
+	uint32_t mask;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (flags != 0 || !lock_arguments_ok(host_ptr, size, agents, num_agent, agent_ptr))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!pool_find(handle.handle, &pool) || pool.agent->is_gpu)
+		return (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL;
+	if (!make_access_mask(agents, (uint32_t)num_agent, &mask))
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	return lock_range(host_ptr, size, mask, pool.global_flags, agent_ptr);
+}
+
+/* Takes the most recent of the ranges that begin at HOST_PTR, if that was its last lock. */
+static struct memory_block *take_locked(const void *host_ptr)
+{
+	struct memory_block **link = &locked_blocks;
+	struct memory_block *block;
+
+	lock_blocks();
+	while (*link && (*link)->host_begin + (*link)->lock_lead != (uintptr_t)host_ptr)
+		link = &(*link)->next_locked;
+	block = *link;
+	if (block && --block->lock_count > 0)
+		block = NULL;
+	if (block) {
+		*link = block->next_locked;
+		tdelete(block, &blocks, compare_blocks);
+	}
+	pthread_mutex_unlock(&lock);
+	return block;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_unlock(void *host_ptr)
+{
+	struct memory_block *block;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!host_ptr)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	block = take_locked(host_ptr);
+	/* Still locked, or never was: ROCr succeeds. */
+	if (!block)
+		return HSA_STATUS_SUCCESS;
+	munmap((void *)block->begin, block->bytes);
+	free(block);
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool access_allowed(const struct memory_block *block, uint32_t mask)
+{
+	const struct softgpu_pool pool = pool_local(block->owner);
+
+	for (uint32_t i = 0; i < agent_count(); i++) {
+		if ((mask & (1u << i)) &&
+		    pool_access(&pool, agent_at(i)) == HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED)
+			return false;
+	}
+	return true;
+}
+
+hsa_status_t softgpu_hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t *agents,
+						 const uint32_t *flags, const void *ptr)
+{
+	hsa_status_t status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	struct memory_block *block;
+	uint32_t mask;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (num_agents == 0 || !agents || flags || !ptr)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!make_access_mask(agents, num_agents, &mask))
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	lock_blocks();
+	block = find_block(ptr);
+	if (block && !block->is_locked && access_allowed(block, mask)) {
+		block->access_mask = mask | (1u << block->owner->index);
+		status = HSA_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+static void fill_info(const struct memory_block *block, hsa_amd_pointer_info_t *info)
+{
+	info->type = block->is_locked ? HSA_EXT_POINTER_TYPE_LOCKED : HSA_EXT_POINTER_TYPE_HSA;
+	info->agentBaseAddress = (void *)(block->begin + block->lock_lead);
+	info->hostBaseAddress = (void *)(block->host_begin + block->lock_lead);
+	info->sizeInBytes = block->is_locked ? block->lock_bytes : block->bytes;
+	info->userData = block->user_data;
+	info->agentOwner = agent_handle(block->owner);
+	info->global_flags = block->global_flags;
+}
+
+/* What is known about an address, copied out from under the lock. */
+static bool describe(const void *ptr, hsa_amd_pointer_info_t *ret_info, uint32_t *ret_mask)
+{
+	const struct memory_block *block;
+	bool known;
+
+	lock_blocks();
+	block = find_block(ptr);
+	if (!block)
+		block = find_locked_host(ptr);
+	known = block != NULL;
+	if (known) {
+		fill_info(block, ret_info);
+		*ret_mask = block->access_mask;
+	}
+	pthread_mutex_unlock(&lock);
+	return known;
+}
+
+static hsa_status_t list_accessible(uint32_t mask, void *(*alloc)(size_t), uint32_t *ret_count,
+				    hsa_agent_t **ret_agents)
+{
+	uint32_t count = (uint32_t)__builtin_popcount(mask);
+	hsa_agent_t *list;
+
+	*ret_count = count;
+	if (!alloc || !ret_agents)
+		return HSA_STATUS_SUCCESS;
+	list = alloc((count ? count : 1) * sizeof(*list));
+	if (!list)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	*ret_agents = list;
+	for (uint32_t i = 0; i < agent_count(); i++) {
+		if (mask & (1u << i))
+			*list++ = agent_handle(agent_at(i));
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_amd_pointer_info(const void *ptr, hsa_amd_pointer_info_t *info,
+					  void *(*alloc)(size_t), uint32_t *num_agents_accessible,
+					  hsa_agent_t **accessible)
+{
+	hsa_amd_pointer_info_t found = {.type = HSA_EXT_POINTER_TYPE_UNKNOWN};
+	uint32_t mask = 0;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr || !info || info->size < offsetof(hsa_amd_pointer_info_t, agentBaseAddress))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	describe(ptr, &found, &mask);
+	/* A caller built against an older header has a shorter structure. */
+	found.size = info->size < sizeof(found) ? info->size : (uint32_t)sizeof(found);
+	memcpy(info, &found, found.size);
+	if (!num_agents_accessible)
+		return HSA_STATUS_SUCCESS;
+	return list_accessible(mask, alloc, num_agents_accessible, accessible);
+}
+
+hsa_status_t softgpu_hsa_amd_pointer_info_set_userdata(const void *ptr, void *userdata)
+{
+	struct memory_block *block;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	lock_blocks();
+	block = find_block(ptr);
+	if (!block)
+		block = find_locked_host(ptr);
+	if (block)
+		block->user_data = userdata;
+	pthread_mutex_unlock(&lock);
+	return block ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t
+softgpu_hsa_amd_register_deallocation_callback(void *ptr, hsa_amd_deallocation_callback_t callback,
+					       void *user_data)
+{
+	struct notifier *notifier;
+	struct memory_block *block;
+	bool known;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr || !callback)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	notifier = malloc(sizeof(*notifier));
+	if (!notifier)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	*notifier = (struct notifier){.callback = callback, .user_data = user_data};
+	lock_blocks();
+	block = find_block(ptr);
+	known = block && !block->is_locked;
+	if (known) {
+		notifier->next = block->notifiers;
+		block->notifiers = notifier;
+	}
+	pthread_mutex_unlock(&lock);
+	if (known)
+		return HSA_STATUS_SUCCESS;
+	free(notifier);
+	return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+hsa_status_t
+softgpu_hsa_amd_deregister_deallocation_callback(void *ptr,
+						 hsa_amd_deallocation_callback_t callback)
+{
+	struct notifier *notifier = NULL;
+	struct memory_block *block;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	lock_blocks();
+	block = find_block(ptr);
+	for (struct notifier **link = block ? &block->notifiers : NULL; link && *link;
+	     link = &(*link)->next) {
+		if ((*link)->callback == callback) {
+			notifier = *link;
+			*link = notifier->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (!notifier)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	free(notifier);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_memory_copy(void *dst, const void *src, size_t size)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!dst || !src || !memory_range_fits(dst, size) || !memory_range_fits(src, size))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memmove(memory_translate(dst), memory_translate(src), size);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count)
+{
+	const struct memory_block *block;
+	uint32_t *words;
+	bool fits = false;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!ptr || (uintptr_t)ptr % sizeof(uint32_t) != 0)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	lock_blocks();
+	block = find_block(ptr);
+	if (block)
+		fits = count <= (block->bytes - ((uintptr_t)ptr - block->begin)) / sizeof(uint32_t);
+	pthread_mutex_unlock(&lock);
+	if (!fits)
+		return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+	words = memory_translate(ptr);
+	for (size_t i = 0; i < count; i++)
+		words[i] = value;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Registration is a hint on a machine whose GPUs reach memory through pools. */
+hsa_status_t softgpu_hsa_memory_register(void *ptr, size_t size)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	return ptr && size > 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t softgpu_hsa_memory_deregister(void *ptr, size_t size)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_memory_assign_agent(void *ptr, hsa_agent_t agent,
+					     hsa_access_permission_t access)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!agent_find(agent))
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	if (!ptr || access < HSA_ACCESS_PERMISSION_RO || access > HSA_ACCESS_PERMISSION_RW)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	return HSA_STATUS_SUCCESS;
+}

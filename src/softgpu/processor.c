@@ -1,0 +1,424 @@
+/* The packet processor: one thread a hardware queue takes packets in ring order, runs them, and
+ * completes each at its modelled end, which may come out of order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hsa/hsa_ext_amd.h>
+
+#include "softgpu/clock.h"
+#include "softgpu/config.h"
+#include "softgpu/counters.h"
+#include "softgpu/dispatch.h"
+#include "softgpu/futex.h"
+#include "softgpu/process.h"
+#include "softgpu/queue.h"
+#include "softgpu/report.h"
+#include "softgpu/signal.h"
+#include "softgpu/signal_block.h"
+
+#define MAX_DEPENDENCIES   5
+/* The end of a sleep is spun, with yields: the scheduler is not that exact. */
+#define SPIN_NS		   60000u
+/* How long an idle processor looks at its doorbell before it sleeps. */
+#define IDLE_SPIN_NS	   3000u
+/* A memory signal may change without anybody being woken. */
+#define DEPENDENCY_LOOK_NS 1000000u
+
+/* A packet that was taken and has not completed. */
+struct flight {
+	hsa_signal_t completion; /* referenced, or 0 */
+	uint64_t packet_index;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	const char *kernel; /* NULL: a barrier */
+};
+
+struct processor {
+	struct softgpu_queue *queue;
+	struct dispatcher dispatcher;
+	struct flight flights[SOFTGPU_MAX_OVERLAP];
+	uint32_t flight_count;
+	uint32_t flight_limit;
+	uint64_t last_end_ns;	/* the latest end of a packet that completed */
+	uint64_t blocked_index; /* a packet that was there but had to wait: its index + 1 ... */
+	uint64_t blocked_ns;	/* ... and when that was seen */
+};
+
+struct dependency {
+	hsa_signal_t signal; /* referenced */
+	hsa_signal_condition_t condition;
+	hsa_signal_value_t mask;
+	hsa_signal_value_t compare;
+};
+
+struct dependencies {
+	struct dependency all[MAX_DEPENDENCIES];
+	uint32_t count;
+	bool any_is_enough; /* barrier-OR */
+};
+
+union packet {
+	uint16_t header;
+	hsa_kernel_dispatch_packet_t dispatch;
+	hsa_barrier_and_packet_t barrier;
+	hsa_amd_barrier_value_packet_t barrier_value;
+	uint8_t bytes[AQL_PACKET_BYTES];
+};
+
+static _Thread_local struct softgpu_queue *current_queue;
+
+bool processor_is_stopping(void)
+{
+	return current_queue &&
+	       atomic_load_explicit(&current_queue->stopping, memory_order_relaxed);
+}
+
+bool processor_is_current(const struct softgpu_queue *queue)
+{
+	return current_queue == queue;
+}
+
+static bool is_stopping(const struct processor *processor)
+{
+	return atomic_load_explicit(&processor->queue->stopping, memory_order_relaxed);
+}
+
+/* A dead or unknown completion signal is counted here, once, and then left alone. */
+static hsa_signal_t take_completion(hsa_signal_t signal)
+{
+	return signal.handle && signal_retain(signal) ? signal : (hsa_signal_t){0};
+}
+
+static void finish_flight(const struct processor *processor, const struct flight *flight)
+{
+	const amd_queue_t *amd = &processor->queue->amd;
+	uint32_t properties = __atomic_load_n(&amd->queue_properties, __ATOMIC_ACQUIRE);
+	struct report_span span = {
+		flight->start_ns,
+		flight->end_ns,
+		clock_host_to_ticks(flight->start_ns),
+		clock_host_to_ticks(flight->end_ns),
+	};
+
+	if (flight->kernel && report_truth_wanted())
+		report_truth_dispatch(amd->hsa_queue.id, flight->packet_index, flight->kernel,
+				      &span);
+	if (!flight->completion.handle)
+		return;
+	signal_complete(flight->completion, properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING,
+			span.start_tick, span.end_tick);
+	signal_release(flight->completion);
+}
+
+/* The flight that ends first; of several, the oldest. */
+static struct flight *next_to_end(struct processor *processor)
+{
+	struct flight *first = NULL;
+
+	for (uint32_t i = 0; i < processor->flight_count; i++) {
+		struct flight *flight = &processor->flights[i];
+
+		if (!first || flight->end_ns < first->end_ns)
+			first = flight;
+	}
+	return first;
+}
+
+static void retire_due(struct processor *processor)
+{
+	struct flight *flight = next_to_end(processor);
+
+	while (flight && flight->end_ns <= clock_host_ns()) {
+		struct flight done = *flight;
+		size_t behind = (size_t)(&processor->flights[processor->flight_count] - flight - 1);
+
+		memmove(flight, flight + 1, behind * sizeof(*flight));
+		processor->flight_count--;
+		if (processor->last_end_ns < done.end_ns)
+			processor->last_end_ns = done.end_ns;
+		finish_flight(processor, &done);
+		flight = next_to_end(processor);
+	}
+}
+
+static bool dependency_holds(const struct dependency *dependency)
+{
+	hsa_signal_value_t value = signal_value(dependency->signal) & dependency->mask;
+
+	return signal_condition_holds(dependency->condition, value, dependency->compare);
+}
+
+static bool dependencies_hold(const struct dependencies *wanted)
+{
+	uint32_t held = 0;
+
+	for (uint32_t i = 0; i < wanted->count; i++)
+		held += dependency_holds(&wanted->all[i]);
+	return wanted->any_is_enough && wanted->count ? held > 0 : held == wanted->count;
+}
+
+static void wait_for_epoch(struct processor *processor, uint32_t seen)
+{
+	const struct flight *flight = next_to_end(processor);
+	uint64_t now = clock_host_ns();
+	uint64_t until = now + DEPENDENCY_LOOK_NS;
+
+	if (flight && flight->end_ns <= now + SPIN_NS) {
+		clock_relax();
+		return;
+	}
+	if (flight && flight->end_ns - SPIN_NS < until)
+		until = flight->end_ns - SPIN_NS;
+	signal_epoch_wait(seen, until);
+}
+
+/* Earlier packets go on ending meanwhile. Later ones are not taken: a barrier packet stops the
+ * queue until it is complete. */
+static void wait_for_dependencies(struct processor *processor, const struct dependencies *wanted)
+{
+	for (;;) {
+		uint32_t seen = signal_epoch();
+
+		retire_due(processor);
+		if (is_stopping(processor) || dependencies_hold(wanted))
+			return;
+		wait_for_epoch(processor, seen);
+	}
+}
+
+static void add_dependency(struct dependencies *wanted, const struct dependency *dependency)
+{
+	if (dependency->signal.handle && signal_retain(dependency->signal))
+		wanted->all[wanted->count++] = *dependency;
+}
+
+static void read_barrier(const union packet *packet, struct dependencies *ret_wanted)
+{
+	for (int i = 0; i < MAX_DEPENDENCIES; i++) {
+		struct dependency dependency = {packet->barrier.dep_signal[i],
+						HSA_SIGNAL_CONDITION_EQ, -1, 0};
+
+		add_dependency(ret_wanted, &dependency);
+	}
+}
+
+static void read_vendor(const union packet *packet, struct dependencies *ret_wanted)
+{
+	const hsa_amd_barrier_value_packet_t *value = &packet->barrier_value;
+	struct dependency dependency = {value->signal, value->cond, value->mask, value->value};
+
+	if (value->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
+		add_dependency(ret_wanted, &dependency);
+}
+
+/* Barriers of every kind, and packets that do nothing but complete. */
+static void run_barrier(struct processor *processor, const union packet *packet,
+			struct flight *flight)
+{
+	uint8_t type = (uint8_t)(packet->header >> HSA_PACKET_HEADER_TYPE);
+	struct dependencies wanted = {.any_is_enough = type == HSA_PACKET_TYPE_BARRIER_OR};
+
+	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
+		read_vendor(packet, &wanted);
+	else if (type != HSA_PACKET_TYPE_AGENT_DISPATCH)
+		read_barrier(packet, &wanted);
+	wait_for_dependencies(processor, &wanted);
+	for (uint32_t i = 0; i < wanted.count; i++)
+		signal_release(wanted.all[i].signal);
+	flight->end_ns = clock_host_ns();
+	if (!is_stopping(processor))
+		finish_flight(processor, flight);
+	else
+		signal_release(flight->completion);
+}
+
+static void run_dispatch(struct processor *processor, const union packet *packet,
+			 struct flight *flight)
+{
+	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, &packet->dispatch);
+	uint64_t done_ns = clock_host_ns();
+
+	flight->kernel = kernel ? kernel->name : "?";
+	flight->end_ns =
+		flight->start_ns + (kernel ? kernel->modelled_ns : config_get()->kernel_ns);
+	if (flight->end_ns < done_ns && kernel && atomic_load(&kernel->function))
+		flight->end_ns = done_ns;
+	processor->flights[processor->flight_count++] = *flight;
+}
+
+/* A packet that no hardware can read stops the queue and is told to its owner. */
+static void queue_error(struct processor *processor, hsa_status_t status)
+{
+	struct softgpu_queue *queue = processor->queue;
+
+	atomic_store(&queue->inactive, true);
+	if (queue->error_callback)
+		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
+}
+
+static void count_packet(const union packet *packet, uint8_t type)
+{
+	if (packet->header >> HSA_PACKET_HEADER_BARRIER & 1)
+		softgpu_count(barrier_bits, 1);
+	switch (type) {
+	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+		softgpu_count(packets_kernel_dispatch, 1);
+		break;
+	case HSA_PACKET_TYPE_BARRIER_AND:
+		softgpu_count(packets_barrier_and, 1);
+		break;
+	case HSA_PACKET_TYPE_BARRIER_OR:
+		softgpu_count(packets_barrier_or, 1);
+		break;
+	case HSA_PACKET_TYPE_AGENT_DISPATCH:
+		softgpu_count(packets_agent_dispatch, 1);
+		break;
+	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		softgpu_count(packets_vendor, 1);
+		break;
+	default:
+		softgpu_count(packets_invalid_type, 1);
+		break;
+	}
+}
+
+/* Now, or the modelled end of what the packet had to wait for: the host's own delay in noticing
+ * that end is no part of the device's time. Never earlier than the packet was there. */
+static uint64_t start_of(const struct processor *processor, uint64_t index)
+{
+	if (processor->blocked_index == index + 1 &&
+	    processor->blocked_ns <= processor->last_end_ns)
+		return processor->last_end_ns;
+	return clock_host_ns();
+}
+
+/* The slot is free for its next packet as soon as this one is taken, as on the hardware. */
+static void take_packet(struct processor *processor)
+{
+	struct softgpu_queue *queue = processor->queue;
+	uint64_t index = queue_read_index(queue);
+	uint16_t *slot = queue_slot(queue, index);
+	struct flight flight = {.packet_index = index};
+	union packet packet;
+	uint8_t type;
+
+	packet.header = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	memcpy(packet.bytes + sizeof(packet.header), slot + 1,
+	       sizeof(packet) - sizeof(packet.header));
+	__atomic_store_n(slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
+	__atomic_store_n(&queue->amd.read_dispatch_id, index + 1, __ATOMIC_RELEASE);
+	flight.start_ns = start_of(processor, index);
+	type = (uint8_t)(packet.header >> HSA_PACKET_HEADER_TYPE);
+	count_packet(&packet, type);
+	if (type > HSA_PACKET_TYPE_BARRIER_OR) {
+		queue_error(processor, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+		return;
+	}
+	flight.completion = take_completion(packet.dispatch.completion_signal);
+	if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		run_dispatch(processor, &packet, &flight);
+	else
+		run_barrier(processor, &packet, &flight);
+}
+
+/* Tools may keep the write index that the program sees to themselves: a slot counts when the real
+ * index covers it and its header is valid, whatever the doorbell said. */
+static bool packet_is_there(const struct softgpu_queue *queue, uint64_t index, uint16_t *ret_header)
+{
+	if (atomic_load_explicit(&queue->inactive, memory_order_relaxed) ||
+	    index >= queue_write_index(queue))
+		return false;
+	*ret_header = __atomic_load_n((const uint16_t *)queue_slot(queue, index), __ATOMIC_ACQUIRE);
+	return (uint8_t)(*ret_header >> HSA_PACKET_HEADER_TYPE) != HSA_PACKET_TYPE_INVALID;
+}
+
+static bool can_take(struct processor *processor)
+{
+	uint64_t index = queue_read_index(processor->queue);
+	uint32_t limit = processor->flight_limit;
+	uint16_t header;
+
+	if (!packet_is_there(processor->queue, index, &header))
+		return false;
+	if (header >> HSA_PACKET_HEADER_BARRIER & 1)
+		limit = 1;
+	if (processor->flight_count < limit)
+		return true;
+	if (processor->blocked_index != index + 1) {
+		processor->blocked_index = index + 1;
+		processor->blocked_ns = clock_host_ns();
+	}
+	return false;
+}
+
+static void wait_for_doorbell(struct processor *processor, uint32_t seen)
+{
+	struct softgpu_queue *queue = processor->queue;
+	const struct flight *flight = next_to_end(processor);
+	uint64_t now = clock_host_ns();
+	uint64_t until = flight ? flight->end_ns - SPIN_NS : FUTEX_FOREVER;
+
+	if (flight && flight->end_ns <= now + SPIN_NS) {
+		clock_relax();
+		return;
+	}
+	for (uint64_t end = now + IDLE_SPIN_NS; !flight && clock_host_ns() < end;) {
+		if (atomic_load(&queue->doorbell_word) != seen)
+			return;
+		clock_relax();
+	}
+	atomic_fetch_add(&queue->sleepers, 1);
+	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
+		futex_wait(&queue->doorbell_word, seen, until);
+	atomic_fetch_sub(&queue->sleepers, 1);
+}
+
+static void *processor_thread(void *argument)
+{
+	struct processor *processor = argument;
+
+	current_queue = processor->queue;
+	clock_exact_sleep();
+	while (!is_stopping(processor)) {
+		uint32_t seen = atomic_load(&processor->queue->doorbell_word);
+
+		retire_due(processor);
+		if (can_take(processor))
+			take_packet(processor);
+		else
+			wait_for_doorbell(processor, seen);
+	}
+	for (uint32_t i = 0; i < processor->flight_count; i++)
+		signal_release(processor->flights[i].completion);
+	dispatcher_release(&processor->dispatcher);
+	free(processor);
+	return NULL;
+}
+
+int processor_start(struct softgpu_queue *queue)
+{
+	struct processor *processor = calloc(1, sizeof(*processor));
+	int error;
+
+	if (!processor)
+		return -ENOMEM;
+	processor->queue = queue;
+	processor->flight_limit = config_get()->overlap;
+	error = process_start_thread(&queue->thread, "softgpu-queue", processor_thread, processor);
+	if (error)
+		free(processor);
+	queue->has_thread = !error;
+	return error;
+}
+
+void processor_stop(struct softgpu_queue *queue)
+{
+	if (!queue->has_thread || process_is_forked_child())
+		return;
+	atomic_store(&queue->stopping, true);
+	atomic_fetch_add(&queue->doorbell_word, 1);
+	futex_wake_all(&queue->doorbell_word);
+	pthread_join(queue->thread, NULL);
+	queue->has_thread = false;
+}

@@ -1,0 +1,175 @@
+/* Written with write(2) from a buffer of our own: stdio would flush a copy of it in every forked
+ * child. */
+#include "softgpu/report.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "softgpu/config.h"
+#include "softgpu/counters.h"
+#include "softgpu/process.h"
+#include "softgpu/system.h"
+
+#define BUFFER_BYTES   65536
+#define MAX_LINE_BYTES 1024
+#define MAX_PATH_BYTES 512
+
+struct output {
+	int file; /* -1: could not be opened, or closed */
+	size_t used;
+	char buffer[BUFFER_BYTES];
+};
+
+static struct {
+	pthread_mutex_t lock;
+	bool is_open;
+	bool is_closed; /* the process ends: nothing more is written */
+	struct output output;
+} truth = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* PATTERN with every %p replaced by the process id. */
+static void expand_path(const char *pattern, char *ret_path, size_t path_bytes)
+{
+	size_t used = 0;
+
+	while (*pattern && used + 16 < path_bytes) {
+		if (pattern[0] == '%' && pattern[1] == 'p') {
+			used += (size_t)snprintf(ret_path + used, 16, "%d", (int)getpid());
+			pattern += 2;
+		} else {
+			ret_path[used++] = *pattern++;
+		}
+	}
+	ret_path[used] = '\0';
+}
+
+static void output_open(struct output *output, const char *pattern)
+{
+	char path[MAX_PATH_BYTES];
+
+	output->used = 0;
+	if (!strcmp(pattern, "-")) {
+		output->file = dup(STDERR_FILENO);
+		return;
+	}
+	expand_path(pattern, path, sizeof(path));
+	output->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+static void output_flush(struct output *output)
+{
+	size_t done = 0;
+
+	while (output->file >= 0 && done < output->used) {
+		ssize_t written = write(output->file, output->buffer + done, output->used - done);
+
+		if (written <= 0)
+			break;
+		done += (size_t)written;
+	}
+	output->used = 0;
+}
+
+static void output_close(struct output *output)
+{
+	output_flush(output);
+	if (output->file >= 0)
+		close(output->file);
+	output->file = -1;
+}
+
+__attribute__((format(printf, 2, 3))) static void output_print(struct output *output,
+							       const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	if (output->used + MAX_LINE_BYTES > sizeof(output->buffer))
+		output_flush(output);
+	va_start(arguments, format);
+	length = vsnprintf(output->buffer + output->used, MAX_LINE_BYTES, format, arguments);
+	va_end(arguments);
+	if (length >= MAX_LINE_BYTES)
+		length = MAX_LINE_BYTES - 1;
+	if (length > 0)
+		output->used += (size_t)length;
+}
+
+bool report_truth_wanted(void)
+{
+	return config_get()->truth[0] != '\0';
+}
+
+/* With the lock held. */
+static bool truth_is_ready(void)
+{
+	if (truth.is_closed || process_is_forked_child())
+		return false;
+	if (!truth.is_open) {
+		output_open(&truth.output, config_get()->truth);
+		truth.is_open = true;
+	}
+	return truth.output.file >= 0;
+}
+
+void report_truth_dispatch(uint64_t queue_id, uint64_t packet_index, const char *kernel,
+			   const struct report_span *span)
+{
+	pthread_mutex_lock(&truth.lock);
+	if (truth_is_ready())
+		output_print(&truth.output,
+			     "D %" PRIu64 " %" PRIu64 " %.700s %" PRIu64 " %" PRIu64 " %" PRIu64
+			     " %" PRIu64 "\n",
+			     queue_id, packet_index, kernel, span->start_ns, span->end_ns,
+			     span->start_tick, span->end_tick);
+	pthread_mutex_unlock(&truth.lock);
+}
+
+void report_truth_copy(const char *direction, uint64_t bytes, const struct report_span *span)
+{
+	pthread_mutex_lock(&truth.lock);
+	if (truth_is_ready())
+		output_print(&truth.output,
+			     "C %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			     direction, bytes, span->start_ns, span->end_ns, span->start_tick,
+			     span->end_tick);
+	pthread_mutex_unlock(&truth.lock);
+}
+
+static void write_counters(void)
+{
+	static struct output output;
+	uint64_t values[SOFTGPU_COUNTER_COUNT];
+	const char *names[SOFTGPU_COUNTER_COUNT];
+	uint32_t count = softgpu_counters(values, names, SOFTGPU_COUNTER_COUNT);
+
+	output_open(&output, config_get()->report);
+	output_print(&output, "{\n  \"pid\": %d,\n  \"isa\": \"%s\",\n  \"gpus\": %u,\n",
+		     (int)getpid(), config_get()->isa, config_get()->gpus);
+	output_print(&output, "  \"counters\": {\n");
+	for (uint32_t i = 0; i < count; i++)
+		output_print(&output, "    \"%s\": %" PRIu64 "%s\n", names[i], values[i],
+			     i + 1 < count ? "," : "");
+	output_print(&output, "  }\n}\n");
+	output_close(&output);
+}
+
+/* A destructor, since HIP never calls hsa_shut_down. A process that did not use the device, and a
+ * forked child, leave nothing. */
+__attribute__((destructor)) static void report_at_exit(void)
+{
+	if (process_is_forked_child() || !system_was_up())
+		return;
+	if (config_get()->report[0])
+		write_counters();
+	pthread_mutex_lock(&truth.lock);
+	truth.is_closed = true;
+	if (truth.is_open)
+		output_close(&truth.output);
+	pthread_mutex_unlock(&truth.lock);
+}

@@ -1,0 +1,242 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "trace/bundle.h"
+#include "trace/bundle_layout.h"
+
+struct bundle_writer {
+	char *path;
+	char *temporary;
+	bool force;
+	int fd;
+	uint64_t offset;
+	struct bundle_entry *entries;
+	uint32_t entry_count;
+};
+
+static int fail(const struct bundle_writer *writer, int code, struct dagtap_error *error)
+{
+	return dagtap_error_at(error, code, writer->path, writer->offset, "%s", strerror(-code));
+}
+
+static char *temporary_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder_chars = slash ? (int)(slash - path) + 1 : 0;
+	static _Atomic unsigned serial;
+	char *name;
+
+	if (asprintf(&name, "%.*s.%s.%d.%u.tmp", folder_chars, path, path + folder_chars,
+		     (int)getpid(), serial++) < 0)
+		return NULL;
+	return name;
+}
+
+int bundle_create(const char *path, bool force, struct bundle_writer **ret_writer,
+		  struct dagtap_error *error)
+{
+	struct bundle_writer *writer;
+
+	if (!force && access(path, F_OK) == 0)
+		return dagtap_error_set(error, -EEXIST, "%s: exists already; --force replaces it",
+					path);
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
+	writer->fd = -1;
+	writer->force = force;
+	writer->offset = sizeof(struct bundle_header);
+	writer->path = strdup(path);
+	writer->temporary = temporary_name(path);
+	if (writer->path && writer->temporary)
+		writer->fd =
+			open(writer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	else
+		errno = ENOMEM;
+	if (writer->fd < 0) {
+		int code = -errno;
+
+		bundle_abandon(writer);
+		return dagtap_error_set(error, code, "%s: %s", path, strerror(-code));
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+void bundle_abandon(struct bundle_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->fd >= 0) {
+		close(writer->fd);
+		unlink(writer->temporary);
+	}
+	free(writer->path);
+	free(writer->temporary);
+	free(writer->entries);
+	free(writer);
+}
+
+static int write_at(int fd, const void *bytes, uint64_t size, uint64_t offset)
+{
+	const char *from = bytes;
+
+	while (size) {
+		ssize_t written = pwrite(fd, from, size, (off_t)offset);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		from += written;
+		offset += (uint64_t)written;
+		size -= (uint64_t)written;
+	}
+	return 0;
+}
+
+static int put_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
+		       const void *bytes, uint64_t size, struct dagtap_error *error)
+{
+	static const uint8_t zeros[BUNDLE_ALIGN];
+	uint64_t padding = -size % BUNDLE_ALIGN;
+	struct bundle_entry *entries;
+	XXH3_state_t *state = XXH3_createState();
+	uint64_t checksum;
+	int result;
+
+	entries = reallocarray(writer->entries, writer->entry_count + 1, sizeof(*entries));
+	if (entries)
+		writer->entries = entries;
+	if (!state || !entries || writer->entry_count == BUNDLE_SECTION_MAX) {
+		XXH3_freeState(state);
+		return fail(writer, entries && state ? -E2BIG : -ENOMEM, error);
+	}
+	XXH3_64bits_reset(state);
+	XXH3_64bits_update(state, bytes, size);
+	XXH3_64bits_update(state, zeros, padding);
+	checksum = XXH3_64bits_digest(state);
+	XXH3_freeState(state);
+	result = write_at(writer->fd, bytes, size, writer->offset);
+	if (result == 0)
+		result = write_at(writer->fd, zeros, padding, writer->offset + size);
+	if (result < 0)
+		return fail(writer, result, error);
+	writer->entries[writer->entry_count++] = (struct bundle_entry){
+		.type = type,
+		.pid = pid,
+		.offset = writer->offset,
+		.bytes = size,
+		.stored_bytes = size + padding,
+		.checksum = checksum,
+	};
+	writer->offset += size + padding;
+	return 0;
+}
+
+static void put_escaped(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "%s ", key);
+	for (; *value; value++) {
+		if (*value == '\n')
+			fputs("\\n", out);
+		else if (*value == '\\')
+			fputs("\\\\", out);
+		else
+			fputc(*value, out);
+	}
+	fputc('\n', out);
+}
+
+int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta,
+		    struct dagtap_error *error)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int result;
+
+	if (!out)
+		return fail(writer, -ENOMEM, error);
+	put_escaped(out, "version", meta->version);
+	put_escaped(out, "command", meta->command);
+	fprintf(out, "start_ns %" PRIu64 "\n", meta->start_ns);
+	fprintf(out, "exit_status %" PRId32 "\n", meta->exit_status);
+	if (fclose(out) != 0) {
+		free(text);
+		return fail(writer, -ENOMEM, error);
+	}
+	result = put_section(writer, BUNDLE_META, 0, text, bytes, error);
+	free(text);
+	return result;
+}
+
+int bundle_put_spool(struct bundle_writer *writer, uint32_t pid, const void *bytes, uint64_t size,
+		     struct dagtap_error *error)
+{
+	return put_section(writer, BUNDLE_SPOOL, pid, bytes, size, error);
+}
+
+static int write_index(struct bundle_writer *writer)
+{
+	uint64_t index_bytes = (uint64_t)writer->entry_count * sizeof(*writer->entries);
+	struct bundle_header header = {
+		.version = BUNDLE_VERSION,
+		.section_count = writer->entry_count,
+		.file_bytes = writer->offset + index_bytes,
+		.index_offset = writer->offset,
+		.index_checksum = XXH3_64bits(writer->entries, index_bytes),
+		.created_ns = clock_read_ns(CLOCK_REALTIME),
+	};
+	int result;
+
+	memcpy(header.magic, BUNDLE_MAGIC, sizeof(header.magic));
+	header.header_checksum =
+		XXH3_64bits(&header, offsetof(struct bundle_header, header_checksum));
+	result = write_at(writer->fd, writer->entries, index_bytes, writer->offset);
+	if (result < 0)
+		return result;
+	return write_at(writer->fd, &header, sizeof(header), 0);
+}
+
+/* Not every file system knows RENAME_NOREPLACE; there, link() refuses an existing name too. */
+static int give_name(const struct bundle_writer *writer)
+{
+	if (writer->force)
+		return rename(writer->temporary, writer->path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, writer->temporary, AT_FDCWD, writer->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(writer->temporary, writer->path) < 0)
+		return -errno;
+	unlink(writer->temporary);
+	return 0;
+}
+
+int bundle_finish(struct bundle_writer *writer, struct dagtap_error *error)
+{
+	int result = write_index(writer);
+
+	if (result == 0)
+		result = give_name(writer);
+	if (result == -EEXIST)
+		dagtap_error_set(error, result, "%s: exists already; --force replaces it",
+				 writer->path);
+	else if (result < 0)
+		fail(writer, result, error);
+	if (result == 0) {
+		close(writer->fd);
+		writer->fd = -1;
+	}
+	bundle_abandon(writer);
+	return result;
+}

@@ -1,0 +1,203 @@
+/* The things that a process's rows refer to: threads, agents, queues, API names, kernels. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/process.h"
+#include "trace/table.h"
+
+static uint64_t by_tag(const struct raw *row)
+{
+	return ((const struct record_header *)row->record)->tag;
+}
+
+static uint64_t by_ns_function(const struct raw *row)
+{
+	return ((const struct record_function *)row->record)->ns;
+}
+
+static uint64_t by_handle_function(const struct raw *row)
+{
+	return ((const struct record_function *)row->record)->handle;
+}
+
+/* A thread shows in every chunk that it wrote; the first record that knows a name gives it. */
+static int load_threads(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_THREAD];
+	struct trace_thread *rows, *row = NULL;
+	uint32_t used = 0;
+
+	if (raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	rows = trace_extend(load->trace, threads, list->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_thread *record = list->rows[i].record;
+
+		if (!row || row->tid != record->header.tag) {
+			row = &rows[used++];
+			*row = (struct trace_thread){
+				.process = load->process,
+				.tid = record->header.tag,
+			};
+		}
+		if (!row->name)
+			row->name = strtab_intern_field(load->strings, record->name,
+							sizeof(record->name));
+	}
+	load->trace->threads_count -= list->count - used;
+	return 0;
+}
+
+static int load_agents(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_AGENT];
+	struct trace_agent *rows;
+	uint32_t used = 0;
+
+	if (raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	rows = trace_extend(load->trace, agents, list->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_agent *record = list->rows[i].record;
+
+		if (used && rows[used - 1].index == record->header.tag)
+			continue;
+		rows[used++] = (struct trace_agent){
+			.process = load->process,
+			.index = record->header.tag,
+			.handle = record->handle,
+			.is_gpu = record->is_gpu,
+			.gpu_ordinal = record->gpu_ordinal,
+			.name = strtab_intern_field(load->strings, record->name,
+						    sizeof(record->name)),
+			.product = strtab_intern_field(load->strings, record->product,
+						       sizeof(record->product)),
+			.uuid = strtab_intern_field(load->strings, record->uuid,
+						    sizeof(record->uuid)),
+			.memory_bytes = record->memory_bytes,
+			.compute_units = record->compute_units,
+			.wave_size = record->wave_size,
+		};
+	}
+	load->trace->agents_count -= list->count - used;
+	return 0;
+}
+
+static int load_queues(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_QUEUE];
+	struct trace_queue *rows;
+	uint32_t used = 0;
+
+	if (raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	rows = trace_extend(load->trace, queues, list->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_queue *record = list->rows[i].record;
+
+		if (used && rows[used - 1].id == record->header.tag)
+			continue;
+		rows[used++] = (struct trace_queue){
+			.process = load->process,
+			.id = record->header.tag,
+			.agent = load_find_agent(load, record->agent),
+			.handle = record->handle,
+			.size = record->size,
+			.mode = record->mode,
+		};
+	}
+	load->trace->queues_count -= list->count - used;
+	return 0;
+}
+
+/* " dst:p sizeBytes:s": each argument's name and kind; a dim3 takes two words. */
+static int load_api_args(struct process_load *load, struct trace_api *api, const char *text,
+			 const char *end)
+{
+	unsigned word = 0;
+
+	api->arg_first = load->trace->api_args_count;
+	while (text < end) {
+		const char *space = memchr(text, ' ', (size_t)(end - text));
+		const char *stop = space ? space : end;
+		const char *colon = memrchr(text, ':', (size_t)(stop - text));
+		struct trace_api_arg *arg;
+
+		if (colon && colon + 1 < stop && word < UINT8_MAX) {
+			arg = trace_add(load->trace, api_args);
+			if (!arg)
+				return -ENOMEM;
+			arg->name = strtab_intern(load->strings, text, (size_t)(colon - text));
+			arg->kind = colon[1];
+			arg->word = (uint8_t)word;
+			word += arg->kind == 'd' ? 2 : 1;
+			api->arg_count++;
+		}
+		text = stop + 1;
+	}
+	return 0;
+}
+
+static int load_apis(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_API_NAME];
+	struct trace_api *rows;
+	uint32_t used = 0;
+
+	if (raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	rows = trace_extend(load->trace, apis, list->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_api_name *record = list->rows[i].record;
+		const char *end = record->text + record->text_bytes;
+		const char *space = memchr(record->text, ' ', record->text_bytes);
+		const char *stop = space ? space : end;
+		struct trace_api *api = &rows[used];
+
+		if (used && rows[used - 1].op == record->header.tag)
+			continue;
+		*api = (struct trace_api){
+			.process = load->process,
+			.op = record->header.tag,
+			.name = strtab_intern(load->strings, record->text,
+					      (size_t)(stop - record->text)),
+			.domain = record->domain,
+		};
+		if (space && load_api_args(load, api, space + 1, end) < 0)
+			return -ENOMEM;
+		used++;
+	}
+	load->trace->apis_count -= list->count - used;
+	return 0;
+}
+
+int catalog_load(struct process_load *load)
+{
+	int result;
+
+	load->kernels = load->lists[RECORD_KERNEL];
+	load->lists[RECORD_KERNEL] = (struct raw_list){0};
+	load->functions = load->lists[RECORD_FUNCTION];
+	load->lists[RECORD_FUNCTION] = (struct raw_list){0};
+	result = raw_sort(&load->kernels, by_tag);
+	if (result == 0)
+		result = raw_sort(&load->functions, by_ns_function);
+	if (result == 0)
+		result = raw_sort(&load->functions, by_handle_function);
+	if (result == 0)
+		result = load_threads(load);
+	if (result == 0)
+		result = load_agents(load);
+	if (result == 0)
+		result = load_queues(load);
+	return result == 0 ? load_apis(load) : result;
+}

@@ -1,0 +1,158 @@
+/* Calls and activities meet: one call to many activities. What the call knows goes to its
+ * activities (stream, scope, the size of what it copied), and nothing is guessed: a figure of the
+ * call is only passed on when it can belong to one activity alone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/args.h"
+#include "trace/process.h"
+#include "trace/table.h"
+
+/* hipMemcpyKind */
+enum memcpy_kind { KIND_H2H, KIND_H2D, KIND_D2H, KIND_D2D };
+
+#define PARENT_DEPTH_MAX 64
+
+static int link_activities(struct process_load *load)
+{
+	struct trace *trace = load->trace;
+	uint32_t *links = realloc(trace->call_activities,
+				  ((size_t)trace->activities_count + 1) * sizeof(*links));
+
+	if (!links)
+		return -ENOMEM;
+	trace->call_activities = links;
+	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
+		uint32_t call = trace->activities[i].call;
+
+		/* Activities are in the order of cids already. */
+		links[i] = i;
+		if (call == TRACE_NONE)
+			continue;
+		if (trace->calls[call].activity_count++ == 0)
+			trace->calls[call].activity_first = i;
+	}
+	return 0;
+}
+
+/* The innermost call that names a stream; HIP calls that name none work on the null stream. */
+static uint32_t stream_of(const struct process_load *load, uint32_t call)
+{
+	const struct trace *trace = load->trace;
+
+	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+		const struct trace_call *row = &trace->calls[call];
+
+		if (row->stream != TRACE_NONE)
+			return row->stream;
+		if (row->parent == TRACE_NONE)
+			return trace->apis[row->api].domain == RECORD_DOMAIN_HIP
+				       ? load->first.streams
+				       : TRACE_NONE;
+		call = row->parent;
+	}
+	return TRACE_NONE;
+}
+
+static uint64_t element_bytes(const char *api)
+{
+	if (strstr(api, "D32"))
+		return 4;
+	return strstr(api, "D16") ? 2 : 1;
+}
+
+static bool product(uint64_t a, uint64_t b, uint64_t *ret_value)
+{
+	return !__builtin_mul_overflow(a, b, ret_value);
+}
+
+/* What the call says it copies or fills. */
+static bool call_bytes(const struct trace *trace, const struct trace_call *call,
+		       uint64_t *ret_bytes)
+{
+	const char *name = trace_text(trace, trace->apis[call->api].name);
+	uint64_t value, height, depth = 1;
+
+	if (strncmp(name, "hipMemcpy", 9) != 0 && strncmp(name, "hipMemset", 9) != 0)
+		return false;
+	if (args_get(trace, call, "sizeBytes", ret_bytes))
+		return true;
+	if (args_get(trace, call, "count", &value))
+		return product(value, element_bytes(name), ret_bytes);
+	if (!args_get(trace, call, "width", &value) || !args_get(trace, call, "height", &height))
+		return false;
+	args_get(trace, call, "depth", &depth);
+	return product(value, height, &value) && product(value, depth, ret_bytes);
+}
+
+static enum trace_copy_direction call_direction(const struct trace *trace,
+						const struct trace_call *call)
+{
+	const char *name = trace_text(trace, trace->apis[call->api].name);
+	uint64_t kind;
+
+	if (strstr(name, "DtoD"))
+		return TRACE_D2D;
+	if (strstr(name, "HtoD"))
+		return TRACE_H2D;
+	if (strstr(name, "DtoH"))
+		return TRACE_D2H;
+	if (strstr(name, "Peer"))
+		return TRACE_P2P;
+	if (!args_get(trace, call, "kind", &kind))
+		return TRACE_COPY_UNKNOWN;
+	switch (kind) {
+	case KIND_H2H:
+		return TRACE_H2H;
+	case KIND_H2D:
+		return TRACE_H2D;
+	case KIND_D2H:
+		return TRACE_D2H;
+	case KIND_D2D:
+		return TRACE_D2D;
+	default:
+		return TRACE_COPY_UNKNOWN;
+	}
+}
+
+/* Rectangular copies name no agents, and what a kernel carries has no size of its own: the call's,
+ * if it brought nothing else. */
+static void describe_copy(const struct trace *trace, struct trace_activity *row)
+{
+	const struct trace_call *call = &trace->calls[row->call];
+
+	if (row->kind == TRACE_COPY && row->direction == TRACE_COPY_UNKNOWN)
+		row->direction = call_direction(trace, call);
+	if (!row->blit || call->activity_count != 1)
+		return;
+	call_bytes(trace, call, &row->bytes);
+	if (!args_get(trace, call, "dst", &row->dst))
+		args_get(trace, call, "dest", &row->dst);
+	if (row->kind == TRACE_COPY)
+		args_get(trace, call, "src", &row->src);
+}
+
+int join_load(struct process_load *load)
+{
+	struct trace *trace = load->trace;
+	int result = link_activities(load);
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
+		struct trace_activity *row = &trace->activities[i];
+
+		if (row->call == TRACE_NONE)
+			continue;
+		row->stream = stream_of(load, row->call);
+		row->thread = trace->calls[row->call].thread;
+		if (row->scope == TRACE_NONE)
+			row->scope = trace->calls[row->call].scope;
+		if (row->kind != TRACE_KERNEL)
+			describe_copy(trace, row);
+		if (row->stream != TRACE_NONE && trace->streams[row->stream].agent == TRACE_NONE)
+			trace->streams[row->stream].agent = row->agent;
+	}
+	return 0;
+}

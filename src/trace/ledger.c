@@ -1,0 +1,570 @@
+/* The ledger: for every source, what somebody else than the rows' writer counted, against the rows.
+ *
+ * Witnesses: the counts that each writer keeps apart from its records (lanes), the wrappers' count
+ * of entered calls, the queue gates' counts, the devices' own write indices, the software GPU's
+ * counters, the graphs' topology. In a truncated recording only the lanes are up to date with the
+ * rows; the others were written some time before the end and are left out. */
+#include "trace/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/expect.h"
+#include "trace/process.h"
+#include "trace/table.h"
+
+static const char *const drop_texts[] = {
+#define X(name, text) [RECORD_DROP_##name] = text,
+	RECORD_DROPS(X)
+#undef X
+};
+
+/* Totals that several lines use. */
+struct totals {
+	uint64_t dispatches, dispatches_joined, dispatches_untimed, dispatches_lost_call;
+	uint64_t dispatches_unfinished; /* still running when tracing ended */
+	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
+	uint64_t awaited; /* submissions whose completion is to be recorded */
+	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
+	uint32_t gate_count; /* queues with counts */
+};
+
+struct ledger {
+	struct process_load *load;
+	struct totals totals;
+	uint32_t *barriers_of_call; /* by call, from first.calls */
+	bool truncated;
+	uint64_t open_calls; /* entered, not returned when tracing ended */
+	bool failed;
+};
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static uint64_t class_drops(const struct ledger *ledger, enum record_class class)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+		sum += ledger->load->counts.dropped[class][cause];
+	return sum + ledger->load->counts.in_flight[class];
+}
+
+static bool find_witness(const struct ledger *ledger, const char *source, const char *key,
+			 uint64_t *ret_value)
+{
+	const struct raw_list *list = &ledger->load->lists[RECORD_WITNESS];
+	const struct record_witness *last = NULL;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_witness *record = list->rows[i].record;
+
+		if (strncmp(record->source, source, sizeof(record->source)) != 0 ||
+		    strncmp(record->key, key, sizeof(record->key)) != 0)
+			continue;
+		if (!last || record->ns >= last->ns)
+			last = record;
+	}
+	if (!last)
+		return false;
+	*ret_value = last->value;
+	return true;
+}
+
+static struct trace_source *add_source(struct ledger *ledger, const char *name)
+{
+	struct trace_source *source = trace_add(ledger->load->trace, sources);
+	struct strtab *strings = ledger->load->strings;
+
+	if (!source) {
+		ledger->failed = true;
+		return NULL;
+	}
+	source->process = ledger->load->process;
+	source->name = strtab_intern_z(strings, name);
+	source->state = strtab_intern_z(strings, "on");
+	source->drop_first = ledger->load->trace->drops_count;
+	return source;
+}
+
+/* Drops of one source follow each other: they are added right after the source. */
+static void add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
+		     uint64_t count)
+{
+	struct trace_drop *drop;
+
+	if (count == 0)
+		return;
+	drop = trace_add(ledger->load->trace, drops);
+	if (!drop) {
+		ledger->failed = true;
+		return;
+	}
+	drop->cause = strtab_intern_z(ledger->load->strings, cause);
+	drop->count = count;
+	source->drop_count++;
+}
+
+static void add_class_drops(struct ledger *ledger, struct trace_source *source,
+			    enum record_class class)
+{
+	const struct spool_ledger *counts = &ledger->load->counts;
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+		add_drop(ledger, source, drop_texts[cause], counts->dropped[class][cause]);
+	add_drop(ledger, source, "cut off while being written", counts->in_flight[class]);
+}
+
+static void set_expected(struct ledger *ledger, struct trace_source *source, const char *witness,
+			 uint64_t expected)
+{
+	source->has_expected = true;
+	source->expected = expected;
+	source->witness = strtab_intern_z(ledger->load->strings, witness);
+}
+
+/* EXPECTED by WITNESS, unless the recording was cut off: then the lanes are the witness. What the
+ * lanes miss is unexplained either way. */
+static struct trace_source *add_class_line(struct ledger *ledger, const char *name,
+					   enum record_class class, const char *witness,
+					   uint64_t expected)
+{
+	const struct spool_ledger *counts = &ledger->load->counts;
+	struct trace_source *source = add_source(ledger, name);
+	uint64_t accounted;
+
+	if (!source)
+		return NULL;
+	if (!witness || ledger->truncated) {
+		witness = "lanes";
+		expected = counts->attempted[class];
+	}
+	set_expected(ledger, source, witness, expected);
+	source->received = counts->found[class];
+	add_class_drops(ledger, source, class);
+	accounted = source->received + class_drops(ledger, class);
+	source->unexplained = difference(expected, accounted);
+	if (source->unexplained < counts->missing[class])
+		source->unexplained = counts->missing[class];
+	return source;
+}
+
+static void count_rows(struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	struct totals *totals = &ledger->totals;
+
+	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
+		const struct trace_activity *row = &load->trace->activities[i];
+		bool is_dispatch = row->kind != TRACE_COPY || row->blit;
+		bool has_call = row->call != TRACE_NONE;
+		bool lost = !has_call && load->activity_cids[i - load->first.activities] != 0;
+
+		if (is_dispatch) {
+			totals->dispatches++;
+			totals->dispatches_joined += has_call;
+			totals->dispatches_lost_call += lost;
+			totals->dispatches_untimed += row->untimed != RECORD_UNTIMED_NO;
+			totals->dispatches_unfinished += row->untimed == RECORD_UNTIMED_SHUTDOWN;
+		} else {
+			totals->copies++;
+			totals->copies_joined += has_call;
+			totals->copies_lost_call += lost;
+			totals->copies_untimed += row->untimed != RECORD_UNTIMED_NO;
+		}
+	}
+}
+
+static void count_awaited(struct ledger *ledger)
+{
+	const struct raw_list *list = &ledger->load->lists[RECORD_DISPATCH];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_dispatch *record = list->rows[i].record;
+
+		ledger->totals.awaited += record->untimed == RECORD_UNTIMED_NO;
+	}
+	ledger->totals.awaited += ledger->load->lists[RECORD_COPY].count;
+}
+
+static uint64_t by_tag(const struct raw *row)
+{
+	return ((const struct record_header *)row->record)->tag;
+}
+
+static uint64_t by_ns(const struct raw *row)
+{
+	return ((const struct record_queue_count *)row->record)->ns;
+}
+
+/* Counts are cumulative: the last of each queue is valid. */
+static int count_gates(struct ledger *ledger)
+{
+	struct raw_list *list = &ledger->load->lists[RECORD_QUEUE_COUNT];
+	struct totals *totals = &ledger->totals;
+
+	if (raw_sort(list, by_ns) < 0 || raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_queue_count *record = list->rows[i].record;
+
+		if (i + 1 < list->count && by_tag(&list->rows[i + 1]) == record->header.tag)
+			continue;
+		totals->gate_count++;
+		totals->gate_dispatches += record->dispatches;
+		totals->gate_barriers += record->barriers;
+		totals->gate_others += record->others;
+		totals->write_indices += record->write_index;
+	}
+	return 0;
+}
+
+static int count_barriers(struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+
+	ledger->barriers_of_call =
+		calloc((size_t)(trace->calls_count - load->first.calls) + 1, sizeof(uint32_t));
+	if (!ledger->barriers_of_call)
+		return -ENOMEM;
+	for (uint32_t i = load->first.barriers; i < trace->barriers_count; i++) {
+		if (trace->barriers[i].call != TRACE_NONE)
+			ledger->barriers_of_call[trace->barriers[i].call - load->first.calls]++;
+	}
+	return 0;
+}
+
+static bool has_activity_drops(const struct ledger *ledger)
+{
+	return class_drops(ledger, RECORD_CLASS_DISPATCH) ||
+	       class_drops(ledger, RECORD_CLASS_COPY) ||
+	       class_drops(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
+}
+
+/* A call's own count of what it submitted against the rows that came with its cid. */
+static void judge_calls(struct ledger *ledger, struct trace_source *source)
+{
+	const struct process_load *load = ledger->load;
+
+	for (uint32_t i = load->first.calls; i < load->trace->calls_count; i++) {
+		const struct trace_call *call = &load->trace->calls[i];
+		uint64_t found = (uint64_t)call->activity_count +
+				 ledger->barriers_of_call[i - load->first.calls];
+
+		if (found < call->activities_expected)
+			source->orphan_calls++;
+		else
+			source->joined++;
+	}
+	if (source->orphan_calls && !has_activity_drops(ledger))
+		source->unexplained += source->orphan_calls;
+}
+
+static void add_hip(struct ledger *ledger)
+{
+	struct trace_source *source;
+	uint64_t calls = 0;
+	bool is_counted = find_witness(ledger, "hip", "calls", &calls);
+
+	if (!is_counted && !ledger->load->counts.attempted[RECORD_CLASS_API])
+		return;
+	if (ledger->truncated || !find_witness(ledger, "hip", "open", &ledger->open_calls))
+		ledger->open_calls = 0;
+	if (ledger->open_calls > calls)
+		ledger->open_calls = calls;
+	source = add_class_line(ledger, "hip", RECORD_CLASS_API, is_counted ? "wrappers" : NULL,
+				calls);
+	if (!source)
+		return;
+	if (ledger->open_calls) {
+		add_drop(ledger, source, "not returned when tracing ended", ledger->open_calls);
+		source->unexplained =
+			difference(source->expected, source->received + ledger->open_calls +
+							     class_drops(ledger, RECORD_CLASS_API));
+	}
+	judge_calls(ledger, source);
+}
+
+/* An activity may name a call that has no row: it was dropped, or had not returned. */
+static void judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
+{
+	if (lost && !ledger->truncated && !ledger->open_calls &&
+	    !class_drops(ledger, RECORD_CLASS_API))
+		source->unexplained += lost;
+}
+
+static void add_dispatches(struct ledger *ledger)
+{
+	const struct totals *totals = &ledger->totals;
+	struct trace_source *source =
+		add_class_line(ledger, "hsa.dispatch", RECORD_CLASS_DISPATCH,
+			       totals->gate_count ? "queue gates" : NULL, totals->gate_dispatches);
+
+	if (!source)
+		return;
+	source->joined = totals->dispatches_joined;
+	source->orphan_activities = totals->dispatches - totals->dispatches_joined;
+	source->untimed = totals->dispatches_untimed;
+	judge_lost_calls(ledger, source, totals->dispatches_lost_call);
+	source->unexplained += ledger->load->duplicates;
+}
+
+static void add_copies(struct ledger *ledger)
+{
+	const struct totals *totals = &ledger->totals;
+	struct trace_source *source;
+	uint64_t started = 0;
+	bool is_counted = find_witness(ledger, "hsa", "copies_started", &started);
+
+	source = add_class_line(ledger, "hsa.copy", RECORD_CLASS_COPY,
+				is_counted ? "copy wrappers" : NULL, started);
+	if (!source)
+		return;
+	source->joined = totals->copies_joined;
+	source->orphan_activities = totals->copies - totals->copies_joined;
+	source->untimed = totals->copies_untimed;
+	judge_lost_calls(ledger, source, totals->copies_lost_call);
+}
+
+/* What the gates passed on, against the index that the device itself consumes up to. */
+static void add_packets(struct ledger *ledger)
+{
+	const struct totals *totals = &ledger->totals;
+	struct trace_source *source;
+
+	if (!totals->gate_count || ledger->truncated)
+		return;
+	source = add_source(ledger, "hsa.packet");
+	if (!source)
+		return;
+	set_expected(ledger, source, "device write indices", totals->write_indices);
+	source->received = totals->gate_dispatches + totals->gate_barriers + totals->gate_others;
+	source->joined = source->received;
+	source->unexplained = difference(source->expected, source->received);
+}
+
+static void add_dones(struct ledger *ledger)
+{
+	struct process_load *load = ledger->load;
+	struct trace_source *source = add_source(ledger, "hsa.done");
+	uint64_t accounted;
+
+	if (!source)
+		return;
+	set_expected(ledger, source, "submissions", ledger->totals.awaited);
+	source->received = (uint64_t)load->lists[RECORD_DISPATCH_DONE].count +
+			   load->lists[RECORD_COPY_DONE].count;
+	source->joined = source->received - load->unmatched_done;
+	source->orphan_activities = load->unmatched_done;
+	add_class_drops(ledger, source, RECORD_CLASS_DONE);
+	accounted = source->joined + class_drops(ledger, RECORD_CLASS_DONE);
+	if (ledger->truncated && accounted < source->expected) {
+		add_drop(ledger, source, "recording ends before", source->expected - accounted);
+		accounted = source->expected;
+	}
+	source->unexplained = difference(source->expected, accounted);
+	if (load->unmatched_done && !has_activity_drops(ledger))
+		source->unexplained += load->unmatched_done;
+}
+
+/* One figure of the software GPU against the rows of one class. AHEAD: rows that had not reached the
+ * device when the figure was read. */
+static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
+			     uint64_t counted, uint64_t ahead)
+{
+	struct trace_source *source = add_source(ledger, name);
+	uint64_t accounted = ledger->load->counts.found[class] + class_drops(ledger, class);
+
+	if (!source)
+		return;
+	set_expected(ledger, source, "software GPU", counted);
+	source->received = ledger->load->counts.found[class];
+	source->joined = source->received;
+	add_class_drops(ledger, source, class);
+	if (accounted >= counted && accounted - counted <= ahead)
+		return;
+	source->unexplained = difference(counted, accounted);
+}
+
+static void add_softgpu(struct ledger *ledger)
+{
+	uint64_t dispatches, barriers_and, barriers_or, copies, copies_rect;
+
+	if (ledger->truncated)
+		return;
+	if (!find_witness(ledger, "softgpu", "packets_kernel_dispatch", &dispatches) ||
+	    !find_witness(ledger, "softgpu", "packets_barrier_and", &barriers_and) ||
+	    !find_witness(ledger, "softgpu", "packets_barrier_or", &barriers_or) ||
+	    !find_witness(ledger, "softgpu", "copies", &copies) ||
+	    !find_witness(ledger, "softgpu", "copies_rect", &copies_rect))
+		return;
+	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches,
+			 ledger->totals.dispatches_unfinished);
+	add_softgpu_line(ledger, "softgpu.barrier", RECORD_CLASS_BARRIER,
+			 barriers_and + barriers_or, ledger->totals.dispatches_unfinished);
+	add_softgpu_line(ledger, "softgpu.copy", RECORD_CLASS_COPY, copies + copies_rect, 0);
+}
+
+static uint64_t least_of(const struct expect_graph *expect)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < expect->item_count; i++)
+		sum += expect->items[i].least;
+	return sum;
+}
+
+/* A node's share counts once, in however many pieces it came: fills and copies may be split. */
+static void count_launch(const struct process_load *load, const struct trace_launch *launch,
+			 struct trace_source *source)
+{
+	const struct trace *trace = load->trace;
+	uint32_t last_node = TRACE_NONE;
+	uint32_t at = launch->call == TRACE_NONE ? 0 : trace->calls[launch->call].activity_first;
+
+	for (uint32_t i = 0; i < launch->activity_count; i++) {
+		const struct trace_activity *row = &trace->activities[at + i];
+
+		source->untimed += row->untimed != RECORD_UNTIMED_NO;
+		if (row->node == TRACE_NONE)
+			source->orphan_activities++;
+		else
+			source->joined += row->node != last_node;
+		last_node = row->node;
+	}
+}
+
+/* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
+ * graph is not known in full, are not held against it. */
+static void add_graphs(struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+	struct trace_source *source;
+	uint64_t untold = 0;
+
+	if (trace->launches_count == load->first.launches)
+		return;
+	source = add_source(ledger, "graph");
+	if (!source)
+		return;
+	set_expected(ledger, source, "nodes x launches", 0);
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
+		const struct trace_launch *launch = &trace->launches[i];
+		uint32_t graph =
+			launch->exec == TRACE_NONE ? TRACE_NONE : trace->execs[launch->exec].graph;
+		const struct expect_graph *expect =
+			graph == TRACE_NONE ? NULL : &load->expects[graph - load->first.graphs];
+
+		if (launch->call == TRACE_NONE || !expect || expect->unknown) {
+			untold++;
+			continue;
+		}
+		/* A launch that failed brings nothing. */
+		if (trace->calls[launch->call].result != 0 && launch->activity_count == 0)
+			continue;
+		source->expected += least_of(expect);
+		count_launch(load, launch, source);
+	}
+	source->received = source->joined + source->orphan_activities;
+	if (!has_activity_drops(ledger))
+		source->unexplained = difference(source->expected, source->received);
+	if (untold)
+		source->text =
+			strtab_format(load->strings,
+				      "%llu launches not judged: cut off, or of a graph that "
+				      "is not known in full",
+				      (unsigned long long)untold);
+}
+
+/* What a source says about itself goes to its line, or to a line of its own. */
+static void add_states(struct ledger *ledger, uint32_t first)
+{
+	static const char *const states[] = {"on", "on", "partial", "absent"};
+	struct process_load *load = ledger->load;
+	const struct raw_list *list = &load->lists[RECORD_SOURCE];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_source *record = list->rows[i].record;
+		trace_string name =
+			strtab_intern_field(load->strings, record->name, sizeof(record->name));
+		uint32_t at = first;
+		struct trace_source *source;
+
+		while (at < load->trace->sources_count && load->trace->sources[at].name != name)
+			at++;
+		source = at < load->trace->sources_count
+				 ? &load->trace->sources[at]
+				 : add_source(ledger, load->strings->strings[name]);
+		if (!source)
+			return;
+		source->state = strtab_intern_z(
+			load->strings, states[record->header.tag < 4 ? record->header.tag : 0]);
+		source->text = strtab_intern(load->strings, record->text, record->text_bytes);
+	}
+}
+
+static void add_all(struct ledger *ledger)
+{
+	uint32_t first = ledger->load->trace->sources_count;
+
+	add_hip(ledger);
+	add_dispatches(ledger);
+	add_class_line(ledger, "hsa.barrier", RECORD_CLASS_BARRIER,
+		       ledger->totals.gate_count ? "queue gates" : NULL,
+		       ledger->totals.gate_barriers);
+	add_packets(ledger);
+	add_copies(ledger);
+	add_dones(ledger);
+	add_softgpu(ledger);
+	add_graphs(ledger);
+	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
+	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);
+	add_class_line(ledger, "meta", RECORD_CLASS_META, NULL, 0);
+	add_states(ledger, first);
+}
+
+int ledger_load(struct process_load *load)
+{
+	struct ledger ledger = {
+		.load = load,
+		.truncated = load->trace->processes[load->process].state == TRACE_TRUNCATED,
+	};
+	int result = count_gates(&ledger);
+
+	if (result == 0)
+		result = count_barriers(&ledger);
+	if (result == 0) {
+		count_rows(&ledger);
+		count_awaited(&ledger);
+		add_all(&ledger);
+	}
+	free(ledger.barriers_of_call);
+	return ledger.failed ? -ENOMEM : result;
+}
+
+bool ledger_is_closed(const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		if (trace->sources[i].unexplained)
+			return false;
+	}
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (trace->messages[i].damage)
+			return false;
+	}
+	return true;
+}
+
+uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < source->drop_count; i++)
+		sum += trace->drops[source->drop_first + i].count;
+	return sum;
+}

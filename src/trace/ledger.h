@@ -1,0 +1,13 @@
+/* The ledger's verdict over all processes (the lines themselves are trace.sources). */
+#ifndef DAGTAP_TRACE_LEDGER_H
+#define DAGTAP_TRACE_LEDGER_H
+
+#include "trace/model.h"
+
+/* No source has anything unexplained and no damage was found. */
+bool ledger_is_closed(const struct trace *trace);
+
+/* All of a source's drops. */
+uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source);
+
+#endif

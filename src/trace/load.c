@@ -1,0 +1,349 @@
+#include "trace/load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/reader.h"
+#include "record/spool.h"
+#include "trace/bundle.h"
+#include "trace/ingest.h"
+#include "trace/strtab.h"
+#include "trace/table.h"
+
+#define MAGIC_BYTES 8
+
+/* An open recording: the readers of its spools and what they read from. */
+struct recording {
+	const char *name;
+	struct bundle bundle; /* empty if it is none */
+	struct spool_reader **readers;
+	uint32_t reader_count;
+	struct dagtap_error *refused; /* one line for each spool that could not be read */
+	uint32_t refused_count;
+};
+
+/* What trace->arena points to. */
+struct trace_arena {
+	struct strtab strings;
+};
+
+static void close_recording(struct recording *recording)
+{
+	for (uint32_t i = 0; i < recording->reader_count; i++)
+		spool_reader_close(recording->readers[i]);
+	free(recording->readers);
+	free(recording->refused);
+	bundle_close(&recording->bundle);
+}
+
+static int keep_reader(struct recording *recording, struct spool_reader *reader)
+{
+	struct spool_reader **place =
+		table_add((void **)&recording->readers, &recording->reader_count, sizeof(*place));
+
+	if (!place) {
+		spool_reader_close(reader);
+		return -ENOMEM;
+	}
+	*place = reader;
+	return 0;
+}
+
+/* One bad spool among several does not hide the others. */
+static int keep_refusal(struct recording *recording, const struct dagtap_error *refusal)
+{
+	struct dagtap_error *place =
+		table_add((void **)&recording->refused, &recording->refused_count, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	*place = *refusal;
+	return 0;
+}
+
+static int add_spool_file(struct recording *recording, const char *path)
+{
+	struct spool_reader *reader;
+	struct dagtap_error refusal;
+	int result = spool_reader_open(path, &reader, &refusal);
+
+	if (result == -ENOMEM)
+		return result;
+	return result < 0 ? keep_refusal(recording, &refusal) : keep_reader(recording, reader);
+}
+
+static int add_spool_bytes(struct recording *recording, const char *name, const void *bytes,
+			   size_t size)
+{
+	struct spool_reader *reader;
+	struct dagtap_error refusal;
+	int result = spool_reader_open_memory(bytes, size, name, &reader, &refusal);
+
+	if (result == -ENOMEM)
+		return result;
+	return result < 0 ? keep_refusal(recording, &refusal) : keep_reader(recording, reader);
+}
+
+static int add_bundle(struct recording *recording)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < recording->bundle.section_count && result == 0; i++) {
+		const struct bundle_section *section = &recording->bundle.sections[i];
+
+		if (section->type == BUNDLE_SPOOL)
+			result = add_spool_bytes(recording, recording->name, section->bytes,
+						 section->size);
+	}
+	return result;
+}
+
+static int is_spool_name(const struct dirent *entry)
+{
+	size_t chars = strlen(entry->d_name), suffix = strlen(SPOOL_SUFFIX);
+
+	return chars > suffix && !strcmp(entry->d_name + chars - suffix, SPOOL_SUFFIX);
+}
+
+static int add_folder(struct recording *recording, struct dagtap_error *error)
+{
+	struct dirent **entries;
+	int count = scandir(recording->name, &entries, is_spool_name, alphasort);
+	int result = 0;
+
+	if (count < 0)
+		return dagtap_error_set(error, -errno, "%s: %s", recording->name, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		char *path = NULL;
+
+		if (result == 0 &&
+		    asprintf(&path, "%s/%s", recording->name, entries[i]->d_name) < 0)
+			result = -ENOMEM;
+		if (result == 0)
+			result = add_spool_file(recording, path);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	if (count == 0)
+		return dagtap_error_set(error, -ENOENT, "%s: no spools in this folder",
+					recording->name);
+	return result;
+}
+
+static bool is_spool_magic(const void *bytes, size_t size)
+{
+	return size >= MAGIC_BYTES && !memcmp(bytes, SPOOL_MAGIC, MAGIC_BYTES);
+}
+
+static int not_a_recording(const char *name, size_t size, struct dagtap_error *error)
+{
+	return dagtap_error_at(error, -EINVAL, name, 0,
+			       size ? "neither a .dagtap nor a spool (unknown first bytes)"
+				    : "the file is empty");
+}
+
+static int open_file(struct recording *recording, struct dagtap_error *error)
+{
+	char magic[MAGIC_BYTES];
+	ssize_t got = -1;
+	int fd = open(recording->name, O_RDONLY | O_CLOEXEC);
+	int code;
+
+	if (fd >= 0)
+		got = read(fd, magic, sizeof(magic));
+	code = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (got < 0)
+		return dagtap_error_set(error, code, "%s: %s", recording->name, strerror(-code));
+	if (is_spool_magic(magic, (size_t)got))
+		return add_spool_file(recording, recording->name);
+	if (!bundle_is_magic(magic, (size_t)got))
+		return not_a_recording(recording->name, (size_t)got, error);
+	code = bundle_open(recording->name, &recording->bundle, error);
+	return code < 0 ? code : add_bundle(recording);
+}
+
+static int open_path(struct recording *recording, struct dagtap_error *error)
+{
+	struct stat status;
+
+	if (stat(recording->name, &status) < 0)
+		return dagtap_error_set(error, -errno, "%s: %s", recording->name, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return add_folder(recording, error);
+	if (!S_ISREG(status.st_mode))
+		return dagtap_error_set(error, -EINVAL, "%s: neither a file nor a folder",
+					recording->name);
+	return open_file(recording, error);
+}
+
+static int compare_readers(const void *left, const void *right)
+{
+	const struct spool_info *a = spool_reader_info(*(struct spool_reader *const *)left);
+	const struct spool_info *b = spool_reader_info(*(struct spool_reader *const *)right);
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->session_id > b->session_id) - (a->session_id < b->session_id);
+}
+
+static int new_trace(struct trace **ret_trace)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+	struct trace_arena *arena = calloc(1, sizeof(*arena));
+
+	if (!trace || !arena || strtab_init(&arena->strings) < 0) {
+		free(trace);
+		free(arena);
+		return -ENOMEM;
+	}
+	trace->arena = arena;
+	trace->exit_status = -1;
+	*ret_trace = trace;
+	return 0;
+}
+
+/* Arrays that no row was added to still have an address. */
+static int tell_refusals(struct trace *trace, struct strtab *strings,
+			 const struct recording *recording)
+{
+	for (uint32_t i = 0; i < recording->refused_count; i++) {
+		struct trace_message *message = trace_add(trace, messages);
+
+		if (!message)
+			return -ENOMEM;
+		*message = (struct trace_message){
+			.process = TRACE_NONE,
+			.damage = true,
+			.text = strtab_intern_z(strings, recording->refused[i].message),
+		};
+	}
+	return 0;
+}
+
+static int fill_trace(struct trace *trace, const struct recording *recording,
+		      const struct trace_options *options)
+{
+	struct strtab *strings = &((struct trace_arena *)trace->arena)->strings;
+	int result = 0;
+
+	if (recording->reader_count > 1)
+		qsort(recording->readers, recording->reader_count, sizeof(*recording->readers),
+		      compare_readers);
+	for (uint32_t i = 0; i < recording->reader_count && result == 0; i++) {
+		if (options && options->progress)
+			options->progress(options->progress_context, "loading", i,
+					  recording->reader_count);
+		result = ingest_spool(trace, strings, recording->readers[i]);
+	}
+	if (result == 0)
+		result = tell_refusals(trace, strings, recording);
+	if (recording->bundle.meta.command)
+		trace->command = strtab_intern_z(strings, recording->bundle.meta.command);
+	if (recording->bundle.sections)
+		trace->exit_status = recording->bundle.meta.exit_status;
+	trace->strings = strings->strings;
+	trace->strings_count = strings->count;
+	return result == 0 && strings->failed ? -ENOMEM : result;
+}
+
+static int finish(struct recording *recording, int result, const struct trace_options *options,
+		  struct trace **ret_trace, struct dagtap_error *error)
+{
+	struct trace *trace = NULL;
+	bool is_said = result < 0 && result != -ENOMEM;
+
+	if (result == 0 && recording->reader_count == 0 && recording->refused_count) {
+		*error = recording->refused[0];
+		result = error->code;
+		is_said = true;
+	}
+	if (result == 0)
+		result = new_trace(&trace);
+	if (result == 0)
+		result = fill_trace(trace, recording, options);
+	if (result < 0 && !is_said)
+		dagtap_error_set(error, result, "%s: %s", recording->name,
+				 result == -E2BIG ? "more rows than fit" : "out of memory");
+	close_recording(recording);
+	if (result < 0) {
+		trace_close(trace);
+		return result;
+	}
+	*ret_trace = trace;
+	return 0;
+}
+
+int trace_open(const char *path, const struct trace_options *options, struct trace **ret_trace,
+	       struct dagtap_error *error)
+{
+	struct recording recording = {.name = path};
+	struct dagtap_error unused;
+	int result = open_path(&recording, error ? error : &unused);
+
+	return finish(&recording, result, options, ret_trace, error ? error : &unused);
+}
+
+int trace_open_memory(const char *name, const void *bytes, size_t size, struct trace **ret_trace,
+		      struct dagtap_error *error)
+{
+	struct recording recording = {.name = name};
+	struct dagtap_error unused;
+	int result;
+
+	if (!error)
+		error = &unused;
+	if (is_spool_magic(bytes, size)) {
+		result = add_spool_bytes(&recording, name, bytes, size);
+	} else if (bundle_is_magic(bytes, size)) {
+		result = bundle_open_memory(name, bytes, size, &recording.bundle, error);
+		if (result == 0)
+			result = add_bundle(&recording);
+	} else {
+		result = not_a_recording(name, size, error);
+	}
+	return finish(&recording, result, NULL, ret_trace, error);
+}
+
+void trace_close(struct trace *trace)
+{
+	struct trace_arena *arena;
+
+	if (!trace)
+		return;
+	arena = trace->arena;
+	free(trace->processes);
+	free(trace->threads);
+	free(trace->agents);
+	free(trace->queues);
+	free(trace->streams);
+	free(trace->scopes);
+	free(trace->apis);
+	free(trace->api_args);
+	free(trace->calls);
+	free(trace->activities);
+	free(trace->graphs);
+	free(trace->nodes);
+	free(trace->edges);
+	free(trace->execs);
+	free(trace->launches);
+	free(trace->barriers);
+	free(trace->sources);
+	free(trace->drops);
+	free(trace->messages);
+	free(trace->call_activities);
+	free(trace->words);
+	strtab_release(&arena->strings);
+	free(arena);
+	free(trace);
+}

@@ -1,0 +1,176 @@
+#include "trace/process.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trace/clock.h"
+#include "trace/expect.h"
+#include "trace/sort.h"
+#include "trace/table.h"
+
+void process_load_release(struct process_load *load)
+{
+	for (int i = 0; i < RECORD_TYPE_COUNT; i++)
+		free(load->lists[i].rows);
+	free(load->kernels.rows);
+	free(load->functions.rows);
+	for (uint32_t i = 0; i < load->clock_count; i++)
+		clock_fit_release(&load->clocks[i]);
+	free(load->clocks);
+	free(load->activity_cids);
+	free(load->launch_cids);
+	if (load->expects)
+		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
+}
+
+int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
+{
+	struct sort_row *order = malloc(((size_t)list->count + 1) * sizeof(*order));
+	struct raw *sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
+	int result = order && sorted ? 0 : -ENOMEM;
+
+	if (result == 0) {
+		for (uint32_t i = 0; i < list->count; i++)
+			order[i] = (struct sort_row){.key = key(&list->rows[i]), .index = i};
+		result = sort_rows(order, list->count);
+	}
+	if (result == 0) {
+		for (uint32_t i = 0; i < list->count; i++)
+			sorted[i] = list->rows[order[i].index];
+		free(list->rows);
+		list->rows = sorted;
+		sorted = NULL;
+	}
+	free(order);
+	free(sorted);
+	return result;
+}
+
+int64_t raw_find(const struct raw_list *list, uint64_t key,
+		 uint64_t (*key_of)(const struct raw *row))
+{
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (key_of(&list->rows[middle]) <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int64_t)low - 1;
+}
+
+/* Finds the row of this process whose FIELD is KEY in an array of the trace sorted by FIELD. */
+#define FIND_ROW(load, array, field, wanted)                                                       \
+	do {                                                                                       \
+		uint32_t low_ = (load)->first.array, high_ = (load)->trace->array##_count;         \
+                                                                                                   \
+		while (low_ < high_) {                                                             \
+			uint32_t middle_ = low_ + (high_ - low_) / 2;                              \
+                                                                                                   \
+			if ((load)->trace->array[middle_].field < (wanted))                        \
+				low_ = middle_ + 1;                                                \
+			else                                                                       \
+				high_ = middle_;                                                   \
+		}                                                                                  \
+		if (low_ < (load)->trace->array##_count &&                                         \
+		    (load)->trace->array[low_].field == (wanted))                                  \
+			return low_;                                                               \
+		return TRACE_NONE;                                                                 \
+	} while (0)
+
+uint32_t load_find_thread(const struct process_load *load, uint32_t tid)
+{
+	FIND_ROW(load, threads, tid, tid);
+}
+
+uint32_t load_find_queue(const struct process_load *load, uint32_t id)
+{
+	FIND_ROW(load, queues, id, id);
+}
+
+uint32_t load_find_scope(const struct process_load *load, uint64_t id)
+{
+	if (id == 0)
+		return TRACE_NONE;
+	FIND_ROW(load, scopes, id, id);
+}
+
+uint32_t load_find_call(const struct process_load *load, uint64_t cid)
+{
+	if (cid == 0)
+		return TRACE_NONE;
+	FIND_ROW(load, calls, cid, cid);
+}
+
+uint32_t load_find_agent(const struct process_load *load, uint64_t handle)
+{
+	for (uint32_t i = load->first.agents; i < load->trace->agents_count; i++) {
+		if (load->trace->agents[i].handle == handle && handle)
+			return i;
+	}
+	return TRACE_NONE;
+}
+
+static uint64_t kernel_id(const struct raw *row)
+{
+	return ((const struct record_kernel *)row->record)->header.tag;
+}
+
+trace_string load_kernel_name(const struct process_load *load, uint32_t kernel)
+{
+	int64_t at = raw_find(&load->kernels, kernel, kernel_id);
+	const struct record_kernel *record;
+
+	if (kernel == 0 || at < 0)
+		return 0;
+	record = load->kernels.rows[at].record;
+	if (record->header.tag != kernel)
+		return 0;
+	return strtab_intern(load->strings, record->name, record->name_bytes);
+}
+
+static uint64_t function_handle(const struct raw *row)
+{
+	return ((const struct record_function *)row->record)->handle;
+}
+
+trace_string load_function_name(const struct process_load *load, uint64_t handle, uint64_t ns)
+{
+	const struct record_function *best = NULL;
+
+	for (int64_t at = raw_find(&load->functions, handle, function_handle); at >= 0; at--) {
+		const struct record_function *record = load->functions.rows[at].record;
+
+		if (record->handle != handle)
+			break;
+		/* Handles are re-used: the last one known by then; failing that, the first ever. */
+		best = record;
+		if (record->ns <= ns)
+			break;
+	}
+	return best ? strtab_intern(load->strings, best->name, best->header.tag) : 0;
+}
+
+int load_message(struct process_load *load, bool damage, const char *format, ...)
+{
+	struct trace_message *message = trace_add(load->trace, messages);
+	char text[600];
+	va_list args;
+
+	if (!message)
+		return -ENOMEM;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	*message = (struct trace_message){
+		.process = load->process,
+		.damage = damage,
+		.text = strtab_intern_z(load->strings, text),
+	};
+	return 0;
+}

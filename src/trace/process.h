@@ -1,0 +1,89 @@
+/* Inside trace/: one process's records on their way into the model.
+ *
+ * load.c fills the lists from the spool, then runs the stages below in this order; each appends
+ * its rows to the arrays of the trace and may read what earlier stages made. Processes are loaded
+ * one after the other, by (start, pid), so the arrays come out sorted by process. Record pointers
+ * point into the spool's bytes and end with the stages.
+ */
+#ifndef DAGTAP_TRACE_PROCESS_H
+#define DAGTAP_TRACE_PROCESS_H
+
+#include "record/reader.h"
+#include "record/record.h"
+#include "trace/model.h"
+#include "trace/strtab.h"
+
+struct clock_fit;
+struct expect_graph;
+
+struct raw {
+	const void *record;
+	uint32_t tid; /* of the thread that wrote it */
+};
+
+struct raw_list {
+	struct raw *rows;
+	uint32_t count;
+};
+
+/* Rows [first, count) of each array belong to the process being loaded. */
+struct process_first {
+	uint32_t threads, agents, queues, streams, scopes, apis, calls, activities;
+	uint32_t graphs, nodes, edges, execs, launches, barriers;
+};
+
+struct process_load {
+	struct trace *trace;
+	struct strtab *strings;
+	uint32_t process;
+	struct raw_list lists[RECORD_TYPE_COUNT];
+	struct process_first first;
+	struct spool_ledger counts; /* what the spool says about itself */
+	uint64_t damage;	    /* defects found in it */
+
+	struct clock_fit *clocks; /* by agent, from first.agents */
+	uint32_t clock_count;
+	struct raw_list kernels;      /* KERNEL records by kernel id */
+	struct raw_list functions;    /* FUNCTION records by (handle, ns) */
+	uint64_t *activity_cids;      /* by activity, from first.activities */
+	uint64_t *launch_cids;	      /* by launch, from first.launches */
+	struct expect_graph *expects; /* by graph, from first.graphs */
+	uint64_t duplicates;	      /* rows with the key of another row */
+	uint64_t unmatched_done;      /* completions of nothing that was submitted */
+};
+
+/* Every stage: 0 or -ENOMEM / -E2BIG; defects of the data become messages. */
+int catalog_load(struct process_load *load);	/* threads, agents, queues, apis, kernels */
+int scopes_load(struct process_load *load);	/* scopes */
+int clocks_load(struct process_load *load);	/* clock fits */
+int calls_load(struct process_load *load);	/* calls, words */
+int streams_load(struct process_load *load);	/* streams, and each call's */
+int activities_load(struct process_load *load); /* activities, barriers */
+int join_load(struct process_load *load);	/* calls <-> activities, streams, copies */
+int graphs_load(struct process_load *load);	/* graphs, nodes, edges, execs, launches */
+int naming_load(struct process_load *load);	/* which node an activity is */
+int ledger_load(struct process_load *load);	/* sources, drops */
+void process_load_release(struct process_load *load);
+
+/* Replaces LIST's order by ascending key; stable. */
+int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
+
+/* Last row whose key is at most KEY in a list sorted by it, or -1. */
+int64_t raw_find(const struct raw_list *list, uint64_t key,
+		 uint64_t (*key_of)(const struct raw *row));
+
+/* Index into the trace's array, TRACE_NONE if there is none; 0 and unknown ids give TRACE_NONE. */
+uint32_t load_find_thread(const struct process_load *load, uint32_t tid);
+uint32_t load_find_agent(const struct process_load *load, uint64_t handle);
+uint32_t load_find_queue(const struct process_load *load, uint32_t id);
+uint32_t load_find_scope(const struct process_load *load, uint64_t id);
+uint32_t load_find_call(const struct process_load *load, uint64_t cid);
+
+/* Name of the kernel with this id; of the function behind a HIP handle at that time. 0 = unknown. */
+trace_string load_kernel_name(const struct process_load *load, uint32_t kernel);
+trace_string load_function_name(const struct process_load *load, uint64_t handle, uint64_t ns);
+
+int load_message(struct process_load *load, bool damage, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

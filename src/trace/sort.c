@@ -1,0 +1,72 @@
+#include "trace/sort.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT_BITS  11
+#define DIGIT_COUNT (1u << DIGIT_BITS)
+
+static bool is_sorted(const struct sort_row *rows, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		if (rows[i - 1].key > rows[i].key)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t differing_bits(const struct sort_row *rows, uint32_t count)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 1; i < count; i++)
+		bits |= rows[i].key ^ rows[0].key;
+	return bits;
+}
+
+static void distribute(const struct sort_row *from, struct sort_row *to, uint32_t count,
+		       unsigned shift)
+{
+	uint32_t place[DIGIT_COUNT] = {0};
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		place[(from[i].key >> shift) & (DIGIT_COUNT - 1)]++;
+	for (uint32_t digit = 0; digit < DIGIT_COUNT; digit++) {
+		uint32_t here = place[digit];
+
+		place[digit] = next;
+		next += here;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		to[place[(from[i].key >> shift) & (DIGIT_COUNT - 1)]++] = from[i];
+}
+
+int sort_rows(struct sort_row *rows, uint32_t count)
+{
+	struct sort_row *from = rows, *to, *spare;
+	uint64_t bits;
+
+	if (is_sorted(rows, count))
+		return 0;
+	spare = malloc((size_t)count * sizeof(*rows));
+	if (!spare)
+		return -ENOMEM;
+	to = spare;
+	bits = differing_bits(rows, count);
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+		struct sort_row *swap = from;
+
+		if (!((bits >> shift) & (DIGIT_COUNT - 1)))
+			continue;
+		distribute(from, to, count, shift);
+		from = to;
+		to = swap;
+	}
+	if (from != rows)
+		memcpy(rows, from, (size_t)count * sizeof(*rows));
+	free(spare);
+	return 0;
+}

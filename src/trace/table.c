@@ -1,0 +1,53 @@
+#include "trace/table.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_FIRST 16
+#define TABLE_LIMIT (UINT32_MAX - 1)
+
+void *table_extend(void **array, uint32_t *count, uint64_t more, size_t row_bytes)
+{
+	uint64_t total = (uint64_t)*count + more;
+	char *rows;
+
+	if (more > TABLE_LIMIT || total > TABLE_LIMIT)
+		return NULL;
+	rows = *array;
+	if (!rows || more) {
+		/* One row to spare: a stage may ask for none and still gets an address. */
+		rows = realloc(*array, (total + 1) * row_bytes);
+		if (!rows)
+			return NULL;
+		*array = rows;
+	}
+	rows += *count * row_bytes;
+	memset(rows, 0, more * row_bytes);
+	*count = (uint32_t)total;
+	return rows;
+}
+
+static bool is_full(uint32_t count)
+{
+	return count == 0 || (count >= TABLE_FIRST && (count & (count - 1)) == 0);
+}
+
+void *table_add(void **array, uint32_t *count, size_t row_bytes)
+{
+	uint64_t capacity = *count ? (uint64_t)*count * 2 : TABLE_FIRST;
+	char *row;
+
+	if (*count >= TABLE_LIMIT)
+		return NULL;
+	if (is_full(*count)) {
+		row = realloc(*array, capacity * row_bytes);
+		if (!row)
+			return NULL;
+		*array = row;
+	}
+	row = (char *)*array + *count * row_bytes;
+	memset(row, 0, row_bytes);
+	*count += 1;
+	return row;
+}

@@ -1,0 +1,25 @@
+/* Growing the arrays of the model: plain pointer and count, as struct trace has them.
+ *
+ * Two ways, one per array: table_extend when a stage knows how many rows come (exact room), and
+ * table_add, row by row, whose room doubles (capacity follows from the count, so it needs no
+ * field). New rows are zeroed. NULL = out of memory or more than 2^32 - 2 rows; the array is
+ * untouched then. */
+#ifndef DAGTAP_TRACE_TABLE_H
+#define DAGTAP_TRACE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *table_extend(void **array, uint32_t *count, uint64_t more, size_t row_bytes);
+void *table_add(void **array, uint32_t *count, size_t row_bytes);
+
+/* First of MORE new rows; not NULL even when MORE is 0. */
+#define trace_extend(trace, name, more)                                                            \
+	((__typeof__((trace)->name))table_extend((void **)&(trace)->name, &(trace)->name##_count,  \
+						 (more), sizeof(*(trace)->name)))
+
+#define trace_add(trace, name)                                                                     \
+	((__typeof__((trace)->name))table_add((void **)&(trace)->name, &(trace)->name##_count,     \
+					      sizeof(*(trace)->name)))
+
+#endif

@@ -1,0 +1,85 @@
+/* What crosses HIP's interface by value or behind a pointer that we follow, for code that must
+ * not depend on one version's headers. Same layout from HIP 5.2 on; tests/capture_hip compares it
+ * with the installed headers. Handles are plain pointers, enums are int. */
+#ifndef VENDOR_HIP_TYPES_H
+#define VENDOR_HIP_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* hipError_t */
+enum {
+	HIP_OK = 0,
+	HIP_NOT_SUPPORTED = 801,
+	HIP_CAPTURE_UNMATCHED = 903,
+	HIP_CAPTURE_WRONG_THREAD = 908,
+};
+
+/* Streams that are no handles: cannot be captured, the runtime need not be asked. */
+#define HIP_STREAM_LEGACY 1
+
+struct hip_dim3 {
+	uint32_t x, y, z;
+};
+
+struct hip_extent {
+	size_t width, height, depth;
+};
+
+struct hip_pitched {
+	void *ptr;
+	size_t pitch, xsize, ysize;
+};
+
+struct hip_position {
+	size_t x, y, z;
+};
+
+struct hip_ipc_handle {
+	char reserved[64];
+};
+
+struct hip_channel {
+	int x, y, z, w, f;
+};
+
+struct hip_kernel_params {
+	struct hip_dim3 block;
+	void **extra;
+	void *function;
+	struct hip_dim3 grid;
+	void **arguments;
+	uint32_t shared_bytes;
+};
+
+struct hip_memset_params {
+	void *dst;
+	uint32_t element_bytes;
+	size_t height, pitch;
+	uint32_t value;
+	size_t width;
+};
+
+struct hip_copy_params {
+	void *src_array;
+	struct hip_position src_position;
+	struct hip_pitched src;
+	void *dst_array;
+	struct hip_position dst_position;
+	struct hip_pitched dst;
+	struct hip_extent extent;
+	int kind;
+};
+
+/* hipMemcpyKind */
+enum hip_copy_kind {
+	HIP_COPY_HOST_TO_HOST,
+	HIP_COPY_HOST_TO_DEVICE,
+	HIP_COPY_DEVICE_TO_HOST,
+	HIP_COPY_DEVICE_TO_DEVICE,
+	HIP_COPY_DEFAULT,
+};
+
+enum hip_capture_status { HIP_CAPTURE_NONE, HIP_CAPTURE_ACTIVE, HIP_CAPTURE_INVALIDATED };
+
+#endif

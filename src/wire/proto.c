@@ -1,0 +1,194 @@
+#include "wire/proto.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/utf8.h"
+
+#define VARINT_BYTES_MAX 10
+
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
+
+void proto_init(struct proto *proto)
+{
+	*proto = (struct proto){0};
+}
+
+void proto_release(struct proto *proto)
+{
+	free(proto->bytes);
+	proto_init(proto);
+}
+
+void proto_reset(struct proto *proto)
+{
+	proto->used = 0;
+}
+
+static bool grow(struct proto *proto, size_t more)
+{
+	size_t size = proto->size ? proto->size : 256;
+	uint8_t *bytes;
+
+	if (proto->error)
+		return false;
+	while (size - proto->used < more) {
+		if (size > SIZE_MAX / 2) {
+			proto->error = -ENOMEM;
+			return false;
+		}
+		size *= 2;
+	}
+	bytes = realloc(proto->bytes, size);
+	if (!bytes) {
+		proto->error = -ENOMEM;
+		return false;
+	}
+	proto->bytes = bytes;
+	proto->size = size;
+	return true;
+}
+
+static inline bool has_room(struct proto *proto, size_t more)
+{
+	return (!proto->error && proto->size - proto->used >= more) || grow(proto, more);
+}
+
+static size_t encode_varint(uint8_t *at, uint64_t value)
+{
+	size_t count = 0;
+
+	while (value >= 0x80) {
+		at[count++] = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	at[count++] = (uint8_t)value;
+	return count;
+}
+
+static size_t encode_key(uint8_t *at, uint32_t field, enum wire_type type)
+{
+	return encode_varint(at, (uint64_t)field << 3 | type);
+}
+
+void proto_put_u64(struct proto *proto, uint32_t field, uint64_t value)
+{
+	if (!has_room(proto, (size_t)2 * VARINT_BYTES_MAX))
+		return;
+	proto->used += encode_key(proto->bytes + proto->used, field, WIRE_VARINT);
+	proto->used += encode_varint(proto->bytes + proto->used, value);
+}
+
+void proto_put_i64(struct proto *proto, uint32_t field, int64_t value)
+{
+	proto_put_u64(proto, field, (uint64_t)value);
+}
+
+void proto_put_fixed64(struct proto *proto, uint32_t field, uint64_t value)
+{
+	if (!has_room(proto, VARINT_BYTES_MAX + sizeof(value)))
+		return;
+	proto->used += encode_key(proto->bytes + proto->used, field, WIRE_FIXED64);
+	for (unsigned i = 0; i < sizeof(value); i++)
+		proto->bytes[proto->used++] = (uint8_t)(value >> (8 * i));
+}
+
+void proto_put_double(struct proto *proto, uint32_t field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	proto_put_fixed64(proto, field, bits);
+}
+
+void proto_put_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t count)
+{
+	if (count > SIZE_MAX - (size_t)2 * VARINT_BYTES_MAX ||
+	    !has_room(proto, (size_t)2 * VARINT_BYTES_MAX + count))
+		return;
+	proto->used += encode_key(proto->bytes + proto->used, field, WIRE_BYTES);
+	proto->used += encode_varint(proto->bytes + proto->used, count);
+	if (count > 0)
+		memcpy(proto->bytes + proto->used, bytes, count);
+	proto->used += count;
+}
+
+static void append(struct proto *proto, const char *bytes, size_t count)
+{
+	if (!has_room(proto, count))
+		return;
+	memcpy(proto->bytes + proto->used, bytes, count);
+	proto->used += count;
+}
+
+static void put_repaired_text(struct proto *proto, uint32_t field, const char *text, size_t bytes)
+{
+	size_t mark = proto_begin(proto, field);
+
+	while (bytes > 0) {
+		size_t length = utf8_character(text, bytes);
+
+		if (length > 0)
+			append(proto, text, length);
+		else
+			append(proto, UTF8_REPLACEMENT, UTF8_REPLACEMENT_BYTES);
+		text += length ? length : 1;
+		bytes -= length ? length : 1;
+	}
+	proto_end(proto, mark);
+}
+
+void proto_put_text(struct proto *proto, uint32_t field, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (utf8_valid(text, bytes))
+		proto_put_bytes(proto, field, text, bytes);
+	else
+		put_repaired_text(proto, field, text, bytes);
+}
+
+/* One byte is kept for the length, enough for most messages; proto_end makes room for more. */
+size_t proto_begin(struct proto *proto, uint32_t field)
+{
+	if (!has_room(proto, VARINT_BYTES_MAX + 1))
+		return 0;
+	proto->used += encode_key(proto->bytes + proto->used, field, WIRE_BYTES);
+	return proto->used++;
+}
+
+void proto_end(struct proto *proto, size_t mark)
+{
+	uint8_t length[VARINT_BYTES_MAX];
+	size_t bytes, count;
+
+	if (proto->error)
+		return;
+	bytes = proto->used - mark - 1;
+	count = encode_varint(length, bytes);
+	if (count > 1) {
+		if (!has_room(proto, count - 1))
+			return;
+		memmove(proto->bytes + mark + count, proto->bytes + mark + 1, bytes);
+		proto->used += count - 1;
+	}
+	memcpy(proto->bytes + mark, length, count);
+}
+
+int proto_write(const struct proto *proto, uint32_t field, FILE *out)
+{
+	uint8_t head[2 * VARINT_BYTES_MAX];
+	size_t count;
+
+	if (proto->error)
+		return proto->error;
+	count = encode_key(head, field, WIRE_BYTES);
+	count += encode_varint(head + count, proto->used);
+	errno = 0;
+	if (fwrite(head, 1, count, out) != count ||
+	    fwrite(proto->bytes, 1, proto->used, out) != proto->used)
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* annotated untraced|idle|traced|exec: says by its exit code whether the calls did what they should. */
+#include <dagtap/annotate.h>
+#include <dagtap/session.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Weak, for the program that has no roctx unless the tool brings one. */
+#ifndef BESIDE_ROCTX
+#pragma weak roctx_version_major
+#pragma weak roctxMarkA
+#pragma weak roctxRangePushA
+#pragma weak roctxRangePop
+#pragma weak roctxRangeStartA
+#pragma weak roctxRangeStop
+#endif
+
+uint32_t roctx_version_major(void);
+void roctxMarkA(const char *message);
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *message);
+void roctxRangeStop(uint64_t id);
+int fake_roctx_calls(void);
+
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+#ifdef BESIDE_ROCTX
+
+static void call_roctx(void)
+{
+	EXPECT(roctx_version_major() == 77);
+	EXPECT(roctxRangePushA("r0") == 1000);
+	roctxMarkA("mark");
+	EXPECT(roctxRangePop() == 2000);
+	EXPECT(roctxRangeStartA("range") == 3000);
+	roctxRangeStop(3000);
+	EXPECT(fake_roctx_calls() == 5);
+}
+
+#else
+
+static void call_roctx(void)
+{
+	uint64_t range;
+
+	if (!roctxRangePushA)
+		return;
+	EXPECT(roctx_version_major() == 4);
+	EXPECT(roctxRangePushA("r0") == 0);
+	EXPECT(roctxRangePushA("r1") == 1);
+	roctxMarkA("mark");
+	EXPECT(roctxRangePop() == 1);
+	EXPECT(roctxRangePop() == 0);
+	EXPECT(roctxRangePop() == -1);
+	range = roctxRangeStartA("range");
+	EXPECT(range != 0 && range != roctxRangeStartA("range left open"));
+	roctxRangeStop(range);
+}
+
+#endif
+
+static void be_untraced(void)
+{
+	EXPECT(dagtap_scope_push("a") == 0);
+	dagtap_scope_pop();
+	dagtap_scope_pop();
+	EXPECT(dagtap_session_start() == 0);
+	EXPECT(dagtap_session_is_recording() == 0);
+	dagtap_session_note("nobody hears this");
+	dagtap_session_stop();
+	call_roctx();
+}
+
+static void be_idle(void)
+{
+	EXPECT(dagtap_scope_push("a") == ((uint64_t)1 << 48 | 1));
+	dagtap_scope_pop();
+	call_roctx();
+	EXPECT(dagtap_session_is_recording() == 0);
+}
+
+static void be_traced(void)
+{
+	EXPECT(dagtap_scope_push("outer") != 0);
+	EXPECT(dagtap_session_start() == 1);
+	EXPECT(dagtap_session_is_recording() == 1);
+	dagtap_session_note("a note");
+	EXPECT(dagtap_scope_push("inner") != 0);
+	call_roctx();
+	dagtap_scope_pop();
+	dagtap_scope_pop();
+	dagtap_session_stop();
+	EXPECT(dagtap_session_is_recording() == 0);
+	EXPECT(dagtap_session_start() == 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(mode, "untraced"))
+		be_untraced();
+	else if (!strcmp(mode, "idle"))
+		be_idle();
+	else if (!strcmp(mode, "traced"))
+		be_traced();
+	else if (!strcmp(mode, "exec")) {
+		EXPECT(dagtap_session_start() == 1);
+		execl("/proc/self/exe", argv[0], "traced", (char *)0);
+		return 1;
+	} else
+		return 2;
+	return 0;
+}

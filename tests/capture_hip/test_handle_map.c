@@ -1,0 +1,103 @@
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/hip/handle_map.h"
+
+static void put_get_take(void **state)
+{
+	struct handle_map map = HANDLE_MAP_INIT;
+
+	assert_int_equal(handle_map_get(&map, 5), 0);
+	assert_int_equal(handle_map_take(&map, 5), 0);
+	assert_int_equal(handle_map_put(&map, 5, 50), 0);
+	assert_int_equal(handle_map_put(&map, 5, 51), 0);
+	assert_int_equal(handle_map_get(&map, 5), 51);
+	assert_int_equal(handle_map_get(&map, 6), 0);
+	assert_int_equal(handle_map_take(&map, 5), 51);
+	assert_int_equal(handle_map_get(&map, 5), 0);
+	assert_int_equal(handle_map_put(&map, 5, 52), 0);
+	assert_int_equal(handle_map_get(&map, 5), 52);
+	handle_map_reset(&map);
+	assert_int_equal(handle_map_get(&map, 5), 0);
+}
+
+static void grows_and_forgets(void **state)
+{
+	struct handle_map map = HANDLE_MAP_INIT;
+
+	for (uint64_t i = 1; i <= 20000; i++)
+		assert_int_equal(handle_map_put(&map, i << 12, i), 0);
+	for (uint64_t i = 1; i <= 20000; i += 2)
+		assert_int_equal(handle_map_take(&map, i << 12), i);
+	for (uint64_t i = 1; i <= 20000; i++)
+		assert_int_equal(handle_map_get(&map, i << 12), i % 2 ? 0 : i);
+	handle_map_reset(&map);
+}
+
+/* Handles that come and go at ever new addresses, few at a time. */
+static void churns(void **state)
+{
+	struct handle_map map = HANDLE_MAP_INIT;
+
+	for (uint64_t i = 1; i <= 50000; i++) {
+		assert_int_equal(handle_map_put(&map, i * 64, i), 0);
+		if (i > 10)
+			assert_int_equal(handle_map_take(&map, (i - 10) * 64), i - 10);
+	}
+	for (uint64_t i = 49991; i <= 50000; i++)
+		assert_int_equal(handle_map_get(&map, i * 64), i);
+	handle_map_reset(&map);
+}
+
+static struct handle_map shared = HANDLE_MAP_INIT;
+static _Atomic int stop_reading;
+
+/* What stays is always found, with its own value, while the table grows around it. */
+static void *read_constantly(void *wrong)
+{
+	while (!atomic_load(&stop_reading))
+		for (uint64_t i = 1; i <= 100; i++)
+			if (handle_map_get(&shared, i * 8) != i)
+				atomic_fetch_add((_Atomic int *)wrong, 1);
+	return NULL;
+}
+
+static void readers_meet_a_writer(void **state)
+{
+	_Atomic int wrong = 0;
+	pthread_t readers[2];
+
+	for (uint64_t i = 1; i <= 100; i++)
+		assert_int_equal(handle_map_put(&shared, i * 8, i), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&readers[i], NULL, read_constantly, &wrong), 0);
+	for (uint64_t i = 1000; i < 200000; i++) {
+		assert_int_equal(handle_map_put(&shared, i * 8, i), 0);
+		/* First it grows, then it is filled anew again and again. */
+		if (i > 10000 || i % 3 == 0)
+			handle_map_take(&shared, i * 8);
+	}
+	atomic_store(&stop_reading, 1);
+	for (int i = 0; i < 2; i++)
+		pthread_join(readers[i], NULL);
+	assert_int_equal(wrong, 0);
+	handle_map_reset(&shared);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(put_get_take),
+		cmocka_unit_test(grows_and_forgets),
+		cmocka_unit_test(churns),
+		cmocka_unit_test(readers_meet_a_writer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/* Our view of HIP's structs and numbers against the installed headers. */
+#define __HIP_PLATFORM_AMD__
+#include <hip/hip_runtime_api.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "vendor/hip_types.h"
+
+#define SAME_SIZE(ours, theirs)                                                                    \
+	_Static_assert(sizeof(struct ours) == sizeof(theirs) &&                                    \
+			       _Alignof(struct ours) == _Alignof(theirs),                          \
+		       #theirs)
+#define SAME_FIELD(ours, field, theirs, their_field)                                               \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field) &&            \
+			       sizeof(((struct ours *)0)->field) ==                                \
+				       sizeof(((theirs *)0)->their_field),                         \
+		       #their_field)
+
+SAME_SIZE(hip_dim3, dim3);
+SAME_SIZE(hip_extent, hipExtent);
+SAME_SIZE(hip_pitched, hipPitchedPtr);
+SAME_SIZE(hip_channel, hipChannelFormatDesc);
+_Static_assert(sizeof(struct hip_ipc_handle) == sizeof(hipIpcMemHandle_t), "hipIpcMemHandle_t");
+_Static_assert(sizeof(struct hip_ipc_handle) == sizeof(hipIpcEventHandle_t), "hipIpcEventHandle_t");
+
+SAME_SIZE(hip_kernel_params, hipKernelNodeParams);
+SAME_FIELD(hip_kernel_params, block, hipKernelNodeParams, blockDim);
+SAME_FIELD(hip_kernel_params, function, hipKernelNodeParams, func);
+SAME_FIELD(hip_kernel_params, grid, hipKernelNodeParams, gridDim);
+SAME_FIELD(hip_kernel_params, arguments, hipKernelNodeParams, kernelParams);
+SAME_FIELD(hip_kernel_params, shared_bytes, hipKernelNodeParams, sharedMemBytes);
+
+SAME_SIZE(hip_memset_params, hipMemsetParams);
+SAME_FIELD(hip_memset_params, dst, hipMemsetParams, dst);
+SAME_FIELD(hip_memset_params, element_bytes, hipMemsetParams, elementSize);
+SAME_FIELD(hip_memset_params, height, hipMemsetParams, height);
+SAME_FIELD(hip_memset_params, pitch, hipMemsetParams, pitch);
+SAME_FIELD(hip_memset_params, value, hipMemsetParams, value);
+SAME_FIELD(hip_memset_params, width, hipMemsetParams, width);
+
+SAME_SIZE(hip_copy_params, hipMemcpy3DParms);
+SAME_FIELD(hip_copy_params, src_array, hipMemcpy3DParms, srcArray);
+SAME_FIELD(hip_copy_params, src, hipMemcpy3DParms, srcPtr);
+SAME_FIELD(hip_copy_params, dst_array, hipMemcpy3DParms, dstArray);
+SAME_FIELD(hip_copy_params, dst, hipMemcpy3DParms, dstPtr);
+SAME_FIELD(hip_copy_params, extent, hipMemcpy3DParms, extent);
+SAME_FIELD(hip_copy_params, kind, hipMemcpy3DParms, kind);
+
+static void numbers(void **state)
+{
+	assert_int_equal(HIP_OK, hipSuccess);
+	assert_int_equal(HIP_NOT_SUPPORTED, hipErrorNotSupported);
+	assert_int_equal(HIP_CAPTURE_UNMATCHED, hipErrorStreamCaptureUnmatched);
+	assert_int_equal(HIP_CAPTURE_WRONG_THREAD, hipErrorStreamCaptureWrongThread);
+	assert_int_equal(HIP_CAPTURE_ACTIVE, hipStreamCaptureStatusActive);
+	assert_int_equal(HIP_COPY_HOST_TO_DEVICE, hipMemcpyHostToDevice);
+	assert_int_equal(HIP_COPY_DEVICE_TO_HOST, hipMemcpyDeviceToHost);
+	assert_int_equal(HIP_COPY_DEVICE_TO_DEVICE, hipMemcpyDeviceToDevice);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(numbers)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

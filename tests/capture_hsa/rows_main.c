@@ -1,0 +1,34 @@
+/* Prints what rows.h finds in a folder: for looking into a failed case by hand. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "rows.h"
+
+int main(int argc, char **argv)
+{
+	static const char *const causes[] = {
+#define X(name, text) #name,
+		RECORD_UNTIMED(X)
+#undef X
+	};
+	struct rows *rows;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: hsa-rows FOLDER\n");
+		return 2;
+	}
+	rows = rows_read(argv[1]);
+	printf("dispatches %zu, barriers %" PRIu64 ", copies %zu, kernels %" PRIu64
+	       ", anchors %zu, without done %" PRIu64 ", orphans %" PRIu64 ", dropped %" PRIu64
+	       ", %s\n",
+	       rows->dispatch_count, rows->barriers, rows->copy_count, rows->kernels,
+	       rows->anchor_count, rows->without_done, rows->orphans, rows->dropped,
+	       rows->closed ? "closed" : "truncated");
+	for (int i = 0; i < RECORD_UNTIMED_COUNT; i++) {
+		if (rows->untimed[i] || rows->copies_untimed[i])
+			printf("%-16s %" PRIu64 " dispatches, %" PRIu64 " copies\n", causes[i],
+			       rows->untimed[i], rows->copies_untimed[i]);
+	}
+	rows_free(rows);
+	return 0;
+}

@@ -1,0 +1,510 @@
+/* Small HSA programs in one, each a scene that a tracer gets wrong easily. Every scene checks what
+ * the application must see; what was recorded about it is checked by test_capture_hsa.c. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include "../../examples/hsa/device.h"
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			driver_fail("line %d: %s", __LINE__, #condition);                          \
+	} while (0)
+
+static struct device device;
+static void *kernarg;
+static atomic_uint ran;
+
+/* The software GPU finds this by name. */
+__attribute__((visibility("default"))) void
+softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet);
+void softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet)
+{
+	(void)arguments;
+	(void)packet;
+	atomic_fetch_add(&ran, 1);
+}
+
+/* ---- tools ---- */
+
+static void open_device(void)
+{
+	device_open(&device);
+	kernarg = device_allocate(&device, 4096);
+}
+
+static void close_device(void)
+{
+	HSA_CHECK(hsa_amd_memory_pool_free(kernarg));
+	device_close(&device);
+}
+
+static hsa_queue_t *queue_make(uint32_t size)
+{
+	hsa_queue_t *queue;
+
+	HSA_CHECK(hsa_queue_create(device.gpu, size, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+				   UINT32_MAX, &queue));
+	HSA_CHECK(hsa_amd_profiling_set_profiler_enabled(queue, 1));
+	return queue;
+}
+
+static hsa_signal_t signal_make(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	HSA_CHECK(hsa_signal_create(value, 0, NULL, &signal));
+	return signal;
+}
+
+static void signal_await(hsa_signal_t signal)
+{
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					 HSA_WAIT_STATE_BLOCKED) > 0)
+		;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+static char *packet_at(hsa_queue_t *queue, uint64_t index)
+{
+	return (char *)queue->base_address + (index & (queue->size - 1)) * 64;
+}
+
+static void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header)
+{
+	char *slot = packet_at(queue, index);
+	uint32_t setup;
+
+	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+		sched_yield();
+	memcpy(&setup, packet, sizeof(setup));
+	memcpy(slot + 4, (const char *)packet + 4, 60);
+	__atomic_store_n((uint32_t *)slot, header | (setup & 0xffff0000u), __ATOMIC_RELEASE);
+}
+
+static void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal)
+{
+	hsa_kernel_dispatch_packet_t packet = {
+		.setup = 1,
+		.workgroup_size_x = 1,
+		.workgroup_size_y = 1,
+		.workgroup_size_z = 1,
+		.grid_size_x = (uint32_t)index + 1,
+		.grid_size_y = 1,
+		.grid_size_z = 1,
+		.kernel_object = device.kernel_object,
+		.kernarg_address = kernarg,
+		.completion_signal = signal,
+	};
+
+	packet_put(queue, index, &packet,
+		   HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER);
+}
+
+static void ring(hsa_queue_t *queue, uint64_t index)
+{
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void dispatch(hsa_queue_t *queue, hsa_signal_t signal)
+{
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+
+	dispatch_put(queue, index, signal);
+	ring(queue, index);
+}
+
+static const hsa_signal_t none = {0};
+
+/* Waits with a barrier packet until everything before it is done. */
+static void drain(hsa_queue_t *queue)
+{
+	hsa_barrier_and_packet_t packet = {.completion_signal = signal_make(1)};
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+
+	packet_put(queue, index, &packet,
+		   HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER);
+	ring(queue, index);
+	signal_await(packet.completion_signal);
+	HSA_CHECK(hsa_signal_destroy(packet.completion_signal));
+}
+
+/* ---- scenes ---- */
+
+/* Doorbells in the wrong order; the first slot is written last, after a doorbell covered it, and
+ * its writer does not ring. */
+static void scene_out_of_order(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, 3);
+	hsa_signal_t done = signal_make(1);
+
+	CHECK(hsa_queue_load_write_index_scacquire(queue) == first + 3);
+	dispatch_put(queue, first + 2, done);
+	ring(queue, first + 2);
+	dispatch_put(queue, first + 1, none);
+	ring(queue, first + 1);
+	pause_ms(30);
+	CHECK(!atomic_load(&ran));
+	dispatch_put(queue, first, none);
+	signal_await(done);
+	CHECK(atomic_load(&ran) == 3);
+	HSA_CHECK(hsa_signal_destroy(done));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+static uint64_t reserve_by_cas(hsa_queue_t *queue)
+{
+	uint64_t index = hsa_queue_load_write_index_relaxed(queue), seen;
+
+	while ((seen = hsa_queue_cas_write_index_scacq_screl(queue, index, index + 1)) != index)
+		index = seen;
+	return index;
+}
+
+/* Producers that move the write index themselves, on a ring that wraps many times. */
+static void scene_writers(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+
+	for (int i = 0; i < 500; i++) {
+		uint64_t index = reserve_by_cas(queue);
+
+		dispatch_put(queue, index, none);
+		ring(queue, index);
+	}
+	for (int i = 0; i < 500; i++) {
+		uint64_t index = hsa_queue_load_write_index_relaxed(queue);
+
+		dispatch_put(queue, index, none);
+		hsa_queue_store_write_index_screlease(queue, index + 1);
+		ring(queue, index);
+	}
+	drain(queue);
+	CHECK(atomic_load(&ran) == 1000);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+static void put_pattern(hsa_queue_t *queue, uint16_t type, unsigned char fill, char *ret_packet)
+{
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+
+	memset(ret_packet, fill, 64);
+	memset(ret_packet + 56, 0, 8); /* no completion signal */
+	packet_put(queue, index, ret_packet, type);
+	ring(queue, index);
+}
+
+/* Packets that are not the tool's business arrive as they were written. */
+static void scene_unknown(void)
+{
+	static const uint16_t types[] = {HSA_PACKET_TYPE_VENDOR_SPECIFIC,
+					 HSA_PACKET_TYPE_AGENT_DISPATCH};
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t done = signal_make(1);
+	char packets[2][64], dispatched[64];
+
+	for (int i = 0; i < 2; i++)
+		put_pattern(queue, types[i], (unsigned char)(0x51 + i), packets[i]);
+	dispatch_put(queue, hsa_queue_add_write_index_screlease(queue, 1), done);
+	memcpy(dispatched, packet_at(queue, 2), 64);
+	ring(queue, 2);
+	signal_await(done);
+	drain(queue);
+	for (int i = 0; i < 2; i++)
+		CHECK(!memcmp(packet_at(queue, (uint64_t)i) + 2, packets[i] + 2, 62));
+	CHECK(!memcmp(packet_at(queue, 2) + 2, dispatched + 2, 62));
+	HSA_CHECK(hsa_signal_destroy(done));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* The value and the ticks are the application's to read; prints the ticks. */
+static void check_signal(hsa_signal_t signal)
+{
+	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)signal.handle;
+	hsa_amd_profiling_dispatch_time_t time;
+
+	CHECK(hsa_signal_load_scacquire(signal) == 0);
+	CHECK(block->start_ts && block->end_ts >= block->start_ts);
+	HSA_CHECK(hsa_amd_profiling_get_dispatch_time(device.gpu, signal, &time));
+	CHECK(time.end >= time.start);
+	printf("ticks %llu %llu\n", (unsigned long long)block->start_ts,
+	       (unsigned long long)block->end_ts);
+}
+
+/* Signals of the application's: used again at once, and destroyed at once. */
+static void scene_own_signals(void)
+{
+	hsa_queue_t *queue = queue_make(1024);
+	hsa_signal_t signal = signal_make(1);
+
+	for (int i = 0; i < 300; i++) {
+		dispatch(queue, signal);
+		signal_await(signal);
+		check_signal(signal);
+		hsa_signal_silent_store_relaxed(signal, 1);
+	}
+	HSA_CHECK(hsa_signal_destroy(signal));
+	for (int i = 0; i < 300; i++) {
+		signal = signal_make(1);
+		dispatch(queue, signal);
+		signal_await(signal);
+		check_signal(signal);
+		HSA_CHECK(hsa_signal_destroy(signal));
+	}
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* One signal counts two packets, then serves one again. */
+static void scene_shared_signal(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t signal = signal_make(2);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, 2);
+
+	dispatch_put(queue, first, signal);
+	dispatch_put(queue, first + 1, signal);
+	ring(queue, first + 1);
+	signal_await(signal);
+	CHECK(hsa_signal_load_relaxed(signal) == 0);
+	hsa_signal_store_screlease(signal, 1);
+	dispatch(queue, signal);
+	signal_await(signal);
+	check_signal(signal);
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* A completion signal that the runtime did not make: a block in device-visible memory. */
+static void scene_foreign_signal(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	amd_signal_t *block = device_allocate(&device, 4096);
+
+	block->kind = AMD_SIGNAL_KIND_USER;
+	block->value = 1;
+	block->start_ts = block->end_ts = 7;
+	dispatch(queue, (hsa_signal_t){(uint64_t)(uintptr_t)block});
+	while (__atomic_load_n(&block->value, __ATOMIC_ACQUIRE))
+		sched_yield();
+	HSA_CHECK(hsa_queue_destroy(queue));
+	HSA_CHECK(hsa_amd_memory_pool_free(block));
+}
+
+/* Kernels take longer than anybody waits: run with kernel_ns in the seconds. */
+static void scene_destroy_in_flight(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+
+	for (int i = 0; i < 3; i++)
+		dispatch(queue, none);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+static void scene_exit_in_flight(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+
+	for (int i = 0; i < 3; i++)
+		dispatch(queue, none);
+	exit(0);
+}
+
+static void scene_fork(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	int status;
+	pid_t child;
+
+	for (int i = 0; i < 10; i++)
+		dispatch(queue, none);
+	child = fork();
+	CHECK(child >= 0);
+	if (!child)
+		exit(42);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+	for (int i = 0; i < 10; i++)
+		dispatch(queue, none);
+	drain(queue);
+	CHECK(atomic_load(&ran) == 20);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+static hsa_status_t copy(char *memory, size_t bytes, hsa_signal_t signal)
+{
+	return hsa_amd_memory_async_copy(memory + 65536, device.gpu, memory, device.cpu, bytes, 0,
+					 NULL, signal);
+}
+
+/* One signal used again and again, one shared by two copies, one copy that is refused. */
+static void scene_copies(void)
+{
+	char *memory = device_allocate(&device, 131072);
+	hsa_signal_t signal = signal_make(1);
+
+	for (size_t i = 1; i <= 100; i++) {
+		memory[0] = (char)i;
+		HSA_CHECK(copy(memory, i, signal));
+		signal_await(signal);
+		CHECK(memory[65536] == (char)i);
+		hsa_signal_store_relaxed(signal, 1);
+	}
+	hsa_signal_store_relaxed(signal, 2);
+	HSA_CHECK(copy(memory, 65536, signal));
+	HSA_CHECK(copy(memory, 65536, signal));
+	signal_await(signal);
+	CHECK(copy(memory, 1, none) != HSA_STATUS_SUCCESS);
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_amd_memory_pool_free(memory));
+}
+
+#define CHURN_THREADS	 4
+#define CHURN_ROUNDS	 25
+#define CHURN_DISPATCHES 20
+
+static void *churn(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < CHURN_ROUNDS; i++) {
+		hsa_queue_t *queue = queue_make(64);
+		hsa_signal_t done = signal_make(1);
+
+		for (int k = 1; k < CHURN_DISPATCHES; k++)
+			dispatch(queue, none);
+		dispatch(queue, done);
+		if (i & 1)
+			signal_await(done);
+		HSA_CHECK(hsa_queue_destroy(queue));
+		HSA_CHECK(hsa_signal_destroy(done));
+	}
+	return NULL;
+}
+
+static void *share(void *queue)
+{
+	for (int i = 0; i < CHURN_ROUNDS * CHURN_DISPATCHES; i++)
+		dispatch(queue, none);
+	return NULL;
+}
+
+/* Queues come and go while others are in use. */
+static void scene_churn(void)
+{
+	hsa_queue_t *queue = queue_make(256);
+	pthread_t threads[2 * CHURN_THREADS];
+
+	for (int i = 0; i < CHURN_THREADS; i++) {
+		pthread_create(&threads[2 * i], NULL, churn, NULL);
+		pthread_create(&threads[2 * i + 1], NULL, share, queue);
+	}
+	for (int i = 0; i < 2 * CHURN_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	drain(queue);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* The runtime is shut down and started again. */
+static void scene_again(void)
+{
+	for (int i = 0; i < 2; i++) {
+		hsa_queue_t *queue = queue_make(64);
+
+		for (int k = 0; k < 5; k++)
+			dispatch(queue, none);
+		drain(queue);
+		HSA_CHECK(hsa_queue_destroy(queue));
+		if (i)
+			break;
+		close_device();
+		open_device();
+	}
+}
+
+/* A queue that another tool intercepts, beside one of the application's own. */
+static void scene_intercepted(void)
+{
+	hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, void *, void *, uint32_t,
+			       uint32_t, hsa_queue_t **);
+	hsa_queue_t *proxy, *queue = queue_make(64);
+	void *get = dlsym(RTLD_DEFAULT, "other_tool_intercept_create");
+
+	CHECK(get);
+	memcpy(&create, &get, sizeof(create));
+	HSA_CHECK(create(device.gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
+			 &proxy));
+	for (int i = 0; i < 10; i++) {
+		dispatch(proxy, none);
+		dispatch(queue, none);
+	}
+	drain(proxy);
+	drain(queue);
+	CHECK(atomic_load(&ran) == 20);
+	HSA_CHECK(hsa_queue_destroy(proxy));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* Runs for some anchors' time: the clocks drift apart meanwhile. */
+static void scene_drift(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+
+	for (int i = 0; i < 60; i++) {
+		dispatch(queue, none);
+		pause_ms(20);
+	}
+	drain(queue);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+static const struct {
+	const char *name;
+	void (*play)(void);
+} scenes[] = {
+	{"out-of-order", scene_out_of_order},
+	{"writers", scene_writers},
+	{"unknown", scene_unknown},
+	{"own-signals", scene_own_signals},
+	{"shared-signal", scene_shared_signal},
+	{"foreign-signal", scene_foreign_signal},
+	{"destroy-in-flight", scene_destroy_in_flight},
+	{"exit-in-flight", scene_exit_in_flight},
+	{"fork", scene_fork},
+	{"copies", scene_copies},
+	{"churn", scene_churn},
+	{"again", scene_again},
+	{"intercepted", scene_intercepted},
+	{"drift", scene_drift},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]) && argc == 2; i++) {
+		if (strcmp(scenes[i].name, argv[1]) != 0)
+			continue;
+		open_device();
+		scenes[i].play();
+		close_device();
+		return EXIT_SUCCESS;
+	}
+	fprintf(stderr, "usage: hsa-scenes SCENE\n");
+	return 2;
+}

@@ -1,0 +1,63 @@
+# Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its JSON.
+# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME.
+set -eu
+
+dagtap=$BUILD_DIR/bin/dagtap
+examples=$BUILD_DIR/examples
+here=$SOURCE_DIR/tests/cli
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# dagtap, starting a program: in a sanitizer build its runtime has to come before the injected library.
+launch() {
+	LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" "$@"
+}
+
+# record NAME SOFTGPU-OPTIONS PROGRAM ARGS...: makes $work/NAME.dagtap, and leaves the program's output
+# in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*.
+record() {
+	local name=$1 options=$2
+	shift 2
+	launch record "--softgpu=${options}report=$work/$name.softgpu.%p" -o "$work/$name.dagtap" -- "$@" \
+		>"$work/$name.out" || fail "record $* exited with $?: $(cat "$work/$name.out")"
+}
+
+# What the program itself says it launched.
+launched() {
+	sed -n 's/^kernels launched: //p' "$work/$1.out"
+}
+
+# The program's own dispatches by the software GPU's count, over all processes.
+reached_device() {
+	python3 - "$work/$1".softgpu.* <<-'END'
+		import json, sys
+		total = 0
+		for path in sys.argv[1:]:
+		    report = json.load(open(path))
+		    counters = report.get("counters", report)
+		    total += counters["packets_kernel_dispatch"] - counters["dispatches_blit"]
+		print(total)
+	END
+}
+
+# json FILE COMMAND EXPRESSION: prints a Python expression over `d`, the command's JSON for the file.
+json() {
+	local file=$1 command=$2 expression=$3
+	"$dagtap" "$command" --json "$file" >"$work/json" || [ $? -eq 3 ] || fail "$command --json $file"
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(eval(sys.argv[2]))' "$work/json" "$expression"
+}
+
+expect() { # WHAT GOT WANT
+	[ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+expect_closed() { # FILE
+	"$dagtap" check "$1" >"$work/check" || fail "check exited with $?: $(cat "$work/check")"
+}

@@ -1,0 +1,28 @@
+#!/bin/bash
+# repeat.sh: two recordings of one program agree by kernel and by node; one spool gives the same bytes each
+# time it is converted, in whatever order its chunks lie.
+. "$(dirname "$0")/lib.sh"
+
+by_kernel='sorted((k["name"], k["count"]) for k in d["kernels"])'
+by_node='[[(n["id"], n.get("kernel"), n["count"]) for n in g["nodes"]] for g in d["graphs"]]'
+for name in first second; do
+	record $name "" "$examples/graph-forkjoin" 4 4 20
+done
+for question in "summary $by_kernel" "graph $by_node"; do
+	command=${question%% *}
+	expect "$command of a second recording" "$(json "$work/second.dagtap" "$command" "${question#* }")" \
+		"$(json "$work/first.dagtap" "$command" "${question#* }")"
+done
+
+python3 "$here/spool.py" extract "$work/first.dagtap" "$work/plain.spool"
+for seed in 1 2 3; do
+	python3 "$here/spool.py" shuffle "$work/plain.spool" "$work/shuffled$seed.spool" $seed
+done
+cp -r "$work/plain.spool" "$work/again.spool"
+for format in csv perfetto; do
+	for source in plain again shuffled1 shuffled2 shuffled3; do
+		"$dagtap" export --format $format -o "$work/$source.$format" "$work/$source.spool" ||
+			fail "export of $source as $format"
+		cmp "$work/plain.$format" "$work/$source.$format" || fail "$format of $source differs"
+	done
+done

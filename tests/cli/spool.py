@@ -1,0 +1,81 @@
+"""Cuts up recordings by the letter of docs/format/dagtap.md and spool.md, for tests.
+
+    spool.py extract FILE.dagtap FOLDER      the spools in it
+    spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
+    spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
+    spool.py flip FILE FILE OFFSET           one bit changed
+"""
+import os
+import random
+import struct
+import sys
+
+SECTION_SPOOL = 2
+CHUNK_MAGIC = b"DTCK"
+
+
+def sections(data):
+    count, = struct.unpack_from("<I", data, 12)
+    index, = struct.unpack_from("<Q", data, 24)
+    for i in range(count):
+        kind, pid, offset, size = struct.unpack_from("<IIQQ", data, index + 64 * i)
+        yield kind, pid, data[offset:offset + size]
+
+
+def extract(source, folder):
+    os.makedirs(folder)
+    with open(source, "rb") as file:
+        data = file.read()
+    for number, (kind, pid, content) in enumerate(sections(data)):
+        if kind == SECTION_SPOOL:
+            with open(os.path.join(folder, f"{pid}.{number}.spool"), "wb") as file:
+                file.write(content)
+
+
+def split(data):
+    """The part before the chunks, the chunks, and what is left."""
+    chunk_bytes, = struct.unpack_from("<I", data, 24)
+    offset, = struct.unpack_from("<Q", data, 48)
+    end = offset + (len(data) - offset) // chunk_bytes * chunk_bytes
+    chunks = [data[at:at + chunk_bytes] for at in range(offset, end, chunk_bytes)]
+    return data[:offset], chunks, data[end:]
+
+
+def rewrite(source, folder, change):
+    os.makedirs(folder)
+    for name in sorted(os.listdir(source)):
+        with open(os.path.join(source, name), "rb") as file:
+            head, chunks, tail = split(file.read())
+        change(chunks)
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(head + b"".join(chunks) + tail)
+
+
+def drop_middle(chunks):
+    used = [i for i, chunk in enumerate(chunks) if chunk.startswith(CHUNK_MAGIC)]
+    victim = used[len(used) // 2]
+    chunks[victim] = bytes(len(chunks[victim]))
+
+
+def flip(source, target, offset):
+    with open(source, "rb") as file:
+        data = bytearray(file.read())
+    data[offset] ^= 0x10
+    with open(target, "wb") as file:
+        file.write(data)
+
+
+def main(verb, source, target, number="0"):
+    if verb == "extract":
+        extract(source, target)
+    elif verb == "shuffle":
+        rewrite(source, target, random.Random(int(number)).shuffle)
+    elif verb == "drop":
+        rewrite(source, target, drop_middle)
+    elif verb == "flip":
+        flip(source, target, int(number))
+    else:
+        sys.exit(__doc__)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""dagtap export from outside: where its output goes, and what it says about files it cannot read."""
+
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+DAGTAP = BUILD / "bin" / "dagtap"
+
+
+def dagtap(*arguments):
+    return subprocess.run([DAGTAP, *map(str, arguments)], capture_output=True, check=False)
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.recording = cls.path / "recording.dagtap"
+        result = dagtap("record", "--softgpu", "-o", cls.recording, "--",
+                        BUILD / "examples" / "graph-update")
+        assert result.returncode == 0, result.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def expect_refused(self, result, code, text):
+        """One line that holds TEXT, and no file left behind."""
+        self.assertEqual(result.returncode, code)
+        self.assertIn(text, result.stderr.decode())
+        self.assertEqual(result.stdout, b"")
+        self.assertEqual(list(self.path.glob(".*")), [])
+        if code == 1:
+            self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
+
+    def test_existing_file_is_kept(self):
+        out = self.path / "kept.csv"
+        out.write_text("mine")
+        self.expect_refused(dagtap("export", "--format", "csv", "-o", out, self.recording), 1,
+                            "kept.csv: exists already; --force replaces it")
+        self.assertEqual(out.read_text(), "mine")
+
+    def test_force_replaces_it(self):
+        out = self.path / "replaced.csv"
+        out.write_text("mine")
+        result = dagtap("export", "--force", "--format", "csv", "-o", out, self.recording)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertTrue(out.read_text().startswith("process,device,"))
+
+    def test_dash_is_standard_output(self):
+        out = self.path / "same.csv"
+        self.assertEqual(
+            dagtap("export", "--format", "csv", "-o", out, self.recording).returncode, 0)
+        result = dagtap("export", "--format", "csv", "-o", "-", self.recording)
+        self.assertEqual(result.stdout, out.read_bytes())
+
+    def test_tables_of_csv(self):
+        for table, column in (("calls", "parent_cid"), ("scopes", "parent_id"),
+                              ("graph_nodes", "child_graph")):
+            result = dagtap("export", "--format", "csv", "--table", table, "-o", "-", self.recording)
+            self.assertIn(column, result.stdout.decode().splitlines()[0].split(","))
+
+    def test_full_disk_leaves_nothing(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(
+                [DAGTAP, "export", "--format", "perfetto", "-o", "-", self.recording], stdout=full,
+                stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"No space left on device", result.stderr)
+
+    def test_folder_that_is_not_there(self):
+        out = self.path / "none" / "x.csv"
+        self.expect_refused(dagtap("export", "--format", "csv", "-o", out, self.recording), 1,
+                            "x.csv: No such file or directory")
+
+    def test_wrong_usage(self):
+        out = self.path / "unused"
+        for arguments, text in (
+                (["-o", out, self.recording], "--format is missing"),
+                (["--format", "x", "-o", out, self.recording], 'no format "x"'),
+                (["--format", "csv", "--table", "x", "-o", out, self.recording], 'no table "x"'),
+                (["--format", "csv", self.recording], "-o OUT is missing"),
+                (["--format", "csv", "-o", out], "FILE is missing"),
+                (["--format", "csv", "-o", out, self.recording, "y"], "one FILE"),
+                (["--format"], "--format needs a value"),
+                (["--nothing"], "no option --nothing")):
+            with self.subTest(text=text):
+                self.expect_refused(dagtap("export", *arguments), 2, text)
+                self.assertFalse(out.exists())
+
+    def test_help_lists_formats_and_tables(self):
+        result = dagtap("export", "--help")
+        self.assertEqual(result.returncode, 0)
+        for word in (b"perfetto ", b"perfetto-events", b"csv", b"graph_nodes"):
+            self.assertIn(word, result.stdout)
+
+    def export_damaged(self, name, damaged):
+        path = self.path / name
+        out = self.path / f"{name}.out"
+        path.write_bytes(damaged)
+        result = dagtap("export", "--format", "csv", "-o", out, path)
+        self.expect_refused(result, 1, f"{name}: ")
+        self.assertFalse(out.exists())
+
+    def test_files_that_are_no_recordings(self):
+        noise = random.Random(1).randbytes(70000)
+        for name, content in (("empty", b""), ("text", b"hello\n" * 2000), ("noise", noise)):
+            with self.subTest(name=name):
+                self.export_damaged(name, content)
+
+    def test_damaged_recordings(self):
+        whole = self.recording.read_bytes()
+        numbers = random.Random(2)
+        for _ in range(25):
+            at = numbers.randrange(len(whole))
+            flipped = whole[:at] + bytes([whole[at] ^ 1 << numbers.randrange(8)]) + whole[at + 1:]
+            with self.subTest(flipped_at=at):
+                self.export_damaged("flipped", flipped)
+            with self.subTest(cut_at=at):
+                self.export_damaged("cut", whole[:at])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,177 @@
+/* No room for chunks: records are dropped and counted, the program goes on, and recording goes on
+ * when there is room again. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "spool_fixture.h"
+
+#define HEAD_AND_ONE_WINDOW (SPOOL_CHUNK_OFFSET + 64 * SPOOL_CHUNK_BYTES)
+
+static void limit_file_size(rlim_t bytes)
+{
+	struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Puts records until one is dropped; returns how many were taken. */
+static uint64_t put_until_full(struct writer *w)
+{
+	uint64_t count = 0;
+
+	while (fixture_put(w, count, 20))
+		count++;
+	return count;
+}
+
+static void without_service_the_ready_chunks_run_out(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = fixture_open_spool(fixture);
+	struct writer *w = fixture_writer(spooler, "hungry");
+	uint64_t taken = put_until_full(w);
+	struct spool_reader *reader;
+
+	for (int i = 0; i < 9; i++)
+		assert_false(fixture_put(w, 0, 20));
+	assert_true(spooler_service(spooler) > 0);
+	assert_true(fixture_put(w, taken, 20));
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	assert_int_equal(fixture_count(reader, RECORD_API), taken + 1);
+	assert_int_equal(spool_reader_ledger(reader)->dropped[RECORD_CLASS_API][RECORD_DROP_FULL],
+			 10);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+static void a_file_size_limit_is_no_signal_and_no_fault(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = fixture_open_spool(fixture);
+	struct writer *w = fixture_writer(spooler, "limited");
+	struct spool_reader *reader;
+	uint64_t taken;
+
+	limit_file_size(HEAD_AND_ONE_WINDOW + 100);
+	taken = put_until_full(w);
+	assert_int_equal(spooler_service(spooler), -EFBIG);
+	assert_false(fixture_put(w, 0, 20));
+	limit_file_size(RLIM_INFINITY);
+	assert_true(spooler_service(spooler) >= 0);
+	assert_true(fixture_put(w, taken, 20));
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	assert_int_equal(fixture_count(reader, RECORD_API), taken + 1);
+	assert_int_equal(spool_reader_ledger(reader)->dropped[RECORD_CLASS_API][RECORD_DROP_FULL],
+			 2);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+static void a_limit_from_the_start_leaves_no_file(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = NULL;
+	int err;
+
+	limit_file_size(SPOOL_CHUNK_OFFSET + 1000);
+	err = spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, &spooler);
+	limit_file_size(RLIM_INFINITY);
+	assert_int_equal(err, -EFBIG);
+	assert_null(spooler);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 0);
+}
+
+static void a_missing_folder_is_an_error(void **state)
+{
+	struct spooler *spooler = NULL;
+
+	assert_int_equal(spooler_open("/nowhere/at/all", 0, &spooler), -ENOENT);
+	assert_null(spooler);
+}
+
+static void a_full_disk_is_no_fault(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler;
+	struct spool_reader *reader;
+	struct writer *w;
+	uint64_t taken;
+
+	if (mount("none", fixture->folder, "tmpfs", 0, "size=6m"))
+		skip();
+	spooler = fixture_open_spool(fixture);
+	w = fixture_writer(spooler, "full disk");
+	taken = put_until_full(w);
+	assert_int_equal(spooler_service(spooler), -ENOSPC);
+	assert_false(fixture_put(w, 0, 20));
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	assert_int_equal(fixture_count(reader, RECORD_API), taken);
+	assert_int_equal(spool_reader_ledger(reader)->dropped[RECORD_CLASS_API][RECORD_DROP_FULL],
+			 2);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+	umount(fixture->folder);
+}
+
+static void a_closed_descriptor_is_found_again(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = fixture_open_spool(fixture);
+	struct writer *w = fixture_writer(spooler, "closed");
+	struct spool_reader *reader;
+	struct stat other;
+	uint64_t taken;
+
+	/* What a daemon does: close everything, and then use the numbers for something else. */
+	for (int fd = 3; fd < 1024; fd++)
+		close(fd);
+	for (int fd = 400; fd < 600; fd++)
+		dup2(STDERR_FILENO, fd);
+	taken = put_until_full(w);
+	assert_true(spooler_service(spooler) > 0);
+	assert_true(fixture_put(w, taken, 20));
+	assert_int_equal(spooler_close(spooler), 0);
+	assert_int_equal(fstat(512, &other), 0);
+	for (int fd = 400; fd < 600; fd++)
+		close(fd);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	assert_int_equal(fixture_count(reader, RECORD_API), taken + 1);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(without_service_the_ready_chunks_run_out),
+		CASE(a_file_size_limit_is_no_signal_and_no_fault),
+		CASE(a_limit_from_the_start_leaves_no_file),
+		CASE(a_missing_folder_is_an_error),
+		CASE(a_full_disk_is_no_fault),
+		CASE(a_closed_descriptor_is_found_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

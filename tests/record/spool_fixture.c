@@ -1,0 +1,182 @@
+#include "spool_fixture.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+int fixture_setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->folder, "/tmp/dagtap-test-XXXXXX");
+	if (!mkdtemp(fixture->folder))
+		return -1;
+	*state = fixture;
+	return 0;
+}
+
+int fixture_files(const struct fixture *fixture, char *ret_path, size_t size)
+{
+	DIR *folder = opendir(fixture->folder);
+	struct dirent *entry;
+	int count = 0;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder))) {
+		size_t length = strlen(entry->d_name);
+
+		if (entry->d_name[0] == '.')
+			continue;
+		count++;
+		if (ret_path && length > 6 && !strcmp(entry->d_name + length - 6, SPOOL_SUFFIX))
+			snprintf(ret_path, size, "%s/%s", fixture->folder, entry->d_name);
+	}
+	closedir(folder);
+	return count;
+}
+
+int fixture_teardown(void **state)
+{
+	struct fixture *fixture = *state;
+	DIR *folder = opendir(fixture->folder);
+	struct dirent *entry;
+	char path[512];
+
+	while (folder && (entry = readdir(folder))) {
+		snprintf(path, sizeof(path), "%s/%s", fixture->folder, entry->d_name);
+		unlink(path);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+struct spooler *fixture_open_spool(const struct fixture *fixture)
+{
+	struct spooler *spooler = NULL;
+
+	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, &spooler), 0);
+	return spooler;
+}
+
+struct writer *fixture_writer(struct spooler *spooler, const char *name)
+{
+	struct writer_thread thread = {.tid = (uint32_t)syscall(SYS_gettid)};
+
+	strncpy(thread.name, name, sizeof(thread.name) - 1);
+	return spooler_take_writer(spooler, &thread);
+}
+
+bool fixture_put(struct writer *w, uint64_t counter, size_t args)
+{
+	size_t bytes = sizeof(struct record_api) + args * 8;
+	struct record_api *record = writer_reserve(w, RECORD_API, bytes);
+
+	if (!record)
+		return false;
+	record->cid = counter;
+	record->begin_ns = counter + 1;
+	record->end_ns = counter + 2;
+	for (size_t i = 0; i < args; i++)
+		record->args[i] = counter;
+	writer_commit(w, record, RECORD_API, bytes, (uint32_t)counter);
+	return true;
+}
+
+struct spool_reader *fixture_read(const struct fixture *fixture)
+{
+	struct dagtap_error error = {.message = ""};
+	struct spool_reader *reader = NULL;
+	char path[512];
+
+	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
+	if (spool_reader_open(path, &reader, &error))
+		fail_msg("%s", error.message);
+	return reader;
+}
+
+unsigned char *fixture_bytes(const struct fixture *fixture, size_t *ret_length)
+{
+	struct stat status;
+	unsigned char *bytes;
+	char path[512];
+	FILE *file;
+
+	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
+	assert_int_equal(stat(path, &status), 0);
+	bytes = malloc((size_t)status.st_size);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	assert_int_equal(fread(bytes, 1, (size_t)status.st_size, file), status.st_size);
+	fclose(file);
+	*ret_length = (size_t)status.st_size;
+	return bytes;
+}
+
+uint64_t fixture_damage_count(const struct spool_reader *reader)
+{
+	uint64_t total;
+	size_t kept;
+
+	spool_reader_damages(reader, &kept, &total);
+	return total;
+}
+
+void fixture_assert_sound(const struct spool_reader *reader)
+{
+	const struct spool_ledger *ledger = spool_reader_ledger(reader);
+	const struct spool_damage *damages;
+	uint64_t total;
+	size_t kept;
+
+	damages = spool_reader_damages(reader, &kept, &total);
+	if (total)
+		fail_msg("%llu damages, first: %s at %llu", (unsigned long long)total,
+			 damages[0].cause, (unsigned long long)damages[0].offset);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		uint64_t explained = ledger->found[class] + ledger->in_flight[class];
+
+		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+			explained += ledger->dropped[class][cause];
+		assert_int_equal(ledger->missing[class], 0);
+		assert_int_equal(ledger->attempted[class], explained);
+	}
+}
+
+static void check_api(const struct spool_record *record)
+{
+	const struct record_api *api = (const struct record_api *)record->header;
+	size_t args = (record->bytes - sizeof(*api)) / 8;
+
+	assert_int_equal(api->begin_ns, api->cid + 1);
+	assert_int_equal(api->end_ns, api->cid + 2);
+	for (size_t i = 0; i < args; i++)
+		assert_int_equal(api->args[i], api->cid);
+}
+
+uint64_t fixture_count(const struct spool_reader *reader, enum record_type type)
+{
+	struct spool_cursor cursor;
+	struct spool_record record;
+	uint64_t count = 0;
+
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record)) {
+			count += record.type == type;
+			if (record.type == RECORD_API)
+				check_api(&record);
+		}
+	}
+	return count;
+}

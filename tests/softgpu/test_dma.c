@@ -1,0 +1,312 @@
+/* Asynchronous copies: directions, dependencies, completion, rectangles, times, refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hsa/amd_hsa_signal.h>
+
+#include "machine.h"
+
+#define COPY_NS 200000
+#define BYTES	4096
+
+static struct machine machine;
+
+static int open_machine(void **state)
+{
+	machine_open("gfx906,gpus=2,copy_ns=200000,copy_bytes_per_us=0", &machine);
+	return 0;
+}
+
+static hsa_signal_t make_signal(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	assert_int_equal(hsa_signal_create(value, 0, NULL, &signal), HSA_STATUS_SUCCESS);
+	return signal;
+}
+
+static void wait_zero(hsa_signal_t signal)
+{
+	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+						   HSA_WAIT_STATE_BLOCKED),
+			 0);
+}
+
+static void copy_and_wait(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent)
+{
+	hsa_signal_t done = make_signal(1);
+
+	assert_int_equal(
+		hsa_amd_memory_async_copy(to, to_agent, from, from_agent, BYTES, 0, NULL, done),
+		HSA_STATUS_SUCCESS);
+	wait_zero(done);
+	hsa_signal_destroy(done);
+}
+
+static void test_every_direction(void **state)
+{
+	uint8_t *first = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *second = machine_allocate(machine.vram[1], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	uint8_t *back = machine_allocate(machine.coarse, BYTES);
+	uint8_t *last = machine_allocate(machine.coarse, BYTES);
+
+	for (int i = 0; i < BYTES; i++)
+		host[i] = (uint8_t)(i * 31);
+	copy_and_wait(first, machine.gpu[0], host, machine.cpu);
+	copy_and_wait(second, machine.gpu[1], first, machine.gpu[0]);
+	copy_and_wait(back, machine.cpu, second, machine.gpu[1]);
+	copy_and_wait(last, machine.cpu, back, machine.cpu);
+	assert_memory_equal(last, host, BYTES);
+	hsa_amd_memory_pool_free(first);
+	hsa_amd_memory_pool_free(second);
+	hsa_amd_memory_pool_free(host);
+	hsa_amd_memory_pool_free(back);
+	hsa_amd_memory_pool_free(last);
+}
+
+/* The first copy depends on the second, on the same engine: a queue in order would stand still. */
+static void test_a_ready_copy_overtakes(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_signal_t second_done = make_signal(1);
+	hsa_signal_t first_done = make_signal(1);
+
+	memset(host, 5, BYTES);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 1,
+						   &second_done, first_done),
+			 HSA_STATUS_SUCCESS);
+	assert_int_equal(hsa_amd_memory_async_copy(device + 64, machine.gpu[0], host, machine.cpu,
+						   64, 0, NULL, second_done),
+			 HSA_STATUS_SUCCESS);
+	wait_zero(first_done);
+	assert_int_equal(hsa_signal_load_scacquire(second_done), 0);
+	assert_int_equal(device[0], 5);
+	hsa_signal_destroy(first_done);
+	hsa_signal_destroy(second_done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_waits_for_all_dependencies(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_signal_t gates[3] = {make_signal(1), make_signal(0), make_signal(2)};
+	hsa_signal_t done = make_signal(1);
+
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 3,
+						   gates, done),
+			 HSA_STATUS_SUCCESS);
+	hsa_signal_store_screlease(gates[0], 0);
+	hsa_signal_subtract_screlease(gates[2], 1);
+	assert_int_equal(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, 3 * COPY_NS,
+						   HSA_WAIT_STATE_BLOCKED),
+			 1);
+	hsa_signal_subtract_screlease(gates[2], 1);
+	wait_zero(done);
+	for (int i = 0; i < 3; i++)
+		hsa_signal_destroy(gates[i]);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_completion_counts_down(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_signal_t lines = make_signal(5);
+
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(hsa_amd_memory_async_copy(device + i * 8, machine.gpu[0],
+							   host + i * 16, machine.cpu, 8, 0, NULL,
+							   lines),
+				 HSA_STATUS_SUCCESS);
+	wait_zero(lines);
+	hsa_signal_destroy(lines);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_signals_destroyed_while_queued(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_signal_t gate = make_signal(1);
+	hsa_signal_t done = make_signal(1);
+	hsa_signal_t after = make_signal(1);
+
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 1,
+						   &gate, done),
+			 HSA_STATUS_SUCCESS);
+	hsa_signal_store_screlease(gate, 0);
+	hsa_signal_destroy(gate);
+	hsa_signal_destroy(done);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, after),
+			 HSA_STATUS_SUCCESS);
+	wait_zero(after);
+	hsa_signal_destroy(after);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_rectangle(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	const hsa_pitched_ptr_t to = {device, 64, 512};
+	const hsa_pitched_ptr_t from = {host, 32, 256};
+	const hsa_dim3_t to_offset = {4, 1, 1};
+	const hsa_dim3_t from_offset = {8, 2, 0};
+	const hsa_dim3_t range = {12, 3, 2};
+	hsa_signal_t done = make_signal(1);
+
+	for (int i = 0; i < BYTES; i++)
+		host[i] = (uint8_t)(i * 13 + i / 256);
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &to_offset, &from, &from_offset,
+							&range, machine.gpu[0], hsaHostToDevice, 0,
+							NULL, done),
+			 HSA_STATUS_SUCCESS);
+	wait_zero(done);
+	for (size_t z = 0; z < range.z; z++) {
+		for (size_t y = 0; y < range.y; y++)
+			assert_memory_equal(device + (z + 1) * 512 + (y + 1) * 64 + 4,
+					    host + z * 256 + (y + 2) * 32 + 8, range.x);
+	}
+	assert_int_equal(device[512 + 64 + 3], 0);
+	assert_int_equal(device[512 + 64 + 4 + 12], 0);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_rectangle_refused(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_pitched_ptr_t to = {device, 64, 4096};
+	hsa_pitched_ptr_t from = {host, 64, 4096};
+	const hsa_dim3_t origin = {0, 0, 0};
+	hsa_dim3_t range = {64, 65, 1};
+	hsa_signal_t done = make_signal(1);
+
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &origin, &from, &origin, &range,
+							machine.gpu[0], hsaHostToDevice, 0, NULL,
+							done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	range = (hsa_dim3_t){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &origin, &from, &origin, &range,
+							machine.gpu[0], hsaHostToDevice, 0, NULL,
+							done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	range = (hsa_dim3_t){64, 64, 1};
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &origin, &from, &origin, &range,
+							machine.cpu, hsaHostToDevice, 0, NULL,
+							done),
+			 HSA_STATUS_ERROR_INVALID_AGENT);
+	to.pitch = 63;
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &origin, &from, &origin, &range,
+							machine.gpu[0], hsaHostToDevice, 0, NULL,
+							done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_amd_memory_async_copy_rect(NULL, &origin, &from, &origin, &range,
+							machine.gpu[0], hsaHostToDevice, 0, NULL,
+							done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_times_only_when_asked(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_amd_profiling_async_copy_time_t time;
+	hsa_signal_t done = make_signal(1);
+
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, done),
+			 HSA_STATUS_SUCCESS);
+	wait_zero(done);
+	assert_int_not_equal(hsa_amd_profiling_get_async_copy_time(done, &time),
+			     HSA_STATUS_SUCCESS);
+	assert_int_equal(hsa_amd_profiling_async_copy_enable(true), HSA_STATUS_SUCCESS);
+	hsa_signal_store_screlease(done, 1);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, done),
+			 HSA_STATUS_SUCCESS);
+	wait_zero(done);
+	assert_int_equal(hsa_amd_profiling_get_async_copy_time(done, &time), HSA_STATUS_SUCCESS);
+	/* What the model says, to a tick of 10 ns at each end. */
+	assert_true(time.end - time.start >= COPY_NS - 20);
+	assert_int_equal(hsa_amd_profiling_async_copy_enable(false), HSA_STATUS_SUCCESS);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+static void test_bad_copies(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
+	uint8_t *host = machine_allocate(machine.fine, 2 * BYTES);
+	const hsa_agent_t nobody = {77};
+	const hsa_signal_t nothing = {0};
+	hsa_signal_t done = make_signal(1);
+	hsa_signal_t dead = make_signal(1);
+
+	hsa_signal_destroy(dead);
+	assert_int_equal(hsa_amd_memory_async_copy(NULL, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(
+		hsa_amd_memory_async_copy(device, nobody, host, machine.cpu, 64, 0, NULL, done),
+		HSA_STATUS_ERROR_INVALID_AGENT);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, nothing),
+			 HSA_STATUS_ERROR_INVALID_SIGNAL);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 0,
+						   NULL, dead),
+			 HSA_STATUS_ERROR_INVALID_SIGNAL);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 1,
+						   &dead, done),
+			 HSA_STATUS_ERROR_INVALID_SIGNAL);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 64, 1,
+						   NULL, done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu,
+						   BYTES + 1, 0, NULL, done),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_amd_memory_async_copy(device, machine.gpu[0], host, machine.cpu, 0, 0,
+						   NULL, done),
+			 HSA_STATUS_SUCCESS);
+	assert_int_equal(hsa_signal_load_relaxed(done), 1);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_direction),
+		cmocka_unit_test(test_a_ready_copy_overtakes),
+		cmocka_unit_test(test_waits_for_all_dependencies),
+		cmocka_unit_test(test_completion_counts_down),
+		cmocka_unit_test(test_signals_destroyed_while_queued),
+		cmocka_unit_test(test_rectangle),
+		cmocka_unit_test(test_rectangle_refused),
+		cmocka_unit_test(test_times_only_when_asked),
+		cmocka_unit_test(test_bad_copies),
+	};
+
+	return cmocka_run_group_tests_name("copies", tests, open_machine, NULL);
+}

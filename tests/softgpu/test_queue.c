@@ -1,0 +1,491 @@
+/* Queues and the packet processor: what is taken when, in which order it ends, and what it counts.
+ * "scale" takes 2 ms, "count" nothing. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+
+#include "aql.h"
+
+#define LONG_NS	  2000000
+#define PRODUCERS 4
+#define EACH	  2000
+
+static struct aql aql;
+static uint64_t **kernarg; /* the one argument of "count" */
+static uint64_t *counted;
+
+static int open_device(void **state)
+{
+	aql_open("gfx906,kernel_ns=0,kernel:scale=2000000,overlap=4", &aql);
+	counted = machine_allocate(aql.machine.fine, 4096);
+	kernarg = machine_allocate(aql.machine.kernarg, 4096);
+	*kernarg = counted;
+	return 0;
+}
+
+static const hsa_signal_t no_signal;
+
+static amd_signal_t *amd_signal(hsa_signal_t signal)
+{
+	return (amd_signal_t *)(uintptr_t)signal.handle;
+}
+
+static void creation_checks_its_arguments(void **state)
+{
+	const struct {
+		hsa_agent_t agent;
+		uint32_t size;
+		hsa_queue_type32_t type;
+		hsa_status_t status;
+	} wrong[] = {
+		{aql.machine.gpu[0], 0, HSA_QUEUE_TYPE_MULTI, HSA_STATUS_ERROR_INVALID_ARGUMENT},
+		{aql.machine.gpu[0], 100, HSA_QUEUE_TYPE_MULTI, HSA_STATUS_ERROR_INVALID_ARGUMENT},
+		{aql.machine.gpu[0], 262144, HSA_QUEUE_TYPE_MULTI,
+		 HSA_STATUS_ERROR_INVALID_ARGUMENT},
+		{aql.machine.gpu[0], 64, 7, HSA_STATUS_ERROR_INVALID_ARGUMENT},
+		{{99}, 64, HSA_QUEUE_TYPE_MULTI, HSA_STATUS_ERROR_INVALID_AGENT},
+		{aql.machine.cpu, 64, HSA_QUEUE_TYPE_MULTI,
+		 HSA_STATUS_ERROR_INVALID_QUEUE_CREATION},
+	};
+	hsa_queue_t *queue = NULL;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(hsa_queue_create(wrong[i].agent, wrong[i].size, wrong[i].type,
+						  NULL, NULL, 0, 0, &queue),
+				 wrong[i].status);
+	assert_null(queue);
+	assert_int_equal(hsa_queue_create(aql.machine.gpu[0], 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
+					  0, 0, NULL),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_queue_destroy(NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_queue_destroy((hsa_queue_t *)&aql), HSA_STATUS_ERROR_INVALID_QUEUE);
+	assert_int_equal(hsa_queue_add_write_index_relaxed(NULL, 1), 0);
+}
+
+static void a_new_ring_holds_invalid_packets(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 131072);
+	const uint8_t *ring = queue->base_address;
+
+	for (uint32_t i = 0; i < queue->size; i++)
+		assert_int_equal(*(const uint16_t *)(ring + (size_t)i * 64),
+				 HSA_PACKET_TYPE_INVALID);
+	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
+	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_ERROR_INVALID_QUEUE);
+}
+
+static void indices_obey(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+
+	assert_int_equal(hsa_queue_add_write_index_scacq_screl(queue, 5), 0);
+	assert_int_equal(hsa_queue_load_write_index_relaxed(queue), 5);
+	assert_int_equal(hsa_queue_cas_write_index_scacquire(queue, 5, 7), 5);
+	assert_int_equal(hsa_queue_cas_write_index_screlease(queue, 5, 9), 7);
+	hsa_queue_store_write_index_screlease(queue, 0);
+	assert_int_equal(hsa_queue_load_write_index_scacquire(queue), 0);
+	hsa_queue_store_read_index_relaxed(queue, 3);
+	assert_int_equal(hsa_queue_load_read_index_scacquire(queue), 3);
+	hsa_queue_store_read_index_screlease(queue, 0);
+	hsa_queue_destroy(queue);
+}
+
+static void a_small_ring_wraps(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 4);
+	uint64_t before = *counted;
+
+	for (int i = 0; i < 1000; i++) {
+		hsa_kernel_dispatch_packet_t packet =
+			aql_dispatch(aql.count, kernarg, AQL_BARRIER, no_signal);
+
+		aql_submit(queue, &packet);
+	}
+	aql_drain(queue);
+	assert_int_equal(*counted, before + 1000);
+	assert_int_equal(hsa_queue_load_read_index_scacquire(queue), 1001);
+	hsa_queue_destroy(queue);
+}
+
+static void *produce(void *argument)
+{
+	hsa_queue_t *queue = argument;
+
+	for (int i = 0; i < EACH; i++) {
+		hsa_kernel_dispatch_packet_t packet = aql_dispatch(
+			aql.count, kernarg, i % 3 ? AQL_OVERLAP : AQL_BARRIER, no_signal);
+
+		aql_submit(queue, &packet);
+	}
+	return NULL;
+}
+
+static void producers_share_a_ring(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 128);
+	uint64_t before = *counted, packets = aql_counter("packets_kernel_dispatch");
+	uint64_t doorbells = aql_counter("doorbells");
+	pthread_t threads[PRODUCERS];
+
+	for (int i = 0; i < PRODUCERS; i++)
+		pthread_create(&threads[i], NULL, produce, queue);
+	for (int i = 0; i < PRODUCERS; i++)
+		pthread_join(threads[i], NULL);
+	aql_drain(queue);
+	assert_int_equal(*counted, before + PRODUCERS * EACH);
+	assert_int_equal(aql_counter("packets_kernel_dispatch"), packets + PRODUCERS * EACH);
+	assert_int_equal(aql_counter("doorbells"), doorbells + PRODUCERS * EACH + 1);
+	hsa_queue_destroy(queue);
+}
+
+static void a_slot_counts_when_index_and_header_say_so(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t first = aql_signal(1), second = aql_signal(1);
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, second);
+
+	/* The second slot is written and rung for, the first is not written yet. */
+	hsa_queue_add_write_index_relaxed(queue, 2);
+	aql_put(queue, 1, &packet);
+	hsa_signal_store_screlease(queue->doorbell_signal, 1);
+	packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, first);
+	assert_int_equal(hsa_signal_wait_relaxed(second, HSA_SIGNAL_CONDITION_LT, 1, 3000000,
+						 HSA_WAIT_STATE_BLOCKED),
+			 1);
+	/* A slot beyond the write index, as a tool with a virtual index has them. */
+	aql_put(queue, 2, &packet);
+	packet.completion_signal = first;
+	aql_put(queue, 0, &packet);
+	/* An older value than the ring before: it wakes the device all the same. */
+	hsa_signal_store_relaxed(queue->doorbell_signal, 0);
+	aql_wait(first);
+	aql_wait(second);
+	assert_int_equal(hsa_queue_load_read_index_scacquire(queue), 2);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(first);
+	hsa_signal_destroy(second);
+}
+
+/* Submits a long and a short dispatch and says whether the short one ended first. */
+static bool short_one_ends_first(enum aql_order order)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t slow = aql_signal(1), fast = aql_signal(1);
+	hsa_kernel_dispatch_packet_t packet;
+	bool overtook;
+
+	hsa_amd_profiling_set_profiler_enabled(queue, 1);
+	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, slow);
+	aql_write(queue, &packet);
+	packet = aql_dispatch(aql.count, kernarg, order, fast);
+	aql_submit(queue, &packet);
+	aql_wait(slow);
+	aql_wait(fast);
+	overtook = amd_signal(fast)->end_ts < amd_signal(slow)->end_ts;
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(slow);
+	hsa_signal_destroy(fast);
+	return overtook;
+}
+
+static void packets_overtake_without_the_barrier_bit(void **state)
+{
+	assert_true(short_one_ends_first(AQL_OVERLAP));
+	assert_false(short_one_ends_first(AQL_BARRIER));
+}
+
+static void ticks_need_the_profiling_bit(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t signal = aql_signal(1);
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, signal);
+	hsa_amd_profiling_dispatch_time_t time;
+
+	aql_submit(queue, &packet);
+	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.gpu[0], signal, &time),
+			 HSA_STATUS_SUCCESS);
+	aql_wait(signal);
+	assert_int_equal(amd_signal(signal)->start_ts, 0);
+	assert_int_equal(amd_signal(signal)->end_ts, 0);
+	hsa_signal_store_relaxed(signal, 1);
+	assert_int_equal(hsa_amd_profiling_set_profiler_enabled(queue, 1), HSA_STATUS_SUCCESS);
+	aql_submit(queue, &packet);
+	aql_wait(signal);
+	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.gpu[0], signal, &time),
+			 HSA_STATUS_SUCCESS);
+	assert_in_range(time.end - time.start, LONG_NS - 20, LONG_NS + 20);
+	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.cpu, signal, &time),
+			 HSA_STATUS_ERROR_INVALID_AGENT);
+	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.gpu[0], no_signal, &time),
+			 HSA_STATUS_ERROR_INVALID_SIGNAL);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(signal);
+}
+
+static void still_waits(hsa_signal_t signal)
+{
+	assert_int_equal(hsa_signal_wait_relaxed(signal, HSA_SIGNAL_CONDITION_LT, 1, 2000000,
+						 HSA_WAIT_STATE_BLOCKED),
+			 1);
+}
+
+static void barrier_and_waits_for_all(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t one = aql_signal(1), two = aql_signal(1), done = aql_signal(1);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_OVERLAP, done);
+
+	barrier.dep_signal[0] = one;
+	barrier.dep_signal[4] = two;
+	aql_submit(queue, &barrier);
+	hsa_signal_store_relaxed(one, 0);
+	still_waits(done);
+	hsa_signal_store_relaxed(two, 0);
+	aql_wait(done);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(one);
+	hsa_signal_destroy(two);
+	hsa_signal_destroy(done);
+}
+
+static void barrier_or_waits_for_one(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t one = aql_signal(1), two = aql_signal(1), done = aql_signal(1);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_OR, AQL_BARRIER, done);
+
+	barrier.dep_signal[1] = one;
+	barrier.dep_signal[2] = two;
+	aql_submit(queue, &barrier);
+	still_waits(done);
+	hsa_signal_store_relaxed(two, 0);
+	aql_wait(done);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(one);
+	hsa_signal_destroy(two);
+	hsa_signal_destroy(done);
+}
+
+static void barrier_value_waits_for_its_condition(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t signal = aql_signal(0x10), done = aql_signal(1);
+	hsa_amd_barrier_value_packet_t packet = {
+		.header = {HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_AMD_PACKET_TYPE_BARRIER_VALUE, 0},
+		.signal = signal,
+		.value = 3,
+		.mask = 0xf,
+		.cond = HSA_SIGNAL_CONDITION_GTE,
+		.completion_signal = done,
+	};
+
+	aql_submit(queue, &packet);
+	still_waits(done);
+	hsa_signal_store_relaxed(signal, 0x25);
+	aql_wait(done);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(signal);
+	hsa_signal_destroy(done);
+}
+
+static void a_dead_dependency_is_an_error_and_no_hang(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t dead = aql_signal(1), done = aql_signal(1);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, done);
+	uint64_t errors = aql_counter("signal_errors");
+
+	hsa_signal_destroy(dead);
+	barrier.dep_signal[0] = dead;
+	aql_submit(queue, &barrier);
+	aql_wait(done);
+	assert_int_equal(aql_counter("signal_errors"), errors + 1);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(done);
+}
+
+static void bad_completion_signals_are_counted(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t dead = aql_signal(1);
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, dead);
+	uint64_t errors = aql_counter("signal_errors");
+
+	hsa_signal_destroy(dead);
+	aql_submit(queue, &packet);
+	packet.completion_signal.handle = 0xdead0000beefull;
+	aql_submit(queue, &packet);
+	aql_drain(queue);
+	assert_int_equal(aql_counter("signal_errors"), errors + 2);
+	assert_int_equal(amd_signal(dead)->value, 1);
+	/* Destroyed while the packet runs. */
+	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, aql_signal(1));
+	dead = packet.completion_signal;
+	aql_submit(queue, &packet);
+	while (hsa_queue_load_read_index_scacquire(queue) < 4)
+		;
+	hsa_signal_destroy(dead);
+	aql_drain(queue);
+	assert_int_equal(aql_counter("signal_errors"), errors + 3);
+	hsa_queue_destroy(queue);
+}
+
+/* Newer runtimes put signals into device memory of their own making. */
+static void a_signal_in_pool_memory_is_completed(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	amd_signal_t *block = machine_allocate(aql.machine.vram[0], 4096);
+	hsa_signal_t signal = {(uint64_t)(uintptr_t)block};
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, signal);
+
+	block->kind = AMD_SIGNAL_KIND_USER;
+	block->value = 1;
+	hsa_amd_profiling_set_profiler_enabled(queue, 1);
+	aql_submit(queue, &packet);
+	aql_drain(queue);
+	assert_int_equal(block->value, 0);
+	assert_int_not_equal(block->end_ts, 0);
+	hsa_queue_destroy(queue);
+	hsa_amd_memory_pool_free(block);
+}
+
+static void unknown_kernels_and_arguments_are_counted(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	uint64_t unknown = aql_counter("dispatches_unknown_kernel_object");
+	uint64_t without = aql_counter("dispatches_without_host_kernel");
+	uint64_t bad = aql_counter("dispatches_bad_kernarg");
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(0x1000, kernarg, AQL_BARRIER, no_signal);
+
+	aql_submit(queue, &packet);
+	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, no_signal);
+	aql_submit(queue, &packet);
+	packet = aql_dispatch(aql.count, (void *)0x10, AQL_BARRIER, no_signal);
+	aql_submit(queue, &packet);
+	packet = aql_dispatch(aql.count, NULL, AQL_BARRIER, no_signal);
+	aql_submit(queue, &packet);
+	aql_drain(queue);
+	assert_int_equal(aql_counter("dispatches_unknown_kernel_object"), unknown + 1);
+	assert_int_equal(aql_counter("dispatches_without_host_kernel"), without + 1);
+	assert_int_equal(aql_counter("dispatches_bad_kernarg"), bad + 2);
+	hsa_queue_destroy(queue);
+}
+
+static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
+{
+	hsa_signal_t *told = data;
+
+	/* Its own thread cannot take the queue down. */
+	if (hsa_queue_destroy(source) == HSA_STATUS_ERROR)
+		hsa_signal_store_screlease(*told, (hsa_signal_value_t)status);
+}
+
+static void an_invalid_packet_stops_the_queue(void **state)
+{
+	hsa_signal_t told = aql_signal(1), after = aql_signal(1);
+	hsa_barrier_and_packet_t broken = aql_barrier(9, AQL_BARRIER, no_signal);
+	hsa_barrier_and_packet_t behind =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, after);
+	hsa_queue_t *queue;
+
+	assert_int_equal(hsa_queue_create(aql.machine.gpu[0], 64, HSA_QUEUE_TYPE_SINGLE,
+					  remember_error, &told, 0, 0, &queue),
+			 HSA_STATUS_SUCCESS);
+	aql_submit(queue, &broken);
+	aql_submit(queue, &behind);
+	assert_int_equal(hsa_signal_wait_scacquire(told, HSA_SIGNAL_CONDITION_NE, 1, 20000000000,
+						   HSA_WAIT_STATE_BLOCKED),
+			 HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+	still_waits(after);
+	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
+	hsa_signal_destroy(told);
+	hsa_signal_destroy(after);
+}
+
+static void an_inactive_queue_takes_nothing(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t done = aql_signal(1);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, done);
+
+	assert_int_equal(hsa_queue_inactivate(queue), HSA_STATUS_SUCCESS);
+	aql_submit(queue, &barrier);
+	still_waits(done);
+	hsa_queue_destroy(queue);
+	hsa_signal_destroy(done);
+}
+
+static void a_busy_queue_can_be_destroyed(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t never = aql_signal(1), done = aql_signal(1);
+	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.scale, NULL, AQL_OVERLAP, done);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_OVERLAP, done);
+
+	aql_submit(queue, &packet);
+	barrier.dep_signal[0] = never;
+	aql_submit(queue, &barrier);
+	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
+	hsa_signal_destroy(never);
+	hsa_signal_destroy(done);
+}
+
+static void queues_run_beside_each_other(void **state)
+{
+	hsa_queue_t *blocked = aql_queue(&aql, 64), *free_one = aql_queue(&aql, 64);
+	hsa_signal_t release = aql_signal(1), done = aql_signal(1);
+	hsa_barrier_and_packet_t barrier =
+		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, done);
+
+	barrier.dep_signal[0] = release;
+	aql_submit(blocked, &barrier);
+	/* The other queue's barrier is what releases this one. */
+	barrier = aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, release);
+	aql_submit(free_one, &barrier);
+	aql_wait(done);
+	hsa_queue_destroy(blocked);
+	hsa_queue_destroy(free_one);
+	hsa_signal_destroy(release);
+	hsa_signal_destroy(done);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(creation_checks_its_arguments),
+		cmocka_unit_test(a_new_ring_holds_invalid_packets),
+		cmocka_unit_test(indices_obey),
+		cmocka_unit_test(a_small_ring_wraps),
+		cmocka_unit_test(producers_share_a_ring),
+		cmocka_unit_test(a_slot_counts_when_index_and_header_say_so),
+		cmocka_unit_test(packets_overtake_without_the_barrier_bit),
+		cmocka_unit_test(ticks_need_the_profiling_bit),
+		cmocka_unit_test(barrier_and_waits_for_all),
+		cmocka_unit_test(barrier_or_waits_for_one),
+		cmocka_unit_test(barrier_value_waits_for_its_condition),
+		cmocka_unit_test(a_dead_dependency_is_an_error_and_no_hang),
+		cmocka_unit_test(bad_completion_signals_are_counted),
+		cmocka_unit_test(a_signal_in_pool_memory_is_completed),
+		cmocka_unit_test(unknown_kernels_and_arguments_are_counted),
+		cmocka_unit_test(an_invalid_packet_stops_the_queue),
+		cmocka_unit_test(an_inactive_queue_takes_nothing),
+		cmocka_unit_test(a_busy_queue_can_be_destroyed),
+		cmocka_unit_test(queues_run_beside_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, open_device, NULL);
+}

@@ -1,0 +1,250 @@
+/* Signals: their life, their values, waits, events, and what is refused. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <hsa/amd_hsa_signal.h>
+
+#include "aql.h"
+
+#define EVENT_LIMIT 32
+
+static struct machine machine;
+
+static int open_machine(void **state)
+{
+	machine_open("gfx906,event_limit=32", &machine);
+	return 0;
+}
+
+static void creation_checks_its_arguments(void **state)
+{
+	hsa_agent_t twice[2] = {machine.cpu, machine.cpu};
+	hsa_agent_t unknown = {12345};
+	hsa_signal_t signal;
+
+	assert_int_equal(hsa_signal_create(1, 0, NULL, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_signal_create(1, 1, NULL, &signal), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_signal_create(1, 2, twice, &signal),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(hsa_signal_create(1, 1, &unknown, &signal),
+			 HSA_STATUS_ERROR_INVALID_AGENT);
+	assert_int_equal(hsa_amd_signal_create(1, 0, NULL, 0x80, &signal),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+static void every_operation_does_its_arithmetic(void **state)
+{
+	hsa_signal_t signal = aql_signal(10);
+
+	hsa_signal_add_relaxed(signal, 5);
+	assert_int_equal(hsa_signal_load_relaxed(signal), 15);
+	hsa_signal_subtract_scacq_screl(signal, 3);
+	assert_int_equal(hsa_signal_load_scacquire(signal), 12);
+	hsa_signal_and_screlease(signal, 6);
+	assert_int_equal(hsa_signal_load_relaxed(signal), 4);
+	hsa_signal_or_scacquire(signal, 3);
+	assert_int_equal(hsa_signal_load_relaxed(signal), 7);
+	hsa_signal_xor_relaxed(signal, 5);
+	assert_int_equal(hsa_signal_load_relaxed(signal), 2);
+	assert_int_equal(hsa_signal_exchange_scacquire(signal, 9), 2);
+	assert_int_equal(hsa_signal_cas_scacq_screl(signal, 9, -1), 9);
+	assert_int_equal(hsa_signal_cas_relaxed(signal, 9, 100), -1);
+	assert_int_equal(hsa_signal_load_relaxed(signal), -1);
+	hsa_signal_store_relaxed(signal, 3);
+	hsa_signal_silent_store_screlease(signal, 8);
+	assert_int_equal(hsa_signal_load_relaxed(signal), 8);
+	assert_int_equal(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+static void destroyed_and_unknown_signals_are_counted(void **state)
+{
+	hsa_signal_t signal = aql_signal(7);
+	uint64_t before;
+
+	assert_int_equal(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+	before = aql_counter("signal_errors");
+	hsa_signal_subtract_screlease(signal, 1);
+	assert_int_equal(((amd_signal_t *)signal.handle)->value, 7);
+	assert_int_equal(hsa_signal_destroy(signal), HSA_STATUS_ERROR_INVALID_SIGNAL);
+	hsa_signal_store_relaxed((hsa_signal_t){0x1234}, 1);
+	assert_int_equal(hsa_signal_load_relaxed((hsa_signal_t){signal.handle + 8}), 0);
+	assert_int_equal(hsa_signal_wait_relaxed((hsa_signal_t){0}, HSA_SIGNAL_CONDITION_EQ, 1,
+						 UINT64_MAX, HSA_WAIT_STATE_BLOCKED),
+			 0);
+	assert_int_equal(hsa_signal_destroy((hsa_signal_t){0}), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_true(aql_counter("signal_errors") >= before + 5);
+}
+
+static void wait_gives_up_at_its_timeout(void **state)
+{
+	hsa_signal_t signal = aql_signal(5);
+	struct timespec begin, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 2000000,
+						   HSA_WAIT_STATE_BLOCKED),
+			 5);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_true((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec >=
+		    2000000);
+	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 5, 0,
+						   HSA_WAIT_STATE_ACTIVE),
+			 5);
+	hsa_signal_destroy(signal);
+}
+
+struct later {
+	hsa_signal_t signal;
+	hsa_signal_value_t value;
+};
+
+static void *store_later(void *argument)
+{
+	const struct later *later = argument;
+	const struct timespec pause = {0, 3000000};
+
+	nanosleep(&pause, NULL);
+	hsa_signal_store_screlease(later->signal, later->value);
+	return NULL;
+}
+
+static void waiters_are_woken_by_a_store(void **state)
+{
+	struct later later = {aql_signal(1), 0};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, store_later, &later);
+	aql_wait(later.signal);
+	pthread_join(thread, NULL);
+	hsa_signal_destroy(later.signal);
+}
+
+static void wait_any_says_which(void **state)
+{
+	hsa_signal_t signals[3] = {aql_signal(1), aql_signal(1), aql_signal(1)};
+	hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ,
+						HSA_SIGNAL_CONDITION_GTE};
+	hsa_signal_value_t wanted[3] = {0, 3, 9};
+	struct later later = {signals[1], 3};
+	hsa_signal_value_t seen = 0;
+	pthread_t thread;
+
+	assert_int_equal(hsa_amd_signal_wait_any(3, signals, conditions, wanted, 1000000,
+						 HSA_WAIT_STATE_BLOCKED, &seen),
+			 UINT32_MAX);
+	pthread_create(&thread, NULL, store_later, &later);
+	assert_int_equal(hsa_amd_signal_wait_any(3, signals, conditions, wanted, UINT64_MAX,
+						 HSA_WAIT_STATE_BLOCKED, &seen),
+			 1);
+	assert_int_equal(seen, 3);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 3; i++)
+		hsa_signal_destroy(signals[i]);
+}
+
+static void past_the_limit_there_is_no_event(void **state)
+{
+	hsa_signal_t signals[EVENT_LIMIT + 4];
+	uint64_t without = aql_counter("signals_without_event");
+	unsigned int with_event = 0;
+
+	for (int i = 0; i < EVENT_LIMIT + 4; i++) {
+		signals[i] = aql_signal(1);
+		with_event += ((amd_signal_t *)signals[i].handle)->event_id != 0;
+	}
+	assert_int_equal(with_event, EVENT_LIMIT);
+	assert_int_equal(aql_counter("signals_without_event"), without + 4);
+	for (int i = 0; i < EVENT_LIMIT + 4; i++)
+		hsa_signal_destroy(signals[i]);
+	/* Destroyed signals give their events back. */
+	signals[0] = aql_signal(1);
+	assert_int_not_equal(((amd_signal_t *)signals[0].handle)->event_id, 0);
+	hsa_signal_destroy(signals[0]);
+}
+
+static bool never_called(hsa_signal_value_t value, void *argument)
+{
+	return false;
+}
+
+static void assert_is_memory_signal(hsa_signal_t signal)
+{
+	volatile hsa_signal_value_t *value;
+
+	assert_int_equal(((amd_signal_t *)signal.handle)->event_id, 0);
+	assert_int_equal(hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1,
+						      never_called, NULL),
+			 HSA_STATUS_ERROR_INVALID_SIGNAL);
+	assert_int_equal(hsa_amd_signal_value_pointer(signal, &value), HSA_STATUS_SUCCESS);
+	*value = 41;
+	hsa_signal_add_relaxed(signal, 1);
+	assert_int_equal(*value, 42);
+	hsa_signal_destroy(signal);
+}
+
+static void memory_signals_refuse_handlers(void **state)
+{
+	uint64_t refused = aql_counter("handlers_refused");
+	volatile hsa_signal_value_t *value;
+	hsa_signal_t signal;
+
+	assert_int_equal(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal),
+			 0);
+	assert_is_memory_signal(signal);
+	assert_int_equal(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_IPC, &signal), 0);
+	assert_is_memory_signal(signal);
+	assert_int_equal(hsa_signal_create(1, 1, &machine.gpu[0], &signal), 0);
+	assert_is_memory_signal(signal);
+	assert_int_equal(aql_counter("handlers_refused"), refused + 3);
+	assert_int_equal(hsa_signal_create(1, 1, &machine.cpu, &signal), 0);
+	assert_int_equal(hsa_amd_signal_value_pointer(signal, &value),
+			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	hsa_signal_destroy(signal);
+}
+
+static void *write_later(void *argument)
+{
+	const struct timespec pause = {0, 3000000};
+
+	nanosleep(&pause, NULL);
+	__atomic_store_n((hsa_signal_value_t *)argument, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void writes_behind_the_back_end_a_wait(void **state)
+{
+	volatile hsa_signal_value_t *value;
+	hsa_signal_t signal;
+	pthread_t thread;
+
+	assert_int_equal(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal),
+			 0);
+	hsa_amd_signal_value_pointer(signal, &value);
+	pthread_create(&thread, NULL, write_later, (void *)value);
+	aql_wait(signal);
+	pthread_join(thread, NULL);
+	hsa_signal_destroy(signal);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(creation_checks_its_arguments),
+		cmocka_unit_test(every_operation_does_its_arithmetic),
+		cmocka_unit_test(destroyed_and_unknown_signals_are_counted),
+		cmocka_unit_test(wait_gives_up_at_its_timeout),
+		cmocka_unit_test(waiters_are_woken_by_a_store),
+		cmocka_unit_test(wait_any_says_which),
+		cmocka_unit_test(past_the_limit_there_is_no_event),
+		cmocka_unit_test(memory_signals_refuse_handlers),
+		cmocka_unit_test(writes_behind_the_back_end_a_wait),
+	};
+
+	return cmocka_run_group_tests(tests, open_machine, NULL);
+}

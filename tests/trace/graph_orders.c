@@ -1,0 +1,168 @@
+/* graph-orders SEED GRAPHS: random graphs whose every node can be told by its looks alone (each
+ * kernel node has a grid of its own), launched twice each. What the trace names by place must then
+ * agree with what it sees: one contradiction and the launch is not exact.
+ *
+ * Kernel, fill, copy, empty and child nodes; edges given with the node or added later, in random
+ * order. Prints how many nodes a replay of all graphs has that bring work. */
+#include "common/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NODES_MAX 24
+#define WORDS	  16384
+
+static uint32_t *device_data;
+static uint32_t *device_copy;
+static uint32_t *host_data;
+static unsigned next_blocks = 1;
+
+struct drawing {
+	hipGraph_t graph;
+	hipGraphNode_t nodes[NODES_MAX];
+	unsigned count;
+	bool may_nest;
+};
+
+static unsigned draw(unsigned limit)
+{
+	return (unsigned)rand() % limit;
+}
+
+static hipGraphNode_t add_kernel(struct drawing *drawing, const hipGraphNode_t *before,
+				 size_t count)
+{
+	static uint32_t term = 1, words = 1;
+	void *arguments[] = {&device_data, &term, &words};
+	hipKernelNodeParams parameters = {
+		.func = (void *)(uintptr_t)&example_kernels[draw(2) ? MIX : ROTATE],
+		.gridDim = {next_blocks++, 1, 1},
+		.blockDim = {1, 1, 1},
+		.kernelParams = arguments,
+	};
+	hipGraphNode_t node;
+
+	HIP_CHECK(hipGraphAddKernelNode(&node, drawing->graph, before, count, &parameters));
+	return node;
+}
+
+static hipGraphNode_t add_fill(struct drawing *drawing, const hipGraphNode_t *before, size_t count)
+{
+	hipMemsetParams parameters = {
+		.dst = device_data,
+		.elementSize = 1u << draw(3),
+		.width = 1 + draw(60),
+		.height = 1 + draw(2) * draw(4),
+		.pitch = 256,
+		.value = 1,
+	};
+	hipGraphNode_t node;
+
+	HIP_CHECK(hipGraphAddMemsetNode(&node, drawing->graph, before, count, &parameters));
+	return node;
+}
+
+static hipGraphNode_t add_copy(struct drawing *drawing, const hipGraphNode_t *before, size_t count)
+{
+	size_t bytes = 4 * (1 + draw(WORDS));
+	hipGraphNode_t node;
+
+	switch (draw(3)) {
+	case 0:
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, device_data,
+						  host_data, bytes, hipMemcpyHostToDevice));
+		break;
+	case 1:
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, host_data,
+						  device_data, bytes, hipMemcpyDeviceToHost));
+		break;
+	default:
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, device_copy,
+						  device_data, bytes, hipMemcpyDeviceToDevice));
+	}
+	return node;
+}
+
+static void draw_graph(struct drawing *drawing, unsigned kinds);
+
+static hipGraphNode_t add_child(struct drawing *drawing, const hipGraphNode_t *before, size_t count)
+{
+	struct drawing child = {0};
+	hipGraphNode_t node;
+
+	HIP_CHECK(hipGraphCreate(&child.graph, 0));
+	draw_graph(&child, 1);
+	HIP_CHECK(hipGraphAddChildGraphNode(&node, drawing->graph, before, count, child.graph));
+	HIP_CHECK(hipGraphDestroy(child.graph));
+	return node;
+}
+
+static hipGraphNode_t add_node(struct drawing *drawing, const hipGraphNode_t *before, size_t count,
+			       unsigned kinds)
+{
+	hipGraphNode_t node;
+
+	switch (draw(kinds)) {
+	case 1:
+		return add_fill(drawing, before, count);
+	case 2:
+		return add_copy(drawing, before, count);
+	case 3:
+		HIP_CHECK(hipGraphAddEmptyNode(&node, drawing->graph, before, count));
+		return node;
+	case 4:
+		if (drawing->may_nest)
+			return add_child(drawing, before, count);
+	}
+	return add_kernel(drawing, before, count);
+}
+
+/* KINDS: how many of the kinds above may occur. */
+static void draw_graph(struct drawing *drawing, unsigned kinds)
+{
+	drawing->count = 2 + draw(NODES_MAX - 2);
+	for (unsigned i = 0; i < drawing->count; i++) {
+		hipGraphNode_t before[NODES_MAX], later[NODES_MAX];
+		size_t before_count = 0, later_count = 0;
+
+		for (unsigned from = i; from-- > 0;) {
+			if (draw(4) == 0)
+				before[before_count++] = drawing->nodes[from];
+			else if (draw(6) == 0)
+				later[later_count++] = drawing->nodes[from];
+		}
+		drawing->nodes[i] = add_node(drawing, before, before_count, kinds);
+		for (size_t l = 0; l < later_count; l++)
+			HIP_CHECK(hipGraphAddDependencies(drawing->graph, &later[l],
+							  &drawing->nodes[i], 1));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned graphs = example_argument(argc, argv, 2, 10);
+	unsigned kinds = example_argument(argc, argv, 3, 1);
+	hipStream_t stream;
+
+	srand(example_argument(argc, argv, 1, 1));
+	kernels_register();
+	HIP_CHECK(hipStreamCreate(&stream));
+	HIP_CHECK(hipMalloc((void **)&device_data, WORDS * sizeof(uint32_t)));
+	HIP_CHECK(hipMalloc((void **)&device_copy, WORDS * sizeof(uint32_t)));
+	HIP_CHECK(hipHostMalloc((void **)&host_data, WORDS * sizeof(uint32_t), 0));
+	for (unsigned i = 0; i < graphs; i++) {
+		struct drawing drawing = {.may_nest = true};
+		hipGraphExec_t exec;
+
+		HIP_CHECK(hipGraphCreate(&drawing.graph, 0));
+		draw_graph(&drawing, kinds);
+		HIP_CHECK(hipGraphInstantiate(&exec, drawing.graph, NULL, NULL, 0));
+		HIP_CHECK(hipGraphLaunch(exec, stream));
+		HIP_CHECK(hipGraphLaunch(exec, stream));
+		HIP_CHECK(hipStreamSynchronize(stream));
+		HIP_CHECK(hipGraphExecDestroy(exec));
+		HIP_CHECK(hipGraphDestroy(drawing.graph));
+	}
+	HIP_CHECK(hipStreamDestroy(stream));
+	return example_finish();
+}

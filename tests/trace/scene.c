@@ -1,0 +1,372 @@
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/load.h"
+
+#define SESSION 77
+
+static struct spool_header *header_of(const struct scene *scene)
+{
+	return (struct spool_header *)scene->image;
+}
+
+static struct spool_lane *lane_of(const struct scene *scene, unsigned writer)
+{
+	return (struct spool_lane *)(scene->image + SPOOL_HEADER_BYTES) + writer;
+}
+
+static void make_header(struct scene *scene)
+{
+	struct spool_header *header = header_of(scene);
+
+	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
+	header->version = SPOOL_VERSION;
+	header->header_bytes = SPOOL_HEADER_BYTES;
+	header->lane_bytes = SPOOL_LANE_BYTES;
+	header->lane_count = SPOOL_LANE_COUNT;
+	header->chunk_bytes = SPOOL_CHUNK_BYTES;
+	header->class_count = SPOOL_CLASS_COUNT;
+	header->cause_count = SPOOL_CAUSE_COUNT;
+	header->pid = scene->pid;
+	header->ppid = 1;
+	header->chunk_offset = SPOOL_CHUNK_OFFSET;
+	header->session_id = SESSION;
+	header->start_ns = 1000 + scene->pid;
+	header->start_realtime_ns = 5000;
+	strcpy(header->exe, "/bin/scene");
+	memcpy(header->cmdline, "scene\0two words", 16);
+	header->cmdline_bytes = 16;
+	header->fixed_crc = spool_fixed_crc(header);
+	header->live.state = SPOOL_OPEN;
+	header->live.lanes_used = SCENE_WRITERS;
+}
+
+static void put_thread(struct scene *scene, unsigned writer);
+
+static void seal(struct scene *scene, unsigned writer)
+{
+	struct spool_chunk *chunk = scene->chunk[writer];
+
+	chunk->used_bytes = scene->used[writer];
+	chunk->crc = spool_chunk_crc(chunk, chunk->used_bytes);
+	chunk->state = SPOOL_CHUNK_SEALED;
+}
+
+static void next_chunk(struct scene *scene, unsigned writer)
+{
+	struct spool_chunk *chunk =
+		(struct spool_chunk *)(scene->image + SPOOL_CHUNK_OFFSET) + scene->chunks;
+
+	assert_true(scene->chunks < SCENE_CHUNKS);
+	if (scene->chunk[writer])
+		seal(scene, writer);
+	chunk->magic = SPOOL_CHUNK_MAGIC;
+	chunk->index = scene->chunks++;
+	chunk->session_id = SESSION;
+	chunk->writer = writer;
+	chunk->sequence = scene->sequence[writer]++;
+	chunk->state = SPOOL_CHUNK_OPEN;
+	scene->chunk[writer] = chunk;
+	scene->used[writer] = SPOOL_CHUNK_HEAD_BYTES;
+	lane_of(scene, writer)->chunks++;
+	header_of(scene)->live.chunks_taken = scene->chunks;
+	header_of(scene)->live.chunks_ready = scene->chunks;
+	put_thread(scene, writer);
+}
+
+static enum record_class class_of(enum record_type type)
+{
+	static const enum record_class classes[RECORD_TYPE_COUNT] = {
+#define X(name, class) [RECORD_##name] = RECORD_CLASS_##class,
+		RECORD_TYPES(X)
+#undef X
+	};
+
+	return classes[type];
+}
+
+void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint32_t tag,
+	       const void *record, size_t bytes)
+{
+	size_t size = (bytes + 7) & ~(size_t)7;
+	struct record_header header = {(uint16_t)type, (uint16_t)(size / 8), tag};
+	unsigned char *place;
+
+	if (scene->used[writer] + size > SPOOL_CHUNK_BYTES)
+		next_chunk(scene, writer);
+	place = (unsigned char *)scene->chunk[writer] + scene->used[writer];
+	memcpy(place, record, bytes);
+	memcpy(place, &header, sizeof(header));
+	scene->used[writer] += size;
+	lane_of(scene, writer)->counts.attempted[class_of(type)]++;
+}
+
+static void put_thread(struct scene *scene, unsigned writer)
+{
+	struct record_thread record = {.ns = scene->ns, .name = "thread"};
+
+	scene_put(scene, writer, RECORD_THREAD, 10 + writer, &record, sizeof(record));
+}
+
+void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause)
+{
+	struct spool_lane *lane = lane_of(scene, 0);
+
+	lane->counts.attempted[class]++;
+	lane->counts.dropped[class][cause]++;
+}
+
+static void put_text(struct scene *scene, enum record_type type, uint32_t tag, void *fixed,
+		     size_t fixed_bytes, const char *text)
+{
+	char record[512] = {0};
+
+	memcpy(record, fixed, fixed_bytes);
+	memcpy(record + fixed_bytes, text, strlen(text));
+	scene_put(scene, 0, type, tag, record, fixed_bytes + strlen(text));
+}
+
+static void put_apis(struct scene *scene)
+{
+	static const char *const texts[] = {
+		[SCENE_LAUNCH_KERNEL] = "hipLaunchKernel function:h stream:h",
+		[SCENE_GRAPH_LAUNCH] = "hipGraphLaunch graphExec:h stream:h",
+		[SCENE_MEMCPY] = "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h",
+		[SCENE_MEMSET] = "hipMemset dst:p value:i sizeBytes:s",
+		[SCENE_STREAM_CREATE] = "hipStreamCreate stream:o",
+		[SCENE_STREAM_DESTROY] = "hipStreamDestroy stream:h",
+	};
+
+	for (uint32_t op = 1; op < sizeof(texts) / sizeof(texts[0]); op++) {
+		struct record_api_name record = {
+			.domain = RECORD_DOMAIN_HIP,
+			.text_bytes = strlen(texts[op]),
+		};
+
+		put_text(scene, RECORD_API_NAME, op, &record, sizeof(record), texts[op]);
+	}
+}
+
+static void put_kernels(struct scene *scene)
+{
+	static const char *const names[] = {"", "one", "two", "__amd_rocclr_fillBufferAligned",
+					    "__amd_rocclr_copyBuffer"};
+
+	for (uint32_t id = 1; id < 5; id++) {
+		struct record_kernel record = {
+			.kernel_object = 0x8000 + id * 64,
+			.agent = SCENE_AGENT_GPU,
+			.name_bytes = (uint32_t)strlen(names[id]),
+		};
+
+		put_text(scene, RECORD_KERNEL, id, &record, sizeof(record), names[id]);
+	}
+	for (uint32_t id = 1; id < 3; id++) {
+		struct record_function record = {.ns = scene->ns, .handle = 0x100 + id};
+
+		put_text(scene, RECORD_FUNCTION, (uint32_t)strlen(names[id]), &record,
+			 sizeof(record), names[id]);
+	}
+}
+
+static void put_machine(struct scene *scene)
+{
+	struct record_agent cpu = {.handle = SCENE_AGENT_CPU, .name = "cpu"};
+	struct record_agent gpu = {
+		.handle = SCENE_AGENT_GPU,
+		.tick_hz = SCENE_TICK_HZ,
+		.is_gpu = 1,
+		.name = "gfx906",
+	};
+	struct record_queue queue = {
+		.handle = 0x3000,
+		.agent = SCENE_AGENT_GPU,
+		.size = 4096,
+		.mode = RECORD_QUEUE_HARVEST,
+	};
+	struct record_anchor anchors[] = {
+		{.tick = 100, .host_ns = 1500, .uncertainty_ns = 10},
+		{.tick = 100000100, .host_ns = 1000001500, .uncertainty_ns = 10},
+	};
+
+	scene_put(scene, 0, RECORD_AGENT, 0, &cpu, sizeof(cpu));
+	scene_put(scene, 0, RECORD_AGENT, 1, &gpu, sizeof(gpu));
+	scene_put(scene, 0, RECORD_QUEUE, 1, &queue, sizeof(queue));
+	for (int i = 0; i < 2; i++)
+		scene_put(scene, 0, RECORD_ANCHOR, 1, &anchors[i], sizeof(anchors[i]));
+}
+
+void scene_init(struct scene *scene, uint32_t pid)
+{
+	*scene = (struct scene){.pid = pid, .next_cid = 1, .ns = 2000};
+	scene->image = calloc(1, SCENE_BYTES);
+	assert_non_null(scene->image);
+	make_header(scene);
+	for (unsigned writer = 0; writer < SCENE_WRITERS; writer++)
+		next_chunk(scene, writer);
+	put_machine(scene);
+	put_apis(scene);
+	put_kernels(scene);
+}
+
+void scene_release(struct scene *scene)
+{
+	free(scene->image);
+	scene->image = NULL;
+}
+
+uint64_t scene_reserve_cid(struct scene *scene)
+{
+	return scene->next_cid++;
+}
+
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
+		    uint32_t activities, const uint64_t *args, size_t arg_count)
+{
+	char record[sizeof(struct record_api) + 8 * sizeof(uint64_t)];
+	struct record_api api = {
+		.cid = cid,
+		.begin_ns = scene->ns,
+		.end_ns = scene->ns + 100,
+		.activities = activities,
+	};
+
+	scene->ns += 200;
+	memcpy(record, &api, sizeof(api));
+	if (arg_count)
+		memcpy(record + sizeof(api), args, arg_count * sizeof(*args));
+	scene_put(scene, writer, RECORD_API, op, record, sizeof(api) + arg_count * sizeof(*args));
+}
+
+uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
+		    const uint64_t *args, size_t arg_count)
+{
+	uint64_t cid = scene_reserve_cid(scene);
+
+	scene_put_call(scene, 0, cid, op, activities, args, arg_count);
+	return cid;
+}
+
+uint64_t scene_dispatch(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel,
+			uint32_t grid)
+{
+	struct record_dispatch record = {
+		.packet_index = scene->next_packet++,
+		.cid = cid,
+		.ns = scene->ns,
+		.kernel = kernel,
+		.ordinal = ordinal,
+		.grid = {grid, 1, 1},
+		.workgroup = {1, 1, 1},
+		.tid = 10,
+	};
+
+	scene_put(scene, 0, RECORD_DISPATCH, 1, &record, sizeof(record));
+	return record.packet_index;
+}
+
+void scene_done(struct scene *scene, uint64_t packet, uint64_t start_tick, uint64_t end_tick)
+{
+	struct record_dispatch_done record = {
+		.packet_index = packet,
+		.start_tick = start_tick,
+		.end_tick = end_tick,
+	};
+
+	scene_put(scene, 1, RECORD_DISPATCH_DONE, 1, &record, sizeof(record));
+}
+
+void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel, uint32_t grid)
+{
+	uint64_t packet = scene_dispatch(scene, cid, ordinal, kernel, grid);
+
+	scene_done(scene, packet, 1000 * (packet + 1), 1000 * (packet + 1) + 100);
+}
+
+void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value)
+{
+	struct record_witness record = {.ns = scene->ns, .value = value};
+
+	strncpy(record.source, source, sizeof(record.source) - 1);
+	strncpy(record.key, key, sizeof(record.key) - 1);
+	scene_put(scene, 0, RECORD_WITNESS, 0, &record, sizeof(record));
+}
+
+void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t count,
+		 const uint64_t *functions, const uint32_t *grids)
+{
+	struct record_graph record = {
+		.graph_id = graph,
+		.node_count = count,
+		.edge_count = count - 1,
+	};
+	struct record_graph_exec exec_record = {.exec_id = exec, .graph_id = graph};
+
+	scene_put(scene, 0, RECORD_GRAPH, 0, &record, sizeof(record));
+	for (uint32_t i = 0; i < count; i++) {
+		struct record_graph_node node = {
+			.graph_id = graph,
+			.type = RECORD_NODE_KERNEL,
+			.function = functions[i],
+			.grid = {grids[i], 1, 1},
+			.block = {1, 1, 1},
+			.ns = scene->ns,
+		};
+		struct record_graph_edge edge = {.graph_id = graph, .from = i, .to = i + 1};
+
+		scene_put(scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
+		if (i + 1 < count)
+			scene_put(scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	}
+	scene_put(scene, 0, RECORD_GRAPH_EXEC, 0, &exec_record, sizeof(exec_record));
+}
+
+void scene_graph_launch(struct scene *scene, uint64_t exec, uint64_t replay, uint64_t cid)
+{
+	struct record_graph_launch record = {.exec_id = exec, .replay = replay, .cid = cid};
+
+	scene_put(scene, 0, RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+}
+
+void scene_close(struct scene *scene)
+{
+	struct spool_live *live = &header_of(scene)->live;
+
+	for (unsigned writer = 0; writer < SCENE_WRITERS; writer++)
+		seal(scene, writer);
+	live->end_ns = scene->ns;
+	live->counts_crc = spool_counts_crc(live, lane_of(scene, 0), SCENE_WRITERS);
+	live->state = SPOOL_CLOSED;
+}
+
+size_t scene_bytes(const struct scene *scene)
+{
+	return SPOOL_CHUNK_OFFSET + (size_t)scene->chunks * SPOOL_CHUNK_BYTES;
+}
+
+struct trace *scene_load(const struct scene *scene)
+{
+	struct dagtap_error error;
+	struct trace *trace;
+	int result = trace_open_memory("scene", scene->image, scene_bytes(scene), &trace, &error);
+
+	if (result < 0)
+		fail_msg("%s", error.message);
+	return trace;
+}
+
+const struct trace_source *scene_source(const struct trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		if (!strcmp(trace_text(trace, trace->sources[i].name), name))
+			return &trace->sources[i];
+	}
+	fail_msg("no line \"%s\" in the ledger", name);
+	return NULL;
+}

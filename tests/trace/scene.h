@@ -1,0 +1,90 @@
+/* Spools made by hand, in memory: the records that a test needs, with lanes and sums as a tracer
+ * would leave them, so that every part of trace/ can be shown what it must cope with. */
+#ifndef DAGTAP_TESTS_SCENE_H
+#define DAGTAP_TESTS_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/spool.h"
+#include "trace/model.h"
+
+#define SCENE_CHUNKS  8
+#define SCENE_WRITERS 2
+#define SCENE_BYTES   (SPOOL_CHUNK_OFFSET + SCENE_CHUNKS * SPOOL_CHUNK_BYTES)
+
+#define SCENE_AGENT_CPU 0x1000
+#define SCENE_AGENT_GPU 0x2000
+#define SCENE_TICK_HZ	100000000
+
+/* Calls that the scene knows by number. */
+enum scene_op {
+	SCENE_LAUNCH_KERNEL = 1, /* "hipLaunchKernel function:h stream:h" */
+	SCENE_GRAPH_LAUNCH,	 /* "hipGraphLaunch graphExec:h stream:h" */
+	SCENE_MEMCPY,		 /* "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h" */
+	SCENE_MEMSET,		 /* "hipMemset dst:p value:i sizeBytes:s" */
+	SCENE_STREAM_CREATE,	 /* "hipStreamCreate stream:o" */
+	SCENE_STREAM_DESTROY,	 /* "hipStreamDestroy stream:h" */
+};
+
+struct scene {
+	unsigned char *image;
+	uint32_t pid;
+	struct spool_chunk *chunk[SCENE_WRITERS]; /* the current one */
+	uint32_t used[SCENE_WRITERS];		  /* bytes of it */
+	uint32_t sequence[SCENE_WRITERS];
+	uint32_t chunks;
+	uint64_t next_cid;
+	uint64_t next_packet;
+	uint64_t ns;
+};
+
+/* An open spool of process PID with two agents, queue 1 on the GPU, a clock through two anchors
+ * (tick t is at 10 t + 500 ns), the calls above and kernels 1 "one", 2 "two", 3 a blit fill, 4 a
+ * blit copy; functions 0x101 and 0x102 are kernels 1 and 2. Threads: writer 0 is thread 10,
+ * writer 1 is thread 11. */
+void scene_init(struct scene *scene, uint32_t pid);
+void scene_release(struct scene *scene);
+
+/* A record by WRITER; header and sum are made here. */
+void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint32_t tag,
+	       const void *record, size_t bytes);
+
+/* The lanes' counts of a record that was dropped. */
+void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause);
+
+/* A call with a fresh cid that submitted ACTIVITIES; returns the cid. */
+uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
+		    const uint64_t *args, size_t arg_count);
+uint64_t scene_reserve_cid(struct scene *scene);
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
+		    uint32_t activities, const uint64_t *args, size_t arg_count);
+
+/* Dispatch of a kernel with that grid (workgroup 1) on queue 1; returns its packet index. */
+uint64_t scene_dispatch(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel,
+			uint32_t grid);
+void scene_done(struct scene *scene, uint64_t packet, uint64_t start_tick, uint64_t end_tick);
+/* Both, taking 100 ticks. */
+void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel, uint32_t grid);
+
+void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value);
+
+/* A graph of kernel nodes, kernel FUNCTIONS[i] with GRIDS[i], in a row; exec EXEC of it. */
+void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t count,
+		 const uint64_t *functions, const uint32_t *grids);
+void scene_graph_launch(struct scene *scene, uint64_t exec, uint64_t replay, uint64_t cid);
+
+/* Seals it as session_stop would; without this it is the spool of a killed process. */
+void scene_close(struct scene *scene);
+
+/* Bytes in use; the image may be cut there. */
+size_t scene_bytes(const struct scene *scene);
+
+/* Loads it; asserts that it loads. The caller closes the trace. */
+struct trace *scene_load(const struct scene *scene);
+
+/* The line of the ledger with this name; asserts that it is there. */
+const struct trace_source *scene_source(const struct trace *trace, const char *name);
+
+#endif

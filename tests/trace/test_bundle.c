@@ -1,0 +1,176 @@
+/* The container: what was put in comes out; any other byte, and it says so. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/bundle.h"
+
+static char folder[] = "/tmp/dagtap-bundle-XXXXXX";
+static char path[64];
+
+static int setup(void **state)
+{
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.dagtap", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	unlink(path);
+	return rmdir(folder);
+}
+
+static void write_bundle(bool force)
+{
+	const struct bundle_meta meta = {"1.2", "run \\ me\nnow", 77, 137};
+	struct bundle_writer *writer;
+	struct dagtap_error error;
+
+	assert_int_equal(bundle_create(path, force, &writer, &error), 0);
+	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
+	assert_int_equal(bundle_put_spool(writer, 10, "first spool", 11, &error), 0);
+	assert_int_equal(bundle_put_spool(writer, 11, "", 0, &error), 0);
+	assert_int_equal(bundle_put_spool(writer, 12, path, 64, &error), 0);
+	assert_int_equal(bundle_finish(writer, &error), 0);
+}
+
+static void everything_comes_back(void **state)
+{
+	struct bundle bundle;
+	struct dagtap_error error;
+
+	write_bundle(true);
+	assert_int_equal(bundle_open(path, &bundle, &error), 0);
+	assert_int_equal(bundle.section_count, 4);
+	assert_string_equal(bundle.meta.version, "1.2");
+	assert_string_equal(bundle.meta.command, "run \\ me\nnow");
+	assert_int_equal(bundle.meta.start_ns, 77);
+	assert_int_equal(bundle.meta.exit_status, 137);
+	assert_int_equal(bundle.sections[1].pid, 10);
+	assert_int_equal(bundle.sections[1].size, 11);
+	assert_memory_equal(bundle.sections[1].bytes, "first spool", 11);
+	assert_int_equal(bundle.sections[2].size, 0);
+	assert_int_equal(bundle.sections[3].size, 64);
+	bundle_close(&bundle);
+}
+
+static void existing_file_is_not_replaced_unasked(void **state)
+{
+	struct bundle_writer *writer;
+	struct dagtap_error error;
+
+	write_bundle(true);
+	assert_int_equal(bundle_create(path, false, &writer, &error), -EEXIST);
+	assert_non_null(strstr(error.message, path));
+}
+
+static void file_that_appeared_meanwhile_is_not_replaced(void **state)
+{
+	const struct bundle_meta meta = {"1.2", "other", 77, 0};
+	struct bundle_writer *writer;
+	struct dagtap_error error;
+	struct bundle bundle;
+
+	unlink(path);
+	assert_int_equal(bundle_create(path, false, &writer, &error), 0);
+	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
+	write_bundle(true);
+	assert_int_equal(bundle_finish(writer, &error), -EEXIST);
+	assert_int_equal(bundle_open(path, &bundle, &error), 0);
+	assert_string_equal(bundle.meta.command, "run \\ me\nnow");
+	bundle_close(&bundle);
+}
+
+static void abandoned_file_leaves_nothing(void **state)
+{
+	struct bundle_writer *writer;
+	struct dagtap_error error;
+
+	unlink(path);
+	assert_int_equal(bundle_create(path, false, &writer, &error), 0);
+	bundle_abandon(writer);
+	bundle_abandon(NULL);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+}
+
+static unsigned char *read_file(size_t *ret_size)
+{
+	unsigned char *bytes = malloc(65536);
+	int fd = open(path, O_RDONLY);
+	ssize_t size = read(fd, bytes, 65536);
+
+	close(fd);
+	assert_true(size > 0);
+	*ret_size = (size_t)size;
+	return bytes;
+}
+
+static void expect_refused(const void *bytes, size_t size)
+{
+	/* At the end of an allocation of its own, so that a byte read too far is seen. */
+	unsigned char *copy = malloc(size ? size : 1);
+	struct dagtap_error error = {0};
+	struct bundle bundle;
+
+	memcpy(copy, bytes, size);
+	assert_true(bundle_open_memory("name", copy, size, &bundle, &error) < 0);
+	assert_int_equal(strncmp(error.message, "name: offset ", 13), 0);
+	assert_null(strchr(error.message, '\n'));
+	free(copy);
+}
+
+static void every_flipped_bit_is_found(void **state)
+{
+	size_t size;
+	unsigned char *bytes;
+
+	write_bundle(true);
+	bytes = read_file(&size);
+	for (size_t i = 0; i < size; i++) {
+		for (int bit = 0; bit < 8; bit++) {
+			bytes[i] ^= (unsigned char)(1 << bit);
+			expect_refused(bytes, size);
+			bytes[i] ^= (unsigned char)(1 << bit);
+		}
+	}
+	free(bytes);
+}
+
+static void every_cut_and_every_addition_is_found(void **state)
+{
+	size_t size;
+	unsigned char *bytes;
+
+	write_bundle(true);
+	bytes = read_file(&size);
+	for (size_t i = 0; i < size; i++)
+		expect_refused(bytes, i);
+	bytes[size] = 0;
+	expect_refused(bytes, size + 1);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_comes_back),
+		cmocka_unit_test(existing_file_is_not_replaced_unasked),
+		cmocka_unit_test(file_that_appeared_meanwhile_is_not_replaced),
+		cmocka_unit_test(abandoned_file_leaves_nothing),
+		cmocka_unit_test(every_flipped_bit_is_found),
+		cmocka_unit_test(every_cut_and_every_addition_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,214 @@
+/* Spools that were cut or changed: they load with the damage told, or are refused in one line; never
+ * a crash, never a silent difference. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/graph_stats.h"
+#include "analyze/summary.h"
+#include "scene.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+#define LANES_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_LANE_BYTES)
+
+static void make_scene(struct scene *scene)
+{
+	static const uint64_t functions[] = {0x101, 0x102, 0x101};
+	static const uint32_t grids[] = {4, 4, 8};
+
+	scene_init(scene, 1);
+	scene_graph(scene, 7, 31, 3, functions, grids);
+	for (uint64_t replay = 0; replay < 3; replay++) {
+		uint64_t cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 3, (uint64_t[]){1, 0x5000}, 2);
+
+		scene_graph_launch(scene, 31, replay, cid);
+		for (uint32_t i = 0; i < 3; i++)
+			scene_run(scene, cid, i, (uint32_t)functions[i] - 0x100, grids[i]);
+	}
+	scene_close(scene);
+}
+
+/* Everything that is asked of a trace is asked of this one. */
+static void use(const struct trace *trace)
+{
+	struct summary_totals totals = summary_count(trace);
+	struct graph_analysis analysis;
+	struct summary_table table;
+
+	assert_true(totals.kernels <= trace->activities_count);
+	for (int by = SUMMARY_BY_KERNEL; by <= SUMMARY_BY_API; by++) {
+		assert_int_equal(summary_make(trace, (enum summary_by)by, &table), 0);
+		summary_release(&table);
+	}
+	assert_int_equal(graph_analysis_make(trace, &analysis), 0);
+	graph_analysis_release(&analysis);
+}
+
+/* Returns whether the bytes passed for a sound recording. */
+static bool passes(const void *bytes, size_t size)
+{
+	struct dagtap_error error = {0};
+	struct trace *trace;
+	bool closed;
+
+	if (trace_open_memory("name", bytes, size, &trace, &error) < 0) {
+		assert_int_equal(strncmp(error.message, "name: ", 6), 0);
+		assert_null(strchr(error.message, '\n'));
+		return false;
+	}
+	use(trace);
+	closed = ledger_is_closed(trace);
+	trace_close(trace);
+	return closed;
+}
+
+static void sound_spool_passes(void **state)
+{
+	struct scene scene;
+
+	make_scene(&scene);
+	assert_true(passes(scene.image, scene_bytes(&scene)));
+	scene_release(&scene);
+}
+
+static void flip_each(struct scene *scene, size_t first, size_t stop, size_t step)
+{
+	for (size_t i = first; i < stop; i += step) {
+		scene->image[i] ^= 0x41;
+		if (passes(scene->image, scene_bytes(scene)))
+			fail_msg("byte %zu changed and nobody saw it", i);
+		scene->image[i] ^= 0x41;
+	}
+}
+
+static void flipped_byte_is_found_wherever_a_sum_covers_it(void **state)
+{
+	struct scene scene;
+	const struct spool_chunk *chunks;
+
+	make_scene(&scene);
+	chunks = (const struct spool_chunk *)(scene.image + SPOOL_CHUNK_OFFSET);
+	flip_each(&scene, 0, offsetof(struct spool_header, fixed_crc), 7);
+	flip_each(&scene, SPOOL_HEADER_BYTES, LANES_IN_USE, 5);
+	for (uint32_t i = 0; i < scene.chunks; i++) {
+		size_t start = SPOOL_CHUNK_OFFSET + (size_t)i * SPOOL_CHUNK_BYTES;
+
+		flip_each(&scene, start, start + offsetof(struct spool_chunk, reserved), 1);
+		flip_each(&scene, start + SPOOL_CHUNK_HEAD_BYTES, start + chunks[i].used_bytes, 3);
+	}
+	scene_release(&scene);
+}
+
+/* Where no sum lies over it, a change may say what it likes, but nothing may break. */
+static void changed_records_of_a_killed_process_break_nothing(void **state)
+{
+	struct scene scene;
+	struct spool_chunk *chunks;
+
+	make_scene(&scene);
+	((struct spool_header *)scene.image)->live.state = SPOOL_OPEN;
+	chunks = (struct spool_chunk *)(scene.image + SPOOL_CHUNK_OFFSET);
+	for (uint32_t i = 0; i < scene.chunks; i++) {
+		uint32_t used = chunks[i].used_bytes;
+		unsigned char *bytes = (unsigned char *)&chunks[i];
+
+		chunks[i].state = SPOOL_CHUNK_OPEN;
+		chunks[i].used_bytes = 0;
+		for (uint32_t at = SPOOL_CHUNK_HEAD_BYTES; at < used; at++) {
+			unsigned char before = bytes[at];
+
+			bytes[at] = at % 2 ? 0xff : (unsigned char)(before + 1);
+			passes(scene.image, scene_bytes(&scene));
+			bytes[at] = before;
+		}
+	}
+	scene_release(&scene);
+}
+
+static void cut_spool_is_found(void **state)
+{
+	struct scene scene;
+
+	make_scene(&scene);
+	for (size_t size = 0; size < scene_bytes(&scene); size += 4093) {
+		unsigned char *copy = aligned_alloc(8, (size + 8) & ~(size_t)7);
+
+		memcpy(copy, scene.image, size);
+		assert_false(passes(copy, size));
+		free(copy);
+	}
+	scene_release(&scene);
+}
+
+static void missing_chunk_is_found(void **state)
+{
+	struct scene scene;
+
+	make_scene(&scene);
+	memset(scene.image + SPOOL_CHUNK_OFFSET, 0, SPOOL_CHUNK_BYTES);
+	assert_false(passes(scene.image, scene_bytes(&scene)));
+	scene_release(&scene);
+}
+
+static void other_files_are_refused(void **state)
+{
+	static const char text[] = "this is not a trace, and long enough to be mistaken for one, "
+				   "had somebody looked at its size alone\n";
+	unsigned char noise[4096];
+	uint64_t random = 7;
+
+	for (size_t i = 0; i < sizeof(noise); i++) {
+		random = random * 6364136223846793005ull + 1;
+		noise[i] = (unsigned char)(random >> 56);
+	}
+	assert_false(passes("", 0));
+	assert_false(passes(text, sizeof(text)));
+	assert_false(passes(noise, sizeof(noise)));
+}
+
+/* The chunks of a spool lie in whatever order. */
+static void order_of_chunks_does_not_matter(void **state)
+{
+	struct scene scene;
+	struct trace *first, *second;
+	unsigned char *kept = malloc(SPOOL_CHUNK_BYTES);
+	unsigned char *chunks;
+
+	make_scene(&scene);
+	first = scene_load(&scene);
+	chunks = scene.image + SPOOL_CHUNK_OFFSET;
+	memcpy(kept, chunks, SPOOL_CHUNK_BYTES);
+	memcpy(chunks, chunks + SPOOL_CHUNK_BYTES, SPOOL_CHUNK_BYTES);
+	memcpy(chunks + SPOOL_CHUNK_BYTES, kept, SPOOL_CHUNK_BYTES);
+	second = scene_load(&scene);
+	assert_int_equal(first->activities_count, second->activities_count);
+	assert_memory_equal(first->activities, second->activities,
+			    first->activities_count * sizeof(*first->activities));
+	assert_memory_equal(first->calls, second->calls,
+			    first->calls_count * sizeof(*first->calls));
+	assert_int_equal(first->strings_count, second->strings_count);
+	assert_true(ledger_is_closed(second));
+	trace_close(first);
+	trace_close(second);
+	free(kept);
+	scene_release(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sound_spool_passes),
+		cmocka_unit_test(flipped_byte_is_found_wherever_a_sum_covers_it),
+		cmocka_unit_test(changed_records_of_a_killed_process_break_nothing),
+		cmocka_unit_test(cut_spool_is_found),
+		cmocka_unit_test(missing_chunk_is_found),
+		cmocka_unit_test(other_files_are_refused),
+		cmocka_unit_test(order_of_chunks_does_not_matter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* The ledger: what somebody else counted, against the rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+static struct trace *close_and_load(struct scene *scene)
+{
+	struct trace *trace;
+
+	scene_close(scene);
+	trace = scene_load(scene);
+	scene_release(scene);
+	return trace;
+}
+
+static void gate(struct scene *scene, uint64_t dispatches, uint64_t write_index)
+{
+	struct record_queue_count record = {
+		.ns = scene->ns,
+		.write_index = write_index,
+		.dispatches = dispatches,
+	};
+
+	scene_put(scene, 0, RECORD_QUEUE_COUNT, 1, &record, sizeof(record));
+}
+
+static void run_calls(struct scene *scene, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		scene_run(scene,
+			  scene_call(scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2), 0,
+			  1, 1);
+}
+
+static void witnesses_that_agree_close_it(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	gate(&scene, 3, 3);
+	gate(&scene, 5, 5);
+	scene_witness(&scene, "hip", "calls", 5);
+	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 5);
+	trace = close_and_load(&scene);
+	assert_true(ledger_is_closed(trace));
+	assert_int_equal(scene_source(trace, "hip")->expected, 5);
+	assert_int_equal(scene_source(trace, "hip")->joined, 5);
+	assert_int_equal(scene_source(trace, "hsa.dispatch")->expected, 5);
+	assert_int_equal(scene_source(trace, "hsa.packet")->expected, 5);
+	assert_int_equal(scene_source(trace, "hsa.done")->expected, 5);
+	trace_close(trace);
+}
+
+static void call_more_than_rows_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_witness(&scene, "hip", "calls", 6);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void call_that_never_returned_is_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
+	scene_witness(&scene, "hip", "calls", 6);
+	scene_witness(&scene, "hip", "open", 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hip")), 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void dispatch_more_at_the_gate_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	gate(&scene, 6, 6);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.dispatch")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void packet_past_the_gate_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	gate(&scene, 5, 7);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.packet")->unexplained, 2);
+	trace_close(trace);
+}
+
+static void softgpu_disagrees(void **state)
+{
+	static const char *const keys[] = {"packets_barrier_and", "packets_barrier_or", "copies",
+					   "copies_rect"};
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	for (int i = 0; i < 4; i++)
+		scene_witness(&scene, "softgpu", keys[i], 0);
+	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 9);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 4);
+	assert_int_equal(scene_source(trace, "softgpu.copy")->unexplained, 0);
+	trace_close(trace);
+}
+
+static void drops_are_told_by_cause_and_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	const struct trace_source *source;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_REENTERED);
+	gate(&scene, 8, 8);
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "hsa.dispatch");
+	assert_int_equal(source->drop_count, 2);
+	assert_string_equal(trace_text(trace, trace->drops[source->drop_first].cause),
+			    "no free chunk");
+	assert_int_equal(trace->drops[source->drop_first].count, 2);
+	assert_int_equal(trace->drops[source->drop_first + 1].count, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void completion_that_is_missing_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_dispatch(&scene, 0, 0, 1, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_RECORD_LOST);
+	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void completion_of_nothing_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_run(&scene, 0, 0, 1, 1);
+	scene_done(&scene, 99, 5000, 6000);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.done")->orphan_activities, 1);
+	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void one_packet_twice_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_run(&scene, 0, 0, 1, 1);
+	scene.next_packet = 0;
+	scene_dispatch(&scene, 0, 0, 1, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->activities_count, 1);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void killed_process_closes_for_what_was_committed(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_witness(&scene, "hip", "calls", 1);
+	gate(&scene, 1, 1);
+	run_calls(&scene, 5);
+	scene_dispatch(&scene, scene_reserve_cid(&scene), 0, 1, 1);
+	trace = scene_load(&scene);
+	scene_release(&scene);
+	assert_true(trace->truncated);
+	assert_int_equal(trace->activities_count, 6);
+	assert_int_equal(trace->activities[5].untimed, RECORD_UNTIMED_TRUNCATED);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.done")), 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void source_says_why_it_is_partial(void **state)
+{
+	struct {
+		struct record_source fixed;
+		char text[8];
+	} record = {{.name = "hip", .text_bytes = 7}, "because"};
+	struct scene scene;
+	struct trace *trace;
+	const struct trace_source *source;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 1);
+	scene_put(&scene, 0, RECORD_SOURCE, RECORD_SOURCE_PARTIAL, &record, sizeof(record));
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "hip");
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	assert_string_equal(trace_text(trace, source->text), "because");
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(witnesses_that_agree_close_it),
+		cmocka_unit_test(call_more_than_rows_is_unexplained),
+		cmocka_unit_test(call_that_never_returned_is_explained),
+		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
+		cmocka_unit_test(packet_past_the_gate_is_unexplained),
+		cmocka_unit_test(softgpu_disagrees),
+		cmocka_unit_test(drops_are_told_by_cause_and_explained),
+		cmocka_unit_test(completion_that_is_missing_is_unexplained),
+		cmocka_unit_test(completion_of_nothing_is_unexplained),
+		cmocka_unit_test(one_packet_twice_is_unexplained),
+		cmocka_unit_test(killed_process_closes_for_what_was_committed),
+		cmocka_unit_test(source_says_why_it_is_partial),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* Which graph node an activity is, and how sure that is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+#define EXEC 31
+
+static const uint64_t functions[] = {0x101, 0x102, 0x101};
+static const uint32_t grids[] = {4, 4, 8};
+
+static uint64_t begin_launch(struct scene *scene, uint64_t replay, uint32_t activities)
+{
+	uint64_t cid = scene_reserve_cid(scene);
+
+	scene_graph_launch(scene, EXEC, replay, cid);
+	scene_put_call(scene, 0, cid, SCENE_GRAPH_LAUNCH, activities, (uint64_t[]){1, 0}, 2);
+	return cid;
+}
+
+static void run_nodes(struct scene *scene, uint64_t cid, uint32_t first, uint32_t count)
+{
+	for (uint32_t i = first; i < first + count; i++)
+		scene_run(scene, cid, i, functions[i] - 0x100, grids[i]);
+}
+
+static struct trace *load_and_release(struct scene *scene)
+{
+	struct trace *trace = scene_load(scene);
+
+	scene_release(scene);
+	return trace;
+}
+
+static void whole_launch_in_order_is_exact(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	for (uint64_t replay = 0; replay < 2; replay++)
+		run_nodes(&scene, begin_launch(&scene, replay, 3), 0, 3);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_int_equal(trace->launches_count, 2);
+	assert_int_equal(trace->launches[1].replay, 1);
+	assert_int_equal(trace->launches[1].activities_expected, 3);
+	assert_true(trace->launches[1].exact);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(trace->activities[i].confidence, TRACE_CONFIDENCE_EXACT);
+		assert_int_equal(trace->activities[i].launch, i / 3);
+		assert_int_equal(trace->nodes[trace->activities[i].node].index, i % 3);
+	}
+	assert_int_equal(scene_source(trace, "graph")->expected, 6);
+	assert_int_equal(scene_source(trace, "graph")->received, 6);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void another_grid_is_not_exact(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	cid = begin_launch(&scene, 0, 3);
+	run_nodes(&scene, cid, 0, 2);
+	scene_run(&scene, cid, 2, 1, 999);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_false(trace->launches[0].exact);
+	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_ORDER);
+	assert_int_equal(trace->activities[2].confidence, TRACE_CONFIDENCE_UNKNOWN);
+	assert_int_equal(trace->activities[2].node, TRACE_NONE);
+	trace_close(trace);
+}
+
+static void exec_update_changes_what_is_expected_from_then_on(void **state)
+{
+	struct record_graph_node update = {
+		.graph_id = EXEC,
+		.type = RECORD_NODE_KERNEL,
+		.function = 0x102,
+		.grid = {16, 1, 1},
+		.block = {1, 1, 1},
+	};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
+	update.cid = scene_reserve_cid(&scene);
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
+	cid = begin_launch(&scene, 1, 3);
+	run_nodes(&scene, cid, 0, 2);
+	scene_run(&scene, cid, 2, 2, 16);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_true(trace->launches[0].exact);
+	assert_true(trace->launches[1].exact);
+	assert_int_equal(trace->execs[0].update_count, 1);
+	trace_close(trace);
+}
+
+static void missing_row_is_a_loss_and_lowers_confidence(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	cid = begin_launch(&scene, 0, 3);
+	run_nodes(&scene, cid, 1, 2);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	/* "two" with grid 4 and "one" with grid 8 occur once each: that names them. */
+	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_SIGNATURE);
+	assert_int_equal(trace->nodes[trace->activities[0].node].index, 1);
+	assert_int_equal(trace->nodes[trace->activities[1].node].index, 2);
+	assert_int_equal(scene_source(trace, "graph")->unexplained, 1);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void dropped_row_is_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	run_nodes(&scene, begin_launch(&scene, 0, 3), 1, 2);
+	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_int_equal(scene_source(trace, "graph")->unexplained, 0);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void nodes_that_look_alike_stay_unknown_when_one_is_missing(void **state)
+{
+	static const uint64_t same[] = {0x101, 0x101, 0x101};
+	static const uint32_t same_grids[] = {4, 4, 4};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, same, same_grids);
+	cid = begin_launch(&scene, 0, 3);
+	scene_run(&scene, cid, 0, 1, 4);
+	scene_run(&scene, cid, 1, 1, 4);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_UNKNOWN);
+	assert_int_equal(trace->activities[0].node, TRACE_NONE);
+	trace_close(trace);
+}
+
+static void launch_cut_off_by_a_kill_keeps_its_first_nodes(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	cid = scene_reserve_cid(&scene);
+	scene_graph_launch(&scene, EXEC, 0, cid);
+	run_nodes(&scene, cid, 0, 2);
+	trace = load_and_release(&scene);
+	assert_true(trace->truncated);
+	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_ORDER);
+	assert_int_equal(trace->nodes[trace->activities[1].node].index, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void fill_in_pieces_is_one_node(void **state)
+{
+	struct record_graph graph = {.graph_id = 7, .node_count = 2, .edge_count = 1};
+	struct record_graph_node nodes[] = {
+		{.graph_id = 7, .type = RECORD_NODE_MEMSET, .bytes = 513, .height = 1},
+		{.graph_id = 7, .type = RECORD_NODE_MEMSET, .bytes = 512, .height = 1},
+	};
+	struct record_graph_edge edge = {.graph_id = 7, .from = 0, .to = 1};
+	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = 7};
+	static const uint32_t expected[] = {0, 0, 1};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	for (uint32_t i = 0; i < 2; i++)
+		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &nodes[i], sizeof(nodes[i]));
+	scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	cid = begin_launch(&scene, 0, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		scene_run(&scene, cid, i, 3, 256);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(trace->nodes[trace->activities[i].node].index, expected[i]);
+	assert_int_equal(trace->activities[0].bytes, 0);
+	assert_int_equal(trace->activities[2].bytes, 512);
+	assert_int_equal(scene_source(trace, "graph")->expected, 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+/* The edge 0 -> 3 was added first, but 3 lies below 1 and 2; of those, 2 has the earlier edge. */
+static void order_is_by_level_and_edge(void **state)
+{
+	static const uint32_t edges[][2] = {{0, 3}, {0, 2}, {0, 1}, {2, 3}, {1, 3}};
+	static const uint32_t order[] = {0, 2, 1, 3};
+	struct record_graph graph = {.graph_id = 7, .node_count = 4, .edge_count = 5};
+	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = 7};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	for (uint32_t i = 0; i < 4; i++) {
+		struct record_graph_node node = {
+			.graph_id = 7,
+			.type = RECORD_NODE_KERNEL,
+			.function = 0x101,
+			.grid = {i + 1, 1, 1},
+			.block = {1, 1, 1},
+			.ns = scene.ns,
+		};
+
+		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
+	}
+	for (uint32_t i = 0; i < 5; i++) {
+		struct record_graph_edge edge = {
+			.graph_id = 7,
+			.from = edges[i][0],
+			.to = edges[i][1],
+		};
+
+		scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	}
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	cid = begin_launch(&scene, 0, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		scene_run(&scene, cid, i, 1, order[i] + 1);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_true(trace->launches[0].exact);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(trace->nodes[trace->activities[i].node].index, order[i]);
+	trace_close(trace);
+}
+
+static void edges_in_a_ring_tell_nothing_and_harm_nothing(void **state)
+{
+	struct record_graph_edge back = {.graph_id = 7, .from = 2, .to = 0};
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &back, sizeof(back));
+	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_false(trace->launches[0].exact);
+	assert_int_equal(trace->launches[0].activities_expected, TRACE_NONE);
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_launch_in_order_is_exact),
+		cmocka_unit_test(another_grid_is_not_exact),
+		cmocka_unit_test(exec_update_changes_what_is_expected_from_then_on),
+		cmocka_unit_test(missing_row_is_a_loss_and_lowers_confidence),
+		cmocka_unit_test(dropped_row_is_explained),
+		cmocka_unit_test(nodes_that_look_alike_stay_unknown_when_one_is_missing),
+		cmocka_unit_test(launch_cut_off_by_a_kill_keeps_its_first_nodes),
+		cmocka_unit_test(fill_in_pieces_is_one_node),
+		cmocka_unit_test(order_is_by_level_and_edge),
+		cmocka_unit_test(edges_in_a_ring_tell_nothing_and_harm_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
