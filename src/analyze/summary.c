@@ -298,8 +298,9 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 		result =
 			by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
 	table = (struct summary_table){.rows = making.rows, .count = making.groups.count};
-	if (table.count > making.room)
-		table.count = making.room;
+	/* A group may have been numbered and its row not have found room. */
+	if (!table.rows || table.count > making.room)
+		table.count = making.rows ? making.room : 0;
 	for (uint32_t i = 0; i < table.count && result == 0; i++) {
 		table.rows[i].name = row_name(&making, making.groups.keys[i], by);
 		if (!table.rows[i].name)

@@ -18,7 +18,6 @@ struct scope {
 	uint32_t text_at; /* in the stack's texts */
 	uint32_t text_bytes;
 	enum record_scope_kind kind;
-	bool written;
 };
 
 /* Open scopes, and their texts one after the other in the same order. */
@@ -27,6 +26,7 @@ struct scope_stack {
 	uint64_t counter;
 	struct scope *scopes;
 	uint32_t count;
+	uint32_t written; /* scopes below this index are in the spool */
 	uint32_t capacity;
 	uint32_t beyond; /* pushes that found no room: their pops are swallowed */
 	char *texts;
@@ -113,13 +113,11 @@ void scope_write_pending(void)
 
 	if (!stack || !w)
 		return;
-	for (uint32_t i = 0; i < stack->count; i++) {
-		struct scope *scope = &stack->scopes[i];
+	while (stack->written < stack->count) {
+		const struct scope *scope = &stack->scopes[stack->written];
+		uint64_t parent = stack->written++ ? scope[-1].id : 0;
 
-		if (scope->written)
-			continue;
-		scope->written = true;
-		put_scope(w, scope->kind, scope->id, i ? scope[-1].id : 0, scope->ns,
+		put_scope(w, scope->kind, scope->id, parent, scope->ns,
 			  stack->texts + scope->text_at, scope->text_bytes);
 	}
 }
@@ -195,6 +193,8 @@ static void remove_scope(struct scope_stack *stack, uint32_t index)
 	struct scope *scope = &stack->scopes[index];
 
 	stack->count--;
+	if (index < stack->written)
+		stack->written--;
 	memmove(scope, scope + 1, (stack->count - index) * sizeof(*scope));
 	if (stack->count) {
 		const struct scope *last = &stack->scopes[stack->count - 1];
@@ -221,7 +221,7 @@ void scope_pop(enum record_scope_kind kind)
 	index = find_innermost(stack, kind);
 	if (index == UINT32_MAX)
 		return;
-	if (stack->scopes[index].written)
+	if (index < stack->written)
 		put_scope_end(session_writer(), stack->scopes[index].id);
 	remove_scope(stack, index);
 }
@@ -339,6 +339,6 @@ void scope_forget_parent(void)
 	struct scope_stack *stack = scope_stack;
 
 	early.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	for (uint32_t i = 0; stack && i < stack->count; i++)
-		stack->scopes[i].written = false;
+	if (stack)
+		stack->written = 0;
 }

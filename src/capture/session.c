@@ -40,6 +40,7 @@ static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
+static bool thread_key_made;
 
 /* ---- threads ---- */
 
@@ -61,7 +62,8 @@ static void thread_ended(void *value)
 
 static void make_thread_key(void)
 {
-	if (pthread_key_create(&thread_key, thread_ended))
+	thread_key_made = !pthread_key_create(&thread_key, thread_ended);
+	if (!thread_key_made)
 		log_line("no thread key left: writers of ended threads stay in use");
 }
 
@@ -69,7 +71,8 @@ void session_watch_thread(void)
 {
 	pthread_once(&thread_key_once, make_thread_key);
 	/* Any value but NULL makes the destructor run; it reads the thread's own variables. */
-	pthread_setspecific(thread_key, &thread_key);
+	if (thread_key_made)
+		pthread_setspecific(thread_key, &thread_key);
 }
 
 struct writer *session_bind_writer(void)
@@ -217,12 +220,12 @@ static bool open_spool(void)
 	log_open();
 	err = spooler_open(folder, ring_bytes, &spooler);
 	if (err) {
-		log_line("no spool in %s: %s", folder, strerror(-err));
+		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
 		return false;
 	}
 	err = housekeeper_start(spooler, tick_parts);
 	if (err) {
-		log_line("no housekeeping thread: %s", strerror(-err));
+		log_line("no housekeeping thread: %s", strerrordesc_np(-err));
 		spooler_close(spooler);
 		unlink(spooler_path(spooler));
 		spooler_release(spooler);

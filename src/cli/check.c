@@ -158,7 +158,7 @@ static void print_details(const struct trace *trace)
 		for (uint32_t d = 0; d < source->drop_count; d++) {
 			const struct trace_drop *drop = &trace->drops[source->drop_first + d];
 
-			printf("%s: %s not recorded: %s\n", trace_text(trace, source->name),
+			printf("%s: %s missing: %s\n", trace_text(trace, source->name),
 			       human_count(drop->count, text), trace_text(trace, drop->cause));
 		}
 		if (source->text)
@@ -200,23 +200,20 @@ static int print_text(const struct trace *trace, bool ok)
 }
 
 /* The one line on stderr that goes with exit status 3. */
-static void tell_loss(const struct trace *trace, const char *path)
+static int tell_loss(const struct trace *trace, const char *path)
 {
-	for (uint32_t i = 0; i < trace->messages_count; i++) {
-		if (trace->messages[i].damage) {
-			cli_fail("%s: %s", path, trace_text(trace, trace->messages[i].text));
-			return;
-		}
-	}
+	if (cli_tell_damage(trace, path) != CLI_OK)
+		return CLI_LOSS;
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
 		const struct trace_source *source = &trace->sources[i];
 
-		if (source->unexplained) {
-			cli_fail("%s: %s: %" PRIu64 " unexplained", path,
-				 trace_text(trace, source->name), source->unexplained);
-			return;
-		}
+		if (source->unexplained == 0)
+			continue;
+		cli_fail("%s: %s: %" PRIu64 " unexplained", path, trace_text(trace, source->name),
+			 source->unexplained);
+		return CLI_LOSS;
 	}
+	return CLI_OK;
 }
 
 int cli_check(const struct cli_command *self, int argc, char **argv)
@@ -248,10 +245,8 @@ int cli_check(const struct cli_command *self, int argc, char **argv)
 		result = print_text(trace, ok);
 	if (result == CLI_OK)
 		result = cli_finish_stdout();
-	if (result == CLI_OK && !ok) {
-		tell_loss(trace, argv[optind]);
-		result = CLI_LOSS;
-	}
+	if (result == CLI_OK)
+		result = tell_loss(trace, argv[optind]);
 	trace_close(trace);
 	return result;
 }

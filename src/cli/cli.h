@@ -41,6 +41,10 @@ int cli_help(const struct cli_command *self);
  * stderr. */
 int cli_open_trace(const char *path, struct trace **ret_trace);
 
+/* CLI_OK, or one line on stderr and CLI_LOSS when the recording is damaged: then what a command shows
+ * is what is left of it. */
+int cli_tell_damage(const struct trace *trace, const char *path);
+
 /* Flushes stdout: CLI_OK, or CLI_FAILED with a line when something could not be written. */
 int cli_finish_stdout(void);
 

@@ -107,6 +107,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return check(self, &conversion, format);
 }
 
+/* CLI_OK, CLI_LOSS when the input is damaged and what is left was written, or -errno. */
 static int convert(const struct conversion *conversion, FILE *out, struct dagtap_error *error)
 {
 	struct trace *trace;
@@ -116,9 +117,11 @@ static int convert(const struct conversion *conversion, FILE *out, struct dagtap
 		return code;
 	setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
 	code = conversion->format->write(trace, out, &conversion->options, error);
-	trace_close(trace);
 	if (code < 0)
 		cli_fail_error(error);
+	else
+		code = cli_tell_damage(trace, conversion->input);
+	trace_close(trace);
 	return code;
 }
 
@@ -136,9 +139,10 @@ int cli_export(const struct cli_command *self, int argc, char **argv)
 		return help(self);
 	if (output_open(&output, conversion.output, conversion.force, &error) < 0)
 		return cli_fail_error(&error);
-	if (convert(&conversion, output.file, &error) < 0) {
+	code = convert(&conversion, output.file, &error);
+	if (code < 0) {
 		output_abandon(&output);
 		return CLI_FAILED;
 	}
-	return output_commit(&output, &error) < 0 ? cli_fail_error(&error) : CLI_OK;
+	return output_commit(&output, &error) < 0 ? cli_fail_error(&error) : code;
 }

@@ -94,17 +94,17 @@ static int put_all(struct bundle_writer *writer, const char *folder, struct dire
 	return 0;
 }
 
-static int write_bundle(const char *folder, struct dirent **entries, int count, const char *output,
-			bool force, const struct bundle_meta *meta, struct dagtap_error *error)
+static int write_bundle(const struct gather_request *request, struct dirent **entries, int count,
+			struct dagtap_error *error)
 {
-	struct bundle_writer *writer;
-	int result = bundle_create(output, force, &writer, error);
+	struct bundle_writer *writer = NULL;
+	int result = bundle_create(request->output, request->force, &writer, error);
 
 	if (result < 0)
 		return result;
-	result = bundle_put_meta(writer, meta, error);
+	result = bundle_put_meta(writer, request->meta, error);
 	if (result == 0)
-		result = put_all(writer, folder, entries, count, error);
+		result = put_all(writer, request->folder, entries, count, error);
 	if (result < 0) {
 		bundle_abandon(writer);
 		return result;
@@ -112,22 +112,21 @@ static int write_bundle(const char *folder, struct dirent **entries, int count, 
 	return bundle_finish(writer, error);
 }
 
-int gather_spools(const char *folder, const char *output, bool force,
-		  const struct bundle_meta *meta, struct gather_result *ret_result,
+int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error)
 {
 	struct dirent **entries;
 	struct stat status;
-	int count = scandir(folder, &entries, is_spool, alphasort);
+	int count = scandir(request->folder, &entries, is_spool, alphasort);
 	int result = 0;
 
 	if (count < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", folder, strerror(errno));
+		return dagtap_error_set(error, -errno, "%s: %s", request->folder, strerror(errno));
 	if (count > 0)
-		result = write_bundle(folder, entries, count, output, force, meta, error);
+		result = write_bundle(request, entries, count, error);
 	if (result == 0)
 		*ret_result = (struct gather_result){.spool_count = (uint32_t)count};
-	if (result == 0 && count > 0 && stat(output, &status) == 0)
+	if (result == 0 && count > 0 && stat(request->output, &status) == 0)
 		ret_result->file_bytes = (uint64_t)status.st_size;
 	for (int i = 0; i < count; i++)
 		free(entries[i]);

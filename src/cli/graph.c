@@ -354,6 +354,8 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, &trace) < 0)
 		return CLI_FAILED;
 	result = print(trace, &options);
+	if (result == CLI_OK)
+		result = cli_tell_damage(trace, options.path);
 	trace_close(trace);
 	return result;
 }

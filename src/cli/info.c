@@ -195,7 +195,7 @@ int cli_info(const struct cli_command *self, int argc, char **argv)
 	};
 	struct trace *trace;
 	bool json = false;
-	int option;
+	int option, result;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		if (option == 'h')
@@ -214,6 +214,9 @@ int cli_info(const struct cli_command *self, int argc, char **argv)
 		print_contents_json(trace, argv[optind]);
 	else
 		print_contents_text(trace);
+	result = cli_finish_stdout();
+	if (result == CLI_OK)
+		result = cli_tell_damage(trace, argv[optind]);
 	trace_close(trace);
-	return cli_finish_stdout();
+	return result;
 }

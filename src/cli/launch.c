@@ -1,5 +1,6 @@
 #include "cli/launch.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <dagtap/softgpu.h>
 
 #define INJECT_LIBRARY	"libdagtap-inject.so"
 #define SOFTGPU_LIBRARY "softgpu/libhsa-runtime64.so.1"
@@ -69,11 +72,56 @@ int launch_append(const char *variable, const char *path, char separator)
 	return result;
 }
 
+/* The library's own functions: what it accepts is known there alone. It stays loaded. */
+static int open_softgpu(void **ret_library, struct dagtap_error *error)
+{
+	char *path = NULL;
+	int result = launch_find(SOFTGPU_LIBRARY, &path, error);
+
+	if (result < 0)
+		return result;
+	*ret_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	free(path);
+	return *ret_library ? 0 : dagtap_error_set(error, -ELIBACC, "%s", dlerror());
+}
+
+static int check_softgpu_config(const char *config, struct dagtap_error *error)
+{
+	__typeof__(softgpu_config_check) *check;
+	char message[256];
+	void *library = NULL;
+	int result = open_softgpu(&library, error);
+
+	if (result < 0)
+		return result;
+	check = (__typeof__(check))dlsym(library, "softgpu_config_check");
+	if (check && check(config, message, sizeof(message)) < 0)
+		return dagtap_error_set(error, -EINVAL, "%s", message);
+	return 0;
+}
+
+int launch_print_softgpu_keys(struct dagtap_error *error)
+{
+	__typeof__(softgpu_config_help) *help;
+	char text[8192];
+	void *library = NULL;
+	int result = open_softgpu(&library, error);
+
+	if (result < 0)
+		return result;
+	help = (__typeof__(help))dlsym(library, "softgpu_config_help");
+	if (help && help(text, sizeof(text)) < sizeof(text))
+		fputs(text, stdout);
+	return 0;
+}
+
 int launch_use_softgpu(const char *config, struct dagtap_error *error)
 {
-	char *library;
-	int result = launch_find(SOFTGPU_LIBRARY, &library, error);
+	char *library = NULL;
+	int result = config ? check_softgpu_config(config, error) : 0;
 
+	if (result == 0)
+		result = launch_find(SOFTGPU_LIBRARY, &library, error);
 	if (result < 0)
 		return result;
 	/* By path: then neither an RPATH nor a program that resets LD_LIBRARY_PATH matters. */
@@ -88,7 +136,7 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 
 int launch_use_tracer(const char *spool_folder, struct dagtap_error *error)
 {
-	char *library;
+	char *library = NULL;
 	int result = launch_find(INJECT_LIBRARY, &library, error);
 
 	if (result < 0)

@@ -11,8 +11,12 @@ int launch_find(const char *name, char **ret_path, struct dagtap_error *error);
 /* Adds PATH behind what the variable holds, separated by SEPARATOR (LD_PRELOAD, HSA_TOOLS_LIB). */
 int launch_append(const char *variable, const char *path, char separator);
 
-/* DAGTAP_SOFTGPU and the preload of the software GPU. CONFIG may be "" or NULL. */
+/* DAGTAP_SOFTGPU and the preload of the software GPU. CONFIG may be "" or NULL. -EINVAL: the
+ * software GPU does not understand it. */
 int launch_use_softgpu(const char *config, struct dagtap_error *error);
+
+/* Prints the keys that a configuration may have on stdout, as the software GPU lists them. */
+int launch_print_softgpu_keys(struct dagtap_error *error);
 
 /* HSA_TOOLS_LIB, LD_PRELOAD and DAGTAP_SPOOL. */
 int launch_use_tracer(const char *spool_folder, struct dagtap_error *error);

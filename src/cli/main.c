@@ -54,7 +54,7 @@ static void print_overview(FILE *out)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
 		     " spools.\n"
-		     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss; record"
+		     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss or the file is damaged; record"
 		     " hands the\nprogram's own through (128 + N for signal N).\n");
 }
 

@@ -28,3 +28,23 @@ int cli_open_trace(const char *path, struct trace **ret_trace)
 		cli_fail_error(&error);
 	return result;
 }
+
+int cli_tell_damage(const struct trace *trace, const char *path)
+{
+	const char *first = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (!trace->messages[i].damage)
+			continue;
+		if (count++ == 0)
+			first = trace_text(trace, trace->messages[i].text);
+	}
+	if (count == 0)
+		return CLI_OK;
+	if (count == 1)
+		cli_fail("%s: damaged: %s", path, first);
+	else
+		cli_fail("%s: damaged in %u places, first: %s", path, count, first);
+	return CLI_LOSS;
+}

@@ -140,14 +140,19 @@ static int make_folder(const struct record_options *options, const char *folder)
 	return cli_fail("%s: %s", folder, strerror(errno));
 }
 
-static int prepare_environment(const struct record_options *options, const char *folder)
+static int prepare_environment(const struct cli_command *self, const struct record_options *options,
+			       const char *folder)
 {
 	struct dagtap_error error;
+	int result = 0;
 
 	if (launch_use_tracer(folder, &error) < 0)
 		return cli_fail_error(&error);
-	if (options->softgpu && launch_use_softgpu(options->softgpu, &error) < 0)
-		return cli_fail_error(&error);
+	if (options->softgpu)
+		result = launch_use_softgpu(options->softgpu, &error);
+	if (result < 0)
+		return result == -EINVAL ? cli_usage(self, "%s", error.message)
+					 : cli_fail_error(&error);
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	return CLI_OK;
@@ -189,10 +194,11 @@ static void tell_result(const char *output, uint64_t file_bytes)
 static int gather(const struct record_options *options, const char *folder,
 		  const struct bundle_meta *meta)
 {
+	const struct gather_request request = {folder, options->output, options->force, meta};
 	struct gather_result result = {0};
 	struct dagtap_error error;
 
-	if (gather_spools(folder, options->output, options->force, meta, &result, &error) < 0) {
+	if (gather_spools(&request, &result, &error) < 0) {
 		cli_fail_error(&error);
 		return cli_fail("the spools stay in %s; every command reads them", folder);
 	}
@@ -207,7 +213,8 @@ static int gather(const struct record_options *options, const char *folder,
 	return CLI_OK;
 }
 
-static int record(const struct record_options *options, const char *folder)
+static int record(const struct cli_command *self, const struct record_options *options,
+		  const char *folder)
 {
 	struct dagtap_error error;
 	struct bundle_meta meta = {
@@ -215,7 +222,7 @@ static int record(const struct record_options *options, const char *folder)
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 	};
 	int status = 0;
-	int result = prepare_environment(options, folder);
+	int result = prepare_environment(self, options, folder);
 
 	if (result != CLI_OK || launch_run(options->program, &status, &error) < 0) {
 		gather_remove(folder);
@@ -243,7 +250,7 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 		folder = spool_folder(options.output);
 		result = folder ? make_folder(&options, folder) : cli_fail("out of memory");
 		if (result == CLI_OK)
-			result = record(&options, folder);
+			result = record(self, &options, folder);
 	}
 	free(folder);
 	free(options.output);

@@ -1,27 +1,42 @@
 /* dagtap softgpu[=CONFIG] -- PROGRAM: sets the environment and becomes the program. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/launch.h"
 
+static int help(const struct cli_command *self)
+{
+	struct dagtap_error error;
+
+	cli_help(self);
+	putchar('\n');
+	if (launch_print_softgpu_keys(&error) < 0)
+		return cli_fail_error(&error);
+	return cli_finish_stdout();
+}
+
 int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 {
 	const char *equals = strchr(argv[0], '=');
 	struct dagtap_error error;
 	int program = 1;
+	int result;
 
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-		return cli_help(self);
+		return help(self);
 	if (program < argc && !strcmp(argv[program], "--"))
 		program++;
 	else if (program < argc && argv[program][0] == '-')
 		return cli_usage(self, "unknown option %s", argv[program]);
 	if (program >= argc)
 		return cli_usage(self, "which program?");
-	if (launch_use_softgpu(equals ? equals + 1 : NULL, &error) < 0)
-		return cli_fail_error(&error);
+	result = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
+	if (result < 0)
+		return result == -EINVAL ? cli_usage(self, "%s", error.message)
+					 : cli_fail_error(&error);
 	execvp(argv[program], argv + program);
 	return cli_fail("%s: cannot be run: %s", argv[program], strerror(errno));
 }

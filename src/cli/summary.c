@@ -261,6 +261,8 @@ int cli_summary(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, &trace) < 0)
 		return CLI_FAILED;
 	result = options.json ? print_json(trace, &options) : print_text(trace, &options);
+	if (result == CLI_OK)
+		result = cli_tell_damage(trace, options.path);
 	trace_close(trace);
 	return result;
 }

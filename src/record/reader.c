@@ -530,7 +530,7 @@ int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 	int err = 0;
 
 	if (fd < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", path, strerror(errno));
+		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
 	if (fstat(fd, &status))
 		err = -errno;
 	else if (!S_ISREG(status.st_mode))
@@ -540,7 +540,8 @@ int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 	close(fd);
 	if (err)
 		return dagtap_error_set(error, err, "%s: %s", path,
-					err == -EISDIR ? "not a regular file" : strerror(-err));
+					err == -EISDIR ? "not a regular file"
+						       : strerrordesc_np(-err));
 	return create_reader(mapping, (size_t)status.st_size, mapping, path, ret_reader, error);
 }
 

@@ -59,7 +59,7 @@ enum record_type {
 #define X(name, class) RECORD_##name,
 	RECORD_TYPES(X)
 #undef X
-	RECORD_TYPE_COUNT
+		RECORD_TYPE_COUNT
 };
 
 #define RECORD_CLASSES(X)                                                                          \
@@ -76,7 +76,7 @@ enum record_class {
 #define X(name, text) RECORD_CLASS_##name,
 	RECORD_CLASSES(X)
 #undef X
-	RECORD_CLASS_COUNT
+		RECORD_CLASS_COUNT
 };
 
 /* Why a record could not be written. */
@@ -90,7 +90,7 @@ enum record_drop {
 #define X(name, text) RECORD_DROP_##name,
 	RECORD_DROPS(X)
 #undef X
-	RECORD_DROP_COUNT
+		RECORD_DROP_COUNT
 };
 
 /* Longest inline text of any record; longer is cut. */
@@ -209,7 +209,7 @@ enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,
 	RECORD_UNTIMED(X)
 #undef X
-	RECORD_UNTIMED_COUNT
+		RECORD_UNTIMED_COUNT
 };
 
 struct record_dispatch_done {
@@ -255,7 +255,7 @@ struct record_copy {
 struct record_copy_done {
 	struct record_header header; /* tag: enum record_untimed */
 	uint64_t copy_id;
-	uint64_t start; /* HSA system time in ns, already brought to host ns by the anchor's offset */
+	uint64_t start; /* HSA system time brought to host ns by the anchor's offset */
 	uint64_t end;
 };
 
@@ -281,7 +281,7 @@ struct record_api {
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	int32_t result;
-	uint32_t activities; /* GPU work submitted inside this call: what the join expects to find */
+	uint32_t activities; /* GPU work submitted inside: what the join expects to find */
 	uint64_t args[];     /* as many words as the record has left */
 };
 

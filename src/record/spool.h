@@ -94,9 +94,10 @@ struct spool_chunk {
 	unsigned char records[SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES];
 };
 
-#define SPOOL_CHUNK_OFFSET                                                                         \
-	((SPOOL_HEADER_BYTES + SPOOL_LANE_COUNT * SPOOL_LANE_BYTES + SPOOL_CHUNK_BYTES - 1) /      \
-	 SPOOL_CHUNK_BYTES * SPOOL_CHUNK_BYTES)
+/* Header and lanes, up to the next whole chunk. */
+#define SPOOL_HEAD_CHUNKS                                                                          \
+	(1 + (SPOOL_HEADER_BYTES + SPOOL_LANE_COUNT * SPOOL_LANE_BYTES - 1) / SPOOL_CHUNK_BYTES)
+#define SPOOL_CHUNK_OFFSET ((uint64_t)SPOOL_HEAD_CHUNKS * SPOOL_CHUNK_BYTES)
 
 _Static_assert(offsetof(struct spool_header, padding) == 2712, "header layout");
 _Static_assert(offsetof(struct spool_header, live) == SPOOL_LIVE_OFFSET, "header layout");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "softgpu/image.h"
 #include "softgpu/queue.h"
 
 struct fill_args {
@@ -190,6 +191,11 @@ static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t 
 		nanosleep(&pause, NULL);
 }
 
+/* Arms a counter of the device for a cooperative launch: nothing in memory. */
+static void init_wave_sync(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+}
+
 static const struct {
 	const char *name;
 	softgpu_kernel_fn function;
@@ -200,6 +206,9 @@ static const struct {
 	{BLIT_PREFIX "copyBufferAligned", copy_aligned},
 	{BLIT_PREFIX "copyBufferRect", copy_rect},
 	{BLIT_PREFIX "copyBufferRectAligned", copy_rect_aligned},
+	{BLIT_PREFIX "copyBufferToImage", image_blit_from_buffer},
+	{BLIT_PREFIX "copyImageToBuffer", image_blit_to_buffer},
+	{BLIT_PREFIX "gwsInit", init_wave_sync},
 	{BLIT_PREFIX "streamOpsWrite", stream_write},
 	{BLIT_PREFIX "streamOpsWait", stream_wait},
 };

@@ -1,5 +1,7 @@
 /* Images as far as HIP's arrays need them: sizes, handles and linear copies. All layouts are
  * linear; no kernel samples one. */
+#include "softgpu/image.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +93,7 @@ static size_t channel_count(hsa_ext_image_channel_order32_t order)
 	}
 }
 
-static size_t element_bytes(const hsa_ext_image_format_t *format)
+static size_t format_bytes(const hsa_ext_image_format_t *format)
 {
 	return channel_bytes(format->channel_type) * channel_count(format->channel_order);
 }
@@ -100,7 +102,7 @@ static size_t element_bytes(const hsa_ext_image_format_t *format)
 static hsa_status_t measure(const hsa_ext_image_descriptor_t *descriptor, size_t row_pitch,
 			    size_t slice_pitch, struct image *ret_image)
 {
-	struct image image = {.element_bytes = element_bytes(&descriptor->format)};
+	struct image image = {.element_bytes = format_bytes(&descriptor->format)};
 	size_t layers = descriptor->array_size ? descriptor->array_size : 1;
 
 	if (image.element_bytes == 0)
@@ -152,7 +154,7 @@ hsa_status_t softgpu_hsa_ext_image_get_capability(hsa_agent_t agent,
 	if (!image_format || !capability_mask || geometry > HSA_EXT_IMAGE_GEOMETRY_2DADEPTH)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	*capability_mask = 0;
-	if (element_bytes(image_format) > 0)
+	if (format_bytes(image_format) > 0)
 		*capability_mask = HSA_EXT_IMAGE_CAPABILITY_READ_ONLY |
 				   HSA_EXT_IMAGE_CAPABILITY_WRITE_ONLY |
 				   HSA_EXT_IMAGE_CAPABILITY_READ_WRITE;
@@ -307,6 +309,19 @@ static bool find_image(hsa_ext_image_t handle, struct image *ret_image)
 		*ret_image = *image;
 	pthread_mutex_unlock(&lock);
 	return image != NULL;
+}
+
+void *image_elements(uint64_t handle, size_t x, size_t y, size_t z, size_t count,
+		     size_t element_bytes)
+{
+	struct image image;
+
+	if (!find_image((hsa_ext_image_t){handle}, &image) ||
+	    image.element_bytes != element_bytes || x > image.width || count > image.width - x ||
+	    y >= image.height || z >= image.slices)
+		return NULL;
+	return memory_translate(image.data + z * image.slice_pitch + y * image.row_pitch +
+				x * element_bytes);
 }
 
 static bool region_inside(const struct image *image, const hsa_ext_image_region_t *region)

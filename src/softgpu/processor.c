@@ -1,6 +1,7 @@
 /* The packet processor: one thread a hardware queue takes packets in ring order, runs them, and
  * completes each at its modelled end, which may come out of order. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #include "softgpu/signal_block.h"
 
 #define MAX_DEPENDENCIES   5
+#define MAX_WORKGROUP	   1024
 /* The end of a sleep is spun, with yields: the scheduler is not that exact. */
 #define SPIN_NS		   60000u
 /* How long an idle processor looks at its doorbell before it sleeps. */
@@ -247,6 +249,25 @@ static void run_dispatch(struct processor *processor, const union packet *packet
 	processor->flights[processor->flight_count++] = *flight;
 }
 
+/* What the hardware's packet processor refuses, and the status that ROCr makes of it. */
+static hsa_status_t check_packet(const union packet *packet, uint8_t type)
+{
+	const hsa_kernel_dispatch_packet_t *dispatch = &packet->dispatch;
+	uint64_t workgroup = (uint64_t)dispatch->workgroup_size_x * dispatch->workgroup_size_y *
+			     dispatch->workgroup_size_z;
+	uint16_t dimensions = dispatch->setup & 3;
+
+	if (type > HSA_PACKET_TYPE_BARRIER_OR)
+		return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+	if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		return HSA_STATUS_SUCCESS;
+	if (!dimensions)
+		return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+	if (!workgroup || workgroup > MAX_WORKGROUP)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	return dispatch->kernel_object ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+}
+
 /* A packet that no hardware can read stops the queue and is told to its owner. */
 static void queue_error(struct processor *processor, hsa_status_t status)
 {
@@ -301,6 +322,7 @@ static void take_packet(struct processor *processor)
 	uint16_t *slot = queue_slot(queue, index);
 	struct flight flight = {.packet_index = index};
 	union packet packet;
+	hsa_status_t status;
 	uint8_t type;
 
 	packet.header = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
@@ -311,8 +333,9 @@ static void take_packet(struct processor *processor)
 	flight.start_ns = start_of(processor, index);
 	type = (uint8_t)(packet.header >> HSA_PACKET_HEADER_TYPE);
 	count_packet(&packet, type);
-	if (type > HSA_PACKET_TYPE_BARRIER_OR) {
-		queue_error(processor, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+	status = check_packet(&packet, type);
+	if (status != HSA_STATUS_SUCCESS) {
+		queue_error(processor, status);
 		return;
 	}
 	flight.completion = take_completion(packet.dispatch.completion_signal);
@@ -372,6 +395,9 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
 		futex_wait(&queue->doorbell_word, seen, until);
 	atomic_fetch_sub(&queue->sleepers, 1);
+	/* Woken on the CPU of the program that rings: let it write the rest of its packets. */
+	if (!flight)
+		sched_yield();
 }
 
 static void *processor_thread(void *argument)

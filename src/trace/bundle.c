@@ -132,7 +132,10 @@ static char *unescape(const char *text, size_t bytes)
 	for (size_t i = 0; i < bytes; i++) {
 		if (text[i] == '\\' && i + 1 < bytes) {
 			i++;
-			value[used++] = text[i] == 'n' ? '\n' : text[i];
+			value[used] = text[i];
+			if (text[i] == 'n')
+				value[used] = '\n';
+			used++;
 		} else {
 			value[used++] = text[i];
 		}
@@ -195,7 +198,7 @@ int bundle_open_memory(const char *name, const void *bytes, size_t size, struct 
 {
 	struct input in = {.name = name, .bytes = bytes, .size = size, .error = error};
 	struct bundle bundle = {0};
-	struct bundle_header header;
+	struct bundle_header header = {0};
 	int result = check_header(&in, &header);
 
 	if (result == 0)
@@ -238,13 +241,13 @@ fail:
 	code = -errno;
 	if (fd >= 0)
 		close(fd);
-	return dagtap_error_set(error, code, "%s: %s", path, strerror(-code));
+	return dagtap_error_set(error, code, "%s: %s", path, strerrordesc_np(-code));
 }
 
 int bundle_open(const char *path, struct bundle *ret_bundle, struct dagtap_error *error)
 {
-	size_t bytes;
-	void *map;
+	size_t bytes = 0;
+	void *map = NULL;
 	int result = map_file(path, &map, &bytes, error);
 
 	if (result < 0)

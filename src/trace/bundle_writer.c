@@ -24,7 +24,8 @@ struct bundle_writer {
 
 static int fail(const struct bundle_writer *writer, int code, struct dagtap_error *error)
 {
-	return dagtap_error_at(error, code, writer->path, writer->offset, "%s", strerror(-code));
+	return dagtap_error_at(error, code, writer->path, writer->offset, "%s",
+			       strerrordesc_np(-code));
 }
 
 static char *temporary_name(const char *path)
@@ -65,7 +66,7 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 		int code = -errno;
 
 		bundle_abandon(writer);
-		return dagtap_error_set(error, code, "%s: %s", path, strerror(-code));
+		return dagtap_error_set(error, code, "%s: %s", path, strerrordesc_np(-code));
 	}
 	*ret_writer = writer;
 	return 0;

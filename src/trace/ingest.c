@@ -110,7 +110,8 @@ static int tell_damages(struct process_load *load, const struct spool_reader *re
 	const struct spool_damage *damages = spool_reader_damages(reader, &kept, &load->damage);
 
 	for (size_t i = 0; i < kept; i++) {
-		if (load_message(load, true, "spool offset %llu: %s",
+		if (load_message(load, true, "spool of process %u, offset %llu: %s",
+				 spool_reader_info(reader)->pid,
 				 (unsigned long long)damages[i].offset, damages[i].cause) < 0)
 			return -ENOMEM;
 	}

@@ -25,7 +25,8 @@ struct totals {
 	uint64_t dispatches, dispatches_joined, dispatches_untimed, dispatches_lost_call;
 	uint64_t dispatches_unfinished; /* still running when tracing ended */
 	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
-	uint64_t awaited; /* submissions whose completion is to be recorded */
+	uint64_t without_call; /* dispatches and copies that came with no call at all */
+	uint64_t awaited;      /* submissions whose completion is to be recorded */
 	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
 	uint32_t gate_count; /* queues with counts */
 };
@@ -161,8 +162,10 @@ static void count_rows(struct ledger *ledger)
 		const struct trace_activity *row = &load->trace->activities[i];
 		bool is_dispatch = row->kind != TRACE_COPY || row->blit;
 		bool has_call = row->call != TRACE_NONE;
-		bool lost = !has_call && load->activity_cids[i - load->first.activities] != 0;
+		bool has_cid = load->activity_cids[i - load->first.activities] != 0;
+		bool lost = !has_call && has_cid;
 
+		totals->without_call += !has_cid;
 		if (is_dispatch) {
 			totals->dispatches++;
 			totals->dispatches_joined += has_call;
@@ -438,6 +441,16 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 	}
 }
 
+/* What launches that show no row at all should have brought: where HIP submits on a thread of its
+ * own, it came without a call. It is put down as such, up to what came so. */
+static void explain_unseen(struct ledger *ledger, struct trace_source *source, uint64_t unseen)
+{
+	if (unseen > ledger->totals.without_call)
+		unseen = ledger->totals.without_call;
+	add_drop(ledger, source, "came without a call: submitted by a thread of HIP's own", unseen);
+	source->unexplained = difference(source->expected, source->received + unseen);
+}
+
 /* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
  * graph is not known in full, are not held against it. */
 static void add_graphs(struct ledger *ledger)
@@ -445,7 +458,7 @@ static void add_graphs(struct ledger *ledger)
 	const struct process_load *load = ledger->load;
 	const struct trace *trace = load->trace;
 	struct trace_source *source;
-	uint64_t untold = 0;
+	uint64_t untold = 0, unseen = 0;
 
 	if (trace->launches_count == load->first.launches)
 		return;
@@ -468,11 +481,12 @@ static void add_graphs(struct ledger *ledger)
 		if (trace->calls[launch->call].result != 0 && launch->activity_count == 0)
 			continue;
 		source->expected += least_of(expect);
+		unseen += launch->activity_count ? 0 : least_of(expect);
 		count_launch(load, launch, source);
 	}
 	source->received = source->joined + source->orphan_activities;
 	if (!has_activity_drops(ledger))
-		source->unexplained = difference(source->expected, source->received);
+		explain_unseen(ledger, source, unseen);
 	if (untold)
 		source->text =
 			strtab_format(load->strings,

@@ -118,7 +118,8 @@ static int add_folder(struct recording *recording, struct dagtap_error *error)
 	int result = 0;
 
 	if (count < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", recording->name, strerror(errno));
+		return dagtap_error_set(error, -errno, "%s: %s", recording->name,
+					strerrordesc_np(errno));
 	for (int i = 0; i < count; i++) {
 		char *path = NULL;
 
@@ -162,7 +163,8 @@ static int open_file(struct recording *recording, struct dagtap_error *error)
 	if (fd >= 0)
 		close(fd);
 	if (got < 0)
-		return dagtap_error_set(error, code, "%s: %s", recording->name, strerror(-code));
+		return dagtap_error_set(error, code, "%s: %s", recording->name,
+					strerrordesc_np(-code));
 	if (is_spool_magic(magic, (size_t)got))
 		return add_spool_file(recording, recording->name);
 	if (!bundle_is_magic(magic, (size_t)got))
@@ -176,7 +178,8 @@ static int open_path(struct recording *recording, struct dagtap_error *error)
 	struct stat status;
 
 	if (stat(recording->name, &status) < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", recording->name, strerror(errno));
+		return dagtap_error_set(error, -errno, "%s: %s", recording->name,
+					strerrordesc_np(errno));
 	if (S_ISDIR(status.st_mode))
 		return add_folder(recording, error);
 	if (!S_ISREG(status.st_mode))

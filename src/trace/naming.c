@@ -358,7 +358,7 @@ static int name_launch(struct naming *naming, uint32_t index)
 	struct trace_launch *launch = &trace->launches[index];
 	uint64_t cid = load->launch_cids[index - load->first.launches];
 	uint32_t first = find_activity(load, cid);
-	uint32_t stop = find_activity(load, cid + 1);
+	uint32_t stop = cid == UINT64_MAX ? first : find_activity(load, cid + 1);
 	struct layout layout = {.rows = trace->activities + first, .row_count = stop - first};
 	int result;
 

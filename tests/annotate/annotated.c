@@ -1,9 +1,11 @@
-/* annotated untraced|idle|traced|exec: says by its exit code whether the calls did what they should. */
+/* annotated untraced|idle|traced|late|exec: says by its exit code whether the calls did what they should. */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,6 +105,16 @@ static void be_traced(void)
 	EXPECT(dagtap_session_start() == 0);
 }
 
+/* As HSA_TOOLS_LIB does it: into a scope that nobody else searches. */
+static void be_traced_late(void)
+{
+	EXPECT(dagtap_session_start() == 0);
+	EXPECT(dlopen(getenv("INJECT"), RTLD_LAZY | RTLD_LOCAL) != NULL);
+	EXPECT(dagtap_scope_push("late") != 0);
+	EXPECT(dagtap_session_start() == 1);
+	dagtap_scope_pop();
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -113,6 +125,8 @@ int main(int argc, char **argv)
 		be_idle();
 	else if (!strcmp(mode, "traced"))
 		be_traced();
+	else if (!strcmp(mode, "late"))
+		be_traced_late();
 	else if (!strcmp(mode, "exec")) {
 		EXPECT(dagtap_session_start() == 1);
 		execl("/proc/self/exe", argv[0], "traced", (char *)0);

@@ -15,13 +15,12 @@
 enum door { NO_DOOR, PRELOADED };
 
 /* An address sanitizer's runtime must come first; it says where it is in this variable. */
-static void set_preload(void)
+static void set_preload(const char *inject)
 {
 	const char *sanitizer = getenv("DAGTAP_TEST_PRELOAD");
 	char list[1024];
 
-	snprintf(list, sizeof(list), "%s %s/lib/dagtap/libdagtap-inject.so",
-		 sanitizer ? sanitizer : "", getenv("BUILD_DIR"));
+	snprintf(list, sizeof(list), "%s %s", sanitizer ? sanitizer : "", inject);
 	setenv("LD_PRELOAD", list, 1);
 }
 
@@ -29,12 +28,16 @@ static int run(const char *program, const char *mode, enum door door, const char
 {
 	int status;
 	pid_t pid = fork();
+	char inject[512];
 	char path[512];
 
 	if (!pid) {
 		snprintf(path, sizeof(path), "%s/tests/%s", getenv("BUILD_DIR"), program);
+		snprintf(inject, sizeof(inject), "%s/lib/dagtap/libdagtap-inject.so",
+			 getenv("BUILD_DIR"));
+		setenv("INJECT", inject, 1);
 		if (door == PRELOADED)
-			set_preload();
+			set_preload(inject);
 		if (folder)
 			setenv("DAGTAP_SPOOL", folder, 1);
 		execl(path, program, mode, (char *)0);
@@ -77,6 +80,19 @@ static void scopes_reach_the_spool(void **state)
 	assert_int_equal(fixture_count(reader, RECORD_SCOPE_END), 5);
 	assert_int_equal(fixture_count(reader, RECORD_NOTE), 1);
 	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+static void a_library_that_comes_late_is_found(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spool_reader *reader;
+
+	assert_int_equal(run("annotated", "late", NO_DOOR, fixture->folder), 0);
+	reader = fixture_read(fixture);
+	assert_true(spool_reader_info(reader)->closed);
+	assert_int_equal(fixture_count(reader, RECORD_SCOPE), 1);
+	assert_int_equal(fixture_count(reader, RECORD_SCOPE_END), 1);
 	spool_reader_close(reader);
 }
 
@@ -132,6 +148,7 @@ int main(void)
 		CASE(without_a_folder_calls_do_nothing),
 		CASE(annotations_alone_leave_no_file),
 		CASE(scopes_reach_the_spool),
+		CASE(a_library_that_comes_late_is_found),
 		CASE(a_real_roctx_is_called_too),
 		CASE(exec_leaves_a_readable_spool_and_starts_anew),
 	};

@@ -1,10 +1,11 @@
-#include "scope_story.h"
-
+/* cmocka before the header, whose inline function asserts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include <cmocka.h>
+
+#include "scope_story.h"
 
 static void tell_scopes(const struct spool_reader *reader, char *ret_text, size_t size)
 {

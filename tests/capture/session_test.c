@@ -253,7 +253,6 @@ static void b_stops(void)
 static const struct session_part part_a = {.name = "a", .start = a_starts, .stop = a_stops};
 static const struct session_part part_b = {
 	.name = "b", .start = b_starts, .tick = b_ticks, .stop = b_stops};
-static const struct session_part part_c = {.name = "c", .child = c_forgets};
 
 static void live_with_parts(void)
 {

@@ -265,8 +265,10 @@ struct rows *rows_read(const char *folder)
 	visit(rows, reader, complete);
 	sum_up(rows);
 	for (int c = 0; c < RECORD_CLASS_COUNT; c++) {
-		for (int d = 0; d < RECORD_DROP_COUNT; d++)
+		for (int d = 0; d < RECORD_DROP_COUNT; d++) {
 			rows->dropped += ledger->dropped[c][d];
+			rows->dropped_by[c][d] = ledger->dropped[c][d];
+		}
 	}
 	rows->closed = spool_reader_info(reader)->closed;
 	spool_reader_close(reader);

@@ -54,6 +54,7 @@ struct rows {
 	uint64_t without_done; /* dispatches that should have a DONE record and have none */
 	uint64_t orphans;      /* completions without a row */
 	uint64_t dropped;
+	uint64_t dropped_by[RECORD_CLASS_COUNT][RECORD_DROP_COUNT];
 	bool closed;
 };
 

@@ -29,6 +29,13 @@ int main(int argc, char **argv)
 			printf("%-16s %" PRIu64 " dispatches, %" PRIu64 " copies\n", causes[i],
 			       rows->untimed[i], rows->copies_untimed[i]);
 	}
+	for (int c = 0; c < RECORD_CLASS_COUNT; c++) {
+		for (int d = 0; d < RECORD_DROP_COUNT; d++) {
+			if (rows->dropped_by[c][d])
+				printf("dropped: class %d cause %d: %" PRIu64 "\n", c, d,
+				       rows->dropped_by[c][d]);
+		}
+	}
 	rows_free(rows);
 	return 0;
 }

@@ -422,6 +422,76 @@ static void scene_churn(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
+#define MIX_THREADS 8
+#define MIX_ROUNDS  300
+
+struct mixer {
+	pthread_t thread;
+	unsigned number;
+	hsa_queue_t *queues[2];
+	char *memory;
+};
+
+static void barrier(hsa_queue_t *queue, hsa_signal_t signal)
+{
+	hsa_barrier_or_packet_t packet = {.completion_signal = signal};
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+
+	packet_put(queue, index, &packet, HSA_PACKET_TYPE_BARRIER_AND);
+	ring(queue, index);
+}
+
+/* The same signal for a packet on either queue, for a barrier, for a copy, destroyed and made anew:
+ * always one use after the other. */
+static void *mix(void *argument)
+{
+	struct mixer *m = argument;
+	hsa_signal_t signal = signal_make(1);
+
+	for (unsigned i = m->number; i < m->number + MIX_ROUNDS; i++) {
+		switch (i % 4) {
+		case 0:
+		case 1:
+			dispatch(m->queues[i % 2], signal);
+			break;
+		case 2:
+			barrier(m->queues[i / 4 % 2], signal);
+			break;
+		default:
+			HSA_CHECK(copy(m->memory, 64, signal));
+		}
+		signal_await(signal);
+		CHECK(hsa_signal_load_relaxed(signal) == 0);
+		if (i % 3) {
+			hsa_signal_silent_store_relaxed(signal, 1);
+		} else {
+			HSA_CHECK(hsa_signal_destroy(signal));
+			signal = signal_make(1);
+		}
+	}
+	HSA_CHECK(hsa_signal_destroy(signal));
+	return NULL;
+}
+
+static void scene_mix(void)
+{
+	struct mixer mixers[MIX_THREADS];
+	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
+
+	for (unsigned i = 0; i < MIX_THREADS; i++) {
+		mixers[i] = (struct mixer){.number = i,
+					   .queues = {queues[0], queues[1]},
+					   .memory = device_allocate(&device, 131072)};
+		pthread_create(&mixers[i].thread, NULL, mix, &mixers[i]);
+	}
+	for (unsigned i = 0; i < MIX_THREADS; i++) {
+		pthread_join(mixers[i].thread, NULL);
+		HSA_CHECK(hsa_amd_memory_pool_free(mixers[i].memory));
+	}
+	HSA_CHECK(hsa_queue_destroy(queues[0]));
+	HSA_CHECK(hsa_queue_destroy(queues[1]));
+}
+
 /* The runtime is shut down and started again. */
 static void scene_again(void)
 {
@@ -445,7 +515,8 @@ static void scene_intercepted(void)
 	hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, void *, void *, uint32_t,
 			       uint32_t, hsa_queue_t **);
 	hsa_queue_t *proxy, *queue = queue_make(64);
-	void *get = dlsym(RTLD_DEFAULT, "other_tool_intercept_create");
+	void *tool = dlopen("hsa_other_tool.so", RTLD_NOLOAD | RTLD_LAZY);
+	void *get = tool ? dlsym(tool, "other_tool_intercept_create") : NULL;
 
 	CHECK(get);
 	memcpy(&create, &get, sizeof(create));
@@ -490,6 +561,7 @@ static const struct {
 	{"fork", scene_fork},
 	{"copies", scene_copies},
 	{"churn", scene_churn},
+	{"mix", scene_mix},
 	{"again", scene_again},
 	{"intercepted", scene_intercepted},
 	{"drift", scene_drift},

@@ -44,8 +44,6 @@ static void exec_program(const struct play *play, const char *program, char *con
 		 build_dir(), build_dir());
 	setenv("HSA_TOOLS_LIB", path, 1);
 	setenv("DAGTAP_SPOOL", play->folder, 1);
-	/* Nothing may be dropped in a test that counts rows. */
-	setenv("DAGTAP_RING", "64M", 1);
 	snprintf(path, sizeof(path), "%s/%s", build_dir(), program);
 	execv(path, arguments);
 	_exit(127);
@@ -86,32 +84,42 @@ static void play_end(struct play *play)
 	assert_int_equal(system(command), 0);
 }
 
-/* Rows, the gates' own counts and the device's write indices say the same. */
+static uint64_t drops(const struct rows *rows, enum record_class class)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+		sum += rows->dropped_by[class][cause];
+	return sum;
+}
+
+/* Rows, the gates' own counts and the device's write indices say the same. On a busy machine
+ * records may be dropped: then they are counted. */
 static void check_ledger(const struct play *play)
 {
 	const struct rows *rows = play->rows;
-	uint64_t dispatches = 0;
+	uint64_t dispatches = 0, barriers = 0;
 
 	assert_true(rows->closed);
-	assert_int_equal(rows->dropped, 0);
-	assert_int_equal(rows->without_done, 0);
-	assert_int_equal(rows->orphans, 0);
+	assert_true(rows->without_done <= drops(rows, RECORD_CLASS_DONE));
+	assert_true(rows->orphans <= drops(rows, RECORD_CLASS_DISPATCH));
 	for (uint32_t i = 0; i < ROWS_QUEUES_MOST; i++) {
 		const struct row_queue *queue = &rows->queues[i];
 
 		if (!queue->exists)
 			continue;
 		assert_true(queue->is_counted);
-		assert_int_equal(queue->count.dispatches, queue->dispatches);
-		assert_int_equal(queue->count.barriers, queue->barriers);
+		assert_true(queue->dispatches <= queue->count.dispatches);
 		assert_int_equal(queue->count.write_index, queue->count.dispatches +
 								   queue->count.barriers +
 								   queue->count.others);
-		dispatches += queue->dispatches;
+		dispatches += queue->count.dispatches;
+		barriers += queue->count.barriers;
 	}
-	assert_int_equal(dispatches, rows->dispatch_count);
+	assert_int_equal(dispatches, rows->dispatch_count + drops(rows, RECORD_CLASS_DISPATCH));
+	assert_int_equal(barriers, rows->barriers + drops(rows, RECORD_CLASS_BARRIER));
 	assert_int_equal(rows_witness(play->folder, "softgpu", "packets_kernel_dispatch"),
-			 rows->dispatch_count);
+			 dispatches);
 	assert_int_equal(rows_witness(play->folder, "softgpu", "signal_errors"), 0);
 }
 
@@ -124,13 +132,14 @@ static void print_untimed(const struct play *play)
 	}
 }
 
-/* Plays, and expects COUNT dispatches, all of them timed. */
+/* Plays on a device that is slow enough for any machine to follow: COUNT dispatches, all timed. */
 static void play_timed(const char *config, const char *command_line, uint64_t count)
 {
 	struct play p = play(config, command_line);
 
 	print_untimed(&p);
 	check_ledger(&p);
+	assert_int_equal(p.rows->dropped, 0);
 	assert_int_equal(p.rows->dispatch_count, count);
 	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], count);
 	play_end(&p);
@@ -141,27 +150,41 @@ static void play_timed(const char *config, const char *command_line, uint64_t co
 static void producers_and_queues(void **state)
 {
 	(void)state;
-	play_timed("gfx906",
-		   "examples/raw-driver --producers 16 --queues 4 --packets 50000 "
-		   "--batch 7 --ring 256",
-		   50000);
-	play_timed("gfx906,kernel_ns=0",
-		   "examples/raw-driver --producers 16 --packets 50000 "
-		   "--batch 1 --ring 64",
-		   50000);
+	play_timed("gfx906,kernel_ns=20000",
+		   "examples/raw-driver --producers 16 --queues 4 --packets 20000 --batch 7 "
+		   "--ring 256 --barrier",
+		   20000);
+}
+
+/* As fast as it goes: what is lost or untimed has a cause, and the sums are right. */
+static void device_without_kernel_time(void **state)
+{
+	struct play p =
+		play("gfx906,kernel_ns=0",
+		     "examples/raw-driver --producers 16 --packets 50000 --batch 1 --ring 64");
+	const struct rows *rows = p.rows;
+
+	(void)state;
+	check_ledger(&p);
+	assert_int_equal(rows->dispatch_count + drops(rows, RECORD_CLASS_DISPATCH), 50000);
+	assert_int_equal(rows->untimed[RECORD_UNTIMED_NO] + rows->untimed[RECORD_UNTIMED_NO_SLOT] +
+				 rows->without_done,
+			 rows->dispatch_count);
+	play_end(&p);
 }
 
 static void batch_larger_than_ring(void **state)
 {
 	(void)state;
-	play_timed("gfx906,kernel_ns=1000",
-		   "examples/raw-driver --batch 10000 --ring 1024 --packets 30000", 30000);
+	play_timed("gfx906,kernel_ns=10000",
+		   "examples/raw-driver --batch 10000 --ring 1024 --packets 30000 --barrier",
+		   30000);
 }
 
 static void signal_on_every_packet(void **state)
 {
 	(void)state;
-	play_timed("gfx906",
+	play_timed("gfx906,kernel_ns=20000",
 		   "examples/raw-driver --producers 8 --queues 3 --packets 20000 --completion each "
 		   "--batch 16 --profile",
 		   20000);
@@ -170,7 +193,7 @@ static void signal_on_every_packet(void **state)
 static void dependencies_between_queues(void **state)
 {
 	(void)state;
-	play_timed("gfx906",
+	play_timed("gfx906,kernel_ns=20000",
 		   "examples/raw-driver --producers 8 --queues 4 --packets 20000 --cross --batch 5",
 		   20000);
 }
@@ -317,6 +340,21 @@ static void queues_come_and_go(void **state)
 	play_end(&p);
 }
 
+static void signals_move_between_uses(void **state)
+{
+	struct play p = play("gfx906,kernel_ns=2000,copy_ns=2000", "tests/hsa-scenes mix");
+
+	(void)state;
+	check_ledger(&p);
+	print_untimed(&p);
+	assert_int_equal(p.rows->dispatch_count, 8 * 150);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 8 * 150);
+	assert_int_equal(p.rows->copy_count, 8 * 75);
+	assert_int_equal(p.rows->copies_untimed[RECORD_UNTIMED_NO], 8 * 75);
+	assert_int_equal(p.rows->barriers, 8 * 75);
+	play_end(&p);
+}
+
 /* Kernel ids are new when a code object is loaded again at the same address. */
 static void runtime_starts_again(void **state)
 {
@@ -416,6 +454,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(producers_and_queues),
+		cmocka_unit_test(device_without_kernel_time),
 		cmocka_unit_test(batch_larger_than_ring),
 		cmocka_unit_test(signal_on_every_packet),
 		cmocka_unit_test(dependencies_between_queues),
@@ -430,6 +469,7 @@ int main(void)
 		cmocka_unit_test(fork_child_is_silent),
 		cmocka_unit_test(copies_are_timed),
 		cmocka_unit_test(queues_come_and_go),
+		cmocka_unit_test(signals_move_between_uses),
 		cmocka_unit_test(runtime_starts_again),
 		cmocka_unit_test(intercepted_queue_is_observed),
 		cmocka_unit_test(drifting_clock_is_fitted),

@@ -34,6 +34,7 @@ static bool on_change(hsa_signal_value_t value, void *argument)
 {
 	struct calls *calls = argument;
 	int count = atomic_fetch_add(&calls->count, 1) + 1;
+	bool stays = count <= calls->stay_for;
 	hsa_signal_t next = calls->next;
 
 	atomic_store(&calls->last_value, value);
@@ -44,8 +45,9 @@ static bool on_change(hsa_signal_value_t value, void *argument)
 	calls->own.handle = 0;
 	if (next.handle)
 		hsa_amd_signal_async_handler(next, HSA_SIGNAL_CONDITION_EQ, 0, on_change, calls);
+	/* The last look at what the waiting case owns. */
 	hsa_signal_subtract_screlease(calls->done, 1);
-	return count <= calls->stay_for;
+	return stays;
 }
 
 static void arm(hsa_signal_t signal, hsa_signal_condition_t condition, hsa_signal_value_t value,

@@ -221,10 +221,23 @@ static void test_stream_values(void **state)
 
 static void test_arrays(void **state)
 {
+	enum { WIDTH = 64, ROWS = 16, COLUMN = 5, LINE = 3, PART = 20 };
 	const hipChannelFormatDesc format = {32, 0, 0, 0, hipChannelFormatKindSigned};
+	const size_t row = WIDTH * sizeof(int);
+	int from[WIDTH * ROWS];
+	int to[WIDTH * ROWS] = {0};
+	int part[PART] = {0};
 	hipArray *array;
 
-	OK(hipMallocArray(&array, &format, 64, 16, 0));
+	for (int i = 0; i < WIDTH * ROWS; i++)
+		from[i] = i * 11;
+	OK(hipMallocArray(&array, &format, WIDTH, ROWS, 0));
+	OK(hipMemcpy2DToArray(array, 0, 0, from, row, row, ROWS, hipMemcpyHostToDevice));
+	OK(hipMemcpy2DFromArray(to, row, array, 0, 0, row, ROWS, hipMemcpyDeviceToHost));
+	assert_memory_equal(from, to, sizeof(from));
+	OK(hipMemcpy2DFromArray(part, sizeof(part), array, COLUMN * sizeof(int), LINE, sizeof(part),
+				1, hipMemcpyDeviceToHost));
+	assert_memory_equal(part, from + LINE * WIDTH + COLUMN, sizeof(part));
 	OK(hipFreeArray(array));
 }
 

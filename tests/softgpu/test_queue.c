@@ -1,5 +1,5 @@
 /* Queues and the packet processor: what is taken when, in which order it ends, and what it counts.
- * "scale" takes 2 ms, "count" nothing. */
+ * "scale" takes 50 ms, "count" nothing. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "aql.h"
 
-#define LONG_NS	  2000000
+#define LONG_NS	  50000000
 #define PRODUCERS 4
 #define EACH	  2000
 
@@ -25,7 +25,7 @@ static uint64_t *counted;
 
 static int open_device(void **state)
 {
-	aql_open("gfx906,kernel_ns=0,kernel:scale=2000000,overlap=4", &aql);
+	aql_open("gfx906,kernel_ns=0,kernel:scale=50000000,overlap=4", &aql);
 	counted = machine_allocate(aql.machine.fine, 4096);
 	kernarg = machine_allocate(aql.machine.kernarg, 4096);
 	*kernarg = counted;
@@ -392,10 +392,10 @@ static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
 		hsa_signal_store_screlease(*told, (hsa_signal_value_t)status);
 }
 
-static void an_invalid_packet_stops_the_queue(void **state)
+/* PACKET ends the queue with STATUS: what follows is not taken. */
+static void stops_the_queue(const void *packet, hsa_status_t status)
 {
 	hsa_signal_t told = aql_signal(1), after = aql_signal(1);
-	hsa_barrier_and_packet_t broken = aql_barrier(9, AQL_BARRIER, no_signal);
 	hsa_barrier_and_packet_t behind =
 		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, after);
 	hsa_queue_t *queue;
@@ -403,15 +403,35 @@ static void an_invalid_packet_stops_the_queue(void **state)
 	assert_int_equal(hsa_queue_create(aql.machine.gpu[0], 64, HSA_QUEUE_TYPE_SINGLE,
 					  remember_error, &told, 0, 0, &queue),
 			 HSA_STATUS_SUCCESS);
-	aql_submit(queue, &broken);
+	aql_submit(queue, packet);
 	aql_submit(queue, &behind);
 	assert_int_equal(hsa_signal_wait_scacquire(told, HSA_SIGNAL_CONDITION_NE, 1, 20000000000,
 						   HSA_WAIT_STATE_BLOCKED),
-			 HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+			 status);
 	still_waits(after);
 	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
 	hsa_signal_destroy(told);
 	hsa_signal_destroy(after);
+}
+
+static void invalid_packets_stop_the_queue(void **state)
+{
+	hsa_barrier_and_packet_t type = aql_barrier(9, AQL_BARRIER, no_signal);
+	hsa_kernel_dispatch_packet_t good =
+		aql_dispatch(aql.count, kernarg, AQL_BARRIER, no_signal);
+	hsa_kernel_dispatch_packet_t bad = good;
+
+	stops_the_queue(&type, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+	bad.setup = 0;
+	stops_the_queue(&bad, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+	bad = good;
+	bad.workgroup_size_z = 0;
+	stops_the_queue(&bad, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	bad.workgroup_size_z = 17;
+	stops_the_queue(&bad, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	bad = good;
+	bad.kernel_object = 0;
+	stops_the_queue(&bad, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
 }
 
 static void an_inactive_queue_takes_nothing(void **state)
@@ -481,7 +501,7 @@ int main(void)
 		cmocka_unit_test(bad_completion_signals_are_counted),
 		cmocka_unit_test(a_signal_in_pool_memory_is_completed),
 		cmocka_unit_test(unknown_kernels_and_arguments_are_counted),
-		cmocka_unit_test(an_invalid_packet_stops_the_queue),
+		cmocka_unit_test(invalid_packets_stop_the_queue),
 		cmocka_unit_test(an_inactive_queue_takes_nothing),
 		cmocka_unit_test(a_busy_queue_can_be_destroyed),
 		cmocka_unit_test(queues_run_beside_each_other),

@@ -18,7 +18,7 @@ static struct machine machine;
 
 static int open_machine(void **state)
 {
-	machine_open("gfx906,event_limit=32", &machine);
+	machine_open("gfx906,event_limit=32,signal_ns=100000,doorbell_ns=100000", &machine);
 	return 0;
 }
 
@@ -81,22 +81,44 @@ static void destroyed_and_unknown_signals_are_counted(void **state)
 	assert_true(aql_counter("signal_errors") >= before + 5);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void wait_gives_up_at_its_timeout(void **state)
 {
 	hsa_signal_t signal = aql_signal(5);
-	struct timespec begin, end;
+	uint64_t begin = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 2000000,
 						   HSA_WAIT_STATE_BLOCKED),
 			 5);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	assert_true((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec >=
-		    2000000);
+	assert_true(now_ns() - begin >= 2000000);
 	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 5, 0,
 						   HSA_WAIT_STATE_ACTIVE),
 			 5);
 	hsa_signal_destroy(signal);
+}
+
+static void costs_are_charged_to_the_caller(void **state)
+{
+	uint64_t begin = now_ns();
+	hsa_signal_t signal = aql_signal(1);
+	hsa_queue_t *queue;
+
+	assert_true(now_ns() - begin >= 100000);
+	hsa_signal_destroy(signal);
+	assert_int_equal(hsa_queue_create(machine.gpu[0], 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0,
+					  0, &queue),
+			 HSA_STATUS_SUCCESS);
+	begin = now_ns();
+	hsa_signal_store_screlease(queue->doorbell_signal, 0);
+	assert_true(now_ns() - begin >= 100000);
+	hsa_queue_destroy(queue);
 }
 
 struct later {
@@ -239,6 +261,7 @@ int main(void)
 		cmocka_unit_test(every_operation_does_its_arithmetic),
 		cmocka_unit_test(destroyed_and_unknown_signals_are_counted),
 		cmocka_unit_test(wait_gives_up_at_its_timeout),
+		cmocka_unit_test(costs_are_charged_to_the_caller),
 		cmocka_unit_test(waiters_are_woken_by_a_store),
 		cmocka_unit_test(wait_any_says_which),
 		cmocka_unit_test(past_the_limit_there_is_no_event),

@@ -219,6 +219,29 @@ static void killed_process_closes_for_what_was_committed(void **state)
 	trace_close(trace);
 }
 
+static void launches_submitted_by_another_thread_are_explained(void **state)
+{
+	static const uint64_t functions[] = {0x101, 0x101};
+	static const uint32_t grids[] = {1, 1};
+
+	for (unsigned rows = 1; rows <= 2; rows++) {
+		struct scene scene;
+		struct trace *trace;
+		uint64_t cid;
+
+		scene_init(&scene, 1);
+		scene_graph(&scene, 7, 31, 2, functions, grids);
+		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
+		scene_graph_launch(&scene, 31, 0, cid);
+		for (unsigned i = 0; i < rows; i++)
+			scene_run(&scene, 0, 0, 1, 1);
+		trace = close_and_load(&scene);
+		/* As many came without a call as are missing, or one less than that. */
+		assert_int_equal(scene_source(trace, "graph")->unexplained, 2 - rows);
+		trace_close(trace);
+	}
+}
+
 static void source_says_why_it_is_partial(void **state)
 {
 	struct {
@@ -253,6 +276,7 @@ int main(void)
 		cmocka_unit_test(completion_of_nothing_is_unexplained),
 		cmocka_unit_test(one_packet_twice_is_unexplained),
 		cmocka_unit_test(killed_process_closes_for_what_was_committed),
+		cmocka_unit_test(launches_submitted_by_another_thread_are_explained),
 		cmocka_unit_test(source_says_why_it_is_partial),
 	};
 

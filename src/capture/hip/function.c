@@ -11,6 +11,7 @@
 
 struct function {
 	struct function *next_of_module;
+	struct function *replaced; /* kept: another thread may be writing its name */
 	uint64_t handle;
 	const char *name;	  /* a registered one lives in its module's own data */
 	_Atomic uint32_t used_in; /* the trace that has its record; see traces */
@@ -42,13 +43,16 @@ static struct function *add(uint64_t handle, const char *name)
 void function_learn(uint64_t handle, const char *name)
 {
 	struct function *known = (struct function *)handle_map_get(&functions, handle);
+	struct function *function;
 	char *copy;
 
 	if (known && !strcmp(known->name, name))
 		return;
 	copy = strdup(name);
-	/* What is replaced stays allocated: another thread may be writing its name. */
-	if (copy && !add(handle, copy))
+	function = copy ? add(handle, copy) : NULL;
+	if (function)
+		function->replaced = known;
+	else
 		free(copy);
 }
 
@@ -99,7 +103,8 @@ static void unregister_functions(uint64_t module)
 	pthread_mutex_unlock(&modules_lock);
 	for (; function; function = next) {
 		next = function->next_of_module;
-		handle_map_take(&functions, function->handle);
+		if (handle_map_get(&functions, function->handle) == (uintptr_t)function)
+			handle_map_take(&functions, function->handle);
 		free(function);
 	}
 }

@@ -37,7 +37,7 @@ struct gate {
 	_Atomic uint64_t barriers;
 	_Atomic uint64_t others;
 	_Atomic uint64_t without_context; /* dispatches */
-	bool is_tracing;		  /* the holder's */
+	_Atomic bool is_tracing; /* changed by the holder: packets are counted and recorded */
 	_Atomic uint32_t state;
 	_Atomic bool has_left; /* the last holder, after the gate was closed */
 	uint32_t queue_id;

@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -13,7 +14,7 @@
 #include "capture/hsa/hsa_copies.h"
 #include "capture/session.h"
 
-#define PAUSE_LEAST_NS	   20000
+#define PAUSE_LEAST_NS	   100000
 #define PAUSE_MOST_NS	   1000000
 /* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
 #define LOOKS_UNTIL_PARKED 20
@@ -82,7 +83,8 @@ static void *run(void *unused)
 
 	(void)unused;
 	prctl(PR_SET_NAME, "dagtap-monitor");
-	prctl(PR_SET_TIMERSLACK, 1);
+	/* Its waking up takes no CPU away from a thread that is running: nothing is urgent here. */
+	sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
 	while (!atomic_load_explicit(&is_stopping, memory_order_relaxed)) {
 		if (collect())
 			pause.tv_nsec = PAUSE_LEAST_NS;

@@ -1,5 +1,5 @@
 /* The one thread that waits for the device: looks at what is outstanding on all queues and for all
- * copies, 20 us to 1 ms apart, and sleeps without limit when there is nothing. */
+ * copies, 0.1 to 1 ms apart, and sleeps without limit when there is nothing. */
 #ifndef CAPTURE_HSA_MONITOR_H
 #define CAPTURE_HSA_MONITOR_H
 

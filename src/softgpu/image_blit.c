@@ -1,0 +1,120 @@
+/* Host versions of ROCclr's copies between buffers and images: what HIP copies its arrays with. */
+#include "softgpu/image.h"
+
+#include <string.h>
+
+#define UNIT_MAX_BYTES 4u
+
+/* OpenCL arguments: a ulong4 is aligned to 32 bytes, an int4 to 16. */
+struct from_buffer_args {
+	const char *source;
+	uint64_t image;
+	uint64_t padding[2];
+	uint64_t source_origin[4]; /* units */
+	int32_t image_origin[4];
+	int32_t size[4];
+	uint32_t format[4]; /* channels, bytes a channel, units an element */
+	uint32_t more_padding[4];
+	uint64_t pitch[4]; /* row and slice, in elements */
+};
+
+struct to_buffer_args {
+	uint64_t image;
+	char *target;
+	void *target_as[2]; /* the same memory in smaller units */
+	int32_t image_origin[4];
+	uint32_t padding[4];
+	uint64_t target_origin[4];
+	int32_t size[4];
+	uint32_t format[4];
+	uint64_t pitch[4];
+};
+
+_Static_assert(sizeof(struct from_buffer_args) == 160, "copyBufferToImage");
+_Static_assert(sizeof(struct to_buffer_args) == 160, "copyImageToBuffer");
+
+/* What both directions share. */
+struct transfer {
+	uint64_t image;
+	const int32_t *origin;
+	const int32_t *size;
+	const uint64_t *pitch;
+	size_t element_bytes;
+	size_t buffer_offset; /* bytes */
+};
+
+static size_t element_bytes(const uint32_t format[4])
+{
+	return (size_t)format[0] * format[1];
+}
+
+static size_t unit_bytes(size_t element)
+{
+	return element < UNIT_MAX_BYTES ? element : UNIT_MAX_BYTES;
+}
+
+static void *image_row(const struct transfer *transfer, int32_t y, int32_t z)
+{
+	const int32_t *origin = transfer->origin;
+
+	return image_elements(transfer->image, (size_t)origin[0], (size_t)origin[1] + (size_t)y,
+			      (size_t)origin[2] + (size_t)z, (size_t)transfer->size[0],
+			      transfer->element_bytes);
+}
+
+static size_t buffer_row(const struct transfer *transfer, int32_t y, int32_t z)
+{
+	const uint64_t elements =
+		(uint64_t)z * transfer->pitch[1] + (uint64_t)y * transfer->pitch[0];
+
+	return transfer->buffer_offset + elements * transfer->element_bytes;
+}
+
+/* Row by row, in the direction that is not NULL. */
+static void transfer_rows(const struct transfer *transfer, const char *from, char *to)
+{
+	const size_t bytes = (size_t)transfer->size[0] * transfer->element_bytes;
+
+	for (int32_t z = 0; z < transfer->size[2]; z++) {
+		for (int32_t y = 0; y < transfer->size[1]; y++) {
+			void *row = image_row(transfer, y, z);
+
+			if (row && from)
+				memcpy(row, from + buffer_row(transfer, y, z), bytes);
+			else if (row)
+				memcpy(to + buffer_row(transfer, y, z), row, bytes);
+		}
+	}
+}
+
+void image_blit_from_buffer(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct from_buffer_args *args = kernarg;
+	const size_t element = element_bytes(args->format);
+	const struct transfer transfer = {
+		.image = args->image,
+		.origin = args->image_origin,
+		.size = args->size,
+		.pitch = args->pitch,
+		.element_bytes = element,
+		.buffer_offset = args->source_origin[0] * unit_bytes(element),
+	};
+
+	transfer_rows(&transfer, args->source, NULL);
+}
+
+void image_blit_to_buffer(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct to_buffer_args *args = kernarg;
+	const size_t element = element_bytes(args->format);
+	const struct transfer transfer = {
+		.image = args->image,
+		.origin = args->image_origin,
+		.size = args->size,
+		.pitch = args->pitch,
+		.element_bytes = element,
+		.buffer_offset = args->target_origin[0] * unit_bytes(element),
+	};
+
+	transfer_rows(&transfer, NULL, args->target);
+}

@@ -1,0 +1,25 @@
+/* Stands in for libamdhip64 where only the compiler's entry points matter. */
+void __hipRegisterFunction(void **module, const void *stub, char *device_function,
+			   const char *device_name, unsigned int thread_limit, void *tid, void *bid,
+			   void *block_dim, void *grid_dim, int *warp_size);
+void __hipUnregisterFatBinary(void **module);
+int model_registered(void);
+
+static int registered;
+
+void __hipRegisterFunction(void **module, const void *stub, char *device_function,
+			   const char *device_name, unsigned int thread_limit, void *tid, void *bid,
+			   void *block_dim, void *grid_dim, int *warp_size)
+{
+	registered++;
+}
+
+void __hipUnregisterFatBinary(void **module)
+{
+	registered = 0;
+}
+
+int model_registered(void)
+{
+	return registered;
+}

@@ -1,0 +1,121 @@
+/* Names of kernels: registered early, written when first used, gone with their module. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/hip/function.h"
+#include "capture/session.h"
+#include "record/reader.h"
+
+void __hipRegisterFunction(void **module, const void *stub, char *device_function,
+			   const char *device_name, unsigned int thread_limit, void *tid, void *bid,
+			   void *block_dim, void *grid_dim, int *warp_size);
+void __hipUnregisterFatBinary(void **module);
+int model_registered(void);
+
+static char folder[] = "/tmp/dagtap-function-XXXXXX";
+static char names[8][32];
+static size_t name_count;
+
+static void add(uintptr_t module, uintptr_t stub, const char *name)
+{
+	__hipRegisterFunction((void **)module, (const void *)stub, NULL, name, 0, NULL, NULL, NULL,
+			      NULL, NULL);
+}
+
+static int start(void **state)
+{
+	assert_non_null(mkdtemp(folder));
+	setenv("DAGTAP_SPOOL", folder, 1);
+	/* Before the session, as constructors do. */
+	add(1, 0x100, "first");
+	add(1, 0x108, "second");
+	add(2, 0x200, "other module");
+	assert_int_equal(model_registered(), 3);
+	return session_start() ? 0 : -1;
+}
+
+static void read_names(const char *path)
+{
+	struct spool_reader *reader;
+	struct spool_cursor cursor;
+	struct spool_record record;
+	struct dagtap_error error;
+
+	assert_int_equal(spool_reader_open(path, &reader, &error), 0);
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record)) {
+			const struct record_function *function = (const void *)record.header;
+
+			if (record.type != RECORD_FUNCTION || name_count == 8)
+				continue;
+			snprintf(names[name_count++], sizeof(names[0]), "%llx %.*s",
+				 (unsigned long long)function->handle, (int)record.header->tag,
+				 function->name);
+		}
+	}
+	spool_reader_close(reader);
+}
+
+static void read_spool(void)
+{
+	DIR *entries = opendir(folder);
+	char path[512];
+
+	assert_non_null(entries);
+	for (struct dirent *entry; (entry = readdir(entries));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		read_names(path);
+		unlink(path);
+	}
+	closedir(entries);
+	rmdir(folder);
+}
+
+static void names_by_use(void **state)
+{
+	char transient[] = "of a module";
+
+	function_use(0x108);
+	function_use(0x108);
+	function_use(0x999);
+	function_learn(0x300, transient);
+	memset(transient, 'x', sizeof(transient) - 1);
+	function_use(0x300);
+	/* The same address for another kernel, after its module went. */
+	__hipUnregisterFatBinary((void **)1);
+	assert_int_equal(model_registered(), 0);
+	function_use(0x100);
+	add(3, 0x100, "reborn");
+	function_use(0x100);
+	function_use(0x200);
+	function_learn(0x300, "of another module");
+	function_use(0x300);
+	session_stop();
+
+	read_spool();
+	assert_int_equal(name_count, 5);
+	assert_string_equal(names[0], "108 second");
+	assert_string_equal(names[1], "300 of a module");
+	assert_string_equal(names[2], "100 reborn");
+	assert_string_equal(names[3], "200 other module");
+	assert_string_equal(names[4], "300 of another module");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(names_by_use)};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
