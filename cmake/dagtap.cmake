@@ -26,13 +26,14 @@ if(DAGTAP_SANITIZE)
 endif()
 
 # What a test finds in its environment. handle_segv=2: cmocka's own SIGSEGV handler would hide
-# AddressSanitizer's report. use_sigaltstack=0: HIP's threads end on stacks of their own. The
+# AddressSanitizer's report. use_sigaltstack=0: HIP's threads end on stacks of their own.
+# verify_asan_link_order=0: a program built with the sanitizer may have our library preloaded. The
 # suppressions name the vendors' libraries, which are not ours to mend.
 set(DAGTAP_TEST_ENVIRONMENT
   "BUILD_DIR=${CMAKE_BINARY_DIR}"
   "SOURCE_DIR=${CMAKE_SOURCE_DIR}"
   "SANITIZER_RUNTIME=${DAGTAP_SANITIZER_RUNTIME}"
-  "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0"
+  "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0:verify_asan_link_order=0"
   "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")

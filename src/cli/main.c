@@ -52,10 +52,11 @@ static void print_overview(FILE *out)
 		"Every piece of work a GPU did, each kernel inside a replayed graph included.\n\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
-	fprintf(out, "\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
-		     " spools.\n"
-		     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss or the file is damaged; record"
-		     " hands the\nprogram's own through (128 + N for signal N).\n");
+	fprintf(out,
+		"\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
+		" spools.\n"
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss or the file is"
+		" damaged;\nrecord hands the program's own through (128 + N for signal N).\n");
 }
 
 int cli_fail(const char *format, ...)

@@ -4,12 +4,10 @@
 #include "cli/cli.h"
 #include "trace/load.h"
 
-static void show_progress(void *context, const char *stage, uint64_t done, uint64_t total)
+static void show_progress(void *context, uint64_t done, uint64_t total)
 {
-	if (total < 2)
-		return;
-	fprintf(stderr, "\rdagtap: %s %s: %llu of %llu processes\033[K", stage,
-		(const char *)context, (unsigned long long)done, (unsigned long long)total);
+	fprintf(stderr, "\rdagtap: loading %s: %llu %%\033[K", (const char *)context,
+		(unsigned long long)(done * 100 / total));
 }
 
 int cli_open_trace(const char *path, struct trace **ret_trace)

@@ -154,12 +154,30 @@ static struct process_first first_rows(const struct trace *trace)
 	};
 }
 
-int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader)
+static int (*const stages[])(struct process_load *) = {
+	tell_notes,	 catalog_load, scopes_load, clocks_load, calls_load,  streams_load,
+	activities_load, join_load,    graphs_load, naming_load, ledger_load,
+};
+
+#define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))
+
+uint32_t ingest_stage_count(void)
 {
-	static int (*const stages[])(struct process_load *) = {
-		tell_notes,	 catalog_load, scopes_load, clocks_load, calls_load,  streams_load,
-		activities_load, join_load,    graphs_load, naming_load, ledger_load,
-	};
+	return STAGE_COUNT;
+}
+
+static void show_progress(struct ingest_progress *progress)
+{
+	const struct trace_options *options = progress->options;
+
+	if (options && options->progress)
+		options->progress(options->progress_context, progress->done, progress->total);
+	progress->done++;
+}
+
+int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader,
+		 struct ingest_progress *progress)
+{
 	struct process_load load = {
 		.trace = trace,
 		.strings = strings,
@@ -172,7 +190,8 @@ int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool
 		result = add_process(&load, spool_reader_info(reader));
 	if (result == 0)
 		result = tell_damages(&load, reader);
-	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]) && result == 0; i++) {
+	for (size_t i = 0; i < STAGE_COUNT && result == 0; i++) {
+		show_progress(progress);
 		/* A stage either interns text or reads what earlier ones interned. */
 		trace->strings = strings->strings;
 		result = stages[i](&load);

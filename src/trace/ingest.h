@@ -3,9 +3,20 @@
 #define DAGTAP_TRACE_INGEST_H
 
 #include "record/reader.h"
+#include "trace/load.h"
 #include "trace/process.h"
 
+/* How far the whole load is, in stages of processes. */
+struct ingest_progress {
+	const struct trace_options *options; /* may be NULL */
+	uint64_t done, total;
+};
+
+/* Stages that a process goes through: what ingest_spool adds to `done`. */
+uint32_t ingest_stage_count(void);
+
 /* Adds the process's row and runs all stages. 0, -ENOMEM or -E2BIG. */
-int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader);
+int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader,
+		 struct ingest_progress *progress);
 
 #endif

@@ -216,7 +216,6 @@ static int new_trace(struct trace **ret_trace)
 	return 0;
 }
 
-/* Arrays that no row was added to still have an address. */
 static int tell_refusals(struct trace *trace, struct strtab *strings,
 			 const struct recording *recording)
 {
@@ -238,17 +237,17 @@ static int fill_trace(struct trace *trace, const struct recording *recording,
 		      const struct trace_options *options)
 {
 	struct strtab *strings = &((struct trace_arena *)trace->arena)->strings;
+	struct ingest_progress progress = {
+		.options = options,
+		.total = (uint64_t)recording->reader_count * ingest_stage_count(),
+	};
 	int result = 0;
 
 	if (recording->reader_count > 1)
 		qsort(recording->readers, recording->reader_count, sizeof(*recording->readers),
 		      compare_readers);
-	for (uint32_t i = 0; i < recording->reader_count && result == 0; i++) {
-		if (options && options->progress)
-			options->progress(options->progress_context, "loading", i,
-					  recording->reader_count);
-		result = ingest_spool(trace, strings, recording->readers[i]);
-	}
+	for (uint32_t i = 0; i < recording->reader_count && result == 0; i++)
+		result = ingest_spool(trace, strings, recording->readers[i], &progress);
 	if (result == 0)
 		result = tell_refusals(trace, strings, recording);
 	if (recording->bundle.meta.command)

@@ -12,8 +12,8 @@
 #include "trace/model.h"
 
 struct trace_options {
-	/* Called now and then with a stage and how far it is; may be NULL. */
-	void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
+	/* Called now and then with how far the load is; may be NULL. */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
 

@@ -269,6 +269,41 @@ static void order_is_by_level_and_edge(void **state)
 	trace_close(trace);
 }
 
+/* The node's handle belonged to another node before, and to a third one afterwards. */
+static void node_keeps_the_scope_under_which_it_was_recorded(void **state)
+{
+	static const uint64_t times[] = {100, 200, 300};
+	struct record_graph graph = {.graph_id = 7, .node_count = 1};
+	struct record_graph_node node = {
+		.graph_id = 7,
+		.handle = 0x700,
+		.type = RECORD_NODE_EMPTY,
+		.ns = 250,
+	};
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct record_scope scope = {.id = i + 1, .ns = times[i]};
+		struct record_node_recorded recorded = {
+			.node = 0x700,
+			.scope = i + 1,
+			.ns = times[i],
+		};
+
+		scene_put(&scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
+		scene_put(&scene, 0, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
+	}
+	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	scene_put(&scene, 0, RECORD_GRAPH_NODE, 0, &node, sizeof(node));
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_int_equal(trace->nodes_count, 1);
+	assert_int_equal(trace->scopes[trace->nodes[0].scope].id, 2);
+	trace_close(trace);
+}
+
 static void edges_in_a_ring_tell_nothing_and_harm_nothing(void **state)
 {
 	struct record_graph_edge back = {.graph_id = 7, .from = 2, .to = 0};
@@ -298,6 +333,7 @@ int main(void)
 		cmocka_unit_test(launch_cut_off_by_a_kill_keeps_its_first_nodes),
 		cmocka_unit_test(fill_in_pieces_is_one_node),
 		cmocka_unit_test(order_is_by_level_and_edge),
+		cmocka_unit_test(node_keeps_the_scope_under_which_it_was_recorded),
 		cmocka_unit_test(edges_in_a_ring_tell_nothing_and_harm_nothing),
 	};
 
