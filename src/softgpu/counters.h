@@ -21,6 +21,7 @@
 	X(dispatches_without_host_kernel)                                                          \
 	X(dispatches_unknown_kernel_object)                                                        \
 	X(dispatches_bad_kernarg)                                                                  \
+	X(dispatches_bad_range)                                                                    \
 	X(copies)                                                                                  \
 	X(copies_rect)                                                                             \
 	X(copy_bytes)                                                                              \

@@ -45,6 +45,7 @@ static void exec_program(const struct play *play, const char *program, char *con
 	setenv("HSA_TOOLS_LIB", path, 1);
 	setenv("DAGTAP_SPOOL", play->folder, 1);
 	snprintf(path, sizeof(path), "%s/%s", build_dir(), program);
+	alarm(120); /* outlives the exec: a program that hangs fails the case */
 	execv(path, arguments);
 	_exit(127);
 }

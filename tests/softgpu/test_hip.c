@@ -1,5 +1,6 @@
 /* The unmodified HIP runtime on the software GPU: the kinds of memory, copies and launches that the
  * examples leave out. Each case checks data that a host kernel or a copy has moved. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -268,6 +269,40 @@ static void test_peers(void **state)
 	OK(hipFree(here));
 }
 
+static uint64_t counter(const char *name)
+{
+	uint64_t values[64];
+	const char *names[64];
+	uint32_t (*counters)(uint64_t *, const char **, uint32_t);
+	void *found = dlsym(RTLD_DEFAULT, "softgpu_counters");
+	uint32_t count;
+
+	assert_non_null(found);
+	memcpy(&counters, &found, sizeof(counters));
+	count = counters(values, names, 64);
+	for (uint32_t i = 0; i < count && i < 64; i++)
+		if (!strcmp(names[i], name))
+			return values[i];
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+/* HIP 5.2.3 takes one byte at an odd multiple of 4 for 2^61 - 1 words of 8 bytes, besides the byte
+ * itself: the kernel is counted as out of range, and the rest of the memory stays as it was. */
+static void test_fill_that_wraps(void **state)
+{
+	char *device = (char *)allocate(64);
+	uint64_t bad = counter("dispatches_bad_range");
+	char bytes[64];
+
+	OK(hipMemset(device + 4, 7, 1));
+	OK(hipMemcpy(bytes, device, sizeof(bytes), hipMemcpyDeviceToHost));
+	assert_int_equal(bytes[0], 0);
+	assert_int_equal(bytes[63], 0);
+	assert_int_equal(counter("dispatches_bad_range"), bad + 1);
+	OK(hipFree(device));
+}
+
 /* The last case, and the stream is not destroyed: after a hipFreeAsync HIP 5.2.3 spins for ever in
  * any hipStreamDestroy (an iterator that is never moved), whatever the device. */
 static void test_memory_in_stream_order(void **state)
@@ -306,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_stream_values),
 		cmocka_unit_test(test_arrays),
 		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_fill_that_wraps),
 		cmocka_unit_test(test_memory_in_stream_order),
 	};
 

@@ -1,4 +1,4 @@
-/* The parts that need no device: the configuration string, the clock, ROCclr's kernels. */
+/* The parts that need no device: the configuration string, the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include <dagtap/softgpu.h>
 
-#include "softgpu/blit.h"
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
 
@@ -136,107 +135,6 @@ static void sleeping_ends_after_its_time(void **state)
 	assert_true(clock_host_ns() >= until);
 }
 
-static void run_blit(const char *name, const void *arguments)
-{
-	softgpu_kernel_fn function = blit_find(name);
-
-	assert_non_null(function);
-	function(arguments, NULL);
-}
-
-static void fills_repeat_the_pattern(void **state)
-{
-	uint16_t target[8] = {0}, pattern[2] = {0x1122, 0x3344};
-	struct {
-		void *u8, *u16, *u32, *u64;
-		const void *pattern;
-		uint32_t pattern_units;
-		uint64_t offset, size, height, pitch;
-	} arguments = {NULL, target, NULL, NULL, pattern, 2, 1, 3, 0, 0};
-	const uint16_t flat[8] = {0, 0x1122, 0x3344, 0x1122, 0x3344, 0x1122, 0x3344, 0};
-	const uint16_t rows[8] = {0x1122, 0x1122, 0, 0, 0x1122, 0x1122, 0, 0};
-
-	run_blit("__amd_rocclr_fillBufferAligned", &arguments);
-	assert_memory_equal(target, flat, sizeof(flat));
-	memset(target, 0, sizeof(target));
-	arguments.pattern_units = 1;
-	arguments.offset = 0;
-	arguments.size = 2;
-	arguments.height = 2;
-	arguments.pitch = 4;
-	run_blit("__amd_rocclr_fillBufferAligned2D", &arguments);
-	assert_memory_equal(target, rows, sizeof(rows));
-}
-
-struct copy_arguments {
-	const void *source;
-	void *target;
-	uint64_t source_offset, target_offset, size;
-	uint32_t unit;
-};
-
-static void copies_respect_units_and_rest(void **state)
-{
-	const char source[] = "0123456789abcdefghijklmnopqrstuv";
-	char target[33] = "";
-	struct copy_arguments words = {source, target, 1, 2, 3, 3};
-	struct copy_arguments bytes = {source, target, 4, 0, 5, 8};
-	struct copy_arguments aligned = {source, target, 1, 0, 1, 16};
-
-	run_blit("__amd_rocclr_copyBuffer", &words); /* two words of 4, then 3 bytes */
-	assert_memory_equal(target, "\0\000123456789ab\0", 14);
-	run_blit("__amd_rocclr_copyBuffer", &bytes);
-	assert_memory_equal(target, "45678", 5);
-	run_blit("__amd_rocclr_copyBufferAligned", &aligned);
-	assert_memory_equal(target, source + 16, 16);
-}
-
-struct rect_arguments {
-	const void *source;
-	void *target;
-	uint64_t padding[2];
-	uint64_t source_rect[4], target_rect[4], size[4];
-};
-
-static void rectangles_keep_their_pitches(void **state)
-{
-	const char source[] = "abcdefghijklmnopqrstuvwx";
-	char target[24];
-	struct rect_arguments bytes = {source, target, {0}, {6, 12, 1}, {4, 8, 0}, {2, 2, 2, 1}};
-	struct rect_arguments units = {source, target, {0}, {2, 2, 1}, {1, 1, 0}, {1, 2, 1, 4}};
-
-	memset(target, '.', sizeof(target));
-	run_blit("__amd_rocclr_copyBufferRect", &bytes);
-	assert_memory_equal(target, "bc..hi..no..tu..........", 24);
-	memset(target, '.', sizeof(target));
-	run_blit("__amd_rocclr_copyBufferRectAligned", &units);
-	assert_memory_equal(target, "efghmnop................", 24);
-}
-
-static void stream_values_are_written_and_awaited(void **state)
-{
-	uint32_t word = 0;
-	uint64_t wide = 0;
-	struct {
-		void *u32, *u64;
-		uint64_t value, flags, mask;
-	} narrow = {&word, NULL, 0x100000007, 0, UINT64_MAX},
-	  full = {NULL, &wide, 0x100000007, 1, UINT64_MAX};
-
-	run_blit("__amd_rocclr_streamOpsWrite", &narrow);
-	assert_int_equal(word, 7);
-	run_blit("__amd_rocclr_streamOpsWrite", &full);
-	assert_true(wide == 0x100000007);
-	/* Each holds, so each returns: at least, equal, any bit, nor. */
-	run_blit("__amd_rocclr_streamOpsWait", &narrow);
-	run_blit("__amd_rocclr_streamOpsWait", &full);
-	narrow.flags = 2;
-	run_blit("__amd_rocclr_streamOpsWait", &narrow);
-	narrow.flags = 3;
-	run_blit("__amd_rocclr_streamOpsWait", &narrow);
-	assert_null(blit_find("__amd_rocclr_copyImage"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,10 +144,6 @@ int main(void)
 		cmocka_unit_test(help_names_every_key),
 		cmocka_unit_test(ticks_convert_there_and_back),
 		cmocka_unit_test(sleeping_ends_after_its_time),
-		cmocka_unit_test(fills_repeat_the_pattern),
-		cmocka_unit_test(copies_respect_units_and_rest),
-		cmocka_unit_test(rectangles_keep_their_pitches),
-		cmocka_unit_test(stream_values_are_written_and_awaited),
 	};
 
 	setenv("DAGTAP_SOFTGPU", "clock_drift_ppm=50,clock_offset_ticks=1000000", 1);
