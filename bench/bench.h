@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BENCH_LINES_MOST 12
+#define BENCH_LINES_MOST 40
 
 /* One measured value, in ns unless the unit says otherwise. */
 struct bench_line {
@@ -29,6 +29,7 @@ struct bench {
 
 extern const struct bench bench_ring;
 extern const struct bench bench_hip_call;
+extern const struct bench bench_intercept;
 
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);

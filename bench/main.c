@@ -8,6 +8,7 @@
 static const struct bench *const benches[] = {
 	&bench_ring,
 	&bench_hip_call,
+	&bench_intercept,
 };
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))

@@ -6,6 +6,12 @@ target_compile_options(dagtap_options INTERFACE
   -Wno-unused-parameter -fno-strict-aliasing)
 target_compile_definitions(dagtap_options INTERFACE _GNU_SOURCE DAGTAP_VERSION="${PROJECT_VERSION}")
 target_include_directories(dagtap_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+# A shared library names everything that it needs (weak symbols excepted): what is missing shows when
+# it is linked, not in somebody's process. Clang leaves its sanitizers' runtime to the program.
+if(NOT (DAGTAP_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
+  target_link_options(dagtap_options INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:LINKER:-z,defs>)
+endif()
 if(DAGTAP_SANITIZE)
   target_compile_options(dagtap_options INTERFACE -fsanitize=${DAGTAP_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=undefined)

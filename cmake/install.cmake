@@ -1,4 +1,10 @@
-# What other build systems need to find libdagtap under a prefix; each room installs its own library.
+# What other build systems need to find libdagtap under a prefix, and the header for programs that bring host
+# versions of their kernels; each room installs its own library.
+install(FILES ${CMAKE_SOURCE_DIR}/include/dagtap/softgpu.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dagtap)
+
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
 include(CMakePackageConfigHelpers)
 
 configure_file(${CMAKE_SOURCE_DIR}/cmake/dagtap.pc.in ${CMAKE_BINARY_DIR}/dagtap.pc @ONLY)

@@ -4,9 +4,12 @@
  * -rdynamic), or by one that was registered here; <name> is the kernel's symbol without ".kd".
  * Without either, a dispatch takes its modelled time, computes nothing and is counted.
  *
- * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them weak,
- * or look them up with dlsym, in a program that also runs on other runtimes. Any thread may call
- * them; a registration takes a lock and may allocate. */
+ * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them weak, or look them up with dlsym, in a program that also runs on
+ * other runtimes. What the machine is and how it is configured: docs/softgpu.md.
+ *
+ * Threading: any thread may call any of them at any time, before hsa_init too.
+ * Cost: a registration takes a lock and may allocate; the others do neither.
+ * Errors: negative errno; a wrong argument changes nothing. */
 #ifndef DAGTAP_SOFTGPU_H
 #define DAGTAP_SOFTGPU_H
 
@@ -25,28 +28,37 @@ extern "C" {
 
 struct hsa_kernel_dispatch_packet_s;
 
-/* Runs one whole dispatch, on a thread of the device. KERNARG is a private copy of the arguments
- * with every device address made usable on the host; PACKET a copy of the packet. Both are valid
- * during the call only. */
+/* Runs one whole dispatch (all its work-items), on the thread of the queue it came by: two queues may
+ * run the same function at once. KERNARG is a private copy of the arguments, laid out as the code
+ * object's metadata says and not aligned beyond 64 bytes, with every device address made usable on
+ * the host; PACKET is a copy of the packet (HSA Platform System Architecture 1.2, section 2.9).
+ * Both belong to the caller and are valid during the call only. The dispatch ends when the function
+ * has returned and the modelled time is over. The function may call HSA, but must not wait for
+ * work of its own queue. */
 typedef void (*softgpu_kernel_fn)(const void *kernarg,
 				  const struct hsa_kernel_dispatch_packet_s *packet);
 
-/* Binds FUNCTION to the kernel NAME, for later dispatches too of modules that are loaded already.
- * FUNCTION must stay loaded. A NULL function removes the binding. 0, -EINVAL or -ENOMEM. */
+/* Binds FUNCTION to the kernel NAME (copied; the symbol without ".kd", mangled if the kernel's is),
+ * for later dispatches too of modules that are loaded already. It comes before an exported function
+ * of that name. FUNCTION must stay loaded. A NULL function removes the binding.
+ * 0, -EINVAL (no name) or -ENOMEM. */
 DAGTAP_SOFTGPU_API int softgpu_kernel_register(const char *name, softgpu_kernel_fn function);
 
-/* Copies up to CAPACITY counters and, unless NULL, their names; returns how many there are.
- * Values only grow. Cost: one load a counter. */
+/* Copies up to CAPACITY counters (RET_VALUES) and their names (RET_NAMES: constant strings, never
+ * freed); either may be NULL. Returns how many there are. What each counts: docs/softgpu.md. Values
+ * only grow and are read one by one, so two of them need not be of one moment.
+ * Cost: one relaxed load a counter. */
 DAGTAP_SOFTGPU_API uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names,
 					     uint32_t capacity);
 
-/* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000"). 0, or -EINVAL with one line in
- * RET_MESSAGE. */
+/* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000") and applies nothing: the device reads
+ * DAGTAP_SOFTGPU. 0, or -EINVAL with one line, NUL-terminated and cut after MESSAGE_BYTES, in
+ * RET_MESSAGE (may be NULL). */
 DAGTAP_SOFTGPU_API int softgpu_config_check(const char *string, char *ret_message,
 					    size_t message_bytes);
 
-/* The keys of the configuration string, one line each, NUL-terminated; returns the length that the
- * whole text has (as snprintf). */
+/* The keys of the configuration string with their defaults, one line each, NUL-terminated and cut
+ * after TEXT_BYTES; returns the length that the whole text has, as snprintf. */
 DAGTAP_SOFTGPU_API size_t softgpu_config_help(char *ret_text, size_t text_bytes);
 
 #ifdef __cplusplus

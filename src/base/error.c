@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int dagtap_error_set(struct dagtap_error *error, int code, const char *format, ...)
+int(dagtap_error_set)(struct dagtap_error *error, int code, const char *format, ...)
 {
 	va_list args;
 
@@ -17,8 +17,8 @@ int dagtap_error_set(struct dagtap_error *error, int code, const char *format, .
 	return code;
 }
 
-int dagtap_error_at(struct dagtap_error *error, int code, const char *file, uint64_t offset,
-		    const char *format, ...)
+int(dagtap_error_at)(struct dagtap_error *error, int code, const char *file, uint64_t offset,
+		     const char *format, ...)
 {
 	va_list args;
 	int length;

@@ -8,8 +8,11 @@
 #define ENV_VARIABLES(X)                                                                           \
 	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
 	  "folder for the spool files, which must exist; unset: the library does nothing")         \
-	X(RING, "DAGTAP_RING", "16M",                                                              \
-	  "bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G)")                 \
+	X(RING, "DAGTAP_RING", "256M",                                                             \
+	  "most bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G)")            \
+	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
+	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
+	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
 	X(LOG, "DAGTAP_LOG", "", "file to which the library appends what it does; unset: no log")
 
 enum env_variable {

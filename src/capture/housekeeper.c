@@ -145,6 +145,7 @@ void housekeeper_stop(void)
 
 	if (!keeper.running)
 		return;
+	spooler_wind_down(keeper.spooler);
 	pthread_mutex_lock(&keeper.lock);
 	keeper.stopping = true;
 	pthread_cond_signal(&keeper.wake);

@@ -1,4 +1,4 @@
-/* Annotation stacks (DESIGN.md, system 2). Ids: thread number << 48 | counter; threads that push
+/* Annotation stacks (dagtap/annotate.h). Ids: thread number << 48 | counter; threads that push
  * number from 1; after 32,767 threads a shared pool: bit 63 | one counter for all. A scope's text
  * goes into the spool once: at the push, or, for scopes that are open when the session starts,
  * with the thread's first record.

@@ -1,6 +1,9 @@
 #include "capture/session.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -208,6 +211,21 @@ static void watch_process(void)
 	atexit(session_stop);
 }
 
+/* An empty file whose name tells whoever gathers the spools that this process has none, and why: for
+ * that there is room on a full disk too. */
+static void leave_word(const char *folder, int err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%ld.%d" SPOOL_LOST_SUFFIX, folder, (long)getpid(),
+		     -err) >= (int)sizeof(path))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+}
+
 static bool open_spool(void)
 {
 	const char *folder = env_text(ENV_SPOOL);
@@ -221,11 +239,13 @@ static bool open_spool(void)
 	err = spooler_open(folder, ring_bytes, &spooler);
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
+		leave_word(folder, err);
 		return false;
 	}
 	err = housekeeper_start(spooler, tick_parts);
 	if (err) {
 		log_line("no housekeeping thread: %s", strerrordesc_np(-err));
+		leave_word(folder, err);
 		spooler_close(spooler);
 		unlink(spooler_path(spooler));
 		spooler_release(spooler);

@@ -34,6 +34,11 @@ int cli_fail_error(const struct dagtap_error *error);
 int cli_usage(const struct cli_command *self, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__ /* it sees one file at a time, and not what they return */
+#define cli_fail(...)	     (cli_fail(__VA_ARGS__), CLI_FAILED)
+#define cli_usage(self, ...) (cli_usage(self, __VA_ARGS__), CLI_USAGE)
+#endif
+
 /* The full help of a command on stdout; returns CLI_OK. */
 int cli_help(const struct cli_command *self);
 

@@ -71,23 +71,28 @@ static void print_cell(const struct columns *columns, unsigned column, int width
 	fputs(is_last ? "\n" : "  ", stdout);
 }
 
+static unsigned column_after(const struct columns *columns, unsigned column)
+{
+	return column + 1 < columns->count ? column + 1 : 0;
+}
+
 int columns_print(struct columns *columns)
 {
 	int widths[COLUMN_MAX] = {0};
+	unsigned column = 0;
 
 	for (unsigned i = 0; i < columns->count; i++)
 		widths[i] = (int)strlen(columns->heads[i]) - is_left(columns, i);
-	for (uint32_t i = 0; i < columns->cell_count; i++) {
+	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
 		int width = (int)strlen(columns->cells[i]);
 
-		if (width > widths[i % columns->count])
-			widths[i % columns->count] = width;
+		if (width > widths[column])
+			widths[column] = width;
 	}
 	for (unsigned i = 0; i < columns->count && !columns->error; i++)
 		print_cell(columns, i, widths[i], columns->heads[i] + is_left(columns, i));
-	for (uint32_t i = 0; i < columns->cell_count; i++) {
-		unsigned column = i % columns->count;
-
+	column = 0;
+	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
 		if (!columns->error)
 			print_cell(columns, column, widths[column], columns->cells[i]);
 		free(columns->cells[i]);

@@ -116,6 +116,7 @@ static int convert(const struct conversion *conversion, FILE *out, struct dagtap
 	if (code < 0)
 		return code;
 	setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() saw that there is one */
 	code = conversion->format->write(trace, out, &conversion->options, error);
 	if (code < 0)
 		cli_fail_error(error);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,70 @@ static bool has_suffix(const char *name, const char *suffix)
 static int is_spool(const struct dirent *entry)
 {
 	return has_suffix(entry->d_name, SPOOL_SUFFIX);
+}
+
+/* The live part of a spool's header. False: it has none yet, or is none. */
+static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool *ret_is_open)
+{
+	struct spool_header header;
+	int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, &header, sizeof(header));
+
+	if (fd >= 0)
+		close(fd);
+	if (got != (ssize_t)sizeof(header))
+		return false;
+	*ret_pid = header.pid;
+	*ret_is_open = header.live.state == SPOOL_OPEN;
+	return true;
+}
+
+/* Calls TAKE for the files of FOLDER that pass FILTER; returns the sum of what it returns. */
+static uint32_t for_each(const char *folder, int (*filter)(const struct dirent *),
+			 uint32_t (*take)(int folder_fd, const char *name))
+{
+	struct dirent **entries;
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int count = fd < 0 ? -1 : scandir(folder, &entries, filter, alphasort);
+	uint32_t sum = 0;
+
+	for (int i = 0; i < count; i++) {
+		sum += take(fd, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	if (fd >= 0)
+		close(fd);
+	return sum;
+}
+
+static uint32_t has_process(int folder_fd, const char *name)
+{
+	uint32_t pid;
+	bool is_open;
+
+	return read_state(folder_fd, name, &pid, &is_open) &&
+	       (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static uint32_t is_live(int folder_fd, const char *name)
+{
+	uint32_t pid;
+	bool is_open;
+
+	return read_state(folder_fd, name, &pid, &is_open) && is_open &&
+	       has_process(folder_fd, name);
+}
+
+uint32_t gather_count_live(const char *folder)
+{
+	return for_each(folder, is_spool, is_live);
+}
+
+uint32_t gather_count_processes(const char *folder)
+{
+	return for_each(folder, is_spool, has_process);
 }
 
 /* A process that was killed leaves chunks that nobody took, all zero: they stay out. */
@@ -112,47 +177,94 @@ static int write_bundle(const struct gather_request *request, struct dirent **en
 	return bundle_finish(writer, error);
 }
 
+static uint32_t remove_file(int folder_fd, const char *name)
+{
+	return unlinkat(folder_fd, name, 0) == 0;
+}
+
+/* Takes the spools of live processes out of the list; returns how many are left in it. */
+static int take_live_out(const char *folder, struct dirent **entries, int count)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (fd >= 0 && is_live(fd, entries[i]->d_name))
+			free(entries[i]);
+		else
+			entries[kept++] = entries[i];
+	}
+	if (fd >= 0)
+		close(fd);
+	return kept;
+}
+
+static void remove_gathered(const char *folder, struct dirent **entries, int count)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && i < count; i++)
+		remove_file(fd, entries[i]->d_name);
+	if (fd >= 0)
+		close(fd);
+}
+
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error)
 {
 	struct dirent **entries;
 	struct stat status;
-	int count = scandir(request->folder, &entries, is_spool, alphasort);
+	int found = scandir(request->folder, &entries, is_spool, alphasort);
+	int count = found;
 	int result = 0;
 
-	if (count < 0)
+	if (found < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", request->folder, strerror(errno));
+	if (request->leave_live)
+		count = take_live_out(request->folder, entries, found);
 	if (count > 0)
 		result = write_bundle(request, entries, count, error);
 	if (result == 0)
-		*ret_result = (struct gather_result){.spool_count = (uint32_t)count};
+		*ret_result = (struct gather_result){.spool_count = (uint32_t)count,
+						     .live_count = (uint32_t)(found - count)};
 	if (result == 0 && count > 0 && stat(request->output, &status) == 0)
 		ret_result->file_bytes = (uint64_t)status.st_size;
+	if (result == 0 && !request->keep)
+		remove_gathered(request->folder, entries, count);
 	for (int i = 0; i < count; i++)
 		free(entries[i]);
 	free(entries);
 	return result;
 }
 
+static int is_lost(const struct dirent *entry)
+{
+	return has_suffix(entry->d_name, SPOOL_LOST_SUFFIX);
+}
+
+static uint32_t tell_lost(int folder_fd, const char *name)
+{
+	int pid, code;
+
+	(void)folder_fd;
+	if (sscanf(name, "%d.%d", &pid, &code) != 2)
+		return 0;
+	fprintf(stderr, "dagtap: process %d was not recorded: %s\n", pid, strerror(code));
+	return 1;
+}
+
+uint32_t gather_tell_lost(const char *folder)
+{
+	return for_each(folder, is_lost, tell_lost);
+}
+
 static int is_ours(const struct dirent *entry)
 {
-	return is_spool(entry) || has_suffix(entry->d_name, SPOOL_SUFFIX ".new");
+	return is_spool(entry) || is_lost(entry) || has_suffix(entry->d_name, SPOOL_SUFFIX ".new");
 }
 
 void gather_remove(const char *folder)
 {
-	struct dirent **entries;
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int count = scandir(folder, &entries, is_ours, alphasort);
-
-	for (int i = 0; i < count; i++) {
-		if (fd >= 0)
-			unlinkat(fd, entries[i]->d_name, 0);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	if (fd >= 0)
-		close(fd);
+	for_each(folder, is_ours, remove_file);
 	rmdir(folder);
 }

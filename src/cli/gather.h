@@ -11,17 +11,29 @@
 struct gather_request {
 	const char *folder; /* of the spools */
 	const char *output;
-	bool force; /* replace OUTPUT */
+	bool force;	 /* replace OUTPUT */
+	bool leave_live; /* spools whose process still records stay where they are */
+	bool keep;	 /* the others stay too, once they are in OUTPUT */
 	const struct bundle_meta *meta;
 };
 
 struct gather_result {
-	uint32_t spool_count; /* 0: no process used a GPU, and no file was written */
+	uint32_t spool_count; /* 0: none to gather, and no file was written */
+	uint32_t live_count;  /* left alone */
 	uint64_t file_bytes;
 };
 
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error);
+
+/* Spools whose process is alive and still records. */
+uint32_t gather_count_live(const char *folder);
+
+/* Spools whose process is alive; it may have done with recording and be about to end. */
+uint32_t gather_count_processes(const char *folder);
+
+/* Tells on stderr which processes found no room to record; returns how many. */
+uint32_t gather_tell_lost(const char *folder);
 
 /* Removes the folder and the spools in it; anything else in it is left, and the folder with it. */
 void gather_remove(const char *folder);

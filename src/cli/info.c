@@ -8,6 +8,7 @@
 #include "cli/columns.h"
 #include "cli/human.h"
 #include "cli/machine.h"
+#include "format/words.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -118,6 +119,23 @@ static void json_agents(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
+static void json_queues(struct json *json, const struct trace *trace)
+{
+	json_key(json, "queues");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->queues_count; i++) {
+		const struct trace_queue *row = &trace->queues[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "pid", trace->processes[row->process].pid);
+		json_put_u64(json, "id", row->id);
+		json_put_u64(json, "size", row->size);
+		json_put_text(json, "mode", words_queue_mode(row->mode));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 static void print_contents_json(const struct trace *trace, const char *path)
 {
 	struct json json;
@@ -136,6 +154,7 @@ static void print_contents_json(const struct trace *trace, const char *path)
 	json_object_end(&json);
 	json_processes(&json, trace);
 	json_agents(&json, trace);
+	json_queues(&json, trace);
 	json_key(&json, "messages");
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < trace->messages_count; i++)
@@ -163,6 +182,24 @@ static void print_agents(const struct trace *trace)
 	}
 }
 
+/* How the kernels of each process' queues were timed. */
+static void print_queue_modes(const struct trace *trace)
+{
+	for (uint32_t p = 0; p < trace->processes_count; p++) {
+		for (int mode = 1; mode < RECORD_QUEUE_MODE_COUNT; mode++) {
+			uint32_t count = 0;
+
+			for (uint32_t i = 0; i < trace->queues_count; i++)
+				count += trace->queues[i].process == p &&
+					 (int)trace->queues[i].mode == mode;
+			if (count)
+				printf("process %u: %u HSA queues in mode %s\n",
+				       trace->processes[p].pid, count,
+				       words_queue_mode((enum record_queue_mode)mode));
+		}
+	}
+}
+
 static void print_contents_text(const struct trace *trace)
 {
 	char text[HUMAN_CHARS];
@@ -178,6 +215,7 @@ static void print_contents_text(const struct trace *trace)
 		       row->state == TRACE_COMPLETE ? "complete" : "truncated");
 	}
 	print_agents(trace);
+	print_queue_modes(trace);
 #define X(name) printf("%-10s %s\n", #name, human_count(trace->name##_count, text));
 	CONTENTS(X)
 #undef X

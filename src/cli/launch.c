@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,12 +201,14 @@ static _Noreturn void run_child(char *const argv[], int report_fd)
 	_exit(127);
 }
 
+/* Orphans of the program end here as well. */
 static int wait_child(pid_t pid, int *ret_exit_status)
 {
+	pid_t ended;
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
+	while ((ended = waitpid(-1, &status, 0)) != pid) {
+		if (ended < 0 && errno != EINTR)
 			return -errno;
 	}
 	*ret_exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -224,6 +227,16 @@ static int read_exec_error(int fd)
 	return got == (ssize_t)sizeof(code) ? -code : 0;
 }
 
+bool launch_has_survivors(void)
+{
+	pid_t ended;
+
+	do {
+		ended = waitpid(-1, NULL, WNOHANG);
+	} while (ended > 0);
+	return ended == 0;
+}
+
 int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error)
 {
 	struct sigaction old[FORWARDED_COUNT];
@@ -234,6 +247,8 @@ int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *er
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return dagtap_error_set(error, -errno, "pipe: %s", strerror(errno));
+	/* Processes that outlive their parents stay ours: how else to know of them? */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	catch_signals(&mask, old);
 	pid = fork();
 	if (pid == 0) {

@@ -2,6 +2,8 @@
 #ifndef DAGTAP_CLI_LAUNCH_H
 #define DAGTAP_CLI_LAUNCH_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /* Path of a library of the installation, NAME relative to ../lib/dagtap of the running
@@ -25,5 +27,8 @@ int launch_use_tracer(const char *spool_folder, struct dagtap_error *error);
  * reach it anyway. 0 with the code that a shell would give (128 + N for a signal), or -errno when
  * the program could not be started. */
 int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error);
+
+/* After launch_run: processes that the program left behind are still alive. */
+bool launch_has_survivors(void);
 
 #endif

@@ -14,6 +14,8 @@ static const struct cli_command commands[] = {
 	 "      --softgpu[=CONFIG] run on the software GPU (see dagtap-softgpu(1))\n"
 	 "      --backend NAME     hsa, cuda or auto (default)\n"
 	 "      --ring SIZE        memory for records not yet on file, a process: 16M, 64M ...\n"
+	 "      --hsa-mode MODE    harvest (default), borrow, observe or intercept: how kernels "
+	 "are timed\n"
 	 "      --keep-spool       leave the folder of spools beside FILE\n"
 	 "  -q, --quiet            no line at the end\n",
 	 cli_record},
@@ -59,7 +61,7 @@ static void print_overview(FILE *out)
 		" damaged;\nrecord hands the program's own through (128 + N for signal N).\n");
 }
 
-int cli_fail(const char *format, ...)
+int(cli_fail)(const char *format, ...)
 {
 	va_list args;
 
@@ -76,7 +78,7 @@ int cli_fail_error(const struct dagtap_error *error)
 	return cli_fail("%s", error->message);
 }
 
-int cli_usage(const struct cli_command *self, const char *format, ...)
+int(cli_usage)(const struct cli_command *self, const char *format, ...)
 {
 	va_list args;
 

@@ -1,17 +1,16 @@
-/* A file that is there complete or not at all: written under another name in the same folder. */
+/* Where an exporter writes: a file that is there complete or not at all, or standard output. */
 #ifndef DAGTAP_CLI_OUTPUT_H
 #define DAGTAP_CLI_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/replace.h"
 
 struct output {
-	FILE *file;	      /* write here */
-	const char *path;     /* the caller's */
-	char *temporary_path; /* NULL when it is standard output */
-	bool force;
+	FILE *file;	  /* write here */
+	const char *path; /* the caller's */
+	struct replacement replacement;
 };
 
 /* PATH "-" is standard output. Without FORCE an existing PATH is an error (-EEXIST). */

@@ -1,11 +1,14 @@
 /* dagtap record: run a program with the tracer in it, gather its spools into one file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,12 +16,16 @@
 #include "cli/gather.h"
 #include "cli/human.h"
 #include "cli/launch.h"
+#include "format/words.h"
 #include "trace/load.h"
+
+#define SURVIVORS_WAIT_NS 3000000000u
 
 struct record_options {
 	char *output;
 	const char *softgpu; /* NULL = not asked for */
 	const char *ring;
+	const char *hsa_mode;
 	bool force;
 	bool keep_spool;
 	bool quiet;
@@ -26,7 +33,13 @@ struct record_options {
 	char **program;
 };
 
-enum record_option { OPTION_SOFTGPU = 256, OPTION_BACKEND, OPTION_RING, OPTION_KEEP_SPOOL };
+enum record_option {
+	OPTION_SOFTGPU = 256,
+	OPTION_BACKEND,
+	OPTION_RING,
+	OPTION_HSA_MODE,
+	OPTION_KEEP_SPOOL
+};
 
 static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
@@ -36,6 +49,7 @@ static const struct option long_options[] = {
 	{"softgpu", optional_argument, NULL, OPTION_SOFTGPU},
 	{"backend", required_argument, NULL, OPTION_BACKEND},
 	{"ring", required_argument, NULL, OPTION_RING},
+	{"hsa-mode", required_argument, NULL, OPTION_HSA_MODE},
 	{"keep-spool", no_argument, NULL, OPTION_KEEP_SPOOL},
 	{0},
 };
@@ -47,6 +61,15 @@ static int check_backend(const struct cli_command *self, const char *name)
 	if (!strcmp(name, "cuda"))
 		return cli_fail("this build has no CUDA source");
 	return cli_usage(self, "no backend \"%s\"", name);
+}
+
+static int check_hsa_mode(const struct cli_command *self, const char *name)
+{
+	for (int i = 1; i < RECORD_QUEUE_MODE_COUNT; i++) {
+		if (!strcmp(name, words_queue_mode((enum record_queue_mode)i)))
+			return CLI_OK;
+	}
+	return cli_usage(self, "no HSA mode \"%s\"", name);
 }
 
 static int take_option(const struct cli_command *self, int option, struct record_options *options)
@@ -73,6 +96,9 @@ static int take_option(const struct cli_command *self, int option, struct record
 	case OPTION_RING:
 		options->ring = optarg;
 		return CLI_OK;
+	case OPTION_HSA_MODE:
+		options->hsa_mode = optarg;
+		return check_hsa_mode(self, optarg);
 	case OPTION_KEEP_SPOOL:
 		options->keep_spool = true;
 		return CLI_OK;
@@ -125,14 +151,64 @@ static char *spool_folder(const char *output)
 	return folder;
 }
 
-static int make_folder(const struct record_options *options, const char *folder)
+/* Before the program runs: afterwards it would be too late to ask for another name. */
+static int check_output(const struct cli_command *self, const struct record_options *options)
 {
-	if (!options->force && access(options->output, F_OK) == 0)
+	struct stat status;
+
+	if (!*options->output || !strcmp(options->output, "-"))
+		return cli_usage(self, "the recording needs a file of its own");
+	if (stat(options->output, &status) < 0)
+		return errno == ENOENT ? CLI_OK
+				       : cli_fail("%s: %s", options->output, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return cli_fail("%s: is there, and no regular file", options->output);
+	if (!options->force)
 		return cli_fail("%s: exists already; --force replaces it", options->output);
-	if (options->force)
-		gather_remove(folder);
-	if (mkdir(folder, 0755) == 0)
+	return CLI_OK;
+}
+
+/* The lock lasts as long as this process: two recordings must not share a folder. */
+static int lock_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return cli_fail("%s: %s", folder, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return CLI_OK;
+	close(fd);
+	return errno == EWOULDBLOCK ? cli_fail("%s: another recording writes there", folder)
+				    : CLI_OK;
+}
+
+/* What another recording left there. */
+static int clear_folder(const char *folder)
+{
+	int result;
+
+	if (access(folder, F_OK) < 0)
+		return CLI_OK;
+	result = lock_folder(folder);
+	if (result != CLI_OK)
+		return result;
+	if (gather_count_live(folder) > 0)
+		return cli_fail("%s: a process of an earlier recording still writes there", folder);
+	gather_remove(folder);
+	return CLI_OK;
+}
+
+static int make_folder(const struct cli_command *self, const struct record_options *options,
+		       const char *folder)
+{
+	int result = check_output(self, options);
+
+	if (result == CLI_OK && options->force)
+		result = clear_folder(folder);
+	if (result != CLI_OK)
+		return result;
+	if (mkdir(folder, 0755) == 0)
+		return lock_folder(folder);
 	if (errno == EEXIST)
 		return cli_fail("%s: exists already (spools of a recording that was not finished; "
 				"every command reads them); --force replaces it",
@@ -154,6 +230,8 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 		return result == -EINVAL ? cli_usage(self, "%s", error.message)
 					 : cli_fail_error(&error);
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	if (options->hsa_mode && setenv("DAGTAP_HSA_MODE", options->hsa_mode, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	return CLI_OK;
 }
@@ -191,26 +269,59 @@ static void tell_result(const char *output, uint64_t file_bytes)
 	trace_close(trace);
 }
 
+/* What the program left running and has recorded something gets a moment to end. Returns whether anything is
+ * left running. */
+static bool wait_for_survivors(const char *folder)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	uint64_t deadline_ns = clock_now_ns() + SURVIVORS_WAIT_NS;
+
+	while (launch_has_survivors()) {
+		if (clock_now_ns() > deadline_ns || gather_count_processes(folder) == 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void tell_survivors(const struct record_options *options, const char *folder,
+			   uint32_t live_count)
+{
+	fprintf(stderr,
+		"dagtap: %s left processes running (%u recording): what they record stays in %s; "
+		"every command reads it\n",
+		options->program[0], live_count, folder);
+}
+
 static int gather(const struct record_options *options, const char *folder,
 		  const struct bundle_meta *meta)
 {
-	const struct gather_request request = {folder, options->output, options->force, meta};
+	bool has_survivors = wait_for_survivors(folder);
+	const struct gather_request request = {.folder = folder,
+					       .output = options->output,
+					       .force = options->force,
+					       .leave_live = has_survivors,
+					       .keep = options->keep_spool,
+					       .meta = meta};
 	struct gather_result result = {0};
 	struct dagtap_error error;
+	uint32_t lost_count = gather_tell_lost(folder);
 
 	if (gather_spools(&request, &result, &error) < 0) {
 		cli_fail_error(&error);
 		return cli_fail("the spools stay in %s; every command reads them", folder);
 	}
-	if (!options->keep_spool || result.spool_count == 0)
+	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
 		gather_remove(folder);
 	if (options->quiet)
-		return CLI_OK;
-	if (result.spool_count == 0)
-		fprintf(stderr, "dagtap: %s used no GPU: nothing recorded\n", options->program[0]);
-	else
+		return lost_count ? CLI_FAILED : CLI_OK;
+	if (has_survivors)
+		tell_survivors(options, folder, result.live_count);
+	if (result.spool_count > 0)
 		tell_result(options->output, result.file_bytes);
-	return CLI_OK;
+	else if (result.live_count == 0 && lost_count == 0)
+		fprintf(stderr, "dagtap: %s used no GPU: nothing recorded\n", options->program[0]);
+	return lost_count ? CLI_FAILED : CLI_OK;
 }
 
 static int record(const struct cli_command *self, const struct record_options *options,
@@ -248,7 +359,7 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 		result = cli_help(self);
 	} else if (result == CLI_OK) {
 		folder = spool_folder(options.output);
-		result = folder ? make_folder(&options, folder) : cli_fail("out of memory");
+		result = folder ? make_folder(self, &options, folder) : cli_fail("out of memory");
 		if (result == CLI_OK)
 			result = record(self, &options, folder);
 	}

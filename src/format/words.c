@@ -49,6 +49,17 @@ const char *words_untimed(enum record_untimed untimed)
 	return untimed == RECORD_UNTIMED_NO ? "" : PICK(names, untimed);
 }
 
+const char *words_queue_mode(enum record_queue_mode mode)
+{
+	static const char *const names[] = {[RECORD_QUEUE_UNKNOWN] = "",
+#define X(name, text) [RECORD_QUEUE_##name] = (text),
+					    RECORD_QUEUE_MODES(X)
+#undef X
+	};
+
+	return PICK(names, mode);
+}
+
 const char *words_node_type(enum record_node_type type)
 {
 	static const char *const names[] = {

@@ -12,6 +12,7 @@ const char *words_kind(enum trace_activity_kind kind);
 const char *words_direction(enum trace_copy_direction direction); /* "" if unknown */
 const char *words_confidence(enum trace_confidence confidence);	  /* "" outside graphs */
 const char *words_untimed(enum record_untimed untimed);		  /* "" if it is timed */
+const char *words_queue_mode(enum record_queue_mode mode);	  /* "" if unknown */
 const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
 

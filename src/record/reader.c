@@ -258,18 +258,19 @@ static int compare_chunks(const void *a, const void *b)
 
 static void drop_duplicates(struct spool_reader *r)
 {
+	struct found_chunk *chunks = r->chunks;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->chunk_count; i++) {
-		const struct found_chunk *chunk = &r->chunks[i];
-		const struct found_chunk *before = kept ? &r->chunks[kept - 1] : NULL;
+		const struct found_chunk *chunk = &chunks[i];
+		const struct found_chunk *before = kept ? &chunks[kept - 1] : NULL;
 
 		if (before && before->writer == chunk->writer &&
 		    before->sequence == chunk->sequence)
 			add_damage(r, SPOOL_DAMAGE_DUPLICATE, chunk->writer, chunk->offset, 1,
 				   NULL);
 		else
-			r->chunks[kept++] = *chunk;
+			chunks[kept++] = *chunk;
 	}
 	r->chunk_count = kept;
 }
@@ -542,7 +543,8 @@ int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 		return dagtap_error_set(error, err, "%s: %s", path,
 					err == -EISDIR ? "not a regular file"
 						       : strerrordesc_np(-err));
-	return create_reader(mapping, (size_t)status.st_size, mapping, path, ret_reader, error);
+	return create_reader(mapping, mapping ? (size_t)status.st_size : 0, mapping, path,
+			     ret_reader, error);
 }
 
 void spool_reader_close(struct spool_reader *r)

@@ -145,9 +145,19 @@ struct record_function {
 	char name[];
 };
 
+/* How a queue's packets are timed. X(name, text), numbered from 1. */
+#define RECORD_QUEUE_MODES(X)                                                                      \
+	X(HARVEST, "harvest")	  /* packets 1 to 1; own signals where there is none */            \
+	X(OBSERVE, "observe")	  /* nothing touched; timed only where the application does it */  \
+	X(BORROW, "borrow")	  /* harvest; of a signal in use, a completion is passed on */     \
+	X(INTERCEPT, "intercept") /* packets come through the runtime's intercept queue */
+
 enum record_queue_mode {
-	RECORD_QUEUE_HARVEST = 1, /* packets 1 to 1; own signals where there is none */
-	RECORD_QUEUE_OBSERVE,	  /* counted, nothing touched */
+	RECORD_QUEUE_UNKNOWN,
+#define X(name, text) RECORD_QUEUE_##name,
+	RECORD_QUEUE_MODES(X)
+#undef X
+		RECORD_QUEUE_MODE_COUNT
 };
 
 struct record_queue {
@@ -292,7 +302,7 @@ enum record_scope_kind {
 	RECORD_SCOPE_MARK,	 /* an instant */
 };
 
-/* scope id: thread number << 48 | counter (DESIGN.md, system 2). */
+/* scope id: thread number << 48 | counter (dagtap/annotate.h). */
 struct record_scope {
 	struct record_header header; /* tag: enum record_scope_kind */
 	uint64_t id;

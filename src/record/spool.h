@@ -24,6 +24,7 @@
 #define SPOOL_CLASS_COUNT      8
 #define SPOOL_CAUSE_COUNT      6
 #define SPOOL_SUFFIX	       ".spool"
+#define SPOOL_LOST_SUFFIX      ".lost"
 
 enum spool_state { SPOOL_OPEN = 1, SPOOL_CLOSED };
 enum spool_chunk_state { SPOOL_CHUNK_OPEN = 1, SPOOL_CHUNK_FULL, SPOOL_CHUNK_SEALED };

@@ -21,8 +21,14 @@ struct spool_map {
 /* Makes the file under its first name, in FOLDER, which must exist. */
 int spool_map_create(struct spool_map *map, const char *folder);
 
-/* Allocates and maps BYTES at OFFSET, all pages touched, not inherited by fork children. */
-int spool_map_extend(struct spool_map *map, uint64_t offset, size_t bytes, void **ret_memory);
+enum spool_map_pages {
+	SPOOL_MAP_TOUCHED, /* all in memory: storing to them is no fault */
+	SPOOL_MAP_BARE,	   /* a tenth of the time; the first store to each is a fault */
+};
+
+/* Allocates and maps BYTES at OFFSET, which nobody uses yet; not inherited by fork children. */
+int spool_map_extend(struct spool_map *map, uint64_t offset, size_t bytes,
+		     enum spool_map_pages pages, void **ret_memory);
 
 int spool_map_publish(struct spool_map *map);  /* gives the file its name */
 void spool_map_discard(struct spool_map *map); /* removes a file that was not published */

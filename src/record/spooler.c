@@ -12,11 +12,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "record/demand.h"
 #include "record/spool_map.h"
 
 #define WINDOW_CHUNKS	  64
 #define WINDOW_BYTES	  ((size_t)WINDOW_CHUNKS * SPOOL_CHUNK_BYTES)
 #define WINDOWS_MOST	  2048
+#define FEW_CHUNKS	  128 /* 8 MiB: some 50 ms at 2 million records a second */
+#define SEALED_AT_ONCE	  1024
+#define FIRST_CHUNKS	  (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
 #define QUIESCE_LIMIT_NS  200000000u
 #define SERVICE_LIMIT_NS  500000000u
 #define MAPPED_HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
@@ -25,7 +29,8 @@
 struct window {
 	struct spool_chunk *chunks;
 	uint32_t first_index;
-	uint32_t sealed_count;
+	uint64_t sealed;   /* one bit a chunk */
+	uint64_t released; /* of these: no longer in our memory */
 };
 
 /* In memory that reads as zero in a fork child, whether or not our fork handler ran: a writer of
@@ -42,6 +47,7 @@ struct spooler {
 	struct spool_lane *lanes;
 	struct writers *writers;
 	_Atomic uint32_t closing;
+	_Atomic uint32_t winding_down;
 	_Atomic uint32_t writers_made;
 	_Atomic uint64_t free_writers; /* stack head: (lane index + 1) | pop count << 32 */
 	bool expedited;		       /* membarrier is registered */
@@ -51,8 +57,9 @@ struct spooler {
 	pthread_mutex_t service_lock; /* windows and below: the housekeeping thread, then close */
 	struct window windows[WINDOWS_MOST];
 	uint32_t window_count;
-	uint64_t ring_chunks;
+	struct demand demand;
 	uint64_t taken_before;
+	bool unsealed_left;
 
 	/* Chunk n is handed out as ticket n; slot n % slot_count holds its address meanwhile. */
 	_Atomic(struct spool_chunk *) slots[];
@@ -81,7 +88,7 @@ struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t *ret_index)
 	return chunk;
 }
 
-static int add_window(struct spooler *s)
+static int add_window(struct spooler *s, enum spool_map_pages pages)
 {
 	struct spool_live *live = &s->header->live;
 	uint64_t ready = atomic_load_explicit(&live->chunks_ready, memory_order_relaxed);
@@ -92,12 +99,10 @@ static int add_window(struct spooler *s)
 	if (s->window_count == WINDOWS_MOST)
 		return -EMFILE;
 	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + ready * SPOOL_CHUNK_BYTES,
-			       WINDOW_BYTES, &memory);
+			       WINDOW_BYTES, pages, &memory);
 	if (err)
 		return err;
-	window->chunks = memory;
-	window->first_index = (uint32_t)ready;
-	window->sealed_count = 0;
+	*window = (struct window){.chunks = memory, .first_index = (uint32_t)ready};
 	s->window_count++;
 	for (uint64_t i = 0; i < WINDOW_CHUNKS; i++)
 		atomic_store_explicit(&s->slots[(ready + i) & (s->slot_count - 1)],
@@ -112,45 +117,91 @@ static void seal_chunk(struct spool_chunk *chunk)
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_SEALED, memory_order_release);
 }
 
-static void seal_window(struct window *window, uint64_t taken)
+/* Returns how many were sealed, LIMIT at most. */
+static uint32_t seal_window(struct window *window, uint64_t taken, uint32_t limit)
 {
+	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < WINDOW_CHUNKS && window->first_index + i < taken; i++) {
 		struct spool_chunk *chunk = &window->chunks[i];
 
 		/* Pairs with the release in finish_chunk. */
-		if (atomic_load_explicit(&chunk->state, memory_order_acquire) != SPOOL_CHUNK_FULL)
+		if (window->sealed >> i & 1 ||
+		    atomic_load_explicit(&chunk->state, memory_order_acquire) != SPOOL_CHUNK_FULL)
 			continue;
+		if (count == limit)
+			break;
 		seal_chunk(chunk);
-		window->sealed_count++;
+		window->sealed |= (uint64_t)1 << i;
+		count++;
 	}
+	return count;
 }
 
-static void seal_full_chunks(struct spooler *s)
+/* A thread that records little keeps its chunk, and so the window, for long: the rest of it needs no memory. */
+static void release_sealed(struct window *window)
+{
+	uint64_t rest = window->sealed & ~window->released;
+
+	for (uint32_t i = 0; i < WINDOW_CHUNKS && rest >> i; i++)
+		if (rest >> i & 1)
+			madvise(&window->chunks[i], SPOOL_CHUNK_BYTES, MADV_DONTNEED);
+	window->released = window->sealed;
+}
+
+static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
+	uint32_t count = 0;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < s->window_count; i++) {
 		struct window *window = &s->windows[i];
 
-		seal_window(window, taken);
-		if (window->sealed_count == WINDOW_CHUNKS)
+		count += seal_window(window, taken, limit - count);
+		if (window->sealed == UINT64_MAX) {
 			munmap(window->chunks, WINDOW_BYTES);
-		else
-			s->windows[kept++] = *window;
+			continue;
+		}
+		/* Not at once: most windows are about to be unmapped as a whole. */
+		if (window->first_index + 2 * WINDOW_CHUNKS <= taken)
+			release_sealed(window);
+		s->windows[kept++] = *window;
 	}
 	s->window_count = kept;
+	s->unsealed_left = count == limit;
+	return count;
+}
+
+static uint64_t ready_chunks(const struct spooler *s)
+{
+	const struct spool_live *live = &s->header->live;
+
+	return atomic_load_explicit(&live->chunks_ready, memory_order_relaxed) -
+	       atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
+}
+
+/* What is in memory serves writers best, but makes no difference to those who get nothing: while they
+ * are about to run out, windows come as they are. */
+static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
+{
+	uint64_t few = s->demand.most / 4 < FEW_CHUNKS ? s->demand.most / 4 : FEW_CHUNKS;
+
+	return ready < few ? SPOOL_MAP_BARE : SPOOL_MAP_TOUCHED;
 }
 
 static int keep_ring_ready(struct spooler *s)
 {
-	struct spool_live *live = &s->header->live;
+	uint64_t ready = ready_chunks(s);
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+	uint64_t keep = demand_chunks(&s->demand, taken, ready, clock_now_ns());
 
-	while (atomic_load_explicit(&live->chunks_ready, memory_order_relaxed) -
-		       atomic_load_explicit(&live->chunks_taken, memory_order_relaxed) <
-	       s->ring_chunks) {
-		int err = add_window(s);
+	for (; ready < keep; ready = ready_chunks(s)) {
+		int err;
 
+		if (atomic_load_explicit(&s->winding_down, memory_order_relaxed))
+			return 0;
+		err = add_window(s, pages_for(s, ready));
 		if (err)
 			return err;
 	}
@@ -160,17 +211,18 @@ static int keep_ring_ready(struct spooler *s)
 static int service_locked(struct spooler *s)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
-	int consumed = (int)(taken - s->taken_before);
+	int done = (int)(taken - s->taken_before);
 	int err;
 
 	if (!s->expedited)
 		s->expedited =
 			!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-	if (consumed)
-		seal_full_chunks(s);
-	s->taken_before = taken;
+	/* Room first: writers wait for nothing else. */
 	err = keep_ring_ready(s);
-	return err ? err : consumed;
+	if (done || s->unsealed_left)
+		done += (int)seal_full_chunks(s, SEALED_AT_ONCE);
+	s->taken_before = taken;
+	return err ? err : done;
 }
 
 int spooler_service(struct spooler *s)
@@ -181,6 +233,11 @@ int spooler_service(struct spooler *s)
 	result = spooler_is_closing(s) ? 0 : service_locked(s);
 	pthread_mutex_unlock(&s->service_lock);
 	return result;
+}
+
+void spooler_wind_down(struct spooler *s)
+{
+	atomic_store_explicit(&s->winding_down, 1, memory_order_relaxed);
 }
 
 /* ---- writers ---- */
@@ -370,14 +427,14 @@ static void *map_memory(size_t bytes)
  * does not know. */
 static struct spooler *map_spooler(uint64_t ring_bytes)
 {
-	uint64_t ring_chunks = chunks_for_ring(ring_bytes);
-	/* A window is added while fewer than ring_chunks are ready: never more than this. */
-	uint64_t slot_count = power_of_two_from(ring_chunks + WINDOW_CHUNKS);
+	uint64_t most = chunks_for_ring(ring_bytes);
+	/* A window is added while fewer than that are ready: never more than this. */
+	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
 	struct spooler *s = map_memory(spooler_bytes(slot_count));
 
 	if (!s)
 		return NULL;
-	s->ring_chunks = ring_chunks;
+	demand_init(&s->demand, FIRST_CHUNKS, most, clock_now_ns());
 	s->slot_count = slot_count;
 	s->map.fd = -1;
 	pthread_mutex_init(&s->service_lock, NULL);
@@ -396,6 +453,18 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
+/* Before the first record: programs burst right after their first call. Only without room for one
+ * window is there no recording. */
+static int make_first_ring(struct spooler *s)
+{
+	int err = add_window(s, SPOOL_MAP_TOUCHED);
+
+	while (!err && ready_chunks(s) < s->demand.least)
+		if (add_window(s, SPOOL_MAP_TOUCHED))
+			break;
+	return err;
+}
+
 static int open_file(struct spooler *s, const char *folder)
 {
 	void *memory;
@@ -403,13 +472,13 @@ static int open_file(struct spooler *s, const char *folder)
 
 	if (err)
 		return err;
-	err = spool_map_extend(&s->map, 0, MAPPED_HEAD_BYTES, &memory);
+	err = spool_map_extend(&s->map, 0, MAPPED_HEAD_BYTES, SPOOL_MAP_TOUCHED, &memory);
 	if (err)
 		return err;
 	s->header = memory;
 	s->lanes = (struct spool_lane *)((char *)memory + SPOOL_HEADER_BYTES);
 	fill_header(s);
-	err = add_window(s);
+	err = make_first_ring(s);
 	if (err)
 		return err;
 	return spool_map_publish(&s->map);
@@ -529,13 +598,14 @@ int spooler_close(struct spooler *s)
 		return 0;
 	if (atomic_exchange_explicit(&s->closing, 1, memory_order_seq_cst))
 		return 0;
+	spooler_wind_down(s);
 	writer_count = atomic_exchange_explicit(&s->writers_made, UINT32_MAX, memory_order_seq_cst);
 	if (pthread_mutex_timedlock(&s->service_lock, &deadline))
 		return -EBUSY;
 	quiet = quiesce_writers(s, writer_count);
 	if (quiet)
 		seal_current_chunks(s, writer_count);
-	seal_full_chunks(s);
+	seal_full_chunks(s, UINT32_MAX);
 	if (quiet)
 		finish_file(s, writer_count);
 	spool_map_close(&s->map);

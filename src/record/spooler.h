@@ -14,20 +14,24 @@
 
 #include "record/writer.h"
 
-#define SPOOLER_RING_BYTES_DEFAULT ((uint64_t)16 << 20)
+#define SPOOLER_FIRST_BYTES	   ((uint64_t)32 << 20)
+#define SPOOLER_RING_BYTES_DEFAULT ((uint64_t)256 << 20)
 #define SPOOLER_RING_BYTES_LEAST   ((uint64_t)4 << 20)
 #define SPOOLER_RING_BYTES_MOST	   ((uint64_t)1 << 30)
 
 struct spooler;
 
-/* Makes `<folder>/<pid>.<ns>.spool` with its first chunks ready. RING_BYTES is kept ready later
- * on, brought into the bounds above. Fails without leaving a file. */
+/* Makes `<folder>/<pid>.<ns>.spool` with SPOOLER_FIRST_BYTES of chunks ready. As many are kept ready as
+ * half a second uses up, RING_BYTES (brought into the bounds above) at most. Fails without leaving a file. */
 int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_spooler);
 
-/* Returns how many chunks were taken since the last call, or the negative errno that keeps new
- * chunks from being made (no space, file too large): writers then drop, and a later call tries
- * again. One thread at a time. */
+/* Makes chunks ready, then seals full ones. Returns how many it found taken or sealed, 0 = nothing goes
+ * on, or the negative errno that keeps new chunks from being made (no space, file too large): writers
+ * then drop, and a later call tries again. One thread at a time. */
 int spooler_service(struct spooler *spooler);
+
+/* From any thread: a service under way soon returns, and no more chunks are made ready. */
+void spooler_wind_down(struct spooler *spooler);
 
 /* A writer for the calling thread, its THREAD record written. Never NULL: when all lanes are in
  * use it is one that refuses and counts. Lock-free. */

@@ -6,8 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "softgpu/counters.h"
 #include "softgpu/image.h"
+#include "softgpu/memory.h"
 #include "softgpu/queue.h"
+#include "softgpu/signal.h"
 
 struct fill_args {
 	uint8_t *as_u8; /* one of the four is set and gives the unit */
@@ -55,6 +58,78 @@ struct stream_args {
 
 _Static_assert(offsetof(struct rect_args, source_rect) == 32, "ulong4 alignment");
 
+static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return !__builtin_mul_overflow(a, b, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* A pitch of 0 counts as 1: otherwise any number of rows would fit into one. */
+static bool add_pitches(uint64_t *sum, uint64_t count, uint64_t pitch)
+{
+	return add_product(sum, count - 1, pitch ? pitch : 1);
+}
+
+static bool region_is_reachable(const struct blit_region *region)
+{
+	uint64_t first = (uintptr_t)region->base;
+	uint64_t units = region->width;
+	uint64_t bytes = 0;
+
+	if (!region->width || !region->height || !region->depth)
+		return true;
+	return add_pitches(&units, region->height, region->row) &&
+	       add_pitches(&units, region->depth, region->slice) &&
+	       add_product(&bytes, units, region->unit_bytes) &&
+	       add_product(&first, region->start, region->unit_bytes) &&
+	       memory_is_reachable((const void *)(uintptr_t)first, bytes);
+}
+
+static _Thread_local bool has_faulted;
+
+void blit_fault(void)
+{
+	softgpu_count(dispatches_bad_range, 1);
+	has_faulted = true;
+}
+
+bool blit_take_fault(void)
+{
+	bool taken = has_faulted;
+
+	has_faulted = false;
+	return taken;
+}
+
+bool blit_reaches(const struct blit_region *region)
+{
+	bool reaches = region_is_reachable(region);
+
+	if (!reaches)
+		blit_fault();
+	return reaches;
+}
+
+static struct blit_region flat_region(const void *base, uint64_t unit_bytes, uint64_t start,
+				      uint64_t units)
+{
+	return (struct blit_region){.base = base,
+				    .unit_bytes = unit_bytes,
+				    .start = start,
+				    .width = units,
+				    .height = 1,
+				    .depth = 1};
+}
+
+static bool reaches_flat(const void *base, uint64_t unit_bytes, uint64_t start, uint64_t units)
+{
+	const struct blit_region region = flat_region(base, unit_bytes, start, units);
+
+	return blit_reaches(&region);
+}
+
 static size_t fill_target(const struct fill_args *args, uint8_t **ret_target)
 {
 	size_t unit = 1;
@@ -79,8 +154,13 @@ static void fill(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet
 	uint8_t *target;
 	size_t unit = fill_target(args, &target);
 	size_t pattern_bytes = unit * args->pattern_units;
+	struct blit_region filled = flat_region(target, unit, args->offset_units, 0);
 
-	if (!target || !args->pattern)
+	/* Too many to count in units is out of range as it is. */
+	if (__builtin_mul_overflow(args->size, args->pattern_units, &filled.width))
+		filled.width = UINT64_MAX;
+	if (!filled.width || !blit_reaches(&filled) ||
+	    !reaches_flat(args->pattern, 1, 0, pattern_bytes))
 		return;
 	target += args->offset_units * unit;
 	for (uint64_t i = 0; i < args->size; i++)
@@ -93,8 +173,16 @@ static void fill_2d(const void *kernarg, const hsa_kernel_dispatch_packet_t *pac
 	uint8_t *target;
 	size_t unit = fill_target(args, &target);
 	size_t pattern_bytes = unit * args->pattern_units;
+	struct blit_region filled = flat_region(target, unit, args->offset_units, args->size);
 
-	if (!target || !args->pattern)
+	filled.height = args->height;
+	filled.row = args->pitch_units;
+	/* Each unit of a row gets a whole pattern, so the last one's hangs over. */
+	if (!pattern_bytes || !args->size || !args->height)
+		return;
+	if (__builtin_add_overflow(args->size, args->pattern_units - 1, &filled.width))
+		filled.width = UINT64_MAX;
+	if (!blit_reaches(&filled) || !reaches_flat(args->pattern, 1, 0, pattern_bytes))
 		return;
 	target += args->offset_units * unit;
 	for (uint64_t y = 0; y < args->height; y++)
@@ -103,15 +191,26 @@ static void fill_2d(const void *kernarg, const hsa_kernel_dispatch_packet_t *pac
 			       pattern_bytes);
 }
 
+static void copy_units(const struct copy_args *args, size_t unit, uint64_t units)
+{
+	if (!reaches_flat(args->source, unit, args->source_offset, units) ||
+	    !reaches_flat(args->target, unit, args->target_offset, units) || !units)
+		return;
+	memmove(args->target + args->target_offset * unit,
+		args->source + args->source_offset * unit, units * unit);
+}
+
 /* Words of four bytes and a rest, or with a rest of 8 single bytes. */
 static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct copy_args *args = kernarg;
-	uint64_t bytes = args->size;
+	uint64_t bytes = args->unit;
 
-	if (args->unit != 8 && args->size)
-		bytes = (args->size - 1) * 4 + args->unit;
-	memmove(args->target + args->target_offset, args->source + args->source_offset, bytes);
+	if (args->unit == 8 || !args->size)
+		bytes = args->size;
+	else if (!add_product(&bytes, args->size - 1, 4))
+		bytes = UINT64_MAX; /* out of range as well */
+	copy_units(args, 1, bytes);
 }
 
 static size_t aligned_unit(uint64_t unit)
@@ -122,10 +221,23 @@ static size_t aligned_unit(uint64_t unit)
 static void copy_aligned(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct copy_args *args = kernarg;
-	size_t unit = aligned_unit(args->unit);
 
-	memmove(args->target + args->target_offset * unit,
-		args->source + args->source_offset * unit, args->size * unit);
+	copy_units(args, aligned_unit(args->unit), args->size);
+}
+
+static bool reaches_side(const struct rect_args *args, const void *base,
+			 const struct rect_side *side, size_t unit)
+{
+	const struct blit_region region = {.base = base,
+					   .unit_bytes = unit,
+					   .start = side->start,
+					   .width = args->width,
+					   .height = args->height,
+					   .depth = args->depth,
+					   .row = side->row,
+					   .slice = side->slice};
+
+	return blit_reaches(&region);
 }
 
 static void copy_rows(const struct rect_args *args, size_t unit)
@@ -133,6 +245,9 @@ static void copy_rows(const struct rect_args *args, size_t unit)
 	const struct rect_side *from = &args->source_rect;
 	const struct rect_side *to = &args->target_rect;
 
+	if (!args->width || !reaches_side(args, args->source, from, unit) ||
+	    !reaches_side(args, args->target, to, unit))
+		return;
 	for (uint64_t z = 0; z < args->depth; z++)
 		for (uint64_t y = 0; y < args->height; y++)
 			memmove(args->target + (to->start + y * to->row + z * to->slice) * unit,
@@ -153,10 +268,22 @@ static void copy_rect_aligned(const void *kernarg, const hsa_kernel_dispatch_pac
 	copy_rows(args, aligned_unit(args->unit_bytes));
 }
 
+/* The word may be a signal's value (hipMallocSignalMemory), which is no pool's memory. */
+static bool stream_word_exists(const struct stream_args *args)
+{
+	const void *word = args->as_u32 ? (const void *)args->as_u32 : args->as_u64;
+	const struct blit_region region =
+		flat_region(word, args->as_u32 ? sizeof(uint32_t) : sizeof(uint64_t), 0, 1);
+
+	return signal_is_value(word) || blit_reaches(&region);
+}
+
 static void stream_write(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct stream_args *args = kernarg;
 
+	if (!stream_word_exists(args))
+		return;
 	if (args->as_u32)
 		__atomic_store_n(args->as_u32, (uint32_t)args->value, __ATOMIC_SEQ_CST);
 	else
@@ -182,12 +309,13 @@ static bool stream_condition_holds(const struct stream_args *args)
 	}
 }
 
-/* Blocks its queue, as the kernel does, until somebody writes the value. */
+/* Blocks its queue, as the kernel does, until somebody writes the value or frees the word. */
 static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct timespec pause = {0, 5000};
 
-	while (!stream_condition_holds(kernarg) && !processor_is_stopping())
+	while (!processor_is_stopping() && stream_word_exists(kernarg) &&
+	       !stream_condition_holds(kernarg))
 		nanosleep(&pause, NULL);
 }
 

@@ -55,6 +55,8 @@ static const struct key keys[] = {
 	 "counters as JSON at exit: a path (%p: process id) or -"},
 	{"truth", KEY_TEXT, FIELD(truth), 0, 0, "",
 	 "host start and end of each dispatch and copy: a path (%p: process id)"},
+	{"packets", KEY_TEXT, FIELD(packets), 0, 0, "",
+	 "every packet as the device read it: a path (%p: process id)"},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))

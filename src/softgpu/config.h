@@ -29,6 +29,7 @@ struct softgpu_config {
 	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
 	char truth
 		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */
+	char packets[256]; /* every packet as the device read it, one line each; "" = none */
 	struct {
 		char glob[64]; /* fnmatch on the kernel's name */
 		uint64_t ns;

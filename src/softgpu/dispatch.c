@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softgpu/blit.h"
 #include "softgpu/counters.h"
 #include "softgpu/memory.h"
 
@@ -52,6 +53,7 @@ const struct kernel_entry *dispatch_run(struct dispatcher *dispatcher,
 	struct kernel_entry *entry = NULL;
 	softgpu_kernel_fn function;
 
+	dispatcher->has_faulted = false;
 	if (executable_find_kernel(packet->kernel_object, &dispatcher->info))
 		entry = kernel_find(dispatcher->info.name);
 	if (!entry) {
@@ -67,6 +69,7 @@ const struct kernel_entry *dispatch_run(struct dispatcher *dispatcher,
 		function(dispatcher->kernarg, packet);
 	else
 		softgpu_count(dispatches_bad_kernarg, 1);
+	dispatcher->has_faulted = blit_take_fault();
 	return entry;
 }
 

@@ -2,6 +2,7 @@
 #ifndef SOFTGPU_DISPATCH_H
 #define SOFTGPU_DISPATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <hsa/hsa.h>
@@ -14,6 +15,7 @@ struct dispatcher {
 	struct softgpu_kernel info;
 	uint64_t *kernarg;
 	size_t kernarg_bytes;
+	bool has_faulted; /* the last kernel touched what is not there */
 };
 
 /* Computes the kernel when it has a host function and counts what it was. NULL: the packet's kernel

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "softgpu/blit.h"
+#include "softgpu/memory.h"
+
 #define UNIT_MAX_BYTES 4u
 
 /* OpenCL arguments: a ulong4 is aligned to 32 bytes, an int4 to 16. */
@@ -53,13 +56,32 @@ static size_t unit_bytes(size_t element)
 	return element < UNIT_MAX_BYTES ? element : UNIT_MAX_BYTES;
 }
 
-static void *image_row(const struct transfer *transfer, int32_t y, int32_t z)
+static char *image_row(const struct transfer *transfer, int32_t y, int32_t z)
 {
 	const int32_t *origin = transfer->origin;
 
 	return image_elements(transfer->image, (size_t)origin[0], (size_t)origin[1] + (size_t)y,
 			      (size_t)origin[2] + (size_t)z, (size_t)transfer->size[0],
 			      transfer->element_bytes);
+}
+
+static size_t row_bytes(const struct transfer *transfer)
+{
+	return (size_t)transfer->size[0] * transfer->element_bytes;
+}
+
+static bool is_inside_image(const struct transfer *transfer)
+{
+	const int32_t *size = transfer->size;
+	const char *first, *last;
+
+	for (int axis = 0; axis < 3; axis++)
+		if (transfer->origin[axis] < 0 || size[axis] < 1)
+			return false;
+	first = image_row(transfer, 0, 0);
+	last = image_row(transfer, size[1] - 1, size[2] - 1);
+	return first && last &&
+	       memory_is_reachable(first, (uint64_t)(last - first) + row_bytes(transfer));
 }
 
 static size_t buffer_row(const struct transfer *transfer, int32_t y, int32_t z)
@@ -70,19 +92,35 @@ static size_t buffer_row(const struct transfer *transfer, int32_t y, int32_t z)
 	return transfer->buffer_offset + elements * transfer->element_bytes;
 }
 
+static bool is_possible(const struct transfer *transfer, const char *buffer)
+{
+	const struct blit_region region = {.base = buffer + transfer->buffer_offset,
+					   .unit_bytes = transfer->element_bytes,
+					   .width = (uint64_t)transfer->size[0],
+					   .height = (uint64_t)transfer->size[1],
+					   .depth = (uint64_t)transfer->size[2],
+					   .row = transfer->pitch[0],
+					   .slice = transfer->pitch[1]};
+
+	if (is_inside_image(transfer))
+		return blit_reaches(&region);
+	blit_fault();
+	return false;
+}
+
 /* Row by row, in the direction that is not NULL. */
 static void transfer_rows(const struct transfer *transfer, const char *from, char *to)
 {
-	const size_t bytes = (size_t)transfer->size[0] * transfer->element_bytes;
-
+	if (!is_possible(transfer, from ? from : to))
+		return;
 	for (int32_t z = 0; z < transfer->size[2]; z++) {
 		for (int32_t y = 0; y < transfer->size[1]; y++) {
-			void *row = image_row(transfer, y, z);
+			char *row = image_row(transfer, y, z);
 
-			if (row && from)
-				memcpy(row, from + buffer_row(transfer, y, z), bytes);
-			else if (row)
-				memcpy(to + buffer_row(transfer, y, z), row, bytes);
+			if (from)
+				memcpy(row, from + buffer_row(transfer, y, z), row_bytes(transfer));
+			else
+				memcpy(to + buffer_row(transfer, y, z), row, row_bytes(transfer));
 		}
 	}
 }

@@ -150,6 +150,25 @@ bool memory_range_fits(const void *address, size_t bytes)
 	return fits;
 }
 
+bool memory_is_reachable(const void *host_address, uint64_t bytes)
+{
+	const uintptr_t host = (uintptr_t)host_address;
+	const struct memory_block *block;
+	bool reachable;
+
+	if (bytes == 0)
+		return true;
+	lock_blocks();
+	block = find_block(host_address);
+	reachable = block && !block->is_locked && bytes <= block->bytes - (host - block->begin);
+	/* Locked ranges may overlap, and only one of them may be long enough. */
+	for (block = locked_blocks; block && !reachable; block = block->next_locked)
+		reachable = host >= block->host_begin && host - block->host_begin < block->bytes &&
+			    bytes <= block->bytes - (host - block->host_begin);
+	pthread_mutex_unlock(&lock);
+	return reachable;
+}
+
 static size_t round_up(size_t bytes)
 {
 	return (bytes + POOL_GRANULE_BYTES - 1) & ~(size_t)(POOL_GRANULE_BYTES - 1);

@@ -27,6 +27,10 @@ bool memory_is_pool_address(const void *address);
  * that nothing is known about (ordinary host memory) pass. */
 bool memory_range_fits(const void *address, size_t bytes);
 
+/* What a kernel may touch: true when all BYTES from a host address on lie in one live pool allocation
+ * or one locked range. No bytes at all always may. */
+bool memory_is_reachable(const void *host_address, uint64_t bytes);
+
 /* Zeroed memory of AGENT for a code object, counted like any allocation, released with
  * hsa_amd_memory_pool_free. */
 hsa_status_t memory_allocate_local(struct softgpu_agent *agent, size_t bytes, void **ret_address);

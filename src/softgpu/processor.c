@@ -24,6 +24,8 @@
 #define SPIN_NS		   60000u
 /* How long an idle processor looks at its doorbell before it sleeps. */
 #define IDLE_SPIN_NS	   3000u
+/* How often a header is looked at that a doorbell has covered and that is not valid yet. */
+#define HEADER_LOOK_NS	   20000u
 /* A memory signal may change without anybody being woken. */
 #define DEPENDENCY_LOOK_NS 1000000u
 
@@ -235,12 +237,28 @@ static void run_barrier(struct processor *processor, const union packet *packet,
 		signal_release(flight->completion);
 }
 
+/* A packet that no hardware can read, or a kernel that faulted: stops the queue and is told to its
+ * owner. */
+static void queue_error(struct processor *processor, hsa_status_t status)
+{
+	struct softgpu_queue *queue = processor->queue;
+
+	atomic_store(&queue->inactive, true);
+	if (queue->error_callback)
+		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
+}
+
 static void run_dispatch(struct processor *processor, const union packet *packet,
 			 struct flight *flight)
 {
 	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, &packet->dispatch);
 	uint64_t done_ns = clock_host_ns();
 
+	if (processor->dispatcher.has_faulted) {
+		signal_release(flight->completion);
+		queue_error(processor, (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT);
+		return;
+	}
 	flight->kernel = kernel ? kernel->name : "?";
 	flight->end_ns =
 		flight->start_ns + (kernel ? kernel->modelled_ns : config_get()->kernel_ns);
@@ -266,16 +284,6 @@ static hsa_status_t check_packet(const union packet *packet, uint8_t type)
 	if (!workgroup || workgroup > MAX_WORKGROUP)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	return dispatch->kernel_object ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
-}
-
-/* A packet that no hardware can read stops the queue and is told to its owner. */
-static void queue_error(struct processor *processor, hsa_status_t status)
-{
-	struct softgpu_queue *queue = processor->queue;
-
-	atomic_store(&queue->inactive, true);
-	if (queue->error_callback)
-		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
 }
 
 static void count_packet(const union packet *packet, uint8_t type)
@@ -331,6 +339,7 @@ static void take_packet(struct processor *processor)
 	__atomic_store_n(slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 	__atomic_store_n(&queue->amd.read_dispatch_id, index + 1, __ATOMIC_RELEASE);
 	flight.start_ns = start_of(processor, index);
+	report_packet(queue->amd.hsa_queue.id, index, &packet);
 	type = (uint8_t)(packet.header >> HSA_PACKET_HEADER_TYPE);
 	count_packet(&packet, type);
 	status = check_packet(&packet, type);
@@ -375,6 +384,17 @@ static bool can_take(struct processor *processor)
 	return false;
 }
 
+/* With several producers a later packet's doorbell may ring first. The hardware then looks at the
+ * header until it is valid; whoever writes it need not ring again. */
+static bool header_is_awaited(const struct softgpu_queue *queue)
+{
+	uint64_t index = queue_read_index(queue);
+
+	return index < atomic_load_explicit(&queue->announced, memory_order_relaxed) &&
+	       index < queue_write_index(queue) &&
+	       !atomic_load_explicit(&queue->inactive, memory_order_relaxed);
+}
+
 static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 {
 	struct softgpu_queue *queue = processor->queue;
@@ -382,6 +402,8 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	uint64_t now = clock_host_ns();
 	uint64_t until = flight ? flight->end_ns - SPIN_NS : FUTEX_FOREVER;
 
+	if (header_is_awaited(queue) && now + HEADER_LOOK_NS < until)
+		until = now + HEADER_LOOK_NS;
 	if (flight && flight->end_ns <= now + SPIN_NS) {
 		clock_relax();
 		return;

@@ -159,6 +159,17 @@ void queue_destroy_all(void)
 	} while (queue);
 }
 
+static void announce(struct softgpu_queue *queue, int64_t value)
+{
+	uint64_t before = atomic_load_explicit(&queue->announced, memory_order_relaxed);
+
+	while (value >= 0 && before < (uint64_t)value + 1 &&
+	       !atomic_compare_exchange_weak_explicit(&queue->announced, &before,
+						      (uint64_t)value + 1, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
+
 void queue_ring(struct softgpu_queue *queue, int64_t value)
 {
 	if (queue->intercept) {
@@ -169,6 +180,7 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 	clock_spin_ns(config_get()->doorbell_ns);
 	/* The value tells which slot was written, but with several producers not that all before it
 	 * were: the packet headers do. */
+	announce(queue, value);
 	atomic_fetch_add(&queue->doorbell_word, 1);
 	if (atomic_load(&queue->sleepers))
 		futex_wake_all(&queue->doorbell_word);

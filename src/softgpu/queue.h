@@ -27,6 +27,7 @@ struct softgpu_queue {
 	void *error_data;
 	volatile uint64_t doorbell_value; /* what was stored last */
 	_Atomic uint32_t doorbell_word;	  /* moves at each ring: what the processor sleeps on */
+	_Atomic uint64_t announced;	  /* packets that doorbells have covered */
 	_Atomic uint32_t sleepers;
 	_Atomic bool stopping;
 	_Atomic bool inactive; /* after an error or hsa_queue_inactivate: nothing is taken */

@@ -25,12 +25,16 @@ struct output {
 	char buffer[BUFFER_BYTES];
 };
 
-static struct {
+/* A file that every device thread adds lines to. */
+struct line_log {
 	pthread_mutex_t lock;
 	bool is_open;
 	bool is_closed; /* the process ends: nothing more is written */
 	struct output output;
-} truth = {.lock = PTHREAD_MUTEX_INITIALIZER};
+};
+
+static struct line_log truth = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct line_log packet_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* PATTERN with every %p replaced by the process id. */
 static void expand_path(const char *pattern, char *ret_path, size_t path_bytes)
@@ -106,22 +110,31 @@ bool report_truth_wanted(void)
 }
 
 /* With the lock held. */
-static bool truth_is_ready(void)
+static bool log_is_ready(struct line_log *log, const char *pattern)
 {
-	if (truth.is_closed || process_is_forked_child())
+	if (log->is_closed || process_is_forked_child())
 		return false;
-	if (!truth.is_open) {
-		output_open(&truth.output, config_get()->truth);
-		truth.is_open = true;
+	if (!log->is_open) {
+		output_open(&log->output, pattern);
+		log->is_open = true;
 	}
-	return truth.output.file >= 0;
+	return log->output.file >= 0;
+}
+
+static void log_close(struct line_log *log)
+{
+	pthread_mutex_lock(&log->lock);
+	log->is_closed = true;
+	if (log->is_open)
+		output_close(&log->output);
+	pthread_mutex_unlock(&log->lock);
 }
 
 void report_truth_dispatch(uint64_t queue_id, uint64_t packet_index, const char *kernel,
 			   const struct report_span *span)
 {
 	pthread_mutex_lock(&truth.lock);
-	if (truth_is_ready())
+	if (log_is_ready(&truth, config_get()->truth))
 		output_print(&truth.output,
 			     "D %" PRIu64 " %" PRIu64 " %.700s %" PRIu64 " %" PRIu64 " %" PRIu64
 			     " %" PRIu64 "\n",
@@ -133,12 +146,28 @@ void report_truth_dispatch(uint64_t queue_id, uint64_t packet_index, const char 
 void report_truth_copy(const char *direction, uint64_t bytes, const struct report_span *span)
 {
 	pthread_mutex_lock(&truth.lock);
-	if (truth_is_ready())
+	if (log_is_ready(&truth, config_get()->truth))
 		output_print(&truth.output,
 			     "C %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 			     direction, bytes, span->start_ns, span->end_ns, span->start_tick,
 			     span->end_tick);
 	pthread_mutex_unlock(&truth.lock);
+}
+
+void report_packet(uint64_t queue_id, uint64_t packet_index, const void *packet)
+{
+	const uint64_t *words = packet;
+
+	if (!config_get()->packets[0])
+		return;
+	pthread_mutex_lock(&packet_log.lock);
+	if (log_is_ready(&packet_log, config_get()->packets)) {
+		output_print(&packet_log.output, "%" PRIu64 " %" PRIu64, queue_id, packet_index);
+		for (int i = 0; i < 8; i++)
+			output_print(&packet_log.output, " %016" PRIx64, words[i]);
+		output_print(&packet_log.output, "\n");
+	}
+	pthread_mutex_unlock(&packet_log.lock);
 }
 
 static void write_counters(void)
@@ -167,9 +196,6 @@ __attribute__((destructor)) static void report_at_exit(void)
 		return;
 	if (config_get()->report[0])
 		write_counters();
-	pthread_mutex_lock(&truth.lock);
-	truth.is_closed = true;
-	if (truth.is_open)
-		output_close(&truth.output);
-	pthread_mutex_unlock(&truth.lock);
+	log_close(&truth);
+	log_close(&packet_log);
 }

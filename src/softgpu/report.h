@@ -1,5 +1,5 @@
-/* What is written for the user: the counters at exit, and the truth about every dispatch and copy
- * (exact host ns), which no API can give. Both are off by default. */
+/* What is written for the user: the counters at exit, the truth about every dispatch and copy (exact
+ * host ns), which no API can give, and the packets as the device read them. All off by default. */
 #ifndef SOFTGPU_REPORT_H
 #define SOFTGPU_REPORT_H
 
@@ -19,5 +19,8 @@ void report_truth_dispatch(uint64_t queue_id, uint64_t packet_index, const char 
 			   const struct report_span *span);
 /* DIRECTION: "H2D", "D2H", "D2D" or "H2H". */
 void report_truth_copy(const char *direction, uint64_t bytes, const struct report_span *span);
+
+/* One line a packet, if packets are wanted: queue, index, its eight 64-bit words in hexadecimal. */
+void report_packet(uint64_t queue_id, uint64_t packet_index, const void *packet);
 
 #endif

@@ -179,6 +179,14 @@ struct softgpu_signal *signal_block(hsa_signal_t signal)
 	return block && block_is_live(block) ? block : NULL;
 }
 
+bool signal_is_value(const void *address)
+{
+	const uint64_t handle = (uint64_t)(uintptr_t)address - offsetof(amd_signal_t, value);
+	const struct softgpu_signal *block = signal_block((hsa_signal_t){handle});
+
+	return block && block->kind != SIGNAL_DOORBELL;
+}
+
 static bool is_pool_signal(hsa_signal_t signal)
 {
 	const void *address = (const void *)(uintptr_t)signal.handle;
@@ -273,15 +281,23 @@ static void stamp_amd(hsa_signal_t signal, uint64_t start_tick, uint64_t end_tic
 	__atomic_store_n(&amd->end_ts, end_tick, __ATOMIC_RELAXED);
 }
 
-void signal_complete(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick)
+/* The word that an operation's end decrements; NULL for no signal, a dead one and a doorbell. */
+static volatile int64_t *completion_word(hsa_signal_t signal, struct softgpu_signal **ret_block)
 {
-	struct softgpu_signal *block;
 	volatile int64_t *value;
 
 	if (!signal.handle)
-		return;
-	value = signal_value_word(signal, &block);
-	if (!value || (block && block->kind == SIGNAL_DOORBELL))
+		return NULL;
+	value = signal_value_word(signal, ret_block);
+	return *ret_block && (*ret_block)->kind == SIGNAL_DOORBELL ? NULL : value;
+}
+
+void signal_complete(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick)
+{
+	struct softgpu_signal *block;
+	volatile int64_t *value = completion_word(signal, &block);
+
+	if (!value)
 		return;
 	if (stamp)
 		stamp_amd(signal, start_tick, end_tick);
@@ -293,12 +309,9 @@ void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, 
 {
 	const struct softgpu_agent *owner = agent_find(agent);
 	struct softgpu_signal *block;
-	volatile int64_t *value;
+	volatile int64_t *value = completion_word(signal, &block);
 
-	if (!signal.handle)
-		return;
-	value = signal_value_word(signal, &block);
-	if (!value || (block && block->kind == SIGNAL_DOORBELL))
+	if (!value)
 		return;
 	if (stamp && block) {
 		__atomic_store_n(&block->sdma_start_ts, start_tick, __ATOMIC_RELAXED);

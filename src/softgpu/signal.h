@@ -31,6 +31,9 @@ void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, 
 
 hsa_signal_value_t signal_value(hsa_signal_t signal); /* acquire load */
 
+/* True for where the value of a live signal of ours lies (hsa_amd_signal_value_pointer). */
+bool signal_is_value(const void *address);
+
 /* Registers a callback for the next change of any signal in the process: what the packet processor
  * and the copy engine sleep on when they wait for dependencies. A 32-bit futex word that moves. */
 uint32_t signal_epoch(void);

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +8,12 @@
 #include <xxhash.h>
 
 #include "base/clock.h"
+#include "base/replace.h"
 #include "trace/bundle.h"
 #include "trace/bundle_layout.h"
 
 struct bundle_writer {
-	char *path;
-	char *temporary;
-	bool force;
+	struct replacement file;
 	int fd;
 	uint64_t offset;
 	struct bundle_entry *entries;
@@ -24,66 +22,41 @@ struct bundle_writer {
 
 static int fail(const struct bundle_writer *writer, int code, struct dagtap_error *error)
 {
-	return dagtap_error_at(error, code, writer->path, writer->offset, "%s",
+	return dagtap_error_at(error, code, writer->file.path, writer->offset, "%s",
 			       strerrordesc_np(-code));
-}
-
-static char *temporary_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int folder_chars = slash ? (int)(slash - path) + 1 : 0;
-	static _Atomic unsigned serial;
-	char *name;
-
-	if (asprintf(&name, "%.*s.%s.%d.%u.tmp", folder_chars, path, path + folder_chars,
-		     (int)getpid(), serial++) < 0)
-		return NULL;
-	return name;
 }
 
 int bundle_create(const char *path, bool force, struct bundle_writer **ret_writer,
 		  struct dagtap_error *error)
 {
-	struct bundle_writer *writer;
+	struct bundle_writer *writer = calloc(1, sizeof(*writer));
+	int result;
 
-	if (!force && access(path, F_OK) == 0)
-		return dagtap_error_set(error, -EEXIST, "%s: exists already; --force replaces it",
-					path);
-	writer = calloc(1, sizeof(*writer));
 	if (!writer)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
-	writer->fd = -1;
-	writer->force = force;
 	writer->offset = sizeof(struct bundle_header);
-	writer->path = strdup(path);
-	writer->temporary = temporary_name(path);
-	if (writer->path && writer->temporary)
-		writer->fd =
-			open(writer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	else
-		errno = ENOMEM;
-	if (writer->fd < 0) {
-		int code = -errno;
-
-		bundle_abandon(writer);
-		return dagtap_error_set(error, code, "%s: %s", path, strerrordesc_np(-code));
+	result = replace_begin(&writer->file, path, force, &writer->fd, error);
+	if (result < 0) {
+		free(writer);
+		return result;
 	}
 	*ret_writer = writer;
 	return 0;
+}
+
+static void bundle_writer_release(struct bundle_writer *writer)
+{
+	close(writer->fd);
+	free(writer->entries);
+	free(writer);
 }
 
 void bundle_abandon(struct bundle_writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->fd >= 0) {
-		close(writer->fd);
-		unlink(writer->temporary);
-	}
-	free(writer->path);
-	free(writer->temporary);
-	free(writer->entries);
-	free(writer);
+	replace_abandon(&writer->file);
+	bundle_writer_release(writer);
 }
 
 static int write_at(int fd, const void *bytes, uint64_t size, uint64_t offset)
@@ -208,36 +181,16 @@ static int write_index(struct bundle_writer *writer)
 	return write_at(writer->fd, &header, sizeof(header), 0);
 }
 
-/* Not every file system knows RENAME_NOREPLACE; there, link() refuses an existing name too. */
-static int give_name(const struct bundle_writer *writer)
-{
-	if (writer->force)
-		return rename(writer->temporary, writer->path) < 0 ? -errno : 0;
-	if (renameat2(AT_FDCWD, writer->temporary, AT_FDCWD, writer->path, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (link(writer->temporary, writer->path) < 0)
-		return -errno;
-	unlink(writer->temporary);
-	return 0;
-}
-
 int bundle_finish(struct bundle_writer *writer, struct dagtap_error *error)
 {
 	int result = write_index(writer);
 
-	if (result == 0)
-		result = give_name(writer);
-	if (result == -EEXIST)
-		dagtap_error_set(error, result, "%s: exists already; --force replaces it",
-				 writer->path);
-	else if (result < 0)
+	if (result < 0) {
 		fail(writer, result, error);
-	if (result == 0) {
-		close(writer->fd);
-		writer->fd = -1;
+		bundle_abandon(writer);
+		return result;
 	}
-	bundle_abandon(writer);
+	result = replace_commit(&writer->file, error);
+	bundle_writer_release(writer);
 	return result;
 }

@@ -64,23 +64,6 @@ static int sort_all(struct process_load *load)
 	return 0;
 }
 
-static uint32_t find_graph(const struct process_load *load, uint64_t id)
-{
-	uint32_t low = load->first.graphs, high = load->trace->graphs_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (load->trace->graphs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (id && low < load->trace->graphs_count && load->trace->graphs[low].id == id)
-		return low;
-	return TRACE_NONE;
-}
-
 /* The scope under which a node was recorded: handles are re-used, so the last time before the
  * graph was instantiated. */
 static uint32_t node_scope(const struct process_load *load, uint64_t handle, uint64_t ns)
@@ -133,7 +116,7 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 		.bytes = record->bytes,
 		.direction = node_direction(record),
 		.scope = node_scope(load, record->handle, record->ns),
-		.child = find_graph(load, record->child_graph_id),
+		.child = load_find_graph(load, record->child_graph_id),
 		.pieces = 1,
 	};
 
@@ -158,7 +141,7 @@ static int load_nodes(struct process_load *load)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_graph_node *record = list->rows[i].record;
-		uint32_t graph = find_graph(load, record->graph_id);
+		uint32_t graph = load_find_graph(load, record->graph_id);
 		struct trace_graph *row;
 
 		if (graph == TRACE_NONE)
@@ -224,7 +207,7 @@ static int load_edges(struct process_load *load)
 	while (start < list->count) {
 		uint64_t id = by_id(&list->rows[start]);
 		uint32_t stop = start + 1;
-		uint32_t graph = find_graph(load, id);
+		uint32_t graph = load_find_graph(load, id);
 
 		while (stop < list->count && by_id(&list->rows[stop]) == id)
 			stop++;
@@ -270,13 +253,13 @@ static void complete_graphs(struct process_load *load)
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_graph *record = list->rows[i].record;
-		uint32_t graph = find_graph(load, record->graph_id);
+		uint32_t graph = load_find_graph(load, record->graph_id);
 		struct trace_graph *row;
 
 		if (graph == TRACE_NONE)
 			continue;
 		row = &load->trace->graphs[graph];
-		row->parent = find_graph(load, record->parent_graph_id);
+		row->parent = load_find_graph(load, record->parent_graph_id);
 		if (row->node_count != record->node_count || row->edge_count != record->edge_count)
 			load->expects[graph - load->first.graphs].unknown = true;
 	}
@@ -306,7 +289,7 @@ static int load_execs(struct process_load *load)
 		rows[used++] = (struct trace_exec){
 			.process = load->process,
 			.id = by_id(raw),
-			.graph = record ? find_graph(load, record->graph_id) : TRACE_NONE,
+			.graph = record ? load_find_graph(load, record->graph_id) : TRACE_NONE,
 		};
 	}
 	load->trace->execs_count -= (uint32_t)room - used;

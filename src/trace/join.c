@@ -62,6 +62,13 @@ static uint64_t element_bytes(const char *api)
 	return strstr(api, "D16") ? 2 : 1;
 }
 
+/* The argument by the first of two names that the call has. */
+static bool either_arg(const struct trace *trace, const struct trace_call *call, const char *name,
+		       const char *other, uint64_t *ret_value)
+{
+	return args_get(trace, call, name, ret_value) || args_get(trace, call, other, ret_value);
+}
+
 static bool product(uint64_t a, uint64_t b, uint64_t *ret_value)
 {
 	return !__builtin_mul_overflow(a, b, ret_value);
@@ -76,13 +83,14 @@ static bool call_bytes(const struct trace *trace, const struct trace_call *call,
 
 	if (strncmp(name, "hipMemcpy", 9) != 0 && strncmp(name, "hipMemset", 9) != 0)
 		return false;
-	if (args_get(trace, call, "sizeBytes", ret_bytes))
+	if (either_arg(trace, call, "sizeBytes", "ByteCount", ret_bytes))
 		return true;
 	if (args_get(trace, call, "count", &value))
 		return product(value, element_bytes(name), ret_bytes);
-	if (!args_get(trace, call, "width", &value) || !args_get(trace, call, "height", &height))
+	if (!either_arg(trace, call, "width", "extent.width", &value) ||
+	    !either_arg(trace, call, "height", "extent.height", &height))
 		return false;
-	args_get(trace, call, "depth", &depth);
+	args_get(trace, call, "extent.depth", &depth);
 	return product(value, height, &value) && product(value, depth, ret_bytes);
 }
 
@@ -116,6 +124,18 @@ static enum trace_copy_direction call_direction(const struct trace *trace,
 	}
 }
 
+/* Where the call writes to and reads from; an array's handle is no address. */
+static void call_addresses(const struct trace *trace, const struct trace_call *call,
+			   struct trace_activity *row)
+{
+	const char *name = trace_text(trace, trace->apis[call->api].name);
+
+	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &row->dst))
+		args_get(trace, call, "pitchedDevPtr.ptr", &row->dst);
+	if (row->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
+		args_get(trace, call, "src", &row->src);
+}
+
 /* Rectangular copies name no agents, and what a kernel carries has no size of its own: the call's,
  * if it brought nothing else. */
 static void describe_copy(const struct trace *trace, struct trace_activity *row)
@@ -127,10 +147,7 @@ static void describe_copy(const struct trace *trace, struct trace_activity *row)
 	if (!row->blit || call->activity_count != 1)
 		return;
 	call_bytes(trace, call, &row->bytes);
-	if (!args_get(trace, call, "dst", &row->dst))
-		args_get(trace, call, "dest", &row->dst);
-	if (row->kind == TRACE_COPY)
-		args_get(trace, call, "src", &row->src);
+	call_addresses(trace, call, row);
 }
 
 int join_load(struct process_load *load)

@@ -2,8 +2,9 @@
  *
  * Witnesses: the counts that each writer keeps apart from its records (lanes), the wrappers' count
  * of entered calls, the queue gates' counts, the devices' own write indices, the software GPU's
- * counters, the graphs' topology. In a truncated recording only the lanes are up to date with the
- * rows; the others were written some time before the end and are left out. */
+ * counters, the graphs' topology. In a truncated recording, and where witnesses themselves found no
+ * room, only the lanes are up to date with the rows; the others were written some time before the end
+ * and are left out. */
 #include "trace/ledger.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ struct ledger {
 	struct totals totals;
 	uint32_t *barriers_of_call; /* by call, from first.calls */
 	bool truncated;
-	uint64_t open_calls; /* entered, not returned when tracing ended */
+	bool witnesses_are_late; /* some were written before the last rows */
+	uint64_t open_calls;	 /* entered, not returned when tracing ended */
 	bool failed;
 };
 
@@ -139,7 +141,7 @@ static struct trace_source *add_class_line(struct ledger *ledger, const char *na
 
 	if (!source)
 		return NULL;
-	if (!witness || ledger->truncated) {
+	if (!witness || ledger->witnesses_are_late) {
 		witness = "lanes";
 		expected = counts->attempted[class];
 	}
@@ -267,6 +269,17 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 		source->unexplained += source->orphan_calls;
 }
 
+/* Of the calls that were open when the count was taken some may have returned since, with a row. */
+static void explain_open_calls(struct ledger *ledger, struct trace_source *source)
+{
+	uint64_t accounted = source->received + class_drops(ledger, RECORD_CLASS_API);
+
+	if (source->expected <= accounted || source->expected - accounted > ledger->open_calls)
+		return;
+	add_drop(ledger, source, "not returned when tracing ended", source->expected - accounted);
+	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
+}
+
 static void add_hip(struct ledger *ledger)
 {
 	struct trace_source *source;
@@ -275,7 +288,7 @@ static void add_hip(struct ledger *ledger)
 
 	if (!is_counted && !ledger->load->counts.attempted[RECORD_CLASS_API])
 		return;
-	if (ledger->truncated || !find_witness(ledger, "hip", "open", &ledger->open_calls))
+	if (ledger->witnesses_are_late || !find_witness(ledger, "hip", "open", &ledger->open_calls))
 		ledger->open_calls = 0;
 	if (ledger->open_calls > calls)
 		ledger->open_calls = calls;
@@ -283,19 +296,14 @@ static void add_hip(struct ledger *ledger)
 				calls);
 	if (!source)
 		return;
-	if (ledger->open_calls) {
-		add_drop(ledger, source, "not returned when tracing ended", ledger->open_calls);
-		source->unexplained =
-			difference(source->expected, source->received + ledger->open_calls +
-							     class_drops(ledger, RECORD_CLASS_API));
-	}
+	explain_open_calls(ledger, source);
 	judge_calls(ledger, source);
 }
 
 /* An activity may name a call that has no row: it was dropped, or had not returned. */
 static void judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
 {
-	if (lost && !ledger->truncated && !ledger->open_calls &&
+	if (lost && !ledger->witnesses_are_late && !ledger->open_calls &&
 	    !class_drops(ledger, RECORD_CLASS_API))
 		source->unexplained += lost;
 }
@@ -339,7 +347,7 @@ static void add_packets(struct ledger *ledger)
 	const struct totals *totals = &ledger->totals;
 	struct trace_source *source;
 
-	if (!totals->gate_count || ledger->truncated)
+	if (!totals->gate_count || ledger->witnesses_are_late)
 		return;
 	source = add_source(ledger, "hsa.packet");
 	if (!source)
@@ -350,11 +358,28 @@ static void add_packets(struct ledger *ledger)
 	source->unexplained = difference(source->expected, source->received);
 }
 
+/* Of the completions whose record was dropped some belong to submissions whose own record was dropped
+ * too; there, a completion whose record is kept belongs to nobody. Both together are no more than
+ * such submissions. */
+static uint64_t unexplained_dones(const struct ledger *ledger, const struct trace_source *source,
+				  uint64_t dropped)
+{
+	uint64_t accounted = source->joined + dropped;
+	uint64_t of_nobody = source->orphan_activities;
+	uint64_t submissions_lost =
+		class_drops(ledger, RECORD_CLASS_DISPATCH) + class_drops(ledger, RECORD_CLASS_COPY);
+
+	if (accounted < source->expected)
+		return source->expected - accounted + of_nobody;
+	of_nobody += accounted - source->expected;
+	return of_nobody > submissions_lost ? of_nobody - submissions_lost : 0;
+}
+
 static void add_dones(struct ledger *ledger)
 {
 	struct process_load *load = ledger->load;
 	struct trace_source *source = add_source(ledger, "hsa.done");
-	uint64_t accounted;
+	uint64_t dropped = class_drops(ledger, RECORD_CLASS_DONE);
 
 	if (!source)
 		return;
@@ -364,23 +389,24 @@ static void add_dones(struct ledger *ledger)
 	source->joined = source->received - load->unmatched_done;
 	source->orphan_activities = load->unmatched_done;
 	add_class_drops(ledger, source, RECORD_CLASS_DONE);
-	accounted = source->joined + class_drops(ledger, RECORD_CLASS_DONE);
-	if (ledger->truncated && accounted < source->expected) {
-		add_drop(ledger, source, "recording ends before", source->expected - accounted);
-		accounted = source->expected;
+	if (ledger->truncated && source->joined + dropped < source->expected) {
+		uint64_t unfinished = source->expected - source->joined - dropped;
+
+		add_drop(ledger, source, "recording ends before", unfinished);
+		dropped += unfinished;
 	}
-	source->unexplained = difference(source->expected, accounted);
-	if (load->unmatched_done && !has_activity_drops(ledger))
-		source->unexplained += load->unmatched_done;
+	source->unexplained = unexplained_dones(ledger, source, dropped);
 }
 
 /* One figure of the software GPU against the rows of one class. AHEAD: rows that had not reached the
- * device when the figure was read. */
+ * device when the figure was read. Threads that go on while the process exits send packets that get no
+ * rows any more: the gates count those. */
 static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
 			     uint64_t counted, uint64_t ahead)
 {
 	struct trace_source *source = add_source(ledger, name);
 	uint64_t accounted = ledger->load->counts.found[class] + class_drops(ledger, class);
+	uint64_t untraced = 0;
 
 	if (!source)
 		return;
@@ -388,16 +414,21 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	source->received = ledger->load->counts.found[class];
 	source->joined = source->received;
 	add_class_drops(ledger, source, class);
+	if (class != RECORD_CLASS_COPY)
+		find_witness(ledger, "hsa", "packets_untraced", &untraced);
 	if (accounted >= counted && accounted - counted <= ahead)
 		return;
-	source->unexplained = difference(counted, accounted);
+	if (counted > accounted && counted - accounted <= untraced)
+		add_drop(ledger, source, "sent after tracing ended", counted - accounted);
+	else
+		source->unexplained = difference(counted, accounted);
 }
 
 static void add_softgpu(struct ledger *ledger)
 {
 	uint64_t dispatches, barriers_and, barriers_or, copies, copies_rect;
 
-	if (ledger->truncated)
+	if (ledger->witnesses_are_late)
 		return;
 	if (!find_witness(ledger, "softgpu", "packets_kernel_dispatch", &dispatches) ||
 	    !find_witness(ledger, "softgpu", "packets_barrier_and", &barriers_and) ||
@@ -550,6 +581,7 @@ int ledger_load(struct process_load *load)
 	};
 	int result = count_gates(&ledger);
 
+	ledger.witnesses_are_late = ledger.truncated || class_drops(&ledger, RECORD_CLASS_META);
 	if (result == 0)
 		result = count_barriers(&ledger);
 	if (result == 0) {

@@ -29,6 +29,7 @@ struct exec_state {
 	uint32_t exec; /* index into trace.execs, TRACE_NONE = none yet */
 	const struct expect_graph *expect;
 	struct signature *signatures; /* by item */
+	struct sort_row *by_node;     /* items by node; NULL = not made, no update came */
 	struct sort_row *by_hash;     /* items by hash of their signature; NULL = not made */
 	uint32_t next_update;	      /* into the list of updates */
 };
@@ -61,6 +62,13 @@ static struct signature node_signature(const struct trace_node *node)
 	return signature;
 }
 
+static void exec_state_release(struct exec_state *state)
+{
+	free(state->by_hash);
+	free(state->by_node);
+	free(state->signatures);
+}
+
 static int enter_exec(struct naming *naming, uint32_t exec)
 {
 	struct process_load *load = naming->load;
@@ -69,8 +77,7 @@ static int enter_exec(struct naming *naming, uint32_t exec)
 	uint32_t graph = trace->execs[exec].graph;
 	int64_t before;
 
-	free(state->by_hash);
-	free(state->signatures);
+	exec_state_release(state);
 	*state = (struct exec_state){.exec = exec};
 	if (graph == TRACE_NONE)
 		return 0;
@@ -86,38 +93,102 @@ static int enter_exec(struct naming *naming, uint32_t exec)
 	return 0;
 }
 
-static void apply_update(struct naming *naming, const struct record_graph_node *record)
+/* Items by a key each, so that only_item() finds them. */
+static int index_items(const struct exec_state *state,
+		       uint64_t (*key)(const struct exec_state *, uint32_t item),
+		       struct sort_row **ret_rows)
 {
-	struct process_load *load = naming->load;
-	struct exec_state *state = &naming->state;
-	const struct trace_graph *graph =
-		&load->trace->graphs[load->trace->execs[state->exec].graph];
-	uint32_t node = graph->node_first + record->header.tag;
+	uint32_t count = state->expect->item_count;
+	struct sort_row *rows = malloc(((size_t)count + 1) * sizeof(*rows));
+	int result;
 
-	for (uint32_t i = 0; i < state->expect->item_count; i++) {
-		struct signature *signature = &state->signatures[i];
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = (struct sort_row){.key = key(state, i), .index = i};
+	result = sort_rows(rows, count);
+	if (result < 0)
+		free(rows);
+	else
+		*ret_rows = rows;
+	return result;
+}
 
-		if (state->expect->items[i].node != node)
-			continue;
-		*signature = (struct signature){.bytes = record->bytes, .pieces = 1};
-		if (record->type == RECORD_NODE_MEMSET)
-			signature->pieces =
-				expect_fill_pieces(record->dst, record->bytes, record->height);
-		if (record->type != RECORD_NODE_KERNEL)
-			break;
-		signature->name = load_function_name(load, record->function, record->ns);
-		for (int axis = 0; axis < 3; axis++) {
-			signature->grid[axis] = record->grid[axis] * record->block[axis];
-			signature->workgroup[axis] = record->block[axis];
-		}
-		break;
+/* The one item with this key, or TRACE_NONE if there are none or several. */
+static uint32_t only_item(const struct exec_state *state, const struct sort_row *rows, uint64_t key)
+{
+	uint32_t low = 0, high = state->expect->item_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (low == state->expect->item_count || rows[low].key != key)
+		return TRACE_NONE;
+	if (low + 1 < state->expect->item_count && rows[low + 1].key == key)
+		return TRACE_NONE;
+	return rows[low].index;
+}
+
+static uint64_t node_of_item(const struct exec_state *state, uint32_t item)
+{
+	return state->expect->items[item].node;
+}
+
+/* The item that RECORD updates: none for a node that brings nothing to the GPU, and for a graph
+ * that is not in this exec. */
+static uint32_t updated_item(const struct process_load *load, const struct exec_state *state,
+			     const struct record_graph_node *record)
+{
+	uint32_t graph = load->trace->execs[state->exec].graph;
+
+	if (record->child_graph_id)
+		graph = load_find_graph(load, record->child_graph_id);
+	if (graph == TRACE_NONE || record->header.tag >= load->trace->graphs[graph].node_count)
+		return TRACE_NONE;
+	return only_item(state, state->by_node,
+			 load->trace->graphs[graph].node_first + record->header.tag);
+}
+
+static struct signature updated_signature(struct process_load *load,
+					  const struct record_graph_node *record)
+{
+	struct signature signature = {.bytes = record->bytes, .pieces = 1};
+
+	if (record->type == RECORD_NODE_MEMSET)
+		signature.pieces = expect_fill_pieces(record->dst, record->bytes, record->height);
+	if (record->type != RECORD_NODE_KERNEL)
+		return signature;
+	signature.name = load_function_name(load, record->function, record->ns);
+	for (int axis = 0; axis < 3; axis++) {
+		signature.grid[axis] = record->grid[axis] * record->block[axis];
+		signature.workgroup[axis] = record->block[axis];
+	}
+	return signature;
+}
+
+static int apply_update(struct naming *naming, const struct record_graph_node *record)
+{
+	struct exec_state *state = &naming->state;
+	uint32_t item;
+
+	if (!state->by_node && index_items(state, node_of_item, &state->by_node) < 0)
+		return -ENOMEM;
+	item = updated_item(naming->load, state, record);
+	if (item == TRACE_NONE)
+		return 0;
+	state->signatures[item] = updated_signature(naming->load, record);
 	free(state->by_hash);
 	state->by_hash = NULL;
+	return 0;
 }
 
 /* Updates of this exec by calls before CID. */
-static void apply_updates(struct naming *naming, uint64_t cid)
+static int apply_updates(struct naming *naming, uint64_t cid)
 {
 	const struct raw_list *list = &naming->load->lists[RECORD_GRAPH_EXEC_UPDATE];
 	struct exec_state *state = &naming->state;
@@ -128,9 +199,10 @@ static void apply_updates(struct naming *naming, uint64_t cid)
 
 		if (record->graph_id != exec_id || record->cid >= cid)
 			break;
-		if (state->expect)
-			apply_update(naming, record);
+		if (state->expect && apply_update(naming, record) < 0)
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 enum agreement { DIFFERS, SILENT, AGREES };
@@ -261,44 +333,14 @@ static uint64_t hash_of(const struct signature *signature)
 	return XXH3_64bits(&kernel, sizeof(kernel));
 }
 
-static int make_hashes(struct exec_state *state)
+static uint64_t hash_of_item(const struct exec_state *state, uint32_t item)
 {
-	uint32_t count = state->expect->item_count;
-
-	if (state->by_hash)
-		return 0;
-	state->by_hash = malloc(((size_t)count + 1) * sizeof(*state->by_hash));
-	if (!state->by_hash)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		state->by_hash[i] =
-			(struct sort_row){.key = hash_of(&state->signatures[i]), .index = i};
-	return sort_rows(state->by_hash, count);
-}
-
-/* The one kernel item with this hash, or TRACE_NONE if there are none or several. */
-static uint32_t only_item(const struct exec_state *state, uint64_t hash)
-{
-	uint32_t low = 0, high = state->expect->item_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (state->by_hash[middle].key < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == state->expect->item_count || state->by_hash[low].key != hash)
-		return TRACE_NONE;
-	if (low + 1 < state->expect->item_count && state->by_hash[low + 1].key == hash)
-		return TRACE_NONE;
-	return state->by_hash[low].index;
+	return hash_of(&state->signatures[item]);
 }
 
 static int name_by_signature(struct exec_state *state, const struct layout *layout)
 {
-	if (make_hashes(state) < 0)
+	if (!state->by_hash && index_items(state, hash_of_item, &state->by_hash) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		struct trace_activity *row = &layout->rows[i];
@@ -308,7 +350,7 @@ static int name_by_signature(struct exec_state *state, const struct layout *layo
 		memcpy(seen.grid, row->grid, sizeof(seen.grid));
 		memcpy(seen.workgroup, row->workgroup, sizeof(seen.workgroup));
 		if (row->kind == TRACE_KERNEL && row->name)
-			item = only_item(state, hash_of(&seen));
+			item = only_item(state, state->by_hash, hash_of(&seen));
 		name_row(row, state, item,
 			 item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN : TRACE_CONFIDENCE_SIGNATURE,
 			 false);
@@ -366,7 +408,8 @@ static int name_launch(struct naming *naming, uint32_t index)
 		return 0;
 	if (naming->state.exec != launch->exec && enter_exec(naming, launch->exec) < 0)
 		return -ENOMEM;
-	apply_updates(naming, cid);
+	if (apply_updates(naming, cid) < 0)
+		return -ENOMEM;
 	if (naming->state.expect)
 		launch->activities_expected = expect_count(naming->state.expect);
 	launch->activity_count = layout.row_count;
@@ -431,7 +474,6 @@ int naming_load(struct process_load *load)
 	count_updates(load);
 	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
 		result = name_launch(&naming, i);
-	free(naming.state.by_hash);
-	free(naming.state.signatures);
+	exec_state_release(&naming.state);
 	return result;
 }

@@ -107,6 +107,13 @@ uint32_t load_find_call(const struct process_load *load, uint64_t cid)
 	FIND_ROW(load, calls, cid, cid);
 }
 
+uint32_t load_find_graph(const struct process_load *load, uint64_t id)
+{
+	if (id == 0)
+		return TRACE_NONE;
+	FIND_ROW(load, graphs, id, id);
+}
+
 uint32_t load_find_agent(const struct process_load *load, uint64_t handle)
 {
 	for (uint32_t i = load->first.agents; i < load->trace->agents_count; i++) {

@@ -78,6 +78,7 @@ uint32_t load_find_agent(const struct process_load *load, uint64_t handle);
 uint32_t load_find_queue(const struct process_load *load, uint32_t id);
 uint32_t load_find_scope(const struct process_load *load, uint64_t id);
 uint32_t load_find_call(const struct process_load *load, uint64_t cid);
+uint32_t load_find_graph(const struct process_load *load, uint64_t id);
 
 /* Name of the kernel with this id; of the function behind a HIP handle at that time. 0 = unknown. */
 trace_string load_kernel_name(const struct process_load *load, uint32_t kernel);

@@ -11,11 +11,11 @@
 static void unset_and_empty_mean_the_default(void **state)
 {
 	unsetenv("DAGTAP_RING");
-	assert_string_equal(env_text(ENV_RING), "16M");
+	assert_string_equal(env_text(ENV_RING), "256M");
 	setenv("DAGTAP_RING", "", 1);
-	assert_string_equal(env_text(ENV_RING), "16M");
+	assert_string_equal(env_text(ENV_RING), "256M");
 	assert_string_equal(env_text(ENV_LOG), "");
-	assert_int_equal(env_bytes(ENV_RING, 1), 16 << 20);
+	assert_int_equal(env_bytes(ENV_RING, 1), 256 << 20);
 }
 
 static void sizes_have_units(void **state)
@@ -28,7 +28,7 @@ static void sizes_have_units(void **state)
 		{"64k", 65536},
 		{"3M", 3145728},
 		{"2g", 2147483648},
-		{"", 16777216},
+		{"", 268435456},
 		{"0", 0},
 		{"18446744073709551615", UINT64_MAX},
 	};

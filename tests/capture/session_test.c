@@ -1,8 +1,11 @@
 /* The life of a session: start, parts, threads, and every way to end. */
+#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -40,6 +43,33 @@ static void use_missing_folder(void)
 static void a_missing_folder_turns_the_tool_off(void **state)
 {
 	assert_int_equal(in_child("/nowhere/at/all", use_missing_folder), 0);
+}
+
+static void use_without_room(void)
+{
+	const struct rlimit little = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
+
+	setrlimit(RLIMIT_FSIZE, &little);
+	expect(!session_start());
+}
+
+static void without_room_word_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+	DIR *folder = opendir(fixture->folder);
+	struct dirent *entry;
+	int pid, code, words = 0;
+
+	assert_int_equal(in_child(fixture->folder, use_without_room), 0);
+	while ((entry = readdir(folder))) {
+		if (sscanf(entry->d_name, "%d.%d" SPOOL_LOST_SUFFIX, &pid, &code) != 2)
+			continue;
+		assert_int_equal(code, EFBIG);
+		words++;
+	}
+	closedir(folder);
+	assert_int_equal(words, 1);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 1);
 }
 
 static void never_use(void)
@@ -308,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(without_a_folder_nothing_happens),
 		CASE(a_missing_folder_turns_the_tool_off),
+		CASE(without_room_word_is_left),
 		CASE(who_never_starts_leaves_no_file),
 		CASE(exit_closes_the_spool),
 		CASE(stopping_is_for_good),

@@ -112,6 +112,28 @@ static hipGraphNode_t add_memset(hipGraph_t graph, hipGraphNode_t after, uint32_
 	return node;
 }
 
+/* A chain behind AFTER of the nodes that bring nothing to the device; returns its end. */
+static hipGraphNode_t add_idle_nodes(hipGraph_t graph, hipGraphNode_t after,
+				     hipHostNodeParams *host)
+{
+	hipGraphNode_t node;
+	hipEvent_t event;
+
+	HIP_CHECK(hipEventCreate(&event));
+	HIP_CHECK(hipGraphAddEmptyNode(&node, graph, &after, 1));
+	say_pointer("node", node);
+	after = node;
+	HIP_CHECK(hipGraphAddHostNode(&node, graph, &after, 1, host));
+	say_pointer("node", node);
+	after = node;
+	HIP_CHECK(hipGraphAddEventRecordNode(&node, graph, &after, 1, event));
+	say_pointer("node", node);
+	after = node;
+	HIP_CHECK(hipGraphAddEventWaitNode(&node, graph, &after, 1, event));
+	say_pointer("node", node);
+	return node;
+}
+
 /* Every kind of node that this HIP has, in one chain, a child graph in the middle. */
 static int nodes(void)
 {
@@ -119,11 +141,9 @@ static int nodes(void)
 	hipGraph_t graph, child, clone;
 	hipGraphNode_t node, after, memset_node;
 	hipGraphExec_t exec;
-	hipEvent_t event;
 	static int host_calls;
 	hipHostNodeParams host = {host_node, &host_calls};
 
-	HIP_CHECK(hipEventCreate(&event));
 	HIP_CHECK(hipGraphCreate(&graph, 0));
 	HIP_CHECK(hipGraphCreate(&child, 0));
 	say_pointer("graph", graph);
@@ -147,19 +167,7 @@ static int nodes(void)
 	if (roctxRangePop)
 		roctxRangePop();
 	say_pointer("node", node);
-	after = node;
-	HIP_CHECK(hipGraphAddEmptyNode(&node, graph, &after, 1));
-	say_pointer("node", node);
-	after = node;
-	HIP_CHECK(hipGraphAddHostNode(&node, graph, &after, 1, &host));
-	say_pointer("node", node);
-	after = node;
-	HIP_CHECK(hipGraphAddEventRecordNode(&node, graph, &after, 1, event));
-	say_pointer("node", node);
-	after = node;
-	HIP_CHECK(hipGraphAddEventWaitNode(&node, graph, &after, 1, event));
-	say_pointer("node", node);
-	after = node;
+	after = add_idle_nodes(graph, node, &host);
 	HIP_CHECK(hipGraphAddMemcpyNode1D(&node, graph, &after, 1, host_words, data, BYTES,
 					  hipMemcpyDeviceToHost));
 	say_pointer("node", node);

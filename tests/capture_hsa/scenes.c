@@ -1,5 +1,5 @@
-/* Small HSA programs in one, each a scene that a tracer gets wrong easily. Every scene checks what
- * the application must see; what was recorded about it is checked by test_capture_hsa.c. */
+/* Packets, signals, queues, copies and the clock. What was recorded about a scene is checked by
+ * test_capture_hsa.c. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -9,146 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <hsa/amd_hsa_signal.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
 
-#include "../../examples/hsa/device.h"
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			driver_fail("line %d: %s", __LINE__, #condition);                          \
-	} while (0)
-
-static struct device device;
-static void *kernarg;
-static atomic_uint ran;
-
-/* The software GPU finds this by name. */
-__attribute__((visibility("default"))) void
-softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet);
-void softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet)
-{
-	(void)arguments;
-	(void)packet;
-	atomic_fetch_add(&ran, 1);
-}
-
-/* ---- tools ---- */
-
-static void open_device(void)
-{
-	device_open(&device);
-	kernarg = device_allocate(&device, 4096);
-}
-
-static void close_device(void)
-{
-	HSA_CHECK(hsa_amd_memory_pool_free(kernarg));
-	device_close(&device);
-}
-
-static hsa_queue_t *queue_make(uint32_t size)
-{
-	hsa_queue_t *queue;
-
-	HSA_CHECK(hsa_queue_create(device.gpu, size, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
-				   UINT32_MAX, &queue));
-	HSA_CHECK(hsa_amd_profiling_set_profiler_enabled(queue, 1));
-	return queue;
-}
-
-static hsa_signal_t signal_make(hsa_signal_value_t value)
-{
-	hsa_signal_t signal;
-
-	HSA_CHECK(hsa_signal_create(value, 0, NULL, &signal));
-	return signal;
-}
-
-static void signal_await(hsa_signal_t signal)
-{
-	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-					 HSA_WAIT_STATE_BLOCKED) > 0)
-		;
-}
-
-static void pause_ms(long ms)
-{
-	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-	nanosleep(&pause, NULL);
-}
-
-static char *packet_at(hsa_queue_t *queue, uint64_t index)
-{
-	return (char *)queue->base_address + (index & (queue->size - 1)) * 64;
-}
-
-static void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header)
-{
-	char *slot = packet_at(queue, index);
-	uint32_t setup;
-
-	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
-		sched_yield();
-	memcpy(&setup, packet, sizeof(setup));
-	memcpy(slot + 4, (const char *)packet + 4, 60);
-	__atomic_store_n((uint32_t *)slot, header | (setup & 0xffff0000u), __ATOMIC_RELEASE);
-}
-
-static void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal)
-{
-	hsa_kernel_dispatch_packet_t packet = {
-		.setup = 1,
-		.workgroup_size_x = 1,
-		.workgroup_size_y = 1,
-		.workgroup_size_z = 1,
-		.grid_size_x = (uint32_t)index + 1,
-		.grid_size_y = 1,
-		.grid_size_z = 1,
-		.kernel_object = device.kernel_object,
-		.kernarg_address = kernarg,
-		.completion_signal = signal,
-	};
-
-	packet_put(queue, index, &packet,
-		   HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER);
-}
-
-static void ring(hsa_queue_t *queue, uint64_t index)
-{
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-static void dispatch(hsa_queue_t *queue, hsa_signal_t signal)
-{
-	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-
-	dispatch_put(queue, index, signal);
-	ring(queue, index);
-}
-
-static const hsa_signal_t none = {0};
-
-/* Waits with a barrier packet until everything before it is done. */
-static void drain(hsa_queue_t *queue)
-{
-	hsa_barrier_and_packet_t packet = {.completion_signal = signal_make(1)};
-	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-
-	packet_put(queue, index, &packet,
-		   HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER);
-	ring(queue, index);
-	signal_await(packet.completion_signal);
-	HSA_CHECK(hsa_signal_destroy(packet.completion_signal));
-}
-
-/* ---- scenes ---- */
+#include "scene.h"
 
 /* Doorbells in the wrong order; the first slot is written last, after a doorbell covered it, and
  * its writer does not ring. */
@@ -235,20 +100,6 @@ static void scene_unknown(void)
 	CHECK(!memcmp(packet_at(queue, 2) + 2, dispatched + 2, 62));
 	HSA_CHECK(hsa_signal_destroy(done));
 	HSA_CHECK(hsa_queue_destroy(queue));
-}
-
-/* The value and the ticks are the application's to read; prints the ticks. */
-static void check_signal(hsa_signal_t signal)
-{
-	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)signal.handle;
-	hsa_amd_profiling_dispatch_time_t time;
-
-	CHECK(hsa_signal_load_scacquire(signal) == 0);
-	CHECK(block->start_ts && block->end_ts >= block->start_ts);
-	HSA_CHECK(hsa_amd_profiling_get_dispatch_time(device.gpu, signal, &time));
-	CHECK(time.end >= time.start);
-	printf("ticks %llu %llu\n", (unsigned long long)block->start_ts,
-	       (unsigned long long)block->end_ts);
 }
 
 /* Signals of the application's: used again at once, and destroyed at once. */
@@ -390,6 +241,104 @@ static void scene_copies(void)
 	HSA_CHECK(hsa_amd_memory_pool_free(memory));
 }
 
+/* Through the extension table of a newer runtime (newer_tool.c). */
+static void *newer_function(size_t offset)
+{
+	uint64_t *(*table)(void) = NULL;
+	void *tool = dlopen("hsa_newer_tool.so", RTLD_NOLOAD | RTLD_LAZY);
+	void *get = tool ? dlsym(tool, "newer_table") : NULL;
+
+	CHECK(get);
+	memcpy(&table, &get, sizeof(table));
+	return (void *)(uintptr_t)table()[offset / 8];
+}
+
+struct operation {
+	uint16_t version, type, entries, traffic_class;
+	hsa_signal_t done;
+	void *src;
+	hsa_agent_t src_agent;
+	uint64_t dst_agent;
+	void *dst;
+	uint64_t bytes;
+	uint64_t rest[9];
+};
+
+#define NEWER_COPIES	 80
+#define NEWER_BROADCASTS 3
+
+/* NEWER_COPIES operations in one call, with a signal each; the last goes to three destinations. */
+static void copy_in_a_batch(char *memory)
+{
+	hsa_status_t (*copy_batch)(const struct operation *, uint32_t, uint32_t,
+				   const hsa_signal_t *);
+	void *found = newer_function(640);
+	struct operation operations[NEWER_COPIES];
+	hsa_agent_t agents[NEWER_BROADCASTS] = {device.gpu, device.gpu, device.gpu};
+	void *destinations[NEWER_BROADCASTS] = {memory + 8192, memory + 16384, memory + 24576};
+
+	memcpy(&copy_batch, &found, sizeof(copy_batch));
+	for (uint64_t i = 0; i < NEWER_COPIES; i++)
+		operations[i] = (struct operation){
+			.version = 1,
+			.done = signal_make(1),
+			.src = memory,
+			.src_agent = device.cpu,
+			.dst_agent = device.gpu.handle,
+			.dst = memory + 4096,
+			.bytes = i + 1,
+		};
+	operations[1].type = 1;
+	operations[1].entries = NEWER_BROADCASTS;
+	operations[1].dst = destinations;
+	operations[1].dst_agent = (uint64_t)(uintptr_t)agents;
+	HSA_CHECK(copy_batch(operations, NEWER_COPIES, 0, NULL));
+	for (int i = 0; i < NEWER_COPIES; i++) {
+		signal_await(operations[i].done);
+		HSA_CHECK(hsa_signal_destroy(operations[i].done));
+	}
+	CHECK(memory[24576] == 7 && memory[8192 + 1] == 7 && memory[4096] == 7);
+}
+
+/* On an engine that the program chooses, and in batches. */
+static void scene_newer_copies(void)
+{
+	hsa_status_t (*copy_on_engine)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t,
+				       uint32_t, const hsa_signal_t *, hsa_signal_t, uint32_t,
+				       bool);
+	void *found = newer_function(144);
+	char *memory = device_allocate(&device, 131072);
+	hsa_signal_t signal = signal_make(1);
+
+	memset(memory, 7, 64);
+	memcpy(&copy_on_engine, &found, sizeof(copy_on_engine));
+	HSA_CHECK(copy_on_engine(memory + 65536, device.gpu, memory, device.cpu, 64, 0, NULL,
+				 signal, 2, true));
+	signal_await(signal);
+	CHECK(memory[65536 + 63] == 7);
+	copy_in_a_batch(memory);
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_amd_memory_pool_free(memory));
+}
+
+/* A box of 4 x 3 x 2 words out of a larger one. */
+static void scene_rect_copies(void)
+{
+	char *memory = device_allocate(&device, 131072);
+	hsa_pitched_ptr_t src = {.base = memory, .pitch = 256, .slice = 4096};
+	hsa_pitched_ptr_t dst = {.base = memory + 65536, .pitch = 64, .slice = 1024};
+	hsa_dim3_t origin = {0, 0, 0}, range = {16, 3, 2};
+	hsa_signal_t signal = signal_make(1);
+
+	memset(memory, 5, 65536);
+	HSA_CHECK(hsa_amd_memory_async_copy_rect(&dst, &origin, &src, &origin, &range, device.gpu,
+						 hsaHostToDevice, 0, NULL, signal));
+	signal_await(signal);
+	CHECK(memory[65536 + 1024 + 2 * 64 + 15] == 5 && !memory[65536 + 16]);
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_amd_memory_pool_free(memory));
+}
+
 #define CHURN_THREADS	 4
 #define CHURN_ROUNDS	 25
 #define CHURN_DISPATCHES 20
@@ -445,15 +394,6 @@ struct mixer {
 	char *memory;
 };
 
-static void barrier(hsa_queue_t *queue, hsa_signal_t signal)
-{
-	hsa_barrier_or_packet_t packet = {.completion_signal = signal};
-	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-
-	packet_put(queue, index, &packet, HSA_PACKET_TYPE_BARRIER_AND);
-	ring(queue, index);
-}
-
 /* The same signal for a packet on either queue, for a barrier, for a copy, destroyed and made anew:
  * always one use after the other. */
 static void *mix(void *argument)
@@ -468,7 +408,7 @@ static void *mix(void *argument)
 			dispatch(m->queues[i % 2], signal);
 			break;
 		case 2:
-			barrier(m->queues[i / 4 % 2], signal);
+			barrier(m->queues[i / 4 % 2], none, signal);
 			break;
 		default:
 			HSA_CHECK(copy(m->memory, 64, signal));
@@ -559,10 +499,7 @@ static void scene_drift(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
-static const struct {
-	const char *name;
-	void (*play)(void);
-} scenes[] = {
+const struct scene plain_scenes[] = {
 	{"out-of-order", scene_out_of_order},
 	{"writers", scene_writers},
 	{"unknown", scene_unknown},
@@ -573,23 +510,12 @@ static const struct {
 	{"exit-in-flight", scene_exit_in_flight},
 	{"fork", scene_fork},
 	{"copies", scene_copies},
+	{"newer-copies", scene_newer_copies},
+	{"rect-copies", scene_rect_copies},
 	{"churn", scene_churn},
 	{"mix", scene_mix},
 	{"again", scene_again},
 	{"intercepted", scene_intercepted},
 	{"drift", scene_drift},
+	{NULL, NULL},
 };
-
-int main(int argc, char **argv)
-{
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]) && argc == 2; i++) {
-		if (strcmp(scenes[i].name, argv[1]) != 0)
-			continue;
-		open_device();
-		scenes[i].play();
-		close_device();
-		return EXIT_SUCCESS;
-	}
-	fprintf(stderr, "usage: hsa-scenes SCENE\n");
-	return 2;
-}

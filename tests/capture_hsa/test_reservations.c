@@ -43,7 +43,7 @@ static void slots_of_different_calls(void **state)
 	assert_int_equal(reservations_take(*state, 1).cid, 12);
 }
 
-static void ordinals_follow_one_another(void **state)
+static void h23_ordinals_follow_one_another(void **state)
 {
 	struct frame frame = {.cid = 5};
 
@@ -61,7 +61,7 @@ static void ordinals_follow_one_another(void **state)
 }
 
 /* Many more packets than cells, and others' reservations behind it. */
-static void batch_larger_than_the_table(void **state)
+static void h21_batch_larger_than_the_table(void **state)
 {
 	put_as(*state, 1, 0, 1000);
 	put_as(*state, 2, 1000, 1);
@@ -87,7 +87,7 @@ static void unknown_is_not_guessed(void **state)
 	assert_int_equal(reservations_take(*state, 2).cid, 0);
 }
 
-static void too_many_are_counted(void **state)
+static void h05_no_room_is_counted(void **state)
 {
 	struct reservations *r = *state;
 
@@ -103,11 +103,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(slots_of_different_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(ordinals_follow_one_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(batch_larger_than_the_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(h23_ordinals_follow_one_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(h21_batch_larger_than_the_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_table_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_is_not_guessed, setup, teardown),
-		cmocka_unit_test_setup_teardown(too_many_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(h05_no_room_is_counted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,3 +17,29 @@ expect "exit code" $code 7
 expect "stdout" "$(cat "$work/out")" out
 expect "first line of stderr" "$(head -n 1 "$work/err")" err
 expect "files left" "$(ls -A)" ""
+
+# What a process that outlives the program records stays in the folder of spools; the rest is gathered.
+cd "$work"
+launch record --softgpu -o left.dagtap -- sh -c "
+	'$examples/eager' 50 >/dev/null
+	'$examples/counted' page 100000000 >/dev/null 2>&1 &
+	until [ \"\$(od -An -t u8 -N 8 page 2>/dev/null | tr -d ' 0')\" ]; do sleep 0.01; done" 2>"$work/err"
+grep -q "left processes running (1 recording)" "$work/err" || fail "not told: $(cat "$work/err")"
+expect "kernels that were gathered" "$(json left.dagtap summary 'd["totals"]["kernels"]')" 50
+expect_closed left.dagtap
+kill -9 "$(od -An -t u8 -N 8 page | tr -d ' ')"
+all=$(json left.spool summary 'd["totals"]["kernels"]')
+returned=$(od -An -t u8 -j 16 -N 8 page | tr -d ' ')
+[ "$all" -ge "$returned" ] || fail "$returned launches returned, $all kernels in the folder"
+
+# One that has not used a GPU yet finds the folder still there; one that ends in time is waited for.
+launch record --softgpu -o late.dagtap -- sh -c \
+	"(sleep 0.5; '$examples/eager' 50 >/dev/null; touch late) &" 2>"$work/err"
+[ ! -e late.dagtap ] || fail "a recording of nothing"
+until [ -e late ]; do sleep 0.01; done
+expect "kernels of a late process" "$(json late.spool summary 'd["totals"]["kernels"]')" 50
+launch record --softgpu -q -o soon.dagtap -- sh -c \
+	"'$examples/counted' page2 30000 >/dev/null & until [ -s page2 ] && ls soon.spool/*.spool; do :; done" \
+	>"$work/out" 2>&1
+expect "kernels of a process that ends soon" "$(json soon.dagtap summary 'd["totals"]["kernels"]')" 30000
+[ ! -e soon.spool ] || fail "the folder stayed"

@@ -59,6 +59,38 @@ static void without_service_the_ready_chunks_run_out(void **state)
 	spool_reader_close(reader);
 }
 
+static void the_whole_ring_is_ready_before_the_first_record(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = NULL;
+	struct writer *w;
+
+	assert_int_equal(spooler_open(fixture->folder, 4 * SPOOLER_RING_BYTES_LEAST, &spooler), 0);
+	w = fixture_writer(spooler, "bursting");
+	put_until_full(w);
+	assert_true(atomic_load(&spooler_live(spooler)->chunks_taken) * SPOOL_CHUNK_BYTES >=
+		    4 * SPOOLER_RING_BYTES_LEAST);
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+}
+
+static void more_is_kept_ready_while_it_is_used_up_fast(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = fixture_open_spool(fixture);
+	struct writer *w = fixture_writer(spooler, "fast");
+	uint64_t first = put_until_full(w);
+
+	for (int i = 0; i < 3; i++) {
+		assert_true(spooler_service(spooler) > 0);
+		put_until_full(w);
+	}
+	assert_true(spooler_service(spooler) > 0);
+	assert_true(put_until_full(w) > 2 * first);
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+}
+
 static void a_file_size_limit_is_no_signal_and_no_fault(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -166,6 +198,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(without_service_the_ready_chunks_run_out),
+		CASE(the_whole_ring_is_ready_before_the_first_record),
+		CASE(more_is_kept_ready_while_it_is_used_up_fast),
 		CASE(a_file_size_limit_is_no_signal_and_no_fault),
 		CASE(a_limit_from_the_start_leaves_no_file),
 		CASE(a_missing_folder_is_an_error),

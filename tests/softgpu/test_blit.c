@@ -48,6 +48,7 @@ static void runs(const char *name, const void *arguments)
 
 	call_blit(name, arguments);
 	assert_int_equal(aql_counter("dispatches_bad_range"), bad);
+	assert_false(blit_take_fault());
 }
 
 /* Nothing moves, and it is counted once. */
@@ -59,6 +60,7 @@ static void is_refused(const char *name, const void *arguments)
 	memcpy(before, target, sizeof(before));
 	call_blit(name, arguments);
 	assert_int_equal(aql_counter("dispatches_bad_range"), bad + 1);
+	assert_true(blit_take_fault());
 	assert_memory_equal(before, target, sizeof(before));
 }
 
@@ -97,9 +99,9 @@ static void fills_outside_are_refused(void **state)
 	/* What HIP 5.2.3 makes of one byte at an address that is no multiple of 8. */
 	struct fill_arguments wrapped = {NULL, NULL, NULL, target, source, 1, 0, UINT64_MAX >> 3,
 					 0,    0};
-	struct fill_arguments pattern = {NULL, NULL, target, NULL, target + BLOCK_BYTES, 1, 0, 1,
-					 0,    0};
-	struct fill_arguments pitch = {target, NULL, NULL, NULL, source, 1, 0, 1, 3, UINT64_MAX / 2};
+	struct fill_arguments pattern = {NULL, NULL, target, NULL, (void *)16, 1, 0, 1, 0, 0};
+	struct fill_arguments pitch = {target, NULL, NULL, NULL, source,
+				       1,      0,    1,	   3,	 UINT64_MAX / 2};
 	struct fill_arguments nothing = {NULL, NULL, NULL, NULL, source, 1, 0, 1, 1, 1};
 
 	is_refused("__amd_rocclr_fillBufferAligned", &over);
@@ -199,8 +201,8 @@ static void rectangles_keep_their_pitches(void **state)
 static void rectangles_outside_are_refused(void **state)
 {
 	struct rect_arguments rows = {source, target, {0}, {256, 0, 0}, {256, 0, 1}, {256, 16, 1}};
-	struct rect_arguments slices = {source, target,		{0},
-					{1, 1, 0}, {1, UINT64_MAX / 2, 0}, {1, 1, 3, 4}};
+	struct rect_arguments slices = {source,	     target, {0}, {1, 1, 0}, {1, UINT64_MAX / 2, 0},
+					{1, 1, 3, 4}};
 
 	is_refused("__amd_rocclr_copyBufferRect", &rows);
 	rows.target_rect[2] = 0;

@@ -448,6 +448,30 @@ static void an_inactive_queue_takes_nothing(void **state)
 	hsa_signal_destroy(done);
 }
 
+/* A doorbell covered a slot before it was written: its writer need not ring again. */
+static void covered_slots_are_awaited(void **state)
+{
+	hsa_queue_t *queue = aql_queue(&aql, 64);
+	hsa_signal_t done = aql_signal(1);
+	hsa_kernel_dispatch_packet_t first =
+		aql_dispatch(aql.count, kernarg, AQL_BARRIER, no_signal);
+	hsa_kernel_dispatch_packet_t second = aql_dispatch(aql.count, kernarg, AQL_BARRIER, done);
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 2);
+	const struct timespec pause = {.tv_nsec = 20000000};
+
+	(void)state;
+	*counted = 0;
+	aql_put(queue, index + 1, &second);
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(index + 1));
+	nanosleep(&pause, NULL);
+	assert_int_equal(__atomic_load_n(counted, __ATOMIC_RELAXED), 0);
+	aql_put(queue, index, &first);
+	aql_wait(done);
+	assert_int_equal(__atomic_load_n(counted, __ATOMIC_RELAXED), 2);
+	hsa_signal_destroy(done);
+	hsa_queue_destroy(queue);
+}
+
 static void a_busy_queue_can_be_destroyed(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -503,6 +527,7 @@ int main(void)
 		cmocka_unit_test(unknown_kernels_and_arguments_are_counted),
 		cmocka_unit_test(invalid_packets_stop_the_queue),
 		cmocka_unit_test(an_inactive_queue_takes_nothing),
+		cmocka_unit_test(covered_slots_are_awaited),
 		cmocka_unit_test(a_busy_queue_can_be_destroyed),
 		cmocka_unit_test(queues_run_beside_each_other),
 	};

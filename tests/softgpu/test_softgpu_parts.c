@@ -1,6 +1,7 @@
 /* The parts that need no device: the configuration string, the clock. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,52 @@ static void help_names_every_key(void **state)
 	assert_non_null(strstr(text, "kernel:GLOB"));
 }
 
+static char *read_guide(void)
+{
+	char path[4096];
+	char *text;
+	long size;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/docs/softgpu.md", getenv("SOURCE_DIR"));
+	file = fopen(path, "r");
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	rewind(file);
+	text = calloc(1, (size_t)size + 1);
+	assert_int_equal(fread(text, 1, (size_t)size, file), size);
+	fclose(file);
+	return text;
+}
+
+static void expect_named(const char *guide, const char *name)
+{
+	char quoted[128];
+
+	snprintf(quoted, sizeof(quoted), "`%s`", name);
+	if (!strstr(guide, quoted))
+		fail_msg("docs/softgpu.md does not name %s", name);
+}
+
+static void the_guide_names_every_key_and_counter(void **state)
+{
+	char *guide = read_guide();
+	char help[8192];
+	const char *names[64];
+	uint32_t count = softgpu_counters(NULL, names, 64);
+
+	for (uint32_t i = 0; i < count; i++)
+		expect_named(guide, names[i]);
+	softgpu_config_help(help, sizeof(help));
+	for (char *rest, *line = strtok_r(help, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		line[strcspn(line, " ")] = '\0';
+		expect_named(guide, line);
+	}
+	free(guide);
+}
+
 /* main() set the environment: drift 50 ppm, offset 1000000. */
 static void ticks_convert_there_and_back(void **state)
 {
@@ -142,6 +189,7 @@ int main(void)
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(bad_strings_are_refused_with_a_word),
 		cmocka_unit_test(help_names_every_key),
+		cmocka_unit_test(the_guide_names_every_key_and_counter),
 		cmocka_unit_test(ticks_convert_there_and_back),
 		cmocka_unit_test(sleeping_ends_after_its_time),
 	};

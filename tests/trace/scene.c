@@ -139,6 +139,10 @@ static void put_apis(struct scene *scene)
 		[SCENE_GRAPH_LAUNCH] = "hipGraphLaunch graphExec:h stream:h",
 		[SCENE_MEMCPY] = "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h",
 		[SCENE_MEMSET] = "hipMemset dst:p value:i sizeBytes:s",
+		[SCENE_MEMSET_3D] = "hipMemset3D pitchedDevPtr.ptr:p pitchedDevPtr.pitch:s value:i "
+				    "extent.width:s extent.height:s extent.depth:s",
+		[SCENE_COPY_TO_ARRAY] = "hipMemcpyToArray dst:p wOffset:s hOffset:s src:p count:s "
+					"kind:e",
 		[SCENE_STREAM_CREATE] = "hipStreamCreate stream:o",
 		[SCENE_STREAM_DESTROY] = "hipStreamDestroy stream:h",
 	};

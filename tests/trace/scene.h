@@ -24,6 +24,8 @@ enum scene_op {
 	SCENE_GRAPH_LAUNCH,	 /* "hipGraphLaunch graphExec:h stream:h" */
 	SCENE_MEMCPY,		 /* "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h" */
 	SCENE_MEMSET,		 /* "hipMemset dst:p value:i sizeBytes:s" */
+	SCENE_MEMSET_3D,	 /* "hipMemset3D pitchedDevPtr.ptr:p ... extent.depth:s" */
+	SCENE_COPY_TO_ARRAY,	 /* "hipMemcpyToArray dst:p ... kind:e" */
 	SCENE_STREAM_CREATE,	 /* "hipStreamCreate stream:o" */
 	SCENE_STREAM_DESTROY,	 /* "hipStreamDestroy stream:h" */
 };

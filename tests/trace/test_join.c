@@ -165,6 +165,29 @@ static void blits_are_copies_and_memsets_with_their_calls_bytes(void **state)
 	trace_close(trace);
 }
 
+static void blits_of_other_shapes_have_their_calls_bytes(void **state)
+{
+	const uint64_t fill_args[] = {0xd0, 64, 7, 48, 5, 3};
+	const uint64_t copy_args[] = {0xa0, 0, 0, 0x50, 100, 1};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t call;
+
+	scene_init(&scene, 1);
+	call = scene_call(&scene, SCENE_MEMSET_3D, 1, fill_args, 6);
+	scene_run(&scene, call, 0, 3, 256);
+	call = scene_call(&scene, SCENE_COPY_TO_ARRAY, 1, copy_args, 6);
+	scene_run(&scene, call, 0, 4, 256);
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->activities[0].bytes, 48 * 5 * 3);
+	assert_int_equal(trace->activities[0].dst, 0xd0);
+	assert_int_equal(trace->activities[1].bytes, 100);
+	assert_int_equal(trace->activities[1].src, 0x50);
+	/* An array's handle is no address. */
+	assert_int_equal(trace->activities[1].dst, 0);
+	trace_close(trace);
+}
+
 static void bytes_of_a_fill_in_pieces_are_not_guessed(void **state)
 {
 	const uint64_t args[] = {0xd0, 7, 513};
@@ -343,6 +366,7 @@ int main(void)
 		cmocka_unit_test(barriers_count_among_what_a_call_submitted),
 		cmocka_unit_test(two_calls_of_two_threads_keep_their_own),
 		cmocka_unit_test(blits_are_copies_and_memsets_with_their_calls_bytes),
+		cmocka_unit_test(blits_of_other_shapes_have_their_calls_bytes),
 		cmocka_unit_test(bytes_of_a_fill_in_pieces_are_not_guessed),
 		cmocka_unit_test(copies_have_direction_and_times_of_their_own),
 		cmocka_unit_test(reused_stream_handle_is_another_stream),

@@ -90,6 +90,37 @@ static void call_that_never_returned_is_explained(void **state)
 	trace_close(trace);
 }
 
+static void call_that_returned_after_the_count_is_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_witness(&scene, "hip", "open", 3);
+	scene_witness(&scene, "hip", "calls", 7);
+	trace = close_and_load(&scene);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hip")), 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void witness_that_found_no_room_accuses_nobody(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_witness(&scene, "hip", "calls", 2);
+	gate(&scene, 3, 3);
+	scene_drop(&scene, RECORD_CLASS_META, RECORD_DROP_FULL);
+	trace = close_and_load(&scene);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "meta")), 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
 static void dispatch_more_at_the_gate_is_unexplained(void **state)
 {
 	struct scene scene;
@@ -132,6 +163,28 @@ static void softgpu_disagrees(void **state)
 	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 4);
 	assert_int_equal(scene_source(trace, "softgpu.copy")->unexplained, 0);
 	trace_close(trace);
+}
+
+static void packets_sent_while_the_process_exits_are_explained(void **state)
+{
+	static const char *const keys[] = {"packets_barrier_and", "packets_barrier_or", "copies",
+					   "copies_rect"};
+
+	for (unsigned extra = 0; extra <= 1; extra++) {
+		struct scene scene;
+		struct trace *trace;
+
+		scene_init(&scene, 1);
+		run_calls(&scene, 5);
+		for (int i = 0; i < 4; i++)
+			scene_witness(&scene, "softgpu", keys[i], 0);
+		scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 9 + extra);
+		scene_witness(&scene, "hsa", "packets_untraced", 4);
+		trace = close_and_load(&scene);
+		assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained,
+				 extra ? 5 : 0);
+		trace_close(trace);
+	}
 }
 
 static void drops_are_told_by_cause_and_explained(void **state)
@@ -181,6 +234,44 @@ static void completion_of_nothing_is_unexplained(void **state)
 	trace = close_and_load(&scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->orphan_activities, 1);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
+	trace_close(trace);
+}
+
+/* Three submissions without a record: one completion is kept, two are dropped; so is that of the sixth
+ * dispatch. */
+static void completions_of_dropped_submissions_are_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_dispatch(&scene, 0, 0, 1, 1);
+	for (int i = 0; i < 3; i++)
+		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_done(&scene, 99, 5000, 6000);
+	for (int i = 0; i < 3; i++)
+		scene_drop(&scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
+	gate(&scene, 9, 9);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.done")->orphan_activities, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void more_completions_than_submissions_are_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	for (int i = 0; i < 3; i++)
+		scene_drop(&scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
+	gate(&scene, 6, 6);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 2);
 	trace_close(trace);
 }
 
@@ -268,12 +359,17 @@ int main(void)
 		cmocka_unit_test(witnesses_that_agree_close_it),
 		cmocka_unit_test(call_more_than_rows_is_unexplained),
 		cmocka_unit_test(call_that_never_returned_is_explained),
+		cmocka_unit_test(call_that_returned_after_the_count_is_explained),
+		cmocka_unit_test(witness_that_found_no_room_accuses_nobody),
 		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
 		cmocka_unit_test(packet_past_the_gate_is_unexplained),
 		cmocka_unit_test(softgpu_disagrees),
+		cmocka_unit_test(packets_sent_while_the_process_exits_are_explained),
 		cmocka_unit_test(drops_are_told_by_cause_and_explained),
 		cmocka_unit_test(completion_that_is_missing_is_unexplained),
 		cmocka_unit_test(completion_of_nothing_is_unexplained),
+		cmocka_unit_test(completions_of_dropped_submissions_are_explained),
+		cmocka_unit_test(more_completions_than_submissions_are_unexplained),
 		cmocka_unit_test(one_packet_twice_is_unexplained),
 		cmocka_unit_test(killed_process_closes_for_what_was_committed),
 		cmocka_unit_test(launches_submitted_by_another_thread_are_explained),

@@ -113,6 +113,87 @@ static void exec_update_changes_what_is_expected_from_then_on(void **state)
 	trace_close(trace);
 }
 
+/* Graph 7 is a kernel and a child node; the child is graph 8 with the other two kernels. */
+static void put_graph_with_child(struct scene *scene)
+{
+	struct record_graph parent = {.graph_id = 7, .node_count = 2, .edge_count = 1};
+	struct record_graph child = {.graph_id = 8,
+				     .node_count = 2,
+				     .edge_count = 1,
+				     .parent_graph_id = 7,
+				     .parent_node = 1};
+	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = 7};
+	static const uint64_t graphs[] = {7, 8, 8};
+
+	scene_put(scene, 0, RECORD_GRAPH, 0, &parent, sizeof(parent));
+	scene_put(scene, 0, RECORD_GRAPH, 0, &child, sizeof(child));
+	for (uint32_t i = 0; i < 3; i++) {
+		struct record_graph_node node = {
+			.graph_id = graphs[i],
+			.type = RECORD_NODE_KERNEL,
+			.function = functions[i],
+			.grid = {grids[i], 1, 1},
+			.block = {1, 1, 1},
+		};
+
+		scene_put(scene, 0, RECORD_GRAPH_NODE, i == 2, &node, sizeof(node));
+	}
+	for (uint64_t graph = 7; graph <= 8; graph++) {
+		struct record_graph_node node = {
+			.graph_id = 7, .type = RECORD_NODE_CHILD, .child_graph_id = 8};
+		struct record_graph_edge edge = {.graph_id = graph, .from = 0, .to = 1};
+
+		if (graph == 7)
+			scene_put(scene, 0, RECORD_GRAPH_NODE, 1, &node, sizeof(node));
+		scene_put(scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	}
+	scene_put(scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+}
+
+static void exec_update_of_a_child_graph_changes_the_child(void **state)
+{
+	struct record_graph_node update = {
+		.graph_id = EXEC,
+		.child_graph_id = 8,
+		.type = RECORD_NODE_KERNEL,
+		.function = 0x102,
+		.grid = {16, 1, 1},
+		.block = {1, 1, 1},
+	};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	put_graph_with_child(&scene);
+	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
+	update.cid = scene_reserve_cid(&scene);
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
+	cid = begin_launch(&scene, 1, 3);
+	run_nodes(&scene, cid, 0, 1);
+	scene_run(&scene, cid, 1, 2, 16);
+	run_nodes(&scene, cid, 2, 1);
+	/* Of a graph that is not this exec's, and of a node that the graph does not have. */
+	update.cid = scene_reserve_cid(&scene);
+	update.grid[0] = 32;
+	update.child_graph_id = 9;
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
+	update.child_graph_id = 8;
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
+	cid = begin_launch(&scene, 2, 3);
+	run_nodes(&scene, cid, 0, 1);
+	scene_run(&scene, cid, 1, 2, 16);
+	run_nodes(&scene, cid, 2, 1);
+	scene_close(&scene);
+	trace = load_and_release(&scene);
+	assert_int_equal(trace->launches_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(trace->launches[i].exact);
+	assert_int_equal(trace->graphs[trace->nodes[trace->activities[4].node].graph].id, 8);
+	assert_int_equal(trace->nodes[trace->activities[4].node].index, 0);
+	trace_close(trace);
+}
+
 static void missing_row_is_a_loss_and_lowers_confidence(void **state)
 {
 	struct scene scene;
@@ -327,6 +408,7 @@ int main(void)
 		cmocka_unit_test(whole_launch_in_order_is_exact),
 		cmocka_unit_test(another_grid_is_not_exact),
 		cmocka_unit_test(exec_update_changes_what_is_expected_from_then_on),
+		cmocka_unit_test(exec_update_of_a_child_graph_changes_the_child),
 		cmocka_unit_test(missing_row_is_a_loss_and_lowers_confidence),
 		cmocka_unit_test(dropped_row_is_explained),
 		cmocka_unit_test(nodes_that_look_alike_stay_unknown_when_one_is_missing),

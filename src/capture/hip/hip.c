@@ -171,9 +171,10 @@ static void stop(void)
 {
 	/* Left before entered: a call that returns between the two counts as open, not as -1. */
 	uint64_t left = sum_left();
+	uint64_t entered = sum_entered();
 
-	session_witness("hip", "open", sum_entered() - left);
-	write_witness();
+	session_witness("hip", "open", entered - left);
+	session_witness("hip", "calls", entered);
 	write_source();
 }
 

@@ -9,6 +9,8 @@
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/queue_mode.h"
+#include "capture/hsa/serial.h"
 #include "capture/session.h"
 
 #define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
@@ -16,6 +18,8 @@
 #define HOLD_LIMIT_NS	    200000000u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
+#define AWAIT_SPINS	    200
+#define AWAIT_LIMIT_NS	    20000000u
 
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct gate *) newest;
@@ -55,6 +59,7 @@ static void gate_work(struct gate *gate)
 	do {
 		published += gate_pass(gate);
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
+		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
 		/* Fails when somebody rang since: what they wrote is visible after this acquire.
 		 * Sequentially consistent against the monitor's parking. */
 	} while (!atomic_compare_exchange_strong(&gate->rings, &seen, seen & GATE_CLOSED));
@@ -66,24 +71,56 @@ static void gate_work(struct gate *gate)
 		hsa_monitor_wake();
 }
 
-static void gate_knock(struct gate *gate)
+/* Returns the rings before this one: 0 = the work is done. */
+static uint32_t gate_knock(struct gate *gate)
 {
 	/* Release: the packets written before. Acquire: what the last holder did. */
 	uint32_t before = atomic_fetch_add_explicit(&gate->rings, 1, memory_order_acq_rel);
 
 	if (!before)
 		gate_work(gate);
+	return before;
+}
+
+/* PASSES is a count taken after the knock: the pass then under way may have missed the packet, the
+ * one after it has not. */
+static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes)
+{
+	return atomic_load_explicit(&gate->next, memory_order_relaxed) > index ||
+	       atomic_load_explicit(&gate->passes, memory_order_relaxed) - passes >= 2 ||
+	       !(atomic_load_explicit(&gate->rings, memory_order_relaxed) & ~GATE_CLOSED);
+}
+
+/* A launch that returned is in the trace, even if the process is killed now: so whoever rang waits
+ * until the holder has written the record. A holder that lost the CPU gets this thread's; no longer
+ * than the limit, because a signal handler may have interrupted the holder on this very thread. */
+static void gate_await(struct gate *gate, uint64_t index)
+{
+	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
+	uint64_t deadline_ns;
+
+	for (int i = 0; i < AWAIT_SPINS; i++) {
+		if (gate_has_answered(gate, index, passes))
+			return;
+		__builtin_ia32_pause();
+	}
+	deadline_ns = session_now_ns() + AWAIT_LIMIT_NS;
+	while (!gate_has_answered(gate, index, passes) && session_now_ns() < deadline_ns)
+		sched_yield();
 }
 
 void gate_ring(struct gate *gate, uint64_t value)
 {
 	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+	uint32_t before;
 
 	while (announced < value + 1 &&
 	       !atomic_compare_exchange_weak_explicit(&gate->announced, &announced, value + 1,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
-	gate_knock(gate);
+	before = gate_knock(gate);
+	if (before && !(before & GATE_CLOSED) && gate_is_tracing(gate))
+		gate_await(gate, value);
 }
 
 void gate_retry(struct gate *gate)
@@ -92,7 +129,7 @@ void gate_retry(struct gate *gate)
 		gate_knock(gate);
 }
 
-static bool gate_try_hold(struct gate *gate)
+bool gate_try_hold(struct gate *gate)
 {
 	uint32_t nobody = 0;
 
@@ -100,7 +137,7 @@ static bool gate_try_hold(struct gate *gate)
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-static void gate_leave(struct gate *gate)
+void gate_leave(struct gate *gate)
 {
 	uint32_t alone = 1;
 
@@ -119,7 +156,10 @@ static void write_count(struct gate *gate, bool destroyed)
 {
 	struct record_queue_count count = {
 		.ns = session_now_ns(),
-		.write_index = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE),
+		.write_index = gate->is_chained
+				       ? atomic_load_explicit(&gate->next, memory_order_relaxed)
+				       : __atomic_load_n(&gate->queue->write_dispatch_id,
+							 __ATOMIC_ACQUIRE),
 		.dispatches = count_get(&gate->dispatches),
 		.barriers = count_get(&gate->barriers),
 		.others = count_get(&gate->others),
@@ -142,18 +182,26 @@ void gate_count(struct gate *gate)
 void gate_stop_tracing(struct gate *gate)
 {
 	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+	bool is_held;
 
 	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE)
 		return;
-	while (!gate_try_hold(gate)) {
-		/* Being closed: the last count is written there. */
-		if (session_now_ns() > deadline_ns)
-			return;
+	while (!(is_held = gate_try_hold(gate)) && session_now_ns() < deadline_ns)
 		sched_yield();
-	}
+	/* Being closed: the last count is written there. */
+	if (!is_held && atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE)
+		return;
+	/* Not held: a signal handler that interrupted the holder has called exit, and the counts
+	 * stand still. */
 	if (gate_is_tracing(gate))
 		write_count(gate, false);
-	atomic_store_explicit(&gate->is_tracing, false, memory_order_relaxed);
+	atomic_store_explicit(&gate->traced_end, count_get(&gate->next), memory_order_relaxed);
+	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
+	if (!is_held)
+		return;
+	serial_leave(gate);
+	if (gate_has_index(gate))
+		gate_pass(gate);
 	gate_leave(gate);
 }
 
@@ -163,6 +211,23 @@ uint64_t gate_dispatches_without_context(void)
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		count += count_get(&gate->without_context);
+	return count;
+}
+
+static uint64_t packets_after_end(const struct gate *gate)
+{
+	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE ||
+	    !gate_has_index(gate) || atomic_load_explicit(&gate->is_tracing, memory_order_acquire))
+		return 0;
+	return count_get(&gate->virtual_index) - count_get(&gate->traced_end);
+}
+
+uint64_t gate_packets_untraced(void)
+{
+	uint64_t count = 0;
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		count += packets_after_end(gate);
 	return count;
 }
 
@@ -177,18 +242,28 @@ uint64_t gate_reservations_lost(void)
 
 /* ---- opening ---- */
 
+static int gate_make_room(struct gate *gate, uint64_t size)
+{
+	uint64_t slots = size * 2 > SLOTS_LEAST ? size * 2 : SLOTS_LEAST;
+
+	if (reservations_init(&gate->reservations, size * 2) ||
+	    slot_ring_create(slots, &gate->slots))
+		return -ENOMEM;
+	if (gate->mode != RECORD_QUEUE_INTERCEPT)
+		return 0;
+	gate->staging = calloc(size, sizeof(union packet));
+	return gate->staging ? 0 : -ENOMEM;
+}
+
 static struct gate *gate_create(uint64_t size, enum record_queue_mode mode)
 {
 	struct gate *gate = aligned_alloc(64, sizeof(*gate));
-	uint64_t slots = size * 2 > SLOTS_LEAST ? size * 2 : SLOTS_LEAST;
 
 	if (!gate)
 		return NULL;
 	*gate = (struct gate){.mode = mode};
-	if (mode == RECORD_QUEUE_OBSERVE)
-		return gate;
-	if (reservations_init(&gate->reservations, size * 2) ||
-	    slot_ring_create(slots, &gate->slots)) {
+	if (gate_make_room(gate, size)) {
+		/* A ring of slots is never freed; without a gate it is empty for ever. */
 		reservations_release(&gate->reservations);
 		free(gate);
 		return NULL;
@@ -199,8 +274,7 @@ static struct gate *gate_create(uint64_t size, enum record_queue_mode mode)
 static bool gate_fits(struct gate *gate, uint64_t size, enum record_queue_mode mode)
 {
 	return atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_UNUSED &&
-	       gate->mode == mode &&
-	       (mode == RECORD_QUEUE_OBSERVE || gate->reservations.mask + 1 == size * 2);
+	       gate->mode == mode && gate->reservations.mask + 1 == size * 2;
 }
 
 /* An unused gate, or a new one. Under gates_lock. */
@@ -220,13 +294,15 @@ static struct gate *gate_obtain(uint64_t size, enum record_queue_mode mode)
 	return gate;
 }
 
-static void gate_prepare(struct gate *gate, amd_queue_t *queue)
+static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agent)
 {
 	uint64_t index = __atomic_load_n(&queue->write_dispatch_id, __ATOMIC_ACQUIRE);
 
 	gate->queue = queue;
 	gate->queue_id = atomic_fetch_add(&last_queue_id, 1) + 1;
 	gate->references = 1;
+	gate->is_chained = false;
+	gate->turn = queue_mode_serialises() && gate_has_index(gate) ? serial_turn_of(agent) : NULL;
 	atomic_store_explicit(&gate->is_tracing, true, memory_order_relaxed);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
@@ -237,11 +313,10 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue)
 	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&past_without_context, atomic_exchange(&gate->without_context, 0),
 				  memory_order_relaxed);
-	if (gate->slots) {
-		gate->slots->tag = gate->queue_id;
-		reservations_reset(&gate->reservations);
+	gate->slots->tag = gate->queue_id;
+	reservations_reset(&gate->reservations);
+	if (gate->mode != RECORD_QUEUE_OBSERVE)
 		slot_ring_make_signals(gate->slots);
-	}
 	atomic_store_explicit(&gate->rings, 0, memory_order_release);
 	atomic_store_explicit(&gate->state, GATE_LIVE, memory_order_release);
 }
@@ -253,10 +328,10 @@ static int gate_publish(struct gate *gate)
 	gate->doorbell_entry = NULL;
 	gate->queue_entry =
 		object_map_put(&object_map, (uint64_t)(uintptr_t)queue, OBJECT_QUEUE, gate, 0);
-	if (gate->queue_entry && gate->mode == RECORD_QUEUE_HARVEST)
+	if (gate->queue_entry && gate_has_index(gate))
 		gate->doorbell_entry = object_map_put(&object_map, queue->doorbell_signal.handle,
 						      OBJECT_DOORBELL, gate, 0);
-	if (!gate->queue_entry || (gate->mode == RECORD_QUEUE_HARVEST && !gate->doorbell_entry)) {
+	if (!gate->queue_entry || (gate_has_index(gate) && !gate->doorbell_entry)) {
 		gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
 		gate_reuse(gate, false);
 		return -ENOMEM;
@@ -264,35 +339,47 @@ static int gate_publish(struct gate *gate)
 	return 0;
 }
 
-int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode,
+	      struct gate **ret_gate)
 {
 	struct record_queue record = {.ns = session_now_ns(),
 				      .handle = (uint64_t)(uintptr_t)queue,
 				      .agent = agent.handle,
-				      .size = queue->size};
+				      .size = queue->size,
+				      .mode = mode};
 	struct gate *gate;
+	int err;
 
 	pthread_mutex_lock(&gates_lock);
 	gate = gate_obtain(queue->size, mode);
-	if (!gate && mode == RECORD_QUEUE_HARVEST)
-		gate = gate_obtain(queue->size, RECORD_QUEUE_OBSERVE);
 	if (gate)
-		gate_prepare(gate, (amd_queue_t *)queue);
+		gate_prepare(gate, (amd_queue_t *)queue, agent);
 	pthread_mutex_unlock(&gates_lock);
 	if (!gate)
 		return -ENOMEM;
-	record.mode = gate->mode;
 	writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
-	return gate_publish(gate);
+	err = gate_publish(gate);
+	if (!err)
+		*ret_gate = gate;
+	return err;
 }
 
 /* ---- closing ---- */
 
+/* Without the tool nobody would wait for what is on the device: after the end of tracing, neither do
+ * we. On an intercept queue the program's own index says what has been handed on. */
 static bool gate_is_drained(struct gate *gate)
 {
-	return !gate->slots || (slot_ring_is_empty(gate->slots) &&
-				__atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE) >=
-					atomic_load_explicit(&gate->next, memory_order_acquire));
+	uint64_t consumed = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+
+	if (!gate_is_tracing(gate))
+		return true;
+	if (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed))
+		return false;
+	if (!gate_has_index(gate))
+		return consumed >=
+		       __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+	return consumed >= atomic_load_explicit(&gate->next, memory_order_acquire);
 }
 
 void gate_drain(struct gate *gate, uint64_t deadline_ns)
@@ -309,17 +396,31 @@ void gate_drain(struct gate *gate, uint64_t deadline_ns)
 	}
 }
 
-void gate_close(struct gate *gate, enum record_untimed cause)
+/* False when whoever holds the gate does not leave: a signal handler may have interrupted it on this
+ * very thread. */
+static bool gate_shut(struct gate *gate)
 {
+	uint64_t deadline_ns;
+
 	atomic_store_explicit(&gate->state, GATE_CLOSING, memory_order_release);
 	atomic_store_explicit(&gate->has_left, false, memory_order_relaxed);
 	/* Whoever holds the gate sees this when leaving, and says so. */
-	if (atomic_fetch_or_explicit(&gate->rings, GATE_CLOSED, memory_order_acq_rel)) {
-		while (!atomic_load_explicit(&gate->has_left, memory_order_acquire))
-			sched_yield();
+	if (!atomic_fetch_or_explicit(&gate->rings, GATE_CLOSED, memory_order_acq_rel))
+		return true;
+	deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+	while (!atomic_load_explicit(&gate->has_left, memory_order_acquire)) {
+		if (session_now_ns() > deadline_ns)
+			return false;
+		sched_yield();
 	}
-	if (gate->slots)
-		slot_ring_give_up(gate->slots, cause);
+	return true;
+}
+
+void gate_close(struct gate *gate, enum record_untimed cause)
+{
+	gate->is_stuck = !gate_shut(gate);
+	serial_leave(gate);
+	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate))
 		write_count(gate, true);
 	/* Now, because afterwards the runtime may give the same handles to another queue. */
@@ -331,7 +432,9 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 
 void gate_reuse(struct gate *gate, bool runtime_is_gone)
 {
-	if (gate->slots)
-		slot_ring_drop_signals(gate->slots, runtime_is_gone);
+	if (gate->is_stuck)
+		return;
+	slot_ring_end(gate->slots, runtime_is_gone);
+	slot_ring_drop_signals(gate->slots, runtime_is_gone);
 	atomic_store_explicit(&gate->state, GATE_UNUSED, memory_order_release);
 }

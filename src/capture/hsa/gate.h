@@ -7,9 +7,10 @@
  * completion signal where there was none.
  *
  * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
- * also for those that ring meanwhile, so nobody waits: `rings` counts them, and the holder leaves
- * when it can set the count back to 0. A reserved slot that is not written yet stops the scan. If
- * a doorbell already covered it the writer need not ring again, so the monitor looks after it.
+ * also for those that ring meanwhile: `rings` counts them, and the holder leaves when it can set the
+ * count back to 0. They wait for their record, within bounds. A reserved slot that is not written
+ * yet stops the scan. If a doorbell already covered it the writer need not ring again, so the
+ * monitor looks after it.
  *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H
@@ -31,19 +32,25 @@ struct gate {
 	_Atomic uint32_t rings __attribute__((aligned(64))); /* 0: nobody holds the gate */
 	_Atomic uint64_t announced; /* packets that doorbells have covered */
 	_Atomic uint32_t is_owed;   /* announced packets are not written yet */
+	_Atomic uint32_t passes;    /* ended */
 	_Atomic uint64_t virtual_index __attribute__((aligned(64)));
 	_Atomic uint64_t next __attribute__((aligned(64))); /* published; the holder stores it */
 	_Atomic uint64_t dispatches;
 	_Atomic uint64_t barriers;
 	_Atomic uint64_t others;
 	_Atomic uint64_t without_context; /* dispatches */
+	_Atomic uint64_t traced_end;	  /* once tracing has ended: the first unrecorded packet */
 	_Atomic bool is_tracing; /* changed by the holder: packets are counted and recorded */
 	_Atomic uint32_t state;
 	_Atomic bool has_left; /* the last holder, after the gate was closed */
 	uint32_t queue_id;
 	uint32_t references; /* cooperative queues are handed out several times */
 	enum record_queue_mode mode;
+	bool is_chained; /* intercepted by another tool, too: its packets may not be the program's */
+	bool is_stuck;	 /* closed while a thread was in it that did not leave: never used again */
 	amd_queue_t *queue;
+	struct serial_turn *turn; /* NULL: packets are not held back */
+	void *staging;		  /* INTERCEPT: as many packets as the ring has */
 	struct object *queue_entry;
 	struct object *doorbell_entry;
 	struct reservations reservations;
@@ -51,16 +58,29 @@ struct gate {
 	struct gate *older; /* list of all gates; constant */
 };
 
-/* Takes QUEUE, which nobody uses yet, under a gate and lets it be found. OBSERVE: only to count;
- * HARVEST becomes that, too, when there is no memory for more. 0 or a negative errno: the queue
- * then works without the tool. */
-int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode);
+/* Takes QUEUE, which nobody uses yet, under a gate and lets it be found. 0 or a negative errno: the
+ * queue then works without the tool. */
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode,
+	      struct gate **ret_gate);
 
-/* The gate of QUEUE, also one that only observes, or NULL. */
+/* The gate of QUEUE, or NULL. */
 struct gate *gate_find(const hsa_queue_t *queue);
 
-/* A doorbell rang with VALUE. Wait-free unless the gate is free; then the work is done here. */
+/* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before them
+ * unwritten, are recorded: here when the gate was free, else by its holder, who is waited for (20 ms
+ * at most). */
 void gate_ring(struct gate *gate, uint64_t value);
+
+/* Whether the program's write index is the gate's: on an intercept queue it is the runtime's. */
+static inline bool gate_has_index(const struct gate *gate)
+{
+	return gate->mode != RECORD_QUEUE_INTERCEPT;
+}
+
+/* Takes the gate when nobody holds it; false also when it is closed. */
+bool gate_try_hold(struct gate *gate);
+/* Does the work of those who rang meanwhile, too. */
+void gate_leave(struct gate *gate);
 
 static inline bool gate_is_tracing(const struct gate *gate)
 {
@@ -79,7 +99,7 @@ void gate_close(struct gate *gate, enum record_untimed cause);
 /* After the runtime has destroyed the queue: the gate may be used again. */
 void gate_reuse(struct gate *gate, bool runtime_is_gone);
 
-/* From now on packets pass unrecorded. The last count is exact. */
+/* From now on packets pass unrecorded, those that were held back at once. The last count is exact. */
 void gate_stop_tracing(struct gate *gate);
 
 /* Writes the queue's count, unless somebody holds the gate. */
@@ -89,6 +109,8 @@ void gate_count(struct gate *gate);
 struct gate *gate_newest(void);
 /* Dispatches whose thread was in no call that we saw. */
 uint64_t gate_dispatches_without_context(void);
+/* Packets reserved since, or not passed before, gate_stop_tracing: they go unrecorded. */
+uint64_t gate_packets_untraced(void);
 /* Reservations whose context found no room. */
 uint64_t gate_reservations_lost(void);
 

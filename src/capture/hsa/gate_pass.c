@@ -2,35 +2,16 @@
 
 #include <sched.h>
 
-#include <hsa/hsa.h>
-
+#include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_kernels.h"
+#include "capture/hsa/serial.h"
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
 /* Collecting on the submitting thread starts when so few of the slots are left. */
 #define SLOTS_LEFT_SHIFT 2
 #define YIELDS_MOST	 64
-
-/* One pass over a ring: what its packets have in common. */
-struct pass {
-	struct gate *gate;
-	struct writer *writer;
-	uint64_t ns;
-	uint64_t index;
-};
-
-union packet {
-	_Atomic uint16_t header;
-	hsa_kernel_dispatch_packet_t dispatch;
-	hsa_barrier_and_packet_t barrier; /* barrier-OR has the same layout */
-	struct {
-		uint64_t words[7];
-		hsa_signal_t completion_signal; /* where every standard packet has it */
-	} any;
-};
-_Static_assert(sizeof(union packet) == 64, "AQL packet");
 
 static void gate_add(_Atomic uint64_t *count, uint64_t n)
 {
@@ -39,68 +20,90 @@ static void gate_add(_Atomic uint64_t *count, uint64_t n)
 			      memory_order_relaxed);
 }
 
+/* How a dispatch with the application's signal WATCHED (or none) is timed on this queue. */
+static const struct completion_source *choose_source(const struct gate *gate,
+						     struct object *watched)
+{
+	if (!watched)
+		return gate->mode == RECORD_QUEUE_OBSERVE ? NULL : &completion_own;
+	if (gate->mode == RECORD_QUEUE_OBSERVE)
+		return &completion_read;
+	if (gate->mode == RECORD_QUEUE_BORROW && watch_should_borrow(watched))
+		return &completion_borrow;
+	return &completion_harvest;
+}
+
 /* The application's signal stays; its ticks are waited for. */
 static enum record_untimed watch_dispatch(struct slot *slot, uint64_t sequence,
 					  struct slot_ring *ring, struct object *watched)
 {
-	uint64_t reference = slot_reference(ring, sequence);
-	enum record_untimed untimed;
+	enum record_untimed untimed = watch_begin(watched, slot_reference(ring, sequence));
 
-	slot_use_watched(slot, SLOT_WATCHED, watched);
-	untimed = watch_begin(watched, reference);
 	if (untimed) {
 		slot_cancel(slot, sequence);
 		return untimed;
 	}
-	/* The device gets the packet later; the doorbell publishes these stores. */
-	__atomic_store_n(&slot->signal->start_ts, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->signal->end_ts, 0, __ATOMIC_RELAXED);
+	if (slot->source == &completion_harvest)
+		watch_clear_ticks(watched);
 	/* False: a packet on another queue took the signal since, and settled this slot. */
 	slot_submit(slot, sequence);
 	return RECORD_UNTIMED_NO;
 }
 
-static enum record_untimed own_dispatch(struct slot *slot, uint64_t sequence,
-					hsa_kernel_dispatch_packet_t *packet)
+static void own_dispatch(struct slot *slot, uint64_t sequence, hsa_kernel_dispatch_packet_t *packet)
 {
-	if (!slot_use_own(slot)) {
-		slot_cancel(slot, sequence);
-		return RECORD_UNTIMED_NO_SLOT;
-	}
 	packet->completion_signal.handle = (uint64_t)(uintptr_t)slot->signal;
 	slot_submit(slot, sequence);
-	return RECORD_UNTIMED_NO;
+}
+
+static struct slot *take_slot(struct pass *pass, struct object *watched,
+			      const struct completion_source *source)
+{
+	struct slot *slot = slot_take(pass->gate->slots, &pass->sequence);
+
+	if (!slot)
+		return NULL;
+	slot->subject = pass->index;
+	slot->submit_ns = pass->ns;
+	atomic_store_explicit(&slot->source, source, memory_order_relaxed);
+	if (source->begin(slot, watched))
+		return slot;
+	slot_cancel(slot, pass->sequence);
+	return NULL;
 }
 
 /* Sees to it that the packet's times can be read later; tells when they cannot. */
 static enum record_untimed time_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packet)
 {
-	struct slot_ring *ring = pass->gate->slots;
+	const struct completion_source *source;
 	struct object *watched = NULL;
 	struct slot *slot;
-	uint64_t sequence;
 
 	if (packet->completion_signal.handle) {
 		watched = watch_find(packet->completion_signal);
 		if (!watched)
 			return RECORD_UNTIMED_FOREIGN_SIGNAL;
 	}
-	slot = slot_take(ring, &sequence);
+	source = choose_source(pass->gate, watched);
+	if (!source)
+		return RECORD_UNTIMED_OBSERVED;
+	slot = take_slot(pass, watched, source);
 	if (!slot) {
 		if (watched)
 			watch_begin(watched, 0);
 		return RECORD_UNTIMED_NO_SLOT;
 	}
-	slot->subject = pass->index;
-	slot->submit_ns = pass->ns;
-	if (watched)
-		return watch_dispatch(slot, sequence, ring, watched);
-	return own_dispatch(slot, sequence, packet);
+	if (slot->signal == slot->own)
+		own_dispatch(slot, pass->sequence, packet);
+	else if (watch_dispatch(slot, pass->sequence, pass->gate->slots, watched))
+		return RECORD_UNTIMED_SHARED_SIGNAL;
+	pass->has_slot = true;
+	return RECORD_UNTIMED_NO;
 }
 
 static void pass_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packet)
 {
-	struct frame_context context = reservations_take(&pass->gate->reservations, pass->index);
+	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
 	uint64_t own_signal = packet->completion_signal.handle;
 	enum record_untimed untimed = time_dispatch(pass, packet);
 	struct record_dispatch *r = writer_reserve(pass->writer, RECORD_DISPATCH, sizeof(*r));
@@ -135,11 +138,13 @@ static void pass_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packe
 
 static void pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *packet)
 {
-	struct frame_context context = reservations_take(&pass->gate->reservations, pass->index);
+	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
 	struct record_barrier *r = writer_reserve(pass->writer, RECORD_BARRIER, sizeof(*r));
 
 	gate_add(&pass->gate->barriers, 1);
 	watch_pass(packet->completion_signal);
+	for (int i = 0; i < 5; i++)
+		watch_depend(packet->dep_signal[i]);
 	if (!r)
 		return;
 	r->packet_index = pass->index;
@@ -153,8 +158,19 @@ static void pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *pack
 	writer_commit(pass->writer, r, RECORD_BARRIER, sizeof(*r), pass->gate->queue_id);
 }
 
-static void pass_packet(struct pass *pass, union packet *packet, uint16_t header)
+/* A vendor's barrier that waits for a signal's value. */
+static void depend_on_value(const union packet *packet, uint16_t header)
 {
+	const hsa_amd_barrier_value_packet_t *barrier = (const void *)packet;
+
+	if ((header & 0xff) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+	    barrier->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
+		watch_depend(barrier->signal);
+}
+
+void pass_packet(struct pass *pass, union packet *packet, uint16_t header)
+{
+	pass->has_slot = false;
 	switch (header & 0xff) {
 	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
 		pass_dispatch(pass, &packet->dispatch);
@@ -164,8 +180,9 @@ static void pass_packet(struct pass *pass, union packet *packet, uint16_t header
 		pass_barrier(pass, &packet->barrier);
 		break;
 	default:
-		reservations_take(&pass->gate->reservations, pass->index);
+		reservations_take(&pass->gate->reservations, pass->reserved);
 		watch_pass(packet->any.completion_signal);
+		depend_on_value(packet, header);
 		gate_add(&pass->gate->others, 1);
 	}
 }
@@ -196,12 +213,32 @@ static void make_room(struct gate *gate)
 	}
 }
 
-static void publish(struct gate *gate, uint64_t next)
+static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 {
 	atomic_store_explicit(&gate->next, next, memory_order_relaxed);
-	hsa_next.hsa_queue_store_write_index_screlease(&gate->queue->hsa_queue, next);
+	hsa_next.hsa_queue_store_write_index_screlease(&gate->queue->hsa_queue, write_index);
 	hsa_next.hsa_signal_store_screlease(gate->queue->hsa_queue.doorbell_signal,
 					    (hsa_signal_value_t)(next - 1));
+}
+
+/* Tracing is over: the device gets what it would get without the tool, all reserved slots and the
+ * furthest doorbell, and waits itself for those that are not written. */
+static uint64_t gate_let_through(struct gate *gate)
+{
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+
+	if (announced > next)
+		publish(gate, atomic_load_explicit(&gate->virtual_index, memory_order_acquire),
+			announced);
+	return announced > next ? announced - next : 0;
+}
+
+void pass_begin(struct pass *pass)
+{
+	pass->writer = session_writer();
+	pass->ns = session_now_ns();
+	make_room(pass->gate);
 }
 
 uint64_t gate_pass(struct gate *gate)
@@ -210,25 +247,25 @@ uint64_t gate_pass(struct gate *gate)
 	uint64_t mask = gate->queue->hsa_queue.size - 1;
 	uint64_t first = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	uint64_t limit = scan_limit(gate);
-	bool traces = gate_is_tracing(gate);
 	struct pass pass = {.gate = gate, .index = first};
 
-	if (traces) {
-		pass.writer = session_writer();
-		pass.ns = session_now_ns();
-		make_room(gate);
-	}
+	if (!gate_is_tracing(gate))
+		return gate_let_through(gate);
+	pass_begin(&pass);
 	for (; pass.index < limit; pass.index++) {
 		union packet *packet = &packets[pass.index & mask];
 		/* Pairs with the release by which the application made the packet valid. */
 		uint16_t header = atomic_load_explicit(&packet->header, memory_order_acquire);
 
-		if ((header & 0xff) == HSA_PACKET_TYPE_INVALID)
+		if ((header & 0xff) == HSA_PACKET_TYPE_INVALID ||
+		    (gate->turn && !serial_may_pass(&pass, packet, header)))
 			break;
-		if (traces)
-			pass_packet(&pass, packet, header);
+		pass.reserved = pass.index;
+		pass_packet(&pass, packet, header);
+		if (gate->turn)
+			serial_passed(&pass, header);
 	}
 	if (pass.index > first)
-		publish(gate, pass.index);
+		publish(gate, pass.index, pass.index);
 	return pass.index - first;
 }

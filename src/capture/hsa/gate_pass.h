@@ -2,7 +2,37 @@
 #ifndef CAPTURE_HSA_GATE_PASS_H
 #define CAPTURE_HSA_GATE_PASS_H
 
+#include <hsa/hsa.h>
+
 #include "capture/hsa/gate.h"
+
+/* One pass over a ring: what its packets have in common. */
+struct pass {
+	struct gate *gate;
+	struct writer *writer;
+	uint64_t ns;
+	uint64_t index;	   /* of the packet, in the queue */
+	uint64_t reserved; /* the same where it was reserved: differs on intercept queues only */
+	uint64_t sequence; /* of the slot that times the last dispatch */
+	bool has_slot;
+};
+
+union packet {
+	_Atomic uint16_t header;
+	hsa_kernel_dispatch_packet_t dispatch;
+	hsa_barrier_and_packet_t barrier; /* barrier-OR has the same layout */
+	struct {
+		uint64_t words[7];
+		hsa_signal_t completion_signal; /* where every standard packet has it */
+	} any;
+};
+_Static_assert(sizeof(union packet) == 64, "AQL packet");
+
+void pass_begin(struct pass *pass);
+
+/* Records PACKET, counts it, and sees to it that its times can be read later. Changes nothing but
+ * the completion signal of a dispatch. */
+void pass_packet(struct pass *pass, union packet *packet, uint16_t header);
 
 /* By the holder of the gate. Returns how many packets were published. */
 uint64_t gate_pass(struct gate *gate);

@@ -33,6 +33,7 @@
 	X(hsa_signal_store_screlease)                                                              \
 	X(hsa_signal_silent_store_relaxed)                                                         \
 	X(hsa_signal_silent_store_screlease)                                                       \
+	X(hsa_signal_subtract_screlease)                                                           \
 	X(hsa_executable_freeze)                                                                   \
 	X(hsa_executable_destroy)                                                                  \
 	X(hsa_executable_iterate_agent_symbols)                                                    \
@@ -45,6 +46,34 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 						 const hsa_signal_t *dep_signals,
 						 hsa_signal_t completion_signal, uint32_t engine,
 						 bool force_copy_on_sdma);
+
+enum hsa_batch_copy_type {
+	HSA_BATCH_COPY_LINEAR,
+	HSA_BATCH_COPY_BROADCAST, /* one source, num_entries destinations */
+	HSA_BATCH_COPY_SWAP,
+	/* From 3 on: addresses that only the device knows. */
+};
+
+/* One operation of hsa_amd_memory_async_batch_copy (extension table 2, from step 10 on):
+ * what we look at of it. */
+struct hsa_batch_copy {
+	uint16_t version;
+	uint16_t type; /* enum hsa_batch_copy_type */
+	uint16_t entry_count;
+	uint16_t traffic_class;
+	hsa_signal_t completion_signal;
+	uint64_t src;
+	hsa_agent_t src_agent;
+	uint64_t dst_agent; /* a handle, or where there are several, the address of a list */
+	uint64_t dst;	    /* likewise */
+	uint64_t bytes;
+	uint64_t reserved[9];
+};
+_Static_assert(sizeof(struct hsa_batch_copy) == 128, "as the runtime has it");
+
+hsa_status_t hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies, uint32_t count,
+					     uint32_t num_dep_signals,
+					     const hsa_signal_t *dep_signals);
 
 /* X(function, byte offset in tables of major 1, in tables of major 2; 0 = not there). */
 #define HSA_EXT_AT(name) offsetof(struct hsa_amd_ext_table, name##_fn)
@@ -63,7 +92,9 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	X(hsa_amd_memory_async_copy_on_engine, 0, 144)                                             \
 	X(hsa_amd_signal_create, HSA_EXT_AT(hsa_amd_signal_create), 280)                           \
 	X(hsa_amd_queue_intercept_create, HSA_EXT_AT(hsa_amd_queue_intercept_create), 312)         \
-	X(hsa_amd_memory_async_copy_rect, HSA_EXT_AT(hsa_amd_memory_async_copy_rect), 336)
+	X(hsa_amd_queue_intercept_register, HSA_EXT_AT(hsa_amd_queue_intercept_register), 320)     \
+	X(hsa_amd_memory_async_copy_rect, HSA_EXT_AT(hsa_amd_memory_async_copy_rect), 336)         \
+	X(hsa_amd_memory_async_batch_copy, 0, 640)
 
 /* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
 struct hsa_calls {
@@ -114,7 +145,8 @@ bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason);
 	X(hsa_amd_memory_async_copy_on_engine)                                                     \
 	X(hsa_amd_signal_create)                                                                   \
 	X(hsa_amd_queue_intercept_create)                                                          \
-	X(hsa_amd_memory_async_copy_rect)
+	X(hsa_amd_memory_async_copy_rect)                                                          \
+	X(hsa_amd_memory_async_batch_copy)
 
 #define X(name) __typeof__(name) wrap_##name;
 HSA_CORE_WRAPPERS(X)

@@ -1,6 +1,7 @@
 #include "capture/hsa/hsa_copies.h"
 
 #include "capture/frame.h"
+#include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_part.h"
@@ -54,7 +55,8 @@ static void copy_take_slot(struct copy *copy)
 	}
 	copy->slot->subject = copy->id;
 	copy->slot->submit_ns = copy->ns;
-	slot_use_watched(copy->slot, SLOT_COPY, copy->watched);
+	atomic_store_explicit(&copy->slot->source, &completion_copy, memory_order_relaxed);
+	completion_copy.begin(copy->slot, copy->watched);
 	copy->untimed = watch_begin(copy->watched, slot_reference(copy_ring, copy->sequence));
 	if (copy->untimed) {
 		slot_cancel(copy->slot, copy->sequence);
@@ -67,13 +69,27 @@ static void copy_take_slot(struct copy *copy)
 	hsa_monitor_wake();
 }
 
+static uint64_t copy_new_id(void)
+{
+	return atomic_fetch_add_explicit(&last_copy_id, 1, memory_order_relaxed) + 1;
+}
+
+/* A copy waits on the device for the signals that it depends on. */
+static void copy_depends(uint32_t count, const hsa_signal_t *signals)
+{
+	if (!hsa_part_is_live() || !session_is_on())
+		return;
+	for (uint32_t i = 0; signals && i < count; i++)
+		watch_depend(signals[i]);
+}
+
 static struct copy copy_begin(hsa_signal_t signal)
 {
 	struct copy copy = {0};
 
 	if (!hsa_part_is_live() || !session_is_on())
 		return copy;
-	copy.id = atomic_fetch_add_explicit(&last_copy_id, 1, memory_order_relaxed) + 1;
+	copy.id = copy_new_id();
 	copy.ns = session_now_ns();
 	copy.watched = watch_find(signal);
 	if (copy.watched)
@@ -134,6 +150,7 @@ hsa_status_t wrap_hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, co
 		.completion_signal = completion_signal.handle,
 	};
 
+	copy_depends(num_dep_signals, dep_signals);
 	copy_end(&copy, status, RECORD_COPY_LINEAR, &what);
 	return status;
 }
@@ -158,6 +175,7 @@ hsa_status_t wrap_hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst
 		.completion_signal = completion_signal.handle,
 	};
 
+	copy_depends(num_dep_signals, dep_signals);
 	copy_end(&copy, status, RECORD_COPY_LINEAR, &what);
 	return status;
 }
@@ -183,6 +201,85 @@ wrap_hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 		what.dst_agent = dir == hsaDeviceToHost ? 0 : copy_agent.handle;
 		what.src_agent = dir == hsaHostToDevice ? 0 : copy_agent.handle;
 	}
+	copy_depends(num_dep_signals, dep_signals);
 	copy_end(&copy, status, RECORD_COPY_RECT, &what);
+	return status;
+}
+
+/* ---- batches ---- */
+
+#define BATCH_MOST 64
+
+/* A destination of a broadcast copy, or the only one. */
+static struct record_copy batch_part(const struct hsa_batch_copy *copy, uint32_t entry)
+{
+	const hsa_agent_t *agents = (const hsa_agent_t *)(uintptr_t)copy->dst_agent;
+	const uint64_t *addresses = (const uint64_t *)(uintptr_t)copy->dst;
+	bool is_list = copy->type == HSA_BATCH_COPY_BROADCAST;
+
+	return (struct record_copy){
+		.src = copy->src,
+		.src_agent = copy->src_agent.handle,
+		.dst = is_list ? addresses[entry] : copy->dst,
+		.dst_agent = is_list ? agents[entry].handle : copy->dst_agent,
+		.bytes = copy->bytes,
+		.completion_signal = copy->completion_signal.handle,
+	};
+}
+
+static uint32_t batch_parts(const struct hsa_batch_copy *copy)
+{
+	return copy->type == HSA_BATCH_COPY_BROADCAST ? copy->entry_count : 1;
+}
+
+/* Up to BATCH_MOST of COUNT operations. The signal of one is decremented once, however many
+ * destinations it has: its first part has the times, the others share its signal. */
+static void batch_record(const struct hsa_batch_copy *copies, uint32_t count, struct copy *begun,
+			 hsa_status_t status)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct record_copy what = batch_part(&copies[i], 0);
+
+		copy_end(&begun[i], status, RECORD_COPY_LINEAR, &what);
+		for (uint32_t part = 1; part < batch_parts(&copies[i]); part++) {
+			struct copy other = {.untimed = RECORD_UNTIMED_SHARED_SIGNAL,
+					     .ns = begun[i].ns};
+
+			if (begun[i].id)
+				other.id = copy_new_id();
+			what = batch_part(&copies[i], part);
+			copy_end(&other, status, RECORD_COPY_LINEAR, &what);
+		}
+	}
+}
+
+/* Without room to remember each operation of a larger batch, what is behind is recorded untimed. */
+hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies,
+						  uint32_t count, uint32_t num_dep_signals,
+						  const hsa_signal_t *dep_signals)
+{
+	struct copy begun[BATCH_MOST];
+	uint32_t kept = count < BATCH_MOST ? count : BATCH_MOST;
+	hsa_status_t status;
+
+	for (uint32_t i = 0; copies && i < count; i++) {
+		if (i < kept)
+			begun[i] = copy_begin(copies[i].completion_signal);
+		else
+			watch_pass(copies[i].completion_signal);
+	}
+	status = hsa_next.hsa_amd_memory_async_batch_copy(copies, count, num_dep_signals,
+							  dep_signals);
+	copy_depends(num_dep_signals, dep_signals);
+	for (uint32_t i = 0; copies && i < count; i += i < kept ? kept : 1) {
+		struct copy late = {.ns = session_now_ns(), .untimed = RECORD_UNTIMED_NO_SLOT};
+
+		if (i < kept) {
+			batch_record(copies, kept, begun, status);
+			continue;
+		}
+		late.id = hsa_part_is_live() && session_is_on() ? copy_new_id() : 0;
+		batch_record(&copies[i], 1, &late, status);
+	}
 	return status;
 }

@@ -10,10 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_copies.h"
+#include "capture/hsa/queue_mode.h"
 #include "capture/session.h"
 
+/* While the program waits for the monitor: completions to pass on, packets that are held back. */
+#define PAUSE_AWAITED_NS   20000
+#define PAUSE_SLACK_NS	   10000
 #define PAUSE_LEAST_NS	   100000
 #define PAUSE_MOST_NS	   1000000
 /* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
@@ -43,11 +48,19 @@ static bool has_work(void)
 	struct slot_ring *copies = hsa_copies_ring();
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (gate->slots &&
-		    (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed)))
+		if (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed))
 			return true;
 	}
 	return copies && !slot_ring_is_empty(copies);
+}
+
+static bool is_awaited(void)
+{
+	struct gate *gate = queue_mode_serialises() ? gate_newest() : NULL;
+
+	while (gate && !atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
+		gate = gate->older;
+	return gate || completion_lent();
 }
 
 static uint32_t collect(void)
@@ -55,12 +68,12 @@ static uint32_t collect(void)
 	struct slot_ring *copies = hsa_copies_ring();
 	uint32_t recorded = copies ? slot_ring_collect(copies, true) : 0;
 
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (!gate->slots)
-			continue;
-		gate_retry(gate);
+	completion_look_begins(session_now_ns());
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		recorded += slot_ring_collect(gate->slots, true);
-	}
+	/* Afterwards: what has ended may let a packet pass that is held back. */
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		gate_retry(gate);
 	return recorded;
 }
 
@@ -83,10 +96,17 @@ static void *run(void *unused)
 
 	(void)unused;
 	prctl(PR_SET_NAME, "dagtap-monitor");
-	/* Its waking up takes no CPU away from a thread that is running: nothing is urgent here. */
-	sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
+	/* Its waking up takes no CPU away from a thread that is running, unless the program waits. */
+	if (queue_mode_needs_monitor())
+		prctl(PR_SET_TIMERSLACK, PAUSE_SLACK_NS);
+	else
+		sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
 	while (!atomic_load_explicit(&is_stopping, memory_order_relaxed)) {
-		if (collect())
+		bool has_collected = collect() != 0;
+
+		if (is_awaited())
+			pause.tv_nsec = PAUSE_AWAITED_NS;
+		else if (has_collected || pause.tv_nsec < PAUSE_LEAST_NS)
 			pause.tv_nsec = PAUSE_LEAST_NS;
 		else if (pause.tv_nsec < PAUSE_MOST_NS)
 			pause.tv_nsec *= 2;

@@ -5,12 +5,15 @@
 #include <time.h>
 
 #include "capture/export.h"
+#include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_copies.h"
 #include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/queue_mode.h"
+#include "capture/hsa/serial.h"
 #include "capture/log.h"
 #include "capture/session.h"
 
@@ -58,12 +61,22 @@ static void write_witnesses(void)
 	uint64_t values[COUNTERS_MOST] = {0};
 	const char *names[COUNTERS_MOST] = {0};
 	uint32_t count = device_counters ? device_counters(values, names, COUNTERS_MOST) : 0;
+	struct completion_delays delays = completion_delays_get();
 
 	for (uint32_t i = 0; i < count && i < COUNTERS_MOST; i++)
 		session_witness("softgpu", names[i], values[i]);
 	session_witness("hsa", "copies_started", hsa_copies_started());
 	session_witness("hsa", "dispatches_without_context", gate_dispatches_without_context());
 	session_witness("hsa", "reservations_lost", gate_reservations_lost());
+	/* Read after the device's counts: what they have and the rows do not. */
+	session_witness("hsa", "packets_untraced", gate_packets_untraced());
+	if (delays.count) {
+		session_witness("hsa", "completions_passed_on", delays.count);
+		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);
+		session_witness("hsa", "pass_on_most_ns", delays.most_ns);
+	}
+	if (queue_mode_serialises())
+		session_witness("hsa", "serial_overruns", serial_overruns());
 }
 
 /* ---- draining ---- */
@@ -73,8 +86,9 @@ static uint64_t outstanding(void)
 	uint64_t count = slot_ring_outstanding(hsa_copies_ring());
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (gate->slots)
-			count += slot_ring_outstanding(gate->slots);
+		/* Held back, or not written yet: at least one. */
+		count += slot_ring_outstanding(gate->slots) +
+			 (gate_is_tracing(gate) && atomic_load(&gate->is_owed));
 	}
 	return count;
 }
@@ -105,8 +119,7 @@ static void drain(void)
 static void give_up_all(void)
 {
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (gate->slots)
-			slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
+		slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
 	}
 	slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
 }
@@ -121,6 +134,7 @@ static bool runtime_open(struct hsa_api_table *table)
 		session_source("hsa", RECORD_SOURCE_ABSENT, reason);
 		return false;
 	}
+	queue_mode_read();
 	if (hsa_copies_init() || hsa_monitor_start()) {
 		session_source("hsa", RECORD_SOURCE_ABSENT, "no memory or thread for it");
 		return false;
@@ -133,17 +147,28 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_part_live, true, memory_order_release);
 	hsa_calls_wrap(table);
-	session_source("hsa", RECORD_SOURCE_ON,
-		       "packets of queues made by hsa_queue_create, asynchronous copies, kernels");
+	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
 	return true;
+}
+
+/* Not for ever: a signal handler that ends the program may have interrupted the thread that has it. */
+static bool runtime_lock_await(void)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += 1;
+	return !pthread_mutex_timedlock(&runtime_lock, &deadline);
 }
 
 /* Before the runtime ends: nothing of it may be called afterwards. */
 static void runtime_close(void)
 {
-	pthread_mutex_lock(&runtime_lock);
+	if (!runtime_lock_await())
+		return;
 	if (runtime_is_open) {
-		drain();
+		if (!part_has_stopped)
+			drain();
 		for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 			if (atomic_load(&gate->state) == GATE_LIVE)
 				gate_close(gate, RECORD_UNTIMED_SHUTDOWN);
@@ -202,11 +227,13 @@ static void part_tick(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
+/* The monitor goes on while the application is still to get completions from it. */
 static void part_stop(void)
 {
-	pthread_mutex_lock(&runtime_lock);
-	part_has_stopped = true;
+	if (!runtime_lock_await())
+		return;
 	if (!hsa_part_is_live()) {
+		part_has_stopped = true;
 		pthread_mutex_unlock(&runtime_lock);
 		return;
 	}
@@ -214,11 +241,13 @@ static void part_stop(void)
 		gate_stop_tracing(gate);
 	hsa_copies_close();
 	drain();
-	hsa_monitor_stop();
+	if (!completion_lent())
+		hsa_monitor_stop();
 	give_up_all();
 	if (runtime_is_open)
 		hsa_anchors_record();
 	write_witnesses();
+	part_has_stopped = true;
 	pthread_mutex_unlock(&runtime_lock);
 }
 
@@ -230,6 +259,7 @@ static void part_child(void)
 	runtime_is_open = false;
 	part_has_stopped = true;
 	hsa_monitor_forget();
+	serial_forget();
 }
 
 static const struct session_part hsa_part = {

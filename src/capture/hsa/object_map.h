@@ -16,9 +16,14 @@ struct object {
 	_Atomic uint64_t key; /* 0 = free, OBJECT_BUSY = being filled */
 	struct object *next;  /* set before the entry can be found, constant afterwards */
 	uint32_t kind;
-	_Atomic uint32_t is_shared; /* signals: see watch.h */
-	_Atomic uint64_t word;	    /* signals: the slot that watches it; kernels: the kernel id */
-	void *owner;		    /* doorbells and queues: the gate */
+	/* Signals, see watch.h: */
+	_Atomic uint32_t is_shared;
+	_Atomic uint32_t is_dependency; /* a packet or copy on the device has waited for it */
+	_Atomic uint32_t lent;		/* completions that are passed on to it by us */
+	_Atomic uint32_t was_lent;	/* since its value was last stored */
+	_Atomic uint32_t is_busy;	/* a spin lock: its tick words are changed */
+	_Atomic uint64_t word; /* signals: the slot that watches it; kernels: the kernel id */
+	void *owner;	       /* doorbells and queues: the gate */
 };
 
 #define OBJECT_BUSY	1u

@@ -4,6 +4,8 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
+#include "capture/hsa/intercepted.h"
+#include "capture/hsa/queue_mode.h"
 #include "capture/session.h"
 
 #define DESTROY_LIMIT_NS 2000000000u
@@ -12,22 +14,40 @@
  * one step. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static bool is_recording(void)
+{
+	return hsa_part_is_live() && session_is_on();
+}
+
 static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
 {
 	struct gate *gate;
 	int err = 0;
 
-	if (!hsa_part_is_live() || !session_is_on())
-		return;
 	pthread_mutex_lock(&open_lock);
 	gate = gate_find(queue);
 	if (gate)
 		gate->references++;
+	else if (mode == RECORD_QUEUE_INTERCEPT)
+		err = intercepted_open(queue, agent, false);
 	else
-		err = gate_open(queue, agent, mode);
+		err = gate_open(queue, agent, mode, &gate);
 	pthread_mutex_unlock(&open_lock);
 	if (err)
 		session_note("no memory for a queue: its packets are not seen");
+}
+
+static hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				 void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+				 uint32_t private_segment_size, uint32_t group_segment_size,
+				 hsa_queue_t **queue, enum record_queue_mode mode)
+{
+	if (mode == RECORD_QUEUE_INTERCEPT)
+		return hsa_next.hsa_amd_queue_intercept_create(agent, size, type, callback, data,
+							       private_segment_size,
+							       group_segment_size, queue);
+	return hsa_next.hsa_queue_create(agent, size, type, callback, data, private_segment_size,
+					 group_segment_size, queue);
 }
 
 hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -35,20 +55,22 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 				   void *data, uint32_t private_segment_size,
 				   uint32_t group_segment_size, hsa_queue_t **queue)
 {
-	hsa_status_t status = hsa_next.hsa_queue_create(
-		agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+	enum record_queue_mode mode =
+		is_recording() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
+	hsa_status_t status = queue_create(agent, size, type, callback, data, private_segment_size,
+					   group_segment_size, queue, mode);
 
-	if (status == HSA_STATUS_SUCCESS) {
-		/* Without it the device writes no ticks. */
-		if (hsa_next.hsa_amd_profiling_set_profiler_enabled && hsa_part_is_live() &&
-		    session_is_on())
-			hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
-		queue_opened(*queue, agent, RECORD_QUEUE_HARVEST);
-	}
+	if (status != HSA_STATUS_SUCCESS || mode == RECORD_QUEUE_UNKNOWN)
+		return status;
+	/* Without it the device writes no ticks. */
+	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
+		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
+	queue_opened(*queue, agent, mode);
 	return status;
 }
 
-/* Another tool's proxy: what it submits does not come through the tables. */
+/* Another tool's proxy. Registered before the tool itself can be, our handler runs last and sees what
+ * goes to the device. */
 hsa_status_t wrap_hsa_amd_queue_intercept_create(
 	hsa_agent_t agent_handle, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
@@ -58,8 +80,15 @@ hsa_status_t wrap_hsa_amd_queue_intercept_create(
 		agent_handle, size, type, callback, data, private_segment_size, group_segment_size,
 		queue);
 
-	if (status == HSA_STATUS_SUCCESS)
-		queue_opened(*queue, agent_handle, RECORD_QUEUE_OBSERVE);
+	if (status != HSA_STATUS_SUCCESS || !is_recording())
+		return status;
+	if (hsa_next.hsa_amd_profiling_set_profiler_enabled)
+		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
+	pthread_mutex_lock(&open_lock);
+	if (intercepted_open(*queue, agent_handle, true))
+		session_note(
+			"another tool's queue cannot be intercepted: its packets are not seen");
+	pthread_mutex_unlock(&open_lock);
 	return status;
 }
 
@@ -96,30 +125,34 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
  * application can see. */
 hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
 {
-	if (hsa_part_is_live() && session_is_on())
+	const struct gate *gate = is_recording() ? gate_find(queue) : NULL;
+
+	if (gate && gate->mode != RECORD_QUEUE_OBSERVE)
 		enable = 1;
 	return hsa_next.hsa_amd_profiling_set_profiler_enabled(queue, enable);
 }
 
 hsa_status_t wrap_hsa_amd_profiling_async_copy_enable(bool enable)
 {
-	return hsa_next.hsa_amd_profiling_async_copy_enable(
-		enable || (hsa_part_is_live() && session_is_on()));
+	return hsa_next.hsa_amd_profiling_async_copy_enable(enable || is_recording());
 }
 
 /* ---- the virtual write index ---- */
 
-/* NULL: the queue's own index is the one in use. */
 static struct gate *index_gate(const hsa_queue_t *queue)
 {
-	struct gate *gate = hsa_part_is_live() ? gate_find(queue) : NULL;
+	return hsa_part_is_live() ? gate_find(queue) : NULL;
+}
 
-	return gate && gate->mode == RECORD_QUEUE_HARVEST ? gate : NULL;
+/* NULL: the queue's own index is the one in use. */
+static struct gate *index_owner(struct gate *gate)
+{
+	return gate && gate_has_index(gate) ? gate : NULL;
 }
 
 static void reserved(struct gate *gate, uint64_t first, uint64_t count)
 {
-	if (count && gate_is_tracing(gate))
+	if (gate && count && gate_is_tracing(gate))
 		reservations_put(&gate->reservations, first, count);
 }
 
@@ -161,7 +194,7 @@ static void index_store(struct gate *gate, uint64_t value)
 #define WRAP_LOAD(order)                                                                           \
 	uint64_t wrap_hsa_queue_load_write_index_##order(const hsa_queue_t *queue)                 \
 	{                                                                                          \
-		struct gate *gate = index_gate(queue);                                             \
+		struct gate *gate = index_owner(index_gate(queue));                                \
                                                                                                    \
 		return gate ? index_load(gate)                                                     \
 			    : hsa_next.hsa_queue_load_write_index_##order(queue);                  \
@@ -171,11 +204,16 @@ static void index_store(struct gate *gate, uint64_t value)
 	void wrap_hsa_queue_store_write_index_##order(const hsa_queue_t *queue, uint64_t value)    \
 	{                                                                                          \
 		struct gate *gate = index_gate(queue);                                             \
+		uint64_t first;                                                                    \
                                                                                                    \
-		if (gate)                                                                          \
+		if (index_owner(gate)) {                                                           \
 			index_store(gate, value);                                                  \
-		else                                                                               \
-			hsa_next.hsa_queue_store_write_index_##order(queue, value);                \
+			return;                                                                    \
+		}                                                                                  \
+		first = hsa_next.hsa_queue_load_write_index_relaxed(queue);                        \
+		hsa_next.hsa_queue_store_write_index_##order(queue, value);                        \
+		if (value > first)                                                                 \
+			reserved(gate, first, value - first);                                      \
 	}
 
 #define WRAP_CAS(order)                                                                            \
@@ -183,18 +221,27 @@ static void index_store(struct gate *gate, uint64_t value)
 							uint64_t expected, uint64_t value)         \
 	{                                                                                          \
 		struct gate *gate = index_gate(queue);                                             \
+		uint64_t first;                                                                    \
                                                                                                    \
-		return gate ? index_cas(gate, expected, value)                                     \
-			    : hsa_next.hsa_queue_cas_write_index_##order(queue, expected, value);  \
+		if (index_owner(gate))                                                             \
+			return index_cas(gate, expected, value);                                   \
+		first = hsa_next.hsa_queue_cas_write_index_##order(queue, expected, value);        \
+		if (first == expected && value > first)                                            \
+			reserved(gate, first, value - first);                                      \
+		return first;                                                                      \
 	}
 
 #define WRAP_ADD(order)                                                                            \
 	uint64_t wrap_hsa_queue_add_write_index_##order(const hsa_queue_t *queue, uint64_t value)  \
 	{                                                                                          \
 		struct gate *gate = index_gate(queue);                                             \
+		uint64_t first;                                                                    \
                                                                                                    \
-		return gate ? index_add(gate, value)                                               \
-			    : hsa_next.hsa_queue_add_write_index_##order(queue, value);            \
+		if (index_owner(gate))                                                             \
+			return index_add(gate, value);                                             \
+		first = hsa_next.hsa_queue_add_write_index_##order(queue, value);                  \
+		reserved(gate, first, value);                                                      \
+		return first;                                                                      \
 	}
 
 WRAP_LOAD(scacquire)

@@ -4,16 +4,14 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "capture/hsa/hsa_anchors.h"
+#include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
 #define LOOK_AHEAD	 64
-#define TICKS_LATE_NS	 100000000u /* a value without ticks for so long: none will come */
-#define STALE_COPY_NS	 100000u
 #define GIVE_UP_YIELDS	 100000u
-#define PHASE_MASK	 7u
-#define STATE(seq, name) ((uint64_t)(seq) << 3 | (name))
+#define PHASE_MASK	 ((1u << SLOT_PHASE_BITS) - 1)
+#define STATE(seq, name) ((uint64_t)(seq) << SLOT_PHASE_BITS | (name))
 
 static _Atomic(struct slot_ring *) rings[SLOT_RING_MOST];
 static _Atomic uint32_t ring_count = 1;
@@ -67,8 +65,8 @@ void slot_ring_make_signals(struct slot_ring *ring)
 /* The device may write to its signal yet. */
 static bool slot_is_abandoned(const struct slot *slot)
 {
-	return slot->kind == SLOT_OWN && (slot->untimed == RECORD_UNTIMED_QUEUE_DESTROYED ||
-					  slot->untimed == RECORD_UNTIMED_SHUTDOWN);
+	return slot->signal == slot->own && (slot->untimed == RECORD_UNTIMED_QUEUE_DESTROYED ||
+					     slot->untimed == RECORD_UNTIMED_SHUTDOWN);
 }
 
 void slot_ring_drop_signals(struct slot_ring *ring, bool forget)
@@ -93,42 +91,13 @@ struct slot *slot_take(struct slot_ring *ring, uint64_t *ret_sequence)
 			return NULL;
 	} while (!atomic_compare_exchange_weak(&ring->tail, &tail, tail + 1));
 	slot = &ring->slots[tail & ring->mask];
-	slot->watched = NULL;
+	atomic_store_explicit(&slot->watched, NULL, memory_order_relaxed);
 	slot->untimed = RECORD_UNTIMED_NO;
-	slot->start = slot->end = slot->low_ns = 0;
+	slot->start = slot->end = slot->low_ns = slot->old_start = slot->old_end = 0;
 	slot->signal = NULL;
 	atomic_store_explicit(&slot->state, STATE(tail, SLOT_PREPARING), memory_order_release);
 	*ret_sequence = tail;
 	return slot;
-}
-
-static int64_t value_read(amd_signal_t *signal)
-{
-	return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
-}
-
-bool slot_use_own(struct slot *slot)
-{
-	amd_signal_t *own = slot->own;
-
-	slot->kind = SLOT_OWN;
-	slot->signal = own;
-	if (!own)
-		return false;
-	/* The device has not got the packet yet; the doorbell publishes these stores. */
-	__atomic_store_n(&own->start_ts, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->end_ts, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&own->value, 1, __ATOMIC_RELAXED);
-	return true;
-}
-
-void slot_use_watched(struct slot *slot, enum slot_kind kind, struct object *watched)
-{
-	slot->kind = kind;
-	slot->watched = watched;
-	slot->signal = (amd_signal_t *)(uintptr_t)atomic_load_explicit(&watched->key,
-								       memory_order_relaxed);
-	slot->value = value_read(slot->signal);
 }
 
 static bool slot_move(struct slot *slot, uint64_t sequence, enum slot_phase from,
@@ -151,14 +120,13 @@ void slot_cancel(struct slot *slot, uint64_t sequence)
 		slot_move(slot, sequence, SLOT_PENDING, SLOT_RECORDED);
 }
 
-struct slot_result {
-	uint32_t untimed;
-	uint64_t start;
-	uint64_t end;
-};
+static const struct completion_source *source_of(const struct slot *slot)
+{
+	return atomic_load_explicit(&slot->source, memory_order_relaxed);
+}
 
 /* By who has claimed the slot. */
-static void slot_conclude(struct slot *slot, uint64_t sequence, const struct slot_result *result)
+static void slot_conclude(struct slot *slot, uint64_t sequence, const struct completion *result)
 {
 	slot->untimed = result->untimed;
 	slot->start = result->untimed ? 0 : result->start;
@@ -168,47 +136,13 @@ static void slot_conclude(struct slot *slot, uint64_t sequence, const struct slo
 
 /* Of all who try, one succeeds. */
 static bool slot_finish(struct slot *slot, uint64_t sequence, enum slot_phase from,
-			const struct slot_result *result)
+			const struct completion *result)
 {
 	if (!slot_move(slot, sequence, from, SLOT_CLAIMED))
 		return false;
+	if (source_of(slot)->pass_on && from == SLOT_PENDING)
+		source_of(slot)->pass_on(slot, result);
 	slot_conclude(slot, sequence, result);
-	return true;
-}
-
-/* True when both ticks are there. The device may be writing them: end last. */
-static bool ticks_read(amd_signal_t *signal, struct slot_result *result)
-{
-	result->end = __atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
-	result->start = __atomic_load_n(&signal->start_ts, __ATOMIC_ACQUIRE);
-	return result->start && result->end;
-}
-
-/* A copy's times are the runtime's to know: on a copy engine they are not in the signal. */
-static void copy_times(const struct slot *slot, struct slot_result *result)
-{
-	hsa_amd_profiling_async_copy_time_t time = {0};
-	hsa_signal_t signal = {(uint64_t)(uintptr_t)slot->signal};
-	uint64_t offset = hsa_anchors_host_offset();
-
-	result->untimed = RECORD_UNTIMED_ZERO_TICK;
-	if (!hsa_next.hsa_amd_profiling_get_async_copy_time ||
-	    hsa_next.hsa_amd_profiling_get_async_copy_time(signal, &time) != HSA_STATUS_SUCCESS ||
-	    !time.start || !time.end)
-		return;
-	result->start = time.start + offset;
-	result->end = time.end + offset;
-	/* The times of the signal's previous copy: this one left none. */
-	if (result->end + STALE_COPY_NS < slot->submit_ns)
-		return;
-	result->untimed = RECORD_UNTIMED_NO;
-}
-
-static bool copy_is_over(struct slot *slot, struct slot_result *result, bool certain)
-{
-	if (!certain && value_read(slot->signal) >= slot->value)
-		return false;
-	copy_times(slot, result);
 	return true;
 }
 
@@ -218,7 +152,7 @@ bool slot_settle(uint64_t reference, enum record_untimed cause, bool certain)
 		atomic_load_explicit(&rings[reference >> 48], memory_order_acquire);
 	uint64_t sequence = reference & 0xffffffffffffull;
 	struct slot *slot = &ring->slots[sequence & ring->mask];
-	struct slot_result result = {.untimed = cause};
+	struct completion result = {.untimed = cause};
 	bool over;
 
 	/* Not even submitted, and its signal is used again. */
@@ -229,8 +163,8 @@ bool slot_settle(uint64_t reference, enum record_untimed cause, bool certain)
 	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_CLAIMED))
 		return true;
 	result.untimed = RECORD_UNTIMED_NO;
-	over = slot->kind == SLOT_COPY ? copy_is_over(slot, &result, certain)
-				       : ticks_read(slot->signal, &result);
+	/* Of a dispatch the ticks tell, whatever is certain. */
+	over = source_of(slot)->is_over(slot, certain || !source_of(slot)->is_copy, &result);
 	if (!over)
 		result.untimed = cause;
 	slot_conclude(slot, sequence, &result);
@@ -245,56 +179,42 @@ bool slot_reference_is_copy(uint64_t reference)
 	return ring && !ring->tag;
 }
 
-static bool own_poll(struct slot *slot, uint64_t sequence)
+static bool slot_poll(struct slot *slot, uint64_t sequence)
 {
-	struct slot_result result = {0};
+	struct completion result = {0};
 
-	if (value_read(slot->signal) > 0)
-		return false;
-	if (!ticks_read(slot->signal, &result))
-		result.untimed = RECORD_UNTIMED_ZERO_TICK;
-	return slot_finish(slot, sequence, SLOT_PENDING, &result);
+	return source_of(slot)->is_over(slot, false, &result) &&
+	       slot_finish(slot, sequence, SLOT_PENDING, &result);
 }
 
-/* Decremented, and still no ticks: the device writes them first, unless it writes none. */
-static bool ticks_are_late(struct slot *slot)
+/* The device may be done only now, after the slot was recorded as untimed. */
+static void owed_poll(struct slot *slot, uint64_t sequence)
 {
-	uint64_t now = session_now_ns();
+	struct completion result = {0};
 
-	if (!slot->low_ns)
-		slot->low_ns = now;
-	return now - slot->low_ns > TICKS_LATE_NS;
+	if (!source_of(slot)->is_over(slot, false, &result) ||
+	    !slot_move(slot, sequence, SLOT_OWED, SLOT_CLAIMED))
+		return;
+	source_of(slot)->pass_on(slot, &result);
+	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED), memory_order_release);
 }
 
-static bool watched_is_over(struct slot *slot, struct slot_result *result)
+static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring *ring)
 {
-	bool is_low;
-
-	if (slot->kind == SLOT_COPY)
-		return copy_is_over(slot, result, false);
-	is_low = value_read(slot->signal) < slot->value;
-	if (ticks_read(slot->signal, result))
-		return true;
-	result->untimed = RECORD_UNTIMED_ZERO_TICK;
-	return is_low && ticks_are_late(slot);
-}
-
-static bool watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring *ring)
-{
-	struct slot_result result = {0};
+	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	uint64_t reference = slot_reference(ring, sequence);
-	bool finished = false;
+	uint64_t state;
 
 	/* Sequentially consistent against slot_await_monitor: either the destroying thread, which
 	 * has settled the slot before, sees what we look at, or we see that it is settled. */
-	atomic_store(&monitor_looks_at, slot->signal);
-	if (atomic_load(&slot->state) == STATE(sequence, SLOT_PENDING) &&
-	    watched_is_over(slot, &result))
-		finished = slot_finish(slot, sequence, SLOT_PENDING, &result);
-	if (finished)
-		atomic_compare_exchange_strong(&slot->watched->word, &reference, 0);
+	atomic_store(&monitor_looks_at,
+		     watched ? (const amd_signal_t *)(uintptr_t)atomic_load(&watched->key) : NULL);
+	state = atomic_load(&slot->state);
+	if (state == STATE(sequence, SLOT_OWED))
+		owed_poll(slot, sequence);
+	else if (state == STATE(sequence, SLOT_PENDING) && slot_poll(slot, sequence) && watched)
+		atomic_compare_exchange_strong(&watched->word, &reference, 0);
 	atomic_store(&monitor_looks_at, NULL);
-	return finished;
 }
 
 void slot_await_monitor(const amd_signal_t *signal)
@@ -307,7 +227,7 @@ static void record_done(const struct slot_ring *ring, const struct slot *slot)
 {
 	struct writer *w = session_writer();
 
-	if (slot->kind == SLOT_COPY) {
+	if (source_of(slot)->is_copy) {
 		struct record_copy_done copy = {
 			.copy_id = slot->subject, .start = slot->start, .end = slot->end};
 
@@ -332,18 +252,19 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool monitor
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
 	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+	uint64_t phase = state & PHASE_MASK;
 
 	if (state == STATE(sequence, SLOT_RECORDED))
 		return true;
-	if (state == STATE(sequence, SLOT_PENDING)) {
-		if (slot->kind == SLOT_OWN)
-			own_poll(slot, sequence);
+	if (state >> SLOT_PHASE_BITS == sequence && (phase == SLOT_PENDING || phase == SLOT_OWED)) {
+		if (!source_of(slot)->is_watching)
+			slot_poll(slot, sequence);
 		else if (monitor)
 			watched_poll(slot, sequence, ring);
 		state = atomic_load_explicit(&slot->state, memory_order_acquire);
 	}
 	if (state != STATE(sequence, SLOT_DONE))
-		return false;
+		return state == STATE(sequence, SLOT_RECORDED);
 	record_done(ring, slot);
 	++*recorded;
 	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED), memory_order_relaxed);
@@ -381,38 +302,159 @@ uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor)
 	return recorded;
 }
 
-static void slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_untimed cause)
+/* Recorded as untimed; the application's completion is owed until the device is done. */
+static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequence,
+		     enum record_untimed cause)
+{
+	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_CLAIMED))
+		return false;
+	slot->untimed = cause;
+	record_done(ring, slot);
+	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_OWED), memory_order_release);
+	return true;
+}
+
+/* True when nothing is left to do for the slot. */
+static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_untimed cause)
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
-	struct slot_result result = {.untimed = cause};
+	struct completion result = {.untimed = cause};
 	uint64_t reference = slot_reference(ring, sequence);
+	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	uint32_t recorded = 0;
 
 	/* A thread that is just taking or settling the slot is given a moment. */
 	for (uint32_t i = 0; !slot_collect(ring, sequence, false, &recorded); i++) {
 		if (i == GIVE_UP_YIELDS)
-			return;
-		if (!slot_finish(slot, sequence, SLOT_PENDING, &result))
+			return true;
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) ==
+		    STATE(sequence, SLOT_OWED))
+			return false;
+		if (source_of(slot) && source_of(slot)->pass_on) {
+			if (slot_owe(ring, slot, sequence, cause))
+				return false;
 			sched_yield();
+		} else if (!slot_finish(slot, sequence, SLOT_PENDING, &result)) {
+			sched_yield();
+		}
 	}
-	if (slot->watched)
-		atomic_compare_exchange_strong(&slot->watched->word, &reference, 0);
+	if (watched)
+		atomic_compare_exchange_strong(&watched->word, &reference, 0);
+	return true;
+}
+
+/* Not for ever: a collector may be stuck in a runtime that has failed. */
+static bool collector_await(struct slot_ring *ring)
+{
+	for (uint32_t i = 0; !collector_try(ring); i++) {
+		if (i == GIVE_UP_YIELDS)
+			return false;
+		sched_yield();
+	}
+	return true;
 }
 
 void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 {
 	uint64_t tail, head;
 
-	/* Not for ever: a collector may be stuck in a runtime that has failed. */
-	for (uint32_t i = 0; !collector_try(ring); i++) {
-		if (i == GIVE_UP_YIELDS)
-			return;
-		sched_yield();
-	}
+	if (!collector_await(ring))
+		return;
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	for (; head < tail; head++)
-		slot_give_up(ring, head, cause);
+	for (uint64_t i = head; i < tail; i++) {
+		if (slot_give_up(ring, i, cause) && i == head)
+			head++;
+	}
+	atomic_store_explicit(&ring->head, head, memory_order_release);
+	collector_leave(ring);
+}
+
+/* ---- what is owed to the application ---- */
+
+static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
+{
+	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+	uint64_t phase = state & PHASE_MASK;
+
+	if ((phase != SLOT_PENDING && phase != SLOT_OWED) || source_of(slot) != &completion_borrow)
+		return false;
+	if (signal && atomic_load_explicit(&slot->watched, memory_order_relaxed) != signal)
+		return false;
+	*ret_state = state;
+	return slot_move(slot, state >> SLOT_PHASE_BITS, (enum slot_phase)phase, SLOT_CLAIMED);
+}
+
+/* By who claimed the slot from STATE. False: the device is not done, and the claim stands. */
+static bool slot_pass_on(struct slot *slot, uint64_t state)
+{
+	uint64_t sequence = state >> SLOT_PHASE_BITS;
+	struct completion result = {0};
+
+	if (!source_of(slot)->is_over(slot, false, &result))
+		return false;
+	source_of(slot)->pass_on(slot, &result);
+	if ((state & PHASE_MASK) == SLOT_PENDING)
+		slot_conclude(slot, sequence, &result);
+	else
+		atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED),
+				      memory_order_release);
+	return true;
+}
+
+static void ring_pass_on(struct slot_ring *ring, struct object *signal, bool gone)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+	for (; head < tail; head++) {
+		struct slot *slot = &ring->slots[head & ring->mask];
+		uint64_t state;
+
+		if (!slot_claim_owed(slot, signal, &state) || slot_pass_on(slot, state))
+			continue;
+		if (gone) {
+			atomic_store_explicit(&slot->watched, NULL, memory_order_relaxed);
+			atomic_fetch_sub_explicit(&signal->lent, 1, memory_order_relaxed);
+		}
+		atomic_store_explicit(&slot->state, state, memory_order_release);
+	}
+}
+
+void slots_pass_on(struct object *signal, bool gone)
+{
+	uint32_t count = atomic_load(&ring_count);
+
+	for (uint32_t i = 1; i < count; i++) {
+		struct slot_ring *ring = atomic_load_explicit(&rings[i], memory_order_acquire);
+
+		if (ring)
+			ring_pass_on(ring, signal, gone);
+	}
+}
+
+void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
+{
+	uint64_t tail, head;
+
+	if (slot_ring_is_empty(ring) || !collector_await(ring))
+		return;
+	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	for (; head < tail; head++) {
+		struct slot *slot = &ring->slots[head & ring->mask];
+		struct completion untimed = {.untimed = slot->untimed};
+		uint64_t state;
+
+		if (!slot_claim_owed(slot, NULL, &state) ||
+		    (!runtime_is_gone && slot_pass_on(slot, state)))
+			continue;
+		/* Only takes it off the books. */
+		atomic_store_explicit(&slot->watched, NULL, memory_order_relaxed);
+		source_of(slot)->pass_on(slot, &untimed);
+		atomic_store_explicit(&slot->state, STATE(head, SLOT_RECORDED),
+				      memory_order_release);
+	}
 	atomic_store_explicit(&ring->head, head, memory_order_release);
 	collector_leave(ring);
 }
@@ -433,4 +475,16 @@ uint64_t slot_ring_outstanding(const struct slot_ring *ring)
 	uint64_t head = atomic_load(&ring->head);
 
 	return atomic_load(&ring->tail) - head;
+}
+
+bool slot_is_finished(const struct slot_ring *ring, uint64_t sequence)
+{
+	uint64_t state;
+
+	if (atomic_load_explicit(&ring->head, memory_order_acquire) > sequence)
+		return true;
+	state = atomic_load_explicit(&ring->slots[sequence & ring->mask].state,
+				     memory_order_acquire);
+	return state != STATE(sequence, SLOT_PREPARING) && state != STATE(sequence, SLOT_PENDING) &&
+	       state != STATE(sequence, SLOT_CLAIMED);
 }

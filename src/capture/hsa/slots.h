@@ -3,10 +3,8 @@
  * A ring of slots per queue (and one for all copies) in the order of submission. The submitting
  * thread takes a slot at the tail; whoever holds the ring's collector lock (mostly the monitor
  * thread) looks at the oldest ones, copies the ticks out, writes the DONE record and frees from
- * the head. A dispatch without a completion signal of its own gets the slot's memory-only signal,
- * which nobody else looks at. A signal of the application's is left as it is, and its ticks are
- * copied before it can be used again: by the collector, or by the thread that uses or destroys it
- * (watch.h). Both may try: a slot is finished by whoever moves its state from PENDING to CLAIMED.
+ * the head. How a slot's completion is seen is its source's business (completion.h). Several may
+ * try: a slot is finished by whoever moves its state from PENDING to CLAIMED.
  *
  * Sequence numbers never repeat, so a stale reference to a slot cannot finish its next user. */
 #ifndef CAPTURE_HSA_SLOTS_H
@@ -21,30 +19,31 @@
 #include "capture/hsa/object_map.h"
 #include "record/record.h"
 
-enum slot_kind {
-	SLOT_OWN,     /* a dispatch with the slot's own signal */
-	SLOT_WATCHED, /* a dispatch with a signal of the application's */
-	SLOT_COPY,    /* an async copy; its signal is always the application's */
-};
-
 enum slot_phase {
 	SLOT_PREPARING = 1, /* the submitting thread's */
 	SLOT_PENDING,	    /* the device's */
 	SLOT_CLAIMED,	    /* being finished */
 	SLOT_DONE,	    /* ticks copied, not yet recorded */
+	SLOT_OWED, /* recorded as untimed; the application is still to get its completion */
 	SLOT_RECORDED,
 };
 
+#define SLOT_PHASE_BITS 3
+
+struct completion_source;
+
 struct slot {
-	_Atomic uint64_t state; /* sequence << 3 | enum slot_phase */
-	amd_signal_t *own;	/* kept for the slot's life; NULL: could not be made */
-	amd_signal_t *signal;	/* what the device decrements */
-	struct object *watched; /* the application's signal, or NULL */
-	uint64_t subject;	/* packet index or copy id */
-	int64_t value;		/* of the application's signal at submission */
+	_Atomic uint64_t state;		  /* sequence << SLOT_PHASE_BITS | enum slot_phase */
+	amd_signal_t *own;		  /* kept for the slot's life; NULL: could not be made */
+	amd_signal_t *signal;		  /* what the device decrements */
+	_Atomic(struct object *) watched; /* the application's signal, or NULL */
+	_Atomic(const struct completion_source *) source;
+	uint64_t subject; /* packet index or copy id */
+	int64_t value;	  /* of the application's signal at submission */
 	uint64_t submit_ns;
-	uint64_t low_ns; /* collector's: when the value was first seen lower without ticks */
-	uint32_t kind;
+	uint64_t old_start; /* the tick words at submission: what the device has not written */
+	uint64_t old_end;
+	uint64_t low_ns;  /* collector's: when the value was first seen lower without ticks */
 	uint32_t untimed; /* from here on: the result */
 	uint64_t start;
 	uint64_t end;
@@ -72,9 +71,6 @@ void slot_ring_drop_signals(struct slot_ring *ring, bool forget);
 
 /* A slot in PREPARING, or NULL when none is free. Any thread. */
 struct slot *slot_take(struct slot_ring *ring, uint64_t *ret_sequence);
-/* How the device will tell that it is done. Own: false when the slot has no signal. */
-bool slot_use_own(struct slot *slot);
-void slot_use_watched(struct slot *slot, enum slot_kind kind, struct object *watched);
 /* Gives the slot to the device. False: another thread finished it already (shared signal). */
 bool slot_submit(struct slot *slot, uint64_t sequence);
 /* The submission did not happen: nothing will be recorded. */
@@ -91,17 +87,26 @@ static inline uint64_t slot_reference(const struct slot_ring *ring, uint64_t seq
 bool slot_settle(uint64_t reference, enum record_untimed cause, bool certain);
 bool slot_reference_is_copy(uint64_t reference);
 
+/* Passes on to SIGNAL, which is about to be stored to or destroyed, what the device has completed
+ * for it. GONE: and never anything again. */
+void slots_pass_on(struct object *signal, bool gone);
+
 /* Records what is finished, looking past at most 64 that are not. Returns how many, 0 also when
  * another thread is at it. MONITOR: the monitor thread, which alone looks at signals of the
  * application's. */
 uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor);
 
-/* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. */
+/* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. What
+ * is owed to the application stays in the ring, for the monitor. */
 void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
+/* The device will complete nothing more: passes on what it has completed (not when the runtime is
+ * gone, too), and forgets the rest. */
+void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone);
 
 bool slot_ring_is_being_collected(const struct slot_ring *ring);
 bool slot_ring_is_empty(const struct slot_ring *ring);
 uint64_t slot_ring_outstanding(const struct slot_ring *ring);
+bool slot_is_finished(const struct slot_ring *ring, uint64_t sequence);
 
 /* Returns when the monitor is not looking at SIGNAL: it may be destroyed then. */
 void slot_await_monitor(const amd_signal_t *signal);

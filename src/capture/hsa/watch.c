@@ -1,5 +1,7 @@
 #include "capture/hsa/watch.h"
 
+#include <sched.h>
+
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
@@ -19,12 +21,59 @@ enum record_untimed watch_begin(struct object *signal, uint64_t reference)
 	/* Earlier users may be at work yet; which one, nobody can say. */
 	if (atomic_load_explicit(&signal->is_shared, memory_order_acquire))
 		return RECORD_UNTIMED_SHARED_SIGNAL;
-	last = atomic_exchange_explicit(&signal->word, reference, memory_order_acq_rel);
+	last = atomic_exchange(&signal->word, reference);
 	if (!last || slot_settle(last, RECORD_UNTIMED_SHARED_SIGNAL, false))
 		return RECORD_UNTIMED_NO;
 	atomic_store_explicit(&signal->is_shared, 1, memory_order_release);
 	watch_cancel(signal, reference);
 	return RECORD_UNTIMED_SHARED_SIGNAL;
+}
+
+static amd_signal_t *watched_block(const struct object *signal)
+{
+	return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&signal->key, memory_order_relaxed);
+}
+
+/* True when the use is over, which is then settled. */
+static bool use_is_over(const struct object *signal, uint64_t last)
+{
+	const amd_signal_t *block = watched_block(signal);
+
+	if (slot_reference_is_copy(last) || !__atomic_load_n(&block->end_ts, __ATOMIC_ACQUIRE) ||
+	    !__atomic_load_n(&block->start_ts, __ATOMIC_ACQUIRE))
+		return false;
+	return slot_settle(last, RECORD_UNTIMED_SHARED_SIGNAL, false);
+}
+
+bool watch_should_borrow(struct object *signal)
+{
+	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
+
+	if (atomic_load_explicit(&signal->is_dependency, memory_order_relaxed))
+		return false;
+	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
+		return true;
+	return last && !use_is_over(signal, last);
+}
+
+void watch_depend(hsa_signal_t signal)
+{
+	struct object *entry = signal.handle ? watch_find(signal) : NULL;
+
+	if (entry && !atomic_load_explicit(&entry->is_dependency, memory_order_relaxed))
+		atomic_store_explicit(&entry->is_dependency, 1, memory_order_relaxed);
+}
+
+void watch_clear_ticks(struct object *signal)
+{
+	amd_signal_t *block = watched_block(signal);
+
+	/* Ticks that are just being passed on were decided before watch_begin. Sequentially
+	 * consistent against ticks_pass_on. */
+	while (atomic_load(&signal->is_busy))
+		sched_yield();
+	__atomic_store_n(&block->start_ts, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&block->end_ts, 0, __ATOMIC_RELAXED);
 }
 
 void watch_cancel(struct object *signal, uint64_t reference)
@@ -41,6 +90,19 @@ void watch_pass(hsa_signal_t signal)
 		watch_begin(entry, 0);
 }
 
+/* What the device has completed for a signal is there before the application changes its value: it
+ * may know from elsewhere that the packets are done. */
+static void watch_pass_on(struct object *signal, bool gone)
+{
+	if (!atomic_load_explicit(&signal->was_lent, memory_order_relaxed))
+		return;
+	if (atomic_load_explicit(&signal->lent, memory_order_relaxed))
+		slots_pass_on(signal, gone);
+	slot_await_monitor(watched_block(signal));
+	if (!atomic_load_explicit(&signal->lent, memory_order_relaxed))
+		atomic_store_explicit(&signal->was_lent, 0, memory_order_relaxed);
+}
+
 /* The application resets a signal: whatever used it is over. Ticks outlive that; a copy's times
  * are taken now, because its end shows in the value only. */
 static void watch_store(struct object *signal)
@@ -50,19 +112,21 @@ static void watch_store(struct object *signal)
 	if (last && slot_reference_is_copy(last) &&
 	    atomic_compare_exchange_strong(&signal->word, &last, 0))
 		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
+	watch_pass_on(signal, false);
 	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
 		atomic_store_explicit(&signal->is_shared, 0, memory_order_release);
 }
 
 static void watch_end(struct object *signal)
 {
-	uint64_t key = atomic_load_explicit(&signal->key, memory_order_relaxed);
+	amd_signal_t *block = watched_block(signal);
 	uint64_t last = atomic_exchange(&signal->word, 0);
 
 	if (last)
 		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
+	watch_pass_on(signal, true);
 	object_map_remove(signal);
-	slot_await_monitor((amd_signal_t *)(uintptr_t)key);
+	slot_await_monitor(block);
 }
 
 static void watch_add(hsa_status_t status, const hsa_signal_t *signal)

@@ -1,0 +1,134 @@
+/* intercept-hip: the HIP program that `dagtap-bench intercept` runs untraced and traced. Prints one
+ * "name value" line a figure, in ns: the median hipGraphLaunch call of a big graph, and what HIP's
+ * own events say about kernels. No kernel computes anything here; `mix` is meant to take no time,
+ * `rotate` some, `branch` so much that a host's delays are small beside it: HIP 5.2.3 puts barrier
+ * packets around a hipExtLaunchKernel with events and takes their times. */
+#include "../examples/hip/common/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+#define GRAPH_NODES	4096
+#define GRAPH_ROUNDS	9
+#define ELAPSED_KERNELS 400
+#define ELAPSED_ROUNDS	9
+#define EXT_ROUNDS	31
+#define ROUNDS_MOST	31
+#define WORDS		64
+
+static double rounds[ROUNDS_MOST];
+static hipStream_t stream;
+static uint32_t *data;
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void print_median(const char *name, size_t count)
+{
+	qsort(rounds, count, sizeof(*rounds), compare);
+	printf("%s %.3f\n", name, rounds[count / 2]);
+}
+
+static hipGraphExec_t capture(int kernel, uint32_t nodes)
+{
+	hipGraph_t graph;
+	hipGraphExec_t exec;
+
+	HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t count = WORDS;
+		void *arguments[] = {&data, &i, &count};
+
+		example_capture(&example_kernels[kernel], 1, WORDS, arguments, stream);
+	}
+	HIP_CHECK(hipStreamEndCapture(stream, &graph));
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+	HIP_CHECK(hipGraphDestroy(graph));
+	return exec;
+}
+
+/* The call alone: the device's own time would hide what a tracer costs. */
+static double time_launch(hipGraphExec_t exec)
+{
+	uint64_t since = clock_now_ns();
+	double ns;
+
+	HIP_CHECK(hipGraphLaunch(exec, stream));
+	ns = (double)(clock_now_ns() - since);
+	HIP_CHECK(hipStreamSynchronize(stream));
+	return ns;
+}
+
+static void time_graph(void)
+{
+	hipGraphExec_t exec = capture(MIX, GRAPH_NODES);
+
+	time_launch(exec);
+	for (int i = 0; i < GRAPH_ROUNDS; i++)
+		rounds[i] = time_launch(exec);
+	print_median("graph_call", GRAPH_ROUNDS);
+	HIP_CHECK(hipGraphExecDestroy(exec));
+}
+
+static double elapsed_ns(hipEvent_t start, hipEvent_t stop)
+{
+	float ms;
+
+	HIP_CHECK(hipEventSynchronize(stop));
+	HIP_CHECK(hipEventElapsedTime(&ms, start, stop));
+	return (double)ms * 1e6;
+}
+
+static void time_events(hipEvent_t start, hipEvent_t stop)
+{
+	hipGraphExec_t exec = capture(ROTATE, ELAPSED_KERNELS);
+
+	for (int i = 0; i < ELAPSED_ROUNDS; i++) {
+		HIP_CHECK(hipEventRecord(start, stream));
+		HIP_CHECK(hipGraphLaunch(exec, stream));
+		HIP_CHECK(hipEventRecord(stop, stream));
+		rounds[i] = elapsed_ns(start, stop);
+	}
+	print_median("elapsed", ELAPSED_ROUNDS);
+	HIP_CHECK(hipGraphExecDestroy(exec));
+}
+
+static void time_ext_launch(hipEvent_t start, hipEvent_t stop)
+{
+	dim3 one = {1, 1, 1}, block = {WORDS, 1, 1};
+
+	for (uint32_t i = 0; i < EXT_ROUNDS; i++) {
+		uint32_t count = WORDS;
+		void *arguments[] = {&data, &data, &i, &count};
+
+		HIP_CHECK(hipExtLaunchKernel(&example_kernels[BRANCH], one, block, arguments, 0,
+					     stream, start, stop, 0));
+		rounds[i] = elapsed_ns(start, stop);
+	}
+	print_median("ext_launch", EXT_ROUNDS);
+}
+
+int main(void)
+{
+	hipEvent_t start, stop;
+
+	kernels_register();
+	HIP_CHECK(hipMalloc((void **)&data, WORDS * sizeof(*data)));
+	HIP_CHECK(hipStreamCreate(&stream));
+	HIP_CHECK(hipEventCreate(&start));
+	HIP_CHECK(hipEventCreate(&stop));
+	time_graph();
+	time_events(start, stop);
+	time_ext_launch(start, stop);
+	HIP_CHECK(hipEventDestroy(stop));
+	HIP_CHECK(hipEventDestroy(start));
+	HIP_CHECK(hipStreamDestroy(stream));
+	HIP_CHECK(hipFree(data));
+	return 0;
+}

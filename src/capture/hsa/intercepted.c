@@ -1,0 +1,102 @@
+#include "capture/hsa/intercepted.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include "capture/hsa/gate_pass.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/session.h"
+
+#define HOLD_SPINS    1000
+#define HOLD_LIMIT_NS 20000000u
+
+static bool is_recorded(const struct gate *gate)
+{
+	return hsa_part_is_live() && gate_is_tracing(gate) &&
+	       atomic_load_explicit(&gate->state, memory_order_relaxed) == GATE_LIVE;
+}
+
+/* Counting (gate_count) holds the gate for a moment. Not for ever: a signal handler may have
+ * interrupted the holder on this very thread. */
+static bool hold(struct gate *gate)
+{
+	uint64_t deadline_ns = 0, now_ns;
+
+	for (int i = 0; is_recorded(gate); i++) {
+		if (gate_try_hold(gate))
+			return true;
+		__builtin_ia32_pause();
+		if (i < HOLD_SPINS)
+			continue;
+		sched_yield();
+		now_ns = session_now_ns();
+		deadline_ns = deadline_ns ? deadline_ns : now_ns + HOLD_LIMIT_NS;
+		if (now_ns > deadline_ns)
+			return false;
+	}
+	return false;
+}
+
+/* USER_INDEX: where the program reserved the first packet. */
+static void treat(struct gate *gate, union packet *packets, uint64_t count, uint64_t user_index)
+{
+	struct pass pass = {
+		.gate = gate,
+		.index = atomic_load_explicit(&gate->next, memory_order_relaxed),
+		.reserved = user_index,
+	};
+
+	pass_begin(&pass);
+	for (uint64_t i = 0; i < count; i++, pass.index++, pass.reserved++)
+		pass_packet(&pass, &packets[i],
+			    atomic_load_explicit(&packets[i].header, memory_order_relaxed));
+	atomic_store_explicit(&gate->next, pass.index, memory_order_release);
+}
+
+/* By the runtime, for one packet or for many, one call at a time for each queue, on the thread that
+ * rings or on one of its own. What is handed on is as many packets, in one piece up to a ring's
+ * length. */
+static void handle(const void *packets, uint64_t count, uint64_t user_index, void *data,
+		   hsa_amd_queue_intercept_packet_writer writer)
+{
+	struct gate *gate = data;
+	const char *from = packets;
+	uint64_t most = (gate->reservations.mask + 1) / 2;
+
+	while (count) {
+		uint64_t part = count < most ? count : most;
+
+		if (!hold(gate)) {
+			writer(from, count);
+			return;
+		}
+		memcpy(gate->staging, from, part * sizeof(union packet));
+		treat(gate, gate->staging, part, user_index);
+		/* Before the writer, which may wait for the device. */
+		gate_leave(gate);
+		writer(gate->staging, part);
+		hsa_monitor_wake();
+		from += part * sizeof(union packet);
+		user_index += part;
+		count -= part;
+	}
+}
+
+int intercepted_open(hsa_queue_t *queue, hsa_agent_t agent, bool is_chained)
+{
+	struct gate *gate;
+	int err = gate_open(queue, agent, RECORD_QUEUE_INTERCEPT, &gate);
+
+	if (err)
+		return err;
+	gate->is_chained = is_chained;
+	if (hsa_next.hsa_amd_queue_intercept_register &&
+	    hsa_next.hsa_amd_queue_intercept_register(queue, handle, gate) == HSA_STATUS_SUCCESS)
+		return 0;
+	gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
+	gate_reuse(gate, false);
+	return -ENOTSUP;
+}

@@ -1,0 +1,170 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/replace.h"
+
+static char folder[] = "/tmp/dagtap-test-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/out", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	return rmdir(folder);
+}
+
+static int remove_file(void **state)
+{
+	unlink(path);
+	return 0;
+}
+
+static void put(int fd, const char *text)
+{
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void put_file(const char *text)
+{
+	put(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), text);
+}
+
+static void expect_file(const char *text)
+{
+	char found[64] = "";
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_true(read(fd, found, sizeof(found) - 1) >= 0);
+	close(fd);
+	assert_string_equal(found, text);
+}
+
+static unsigned files_there(void)
+{
+	DIR *dir = opendir(folder);
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
+		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	closedir(dir);
+	return count;
+}
+
+static void is_there_when_committed(void **state)
+{
+	struct replacement replacement;
+	int fd;
+
+	assert_int_equal(replace_begin(&replacement, path, false, &fd, NULL), 0);
+	put(fd, "new");
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(replace_commit(&replacement, NULL), 0);
+	expect_file("new");
+	assert_int_equal(files_there(), 1);
+	replace_abandon(&replacement);
+	assert_int_equal(files_there(), 1);
+}
+
+static void leaves_nothing_when_abandoned(void **state)
+{
+	struct replacement replacement;
+	int fd;
+
+	assert_int_equal(replace_begin(&replacement, path, false, &fd, NULL), 0);
+	put(fd, "new");
+	replace_abandon(&replacement);
+	replace_abandon(&replacement);
+	assert_int_equal(files_there(), 0);
+}
+
+static void an_existing_file_needs_force(void **state)
+{
+	struct replacement replacement;
+	struct dagtap_error error;
+	int fd;
+
+	put_file("old");
+	assert_int_equal(replace_begin(&replacement, path, false, &fd, &error), -EEXIST);
+	assert_non_null(strstr(error.message, "--force"));
+	replace_abandon(&replacement);
+	expect_file("old");
+	assert_int_equal(replace_begin(&replacement, path, true, &fd, &error), 0);
+	put(fd, "new");
+	assert_int_equal(replace_commit(&replacement, &error), 0);
+	expect_file("new");
+}
+
+static void a_file_that_came_meanwhile_is_kept(void **state)
+{
+	struct replacement replacement;
+	struct dagtap_error error;
+	int fd;
+
+	assert_int_equal(replace_begin(&replacement, path, false, &fd, &error), 0);
+	put(fd, "new");
+	put_file("meanwhile");
+	assert_int_equal(replace_commit(&replacement, &error), -EEXIST);
+	expect_file("meanwhile");
+	assert_int_equal(files_there(), 1);
+}
+
+static void what_is_no_file_is_not_replaced(void **state)
+{
+	struct replacement replacement;
+	struct stat status;
+	int fd = -1;
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(replace_begin(&replacement, path, true, &fd, NULL), -EINVAL);
+	assert_int_equal(fd, -1);
+	assert_int_equal(stat(path, &status), 0);
+	assert_true(S_ISFIFO(status.st_mode));
+	assert_int_equal(files_there(), 1);
+}
+
+static void a_folder_that_is_not_there_is_an_error(void **state)
+{
+	struct replacement replacement;
+	struct dagtap_error error;
+	int fd = -1;
+
+	assert_int_equal(replace_begin(&replacement, "/nowhere/at/all", false, &fd, &error),
+			 -ENOENT);
+	assert_string_equal(error.message, "/nowhere/at/all: No such file or directory");
+	assert_int_equal(fd, -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(is_there_when_committed, remove_file),
+		cmocka_unit_test_teardown(leaves_nothing_when_abandoned, remove_file),
+		cmocka_unit_test_teardown(an_existing_file_needs_force, remove_file),
+		cmocka_unit_test_teardown(a_file_that_came_meanwhile_is_kept, remove_file),
+		cmocka_unit_test_teardown(what_is_no_file_is_not_replaced, remove_file),
+		cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,211 @@
+#include "play.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGUMENTS_MOST 24
+
+static const char *build_dir(void)
+{
+	const char *dir = getenv("BUILD_DIR");
+
+	return dir ? dir : ".";
+}
+
+/* What one run is made of. */
+struct run {
+	const char *tool; /* in tests/; NULL: none */
+	bool is_traced;
+	const char *variable;
+	const char *value;
+	const char *config;
+	const char *command_line;
+};
+
+static void set_tools(const struct run *run)
+{
+	char path[4 * PATH_MAX] = "";
+	int first = 0;
+
+	if (run->tool)
+		first = snprintf(path, PATH_MAX, "%s/tests/%s ", build_dir(), run->tool);
+	if (run->is_traced)
+		snprintf(path + first, sizeof(path) - (size_t)first,
+			 "%s/lib/dagtap/libdagtap-inject.so %s/tests/hsa_other_tool.so",
+			 build_dir(), build_dir());
+	setenv("HSA_TOOLS_LIB", path, 1);
+}
+
+static void exec_program(const struct play *play, const struct run *run, char *const *arguments)
+{
+	char path[2 * PATH_MAX];
+	int out;
+
+	snprintf(path, sizeof(path), "%s/stdout", play->folder);
+	out = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	dup2(out, STDOUT_FILENO);
+	snprintf(path, sizeof(path), "%s/lib/dagtap/softgpu", build_dir());
+	setenv("LD_LIBRARY_PATH", path, 1);
+	set_tools(run);
+	setenv("DAGTAP_SOFTGPU", run->config, 1);
+	setenv("DAGTAP_SPOOL", play->folder, 1);
+	if (run->variable)
+		setenv(run->variable, run->value, 1);
+	snprintf(path, sizeof(path), "%s/%s", build_dir(), arguments[0]);
+	alarm(120); /* outlives the exec: a program that hangs fails the case */
+	execv(path, arguments);
+	_exit(127);
+}
+
+static struct play play_run(const struct run *run)
+{
+	char words[512], *arguments[ARGUMENTS_MOST] = {0}, *rest = words;
+	struct play play = {.folder = "/tmp/test-capture-hsa-XXXXXX"};
+	int count = 0;
+	pid_t child;
+
+	assert_non_null(mkdtemp(play.folder));
+	snprintf(words, sizeof(words), "%s", run->command_line);
+	while (count < ARGUMENTS_MOST - 1 && (arguments[count] = strtok_r(rest, " ", &rest)))
+		count++;
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		exec_program(&play, run, arguments);
+	assert_int_equal(waitpid(child, &play.exit_status, 0), child);
+	if (play.exit_status)
+		print_error("%s: status 0x%x, see %s\n", run->command_line,
+			    (unsigned)play.exit_status, play.folder);
+	assert_int_equal(play.exit_status, 0);
+	if (rows_spool_count(play.folder))
+		play.rows = rows_read(play.folder);
+	return play;
+}
+
+struct play play_with(const char *variable, const char *value, const char *config,
+		      const char *command_line)
+{
+	return play_run(&(struct run){.is_traced = true,
+				      .variable = variable,
+				      .value = value,
+				      .config = config,
+				      .command_line = command_line});
+}
+
+struct play play(const char *config, const char *command_line)
+{
+	return play_with(NULL, NULL, config, command_line);
+}
+
+struct play play_behind(const char *tool, const char *config, const char *command_line)
+{
+	return play_run(&(struct run){
+		.tool = tool, .is_traced = true, .config = config, .command_line = command_line});
+}
+
+struct play play_bare(const char *tool, const char *config, const char *command_line)
+{
+	return play_run(
+		&(struct run){.tool = tool, .config = config, .command_line = command_line});
+}
+
+uint64_t play_printed(const struct play *play, const char *key)
+{
+	char path[PATH_MAX + 16], line[256];
+	uint64_t value = UINT64_MAX;
+	size_t length = strlen(key);
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/stdout", play->folder);
+	out = fopen(path, "r");
+	assert_non_null(out);
+	while (fgets(line, sizeof(line), out)) {
+		if (!strncmp(line, key, length) && line[length] == ' ')
+			value = strtoull(line + length, NULL, 10);
+	}
+	fclose(out);
+	if (value == UINT64_MAX)
+		print_error("%s: prints no %s\n", play->folder, key);
+	assert_true(value != UINT64_MAX);
+	return value;
+}
+
+void play_end(struct play *play)
+{
+	char command[PATH_MAX + 16];
+
+	if (play->rows)
+		rows_free(play->rows);
+	snprintf(command, sizeof(command), "rm -r %s", play->folder);
+	assert_int_equal(system(command), 0);
+}
+
+uint64_t play_drops(const struct rows *rows, enum record_class class)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+		sum += rows->dropped_by[class][cause];
+	return sum;
+}
+
+void play_check_ledger(const struct play *play)
+{
+	const struct rows *rows = play->rows;
+	uint64_t dispatches = 0, barriers = 0;
+
+	assert_true(rows->closed);
+	assert_true(rows->without_done <= play_drops(rows, RECORD_CLASS_DONE));
+	assert_true(rows->orphans <= play_drops(rows, RECORD_CLASS_DISPATCH));
+	for (uint32_t i = 0; i < ROWS_QUEUES_MOST; i++) {
+		const struct row_queue *queue = &rows->queues[i];
+
+		if (!queue->exists)
+			continue;
+		assert_true(queue->is_counted);
+		assert_true(queue->dispatches <= queue->count.dispatches);
+		assert_int_equal(queue->count.write_index, queue->count.dispatches +
+								   queue->count.barriers +
+								   queue->count.others);
+		dispatches += queue->count.dispatches;
+		barriers += queue->count.barriers;
+	}
+	assert_int_equal(dispatches,
+			 rows->dispatch_count + play_drops(rows, RECORD_CLASS_DISPATCH));
+	assert_int_equal(barriers, rows->barriers + play_drops(rows, RECORD_CLASS_BARRIER));
+	assert_int_equal(rows_witness(play->folder, "softgpu", "packets_kernel_dispatch"),
+			 dispatches);
+	assert_int_equal(rows_witness(play->folder, "softgpu", "signal_errors"), 0);
+}
+
+void play_print_untimed(const struct play *play)
+{
+	for (int i = 1; i < RECORD_UNTIMED_COUNT; i++) {
+		if (play->rows->untimed[i])
+			print_error("%s: %" PRIu64 " untimed, cause %d\n", play->folder,
+				    play->rows->untimed[i], i);
+	}
+}
+
+void play_timed(const char *config, const char *command_line, uint64_t count)
+{
+	struct play p = play(config, command_line);
+
+	play_print_untimed(&p);
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->dropped, 0);
+	assert_int_equal(p.rows->dispatch_count, count);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], count);
+	play_end(&p);
+}

@@ -1,0 +1,163 @@
+/* Scenes about the end: of tracing, of the program, of the runtime, while the device is at work. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "scene.h"
+
+#include "base/inject.h"
+
+/* Ends tracing, as a program may that links libdagtap. */
+static void stop_tracing(void)
+{
+	void *library = dlopen("libdagtap-inject.so", RTLD_NOLOAD | RTLD_LAZY);
+	const struct inject_table *table = library ? dlsym(library, INJECT_SYMBOL) : NULL;
+
+	if (table)
+		table->stop();
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Kernels of some seconds: tracing ends before they do. */
+static void scene_stop_in_flight(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t counted = signal_make(3), own = signal_make(1);
+
+	for (int i = 0; i < 3; i++)
+		dispatch(queue, counted);
+	dispatch(queue, own);
+	dispatch(queue, none);
+	stop_tracing();
+	CHECK(hsa_signal_load_relaxed(counted) > 0);
+	signal_await(counted);
+	signal_await(own);
+	drain(queue);
+	CHECK(atomic_load(&ran) == 5);
+	CHECK(hsa_signal_load_relaxed(counted) == 0);
+	dispatch(queue, none);
+	drain(queue);
+	CHECK(atomic_load(&ran) == 6);
+	HSA_CHECK(hsa_signal_destroy(counted));
+	HSA_CHECK(hsa_signal_destroy(own));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* Tracing ends between a doorbell and the slot before it, whose writer will not ring. */
+static void scene_stop_before_written(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, 2);
+	hsa_signal_t done = signal_make(1);
+
+	dispatch_put(queue, first + 1, done);
+	ring(queue, first + 1);
+	stop_tracing();
+	CHECK(!atomic_load(&ran));
+	dispatch_put(queue, first, none);
+	signal_await(done);
+	CHECK(atomic_load(&ran) == 2);
+	HSA_CHECK(hsa_signal_destroy(done));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+#define STOP_THREADS 4
+#define STOP_EACH    3000
+
+static void *submit(void *queue)
+{
+	for (int i = 0; i < STOP_EACH; i += 3) {
+		uint64_t first = hsa_queue_add_write_index_screlease(queue, 3);
+
+		for (uint64_t k = 0; k < 3; k++)
+			dispatch_put(queue, first + k, none);
+		ring(queue, first + 2);
+	}
+	return NULL;
+}
+
+/* Tracing ends in the middle of batches. */
+static void scene_stop_in_batch(void)
+{
+	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
+	pthread_t threads[STOP_THREADS];
+
+	for (int i = 0; i < STOP_THREADS; i++)
+		pthread_create(&threads[i], NULL, submit, queues[i & 1]);
+	pause_ms(10);
+	stop_tracing();
+	for (int i = 0; i < STOP_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	drain(queues[0]);
+	drain(queues[1]);
+	CHECK(atomic_load(&ran) == STOP_THREADS * STOP_EACH);
+	HSA_CHECK(hsa_queue_destroy(queues[0]));
+	HSA_CHECK(hsa_queue_destroy(queues[1]));
+}
+
+/* The program leaves from a signal handler, which may interrupt a submission. */
+static void leave(int number)
+{
+	(void)number;
+	exit(0);
+}
+
+static void scene_exit_in_handler(void)
+{
+	const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+	hsa_queue_t *queue = queue_make(64);
+
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (;;)
+		dispatch(queue, none);
+}
+
+/* The runtime ends while kernels run that nobody waits for. */
+static void scene_shut_down_in_flight(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	double begin;
+
+	for (int i = 0; i < 3; i++)
+		dispatch(queue, none);
+	begin = seconds();
+	HSA_CHECK(hsa_shut_down());
+	CHECK(seconds() - begin < 10);
+	open_device();
+}
+
+/* Every queue is destroyed with work on it, some of it the application's to be told of. */
+static void scene_destroy_counted(void)
+{
+	for (int i = 0; i < 20; i++) {
+		hsa_queue_t *queue = queue_make(64);
+		hsa_signal_t signal = signal_make(4);
+
+		for (int k = 0; k < 4; k++)
+			dispatch(queue, signal);
+		HSA_CHECK(hsa_queue_destroy(queue));
+		CHECK(hsa_signal_load_scacquire(signal) == 0);
+		HSA_CHECK(hsa_signal_destroy(signal));
+	}
+}
+
+const struct scene end_scenes[] = {
+	{"stop-in-flight", scene_stop_in_flight},
+	{"stop-before-written", scene_stop_before_written},
+	{"stop-in-batch", scene_stop_in_batch},
+	{"exit-in-handler", scene_exit_in_handler},
+	{"shut-down-in-flight", scene_shut_down_in_flight},
+	{"destroy-counted", scene_destroy_counted},
+	{NULL, NULL},
+};

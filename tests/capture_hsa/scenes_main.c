@@ -1,0 +1,28 @@
+/* hsa-scenes SCENE: plays one scene on the first GPU. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+
+static bool play(const struct scene *scenes, const char *name)
+{
+	while (scenes->name && strcmp(scenes->name, name) != 0)
+		scenes++;
+	if (!scenes->name)
+		return false;
+	open_device();
+	scenes->play();
+	close_device();
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && (play(plain_scenes, argv[1]) || play(mode_scenes, argv[1]) ||
+			  play(end_scenes, argv[1])))
+		return EXIT_SUCCESS;
+	fprintf(stderr, "usage: hsa-scenes SCENE\n");
+	return 2;
+}

@@ -1,0 +1,285 @@
+/* Scenes about the modes: what reaches the device, signals in use, one kernel at a time. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include <hsa/amd_hsa_signal.h>
+
+#include "scene.h"
+
+#define STEADY_BATCH   50
+#define STEADY_BATCHES 100
+
+/* ---- what reaches the device ---- */
+
+static const char *const watched[] = {
+	"packets_kernel_dispatch",
+	"packets_barrier_and",
+	"packets_vendor",
+	"barrier_bits",
+	"doorbells",
+	"signals_created_interrupt",
+	"signals_created_memory",
+	"handlers_armed",
+	"signals_without_event",
+	"packets_agent_dispatch",
+};
+#define WATCHED (sizeof(watched) / sizeof(watched[0]))
+
+/* A batch behind one doorbell; the last packet has the application's signal. */
+static void batch(hsa_queue_t *queue, hsa_signal_t done)
+{
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, STEADY_BATCH);
+
+	hsa_signal_store_relaxed(done, 1);
+	for (uint64_t i = 0; i < STEADY_BATCH; i++)
+		dispatch_put(queue, first + i, i + 1 == STEADY_BATCH ? done : none);
+	ring(queue, first + STEADY_BATCH - 1);
+	signal_await(done);
+}
+
+static void print_left(const char *key, uint64_t value)
+{
+	printf("%s %llu\n", key, (unsigned long long)value);
+}
+
+/* Prints what came to the device after the first batches. */
+static void scene_steady(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t done = signal_make(1);
+	uint64_t before[WATCHED];
+
+	for (int i = 0; i < 4; i++)
+		batch(queue, done);
+	for (size_t i = 0; i < WATCHED; i++)
+		before[i] = device_count(watched[i]);
+	for (int i = 0; i < STEADY_BATCHES; i++)
+		batch(queue, done);
+	for (size_t i = 0; i < WATCHED; i++)
+		print_left(watched[i], device_count(watched[i]) - before[i]);
+	drain(queue);
+	HSA_CHECK(hsa_signal_destroy(done));
+	HSA_CHECK(hsa_queue_destroy(queue));
+	print_left("queues_left",
+		   device_count("queues_created") - device_count("queues_destroyed"));
+	print_left("signals_left", device_count("signals_created_interrupt") +
+					   device_count("signals_created_memory") -
+					   device_count("signals_destroyed"));
+}
+
+#define LONG_WARM  400
+#define LONG_PLAYS 6000
+
+static uint64_t anonymous_kb(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	unsigned long long kb = 0;
+	char line[256];
+
+	CHECK(status);
+	while (fgets(line, sizeof(line), status))
+		sscanf(line, "RssAnon: %llu", &kb);
+	fclose(status);
+	return kb;
+}
+
+/* Prints how much memory many dispatches take. */
+static void scene_long(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t done = signal_make(1);
+	uint64_t before = 0;
+
+	for (int i = 0; i < LONG_WARM + LONG_PLAYS; i++) {
+		if (i == LONG_WARM)
+			before = anonymous_kb();
+		batch(queue, done);
+	}
+	print_left("grown_kb", anonymous_kb() > before ? anonymous_kb() - before : 0);
+	HSA_CHECK(hsa_signal_destroy(done));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+#define OUTSTANDING 5000
+
+/* More kernels outstanding than a process may have events. */
+static void scene_outstanding(void)
+{
+	hsa_queue_t *queue = queue_make(8192);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, OUTSTANDING);
+
+	for (uint64_t i = 0; i < OUTSTANDING; i++)
+		dispatch_put(queue, first + i, none);
+	ring(queue, first + OUTSTANDING - 1);
+	drain(queue);
+	CHECK(atomic_load(&ran) == OUTSTANDING);
+	print_left("signals_without_event", device_count("signals_without_event"));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* ---- signals in use ---- */
+
+#define SHARERS 8
+#define ROUNDS	40
+
+/* One signal counts several packets on two queues; it is reset or destroyed as soon as it is 0. */
+static void scene_counted(void)
+{
+	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
+	hsa_signal_t signal = signal_make(SHARERS);
+
+	for (unsigned i = 1; i <= ROUNDS; i++) {
+		for (int k = 0; k < SHARERS; k++)
+			dispatch(queues[k & 1], signal);
+		signal_await(signal);
+		CHECK(hsa_signal_load_scacquire(signal) == 0);
+		CHECK(atomic_load(&ran) == i * SHARERS);
+		if (i % 4) {
+			hsa_signal_store_screlease(signal, SHARERS);
+			continue;
+		}
+		HSA_CHECK(hsa_signal_destroy(signal));
+		signal = signal_make(SHARERS);
+	}
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_queue_destroy(queues[0]));
+	HSA_CHECK(hsa_queue_destroy(queues[1]));
+}
+
+/* The program knows from a later packet's signal that the earlier ones are done, and resets theirs
+ * without ever having waited for it. */
+static void scene_known_elsewhere(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t counted = signal_make(3), last = signal_make(1);
+
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int k = 0; k < 3; k++)
+			dispatch(queue, counted);
+		dispatch(queue, last);
+		signal_await(last);
+		hsa_signal_store_relaxed(last, 1);
+		hsa_signal_silent_store_relaxed(counted, 3);
+		CHECK(hsa_signal_load_relaxed(counted) == 3);
+	}
+	pause_ms(5);
+	CHECK(hsa_signal_load_scacquire(counted) == 3);
+	HSA_CHECK(hsa_signal_destroy(counted));
+	HSA_CHECK(hsa_signal_destroy(last));
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* The device itself waits for a signal that two packets share: it is never borrowed again. */
+static void scene_counted_dependency(void)
+{
+	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
+	hsa_signal_t signal = signal_make(2);
+
+	for (unsigned i = 1; i <= ROUNDS; i++) {
+		hsa_signal_t done = signal_make(1);
+
+		barrier(queues[1], signal, none);
+		dispatch(queues[1], done);
+		dispatch(queues[0], signal);
+		dispatch(queues[0], signal);
+		signal_await(done);
+		CHECK(atomic_load(&ran) == 3 * i);
+		hsa_signal_store_screlease(signal, 2);
+		HSA_CHECK(hsa_signal_destroy(done));
+	}
+	HSA_CHECK(hsa_signal_destroy(signal));
+	HSA_CHECK(hsa_queue_destroy(queues[0]));
+	HSA_CHECK(hsa_queue_destroy(queues[1]));
+}
+
+/* ---- order ---- */
+
+#define OVERLAPPING 64
+
+/* Kernels without the barrier bit run beside each other. */
+static void scene_overlap(void)
+{
+	hsa_queue_t *queue = queue_make(128);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, OVERLAPPING);
+
+	for (uint64_t i = 0; i < OVERLAPPING; i++) {
+		dispatch_put(queue, first + i, none);
+		*(uint16_t *)(void *)packet_at(queue, first + i) = HSA_PACKET_TYPE_KERNEL_DISPATCH;
+	}
+	ring(queue, first + OVERLAPPING - 1);
+	drain(queue);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+#define CHAIN_QUEUES 4
+#define CHAIN_LENGTH 25
+
+/* Each queue's kernel waits for the one on the next queue, and the one that nobody waits for is
+ * submitted last. */
+static void scene_chain(void)
+{
+	hsa_queue_t *queues[CHAIN_QUEUES];
+	hsa_signal_t signals[CHAIN_QUEUES];
+
+	for (int q = 0; q < CHAIN_QUEUES; q++) {
+		queues[q] = queue_make(256);
+		signals[q] = signal_make(1);
+	}
+	for (unsigned i = 1; i <= CHAIN_LENGTH; i++) {
+		for (int q = 0; q < CHAIN_QUEUES; q++) {
+			if (q + 1 < CHAIN_QUEUES)
+				barrier(queues[q], signals[q + 1], none);
+			dispatch(queues[q], signals[q]);
+		}
+		for (int q = 0; q < CHAIN_QUEUES; q++)
+			signal_await(signals[q]);
+		CHECK(atomic_load(&ran) == i * CHAIN_QUEUES);
+		for (int q = 0; q < CHAIN_QUEUES; q++)
+			hsa_signal_store_screlease(signals[q], 1);
+	}
+	for (int q = 0; q < CHAIN_QUEUES; q++) {
+		HSA_CHECK(hsa_signal_destroy(signals[q]));
+		HSA_CHECK(hsa_queue_destroy(queues[q]));
+	}
+}
+
+#define CROWD_THREADS 4
+#define CROWD_EACH    25
+
+static void *crowd(void *queue)
+{
+	for (int i = 0; i < CROWD_EACH; i++)
+		dispatch(queue, none);
+	drain(queue);
+	return NULL;
+}
+
+/* Queues that would run beside each other. */
+static void scene_crowd(void)
+{
+	hsa_queue_t *queues[CROWD_THREADS];
+	pthread_t threads[CROWD_THREADS];
+
+	for (int i = 0; i < CROWD_THREADS; i++) {
+		queues[i] = queue_make(64);
+		pthread_create(&threads[i], NULL, crowd, queues[i]);
+	}
+	for (int i = 0; i < CROWD_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(atomic_load(&ran) == CROWD_THREADS * CROWD_EACH);
+	for (int i = 0; i < CROWD_THREADS; i++)
+		HSA_CHECK(hsa_queue_destroy(queues[i]));
+}
+
+const struct scene mode_scenes[] = {
+	{"steady", scene_steady},
+	{"long", scene_long},
+	{"outstanding", scene_outstanding},
+	{"counted", scene_counted},
+	{"known-elsewhere", scene_known_elsewhere},
+	{"counted-dependency", scene_counted_dependency},
+	{"overlap", scene_overlap},
+	{"chain", scene_chain},
+	{"crowd", scene_crowd},
+	{NULL, NULL},
+};

@@ -1,0 +1,306 @@
+/* The ways in which interceptors are known to fail, H1 to H23 of docs/hsa-timing.md: each case carries
+ * its number. Where it is cheap the failing design runs first (hazard_tool.c), and the case sees that
+ * its measure tells the two apart. The other numbers are in test_capture_hsa.c and
+ * test_reservations.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "play.h"
+
+#define HAZARD	   "hsa_hazard_tool.so"
+#define DEVICE	   "gfx906,kernel_ns=1000"
+#define STEADY	   "tests/hsa-scenes steady"
+#define DISPATCHES 5000 /* of scene steady, after its first batches */
+
+/* What scene steady prints under KEY: with the failing design, with nothing, with ours. */
+struct measure {
+	uint64_t hazard;
+	uint64_t bare;
+	uint64_t ours;
+};
+
+static uint64_t printed(struct play p, const char *key)
+{
+	uint64_t value = play_printed(&p, key);
+
+	play_end(&p);
+	return value;
+}
+
+static struct measure measure(const char *scene, const char *device, const char *key)
+{
+	return (struct measure){
+		.hazard = printed(play_bare(HAZARD, device, scene), key),
+		.bare = printed(play_bare(NULL, device, scene), key),
+		.ours = printed(play(device, scene), key),
+	};
+}
+
+static void h01_signals_are_made_once(void **state)
+{
+	struct measure left = measure(STEADY, DEVICE, "signals_left");
+
+	(void)state;
+	assert_true(left.hazard > DISPATCHES);
+	assert_int_equal(left.ours, left.bare);
+}
+
+static void h02_event_limit_is_not_touched(void **state)
+{
+	struct measure m = measure("tests/hsa-scenes outstanding", "gfx906,kernel_ns=0",
+				   "signals_without_event");
+	struct play p = play("gfx906,kernel_ns=0,event_limit=64", "tests/hsa-scenes outstanding");
+
+	(void)state;
+	assert_true(m.hazard > 0);
+	assert_int_equal(m.bare, 0);
+	assert_int_equal(m.ours, 0);
+	assert_int_equal(play_printed(&p, "signals_without_event"), 0);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 5000);
+	play_end(&p);
+}
+
+static void h03_nothing_is_made_while_submitting(void **state)
+{
+	struct measure interrupt = measure(STEADY, DEVICE, "signals_created_interrupt");
+	struct measure memory = measure(STEADY, DEVICE, "signals_created_memory");
+
+	(void)state;
+	assert_true(interrupt.hazard >= DISPATCHES);
+	assert_int_equal(interrupt.ours, 0);
+	assert_int_equal(memory.ours, 0);
+}
+
+/* Packets that come with no call, and tracing that ends in mid-batch, leave nothing half done. */
+static void h06_h07_tracing_ends_in_a_batch(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct play p = play("gfx906,kernel_ns=1000", "tests/hsa-scenes stop-in-batch");
+		uint64_t counted =
+			p.rows->queues[1].count.dispatches + p.rows->queues[2].count.dispatches;
+
+		assert_true(p.rows->closed);
+		assert_true(p.rows->dispatch_count > 0);
+		assert_int_equal(p.rows->dispatch_count + play_drops(p.rows, RECORD_CLASS_DISPATCH),
+				 counted);
+		assert_true(p.rows->without_done <= play_drops(p.rows, RECORD_CLASS_DONE));
+		play_end(&p);
+	}
+}
+
+static void h10_serialised_kernels_that_depend_on_others(void **state)
+{
+	static const char *const programs[] = {
+		"tests/hsa-scenes chain",
+		"examples/raw-driver --producers 8 --queues 4 --packets 500 --cross --batch 5"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct play p = play_with("DAGTAP_HSA_SERIALIZE", "1", "gfx906,kernel_ns=20000",
+					  programs[i]);
+
+		play_check_ledger(&p);
+		assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], p.rows->dispatch_count);
+		assert_int_equal(rows_witness(p.folder, "hsa", "serial_overruns"), 0);
+		play_end(&p);
+	}
+}
+
+static void check_truth_of_each(const struct rows *rows, const char *path)
+{
+	unsigned long long queue, index, start, end;
+	FILE *truth = fopen(path, "r");
+	size_t seen = 0;
+
+	assert_non_null(truth);
+	while (fscanf(truth, "D %llu %llu %*s %*u %*u %llu %llu\n", &queue, &index, &start, &end) ==
+	       4) {
+		assert_true(index < rows->dispatch_count);
+		assert_int_equal(rows->dispatches[index].done.start_tick, start);
+		assert_int_equal(rows->dispatches[index].done.end_tick, end);
+		seen++;
+	}
+	fclose(truth);
+	assert_int_equal(seen, rows->dispatch_count);
+}
+
+/* Kernels of one batch that overlap: the last one's end is not the others'. */
+static void h11_each_kernel_has_its_own_end(void **state)
+{
+	char truth[] = "/tmp/test-capture-hsa-truth-XXXXXX", config[256];
+	int file = mkstemp(truth);
+	struct play p;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	snprintf(config, sizeof(config), "gfx906,kernel_ns=2000000,overlap=8,truth=%s", truth);
+	p = play(config, "tests/hsa-scenes overlap");
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 64);
+	check_truth_of_each(p.rows, truth);
+	play_end(&p);
+	unlink(truth);
+}
+
+/* In every mode but the intercept queue the device gets the same packets behind the same doorbells. */
+static void h12_device_gets_the_same_packets(void **state)
+{
+	static const char *const keys[] = {
+		"packets_kernel_dispatch", "packets_barrier_and", "packets_vendor",
+		"packets_agent_dispatch",  "barrier_bits",	  "doorbells"};
+	static const char *const modes[] = {"harvest", "borrow", "observe", "intercept"};
+	struct play bare = play_bare(NULL, DEVICE, STEADY);
+	struct play hazard = play_bare(HAZARD, DEVICE, STEADY);
+
+	(void)state;
+	assert_true(play_printed(&hazard, "packets_barrier_and") >
+		    play_printed(&bare, "packets_barrier_and"));
+	assert_true(play_printed(&hazard, "doorbells") > play_printed(&bare, "doorbells"));
+	for (int i = 0; i < 4; i++) {
+		struct play p = play_with("DAGTAP_HSA_MODE", modes[i], DEVICE, STEADY);
+		size_t count = i < 3 ? 6 : 5;
+
+		for (size_t k = 0; k < count; k++)
+			assert_int_equal(play_printed(&p, keys[k]), play_printed(&bare, keys[k]));
+		assert_int_equal(play_printed(&p, "signals_created_memory"), 0);
+		play_end(&p);
+	}
+	play_end(&bare);
+	play_end(&hazard);
+}
+
+/* Only a borrowed signal's completion waits for a thread of ours, and how long is told. */
+static void h13_waits_are_for_the_device_alone(void **state)
+{
+	struct play p = play("gfx906,kernel_ns=20000", "tests/hsa-scenes counted");
+
+	(void)state;
+	assert_int_equal(rows_witness(p.folder, "hsa", "completions_passed_on"), UINT64_MAX);
+	play_end(&p);
+	p = play_with("DAGTAP_HSA_MODE", "borrow", "gfx906,kernel_ns=20000",
+		      "tests/hsa-scenes counted");
+	assert_true(rows_witness(p.folder, "hsa", "completions_passed_on") > 0);
+	assert_true(rows_witness(p.folder, "hsa", "pass_on_p99_ns") > 0);
+	assert_true(rows_witness(p.folder, "hsa", "pass_on_p99_ns") < UINT64_MAX);
+	play_end(&p);
+}
+
+static uint64_t lines_of(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	uint64_t lines = 0;
+	int c;
+
+	while (file && (c = fgetc(file)) != EOF)
+		lines += c == '\n';
+	if (file)
+		fclose(file);
+	return lines;
+}
+
+static uint64_t lines_logged(const char *scene)
+{
+	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
+	int file = mkstemp(log);
+	struct play p;
+	uint64_t lines;
+
+	assert_true(file >= 0);
+	close(file);
+	p = play_with("DAGTAP_LOG", log, DEVICE, scene);
+	play_end(&p);
+	lines = lines_of(log);
+	unlink(log);
+	return lines;
+}
+
+/* As many lines for one queue's 5,200 dispatches as for 5,000 or 400. */
+static void h14_no_log_line_a_dispatch(void **state)
+{
+	(void)state;
+	assert_true(lines_logged(STEADY) > 0);
+	assert_true(lines_logged(STEADY) < 20);
+}
+
+/* A tool that cannot record is no reason for the program to end. */
+static void h15_faults_are_the_tools_own(void **state)
+{
+	struct play p = play_with("DAGTAP_SPOOL", "/nonexistent/folder", DEVICE, STEADY);
+
+	(void)state;
+	assert_null(p.rows);
+	assert_int_equal(play_printed(&p, "packets_kernel_dispatch"), DISPATCHES);
+	play_end(&p);
+}
+
+static void h16_h17_no_handler_on_the_runtimes_thread(void **state)
+{
+	struct measure m = measure(STEADY, DEVICE, "handlers_armed");
+
+	(void)state;
+	assert_true(m.hazard >= DISPATCHES);
+	assert_int_equal(m.ours, 0);
+}
+
+static void h18_kernels_that_depend_on_each_other(void **state)
+{
+	struct play p = play("gfx906,kernel_ns=20000", "tests/hsa-scenes chain");
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 100);
+	play_end(&p);
+}
+
+static void h19_queues_are_destroyed(void **state)
+{
+	struct measure m = measure(STEADY, DEVICE, "queues_left");
+
+	(void)state;
+	assert_true(m.hazard > 0);
+	assert_int_equal(m.ours, 0);
+}
+
+/* 300,000 dispatches after the first 20,000. */
+static void h22_memory_does_not_grow(void **state)
+{
+	struct play hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");
+	struct play p = play("gfx906,kernel_ns=0", "tests/hsa-scenes long");
+
+	(void)state;
+	assert_true(play_printed(&hazard, "grown_kb") > 4096);
+	assert_true(play_printed(&p, "grown_kb") < 1024);
+	play_end(&hazard);
+	play_end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(h01_signals_are_made_once),
+		cmocka_unit_test(h02_event_limit_is_not_touched),
+		cmocka_unit_test(h03_nothing_is_made_while_submitting),
+		cmocka_unit_test(h06_h07_tracing_ends_in_a_batch),
+		cmocka_unit_test(h10_serialised_kernels_that_depend_on_others),
+		cmocka_unit_test(h11_each_kernel_has_its_own_end),
+		cmocka_unit_test(h12_device_gets_the_same_packets),
+		cmocka_unit_test(h13_waits_are_for_the_device_alone),
+		cmocka_unit_test(h14_no_log_line_a_dispatch),
+		cmocka_unit_test(h15_faults_are_the_tools_own),
+		cmocka_unit_test(h16_h17_no_handler_on_the_runtimes_thread),
+		cmocka_unit_test(h18_kernels_that_depend_on_each_other),
+		cmocka_unit_test(h19_queues_are_destroyed),
+		cmocka_unit_test(h22_memory_does_not_grow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+#!/bin/bash
+# install.sh CMAKE: installs into a folder of its own, as a packager would, and uses what lies there: the
+# commands, the injected library, the software GPU, and libdagtap by pkg-config and by find_package.
+. "$(dirname "$0")/../cli/lib.sh"
+cmake=$1
+consumer=$SOURCE_DIR/tests/install/consumer
+
+DESTDIR=$work/root "$cmake" --install "$BUILD_DIR" --prefix /opt/dagtap >"$work/log" || fail "$(cat "$work/log")"
+prefix=$work/root/opt/dagtap
+[ "$(ls "$work/root") $(ls "$work/root/opt")" = "opt dagtap" ] || fail "files outside the prefix"
+
+expected='bin/dagtap
+include/dagtap/annotate.h
+include/dagtap/session.h
+include/dagtap/softgpu.h
+lib/cmake/dagtap/dagtap-config-version.cmake
+lib/cmake/dagtap/dagtap-config.cmake
+lib/dagtap/libdagtap-inject.so
+lib/dagtap/softgpu/libhsa-runtime64.so.1
+lib/libdagtap-trace.so
+lib/libdagtap.so
+lib/pkgconfig/dagtap.pc
+share/man/man1/dagtap.1
+share/man/man1/dagtap-check.1
+share/man/man1/dagtap-record.1
+share/man/man1/dagtap-softgpu.1'
+for file in $expected; do
+	[ -f "$prefix/$file" ] || fail "$file is not installed"
+done
+if grep -rlF "$BUILD_DIR" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
+	fail "the package files name the build tree"
+fi
+
+# The build tree must not be what answers.
+dagtap=$prefix/bin/dagtap
+record=$("$dagtap" record --softgpu -o "$work/run.dagtap" -- "$examples/graph-bubbles" 20 5 2>&1) || fail "$record"
+expect "kernels" "$(json "$work/run.dagtap" summary 'd["totals"]["graph_kernels"]')" 100
+expect_closed "$work/run.dagtap"
+"$dagtap" softgpu -- "$BASH" -c 'echo "$LD_PRELOAD"' >"$work/preload" || fail "dagtap softgpu"
+expect "preloaded" "$(cat "$work/preload")" "$prefix/lib/dagtap/softgpu/libhsa-runtime64.so.1"
+
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+cc -o "$work/by-pkg-config" "$consumer/consumer.c" $(pkg-config --cflags --libs dagtap) ||
+	fail "consumer by pkg-config"
+LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config" || fail "consumer by pkg-config does not run"
+"$cmake" -S "$consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" &&
+	"$cmake" --build "$work/consumer" >>"$work/log" || fail "consumer by find_package: $(cat "$work/log")"
+"$work/consumer/consumer" || fail "consumer by find_package does not run"
+ldd "$work/consumer/consumer" | grep -qF "$prefix/lib/libdagtap.so.0" || fail "consumer has another libdagtap"

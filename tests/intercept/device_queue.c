@@ -1,0 +1,96 @@
+#include "device_queue.h"
+
+#include <sched.h>
+#include <string.h>
+
+struct device device;
+static void *kernarg;
+
+void device_start(void)
+{
+	device_open(&device);
+	kernarg = device_allocate(&device, 4096);
+}
+
+void device_end(void)
+{
+	HSA_CHECK(hsa_amd_memory_pool_free(kernarg));
+	device_close(&device);
+}
+
+hsa_queue_t *queue_make(uint32_t size)
+{
+	hsa_queue_t *queue;
+
+	HSA_CHECK(hsa_queue_create(device.gpu, size, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+				   UINT32_MAX, &queue));
+	return queue;
+}
+
+hsa_signal_t signal_make(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	HSA_CHECK(hsa_signal_create(value, 0, NULL, &signal));
+	return signal;
+}
+
+bool signal_await(hsa_signal_t signal, unsigned seconds)
+{
+	uint64_t frequency;
+
+	HSA_CHECK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency));
+	return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, frequency * seconds,
+					 HSA_WAIT_STATE_BLOCKED) < 1;
+}
+
+void dispatch_fill(hsa_kernel_dispatch_packet_t *ret_packet, uint32_t number, hsa_signal_t signal)
+{
+	*ret_packet = (hsa_kernel_dispatch_packet_t){
+		.setup = 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS,
+		.workgroup_size_x = 1,
+		.workgroup_size_y = 1,
+		.workgroup_size_z = 1,
+		.grid_size_x = number + 1,
+		.grid_size_y = 1,
+		.grid_size_z = 1,
+		.kernel_object = device.kernel_object,
+		.kernarg_address = kernarg,
+		.completion_signal = signal,
+	};
+}
+
+void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header)
+{
+	char *slot = (char *)queue->base_address + (index & (queue->size - 1)) * 64;
+	uint32_t first_word;
+
+	if (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) {
+		/* What is written already must be rung before waiting. */
+		queue_ring(queue, index - 1);
+		while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+			sched_yield();
+	}
+	memcpy(&first_word, packet, sizeof(first_word));
+	first_word = (first_word & 0xffff0000u) | header;
+	memcpy(slot + 4, (const char *)packet + 4, 60);
+	__atomic_store_n((uint32_t *)slot, first_word, __ATOMIC_RELEASE);
+}
+
+void queue_ring(hsa_queue_t *queue, uint64_t index)
+{
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+bool queue_drain(hsa_queue_t *queue, unsigned seconds)
+{
+	hsa_barrier_and_packet_t packet = {.completion_signal = signal_make(1)};
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+	bool is_done;
+
+	packet_put(queue, index, &packet, HSA_PACKET_TYPE_BARRIER_AND | HEADER_BARRIER);
+	queue_ring(queue, index);
+	is_done = signal_await(packet.completion_signal, seconds);
+	HSA_CHECK(hsa_signal_destroy(packet.completion_signal));
+	return is_done;
+}

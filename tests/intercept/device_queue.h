@@ -1,0 +1,33 @@
+/* What the interceptor's test programs share: queues, packets written by hand, bounded waits. */
+#ifndef TESTS_INTERCEPT_DEVICE_QUEUE_H
+#define TESTS_INTERCEPT_DEVICE_QUEUE_H
+
+#include <stdbool.h>
+
+#include "../../examples/hsa/device.h"
+
+#define HEADER_BARRIER (1u << HSA_PACKET_HEADER_BARRIER)
+
+/* Opens the device; afterwards dispatch_fill works. */
+void device_start(void);
+void device_end(void);
+extern struct device device;
+
+hsa_queue_t *queue_make(uint32_t size);
+hsa_signal_t signal_make(hsa_signal_value_t value);
+
+/* False: not below 1 within SECONDS. */
+bool signal_await(hsa_signal_t signal, unsigned seconds);
+
+/* A dispatch of a kernel that does nothing; NUMBER shows in its grid. The header is left out. */
+void dispatch_fill(hsa_kernel_dispatch_packet_t *ret_packet, uint32_t number, hsa_signal_t signal);
+
+/* Writes a packet whose first two bytes are HEADER; waits while the ring is full. */
+void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header);
+
+void queue_ring(hsa_queue_t *queue, uint64_t index);
+
+/* One barrier packet behind everything; false when that is not done within SECONDS. */
+bool queue_drain(hsa_queue_t *queue, unsigned seconds);
+
+#endif

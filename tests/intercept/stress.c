@@ -1,0 +1,219 @@
+/* intercept-stress SEED [threads]: 16 threads submit to 4 queues, which are destroyed in mid-flight and
+ * made anew meanwhile. With "threads" that is all; else the process also forks, and the seed says how
+ * it ends: on its own, by exit() or SIGKILL at some moment, or by exit() in a signal handler. The
+ * program has no opinion on which packets run: it must end, and not crash. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device_queue.h"
+
+#define THREADS	      16
+#define QUEUES	      4
+#define RING	      256
+#define ROUNDS	      60
+#define BATCH_MOST    40
+#define QUEUE_CHANGES 12
+#define FORKS	      4
+#define END_MOST_MS   80
+
+enum end { END_OWN, END_EXIT, END_KILL, END_HANDLER, END_COUNT };
+
+static struct {
+	/* Submitting: read. Destroying: write. */
+	pthread_rwlock_t lock;
+	hsa_queue_t *queue;
+} places[QUEUES];
+
+static unsigned seed;
+
+static void pause_us(unsigned us)
+{
+	struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* With the place's lock held for reading. */
+static void submit(hsa_queue_t *queue, unsigned *random)
+{
+	uint64_t count = rand_r(random) % 3 ? 1 + (uint64_t)rand_r(random) % BATCH_MOST : 1;
+	hsa_signal_t signal = {rand_r(random) % 2 ? 0 : 1};
+	uint64_t first;
+
+	if (signal.handle)
+		signal = signal_make((hsa_signal_value_t)count);
+	first = hsa_queue_add_write_index_screlease(queue, count);
+	for (uint64_t i = 0; i < count; i++) {
+		hsa_kernel_dispatch_packet_t packet;
+
+		dispatch_fill(&packet, (uint32_t)i, signal);
+		packet_put(queue, first + i, &packet,
+			   HSA_PACKET_TYPE_KERNEL_DISPATCH |
+				   (rand_r(random) % 2 ? HEADER_BARRIER : 0));
+	}
+	queue_ring(queue, first + count - 1);
+	if (!signal.handle)
+		return;
+	if (!signal_await(signal, 20))
+		driver_fail("a completion did not arrive");
+	HSA_CHECK(hsa_signal_destroy(signal));
+}
+
+static void *submit_for_long(void *argument)
+{
+	unsigned random = seed * 100 + (unsigned)(uintptr_t)argument;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int place = rand_r(&random) % QUEUES;
+
+		pthread_rwlock_rdlock(&places[place].lock);
+		submit(places[place].queue, &random);
+		pthread_rwlock_unlock(&places[place].lock);
+	}
+	return NULL;
+}
+
+/* What is in flight without a signal is lost with its queue. */
+static void *change_queues(void *unused)
+{
+	unsigned random = seed * 100 + 50;
+
+	(void)unused;
+	for (int i = 0; i < QUEUE_CHANGES; i++) {
+		int place = rand_r(&random) % QUEUES;
+
+		pthread_rwlock_wrlock(&places[place].lock);
+		HSA_CHECK(hsa_queue_destroy(places[place].queue));
+		places[place].queue = queue_make(RING);
+		pthread_rwlock_unlock(&places[place].lock);
+		pause_us((unsigned)rand_r(&random) % 3000);
+	}
+	return NULL;
+}
+
+static void be_child(unsigned way)
+{
+	switch (way % 3) {
+	case 0:
+		_exit(0);
+	case 1:
+		exit(0);
+	default:
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+}
+
+static void *fork_children(void *unused)
+{
+	unsigned random = seed * 100 + 60;
+
+	(void)unused;
+	for (int i = 0; i < FORKS; i++) {
+		unsigned way = (unsigned)rand_r(&random);
+		pid_t child = fork();
+		int status;
+
+		if (!child)
+			be_child(way);
+		if (child < 0 || waitpid(child, &status, 0) != child || status)
+			driver_fail("a child of kind %u ended with 0x%x", way % 3,
+				    (unsigned)status);
+		pause_us((unsigned)rand_r(&random) % 4000);
+	}
+	return NULL;
+}
+
+static void exit_in_handler(int signal)
+{
+	exit(0);
+}
+
+static void *end_early(void *argument)
+{
+	unsigned random = seed * 100 + 70;
+
+	pause_us(1000 * ((unsigned)rand_r(&random) % END_MOST_MS));
+	if (*(enum end *)argument == END_KILL)
+		raise(SIGKILL);
+	exit(0);
+}
+
+static pthread_t start(void *(*body)(void *), void *argument)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, body, argument))
+		driver_fail("a thread cannot be made");
+	return thread;
+}
+
+/* exit() is no call for a handler that interrupts the C library: only the main thread, which waits
+ * for the others, takes the signal. */
+static void take_alarm(bool takes)
+{
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(takes ? SIG_UNBLOCK : SIG_BLOCK, &alarm, NULL);
+}
+
+static void plan_end(enum end *end)
+{
+	struct itimerval when = {.it_value.tv_usec = 1000 + seed * 7919 % (END_MOST_MS * 1000)};
+
+	if (*end == END_EXIT || *end == END_KILL)
+		start(end_early, end);
+	if (*end == END_HANDLER) {
+		signal(SIGALRM, exit_in_handler);
+		setitimer(ITIMER_REAL, &when, NULL);
+	}
+}
+
+static void run(bool forks)
+{
+	pthread_t threads[THREADS + 2];
+	int count = 0;
+
+	take_alarm(false);
+	for (; count < THREADS; count++)
+		threads[count] = start(submit_for_long, (void *)(uintptr_t)count);
+	threads[count++] = start(change_queues, NULL);
+	if (forks)
+		threads[count++] = start(fork_children, NULL);
+	take_alarm(true);
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	bool wild = argc == 2;
+	static enum end end;
+
+	if (argc < 2)
+		driver_fail("usage: intercept-stress SEED [threads]");
+	seed = (unsigned)strtoul(argv[1], NULL, 10);
+	end = wild ? seed % END_COUNT : END_OWN;
+	device_start();
+	for (int i = 0; i < QUEUES; i++) {
+		pthread_rwlock_init(&places[i].lock, NULL);
+		places[i].queue = queue_make(RING);
+	}
+	plan_end(&end);
+	run(wild);
+	for (int i = 0; i < QUEUES; i++)
+		HSA_CHECK(hsa_queue_destroy(places[i].queue));
+	device_end();
+	return 0;
+}
