@@ -33,6 +33,7 @@ enum tool { BARE, TRACED, BORROWED, SIGNALS, TOOL_COUNT };
 	X(dependency)                                                                              \
 	X(dependency_p99)                                                                          \
 	X(graph_call)                                                                              \
+	X(graph_cpu)                                                                               \
 	X(elapsed)                                                                                 \
 	X(ext_launch)
 
@@ -268,6 +269,9 @@ static void add_hip(struct intercept_bench *b, struct bench_result *result)
 	bench_add(result, "graph_call_spread", "us", spread(b, FIGURE_graph_call, BARE) / 1000,
 		  "half the runs");
 	bench_add(result, "graph_call_traced", "x", ratio, "at most 1.5 is the goal");
+	bench_add(result, "graph_cpu_traced", "x",
+		  median(b, FIGURE_graph_cpu, TRACED) / median(b, FIGURE_graph_cpu, BARE),
+		  "the same, by the calling thread's CPU time");
 	bench_add(result, "elapsed", "us", elapsed / 1000,
 		  "floor: hipEventElapsedTime, 400 x 5 us");
 	bench_add(result, "elapsed_traced", "pct",

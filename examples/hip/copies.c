@@ -86,7 +86,7 @@ static void rectangles(void)
 	for (size_t i = 0; i < sizeof(from); i++)
 		from[i] = (unsigned char)(i * 7 + 3);
 	HIP_CHECK(hipMallocPitch((void **)&a, &pitch_a, WIDTH, HEIGHT));
-	HIP_CHECK(hipMallocPitch((void **)&b, &pitch_b, WIDTH * 2, HEIGHT));
+	HIP_CHECK(hipMallocPitch((void **)&b, &pitch_b, (size_t)WIDTH * 2, HEIGHT));
 	COPY(hipMemcpy2D(a, pitch_a, from, PITCH, WIDTH, HEIGHT, hipMemcpyHostToDevice));
 	COPY(hipMemcpy2D(b, pitch_b, a, pitch_a, WIDTH, HEIGHT, hipMemcpyDeviceToDevice));
 	COPY(hipMemcpy2D(to, PITCH, b, pitch_b, WIDTH, HEIGHT, hipMemcpyDeviceToHost));

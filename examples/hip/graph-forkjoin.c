@@ -81,7 +81,7 @@ static void create(struct forkjoin *f, const uint32_t *initial)
 		HIP_CHECK(hipEventCreateWithFlags(&f->join[branch], hipEventDisableTiming));
 	}
 	HIP_CHECK(hipMalloc((void **)&f->data, WORDS * sizeof(uint32_t)));
-	HIP_CHECK(hipMalloc((void **)&f->parts, f->width * WORDS * sizeof(uint32_t)));
+	HIP_CHECK(hipMalloc((void **)&f->parts, sizeof(uint32_t) * f->width * WORDS));
 	HIP_CHECK(hipMemcpy(f->data, initial, WORDS * sizeof(uint32_t), hipMemcpyHostToDevice));
 }
 

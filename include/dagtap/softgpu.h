@@ -4,8 +4,9 @@
  * -rdynamic), or by one that was registered here; <name> is the kernel's symbol without ".kd".
  * Without either, a dispatch takes its modelled time, computes nothing and is counted.
  *
- * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them weak, or look them up with dlsym, in a program that also runs on
- * other runtimes. What the machine is and how it is configured: docs/softgpu.md.
+ * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them weak,
+ * or look them up with dlsym, in a program that also runs on other runtimes. What the machine is and
+ * how it is configured: docs/softgpu.md.
  *
  * Threading: any thread may call any of them at any time, before hsa_init too.
  * Cost: a registration takes a lock and may allocate; the others do neither.

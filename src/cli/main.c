@@ -1,8 +1,10 @@
 /* dagtap: the command line. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -115,8 +117,22 @@ static bool is_command(const struct cli_command *command, const char *word)
 	return word[chars] == '\0' || (word[chars] == '=' && command->run == cli_softgpu);
 }
 
+/* A closed standard descriptor would be given to the next file opened, and what was meant for a
+ * terminal would end up in it. Opened for reading: writing there still fails, and is noticed. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_descriptors();
 	if (argc < 2) {
 		print_overview(stderr);
 		return CLI_USAGE;

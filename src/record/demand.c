@@ -41,8 +41,9 @@ uint64_t demand_chunks(struct demand *demand, uint64_t taken, uint64_t ready, ui
 		demand->taken_then = taken;
 		demand->looked_ns = now_ns;
 	}
-	/* Faster than we look. */
-	if (taken && ready < chunks_now(demand) / 2)
+	/* Faster than we look: since the last call more was taken than is left. */
+	if (taken - demand->taken_before > ready)
 		demand->peak = larger(demand->peak, chunks_now(demand) * 2);
+	demand->taken_before = taken;
 	return chunks_now(demand);
 }

@@ -14,12 +14,13 @@ struct demand {
 	uint64_t peak_before; /* of the one before */
 	uint64_t second_ns;   /* when this second began */
 	uint64_t looked_ns;
-	uint64_t taken_then;
+	uint64_t taken_then;   /* when we looked */
+	uint64_t taken_before; /* at the last call */
 };
 
 void demand_init(struct demand *demand, uint64_t least, uint64_t most, uint64_t now_ns);
 
-/* TAKEN: chunks in all, so far; READY: how many are left to be taken. */
+/* To be called every few ms. TAKEN: chunks in all, so far; READY: how many are left to be taken. */
 uint64_t demand_chunks(struct demand *demand, uint64_t taken, uint64_t ready, uint64_t now_ns);
 
 #endif

@@ -153,6 +153,11 @@ static int touch_pages(unsigned char *memory, size_t bytes)
 	return 0;
 }
 
+void spool_map_touch(void *memory, size_t bytes)
+{
+	madvise(memory, bytes, MADV_POPULATE_WRITE);
+}
+
 int spool_map_extend(struct spool_map *map, uint64_t offset, size_t bytes,
 		     enum spool_map_pages pages, void **ret_memory)
 {

@@ -30,6 +30,9 @@ enum spool_map_pages {
 int spool_map_extend(struct spool_map *map, uint64_t offset, size_t bytes,
 		     enum spool_map_pages pages, void **ret_memory);
 
+/* Brings pages that are in use into memory, if the kernel can do that without storing to them. */
+void spool_map_touch(void *memory, size_t bytes);
+
 int spool_map_publish(struct spool_map *map);  /* gives the file its name */
 void spool_map_discard(struct spool_map *map); /* removes a file that was not published */
 void spool_map_cut(struct spool_map *map, uint64_t length);

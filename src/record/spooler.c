@@ -21,7 +21,8 @@
 #define FEW_CHUNKS	  128 /* 8 MiB: some 50 ms at 2 million records a second */
 #define SEALED_AT_ONCE	  1024
 #define FIRST_CHUNKS	  (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
-#define QUIESCE_LIMIT_NS  200000000u
+#define RESERVE_CHUNKS	  (4 * FIRST_CHUNKS)
+#define QUIESCE_LIMIT_NS  1000000000u
 #define SERVICE_LIMIT_NS  500000000u
 #define MAPPED_HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
 
@@ -31,6 +32,7 @@ struct window {
 	uint32_t first_index;
 	uint64_t sealed;   /* one bit a chunk */
 	uint64_t released; /* of these: no longer in our memory */
+	bool bare;	   /* not in memory yet */
 };
 
 /* In memory that reads as zero in a fork child, whether or not our fork handler ran: a writer of
@@ -102,7 +104,11 @@ static int add_window(struct spooler *s, enum spool_map_pages pages)
 			       WINDOW_BYTES, pages, &memory);
 	if (err)
 		return err;
-	*window = (struct window){.chunks = memory, .first_index = (uint32_t)ready};
+	*window = (struct window){
+		.chunks = memory,
+		.first_index = (uint32_t)ready,
+		.bare = pages == SPOOL_MAP_BARE,
+	};
 	s->window_count++;
 	for (uint64_t i = 0; i < WINDOW_CHUNKS; i++)
 		atomic_store_explicit(&s->slots[(ready + i) & (s->slot_count - 1)],
@@ -208,6 +214,23 @@ static int keep_ring_ready(struct spooler *s)
 	return 0;
 }
 
+/* Bare windows whose turn is near are brought into memory. */
+static void touch_next(struct spooler *s)
+{
+	for (uint32_t i = 0; i < s->window_count; i++) {
+		struct window *window = &s->windows[i];
+		uint64_t taken =
+			atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+
+		if (window->first_index >= taken + s->demand.least ||
+		    atomic_load_explicit(&s->winding_down, memory_order_relaxed))
+			return;
+		if (window->bare && window->first_index + WINDOW_CHUNKS > taken)
+			spool_map_touch(window->chunks, WINDOW_BYTES);
+		window->bare = false;
+	}
+}
+
 static int service_locked(struct spooler *s)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
@@ -219,8 +242,11 @@ static int service_locked(struct spooler *s)
 			!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	/* Room first: writers wait for nothing else. */
 	err = keep_ring_ready(s);
+	if (done)
+		touch_next(s);
+	/* As many as were taken and some: what waits to be sealed never grows for long. */
 	if (done || s->unsealed_left)
-		done += (int)seal_full_chunks(s, SEALED_AT_ONCE);
+		done += (int)seal_full_chunks(s, (uint32_t)done + SEALED_AT_ONCE);
 	s->taken_before = taken;
 	return err ? err : done;
 }
@@ -453,14 +479,16 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
-/* Before the first record: programs burst right after their first call. Only without room for one
- * window is there no recording. */
+/* Before the first record: programs burst right after their first call, before anybody knows their rate. What
+ * is not touched costs disk room alone. Only without room for one window is there no recording. */
 static int make_first_ring(struct spooler *s)
 {
+	uint64_t chunks = s->demand.most < RESERVE_CHUNKS ? s->demand.most : RESERVE_CHUNKS;
 	int err = add_window(s, SPOOL_MAP_TOUCHED);
 
-	while (!err && ready_chunks(s) < s->demand.least)
-		if (add_window(s, SPOOL_MAP_TOUCHED))
+	while (!err && ready_chunks(s) < chunks)
+		if (add_window(s, ready_chunks(s) < s->demand.least ? SPOOL_MAP_TOUCHED
+								    : SPOOL_MAP_BARE))
 			break;
 	return err;
 }

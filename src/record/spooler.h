@@ -21,8 +21,8 @@
 
 struct spooler;
 
-/* Makes `<folder>/<pid>.<ns>.spool` with SPOOLER_FIRST_BYTES of chunks ready. As many are kept ready as
- * half a second uses up, RING_BYTES (brought into the bounds above) at most. Fails without leaving a file. */
+/* Makes `<folder>/<pid>.<ns>.spool` with SPOOLER_FIRST_BYTES of chunks in memory and three times as many
+ * mapped. As many are kept ready as half a second uses up, SPOOLER_FIRST_BYTES at least, RING_BYTES (brought into the bounds above) at most. Fails without leaving a file. */
 int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_spooler);
 
 /* Makes chunks ready, then seals full ones. Returns how many it found taken or sealed, 0 = nothing goes
@@ -38,8 +38,8 @@ void spooler_wind_down(struct spooler *spooler);
 struct writer *spooler_take_writer(struct spooler *spooler, const struct writer_thread *thread);
 void spooler_put_writer(struct spooler *spooler, struct writer *w);
 
-/* Seals everything and marks the file closed. Bounded: a thread stuck inside a record for 200 ms
- * leaves the file open in state (its chunk not sealed), nothing else. Returns 0 or -EBUSY. */
+/* Seals everything and marks the file closed. Bounded: a thread that is inside a record for a
+ * second (it got no CPU, or was torn out by a signal) leaves the file open in state (its chunk not sealed), nothing else. Returns 0 or -EBUSY. */
 int spooler_close(struct spooler *spooler);
 
 /* After close, when no thread has a writer any more. NULL is fine. */

@@ -270,6 +270,12 @@ static void h19_queues_are_destroyed(void **state)
 	assert_int_equal(m.ours, 0);
 }
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define MEMORY_IS_THE_PROGRAMS 0 /* shadow memory grows with what is touched */
+#else
+#define MEMORY_IS_THE_PROGRAMS 1
+#endif
+
 /* 300,000 dispatches after the first 20,000. */
 static void h22_memory_does_not_grow(void **state)
 {
@@ -278,7 +284,8 @@ static void h22_memory_does_not_grow(void **state)
 
 	(void)state;
 	assert_true(play_printed(&hazard, "grown_kb") > 4096);
-	assert_true(play_printed(&p, "grown_kb") < 1024);
+	if (MEMORY_IS_THE_PROGRAMS)
+		assert_true(play_printed(&p, "grown_kb") < 1024);
 	play_end(&hazard);
 	play_end(&p);
 }

@@ -159,7 +159,7 @@ static uint64_t overlaps(const struct rows *rows)
 
 static void serialised_kernels_do_not_overlap(void **state)
 {
-	struct play p = play("gfx906,kernel_ns=300000", "tests/hsa-scenes crowd");
+	struct play p = play("gfx906,kernel_ns=2000000", "tests/hsa-scenes crowd");
 
 	(void)state;
 	/* The scene is fit to tell. */
@@ -236,7 +236,9 @@ static void exit_in_a_handler(void **state)
 		struct play p = play_with(MODE, modes[i % (int)MODES].name, "gfx906,kernel_ns=0",
 					  "tests/hsa-scenes exit-in-handler");
 
-		assert_true(p.rows->dispatch_count > 0);
+		/* That the program ended is what counts; its last records may have been cut. */
+		assert_non_null(p.rows);
+		assert_true(p.rows->orphans <= 1 + play_drops(p.rows, RECORD_CLASS_DISPATCH));
 		play_end(&p);
 	}
 }

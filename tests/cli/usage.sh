@@ -24,3 +24,11 @@ expect_code 1 record -o "$work/a.dagtap" -- "$work/no-such-program"
 expect_code 137 record -o "$work/a.dagtap" -- sh -c 'kill -9 $$'
 expect_code 0 softgpu -- "$examples/eager" 10
 expect "untraced on the software GPU" "$(cat "$work/out")" "kernels launched: 10"
+
+# With its standard descriptors closed a command writes its file, the file is whole, and the program finds them
+# closed too.
+launch record --softgpu -o "$work/closed.dagtap" -- sh -c "'$examples/eager' 10; ls /proc/self/fd >'$work/fds'" \
+	<&- >&- 2>&- || fail "record without standard descriptors exited with $?"
+"$dagtap" check "$work/closed.dagtap" >/dev/null || fail "a recording without standard descriptors is damaged"
+sh -c "ls /proc/self/fd >'$work/bare'" <&- >&- 2>&-
+expect "descriptors of the program" "$(cat "$work/fds")" "$(cat "$work/bare")"

@@ -59,17 +59,21 @@ static void without_service_the_ready_chunks_run_out(void **state)
 	spool_reader_close(reader);
 }
 
-static void the_whole_ring_is_ready_before_the_first_record(void **state)
+static uint64_t ready_bytes(struct spooler *spooler)
+{
+	const struct spool_live *live = spooler_live(spooler);
+
+	return (atomic_load(&live->chunks_ready) - atomic_load(&live->chunks_taken)) *
+	       SPOOL_CHUNK_BYTES;
+}
+
+static void a_burst_finds_room_before_the_first_service(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = NULL;
-	struct writer *w;
 
-	assert_int_equal(spooler_open(fixture->folder, 4 * SPOOLER_RING_BYTES_LEAST, &spooler), 0);
-	w = fixture_writer(spooler, "bursting");
-	put_until_full(w);
-	assert_true(atomic_load(&spooler_live(spooler)->chunks_taken) * SPOOL_CHUNK_BYTES >=
-		    4 * SPOOLER_RING_BYTES_LEAST);
+	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_DEFAULT, &spooler), 0);
+	assert_true(ready_bytes(spooler) >= SPOOLER_FIRST_BYTES);
 	assert_int_equal(spooler_close(spooler), 0);
 	spooler_release(spooler);
 }
@@ -77,16 +81,39 @@ static void the_whole_ring_is_ready_before_the_first_record(void **state)
 static void more_is_kept_ready_while_it_is_used_up_fast(void **state)
 {
 	const struct fixture *fixture = *state;
-	struct spooler *spooler = fixture_open_spool(fixture);
-	struct writer *w = fixture_writer(spooler, "fast");
-	uint64_t first = put_until_full(w);
+	const uint64_t most = 6 * SPOOLER_FIRST_BYTES;
+	struct spooler *spooler = NULL;
+	struct spool_reader *reader;
+	struct writer *w;
 
-	for (int i = 0; i < 3; i++) {
-		assert_true(spooler_service(spooler) > 0);
-		put_until_full(w);
-	}
+	assert_int_equal(spooler_open(fixture->folder, most, &spooler), 0);
+	w = fixture_writer(spooler, "fast");
+	put_until_full(w);
 	assert_true(spooler_service(spooler) > 0);
-	assert_true(put_until_full(w) > 2 * first);
+	for (int i = 0; i < 4; i++) {
+		put_until_full(w);
+		assert_true(spooler_service(spooler) > 0);
+		assert_true(ready_bytes(spooler) < most + 64 * SPOOL_CHUNK_BYTES);
+	}
+	assert_true(ready_bytes(spooler) >= most);
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+/* The program is about to end: no time for a ring of any size. */
+static void nothing_more_is_made_when_winding_down(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = NULL;
+
+	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_DEFAULT, &spooler), 0);
+	put_until_full(fixture_writer(spooler, "late"));
+	spooler_wind_down(spooler);
+	assert_true(spooler_service(spooler) > 0);
+	assert_int_equal(ready_bytes(spooler), 0);
 	assert_int_equal(spooler_close(spooler), 0);
 	spooler_release(spooler);
 }
@@ -198,8 +225,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(without_service_the_ready_chunks_run_out),
-		CASE(the_whole_ring_is_ready_before_the_first_record),
+		CASE(a_burst_finds_room_before_the_first_service),
 		CASE(more_is_kept_ready_while_it_is_used_up_fast),
+		CASE(nothing_more_is_made_when_winding_down),
 		CASE(a_file_size_limit_is_no_signal_and_no_fault),
 		CASE(a_limit_from_the_start_leaves_no_file),
 		CASE(a_missing_folder_is_an_error),

@@ -294,14 +294,14 @@ static struct gate *gate_obtain(uint64_t size, enum record_queue_mode mode)
 	return gate;
 }
 
-static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agent)
+static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agent, bool is_chained)
 {
 	uint64_t index = __atomic_load_n(&queue->write_dispatch_id, __ATOMIC_ACQUIRE);
 
 	gate->queue = queue;
 	gate->queue_id = atomic_fetch_add(&last_queue_id, 1) + 1;
 	gate->references = 1;
-	gate->is_chained = false;
+	gate->is_chained = is_chained;
 	gate->turn = queue_mode_serialises() && gate_has_index(gate) ? serial_turn_of(agent) : NULL;
 	atomic_store_explicit(&gate->is_tracing, true, memory_order_relaxed);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
@@ -339,21 +339,20 @@ static int gate_publish(struct gate *gate)
 	return 0;
 }
 
-int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode,
-	      struct gate **ret_gate)
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, struct gate **ret_gate)
 {
 	struct record_queue record = {.ns = session_now_ns(),
 				      .handle = (uint64_t)(uintptr_t)queue,
 				      .agent = agent.handle,
 				      .size = queue->size,
-				      .mode = mode};
+				      .mode = kind.mode};
 	struct gate *gate;
 	int err;
 
 	pthread_mutex_lock(&gates_lock);
-	gate = gate_obtain(queue->size, mode);
+	gate = gate_obtain(queue->size, kind.mode);
 	if (gate)
-		gate_prepare(gate, (amd_queue_t *)queue, agent);
+		gate_prepare(gate, (amd_queue_t *)queue, agent, kind.is_chained);
 	pthread_mutex_unlock(&gates_lock);
 	if (!gate)
 		return -ENOMEM;

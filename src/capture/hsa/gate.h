@@ -58,10 +58,15 @@ struct gate {
 	struct gate *older; /* list of all gates; constant */
 };
 
+/* How a queue is to be treated. */
+struct gate_kind {
+	enum record_queue_mode mode;
+	bool is_chained; /* another tool's */
+};
+
 /* Takes QUEUE, which nobody uses yet, under a gate and lets it be found. 0 or a negative errno: the
  * queue then works without the tool. */
-int gate_open(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode,
-	      struct gate **ret_gate);
+int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, struct gate **ret_gate);
 
 /* The gate of QUEUE, or NULL. */
 struct gate *gate_find(const hsa_queue_t *queue);

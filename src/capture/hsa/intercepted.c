@@ -87,12 +87,12 @@ static void handle(const void *packets, uint64_t count, uint64_t user_index, voi
 
 int intercepted_open(hsa_queue_t *queue, hsa_agent_t agent, bool is_chained)
 {
+	struct gate_kind kind = {.mode = RECORD_QUEUE_INTERCEPT, .is_chained = is_chained};
 	struct gate *gate;
-	int err = gate_open(queue, agent, RECORD_QUEUE_INTERCEPT, &gate);
+	int err = gate_open(queue, agent, kind, &gate);
 
 	if (err)
 		return err;
-	gate->is_chained = is_chained;
 	if (hsa_next.hsa_amd_queue_intercept_register &&
 	    hsa_next.hsa_amd_queue_intercept_register(queue, handle, gate) == HSA_STATUS_SUCCESS)
 		return 0;

@@ -59,9 +59,11 @@ static void note_change(const char *reason)
 
 void queue_mode_read(void)
 {
-	const char *name = env_text(ENV_HSA_MODE);
-	enum record_queue_mode mode = mode_of(name);
+	enum record_queue_mode mode = mode_of(env_text(ENV_HSA_MODE));
 
+	/* The monitor of an earlier life of the runtime may be looking. */
+	if (text[0])
+		return;
 	serialises = !strcmp(env_text(ENV_HSA_SERIALIZE), "1");
 	asked_for = mode == RECORD_QUEUE_UNKNOWN ? RECORD_QUEUE_HARVEST : mode;
 	if (mode == RECORD_QUEUE_UNKNOWN)

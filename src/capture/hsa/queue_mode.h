@@ -8,7 +8,8 @@
 
 #include "record/record.h"
 
-/* Reads DAGTAP_HSA_MODE and DAGTAP_HSA_SERIALIZE. The runtime's functions must be known. */
+/* Reads DAGTAP_HSA_MODE and DAGTAP_HSA_SERIALIZE. Once; one thread at a
+ * time. */
 void queue_mode_read(void);
 
 /* For a queue of TYPE. When it is not the one that was asked for a note says why,

@@ -31,7 +31,7 @@ static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queu
 	else if (mode == RECORD_QUEUE_INTERCEPT)
 		err = intercepted_open(queue, agent, false);
 	else
-		err = gate_open(queue, agent, mode, &gate);
+		err = gate_open(queue, agent, (struct gate_kind){.mode = mode}, &gate);
 	pthread_mutex_unlock(&open_lock);
 	if (err)
 		session_note("no memory for a queue: its packets are not seen");

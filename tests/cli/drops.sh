@@ -1,0 +1,42 @@
+#!/bin/bash
+# drops.sh KIBIBYTES PROGRAM ARGS...: the file size limit of the program lets the spool grow so far and no
+# further, so that records of every class are dropped from then on. Nobody is hurt: the program runs to its end,
+# and the ledger says of every class what was offered, what is there, and what was dropped, exactly.
+. "$(dirname "$0")/lib.sh"
+limit=$1 program=$2
+shift 2
+
+record run kernel_ns=0, bash -c "ulimit -S -f $limit; exec \"\$@\"" limited "$examples/$program" "$@"
+expect_closed "$work/run.dagtap"
+report=$(cat "$work"/run.softgpu.*)
+"$dagtap" check --json "$work/run.dagtap" >"$work/check.json"
+python3 - "$work/check.json" "$report" <<'END' || fail "$(cat "$work/check")"
+import json, sys
+
+check = json.load(open(sys.argv[1]))
+report = json.loads(sys.argv[2])
+counters = report.get("counters", report)
+sources = {source["name"]: source for source in check["sources"]}
+classes = ("hip", "hsa.dispatch", "hsa.barrier", "hsa.copy", "scope", "graph.record")
+truth = {
+    "hsa.dispatch": counters["packets_kernel_dispatch"],
+    "hsa.barrier": counters["packets_barrier_and"] + counters["packets_barrier_or"],
+    "hsa.copy": counters["copies"] + counters["copies_rect"],
+}
+for name in classes:
+    source = sources[name]
+    dropped = source["dropped"].get("no free chunk", 0)
+    print(name, source["expected"], source["received"], dropped)
+    assert source["received"] + sum(source["dropped"].values()) == source["expected"], name
+    assert dropped or not source["expected"], name + ": nothing was dropped"
+    assert source["expected"] == truth.get(name, source["expected"]), name
+done = sources["hsa.done"]
+completed = done["received"] + sum(done["dropped"].values())
+print("hsa.done", completed)
+assert done["dropped"]["no free chunk"] > 0
+# A packet that found no slot brings no completion; of those that were dropped nobody can say.
+if "no free slot" not in check["untimed"]:
+    assert completed == truth["hsa.dispatch"] + truth["hsa.copy"], "hsa.done"
+lost = done["expected"] - done["joined"]
+assert check["untimed"].get("its completion's record is missing", 0) == lost, "untimed"
+END
