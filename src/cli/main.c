@@ -15,7 +15,7 @@ static const struct cli_command commands[] = {
 	 "  -f, --force            replace FILE if it exists\n"
 	 "      --softgpu[=CONFIG] run on the software GPU (see dagtap-softgpu(1))\n"
 	 "      --backend NAME     hsa, cuda or auto (default)\n"
-	 "      --ring SIZE        memory for records not yet on file, a process: 16M, 64M ...\n"
+	 "      --ring SIZE        most room kept ready for records, a process: 64M, 256M ...\n"
 	 "      --hsa-mode MODE    harvest (default), borrow, observe or intercept: how kernels "
 	 "are timed\n"
 	 "      --keep-spool       leave the folder of spools beside FILE\n"

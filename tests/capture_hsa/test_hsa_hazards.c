@@ -270,22 +270,20 @@ static void h19_queues_are_destroyed(void **state)
 	assert_int_equal(m.ours, 0);
 }
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define MEMORY_IS_THE_PROGRAMS 0 /* shadow memory grows with what is touched */
-#else
-#define MEMORY_IS_THE_PROGRAMS 1
-#endif
-
 /* 300,000 dispatches after the first 20,000. */
 static void h22_memory_does_not_grow(void **state)
 {
-	struct play hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");
-	struct play p = play("gfx906,kernel_ns=0", "tests/hsa-scenes long");
+	struct play hazard, p;
 
 	(void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+	/* Their own memory grows, and what the failing design leaks is an error to them. */
+	skip();
+#endif
+	hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");
+	p = play("gfx906,kernel_ns=0", "tests/hsa-scenes long");
 	assert_true(play_printed(&hazard, "grown_kb") > 4096);
-	if (MEMORY_IS_THE_PROGRAMS)
-		assert_true(play_printed(&p, "grown_kb") < 1024);
+	assert_true(play_printed(&p, "grown_kb") < 1024);
 	play_end(&hazard);
 	play_end(&p);
 }

@@ -34,6 +34,7 @@ static struct {
 } places[QUEUES];
 
 static unsigned seed;
+static enum end end;
 
 static void pause_us(unsigned us)
 {
@@ -100,9 +101,13 @@ static void *change_queues(void *unused)
 	return NULL;
 }
 
+/* A child that is forked while the parent is in exit() finds the C library's lock held: it then ends
+ * without that. */
 static void be_child(unsigned way)
 {
-	switch (way % 3) {
+	bool parent_exits = end == END_EXIT || end == END_HANDLER;
+
+	switch (parent_exits && way % 3 == 1 ? 0 : way % 3) {
 	case 0:
 		_exit(0);
 	case 1:
@@ -138,12 +143,13 @@ static void exit_in_handler(int signal)
 	exit(0);
 }
 
-static void *end_early(void *argument)
+static void *end_early(void *unused)
 {
+	(void)unused;
 	unsigned random = seed * 100 + 70;
 
 	pause_us(1000 * ((unsigned)rand_r(&random) % END_MOST_MS));
-	if (*(enum end *)argument == END_KILL)
+	if (end == END_KILL)
 		raise(SIGKILL);
 	exit(0);
 }
@@ -168,13 +174,13 @@ static void take_alarm(bool takes)
 	pthread_sigmask(takes ? SIG_UNBLOCK : SIG_BLOCK, &alarm, NULL);
 }
 
-static void plan_end(enum end *end)
+static void plan_end(void)
 {
 	struct itimerval when = {.it_value.tv_usec = 1000 + seed * 7919 % (END_MOST_MS * 1000)};
 
-	if (*end == END_EXIT || *end == END_KILL)
-		start(end_early, end);
-	if (*end == END_HANDLER) {
+	if (end == END_EXIT || end == END_KILL)
+		start(end_early, NULL);
+	if (end == END_HANDLER) {
 		signal(SIGALRM, exit_in_handler);
 		setitimer(ITIMER_REAL, &when, NULL);
 	}
@@ -199,7 +205,6 @@ static void run(bool forks)
 int main(int argc, char **argv)
 {
 	bool wild = argc == 2;
-	static enum end end;
 
 	if (argc < 2)
 		driver_fail("usage: intercept-stress SEED [threads]");
@@ -210,7 +215,7 @@ int main(int argc, char **argv)
 		pthread_rwlock_init(&places[i].lock, NULL);
 		places[i].queue = queue_make(RING);
 	}
-	plan_end(&end);
+	plan_end();
 	run(wild);
 	for (int i = 0; i < QUEUES; i++)
 		HSA_CHECK(hsa_queue_destroy(places[i].queue));
