@@ -4,7 +4,7 @@ BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 PREFIX ?= /usr/local
 
-.PHONY: all demo check lint build bench fuzz install clean deps deps-build deps-check
+.PHONY: all demo check lint build bench stress fuzz install clean deps deps-build deps-check
 all: build
 
 # Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
@@ -28,6 +28,9 @@ lint: deps-check build
 
 bench: build
 	build/bin/dagtap-bench all
+
+stress: build
+	ctest --test-dir build -C Long -L long --output-on-failure
 
 fuzz: deps-check
 	@scripts/build.sh fuzz $(BUILD_JOBS) fuzz/all
