@@ -1,7 +1,8 @@
 #!/bin/bash
 # kill9.sh TIMES: kill -9 at random moments at the full launch rate, every fourth counted from the program's start
-# and not from its first launch. Each recording loads; it holds at least the launches that had returned and no more than had begun; and the ledger
-# closes for what was committed. A program that came to no GPU leaves no recording.
+# and not from its first launch. Each recording loads; it holds at least the launches that had returned and no
+# more than had begun; and the ledger closes for what was committed. A program that came to no GPU leaves no
+# recording.
 . "$(dirname "$0")/lib.sh"
 times=$1
 
@@ -15,7 +16,12 @@ page_field() { # FILE INDEX: the N-th 64-bit word of the program's page, 0 while
 program_of() { # RECORDER
 	local pid
 	while kill -0 "$1" 2>/dev/null; do
-		pid=$(pgrep -P "$1" -x counted) && echo "$pid" && return
+		for pid in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+			if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = counted ]; then
+				echo "$pid"
+				return
+			fi
+		done
 	done
 	fail "record ended early: $(cat "$work/out")"
 }
