@@ -196,6 +196,13 @@ static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
 	return ready < few ? SPOOL_MAP_BARE : SPOOL_MAP_TOUCHED;
 }
 
+/* Full chunks that wait for their seal are memory of the program's too: no more of it than twice what may
+ * be kept ready. Writers that take chunks as fast as they are made would else keep us making them. */
+static bool has_backlog(const struct spooler *s)
+{
+	return s->window_count > 2 * s->demand.most / WINDOW_CHUNKS;
+}
+
 static int keep_ring_ready(struct spooler *s)
 {
 	uint64_t ready = ready_chunks(s);
@@ -207,6 +214,8 @@ static int keep_ring_ready(struct spooler *s)
 
 		if (atomic_load_explicit(&s->winding_down, memory_order_relaxed))
 			return 0;
+		if (has_backlog(s))
+			seal_full_chunks(s, UINT32_MAX);
 		err = add_window(s, pages_for(s, ready));
 		if (err)
 			return err;

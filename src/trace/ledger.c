@@ -380,6 +380,7 @@ static void add_dones(struct ledger *ledger)
 	struct process_load *load = ledger->load;
 	struct trace_source *source = add_source(ledger, "hsa.done");
 	uint64_t dropped = class_drops(ledger, RECORD_CLASS_DONE);
+	uint64_t interrupted = 0;
 
 	if (!source)
 		return;
@@ -395,6 +396,14 @@ static void add_dones(struct ledger *ledger)
 		add_drop(ledger, source, "recording ends before", unfinished);
 		dropped += unfinished;
 	}
+	if (find_witness(ledger, "hsa", "completions_unrecorded", &interrupted) &&
+	    source->joined + dropped < source->expected) {
+		uint64_t missing = source->expected - source->joined - dropped;
+		uint64_t count = missing < interrupted ? missing : interrupted;
+
+		add_drop(ledger, source, "the program ended while they were collected", count);
+		dropped += count;
+	}
 	source->unexplained = unexplained_dones(ledger, source, dropped);
 }
 
@@ -406,7 +415,7 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 {
 	struct trace_source *source = add_source(ledger, name);
 	uint64_t accounted = ledger->load->counts.found[class] + class_drops(ledger, class);
-	uint64_t untraced = 0;
+	uint64_t untraced = 0, untraced_queues = 0;
 
 	if (!source)
 		return;
@@ -416,9 +425,10 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	add_class_drops(ledger, source, class);
 	if (class != RECORD_CLASS_COPY)
 		find_witness(ledger, "hsa", "packets_untraced", &untraced);
+	find_witness(ledger, "hsa", "queues_untraced", &untraced_queues);
 	if (accounted >= counted && accounted - counted <= ahead)
 		return;
-	if (counted > accounted && counted - accounted <= untraced)
+	if (counted > accounted && (counted - accounted <= untraced || untraced_queues))
 		add_drop(ledger, source, "sent after tracing ended", counted - accounted);
 	else
 		source->unexplained = difference(counted, accounted);

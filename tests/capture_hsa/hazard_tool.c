@@ -1,7 +1,7 @@
-/* The designs that are known to fail, as a tool of their own: what the tests must be able to tell from
- * ours. For each dispatch a signal with an event and a handler is made, packets are handed on one by
- * one, the program's own signal is completed by a barrier packet behind the kernel, and a destroyed
- * queue is only forgotten (H1 to H4, H12, H16, H19, H21). */
+/* The designs that are known to fail, as a tool of their own: what the tests must be able to tell
+ * from ours. For each dispatch a signal with an event and a handler is made, packets are handed
+ * on one by one, the program's own signal is completed by a barrier packet behind the kernel, and
+ * a destroyed queue is only forgotten (H1 to H4, H12, H16, H19, H21). */
 #include <stdbool.h>
 #include <stddef.h>
 

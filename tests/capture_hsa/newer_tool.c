@@ -1,6 +1,6 @@
-/* Stands for a newer runtime: loaded before the injected library it shows it an extension table of
- * major version 2, in which the functions lie elsewhere and copies on a chosen engine and in batches
- * exist. The program reaches that table through newer_table(). */
+/* Stands for a newer runtime: loaded before the injected library it shows it an extension table
+ * of major version 2, in which the functions lie elsewhere and copies on a chosen engine and in
+ * batches exist. The program reaches that table through newer_table(). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

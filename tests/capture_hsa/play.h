@@ -1,5 +1,5 @@
-/* Plays an HSA program on the software GPU, in a process and a folder of its own, under the injected
- * library or another tool, and checks what was recorded. The functions assert. */
+/* Plays an HSA program on the software GPU, in a process and a folder of its own, under the
+ * injected library or another tool, and checks what was recorded. The functions assert. */
 #ifndef TESTS_CAPTURE_HSA_PLAY_H
 #define TESTS_CAPTURE_HSA_PLAY_H
 

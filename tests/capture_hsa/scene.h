@@ -1,6 +1,6 @@
-/* What the scenes share: one device, packets written by hand, and a count of the kernels that ran.
- * A scene is a small HSA program that a tracer gets wrong easily; it checks what the application must
- * see, and ends the process with a message when that is wrong. */
+/* What the scenes share: one device, packets written by hand, and a count of the kernels that
+ * ran. A scene is a small HSA program that a tracer gets wrong easily; it checks what the
+ * application must see, and ends the process with a message when that is wrong. */
 #ifndef TESTS_CAPTURE_HSA_SCENE_H
 #define TESTS_CAPTURE_HSA_SCENE_H
 

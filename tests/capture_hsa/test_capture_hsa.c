@@ -1,4 +1,4 @@
-/* Plays HSA programs under the injected library on the software GPU and checks what was recorded. */
+/* Plays HSA programs under the injected library on the software GPU; checks what was recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -275,7 +275,8 @@ static void runtime_starts_again(void **state)
 	play_end(&p);
 }
 
-/* Of another tool's queue we see what comes to the device; the application's own is traced as ever. */
+/* Of another tool's queue we see what comes to the device; the application's own is traced as
+ * ever. */
 static void intercepted_queue_is_seen(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes intercepted");

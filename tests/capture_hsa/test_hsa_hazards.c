@@ -1,6 +1,6 @@
-/* The ways in which interceptors are known to fail, H1 to H23 of docs/hsa-timing.md: each case carries
- * its number. Where it is cheap the failing design runs first (hazard_tool.c), and the case sees that
- * its measure tells the two apart. The other numbers are in test_capture_hsa.c and
+/* The ways in which interceptors are known to fail, H1 to H23 of docs/hsa-timing.md: each case
+ * carries its number. Where it is cheap the failing design runs first (hazard_tool.c), and the
+ * case sees that its measure tells the two apart. The other numbers are in test_capture_hsa.c and
  * test_reservations.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,8 @@ static void h11_each_kernel_has_its_own_end(void **state)
 	unlink(truth);
 }
 
-/* In every mode but the intercept queue the device gets the same packets behind the same doorbells. */
+/* In every mode but the intercept queue the device gets the same packets behind the same
+ * doorbells. */
 static void h12_device_gets_the_same_packets(void **state)
 {
 	static const char *const keys[] = {

@@ -1,5 +1,5 @@
-/* The modes, serialised kernels, and the end of tracing, program and runtime: what was recorded, and
- * that the program did not notice. */
+/* The modes, serialised kernels, and the end of tracing, program and runtime: what was recorded,
+ * and that the program did not notice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -200,7 +200,7 @@ static void completions_arrive_after_tracing(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MODES; i++) {
-		struct play p = play_with(MODE, modes[i].name, "gfx906,kernel_ns=3000000000",
+		struct play p = play_with(MODE, modes[i].name, "gfx906,kernel_ns=1100000000",
 					  "tests/hsa-scenes stop-in-flight");
 
 		assert_true(p.rows->closed);

@@ -196,8 +196,8 @@ static bool borrow_begin(struct slot *slot, struct object *watched)
 	return true;
 }
 
-/* The application may ask for the times of its signal's last packet. Not while another packet of its
- * is on the device with the signal itself: the device will write that one's. */
+/* The application may ask for the times of its signal's last packet. Not while another packet of
+ * its is on the device with the signal itself: the device will write that one's. */
 static void ticks_pass_on(struct object *signal, const struct completion *completion)
 {
 	while (atomic_exchange(&signal->is_busy, 1))

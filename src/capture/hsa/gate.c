@@ -26,6 +26,9 @@ static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
 /* What gates counted before they were used again. */
 static _Atomic uint64_t past_without_context;
+static _Atomic uint64_t past_untraced;
+static _Atomic uint64_t queues_untraced;
+static _Atomic bool tracing_is_over;
 
 struct gate *gate_newest(void)
 {
@@ -179,17 +182,22 @@ void gate_count(struct gate *gate)
 	gate_leave(gate);
 }
 
-void gate_stop_tracing(struct gate *gate)
+static void gate_stop_tracing(struct gate *gate)
 {
 	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
-	bool is_held;
+	uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
+	bool is_held = false;
 
-	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE)
-		return;
-	while (!(is_held = gate_try_hold(gate)) && session_now_ns() < deadline_ns)
+	while (state == GATE_LIVE && !(is_held = gate_try_hold(gate)) &&
+	       session_now_ns() < deadline_ns) {
 		sched_yield();
-	/* Being closed: the last count is written there. */
-	if (!is_held && atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE)
+		state = atomic_load_explicit(&gate->state, memory_order_acquire);
+	}
+	/* Being closed: the last count is written there, unless what a signal handler interrupted to end
+	 * the program was just that. */
+	if (state == GATE_CLOSING && gate_is_tracing(gate))
+		write_count(gate, false);
+	if (state != GATE_LIVE)
 		return;
 	/* Not held: a signal handler that interrupted the holder has called exit, and the counts
 	 * stand still. */
@@ -205,6 +213,21 @@ void gate_stop_tracing(struct gate *gate)
 	gate_leave(gate);
 }
 
+/* A queue that is just being made either is in the list when the lock is ours, or sees that tracing is
+ * over. Not waited for without end: a signal handler that ends the program may have interrupted it. */
+void gates_stop_tracing(void)
+{
+	struct timespec deadline;
+
+	atomic_store(&tracing_is_over, true);
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += 1;
+	if (!pthread_mutex_timedlock(&gates_lock, &deadline))
+		pthread_mutex_unlock(&gates_lock);
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		gate_stop_tracing(gate);
+}
+
 uint64_t gate_dispatches_without_context(void)
 {
 	uint64_t count = count_get(&past_without_context);
@@ -214,6 +237,7 @@ uint64_t gate_dispatches_without_context(void)
 	return count;
 }
 
+/* Upper bounds do: the ledger asks whether they can explain what the device has more. */
 static uint64_t packets_after_end(const struct gate *gate)
 {
 	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE ||
@@ -224,11 +248,21 @@ static uint64_t packets_after_end(const struct gate *gate)
 
 uint64_t gate_packets_untraced(void)
 {
-	uint64_t count = 0;
+	uint64_t count = count_get(&past_untraced);
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		count += packets_after_end(gate);
 	return count;
+}
+
+void gate_count_untraced_queue(void)
+{
+	atomic_fetch_add_explicit(&queues_untraced, 1, memory_order_relaxed);
+}
+
+uint64_t gate_queues_untraced(void)
+{
+	return count_get(&queues_untraced);
 }
 
 uint64_t gate_reservations_lost(void)
@@ -303,7 +337,9 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	gate->references = 1;
 	gate->is_chained = is_chained;
 	gate->turn = queue_mode_serialises() && gate_has_index(gate) ? serial_turn_of(agent) : NULL;
-	atomic_store_explicit(&gate->is_tracing, true, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_tracing, !atomic_load(&tracing_is_over),
+			      memory_order_relaxed);
+	atomic_store_explicit(&gate->traced_end, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
@@ -365,8 +401,8 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 
 /* ---- closing ---- */
 
-/* Without the tool nobody would wait for what is on the device: after the end of tracing, neither do
- * we. On an intercept queue the program's own index says what has been handed on. */
+/* Without the tool nobody would wait for what is on the device: after the end of tracing, neither
+ * do we. On an intercept queue the program's own index says what has been handed on. */
 static bool gate_is_drained(struct gate *gate)
 {
 	uint64_t consumed = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
@@ -386,7 +422,7 @@ void gate_drain(struct gate *gate, uint64_t deadline_ns)
 	struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
 
 	while (!gate_is_drained(gate) && session_now_ns() < deadline_ns) {
-		if (!slot_ring_collect(gate->slots, false)) {
+		if (!slot_ring_collect(gate->slots)) {
 			hsa_monitor_wake();
 			nanosleep(&pause, NULL);
 			if (pause.tv_nsec < DRAIN_PAUSE_MOST_NS)
@@ -395,8 +431,8 @@ void gate_drain(struct gate *gate, uint64_t deadline_ns)
 	}
 }
 
-/* False when whoever holds the gate does not leave: a signal handler may have interrupted it on this
- * very thread. */
+/* False when whoever holds the gate does not leave: a signal handler may have interrupted it on
+ * this very thread. */
 static bool gate_shut(struct gate *gate)
 {
 	uint64_t deadline_ns;
@@ -417,6 +453,8 @@ static bool gate_shut(struct gate *gate)
 
 void gate_close(struct gate *gate, enum record_untimed cause)
 {
+	/* Before it stops being live: it may count twice for a moment, never not at all. */
+	atomic_fetch_add_explicit(&past_untraced, packets_after_end(gate), memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
 	serial_leave(gate);
 	slot_ring_give_up(gate->slots, cause);

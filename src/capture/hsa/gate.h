@@ -7,10 +7,10 @@
  * completion signal where there was none.
  *
  * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
- * also for those that ring meanwhile: `rings` counts them, and the holder leaves when it can set the
- * count back to 0. They wait for their record, within bounds. A reserved slot that is not written
- * yet stops the scan. If a doorbell already covered it the writer need not ring again, so the
- * monitor looks after it.
+ * also for those that ring meanwhile: `rings` counts them, and the holder leaves when it can set
+ * the count back to 0. They wait for their record, within bounds. A reserved slot that is not
+ * written yet stops the scan. If a doorbell already covered it the writer need not ring again, so
+ * the monitor looks after it.
  *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H
@@ -71,9 +71,9 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 /* The gate of QUEUE, or NULL. */
 struct gate *gate_find(const hsa_queue_t *queue);
 
-/* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before them
- * unwritten, are recorded: here when the gate was free, else by its holder, who is waited for (20 ms
- * at most). */
+/* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before
+ * them unwritten, are recorded: here when the gate was free, else by its holder, who is waited
+ * for (20 ms at most). */
 void gate_ring(struct gate *gate, uint64_t value);
 
 /* Whether the program's write index is the gate's: on an intercept queue it is the runtime's. */
@@ -104,8 +104,9 @@ void gate_close(struct gate *gate, enum record_untimed cause);
 /* After the runtime has destroyed the queue: the gate may be used again. */
 void gate_reuse(struct gate *gate, bool runtime_is_gone);
 
-/* From now on packets pass unrecorded, those that were held back at once. The last count is exact. */
-void gate_stop_tracing(struct gate *gate);
+/* From now on packets pass unrecorded, those that were held back at once, and new gates record
+ * nothing. The last counts are exact. */
+void gates_stop_tracing(void);
 
 /* Writes the queue's count, unless somebody holds the gate. */
 void gate_count(struct gate *gate);
@@ -114,8 +115,11 @@ void gate_count(struct gate *gate);
 struct gate *gate_newest(void);
 /* Dispatches whose thread was in no call that we saw. */
 uint64_t gate_dispatches_without_context(void);
-/* Packets reserved since, or not passed before, gate_stop_tracing: they go unrecorded. */
+/* Packets reserved since, or not passed before, gates_stop_tracing: they go unrecorded. */
 uint64_t gate_packets_untraced(void);
+/* Queues made after tracing ended have no gate: what they bring the device nobody counts. */
+void gate_count_untraced_queue(void);
+uint64_t gate_queues_untraced(void);
 /* Reservations whose context found no room. */
 uint64_t gate_reservations_lost(void);
 

@@ -206,8 +206,7 @@ static void make_room(struct gate *gate)
 
 	for (int i = 0; i < YIELDS_MOST; i++) {
 		if (slot_ring_outstanding(gate->slots) <= slots - (slots >> SLOTS_LEFT_SHIFT) ||
-		    slot_ring_collect(gate->slots, false) ||
-		    !slot_ring_is_being_collected(gate->slots))
+		    slot_ring_collect(gate->slots) || !slot_ring_is_being_collected(gate->slots))
 			return;
 		sched_yield();
 	}

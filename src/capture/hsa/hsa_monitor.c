@@ -30,7 +30,6 @@ _Atomic uint32_t hsa_monitor_parked;
 static _Atomic bool is_stopping;
 static _Atomic bool has_ended;
 static bool is_running;
-static pthread_t thread;
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
@@ -66,11 +65,11 @@ static bool is_awaited(void)
 static uint32_t collect(void)
 {
 	struct slot_ring *copies = hsa_copies_ring();
-	uint32_t recorded = copies ? slot_ring_collect(copies, true) : 0;
+	uint32_t recorded = copies ? slot_ring_collect(copies) : 0;
 
 	completion_look_begins(session_now_ns());
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		recorded += slot_ring_collect(gate->slots, true);
+		recorded += slot_ring_collect(gate->slots);
 	/* Afterwards: what has ended may let a packet pass that is held back. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		gate_retry(gate);
@@ -96,7 +95,8 @@ static void *run(void *unused)
 
 	(void)unused;
 	prctl(PR_SET_NAME, "dagtap-monitor");
-	/* Its waking up takes no CPU away from a thread that is running, unless the program waits. */
+	/* Its waking up takes no CPU away from a thread that is running, unless the program
+	 * waits. */
 	if (queue_mode_needs_monitor())
 		prctl(PR_SET_TIMERSLACK, PAUSE_SLACK_NS);
 	else
@@ -123,9 +123,13 @@ static void *run(void *unused)
 	return NULL;
 }
 
+/* Detached from the start: joining could wait for a lock of the threads library that the very thread
+ * holds in which a signal handler calls exit. */
 int hsa_monitor_start(void)
 {
+	pthread_attr_t attributes;
 	sigset_t all, before;
+	pthread_t thread;
 	int err;
 
 	if (is_running)
@@ -135,7 +139,10 @@ int hsa_monitor_start(void)
 	/* The application's signals are not ours to handle. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, run, NULL);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	err = pthread_create(&thread, &attributes, run, NULL);
+	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	is_running = !err;
 	return -err;
@@ -153,10 +160,6 @@ void hsa_monitor_stop(void)
 		hsa_monitor_wake();
 		nanosleep(&pause, NULL);
 	}
-	if (atomic_load(&has_ended))
-		pthread_join(thread, NULL);
-	else
-		pthread_detach(thread);
 }
 
 void hsa_monitor_forget(void)

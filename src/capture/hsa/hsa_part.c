@@ -70,6 +70,7 @@ static void write_witnesses(void)
 	session_witness("hsa", "reservations_lost", gate_reservations_lost());
 	/* Read after the device's counts: what they have and the rows do not. */
 	session_witness("hsa", "packets_untraced", gate_packets_untraced());
+	session_witness("hsa", "queues_untraced", gate_queues_untraced());
 	if (delays.count) {
 		session_witness("hsa", "completions_passed_on", delays.count);
 		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);
@@ -118,10 +119,12 @@ static void drain(void)
 
 static void give_up_all(void)
 {
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
-	}
-	slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+	uint64_t left = slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		left += slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
+	if (left)
+		session_witness("hsa", "completions_unrecorded", left);
 }
 
 /* ---- the runtime's life ---- */
@@ -151,7 +154,8 @@ static bool runtime_open(struct hsa_api_table *table)
 	return true;
 }
 
-/* Not for ever: a signal handler that ends the program may have interrupted the thread that has it. */
+/* Not for ever: a signal handler that ends the program may have interrupted the thread that has
+ * it. */
 static bool runtime_lock_await(void)
 {
 	struct timespec deadline;
@@ -237,8 +241,7 @@ static void part_stop(void)
 		pthread_mutex_unlock(&runtime_lock);
 		return;
 	}
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		gate_stop_tracing(gate);
+	gates_stop_tracing();
 	hsa_copies_close();
 	drain();
 	if (!completion_lent())

@@ -1,5 +1,5 @@
-/* The runtime's intercept queues: the fallback for a runtime whose index functions cannot be wrapped,
- * and the way to see what another tool's queues bring to the device. */
+/* The runtime's intercept queues: the fallback for a runtime whose index functions cannot be
+ * wrapped, and the way to see what another tool's queues bring to the device. */
 #ifndef CAPTURE_HSA_INTERCEPTED_H
 #define CAPTURE_HSA_INTERCEPTED_H
 

@@ -60,6 +60,8 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 	hsa_status_t status = queue_create(agent, size, type, callback, data, private_segment_size,
 					   group_segment_size, queue, mode);
 
+	if (status == HSA_STATUS_SUCCESS && mode == RECORD_QUEUE_UNKNOWN && hsa_part_is_live())
+		gate_count_untraced_queue();
 	if (status != HSA_STATUS_SUCCESS || mode == RECORD_QUEUE_UNKNOWN)
 		return status;
 	/* Without it the device writes no ticks. */
@@ -69,8 +71,8 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 	return status;
 }
 
-/* Another tool's proxy. Registered before the tool itself can be, our handler runs last and sees what
- * goes to the device. */
+/* Another tool's proxy. Registered before the tool itself can be, our handler runs last and sees
+ * what goes to the device. */
 hsa_status_t wrap_hsa_amd_queue_intercept_create(
 	hsa_agent_t agent_handle, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,

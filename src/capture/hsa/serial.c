@@ -99,8 +99,8 @@ static bool value_holds(hsa_signal_condition32_t condition, int64_t value, int64
 	}
 }
 
-/* A signal that nobody may look at counts as being there. The packet that waits for it is not on the
- * device, so the application cannot have used the signal for anything else yet. */
+/* A signal that nobody may look at counts as being there. The packet that waits for it is not on
+ * the device, so the application cannot have used the signal for anything else yet. */
 static bool signal_holds(hsa_signal_t signal, hsa_signal_condition32_t condition, int64_t mask,
 			 int64_t compare)
 {

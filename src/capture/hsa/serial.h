@@ -1,14 +1,14 @@
 /* One kernel at a time on each GPU (DAGTAP_HSA_SERIALIZE=1): the gates hold packets back.
  *
- * A dispatch passes its gate only when the GPU's turn is free, that is, when the last dispatch of any
- * queue has completed. A packet that waits for signals passes only when they are there. So a
- * published kernel never waits for one that is held back, whatever depends on what between queues,
- * and no packet is added: kernels that depend on others through signals cannot deadlock. Kernels that
- * wait for each other in memory would: a turn ends after a second when somebody else waits for it,
- * and that is counted.
+ * A dispatch passes its gate only when the GPU's turn is free, that is, when the last dispatch of
+ * any queue has completed. A packet that waits for signals passes only when they are there. So a
+ * published kernel never waits for one that is held back, whatever depends on what between
+ * queues, and no packet is added: kernels that depend on others through signals cannot deadlock.
+ * Kernels that wait for each other in memory would: a turn ends after a second when somebody else
+ * waits for it, and that is counted.
  *
- * The program sees kernels start later, one after the other, some 50 us apart, and a doorbell that
- * returns before its packets are on the device. */
+ * The program sees kernels start later, one after the other, some 50 us apart, and a doorbell
+ * that returns before its packets are on the device. */
 #ifndef CAPTURE_HSA_SERIAL_H
 #define CAPTURE_HSA_SERIAL_H
 

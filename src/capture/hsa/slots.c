@@ -16,9 +16,6 @@
 static _Atomic(struct slot_ring *) rings[SLOT_RING_MOST];
 static _Atomic uint32_t ring_count = 1;
 
-/* The application's signal that the monitor is looking at; its destruction waits meanwhile. */
-static _Atomic(const amd_signal_t *) monitor_looks_at;
-
 int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring)
 {
 	struct slot_ring *ring;
@@ -205,22 +202,28 @@ static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring 
 	uint64_t reference = slot_reference(ring, sequence);
 	uint64_t state;
 
-	/* Sequentially consistent against slot_await_monitor: either the destroying thread, which
-	 * has settled the slot before, sees what we look at, or we see that it is settled. */
-	atomic_store(&monitor_looks_at,
+	/* Sequentially consistent against slots_await_collectors: either the destroying thread,
+	 * which has settled the slot before, sees what we look at, or we see that it is settled. */
+	atomic_store(&ring->looks_at,
 		     watched ? (const amd_signal_t *)(uintptr_t)atomic_load(&watched->key) : NULL);
 	state = atomic_load(&slot->state);
 	if (state == STATE(sequence, SLOT_OWED))
 		owed_poll(slot, sequence);
 	else if (state == STATE(sequence, SLOT_PENDING) && slot_poll(slot, sequence) && watched)
 		atomic_compare_exchange_strong(&watched->word, &reference, 0);
-	atomic_store(&monitor_looks_at, NULL);
+	atomic_store(&ring->looks_at, NULL);
 }
 
-void slot_await_monitor(const amd_signal_t *signal)
+void slots_await_collectors(const amd_signal_t *signal)
 {
-	while (atomic_load(&monitor_looks_at) == signal)
-		sched_yield();
+	uint32_t count = atomic_load(&ring_count);
+
+	for (uint32_t i = 1; i < count; i++) {
+		struct slot_ring *ring = atomic_load_explicit(&rings[i], memory_order_acquire);
+
+		while (ring && atomic_load(&ring->looks_at) == signal)
+			sched_yield();
+	}
 }
 
 static void record_done(const struct slot_ring *ring, const struct slot *slot)
@@ -247,7 +250,7 @@ static void record_done(const struct slot_ring *ring, const struct slot *slot)
 }
 
 /* True when the slot needs no more attention. */
-static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool monitor,
+static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_watch,
 			 uint32_t *recorded)
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
@@ -259,7 +262,7 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool monitor
 	if (state >> SLOT_PHASE_BITS == sequence && (phase == SLOT_PENDING || phase == SLOT_OWED)) {
 		if (!source_of(slot)->is_watching)
 			slot_poll(slot, sequence);
-		else if (monitor)
+		else if (may_watch)
 			watched_poll(slot, sequence, ring);
 		state = atomic_load_explicit(&slot->state, memory_order_acquire);
 	}
@@ -282,7 +285,7 @@ static void collector_leave(struct slot_ring *ring)
 	atomic_store_explicit(&ring->collecting, 0, memory_order_release);
 }
 
-uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor)
+uint32_t slot_ring_collect(struct slot_ring *ring)
 {
 	uint64_t tail, head;
 	uint32_t waiting = 0, recorded = 0;
@@ -292,7 +295,7 @@ uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor)
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	for (uint64_t i = head; i < tail && waiting < LOOK_AHEAD; i++) {
-		if (!slot_collect(ring, i, monitor, &recorded))
+		if (!slot_collect(ring, i, true, &recorded))
 			waiting++;
 		else if (i == head)
 			/* Release: whoever takes the slot next comes after what we did to it. */
@@ -354,12 +357,23 @@ static bool collector_await(struct slot_ring *ring)
 	return true;
 }
 
-void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
+static uint64_t ring_unrecorded(const struct slot_ring *ring)
+{
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	uint64_t count = 0;
+
+	for (uint64_t i = atomic_load(&ring->head); i < tail; i++)
+		count += atomic_load_explicit(&ring->slots[i & ring->mask].state,
+					      memory_order_acquire) != STATE(i, SLOT_RECORDED);
+	return count;
+}
+
+uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 {
 	uint64_t tail, head;
 
 	if (!collector_await(ring))
-		return;
+		return ring_unrecorded(ring);
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	for (uint64_t i = head; i < tail; i++) {
@@ -368,6 +382,7 @@ void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 	}
 	atomic_store_explicit(&ring->head, head, memory_order_release);
 	collector_leave(ring);
+	return 0;
 }
 
 /* ---- what is owed to the application ---- */

@@ -55,6 +55,8 @@ struct slot_ring {
 	struct slot *slots;
 	uint64_t mask;
 	_Atomic uint32_t collecting; /* the collector lock */
+	/* The application's signal that the collector is reading; NULL mostly. */
+	_Atomic(const amd_signal_t *) looks_at;
 	_Atomic uint64_t head __attribute__((aligned(64)));
 	_Atomic uint64_t tail __attribute__((aligned(64)));
 };
@@ -92,13 +94,14 @@ bool slot_reference_is_copy(uint64_t reference);
 void slots_pass_on(struct object *signal, bool gone);
 
 /* Records what is finished, looking past at most 64 that are not. Returns how many, 0 also when
- * another thread is at it. MONITOR: the monitor thread, which alone looks at signals of the
- * application's. */
-uint32_t slot_ring_collect(struct slot_ring *ring, bool monitor);
+ * another thread is at it. */
+uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. What
- * is owed to the application stays in the ring, for the monitor. */
-void slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
+ * is owed to the application stays in the ring, for the monitor. Returns how many could not be
+ * finished, because the collector does not leave: the program may be ending in a signal handler that
+ * interrupted it. */
+uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
 /* The device will complete nothing more: passes on what it has completed (not when the runtime is
  * gone, too), and forgets the rest. */
 void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone);
@@ -108,7 +111,7 @@ bool slot_ring_is_empty(const struct slot_ring *ring);
 uint64_t slot_ring_outstanding(const struct slot_ring *ring);
 bool slot_is_finished(const struct slot_ring *ring, uint64_t sequence);
 
-/* Returns when the monitor is not looking at SIGNAL: it may be destroyed then. */
-void slot_await_monitor(const amd_signal_t *signal);
+/* Returns when no collector is looking at SIGNAL: it may be destroyed then. */
+void slots_await_collectors(const amd_signal_t *signal);
 
 #endif

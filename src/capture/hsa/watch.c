@@ -98,7 +98,7 @@ static void watch_pass_on(struct object *signal, bool gone)
 		return;
 	if (atomic_load_explicit(&signal->lent, memory_order_relaxed))
 		slots_pass_on(signal, gone);
-	slot_await_monitor(watched_block(signal));
+	slots_await_collectors(watched_block(signal));
 	if (!atomic_load_explicit(&signal->lent, memory_order_relaxed))
 		atomic_store_explicit(&signal->was_lent, 0, memory_order_relaxed);
 }
@@ -126,7 +126,7 @@ static void watch_end(struct object *signal)
 		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
 	watch_pass_on(signal, true);
 	object_map_remove(signal);
-	slot_await_monitor(block);
+	slots_await_collectors(block);
 }
 
 static void watch_add(hsa_status_t status, const hsa_signal_t *signal)
