@@ -56,11 +56,13 @@ static void use_without_room(void)
 static void without_room_word_is_left(void **state)
 {
 	const struct fixture *fixture = *state;
-	DIR *folder = opendir(fixture->folder);
 	struct dirent *entry;
 	int pid, code, words = 0;
+	DIR *folder;
 
 	assert_int_equal(in_child(fixture->folder, use_without_room), 0);
+	folder = opendir(fixture->folder);
+	assert_non_null(folder);
 	while ((entry = readdir(folder))) {
 		if (sscanf(entry->d_name, "%d.%d" SPOOL_LOST_SUFFIX, &pid, &code) != 2)
 			continue;
