@@ -8,9 +8,9 @@ seconds=$1
 for target in build-fuzz/fuzz/fuzz_*; do
 	[ -x "$target" ] && [ -f "$target" ] || continue
 	name=$(basename "$target")
-	work=build-fuzz/work/$name
-	mkdir -p "$work"
+	found=build-fuzz/found/$name
+	mkdir -p "$found"
 	echo "== $name, $seconds s"
 	"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-		-artifact_prefix="$work/" "$work" "fuzz/corpus/${name#fuzz_}"
+		-artifact_prefix="$found/" "$found" "fuzz/corpus/${name#fuzz_}"
 done
