@@ -240,8 +240,7 @@ uint64_t gate_dispatches_without_context(void)
 /* Upper bounds do: the ledger asks whether they can explain what the device has more. */
 static uint64_t packets_after_end(const struct gate *gate)
 {
-	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE ||
-	    !gate_has_index(gate) || atomic_load_explicit(&gate->is_tracing, memory_order_acquire))
+	if (!gate_has_index(gate) || atomic_load_explicit(&gate->is_tracing, memory_order_acquire))
 		return 0;
 	return count_get(&gate->virtual_index) - count_get(&gate->traced_end);
 }
@@ -250,8 +249,10 @@ uint64_t gate_packets_untraced(void)
 {
 	uint64_t count = count_get(&past_untraced);
 
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		count += packets_after_end(gate);
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE)
+			count += packets_after_end(gate);
+	}
 	return count;
 }
 
@@ -453,9 +454,14 @@ static bool gate_shut(struct gate *gate)
 
 void gate_close(struct gate *gate, enum record_untimed cause)
 {
+	uint64_t before = packets_after_end(gate), after;
+
 	/* Before it stops being live: it may count twice for a moment, never not at all. */
-	atomic_fetch_add_explicit(&past_untraced, packets_after_end(gate), memory_order_relaxed);
+	atomic_fetch_add_explicit(&past_untraced, before, memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
+	after = packets_after_end(gate);
+	if (after > before)
+		atomic_fetch_add_explicit(&past_untraced, after - before, memory_order_relaxed);
 	serial_leave(gate);
 	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate))
