@@ -21,16 +21,17 @@ const char *summary_direction_text(enum trace_copy_direction direction)
 	return texts[direction];
 }
 
-static void count_activity(struct summary_totals *totals, const struct trace_activity *row)
+static void count_activity(struct summary_totals *totals, const struct trace_activity *row,
+			   const struct trace_op *op)
 {
-	switch (row->kind) {
+	switch (op->kind) {
 	case TRACE_KERNEL:
 		totals->kernels++;
 		totals->graph_kernels += row->launch != TRACE_NONE;
 		break;
 	case TRACE_COPY:
 		totals->copies++;
-		totals->copied_bytes += row->bytes;
+		totals->copied_bytes += op->bytes;
 		break;
 	case TRACE_MEMSET:
 		totals->memsets++;
@@ -41,7 +42,7 @@ static void count_activity(struct summary_totals *totals, const struct trace_act
 		totals->untimed++;
 		return;
 	}
-	if (row->kind == TRACE_KERNEL)
+	if (op->kind == TRACE_KERNEL)
 		totals->kernel_ns =
 			tally_sum(totals->kernel_ns, tally_span(row->start_ns, row->end_ns));
 	if (totals->begin_ns == 0 || row->start_ns < totals->begin_ns)
@@ -64,7 +65,8 @@ struct summary_totals summary_count(const struct trace *trace)
 	for (uint32_t i = 0; i < trace->agents_count; i++)
 		totals.gpus += trace->agents[i].is_gpu;
 	for (uint32_t i = 0; i < trace->activities_count; i++)
-		count_activity(&totals, &trace->activities[i]);
+		count_activity(&totals, &trace->activities[i],
+			       trace_op_of(trace, &trace->activities[i]));
 	return totals;
 }
 
@@ -109,13 +111,15 @@ static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
 static uint64_t key_of(const struct making *making, const struct trace_activity *row,
 		       enum summary_by by)
 {
+	const struct trace_op *op = trace_op_of(making->trace, row);
+
 	switch (by) {
 	case SUMMARY_BY_KERNEL:
-		return row->kind == TRACE_KERNEL ? row->name : NO_KEY;
+		return op->kind == TRACE_KERNEL ? op->name : NO_KEY;
 	case SUMMARY_BY_COPY:
-		if (row->kind == TRACE_KERNEL)
+		if (op->kind == TRACE_KERNEL)
 			return NO_KEY;
-		return row->kind == TRACE_MEMSET ? UINT32_MAX : row->direction;
+		return op->kind == TRACE_MEMSET ? UINT32_MAX : op->direction;
 	case SUMMARY_BY_STREAM:
 		return row->stream;
 	case SUMMARY_BY_GRAPH:
@@ -141,7 +145,7 @@ static int group_activities(struct making *making, enum summary_by by)
 		row = row_of(making, key);
 		if (!row)
 			return -ENOMEM;
-		row->bytes += activity->bytes;
+		row->bytes += trace_op_of(making->trace, activity)->bytes;
 		if (activity->untimed != RECORD_UNTIMED_NO)
 			tally_add_untimed(&row->tally);
 		else

@@ -263,7 +263,7 @@ static void tell_result(const char *output, uint64_t file_bytes)
 		return;
 	}
 	for (uint32_t i = 0; i < trace->activities_count; i++)
-		count += trace->activities[i].kind == TRACE_KERNEL;
+		count += trace_op_of(trace, &trace->activities[i])->kind == TRACE_KERNEL;
 	fprintf(stderr, "dagtap: %s: %s, %s kernels, %s\n", output, human_bytes(file_bytes, size),
 		human_count(count, kernels), trace->truncated ? "truncated" : "complete");
 	trace_close(trace);

@@ -197,6 +197,10 @@ static void put_call(struct csv *csv, uint32_t call)
 
 static void put_activity_times(struct csv *csv, const struct trace_activity *activity)
 {
+	struct trace_ticks ticks = {0};
+
+	if (csv->trace->ticks)
+		ticks = csv->trace->ticks[activity - csv->trace->activities];
 	if (activity->untimed == RECORD_UNTIMED_NO) {
 		put_i64(csv, activity->start_ns);
 		put_i64(csv, activity->end_ns);
@@ -207,27 +211,28 @@ static void put_activity_times(struct csv *csv, const struct trace_activity *act
 		put_nothing(csv);
 	}
 	put_known(csv, (uint64_t)activity->submit_ns);
-	put_known(csv, activity->start_tick);
-	put_known(csv, activity->end_tick);
+	put_known(csv, ticks.start);
+	put_known(csv, ticks.end);
 }
 
 static void put_activity(struct csv *csv, uint32_t row)
 {
 	const struct trace_activity *activity = &csv->trace->activities[row];
+	const struct trace_op *op = trace_op_of(csv->trace, activity);
 
 	put_pid(csv, activity->process);
 	put_device(csv, activity->agent);
 	put_queue(csv, activity->queue);
 	put_stream(csv, activity->stream);
 	put_tid(csv, activity->thread);
-	put_text(csv, words_kind(activity->kind));
-	put_string(csv, activity->name);
+	put_text(csv, words_kind(op->kind));
+	put_string(csv, op->name);
 	put_activity_times(csv, activity);
-	put_dim(csv, activity->grid);
-	put_dim(csv, activity->workgroup);
-	put_known(csv, activity->bytes);
-	put_text(csv, words_direction(activity->direction));
-	put_bool(csv, activity->blit);
+	put_dim(csv, op->grid);
+	put_dim(csv, op->workgroup);
+	put_known(csv, op->bytes);
+	put_text(csv, words_direction(op->direction));
+	put_bool(csv, op->blit);
 	put_call(csv, activity->call);
 	put_u64(csv, activity->ordinal);
 	put_scope(csv, activity->scope);

@@ -196,13 +196,15 @@ static void add_graph(struct perfetto_args *args, const struct trace *trace,
 void perfetto_args_fill(struct perfetto_args *args, const struct trace *trace,
 			const struct trace_activity *activity)
 {
+	const struct trace_op *op = trace_op_of(trace, activity);
+
 	args->count = 0;
 	add_place(args, trace, activity);
 	add_origin(args, trace, activity);
 	add_graph(args, trace, activity);
-	if (activity->bytes)
-		add_number(args, PERFETTO_ARG_BYTES, activity->bytes);
-	if (activity->blit)
-		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, activity->name));
+	if (op->bytes)
+		add_number(args, PERFETTO_ARG_BYTES, op->bytes);
+	if (op->blit)
+		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, op->name));
 	add_text(args, PERFETTO_ARG_UNTIMED, words_untimed(activity->untimed));
 }

@@ -306,9 +306,8 @@ static void put_arrows(struct cpu *cpu, uint32_t row)
 		return;
 	}
 	for (uint32_t i = 0; i < call->activity_count; i++)
-		proto_put_fixed64(
-			cpu->packet, EVENT_FLOW_IDS,
-			perfetto_flow(cpu->trace->call_activities[call->activity_first + i]));
+		proto_put_fixed64(cpu->packet, EVENT_FLOW_IDS,
+				  perfetto_flow(call->activity_first + i));
 }
 
 static void put_call(struct cpu *cpu, uint32_t row)

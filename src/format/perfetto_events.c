@@ -56,10 +56,10 @@ static void intern_fixed_names(struct gpu *gpu)
 		sequence_intern_text(sequence, INTERNED_CATEGORIES, CATEGORY_KIND + i,
 				     words_kind(i));
 	for (uint32_t i = TRACE_COPY_UNKNOWN; i <= TRACE_P2P; i++) {
-		const struct trace_activity copy = {.kind = TRACE_COPY, .direction = i};
+		const struct trace_op copy = {.kind = TRACE_COPY, .direction = i};
 
 		sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_COPY + i,
-				     words_activity(gpu->trace, &copy));
+				     words_op(gpu->trace, &copy));
 	}
 	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_MEMSET, "memset");
 	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_KERNEL, "(unknown kernel)");
@@ -102,15 +102,15 @@ static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t lane)
 	sequence_packet_end(gpu->sequence);
 }
 
-static uint32_t find_name(struct gpu *gpu, const struct trace_activity *activity)
+static uint32_t find_name(struct gpu *gpu, const struct trace_op *op)
 {
-	if (activity->kind == TRACE_COPY)
-		return NAME_COPY + activity->direction;
-	if (activity->kind == TRACE_MEMSET)
+	if (op->kind == TRACE_COPY)
+		return NAME_COPY + op->direction;
+	if (op->kind == TRACE_MEMSET)
 		return NAME_MEMSET;
-	if (activity->name == 0)
+	if (op->name == 0)
 		return NAME_KERNEL;
-	return sequence_intern(gpu->sequence, SEQUENCE_EVENT_NAMES, activity->name);
+	return sequence_intern(gpu->sequence, SEQUENCE_EVENT_NAMES, op->name);
 }
 
 static void put_args(struct gpu *gpu, const struct trace_activity *activity)
@@ -155,6 +155,7 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 {
 	struct gpu *gpu = context;
 	const struct trace_activity *activity = &gpu->trace->activities[slice->index];
+	const struct trace_op *op = trace_op_of(gpu->trace, activity);
 	size_t mark;
 
 	if (gpu->described_track != slice->group)
@@ -163,12 +164,12 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 	for (; gpu->described_lanes <= lane; gpu->described_lanes++)
 		put_track(gpu, slice, gpu->described_lanes);
 	mark = begin_event(gpu, EVENT_BEGIN, lane_track(gpu, slice->group, lane), slice->begin_ns);
-	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + activity->kind);
-	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, activity));
+	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + op->kind);
+	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, op));
 	put_args(gpu, activity);
-	if (activity->kind == TRACE_KERNEL) {
-		put_dim(gpu, ANNOTATION_GRID, activity->grid);
-		put_dim(gpu, ANNOTATION_WORKGROUP, activity->workgroup);
+	if (op->kind == TRACE_KERNEL) {
+		put_dim(gpu, ANNOTATION_GRID, op->grid);
+		put_dim(gpu, ANNOTATION_WORKGROUP, op->workgroup);
 	}
 	if (activity->call != TRACE_NONE)
 		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS,

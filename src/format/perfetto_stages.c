@@ -75,19 +75,19 @@ static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activit
 }
 
 /* The stage's name is what every reader shows as the slice's name: each kernel is a stage. */
-static uint32_t find_stage(struct gpu *gpu, const struct trace_activity *activity)
+static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
 {
-	bool is_kernel = activity->kind == TRACE_KERNEL;
-	uint32_t key = activity->name;
+	bool is_kernel = op->kind == TRACE_KERNEL;
+	uint32_t key = op->name;
 
-	if (activity->kind == TRACE_COPY)
-		key = gpu->trace->strings_count + activity->direction;
-	else if (activity->kind == TRACE_MEMSET)
+	if (op->kind == TRACE_COPY)
+		key = gpu->trace->strings_count + op->direction;
+	else if (op->kind == TRACE_MEMSET)
 		key = gpu->trace->strings_count + STAGE_MEMSET;
 	if (gpu->stages[key] == 0)
-		gpu->stages[key] = intern_specification(
-			gpu, words_activity(gpu->trace, activity), words_kind(activity->kind),
-			is_kernel ? CATEGORY_COMPUTE : CATEGORY_OTHER);
+		gpu->stages[key] =
+			intern_specification(gpu, words_op(gpu->trace, op), words_kind(op->kind),
+					     is_kernel ? CATEGORY_COMPUTE : CATEGORY_OTHER);
 	return gpu->stages[key];
 }
 
@@ -121,19 +121,19 @@ static void put_dim(struct gpu *gpu, enum launch_field field, const uint32_t dim
 }
 
 /* Perfetto counts the grid in workgroups; a partial one is launched, so it counts. */
-static void put_dimensions(struct gpu *gpu, const struct trace_activity *activity)
+static void put_dimensions(struct gpu *gpu, const struct trace_op *op)
 {
 	uint32_t groups[3];
 	size_t mark;
 
 	for (int i = 0; i < 3; i++) {
-		uint32_t size = activity->workgroup[i] ? activity->workgroup[i] : 1;
+		uint32_t size = op->workgroup[i] ? op->workgroup[i] : 1;
 
-		groups[i] = activity->grid[i] / size + (activity->grid[i] % size != 0);
+		groups[i] = op->grid[i] / size + (op->grid[i] % size != 0);
 	}
 	mark = proto_begin(gpu->packet, STAGE_LAUNCH);
 	put_dim(gpu, LAUNCH_GRID, groups);
-	put_dim(gpu, LAUNCH_WORKGROUP, activity->workgroup);
+	put_dim(gpu, LAUNCH_WORKGROUP, op->workgroup);
 	proto_end(gpu->packet, mark);
 }
 
@@ -150,6 +150,7 @@ static uint64_t event_id(const struct gpu *gpu, uint32_t row)
 static void put_activity(struct gpu *gpu, uint32_t row)
 {
 	const struct trace_activity *activity = &gpu->trace->activities[row];
+	const struct trace_op *op = trace_op_of(gpu->trace, activity);
 	struct slice slice = perfetto_activity_slice(gpu->trace, row);
 	size_t mark;
 
@@ -162,11 +163,11 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 	put_args(gpu, activity);
 	proto_put_u64(gpu->packet, STAGE_GPU_ID, gpu->number);
 	proto_put_u64(gpu->packet, STAGE_QUEUE_IID, find_track(gpu, activity));
-	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, activity));
-	if (activity->kind == TRACE_KERNEL) {
+	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, op));
+	if (op->kind == TRACE_KERNEL) {
 		proto_put_u64(gpu->packet, STAGE_KERNEL_IID,
-			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, activity->name));
-		put_dimensions(gpu, activity);
+			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, op->name));
+		put_dimensions(gpu, op);
 	}
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);

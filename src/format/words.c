@@ -92,17 +92,17 @@ const char *words_scope_kind(enum record_scope_kind kind)
 	return PICK(names, kind);
 }
 
-const char *words_activity(const struct trace *trace, const struct trace_activity *activity)
+const char *words_op(const struct trace *trace, const struct trace_op *op)
 {
 	static const char *const copies[] = {
 		[TRACE_COPY_UNKNOWN] = "copy", [TRACE_H2H] = "copy H2H", [TRACE_H2D] = "copy H2D",
 		[TRACE_D2H] = "copy D2H",      [TRACE_D2D] = "copy D2D", [TRACE_P2P] = "copy P2P"};
 
-	if (activity->kind == TRACE_COPY)
-		return PICK(copies, activity->direction);
-	if (activity->kind == TRACE_MEMSET)
+	if (op->kind == TRACE_COPY)
+		return PICK(copies, op->direction);
+	if (op->kind == TRACE_MEMSET)
 		return "memset";
-	return activity->name ? trace_text(trace, activity->name) : "(unknown kernel)";
+	return op->name ? trace_text(trace, op->name) : "(unknown kernel)";
 }
 
 /* Puts TEXT before what stands at *START; false when only a part of it fits. */
@@ -154,15 +154,16 @@ bool words_call_arg(const struct trace *trace, const struct trace_call *call, ui
 {
 	const struct trace_api *api = &trace->apis[call->api];
 	const struct trace_api_arg *arg;
-	const uint64_t *words = trace->words + call->arg_first;
+	const uint64_t *words;
 	uint32_t count;
 
-	if (number >= api->arg_count)
+	if (number >= api->arg_count || call->arg_first == TRACE_NONE)
 		return false;
 	arg = &trace->api_args[api->arg_first + number];
 	count = arg->kind == 'd' ? 2 : 1;
-	if ((uint32_t)arg->word + count > call->arg_words)
+	if ((uint32_t)arg->word + count > api->arg_words)
 		return false;
+	words = trace->words + call->arg_first;
 	*ret_arg = (struct words_arg){.name = trace_text(trace, arg->name), .kind = arg->kind};
 	for (uint32_t i = 0; i < count; i++)
 		ret_arg->words[i] = words[arg->word + i];

@@ -17,7 +17,7 @@ const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
 
 /* What a timeline calls the activity: the kernel's name, or what was done ("copy D2H"). */
-const char *words_activity(const struct trace *trace, const struct trace_activity *activity);
+const char *words_op(const struct trace *trace, const struct trace_op *op);
 
 /* The texts of a scope and its parents, root first, joined by "/". Cut off at the root's end, with
  * "..." there, when BUFFER is too small. TRACE_NONE gives "". Returns BUFFER. */

@@ -13,6 +13,9 @@
 
 #define DAMAGES_KEPT 64
 
+/* Pages that were read are given back in steps of this many chunks. */
+#define KEEP_CHUNKS 128
+
 /* A chunk with a label. */
 struct found_chunk {
 	uint64_t offset;
@@ -43,6 +46,7 @@ struct spool_reader {
 
 	struct found_chunk *chunks;
 	size_t chunk_count;
+	uint32_t *file_order; /* numbers of the chunks as they lie in the file */
 	uint32_t writer_count;
 	struct found_lane *found; /* while opening: one a lane */
 
@@ -225,6 +229,13 @@ static void find_chunk(struct spool_reader *r, uint64_t offset)
 	};
 }
 
+/* The file's pages come back by themselves when they are read again. */
+static void give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+{
+	if (r->mapping)
+		madvise((char *)r->mapping + offset, bytes, MADV_DONTNEED);
+}
+
 static int find_chunks(struct spool_reader *r)
 {
 	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
@@ -240,6 +251,9 @@ static int find_chunks(struct spool_reader *r)
 
 		if (!is_unlabelled(r, chunk_at(r, offset)))
 			find_chunk(r, offset);
+		if (i % KEEP_CHUNKS == KEEP_CHUNKS - 1)
+			give_back(r, offset + SPOOL_CHUNK_BYTES - KEEP_CHUNKS * SPOOL_CHUNK_BYTES,
+				  KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
 	}
 	return 0;
 }
@@ -365,12 +379,47 @@ static void check_records(struct spool_reader *r, struct found_chunk *found)
 	}
 }
 
+static int compare_offsets(const void *a, const void *b, void *context)
+{
+	const struct found_chunk *chunks = context;
+	uint64_t left = chunks[*(const uint32_t *)a].offset;
+	uint64_t right = chunks[*(const uint32_t *)b].offset;
+
+	return left < right ? -1 : left > right;
+}
+
+static int order_by_offset(struct spool_reader *r)
+{
+	r->file_order = calloc(r->chunk_count + 1, sizeof(*r->file_order));
+	if (!r->file_order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->chunk_count; i++)
+		r->file_order[i] = i;
+	qsort_r(r->file_order, r->chunk_count, sizeof(*r->file_order), compare_offsets, r->chunks);
+	return 0;
+}
+
+/* What was read before place AT in the file's order, a step at a time. */
+static void give_back_before(const struct spool_reader *r, size_t at)
+{
+	uint64_t first, last;
+
+	if (at == 0 || at % KEEP_CHUNKS)
+		return;
+	first = r->chunks[r->file_order[at - KEEP_CHUNKS]].offset;
+	last = r->chunks[r->file_order[at - 1]].offset;
+	give_back(r, first, last - first + SPOOL_CHUNK_BYTES);
+}
+
 static void check_all_records(struct spool_reader *r)
 {
 	for (size_t i = 0; i < r->chunk_count; i++) {
-		if (!r->chunks[i].end)
+		struct found_chunk *chunk = &r->chunks[r->file_order[i]];
+
+		give_back_before(r, i);
+		if (!chunk->end)
 			continue;
-		check_records(r, &r->chunks[i]);
+		check_records(r, chunk);
 		r->ledger.chunks_read++;
 	}
 }
@@ -450,6 +499,9 @@ static int read_chunks(struct spool_reader *r)
 	if (r->chunk_count)
 		r->writer_count = r->chunks[r->chunk_count - 1].writer + 1;
 	check_sequences(r);
+	err = order_by_offset(r);
+	if (err)
+		return err;
 	check_all_records(r);
 	close_ledger(r);
 	return 0;
@@ -555,6 +607,7 @@ void spool_reader_close(struct spool_reader *r)
 		munmap(r->mapping, r->length);
 	free(r->found);
 	free(r->chunks);
+	free(r->file_order);
 	free(r->name);
 	free(r);
 }
@@ -623,18 +676,35 @@ void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *r
 	};
 }
 
+void spool_cursor_init_file(struct spool_cursor *cursor, const struct spool_reader *r)
+{
+	*cursor = (struct spool_cursor){
+		.reader = r,
+		.order = r->file_order,
+		.chunks_end = r->chunk_count,
+		.at = SPOOL_CHUNK_HEAD_BYTES,
+	};
+}
+
+static size_t chunk_of(const struct spool_cursor *cursor)
+{
+	return cursor->order ? cursor->order[cursor->chunk] : cursor->chunk;
+}
+
 static const struct record_header *next_header(struct spool_cursor *cursor)
 {
 	const struct spool_reader *r = cursor->reader;
 
 	while (cursor->chunk < cursor->chunks_end) {
-		const struct found_chunk *chunk = &r->chunks[cursor->chunk];
+		const struct found_chunk *chunk = &r->chunks[chunk_of(cursor)];
 
 		if (cursor->at < chunk->end)
 			return (const struct record_header *)(r->bytes + chunk->offset +
 							      cursor->at);
 		cursor->chunk++;
 		cursor->at = SPOOL_CHUNK_HEAD_BYTES;
+		if (cursor->order)
+			give_back_before(r, cursor->chunk);
 	}
 	return NULL;
 }
@@ -644,7 +714,8 @@ bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_rec
 	const struct record_header *header;
 
 	while ((header = next_header(cursor))) {
-		const struct found_chunk *chunk = &cursor->reader->chunks[cursor->chunk];
+		size_t number = chunk_of(cursor);
+		const struct found_chunk *chunk = &cursor->reader->chunks[number];
 		uint64_t offset = chunk->offset + cursor->at;
 
 		cursor->at += header->words * 8u;
@@ -658,6 +729,7 @@ bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_rec
 			.bytes = header->words * 8u,
 			.tid = cursor->tid,
 			.writer = chunk->writer,
+			.chunk = (uint32_t)number,
 			.offset = offset,
 		};
 		return true;

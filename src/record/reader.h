@@ -18,7 +18,9 @@
  *	spool_reader_close(reader);
  *
  * Threading: a reader does not change after it was opened; several threads may have cursors.
- * Cost: opening reads the whole file once; memory is 32 bytes a chunk. */
+ * Cost: opening reads the whole file once; memory is 32 bytes a chunk. Pages of a mapped file are
+ * given back behind the opening and behind a cursor that goes through all of it, so that a file of
+ * any size takes a few MB of resident memory. */
 #ifndef DAGTAP_RECORD_READER_H
 #define DAGTAP_RECORD_READER_H
 
@@ -119,11 +121,13 @@ struct spool_record {
 	uint32_t bytes;			    /* of the whole record */
 	uint32_t tid;			    /* whose it is, by the THREAD record before it */
 	uint32_t writer;
+	uint32_t chunk; /* ascends by (writer, order of writing) */
 	uint64_t offset;
 };
 
 struct spool_cursor {
 	const struct spool_reader *reader;
+	const uint32_t *order; /* of chunks; NULL: as numbered */
 	size_t chunk;
 	size_t chunks_end;
 	uint32_t at; /* in the chunk */
@@ -133,6 +137,11 @@ struct spool_cursor {
 /* The records of one writer in the order in which they were written. */
 void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *reader,
 		       uint32_t writer);
+
+/* All records, chunk by chunk as they lie in the file: nearly in the order of time, and the way that
+ * touches memory once. */
+void spool_cursor_init_file(struct spool_cursor *cursor, const struct spool_reader *reader);
+
 bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_record);
 
 #endif

@@ -1,262 +1,277 @@
-/* GPU activities: each submission with its completion, in the order of calls. */
+/* GPU activities: submissions brought into the order of calls, and their completions. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "trace/blit.h"
 #include "trace/clock.h"
 #include "trace/process.h"
 #include "trace/sort.h"
 #include "trace/table.h"
 
-/* A submission beside its completion (NULL: none was recorded). */
-struct pair {
-	const struct raw *begin;
-	const void *done;
+/* Consumed arrivals are given back in steps of this size, while the rows take their place. */
+#define STEP_BYTES (2u << 20)
+
+struct placing {
+	struct process_load *load;
+	struct trace_activity *rows; /* of this process */
+	uint32_t orphan_first;	     /* place of the first one without a call */
+	uint32_t orphan_count;
+	uintptr_t given_back;
 };
 
-/* What is being built: dispatches by (queue, packet), then copies by id. */
-struct pairing {
-	struct pair *pairs;
-	uint32_t dispatch_count;
-	uint32_t count;
+/* How many each call has, then where each call's begin. */
+static void find_places(struct placing *placing)
+{
+	struct process_load *load = placing->load;
+	struct trace *trace = load->trace;
+	uint32_t next = load->first.activities;
+
+	for (uint32_t i = 0; i < load->arrival_count; i++) {
+		uint32_t call = load->arrivals[i].call;
+
+		if (call != TRACE_NONE)
+			trace->calls[call].activity_count++;
+	}
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		struct trace_call *call = &trace->calls[i];
+
+		call->activity_first = call->activity_count ? next : 0;
+		next += call->activity_count;
+		call->activity_count = 0;
+	}
+	placing->orphan_first = next;
+}
+
+static uint32_t agent_of(const struct trace *trace, const struct arrival *arrival)
+{
+	const struct trace_op *op = &trace->ops[arrival->op];
+
+	if (!arrival->is_copy)
+		return arrival->queue == TRACE_NONE ? TRACE_NONE
+						    : trace->queues[arrival->queue].agent;
+	return op->dst_agent != TRACE_NONE && trace->agents[op->dst_agent].is_gpu ? op->dst_agent
+										  : op->src_agent;
+}
+
+/* Until every row has its place, two of its fields hold what its submission is found by. */
+#define FIELD_RANK    launch
+#define FIELD_IS_COPY node
+
+static struct trace_activity row_of(const struct process_load *load, const struct arrival *arrival)
+{
+	return (struct trace_activity){
+		.submit_ns = (int64_t)arrival->ns,
+		.cid = arrival->cid,
+		.id = arrival->id,
+		.op = arrival->op,
+		.call = arrival->call,
+		.ordinal = arrival->ordinal,
+		.process = load->process,
+		.agent = agent_of(load->trace, arrival),
+		.queue = arrival->queue,
+		.stream = TRACE_NONE,
+		.thread = arrival->thread,
+		.scope = arrival->scope,
+		.FIELD_RANK = arrival->rank,
+		.FIELD_IS_COPY = arrival->is_copy,
+		.packet_header = arrival->packet_header,
+		.untimed = arrival->untimed,
+	};
+}
+
+static void give_back(struct placing *placing, const struct arrival *upto)
+{
+	uintptr_t end = (uintptr_t)upto & ~(uintptr_t)(STEP_BYTES - 1);
+
+	if (end <= placing->given_back)
+		return;
+	madvise((void *)placing->given_back, end - placing->given_back, MADV_DONTNEED);
+	placing->given_back = end;
+}
+
+static void place_all(struct placing *placing)
+{
+	struct process_load *load = placing->load;
+	struct trace *trace = load->trace;
+
+	placing->given_back =
+		((uintptr_t)load->arrivals + STEP_BYTES - 1) & ~(uintptr_t)(STEP_BYTES - 1);
+	for (uint32_t i = 0; i < load->arrival_count; i++) {
+		const struct arrival *arrival = &load->arrivals[i];
+		uint32_t place;
+
+		if (arrival->call == TRACE_NONE) {
+			place = placing->orphan_first + placing->orphan_count++;
+		} else {
+			struct trace_call *call = &trace->calls[arrival->call];
+
+			place = call->activity_first + call->activity_count++;
+		}
+		trace->activities[place] = row_of(load, arrival);
+		give_back(placing, arrival);
+	}
+}
+
+/* By (cid, ordinal, source, id): within a call, and among those without one. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct trace_activity *a = left, *b = right;
+
+	if (a->cid != b->cid)
+		return a->cid < b->cid ? -1 : 1;
+	if (a->ordinal != b->ordinal)
+		return a->ordinal < b->ordinal ? -1 : 1;
+	if (a->FIELD_IS_COPY != b->FIELD_IS_COPY)
+		return a->FIELD_IS_COPY < b->FIELD_IS_COPY ? -1 : 1;
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void sort_range(struct trace_activity *rows, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		if (compare_rows(&rows[i - 1], &rows[i]) > 0) {
+			qsort(rows, count, sizeof(*rows), compare_rows);
+			return;
+		}
+	}
+}
+
+static void sort_ranges(struct placing *placing)
+{
+	struct process_load *load = placing->load;
+	struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		if (call->activity_count > 1)
+			sort_range(&trace->activities[call->activity_first], call->activity_count);
+	}
+	if (placing->orphan_count)
+		sort_range(&trace->activities[placing->orphan_first], placing->orphan_count);
+}
+
+/* From here on a submission's id leads to its row. */
+static void map_ids(struct process_load *load)
+{
+	struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
+		struct trace_activity *row = &trace->activities[i];
+		struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
+
+		of->rows[row->FIELD_RANK] = i;
+		row->launch = TRACE_NONE;
+		row->node = TRACE_NONE;
+	}
+}
+
+static int place_activities(struct process_load *load)
+{
+	struct placing placing = {.load = load};
+
+	if (!trace_reserve(load->trace, activities, load->arrival_count))
+		return -ENOMEM;
+	find_places(&placing);
+	place_all(&placing);
+	free(load->arrivals);
+	load->arrivals = NULL;
+	sort_ranges(&placing);
+	map_ids(load);
+	return 0;
+}
+
+/* ---- completions ---- */
+
+struct completing {
+	struct process_load *load;
+	uint64_t *is_done; /* a bit a row: of several completions of one submission one counts */
+	struct trace_ticks *ticks; /* by row; NULL if they are not wanted */
+	uint32_t packet_hint, copy_hint, clock_hint;
 };
 
-/* All four start alike: header (tag: queue id), packet index. */
-_Static_assert(offsetof(struct record_dispatch, packet_index) == 8, "packet index");
-_Static_assert(offsetof(struct record_dispatch_done, packet_index) == 8, "packet index");
-_Static_assert(offsetof(struct record_barrier, packet_index) == 8, "packet index");
-_Static_assert(offsetof(struct record_copy, copy_id) == 8, "copy id");
-_Static_assert(offsetof(struct record_copy_done, copy_id) == 8, "copy id");
-
-static uint64_t by_id(const struct raw *row)
+static const struct clock_fit *clock_of(const struct process_load *load,
+					const struct trace_activity *row)
 {
-	return ((const struct record_dispatch *)row->record)->packet_index;
+	if (row->agent == TRACE_NONE || row->agent - load->first.agents >= load->clock_count)
+		return NULL;
+	return &load->clocks[row->agent - load->first.agents];
 }
 
-static uint64_t by_queue(const struct raw *row)
+static enum record_untimed known_untimed(uint64_t untimed)
 {
-	return ((const struct record_header *)row->record)->tag;
+	return untimed < RECORD_UNTIMED_COUNT ? (enum record_untimed)untimed
+					      : RECORD_UNTIMED_RECORD_LOST;
 }
 
-static int sort_packets(struct raw_list *list)
+/* The row that a completion belongs to, NULL if there is none or it has one. */
+static struct trace_activity *take_row(struct completing *completing,
+				       const struct submissions *submissions, uint32_t rank)
 {
-	int result = raw_sort(list, by_id);
+	struct process_load *load = completing->load;
+	uint32_t at;
 
-	return result == 0 ? raw_sort(list, by_queue) : result;
-}
-
-static int compare_ids(const struct raw *a, const struct raw *b, bool has_queue)
-{
-	if (has_queue && by_queue(a) != by_queue(b))
-		return by_queue(a) < by_queue(b) ? -1 : 1;
-	if (by_id(a) != by_id(b))
-		return by_id(a) < by_id(b) ? -1 : 1;
-	return 0;
-}
-
-/* Merges two sorted lists. Of rows with one key the first counts. */
-static uint32_t pair_up(struct process_load *load, const struct raw_list *begins,
-			const struct raw_list *dones, bool has_queue, struct pair *pairs)
-{
-	uint32_t used = 0, at = 0;
-
-	for (uint32_t i = 0; i < begins->count; i++) {
-		const struct raw *begin = &begins->rows[i];
-		const void *done = NULL;
-
-		if (i && compare_ids(begin - 1, begin, has_queue) == 0) {
-			load->duplicates++;
-			continue;
-		}
-		for (; at < dones->count; at++) {
-			int order = compare_ids(&dones->rows[at], begin, has_queue);
-
-			if (order > 0)
-				break;
-			if (order == 0 && !done)
-				done = dones->rows[at].record;
-			else
-				load->unmatched_done++;
-		}
-		pairs[used++] = (struct pair){.begin = begin, .done = done};
+	if (rank == UINT32_MAX) {
+		load->unmatched_done++;
+		return NULL;
 	}
-	load->unmatched_done += dones->count - at;
-	return used;
-}
-
-static int make_pairs(struct process_load *load, struct pairing *pairing)
-{
-	struct raw_list *dispatches = &load->lists[RECORD_DISPATCH];
-	struct raw_list *copies = &load->lists[RECORD_COPY];
-	struct raw_list *copies_done = &load->lists[RECORD_COPY_DONE];
-
-	if (sort_packets(dispatches) < 0 || sort_packets(&load->lists[RECORD_DISPATCH_DONE]) < 0 ||
-	    raw_sort(copies, by_id) < 0 || raw_sort(copies_done, by_id) < 0)
-		return -ENOMEM;
-	pairing->pairs = calloc((size_t)dispatches->count + copies->count + 1, sizeof(struct pair));
-	if (!pairing->pairs)
-		return -ENOMEM;
-	pairing->dispatch_count =
-		pair_up(load, dispatches, &load->lists[RECORD_DISPATCH_DONE], true, pairing->pairs);
-	pairing->count = pairing->dispatch_count;
-	pairing->count +=
-		pair_up(load, copies, copies_done, false, pairing->pairs + pairing->count);
-	return 0;
-}
-
-static uint64_t pair_cid(const struct pairing *pairing, uint32_t at)
-{
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): pair_up() filled all rows there are */
-	const void *record = pairing->pairs[at].begin->record;
-
-	return at < pairing->dispatch_count ? ((const struct record_dispatch *)record)->cid
-					    : ((const struct record_copy *)record)->cid;
-}
-
-static uint32_t pair_ordinal(const struct pairing *pairing, uint32_t at)
-{
-	const void *record = pairing->pairs[at].begin->record;
-
-	return at < pairing->dispatch_count ? ((const struct record_dispatch *)record)->ordinal
-					    : ((const struct record_copy *)record)->ordinal;
-}
-
-/* (cid, ordinal, source, id): the last two are the order that the pairs have already. */
-static int sort_pairs(const struct pairing *pairing, struct sort_row **ret_order)
-{
-	struct sort_row *order = malloc(((size_t)pairing->count + 1) * sizeof(*order));
-	int result;
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < pairing->count; i++)
-		order[i] = (struct sort_row){.key = pair_ordinal(pairing, i), .index = i};
-	result = sort_rows(order, pairing->count);
-	for (uint32_t i = 0; i < pairing->count; i++)
-		order[i].key = pair_cid(pairing, order[i].index);
-	if (result == 0)
-		result = sort_rows(order, pairing->count);
-	if (result < 0) {
-		free(order);
-		return result;
+	at = submissions->rows[rank] - load->first.activities;
+	if (completing->is_done[at / 64] & 1ull << at % 64) {
+		load->unmatched_done++;
+		return NULL;
 	}
-	*ret_order = order;
-	return 0;
+	completing->is_done[at / 64] |= 1ull << at % 64;
+	return &load->trace->activities[load->first.activities + at];
 }
 
-static enum record_untimed no_done(const struct process_load *load)
+static void keep_ticks(struct completing *completing, const struct trace_activity *row,
+		       uint64_t start, uint64_t end)
 {
-	return load->trace->processes[load->process].state == TRACE_TRUNCATED
-		       ? RECORD_UNTIMED_TRUNCATED
-		       : RECORD_UNTIMED_RECORD_LOST;
+	if (completing->ticks)
+		completing->ticks[row - completing->load->trace->activities] =
+			(struct trace_ticks){start, end};
 }
 
-static void set_dispatch_times(struct process_load *load, struct trace_activity *row,
-			       const struct record_dispatch_done *done, uint32_t *hint)
+static void complete_dispatch(struct completing *completing,
+			      const struct record_dispatch_done *done)
 {
-	const struct clock_fit *fit = NULL;
+	struct process_load *load = completing->load;
+	uint64_t key = packet_key(done->header.tag, done->packet_index);
+	uint32_t rank = idset_find(&load->packets.ids, key, &completing->packet_hint);
+	struct trace_activity *row = take_row(completing, &load->packets, rank);
+	const struct clock_fit *fit;
 
+	if (!row || row->untimed != RECORD_UNTIMED_NO)
+		return;
+	row->untimed = known_untimed(done->untimed);
 	if (row->untimed != RECORD_UNTIMED_NO)
 		return;
-	if (!done) {
-		row->untimed = no_done(load);
-		return;
-	}
-	row->untimed = done->untimed < RECORD_UNTIMED_COUNT ? (enum record_untimed)done->untimed
-							    : RECORD_UNTIMED_RECORD_LOST;
-	if (row->untimed != RECORD_UNTIMED_NO)
-		return;
-	row->start_tick = done->start_tick;
-	row->end_tick = done->end_tick;
-	if (row->agent != TRACE_NONE && row->agent - load->first.agents < load->clock_count)
-		fit = &load->clocks[row->agent - load->first.agents];
+	keep_ticks(completing, row, done->start_tick, done->end_tick);
+	fit = clock_of(load, row);
 	if (done->start_tick == 0 || done->end_tick == 0) {
 		row->untimed = RECORD_UNTIMED_ZERO_TICK;
 	} else if (!fit || !clock_fit_is_usable(fit)) {
 		row->untimed = RECORD_UNTIMED_NO_CLOCK;
 	} else {
-		row->start_ns = clock_fit_convert(fit, done->start_tick, hint);
-		row->end_ns = clock_fit_convert(fit, done->end_tick, hint);
+		row->start_ns = clock_fit_convert(fit, done->start_tick, &completing->clock_hint);
+		row->end_ns = clock_fit_convert(fit, done->end_tick, &completing->clock_hint);
 	}
 }
 
-static void fill_dispatch(struct process_load *load, const struct pair *pair,
-			  struct trace_activity *row, uint32_t *hint)
+static void complete_copy(struct completing *completing, const struct record_copy_done *done)
 {
-	const struct record_dispatch *record = pair->begin->record;
-	uint32_t queue = load_find_queue(load, record->header.tag);
+	struct process_load *load = completing->load;
+	uint32_t rank = idset_find(&load->copies.ids, done->copy_id, &completing->copy_hint);
+	struct trace_activity *row = take_row(completing, &load->copies, rank);
 
-	*row = (struct trace_activity){
-		.kind = TRACE_KERNEL,
-		.agent = queue == TRACE_NONE ? TRACE_NONE : load->trace->queues[queue].agent,
-		.queue = queue,
-		.thread = load_find_thread(load, record->tid),
-		.ordinal = record->ordinal,
-		.scope = load_find_scope(load, record->scope),
-		.name = load_kernel_name(load, record->kernel),
-		.untimed = record->untimed < RECORD_UNTIMED_COUNT
-				   ? (enum record_untimed)record->untimed
-				   : RECORD_UNTIMED_RECORD_LOST,
-		.packet_index = record->packet_index,
-		.submit_ns = (int64_t)record->ns,
-		.grid = {record->grid[0], record->grid[1], record->grid[2]},
-		.workgroup = {record->workgroup[0], record->workgroup[1], record->workgroup[2]},
-		.private_bytes = record->private_bytes,
-		.group_bytes = record->group_bytes,
-		.dst_agent = TRACE_NONE,
-		.src_agent = TRACE_NONE,
-		.packet_header = record->packet_header,
-	};
-	row->blit = blit_find(load->strings->strings[row->name], &row->kind);
-	set_dispatch_times(load, row, pair->done, hint);
-}
-
-static enum trace_copy_direction direction(const struct trace *trace, uint32_t dst, uint32_t src)
-{
-	bool to_gpu, from_gpu;
-
-	if (dst == TRACE_NONE || src == TRACE_NONE)
-		return TRACE_COPY_UNKNOWN;
-	to_gpu = trace->agents[dst].is_gpu;
-	from_gpu = trace->agents[src].is_gpu;
-	if (to_gpu && from_gpu)
-		return dst == src ? TRACE_D2D : TRACE_P2P;
-	if (to_gpu)
-		return TRACE_H2D;
-	return from_gpu ? TRACE_D2H : TRACE_H2H;
-}
-
-static void fill_copy(struct process_load *load, const struct pair *pair,
-		      struct trace_activity *row)
-{
-	const struct record_copy *record = pair->begin->record;
-	const struct record_copy_done *done = pair->done;
-	const struct trace *trace = load->trace;
-	uint32_t dst = load_find_agent(load, record->dst_agent);
-	uint32_t src = load_find_agent(load, record->src_agent);
-
-	*row = (struct trace_activity){
-		.kind = TRACE_COPY,
-		.agent = dst != TRACE_NONE && trace->agents[dst].is_gpu ? dst : src,
-		.queue = TRACE_NONE,
-		.thread = load_find_thread(load, record->tid),
-		.ordinal = record->ordinal,
-		.scope = load_find_scope(load, record->scope),
-		.packet_index = record->copy_id,
-		.submit_ns = (int64_t)record->ns,
-		.bytes = record->bytes,
-		.dst = record->dst,
-		.src = record->src,
-		.dst_agent = dst,
-		.src_agent = src,
-		.direction = direction(trace, dst, src),
-	};
-	if (!done)
-		row->untimed = no_done(load);
-	else if (done->header.tag != RECORD_UNTIMED_NO)
-		row->untimed = done->header.tag < RECORD_UNTIMED_COUNT ? done->header.tag
-								       : RECORD_UNTIMED_RECORD_LOST;
-	else if (done->start == 0 || done->end == 0)
+	if (!row)
+		return;
+	row->untimed = known_untimed(done->header.tag);
+	if (row->untimed == RECORD_UNTIMED_NO && (done->start == 0 || done->end == 0))
 		row->untimed = RECORD_UNTIMED_ZERO_TICK;
 	if (row->untimed != RECORD_UNTIMED_NO)
 		return;
@@ -264,84 +279,70 @@ static void fill_copy(struct process_load *load, const struct pair *pair,
 	row->end_ns = (int64_t)done->end;
 }
 
-static int fill_rows(struct process_load *load, const struct pairing *pairing,
-		     const struct sort_row *order)
+static void read_completions(struct completing *completing)
 {
-	struct trace_activity *rows = trace_extend(load->trace, activities, pairing->count);
-	uint32_t call = load->first.calls, hint = 0;
+	struct spool_cursor cursor;
+	struct spool_record record;
 
-	load->activity_cids = calloc((size_t)pairing->count + 1, sizeof(*load->activity_cids));
-	if (!rows || !load->activity_cids)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < pairing->count; i++) {
-		const struct pair *pair = &pairing->pairs[order[i].index];
-		uint64_t cid = pair_cid(pairing, order[i].index);
+	spool_cursor_init_file(&cursor, completing->load->reader);
+	while (spool_cursor_next(&cursor, &record)) {
+		const void *at = record.header;
 
-		if (order[i].index < pairing->dispatch_count)
-			fill_dispatch(load, pair, &rows[i], &hint);
-		else
-			fill_copy(load, pair, &rows[i]);
-		/* Both sides ascend by cid. */
-		while (call < load->trace->calls_count && load->trace->calls[call].cid < cid)
-			call++;
-		rows[i].call = TRACE_NONE;
-		if (cid && call < load->trace->calls_count && load->trace->calls[call].cid == cid)
-			rows[i].call = call;
-		rows[i].process = load->process;
-		rows[i].stream = TRACE_NONE;
-		rows[i].launch = TRACE_NONE;
-		rows[i].node = TRACE_NONE;
-		load->activity_cids[i] = cid;
+		if (record.type == RECORD_DISPATCH_DONE)
+			complete_dispatch(completing, at);
+		else if (record.type == RECORD_COPY_DONE)
+			complete_copy(completing, at);
 	}
-	return 0;
 }
 
-static int load_barriers(struct process_load *load)
+static void mark_unfinished(const struct completing *completing)
 {
-	struct raw_list *list = &load->lists[RECORD_BARRIER];
-	struct trace_barrier *rows;
-	uint32_t used = 0;
+	const struct process_load *load = completing->load;
+	struct trace *trace = load->trace;
+	bool is_cut = trace->processes[load->process].state == TRACE_TRUNCATED;
+	uint32_t count = trace->activities_count - load->first.activities;
 
-	if (sort_packets(list) < 0)
-		return -ENOMEM;
-	rows = trace_extend(load->trace, barriers, list->count);
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_barrier *record = list->rows[i].record;
+	for (uint32_t i = 0; i < count; i++) {
+		struct trace_activity *row = &trace->activities[load->first.activities + i];
 
-		if (i && compare_ids(&list->rows[i - 1], &list->rows[i], true) == 0) {
-			load->duplicates++;
+		if (completing->is_done[i / 64] & 1ull << i % 64)
 			continue;
-		}
-		rows[used] = (struct trace_barrier){
-			.process = load->process,
-			.queue = load_find_queue(load, record->header.tag),
-			.call = load_find_call(load, record->cid),
-			.packet_index = record->packet_index,
-			.submit_ns = (int64_t)record->ns,
-			.completion_signal = record->completion_signal,
-			.packet_header = record->packet_header,
-		};
-		for (int dep = 0; dep < 5; dep++)
-			rows[used].dep_signal[dep] = record->dep_signal[dep];
-		used++;
+		if (row->untimed == RECORD_UNTIMED_NO)
+			row->untimed =
+				is_cut ? RECORD_UNTIMED_TRUNCATED : RECORD_UNTIMED_RECORD_LOST;
 	}
-	load->trace->barriers_count -= list->count - used;
+}
+
+static int complete_activities(struct process_load *load)
+{
+	struct trace *trace = load->trace;
+	uint32_t count = trace->activities_count - load->first.activities;
+	struct completing completing = {
+		.load = load,
+		.is_done = calloc((size_t)count / 64 + 1, sizeof(uint64_t)),
+	};
+
+	if (!completing.is_done)
+		return -ENOMEM;
+	if (!load->is_brief) {
+		completing.ticks = realloc(trace->ticks, ((size_t)trace->activities_count + 1) *
+								 sizeof(*trace->ticks));
+		if (!completing.ticks) {
+			free(completing.is_done);
+			return -ENOMEM;
+		}
+		trace->ticks = completing.ticks;
+		memset(trace->ticks + load->first.activities, 0, count * sizeof(*trace->ticks));
+	}
+	read_completions(&completing);
+	mark_unfinished(&completing);
+	free(completing.is_done);
 	return 0;
 }
 
 int activities_load(struct process_load *load)
 {
-	struct pairing pairing = {0};
-	struct sort_row *order = NULL;
-	int result = make_pairs(load, &pairing);
+	int result = place_activities(load);
 
-	if (result == 0)
-		result = sort_pairs(&pairing, &order);
-	if (result == 0)
-		result = fill_rows(load, &pairing, order);
-	free(pairing.pairs);
-	free(order);
-	return result == 0 ? load_barriers(load) : result;
+	return result == 0 ? complete_activities(load) : result;
 }

@@ -16,7 +16,7 @@ bool args_get(const struct trace *trace, const struct trace_call *call, const ch
 {
 	uint32_t arg = args_find(trace, &trace->apis[call->api], name);
 
-	if (arg == TRACE_NONE || trace->api_args[arg].word >= call->arg_words)
+	if (arg == TRACE_NONE || call->arg_first == TRACE_NONE)
 		return false;
 	*ret_value = trace->words[call->arg_first + trace->api_args[arg].word];
 	return true;

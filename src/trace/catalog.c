@@ -142,6 +142,7 @@ static int load_api_args(struct process_load *load, struct trace_api *api, const
 		}
 		text = stop + 1;
 	}
+	api->arg_words = word;
 	return 0;
 }
 

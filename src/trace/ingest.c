@@ -6,66 +6,102 @@
 
 #include "trace/table.h"
 
-static int count_records(const struct spool_reader *reader, uint64_t counts[RECORD_TYPE_COUNT])
+/* The moment that a record was written at, 0 if it does not say: needed where the spool has no end. */
+static uint64_t moment_of(const struct spool_record *record)
 {
-	struct spool_cursor cursor;
-	struct spool_record record;
+	const void *at = record->header;
 
-	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
-		spool_cursor_init(&cursor, reader, w);
-		while (spool_cursor_next(&cursor, &record))
-			counts[record.type]++;
+	switch (record->type) {
+	case RECORD_THREAD:
+		return ((const struct record_thread *)at)->ns;
+	case RECORD_API:
+		return ((const struct record_api *)at)->end_ns;
+	case RECORD_DISPATCH:
+		return ((const struct record_dispatch *)at)->ns;
+	case RECORD_COPY:
+		return ((const struct record_copy *)at)->ns;
+	case RECORD_SCOPE:
+		return ((const struct record_scope *)at)->ns;
+	case RECORD_ANCHOR:
+		return ((const struct record_anchor *)at)->host_ns;
+	default:
+		return 0;
 	}
-	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
-		if (counts[type] >= TRACE_NONE)
-			return -E2BIG;
-	}
+}
+
+static int list_record(struct process_load *load, const struct spool_record *record)
+{
+	struct raw_list *list = &load->lists[record->type];
+	struct raw *row = table_add((void **)&list->rows, &list->count, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct raw){record->header, record->tid, record->chunk};
 	return 0;
 }
 
-static int collect_records(struct process_load *load, const struct spool_reader *reader)
+/* Frequent records leave their ids, the others are listed. */
+static int sort_out(struct process_load *load, const struct spool_record *record)
 {
-	uint64_t counts[RECORD_TYPE_COUNT] = {0};
-	struct spool_cursor cursor;
-	struct spool_record record;
+	const struct record_dispatch *dispatch;
+	const void *at = record->header;
 
-	if (count_records(reader, counts) < 0)
-		return -E2BIG;
+	switch (record->type) {
+	case RECORD_API:
+		return idset_add(&load->cids, ((const struct record_api *)at)->cid);
+	case RECORD_DISPATCH:
+		dispatch = at;
+		return idset_add(&load->packets.ids,
+				 packet_key(dispatch->header.tag, dispatch->packet_index));
+	case RECORD_COPY:
+		return idset_add(&load->copies.ids, ((const struct record_copy *)at)->copy_id);
+	case RECORD_DISPATCH_DONE:
+	case RECORD_COPY_DONE:
+		return 0;
+	case RECORD_SCOPE:
+		if (idset_add(&load->scope_ids, ((const struct record_scope *)at)->id) < 0)
+			return -ENOMEM;
+		return list_record(load, record);
+	default:
+		return list_record(load, record);
+	}
+}
+
+static uint64_t by_chunk(const struct raw *row)
+{
+	return row->chunk;
+}
+
+static int finish_sets(struct process_load *load)
+{
+	if (idset_finish(&load->cids) < 0 || idset_finish(&load->scope_ids) < 0 ||
+	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->copies.ids) < 0)
+		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
-		load->lists[type].rows = calloc(counts[type] + 1, sizeof(struct raw));
-		if (!load->lists[type].rows)
+		if (load->type_counts[type] >= TRACE_NONE)
+			return -E2BIG;
+		/* Whatever place a chunk has in the file: the same order. */
+		if (raw_sort(&load->lists[type], by_chunk) < 0)
 			return -ENOMEM;
 	}
-	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
-		spool_cursor_init(&cursor, reader, w);
-		while (spool_cursor_next(&cursor, &record)) {
-			struct raw_list *list = &load->lists[record.type];
-
-			list->rows[list->count++] = (struct raw){record.header, record.tid};
-		}
-	}
 	return 0;
 }
 
-/* The latest moment that any of the frequent records knows. */
-static uint64_t last_ns(const struct process_load *load)
+static int read_records(struct process_load *load)
 {
-	uint64_t last = 0;
+	bool is_closed = spool_reader_info(load->reader)->closed;
+	struct spool_cursor cursor;
+	struct spool_record record;
 
-#define LATEST(type, structure, field)                                                             \
-	for (uint32_t i = 0; i < load->lists[type].count; i++) {                                   \
-		const struct structure *record = load->lists[type].rows[i].record;                 \
-		if (record->field > last)                                                          \
-			last = record->field;                                                      \
+	spool_cursor_init_file(&cursor, load->reader);
+	while (spool_cursor_next(&cursor, &record)) {
+		load->type_counts[record.type]++;
+		if (!is_closed && moment_of(&record) > load->last_ns)
+			load->last_ns = moment_of(&record);
+		if (sort_out(load, &record) < 0)
+			return -ENOMEM;
 	}
-	LATEST(RECORD_THREAD, record_thread, ns)
-	LATEST(RECORD_API, record_api, end_ns)
-	LATEST(RECORD_DISPATCH, record_dispatch, ns)
-	LATEST(RECORD_COPY, record_copy, ns)
-	LATEST(RECORD_SCOPE, record_scope, ns)
-	LATEST(RECORD_ANCHOR, record_anchor, host_ns)
-#undef LATEST
-	return last;
+	return finish_sets(load);
 }
 
 static trace_string command_text(struct strtab *strings, const struct spool_info *info)
@@ -94,7 +130,7 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 		.pid = info->pid,
 		.parent_pid = info->ppid,
 		.start_ns = (int64_t)info->start_ns,
-		.end_ns = (int64_t)(info->closed ? info->end_ns : last_ns(load)),
+		.end_ns = (int64_t)(info->closed ? info->end_ns : load->last_ns),
 		.start_realtime_ns = info->start_realtime_ns,
 		.exe = strtab_intern_z(load->strings, info->exe),
 		.command = command_text(load->strings, info),
@@ -144,6 +180,7 @@ static struct process_first first_rows(const struct trace *trace)
 		.scopes = trace->scopes_count,
 		.apis = trace->apis_count,
 		.calls = trace->calls_count,
+		.ops = trace->ops_count,
 		.activities = trace->activities_count,
 		.graphs = trace->graphs_count,
 		.nodes = trace->nodes_count,
@@ -155,8 +192,8 @@ static struct process_first first_rows(const struct trace *trace)
 }
 
 static int (*const stages[])(struct process_load *) = {
-	tell_notes,	 catalog_load, scopes_load, clocks_load, calls_load,  streams_load,
-	activities_load, join_load,    graphs_load, naming_load, ledger_load,
+	tell_notes,   catalog_load,    scopes_load, clocks_load, calls_load,  bulk_load,
+	streams_load, activities_load, join_load,   graphs_load, naming_load, ledger_load,
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))
@@ -181,10 +218,15 @@ int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool
 	struct process_load load = {
 		.trace = trace,
 		.strings = strings,
+		.reader = reader,
+		.is_brief = progress->options && progress->options->is_brief,
 		.first = first_rows(trace),
 		.counts = *spool_reader_ledger(reader),
 	};
-	int result = collect_records(&load, reader);
+	int result = op_table_init(&load.ops, trace);
+
+	if (result == 0)
+		result = read_records(&load);
 
 	if (result == 0)
 		result = add_process(&load, spool_reader_info(reader));

@@ -14,28 +14,6 @@ enum memcpy_kind { KIND_H2H, KIND_H2D, KIND_D2H, KIND_D2D };
 
 #define PARENT_DEPTH_MAX 64
 
-static int link_activities(struct process_load *load)
-{
-	struct trace *trace = load->trace;
-	uint32_t *links = realloc(trace->call_activities,
-				  ((size_t)trace->activities_count + 1) * sizeof(*links));
-
-	if (!links)
-		return -ENOMEM;
-	trace->call_activities = links;
-	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
-		uint32_t call = trace->activities[i].call;
-
-		/* Activities are in the order of cids already. */
-		links[i] = i;
-		if (call == TRACE_NONE)
-			continue;
-		if (trace->calls[call].activity_count++ == 0)
-			trace->calls[call].activity_first = i;
-	}
-	return 0;
-}
-
 /* The innermost call that names a stream; HIP calls that name none work on the null stream. */
 static uint32_t stream_of(const struct process_load *load, uint32_t call)
 {
@@ -126,50 +104,65 @@ static enum trace_copy_direction call_direction(const struct trace *trace,
 
 /* Where the call writes to and reads from; an array's handle is no address. */
 static void call_addresses(const struct trace *trace, const struct trace_call *call,
-			   struct trace_activity *row)
+			   struct trace_op *op)
 {
 	const char *name = trace_text(trace, trace->apis[call->api].name);
 
-	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &row->dst))
-		args_get(trace, call, "pitchedDevPtr.ptr", &row->dst);
-	if (row->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
-		args_get(trace, call, "src", &row->src);
+	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &op->dst))
+		args_get(trace, call, "pitchedDevPtr.ptr", &op->dst);
+	if (op->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
+		args_get(trace, call, "src", &op->src);
 }
 
 /* Rectangular copies name no agents, and what a kernel carries has no size of its own: the call's,
  * if it brought nothing else. */
-static void describe_copy(const struct trace *trace, struct trace_activity *row)
+static int describe_copy(struct process_load *load, const struct trace_call *call,
+			 struct trace_activity *row)
 {
-	const struct trace_call *call = &trace->calls[row->call];
+	const struct trace *trace = load->trace;
+	const struct trace_op *known = trace_op_of(trace, row);
+	struct trace_op op;
 
-	if (row->kind == TRACE_COPY && row->direction == TRACE_COPY_UNKNOWN)
-		row->direction = call_direction(trace, call);
-	if (!row->blit || call->activity_count != 1)
-		return;
-	call_bytes(trace, call, &row->bytes);
-	call_addresses(trace, call, row);
+	memcpy(&op, known, sizeof(op));
+	if (op.kind == TRACE_COPY && op.direction == TRACE_COPY_UNKNOWN)
+		op.direction = call_direction(trace, call);
+	if (op.blit && call->activity_count == 1) {
+		call_bytes(trace, call, &op.bytes);
+		call_addresses(trace, call, &op);
+	}
+	row->op = op_intern(&load->ops, &op);
+	return row->op == TRACE_NONE ? -ENOMEM : 0;
+}
+
+static int describe_activities(struct process_load *load, const struct trace_call *call)
+{
+	struct trace *trace = load->trace;
+	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
+
+	for (uint32_t i = 0; i < call->activity_count; i++) {
+		struct trace_activity *row = &trace->activities[call->activity_first + i];
+
+		row->stream = stream;
+		row->thread = call->thread;
+		if (row->scope == TRACE_NONE)
+			row->scope = call->scope;
+		if (trace_op_of(trace, row)->kind != TRACE_KERNEL &&
+		    describe_copy(load, call, row) < 0)
+			return -ENOMEM;
+		if (stream != TRACE_NONE && trace->streams[stream].agent == TRACE_NONE)
+			trace->streams[stream].agent = row->agent;
+	}
+	return 0;
 }
 
 int join_load(struct process_load *load)
 {
-	struct trace *trace = load->trace;
-	int result = link_activities(load);
+	const struct trace *trace = load->trace;
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
-		struct trace_activity *row = &trace->activities[i];
-
-		if (row->call == TRACE_NONE)
-			continue;
-		row->stream = stream_of(load, row->call);
-		row->thread = trace->calls[row->call].thread;
-		if (row->scope == TRACE_NONE)
-			row->scope = trace->calls[row->call].scope;
-		if (row->kind != TRACE_KERNEL)
-			describe_copy(trace, row);
-		if (row->stream != TRACE_NONE && trace->streams[row->stream].agent == TRACE_NONE)
-			trace->streams[row->stream].agent = row->agent;
+	for (uint32_t i = load->first.calls; i < trace->calls_count && result == 0; i++) {
+		if (trace->calls[i].activity_count)
+			result = describe_activities(load, &trace->calls[i]);
 	}
-	return 0;
+	return result;
 }

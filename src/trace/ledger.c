@@ -27,7 +27,6 @@ struct totals {
 	uint64_t dispatches_unfinished; /* still running when tracing ended */
 	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
 	uint64_t without_call; /* dispatches and copies that came with no call at all */
-	uint64_t awaited;      /* submissions whose completion is to be recorded */
 	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
 	uint32_t gate_count; /* queues with counts */
 };
@@ -162,12 +161,12 @@ static void count_rows(struct ledger *ledger)
 
 	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
 		const struct trace_activity *row = &load->trace->activities[i];
-		bool is_dispatch = row->kind != TRACE_COPY || row->blit;
+		const struct trace_op *op = trace_op_of(load->trace, row);
+		bool is_dispatch = op->kind != TRACE_COPY || op->blit;
 		bool has_call = row->call != TRACE_NONE;
-		bool has_cid = load->activity_cids[i - load->first.activities] != 0;
-		bool lost = !has_call && has_cid;
+		bool lost = !has_call && row->cid;
 
-		totals->without_call += !has_cid;
+		totals->without_call += !row->cid;
 		if (is_dispatch) {
 			totals->dispatches++;
 			totals->dispatches_joined += has_call;
@@ -181,18 +180,6 @@ static void count_rows(struct ledger *ledger)
 			totals->copies_untimed += row->untimed != RECORD_UNTIMED_NO;
 		}
 	}
-}
-
-static void count_awaited(struct ledger *ledger)
-{
-	const struct raw_list *list = &ledger->load->lists[RECORD_DISPATCH];
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_dispatch *record = list->rows[i].record;
-
-		ledger->totals.awaited += record->untimed == RECORD_UNTIMED_NO;
-	}
-	ledger->totals.awaited += ledger->load->lists[RECORD_COPY].count;
 }
 
 static uint64_t by_tag(const struct raw *row)
@@ -384,9 +371,9 @@ static void add_dones(struct ledger *ledger)
 
 	if (!source)
 		return;
-	set_expected(ledger, source, "submissions", ledger->totals.awaited);
-	source->received = (uint64_t)load->lists[RECORD_DISPATCH_DONE].count +
-			   load->lists[RECORD_COPY_DONE].count;
+	set_expected(ledger, source, "submissions", ledger->load->awaited);
+	source->received =
+		load->type_counts[RECORD_DISPATCH_DONE] + load->type_counts[RECORD_COPY_DONE];
 	source->joined = source->received - load->unmatched_done;
 	source->orphan_activities = load->unmatched_done;
 	add_class_drops(ledger, source, RECORD_CLASS_DONE);
@@ -596,7 +583,6 @@ int ledger_load(struct process_load *load)
 		result = count_barriers(&ledger);
 	if (result == 0) {
 		count_rows(&ledger);
-		count_awaited(&ledger);
 		add_all(&ledger);
 	}
 	free(ledger.barriers_of_call);

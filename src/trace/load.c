@@ -333,6 +333,7 @@ void trace_close(struct trace *trace)
 	free(trace->apis);
 	free(trace->api_args);
 	free(trace->calls);
+	free(trace->ops);
 	free(trace->activities);
 	free(trace->graphs);
 	free(trace->nodes);
@@ -343,7 +344,7 @@ void trace_close(struct trace *trace)
 	free(trace->sources);
 	free(trace->drops);
 	free(trace->messages);
-	free(trace->call_activities);
+	free(trace->ticks);
 	free(trace->words);
 	strtab_release(&arena->strings);
 	free(arena);

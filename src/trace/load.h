@@ -12,6 +12,9 @@
 #include "trace/model.h"
 
 struct trace_options {
+	/* Without the arguments of calls and without raw ticks: a third of the memory less. */
+	bool is_brief;
+
 	/* Called now and then with how far the load is; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;

@@ -94,6 +94,7 @@ struct trace_api { /* what an op number means */
 	enum record_domain domain;
 	uint32_t arg_first; /* into trace.api_args */
 	uint32_t arg_count;
+	uint32_t arg_words; /* that a call's arguments take */
 };
 
 struct trace_api_arg {
@@ -103,22 +104,21 @@ struct trace_api_arg {
 };
 
 struct trace_call { /* by (process, cid) */
-	uint32_t process;
-	uint32_t thread;
-	uint32_t api;	 /* index into apis */
-	uint32_t parent; /* index into calls or TRACE_NONE */
-	uint32_t scope;
-	uint32_t stream; /* the stream argument, TRACE_NONE if it has none */
 	uint64_t cid;
 	int64_t begin_ns;
 	int64_t end_ns;
-	int32_t result;
+	uint32_t process;
+	uint32_t thread;
+	uint32_t parent; /* index into calls or TRACE_NONE */
+	uint32_t scope;
+	uint32_t stream;	      /* the stream argument, TRACE_NONE if it has none */
+	uint32_t launch;	      /* index into launches if it is a graph launch */
 	uint32_t activities_expected; /* as the wrapper counted at submission */
-	uint32_t activity_first;      /* its activities are contiguous in trace.call_activities */
+	uint32_t activity_first;      /* its activities are contiguous, by ordinal */
 	uint32_t activity_count;
-	uint64_t arg_first; /* into trace.words */
-	uint32_t arg_words;
-	uint32_t launch; /* index into launches if it is a graph launch */
+	uint32_t api;	    /* index into apis */
+	uint32_t arg_first; /* into trace.words, as many as its API says; TRACE_NONE: not kept */
+	int32_t result;
 };
 
 enum trace_activity_kind { TRACE_KERNEL, TRACE_COPY, TRACE_MEMSET };
@@ -141,37 +141,48 @@ enum trace_confidence {
 	TRACE_CONFIDENCE_EXACT,	    /* place and signature agree, and the whole launch agrees */
 };
 
-struct trace_activity { /* by (process, cid, ordinal, source, id): never by time or arrival */
+/* What an activity does: equal work is one row, however often it ran. In no particular order. */
+struct trace_op {
 	enum trace_activity_kind kind;
+	bool blit;	   /* a copy or memset that a ROCclr kernel carried */
+	trace_string name; /* kernel name; "" if the symbol is unknown */
+	enum trace_copy_direction direction;
+	uint32_t grid[3]; /* work-items */
+	uint32_t workgroup[3];
+	uint32_t private_bytes;
+	uint32_t group_bytes;
+	uint32_t dst_agent, src_agent;
+	uint64_t bytes; /* copies and memsets, 0 if unknown */
+	uint64_t dst, src;
+};
+
+/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same:
+ * never by time or arrival. */
+struct trace_activity {
+	int64_t submit_ns;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t cid;  /* of its call, also if that has no row; 0 = none */
+	uint64_t id;   /* packet index in its queue, or copy id */
+	uint32_t op;   /* index into ops */
+	uint32_t call; /* TRACE_NONE: an orphan */
+	uint32_t ordinal;
 	uint32_t process;
 	uint32_t agent; /* where it ran */
 	uint32_t queue; /* TRACE_NONE for copy engines */
 	uint32_t stream;
 	uint32_t thread; /* who submitted it, TRACE_NONE if unknown */
-	uint32_t call;	 /* TRACE_NONE: an orphan */
-	uint32_t ordinal;
 	uint32_t scope;
-	trace_string name; /* kernel name; "" if the symbol is unknown */
-	bool blit;	   /* a copy or memset that a ROCclr kernel carried */
-	enum record_untimed untimed;
-	uint64_t packet_index; /* or copy id */
-	int64_t submit_ns;
-	int64_t start_ns;
-	int64_t end_ns;
-	uint64_t start_tick; /* raw, 0 if the source gives none */
-	uint64_t end_tick;
-	uint32_t grid[3]; /* work-items */
-	uint32_t workgroup[3];
-	uint32_t private_bytes;
-	uint32_t group_bytes;
-	uint64_t bytes; /* copies and memsets, 0 if unknown */
-	uint64_t dst, src;
-	uint32_t dst_agent, src_agent;
-	enum trace_copy_direction direction;
-	uint16_t packet_header;
 	uint32_t launch; /* index into launches or TRACE_NONE */
 	uint32_t node;	 /* index into nodes or TRACE_NONE */
-	enum trace_confidence confidence;
+	uint16_t packet_header;
+	uint8_t untimed;    /* enum record_untimed */
+	uint8_t confidence; /* enum trace_confidence */
+};
+
+/* Of a dispatch, as the device gave them; 0 if there are none. */
+struct trace_ticks {
+	uint64_t start, end;
 };
 
 struct trace_graph { /* by (process, graph id) */
@@ -279,6 +290,7 @@ struct trace {
 	TRACE_ARRAY(trace_api, apis);
 	TRACE_ARRAY(trace_api_arg, api_args);
 	TRACE_ARRAY(trace_call, calls);
+	TRACE_ARRAY(trace_op, ops);
 	TRACE_ARRAY(trace_activity, activities);
 	TRACE_ARRAY(trace_graph, graphs);
 	TRACE_ARRAY(trace_node, nodes);
@@ -289,14 +301,20 @@ struct trace {
 	TRACE_ARRAY(trace_source, sources);
 	TRACE_ARRAY(trace_drop, drops);
 	TRACE_ARRAY(trace_message, messages);
-	uint32_t *call_activities; /* indices into activities, grouped by call, by ordinal */
-	uint64_t *words;	   /* arguments of all calls */
-	uint64_t words_count;
+	struct trace_ticks *ticks; /* by activity; NULL if they were not asked for */
+	uint64_t *words;	   /* arguments of calls */
+	uint32_t words_count;
 	bool truncated;	      /* any process's recording was cut off */
 	trace_string command; /* of `dagtap record` */
 	int32_t exit_status;  /* of the recorded program as record saw it; -1 unknown */
 	void *arena;	      /* owner of everything above */
 };
+
+static inline const struct trace_op *trace_op_of(const struct trace *trace,
+						 const struct trace_activity *activity)
+{
+	return &trace->ops[activity->op];
+}
 
 static inline const char *trace_text(const struct trace *trace, trace_string string)
 {

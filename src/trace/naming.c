@@ -37,6 +37,9 @@ struct exec_state {
 struct naming {
 	struct process_load *load;
 	struct exec_state state;
+	uint32_t orphan_first; /* activities from here on have no call */
+	uint32_t *assigned;    /* for every launch's layout */
+	uint32_t assigned_room;
 	bool has_losses; /* activities were dropped: a gap may be anywhere */
 };
 
@@ -208,20 +211,21 @@ static int apply_updates(struct naming *naming, uint64_t cid)
 enum agreement { DIFFERS, SILENT, AGREES };
 
 /* SILENT: nothing contradicts, but part of the signature is not known. */
-static enum agreement compare(const struct signature *signature, const struct trace_activity *row)
+static enum agreement compare(const struct signature *signature, const struct trace_op *op)
 {
-	if (row->kind != TRACE_KERNEL)
+	if (op->kind != TRACE_KERNEL)
 		return AGREES;
-	if (memcmp(signature->grid, row->grid, sizeof(row->grid)) != 0 ||
-	    memcmp(signature->workgroup, row->workgroup, sizeof(row->workgroup)) != 0)
+	if (memcmp(signature->grid, op->grid, sizeof(op->grid)) != 0 ||
+	    memcmp(signature->workgroup, op->workgroup, sizeof(op->workgroup)) != 0)
 		return DIFFERS;
-	if (signature->name == 0 || row->name == 0)
+	if (signature->name == 0 || op->name == 0)
 		return SILENT;
-	return signature->name == row->name ? AGREES : DIFFERS;
+	return signature->name == op->name ? AGREES : DIFFERS;
 }
 
 /* The activities of one launch beside the items; assigned[i] = item, TRACE_NONE = not told. */
 struct layout {
+	const struct trace *trace;
 	struct trace_activity *rows;
 	uint32_t row_count;
 	uint32_t *assigned;
@@ -229,11 +233,16 @@ struct layout {
 	bool is_prefix; /* every activity got its item, in order; the end is missing */
 };
 
+static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
+{
+	return trace_op_of(layout->trace, &layout->rows[at]);
+}
+
 static uint32_t run_of_rows(const struct layout *layout, uint32_t at, enum trace_activity_kind kind)
 {
 	uint32_t stop = at;
 
-	while (stop < layout->row_count && layout->rows[stop].kind == kind)
+	while (stop < layout->row_count && row_op(layout, stop)->kind == kind)
 		stop++;
 	return stop - at;
 }
@@ -253,12 +262,13 @@ static uint32_t rows_of_item(const struct exec_state *state, const struct layout
 			     uint32_t item, uint32_t at)
 {
 	const struct expect_item *expected = &state->expect->items[item];
-	uint32_t run = run_of_rows(layout, at, expected->kind);
-	uint32_t items = run_of_items(state->expect, item);
+	uint32_t run, items;
 	uint64_t pieces = 0;
 
 	if (expected->most == 1)
-		return run ? 1 : 0;
+		return row_op(layout, at)->kind == expected->kind ? 1 : 0;
+	run = run_of_rows(layout, at, expected->kind);
+	items = run_of_items(state->expect, item);
 	for (uint32_t i = 0; i < items; i++)
 		pieces += state->signatures[item + i].pieces;
 	if (pieces == run)
@@ -284,44 +294,80 @@ static void lay_out(const struct exec_state *state, struct layout *layout)
 	layout->is_whole = at == layout->row_count && item == state->expect->item_count;
 }
 
-static void name_row(struct trace_activity *row, const struct exec_state *state, uint32_t item,
-		     enum trace_confidence confidence, bool alone)
+/* What the program said of the node is known of its copy or fill, if that came in one piece. */
+static int describe_row(struct process_load *load, struct trace_activity *row,
+			const struct trace_op *wanted)
 {
-	row->confidence = confidence;
+	row->op = op_intern(&load->ops, wanted);
+	return row->op == TRACE_NONE ? -ENOMEM : 0;
+}
+
+static int name_row(struct naming *naming, struct trace_activity *row, uint32_t item,
+		    enum trace_confidence confidence, bool alone)
+{
+	const struct exec_state *state = &naming->state;
+	const struct trace_op *op = trace_op_of(naming->load->trace, row);
+	struct trace_op wanted;
+
+	row->confidence = (uint8_t)confidence;
 	if (confidence <= TRACE_CONFIDENCE_UNKNOWN)
-		return;
+		return 0;
 	row->node = state->expect->items[item].node;
-	if (row->kind != TRACE_KERNEL && alone && row->bytes == 0)
-		row->bytes = state->signatures[item].bytes;
+	if (op->kind == TRACE_KERNEL || !alone || op->bytes)
+		return 0;
+	memcpy(&wanted, op, sizeof(wanted));
+	wanted.bytes = state->signatures[item].bytes;
+	return describe_row(naming->load, row, &wanted);
+}
+
+/* The direction of a copy that says none itself. */
+static int direct_row(struct process_load *load, struct trace_activity *row)
+{
+	const struct trace_op *op = trace_op_of(load->trace, row);
+	struct trace_op wanted;
+
+	if (op->kind != TRACE_COPY || op->direction != TRACE_COPY_UNKNOWN ||
+	    row->node == TRACE_NONE)
+		return 0;
+	memcpy(&wanted, op, sizeof(wanted));
+	wanted.direction = load->trace->nodes[row->node].direction;
+	return describe_row(load, row, &wanted);
+}
+
+static bool is_alone(const struct layout *layout, uint32_t at)
+{
+	uint32_t item = layout->assigned[at];
+
+	return (at == 0 || layout->assigned[at - 1] != item) &&
+	       (at + 1 == layout->row_count || layout->assigned[at + 1] != item);
 }
 
 /* In order, and complete: exact if every signature agrees. Otherwise place is all there is, and
  * a row that contradicts its place is unknown. */
-static bool name_by_place(const struct exec_state *state, const struct layout *layout,
-			  const struct trace *trace)
+static int name_by_place(struct naming *naming, const struct layout *layout, bool *ret_exact)
 {
+	const struct exec_state *state = &naming->state;
+	enum trace_confidence confidence;
 	bool exact = layout->is_whole;
 
 	for (uint32_t i = 0; i < layout->row_count && exact; i++)
-		exact = compare(&state->signatures[layout->assigned[i]], &layout->rows[i]) ==
+		exact = compare(&state->signatures[layout->assigned[i]], row_op(layout, i)) ==
 			AGREES;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		uint32_t item = layout->assigned[i];
 		struct trace_activity *row = &layout->rows[i];
-		bool alone = (i == 0 || layout->assigned[i - 1] != item) &&
-			     (i + 1 == layout->row_count || layout->assigned[i + 1] != item);
-		enum trace_confidence confidence = TRACE_CONFIDENCE_ORDER;
 
+		confidence = TRACE_CONFIDENCE_ORDER;
 		if (exact)
 			confidence = TRACE_CONFIDENCE_EXACT;
-		else if (compare(&state->signatures[item], row) == DIFFERS)
+		else if (compare(&state->signatures[item], row_op(layout, i)) == DIFFERS)
 			confidence = TRACE_CONFIDENCE_UNKNOWN;
-		name_row(row, state, item, confidence, alone);
-		if (row->kind == TRACE_COPY && row->direction == TRACE_COPY_UNKNOWN &&
-		    row->node != TRACE_NONE)
-			row->direction = trace->nodes[row->node].direction;
+		if (name_row(naming, row, item, confidence, is_alone(layout, i)) < 0 ||
+		    direct_row(naming->load, row) < 0)
+			return -ENOMEM;
 	}
-	return exact;
+	*ret_exact = exact;
+	return 0;
 }
 
 static uint64_t hash_of(const struct signature *signature)
@@ -338,40 +384,64 @@ static uint64_t hash_of_item(const struct exec_state *state, uint32_t item)
 	return hash_of(&state->signatures[item]);
 }
 
-static int name_by_signature(struct exec_state *state, const struct layout *layout)
+static int name_by_signature(struct naming *naming, const struct layout *layout)
 {
+	struct exec_state *state = &naming->state;
+
 	if (!state->by_hash && index_items(state, hash_of_item, &state->by_hash) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
-		struct trace_activity *row = &layout->rows[i];
-		struct signature seen = {.name = row->name};
+		const struct trace_op *op = row_op(layout, i);
+		struct signature seen = {.name = op->name};
 		uint32_t item = TRACE_NONE;
 
-		memcpy(seen.grid, row->grid, sizeof(seen.grid));
-		memcpy(seen.workgroup, row->workgroup, sizeof(seen.workgroup));
-		if (row->kind == TRACE_KERNEL && row->name)
+		memcpy(seen.grid, op->grid, sizeof(seen.grid));
+		memcpy(seen.workgroup, op->workgroup, sizeof(seen.workgroup));
+		if (op->kind == TRACE_KERNEL && op->name)
 			item = only_item(state, state->by_hash, hash_of(&seen));
-		name_row(row, state, item,
-			 item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN : TRACE_CONFIDENCE_SIGNATURE,
-			 false);
+		if (name_row(naming, &layout->rows[i], item,
+			     item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN
+						: TRACE_CONFIDENCE_SIGNATURE,
+			     false) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* First activity of the process whose cid is at least CID. */
-static uint32_t find_activity(const struct process_load *load, uint64_t cid)
+/* First activity from FIRST on whose cid is at least CID, among those without a call. */
+static uint32_t find_orphan(const struct naming *naming, uint64_t cid)
 {
-	uint32_t low = 0, high = load->trace->activities_count - load->first.activities;
+	const struct trace *trace = naming->load->trace;
+	uint32_t low = naming->orphan_first, high = trace->activities_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (load->activity_cids[middle] < cid)
+		if (trace->activities[middle].cid < cid)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low + load->first.activities;
+	return low;
+}
+
+/* The activities of a launch; its call may have no row. */
+static void find_rows(const struct naming *naming, const struct trace_launch *launch, uint64_t cid,
+		      struct layout *layout)
+{
+	struct trace *trace = naming->load->trace;
+	uint32_t first, stop;
+
+	if (launch->call != TRACE_NONE) {
+		first = trace->calls[launch->call].activity_first;
+		stop = first + trace->calls[launch->call].activity_count;
+	} else {
+		first = find_orphan(naming, cid);
+		stop = cid == UINT64_MAX ? first : find_orphan(naming, cid + 1);
+	}
+	layout->trace = trace;
+	layout->rows = trace->activities + first;
+	layout->row_count = stop - first;
 }
 
 static int name_rows(struct naming *naming, struct trace_launch *launch, struct layout *layout)
@@ -386,41 +456,47 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 		lay_out(state, layout);
 	/* A launch that was cut off has its first activities, unless others were dropped. */
 	if (layout->is_whole ||
-	    (layout->is_prefix && launch->call == TRACE_NONE && !naming->has_losses)) {
-		launch->exact = name_by_place(state, layout, naming->load->trace);
+	    (layout->is_prefix && launch->call == TRACE_NONE && !naming->has_losses))
+		return name_by_place(naming, layout, &launch->exact);
+	return name_by_signature(naming, layout);
+}
+
+static int make_room(struct naming *naming, uint32_t rows)
+{
+	uint32_t *grown;
+
+	if (rows < naming->assigned_room)
 		return 0;
-	}
-	return name_by_signature(state, layout);
+	grown = realloc(naming->assigned, ((size_t)rows + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	naming->assigned = grown;
+	naming->assigned_room = rows + 1;
+	return 0;
 }
 
 static int name_launch(struct naming *naming, uint32_t index)
 {
 	struct process_load *load = naming->load;
-	struct trace *trace = load->trace;
-	struct trace_launch *launch = &trace->launches[index];
+	struct trace_launch *launch = &load->trace->launches[index];
 	uint64_t cid = load->launch_cids[index - load->first.launches];
-	uint32_t first = find_activity(load, cid);
-	uint32_t stop = cid == UINT64_MAX ? first : find_activity(load, cid + 1);
-	struct layout layout = {.rows = trace->activities + first, .row_count = stop - first};
-	int result;
+	struct layout layout = {0};
 
 	if (cid == 0)
 		return 0;
+	find_rows(naming, launch, cid, &layout);
 	if (naming->state.exec != launch->exec && enter_exec(naming, launch->exec) < 0)
 		return -ENOMEM;
-	if (apply_updates(naming, cid) < 0)
+	if (apply_updates(naming, cid) < 0 || make_room(naming, layout.row_count) < 0)
 		return -ENOMEM;
 	if (naming->state.expect)
 		launch->activities_expected = expect_count(naming->state.expect);
 	launch->activity_count = layout.row_count;
-	for (uint32_t i = first; i < stop; i++)
-		trace->activities[i].launch = index;
-	layout.assigned = calloc((size_t)layout.row_count + 1, sizeof(*layout.assigned));
-	if (!layout.assigned)
-		return -ENOMEM;
-	result = name_rows(naming, launch, &layout);
-	free(layout.assigned);
-	return result;
+	for (uint32_t i = 0; i < layout.row_count; i++)
+		layout.rows[i].launch = index;
+	layout.assigned = naming->assigned;
+	memset(layout.assigned, 0, layout.row_count * sizeof(*layout.assigned));
+	return name_rows(naming, launch, &layout);
 }
 
 static void count_updates(struct process_load *load)
@@ -456,6 +532,15 @@ static int make_expectations(struct process_load *load)
 	return 0;
 }
 
+static uint32_t first_orphan(const struct process_load *load)
+{
+	uint32_t at = load->trace->activities_count;
+
+	while (at > load->first.activities && load->trace->activities[at - 1].call == TRACE_NONE)
+		at--;
+	return at;
+}
+
 int naming_load(struct process_load *load)
 {
 	struct raw_list *updates = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
@@ -466,6 +551,7 @@ int naming_load(struct process_load *load)
 		naming.has_losses |= load->counts.dropped[RECORD_CLASS_DISPATCH][cause] ||
 				     load->counts.dropped[RECORD_CLASS_COPY][cause];
 	naming.has_losses |= load->damage != 0;
+	naming.orphan_first = first_orphan(load);
 	result = raw_sort(updates, update_cid);
 	if (result == 0)
 		result = raw_sort(updates, update_exec);
@@ -475,5 +561,8 @@ int naming_load(struct process_load *load)
 	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
 		result = name_launch(&naming, i);
 	exec_state_release(&naming.state);
-	return result;
+	free(naming.assigned);
+	op_table_release(&load->ops);
+	return result == 0 ? ops_renumber(load->trace, load->first.ops, load->first.activities)
+			   : result;
 }

@@ -19,17 +19,46 @@ void process_load_release(struct process_load *load)
 	for (uint32_t i = 0; i < load->clock_count; i++)
 		clock_fit_release(&load->clocks[i]);
 	free(load->clocks);
-	free(load->activity_cids);
+	idset_release(&load->cids);
+	idset_release(&load->scope_ids);
+	idset_release(&load->packets.ids);
+	idset_release(&load->copies.ids);
+	free(load->packets.rows);
+	free(load->copies.rows);
+	free(load->arrivals);
+	free(load->stream_handles);
+	free(load->stream_apis);
+	op_table_release(&load->ops);
 	free(load->launch_cids);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
 }
 
+static bool is_sorted(const struct raw_list *list, uint64_t (*key)(const struct raw *row))
+{
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint64_t here = key(&list->rows[i]);
+
+		if (here < before)
+			return false;
+		before = here;
+	}
+	return true;
+}
+
 int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
 {
-	struct sort_row *order = malloc(((size_t)list->count + 1) * sizeof(*order));
-	struct raw *sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
-	int result = order && sorted ? 0 : -ENOMEM;
+	struct sort_row *order;
+	struct raw *sorted;
+	int result;
+
+	if (is_sorted(list, key))
+		return 0;
+	order = malloc(((size_t)list->count + 1) * sizeof(*order));
+	sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
+	result = order && sorted ? 0 : -ENOMEM;
 
 	if (result == 0) {
 		for (uint32_t i = 0; i < list->count; i++)
@@ -93,18 +122,22 @@ uint32_t load_find_queue(const struct process_load *load, uint32_t id)
 	FIND_ROW(load, queues, id, id);
 }
 
+static uint32_t find_ranked(const struct idset *set, uint32_t first, uint64_t id)
+{
+	uint32_t hint = 0;
+	uint32_t rank = id ? idset_find(set, id, &hint) : UINT32_MAX;
+
+	return rank == UINT32_MAX ? TRACE_NONE : first + rank;
+}
+
 uint32_t load_find_scope(const struct process_load *load, uint64_t id)
 {
-	if (id == 0)
-		return TRACE_NONE;
-	FIND_ROW(load, scopes, id, id);
+	return find_ranked(&load->scope_ids, load->first.scopes, id);
 }
 
 uint32_t load_find_call(const struct process_load *load, uint64_t cid)
 {
-	if (cid == 0)
-		return TRACE_NONE;
-	FIND_ROW(load, calls, cid, cid);
+	return find_ranked(&load->cids, load->first.calls, cid);
 }
 
 uint32_t load_find_graph(const struct process_load *load, uint64_t id)

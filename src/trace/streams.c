@@ -8,19 +8,11 @@
 #include <string.h>
 
 #include "trace/args.h"
-#include "trace/process.h"
+#include "trace/calls.h"
 #include "trace/table.h"
 
 #define HANDLE_LEGACY	  1
 #define HANDLE_PER_THREAD 2
-
-enum stream_role { ROLE_NONE, ROLE_USE, ROLE_CREATE, ROLE_DESTROY };
-
-/* What an API has to do with streams, worked out once an API. */
-struct stream_api {
-	enum stream_role role;
-	uint8_t word;
-};
 
 struct stream_life {
 	uint64_t handle;
@@ -41,7 +33,9 @@ static const char *const stream_arguments[] = {"stream", "hStream", "streamId", 
 static struct stream_api classify(const struct trace *trace, const struct trace_api *api)
 {
 	const char *name = trace_text(trace, api->name);
-	struct stream_api result = {0};
+	struct stream_api result = {
+		.is_needed = !strncmp(name, "hipMemcpy", 9) || !strncmp(name, "hipMemset", 9),
+	};
 
 	for (size_t i = 0; i < sizeof(stream_arguments) / sizeof(stream_arguments[0]); i++) {
 		uint32_t at = args_find(trace, api, stream_arguments[i]);
@@ -52,13 +46,27 @@ static struct stream_api classify(const struct trace *trace, const struct trace_
 		kind = trace->api_args[at].kind;
 		result.word = trace->api_args[at].word;
 		if (kind == 'o' && !strncmp(name, "hipStreamCreate", 15))
-			result.role = ROLE_CREATE;
+			result.role = STREAM_CREATE;
 		else if (kind == 'h')
-			result.role = !strcmp(name, "hipStreamDestroy") ? ROLE_DESTROY : ROLE_USE;
-		if (result.role != ROLE_NONE)
+			result.role =
+				!strcmp(name, "hipStreamDestroy") ? STREAM_DESTROY : STREAM_USE;
+		if (result.role != STREAM_NONE)
 			break;
 	}
 	return result;
+}
+
+int stream_apis_load(struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint32_t api_count = trace->apis_count - load->first.apis;
+
+	load->stream_apis = calloc((size_t)api_count + 1, sizeof(*load->stream_apis));
+	if (!load->stream_apis)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < api_count; i++)
+		load->stream_apis[i] = classify(trace, &trace->apis[load->first.apis + i]);
+	return 0;
 }
 
 static uint32_t first_slot(const struct stream_lives *lives, uint64_t handle, uint32_t thread)
@@ -130,33 +138,33 @@ static int add_stream(struct process_load *load, uint64_t handle, uint32_t *ret_
 	return 0;
 }
 
-static int use_stream(struct process_load *load, struct stream_lives *lives,
-		      const struct stream_api *api, struct trace_call *call)
+static int use_stream(struct process_load *load, struct stream_lives *lives, enum stream_role role,
+		      struct trace_call *call)
 {
-	uint64_t handle = load->trace->words[call->arg_first + api->word];
+	uint64_t handle = load->stream_handles[call - &load->trace->calls[load->first.calls]];
 	struct stream_life *life;
 
 	if (handle == 0 || handle == HANDLE_LEGACY) {
-		if (api->role == ROLE_USE)
+		if (role == STREAM_USE)
 			call->stream = load->first.streams;
 		return 0;
 	}
 	life = find_life(lives, handle, handle == HANDLE_PER_THREAD ? call->thread : TRACE_NONE);
 	if (!life)
 		return -ENOMEM;
-	if (api->role == ROLE_CREATE) {
+	if (role == STREAM_CREATE) {
 		life->stream = TRACE_NONE;
 		return 0;
 	}
 	if (life->stream == TRACE_NONE && add_stream(load, handle, &life->stream) < 0)
 		return -ENOMEM;
 	call->stream = life->stream;
-	if (api->role == ROLE_DESTROY)
+	if (role == STREAM_DESTROY)
 		life->stream = TRACE_NONE;
 	return 0;
 }
 
-static int walk_calls(struct process_load *load, const struct stream_api *apis)
+static int walk_calls(struct process_load *load)
 {
 	struct trace *trace = load->trace;
 	struct stream_lives lives = {0};
@@ -164,13 +172,13 @@ static int walk_calls(struct process_load *load, const struct stream_api *apis)
 
 	for (uint32_t i = load->first.calls; i < trace->calls_count && result == 0; i++) {
 		struct trace_call *call = &trace->calls[i];
-		const struct stream_api *api = &apis[call->api - load->first.apis];
+		enum stream_role role;
 
-		if (api->role == ROLE_NONE || api->word >= call->arg_words)
+		if (load->stream_handles[i - load->first.calls] == STREAM_HANDLE_NONE)
 			continue;
-		if (api->role != ROLE_USE && call->result != 0)
-			continue;
-		result = use_stream(load, &lives, api, call);
+		role = load->stream_apis[call->api - load->first.apis].role;
+		if (role == STREAM_USE || call->result == 0)
+			result = use_stream(load, &lives, role, call);
 	}
 	free(lives.slots);
 	return result;
@@ -178,18 +186,14 @@ static int walk_calls(struct process_load *load, const struct stream_api *apis)
 
 int streams_load(struct process_load *load)
 {
-	struct trace *trace = load->trace;
-	uint32_t api_count = trace->apis_count - load->first.apis;
-	struct stream_api *apis = calloc(api_count + 1, sizeof(*apis));
 	uint32_t null_stream;
-	int result = apis ? 0 : -ENOMEM;
+	int result = add_stream(load, 0, &null_stream);
 
 	if (result == 0)
-		result = add_stream(load, 0, &null_stream);
-	for (uint32_t i = 0; i < api_count && result == 0; i++)
-		apis[i] = classify(trace, &trace->apis[load->first.apis + i]);
-	if (result == 0)
-		result = walk_calls(load, apis);
-	free(apis);
+		result = walk_calls(load);
+	free(load->stream_handles);
+	load->stream_handles = NULL;
+	free(load->stream_apis);
+	load->stream_apis = NULL;
 	return result;
 }

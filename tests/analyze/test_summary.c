@@ -33,24 +33,31 @@ static struct trace_call calls[] = {{.begin_ns = 10, .end_ns = 15}, {.begin_ns =
 
 #define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE
 
+enum op { OP_A, OP_B, OP_COPY, OP_MEMSET };
+
+static struct trace_op ops[] = {
+	[OP_A] = {.name = TEXT_A},
+	[OP_B] = {.name = TEXT_B},
+	[OP_COPY] = {.kind = TRACE_COPY, .bytes = 64, .direction = TRACE_H2D},
+	[OP_MEMSET] = {.kind = TRACE_MEMSET},
+};
+
 static struct trace_activity activities[] = {
-	{.name = TEXT_A, .start_ns = 100, .end_ns = 110, .scope = 1, .launch = TRACE_NONE, NOWHERE},
-	{.name = TEXT_A, .start_ns = 200, .end_ns = 230, .scope = 2, .launch = 0, .stream = 0},
-	{.name = TEXT_B, .start_ns = 300, .end_ns = 305, .scope = 3, .launch = 1, .stream = 0},
-	{.name = TEXT_B,
+	{.op = OP_A, .start_ns = 100, .end_ns = 110, .scope = 1, .launch = TRACE_NONE, NOWHERE},
+	{.op = OP_A, .start_ns = 200, .end_ns = 230, .scope = 2, .launch = 0, .stream = 0},
+	{.op = OP_B, .start_ns = 300, .end_ns = 305, .scope = 3, .launch = 1, .stream = 0},
+	{.op = OP_B,
 	 .untimed = RECORD_UNTIMED_ZERO_TICK,
 	 .scope = TRACE_NONE,
 	 .launch = TRACE_NONE,
 	 NOWHERE},
-	{.kind = TRACE_COPY,
-	 .bytes = 64,
-	 .direction = TRACE_H2D,
+	{.op = OP_COPY,
 	 .start_ns = 90,
 	 .end_ns = 95,
 	 .scope = TRACE_NONE,
 	 .launch = TRACE_NONE,
 	 NOWHERE},
-	{.kind = TRACE_MEMSET,
+	{.op = OP_MEMSET,
 	 .start_ns = 400,
 	 .end_ns = 402,
 	 .scope = TRACE_NONE,
@@ -65,6 +72,8 @@ static const struct trace trace = {
 	.processes_count = 1,
 	.scopes = scopes,
 	.scopes_count = 4,
+	.ops = ops,
+	.ops_count = 4,
 	.graphs = graphs,
 	.graphs_count = 1,
 	.execs = execs,

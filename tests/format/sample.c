@@ -134,9 +134,24 @@ ARRAY(trace_scope,
        .end_ns = T(1600)});
 
 ARRAY(trace_api,
-      {.op = 1, .name = S_LAUNCH, .domain = RECORD_DOMAIN_HIP, .arg_first = 0, .arg_count = 2},
-      {.op = 2, .name = S_MEMCPY, .domain = RECORD_DOMAIN_HIP, .arg_first = 2, .arg_count = 1},
-      {.op = 3, .name = S_MEMSET, .domain = RECORD_DOMAIN_HIP, .arg_first = 2, .arg_count = 1});
+      {.op = 1,
+       .name = S_LAUNCH,
+       .domain = RECORD_DOMAIN_HIP,
+       .arg_first = 0,
+       .arg_count = 2,
+       .arg_words = 2},
+      {.op = 2,
+       .name = S_MEMCPY,
+       .domain = RECORD_DOMAIN_HIP,
+       .arg_first = 2,
+       .arg_count = 1,
+       .arg_words = 1},
+      {.op = 3,
+       .name = S_MEMSET,
+       .domain = RECORD_DOMAIN_HIP,
+       .arg_first = 2,
+       .arg_count = 1,
+       .arg_words = 1});
 ARRAY(trace_api_arg, {.name = S_EXEC, .kind = 'h', .word = 0},
       {.name = S_STREAM, .kind = 'h', .word = 1}, {.name = S_BYTES, .kind = 's', .word = 0});
 
@@ -154,7 +169,6 @@ ARRAY(trace_call,
        .activity_first = 0,
        .activity_count = 3,
        .arg_first = 0,
-       .arg_words = 2,
        .launch = 0},
       {.api = 0,
        .parent = TRACE_NONE,
@@ -167,7 +181,6 @@ ARRAY(trace_call,
        .activity_first = 3,
        .activity_count = 3,
        .arg_first = 0,
-       .arg_words = 2,
        .launch = 1},
       {.api = 1,
        .parent = TRACE_NONE,
@@ -180,7 +193,6 @@ ARRAY(trace_call,
        .activity_first = 6,
        .activity_count = 1,
        .arg_first = 2,
-       .arg_words = 1,
        .launch = TRACE_NONE},
       {.thread = 1,
        .api = 2,
@@ -191,8 +203,7 @@ ARRAY(trace_call,
        .begin_ns = T(2500),
        .end_ns = T(2900),
        .result = 0,
-       .arg_first = 2,
-       .arg_words = 0,
+       .arg_first = TRACE_NONE,
        .launch = TRACE_NONE},
       {.thread = 1,
        .api = 2,
@@ -207,77 +218,82 @@ ARRAY(trace_call,
        .activity_first = 7,
        .activity_count = 1,
        .arg_first = 2,
-       .arg_words = 1,
        .launch = TRACE_NONE});
 
-#define GRAPH_KERNEL(of_call, number, of_name, start, end)                                         \
+enum op { OP_A, OP_B, OP_COPY, OP_FILL, OP_ORPHAN };
+
+#define NO_AGENTS .dst_agent = TRACE_NONE, .src_agent = TRACE_NONE
+
+ARRAY(trace_op,
+      [OP_A] = {.name = S_KERNEL_A, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
+      [OP_B] = {.name = S_KERNEL_B, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
+      [OP_COPY] = {.kind = TRACE_COPY,
+		   .bytes = 4096,
+		   .dst_agent = 1,
+		   .src_agent = 0,
+		   .direction = TRACE_H2D},
+      [OP_FILL] = {.kind = TRACE_MEMSET,
+		   .name = S_FILL,
+		   .blit = true,
+		   .grid = {64, 1, 1},
+		   .workgroup = {64, 1, 1},
+		   .bytes = 4096,
+		   NO_AGENTS},
+      [OP_ORPHAN] = {.name = S_ORPHAN, .grid = {1, 1, 1}, .workgroup = {1, 1, 1}, NO_AGENTS});
+
+#define GRAPH_KERNEL(of_call, number, of_op, start, end)                                           \
 	{                                                                                          \
-		.kind = TRACE_KERNEL, .agent = 1, .queue = 0, .stream = 1, .call = (of_call),      \
-		.ordinal = (number), .scope = 1, .name = (of_name),                                \
-		.packet_index = 3 * (of_call) + (number), .submit_ns = T(1050),                    \
-		.start_ns = T(start), .end_ns = T(end), .start_tick = (start) / 10,                \
-		.end_tick = (end) / 10, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1},            \
-		.src_agent = TRACE_NONE, .dst_agent = TRACE_NONE, .launch = (of_call),             \
-		.node = (number), .confidence = TRACE_CONFIDENCE_EXACT                             \
+		.op = (of_op), .agent = 1, .queue = 0, .stream = 1, .call = (of_call),             \
+		.cid = (of_call) + 1, .ordinal = (number), .scope = 1,                             \
+		.id = 3 * (of_call) + (number), .submit_ns = T(1050), .start_ns = T(start),        \
+		.end_ns = T(end), .launch = (of_call), .node = (number),                           \
+		.confidence = TRACE_CONFIDENCE_EXACT                                               \
 	}
 
 /* On queue 1 the first replay's kernels overlap: [1200 .. 1500], [1300 .. 1700], [1400 .. 1450]. */
-ARRAY(trace_activity, GRAPH_KERNEL(0, 0, S_KERNEL_A, 1200, 1500),
-      GRAPH_KERNEL(0, 1, S_KERNEL_B, 1300, 1700), GRAPH_KERNEL(0, 2, S_KERNEL_A, 1400, 1450),
-      GRAPH_KERNEL(1, 0, S_KERNEL_A, 1700, 1800), GRAPH_KERNEL(1, 1, S_KERNEL_B, 1800, 1900),
-      GRAPH_KERNEL(1, 2, S_KERNEL_A, 1900, 1900),
-      {.kind = TRACE_COPY,
+ARRAY(trace_activity, GRAPH_KERNEL(0, 0, OP_A, 1200, 1500), GRAPH_KERNEL(0, 1, OP_B, 1300, 1700),
+      GRAPH_KERNEL(0, 2, OP_A, 1400, 1450), GRAPH_KERNEL(1, 0, OP_A, 1700, 1800),
+      GRAPH_KERNEL(1, 1, OP_B, 1800, 1900), GRAPH_KERNEL(1, 2, OP_A, 1900, 1900),
+      {.op = OP_COPY,
        .agent = 1,
        .queue = TRACE_NONE,
        .stream = 0,
        .call = 2,
+       .cid = 3,
        .scope = 0,
        .submit_ns = T(2550),
        .start_ns = T(2700),
        .end_ns = T(2800),
-       .bytes = 4096,
-       .dst_agent = 1,
-       .src_agent = 0,
-       .direction = TRACE_H2D,
        .launch = TRACE_NONE,
        .node = TRACE_NONE},
-      {.kind = TRACE_MEMSET,
+      {.op = OP_FILL,
        .agent = 1,
        .queue = 1,
        .stream = 0,
        .thread = 1,
        .call = 4,
+       .cid = 5,
        .scope = TRACE_NONE,
-       .name = S_FILL,
-       .blit = true,
        .submit_ns = T(2600),
        .start_ns = T(2800),
        .end_ns = T(2850),
-       .start_tick = 280,
-       .end_tick = 285,
-       .grid = {64, 1, 1},
-       .workgroup = {64, 1, 1},
-       .bytes = 4096,
-       .dst_agent = TRACE_NONE,
-       .src_agent = TRACE_NONE,
        .launch = TRACE_NONE,
        .node = TRACE_NONE},
-      {.kind = TRACE_KERNEL,
+      {.op = OP_ORPHAN,
        .agent = 1,
        .queue = 1,
        .stream = TRACE_NONE,
        .thread = TRACE_NONE,
        .call = TRACE_NONE,
        .scope = TRACE_NONE,
-       .name = S_ORPHAN,
        .untimed = RECORD_UNTIMED_SHUTDOWN,
        .submit_ns = T(5000),
-       .grid = {1, 1, 1},
-       .workgroup = {1, 1, 1},
-       .dst_agent = TRACE_NONE,
-       .src_agent = TRACE_NONE,
        .launch = TRACE_NONE,
        .node = TRACE_NONE});
+
+/* Ticks of 10 ns. */
+static struct trace_ticks tick_rows[] = {{120, 150}, {130, 170}, {140, 145}, {170, 180}, {180, 190},
+					 {190, 190}, {0, 0},	 {280, 285}, {0, 0}};
 
 ARRAY(trace_graph,
       {.id = 7, .node_count = 3, .edge_count = 2, .parent = TRACE_NONE, .parent_node = TRACE_NONE});
@@ -331,8 +347,6 @@ ARRAY(trace_source, {.name = S_SOURCE,
 ARRAY(trace_drop, {.cause = S_CAUSE, .count = 1});
 ARRAY(trace_message, {.damage = true, .text = S_MESSAGE});
 
-static uint32_t call_activity_rows[] = {0, 1, 2, 3, 4, 5, 6, 7};
-
 #define PUT(array, name) .array = name##_rows, .array##_count = name##_rows_count
 
 struct trace *sample_trace(void)
@@ -351,6 +365,7 @@ struct trace *sample_trace(void)
 		PUT(apis, trace_api),
 		PUT(api_args, trace_api_arg),
 		PUT(calls, trace_call),
+		PUT(ops, trace_op),
 		PUT(activities, trace_activity),
 		PUT(graphs, trace_graph),
 		PUT(nodes, trace_node),
@@ -360,7 +375,7 @@ struct trace *sample_trace(void)
 		PUT(sources, trace_source),
 		PUT(drops, trace_drop),
 		PUT(messages, trace_message),
-		.call_activities = call_activity_rows,
+		.ticks = tick_rows,
 		.words = word_rows,
 		.words_count = sizeof(word_rows) / sizeof(word_rows[0]),
 		.command = S_COMMAND,
