@@ -4,7 +4,7 @@ BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 PREFIX ?= /usr/local
 
-.PHONY: all demo check lint build bench stress fuzz install clean deps deps-build deps-check
+.PHONY: all demo check check-conformance lint build bench stress fuzz install clean deps deps-build deps-check
 all: build
 
 # Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
@@ -22,6 +22,10 @@ demo: build
 
 check: deps-check build
 	@scripts/check.sh $(BUILD_JOBS)
+
+# Readers that are not ours, from the package index; skipped, with a word, without one.
+check-conformance: deps-check build
+	ctest --preset default -L conformance --output-on-failure
 
 lint: deps-check build
 	@scripts/lint.sh build $(BUILD_JOBS)

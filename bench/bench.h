@@ -25,11 +25,16 @@ struct bench {
 	const char *name;
 	const char *help;
 	int (*run)(struct bench_result *ret_result); /* 0 or a negative errno */
+	const char *options;			     /* of its own, for the help; NULL = none */
+	int (*take)(int argc, char **argv);	     /* those, before run; 0 or -EINVAL */
 };
 
 extern const struct bench bench_ring;
 extern const struct bench bench_hip_call;
 extern const struct bench bench_intercept;
+extern const struct bench bench_scope;
+extern const struct bench bench_reference;
+extern const struct bench bench_pack;
 
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);

@@ -1,23 +1,19 @@
 /* What a wrapper costs the call behind it: hipGetDevice through the injected library while it
  * records, beside the runtime's own. The runtime is the system's libamdhip64 on the software GPU.
  * Afterwards the spool is read: a call whose record was dropped would look cheap. */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/inject.h"
 #include "bench.h"
-#include "record/reader.h"
+#include "tool.h"
 
 #define BATCHES	    101
 #define BATCH_CALLS 2000
 #define PAUSE_US    2000 /* the housekeeping thread makes chunks ready */
-#define PATH_MOST   4096
 
 typedef int (*get_device_function)(int *ret_device);
 
@@ -27,20 +23,6 @@ struct hip_call_bench {
 	get_device_function wrapped, bare;
 };
 
-static void *open_built(const char *name)
-{
-	char path[PATH_MOST] = "", full[PATH_MOST + 64];
-	char *slash;
-
-	if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
-		return NULL;
-	slash = strrchr(path, '/');
-	if (slash)
-		*slash = '\0';
-	snprintf(full, sizeof(full), "%s/../lib/dagtap/%s", path, name);
-	return dlopen(full, RTLD_NOW);
-}
-
 /* The order matters: the software GPU has to be there before HIP asks for its name, and the
  * folder before the tool is loaded. */
 static int open_libraries(struct hip_call_bench *b)
@@ -49,9 +31,9 @@ static int open_libraries(struct hip_call_bench *b)
 
 	if (!mkdtemp(b->folder) || setenv("DAGTAP_SPOOL", b->folder, 1))
 		return -errno;
-	if (!open_built("softgpu/libhsa-runtime64.so.1"))
+	if (!tool_open_built("dagtap/softgpu/libhsa-runtime64.so.1"))
 		return -ENOENT;
-	injected = open_built("libdagtap-inject.so");
+	injected = tool_open_built("dagtap/libdagtap-inject.so");
 	hip = dlopen("libamdhip64.so.5", RTLD_NOW);
 	if (!injected || !hip)
 		return -ENOENT;
@@ -80,40 +62,6 @@ static double time_clock(void)
 	return (double)(clock_now_ns() - since) / BATCH_CALLS;
 }
 
-static uint64_t count_calls(const char *path)
-{
-	struct spool_reader *reader;
-	struct dagtap_error error;
-	uint64_t found;
-
-	if (spool_reader_open(path, &reader, &error))
-		return 0;
-	found = spool_reader_ledger(reader)->found[RECORD_CLASS_API];
-	spool_reader_close(reader);
-	return found;
-}
-
-/* Removes what was recorded; returns how many calls it held. */
-static uint64_t take_spools(const char *folder)
-{
-	DIR *entries = opendir(folder);
-	char path[PATH_MOST];
-	uint64_t calls = 0;
-
-	if (!entries)
-		return 0;
-	for (struct dirent *entry; (entry = readdir(entries));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		calls += count_calls(path);
-		unlink(path);
-	}
-	closedir(entries);
-	rmdir(folder);
-	return calls;
-}
-
 static int run(struct bench_result *ret_result)
 {
 	struct hip_call_bench b = {.folder = "/tmp/dagtap-bench-XXXXXX"};
@@ -130,7 +78,8 @@ static int run(struct bench_result *ret_result)
 	}
 	if (b.tool)
 		b.tool->stop();
-	calls = (double)take_spools(b.folder);
+	calls = (double)tool_take_spools(b.folder, RECORD_CLASS_API);
+	rmdir(b.folder);
 	if (err)
 		return err;
 	bare_ns = bench_median(bare, BATCHES);

@@ -1,4 +1,5 @@
-/* dagtap-bench NAME|all [--json] */
+/* dagtap-bench NAME|all [--json] [OPTIONS of NAME] */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,7 @@
 #include "bench.h"
 
 static const struct bench *const benches[] = {
-	&bench_ring,
-	&bench_hip_call,
-	&bench_intercept,
+	&bench_ring, &bench_hip_call, &bench_intercept, &bench_scope, &bench_reference, &bench_pack,
 };
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
@@ -93,23 +92,49 @@ static int run_named(const char *name, bool json)
 static int print_usage(void)
 {
 	fprintf(stderr, "usage: dagtap-bench NAME|all [--json]\n");
-	for (size_t i = 0; i < BENCH_COUNT; i++)
+	for (size_t i = 0; i < BENCH_COUNT; i++) {
 		fprintf(stderr, "  %-10s %s\n", benches[i]->name, benches[i]->help);
+		if (benches[i]->options)
+			fprintf(stderr, "  %-10s %s\n", "", benches[i]->options);
+	}
 	return 2;
+}
+
+static const struct bench *find(const char *name)
+{
+	for (size_t i = 0; i < BENCH_COUNT; i++) {
+		if (!strcmp(name, benches[i]->name))
+			return benches[i];
+	}
+	return NULL;
+}
+
+/* Takes --json out of the arguments; what is left belongs to the benchmark. */
+static bool take_json(int *argc, char **argv)
+{
+	int kept = 0;
+
+	for (int i = 0; i < *argc; i++) {
+		if (strcmp(argv[i], "--json") != 0)
+			argv[kept++] = argv[i];
+	}
+	if (kept == *argc)
+		return false;
+	*argc = kept;
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	const char *name = NULL;
-	bool json = false;
+	bool json = take_json(&argc, argv);
+	const struct bench *bench;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			json = true;
-		else if (argv[i][0] == '-' || name)
-			return print_usage();
-		else
-			name = argv[i];
-	}
-	return name ? run_named(name, json) : print_usage();
+	/* Or the first large array that is freed makes malloc() keep all later ones. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	if (argc < 2 || argv[1][0] == '-')
+		return print_usage();
+	bench = find(argv[1]);
+	if (argc > 2 && (!bench || !bench->take || bench->take(argc - 2, argv + 2)))
+		return print_usage();
+	return run_named(argv[1], json);
 }

@@ -174,7 +174,7 @@ static int measure(const char *folder, struct bench_result *result)
 {
 	struct spooler *spooler;
 	double crowd_ns;
-	int err = spooler_open(folder, SPOOLER_RING_BYTES_DEFAULT, &spooler);
+	int err = spooler_open(folder, SPOOLER_RING_BYTES_DEFAULT, 0, &spooler);
 
 	if (err)
 		return err;

@@ -22,6 +22,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 # A process that preloads an instrumented library needs the sanitizer's runtime preloaded before it.
 set(DAGTAP_SANITIZER_RUNTIME "")

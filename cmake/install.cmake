@@ -7,8 +7,10 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MAND
 
 include(CMakePackageConfigHelpers)
 
-configure_file(${CMAKE_SOURCE_DIR}/cmake/dagtap.pc.in ${CMAKE_BINARY_DIR}/dagtap.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/dagtap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package dagtap dagtap-trace)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${package}.pc.in ${CMAKE_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/dagtap)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/dagtap-config.cmake.in

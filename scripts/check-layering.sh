@@ -13,6 +13,7 @@ trace base record
 analyze base record trace
 wire base
 format base record trace wire
+api base trace analyze format
 cli base record trace analyze wire format
 vendor base
 softgpu base vendor

@@ -9,6 +9,7 @@
     gen-hip-api.py exports LIST INJECTED         fails when the injected library lacks a function
     gen-hip-api.py ops LIST > hip_ops.h          the numbers of the calls
     gen-hip-api.py wrappers LIST > wrappers.c    the calls
+    gen-hip-api.py texts LIST > hip_op_texts.h   what API_NAME records say of them, without the calls
 
 Only "list" and "check" need clang; a build needs no more than this file and Python.
 """
@@ -374,6 +375,14 @@ def print_wrappers(calls):
         print_wrapper(call)
 
 
+def print_texts(calls):
+    print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list: by number, from 1. */")
+    print("static const char *const hip_op_texts[] = {")
+    for call in calls:
+        print(f'\t"{call.text()}",')
+    print("};")
+
+
 def check(path, include, symbols):
     """The release against the rows of the list that it has to have."""
     release = release_number(header_version(include))
@@ -411,6 +420,8 @@ def main(argv):
         print_ops(read_list(argv[1]))
     elif argv[:1] == ["wrappers"] and len(argv) == 2:
         print_wrappers(read_list(argv[1]))
+    elif argv[:1] == ["texts"] and len(argv) == 2:
+        print_texts(read_list(argv[1]))
     else:
         print(__doc__, file=sys.stderr)
         return 2

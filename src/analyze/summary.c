@@ -108,6 +108,15 @@ static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
 	return graph == TRACE_NONE ? NO_KEY - 1 : graph;
 }
 
+#define NO_NODE (UINT64_C(1) << 32) /* and the graph */
+
+static uint64_t node_key(const struct trace *trace, const struct trace_activity *row)
+{
+	if (row->node != TRACE_NONE)
+		return row->node;
+	return NO_NODE | (uint32_t)launch_graph(trace, row->launch);
+}
+
 static uint64_t key_of(const struct making *making, const struct trace_activity *row,
 		       enum summary_by by)
 {
@@ -125,6 +134,8 @@ static uint64_t key_of(const struct making *making, const struct trace_activity 
 	case SUMMARY_BY_GRAPH:
 		return row->launch == TRACE_NONE ? NO_KEY
 						 : launch_graph(making->trace, row->launch);
+	case SUMMARY_BY_NODE:
+		return row->launch == TRACE_NONE ? NO_KEY : node_key(making->trace, row);
 	case SUMMARY_BY_SCOPE:
 		return row->scope == TRACE_NONE ? TRACE_NONE : making->paths[row->scope];
 	case SUMMARY_BY_API:
@@ -259,6 +270,28 @@ static char *graph_text(const struct trace *trace, uint64_t graph)
 	return text;
 }
 
+/* The same in every recording of a program that makes the same graphs: no pid. */
+static char *node_text(const struct trace *trace, uint64_t key)
+{
+	const struct trace_node *node = key < NO_NODE ? &trace->nodes[key] : NULL;
+	uint32_t graph = node ? node->graph : (uint32_t)key;
+	char process[32] = "", *text;
+	int length;
+
+	if (graph == (uint32_t)(NO_KEY - 1))
+		return strdup("(graph not recorded)");
+	if (trace->processes_count > 1)
+		snprintf(process, sizeof(process), "process %u ", trace->graphs[graph].process + 1);
+	if (node)
+		length = asprintf(&text, "%sgraph %" PRIu64 " node %u: %s", process,
+				  trace->graphs[graph].id, node->index,
+				  trace_text(trace, node->name));
+	else
+		length = asprintf(&text, "%sgraph %" PRIu64 " (node not known)", process,
+				  trace->graphs[graph].id);
+	return length < 0 ? NULL : text;
+}
+
 static char *row_name(const struct making *making, uint64_t key, enum summary_by by)
 {
 	const struct trace *trace = making->trace;
@@ -273,6 +306,8 @@ static char *row_name(const struct making *making, uint64_t key, enum summary_by
 					 : stream_text(trace, (uint32_t)key);
 	case SUMMARY_BY_GRAPH:
 		return graph_text(trace, key);
+	case SUMMARY_BY_NODE:
+		return node_text(trace, key);
 	case SUMMARY_BY_SCOPE:
 		return key == TRACE_NONE ? strdup("(no scope)") : path_text(making, (uint32_t)key);
 	case SUMMARY_BY_API:

@@ -27,6 +27,7 @@ enum summary_by {
 	SUMMARY_BY_COPY,   /* copies and memsets, by direction */
 	SUMMARY_BY_STREAM,
 	SUMMARY_BY_GRAPH,
+	SUMMARY_BY_NODE,  /* "graph 3 node 5: KERNEL" */
 	SUMMARY_BY_SCOPE, /* the innermost scope, named by its path */
 	SUMMARY_BY_API,	  /* host time of calls */
 };

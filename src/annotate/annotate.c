@@ -49,6 +49,52 @@ EXPORT void dagtap_scope_pop(void)
 		table->scope_pop();
 }
 
+EXPORT uint64_t dagtap_scope_push_with(const char *text, const struct dagtap_attribute *attributes,
+				       size_t count)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->scope_push_with(text, attributes, count) : 0;
+}
+
+EXPORT uint64_t dagtap_step_begin(const char *name, int64_t number)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->step_begin(name, number) : 0;
+}
+
+EXPORT void dagtap_step_end(void)
+{
+	const struct inject_table *table = recorder();
+
+	if (table)
+		table->step_end();
+}
+
+EXPORT size_t dagtap_scope_path(uint64_t *ret_ids, size_t room)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->scope_path(ret_ids, room) : 0;
+}
+
+EXPORT void dagtap_scope_attach(const uint64_t *ids, size_t count)
+{
+	const struct inject_table *table = recorder();
+
+	if (table)
+		table->scope_attach(ids, count);
+}
+
+EXPORT void dagtap_scope_detach(void)
+{
+	const struct inject_table *table = recorder();
+
+	if (table)
+		table->scope_detach();
+}
+
 EXPORT int dagtap_session_start(void)
 {
 	const struct inject_table *table = recorder();

@@ -1,19 +1,10 @@
-/* One line about what went wrong, for a person: which file, where in it, and why.
- *
- * Cold calls take an optional `struct dagtap_error *` beside their error code. The caller owns
- * it; it holds no allocation. Not shared between threads. */
+/* Filling a dagtap_error (dagtap/error.h): cold calls take an optional one beside their error code. */
 #ifndef DAGTAP_BASE_ERROR_H
 #define DAGTAP_BASE_ERROR_H
 
 #include <stdint.h>
 
-struct dagtap_error {
-	int code;	   /* negative errno, as the call returned it */
-	uint64_t offset;   /* in the file, or DAGTAP_ERROR_NO_OFFSET */
-	char message[512]; /* "FILE: offset N: cause", no newline */
-};
-
-#define DAGTAP_ERROR_NO_OFFSET UINT64_MAX
+#include <dagtap/error.h>
 
 /* Both fill ERROR when it is not NULL and return CODE, so that a function can end with them. */
 int dagtap_error_set(struct dagtap_error *error, int code, const char *format, ...)

@@ -18,9 +18,20 @@ static void pop_scope(void)
 	scope_pop(RECORD_SCOPE_DAGTAP);
 }
 
+static uint64_t push_scope_with(const char *text, const struct dagtap_attribute *attributes,
+				size_t count)
+{
+	return scope_push_with(RECORD_SCOPE_DAGTAP, text, attributes, count);
+}
+
+static void end_step(void)
+{
+	scope_pop(RECORD_SCOPE_STEP);
+}
+
 static int start_session(void)
 {
-	return session_start();
+	return session_start_again();
 }
 
 static int is_recording(void)
@@ -42,6 +53,12 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.is_recording = is_recording,
 	.stop = session_stop,
 	.note = put_note,
+	.scope_push_with = push_scope_with,
+	.step_begin = scope_step_begin,
+	.step_end = end_step,
+	.scope_path = scope_path,
+	.scope_attach = scope_attach,
+	.scope_detach = scope_detach,
 };
 
 /* For a libdagtap that was loaded before us, or that does not see us (HSA_TOOLS_LIB alone). */
@@ -70,5 +87,5 @@ __attribute__((constructor)) static void library_loaded(void)
  * no-op. */
 __attribute__((destructor)) static void library_unloaded(void)
 {
-	session_stop();
+	session_end();
 }

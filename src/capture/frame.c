@@ -1,7 +1,6 @@
 #include "capture/frame.h"
 
 #include "capture/scope.h"
-#include "capture/session.h"
 
 __thread struct frame *frame_top;
 
@@ -11,6 +10,8 @@ struct frame_context frame_take(void)
 
 	if (!frame)
 		return (struct frame_context){.scope = scope_current(), .tid = session_tid()};
+	if (!frame_is_recorded(frame))
+		return (struct frame_context){.tid = session_tid()};
 	return (struct frame_context){
 		.cid = frame->cid,
 		.scope = frame->scope,

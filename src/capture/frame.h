@@ -5,7 +5,10 @@
 #ifndef DAGTAP_CAPTURE_FRAME_H
 #define DAGTAP_CAPTURE_FRAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "capture/session.h"
 
 struct frame {
 	struct frame *outer;
@@ -14,9 +17,16 @@ struct frame {
 	uint64_t begin_ns;
 	uint32_t activities; /* ordinal of the next GPU activity */
 	uint32_t op;
+	uint32_t session; /* its number at entry, 0 = the call is not recorded */
 };
 
 extern __thread struct frame *frame_top __attribute__((tls_model("initial-exec")));
+
+/* False: the call was entered in a session that has ended, or in none. */
+static inline bool frame_is_recorded(const struct frame *frame)
+{
+	return frame->session == session_current_number();
+}
 
 static inline void frame_push(struct frame *frame)
 {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "capture/log.h"
@@ -16,19 +17,19 @@
 #define TICK_FIRST_NS  10000000u
 #define PAUSE_LEAST_NS 1000000u
 #define PAUSE_MOST_NS  16000000u
-#define JOIN_LIMIT_NS  500000000u
+#define END_LIMIT_NS   500000000u
 #define STACK_BYTES    ((size_t)256 << 10)
 
 static struct {
-	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool running; /* the thread exists */
 	bool begun;   /* and has come to its work */
 	bool stopping;
+	bool ended; /* has done its work; the thread may exist yet */
 	struct spooler *spooler;
 	void (*tick)(void);
-} keeper;
+} keeper = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static struct timespec timespec_at(uint64_t ns)
 {
@@ -67,10 +68,11 @@ static uint64_t next_pause(int consumed, uint64_t pause_ns)
 	return pause_ns * 2 < PAUSE_MOST_NS ? pause_ns * 2 : PAUSE_MOST_NS;
 }
 
-static void say_begun(void)
+/* Of BEGUN and ENDED. */
+static void say(bool *fact)
 {
 	pthread_mutex_lock(&keeper.lock);
-	keeper.begun = true;
+	*fact = true;
 	pthread_cond_signal(&keeper.wake);
 	pthread_mutex_unlock(&keeper.lock);
 }
@@ -92,7 +94,8 @@ static void *keep_house(void *unused)
 	uint64_t pause_ns = PAUSE_LEAST_NS;
 	int last_error = 0;
 
-	say_begun();
+	prctl(PR_SET_NAME, "dagtap-house");
+	say(&keeper.begun);
 	do {
 		int result = spooler_service(keeper.spooler);
 
@@ -104,12 +107,16 @@ static void *keep_house(void *unused)
 		}
 		pause_ns = next_pause(result, pause_ns);
 	} while (!pause_until(clock_now_ns() + pause_ns));
+	say(&keeper.ended);
 	return NULL;
 }
 
+/* Detached: joining takes a lock of the threads library, which the very thread may hold in which a
+ * signal handler calls exit. */
 static int create_thread(void)
 {
 	pthread_attr_t attributes;
+	pthread_t thread;
 	sigset_t all;
 	sigset_t before;
 	int err;
@@ -117,25 +124,36 @@ static int create_thread(void)
 	sigfillset(&all);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&keeper.thread, &attributes, keep_house, NULL);
+	err = pthread_create(&thread, &attributes, keep_house, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
-	if (!err)
-		pthread_setname_np(keeper.thread, "dagtap-house");
 	return -err;
+}
+
+/* Of the last session's thread, which may be at its last step. */
+static bool has_ended(void)
+{
+	bool ended;
+
+	pthread_mutex_lock(&keeper.lock);
+	ended = !keeper.running || keeper.ended;
+	pthread_mutex_unlock(&keeper.lock);
+	return ended;
 }
 
 int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 {
 	int err;
 
+	if (!has_ended())
+		return -EBUSY;
 	keeper.spooler = spooler;
 	keeper.tick = tick;
 	keeper.stopping = false;
 	keeper.begun = false;
-	pthread_mutex_init(&keeper.lock, NULL);
-	pthread_cond_init(&keeper.wake, NULL);
+	keeper.ended = false;
 	err = create_thread();
 	keeper.running = !err;
 	if (!err)
@@ -143,25 +161,33 @@ int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 	return err;
 }
 
+static bool wait_until_ended(void)
+{
+	struct timespec deadline = clock_deadline_in(END_LIMIT_NS);
+	int err = 0;
+
+	while (!keeper.ended && !err)
+		err = pthread_cond_timedwait(&keeper.wake, &keeper.lock, &deadline);
+	return keeper.ended;
+}
+
 void housekeeper_stop(void)
 {
-	struct timespec deadline;
-
 	if (!keeper.running)
 		return;
 	spooler_wind_down(keeper.spooler);
 	pthread_mutex_lock(&keeper.lock);
 	keeper.stopping = true;
 	pthread_cond_signal(&keeper.wake);
+	keeper.running = !wait_until_ended();
 	pthread_mutex_unlock(&keeper.lock);
-	deadline = clock_deadline_in(JOIN_LIMIT_NS);
-	if (pthread_timedjoin_np(keeper.thread, NULL, &deadline))
+	if (keeper.running)
 		log_line("the housekeeping thread does not end");
-	else
-		keeper.running = false;
 }
 
 void housekeeper_forget(void)
 {
 	keeper.running = false;
+	pthread_mutex_init(&keeper.lock, NULL);
+	pthread_cond_init(&keeper.wake, NULL);
 }

@@ -6,8 +6,9 @@
 
 struct spooler;
 
+/* 0 or a negative errno; -EBUSY: the last one has not ended yet. */
 int housekeeper_start(struct spooler *spooler, void (*tick)(void));
-void housekeeper_stop(void);   /* joins, for at most half a second */
+void housekeeper_stop(void);   /* waits, for at most half a second */
 void housekeeper_forget(void); /* in a fork child, where the thread is not */
 
 #endif

@@ -1,37 +1,49 @@
 #include "capture/scope.h"
 
+#include <dagtap/annotate.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/attributes.h"
 #include "capture/session.h"
+#include "record/attribute.h"
 
 #define NUMBERED_THREADS 32767
 #define SHARED_POOL	 ((uint64_t)1 << 63)
 #define DEPTH_MOST	 65536
 #define RANGES_MOST	 64
 
+/* What is on a stack beside scopes: another thread's path. */
+enum {
+	PATH_ROOT = RECORD_SCOPE_STEP + 1, /* id 0; what is below is hidden until the path goes */
+	PATH_SCOPE,
+};
+
 struct scope {
 	uint64_t id;
 	uint64_t ns;
-	uint32_t text_at; /* in the stack's texts */
-	uint32_t text_bytes;
-	enum record_scope_kind kind;
+	uint32_t body_at; /* in the stack's bodies */
+	uint32_t body_bytes;
+	uint32_t text_bytes; /* of the body */
+	uint32_t kind;	     /* enum record_scope_kind, or PATH_ */
 };
 
-/* Open scopes, and their texts one after the other in the same order. */
+/* Open scopes, and their bodies (text and attributes, as the record has them) one after the other in
+ * the same order. */
 struct scope_stack {
 	uint64_t number; /* 0: the shared pool */
 	uint64_t counter;
 	struct scope *scopes;
+	uint32_t generation;
 	uint32_t count;
 	uint32_t written; /* scopes below this index are in the spool */
 	uint32_t capacity;
 	uint32_t beyond; /* pushes that found no room: their pops are swallowed */
-	char *texts;
-	uint32_t texts_bytes;
-	uint32_t texts_capacity;
+	char *bodies;
+	uint32_t bodies_bytes;
+	uint32_t bodies_capacity;
 };
 
 /* Ranges that were started before the session: they belong to no stack. */
@@ -45,7 +57,8 @@ static struct {
 	size_t count;
 } early = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-__thread uint64_t scope_top;
+_Atomic uint32_t scope_generation;
+__thread struct scope_leaf scope_leaf;
 static __thread struct scope_stack *scope_stack __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t threads_numbered;
 static _Atomic uint64_t shared_counter;
@@ -57,22 +70,52 @@ static bool will_record(void)
 	return state == SESSION_IDLE || state == SESSION_STARTING || state == SESSION_ON;
 }
 
-static struct scope_stack *own_stack(void)
+static void set_leaf(const struct scope_stack *stack)
 {
-	struct scope_stack *stack = scope_stack;
+	scope_leaf.id = stack->count ? stack->scopes[stack->count - 1].id : 0;
+	scope_leaf.generation = stack->generation;
+}
+
+static struct scope_stack *make_stack(void)
+{
+	struct scope_stack *stack = calloc(1, sizeof(*stack));
 	uint64_t number;
 
-	if (stack)
-		return stack;
-	stack = calloc(1, sizeof(*stack));
 	if (!stack)
 		return NULL;
 	number = atomic_fetch_add_explicit(&threads_numbered, 1, memory_order_relaxed) + 1;
 	stack->number = number <= NUMBERED_THREADS ? number : 0;
+	stack->generation = atomic_load_explicit(&scope_generation, memory_order_relaxed);
 	scope_stack = stack;
 	session_watch_thread();
 	session_thread_numbered(stack->number);
 	return stack;
+}
+
+static void empty_if_old(struct scope_stack *stack)
+{
+	uint32_t generation = atomic_load_explicit(&scope_generation, memory_order_relaxed);
+
+	if (__builtin_expect(stack->generation == generation, 1))
+		return;
+	stack->generation = generation;
+	stack->count = stack->written = stack->beyond = stack->bodies_bytes = 0;
+	set_leaf(stack);
+}
+
+/* NULL when this thread has never pushed. */
+static struct scope_stack *known_stack(void)
+{
+	if (scope_stack)
+		empty_if_old(scope_stack);
+	return scope_stack;
+}
+
+static struct scope_stack *own_stack(void)
+{
+	struct scope_stack *stack = known_stack();
+
+	return stack ? stack : make_stack();
 }
 
 uint64_t scope_number(void)
@@ -90,13 +133,27 @@ static uint64_t next_id(struct scope_stack *stack)
 
 /* ---- records ---- */
 
-static void put_scope(struct writer *w, enum record_scope_kind kind, uint64_t id, uint64_t parent,
-		      uint64_t ns, const char *text, size_t length)
+/* BODY is the text, cut, and the attributes behind it. */
+static void put_scope(struct writer *w, enum record_scope_kind kind,
+		      const struct record_scope *fixed, const char *body, size_t body_bytes)
 {
-	struct record_scope record = {
-		.id = id, .parent = parent, .ns = ns, .text_bytes = writer_text_bytes(length)};
+	const size_t header_bytes = sizeof(struct record_header);
+	char *record = writer_reserve(w, RECORD_SCOPE, sizeof(*fixed) + body_bytes);
 
-	writer_put_text(w, RECORD_SCOPE, kind, &record, sizeof(record), text, length);
+	if (!record)
+		return;
+	memcpy(record + header_bytes, (const char *)fixed + header_bytes,
+	       sizeof(*fixed) - header_bytes);
+	if (body_bytes)
+		memcpy(record + sizeof(*fixed), body, body_bytes);
+	writer_commit(w, record, RECORD_SCOPE, sizeof(*fixed) + body_bytes, kind);
+}
+
+/* A scope that is on no stack. */
+static void put_loose(enum record_scope_kind kind, struct record_scope scope, const char *text)
+{
+	scope.text_bytes = writer_text_bytes(strlen(text));
+	put_scope(session_writer(), kind, &scope, text, scope.text_bytes);
 }
 
 static void put_scope_end(struct writer *w, uint64_t id)
@@ -106,20 +163,32 @@ static void put_scope_end(struct writer *w, uint64_t id)
 	writer_put(w, RECORD_SCOPE_END, 0, &record, sizeof(record));
 }
 
-void scope_write_pending(void)
+static void write_pending(struct scope_stack *stack, struct writer *w)
 {
-	struct scope_stack *stack = scope_stack;
+	while (stack->written < stack->count) {
+		const struct scope *scope = &stack->scopes[stack->written];
+		struct record_scope record = {
+			.id = scope->id,
+			.parent = stack->written++ ? scope[-1].id : 0,
+			.ns = scope->ns,
+			.text_bytes = scope->text_bytes,
+		};
+
+		if (scope->kind < PATH_ROOT)
+			put_scope(w, scope->kind, &record, stack->bodies + scope->body_at,
+				  scope->body_bytes);
+	}
+}
+
+void scope_writer_bound(void)
+{
+	struct scope_stack *stack = known_stack();
 	struct writer *w = session_thread_writer;
 
 	if (!stack || !w)
 		return;
-	while (stack->written < stack->count) {
-		const struct scope *scope = &stack->scopes[stack->written];
-		uint64_t parent = stack->written++ ? scope[-1].id : 0;
-
-		put_scope(w, scope->kind, scope->id, parent, scope->ns,
-			  stack->texts + scope->text_at, scope->text_bytes);
-	}
+	stack->written = 0;
+	write_pending(stack, w);
 }
 
 /* ---- stack ---- */
@@ -143,42 +212,85 @@ static bool grow(void **memory, uint32_t *capacity, uint64_t needed, uint64_t mo
 	return true;
 }
 
-static bool make_room(struct scope_stack *stack, uint32_t text_bytes)
+/* The next place on the stack with room for its body behind those that are there; NULL, and a pop is
+ * to be swallowed, when there is none. */
+static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 {
-	return grow((void **)&stack->scopes, &stack->capacity, (uint64_t)stack->count + 1,
-		    DEPTH_MOST, sizeof(*stack->scopes)) &&
-	       grow((void **)&stack->texts, &stack->texts_capacity,
-		    (uint64_t)stack->texts_bytes + text_bytes, UINT32_MAX, 1);
+	struct scope *scope;
+
+	if (!grow((void **)&stack->scopes, &stack->capacity, (uint64_t)stack->count + 1, DEPTH_MOST,
+		  sizeof(*stack->scopes)) ||
+	    !grow((void **)&stack->bodies, &stack->bodies_capacity,
+		  (uint64_t)stack->bodies_bytes + body_bytes, UINT32_MAX, 1)) {
+		stack->beyond++;
+		return NULL;
+	}
+	scope = &stack->scopes[stack->count++];
+	*scope = (struct scope){.body_at = stack->bodies_bytes, .body_bytes = (uint32_t)body_bytes};
+	stack->bodies_bytes += scope->body_bytes;
+	return scope;
+}
+
+/* Once the body is complete. */
+static uint64_t open_scope(struct scope_stack *stack, struct scope *scope,
+			   enum record_scope_kind kind)
+{
+	struct writer *w;
+
+	scope->id = next_id(stack);
+	scope->ns = session_now_ns();
+	scope->kind = kind;
+	set_leaf(stack);
+	w = session_writer();
+	if (w)
+		write_pending(stack, w);
+	return scope->id;
+}
+
+static uint64_t push_on(struct scope_stack *stack, enum record_scope_kind kind, const char *text,
+			const struct dagtap_attribute *attributes, size_t count)
+{
+	uint32_t text_bytes = writer_text_bytes(text ? strlen(text) : 0);
+	size_t padded_bytes = record_padded(text_bytes);
+	size_t attribute_bytes = attributes_bytes(attributes, count);
+	struct scope *scope =
+		add_scope(stack, attribute_bytes ? padded_bytes + attribute_bytes : text_bytes);
+	char *body;
+
+	if (!scope)
+		return 0;
+	scope->text_bytes = text_bytes;
+	body = stack->bodies + scope->body_at;
+	if (text_bytes)
+		memcpy(body, text, text_bytes);
+	if (attribute_bytes) {
+		memset(body + text_bytes, 0, padded_bytes - text_bytes);
+		attributes_write(attributes, count, body + padded_bytes);
+	}
+	return open_scope(stack, scope, kind);
+}
+
+uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
+			 const struct dagtap_attribute *attributes, size_t count)
+{
+	struct scope_stack *stack = will_record() ? own_stack() : NULL;
+
+	return stack ? push_on(stack, kind, text, attributes, count) : 0;
 }
 
 uint64_t scope_push(enum record_scope_kind kind, const char *text)
 {
-	struct scope_stack *stack = will_record() ? own_stack() : NULL;
-	uint32_t text_bytes = writer_text_bytes(text ? strlen(text) : 0);
-	struct scope *scope;
-
-	if (!stack)
-		return 0;
-	if (!make_room(stack, text_bytes)) {
-		stack->beyond++;
-		return 0;
-	}
-	scope = &stack->scopes[stack->count++];
-	*scope = (struct scope){.id = next_id(stack),
-				.ns = session_now_ns(),
-				.kind = kind,
-				.text_at = stack->texts_bytes,
-				.text_bytes = text_bytes};
-	if (text_bytes)
-		memcpy(stack->texts + stack->texts_bytes, text, text_bytes);
-	stack->texts_bytes += text_bytes;
-	scope_top = scope->id;
-	if (session_writer())
-		scope_write_pending();
-	return scope->id;
+	return scope_push_with(kind, text, NULL, 0);
 }
 
-static uint32_t find_innermost(const struct scope_stack *stack, enum record_scope_kind kind)
+uint64_t scope_step_begin(const char *name, int64_t number)
+{
+	struct dagtap_attribute attribute = dagtap_attribute_int64(RECORD_STEP_KEY, number);
+
+	return scope_push_with(RECORD_SCOPE_STEP, name, &attribute, 1);
+}
+
+static uint32_t find_innermost(const struct scope_stack *stack, uint32_t kind)
 {
 	uint32_t i = stack->count;
 
@@ -188,42 +300,108 @@ static uint32_t find_innermost(const struct scope_stack *stack, enum record_scop
 	return UINT32_MAX;
 }
 
-static void remove_scope(struct scope_stack *stack, uint32_t index)
+static void remove_scopes(struct scope_stack *stack, uint32_t index, uint32_t count)
 {
 	struct scope *scope = &stack->scopes[index];
 
-	stack->count--;
-	if (index < stack->written)
-		stack->written--;
-	memmove(scope, scope + 1, (stack->count - index) * sizeof(*scope));
+	stack->count -= count;
+	if (stack->written > index)
+		stack->written -= count < stack->written - index ? count : stack->written - index;
+	memmove(scope, scope + count, (stack->count - index) * sizeof(*scope));
+	stack->bodies_bytes = 0;
 	if (stack->count) {
 		const struct scope *last = &stack->scopes[stack->count - 1];
 
-		stack->texts_bytes = last->text_at + last->text_bytes;
-		scope_top = last->id;
-	} else {
-		stack->texts_bytes = 0;
-		scope_top = 0;
+		stack->bodies_bytes = last->body_at + last->body_bytes;
 	}
+	set_leaf(stack);
+}
+
+/* The stack and where on it the innermost KIND is; NULL when there is nothing to end. */
+static struct scope_stack *find_to_end(uint32_t kind, uint32_t *ret_index)
+{
+	struct scope_stack *stack = known_stack();
+
+	if (!stack)
+		return NULL;
+	if (stack->beyond) {
+		stack->beyond--;
+		return NULL;
+	}
+	*ret_index = find_innermost(stack, kind);
+	return *ret_index == UINT32_MAX ? NULL : stack;
 }
 
 void scope_pop(enum record_scope_kind kind)
 {
-	struct scope_stack *stack = scope_stack;
+	/* Before the stack is looked at, which a new writer may empty. */
+	struct writer *w = session_writer();
 	uint32_t index;
+	struct scope_stack *stack = find_to_end(kind, &index);
 
 	if (!stack)
 		return;
-	if (stack->beyond) {
-		stack->beyond--;
-		return;
-	}
-	index = find_innermost(stack, kind);
-	if (index == UINT32_MAX)
-		return;
 	if (index < stack->written)
-		put_scope_end(session_writer(), stack->scopes[index].id);
-	remove_scope(stack, index);
+		put_scope_end(w, stack->scopes[index].id);
+	remove_scopes(stack, index, 1);
+}
+
+/* ---- paths ---- */
+
+size_t scope_path(uint64_t *ret_ids, size_t room)
+{
+	const struct scope_stack *stack = will_record() ? known_stack() : NULL;
+	uint32_t first;
+	size_t depth;
+
+	if (!stack)
+		return 0;
+	first = find_innermost(stack, PATH_ROOT) + 1;
+	depth = stack->count - first;
+	for (size_t i = 0; i < depth && i < room; i++)
+		ret_ids[i] = stack->scopes[first + i].id;
+	return depth;
+}
+
+static bool add_path_scope(struct scope_stack *stack, uint64_t id, uint32_t kind)
+{
+	struct scope *scope = add_scope(stack, 0);
+
+	if (!scope)
+		return false;
+	scope->id = id;
+	scope->kind = kind;
+	return true;
+}
+
+void scope_attach(const uint64_t *ids, size_t count)
+{
+	struct scope_stack *stack = will_record() ? own_stack() : NULL;
+	uint32_t first, added = 0;
+
+	if (!stack || !add_path_scope(stack, 0, PATH_ROOT))
+		return;
+	first = stack->count;
+	while (added < count && add_path_scope(stack, ids[added], PATH_SCOPE))
+		added++;
+	/* Without room it is the path of nothing, so that its detach has a match. */
+	if (added < count) {
+		stack->beyond--;
+		remove_scopes(stack, first, added);
+	}
+	set_leaf(stack);
+}
+
+void scope_detach(void)
+{
+	uint32_t index, count = 1;
+	struct scope_stack *stack = find_to_end(PATH_ROOT, &index);
+
+	if (!stack)
+		return;
+	while (index + count < stack->count && stack->scopes[index + count].kind == PATH_SCOPE)
+		count++;
+	remove_scopes(stack, index, count);
 }
 
 /* ---- ranges and marks ---- */
@@ -259,30 +437,31 @@ static bool drop_early_range(uint64_t id)
 
 void scope_session_started(void)
 {
-	struct writer *w = session_writer();
-
 	pthread_mutex_lock(&early.lock);
 	for (size_t i = 0; i < early.count; i++) {
 		const struct early_range *range = &early.ranges[i];
-		const char *text = range->text ? range->text : "";
 
-		put_scope(w, RECORD_SCOPE_RANGE, range->id, 0, range->ns, text, strlen(text));
+		put_loose(RECORD_SCOPE_RANGE,
+			  (struct record_scope){.id = range->id, .ns = range->ns},
+			  range->text ? range->text : "");
 		free(range->text);
 	}
 	early.count = 0;
 	pthread_mutex_unlock(&early.lock);
 }
 
+static struct record_scope loose_scope(uint64_t id)
+{
+	return (struct record_scope){.id = id, .parent = scope_current(), .ns = session_now_ns()};
+}
+
 void scope_range_start_as(uint64_t id, const char *text)
 {
-	struct writer *w = session_writer();
-
 	if (!will_record())
 		return;
 	text = text ? text : "";
-	if (w)
-		put_scope(w, RECORD_SCOPE_RANGE, id, scope_current(), session_now_ns(), text,
-			  strlen(text));
+	if (session_writer())
+		put_loose(RECORD_SCOPE_RANGE, loose_scope(id), text);
 	else
 		keep_early_range(id, text);
 }
@@ -309,17 +488,18 @@ void scope_range_stop(uint64_t id)
  * beside. */
 void scope_mark(const char *text)
 {
-	struct writer *w = session_is_on() ? session_writer() : NULL;
-	struct scope_stack *stack = w ? own_stack() : NULL;
+	struct scope_stack *stack = session_is_on() ? own_stack() : NULL;
 
-	if (!stack)
-		return;
-	text = text ? text : "";
-	put_scope(w, RECORD_SCOPE_MARK, next_id(stack), scope_current(), session_now_ns(), text,
-		  strlen(text));
+	if (stack)
+		put_loose(RECORD_SCOPE_MARK, loose_scope(next_id(stack)), text ? text : "");
 }
 
 /* ---- life of the thread and the process ---- */
+
+void scope_session_ended(void)
+{
+	atomic_fetch_add_explicit(&scope_generation, 1, memory_order_relaxed);
+}
 
 void scope_thread_ended(void)
 {
@@ -328,9 +508,9 @@ void scope_thread_ended(void)
 	if (!stack)
 		return;
 	scope_stack = NULL;
-	scope_top = 0;
+	scope_leaf.id = 0;
 	free(stack->scopes);
-	free(stack->texts);
+	free(stack->bodies);
 	free(stack);
 }
 

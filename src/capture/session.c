@@ -16,18 +16,20 @@
 #include "capture/scope.h"
 #include "record/spooler.h"
 
-#define PARTS_MOST	    8
-#define START_WAIT_LIMIT_NS 5000000000u
-#define TICK_WAIT_LIMIT_NS  500000000u
+#define PARTS_MOST	     8
+#define CHANGE_WAIT_LIMIT_NS 5000000000u
+#define TICK_WAIT_LIMIT_NS   500000000u
 
 _Atomic int session_state = SESSION_IDLE;
+_Atomic uint32_t session_number;
 _Atomic uint64_t session_last_cid __attribute__((aligned(64)));
 
 __thread struct writer *session_thread_writer;
+__thread struct recording *session_thread_recording;
 __thread uint32_t session_thread_tid;
 
-static _Atomic(struct spooler *) session_spooler;
-static _Atomic uint32_t starter_tid;
+/* Of the thread that starts or stops the session at the moment. */
+static _Atomic uint32_t changer_tid;
 
 /* Append-only; a part is claimed by who runs its start hook, and ready when that has returned. */
 static struct part_slot {
@@ -55,12 +57,14 @@ uint32_t session_read_tid(void)
 
 static void thread_ended(void *value)
 {
+	struct recording *recording = session_thread_recording;
 	struct writer *w = session_thread_writer;
 
 	session_thread_writer = NULL;
+	session_thread_recording = NULL;
 	scope_thread_ended();
 	if (w)
-		spooler_put_writer(w->spooler, w);
+		recording_unbind(recording, w);
 }
 
 static void make_thread_key(void)
@@ -78,18 +82,31 @@ void session_watch_thread(void)
 		pthread_setspecific(thread_key, &thread_key);
 }
 
+/* A thread that a signal handler has interrupted within a record goes on in that record. */
+static void leave_recording(void)
+{
+	struct writer *w = session_thread_writer;
+
+	if (w && atomic_load_explicit(&w->use, memory_order_relaxed) != WRITER_BUSY)
+		recording_unbind(session_thread_recording, w);
+}
+
 struct writer *session_bind_writer(void)
 {
-	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_acquire);
 	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_number()};
+	struct recording *recording;
+	struct writer *w;
 
-	if (!spooler)
-		return NULL;
 	prctl(PR_GET_NAME, thread.name, 0, 0, 0);
-	session_thread_writer = spooler_take_writer(spooler, &thread);
+	w = recording_bind(&thread, &recording);
+	if (!w)
+		return NULL;
+	leave_recording();
+	session_thread_writer = w;
+	session_thread_recording = recording;
 	session_watch_thread();
-	scope_write_pending();
-	return session_thread_writer;
+	scope_writer_bound();
+	return w;
 }
 
 void session_thread_numbered(uint64_t scope_number)
@@ -103,6 +120,15 @@ void session_thread_numbered(uint64_t scope_number)
 }
 
 /* ---- parts ---- */
+
+/* For the next session. No tick is under way: the housekeeping thread has ended. */
+static void forget_starts(void)
+{
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		atomic_store(&parts[i].claimed, false);
+		atomic_store(&parts[i].ready, false);
+	}
+}
 
 /* No lock is held over a start hook: it may meet the vendor's own locks. */
 static void start_parts(void)
@@ -168,29 +194,26 @@ static void stop_parts(void)
 
 static void forget_parent(void)
 {
-	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_relaxed);
-
 	session_thread_writer = NULL;
+	session_thread_recording = NULL;
 	session_thread_tid = 0;
 	atomic_store_explicit(&session_last_cid, 0, memory_order_relaxed);
-	atomic_store_explicit(&session_spooler, NULL, memory_order_relaxed);
-	spooler_forget(spooler);
+	atomic_store_explicit(&session_number, 0, memory_order_relaxed);
+	recording_forget();
 	housekeeper_forget();
 	scope_forget_parent();
 	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	for (size_t i = 0; i < atomic_load(&part_count); i++) {
-		atomic_store(&parts[i].claimed, false);
-		atomic_store(&parts[i].ready, false);
+	forget_starts();
+	for (size_t i = 0; i < atomic_load(&part_count); i++)
 		if (parts[i].part->child)
 			parts[i].part->child();
-	}
 }
 
 static void after_fork_in_child(void)
 {
 	/* OFF without a spool: nothing was ever to be recorded, here neither. */
-	if (!atomic_load_explicit(&session_spooler, memory_order_relaxed) &&
+	if (!recording_spooler() &&
 	    atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_OFF)
 		return;
 	forget_parent();
@@ -208,7 +231,7 @@ static void watch_process(void)
 	if (atomic_exchange(&watched, true))
 		return;
 	pthread_atfork(NULL, NULL, after_fork_in_child);
-	atexit(session_stop);
+	atexit(session_end);
 }
 
 /* An empty file whose name tells whoever gathers the spools that this process has none, and why: for
@@ -226,6 +249,23 @@ static void leave_word(const char *folder, int err)
 		close(fd);
 }
 
+static int start_recording(struct spooler *spooler)
+{
+	int err = housekeeper_start(spooler, tick_parts);
+
+	if (err)
+		return err;
+	/* First the number: a call of the last session that returns now is to find that it has ended. */
+	atomic_fetch_add(&session_number, 1);
+	err = recording_begin(spooler);
+	if (err) {
+		housekeeper_stop();
+		return err;
+	}
+	recording_release_old();
+	return 0;
+}
+
 static bool open_spool(void)
 {
 	const char *folder = env_text(ENV_SPOOL);
@@ -236,15 +276,15 @@ static bool open_spool(void)
 	if (!*folder)
 		return false;
 	log_open();
-	err = spooler_open(folder, ring_bytes, &spooler);
+	err = spooler_open(folder, ring_bytes, session_current_number(), &spooler);
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
 		leave_word(folder, err);
 		return false;
 	}
-	err = housekeeper_start(spooler, tick_parts);
+	err = start_recording(spooler);
 	if (err) {
-		log_line("no housekeeping thread: %s", strerrordesc_np(-err));
+		log_line("the recording cannot start: %s", strerrordesc_np(-err));
 		leave_word(folder, err);
 		spooler_close(spooler);
 		unlink(spooler_path(spooler));
@@ -252,15 +292,15 @@ static bool open_spool(void)
 		return false;
 	}
 	log_line("recording to %s", spooler_path(spooler));
-	atomic_store_explicit(&session_spooler, spooler, memory_order_release);
 	return true;
 }
 
-static bool start_as_first(void)
+/* FAILED: the state when nothing can be recorded. */
+static bool start_as_first(enum session_state failed)
 {
 	bool on;
 
-	atomic_store(&starter_tid, session_tid());
+	atomic_store(&changer_tid, session_tid());
 	on = open_spool();
 	if (on) {
 		watch_process();
@@ -268,24 +308,25 @@ static bool start_as_first(void)
 		start_parts();
 		scope_session_started();
 	}
-	atomic_store_explicit(&starter_tid, 0, memory_order_relaxed);
-	atomic_store(&session_state, on ? SESSION_ON : SESSION_OFF);
+	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
+	atomic_store(&session_state, on ? SESSION_ON : failed);
 	if (on)
 		start_parts(); /* one that was added meanwhile */
 	return on;
 }
 
-static bool wait_for_starter(void)
+/* Until another thread has done what STATE says; not for ever. False when it is this one. */
+static bool wait_while(enum session_state state)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
-	uint64_t deadline_ns = session_now_ns() + START_WAIT_LIMIT_NS;
+	uint64_t deadline_ns = session_now_ns() + CHANGE_WAIT_LIMIT_NS;
 
-	if (atomic_load(&starter_tid) == session_tid())
+	if (atomic_load(&changer_tid) == session_tid())
 		return false;
-	while (atomic_load_explicit(&session_state, memory_order_acquire) == SESSION_STARTING &&
+	while (atomic_load_explicit(&session_state, memory_order_acquire) == (int)state &&
 	       session_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
-	return session_is_on();
+	return true;
 }
 
 bool session_start(void)
@@ -295,8 +336,18 @@ bool session_start(void)
 	if (session_is_on())
 		return true;
 	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
-		return start_as_first();
-	return state == SESSION_STARTING ? wait_for_starter() : state == SESSION_ON;
+		return start_as_first(SESSION_OFF);
+	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();
+}
+
+bool session_start_again(void)
+{
+	int state = SESSION_STOPPED;
+
+	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+		return session_start();
+	forget_starts();
+	return start_as_first(SESSION_STOPPED);
 }
 
 void session_arm(void)
@@ -316,21 +367,44 @@ static void put_end(void)
 	writer_put(session_writer(), RECORD_END, 0, &end, sizeof(end));
 }
 
-void session_stop(void)
+/* False when it was not on. */
+static bool stop(enum session_state after)
 {
-	struct spooler *spooler = atomic_load_explicit(&session_spooler, memory_order_acquire);
+	struct spooler *spooler = recording_spooler();
 	int state = SESSION_ON;
 	int err;
 
 	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
-		return;
+		return false;
+	atomic_store(&changer_tid, session_tid());
+	scope_session_ended();
 	stop_parts();
 	put_end();
 	housekeeper_stop();
-	atomic_store_explicit(&session_state, SESSION_OFF, memory_order_release);
 	err = spooler_close(spooler);
 	log_line("closed %s%s", spooler_path(spooler),
 		 err ? ": a thread was inside a record; left open" : "");
+	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
+	/* Last: from here on the next session may start, and what this one holds be given back. */
+	atomic_store_explicit(&session_state, after, memory_order_release);
+	return true;
+}
+
+void session_stop(void)
+{
+	stop(SESSION_STOPPED);
+}
+
+/* Another thread may be about to start one, or to stop it: what it has begun is to be complete. */
+void session_end(void)
+{
+	int state = atomic_load(&session_state);
+
+	if (state == SESSION_STARTING || state == SESSION_DRAINING)
+		wait_while(state);
+	state = SESSION_STOPPED;
+	if (!stop(SESSION_OFF))
+		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
 }
 
 /* ---- small records ---- */

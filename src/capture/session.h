@@ -1,12 +1,14 @@
 /* Tracing in this process: on or off, the spool, and each thread's writer.
  *
  * The session starts at the first GPU use (OnLoad, or the first wrapped call) and writes nothing
- * before. It stops once: at exit, at the last hsa_shut_down, or when the tool turns itself off
- * after an inner fault; then every wrapper passes its call through. A fork child starts from
+ * before. The program may stop it and start another one, with a spool of its own, as often as it likes;
+ * nothing but the program's own call starts one again. It ends for good at exit, and when the tool turns
+ * itself off after an inner fault; then every wrapper passes its call through. A fork child starts from
  * IDLE with a spool of its own and never touches its parent's.
  *
  * Threading: everything here may be called from any thread. Costs: session_is_on is one relaxed
- * load; session_writer is one thread-local load after a thread's first call.
+ * load; session_writer is two loads after a thread's first call in a session. A writer is not to be kept
+ * over another call of session_writer, which may give it back.
  */
 #ifndef DAGTAP_CAPTURE_SESSION_H
 #define DAGTAP_CAPTURE_SESSION_H
@@ -17,30 +19,52 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "capture/recording.h"
 #include "record/record.h"
 #include "record/writer.h"
 
-enum session_state { SESSION_IDLE, SESSION_STARTING, SESSION_ON, SESSION_DRAINING, SESSION_OFF };
+enum session_state {
+	SESSION_IDLE, /* nothing was recorded yet */
+	SESSION_STARTING,
+	SESSION_ON,
+	SESSION_DRAINING,
+	SESSION_STOPPED, /* by the program, which may start again */
+	SESSION_OFF,	 /* for good */
+};
 
 extern _Atomic int session_state;
+
+/* Counts this process's sessions, from 1; 0 before the first. */
+extern _Atomic uint32_t session_number;
 
 static inline bool session_is_on(void)
 {
 	return atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_ON;
 }
 
-/* Starts the session if DAGTAP_SPOOL names a folder and nothing started yet. True when on. A
- * thread that comes while another one starts it waits; the starting thread itself gets false, so
- * that calls made by a part's start hook pass through unrecorded. */
+static inline uint32_t session_current_number(void)
+{
+	return atomic_load_explicit(&session_number, memory_order_relaxed);
+}
+
+/* Starts the first session if DAGTAP_SPOOL names a folder. True when on. A thread that comes while
+ * another one starts it waits; the starting thread itself gets false, so that calls made by a part's
+ * start hook pass through unrecorded. False when the program has stopped it. */
 bool session_start(void);
+
+/* The same for the program's own call: after session_stop it starts the next one. */
+bool session_start_again(void);
 
 /* Runs the stop hooks in reverse order of registration, writes the END record, seals the spool. */
 void session_stop(void);
 
+/* For good: the process ends. */
+void session_end(void);
+
 /* A vendor interface's part in the life of the session; tables are static, registered once, before
  * or after the session started. Every hook may be NULL.
- * start: after the spool exists; must not wait for the vendor's runtime, whose locks another
- * thread may hold while it waits for the session. stop: bounded drain, last witnesses. tick: about
+ * start: after the spool exists, in every session; must not wait for the vendor's runtime, whose locks
+ * another thread may hold while it waits for the session. stop: bounded drain, last witnesses. tick: about
  * every 250 ms on the housekeeping thread. child: in a fork child: forget everything, touch
  * nothing of the parent's. */
 struct session_part {
@@ -52,9 +76,17 @@ struct session_part {
 };
 void session_add_part(const struct session_part *part);
 
-/* Two words of thread-local memory: the injected library may be loaded late, into what little
+/* False once nothing will ever be recorded any more. */
+static inline bool session_may_record(void)
+{
+	return atomic_load_explicit(&session_state, memory_order_relaxed) != SESSION_OFF;
+}
+
+/* Few words of thread-local memory: the injected library may be loaded late, into what little
  * static TLS is left. */
 extern __thread struct writer *session_thread_writer __attribute__((tls_model("initial-exec")));
+extern __thread struct recording *session_thread_recording
+	__attribute__((tls_model("initial-exec")));
 extern __thread uint32_t session_thread_tid __attribute__((tls_model("initial-exec")));
 
 struct writer *session_bind_writer(void);
@@ -64,9 +96,11 @@ uint32_t session_read_tid(void);
  * one that refuses and counts. Usable in part hooks, too. */
 static inline struct writer *session_writer(void)
 {
-	struct writer *w = session_thread_writer;
+	/* Relaxed: whoever finds another one looks again, in session_bind_writer. */
+	struct recording *current = atomic_load_explicit(&recording_current, memory_order_relaxed);
 
-	return __builtin_expect(w != NULL, 1) ? w : session_bind_writer();
+	return __builtin_expect(session_thread_recording == current, 1) ? session_thread_writer
+									: session_bind_writer();
 }
 
 static inline uint32_t session_tid(void)

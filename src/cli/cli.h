@@ -24,6 +24,7 @@ int cli_summary(const struct cli_command *self, int argc, char **argv);
 int cli_check(const struct cli_command *self, int argc, char **argv);
 int cli_graph(const struct cli_command *self, int argc, char **argv);
 int cli_info(const struct cli_command *self, int argc, char **argv);
+int cli_diff(const struct cli_command *self, int argc, char **argv);
 int cli_export(const struct cli_command *self, int argc, char **argv);
 
 /* One line on stderr, "dagtap: ..."; returns CLI_FAILED. */
@@ -42,9 +43,9 @@ int cli_usage(const struct cli_command *self, const char *format, ...)
 /* The full help of a command on stdout; returns CLI_OK. */
 int cli_help(const struct cli_command *self);
 
-/* Opens a recording, with progress on stderr when that is a terminal. 0, or -errno after a line on
- * stderr. */
-int cli_open_trace(const char *path, struct trace **ret_trace);
+/* Opens a recording, with progress on stderr when that is a terminal; IS_BRIEF as in trace_options.
+ * 0, or -errno after a line on stderr. */
+int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace);
 
 /* CLI_OK, or one line on stderr and CLI_LOSS when the recording is damaged: then what a command shows
  * is what is left of it. */

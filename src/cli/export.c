@@ -2,11 +2,10 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "format/parts.h"
 #include "format/format.h"
 #include "trace/load.h"
 
@@ -107,19 +106,37 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return check(self, &conversion, format);
 }
 
-/* CLI_OK, CLI_LOSS when the input is damaged and what is left was written, or -errno. */
-static int convert(const struct conversion *conversion, FILE *out, struct dagtap_error *error)
+static int open_part(void *context, uint32_t number, FILE **ret_file)
 {
-	struct trace *trace;
-	int code = cli_open_trace(conversion->input, &trace);
+	struct parts *parts = context;
+	int code = parts_open(parts, ret_file);
 
 	if (code < 0)
 		return code;
-	setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() saw that there is one */
-	code = conversion->format->write(trace, out, &conversion->options, error);
+	setvbuf(*ret_file, NULL, _IOFBF, BUFFER_BYTES);
+	if (number > 1)
+		fprintf(stderr, "dagtap: %s: too long for one file, part %u beside it\n",
+			parts->path, number);
+	return 0;
+}
+
+/* CLI_OK, CLI_LOSS when the input is damaged and what is left was written, or -errno. */
+static int convert(struct conversion *conversion, struct parts *parts, FILE *out)
+{
+	struct dagtap_error error = {.message = ""};
+	struct trace *trace;
+	int code = cli_open_trace(conversion->input, conversion->format->is_brief, &trace);
+
 	if (code < 0)
-		cli_fail_error(error);
+		return code;
+	/* Standard output cannot go on elsewhere. */
+	if (strcmp(conversion->output, "-") != 0)
+		conversion->options.open_part = open_part;
+	conversion->options.context = parts;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() saw that there is one */
+	code = conversion->format->write(trace, out, &conversion->options, &error);
+	if (code < 0)
+		cli_fail_error(parts->error.code ? &parts->error : &error);
 	else
 		code = cli_tell_damage(trace, conversion->input);
 	trace_close(trace);
@@ -130,7 +147,8 @@ int cli_export(const struct cli_command *self, int argc, char **argv)
 {
 	struct dagtap_error error = {.message = ""};
 	struct conversion conversion;
-	struct output output;
+	struct parts parts;
+	FILE *out;
 	bool wants_help;
 	int code = parse(self, argc, argv, &conversion, &wants_help);
 
@@ -138,12 +156,15 @@ int cli_export(const struct cli_command *self, int argc, char **argv)
 		return code;
 	if (wants_help)
 		return help(self);
-	if (output_open(&output, conversion.output, conversion.force, &error) < 0)
-		return cli_fail_error(&error);
-	code = convert(&conversion, output.file, &error);
-	if (code < 0) {
-		output_abandon(&output);
-		return CLI_FAILED;
-	}
-	return output_commit(&output, &error) < 0 ? cli_fail_error(&error) : code;
+	parts = (struct parts){.path = conversion.output,
+			       .extension = conversion.format->extension,
+			       .force = conversion.force};
+	if (open_part(&parts, 1, &out) < 0)
+		code = cli_fail_error(&parts.error);
+	else
+		code = convert(&conversion, &parts, out);
+	if (code == CLI_OK || code == CLI_LOSS)
+		return parts_commit(&parts, &error) < 0 ? cli_fail_error(&error) : code;
+	parts_abandon(&parts);
+	return CLI_FAILED;
 }

@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/reader.h"
 #include "record/spool.h"
+#include "trace/pack.h"
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -90,86 +92,136 @@ uint32_t gather_count_processes(const char *folder)
 	return for_each(folder, is_spool, has_process);
 }
 
-/* A process that was killed leaves chunks that nobody took, all zero: they stay out. */
-static uint64_t used_bytes(const void *image, uint64_t size)
-{
-	const struct spool_header *header = image;
-	uint64_t used;
+/* How far the gathering is, told on a terminal. */
+struct progress {
+	uint32_t spool; /* from 1 */
+	uint32_t spool_count;
+	bool is_told;
+};
 
-	if (size < sizeof(*header) ||
-	    memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)) != 0)
-		return size;
-	if (header->live.chunks_taken > size / SPOOL_CHUNK_BYTES)
-		return size;
-	used = header->chunk_offset + header->live.chunks_taken * SPOOL_CHUNK_BYTES;
-	return used >= SPOOL_CHUNK_OFFSET && used < size ? used : size;
+/* One spool's way into the bundle. */
+struct passage {
+	struct bundle_writer *writer;
+	struct progress *progress;
+	struct gather_result *result;
+	struct dagtap_error *error;
+};
+
+static void show_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct progress *progress = ((struct passage *)context)->progress;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	progress->is_told = true;
+	fprintf(stderr, "\rdagtap: packing spool %u of %u: %u %%", progress->spool,
+		progress->spool_count, (unsigned)(total ? done * 100 / total : 100));
 }
 
-static int put_spool(struct bundle_writer *writer, const char *path, struct dagtap_error *error)
+static int append_packed(void *context, const void *bytes, size_t size)
+{
+	struct passage *passage = context;
+
+	return bundle_append(passage->writer, bytes, size, passage->error);
+}
+
+static int put_packed(struct passage *passage, uint32_t pid, const char *path,
+		      const struct spool_reader *reader)
+{
+	const struct pack_sink sink = {append_packed, show_progress, passage};
+	int result = bundle_begin_section(passage->writer, BUNDLE_PACKED, pid, passage->error);
+
+	if (result < 0)
+		return result;
+	result = pack_write(reader, &sink);
+	if (result == -ENOMEM)
+		return dagtap_error_set(passage->error, result, "%s: out of memory", path);
+	return result < 0 ? result : bundle_end_section(passage->writer, passage->error);
+}
+
+/* What cannot be read as a spool is kept as it is: whoever opens the recording is told why. */
+static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path)
 {
 	struct stat status;
-	const char *slash = strrchr(path, '/');
-	uint32_t pid = (uint32_t)strtoul(slash ? slash + 1 : path, NULL, 10);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *image = MAP_FAILED;
 	int result;
 
-	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-		image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	else if (fd >= 0)
-		errno = EINVAL;
-	if (image == MAP_FAILED) {
-		result = dagtap_error_set(error, -errno, "%s: %s", path, strerror(errno));
-	} else {
-		uint64_t bytes = used_bytes(image, (uint64_t)status.st_size);
-
-		madvise(image, (size_t)status.st_size, MADV_SEQUENTIAL);
-		result = bundle_put_spool(writer, pid, image, bytes, error);
+	if (fd >= 0 && fstat(fd, &status) == 0)
+		image = status.st_size
+				? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+				: NULL;
+	if (image == MAP_FAILED)
+		result = dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno));
+	else
+		result = bundle_put_spool(passage->writer, pid, image, (uint64_t)status.st_size,
+					  passage->error);
+	if (image && image != MAP_FAILED)
 		munmap(image, (size_t)status.st_size);
-	}
 	if (fd >= 0)
 		close(fd);
 	return result;
 }
 
-static void show_progress(int done, int total)
+static void count_spool(struct gather_result *result, const struct spool_reader *reader)
 {
-	if (!isatty(STDERR_FILENO) || total < 2)
-		return;
-	fprintf(stderr, "\rdagtap: gathering %d of %d spools", done, total);
-	if (done == total)
-		fputs("\r\033[K", stderr);
+	const struct spool_ledger *ledger = spool_reader_ledger(reader);
+
+	result->dispatches += ledger->found[RECORD_CLASS_DISPATCH];
+	result->calls += ledger->found[RECORD_CLASS_API];
+	result->is_truncated |= !spool_reader_info(reader)->closed;
 }
 
-static int put_all(struct bundle_writer *writer, const char *folder, struct dirent **entries,
-		   int count, struct dagtap_error *error)
+static int put_spool(struct passage *passage, const char *path)
 {
-	for (int i = 0; i < count; i++) {
+	const char *slash = strrchr(path, '/');
+	uint32_t pid = (uint32_t)strtoul(slash ? slash + 1 : path, NULL, 10);
+	struct spool_reader *reader;
+	int result = spool_reader_open(path, &reader, passage->error);
+
+	if (result == -EINVAL)
+		return put_as_it_is(passage, pid, path);
+	if (result < 0)
+		return result;
+	count_spool(passage->result, reader);
+	result = put_packed(passage, pid, path, reader);
+	spool_reader_close(reader);
+	return result;
+}
+
+static int put_all(struct passage *passage, const char *folder, struct dirent **entries, int count)
+{
+	struct progress progress = {.spool_count = (uint32_t)count};
+	int result = 0;
+
+	passage->progress = &progress;
+	for (int i = 0; i < count && result == 0; i++) {
 		char *path;
-		int result;
 
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			return dagtap_error_set(error, -ENOMEM, "out of memory");
-		result = put_spool(writer, path, error);
+			return dagtap_error_set(passage->error, -ENOMEM, "out of memory");
+		progress.spool++;
+		result = put_spool(passage, path);
 		free(path);
-		if (result < 0)
-			return result;
-		show_progress(i + 1, count);
 	}
-	return 0;
+	if (progress.is_told)
+		fputs("\r\033[K", stderr);
+	return result;
 }
 
 static int write_bundle(const struct gather_request *request, struct dirent **entries, int count,
-			struct dagtap_error *error)
+			struct gather_result *counts, struct dagtap_error *error)
 {
 	struct bundle_writer *writer = NULL;
+	struct passage passage = {.result = counts, .error = error};
 	int result = bundle_create(request->output, request->force, &writer, error);
 
 	if (result < 0)
 		return result;
+	passage.writer = writer;
 	result = bundle_put_meta(writer, request->meta, error);
 	if (result == 0)
-		result = put_all(writer, request->folder, entries, count, error);
+		result = put_all(&passage, request->folder, entries, count);
 	if (result < 0) {
 		bundle_abandon(writer);
 		return result;
@@ -212,6 +264,7 @@ static void remove_gathered(const char *folder, struct dirent **entries, int cou
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error)
 {
+	struct gather_result counts = {0};
 	struct dirent **entries;
 	struct stat status;
 	int found = scandir(request->folder, &entries, is_spool, alphasort);
@@ -223,12 +276,13 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	if (request->leave_live)
 		count = take_live_out(request->folder, entries, found);
 	if (count > 0)
-		result = write_bundle(request, entries, count, error);
+		result = write_bundle(request, entries, count, &counts, error);
+	counts.spool_count = (uint32_t)count;
+	counts.live_count = (uint32_t)(found - count);
+	if (count > 0 && stat(request->output, &status) == 0)
+		counts.file_bytes = (uint64_t)status.st_size;
 	if (result == 0)
-		*ret_result = (struct gather_result){.spool_count = (uint32_t)count,
-						     .live_count = (uint32_t)(found - count)};
-	if (result == 0 && count > 0 && stat(request->output, &status) == 0)
-		ret_result->file_bytes = (uint64_t)status.st_size;
+		*ret_result = counts;
 	if (result == 0 && !request->keep)
 		remove_gathered(request->folder, entries, count);
 	for (int i = 0; i < count; i++)

@@ -21,6 +21,8 @@ struct gather_result {
 	uint32_t spool_count; /* 0: none to gather, and no file was written */
 	uint32_t live_count;  /* left alone */
 	uint64_t file_bytes;
+	uint64_t dispatches, calls; /* records that are in it */
+	bool is_truncated;	    /* a process was killed, or still runs */
 };
 
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,

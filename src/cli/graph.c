@@ -351,7 +351,7 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 		return result;
 	if (options.help)
 		return cli_help(self);
-	if (cli_open_trace(options.path, &trace) < 0)
+	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	result = print(trace, &options);
 	if (result == CLI_OK)

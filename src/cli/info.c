@@ -173,12 +173,15 @@ static void print_agents(const struct trace *trace)
 
 		if (!row->is_gpu)
 			continue;
-		printf("process %u GPU %u: %s %s, %u CUs, %s, clock fitted through %u anchors to "
-		       "%s\n",
-		       trace->processes[row->process].pid, row->gpu_ordinal,
-		       trace_text(trace, row->name), trace_text(trace, row->product),
-		       row->compute_units, human_bytes(row->memory_bytes, memory),
-		       row->anchor_count, human_ns(row->fit_error_ns, residual));
+		printf("process %u GPU %u: %s%s%s, %u CUs, %s", trace->processes[row->process].pid,
+		       row->gpu_ordinal, trace_text(trace, row->name), row->product ? " " : "",
+		       trace_text(trace, row->product), row->compute_units,
+		       human_bytes(row->memory_bytes, memory));
+		/* Another tool's times are host times already. */
+		if (row->anchor_count)
+			printf(", clock fitted through %u anchors to %s", row->anchor_count,
+			       human_ns(row->fit_error_ns, residual));
+		putchar('\n');
 	}
 }
 
@@ -210,7 +213,8 @@ static void print_contents_text(const struct trace *trace)
 	for (uint32_t i = 0; i < trace->processes_count; i++) {
 		const struct trace_process *row = &trace->processes[i];
 
-		printf("process %u: %s, %s, %s\n", row->pid, trace_text(trace, row->command),
+		printf("process %u: %s%s%s, %s\n", row->pid, trace_text(trace, row->command),
+		       row->command ? ", " : "",
 		       human_ns((double)(row->end_ns - row->start_ns), text),
 		       row->state == TRACE_COMPLETE ? "complete" : "truncated");
 	}
@@ -246,7 +250,7 @@ int cli_info(const struct cli_command *self, int argc, char **argv)
 		return print_machine(json);
 	if (optind + 1 != argc)
 		return cli_usage(self, "one file at a time");
-	if (cli_open_trace(argv[optind], &trace) < 0)
+	if (cli_open_trace(argv[optind], true, &trace) < 0)
 		return CLI_FAILED;
 	if (json)
 		print_contents_json(trace, argv[optind]);

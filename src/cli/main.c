@@ -1,12 +1,14 @@
 /* dagtap: the command line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "format/read.h"
 
 static const struct cli_command commands[] = {
 	{"record", "[-o OUT.dagtap] [--softgpu[=CONFIG]] [options] -- PROGRAM ARGS...",
@@ -41,6 +43,14 @@ static const struct cli_command commands[] = {
 	 "      --json             docs/json.md\n"
 	 "      --dot              Graphviz\n",
 	 cli_graph},
+	{"diff", "A B [--by kernel|node|scope|api] [--threshold PCT] [--json]",
+	 "what changed from one trace to another",
+	 "      --by WHAT          kernel (default), node (of graphs), scope or api\n"
+	 "      --threshold PCT    only what changed by at least so many percent of A's total\n"
+	 "      --limit N          rows to show, 0 = all (default 30; JSON always has all)\n"
+	 "      --json             docs/json.md\n"
+	 "  Exit status 0 whether or not anything changed.\n",
+	 cli_diff},
 	{"export", "--format NAME -o OUT FILE", "convert a recording for other tools", NULL,
 	 cli_export},
 	{"info", "[FILE]", "what can be recorded here, or what a recording holds",
@@ -51,14 +61,18 @@ static const struct cli_command commands[] = {
 
 static void print_overview(FILE *out)
 {
+	const struct read_format *format;
+
 	fprintf(out,
 		"usage: dagtap COMMAND ...\n\n"
 		"Every piece of work a GPU did, each kernel inside a replayed graph included.\n\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
+		     " spools,\nor another tool's trace:\n");
+	for (size_t i = 0; (format = read_format_at(i)); i++)
+		fprintf(out, "  %-10s %s\n", format->extension, format->help);
 	fprintf(out,
-		"\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
-		" spools.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 check found a loss or the file is"
 		" damaged;\nrecord hands the program's own through (128 + N for signal N).\n");
 }
@@ -133,6 +147,8 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
+	/* Or the first large array that is freed makes malloc() keep all later ones. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	if (argc < 2) {
 		print_overview(stderr);
 		return CLI_USAGE;

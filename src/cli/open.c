@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "trace/load.h"
+#include "format/read.h"
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
@@ -10,15 +10,16 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 		(unsigned long long)(done * 100 / total));
 }
 
-int cli_open_trace(const char *path, struct trace **ret_trace)
+int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace)
 {
 	bool is_terminal = isatty(STDERR_FILENO);
 	struct trace_options options = {
+		.is_brief = is_brief,
 		.progress = is_terminal ? show_progress : NULL,
 		.progress_context = (void *)path,
 	};
 	struct dagtap_error error;
-	int result = trace_open(path, &options, ret_trace, &error);
+	int result = read_open(path, &options, ret_trace, &error);
 
 	if (is_terminal)
 		fputs("\r\033[K", stderr);

@@ -17,7 +17,6 @@
 #include "cli/human.h"
 #include "cli/launch.h"
 #include "format/words.h"
-#include "trace/load.h"
 
 #define SURVIVORS_WAIT_NS 3000000000u
 
@@ -250,23 +249,13 @@ static char *join_words(char **words)
 	return text;
 }
 
-/* The file is read back: what the line says is what every later command will see. */
-static void tell_result(const char *output, uint64_t file_bytes)
+static void tell_result(const char *output, const struct gather_result *result)
 {
-	struct dagtap_error error;
-	struct trace *trace;
-	char size[HUMAN_CHARS], kernels[HUMAN_CHARS];
-	uint64_t count = 0;
+	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS];
 
-	if (trace_open(output, NULL, &trace, &error) < 0) {
-		cli_fail_error(&error);
-		return;
-	}
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		count += trace_op_of(trace, &trace->activities[i])->kind == TRACE_KERNEL;
-	fprintf(stderr, "dagtap: %s: %s, %s kernels, %s\n", output, human_bytes(file_bytes, size),
-		human_count(count, kernels), trace->truncated ? "truncated" : "complete");
-	trace_close(trace);
+	fprintf(stderr, "dagtap: %s: %s, %s dispatches, %s calls, %s\n", output,
+		human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
+		human_count(result->calls, calls), result->is_truncated ? "truncated" : "complete");
 }
 
 /* What the program left running and has recorded something gets a moment to end. Returns whether anything is
@@ -318,7 +307,7 @@ static int gather(const struct record_options *options, const char *folder,
 	if (has_survivors)
 		tell_survivors(options, folder, result.live_count);
 	if (result.spool_count > 0)
-		tell_result(options->output, result.file_bytes);
+		tell_result(options->output, &result);
 	else if (result.live_count == 0 && lost_count == 0)
 		fprintf(stderr, "dagtap: %s used no GPU: nothing recorded\n", options->program[0]);
 	return lost_count ? CLI_FAILED : CLI_OK;

@@ -258,7 +258,7 @@ int cli_summary(const struct cli_command *self, int argc, char **argv)
 		return result;
 	if (options.help)
 		return cli_help(self);
-	if (cli_open_trace(options.path, &trace) < 0)
+	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	result = options.json ? print_json(trace, &options) : print_text(trace, &options);
 	if (result == CLI_OK)

@@ -295,9 +295,14 @@ static void put_scope_row(struct csv *csv, uint32_t row)
 	put_scope(csv, row);
 	put_known(csv, scope->parent == TRACE_NONE ? 0 : csv->trace->scopes[scope->parent].id);
 	put_string(csv, scope->text);
-	put_i64(csv, scope->begin_ns);
-	put_i64(csv, scope->end_ns);
-	put_i64(csv, words_span_ns(scope->begin_ns, scope->end_ns));
+	if (scope->untimed) {
+		for (int i = 0; i < 3; i++)
+			put_nothing(csv);
+	} else {
+		put_i64(csv, scope->begin_ns);
+		put_i64(csv, scope->end_ns);
+		put_i64(csv, words_span_ns(scope->begin_ns, scope->end_ns));
+	}
 	put_bool(csv, scope->open);
 }
 

@@ -5,6 +5,7 @@
 static const struct format *const formats[] = {
 	&format_perfetto,
 	&format_perfetto_events,
+	&format_xspace,
 	&format_csv,
 };
 

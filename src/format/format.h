@@ -2,6 +2,7 @@
 #ifndef DAGTAP_FORMAT_FORMAT_H
 #define DAGTAP_FORMAT_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -10,6 +11,11 @@
 
 struct format_options {
 	const char *table; /* of a format that has several; NULL = its first */
+
+	/* Where what does not fit into one file goes on: gives the file of part NUMBER, from 2. NULL
+	 * = there is only OUT. 0 or negative errno. */
+	int (*open_part)(void *context, uint32_t number, FILE **ret_out);
+	void *context;
 };
 
 struct format_table {
@@ -23,6 +29,8 @@ struct format {
 	const char *help;
 	const struct format_table
 		*tables; /* up to one without a name; NULL = the format has none */
+
+	bool is_brief; /* writes neither arguments of calls nor raw ticks: none need be loaded */
 
 	/* Writes all of TRACE to OUT, which stays the caller's and is not flushed. The same trace
 	 * gives the same bytes. 0, or negative errno with a line in ERROR. */
@@ -42,5 +50,6 @@ const struct format_table *format_find_table(const struct format *format, const 
 extern const struct format format_perfetto;
 extern const struct format format_perfetto_events;
 extern const struct format format_csv;
+extern const struct format format_xspace;
 
 #endif

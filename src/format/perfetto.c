@@ -4,12 +4,22 @@
 #include "format/format.h"
 #include "format/perfetto_parts.h"
 
-static int put_parts(struct sequence *sequence, const struct perfetto_gpus *gpus,
-		     enum perfetto_form form)
+/* With one for work on none, if there is such. */
+static uint32_t count_gpus(const struct trace *trace, const struct gpus *gpus)
 {
+	for (uint32_t row = 0; row < trace->activities_count; row++) {
+		if (gpus_find(gpus, trace->activities[row].agent) == gpus->host)
+			return gpus->count + 1;
+	}
+	return gpus->count;
+}
+
+static int put_parts(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
+{
+	uint32_t total = count_gpus(sequence->trace, gpus);
 	int error = perfetto_put_header(sequence, gpus);
 
-	for (uint32_t gpu = 0; gpu < gpus->total && !error; gpu++)
+	for (uint32_t gpu = 0; gpu < total && !error; gpu++)
 		error = form == PERFETTO_STAGES ? perfetto_put_stages(sequence, gpus, gpu)
 						: perfetto_put_events(sequence, gpus, gpu);
 	for (uint32_t process = 0; process < sequence->trace->processes_count && !error; process++)
@@ -19,9 +29,9 @@ static int put_parts(struct sequence *sequence, const struct perfetto_gpus *gpus
 
 static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form form)
 {
-	struct perfetto_gpus gpus;
+	struct gpus gpus;
 	struct sequence sequence;
-	int error = perfetto_gpus_init(&gpus, trace);
+	int error = gpus_init(&gpus, trace);
 
 	if (error)
 		return error;
@@ -30,7 +40,7 @@ static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form 
 		error = put_parts(&sequence, &gpus, form);
 		sequence_release(&sequence);
 	}
-	perfetto_gpus_release(&gpus);
+	gpus_release(&gpus);
 	return error;
 }
 

@@ -394,7 +394,7 @@ static int put_scopes(struct cpu *cpu, bool ranges)
 		const struct trace_scope *scope = &trace->scopes[i];
 
 		if (scope->process == cpu->process && scope->kind != RECORD_SCOPE_MARK &&
-		    is_range(scope) == ranges)
+		    is_range(scope) == ranges && !scope->untimed)
 			slices[count++] =
 				(struct slice){scope->thread, i, scope->begin_ns, scope->end_ns};
 	}
@@ -422,7 +422,8 @@ static int put_marks(struct cpu *cpu)
 		uint32_t slot = scope->thread == TRACE_NONE ? trace->threads_count : scope->thread;
 		size_t mark;
 
-		if (scope->process != cpu->process || scope->kind != RECORD_SCOPE_MARK)
+		if (scope->process != cpu->process || scope->kind != RECORD_SCOPE_MARK ||
+		    scope->untimed)
 			continue;
 		if (!described[slot])
 			put_track(cpu, scope->thread, 0);

@@ -66,7 +66,7 @@ static void intern_fixed_names(struct gpu *gpu)
 	sequence_reserve(sequence, SEQUENCE_EVENT_NAMES, NAME_KERNEL);
 }
 
-static void put_gpu_track(struct gpu *gpu, const struct perfetto_gpus *gpus)
+static void put_gpu_track(struct gpu *gpu, const struct gpus *gpus)
 {
 	char name[160] = "no GPU";
 	size_t mark;
@@ -186,7 +186,7 @@ static void end_slice(void *context, uint32_t track, uint32_t lane, int64_t ns)
 	sequence_packet_end(gpu->sequence);
 }
 
-static int put_slices(struct gpu *gpu, const struct perfetto_gpus *gpus)
+static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 {
 	const struct lanes_output output = {true, begin_slice, end_slice, gpu};
 	const struct trace *trace = gpu->trace;
@@ -198,7 +198,7 @@ static int put_slices(struct gpu *gpu, const struct perfetto_gpus *gpus)
 	if (!slices)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < trace->activities_count && track >= 0; row++) {
-		if (perfetto_gpus_find(gpus, &trace->activities[row]) != gpu->number)
+		if (gpus_find(gpus, trace->activities[row].agent) != gpu->number)
 			continue;
 		track = perfetto_tracks_find(&gpu->tracks, &trace->activities[row]);
 		slices[count] = perfetto_activity_slice(trace, row);
@@ -209,8 +209,7 @@ static int put_slices(struct gpu *gpu, const struct perfetto_gpus *gpus)
 	return error;
 }
 
-int perfetto_put_events(struct sequence *sequence, const struct perfetto_gpus *gpus,
-			uint32_t number)
+int perfetto_put_events(struct sequence *sequence, const struct gpus *gpus, uint32_t number)
 {
 	struct gpu gpu = {
 		.sequence = sequence,

@@ -5,67 +5,6 @@
 
 #include "format/perfetto_parts.h"
 
-/* What the HSA runtime answers where a card has no uuid. */
-#define UUID_UNKNOWN "GPU-XX"
-
-static bool is_same_gpu(const struct trace *trace, uint32_t left, uint32_t right)
-{
-	const struct trace_agent *a = &trace->agents[left];
-	const struct trace_agent *b = &trace->agents[right];
-	const char *uuid = trace_text(trace, a->uuid);
-
-	return a->uuid == b->uuid && a->process != b->process && uuid[0] != '\0' &&
-	       strcmp(uuid, UUID_UNKNOWN) != 0;
-}
-
-static uint32_t find_gpu(struct perfetto_gpus *gpus, const struct trace *trace, uint32_t agent)
-{
-	for (uint32_t gpu = 0; gpu < gpus->count; gpu++) {
-		if (is_same_gpu(trace, gpus->agents[gpu], agent))
-			return gpu;
-	}
-	gpus->agents[gpus->count] = agent;
-	return gpus->count++;
-}
-
-uint32_t perfetto_gpus_find(const struct perfetto_gpus *gpus, const struct trace_activity *activity)
-{
-	return activity->agent == TRACE_NONE ? gpus->host : gpus->of_agent[activity->agent];
-}
-
-int perfetto_gpus_init(struct perfetto_gpus *gpus, const struct trace *trace)
-{
-	size_t room = (size_t)trace->agents_count + 1;
-
-	*gpus = (struct perfetto_gpus){
-		.of_agent = calloc(room, sizeof(*gpus->of_agent)),
-		.agents = calloc(room, sizeof(*gpus->agents)),
-	};
-	if (!gpus->of_agent || !gpus->agents) {
-		perfetto_gpus_release(gpus);
-		return -ENOMEM;
-	}
-	for (uint32_t agent = 0; agent < trace->agents_count; agent++) {
-		if (trace->agents[agent].is_gpu)
-			gpus->of_agent[agent] = find_gpu(gpus, trace, agent);
-	}
-	gpus->host = gpus->count;
-	for (uint32_t agent = 0; agent < trace->agents_count; agent++) {
-		if (!trace->agents[agent].is_gpu)
-			gpus->of_agent[agent] = gpus->host;
-	}
-	gpus->total = gpus->count;
-	for (uint32_t i = 0; i < trace->activities_count && gpus->total == gpus->count; i++)
-		gpus->total += perfetto_gpus_find(gpus, &trace->activities[i]) == gpus->host;
-	return 0;
-}
-
-void perfetto_gpus_release(struct perfetto_gpus *gpus)
-{
-	free(gpus->of_agent);
-	free(gpus->agents);
-}
-
 static void put_clock(struct proto *packet, enum builtin_clock id, uint64_t timestamp)
 {
 	size_t mark = proto_begin(packet, SNAPSHOT_CLOCKS);
@@ -161,7 +100,7 @@ static void put_gpu(struct sequence *sequence, const struct trace_agent *agent)
 	proto_end(packet, mark);
 }
 
-static void put_gpu_info(struct sequence *sequence, const struct perfetto_gpus *gpus)
+static void put_gpu_info(struct sequence *sequence, const struct gpus *gpus)
 {
 	size_t mark;
 
@@ -266,7 +205,7 @@ static void put_message(struct sequence *sequence, const struct trace_message *m
 	sequence_packet_end(sequence);
 }
 
-int perfetto_put_header(struct sequence *sequence, const struct perfetto_gpus *gpus)
+int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus)
 {
 	const struct trace *trace = sequence->trace;
 

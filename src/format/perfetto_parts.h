@@ -2,6 +2,7 @@
 #ifndef DAGTAP_FORMAT_PERFETTO_PARTS_H
 #define DAGTAP_FORMAT_PERFETTO_PARTS_H
 
+#include "format/gpus.h"
 #include "format/perfetto_lanes.h"
 #include "format/perfetto_sequence.h"
 #include "format/words.h"
@@ -50,32 +51,13 @@ static inline struct slice perfetto_activity_slice(const struct trace *trace, ui
 	return slice;
 }
 
-/* GPU numbers of the file: the same card is one GPU in all processes where its uuid says so. */
-struct perfetto_gpus {
-	uint32_t *of_agent; /* number of each agent's GPU; agents that are none share `host` */
-	uint32_t *agents;   /* for each GPU, an agent that it is */
-	uint32_t count;
-	uint32_t host;	/* where activities without a GPU go: COUNT */
-	uint32_t total; /* with that one, if there are such activities */
-};
-
-/* 0 or -ENOMEM. */
-int perfetto_gpus_init(struct perfetto_gpus *gpus, const struct trace *trace);
-void perfetto_gpus_release(struct perfetto_gpus *gpus);
-
-/* Number of the GPU, or `host`. */
-uint32_t perfetto_gpus_find(const struct perfetto_gpus *gpus,
-			    const struct trace_activity *activity);
-
 /* Two forms of the same: see docs/format/perfetto.md. */
 enum perfetto_form { PERFETTO_STAGES, PERFETTO_EVENTS };
 
 /* Each returns 0 or negative errno. */
-int perfetto_put_header(struct sequence *sequence, const struct perfetto_gpus *gpus);
-int perfetto_put_stages(struct sequence *sequence, const struct perfetto_gpus *gpus,
-			uint32_t number);
-int perfetto_put_events(struct sequence *sequence, const struct perfetto_gpus *gpus,
-			uint32_t number);
+int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus);
+int perfetto_put_stages(struct sequence *sequence, const struct gpus *gpus, uint32_t number);
+int perfetto_put_events(struct sequence *sequence, const struct gpus *gpus, uint32_t number);
 int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form);
 
 #endif

@@ -190,8 +190,7 @@ static void put_contexts(struct gpu *gpu)
 	sequence_packet_end(gpu->sequence);
 }
 
-int perfetto_put_stages(struct sequence *sequence, const struct perfetto_gpus *gpus,
-			uint32_t number)
+int perfetto_put_stages(struct sequence *sequence, const struct gpus *gpus, uint32_t number)
 {
 	const struct trace *trace = sequence->trace;
 	struct gpu gpu = {
@@ -211,7 +210,7 @@ int perfetto_put_stages(struct sequence *sequence, const struct perfetto_gpus *g
 	sequence_start(sequence);
 	put_contexts(&gpu);
 	for (uint32_t row = 0; row < trace->activities_count && !sequence->error; row++) {
-		if (perfetto_gpus_find(gpus, &trace->activities[row]) == number)
+		if (gpus_find(gpus, trace->activities[row].agent) == number)
 			put_activity(&gpu, row);
 	}
 	perfetto_tracks_release(&gpu.tracks);

@@ -87,6 +87,7 @@ const char *words_scope_kind(enum record_scope_kind kind)
 		[RECORD_SCOPE_ROCTX] = "roctx",
 		[RECORD_SCOPE_RANGE] = "range",
 		[RECORD_SCOPE_MARK] = "mark",
+		[RECORD_SCOPE_STEP] = "step",
 	};
 
 	return PICK(names, kind);

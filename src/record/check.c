@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "record/attribute.h"
+
 /* Where a type keeps the length of its text. */
 enum text_length { TEXT_NONE, TEXT_IN_TAG, TEXT_IN_FIELD };
 
@@ -78,5 +80,8 @@ const char *record_check(const struct record_header *header, uint32_t room)
 		return "record is too short for its type";
 	if (text_bytes(header, shape) > bytes - shape->least_bytes)
 		return "text runs past the end of its record";
+	if (header->type == RECORD_SCOPE &&
+	    !record_attributes_fit((const struct record_scope *)header))
+		return "attributes run past the end of their record";
 	return NULL;
 }

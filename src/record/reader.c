@@ -23,6 +23,7 @@ struct found_chunk {
 	uint32_t sequence;
 	uint32_t end; /* one past the last sound record, in the chunk; 0 = not to be trusted */
 	uint32_t state;
+	uint32_t types; /* 1 << record type each */
 };
 
 /* What was found of one writer, to be held against its lane. */
@@ -156,6 +157,7 @@ static void fill_info(struct spool_reader *r)
 
 	r->info.pid = h->pid;
 	r->info.ppid = h->ppid;
+	r->info.session = h->session;
 	r->info.session_id = h->session_id;
 	r->info.start_ns = h->start_ns;
 	r->info.start_realtime_ns = h->start_realtime_ns;
@@ -171,6 +173,61 @@ static void fill_info(struct spool_reader *r)
 static const struct spool_chunk *chunk_at(const struct spool_reader *r, uint64_t offset)
 {
 	return (const struct spool_chunk *)(r->bytes + offset);
+}
+
+/* ---- records ---- */
+
+static const char *find_record_fault(const struct record_header *header, uint32_t at,
+				     uint32_t limit)
+{
+	if (!header->type)
+		return "record of no type";
+	if (at == SPOOL_CHUNK_HEAD_BYTES && header->type != RECORD_THREAD)
+		return "chunk does not begin with its thread";
+	return record_check(header, limit - at);
+}
+
+/* COUNT is 1, or all ones to take one back. */
+static void count_record(struct spool_reader *r, uint32_t writer,
+			 const struct record_header *header, uint64_t count)
+{
+	enum record_class class;
+
+	if (header->type >= RECORD_TYPE_COUNT) {
+		r->ledger.unknown += count;
+		return;
+	}
+	class = record_class_of(header->type);
+	r->ledger.found[class] += count;
+	r->found[writer].records[class] += count;
+}
+
+/* In an open chunk a zero header is the end; in a finished one the records reach exactly to its
+ * used length. */
+static void check_records(struct spool_reader *r, struct found_chunk *found)
+{
+	const struct spool_chunk *chunk = chunk_at(r, found->offset);
+	bool open = found->state == SPOOL_CHUNK_OPEN;
+	uint32_t limit = open ? SPOOL_CHUNK_BYTES : chunk->used_bytes;
+
+	while (found->end < limit) {
+		const struct record_header *header =
+			(const struct record_header *)((const char *)chunk + found->end);
+		const char *fault;
+
+		if (!header->type && open)
+			break;
+		fault = find_record_fault(header, found->end, limit);
+		if (fault) {
+			add_damage(r, SPOOL_DAMAGE_RECORD, found->writer,
+				   found->offset + found->end, 1, fault);
+			break;
+		}
+		count_record(r, found->writer, header, 1);
+		if (header->type < RECORD_TYPE_COUNT)
+			found->types |= 1u << header->type;
+		found->end += header->words * 8u;
+	}
 }
 
 /* Never taken; or taken by a thread that was killed before the label's last store. */
@@ -220,13 +277,17 @@ static void find_chunk(struct spool_reader *r, uint64_t offset)
 		add_damage(r, SPOOL_DAMAGE_CHUNK_SUM, chunk->writer, offset, 1, NULL);
 		trusted = false;
 	}
-	r->chunks[r->chunk_count++] = (struct found_chunk){
+	r->chunks[r->chunk_count] = (struct found_chunk){
 		.offset = offset,
 		.writer = chunk->writer,
 		.sequence = chunk->sequence,
 		.end = trusted ? SPOOL_CHUNK_HEAD_BYTES : 0,
 		.state = state,
 	};
+	/* Right away: its bytes are at hand. */
+	if (trusted)
+		check_records(r, &r->chunks[r->chunk_count]);
+	r->chunk_count++;
 }
 
 /* The file's pages come back by themselves when they are read again. */
@@ -270,6 +331,19 @@ static int compare_chunks(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
+static void uncount_chunk(struct spool_reader *r, const struct found_chunk *found)
+{
+	const char *chunk = (const char *)chunk_at(r, found->offset);
+	uint32_t at = SPOOL_CHUNK_HEAD_BYTES;
+
+	while (at < found->end) {
+		const struct record_header *header = (const struct record_header *)(chunk + at);
+
+		count_record(r, found->writer, header, UINT64_MAX);
+		at += header->words * 8u;
+	}
+}
+
 static void drop_duplicates(struct spool_reader *r)
 {
 	struct found_chunk *chunks = r->chunks;
@@ -280,11 +354,14 @@ static void drop_duplicates(struct spool_reader *r)
 		const struct found_chunk *before = kept ? &chunks[kept - 1] : NULL;
 
 		if (before && before->writer == chunk->writer &&
-		    before->sequence == chunk->sequence)
+		    before->sequence == chunk->sequence) {
 			add_damage(r, SPOOL_DAMAGE_DUPLICATE, chunk->writer, chunk->offset, 1,
 				   NULL);
-		else
+			uncount_chunk(r, chunk);
+		} else {
+			r->ledger.chunks_read += chunk->end != 0;
 			chunks[kept++] = *chunk;
+		}
 	}
 	r->chunk_count = kept;
 }
@@ -327,58 +404,6 @@ static void check_sequences(struct spool_reader *r)
 	}
 }
 
-/* ---- records ---- */
-
-static const char *find_record_fault(const struct record_header *header, uint32_t at,
-				     uint32_t limit)
-{
-	if (!header->type)
-		return "record of no type";
-	if (at == SPOOL_CHUNK_HEAD_BYTES && header->type != RECORD_THREAD)
-		return "chunk does not begin with its thread";
-	return record_check(header, limit - at);
-}
-
-static void count_record(struct spool_reader *r, uint32_t writer,
-			 const struct record_header *header)
-{
-	enum record_class class;
-
-	if (header->type >= RECORD_TYPE_COUNT) {
-		r->ledger.unknown++;
-		return;
-	}
-	class = record_class_of(header->type);
-	r->ledger.found[class]++;
-	r->found[writer].records[class]++;
-}
-
-/* In an open chunk a zero header is the end; in a finished one the records reach exactly to its
- * used length. */
-static void check_records(struct spool_reader *r, struct found_chunk *found)
-{
-	const struct spool_chunk *chunk = chunk_at(r, found->offset);
-	bool open = found->state == SPOOL_CHUNK_OPEN;
-	uint32_t limit = open ? SPOOL_CHUNK_BYTES : chunk->used_bytes;
-
-	while (found->end < limit) {
-		const struct record_header *header =
-			(const struct record_header *)((const char *)chunk + found->end);
-		const char *fault;
-
-		if (!header->type && open)
-			break;
-		fault = find_record_fault(header, found->end, limit);
-		if (fault) {
-			add_damage(r, SPOOL_DAMAGE_RECORD, found->writer,
-				   found->offset + found->end, 1, fault);
-			break;
-		}
-		count_record(r, found->writer, header);
-		found->end += header->words * 8u;
-	}
-}
-
 static int compare_offsets(const void *a, const void *b, void *context)
 {
 	const struct found_chunk *chunks = context;
@@ -397,31 +422,6 @@ static int order_by_offset(struct spool_reader *r)
 		r->file_order[i] = i;
 	qsort_r(r->file_order, r->chunk_count, sizeof(*r->file_order), compare_offsets, r->chunks);
 	return 0;
-}
-
-/* What was read before place AT in the file's order, a step at a time. */
-static void give_back_before(const struct spool_reader *r, size_t at)
-{
-	uint64_t first, last;
-
-	if (at == 0 || at % KEEP_CHUNKS)
-		return;
-	first = r->chunks[r->file_order[at - KEEP_CHUNKS]].offset;
-	last = r->chunks[r->file_order[at - 1]].offset;
-	give_back(r, first, last - first + SPOOL_CHUNK_BYTES);
-}
-
-static void check_all_records(struct spool_reader *r)
-{
-	for (size_t i = 0; i < r->chunk_count; i++) {
-		struct found_chunk *chunk = &r->chunks[r->file_order[i]];
-
-		give_back_before(r, i);
-		if (!chunk->end)
-			continue;
-		check_records(r, chunk);
-		r->ledger.chunks_read++;
-	}
 }
 
 /* ---- ledger ---- */
@@ -502,7 +502,6 @@ static int read_chunks(struct spool_reader *r)
 	err = order_by_offset(r);
 	if (err)
 		return err;
-	check_all_records(r);
 	close_ledger(r);
 	return 0;
 }
@@ -676,35 +675,18 @@ void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *r
 	};
 }
 
-void spool_cursor_init_file(struct spool_cursor *cursor, const struct spool_reader *r)
-{
-	*cursor = (struct spool_cursor){
-		.reader = r,
-		.order = r->file_order,
-		.chunks_end = r->chunk_count,
-		.at = SPOOL_CHUNK_HEAD_BYTES,
-	};
-}
-
-static size_t chunk_of(const struct spool_cursor *cursor)
-{
-	return cursor->order ? cursor->order[cursor->chunk] : cursor->chunk;
-}
-
 static const struct record_header *next_header(struct spool_cursor *cursor)
 {
 	const struct spool_reader *r = cursor->reader;
 
 	while (cursor->chunk < cursor->chunks_end) {
-		const struct found_chunk *chunk = &r->chunks[chunk_of(cursor)];
+		const struct found_chunk *chunk = &r->chunks[cursor->chunk];
 
 		if (cursor->at < chunk->end)
 			return (const struct record_header *)(r->bytes + chunk->offset +
 							      cursor->at);
 		cursor->chunk++;
 		cursor->at = SPOOL_CHUNK_HEAD_BYTES;
-		if (cursor->order)
-			give_back_before(r, cursor->chunk);
 	}
 	return NULL;
 }
@@ -714,8 +696,7 @@ bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_rec
 	const struct record_header *header;
 
 	while ((header = next_header(cursor))) {
-		size_t number = chunk_of(cursor);
-		const struct found_chunk *chunk = &cursor->reader->chunks[number];
+		const struct found_chunk *chunk = &cursor->reader->chunks[cursor->chunk];
 		uint64_t offset = chunk->offset + cursor->at;
 
 		cursor->at += header->words * 8u;
@@ -729,10 +710,61 @@ bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_rec
 			.bytes = header->words * 8u,
 			.tid = cursor->tid,
 			.writer = chunk->writer,
-			.chunk = (uint32_t)number,
 			.offset = offset,
 		};
 		return true;
 	}
 	return false;
+}
+
+/* ---- chunks ---- */
+
+uint32_t spool_reader_chunk_count(const struct spool_reader *r)
+{
+	return (uint32_t)r->chunk_count;
+}
+
+uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place)
+{
+	return r->file_order[place];
+}
+
+/* What was read before PLACE in the file's order, a step at a time. */
+static void give_back_before(const struct spool_reader *r, uint32_t place)
+{
+	uint64_t first, last;
+
+	if (place == 0 || place % KEEP_CHUNKS)
+		return;
+	first = r->chunks[r->file_order[place - KEEP_CHUNKS]].offset;
+	last = r->chunks[r->file_order[place - 1]].offset;
+	give_back(r, first, last - first + SPOOL_CHUNK_BYTES);
+}
+
+bool spool_reader_next_chunk(const struct spool_reader *r, uint32_t *place, uint32_t *ret_chunk)
+{
+	give_back_before(r, *place);
+	if (*place == r->chunk_count)
+		return false;
+	*ret_chunk = r->file_order[(*place)++];
+	return true;
+}
+
+void spool_reader_stretch(const struct spool_reader *r, uint32_t chunk,
+			  struct spool_stretch *ret_stretch)
+{
+	const struct found_chunk *found = &r->chunks[chunk];
+	const struct spool_chunk *at = chunk_at(r, found->offset);
+
+	*ret_stretch = (struct spool_stretch){
+		.writer = found->writer,
+		.types = found->types,
+		.records = at->records,
+		.bytes = found->end ? found->end - SPOOL_CHUNK_HEAD_BYTES : 0,
+	};
+}
+
+void spool_reader_forget(const struct spool_reader *r, uint32_t chunk)
+{
+	give_back(r, r->chunks[chunk].offset, SPOOL_CHUNK_BYTES);
 }

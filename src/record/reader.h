@@ -18,9 +18,9 @@
  *	spool_reader_close(reader);
  *
  * Threading: a reader does not change after it was opened; several threads may have cursors.
- * Cost: opening reads the whole file once; memory is 32 bytes a chunk. Pages of a mapped file are
- * given back behind the opening and behind a cursor that goes through all of it, so that a file of
- * any size takes a few MB of resident memory. */
+ * Cost: opening reads the whole file once; memory is 40 bytes a chunk. Pages of a mapped file are
+ * given back behind the opening and behind spool_reader_next_chunk, so that a file of any size takes a
+ * few MB of resident memory. */
 #ifndef DAGTAP_RECORD_READER_H
 #define DAGTAP_RECORD_READER_H
 
@@ -50,6 +50,7 @@ struct spool_info {
 	bool closed; /* false: truncated, the process was killed or is still running */
 	uint32_t pid;
 	uint32_t ppid;
+	uint32_t session; /* recordings that the process has made before */
 	uint64_t session_id;
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
@@ -86,7 +87,8 @@ const struct spool_ledger *spool_reader_ledger(const struct spool_reader *reader
 	X(RECORD, "record makes no sense")                                                         \
 	X(MISSING, "chunk is missing")                                                             \
 	X(DUPLICATE, "two chunks claim the same place")                                            \
-	X(COUNTS, "counts do not add up")
+	X(COUNTS, "counts do not add up")                                                          \
+	X(BLOCK, "packed block is damaged") /* of a .dagtap: offset and the like are of that file */
 
 enum spool_damage_kind {
 #define X(name, text) SPOOL_DAMAGE_##name,
@@ -121,13 +123,11 @@ struct spool_record {
 	uint32_t bytes;			    /* of the whole record */
 	uint32_t tid;			    /* whose it is, by the THREAD record before it */
 	uint32_t writer;
-	uint32_t chunk; /* ascends by (writer, order of writing) */
 	uint64_t offset;
 };
 
 struct spool_cursor {
 	const struct spool_reader *reader;
-	const uint32_t *order; /* of chunks; NULL: as numbered */
 	size_t chunk;
 	size_t chunks_end;
 	uint32_t at; /* in the chunk */
@@ -138,10 +138,31 @@ struct spool_cursor {
 void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *reader,
 		       uint32_t writer);
 
-/* All records, chunk by chunk as they lie in the file: nearly in the order of time, and the way that
- * touches memory once. */
-void spool_cursor_init_file(struct spool_cursor *cursor, const struct spool_reader *reader);
-
 bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_record);
+
+/* The chunks themselves, for whoever reads records wholesale: numbered by (writer, time of writing). */
+uint32_t spool_reader_chunk_count(const struct spool_reader *reader);
+
+/* The number of the chunk at PLACE (from 0) among those in the file. */
+uint32_t spool_reader_chunk_in_file(const struct spool_reader *reader, uint32_t place);
+
+/* The sound records of a chunk, one after the other; the first is a THREAD. Those of types that this
+ * program does not know are among them. */
+struct spool_stretch {
+	uint32_t writer;
+	uint32_t types; /* that are in it: 1 << record type each, of those that are known */
+	const void *records;
+	size_t bytes; /* 0: nothing in it can be trusted */
+};
+void spool_reader_stretch(const struct spool_reader *reader, uint32_t chunk,
+			  struct spool_stretch *ret_stretch);
+
+/* All chunks as they lie in the file: nearly in the order of time, and the way that touches memory once.
+ * *PLACE starts with 0. False: no more. Pages of chunks that were passed are given back now and then. */
+bool spool_reader_next_chunk(const struct spool_reader *reader, uint32_t *place,
+			     uint32_t *ret_chunk);
+
+/* Gives the chunk's pages back; they are read again when somebody looks. */
+void spool_reader_forget(const struct spool_reader *reader, uint32_t chunk);
 
 #endif

@@ -129,7 +129,10 @@ struct record_kernel {
 	uint32_t group_bytes;
 	uint32_t private_bytes;
 	uint32_t name_bytes;
-	char name[]; /* without ".kd" */
+	/* From the code object's kernel descriptor; both 0: it could not be read. */
+	uint32_t rsrc1;	     /* compute_pgm_rsrc1: how many registers a work-item has */
+	uint32_t properties; /* kernel_code_properties: how wide a wave is */
+	char name[];	     /* without ".kd" */
 };
 
 struct record_kernel_gone {
@@ -173,7 +176,7 @@ struct record_queue {
 struct record_queue_count {
 	struct record_header header; /* tag: queue id */
 	uint64_t ns;
-	uint64_t write_index; /* the device's own write_dispatch_id */
+	uint64_t write_index; /* the runtime's own index, from where the recording began */
 	uint64_t dispatches;
 	uint64_t barriers;
 	uint64_t others;
@@ -300,7 +303,11 @@ enum record_scope_kind {
 	RECORD_SCOPE_ROCTX,	 /* the same */
 	RECORD_SCOPE_RANGE,	 /* roctxRangeStart: no nesting, may end on another thread */
 	RECORD_SCOPE_MARK,	 /* an instant */
+	RECORD_SCOPE_STEP,	 /* nested like the first two; which one: RECORD_STEP_KEY */
 };
+
+/* The attribute of a step that holds its number, an int64. */
+#define RECORD_STEP_KEY "step_num"
 
 /* scope id: thread number << 48 | counter (dagtap/annotate.h). */
 struct record_scope {
@@ -309,7 +316,30 @@ struct record_scope {
 	uint64_t parent; /* 0 = root */
 	uint64_t ns;
 	uint64_t text_bytes;
-	char text[];
+	char text[]; /* padded to 8 bytes, then struct record_attribute to the end */
+};
+
+#define RECORD_ATTRIBUTE_KINDS(X)                                                                  \
+	X(INT64, "int64")                                                                          \
+	X(UINT64, "uint64")                                                                        \
+	X(DOUBLE, "double")                                                                        \
+	X(TEXT, "text")
+
+enum record_attribute_kind {
+	RECORD_ATTRIBUTE_NONE,
+#define X(name, text) RECORD_ATTRIBUTE_##name,
+	RECORD_ATTRIBUTE_KINDS(X)
+#undef X
+		RECORD_ATTRIBUTE_KIND_COUNT
+};
+
+/* Part of a SCOPE record (record/attribute.h goes from one to the next). */
+struct record_attribute {
+	uint16_t kind;
+	uint16_t key_bytes;
+	uint32_t text_bytes;
+	uint64_t value; /* a number's bits */
+	char bytes[];	/* the key, then the text; padded to 8 bytes */
 };
 
 struct record_scope_end {

@@ -61,7 +61,7 @@ struct spool_header {
 	uint32_t cause_count;
 	uint32_t pid;
 	uint32_t ppid;
-	uint32_t reserved;
+	uint32_t session;
 	uint64_t chunk_offset;
 	uint64_t session_id;
 	uint64_t start_ns;

@@ -399,7 +399,7 @@ static size_t read_proc(const char *path, char *buffer, size_t size)
 	return filled;
 }
 
-static void fill_header(struct spooler *s)
+static void fill_header(struct spooler *s, uint32_t session)
 {
 	struct spool_header *header = s->header;
 
@@ -413,6 +413,7 @@ static void fill_header(struct spooler *s)
 	header->cause_count = SPOOL_CAUSE_COUNT;
 	header->pid = (uint32_t)getpid();
 	header->ppid = (uint32_t)getppid();
+	header->session = session;
 	header->chunk_offset = SPOOL_CHUNK_OFFSET;
 	header->start_ns = clock_now_ns();
 	header->start_realtime_ns = clock_read_ns(CLOCK_REALTIME);
@@ -502,7 +503,7 @@ static int make_first_ring(struct spooler *s)
 	return err;
 }
 
-static int open_file(struct spooler *s, const char *folder)
+static int open_file(struct spooler *s, const char *folder, uint32_t session)
 {
 	void *memory;
 	int err = spool_map_create(&s->map, folder);
@@ -514,14 +515,15 @@ static int open_file(struct spooler *s, const char *folder)
 		return err;
 	s->header = memory;
 	s->lanes = (struct spool_lane *)((char *)memory + SPOOL_HEADER_BYTES);
-	fill_header(s);
+	fill_header(s, session);
 	err = make_first_ring(s);
 	if (err)
 		return err;
 	return spool_map_publish(&s->map);
 }
 
-int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_spooler)
+int spooler_open(const char *folder, uint64_t ring_bytes, uint32_t session,
+		 struct spooler **ret_spooler)
 {
 	struct spooler *s = map_spooler(ring_bytes);
 	int err;
@@ -530,7 +532,7 @@ int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_s
 		return -ENOMEM;
 	err = map_writers(s);
 	if (!err)
-		err = open_file(s, folder);
+		err = open_file(s, folder, session);
 	if (err) {
 		spool_map_discard(&s->map);
 		spooler_release(s);

@@ -22,8 +22,11 @@
 struct spooler;
 
 /* Makes `<folder>/<pid>.<ns>.spool` with SPOOLER_FIRST_BYTES of chunks in memory and three times as many
- * mapped. As many are kept ready as half a second uses up, SPOOLER_FIRST_BYTES at least, RING_BYTES (brought into the bounds above) at most. Fails without leaving a file. */
-int spooler_open(const char *folder, uint64_t ring_bytes, struct spooler **ret_spooler);
+ * mapped. As many are kept ready as half a second uses up, SPOOLER_FIRST_BYTES at least, RING_BYTES (brought
+ * into the bounds above) at most. SESSION: recordings that this process has made before. Fails without
+ * leaving a file. */
+int spooler_open(const char *folder, uint64_t ring_bytes, uint32_t session,
+		 struct spooler **ret_spooler);
 
 /* Makes chunks ready, then seals full ones. Returns how many it found taken or sealed, 0 = nothing goes
  * on, or the negative errno that keeps new chunks from being made (no space, file too large): writers

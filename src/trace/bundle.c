@@ -42,10 +42,10 @@ static int check_header(const struct input *in, struct bundle_header *ret_header
 	    header.header_checksum)
 		return dagtap_error_at(in->error, -EINVAL, in->name, 0,
 				       "header is damaged (checksum)");
-	if (header.version != BUNDLE_VERSION)
+	if (header.version < BUNDLE_VERSION_OLDEST || header.version > BUNDLE_VERSION)
 		return dagtap_error_at(in->error, -ENOTSUP, in->name, 8,
-				       "container version %u, this dagtap reads %d", header.version,
-				       BUNDLE_VERSION);
+				       "container version %u, this dagtap reads %d to %d",
+				       header.version, BUNDLE_VERSION_OLDEST, BUNDLE_VERSION);
 	if (header.file_bytes > in->size)
 		return dagtap_error_at(in->error, -EINVAL, in->name, in->size,
 				       "cut off here: the header says %" PRIu64 " bytes",
@@ -75,6 +75,17 @@ static int check_index(const struct input *in, const struct bundle_header *heade
 	return 0;
 }
 
+/* Of a section that has its own sums, the end of which only its reader finds. */
+static int check_padding(const struct input *in, const struct bundle_entry *entry)
+{
+	for (uint64_t i = entry->bytes; i < entry->stored_bytes; i++) {
+		if (in->bytes[entry->offset + i])
+			return dagtap_error_at(in->error, -EINVAL, in->name, entry->offset + i,
+					       "bytes that belong to no section");
+	}
+	return 0;
+}
+
 static int check_section(const struct input *in, const struct bundle_entry *entry, uint64_t offset,
 			 uint64_t limit)
 {
@@ -83,6 +94,8 @@ static int check_section(const struct input *in, const struct bundle_entry *entr
 	    entry->stored_bytes - entry->bytes >= BUNDLE_ALIGN)
 		return dagtap_error_at(in->error, -EINVAL, in->name, offset,
 				       "a section's place in the index is wrong");
+	if (entry->type == BUNDLE_PACKED)
+		return check_padding(in, entry);
 	if (XXH3_64bits(in->bytes + offset, entry->stored_bytes) != entry->checksum)
 		return dagtap_error_at(in->error, -EINVAL, in->name, offset,
 				       "section is damaged (checksum over %" PRIu64 " bytes)",
@@ -111,6 +124,7 @@ static int read_sections(const struct input *in, const struct bundle_header *hea
 			.pid = entry.pid,
 			.bytes = in->bytes + offset,
 			.size = entry.bytes,
+			.offset = offset,
 		};
 		offset += entry.stored_bytes;
 	}

@@ -1,7 +1,7 @@
 /* The .dagtap container (docs/format/dagtap.md): one recording in one file.
  *
- * Reading checks every byte of the file against its checksums before anything is used; contents
- * stay valid until bundle_close. Writing goes to a temporary name; bundle_finish gives it the
+ * Reading checks the file against its checksums before anything is used, but for what lies in PACKED
+ * sections, which have their own (trace/pack.h); contents stay valid until bundle_close. Writing goes to a temporary name; bundle_finish gives it the
  * final one. One bundle belongs to one thread at a time. */
 #ifndef DAGTAP_TRACE_BUNDLE_H
 #define DAGTAP_TRACE_BUNDLE_H
@@ -16,15 +16,16 @@
 	"\x89"                                                                                     \
 	"DAGTAP\n"
 #define BUNDLE_MAGIC_BYTES 8
-#define BUNDLE_VERSION	   1
+#define BUNDLE_VERSION	   2
 
-enum bundle_type { BUNDLE_META = 1, BUNDLE_SPOOL };
+enum bundle_type { BUNDLE_META = 1, BUNDLE_SPOOL, BUNDLE_PACKED };
 
 struct bundle_section {
 	uint32_t type; /* enum bundle_type, or one that only a later version knows */
 	uint32_t pid;
 	const uint8_t *bytes;
 	uint64_t size;
+	uint64_t offset; /* in the file */
 };
 
 struct bundle_meta {
@@ -65,6 +66,13 @@ int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta
 		    struct dagtap_error *error);
 int bundle_put_spool(struct bundle_writer *writer, uint32_t pid, const void *bytes, uint64_t size,
 		     struct dagtap_error *error);
+
+/* A section in pieces: begin, any number of appends, end. */
+int bundle_begin_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
+			 struct dagtap_error *error);
+int bundle_append(struct bundle_writer *writer, const void *bytes, uint64_t size,
+		  struct dagtap_error *error);
+int bundle_end_section(struct bundle_writer *writer, struct dagtap_error *error);
 
 /* Completes the file under its final name; frees the writer in any case. */
 int bundle_finish(struct bundle_writer *writer, struct dagtap_error *error);

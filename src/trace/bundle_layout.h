@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUNDLE_ALIGN	   64
-#define BUNDLE_SECTION_MAX 65536
+#define BUNDLE_ALIGN	      64
+#define BUNDLE_SECTION_MAX    65536
+#define BUNDLE_VERSION_OLDEST 1
 
 struct bundle_header {
 	uint8_t magic[8];

@@ -16,8 +16,9 @@ struct bundle_writer {
 	struct replacement file;
 	int fd;
 	uint64_t offset;
-	struct bundle_entry *entries;
+	struct bundle_entry *entries; /* the last may be of a section that has not ended */
 	uint32_t entry_count;
+	XXH3_state_t *sum; /* of that section */
 };
 
 static int fail(const struct bundle_writer *writer, int code, struct dagtap_error *error)
@@ -35,8 +36,11 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 	if (!writer)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	writer->offset = sizeof(struct bundle_header);
-	result = replace_begin(&writer->file, path, force, &writer->fd, error);
+	writer->sum = XXH3_createState();
+	result = writer->sum ? replace_begin(&writer->file, path, force, &writer->fd, error)
+			     : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	if (result < 0) {
+		XXH3_freeState(writer->sum);
 		free(writer);
 		return result;
 	}
@@ -47,6 +51,7 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 static void bundle_writer_release(struct bundle_writer *writer)
 {
 	close(writer->fd);
+	XXH3_freeState(writer->sum);
 	free(writer->entries);
 	free(writer);
 }
@@ -77,43 +82,67 @@ static int write_at(int fd, const void *bytes, uint64_t size, uint64_t offset)
 	return 0;
 }
 
-static int put_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
-		       const void *bytes, uint64_t size, struct dagtap_error *error)
+int bundle_begin_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
+			 struct dagtap_error *error)
 {
-	static const uint8_t zeros[BUNDLE_ALIGN];
-	uint64_t padding = -size % BUNDLE_ALIGN;
 	struct bundle_entry *entries;
-	XXH3_state_t *state = XXH3_createState();
-	uint64_t checksum;
-	int result;
 
+	if (writer->entry_count == BUNDLE_SECTION_MAX)
+		return fail(writer, -E2BIG, error);
 	entries = reallocarray(writer->entries, writer->entry_count + 1, sizeof(*entries));
-	if (entries)
-		writer->entries = entries;
-	if (!state || !entries || writer->entry_count == BUNDLE_SECTION_MAX) {
-		XXH3_freeState(state);
-		return fail(writer, entries && state ? -E2BIG : -ENOMEM, error);
-	}
-	XXH3_64bits_reset(state);
-	XXH3_64bits_update(state, bytes, size);
-	XXH3_64bits_update(state, zeros, padding);
-	checksum = XXH3_64bits_digest(state);
-	XXH3_freeState(state);
-	result = write_at(writer->fd, bytes, size, writer->offset);
-	if (result == 0)
-		result = write_at(writer->fd, zeros, padding, writer->offset + size);
-	if (result < 0)
-		return fail(writer, result, error);
+	if (!entries)
+		return fail(writer, -ENOMEM, error);
+	writer->entries = entries;
 	writer->entries[writer->entry_count++] = (struct bundle_entry){
 		.type = type,
 		.pid = pid,
 		.offset = writer->offset,
-		.bytes = size,
-		.stored_bytes = size + padding,
-		.checksum = checksum,
 	};
-	writer->offset += size + padding;
+	XXH3_64bits_reset(writer->sum);
 	return 0;
+}
+
+static int append(struct bundle_writer *writer, const void *bytes, uint64_t size,
+		  struct dagtap_error *error)
+{
+	int result = write_at(writer->fd, bytes, size, writer->offset);
+
+	if (result < 0)
+		return fail(writer, result, error);
+	XXH3_64bits_update(writer->sum, bytes, size);
+	writer->offset += size;
+	return 0;
+}
+
+int bundle_append(struct bundle_writer *writer, const void *bytes, uint64_t size,
+		  struct dagtap_error *error)
+{
+	writer->entries[writer->entry_count - 1].bytes += size;
+	return append(writer, bytes, size, error);
+}
+
+int bundle_end_section(struct bundle_writer *writer, struct dagtap_error *error)
+{
+	static const uint8_t zeros[BUNDLE_ALIGN];
+	struct bundle_entry *entry = &writer->entries[writer->entry_count - 1];
+	int result = append(writer, zeros, -entry->bytes % BUNDLE_ALIGN, error);
+
+	if (result < 0)
+		return result;
+	entry->stored_bytes = writer->offset - entry->offset;
+	if (entry->type != BUNDLE_PACKED)
+		entry->checksum = XXH3_64bits_digest(writer->sum);
+	return 0;
+}
+
+static int put_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
+		       const void *bytes, uint64_t size, struct dagtap_error *error)
+{
+	int result = bundle_begin_section(writer, type, pid, error);
+
+	if (result == 0)
+		result = bundle_append(writer, bytes, size, error);
+	return result == 0 ? bundle_end_section(writer, error) : result;
 }
 
 static void put_escaped(FILE *out, const char *key, const char *value)

@@ -7,7 +7,30 @@
 
 #include "trace/table.h"
 
-#define UNKNOWN_OP UINT32_MAX
+#define UNKNOWN_OP  UINT32_MAX
+#define OPS_INDEXED 4096
+
+/* What is to be known of an op to fill a call. */
+struct call_api {
+	uint32_t api; /* index into apis, TRACE_NONE = not looked up */
+	uint32_t arg_words;
+	struct stream_api stream;
+	bool keeps_args;
+};
+
+struct call_fill {
+	struct process_load *load;
+	uint64_t *is_filled; /* a bit a row */
+	uint64_t count;	     /* of records */
+	uint64_t word_room;
+	uint32_t unknown_api; /* TRACE_NONE until it is needed */
+	struct fill_thread thread;
+	struct idset_last cid, scope;
+	const struct call_api *api; /* of the present call */
+	struct call_api *apis;	    /* by op, up to op_count */
+	uint32_t op_count;
+	struct call_api other; /* of an op beyond */
+};
 
 static uint32_t find_api(const struct process_load *load, uint32_t op)
 {
@@ -24,29 +47,29 @@ static uint32_t find_api(const struct process_load *load, uint32_t op)
 	return low < load->trace->apis_count && load->trace->apis[low].op == op ? low : TRACE_NONE;
 }
 
-int calls_load(struct process_load *load)
+static int init_fill(struct call_fill *fill, struct process_load *load)
 {
-	uint32_t count = load->cids.count;
+	const struct trace *trace = load->trace;
+	uint32_t last =
+		trace->apis_count > load->first.apis ? trace->apis[trace->apis_count - 1].op : 0;
 
-	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
-	if (!load->stream_handles || !trace_reserve(load->trace, calls, count))
-		return -ENOMEM;
-	return stream_apis_load(load);
-}
-
-int call_fill_init(struct call_fill *fill, struct process_load *load)
-{
 	*fill = (struct call_fill){
 		.load = load,
 		.is_filled = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t)),
 		.unknown_api = TRACE_NONE,
+		.op_count = last < OPS_INDEXED ? last + 1 : OPS_INDEXED,
 	};
-	return fill->is_filled ? 0 : -ENOMEM;
+	fill->apis = calloc(fill->op_count, sizeof(*fill->apis));
+	if (!fill->is_filled || !fill->apis)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < fill->op_count; i++)
+		fill->apis[i].api = TRACE_NONE;
+	return 0;
 }
 
 /* A call whose number has no name (its META record was dropped) still gets a row to point at: one
  * for all of them, behind the others. */
-static int use_unknown_api(struct call_fill *fill)
+static int use_unknown_api(struct call_fill *fill, struct call_api *api)
 {
 	struct process_load *load = fill->load;
 	struct trace_api *row;
@@ -63,26 +86,32 @@ static int use_unknown_api(struct call_fill *fill)
 		};
 		fill->unknown_api = load->trace->apis_count - 1;
 	}
-	fill->api = fill->unknown_api;
-	fill->stream = (struct stream_api){0};
-	fill->keeps_args = false;
+	*api = (struct call_api){.api = fill->unknown_api};
 	return 0;
 }
 
-/* Calls of one API often follow each other. */
-static int use_api(struct call_fill *fill, uint32_t op)
+static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api)
 {
 	struct process_load *load = fill->load;
+	uint32_t row = find_api(load, op);
 
-	fill->has_api = true;
-	fill->op = op;
-	fill->api = find_api(load, op);
-	if (fill->api == TRACE_NONE || op == UNKNOWN_OP)
-		return use_unknown_api(fill);
-	fill->stream = load->stream_apis[fill->api - load->first.apis];
-	fill->keeps_args = load->trace->apis[fill->api].arg_words &&
-			   (!load->is_brief || fill->stream.is_needed);
+	if (row == TRACE_NONE || op == UNKNOWN_OP)
+		return use_unknown_api(fill, api);
+	*api = (struct call_api){
+		.api = row,
+		.arg_words = load->trace->apis[row].arg_words,
+		.stream = load->stream_apis[row - load->first.apis],
+	};
+	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
+}
+
+static int use_api(struct call_fill *fill, uint32_t op)
+{
+	struct call_api *api = op < fill->op_count ? &fill->apis[op] : &fill->other;
+
+	fill->api = api;
+	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, op, api) : 0;
 }
 
 /* Room for words doubles: how many there will be shows only in the end. */
@@ -90,7 +119,7 @@ static int keep_args(struct call_fill *fill, const struct record_api *record,
 		     struct trace_call *call)
 {
 	struct trace *trace = fill->load->trace;
-	uint32_t words = trace->apis[fill->api].arg_words;
+	uint32_t words = fill->api->arg_words;
 	uint64_t total = (uint64_t)trace->words_count + words;
 
 	if (record->header.words - sizeof(*record) / 8 < words)
@@ -114,10 +143,10 @@ static int keep_args(struct call_fill *fill, const struct record_api *record,
 
 static uint64_t stream_handle(const struct call_fill *fill, const struct record_api *record)
 {
-	if (fill->stream.role == STREAM_NONE ||
-	    fill->stream.word >= record->header.words - sizeof(*record) / 8)
+	if (fill->api->stream.role == STREAM_NONE ||
+	    fill->api->stream.word >= record->header.words - sizeof(*record) / 8)
 		return STREAM_HANDLE_NONE;
-	return record->args[fill->stream.word];
+	return record->args[fill->api->stream.word];
 }
 
 /* Of several records with one id the call that began first counts, whichever came first. */
@@ -136,42 +165,100 @@ static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_
 	return call->end_ns <= (int64_t)record->end_ns;
 }
 
-int call_fill_add(struct call_fill *fill, const struct spool_record *record)
+static int add_call(struct call_fill *fill, const struct record_api *api, uint32_t tid)
 {
-	const struct record_api *api = (const struct record_api *)record->header;
 	struct process_load *load = fill->load;
-	uint32_t rank = idset_find(&load->cids, api->cid, &fill->cid_hint);
+	uint32_t rank = idset_find(&load->cids, api->cid);
 	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
-	uint32_t parent = TRACE_NONE, scope = TRACE_NONE;
+	uint32_t parent = TRACE_NONE, scope;
 
+	if (rank == UINT32_MAX)
+		return -ESTALE;
 	if (is_taken(fill, rank, api))
 		return 0;
-	if ((!fill->has_api || api->header.tag != fill->op) && use_api(fill, api->header.tag) < 0)
+	if (use_api(fill, api->header.tag) < 0)
 		return -ENOMEM;
 	if (api->parent)
-		parent = idset_find(&load->cids, api->parent, &fill->cid_hint);
-	if (api->scope)
-		scope = idset_find(&load->scope_ids, api->scope, &fill->scope_hint);
+		parent = idset_find(&load->cids, api->parent);
+	scope = idset_find_again(&load->scope_ids, api->scope, &fill->scope);
 	*call = (struct trace_call){
 		.cid = api->cid,
 		.begin_ns = (int64_t)api->begin_ns,
 		.end_ns = (int64_t)api->end_ns,
 		.process = load->process,
-		.thread = fill_thread(&fill->thread, load, record->tid),
+		.thread = fill_thread(&fill->thread, load, tid),
 		.parent = parent == UINT32_MAX ? TRACE_NONE : load->first.calls + parent,
 		.scope = scope == UINT32_MAX ? TRACE_NONE : load->first.scopes + scope,
 		.stream = TRACE_NONE,
 		.launch = TRACE_NONE,
 		.activities_expected = api->activities,
-		.api = fill->api,
+		.api = fill->api->api,
 		.arg_first = TRACE_NONE,
 		.result = api->result,
 	};
 	load->stream_handles[rank] = stream_handle(fill, api);
-	return fill->keeps_args ? keep_args(fill, api, call) : 0;
+	return fill->api->keeps_args ? keep_args(fill, api, call) : 0;
 }
 
-void call_fill_release(struct call_fill *fill)
+static void release_fill(struct call_fill *fill)
 {
 	free(fill->is_filled);
+	free(fill->apis);
+}
+
+/* Where each call's activities will be follows from how many each has. */
+static void count_activity(struct call_fill *fill, uint64_t cid)
+{
+	struct process_load *load = fill->load;
+	uint32_t rank = idset_find_again(&load->cids, cid, &fill->cid);
+
+	if (rank != UINT32_MAX)
+		load->activity_counts[rank]++;
+}
+
+static int read_calls(struct call_fill *fill)
+{
+	struct process_load *load = fill->load;
+	const struct record_header *header;
+	struct origin_walk walk;
+	int result = 0;
+
+	origin_walk_init(&walk, load->origin,
+			 ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
+				 ORIGIN_TYPE(RECORD_COPY));
+	while (result == 0 && (header = origin_walk_next(&walk))) {
+		const void *at = header;
+		const struct record_dispatch *dispatch = at;
+		const struct record_copy *copy = at;
+
+		fill->count += header->type == RECORD_API;
+		if (header->type == RECORD_API)
+			result = add_call(fill, at, walk.tid);
+		else if (header->type == RECORD_DISPATCH)
+			count_activity(fill, dispatch->cid);
+		else if (header->type == RECORD_COPY)
+			count_activity(fill, copy->cid);
+	}
+	if (result == 0 && fill->count != load->type_counts[RECORD_API])
+		return -ESTALE;
+	return result < 0 ? result : load->origin->error;
+}
+
+int calls_load(struct process_load *load)
+{
+	uint32_t count = load->cids.count;
+	struct call_fill fill = {.load = load};
+	int result = stream_apis_load(load);
+
+	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
+	load->activity_counts = calloc((size_t)count + 1, sizeof(*load->activity_counts));
+	if (!load->stream_handles || !load->activity_counts ||
+	    !trace_reserve(load->trace, calls, count))
+		result = -ENOMEM;
+	if (result == 0)
+		result = init_fill(&fill, load);
+	if (result == 0)
+		result = read_calls(&fill);
+	release_fill(&fill);
+	return result;
 }

@@ -1,4 +1,4 @@
-/* Inside trace/: filling the rows of calls, record by record in any order. */
+/* Inside trace/: what filling rows of calls and of their activities needs alike. */
 #ifndef DAGTAP_TRACE_CALLS_H
 #define DAGTAP_TRACE_CALLS_H
 
@@ -32,25 +32,5 @@ static inline uint32_t fill_thread(struct fill_thread *last, const struct proces
 		*last = (struct fill_thread){true, tid, load_find_thread(load, tid)};
 	return last->thread;
 }
-
-struct call_fill {
-	struct process_load *load;
-	uint64_t *is_filled; /* a bit a row */
-	uint64_t word_room;
-	uint32_t unknown_api;
-	uint32_t cid_hint, scope_hint;
-	struct fill_thread thread;
-	/* Of the API that came last. */
-	bool has_api;
-	uint32_t op;
-	uint32_t api;
-	struct stream_api stream;
-	bool keeps_args;
-};
-
-/* 0, -ENOMEM, -E2BIG. */
-int call_fill_init(struct call_fill *fill, struct process_load *load);
-int call_fill_add(struct call_fill *fill, const struct spool_record *record);
-void call_fill_release(struct call_fill *fill);
 
 #endif

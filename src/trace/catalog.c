@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/blit.h"
 #include "trace/process.h"
+#include "trace/registers.h"
 #include "trace/table.h"
 
 static uint64_t by_tag(const struct raw *row)
@@ -181,23 +183,57 @@ static int load_apis(struct process_load *load)
 	return 0;
 }
 
+static uint32_t count_registers(const struct process_load *load, const struct record_kernel *record)
+{
+	uint32_t agent = load_find_agent(load, record->agent);
+
+	if (agent == TRACE_NONE)
+		return 0;
+	return registers_of_kernel(load->strings->strings[load->trace->agents[agent].name],
+				   record->rsrc1, record->properties);
+}
+
+/* After the agents, which say how to read a descriptor. */
+static int load_kernels(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_KERNEL];
+
+	if (raw_sort(list, by_tag) < 0)
+		return -ENOMEM;
+	load->kernels = calloc((size_t)list->count + 1, sizeof(*load->kernels));
+	if (!load->kernels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_kernel *record = list->rows[i].record;
+		struct load_kernel *kernel = &load->kernels[load->kernel_count];
+
+		if (load->kernel_count && kernel[-1].id == record->header.tag)
+			continue;
+		kernel->id = record->header.tag;
+		kernel->name = strtab_intern(load->strings, record->name, record->name_bytes);
+		kernel->blit = blit_find(load->strings->strings[kernel->name], &kernel->kind);
+		kernel->registers = count_registers(load, record);
+		load->kernel_count++;
+	}
+	raw_release(list);
+	return 0;
+}
+
 int catalog_load(struct process_load *load)
 {
 	int result;
 
-	load->kernels = load->lists[RECORD_KERNEL];
-	load->lists[RECORD_KERNEL] = (struct raw_list){0};
 	load->functions = load->lists[RECORD_FUNCTION];
 	load->lists[RECORD_FUNCTION] = (struct raw_list){0};
-	result = raw_sort(&load->kernels, by_tag);
-	if (result == 0)
-		result = raw_sort(&load->functions, by_ns_function);
+	result = raw_sort(&load->functions, by_ns_function);
 	if (result == 0)
 		result = raw_sort(&load->functions, by_handle_function);
 	if (result == 0)
 		result = load_threads(load);
 	if (result == 0)
 		result = load_agents(load);
+	if (result == 0)
+		result = load_kernels(load);
 	if (result == 0)
 		result = load_queues(load);
 	return result == 0 ? load_apis(load) : result;

@@ -84,25 +84,31 @@ static bool along_fast(const struct clock_anchor *from, const struct clock_ancho
 	    __builtin_mul_overflow(ticks, to->host_ns - from->host_ns, &product) ||
 	    __builtin_add_overflow(product, span / 2, &product))
 		return false;
-	*ret_ns = product / span + from->host_ns;
-	return *ret_ns <= TIME_LIMIT;
+	return !__builtin_add_overflow(product / span, from->host_ns, ret_ns) &&
+	       *ret_ns <= TIME_LIMIT;
+}
+
+/* On the line through FROM on which SPAN ticks take SPAN_NS. */
+static int64_t on_line(const struct clock_anchor *from, uint64_t span, int64_t span_ns,
+		       uint64_t tick)
+{
+	__int128 product = ((__int128)tick - (__int128)from->tick) * span_ns;
+
+	/* Nearest, so that nothing leans to one side. */
+	product += product < 0 ? -(__int128)(span / 2) : (__int128)(span / 2);
+	product = product / (__int128)span + from->host_ns;
+	if (product > TIME_LIMIT)
+		return TIME_LIMIT;
+	return product < -TIME_LIMIT ? -TIME_LIMIT : (int64_t)product;
 }
 
 static int64_t along(const struct clock_anchor *from, const struct clock_anchor *to, uint64_t tick)
 {
-	__int128 ticks = (__int128)tick - (__int128)from->tick;
-	__int128 span = (__int128)to->tick - (__int128)from->tick;
-	__int128 product = ticks * (to->host_ns - from->host_ns);
 	int64_t ns;
 
 	if (along_fast(from, to, tick, &ns))
 		return ns;
-	/* Nearest, so that nothing leans to one side. */
-	product += product < 0 ? -(span / 2) : span / 2;
-	product = product / span + from->host_ns;
-	if (product > TIME_LIMIT)
-		return TIME_LIMIT;
-	return product < -TIME_LIMIT ? -TIME_LIMIT : (int64_t)product;
+	return on_line(from, to->tick - from->tick, to->host_ns - from->host_ns, tick);
 }
 
 static double largest_residual(const struct clock_fit *fit)
@@ -167,16 +173,8 @@ static uint32_t piece_of(const struct clock_fit *fit, uint64_t tick)
 
 int64_t clock_fit_convert(const struct clock_fit *fit, uint64_t tick, uint32_t *hint)
 {
-	const struct clock_anchor *first = &fit->anchors[0];
-
-	if (fit->count == 1) {
-		struct clock_anchor later = {
-			.tick = first->tick + fit->tick_hz,
-			.host_ns = first->host_ns + NS_PER_SECOND,
-		};
-
-		return along(first, &later, tick);
-	}
+	if (fit->count == 1)
+		return on_line(&fit->anchors[0], fit->tick_hz, NS_PER_SECOND, tick);
 	if (*hint + 1 >= fit->count || tick < fit->anchors[*hint].tick ||
 	    tick >= fit->anchors[*hint + 1].tick)
 		*hint = piece_of(fit, tick);

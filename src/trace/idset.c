@@ -9,16 +9,25 @@
 
 #define PAGE_BITS (IDSET_PAGE_WORDS * 64)
 
+/* Keys of several parts differ in high bits as well. */
+static inline uint32_t mix(uint64_t number)
+{
+	return (uint32_t)(number * 0x9e3779b97f4a7c15ull >> 32);
+}
+
 int idset_add(struct idset *set, uint64_t id)
 {
-	struct idset_page *page = set->page_count ? &set->pages[set->page_count - 1] : NULL;
+	uint64_t number = id / PAGE_BITS;
+	uint32_t *recent = &set->recent[mix(number) % IDSET_RECENT];
+	struct idset_page *page = *recent ? &set->pages[*recent - 1] : NULL;
 
-	/* A page that was left and is met again is started anew; finishing unites the two. */
-	if (!page || page->number != id / PAGE_BITS) {
+	/* A page that is no longer among the recent ones is started anew; finishing unites them. */
+	if (!page || page->number != number) {
 		page = table_add((void **)&set->pages, &set->page_count, sizeof(*page));
 		if (!page)
 			return -ENOMEM;
-		page->number = id / PAGE_BITS;
+		page->number = number;
+		*recent = set->page_count;
 	}
 	page->bits[id % PAGE_BITS / 64] |= 1ull << (id % 64);
 	return 0;
@@ -52,13 +61,44 @@ static void unite(struct idset_page *into, const struct idset_page *page)
 		into->bits[i] |= page->bits[i];
 }
 
-static uint32_t ids_of(const struct idset_page *page)
+/* The compiler's own is a call where the instruction cannot be taken for granted. */
+static inline uint32_t count_bits(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555ull;
+	word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return (uint32_t)(word * 0x0101010101010101ull >> 56);
+}
+
+static uint32_t count_page(struct idset_page *page)
 {
 	uint32_t count = 0;
 
-	for (int i = 0; i < IDSET_PAGE_WORDS; i++)
-		count += (uint32_t)__builtin_popcountll(page->bits[i]);
+	for (int i = 0; i < IDSET_PAGE_WORDS; i++) {
+		page->before_word[i] = (uint16_t)count;
+		count += count_bits(page->bits[i]);
+	}
 	return count;
+}
+
+static int index_pages(struct idset *set)
+{
+	uint32_t slot_count = 16;
+
+	while (slot_count / 2 <= set->page_count)
+		slot_count *= 2;
+	set->slots = calloc(slot_count, sizeof(*set->slots));
+	if (!set->slots)
+		return -ENOMEM;
+	set->slot_mask = slot_count - 1;
+	for (uint32_t i = 0; i < set->page_count; i++) {
+		uint32_t at = mix(set->pages[i].number) & set->slot_mask;
+
+		while (set->slots[at])
+			at = (at + 1) & set->slot_mask;
+		set->slots[at] = i + 1;
+	}
+	return 0;
 }
 
 int idset_finish(struct idset *set)
@@ -77,52 +117,34 @@ int idset_finish(struct idset *set)
 	set->count = 0;
 	for (uint32_t i = 0; i < used; i++) {
 		set->pages[i].before = set->count;
-		set->count += ids_of(&set->pages[i]);
+		set->count += count_page(&set->pages[i]);
 	}
-	return 0;
+	return index_pages(set);
 }
 
 void idset_release(struct idset *set)
 {
 	free(set->pages);
+	free(set->slots);
 	*set = (struct idset){0};
 }
 
-static uint32_t find_page(const struct idset *set, uint64_t number)
-{
-	uint32_t low = 0, high = set->page_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (set->pages[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-uint32_t idset_find(const struct idset *set, uint64_t id, uint32_t *hint)
+uint32_t idset_find(const struct idset *set, uint64_t id)
 {
 	uint64_t number = id / PAGE_BITS;
-	unsigned word = id % PAGE_BITS / 64;
-	const struct idset_page *page;
 	uint64_t bit = 1ull << (id % 64);
-	uint32_t rank;
+	unsigned word = id % PAGE_BITS / 64;
+	uint32_t at = mix(number) & set->slot_mask;
 
-	if (*hint >= set->page_count || set->pages[*hint].number != number) {
-		uint32_t at = find_page(set, number);
+	for (; set->slots[at]; at = (at + 1) & set->slot_mask) {
+		const struct idset_page *page = &set->pages[set->slots[at] - 1];
 
-		if (at == set->page_count || set->pages[at].number != number)
+		if (page->number != number)
+			continue;
+		if (!(page->bits[word] & bit))
 			return UINT32_MAX;
-		*hint = at;
+		return page->before + page->before_word[word] +
+		       count_bits(page->bits[word] & (bit - 1));
 	}
-	page = &set->pages[*hint];
-	if (!(page->bits[word] & bit))
-		return UINT32_MAX;
-	rank = page->before;
-	for (unsigned i = 0; i < word; i++)
-		rank += (uint32_t)__builtin_popcountll(page->bits[i]);
-	return rank + (uint32_t)__builtin_popcountll(page->bits[word] & (bit - 1));
+	return UINT32_MAX;
 }

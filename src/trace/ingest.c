@@ -7,11 +7,11 @@
 #include "trace/table.h"
 
 /* The moment that a record was written at, 0 if it does not say: needed where the spool has no end. */
-static uint64_t moment_of(const struct spool_record *record)
+static uint64_t moment_of(const struct record_header *header)
 {
-	const void *at = record->header;
+	const void *at = header;
 
-	switch (record->type) {
+	switch (header->type) {
 	case RECORD_THREAD:
 		return ((const struct record_thread *)at)->ns;
 	case RECORD_API:
@@ -29,30 +29,25 @@ static uint64_t moment_of(const struct spool_record *record)
 	}
 }
 
-static int list_record(struct process_load *load, const struct spool_record *record)
-{
-	struct raw_list *list = &load->lists[record->type];
-	struct raw *row = table_add((void **)&list->rows, &list->count, sizeof(*row));
-
-	if (!row)
-		return -ENOMEM;
-	*row = (struct raw){record->header, record->tid, record->chunk};
-	return 0;
-}
-
 /* Frequent records leave their ids, the others are listed. */
-static int sort_out(struct process_load *load, const struct spool_record *record)
+static int sort_out(struct process_load *load, const struct record_header *header,
+		    const struct origin_walk *walk)
 {
 	const struct record_dispatch *dispatch;
-	const void *at = record->header;
+	const struct record_barrier *barrier;
+	const void *at = header;
 
-	switch (record->type) {
+	switch (header->type) {
 	case RECORD_API:
 		return idset_add(&load->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;
 		return idset_add(&load->packets.ids,
 				 packet_key(dispatch->header.tag, dispatch->packet_index));
+	case RECORD_BARRIER:
+		barrier = at;
+		return idset_add(&load->barrier_ids,
+				 packet_key(barrier->header.tag, barrier->packet_index));
 	case RECORD_COPY:
 		return idset_add(&load->copies.ids, ((const struct record_copy *)at)->copy_id);
 	case RECORD_DISPATCH_DONE:
@@ -61,27 +56,29 @@ static int sort_out(struct process_load *load, const struct spool_record *record
 	case RECORD_SCOPE:
 		if (idset_add(&load->scope_ids, ((const struct record_scope *)at)->id) < 0)
 			return -ENOMEM;
-		return list_record(load, record);
+		break;
 	default:
-		return list_record(load, record);
+		break;
 	}
+	return raw_add(&load->lists[header->type], header, walk);
 }
 
-static uint64_t by_chunk(const struct raw *row)
+static uint64_t by_order(const struct raw *row)
 {
-	return row->chunk;
+	return row->order;
 }
 
 static int finish_sets(struct process_load *load)
 {
 	if (idset_finish(&load->cids) < 0 || idset_finish(&load->scope_ids) < 0 ||
-	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->copies.ids) < 0)
+	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->barrier_ids) < 0 ||
+	    idset_finish(&load->copies.ids) < 0)
 		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
 		if (load->type_counts[type] >= TRACE_NONE)
 			return -E2BIG;
 		/* Whatever place a chunk has in the file: the same order. */
-		if (raw_sort(&load->lists[type], by_chunk) < 0)
+		if (raw_sort(&load->lists[type], by_order) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -89,19 +86,19 @@ static int finish_sets(struct process_load *load)
 
 static int read_records(struct process_load *load)
 {
-	bool is_closed = spool_reader_info(load->reader)->closed;
-	struct spool_cursor cursor;
-	struct spool_record record;
+	bool is_closed = origin_info(load->origin)->closed;
+	const struct record_header *header;
+	struct origin_walk walk;
 
-	spool_cursor_init_file(&cursor, load->reader);
-	while (spool_cursor_next(&cursor, &record)) {
-		load->type_counts[record.type]++;
-		if (!is_closed && moment_of(&record) > load->last_ns)
-			load->last_ns = moment_of(&record);
-		if (sort_out(load, &record) < 0)
+	origin_walk_init(&walk, load->origin, ORIGIN_ALL);
+	while ((header = origin_walk_next(&walk))) {
+		load->type_counts[header->type]++;
+		if (!is_closed && moment_of(header) > load->last_ns)
+			load->last_ns = moment_of(header);
+		if (sort_out(load, header, &walk) < 0)
 			return -ENOMEM;
 	}
-	return finish_sets(load);
+	return load->origin->error < 0 ? load->origin->error : finish_sets(load);
 }
 
 static trace_string command_text(struct strtab *strings, const struct spool_info *info)
@@ -129,9 +126,11 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 	*row = (struct trace_process){
 		.pid = info->pid,
 		.parent_pid = info->ppid,
+		.session = info->session,
 		.start_ns = (int64_t)info->start_ns,
 		.end_ns = (int64_t)(info->closed ? info->end_ns : load->last_ns),
 		.start_realtime_ns = info->start_realtime_ns,
+		.host = strtab_intern_z(load->strings, info->host),
 		.exe = strtab_intern_z(load->strings, info->exe),
 		.command = command_text(load->strings, info),
 		.state = info->closed ? TRACE_COMPLETE : TRACE_TRUNCATED,
@@ -140,14 +139,14 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 	return 0;
 }
 
-static int tell_damages(struct process_load *load, const struct spool_reader *reader)
+static int tell_damages(struct process_load *load)
 {
 	size_t kept;
-	const struct spool_damage *damages = spool_reader_damages(reader, &kept, &load->damage);
+	const struct spool_damage *damages = origin_damages(load->origin, &kept, &load->damage);
 
 	for (size_t i = 0; i < kept; i++) {
 		if (load_message(load, true, "spool of process %u, offset %llu: %s",
-				 spool_reader_info(reader)->pid,
+				 origin_info(load->origin)->pid,
 				 (unsigned long long)damages[i].offset, damages[i].cause) < 0)
 			return -ENOMEM;
 	}
@@ -192,8 +191,8 @@ static struct process_first first_rows(const struct trace *trace)
 }
 
 static int (*const stages[])(struct process_load *) = {
-	tell_notes,   catalog_load,    scopes_load, clocks_load, calls_load,  bulk_load,
-	streams_load, activities_load, join_load,   graphs_load, naming_load, ledger_load,
+	tell_notes,	  catalog_load,	    scopes_load, clocks_load, calls_load,  streams_load,
+	submissions_load, completions_load, join_load,	 graphs_load, naming_load, ledger_load,
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))
@@ -212,26 +211,26 @@ static void show_progress(struct ingest_progress *progress)
 	progress->done++;
 }
 
-int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader,
-		 struct ingest_progress *progress)
+int ingest_process(struct trace *trace, struct strtab *strings, struct origin *origin,
+		   struct ingest_progress *progress)
 {
 	struct process_load load = {
 		.trace = trace,
 		.strings = strings,
-		.reader = reader,
+		.origin = origin,
 		.is_brief = progress->options && progress->options->is_brief,
 		.first = first_rows(trace),
-		.counts = *spool_reader_ledger(reader),
 	};
 	int result = op_table_init(&load.ops, trace);
 
 	if (result == 0)
 		result = read_records(&load);
-
+	/* What a packed block turned out to lack is known now. */
+	load.counts = *origin_ledger(origin);
 	if (result == 0)
-		result = add_process(&load, spool_reader_info(reader));
+		result = add_process(&load, origin_info(origin));
 	if (result == 0)
-		result = tell_damages(&load, reader);
+		result = tell_damages(&load);
 	for (size_t i = 0; i < STAGE_COUNT && result == 0; i++) {
 		show_progress(progress);
 		/* A stage either interns text or reads what earlier ones interned. */

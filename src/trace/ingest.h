@@ -1,8 +1,7 @@
-/* One spool's records, sorted out by type, and the process they belong to. */
+/* One process's records, sorted out by type, and the process they belong to. */
 #ifndef DAGTAP_TRACE_INGEST_H
 #define DAGTAP_TRACE_INGEST_H
 
-#include "record/reader.h"
 #include "trace/load.h"
 #include "trace/process.h"
 
@@ -12,11 +11,11 @@ struct ingest_progress {
 	uint64_t done, total;
 };
 
-/* Stages that a process goes through: what ingest_spool adds to `done`. */
+/* Stages that a process goes through: what ingest_process adds to `done`. */
 uint32_t ingest_stage_count(void);
 
 /* Adds the process's row and runs all stages. 0, -ENOMEM or -E2BIG. */
-int ingest_spool(struct trace *trace, struct strtab *strings, const struct spool_reader *reader,
-		 struct ingest_progress *progress);
+int ingest_process(struct trace *trace, struct strtab *strings, struct origin *origin,
+		   struct ingest_progress *progress);
 
 #endif

@@ -24,7 +24,6 @@ static const char *const drop_texts[] = {
 /* Totals that several lines use. */
 struct totals {
 	uint64_t dispatches, dispatches_joined, dispatches_untimed, dispatches_lost_call;
-	uint64_t dispatches_unfinished; /* still running when tracing ended */
 	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
 	uint64_t without_call; /* dispatches and copies that came with no call at all */
 	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
@@ -172,7 +171,6 @@ static void count_rows(struct ledger *ledger)
 			totals->dispatches_joined += has_call;
 			totals->dispatches_lost_call += lost;
 			totals->dispatches_untimed += row->untimed != RECORD_UNTIMED_NO;
-			totals->dispatches_unfinished += row->untimed == RECORD_UNTIMED_SHUTDOWN;
 		} else {
 			totals->copies++;
 			totals->copies_joined += has_call;
@@ -394,15 +392,27 @@ static void add_dones(struct ledger *ledger)
 	source->unexplained = unexplained_dones(ledger, source, dropped);
 }
 
-/* One figure of the software GPU against the rows of one class. AHEAD: rows that had not reached the
- * device when the figure was read. Threads that go on while the process exits send packets that get no
- * rows any more: the gates count those. */
+/* What the rows and the software GPU need not have alike. Each packet explains one packet. */
+struct device_slack {
+	uint64_t untraced; /* sent since tracing ended */
+	uint64_t waiting;  /* recorded, not taken by the device */
+};
+
+static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
+{
+	uint64_t taken = wanted < *slack ? wanted : *slack;
+
+	*slack -= taken;
+	return taken;
+}
+
+/* One figure of the software GPU against the rows of one class. */
 static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
-			     uint64_t counted, uint64_t ahead)
+			     uint64_t counted, struct device_slack *slack)
 {
 	struct trace_source *source = add_source(ledger, name);
 	uint64_t accounted = ledger->load->counts.found[class] + class_drops(ledger, class);
-	uint64_t untraced = 0, untraced_queues = 0;
+	uint64_t untraced;
 
 	if (!source)
 		return;
@@ -410,20 +420,47 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	source->received = ledger->load->counts.found[class];
 	source->joined = source->received;
 	add_class_drops(ledger, source, class);
-	if (class != RECORD_CLASS_COPY)
-		find_witness(ledger, "hsa", "packets_untraced", &untraced);
-	find_witness(ledger, "hsa", "queues_untraced", &untraced_queues);
-	if (accounted >= counted && accounted - counted <= ahead)
+	if (accounted > counted) {
+		source->unexplained = accounted - counted;
+		source->unexplained -= take_slack(&slack->waiting, source->unexplained);
 		return;
-	if (counted > accounted && (counted - accounted <= untraced || untraced_queues))
-		add_drop(ledger, source, "sent after tracing ended", counted - accounted);
+	}
+	untraced = take_slack(&slack->untraced, counted - accounted);
+	add_drop(ledger, source, "sent after tracing ended", untraced);
+	source->unexplained = counted - accounted - untraced;
+}
+
+static uint64_t witness_or_0(const struct ledger *ledger, const char *source, const char *key)
+{
+	uint64_t value = 0;
+
+	find_witness(ledger, source, key, &value);
+	return value;
+}
+
+static struct device_slack packet_slack(const struct ledger *ledger)
+{
+	struct device_slack slack = {
+		.untraced = witness_or_0(ledger, "hsa", "packets_untraced"),
+		.waiting = witness_or_0(ledger, "hsa", "packets_waiting"),
+	};
+	/* Kinds of packets that have no rows, and so no line. */
+	uint64_t others = witness_or_0(ledger, "softgpu", "packets_vendor") +
+			  witness_or_0(ledger, "softgpu", "packets_agent_dispatch") +
+			  witness_or_0(ledger, "softgpu", "packets_invalid_type");
+	uint64_t gate_others = ledger->totals.gate_others;
+
+	if (others > gate_others)
+		take_slack(&slack.untraced, others - gate_others);
 	else
-		source->unexplained = difference(counted, accounted);
+		take_slack(&slack.waiting, gate_others - others);
+	return slack;
 }
 
 static void add_softgpu(struct ledger *ledger)
 {
 	uint64_t dispatches, barriers_and, barriers_or, copies, copies_rect;
+	struct device_slack packets, copy_slack = {0};
 
 	if (ledger->witnesses_are_late)
 		return;
@@ -433,11 +470,13 @@ static void add_softgpu(struct ledger *ledger)
 	    !find_witness(ledger, "softgpu", "copies", &copies) ||
 	    !find_witness(ledger, "softgpu", "copies_rect", &copies_rect))
 		return;
-	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches,
-			 ledger->totals.dispatches_unfinished);
+	packets = packet_slack(ledger);
+	copy_slack.untraced = witness_or_0(ledger, "hsa", "copies_untraced");
+	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches, &packets);
 	add_softgpu_line(ledger, "softgpu.barrier", RECORD_CLASS_BARRIER,
-			 barriers_and + barriers_or, ledger->totals.dispatches_unfinished);
-	add_softgpu_line(ledger, "softgpu.copy", RECORD_CLASS_COPY, copies + copies_rect, 0);
+			 barriers_and + barriers_or, &packets);
+	add_softgpu_line(ledger, "softgpu.copy", RECORD_CLASS_COPY, copies + copies_rect,
+			 &copy_slack);
 }
 
 static uint64_t least_of(const struct expect_graph *expect)

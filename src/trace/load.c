@@ -12,6 +12,7 @@
 #include "record/reader.h"
 #include "record/spool.h"
 #include "trace/bundle.h"
+#include "trace/create.h"
 #include "trace/ingest.h"
 #include "trace/strtab.h"
 #include "trace/table.h"
@@ -22,36 +23,31 @@
 struct recording {
 	const char *name;
 	struct bundle bundle; /* empty if it is none */
-	struct spool_reader **readers;
-	uint32_t reader_count;
+	struct origin *origins;
+	uint32_t origin_count;
 	struct dagtap_error *refused; /* one line for each spool that could not be read */
 	uint32_t refused_count;
 };
 
-/* What trace->arena points to. */
-struct trace_arena {
-	struct strtab strings;
-};
-
 static void close_recording(struct recording *recording)
 {
-	for (uint32_t i = 0; i < recording->reader_count; i++)
-		spool_reader_close(recording->readers[i]);
-	free(recording->readers);
+	for (uint32_t i = 0; i < recording->origin_count; i++)
+		origin_close(&recording->origins[i]);
+	free(recording->origins);
 	free(recording->refused);
 	bundle_close(&recording->bundle);
 }
 
-static int keep_reader(struct recording *recording, struct spool_reader *reader)
+static int keep_origin(struct recording *recording, struct origin origin)
 {
-	struct spool_reader **place =
-		table_add((void **)&recording->readers, &recording->reader_count, sizeof(*place));
+	struct origin *place =
+		table_add((void **)&recording->origins, &recording->origin_count, sizeof(*place));
 
 	if (!place) {
-		spool_reader_close(reader);
+		origin_close(&origin);
 		return -ENOMEM;
 	}
-	*place = reader;
+	*place = origin;
 	return 0;
 }
 
@@ -75,7 +71,8 @@ static int add_spool_file(struct recording *recording, const char *path)
 
 	if (result == -ENOMEM)
 		return result;
-	return result < 0 ? keep_refusal(recording, &refusal) : keep_reader(recording, reader);
+	return result < 0 ? keep_refusal(recording, &refusal)
+			  : keep_origin(recording, (struct origin){.spool = reader});
 }
 
 static int add_spool_bytes(struct recording *recording, const char *name, const void *bytes,
@@ -87,7 +84,26 @@ static int add_spool_bytes(struct recording *recording, const char *name, const 
 
 	if (result == -ENOMEM)
 		return result;
-	return result < 0 ? keep_refusal(recording, &refusal) : keep_reader(recording, reader);
+	return result < 0 ? keep_refusal(recording, &refusal)
+			  : keep_origin(recording, (struct origin){.spool = reader});
+}
+
+static int add_packed(struct recording *recording, const struct bundle_section *section)
+{
+	const struct pack_section packed = {
+		.file = recording->name,
+		.offset = section->offset,
+		.bytes = section->bytes,
+		.size = section->size,
+	};
+	struct pack_reader *reader;
+	struct dagtap_error refusal;
+	int result = pack_reader_open(&packed, &reader, &refusal);
+
+	if (result == -ENOMEM)
+		return result;
+	return result < 0 ? keep_refusal(recording, &refusal)
+			  : keep_origin(recording, (struct origin){.pack = reader});
 }
 
 static int add_bundle(struct recording *recording)
@@ -100,6 +116,8 @@ static int add_bundle(struct recording *recording)
 		if (section->type == BUNDLE_SPOOL)
 			result = add_spool_bytes(recording, recording->name, section->bytes,
 						 section->size);
+		else if (section->type == BUNDLE_PACKED)
+			result = add_packed(recording, section);
 	}
 	return result;
 }
@@ -188,32 +206,16 @@ static int open_path(struct recording *recording, struct dagtap_error *error)
 	return open_file(recording, error);
 }
 
-static int compare_readers(const void *left, const void *right)
+static int compare_origins(const void *left, const void *right)
 {
-	const struct spool_info *a = spool_reader_info(*(struct spool_reader *const *)left);
-	const struct spool_info *b = spool_reader_info(*(struct spool_reader *const *)right);
+	const struct spool_info *a = origin_info(left);
+	const struct spool_info *b = origin_info(right);
 
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return (a->session_id > b->session_id) - (a->session_id < b->session_id);
-}
-
-static int new_trace(struct trace **ret_trace)
-{
-	struct trace *trace = calloc(1, sizeof(*trace));
-	struct trace_arena *arena = calloc(1, sizeof(*arena));
-
-	if (!trace || !arena || strtab_init(&arena->strings) < 0) {
-		free(trace);
-		free(arena);
-		return -ENOMEM;
-	}
-	trace->arena = arena;
-	trace->exit_status = -1;
-	*ret_trace = trace;
-	return 0;
 }
 
 static int tell_refusals(struct trace *trace, struct strtab *strings,
@@ -236,27 +238,32 @@ static int tell_refusals(struct trace *trace, struct strtab *strings,
 static int fill_trace(struct trace *trace, const struct recording *recording,
 		      const struct trace_options *options)
 {
-	struct strtab *strings = &((struct trace_arena *)trace->arena)->strings;
+	struct strtab *strings = trace_strings(trace);
 	struct ingest_progress progress = {
 		.options = options,
-		.total = (uint64_t)recording->reader_count * ingest_stage_count(),
+		.total = (uint64_t)recording->origin_count * ingest_stage_count(),
 	};
 	int result = 0;
 
-	if (recording->reader_count > 1)
-		qsort(recording->readers, recording->reader_count, sizeof(*recording->readers),
-		      compare_readers);
-	for (uint32_t i = 0; i < recording->reader_count && result == 0; i++)
-		result = ingest_spool(trace, strings, recording->readers[i], &progress);
+	if (recording->origin_count > 1)
+		qsort(recording->origins, recording->origin_count, sizeof(*recording->origins),
+		      compare_origins);
+	for (uint32_t i = 0; i < recording->origin_count && result == 0; i++)
+		result = ingest_process(trace, strings, &recording->origins[i], &progress);
 	if (result == 0)
 		result = tell_refusals(trace, strings, recording);
 	if (recording->bundle.meta.command)
 		trace->command = strtab_intern_z(strings, recording->bundle.meta.command);
 	if (recording->bundle.sections)
 		trace->exit_status = recording->bundle.meta.exit_status;
-	trace->strings = strings->strings;
-	trace->strings_count = strings->count;
-	return result == 0 && strings->failed ? -ENOMEM : result;
+	return result == 0 ? trace_seal(trace) : result;
+}
+
+static const char *why(int result)
+{
+	if (result == -E2BIG)
+		return "more rows than fit";
+	return result == -ESTALE ? "it changed while it was read" : "out of memory";
 }
 
 static int finish(struct recording *recording, int result, const struct trace_options *options,
@@ -265,18 +272,17 @@ static int finish(struct recording *recording, int result, const struct trace_op
 	struct trace *trace = NULL;
 	bool is_said = result < 0 && result != -ENOMEM;
 
-	if (result == 0 && recording->reader_count == 0 && recording->refused_count) {
+	if (result == 0 && recording->origin_count == 0 && recording->refused_count) {
 		*error = recording->refused[0];
 		result = error->code;
 		is_said = true;
 	}
 	if (result == 0)
-		result = new_trace(&trace);
+		result = trace_create(&trace);
 	if (result == 0)
 		result = fill_trace(trace, recording, options);
 	if (result < 0 && !is_said)
-		dagtap_error_set(error, result, "%s: %s", recording->name,
-				 result == -E2BIG ? "more rows than fit" : "out of memory");
+		dagtap_error_set(error, result, "%s: %s", recording->name, why(result));
 	close_recording(recording);
 	if (result < 0) {
 		trace_close(trace);
@@ -315,38 +321,4 @@ int trace_open_memory(const char *name, const void *bytes, size_t size, struct t
 		result = not_a_recording(name, size, error);
 	}
 	return finish(&recording, result, NULL, ret_trace, error);
-}
-
-void trace_close(struct trace *trace)
-{
-	struct trace_arena *arena;
-
-	if (!trace)
-		return;
-	arena = trace->arena;
-	free(trace->processes);
-	free(trace->threads);
-	free(trace->agents);
-	free(trace->queues);
-	free(trace->streams);
-	free(trace->scopes);
-	free(trace->apis);
-	free(trace->api_args);
-	free(trace->calls);
-	free(trace->ops);
-	free(trace->activities);
-	free(trace->graphs);
-	free(trace->nodes);
-	free(trace->edges);
-	free(trace->execs);
-	free(trace->launches);
-	free(trace->barriers);
-	free(trace->sources);
-	free(trace->drops);
-	free(trace->messages);
-	free(trace->ticks);
-	free(trace->words);
-	strtab_release(&arena->strings);
-	free(arena);
-	free(trace);
 }

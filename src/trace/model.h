@@ -28,9 +28,11 @@ enum trace_process_state { TRACE_COMPLETE, TRACE_TRUNCATED };
 struct trace_process {
 	uint32_t pid;
 	uint32_t parent_pid;
+	uint32_t session; /* recordings that the process had made before: each is a row */
 	int64_t start_ns;
 	int64_t end_ns;
 	uint64_t start_realtime_ns;
+	trace_string host; /* name of the machine */
 	trace_string exe;
 	trace_string command;
 	enum trace_process_state state;
@@ -56,6 +58,7 @@ struct trace_agent { /* by (process, index) */
 	uint32_t wave_size;
 	double fit_error_ns; /* largest residual of the clock fit at its anchors */
 	uint32_t anchor_count;
+	uint32_t attributes; /* index into attribute_sets, of another tool's; else 0 */
 };
 
 struct trace_queue { /* by (process, queue id) */
@@ -80,11 +83,33 @@ struct trace_scope { /* by (process, id) */
 	uint64_t id;
 	uint32_t parent; /* index into scopes or TRACE_NONE */
 	enum record_scope_kind kind;
-	trace_string text;
+	trace_string text; /* as the program gave it */
+	trace_string name; /* the text without the attributes written in it: "name#key=value#" */
 	uint32_t thread;
 	int64_t begin_ns;
 	int64_t end_ns; /* of a mark: begin_ns; of a scope still open at the end: the process's end */
 	bool open;	/* had no end */
+	bool untimed;	/* another tool's, known by its id alone: no times, maybe no thread */
+	uint32_t attribute_first, attribute_count; /* into trace.scope_attributes */
+};
+
+/* Those that were given as such, then those written in the text, each in the program's order. Scopes
+ * of the same text may share theirs. */
+struct trace_scope_attribute {
+	trace_string key;
+	enum record_attribute_kind kind;
+	union {
+		int64_t int64;
+		uint64_t uint64;
+		double float64;
+		trace_string text;
+	} value;
+};
+
+/* What a file of another tool says of a row, as it says it. Equal sets are one row; row 0 is
+ * empty. */
+struct trace_attribute_set {
+	uint32_t first, count; /* into trace.scope_attributes */
 };
 
 struct trace_api { /* what an op number means */
@@ -151,6 +176,7 @@ struct trace_op {
 	uint32_t workgroup[3];
 	uint32_t private_bytes;
 	uint32_t group_bytes;
+	uint32_t registers; /* vector registers of a work-item, 0 if unknown */
 	uint32_t dst_agent, src_agent;
 	uint64_t bytes; /* copies and memsets, 0 if unknown */
 	uint64_t dst, src;
@@ -287,6 +313,8 @@ struct trace {
 	TRACE_ARRAY(trace_queue, queues);
 	TRACE_ARRAY(trace_stream, streams);
 	TRACE_ARRAY(trace_scope, scopes);
+	TRACE_ARRAY(trace_scope_attribute, scope_attributes);
+	TRACE_ARRAY(trace_attribute_set, attribute_sets);
 	TRACE_ARRAY(trace_api, apis);
 	TRACE_ARRAY(trace_api_arg, api_args);
 	TRACE_ARRAY(trace_call, calls);
@@ -302,7 +330,11 @@ struct trace {
 	TRACE_ARRAY(trace_drop, drops);
 	TRACE_ARRAY(trace_message, messages);
 	struct trace_ticks *ticks; /* by activity; NULL if they were not asked for */
-	uint64_t *words;	   /* arguments of calls */
+	/* By activity and by call, into attribute_sets: all that another tool's file says of the row
+	 * but its times, correlation id and scope. NULL if no row has any, as in recordings. */
+	uint32_t *activity_attributes;
+	uint32_t *call_attributes;
+	uint64_t *words; /* arguments of calls */
 	uint32_t words_count;
 	bool truncated;	      /* any process's recording was cut off */
 	trace_string command; /* of `dagtap record` */

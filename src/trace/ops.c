@@ -101,7 +101,8 @@ int ops_renumber(struct trace *trace, uint32_t first, uint32_t first_activity)
 		}
 		trace->activities[i].op = first + numbers[old] - 1;
 	}
-	memcpy(trace->ops + first, rows, used * sizeof(*rows));
+	if (used)
+		memcpy(trace->ops + first, rows, used * sizeof(*rows));
 	trace->ops_count = first + used;
 	free(numbers);
 	free(rows);

@@ -4,34 +4,109 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "trace/clock.h"
 #include "trace/expect.h"
 #include "trace/sort.h"
 #include "trace/table.h"
 
+#define RAW_BLOCK_BYTES	     65536
+#define RAW_LONG	     10000
+#define RAW_LONG_BLOCK_BYTES (4u << 20)
+
+struct raw_block {
+	struct raw_block *next;
+	size_t used, room;
+	bool is_mapped;
+	_Alignas(8) char bytes[];
+};
+
 void process_load_release(struct process_load *load)
 {
 	for (int i = 0; i < RECORD_TYPE_COUNT; i++)
-		free(load->lists[i].rows);
-	free(load->kernels.rows);
-	free(load->functions.rows);
+		raw_release(&load->lists[i]);
+	free(load->kernels);
+	raw_release(&load->functions);
 	for (uint32_t i = 0; i < load->clock_count; i++)
 		clock_fit_release(&load->clocks[i]);
 	free(load->clocks);
 	idset_release(&load->cids);
 	idset_release(&load->scope_ids);
+	idset_release(&load->barrier_ids);
 	idset_release(&load->packets.ids);
 	idset_release(&load->copies.ids);
 	free(load->packets.rows);
 	free(load->copies.rows);
-	free(load->arrivals);
+	free(load->activity_counts);
 	free(load->stream_handles);
 	free(load->stream_apis);
 	op_table_release(&load->ops);
 	free(load->launch_cids);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
+}
+
+/* Long lists come in blocks that go back to the system when they end. */
+static struct raw_block *add_block(struct raw_list *list, size_t bytes)
+{
+	bool is_long = list->count >= RAW_LONG && bytes <= RAW_LONG_BLOCK_BYTES;
+	size_t room = is_long ? RAW_LONG_BLOCK_BYTES : RAW_BLOCK_BYTES;
+	struct raw_block *block;
+
+	if (bytes > room)
+		room = bytes;
+	if (is_long)
+		block = mmap(NULL, sizeof(*block) + room, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else
+		block = malloc(sizeof(*block) + room);
+	if (!block || block == MAP_FAILED)
+		return NULL;
+	*block = (struct raw_block){.next = list->blocks, .room = room, .is_mapped = is_long};
+	list->blocks = block;
+	return block;
+}
+
+static void free_block(struct raw_block *block)
+{
+	if (block->is_mapped)
+		munmap(block, sizeof(*block) + block->room);
+	else
+		free(block);
+}
+
+int raw_add(struct raw_list *list, const struct record_header *record,
+	    const struct origin_walk *walk)
+{
+	size_t bytes = record->words * 8u;
+	struct raw_block *block = list->blocks;
+	struct raw *row;
+
+	if (!block || block->used + bytes > block->room)
+		block = add_block(list, bytes);
+	if (!block)
+		return -ENOMEM;
+	row = table_add((void **)&list->rows, &list->count, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	*row = (struct raw){block->bytes + block->used, walk->tid, walk->order};
+	memcpy(block->bytes + block->used, record, bytes);
+	block->used += bytes;
+	return 0;
+}
+
+void raw_release(struct raw_list *list)
+{
+	while (list->blocks) {
+		struct raw_block *next = list->blocks->next;
+
+		free_block(list->blocks);
+		list->blocks = next;
+	}
+	free(list->rows);
+	*list = (struct raw_list){0};
 }
 
 static bool is_sorted(const struct raw_list *list, uint64_t (*key)(const struct raw *row))
@@ -124,8 +199,7 @@ uint32_t load_find_queue(const struct process_load *load, uint32_t id)
 
 static uint32_t find_ranked(const struct idset *set, uint32_t first, uint64_t id)
 {
-	uint32_t hint = 0;
-	uint32_t rank = id ? idset_find(set, id, &hint) : UINT32_MAX;
+	uint32_t rank = id ? idset_find(set, id) : UINT32_MAX;
 
 	return rank == UINT32_MAX ? TRACE_NONE : first + rank;
 }
@@ -156,22 +230,24 @@ uint32_t load_find_agent(const struct process_load *load, uint64_t handle)
 	return TRACE_NONE;
 }
 
-static uint64_t kernel_id(const struct raw *row)
+struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id)
 {
-	return ((const struct record_kernel *)row->record)->header.tag;
-}
+	uint32_t low = 0, high = load->kernel_count;
 
-trace_string load_kernel_name(const struct process_load *load, uint32_t kernel)
-{
-	int64_t at = raw_find(&load->kernels, kernel, kernel_id);
-	const struct record_kernel *record;
+	/* Ids count from 1, so this is mostly the place. */
+	if (id && id <= high && load->kernels[id - 1].id == id)
+		return load->kernels[id - 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
 
-	if (kernel == 0 || at < 0)
-		return 0;
-	record = load->kernels.rows[at].record;
-	if (record->header.tag != kernel)
-		return 0;
-	return strtab_intern(load->strings, record->name, record->name_bytes);
+		if (load->kernels[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (id && low < load->kernel_count && load->kernels[low].id == id)
+		return load->kernels[low];
+	return (struct load_kernel){.kind = TRACE_KERNEL};
 }
 
 static uint64_t function_handle(const struct raw *row)

@@ -1,20 +1,20 @@
 /* Inside trace/: one process's records on their way into the model.
  *
- * ingest.c goes through the spool once, to sort out the records that are not frequent and to learn
+ * ingest.c goes through the records once, to sort out the records that are not frequent and to learn
  * the ids of the frequent ones (calls, submissions), then runs the stages below in this order; each
  * appends its rows to the arrays of the trace and may read what earlier stages made. The frequent
  * records are read once more, in the order of the file, straight into rows. Processes are loaded one
- * after the other, by (start, pid), so the arrays come out sorted by process. Record pointers point
- * into the spool's bytes and end with the stages.
+ * after the other, by (start, pid), so the arrays come out sorted by process. Record pointers end with
+ * the stages.
  */
 #ifndef DAGTAP_TRACE_PROCESS_H
 #define DAGTAP_TRACE_PROCESS_H
 
-#include "record/reader.h"
 #include "record/record.h"
 #include "trace/idset.h"
 #include "trace/model.h"
 #include "trace/ops.h"
+#include "trace/origin.h"
 #include "trace/strtab.h"
 
 struct clock_fit;
@@ -22,14 +22,17 @@ struct expect_graph;
 struct stream_api;
 
 struct raw {
-	const void *record;
-	uint32_t tid;	/* of the thread that wrote it */
-	uint32_t chunk; /* ascends by writer and time of writing */
+	const void *record; /* in the list's memory */
+	uint32_t tid;	    /* of the thread that wrote it */
+	uint32_t order;	    /* ascends by writer and time of writing */
 };
+
+struct raw_block;
 
 struct raw_list {
 	struct raw *rows;
 	uint32_t count;
+	struct raw_block *blocks;
 };
 
 /* Rows [first, count) of each array belong to the process being loaded. */
@@ -38,33 +41,25 @@ struct process_first {
 	uint32_t graphs, nodes, edges, execs, launches, barriers;
 };
 
-/* A submission as it came: its row is made when its place is known. */
-struct arrival {
-	uint64_t cid;
-	uint64_t ns;
-	uint64_t id;   /* packet index or copy id */
-	uint32_t rank; /* of the id among its kind's */
-	uint32_t op;
-	uint32_t call; /* index into calls or TRACE_NONE */
-	uint32_t queue;
-	uint32_t ordinal;
-	uint32_t scope;
-	uint32_t thread;
-	uint16_t packet_header;
-	uint8_t untimed;
-	bool is_copy;
+/* What the dispatches of a kernel have in common. */
+struct load_kernel {
+	uint32_t id;
+	trace_string name;
+	enum trace_activity_kind kind;
+	bool blit;
+	uint32_t registers;
 };
 
 /* Submissions of one kind by id, so that a completion finds its row. */
 struct submissions {
 	struct idset ids;
-	uint32_t *rows; /* by rank of the id: arrival, once placed activity; TRACE_NONE = none */
+	uint32_t *rows; /* by rank of the id: index into activities */
 };
 
 struct process_load {
 	struct trace *trace;
 	struct strtab *strings;
-	const struct spool_reader *reader;
+	struct origin *origin;
 	bool is_brief; /* arguments and ticks are not wanted */
 	uint32_t process;
 	struct raw_list lists[RECORD_TYPE_COUNT]; /* of the types that are not frequent */
@@ -76,16 +71,17 @@ struct process_load {
 
 	struct clock_fit *clocks; /* by agent, from first.agents */
 	uint32_t clock_count;
-	struct raw_list kernels;    /* KERNEL records by kernel id */
+	struct load_kernel *kernels; /* by kernel id */
+	uint32_t kernel_count;
 	struct raw_list functions;  /* FUNCTION records by (handle, ns) */
 	struct idset cids;	    /* of calls: the rank is the row, from first.calls */
 	struct idset scope_ids;	    /* the rank is the row, from first.scopes */
+	struct idset barrier_ids;   /* by packet_key(): the rank is the row, from first.barriers */
 	struct submissions packets; /* dispatches by packet_key() */
 	struct submissions copies;  /* by copy id */
-	struct arrival *arrivals;   /* until activities_load */
-	uint32_t arrival_count;
-	struct op_table ops;		/* until naming_load */
-	uint64_t *stream_handles;	/* by call, from first.calls; until streams_load */
+	uint32_t *activity_counts;  /* by call, from first.calls; until submissions_load */
+	struct op_table ops;	    /* until naming_load */
+	uint64_t *stream_handles;   /* by call, from first.calls; until streams_load */
 	struct stream_api *stream_apis; /* by API, from first.apis; until streams_load */
 	uint64_t *launch_cids;		/* by launch, from first.launches */
 	uint64_t awaited;		/* submissions whose completion is to be recorded */
@@ -94,19 +90,25 @@ struct process_load {
 	uint64_t unmatched_done;	/* completions of nothing that was submitted */
 };
 
-/* Every stage: 0 or -ENOMEM / -E2BIG; defects of the data become messages. */
-int catalog_load(struct process_load *load);	/* threads, agents, queues, apis, kernels */
-int scopes_load(struct process_load *load);	/* scopes */
-int clocks_load(struct process_load *load);	/* clock fits */
-int calls_load(struct process_load *load);	/* room for the calls */
-int bulk_load(struct process_load *load);	/* calls, words, barriers, arrivals */
-int streams_load(struct process_load *load);	/* streams, and each call's */
-int activities_load(struct process_load *load); /* activities in their order, and their times */
-int join_load(struct process_load *load);	/* calls -> activities: streams, copies */
-int graphs_load(struct process_load *load);	/* graphs, nodes, edges, execs, launches */
-int naming_load(struct process_load *load);	/* which node an activity is */
-int ledger_load(struct process_load *load);	/* sources, drops */
+/* Every stage: 0, -ENOMEM, -E2BIG, or -ESTALE when a later walk does not find what the first found;
+ * defects of the data become messages. */
+int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, kernels */
+int scopes_load(struct process_load *load);	 /* scopes */
+int clocks_load(struct process_load *load);	 /* clock fits */
+int calls_load(struct process_load *load);	 /* calls, words */
+int streams_load(struct process_load *load);	 /* streams, and each call's */
+int submissions_load(struct process_load *load); /* activities, barriers */
+int completions_load(struct process_load *load); /* their times, ticks */
+int join_load(struct process_load *load);	 /* calls -> activities: streams, copies */
+int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
+int naming_load(struct process_load *load);	 /* which node an activity is */
+int ledger_load(struct process_load *load);	 /* sources, drops */
 void process_load_release(struct process_load *load);
+
+/* Copies the record: what is read once, in order, is not mapped for long. 0 or -ENOMEM. */
+int raw_add(struct raw_list *list, const struct record_header *record,
+	    const struct origin_walk *walk);
+void raw_release(struct raw_list *list);
 
 /* Replaces LIST's order by ascending key; stable. */
 int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
@@ -129,8 +131,10 @@ static inline uint64_t packet_key(uint32_t queue_id, uint64_t packet_index)
 	return ((uint64_t)queue_id << 40) + packet_index;
 }
 
-/* Name of the kernel with this id; of the function behind a HIP handle at that time. 0 = unknown. */
-trace_string load_kernel_name(const struct process_load *load, uint32_t kernel);
+/* The kernel with this id, or one without a name. */
+struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id);
+
+/* Name of the function behind a HIP handle at that time. 0 = unknown. */
 trace_string load_function_name(const struct process_load *load, uint64_t handle, uint64_t ns);
 
 int load_message(struct process_load *load, bool damage, const char *format, ...)

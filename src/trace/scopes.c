@@ -1,7 +1,11 @@
-/* Scopes: each push with its end. */
+/* Scopes: each push with its end and its attributes. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "record/attribute.h"
 #include "trace/process.h"
+#include "trace/scope_text.h"
 #include "trace/table.h"
 
 static uint64_t scope_id(const struct raw *row)
@@ -53,11 +57,111 @@ static void close_scopes(struct process_load *load, struct trace_scope *rows, ui
 	}
 }
 
+/* ---- attributes ---- */
+
+/* What was found in a text: every scope with this text has the same. */
+struct parsed_text {
+	bool is_parsed;
+	trace_string name;
+	uint32_t first, count;
+};
+
+static int add_attribute(struct process_load *load, const struct trace_scope_attribute *attribute)
+{
+	struct trace_scope_attribute *row = trace_add(load->trace, scope_attributes);
+
+	if (!row)
+		return -ENOMEM;
+	*row = *attribute;
+	return 0;
+}
+
+static int parse_text(struct process_load *load, trace_string text, struct parsed_text *ret_parsed)
+{
+	const char *bytes = load->strings->strings[text];
+	struct trace_scope_attribute attribute;
+	struct scope_text parts;
+
+	scope_text_split(bytes, strlen(bytes), &parts);
+	ret_parsed->is_parsed = true;
+	ret_parsed->name = strtab_intern(load->strings, parts.name, parts.name_bytes);
+	ret_parsed->first = load->trace->scope_attributes_count;
+	while (scope_text_next(&parts, load->strings, &attribute))
+		if (add_attribute(load, &attribute) < 0)
+			return -ENOMEM;
+	ret_parsed->count = load->trace->scope_attributes_count - ret_parsed->first;
+	return 0;
+}
+
+static bool decode_attribute(struct process_load *load, const struct record_attribute *record,
+			     struct trace_scope_attribute *ret_row)
+{
+	*ret_row = (struct trace_scope_attribute){
+		.key = strtab_intern(load->strings, record->bytes, record->key_bytes),
+		.kind = record->kind,
+	};
+	if (record->kind == RECORD_ATTRIBUTE_TEXT)
+		ret_row->value.text = strtab_intern(
+			load->strings, record->bytes + record->key_bytes, record->text_bytes);
+	else
+		memcpy(&ret_row->value, &record->value, sizeof(record->value));
+	return record->kind > RECORD_ATTRIBUTE_NONE && record->kind < RECORD_ATTRIBUTE_KIND_COUNT;
+}
+
+/* Those that came with the record, then a copy of those in the text. */
+static int own_attributes(struct process_load *load, const struct record_scope *record,
+			  struct trace_scope *row)
+{
+	const struct record_attribute *next = record_attribute_next(record, NULL);
+	uint32_t text_first = row->attribute_first, text_count = row->attribute_count;
+	struct trace_scope_attribute attribute;
+
+	if (!next)
+		return 0;
+	row->attribute_first = load->trace->scope_attributes_count;
+	for (; next; next = record_attribute_next(record, next))
+		if (decode_attribute(load, next, &attribute) && add_attribute(load, &attribute) < 0)
+			return -ENOMEM;
+	for (uint32_t i = 0; i < text_count; i++) {
+		attribute = load->trace->scope_attributes[text_first + i];
+		if (add_attribute(load, &attribute) < 0)
+			return -ENOMEM;
+	}
+	row->attribute_count = load->trace->scope_attributes_count - row->attribute_first;
+	return 0;
+}
+
+static int load_attributes(struct process_load *load, struct trace_scope *rows, uint32_t count)
+{
+	/* Names that are interned on the way come after the texts. */
+	struct parsed_text *parsed = calloc(load->strings->count + 1, sizeof(*parsed));
+	const struct raw_list *list = &load->lists[RECORD_SCOPE];
+	int result = parsed ? 0 : -ENOMEM;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct parsed_text *text = &parsed[rows[i].text];
+
+		while (scope_id(&list->rows[at]) != rows[i].id)
+			at++;
+		if (!text->is_parsed)
+			result = parse_text(load, rows[i].text, text);
+		rows[i].name = text->name;
+		rows[i].attribute_first = text->first;
+		rows[i].attribute_count = text->count;
+		if (result == 0)
+			result = own_attributes(load, list->rows[at].record, &rows[i]);
+	}
+	free(parsed);
+	return result;
+}
+
 int scopes_load(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_SCOPE];
 	struct trace_scope *rows;
 	uint32_t used = 0;
+	int result;
 
 	if (raw_sort(list, scope_id) < 0 ||
 	    raw_sort(&load->lists[RECORD_SCOPE_END], scope_end_id) < 0)
@@ -81,5 +185,8 @@ int scopes_load(struct process_load *load)
 		rows[at++].parent = load_find_scope(load, record->parent);
 	}
 	close_scopes(load, rows, used);
-	return 0;
+	result = load_attributes(load, rows, used);
+	raw_release(list);
+	raw_release(&load->lists[RECORD_SCOPE_END]);
+	return result;
 }

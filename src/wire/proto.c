@@ -115,9 +115,9 @@ void proto_put_bytes(struct proto *proto, uint32_t field, const void *bytes, siz
 	proto->used += count;
 }
 
-static void append(struct proto *proto, const char *bytes, size_t count)
+void proto_put_raw(struct proto *proto, const void *bytes, size_t count)
 {
-	if (!has_room(proto, count))
+	if (count == 0 || !has_room(proto, count))
 		return;
 	memcpy(proto->bytes + proto->used, bytes, count);
 	proto->used += count;
@@ -131,9 +131,9 @@ static void put_repaired_text(struct proto *proto, uint32_t field, const char *t
 		size_t length = utf8_character(text, bytes);
 
 		if (length > 0)
-			append(proto, text, length);
+			proto_put_raw(proto, text, length);
 		else
-			append(proto, UTF8_REPLACEMENT, UTF8_REPLACEMENT_BYTES);
+			proto_put_raw(proto, UTF8_REPLACEMENT, UTF8_REPLACEMENT_BYTES);
 		text += length ? length : 1;
 		bytes -= length ? length : 1;
 	}

@@ -41,6 +41,9 @@ void proto_put_bytes(struct proto *proto, uint32_t field, const void *bytes, siz
 /* Bytes that are not UTF-8 become U+FFFD: a reader may refuse a string field that is not. */
 void proto_put_text(struct proto *proto, uint32_t field, const char *text);
 
+/* Fields that are encoded already. */
+void proto_put_raw(struct proto *proto, const void *bytes, size_t count);
+
 /* A nested message: everything put between begin and end. Nests as deep as wanted. */
 size_t proto_begin(struct proto *proto, uint32_t field);
 void proto_end(struct proto *proto, size_t mark);

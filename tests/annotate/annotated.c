@@ -1,4 +1,4 @@
-/* annotated untraced|idle|traced|late|exec: says by its exit code whether the calls did what they should. */
+/* annotated untraced|idle|traced|restarted|late|exec: says by its exit code whether the calls did what they should. */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 
@@ -75,6 +75,12 @@ static void be_untraced(void)
 	EXPECT(dagtap_scope_push("a") == 0);
 	dagtap_scope_pop();
 	dagtap_scope_pop();
+	EXPECT(dagtap_scope_push_with("a", NULL, 0) == 0);
+	EXPECT(dagtap_step_begin("a", 1) == 0);
+	dagtap_step_end();
+	EXPECT(dagtap_scope_path(NULL, 0) == 0);
+	dagtap_scope_attach(NULL, 0);
+	dagtap_scope_detach();
 	EXPECT(dagtap_session_start() == 0);
 	EXPECT(dagtap_session_is_recording() == 0);
 	dagtap_session_note("nobody hears this");
@@ -102,7 +108,33 @@ static void be_traced(void)
 	dagtap_scope_pop();
 	dagtap_session_stop();
 	EXPECT(dagtap_session_is_recording() == 0);
-	EXPECT(dagtap_session_start() == 0);
+}
+
+static void be_restarted(void)
+{
+	const struct dagtap_attribute attributes[] = {
+		dagtap_attribute_int64("layer", 3),
+		dagtap_attribute_text("op", "fusion"),
+	};
+	uint64_t ids[3], first;
+
+	EXPECT(dagtap_session_start() == 1);
+	first = dagtap_step_begin("step", 41);
+	EXPECT(first == ((uint64_t)1 << 48 | 1));
+	EXPECT(dagtap_scope_push_with("inner", attributes, 2) == first + 1);
+	EXPECT(dagtap_scope_path(ids, 3) == 2 && ids[0] == first && ids[1] == first + 1);
+	dagtap_session_stop();
+	EXPECT(dagtap_scope_push("between") == 0);
+	EXPECT(dagtap_scope_path(ids, 3) == 0);
+	EXPECT(dagtap_session_start() == 1);
+	EXPECT(dagtap_scope_push("second") == first + 2);
+	ids[0] = first;
+	dagtap_scope_attach(ids, 1);
+	EXPECT(dagtap_scope_path(ids, 3) == 1 && ids[0] == first);
+	dagtap_scope_detach();
+	EXPECT(dagtap_scope_path(ids, 3) == 1 && ids[0] == first + 2);
+	dagtap_scope_pop();
+	dagtap_step_end();
 }
 
 /* As HSA_TOOLS_LIB does it: into a scope that nobody else searches. */
@@ -125,6 +157,8 @@ int main(int argc, char **argv)
 		be_idle();
 	else if (!strcmp(mode, "traced"))
 		be_traced();
+	else if (!strcmp(mode, "restarted"))
+		be_restarted();
 	else if (!strcmp(mode, "late"))
 		be_traced_late();
 	else if (!strcmp(mode, "exec")) {

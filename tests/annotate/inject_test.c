@@ -83,6 +83,14 @@ static void scopes_reach_the_spool(void **state)
 	spool_reader_close(reader);
 }
 
+static void a_stopped_recording_can_be_followed_by_another(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(run("annotated", "restarted", PRELOADED, fixture->folder), 0);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 2);
+}
+
 static void a_library_that_comes_late_is_found(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -148,6 +156,7 @@ int main(void)
 		CASE(without_a_folder_calls_do_nothing),
 		CASE(annotations_alone_leave_no_file),
 		CASE(scopes_reach_the_spool),
+		CASE(a_stopped_recording_can_be_followed_by_another),
 		CASE(a_library_that_comes_late_is_found),
 		CASE(a_real_roctx_is_called_too),
 		CASE(exec_leaves_a_readable_spool_and_starts_anew),

@@ -6,8 +6,11 @@
 
 #define ID(thread, counter) ((uint64_t)(thread) << 48 | (counter))
 
-/* Runs BODY in a child. EXPECTED: "thread:counter parent kind text" of every scope, "-counter" of
- * every end, in order, one a line. */
+/* EXPECTED: "thread:counter parent kind text key=value" of every scope (a value is i, u or d and a
+ * number, or "text"), "-counter" of every end, in order, one a line. */
+void assert_scopes_of(const struct spool_reader *reader, const char *expected);
+
+/* Runs BODY in a child and looks at its one spool. */
 void assert_scopes(const struct fixture *fixture, void (*body)(void), const char *expected);
 
 #endif

@@ -127,13 +127,16 @@ static void stop_and_go_on(void)
 	expect(session_start());
 	put_some(3);
 	session_stop();
-	expect(session_state == SESSION_OFF);
+	expect(session_state == SESSION_STOPPED);
 	expect(!session_start());
 	session_stop();
 	expect(!fixture_put(session_writer(), 1, 4));
+	session_end();
+	expect(session_state == SESSION_OFF);
+	expect(!session_start_again());
 }
 
-static void stopping_is_for_good(void **state)
+static void what_is_used_does_not_start_it_again(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spool_reader *reader;
@@ -343,7 +346,7 @@ int main(void)
 		CASE(without_room_word_is_left),
 		CASE(who_never_starts_leaves_no_file),
 		CASE(exit_closes_the_spool),
-		CASE(stopping_is_for_good),
+		CASE(what_is_used_does_not_start_it_again),
 		CASE(hard_ends_leave_what_was_written),
 		CASE(many_threads_start_one_session),
 		CASE(threads_that_end_give_their_writer_back),

@@ -120,6 +120,15 @@ struct play play_bare(const char *tool, const char *config, const char *command_
 		&(struct run){.tool = tool, .config = config, .command_line = command_line});
 }
 
+struct play play_hazard(const char *design, const char *config, const char *command_line)
+{
+	return play_run(&(struct run){.tool = "hsa_hazard_tool.so",
+				      .variable = "HAZARD",
+				      .value = design,
+				      .config = config,
+				      .command_line = command_line});
+}
+
 uint64_t play_printed(const struct play *play, const char *key)
 {
 	char path[PATH_MAX + 16], line[256];

@@ -21,6 +21,8 @@ struct play play_with(const char *variable, const char *value, const char *confi
 		      const char *command_line);
 /* After TOOL, which lies in tests/. */
 struct play play_behind(const char *tool, const char *config, const char *command_line);
+/* Under a design of hazard_designs.c. */
+struct play play_hazard(const char *design, const char *config, const char *command_line);
 /* Without the tool; TOOL: the name of another one in tests/, or NULL. */
 struct play play_bare(const char *tool, const char *config, const char *command_line);
 void play_end(struct play *play);

@@ -88,9 +88,9 @@ void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t
 	__atomic_store_n((uint32_t *)slot, header | (setup & 0xffff0000u), __ATOMIC_RELEASE);
 }
 
-void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal)
+hsa_kernel_dispatch_packet_t dispatch_packet(uint64_t index, hsa_signal_t signal)
 {
-	hsa_kernel_dispatch_packet_t packet = {
+	return (hsa_kernel_dispatch_packet_t){
 		.setup = 1,
 		.workgroup_size_x = 1,
 		.workgroup_size_y = 1,
@@ -102,6 +102,11 @@ void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal)
 		.kernarg_address = kernarg,
 		.completion_signal = signal,
 	};
+}
+
+void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal)
+{
+	hsa_kernel_dispatch_packet_t packet = dispatch_packet(index, signal);
 
 	packet_put(queue, index, &packet,
 		   HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER);

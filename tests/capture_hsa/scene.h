@@ -44,6 +44,7 @@ void pause_ms(long ms);
 char *packet_at(hsa_queue_t *queue, uint64_t index);
 /* Waits for room; body first, then the header. */
 void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header);
+hsa_kernel_dispatch_packet_t dispatch_packet(uint64_t index, hsa_signal_t signal);
 void dispatch_put(hsa_queue_t *queue, uint64_t index, hsa_signal_t signal);
 void ring(hsa_queue_t *queue, uint64_t index);
 /* Reserve, put, ring. */

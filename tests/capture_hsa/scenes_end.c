@@ -10,11 +10,17 @@
 
 #include "base/inject.h"
 
+static const struct inject_table *tool_table(void)
+{
+	void *library = dlopen("libdagtap-inject.so", RTLD_NOLOAD | RTLD_LAZY);
+
+	return library ? dlsym(library, INJECT_SYMBOL) : NULL;
+}
+
 /* Ends tracing, as a program may that links libdagtap. */
 static void stop_tracing(void)
 {
-	void *library = dlopen("libdagtap-inject.so", RTLD_NOLOAD | RTLD_LAZY);
-	const struct inject_table *table = library ? dlsym(library, INJECT_SYMBOL) : NULL;
+	const struct inject_table *table = tool_table();
 
 	if (table)
 		table->stop();
@@ -105,6 +111,44 @@ static void scene_stop_in_batch(void)
 	HSA_CHECK(hsa_queue_destroy(queues[1]));
 }
 
+static void *stop(void *unused)
+{
+	stop_tracing();
+	return unused;
+}
+
+static void barriers(hsa_queue_t *queue, int count)
+{
+	while (count--)
+		barrier(queue, none, none);
+	drain(queue);
+}
+
+/* With a kernel of a minute on the device the tool takes a second to end. Meanwhile the program makes
+ * queues, uses them, and destroys one. */
+static void scene_late_queues(void)
+{
+	hsa_queue_t *busy = queue_make(64), *queue = queue_make(64), *late[2];
+	pthread_t thread;
+
+	dispatch(busy, signal_make(1));
+	barrier(busy, none, none);
+	barriers(queue, 2);
+	pthread_create(&thread, NULL, stop, NULL);
+	while (tool_table() && tool_table()->is_recording())
+		pause_ms(1);
+	/* By now the gates of the queues of before are open, too. */
+	pause_ms(100);
+	for (int i = 0; i < 2; i++)
+		late[i] = queue_make(64);
+	barriers(late[0], 6);
+	barriers(late[1], 4);
+	barriers(queue, 2);
+	HSA_CHECK(hsa_queue_destroy(late[0]));
+	pthread_join(thread, NULL);
+	exit(0);
+}
+
 /* The program leaves from a signal handler, which may interrupt a submission. */
 static void leave(int number)
 {
@@ -121,6 +165,40 @@ static void scene_exit_in_handler(void)
 	setitimer(ITIMER_REAL, &soon, NULL);
 	for (;;)
 		dispatch(queue, none);
+}
+
+#define JOIN_STACK_BYTES ((size_t)64 << 20) /* more than the C library keeps for later threads */
+
+static void *end_at_once(void *unused)
+{
+	return unused;
+}
+
+/* The handler interrupts the very thread that gives back another one's stack, and holds a lock of the C
+ * library meanwhile. */
+static void scene_exit_in_join(void)
+{
+	const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+	hsa_queue_t *queue = queue_make(64);
+	pthread_attr_t attributes;
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	signal(SIGALRM, leave);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, JOIN_STACK_BYTES);
+	dispatch(queue, none);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (;;) {
+		pthread_t thread;
+
+		/* Not in its allocations: there exit() is no call for a handler. */
+		pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+		CHECK(!pthread_create(&thread, &attributes, end_at_once, NULL));
+		pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+		pthread_join(thread, NULL);
+	}
 }
 
 /* The runtime ends while kernels run that nobody waits for. */
@@ -156,7 +234,9 @@ const struct scene end_scenes[] = {
 	{"stop-in-flight", scene_stop_in_flight},
 	{"stop-before-written", scene_stop_before_written},
 	{"stop-in-batch", scene_stop_in_batch},
+	{"late-queues", scene_late_queues},
 	{"exit-in-handler", scene_exit_in_handler},
+	{"exit-in-join", scene_exit_in_join},
 	{"shut-down-in-flight", scene_shut_down_in_flight},
 	{"destroy-counted", scene_destroy_counted},
 	{NULL, NULL},

@@ -1,6 +1,12 @@
 /* Scenes about the modes: what reaches the device, signals in use, one kernel at a time. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 
 #include <hsa/amd_hsa_signal.h>
 
@@ -115,6 +121,123 @@ static void scene_outstanding(void)
 	CHECK(atomic_load(&ran) == OUTSTANDING);
 	print_left("signals_without_event", device_count("signals_without_event"));
 	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+#define WITHOUT_SLOTS 20000
+
+/* One kernel, of an object that nobody knows, takes a minute and holds the oldest slot while others run beside
+ * it: the rest of the slots is used up. */
+static void scene_no_slots(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t held = signal_make(1);
+	uint64_t signals =
+		device_count("signals_created_memory") + device_count("signals_created_interrupt");
+
+	for (uint64_t i = 0; i <= WITHOUT_SLOTS; i++) {
+		uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
+		hsa_kernel_dispatch_packet_t packet = dispatch_packet(index, i ? none : held);
+
+		if (!i)
+			packet.kernel_object = (uint64_t)(uintptr_t)queue;
+		packet_put(queue, index, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+		ring(queue, index);
+	}
+	while (atomic_load(&ran) < WITHOUT_SLOTS)
+		pause_ms(1);
+	print_left("signals_created", device_count("signals_created_memory") +
+					      device_count("signals_created_interrupt") - signals);
+	HSA_CHECK(hsa_queue_destroy(queue));
+	HSA_CHECK(hsa_signal_destroy(held));
+}
+
+/* A queue whose device stamps no times. */
+static void scene_no_profiling(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t done = signal_make(1);
+
+	HSA_CHECK(hsa_amd_profiling_set_profiler_enabled(queue, 0));
+	dispatch(queue, done);
+	signal_await(done);
+	HSA_CHECK(hsa_queue_destroy(queue));
+	HSA_CHECK(hsa_signal_destroy(done));
+}
+
+#define TOLD 50
+
+/* Prints the signal of each packet. */
+static void scene_told(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	hsa_signal_t signals[TOLD];
+
+	for (int i = 0; i < TOLD; i++) {
+		signals[i] = signal_make(1);
+		printf("signal %llx\n", (unsigned long long)signals[i].handle);
+		dispatch(queue, signals[i]);
+	}
+	for (int i = 0; i < TOLD; i++) {
+		signal_await(signals[i]);
+		HSA_CHECK(hsa_signal_destroy(signals[i]));
+	}
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
+/* ---- what the submitting thread does ---- */
+
+static atomic_uint writes;
+
+/* In place of the call: pretends that everything was written. */
+static void count_write(int number, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)number;
+	(void)info;
+	atomic_fetch_add(&writes, 1);
+	registers[REG_RAX] = registers[REG_RDX];
+}
+
+/* From now on this thread's writes are counted and not done. */
+static void watch_writes(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_writev, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+	struct sigaction action = {.sa_sigaction = count_write, .sa_flags = SA_SIGINFO};
+
+	CHECK(!sigaction(SIGSYS, &action, NULL));
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void *submit_watched(void *queue)
+{
+	for (int i = 0; i < STEADY_BATCHES; i++)
+		dispatch(queue, none);
+	watch_writes();
+	for (int i = 0; i < STEADY_BATCHES * STEADY_BATCH; i++)
+		dispatch(queue, none);
+	return NULL;
+}
+
+/* Prints how often the thread wrote to a file while it submitted. */
+static void scene_quiet(void)
+{
+	hsa_queue_t *queue = queue_make(64);
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, submit_watched, queue));
+	pthread_join(thread, NULL);
+	drain(queue);
+	HSA_CHECK(hsa_queue_destroy(queue));
+	print_left("writes", atomic_load(&writes));
 }
 
 /* ---- signals in use ---- */
@@ -275,6 +398,10 @@ const struct scene mode_scenes[] = {
 	{"steady", scene_steady},
 	{"long", scene_long},
 	{"outstanding", scene_outstanding},
+	{"no-slots", scene_no_slots},
+	{"no-profiling", scene_no_profiling},
+	{"told", scene_told},
+	{"quiet", scene_quiet},
 	{"counted", scene_counted},
 	{"known-elsewhere", scene_known_elsewhere},
 	{"counted-dependency", scene_counted_dependency},

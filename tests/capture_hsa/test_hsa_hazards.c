@@ -1,5 +1,5 @@
 /* The ways in which interceptors are known to fail, H1 to H23 of docs/hsa-timing.md: each case
- * carries its number. Where it is cheap the failing design runs first (hazard_tool.c), and the
+ * carries its number. Where it is cheap the failing design runs first (hazard_designs.c), and the
  * case sees that its measure tells the two apart. The other numbers are in test_capture_hsa.c and
  * test_reservations.c. */
 #include <setjmp.h>
@@ -78,6 +78,26 @@ static void h03_nothing_is_made_while_submitting(void **state)
 	assert_int_equal(memory.ours, 0);
 }
 
+#define SLOTS	      8192 /* of a queue with a small ring */
+#define WITHOUT_SLOTS 20000
+
+/* Slots that are used up are no reason to make signals, or to wait: such dispatches go untimed. */
+static void h04_h05_slots_are_used_up(void **state)
+{
+	struct play p = play("gfx906,kernel_ns=60000000000,kernel:ticket*=200",
+			     "tests/hsa-scenes no-slots");
+	const struct rows *rows = p.rows;
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(play_printed(&p, "signals_created"), 0);
+	assert_int_equal(rows->dispatch_count, 1 + WITHOUT_SLOTS);
+	assert_int_equal(rows->untimed[RECORD_UNTIMED_QUEUE_DESTROYED], 1);
+	assert_int_equal(rows->untimed[RECORD_UNTIMED_NO], SLOTS - 1);
+	assert_int_equal(rows->untimed[RECORD_UNTIMED_NO_SLOT], 1 + WITHOUT_SLOTS - SLOTS);
+	play_end(&p);
+}
+
 /* Packets that come with no call, and tracing that ends in mid-batch, leave nothing half done. */
 static void h06_h07_tracing_ends_in_a_batch(void **state)
 {
@@ -103,6 +123,8 @@ static void h10_serialised_kernels_that_depend_on_others(void **state)
 		"examples/raw-driver --producers 8 --queues 4 --packets 500 --cross --batch 5"};
 
 	(void)state;
+	assert_int_equal(
+		printed(play_hazard("hold", "gfx906,kernel_ns=20000", programs[0]), "hangs"), 1);
 	for (int i = 0; i < 2; i++) {
 		struct play p = play_with("DAGTAP_HSA_SERIALIZE", "1", "gfx906,kernel_ns=20000",
 					  programs[i]);
@@ -114,39 +136,77 @@ static void h10_serialised_kernels_that_depend_on_others(void **state)
 	}
 }
 
-static void check_truth_of_each(const struct rows *rows, const char *path)
+#define OVERLAPPING 64
+
+/* The end ticks of the dispatches of scene overlap, as the device had them. */
+static void read_true_ends(const char *path, uint64_t *ret_ends)
 {
-	unsigned long long queue, index, start, end;
+	unsigned long long index, end;
 	FILE *truth = fopen(path, "r");
-	size_t seen = 0;
+	int seen = 0;
 
 	assert_non_null(truth);
-	while (fscanf(truth, "D %llu %llu %*s %*u %*u %llu %llu\n", &queue, &index, &start, &end) ==
-	       4) {
-		assert_true(index < rows->dispatch_count);
-		assert_int_equal(rows->dispatches[index].done.start_tick, start);
-		assert_int_equal(rows->dispatches[index].done.end_tick, end);
+	while (fscanf(truth, "D %*u %llu %*s %*u %*u %*u %llu\n", &index, &end) == 2) {
+		assert_true(index < OVERLAPPING);
+		ret_ends[index] = end;
 		seen++;
 	}
 	fclose(truth);
-	assert_int_equal(seen, rows->dispatch_count);
+	assert_int_equal(seen, OVERLAPPING);
+}
+
+static int wrong_ends_recorded(const struct play *p, const uint64_t *ends)
+{
+	int wrong = 0;
+
+	assert_int_equal(p->rows->untimed[RECORD_UNTIMED_NO], OVERLAPPING);
+	for (int i = 0; i < OVERLAPPING; i++)
+		wrong += p->rows->dispatches[i].done.end_tick != ends[i];
+	return wrong;
+}
+
+/* What the failing design prints. */
+static int wrong_ends_printed(const struct play *p, const uint64_t *ends)
+{
+	unsigned long long index, end;
+	char path[PATH_MAX + 16];
+	int wrong = 0, seen = 0;
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/stdout", p->folder);
+	out = fopen(path, "r");
+	assert_non_null(out);
+	while (fscanf(out, "end %llu %llu\n", &index, &end) == 2) {
+		assert_true(index < OVERLAPPING);
+		wrong += end != ends[index];
+		seen++;
+	}
+	fclose(out);
+	assert_int_equal(seen, OVERLAPPING);
+	return wrong;
 }
 
 /* Kernels of one batch that overlap: the last one's end is not the others'. */
 static void h11_each_kernel_has_its_own_end(void **state)
 {
 	char truth[] = "/tmp/test-capture-hsa-truth-XXXXXX", config[256];
+	uint64_t ends[OVERLAPPING];
 	int file = mkstemp(truth);
 	struct play p;
 
 	(void)state;
 	assert_true(file >= 0);
 	close(file);
-	snprintf(config, sizeof(config), "gfx906,kernel_ns=2000000,overlap=8,truth=%s", truth);
+	snprintf(config, sizeof(config),
+		 "gfx906,kernel_ns=2000000,overlap=8,intercept_batch=1,truth=%s", truth);
+	p = play_hazard("batch", config, "tests/hsa-scenes overlap");
+	read_true_ends(truth, ends);
+	assert_true(wrong_ends_printed(&p, ends) > OVERLAPPING / 2);
+	play_end(&p);
 	p = play(config, "tests/hsa-scenes overlap");
 	play_check_ledger(&p);
-	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 64);
-	check_truth_of_each(p.rows, truth);
+	read_true_ends(truth, ends);
+	assert_int_equal(wrong_ends_recorded(&p, ends), 0);
 	play_end(&p);
 	unlink(truth);
 }
@@ -177,6 +237,54 @@ static void h12_device_gets_the_same_packets(void **state)
 	}
 	play_end(&bare);
 	play_end(&hazard);
+}
+
+#define TOLD 50
+
+/* Dispatches that reached the device with the very signal that the program gave them. */
+static int signals_kept(const struct play *p, const char *packets)
+{
+	unsigned long long words[8], signal;
+	char path[PATH_MAX + 16];
+	FILE *log = fopen(packets, "r"), *out;
+	int kept = 0;
+
+	assert_non_null(log);
+	snprintf(path, sizeof(path), "%s/stdout", p->folder);
+	out = fopen(path, "r");
+	assert_non_null(out);
+	while (fscanf(log, "%*u %*u %llx %llx %llx %llx %llx %llx %llx %llx\n", &words[0],
+		      &words[1], &words[2], &words[3], &words[4], &words[5], &words[6],
+		      &words[7]) == 8) {
+		if ((words[0] & 0xff) == 2 && fscanf(out, "signal %llx\n", &signal) == 1)
+			kept += words[7] == signal;
+	}
+	fclose(out);
+	fclose(log);
+	return kept;
+}
+
+/* The device itself completes the program's signal, so no thread of the tool can delay that. */
+static void h13_the_device_completes_the_programs_signals(void **state)
+{
+	static const char *const modes[] = {"harvest", "borrow", "observe", "intercept"};
+	char packets[] = "/tmp/test-capture-hsa-packets-XXXXXX", config[256];
+	int file = mkstemp(packets);
+	struct play p;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	snprintf(config, sizeof(config), "gfx906,packets=%s", packets);
+	p = play_hazard("each", config, "tests/hsa-scenes told");
+	assert_int_equal(signals_kept(&p, packets), 0);
+	play_end(&p);
+	for (int i = 0; i < 4; i++) {
+		p = play_with("DAGTAP_HSA_MODE", modes[i], config, "tests/hsa-scenes told");
+		assert_int_equal(signals_kept(&p, packets), TOLD);
+		play_end(&p);
+	}
+	unlink(packets);
 }
 
 /* Only a borrowed signal's completion waits for a thread of ours, and how long is told. */
@@ -232,6 +340,27 @@ static void h14_no_log_line_a_dispatch(void **state)
 	assert_true(lines_logged(STEADY) < 20);
 }
 
+/* A thread that submits writes to no file at all. */
+static void h14_no_write_while_submitting(void **state)
+{
+	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
+	int file = mkstemp(log);
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	setenv("HAZARD_LOG", log, 1);
+	setenv("HAZARD_LOG_LINES", "1", 1);
+	assert_int_equal(printed(play_hazard("each", DEVICE, "tests/hsa-scenes quiet"), "writes"),
+			 DISPATCHES);
+	unsetenv("HAZARD_LOG");
+	unsetenv("HAZARD_LOG_LINES");
+	assert_int_equal(
+		printed(play_with("DAGTAP_LOG", log, DEVICE, "tests/hsa-scenes quiet"), "writes"),
+		0);
+	unlink(log);
+}
+
 /* A tool that cannot record is no reason for the program to end. */
 static void h15_faults_are_the_tools_own(void **state)
 {
@@ -257,6 +386,10 @@ static void h18_kernels_that_depend_on_each_other(void **state)
 	struct play p = play("gfx906,kernel_ns=20000", "tests/hsa-scenes chain");
 
 	(void)state;
+	assert_int_equal(
+		printed(play_hazard("follow", "gfx906,kernel_ns=20000", "tests/hsa-scenes chain"),
+			"hangs"),
+		1);
 	play_check_ledger(&p);
 	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 100);
 	play_end(&p);
@@ -269,6 +402,28 @@ static void h19_queues_are_destroyed(void **state)
 	(void)state;
 	assert_true(m.hazard > 0);
 	assert_int_equal(m.ours, 0);
+}
+
+/* Ten dispatches before the fork and ten after it. */
+static void h20_fork_child_repeats_nothing(void **state)
+{
+	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
+	int file = mkstemp(log);
+	struct play p;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	setenv("HAZARD_LOG", log, 1);
+	p = play_hazard("each", DEVICE, "tests/hsa-scenes fork");
+	unsetenv("HAZARD_LOG");
+	assert_int_equal(lines_of(log), 30);
+	play_end(&p);
+	unlink(log);
+	p = play(DEVICE, "tests/hsa-scenes fork");
+	assert_int_equal(p.rows->dispatch_count, 20);
+	assert_int_equal(rows_spool_count(p.folder), 1);
+	play_end(&p);
 }
 
 /* 300,000 dispatches after the first 20,000. */
@@ -295,16 +450,20 @@ int main(void)
 		cmocka_unit_test(h01_signals_are_made_once),
 		cmocka_unit_test(h02_event_limit_is_not_touched),
 		cmocka_unit_test(h03_nothing_is_made_while_submitting),
+		cmocka_unit_test(h04_h05_slots_are_used_up),
 		cmocka_unit_test(h06_h07_tracing_ends_in_a_batch),
 		cmocka_unit_test(h10_serialised_kernels_that_depend_on_others),
 		cmocka_unit_test(h11_each_kernel_has_its_own_end),
 		cmocka_unit_test(h12_device_gets_the_same_packets),
+		cmocka_unit_test(h13_the_device_completes_the_programs_signals),
 		cmocka_unit_test(h13_waits_are_for_the_device_alone),
 		cmocka_unit_test(h14_no_log_line_a_dispatch),
+		cmocka_unit_test(h14_no_write_while_submitting),
 		cmocka_unit_test(h15_faults_are_the_tools_own),
 		cmocka_unit_test(h16_h17_no_handler_on_the_runtimes_thread),
 		cmocka_unit_test(h18_kernels_that_depend_on_each_other),
 		cmocka_unit_test(h19_queues_are_destroyed),
+		cmocka_unit_test(h20_fork_child_repeats_nothing),
 		cmocka_unit_test(h22_memory_does_not_grow),
 	};
 

@@ -126,6 +126,23 @@ static void dependencies_are_not_borrowed(void **state)
 	play_end(&p);
 }
 
+/* Where the device stamps no times there are none: never made up from anything else. */
+static void dispatch_without_ticks_is_untimed(void **state)
+{
+	struct play p = play_with(MODE, "observe", "gfx906", "tests/hsa-scenes no-profiling");
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_ZERO_TICK], 1);
+	assert_int_equal(p.rows->dispatches[0].done.start_tick, 0);
+	assert_int_equal(p.rows->dispatches[0].done.end_tick, 0);
+	play_end(&p);
+	/* The other modes see to it that it does. */
+	p = play("gfx906", "tests/hsa-scenes no-profiling");
+	assert_int_equal(timed(&p), 1);
+	play_end(&p);
+}
+
 /* ---- one kernel at a time ---- */
 
 struct span {
@@ -219,6 +236,28 @@ static void tracing_ends_before_a_packet_is_written(void **state)
 	play_end(&p);
 }
 
+/* Queues that are made when tracing has ended have no gate, and what they bring the device is counted all
+ * the same. */
+static void packets_after_the_end_are_counted(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MODES; i++) {
+		struct play p =
+			play_with(MODE, modes[i].name, "gfx906,kernel_ns=60000000000,overlap=1",
+				  "tests/hsa-scenes late-queues");
+		uint64_t waiting = rows_witness(p.folder, "hsa", "packets_waiting");
+
+		/* Each drain is a barrier packet, too. */
+		assert_int_equal(p.rows->barriers, 1 + 3);
+		assert_int_equal(rows_witness(p.folder, "softgpu", "packets_barrier_and"),
+				 3 + 3 + 7 + 5);
+		assert_int_equal(rows_witness(p.folder, "hsa", "packets_untraced"), 3 + 7 + 5);
+		/* What waits behind a proxy nobody sees: of the five recorded packets it may be any. */
+		assert_int_equal(waiting, modes[i].mode == RECORD_QUEUE_INTERCEPT ? 5 : 1);
+		play_end(&p);
+	}
+}
+
 static void shut_down_in_flight(void **state)
 {
 	struct play p =
@@ -243,6 +282,23 @@ static void exit_in_a_handler(void **state)
 	}
 }
 
+/* One in eight interrupts the thread where it holds the lock; then joining a thread would wait for ever. */
+static void exit_in_a_handler_during_a_join(void **state)
+{
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	/* It puts signals off to where no lock is held. */
+	skip();
+#endif
+	for (int i = 0; i < 24; i++) {
+		struct play p = play("gfx906", "tests/hsa-scenes exit-in-join");
+
+		assert_true(p.rows->closed);
+		assert_int_equal(p.rows->dispatch_count, 1);
+		play_end(&p);
+	}
+}
+
 static void queues_destroyed_with_borrowed_signals(void **state)
 {
 	struct play p = play_with(MODE, "borrow", "gfx906,kernel_ns=1000000",
@@ -262,12 +318,15 @@ int main(void)
 		cmocka_unit_test(unknown_mode_is_harvest),
 		cmocka_unit_test(borrowed_signals_are_timed),
 		cmocka_unit_test(dependencies_are_not_borrowed),
+		cmocka_unit_test(dispatch_without_ticks_is_untimed),
 		cmocka_unit_test(serialised_kernels_do_not_overlap),
 		cmocka_unit_test(serialised_in_other_modes),
 		cmocka_unit_test(completions_arrive_after_tracing),
 		cmocka_unit_test(tracing_ends_before_a_packet_is_written),
+		cmocka_unit_test(packets_after_the_end_are_counted),
 		cmocka_unit_test(shut_down_in_flight),
 		cmocka_unit_test(exit_in_a_handler),
+		cmocka_unit_test(exit_in_a_handler_during_a_join),
 		cmocka_unit_test(queues_destroyed_with_borrowed_signals),
 	};
 

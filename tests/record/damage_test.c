@@ -406,6 +406,12 @@ static void records_that_make_no_sense_end_their_chunk(void **state)
 	second->type = RECORD_SCOPE;
 	((struct record_scope *)second)->text_bytes = UINT64_MAX - 7;
 	assert_record_damage(sample, "text runs past the end of its record");
+	second->words = sizeof(struct record_scope) / 8 + 1;
+	((struct record_scope *)second)->text_bytes = 0;
+	assert_record_damage(sample, "attributes run past the end of their record");
+	second->words = (sizeof(struct record_scope) + sizeof(struct record_attribute)) / 8;
+	((struct record_attribute *)((struct record_scope *)second)->text)->key_bytes = 1;
+	assert_record_damage(sample, "attributes run past the end of their record");
 	*second = saved;
 	first->type = RECORD_END;
 	assert_record_damage(sample, "chunk does not begin with its thread");

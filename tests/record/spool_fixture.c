@@ -65,7 +65,7 @@ struct spooler *fixture_open_spool(const struct fixture *fixture)
 {
 	struct spooler *spooler = NULL;
 
-	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, &spooler), 0);
+	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, 0, &spooler), 0);
 	return spooler;
 }
 

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <xxhash.h>
 
 #include "trace/bundle.h"
+#include "trace/bundle_layout.h"
 
 static char folder[] = "/tmp/dagtap-bundle-XXXXXX";
 static char path[64];
@@ -161,6 +163,80 @@ static void every_cut_and_every_addition_is_found(void **state)
 	free(bytes);
 }
 
+/* What dagtap wrote before it packed: the same but for the number. */
+static void version_1_is_read(void **state)
+{
+	struct bundle_header *header;
+	struct dagtap_error error;
+	struct bundle bundle;
+	unsigned char *bytes;
+	size_t size;
+
+	write_bundle(true);
+	bytes = read_file(&size);
+	header = (struct bundle_header *)bytes;
+	header->version = 1;
+	header->header_checksum =
+		XXH3_64bits(header, offsetof(struct bundle_header, header_checksum));
+	assert_int_equal(bundle_open_memory("name", bytes, size, &bundle, &error), 0);
+	assert_int_equal(bundle.section_count, 4);
+	bundle_close(&bundle);
+	header->version = BUNDLE_VERSION + 1;
+	header->header_checksum =
+		XXH3_64bits(header, offsetof(struct bundle_header, header_checksum));
+	assert_int_equal(bundle_open_memory("name", bytes, size, &bundle, &error), -ENOTSUP);
+	free(bytes);
+}
+
+static void write_packed(void)
+{
+	const struct bundle_meta meta = {"1.2", "me", 77, 0};
+	struct bundle_writer *writer;
+	struct dagtap_error error;
+
+	assert_int_equal(bundle_create(path, true, &writer, &error), 0);
+	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
+	assert_int_equal(bundle_begin_section(writer, BUNDLE_PACKED, 10, &error), 0);
+	assert_int_equal(bundle_append(writer, "in three", 8, &error), 0);
+	assert_int_equal(bundle_append(writer, "", 0, &error), 0);
+	assert_int_equal(bundle_append(writer, " pieces", 7, &error), 0);
+	assert_int_equal(bundle_end_section(writer, &error), 0);
+	assert_int_equal(bundle_put_spool(writer, 11, "behind", 6, &error), 0);
+	assert_int_equal(bundle_finish(writer, &error), 0);
+}
+
+/* What is in a packed section is its reader's to check; all around it is not. */
+static void packed_section_is_left_to_its_reader(void **state)
+{
+	struct dagtap_error error;
+	struct bundle bundle;
+	unsigned char *bytes;
+	size_t size, at;
+
+	write_packed();
+	bytes = read_file(&size);
+	assert_int_equal(bundle_open_memory("name", bytes, size, &bundle, &error), 0);
+	assert_int_equal(bundle.sections[1].type, BUNDLE_PACKED);
+	assert_int_equal(bundle.sections[1].pid, 10);
+	assert_int_equal(bundle.sections[1].size, 15);
+	assert_memory_equal(bundle.sections[1].bytes, "in three pieces", 15);
+	at = bundle.sections[1].offset;
+	assert_ptr_equal(bundle.sections[1].bytes, bytes + at);
+	bundle_close(&bundle);
+	for (size_t i = 0; i < size; i++) {
+		bytes[i] ^= 4;
+		if (i < at || i >= at + 15) {
+			expect_refused(bytes, size);
+		} else {
+			assert_int_equal(bundle_open_memory("name", bytes, size, &bundle, &error),
+					 0);
+			bundle_close(&bundle);
+		}
+		bytes[i] ^= 4;
+	}
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +246,8 @@ int main(void)
 		cmocka_unit_test(abandoned_file_leaves_nothing),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(every_cut_and_every_addition_is_found),
+		cmocka_unit_test(version_1_is_read),
+		cmocka_unit_test(packed_section_is_left_to_its_reader),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

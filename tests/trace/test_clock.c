@@ -68,6 +68,96 @@ static void conversion_is_monotone_across_pieces(void **state)
 	clock_fit_release(&fit);
 }
 
+#define TRIALS	64
+#define ANCHORS 40
+#define TICKS	500
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return *random;
+}
+
+static int compare_ticks(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Readings of a clock at 100 MHz as a bad machine gives them: jitter of up to JITTER_NS, every eighth far
+ * off in either direction, some twice, none in order. */
+static uint32_t make_noise(struct clock_anchor *anchors, uint64_t *random, uint64_t jitter_ns)
+{
+	uint32_t count = 1 + (uint32_t)(next_random(random) % ANCHORS);
+	uint64_t first_tick = 1 + next_random(random) % 1000000000;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t after_ns = next_random(random) % (10 * SECOND);
+		uint64_t noise_ns = next_random(random) % (jitter_ns + 1);
+
+		if (next_random(random) % 8 == 0)
+			noise_ns += next_random(random) % (2 * SECOND);
+		anchors[i] = (struct clock_anchor){
+			.tick = first_tick + after_ns / 10,
+			.host_ns = (int64_t)(5 * SECOND + after_ns + noise_ns),
+			.uncertainty_ns = next_random(random) % (jitter_ns + 1),
+		};
+		if (i && next_random(random) % 8 == 0)
+			anchors[i].tick = anchors[i - 1].tick;
+	}
+	return count;
+}
+
+/* Ticks from before the first anchor to after the last, and anything at all. */
+static void make_ticks(uint64_t *ticks, uint64_t *random)
+{
+	for (int i = 0; i < TICKS; i++) {
+		ticks[i] = 1 + next_random(random) % 3000000000u;
+		if (i % 10 == 0)
+			ticks[i] = next_random(random) | 1;
+	}
+	qsort(ticks, TICKS, sizeof(*ticks), compare_ticks);
+}
+
+static void conversion_never_reverses_two_ticks(void **state)
+{
+	static const uint64_t jitters_ns[] = {0, 50, 5000, 3000000, 900000000};
+	uint64_t random = 88172645463325252u, ticks[TICKS];
+	struct clock_anchor anchors[ANCHORS];
+
+	for (int trial = 0; trial < TRIALS * 5; trial++) {
+		uint32_t count = make_noise(anchors, &random, jitters_ns[trial % 5]), hint = 0;
+		int64_t last = INT64_MIN;
+		struct clock_fit fit;
+
+		assert_int_equal(clock_fit_init(&fit, anchors, count, 100000000), 0);
+		make_ticks(ticks, &random);
+		for (int i = 0; i < TICKS; i++) {
+			int64_t now = clock_fit_convert(&fit, ticks[i], &hint);
+
+			assert_true(now >= last);
+			assert_int_equal(now, convert(&fit, ticks[i]));
+			last = now;
+		}
+		clock_fit_release(&fit);
+	}
+}
+
+/* A second behind the only anchor the ticks have begun anew. */
+static void one_anchor_near_the_last_tick_is_monotone(void **state)
+{
+	const struct clock_anchor anchor = {UINT64_MAX - 10, 5 * SECOND, 20};
+	struct clock_fit fit;
+
+	assert_int_equal(clock_fit_init(&fit, &anchor, 1, 100000000), 0);
+	assert_int_equal(convert(&fit, UINT64_MAX - 5), 5 * SECOND + 50);
+	assert_int_equal(convert(&fit, UINT64_MAX - 15), 5 * SECOND - 50);
+	clock_fit_release(&fit);
+}
+
 static void reads_that_were_held_up_are_left_out(void **state)
 {
 	const struct clock_anchor anchors[] = {
@@ -125,10 +215,14 @@ static void anchors_close_together_give_no_slope(void **state)
 static void absurd_ticks_saturate(void **state)
 {
 	const struct clock_anchor anchors[] = {{1, 1, 0}, {2, INT64_MAX / 4, 0}};
+	const struct clock_anchor late[] = {{1, 8, 0}, {2, 8 + INT64_MAX / 5, 0}};
 	struct clock_fit fit;
 
 	assert_int_equal(clock_fit_init(&fit, anchors, 2, 0), 0);
 	assert_true(convert(&fit, UINT64_MAX) > 0);
+	clock_fit_release(&fit);
+	assert_int_equal(clock_fit_init(&fit, late, 2, 0), 0);
+	assert_int_equal(convert(&fit, 6), INT64_MAX / 4);
 	clock_fit_release(&fit);
 }
 
@@ -138,6 +232,8 @@ int main(void)
 		cmocka_unit_test(pieces_follow_a_drift_that_changes),
 		cmocka_unit_test(outside_the_neighbouring_slope_goes_on),
 		cmocka_unit_test(conversion_is_monotone_across_pieces),
+		cmocka_unit_test(conversion_never_reverses_two_ticks),
+		cmocka_unit_test(one_anchor_near_the_last_tick_is_monotone),
 		cmocka_unit_test(reads_that_were_held_up_are_left_out),
 		cmocka_unit_test(anchors_that_run_backwards_are_left_out),
 		cmocka_unit_test(one_anchor_needs_a_known_rate),

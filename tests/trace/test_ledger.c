@@ -147,42 +147,99 @@ static void packet_past_the_gate_is_unexplained(void **state)
 	trace_close(trace);
 }
 
-static void softgpu_disagrees(void **state)
+/* Five dispatches are recorded; the device says what it had. */
+static struct trace *beside_device(uint64_t dispatches, uint64_t barriers, uint64_t vendor,
+				   uint64_t untraced, uint64_t waiting)
 {
-	static const char *const keys[] = {"packets_barrier_and", "packets_barrier_or", "copies",
-					   "copies_rect"};
 	struct scene scene;
-	struct trace *trace;
 
 	scene_init(&scene, 1);
 	run_calls(&scene, 5);
-	for (int i = 0; i < 4; i++)
-		scene_witness(&scene, "softgpu", keys[i], 0);
-	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 9);
-	trace = close_and_load(&scene);
+	gate(&scene, 5, 5);
+	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", dispatches);
+	scene_witness(&scene, "softgpu", "packets_barrier_and", barriers);
+	scene_witness(&scene, "softgpu", "packets_barrier_or", 0);
+	scene_witness(&scene, "softgpu", "packets_vendor", vendor);
+	scene_witness(&scene, "softgpu", "copies", 0);
+	scene_witness(&scene, "softgpu", "copies_rect", 0);
+	scene_witness(&scene, "hsa", "packets_untraced", untraced);
+	scene_witness(&scene, "hsa", "packets_waiting", waiting);
+	return close_and_load(&scene);
+}
+
+static uint64_t unexplained_of(const struct trace *trace)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		sum += trace->sources[i].unexplained;
+	return sum;
+}
+
+static void softgpu_disagrees(void **state)
+{
+	struct trace *trace = beside_device(9, 0, 0, 0, 0);
+
 	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 4);
-	assert_int_equal(scene_source(trace, "softgpu.copy")->unexplained, 0);
+	assert_int_equal(unexplained_of(trace), 4);
 	trace_close(trace);
 }
 
-static void packets_sent_while_the_process_exits_are_explained(void **state)
+static void packets_sent_after_tracing_are_explained(void **state)
 {
-	static const char *const keys[] = {"packets_barrier_and", "packets_barrier_or", "copies",
-					   "copies_rect"};
+	for (unsigned lost = 0; lost <= 3; lost++) {
+		struct trace *trace = beside_device(9 + lost, 0, 0, 4, 0);
+		const struct trace_source *source = scene_source(trace, "softgpu.dispatch");
 
-	for (unsigned extra = 0; extra <= 1; extra++) {
+		assert_int_equal(ledger_dropped(trace, source), 4);
+		assert_int_equal(source->unexplained, lost);
+		trace_close(trace);
+	}
+}
+
+/* A packet explains one packet, of whatever kind. */
+static void packets_sent_after_tracing_explain_once(void **state)
+{
+	struct trace *trace = beside_device(8, 3, 0, 4, 0);
+
+	assert_int_equal(unexplained_of(trace), 2);
+	trace_close(trace);
+	trace = beside_device(8, 0, 2, 4, 0);
+	assert_int_equal(unexplained_of(trace), 1);
+	trace_close(trace);
+	trace = beside_device(7, 1, 1, 4, 0);
+	assert_int_equal(unexplained_of(trace), 0);
+	trace_close(trace);
+}
+
+static void packets_that_the_device_has_not_taken_are_explained(void **state)
+{
+	struct trace *trace = beside_device(3, 0, 0, 0, 2);
+
+	assert_int_equal(unexplained_of(trace), 0);
+	trace_close(trace);
+	trace = beside_device(2, 0, 0, 0, 2);
+	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void copies_sent_after_tracing_are_explained(void **state)
+{
+	static const char *const zero[] = {"packets_kernel_dispatch", "packets_barrier_and",
+					   "packets_barrier_or", "copies_rect"};
+
+	for (unsigned lost = 0; lost <= 1; lost++) {
 		struct scene scene;
 		struct trace *trace;
 
 		scene_init(&scene, 1);
-		run_calls(&scene, 5);
 		for (int i = 0; i < 4; i++)
-			scene_witness(&scene, "softgpu", keys[i], 0);
-		scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 9 + extra);
-		scene_witness(&scene, "hsa", "packets_untraced", 4);
+			scene_witness(&scene, "softgpu", zero[i], 0);
+		scene_witness(&scene, "softgpu", "copies", 2 + lost);
+		scene_witness(&scene, "hsa", "copies_untraced", 2);
+		scene_witness(&scene, "hsa", "packets_untraced", 9);
 		trace = close_and_load(&scene);
-		assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained,
-				 extra ? 5 : 0);
+		assert_int_equal(scene_source(trace, "softgpu.copy")->unexplained, lost);
 		trace_close(trace);
 	}
 }
@@ -285,7 +342,10 @@ static void one_packet_twice_is_unexplained(void **state)
 	scene.next_packet = 0;
 	scene_dispatch(&scene, 0, 0, 1, 1);
 	trace = close_and_load(&scene);
-	assert_int_equal(trace->activities_count, 1);
+	/* Both are kept; the completion can be of one alone. */
+	assert_int_equal(trace->activities_count, 2);
+	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_NO);
+	assert_int_equal(trace->activities[1].untimed, RECORD_UNTIMED_RECORD_LOST);
 	assert_false(ledger_is_closed(trace));
 	trace_close(trace);
 }
@@ -364,7 +424,10 @@ int main(void)
 		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
 		cmocka_unit_test(packet_past_the_gate_is_unexplained),
 		cmocka_unit_test(softgpu_disagrees),
-		cmocka_unit_test(packets_sent_while_the_process_exits_are_explained),
+		cmocka_unit_test(packets_sent_after_tracing_are_explained),
+		cmocka_unit_test(packets_sent_after_tracing_explain_once),
+		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
+		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(drops_are_told_by_cause_and_explained),
 		cmocka_unit_test(completion_that_is_missing_is_unexplained),
 		cmocka_unit_test(completion_of_nothing_is_unexplained),

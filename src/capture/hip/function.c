@@ -22,7 +22,7 @@ static struct handle_map functions = HANDLE_MAP_INIT;
 static struct handle_map modules = HANDLE_MAP_INIT;
 static pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Counts this process's traces: one, and one more after each fork. */
+/* Counts this process's traces, and those of its parents. */
 static _Atomic uint32_t traces = 1;
 
 static struct function *add(uint64_t handle, const char *name)
@@ -72,12 +72,16 @@ void function_use(uint64_t handle)
 			function->name, bytes);
 }
 
-void function_forget_uses(void)
+void function_trace_begins(void)
+{
+	atomic_fetch_add_explicit(&traces, 1, memory_order_relaxed);
+}
+
+void function_reset(void)
 {
 	pthread_mutex_init(&functions.lock, NULL);
 	pthread_mutex_init(&modules.lock, NULL);
 	pthread_mutex_init(&modules_lock, NULL);
-	atomic_fetch_add_explicit(&traces, 1, memory_order_relaxed);
 }
 
 static void register_function(uint64_t module, uint64_t handle, const char *name)

@@ -14,7 +14,10 @@ void function_learn(uint64_t handle, const char *name);
 /* HANDLE is being used: writes its FUNCTION record if this trace has none yet. */
 void function_use(uint64_t handle);
 
-/* In a fork child: its trace has no names yet. */
-void function_forget_uses(void);
+/* A new trace has no names yet. */
+void function_trace_begins(void);
+
+/* In a fork child, whose other threads are gone. */
+void function_reset(void);
 
 #endif

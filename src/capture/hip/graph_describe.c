@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "capture/hip/function.h"
 #include "capture/hip/runtime_graph.h"
 
 void graph_describe_kernel(const struct hip_kernel_params *params, struct record_graph_node *record)
@@ -17,7 +16,6 @@ void graph_describe_kernel(const struct hip_kernel_params *params, struct record
 	record->block[1] = params->block.y;
 	record->block[2] = params->block.z;
 	record->shared_bytes = params->shared_bytes;
-	function_use(record->function);
 }
 
 void graph_describe_memset(const struct hip_memset_params *params, struct record_graph_node *record)
@@ -83,19 +81,12 @@ void graph_describe_node(uint64_t node, struct record_graph_node *ret_record)
 		describe_any_copy(node, ret_record);
 }
 
-uint64_t graph_describe_digest(const struct record_graph_node *record)
+bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b)
 {
 	enum {
 		FIRST = offsetof(struct record_graph_node, type),
 		END = offsetof(struct record_graph_node, child_graph_id),
 	};
-	uint64_t digest = 0, word;
 
-	_Static_assert((END - FIRST) % sizeof(word) == 0, "whole words");
-	for (size_t at = FIRST; at < END; at += sizeof(word)) {
-		memcpy(&word, (const char *)record + at, sizeof(word));
-		digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
-		digest ^= digest >> 29;
-	}
-	return digest;
+	return !memcmp((const char *)a + FIRST, (const char *)b + FIRST, END - FIRST);
 }

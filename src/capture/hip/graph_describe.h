@@ -2,6 +2,8 @@
 #ifndef DAGTAP_CAPTURE_HIP_GRAPH_DESCRIBE_H
 #define DAGTAP_CAPTURE_HIP_GRAPH_DESCRIBE_H
 
+#include <stdbool.h>
+
 #include "capture/hip/graph_node.h"
 #include "record/record.h"
 #include "vendor/hip_types.h"
@@ -10,8 +12,8 @@
  * it does not tell stays 0; RECORD_COPY_KIND_UNKNOWN for the kind of an unknown copy. */
 void graph_describe_node(uint64_t node, struct record_graph_node *ret_record);
 
-/* Of what that has filled in but the handle: nodes that do the same have the same. */
-uint64_t graph_describe_digest(const struct record_graph_node *record);
+/* Whether all that has filled in is the same but for the handle. */
+bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b);
 
 void graph_describe_kernel(const struct hip_kernel_params *params,
 			   struct record_graph_node *record);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/graph_template.h"
 #include "capture/hip/handle_map.h"
@@ -13,7 +14,10 @@
 struct graph_exec {
 	struct graph_exec *next_free;
 	uint64_t id;
+	uint64_t handle;
+	uint64_t cid; /* of its making */
 	_Atomic uint64_t launches;
+	_Atomic uint32_t told_in;	 /* the session whose trace knows it */
 	struct graph_template *template; /* NULL when it could not be read */
 };
 
@@ -37,6 +41,7 @@ static struct graph_exec *take_exec(void)
 		return NULL;
 	exec->id = atomic_fetch_add_explicit(&exec_ids, 1, memory_order_relaxed) + 1;
 	atomic_store_explicit(&exec->launches, 0, memory_order_relaxed);
+	atomic_store_explicit(&exec->told_in, 0, memory_order_relaxed);
 	exec->template = NULL;
 	return exec;
 }
@@ -51,23 +56,39 @@ static void give_exec(struct graph_exec *exec)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Each trace is told once: when the exec is made, or first used in it. Nobody changes the exec meanwhile,
+ * or the program would be wrong in HIP's eyes, too. */
+static void tell(struct graph_exec *exec)
+{
+	uint32_t session = session_current_number();
+	struct record_graph_exec record = {
+		.exec_id = exec->id, .handle = exec->handle, .cid = exec->cid};
+
+	if (!session_is_on() ||
+	    atomic_exchange_explicit(&exec->told_in, session, memory_order_relaxed) == session)
+		return;
+	if (exec->template) {
+		graph_template_write(exec->template);
+		record.graph_id = exec->template->graph_id;
+	}
+	record.ns = session_now_ns();
+	writer_put(session_writer(), RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+}
+
 void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *args)
 {
 	struct graph_exec *exec, *before;
-	struct record_graph_exec record = {.handle = args[0], .cid = call->frame.cid};
 
 	if (result != HIP_OK || !args[0])
 		return;
 	exec = take_exec();
 	if (!exec)
 		return;
-	if (graph_template_read(args[1], &exec->template) == 0) {
-		graph_template_write(exec->template);
-		record.graph_id = exec->template->graph_id;
-	}
-	record.exec_id = exec->id;
-	record.ns = session_now_ns();
-	writer_put(session_writer(), RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+	exec->handle = args[0];
+	exec->cid = call->frame.cid;
+	if (graph_template_read(args[1], &exec->template) == 0)
+		graph_template_number(exec->template);
+	tell(exec);
 	/* Something is there already when its destruction was not seen. */
 	before = (struct graph_exec *)handle_map_get(&execs, args[0]);
 	if (handle_map_put(&execs, args[0], (uintptr_t)exec))
@@ -88,6 +109,7 @@ void graph_exec_launching(struct hip_call *call, const uint64_t *args)
 	};
 
 	if (exec) {
+		tell(exec);
 		record.exec_id = exec->id;
 		record.replay = atomic_fetch_add_explicit(&exec->launches, 1, memory_order_relaxed);
 	}
@@ -107,12 +129,14 @@ static void write_update(struct exec_update *update, struct graph_template *grap
 			 uint32_t position, struct record_graph_node *record)
 {
 	const struct graph_exec *exec = update->exec;
-	uint64_t digest = graph_describe_digest(record);
 
 	/* A whole graph is updated for new kernel arguments, as a rule: nothing that is recorded. */
-	if (digest == graph->digests[position])
+	if (graph_describe_is_same(record, &graph->records[position]))
 		return;
-	graph->digests[position] = digest;
+	graph->records[position] = *record;
+	graph->records[position].handle = graph->nodes[position];
+	if (record->type == RECORD_NODE_KERNEL)
+		function_use(record->function);
 	record->graph_id = exec->id;
 	record->child_graph_id = graph == exec->template ? 0 : graph->graph_id;
 	record->handle = graph->nodes[position];
@@ -127,7 +151,10 @@ static bool begin_update(const struct hip_call *call, uint64_t handle,
 	struct graph_exec *exec = (struct graph_exec *)handle_map_get(&execs, handle);
 
 	*ret_update = (struct exec_update){call->frame.cid, exec, PACE_INIT};
-	return exec && exec->template;
+	if (!exec || !exec->template)
+		return false;
+	tell(exec);
+	return true;
 }
 
 /* The graph that has NODE: the given one or a child. */
@@ -188,9 +215,8 @@ static void write_replaced(struct exec_update *update, struct graph_template *ol
 		uint32_t target = to ? to[i] : i, source = from ? from[i] : i;
 		struct graph_template *old_child = graph_template_child(old, target);
 		struct graph_template *new_child = graph_template_child(new, source);
-		struct record_graph_node record;
+		struct record_graph_node record = new->records[source];
 
-		graph_describe_node(new->nodes[source], &record);
 		write_update(update, old, target, &record);
 		/* HIP updates a child graph in the order in which its nodes were added. */
 		if (old_child && new_child)

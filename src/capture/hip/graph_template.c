@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/paced.h"
 #include "capture/hip/runtime_graph.h"
@@ -23,8 +24,8 @@ static int build_index(struct graph_template *template)
 	while (slots < template->node_count * 2)
 		slots *= 2;
 	template->index = calloc(slots, sizeof(*template->index));
-	template->digests = calloc(template->node_count + 1, sizeof(*template->digests));
-	if (!template->index || !template->digests)
+	template->records = calloc(template->node_count + 1, sizeof(*template->records));
+	if (!template->index || !template->records)
 		return -ENOMEM;
 	template->index_mask = slots - 1;
 	for (size_t i = 0; i < template->node_count; i++) {
@@ -133,14 +134,13 @@ static int read_child(struct graph_template *template, uint32_t node, int depth)
 	return 0;
 }
 
-static int read_children(struct graph_template *template, int depth)
+static int read_nodes(struct graph_template *template, int depth)
 {
-	enum record_node_type type;
 	int status = 0;
 
 	for (uint32_t i = 0; !status && i < template->node_count; i++) {
-		status = runtime_graph_type(template->nodes[i], &type);
-		if (!status && type == RECORD_NODE_CHILD)
+		graph_describe_node(template->nodes[i], &template->records[i]);
+		if (template->records[i].type == RECORD_NODE_CHILD)
 			status = read_child(template, i, depth);
 	}
 	return status;
@@ -163,7 +163,7 @@ static int read_at_depth(uint64_t graph, int depth, struct graph_template **ret_
 	if (!status)
 		status = read_edges(template);
 	if (!status)
-		status = read_children(template, depth);
+		status = read_nodes(template, depth);
 	if (status) {
 		graph_template_destroy(template);
 		return status;
@@ -185,37 +185,37 @@ void graph_template_destroy(struct graph_template *template)
 		graph_template_destroy(template->children[i].template);
 	free(template->children);
 	free(template->edges);
-	free(template->digests);
+	free(template->records);
 	free(template->index);
 	free(template->nodes);
 	free(template);
 }
 
-static void take_ids(struct graph_template *template)
+void graph_template_number(struct graph_template *template)
 {
 	template->graph_id = atomic_fetch_add_explicit(&graph_ids, 1, memory_order_relaxed) + 1;
 	for (size_t i = 0; i < template->child_count; i++)
-		take_ids(template->children[i].template);
+		graph_template_number(template->children[i].template);
 }
 
-static void write_nodes(struct graph_template *template, struct pace *pace)
+static void write_nodes(const struct graph_template *template, struct pace *pace)
 {
 	for (uint32_t i = 0; i < template->node_count; i++) {
 		const struct graph_template *child;
-		struct record_graph_node record;
+		struct record_graph_node record = template->records[i];
 
-		graph_describe_node(template->nodes[i], &record);
-		template->digests[i] = graph_describe_digest(&record);
 		record.graph_id = template->graph_id;
 		record.ns = session_now_ns();
 		child = record.type == RECORD_NODE_CHILD ? graph_template_child(template, i) : NULL;
 		record.child_graph_id = child ? child->graph_id : 0;
+		if (record.type == RECORD_NODE_KERNEL)
+			function_use(record.function);
 		paced_put(pace, RECORD_GRAPH_NODE, i, &record, sizeof(record));
 	}
 }
 
-static void write_with_ids(struct graph_template *template, uint64_t parent_graph_id,
-			   uint32_t parent_node, struct pace *pace)
+static void write_under(const struct graph_template *template, uint64_t parent_graph_id,
+			uint32_t parent_node, struct pace *pace)
 {
 	struct record_graph graph = {
 		.graph_id = template->graph_id,
@@ -239,16 +239,15 @@ static void write_with_ids(struct graph_template *template, uint64_t parent_grap
 		paced_put(pace, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
 	}
 	for (size_t i = 0; i < template->child_count; i++)
-		write_with_ids(template->children[i].template, template->graph_id,
-			       template->children[i].node, pace);
+		write_under(template->children[i].template, template->graph_id,
+			    template->children[i].node, pace);
 }
 
-void graph_template_write(struct graph_template *template)
+void graph_template_write(const struct graph_template *template)
 {
 	struct pace pace = PACE_INIT;
 
-	take_ids(template);
-	write_with_ids(template, 0, 0, &pace);
+	write_under(template, 0, 0, &pace);
 }
 
 /* Levels by relaxation in topological order; -ELOOP when there is none. */

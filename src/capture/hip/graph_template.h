@@ -1,11 +1,14 @@
-/* The topology of a graph as it was when it was instantiated.
+/* The topology of a graph as it was when it was instantiated, and its nodes as its exec has them now.
  *
- * Not changed after it was read and written, but for the digests. */
+ * Kept for as long as the exec lives, since each trace in which it is launched is to know it; by then
+ * the graph itself may be gone. Not changed after it was read, but for the nodes' records. */
 #ifndef DAGTAP_CAPTURE_HIP_GRAPH_TEMPLATE_H
 #define DAGTAP_CAPTURE_HIP_GRAPH_TEMPLATE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "record/record.h"
 
 struct graph_template;
 
@@ -19,13 +22,13 @@ struct graph_child {
 };
 
 struct graph_template {
-	uint64_t graph_id; /* 0 until written */
+	uint64_t graph_id; /* 0 until graph_template_number */
 	uint64_t handle;
 	size_t node_count;
 	uint64_t *nodes; /* handles, in the order in which they were added */
 	uint32_t *index; /* hash of the handles: position in nodes + 1, 0 = free */
 	size_t index_mask;
-	uint64_t *digests; /* of each node as it was last written */
+	struct record_graph_node *records; /* of each node: as the exec has it */
 	size_t edge_count;
 	struct graph_edge *edges; /* grouped by from, there in the order in which they were added */
 	size_t child_count;
@@ -35,8 +38,11 @@ struct graph_template {
 /* Reads the topology from the runtime, children too. 0 or -errno. */
 int graph_template_read(uint64_t graph, struct graph_template **ret_template);
 
-/* Gives it an id and writes GRAPH, GRAPH_NODE, GRAPH_EDGE, children after it. */
-void graph_template_write(struct graph_template *template);
+/* Gives it, and its children, ids. */
+void graph_template_number(struct graph_template *template);
+
+/* Writes GRAPH, GRAPH_NODE, GRAPH_EDGE, children after it. */
+void graph_template_write(const struct graph_template *template);
 
 void graph_template_destroy(struct graph_template *template);
 

@@ -57,6 +57,9 @@ void hip_count_left(void)
 	count(&counter->left, counter == &counters[COUNTER_SLOTS]);
 }
 
+/* What the counts were when the session started. */
+static uint64_t entered_before, left_before, unseen_before;
+
 static uint64_t sum_entered(void)
 {
 	uint64_t sum = 0;
@@ -130,16 +133,24 @@ static const char *why_unseen(void)
 
 	if (direct && !strcmp(direct, "0"))
 		return "with AMD_DIRECT_DISPATCH=0 a thread of HIP's own sends them";
+	if (session_current_number() > 1)
+		return "they were under way when the recording began, or the program takes HIP's "
+		       "functions with dlsym";
 	if (!sum_entered())
 		return "the tool was not preloaded, or the program takes HIP's functions with "
 		       "dlsym";
 	return "the program takes HIP's functions with dlsym, or uses HSA itself";
 }
 
+static uint64_t count_unseen(void)
+{
+	return hsa_dispatches_without_context ? hsa_dispatches_without_context() : 0;
+}
+
 static void write_source(void)
 {
 	struct library_search search = {0};
-	uint64_t unseen = hsa_dispatches_without_context ? hsa_dispatches_without_context() : 0;
+	uint64_t unseen = count_unseen() - unseen_before;
 	char text[512];
 
 	dl_iterate_phdr(is_hip_library, &search);
@@ -159,19 +170,24 @@ static void write_source(void)
 
 static void write_witness(void)
 {
-	session_witness("hip", "calls", sum_entered());
+	session_witness("hip", "calls", sum_entered() - entered_before);
 }
 
+/* Calls do not come in before the session is on; those that are open since the last one do not count. */
 static void start(void)
 {
+	unseen_before = count_unseen();
+	left_before = sum_left();
+	entered_before = sum_entered();
+	function_trace_begins();
 	write_names();
 }
 
 static void stop(void)
 {
 	/* Left before entered: a call that returns between the two counts as open, not as -1. */
-	uint64_t left = sum_left();
-	uint64_t entered = sum_entered();
+	uint64_t left = sum_left() - left_before;
+	uint64_t entered = sum_entered() - entered_before;
 
 	session_witness("hip", "open", entered - left);
 	session_witness("hip", "calls", entered);
@@ -184,7 +200,7 @@ static void child(void)
 		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
 		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
 	}
-	function_forget_uses();
+	function_reset();
 	graph_exec_reset();
 	graph_node_reset();
 	stream_capture_reset();

@@ -13,7 +13,8 @@ static bool is_short_of_room(void)
 	struct writer *writer = session_writer();
 	const struct spool_live *live;
 
-	if (!writer || !writer->spooler)
+	/* What is written between two sessions goes nowhere. */
+	if (!writer || !writer->spooler || !session_is_on())
 		return false;
 	live = spooler_live(writer->spooler);
 	return atomic_load_explicit(&live->chunks_taken, memory_order_relaxed) + CHUNKS_WANTED >

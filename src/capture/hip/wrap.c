@@ -58,21 +58,33 @@ void hip_unmute(struct frame *frame)
 
 static bool wake(void)
 {
-	/* Off is for good, and asked for at every call. */
+	/* Stopped, which only the program's own call changes. */
 	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
 		return false;
 	session_add_part(&hip_part); /* a call from another library's constructor, before ours */
 	return session_start();
 }
 
+/* Between two sessions graphs are made and handles used again: the next session is not to take one for
+ * another. */
+static bool is_followed(enum hip_op op)
+{
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+
+	return (state == SESSION_DRAINING || state == SESSION_STOPPED) &&
+	       (hip_hooks[op].is_followed || stream_capture_any());
+}
+
 bool hip_enter(struct hip_call *call, enum hip_op op, void *stream)
 {
-	if (!session_is_on() && !wake())
-		return false;
-	if (is_muted())
+	bool is_recorded = session_is_on() || wake();
+
+	if ((!is_recorded && !is_followed(op)) || is_muted())
 		return false;
 
-	hip_count_entered();
+	call->frame.session = is_recorded ? session_current_number() : 0;
+	if (is_recorded)
+		hip_count_entered();
 	call->stream = stream;
 	call->capturing = false;
 	if ((uintptr_t)stream > HIP_STREAM_LEGACY && stream_capture_any())
@@ -93,28 +105,37 @@ void hip_run_before(struct hip_call *call, const uint64_t *args)
 	call->frame.begin_ns = session_now_ns();
 }
 
-void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uint64_t *words)
+static void write_call(const struct frame *frame, int result, uint32_t word_count,
+		       const uint64_t *words)
 {
 	uint64_t end_ns = session_now_ns();
-	const struct frame *frame = &call->frame;
+	const struct frame *outer = frame->outer;
 	struct writer *writer = session_writer();
 	size_t bytes = offsetof(struct record_api, args) + word_count * sizeof(*words);
-	struct record_api *api;
+	struct record_api *api = writer_reserve(writer, RECORD_API, bytes);
+
+	hip_count_left();
+	if (!api)
+		return;
+	api->cid = frame->cid;
+	api->parent = outer && frame_is_recorded(outer) ? outer->cid : 0;
+	api->scope = frame->scope;
+	api->begin_ns = frame->begin_ns;
+	api->end_ns = end_ns;
+	api->result = result;
+	api->activities = frame->activities;
+	memcpy(api->args, words, word_count * sizeof(*words));
+	writer_commit(writer, api, RECORD_API, bytes, frame->op);
+}
+
+void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uint64_t *words)
+{
+	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
-	hip_count_left();
-	api = writer_reserve(writer, RECORD_API, bytes);
-	if (api) {
-		api->cid = frame->cid;
-		api->parent = frame->outer ? frame->outer->cid : 0;
-		api->scope = frame->scope;
-		api->begin_ns = frame->begin_ns;
-		api->end_ns = end_ns;
-		api->result = result;
-		api->activities = frame->activities;
-		memcpy(api->args, words, word_count * sizeof(*words));
-		writer_commit(writer, api, RECORD_API, bytes, frame->op);
-	}
+	/* Once the session ends the rest of what the call submits goes unrecorded: it has not returned. */
+	if (session_is_on() && frame_is_recorded(frame))
+		write_call(frame, result, word_count, words);
 	if (hip_hooks[frame->op].after)
 		hip_hooks[frame->op].after(call, result, words);
 	if (call->capturing && result == HIP_OK)

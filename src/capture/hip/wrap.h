@@ -40,6 +40,7 @@ struct hip_call {
 struct hip_hook {
 	void (*before)(struct hip_call *call, const uint64_t *args);
 	void (*after)(struct hip_call *call, int result, const uint64_t *args);
+	bool is_followed; /* also between two sessions: the next one needs what it tells */
 };
 
 extern const struct hip_hook hip_hooks[HIP_OP_COUNT];

@@ -11,6 +11,7 @@
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
+#include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
 #define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
@@ -26,8 +27,6 @@ static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
 /* What gates counted before they were used again. */
 static _Atomic uint64_t past_without_context;
-static _Atomic uint64_t past_untraced;
-static _Atomic uint64_t queues_untraced;
 static _Atomic bool tracing_is_over;
 
 struct gate *gate_newest(void)
@@ -42,16 +41,118 @@ struct gate *gate_find(const hsa_queue_t *queue)
 	return entry && entry->kind == OBJECT_QUEUE ? entry->owner : NULL;
 }
 
-/* ---- holding ---- */
+/* ---- counting ---- */
 
-/* Announced packets that are not written yet: their writer need not ring again. */
-static bool gate_owes(struct gate *gate)
+static uint64_t count_get(const _Atomic uint64_t *count)
 {
-	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
-
-	return next < atomic_load_explicit(&gate->announced, memory_order_relaxed) &&
-	       next < atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
+	return atomic_load_explicit(count, memory_order_relaxed);
 }
+
+/* What the queue has passed on, by the runtime's own indices. Those of a proxy only say between which two
+ * numbers it is, while packets are on their way through it; of another tool's proxy they say nothing. */
+static uint64_t index_read(const struct gate *gate)
+{
+	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
+	uint64_t read, written;
+
+	if (gate->is_chained)
+		return next;
+	written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+	/* Less than FIRST: not all has passed that was reserved before the recording. */
+	if (gate_has_index(gate))
+		return written > first ? written : first;
+	read = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+	if (next > written)
+		return written;
+	return next < read ? read : next;
+}
+
+/* Once the gate closes its queue may go any moment. */
+static uint64_t index_passed(const struct gate *gate)
+{
+	bool is_closing = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_CLOSING;
+
+	return is_closing ? count_get(&gate->closing_index) : index_read(gate);
+}
+
+static void write_count(struct gate *gate, bool destroyed)
+{
+	struct record_queue_count count = {
+		.ns = session_now_ns(),
+		.write_index = index_passed(gate) - count_get(&gate->traced_first),
+		.dispatches = count_get(&gate->dispatches),
+		.barriers = count_get(&gate->barriers),
+		.others = count_get(&gate->others),
+		.destroyed = destroyed,
+	};
+
+	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
+}
+
+/* ---- changing ---- */
+
+/* Each session is told once, whoever comes first. */
+static void write_queue(struct gate *gate)
+{
+	uint32_t session = session_current_number();
+	struct record_queue record = {.ns = session_now_ns(),
+				      .handle = (uint64_t)(uintptr_t)gate->queue,
+				      .agent = gate->agent.handle,
+				      .size = gate->queue->hsa_queue.size,
+				      .mode = gate->mode};
+
+	if (atomic_exchange_explicit(&gate->told_in, session, memory_order_relaxed) != session)
+		writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
+}
+
+/* By the holder. What was reserved before passes unrecorded, when its doorbell rings; behind a proxy, what
+ * has not been handed on yet is recorded. */
+static void gate_begin_recording(struct gate *gate)
+{
+	uint64_t first = count_get(&gate->virtual_index);
+
+	if (!gate_has_index(gate)) {
+		first = count_get(&gate->next) + atomic_exchange(&gate->handed_on, 0);
+		atomic_store_explicit(&gate->next, first, memory_order_relaxed);
+	}
+	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
+	reservations_reset(&gate->reservations);
+	write_queue(gate);
+	atomic_store_explicit(&gate->is_tracing, true, memory_order_release);
+}
+
+static void gate_end_recording(struct gate *gate)
+{
+	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
+
+	atomic_store_explicit(&gate->traced_end, next > first ? next : first, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
+}
+
+/* By the holder, before it looks at packets. */
+static void gate_change(struct gate *gate)
+{
+	uint32_t change = atomic_load_explicit(&gate->change, memory_order_acquire);
+	bool is_live;
+
+	if (__builtin_expect(change == GATE_STAYS, 1))
+		return;
+	/* Who closes the gate writes its last count. */
+	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
+	if (is_live && change == GATE_STARTS) {
+		gate_begin_recording(gate);
+	} else if (is_live) {
+		write_count(gate, false);
+		gate_end_recording(gate);
+		serial_leave(gate);
+	}
+	atomic_store_explicit(&gate->change, GATE_STAYS, memory_order_release);
+}
+
+/* ---- holding ---- */
 
 /* By the holder: does the work of all who ring meanwhile, and leaves. */
 static void gate_work(struct gate *gate)
@@ -60,7 +161,9 @@ static void gate_work(struct gate *gate)
 	uint64_t published = 0;
 
 	do {
-		published += gate_pass(gate);
+		gate_change(gate);
+		if (gate_has_index(gate))
+			published += gate_pass(gate);
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
 		/* Fails when somebody rang since: what they wrote is visible after this acquire.
@@ -121,6 +224,7 @@ void gate_ring(struct gate *gate, uint64_t value)
 	       !atomic_compare_exchange_weak_explicit(&gate->announced, &announced, value + 1,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
+	atomic_fetch_add_explicit(&gate->rung, 1, memory_order_release);
 	before = gate_knock(gate);
 	if (before && !(before & GATE_CLOSED) && gate_is_tracing(gate))
 		gate_await(gate, value);
@@ -148,29 +252,7 @@ void gate_leave(struct gate *gate)
 		gate_work(gate);
 }
 
-/* ---- counting ---- */
-
-static uint64_t count_get(const _Atomic uint64_t *count)
-{
-	return atomic_load_explicit(count, memory_order_relaxed);
-}
-
-static void write_count(struct gate *gate, bool destroyed)
-{
-	struct record_queue_count count = {
-		.ns = session_now_ns(),
-		.write_index = gate->is_chained
-				       ? atomic_load_explicit(&gate->next, memory_order_relaxed)
-				       : __atomic_load_n(&gate->queue->write_dispatch_id,
-							 __ATOMIC_ACQUIRE),
-		.dispatches = count_get(&gate->dispatches),
-		.barriers = count_get(&gate->barriers),
-		.others = count_get(&gate->others),
-		.destroyed = destroyed,
-	};
-
-	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
-}
+/* ---- tracing ---- */
 
 void gate_count(struct gate *gate)
 {
@@ -182,35 +264,51 @@ void gate_count(struct gate *gate)
 	gate_leave(gate);
 }
 
-static void gate_stop_tracing(struct gate *gate)
+/* Not waited for without end: a signal handler that ends the program may have interrupted the holder on this
+ * very thread. False when it has not been done. */
+static bool gate_request(struct gate *gate, enum gate_change change)
 {
 	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
-	uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
-	bool is_held = false;
+	uint32_t wanted = change;
 
-	while (state == GATE_LIVE && !(is_held = gate_try_hold(gate)) &&
-	       session_now_ns() < deadline_ns) {
+	atomic_store_explicit(&gate->change, change, memory_order_relaxed);
+	gate_knock(gate);
+	while (atomic_load_explicit(&gate->change, memory_order_acquire) == wanted &&
+	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
+	       session_now_ns() < deadline_ns)
 		sched_yield();
-		state = atomic_load_explicit(&gate->state, memory_order_acquire);
+	/* Fails when it has been answered. */
+	atomic_compare_exchange_strong(&gate->change, &wanted, GATE_STAYS);
+	return gate_is_tracing(gate) == (change == GATE_STARTS);
+}
+
+/* Its last count is written by who closes it, unless a signal handler has interrupted just that to end the
+ * program. */
+static bool gate_await_counted(const struct gate *gate)
+{
+	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+
+	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
+		if (session_now_ns() > deadline_ns)
+			return false;
+		sched_yield();
 	}
-	/* Being closed: the last count is written there, unless what a signal handler interrupted to end
-	 * the program was just that. */
-	if (state == GATE_CLOSING && gate_is_tracing(gate))
-		write_count(gate, false);
-	if (state != GATE_LIVE)
+	return true;
+}
+
+static void gate_stop_tracing(struct gate *gate)
+{
+	uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
+
+	if (!gate_is_tracing(gate) || (state == GATE_LIVE && gate_request(gate, GATE_STOPS)))
 		return;
-	/* Not held: a signal handler that interrupted the holder has called exit, and the counts
-	 * stand still. */
-	if (gate_is_tracing(gate))
-		write_count(gate, false);
-	atomic_store_explicit(&gate->traced_end, count_get(&gate->next), memory_order_relaxed);
-	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
-	if (!is_held)
+	state = atomic_load_explicit(&gate->state, memory_order_acquire);
+	if (state == GATE_UNUSED || (state == GATE_CLOSING && gate_await_counted(gate)))
 		return;
-	serial_leave(gate);
-	if (gate_has_index(gate))
-		gate_pass(gate);
-	gate_leave(gate);
+	/* Not held: the handler interrupted the holder, and the counts stand still. */
+	write_count(gate, false);
+	if (state == GATE_LIVE)
+		gate_end_recording(gate);
 }
 
 /* A queue that is just being made either is in the list when the lock is ours, or sees that tracing is
@@ -228,6 +326,18 @@ void gates_stop_tracing(void)
 		gate_stop_tracing(gate);
 }
 
+void gates_start_tracing(void)
+{
+	pthread_mutex_lock(&gates_lock);
+	atomic_store(&tracing_is_over, false);
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
+		    !gate_is_tracing(gate))
+			gate_request(gate, GATE_STARTS);
+	}
+	pthread_mutex_unlock(&gates_lock);
+}
+
 uint64_t gate_dispatches_without_context(void)
 {
 	uint64_t count = count_get(&past_without_context);
@@ -235,35 +345,6 @@ uint64_t gate_dispatches_without_context(void)
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		count += count_get(&gate->without_context);
 	return count;
-}
-
-/* Upper bounds do: the ledger asks whether they can explain what the device has more. */
-static uint64_t packets_after_end(const struct gate *gate)
-{
-	if (!gate_has_index(gate) || atomic_load_explicit(&gate->is_tracing, memory_order_acquire))
-		return 0;
-	return count_get(&gate->virtual_index) - count_get(&gate->traced_end);
-}
-
-uint64_t gate_packets_untraced(void)
-{
-	uint64_t count = count_get(&past_untraced);
-
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE)
-			count += packets_after_end(gate);
-	}
-	return count;
-}
-
-void gate_count_untraced_queue(void)
-{
-	atomic_fetch_add_explicit(&queues_untraced, 1, memory_order_relaxed);
-}
-
-uint64_t gate_queues_untraced(void)
-{
-	return count_get(&queues_untraced);
 }
 
 uint64_t gate_reservations_lost(void)
@@ -334,20 +415,30 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	uint64_t index = __atomic_load_n(&queue->write_dispatch_id, __ATOMIC_ACQUIRE);
 
 	gate->queue = queue;
+	gate->agent = agent;
 	gate->queue_id = atomic_fetch_add(&last_queue_id, 1) + 1;
 	gate->references = 1;
 	gate->is_chained = is_chained;
 	gate->turn = queue_mode_serialises() && gate_has_index(gate) ? serial_turn_of(agent) : NULL;
 	atomic_store_explicit(&gate->is_tracing, !atomic_load(&tracing_is_over),
 			      memory_order_relaxed);
+	atomic_store_explicit(&gate->told_in, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->change, GATE_STAYS, memory_order_relaxed);
+	atomic_store_explicit(&gate->has_counted, false, memory_order_relaxed);
+	atomic_store_explicit(&gate->traced_first, index, memory_order_relaxed);
+	atomic_store_explicit(&gate->passed_first, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_end, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->rung, 0, memory_order_relaxed);
+	gate->forwarded = 0;
 	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->next, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->handed_on, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->left, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&past_without_context, atomic_exchange(&gate->without_context, 0),
 				  memory_order_relaxed);
 	gate->slots->tag = gate->queue_id;
@@ -378,11 +469,6 @@ static int gate_publish(struct gate *gate)
 
 int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, struct gate **ret_gate)
 {
-	struct record_queue record = {.ns = session_now_ns(),
-				      .handle = (uint64_t)(uintptr_t)queue,
-				      .agent = agent.handle,
-				      .size = queue->size,
-				      .mode = kind.mode};
 	struct gate *gate;
 	int err;
 
@@ -393,7 +479,7 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 	pthread_mutex_unlock(&gates_lock);
 	if (!gate)
 		return -ENOMEM;
-	writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
+	write_queue(gate);
 	err = gate_publish(gate);
 	if (!err)
 		*ret_gate = gate;
@@ -454,18 +540,15 @@ static bool gate_shut(struct gate *gate)
 
 void gate_close(struct gate *gate, enum record_untimed cause)
 {
-	uint64_t before = packets_after_end(gate), after;
-
-	/* Before it stops being live: it may count twice for a moment, never not at all. */
-	atomic_fetch_add_explicit(&past_untraced, before, memory_order_relaxed);
+	untraced_gate_closes(gate);
+	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
-	after = packets_after_end(gate);
-	if (after > before)
-		atomic_fetch_add_explicit(&past_untraced, after - before, memory_order_relaxed);
+	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	serial_leave(gate);
 	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate))
 		write_count(gate, true);
+	atomic_store_explicit(&gate->has_counted, true, memory_order_release);
 	/* Now, because afterwards the runtime may give the same handles to another queue. */
 	if (gate->queue_entry)
 		object_map_remove(gate->queue_entry);
@@ -479,5 +562,6 @@ void gate_reuse(struct gate *gate, bool runtime_is_gone)
 		return;
 	slot_ring_end(gate->slots, runtime_is_gone);
 	slot_ring_drop_signals(gate->slots, runtime_is_gone);
+	untraced_gate_ends(gate);
 	atomic_store_explicit(&gate->state, GATE_UNUSED, memory_order_release);
 }

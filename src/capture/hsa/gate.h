@@ -8,9 +8,9 @@
  *
  * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
  * also for those that ring meanwhile: `rings` counts them, and the holder leaves when it can set
- * the count back to 0. They wait for their record, within bounds. A reserved slot that is not
- * written yet stops the scan. If a doorbell already covered it the writer need not ring again, so
- * the monitor looks after it.
+ * the count back to 0. They wait for their record, within bounds. The device gets a doorbell for
+ * each of theirs. A reserved slot that is not written yet stops the scan. If a doorbell already
+ * covered it the writer need not ring again, so the monitor looks after it.
  *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H
@@ -27,23 +27,35 @@
 #include "record/record.h"
 
 enum gate_state { GATE_UNUSED, GATE_LIVE, GATE_CLOSING };
+enum gate_change { GATE_STAYS, GATE_STARTS, GATE_STOPS }; /* whether it records */
 
 struct gate {
 	_Atomic uint32_t rings __attribute__((aligned(64))); /* 0: nobody holds the gate */
 	_Atomic uint64_t announced; /* packets that doorbells have covered */
+	_Atomic uint64_t rung;	    /* doorbells of the application's */
 	_Atomic uint32_t is_owed;   /* announced packets are not written yet */
 	_Atomic uint32_t passes;    /* ended */
 	_Atomic uint64_t virtual_index __attribute__((aligned(64)));
 	_Atomic uint64_t next __attribute__((aligned(64))); /* published; the holder stores it */
+	uint64_t forwarded; /* doorbells of the device's; the holder's */
 	_Atomic uint64_t dispatches;
 	_Atomic uint64_t barriers;
 	_Atomic uint64_t others;
 	_Atomic uint64_t without_context; /* dispatches */
-	_Atomic uint64_t traced_end;	  /* once tracing has ended: the first unrecorded packet */
-	_Atomic bool is_tracing; /* changed by the holder: packets are counted and recorded */
+	_Atomic uint64_t traced_first;	  /* of this recording; packets before it pass unrecorded */
+	_Atomic uint64_t passed_first; /* the first that the device had not taken when it began */
+	_Atomic uint64_t traced_end;   /* once tracing has ended: the first unrecorded packet */
+	_Atomic uint64_t handed_on;    /* since then, on an intercept queue */
+	_Atomic uint64_t left;	       /* once closed: recorded, not taken by the device */
+	_Atomic bool is_tracing;       /* changed by the holder: packets are counted and recorded */
+	_Atomic uint32_t change;       /* enum gate_change: what the holder is to do first */
 	_Atomic uint32_t state;
-	_Atomic bool has_left; /* the last holder, after the gate was closed */
+	_Atomic bool has_left;		/* the last holder, after the gate was closed */
+	_Atomic bool has_counted;	/* once closed: the last count is written */
+	_Atomic uint64_t closing_index; /* what index_passed gives while the queue goes */
 	uint32_t queue_id;
+	_Atomic uint32_t told_in; /* the session that has the queue's record */
+	hsa_agent_t agent;
 	uint32_t references; /* cooperative queues are handed out several times */
 	enum record_queue_mode mode;
 	bool is_chained; /* intercepted by another tool, too: its packets may not be the program's */
@@ -82,6 +94,20 @@ static inline bool gate_has_index(const struct gate *gate)
 	return gate->mode != RECORD_QUEUE_INTERCEPT;
 }
 
+static inline uint64_t gate_ring_size(const struct gate *gate)
+{
+	return (gate->reservations.mask + 1) / 2;
+}
+
+/* Announced packets that are not written yet: their writer need not ring again. */
+static inline bool gate_owes(const struct gate *gate)
+{
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+
+	return next < atomic_load_explicit(&gate->announced, memory_order_relaxed) &&
+	       next < atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
+}
+
 /* Takes the gate when nobody holds it; false also when it is closed. */
 bool gate_try_hold(struct gate *gate);
 /* Does the work of those who rang meanwhile, too. */
@@ -108,6 +134,10 @@ void gate_reuse(struct gate *gate, bool runtime_is_gone);
  * nothing. The last counts are exact. */
 void gates_stop_tracing(void);
 
+/* The other way round, for the next recording: packets reserved from now on are recorded, and the counts
+ * begin anew. */
+void gates_start_tracing(void);
+
 /* Writes the queue's count, unless somebody holds the gate. */
 void gate_count(struct gate *gate);
 
@@ -115,11 +145,6 @@ void gate_count(struct gate *gate);
 struct gate *gate_newest(void);
 /* Dispatches whose thread was in no call that we saw. */
 uint64_t gate_dispatches_without_context(void);
-/* Packets reserved since, or not passed before, gates_stop_tracing: they go unrecorded. */
-uint64_t gate_packets_untraced(void);
-/* Queues made after tracing ended have no gate: what they bring the device nobody counts. */
-void gate_count_untraced_queue(void);
-uint64_t gate_queues_untraced(void);
 /* Reservations whose context found no room. */
 uint64_t gate_reservations_lost(void);
 

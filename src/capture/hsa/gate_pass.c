@@ -216,13 +216,33 @@ static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 {
 	atomic_store_explicit(&gate->next, next, memory_order_relaxed);
 	hsa_next.hsa_queue_store_write_index_screlease(&gate->queue->hsa_queue, write_index);
-	hsa_next.hsa_signal_store_screlease(gate->queue->hsa_queue.doorbell_signal,
-					    (hsa_signal_value_t)(next - 1));
+}
+
+/* The device gets as many doorbells as the application rang. RUNG is a count taken before the pass, so
+ * the pass has seen what they stand for. While announced packets are not written one doorbell is kept for
+ * them: their writer need not ring. If there is none and packets were published, one more is rung, and
+ * taken off the writer's if that comes. */
+static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t published)
+{
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	int64_t due = (int64_t)(rung - gate->forwarded);
+
+	if (gate_owes(gate))
+		due = published ? due - 1 : 0;
+	if (published && due < 1)
+		due = 1;
+	/* Nothing was ever published: there is no packet to tell of. */
+	if (due < 1 || !next)
+		return;
+	gate->forwarded += (uint64_t)due;
+	while (due--)
+		hsa_next.hsa_signal_store_screlease(gate->queue->hsa_queue.doorbell_signal,
+						    (hsa_signal_value_t)(next - 1));
 }
 
 /* Tracing is over: the device gets what it would get without the tool, all reserved slots and the
  * furthest doorbell, and waits itself for those that are not written. */
-static uint64_t gate_let_through(struct gate *gate)
+static uint64_t let_through(struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
@@ -233,23 +253,42 @@ static uint64_t gate_let_through(struct gate *gate)
 	return announced > next ? announced - next : 0;
 }
 
-void pass_begin(struct pass *pass)
+/* What was reserved before the recording began. The device waits itself for those that are not written, and
+ * what is behind them may be on its way: a doorbell covers all before it. Returns whether all have passed. */
+static bool pass_unrecorded(struct gate *gate)
 {
-	pass->writer = session_writer();
-	pass->ns = session_now_ns();
-	make_room(pass->gate);
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	uint64_t first = atomic_load_explicit(&gate->traced_first, memory_order_relaxed);
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+	uint64_t end = announced < first ? announced : first;
+
+	if (next >= first)
+		return true;
+	if (end > next)
+		publish(gate, first, end);
+	return end == first;
 }
 
-uint64_t gate_pass(struct gate *gate)
+void pass_begin(struct pass *pass)
+{
+	/* First: collecting writes records, too. */
+	make_room(pass->gate);
+	pass->writer = session_writer();
+	pass->ns = session_now_ns();
+}
+
+static uint64_t look_at_packets(struct gate *gate)
 {
 	union packet *packets = gate->queue->hsa_queue.base_address;
 	uint64_t mask = gate->queue->hsa_queue.size - 1;
+	uint64_t before = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	bool has_come = pass_unrecorded(gate);
 	uint64_t first = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	uint64_t limit = scan_limit(gate);
 	struct pass pass = {.gate = gate, .index = first};
 
-	if (!gate_is_tracing(gate))
-		return gate_let_through(gate);
+	if (!has_come)
+		return first - before;
 	pass_begin(&pass);
 	for (; pass.index < limit; pass.index++) {
 		union packet *packet = &packets[pass.index & mask];
@@ -266,5 +305,15 @@ uint64_t gate_pass(struct gate *gate)
 	}
 	if (pass.index > first)
 		publish(gate, pass.index, pass.index);
-	return pass.index - first;
+	return pass.index - before;
+}
+
+uint64_t gate_pass(struct gate *gate)
+{
+	/* Pairs with gate_ring: the packets that were written before are seen. */
+	uint64_t rung = atomic_load_explicit(&gate->rung, memory_order_acquire);
+	uint64_t published = gate_is_tracing(gate) ? look_at_packets(gate) : let_through(gate);
+
+	forward_doorbells(gate, rung, published);
+	return published;
 }

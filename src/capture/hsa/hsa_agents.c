@@ -108,6 +108,13 @@ static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
 	return HSA_STATUS_SUCCESS;
 }
 
+void hsa_agents_record(void)
+{
+	gpu_count = 0;
+	for (uint32_t i = 0; i < agent_count; i++)
+		agent_record(&agents[i]);
+}
+
 void hsa_agents_read(void)
 {
 	agent_count = gpu_count = 0;

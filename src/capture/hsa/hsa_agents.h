@@ -20,6 +20,9 @@ struct hsa_agent_entry {
 /* Lists and records them. The runtime must be open; nobody may use the list meanwhile. */
 void hsa_agents_read(void);
 
+/* Records those that it has listed once more, for another recording. */
+void hsa_agents_record(void);
+
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count);
 
 #endif

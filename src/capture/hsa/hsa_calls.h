@@ -11,6 +11,7 @@
 	X(hsa_init)                                                                                \
 	X(hsa_shut_down)                                                                           \
 	X(hsa_system_get_info)                                                                     \
+	X(hsa_system_get_major_extension_table)                                                    \
 	X(hsa_iterate_agents)                                                                      \
 	X(hsa_agent_get_info)                                                                      \
 	X(hsa_queue_create)                                                                        \

@@ -12,7 +12,10 @@
 
 static struct slot_ring *copy_ring;
 static _Atomic uint64_t last_copy_id;
-static _Atomic uint64_t copies_started;
+static _Atomic uint64_t copies_entered; /* before the runtime is called, and it did not refuse */
+static _Atomic uint64_t copies_left;	/* after the runtime has returned */
+static _Atomic uint64_t copies_started; /* recorded */
+static uint64_t left_before, started_before; /* this recording */
 static _Atomic bool is_closed;
 
 /* A copy between before and after the runtime's call. */
@@ -23,6 +26,7 @@ struct copy {
 	struct slot *slot;
 	struct object *watched;
 	enum record_untimed untimed; /* known already */
+	uint32_t session;
 };
 
 int hsa_copies_init(void)
@@ -40,9 +44,29 @@ void hsa_copies_close(void)
 	atomic_store_explicit(&is_closed, true, memory_order_relaxed);
 }
 
+void hsa_copies_open(void)
+{
+	left_before = atomic_load_explicit(&copies_left, memory_order_relaxed);
+	started_before = atomic_load_explicit(&copies_started, memory_order_relaxed);
+	atomic_store_explicit(&is_closed, false, memory_order_relaxed);
+}
+
 uint64_t hsa_copies_started(void)
 {
-	return atomic_load_explicit(&copies_started, memory_order_relaxed);
+	return atomic_load_explicit(&copies_started, memory_order_relaxed) - started_before;
+}
+
+uint64_t hsa_copies_untraced(void)
+{
+	uint64_t started = atomic_load_explicit(&copies_started, memory_order_acquire);
+
+	return atomic_load_explicit(&copies_entered, memory_order_relaxed) - left_before -
+	       (started - started_before);
+}
+
+static void copies_enter(uint64_t count)
+{
+	atomic_fetch_add_explicit(&copies_entered, count, memory_order_relaxed);
 }
 
 static void copy_take_slot(struct copy *copy)
@@ -87,8 +111,10 @@ static struct copy copy_begin(hsa_signal_t signal)
 {
 	struct copy copy = {0};
 
+	copies_enter(1);
 	if (!hsa_part_is_live() || !session_is_on())
 		return copy;
+	copy.session = session_current_number();
 	copy.id = copy_new_id();
 	copy.ns = session_now_ns();
 	copy.watched = watch_find(signal);
@@ -105,9 +131,13 @@ static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_ki
 {
 	struct frame_context context;
 
+	if (status != HSA_STATUS_SUCCESS)
+		atomic_fetch_sub_explicit(&copies_entered, 1, memory_order_relaxed);
+	else
+		atomic_fetch_add_explicit(&copies_left, 1, memory_order_relaxed);
 	if (!copy->id)
 		return;
-	if (status != HSA_STATUS_SUCCESS ||
+	if (status != HSA_STATUS_SUCCESS || copy->session != session_current_number() ||
 	    atomic_load_explicit(&is_closed, memory_order_relaxed)) {
 		if (copy->slot) {
 			watch_cancel(copy->watched, slot_reference(copy_ring, copy->sequence));
@@ -115,7 +145,8 @@ static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_ki
 		}
 		return;
 	}
-	atomic_fetch_add_explicit(&copies_started, 1, memory_order_relaxed);
+	/* Release: who sees this sees that the copy has entered. */
+	atomic_fetch_add_explicit(&copies_started, 1, memory_order_release);
 	context = frame_take();
 	what->copy_id = copy->id;
 	what->ns = copy->ns;
@@ -243,7 +274,8 @@ static void batch_record(const struct hsa_batch_copy *copies, uint32_t count, st
 		copy_end(&begun[i], status, RECORD_COPY_LINEAR, &what);
 		for (uint32_t part = 1; part < batch_parts(&copies[i]); part++) {
 			struct copy other = {.untimed = RECORD_UNTIMED_SHARED_SIGNAL,
-					     .ns = begun[i].ns};
+					     .ns = begun[i].ns,
+					     .session = begun[i].session};
 
 			if (begun[i].id)
 				other.id = copy_new_id();
@@ -263,6 +295,7 @@ hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *c
 	hsa_status_t status;
 
 	for (uint32_t i = 0; copies && i < count; i++) {
+		copies_enter(batch_parts(&copies[i]) - (i < kept));
 		if (i < kept)
 			begun[i] = copy_begin(copies[i].completion_signal);
 		else
@@ -272,7 +305,9 @@ hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *c
 							  dep_signals);
 	copy_depends(num_dep_signals, dep_signals);
 	for (uint32_t i = 0; copies && i < count; i += i < kept ? kept : 1) {
-		struct copy late = {.ns = session_now_ns(), .untimed = RECORD_UNTIMED_NO_SLOT};
+		struct copy late = {.ns = session_now_ns(),
+				    .untimed = RECORD_UNTIMED_NO_SLOT,
+				    .session = session_current_number()};
 
 		if (i < kept) {
 			batch_record(copies, kept, begun, status);

@@ -1,5 +1,6 @@
 #include "capture/hsa/hsa_kernels.h"
 
+#include <hsa/hsa_ven_amd_loader.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,10 @@
 
 #define KERNEL_SUFFIX ".kd"
 
+/* Places in a kernel descriptor (LLVM's AMDGPU usage guide, "Kernel Descriptor"). */
+#define DESCRIPTOR_RSRC1      48
+#define DESCRIPTOR_PROPERTIES 56
+
 struct object_map hsa_kernel_map;
 
 /* Which kernels an executable brought. Guarded by kernels_lock. */
@@ -18,6 +23,8 @@ struct loaded_kernel {
 	struct loaded_kernel *next;
 	uint64_t executable;
 	uint64_t kernel_object;
+	hsa_executable_symbol_t symbol; /* lives as long as the executable */
+	hsa_agent_t agent;
 	uint32_t id;
 };
 
@@ -54,15 +61,44 @@ static char *symbol_name(hsa_executable_symbol_t symbol)
 	return name;
 }
 
-static void kernel_record(uint32_t id, hsa_executable_symbol_t symbol, uint64_t kernel_object,
-			  hsa_agent_t agent)
+/* Where the code object, as it was loaded, can be read: the address of a kernel is its descriptor's on
+ * the device. */
+static const unsigned char *find_descriptor(uint64_t kernel_object)
 {
+	hsa_ven_amd_loader_1_00_pfn_t loader = {0};
+	const void *host_address = NULL;
+	hsa_status_t status = hsa_next.hsa_system_get_major_extension_table(
+		HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader);
+
+	if (status != HSA_STATUS_SUCCESS || !loader.hsa_ven_amd_loader_query_host_address)
+		return NULL;
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how HSA gives a kernel's address */
+	status = loader.hsa_ven_amd_loader_query_host_address((const void *)kernel_object,
+							      &host_address);
+	return status == HSA_STATUS_SUCCESS ? host_address : NULL;
+}
+
+static void read_descriptor(uint64_t kernel_object, struct record_kernel *r)
+{
+	const unsigned char *descriptor = find_descriptor(kernel_object);
+	uint16_t properties;
+
+	if (!descriptor)
+		return;
+	memcpy(&r->rsrc1, descriptor + DESCRIPTOR_RSRC1, sizeof(r->rsrc1));
+	memcpy(&properties, descriptor + DESCRIPTOR_PROPERTIES, sizeof(properties));
+	r->properties = properties;
+}
+
+static void kernel_record(const struct loaded_kernel *kernel)
+{
+	hsa_executable_symbol_t symbol = kernel->symbol;
 	char *name = symbol_name(symbol);
 	size_t length = name ? strlen(name) : 0;
 	struct record_kernel r = {
 		.ns = session_now_ns(),
-		.kernel_object = kernel_object,
-		.agent = agent.handle,
+		.kernel_object = kernel->kernel_object,
+		.agent = kernel->agent.handle,
 		.kernarg_bytes =
 			symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE),
 		.group_bytes =
@@ -72,9 +108,18 @@ static void kernel_record(uint32_t id, hsa_executable_symbol_t symbol, uint64_t 
 		.name_bytes = writer_text_bytes(length),
 	};
 
-	writer_put_text(session_writer(), RECORD_KERNEL, id, &r, sizeof(r), name ? name : "",
-			length);
+	read_descriptor(kernel->kernel_object, &r);
+	writer_put_text(session_writer(), RECORD_KERNEL, kernel->id, &r, sizeof(r),
+			name ? name : "", length);
 	free(name);
+}
+
+void hsa_kernels_record(void)
+{
+	pthread_mutex_lock(&kernels_lock);
+	for (const struct loaded_kernel *kernel = loaded_kernels; kernel; kernel = kernel->next)
+		kernel_record(kernel);
+	pthread_mutex_unlock(&kernels_lock);
 }
 
 static bool kernel_remember(const struct loaded_kernel *kernel)
@@ -95,7 +140,8 @@ static bool kernel_remember(const struct loaded_kernel *kernel)
 static hsa_status_t symbol_add(hsa_executable_t executable, hsa_agent_t agent,
 			       hsa_executable_symbol_t symbol, void *data)
 {
-	struct loaded_kernel kernel = {.executable = executable.handle};
+	struct loaded_kernel kernel = {
+		.executable = executable.handle, .symbol = symbol, .agent = agent};
 
 	(void)data;
 	if (symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE) != HSA_SYMBOL_KIND_KERNEL)
@@ -106,7 +152,7 @@ static hsa_status_t symbol_add(hsa_executable_t executable, hsa_agent_t agent,
 		return HSA_STATUS_SUCCESS;
 	kernel.id = ++last_kernel_id;
 	/* The record first: a dispatch may name the id as soon as it can be found. */
-	kernel_record(kernel.id, symbol, kernel.kernel_object, agent);
+	kernel_record(&kernel);
 	if (!kernel_remember(&kernel))
 		session_note("no memory for a kernel: its dispatches are unnamed");
 	return HSA_STATUS_SUCCESS;
@@ -118,7 +164,7 @@ hsa_status_t wrap_hsa_executable_freeze(hsa_executable_t executable, const char 
 	uint32_t count;
 	struct hsa_agent_entry *agents = hsa_agents_get(&count);
 
-	if (status != HSA_STATUS_SUCCESS || !hsa_part_is_live() || !session_is_on())
+	if (status != HSA_STATUS_SUCCESS || !hsa_part_is_live() || !session_may_record())
 		return status;
 	pthread_mutex_lock(&kernels_lock);
 	for (uint32_t i = 0; i < count; i++)

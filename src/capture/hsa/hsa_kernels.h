@@ -9,6 +9,9 @@
 
 extern struct object_map hsa_kernel_map;
 
+/* Records those that are loaded once more, for another recording. */
+void hsa_kernels_record(void);
+
 /* 0 = unknown. Lock-free. */
 static inline uint32_t hsa_kernels_find(uint64_t kernel_object)
 {

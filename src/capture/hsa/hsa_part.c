@@ -11,9 +11,12 @@
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_copies.h"
+#include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
+#include "capture/hsa/untraced.h"
+#include "capture/hsa/watch.h"
 #include "capture/log.h"
 #include "capture/session.h"
 
@@ -28,7 +31,9 @@ _Atomic bool hsa_part_live;
 static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool runtime_is_open;
 static bool part_has_stopped;
-static uint32_t init_count; /* hsa_init calls less hsa_shut_down calls */
+static bool has_forked;		 /* the vendor's runtime does not survive that */
+static uint32_t started_session; /* the last one whose start the part has seen */
+static uint32_t init_count;	 /* hsa_init calls less hsa_shut_down calls */
 
 /* The software GPU's own counts. */
 typedef uint32_t counters_fn(uint64_t *ret_values, const char **ret_names, uint32_t capacity);
@@ -56,28 +61,77 @@ static void find_device_counters(void)
 	dlclose(library);
 }
 
+/* Counts that go on over all recordings of the process; the device's first. */
+struct counts {
+	uint64_t device[COUNTERS_MOST];
+	const char *device_names[COUNTERS_MOST];
+	uint32_t device_count;
+	uint64_t without_context;
+	uint64_t reservations_lost;
+	uint64_t serial_overruns;
+};
+
+static struct counts counts_before; /* the recording */
+static uint32_t counted_session;
+
+static struct counts counts_now(void)
+{
+	struct counts counts = {0};
+
+	if (device_counters)
+		counts.device_count =
+			device_counters(counts.device, counts.device_names, COUNTERS_MOST);
+	if (counts.device_count > COUNTERS_MOST)
+		counts.device_count = COUNTERS_MOST;
+	counts.without_context = gate_dispatches_without_context();
+	counts.reservations_lost = gate_reservations_lost();
+	counts.serial_overruns = serial_overruns();
+	return counts;
+}
+
+/* The runtime may open several times in one recording. */
+static void counts_begin(void)
+{
+	if (counted_session == session_current_number())
+		return;
+	counted_session = session_current_number();
+	counts_before = counts_now();
+}
+
 static void write_witnesses(void)
 {
-	uint64_t values[COUNTERS_MOST] = {0};
-	const char *names[COUNTERS_MOST] = {0};
-	uint32_t count = device_counters ? device_counters(values, names, COUNTERS_MOST) : 0;
+	struct counts counts;
 	struct completion_delays delays = completion_delays_get();
 
-	for (uint32_t i = 0; i < count && i < COUNTERS_MOST; i++)
-		session_witness("softgpu", names[i], values[i]);
+	/* The runtime was not there in this recording. */
+	if (counted_session != session_current_number())
+		return;
+	counts = counts_now();
+	for (uint32_t i = 0; i < counts.device_count; i++)
+		session_witness("softgpu", counts.device_names[i],
+				counts.device[i] - counts_before.device[i]);
 	session_witness("hsa", "copies_started", hsa_copies_started());
-	session_witness("hsa", "dispatches_without_context", gate_dispatches_without_context());
-	session_witness("hsa", "reservations_lost", gate_reservations_lost());
+	session_witness("hsa", "dispatches_without_context",
+			counts.without_context - counts_before.without_context);
+	session_witness("hsa", "reservations_lost",
+			counts.reservations_lost - counts_before.reservations_lost);
 	/* Read after the device's counts: what they have and the rows do not. */
-	session_witness("hsa", "packets_untraced", gate_packets_untraced());
-	session_witness("hsa", "queues_untraced", gate_queues_untraced());
+	session_witness("hsa", "packets_untraced", untraced_packets());
+	session_witness("hsa", "copies_untraced", hsa_copies_untraced());
 	if (delays.count) {
 		session_witness("hsa", "completions_passed_on", delays.count);
 		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);
 		session_witness("hsa", "pass_on_most_ns", delays.most_ns);
 	}
 	if (queue_mode_serialises())
-		session_witness("hsa", "serial_overruns", serial_overruns());
+		session_witness("hsa", "serial_overruns",
+				counts.serial_overruns - counts_before.serial_overruns);
+}
+
+/* When nothing more is recorded, before what is outstanding is given up. */
+static void write_waiting(void)
+{
+	session_witness("hsa", "packets_waiting", untraced_waiting());
 }
 
 /* ---- draining ---- */
@@ -143,6 +197,7 @@ static bool runtime_open(struct hsa_api_table *table)
 		return false;
 	}
 	find_device_counters();
+	counts_begin();
 	if (hsa_next.hsa_amd_profiling_async_copy_enable)
 		hsa_next.hsa_amd_profiling_async_copy_enable(true);
 	runtime_is_open = true;
@@ -177,9 +232,13 @@ static void runtime_close(void)
 			if (atomic_load(&gate->state) == GATE_LIVE)
 				gate_close(gate, RECORD_UNTIMED_SHUTDOWN);
 		}
+		untraced_queues_go();
 		slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
-		hsa_anchors_record();
-		write_witnesses();
+		if (!part_has_stopped) {
+			hsa_anchors_record();
+			write_waiting();
+			write_witnesses();
+		}
 		runtime_is_open = false;
 	}
 	pthread_mutex_unlock(&runtime_lock);
@@ -218,11 +277,52 @@ hsa_status_t wrap_hsa_shut_down(void)
 
 /* ---- the session's hooks ---- */
 
+/* A recording after the first: it is told what there is, and begins to count with what the device has not
+ * done yet. Packets that are on their way meanwhile pass unrecorded, and are counted as such. */
+static void record_again(void)
+{
+	hsa_agents_record();
+	hsa_kernels_record();
+	untraced_begin();
+	hsa_copies_open();
+	counts_begin();
+	/* Before, for those that are in use by now, and after, for those that are since. */
+	watch_forget_uses();
+	gates_start_tracing();
+	watch_forget_uses();
+	hsa_anchors_record();
+	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
+}
+
+static void begin_again(void)
+{
+	if (!runtime_is_open) {
+		untraced_begin();
+		hsa_copies_open();
+		gates_start_tracing();
+	} else if (hsa_monitor_start()) {
+		session_source("hsa", RECORD_SOURCE_ABSENT, "no thread for it");
+	} else {
+		record_again();
+	}
+}
+
+static void part_start(void)
+{
+	if (!runtime_lock_await())
+		return;
+	started_session = session_current_number();
+	if (part_has_stopped && hsa_part_is_live())
+		begin_again();
+	part_has_stopped = has_forked;
+	pthread_mutex_unlock(&runtime_lock);
+}
+
 static void part_tick(void)
 {
 	if (pthread_mutex_trylock(&runtime_lock))
 		return;
-	if (runtime_is_open) {
+	if (runtime_is_open && !part_has_stopped) {
 		for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 			gate_count(gate);
 		hsa_anchors_record();
@@ -236,7 +336,7 @@ static void part_stop(void)
 {
 	if (!runtime_lock_await())
 		return;
-	if (!hsa_part_is_live()) {
+	if (part_has_stopped || !hsa_part_is_live()) {
 		part_has_stopped = true;
 		pthread_mutex_unlock(&runtime_lock);
 		return;
@@ -244,6 +344,7 @@ static void part_stop(void)
 	gates_stop_tracing();
 	hsa_copies_close();
 	drain();
+	write_waiting();
 	if (!completion_lent())
 		hsa_monitor_stop();
 	give_up_all();
@@ -254,19 +355,21 @@ static void part_stop(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
-/* The parent's queues and threads are not here; the vendor's runtime does not survive a fork. */
+/* The parent's queues and threads are not here. */
 static void part_child(void)
 {
 	atomic_store_explicit(&hsa_part_live, false, memory_order_relaxed);
 	runtime_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	runtime_is_open = false;
 	part_has_stopped = true;
+	has_forked = true;
 	hsa_monitor_forget();
 	serial_forget();
 }
 
 static const struct session_part hsa_part = {
 	.name = "hsa",
+	.start = part_start,
 	.tick = part_tick,
 	.stop = part_stop,
 	.child = part_child,
@@ -278,6 +381,23 @@ CAPTURE_EXPORT bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version
 			   uint64_t failed_tool_count, const char *const *failed_tool_names);
 CAPTURE_EXPORT void OnUnload(void);
 
+/* Whether a session is on, or about to be and past telling its parts. */
+static bool is_started(void)
+{
+	int state = atomic_load(&session_state);
+
+	return state == SESSION_ON ||
+	       (state == SESSION_STARTING && started_session == session_current_number());
+}
+
+/* Nothing is recorded, but something may be, later. */
+static void close_for_now(void)
+{
+	gates_stop_tracing();
+	hsa_copies_close();
+	part_has_stopped = true;
+}
+
 /* Called inside the first hsa_init, and again when the runtime starts anew. True also when nothing
  * is recorded: a refusal would be reported to the application. */
 bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_tool_count,
@@ -287,12 +407,12 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
 	(void)failed_tool_names;
 	session_add_part(&hsa_part);
 	session_start();
-	if (!session_is_on())
+	if (!session_may_record())
 		return true;
 	pthread_mutex_lock(&runtime_lock);
 	init_count = 1;
-	if (!part_has_stopped && !runtime_is_open)
-		runtime_open(table);
+	if (!has_forked && !runtime_is_open && runtime_open(table) && !is_started())
+		close_for_now();
 	pthread_mutex_unlock(&runtime_lock);
 	log_line("OnLoad: runtime version %llu", (unsigned long long)runtime_version);
 	return true;

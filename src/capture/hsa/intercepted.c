@@ -13,9 +13,9 @@
 #define HOLD_SPINS    1000
 #define HOLD_LIMIT_NS 20000000u
 
-static bool is_recorded(const struct gate *gate)
+static bool is_live(const struct gate *gate)
 {
-	return hsa_part_is_live() && gate_is_tracing(gate) &&
+	return hsa_part_is_live() &&
 	       atomic_load_explicit(&gate->state, memory_order_relaxed) == GATE_LIVE;
 }
 
@@ -25,7 +25,7 @@ static bool hold(struct gate *gate)
 {
 	uint64_t deadline_ns = 0, now_ns;
 
-	for (int i = 0; is_recorded(gate); i++) {
+	for (int i = 0; is_live(gate); i++) {
 		if (gate_try_hold(gate))
 			return true;
 		__builtin_ia32_pause();
@@ -64,12 +64,20 @@ static void handle(const void *packets, uint64_t count, uint64_t user_index, voi
 {
 	struct gate *gate = data;
 	const char *from = packets;
-	uint64_t most = (gate->reservations.mask + 1) / 2;
+	uint64_t most = gate_ring_size(gate);
 
 	while (count) {
 		uint64_t part = count < most ? count : most;
 
-		if (!hold(gate)) {
+		bool is_held = hold(gate);
+
+		/* Held, it stays as it is: the counts of the next recording begin with this one. */
+		if (!is_held || !gate_is_tracing(gate)) {
+			if (!gate_is_tracing(gate))
+				atomic_fetch_add_explicit(&gate->handed_on, count,
+							  memory_order_relaxed);
+			if (is_held)
+				gate_leave(gate);
 			writer(from, count);
 			return;
 		}

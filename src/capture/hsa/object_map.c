@@ -66,3 +66,14 @@ void object_map_remove(struct object *entry)
 	atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
 	atomic_store_explicit(&entry->key, 0, memory_order_release);
 }
+
+void object_map_visit(struct object_map *map, void (*visit)(struct object *entry))
+{
+	for (size_t i = 0; i < sizeof(map->buckets) / sizeof(*map->buckets); i++) {
+		struct object *entry = atomic_load_explicit(&map->buckets[i], memory_order_acquire);
+
+		for (; entry; entry = entry->next)
+			if (atomic_load_explicit(&entry->key, memory_order_acquire) > OBJECT_BUSY)
+				visit(entry);
+	}
+}

@@ -57,6 +57,9 @@ struct object *object_map_put(struct object_map *map, uint64_t key, enum object_
 
 void object_map_remove(struct object *entry);
 
+/* Calls VISIT for all live entries; those that come or go meanwhile may be among them or not. */
+void object_map_visit(struct object_map *map, void (*visit)(struct object *entry));
+
 /* Signals, doorbells and queues: addresses of live objects, so they never collide. */
 extern struct object_map object_map;
 

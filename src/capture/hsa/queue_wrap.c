@@ -6,6 +6,7 @@
 #include "capture/hsa/hsa_part.h"
 #include "capture/hsa/intercepted.h"
 #include "capture/hsa/queue_mode.h"
+#include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
 #define DESTROY_LIMIT_NS 2000000000u
@@ -14,9 +15,10 @@
  * one step. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_recording(void)
+/* Also between two recordings: the next one is to see the queues that are made then. */
+static bool is_followed(void)
 {
-	return hsa_part_is_live() && session_is_on();
+	return hsa_part_is_live() && session_may_record();
 }
 
 static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
@@ -35,6 +37,22 @@ static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queu
 	pthread_mutex_unlock(&open_lock);
 	if (err)
 		session_note("no memory for a queue: its packets are not seen");
+}
+
+/* Tracing has ended. A cooperative queue may have a gate since before. */
+static void queue_made_late(hsa_queue_t *queue, bool is_proxy)
+{
+	struct gate *gate;
+
+	if (!hsa_part_is_live())
+		return;
+	pthread_mutex_lock(&open_lock);
+	gate = gate_find(queue);
+	if (gate)
+		gate->references++;
+	pthread_mutex_unlock(&open_lock);
+	if (!gate)
+		untraced_queue_made(queue, is_proxy);
 }
 
 static hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -56,14 +74,16 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 				   uint32_t group_segment_size, hsa_queue_t **queue)
 {
 	enum record_queue_mode mode =
-		is_recording() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
+		is_followed() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
 	hsa_status_t status = queue_create(agent, size, type, callback, data, private_segment_size,
 					   group_segment_size, queue, mode);
 
-	if (status == HSA_STATUS_SUCCESS && mode == RECORD_QUEUE_UNKNOWN && hsa_part_is_live())
-		gate_count_untraced_queue();
-	if (status != HSA_STATUS_SUCCESS || mode == RECORD_QUEUE_UNKNOWN)
+	if (status != HSA_STATUS_SUCCESS)
 		return status;
+	if (mode == RECORD_QUEUE_UNKNOWN) {
+		queue_made_late(*queue, false);
+		return status;
+	}
 	/* Without it the device writes no ticks. */
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
@@ -82,8 +102,12 @@ hsa_status_t wrap_hsa_amd_queue_intercept_create(
 		agent_handle, size, type, callback, data, private_segment_size, group_segment_size,
 		queue);
 
-	if (status != HSA_STATUS_SUCCESS || !is_recording())
+	if (status != HSA_STATUS_SUCCESS)
 		return status;
+	if (!is_followed()) {
+		queue_made_late(*queue, true);
+		return status;
+	}
 	if (hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
 	pthread_mutex_lock(&open_lock);
@@ -114,8 +138,11 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
 	struct gate *gate = queue ? queue_last_user(queue) : NULL;
 	hsa_status_t status;
 
-	if (!gate)
+	if (!gate) {
+		if (hsa_part_is_live())
+			untraced_queue_goes(queue);
 		return hsa_next.hsa_queue_destroy(queue);
+	}
 	gate_drain(gate, session_now_ns() + DESTROY_LIMIT_NS);
 	gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
 	status = hsa_next.hsa_queue_destroy(queue);
@@ -127,7 +154,7 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
  * application can see. */
 hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
 {
-	const struct gate *gate = is_recording() ? gate_find(queue) : NULL;
+	const struct gate *gate = is_followed() ? gate_find(queue) : NULL;
 
 	if (gate && gate->mode != RECORD_QUEUE_OBSERVE)
 		enable = 1;
@@ -136,7 +163,7 @@ hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int
 
 hsa_status_t wrap_hsa_amd_profiling_async_copy_enable(bool enable)
 {
-	return hsa_next.hsa_amd_profiling_async_copy_enable(enable || is_recording());
+	return hsa_next.hsa_amd_profiling_async_copy_enable(enable || is_followed());
 }
 
 /* ---- the virtual write index ---- */

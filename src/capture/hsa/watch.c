@@ -82,6 +82,17 @@ void watch_cancel(struct object *signal, uint64_t reference)
 						memory_order_relaxed);
 }
 
+static void forget_use(struct object *entry)
+{
+	if (entry->kind == OBJECT_SIGNAL)
+		atomic_store_explicit(&entry->is_shared, 1, memory_order_release);
+}
+
+void watch_forget_uses(void)
+{
+	object_map_visit(&object_map, forget_use);
+}
+
 void watch_pass(hsa_signal_t signal)
 {
 	struct object *entry = signal.handle ? watch_find(signal) : NULL;

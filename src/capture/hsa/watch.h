@@ -36,6 +36,9 @@ void watch_clear_ticks(struct object *signal);
 /* The use that watch_begin announced did not happen. */
 void watch_cancel(struct object *signal, uint64_t reference);
 
+/* Nobody has watched for a while: any signal may be in use. */
+void watch_forget_uses(void);
+
 /* A packet or call of a kind that is not timed completes SIGNAL. */
 void watch_pass(hsa_signal_t signal);
 

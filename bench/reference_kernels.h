@@ -1,0 +1,30 @@
+/* The kernels of the reference run: as many as it had, named as a MaxText step on AMD GPUs names
+ * them (Tensile, XLA fusions, composable kernel, RCCL, rocPRIM), with dimensions and durations. */
+#ifndef DAGTAP_BENCH_REFERENCE_KERNELS_H
+#define DAGTAP_BENCH_REFERENCE_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REFERENCE_KERNELS	146
+#define REFERENCE_KERNELS_FIRST 117 /* of these, those that come first in some call */
+
+/* Behind the program's own: what ROCclr fills and copies with. */
+enum { REFERENCE_FILL = REFERENCE_KERNELS, REFERENCE_COPY, REFERENCE_KERNELS_LOADED };
+
+struct reference_kernel {
+	char name[640];
+	uint32_t blocks[3];
+	uint16_t block[3];
+	uint32_t group_bytes;
+	uint32_t duration_ns;
+	bool is_library; /* not XLA's own: another call launches it */
+};
+
+/* Fills KERNELS[REFERENCE_KERNELS_LOADED]. */
+void reference_kernels_make(struct reference_kernel *kernels);
+
+/* The HLO operation of the N-th thunk of a module. */
+void reference_op_name(uint32_t n, char *ret_text, uint32_t room);
+
+#endif

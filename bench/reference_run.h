@@ -1,0 +1,103 @@
+/* The reference run while it is played: its threads take turns in the order of their clocks. */
+#ifndef DAGTAP_BENCH_REFERENCE_RUN_H
+#define DAGTAP_BENCH_REFERENCE_RUN_H
+
+#include <stdbool.h>
+
+#include "reference_calls.h"
+#include "reference_graphs.h"
+#include "reference_spool.h"
+
+#define REFERENCE_OTHERS       5 /* threads that submit nothing; the first is the main thread */
+#define REFERENCE_WORKERS      (REFERENCE_GPUS + REFERENCE_OTHERS)
+#define REFERENCE_SCOPES_DEPTH 4
+
+/* What a thread has to do in a step. */
+struct reference_share {
+	uint32_t calls;
+	uint32_t preamble; /* of them first, once: modules, streams, graphs */
+	uint32_t submits;  /* of the others */
+	uint32_t doubles;  /* of those that are no graph launches: fills in two pieces */
+};
+
+struct reference_worker {
+	struct spool_stream *stream;
+	uint32_t index; /* GPU threads first */
+	struct reference_random random;
+	struct reference_share share;
+	uint32_t call; /* next of the share */
+	uint64_t scope_counter;
+	uint64_t scopes[REFERENCE_SCOPES_DEPTH];
+	uint32_t depth;
+	uint32_t module; /* whose scope is open */
+};
+
+struct reference_run {
+	struct reference_kernel kernels[REFERENCE_KERNELS_LOADED];
+	struct reference_call calls[REFERENCE_CALL_COUNT];
+	struct reference_graph graphs[REFERENCE_GRAPHS];
+	struct reference_machine *machine;
+	struct spool_file *file;
+	struct spool_stream *house;
+	struct spool_stream *monitor;
+	struct reference_worker workers[REFERENCE_WORKERS];
+	/* When each acts next: workers, monitor, housekeeper. UINT64_MAX: waits for the others. */
+	uint64_t next_ns[REFERENCE_WORKERS + 2];
+	uint64_t tick_ns; /* the housekeeper's interval */
+	uint64_t last_cid;
+	uint64_t latest_ns;
+	uint64_t replays[REFERENCE_GPUS][REFERENCE_GRAPHS];
+	uint32_t steps, step;
+	uint32_t arrived;
+};
+
+/* One call of a thread, and what it submits. */
+struct reference_frame {
+	struct reference_worker *worker;
+	enum reference_call_id id;
+	uint64_t begin_ns;
+	struct reference_submitter by;
+	uint64_t args[REFERENCE_CALL_WORDS];
+};
+
+struct reference_frame reference_call_begin(struct reference_run *run,
+					    struct reference_worker *worker,
+					    enum reference_call_id id);
+/* COST_NS at least; longer when what it submitted took longer. */
+void reference_call_end(struct reference_run *run, struct reference_frame *frame, uint32_t cost_ns);
+
+/* WORD is one of the call's places, -1 when it has none. */
+static inline void reference_call_set(struct reference_frame *frame, int8_t word, uint64_t value)
+{
+	if (word >= 0)
+		frame->args[word] = value;
+}
+
+uint64_t reference_now_ns(const struct reference_run *run, const struct reference_worker *worker);
+uint64_t reference_stream_handle(uint32_t gpu, uint32_t queue);
+
+void reference_scope_push(struct reference_run *run, struct reference_worker *worker,
+			  const char *text);
+void reference_scope_pop(struct reference_run *run, struct reference_worker *worker);
+
+/* How long the preamble of a thread that submits is; its N-th call. */
+uint32_t reference_preamble_calls(const struct reference_run *run);
+void reference_preamble_call(struct reference_run *run, struct reference_worker *worker,
+			     uint32_t n);
+
+/* The N-th call after it, of a thread that submits and of another one. */
+void reference_step_call(struct reference_run *run, struct reference_worker *worker, uint32_t n);
+void reference_other_call(struct reference_run *run, struct reference_worker *worker, uint32_t n);
+
+/* How many of WHOLE evenly spread places fall before place N when there are PART of them. */
+static inline uint32_t reference_spread_before(uint64_t n, uint64_t part, uint64_t whole)
+{
+	return (uint32_t)((n * part + whole - part) / whole);
+}
+
+static inline bool reference_spread_falls(uint64_t n, uint64_t part, uint64_t whole)
+{
+	return n * part % whole < part;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* dagtap/export.h: the table of formats for other programs. */
+#include <dagtap/export.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/format.h"
+#include "format/parts.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_format)
+{
+	const struct format *format = format_at(index);
+
+	if (!format)
+		return -ERANGE;
+	*ret_format = (struct dagtap_export_format){
+		.name = format->name,
+		.extension = format->extension,
+		.help = format->help,
+	};
+	return 0;
+}
+
+static int open_part(void *context, uint32_t number, FILE **ret_out)
+{
+	(void)number;
+	return parts_open(context, ret_out);
+}
+
+static int write_parts(const struct trace *trace, const struct format *format, const char *table,
+		       struct parts *parts, struct dagtap_error *error)
+{
+	struct format_options options = {
+		.table = table,
+		.open_part = open_part,
+		.context = parts,
+	};
+	FILE *out;
+	int result = parts_open(parts, &out);
+
+	if (result == 0)
+		result = format->write(trace, out, &options, error);
+	/* A part that could not be opened has its own words. */
+	if (result < 0 && parts->error.code && error)
+		*error = parts->error;
+	if (result < 0) {
+		parts_abandon(parts);
+		return result;
+	}
+	return parts_commit(parts, error);
+}
+
+EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
+			 const char *path, int replace, struct dagtap_error *error)
+{
+	const struct format *found = format_find(format);
+	struct parts parts;
+
+	if (!found)
+		return dagtap_error_set(error, -EINVAL, "no format \"%s\"", format);
+	if (table && !format_find_table(found, table))
+		return dagtap_error_set(error, -EINVAL, "format %s has no table \"%s\"", format,
+					table);
+	parts = (struct parts){
+		.path = path,
+		.extension = found->extension,
+		.force = replace != 0,
+	};
+	return write_parts((const struct trace *)trace, found, table, &parts, error);
+}

@@ -1,0 +1,285 @@
+#include "capture/hsa/untraced.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "capture/hsa/hsa_calls.h"
+
+#define LOCK_LIMIT_NS 100000000u
+
+/* Of queues that are gone. */
+static _Atomic uint64_t past_waiting, past_packets;
+
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static uint64_t taken_of(const amd_queue_t *queue)
+{
+	return __atomic_load_n(&queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t above(uint64_t index, uint64_t floor)
+{
+	return index > floor ? index - floor : 0;
+}
+
+/* ---- queues with a gate ---- */
+
+/* Held, the queue is not destroyed. False: somebody else holds the gate, or it is closed. */
+static bool gate_taken(struct gate *gate, uint64_t *ret_index)
+{
+	bool is_live;
+
+	if (!gate_try_hold(gate))
+		return false;
+	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
+	if (is_live)
+		*ret_index = taken_of(gate->queue);
+	gate_leave(gate);
+	return is_live;
+}
+
+/* The first packet that is not recorded. */
+static uint64_t gate_recorded(const struct gate *gate)
+{
+	return atomic_load_explicit(&gate->is_tracing, memory_order_acquire)
+		       ? get(&gate->next)
+		       : get(&gate->traced_end);
+}
+
+/* Behind a proxy nobody sees what the device has taken: a ring's length at most waits there, and one more is on
+ * its way. */
+static uint64_t proxy_waiting(const struct gate *gate)
+{
+	uint64_t recorded = get(&gate->dispatches) + get(&gate->barriers) + get(&gate->others);
+	uint64_t most = 2 * gate_ring_size(gate);
+
+	return recorded < most ? recorded : most;
+}
+
+static uint64_t gate_waiting(struct gate *gate)
+{
+	uint64_t taken;
+
+	if (!gate_has_index(gate))
+		return proxy_waiting(gate);
+	if (!gate_taken(gate, &taken))
+		return gate_ring_size(gate);
+	if (taken < get(&gate->traced_first))
+		taken = get(&gate->traced_first);
+	return above(gate_recorded(gate), taken);
+}
+
+/* Before the recording, and after it. */
+static uint64_t gate_packets(struct gate *gate)
+{
+	uint64_t first = get(&gate->traced_first), passed = get(&gate->passed_first), taken;
+	bool is_tracing = atomic_load_explicit(&gate->is_tracing, memory_order_acquire);
+
+	if (!gate_has_index(gate))
+		return get(&gate->handed_on) + above(first, passed);
+	if (is_tracing && passed >= first)
+		return 0;
+	if (!gate_taken(gate, &taken))
+		taken = get(&gate->virtual_index);
+	return above(taken < first ? taken : first, passed) +
+	       (is_tracing ? 0 : above(taken, gate_recorded(gate)));
+}
+
+/* The first packet that the device may count from now on. While it is at work that may be the one that it is
+ * just taking. Behind a proxy nobody sees what it has taken: it may be nothing yet. */
+static uint64_t gate_passed(struct gate *gate)
+{
+	uint64_t next = get(&gate->next), taken;
+
+	if (!gate_has_index(gate))
+		return 0;
+	if (!gate_taken(gate, &taken))
+		return above(next, gate_ring_size(gate));
+	return taken && taken < next ? taken - 1 : taken;
+}
+
+void untraced_begin(void)
+{
+	atomic_store_explicit(&past_waiting, 0, memory_order_relaxed);
+	atomic_store_explicit(&past_packets, 0, memory_order_relaxed);
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE)
+			atomic_store_explicit(&gate->passed_first, gate_passed(gate),
+					      memory_order_relaxed);
+	}
+}
+
+void untraced_gate_closes(struct gate *gate)
+{
+	atomic_store_explicit(&gate->left, gate_waiting(gate), memory_order_relaxed);
+}
+
+/* Counted twice for a moment, never not at all. */
+void untraced_gate_ends(struct gate *gate)
+{
+	atomic_fetch_add_explicit(&past_waiting, get(&gate->left), memory_order_relaxed);
+	atomic_fetch_add_explicit(&past_packets, gate_packets(gate), memory_order_relaxed);
+}
+
+uint64_t untraced_waiting(void)
+{
+	uint64_t count = get(&past_waiting);
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
+
+		if (state != GATE_UNUSED)
+			count += state == GATE_LIVE ? gate_waiting(gate) : get(&gate->left);
+	}
+	return count;
+}
+
+/* ---- queues without one ---- */
+
+/* Never freed, only used again: a handler may be at work in one. */
+struct late_queue {
+	const hsa_queue_t *queue; /* NULL: unused */
+	uint64_t first;		  /* the first packet that counts */
+	uint32_t users;		  /* cooperative queues are handed out several times */
+	bool is_proxy;
+	_Atomic uint64_t handed_on; /* of a proxy */
+	struct late_queue *older;
+};
+
+static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Changed under the lock. */
+static _Atomic(struct late_queue *) late_newest;
+
+/* Not for ever: the process may be ending in a signal handler that interrupted the holder. */
+static bool late_lock_take(void)
+{
+	struct timespec deadline = clock_deadline_in(LOCK_LIMIT_NS);
+
+	return !pthread_mutex_timedlock(&late_lock, &deadline);
+}
+
+static struct late_queue *late_find(const hsa_queue_t *queue)
+{
+	struct late_queue *late = atomic_load_explicit(&late_newest, memory_order_acquire);
+
+	while (late && late->queue != queue)
+		late = late->older;
+	return late;
+}
+
+static struct late_queue *late_obtain(void)
+{
+	struct late_queue *late = late_find(NULL);
+
+	if (late)
+		return late;
+	late = calloc(1, sizeof(*late));
+	if (!late)
+		return NULL;
+	late->older = atomic_load_explicit(&late_newest, memory_order_relaxed);
+	atomic_store_explicit(&late_newest, late, memory_order_release);
+	return late;
+}
+
+static void count_handed_on(const void *packets, uint64_t count, uint64_t user_index, void *data,
+			    hsa_amd_queue_intercept_packet_writer writer)
+{
+	struct late_queue *late = data;
+
+	(void)user_index;
+	atomic_fetch_add_explicit(&late->handed_on, count, memory_order_relaxed);
+	writer(packets, count);
+}
+
+static bool late_watches(struct late_queue *late, hsa_queue_t *proxy)
+{
+	return hsa_next.hsa_amd_queue_intercept_register &&
+	       hsa_next.hsa_amd_queue_intercept_register(proxy, count_handed_on, late) ==
+		       HSA_STATUS_SUCCESS;
+}
+
+void untraced_queue_made(hsa_queue_t *queue, bool is_proxy)
+{
+	struct late_queue *late;
+
+	if (!late_lock_take())
+		return;
+	late = late_find(queue);
+	if (late) {
+		late->users++;
+	} else if ((late = late_obtain())) {
+		late->queue = queue;
+		late->users = 1;
+		late->first = hsa_next.hsa_queue_load_write_index_relaxed(queue);
+		atomic_store_explicit(&late->handed_on, 0, memory_order_relaxed);
+		late->is_proxy = is_proxy && late_watches(late, queue);
+	}
+	pthread_mutex_unlock(&late_lock);
+}
+
+static uint64_t late_packets(const struct late_queue *late, uint64_t index)
+{
+	return late->is_proxy ? get(&late->handed_on) : above(index, late->first);
+}
+
+static void late_goes(struct late_queue *late)
+{
+	uint64_t submitted = hsa_next.hsa_queue_load_write_index_scacquire(late->queue);
+
+	atomic_fetch_add_explicit(&past_packets, late_packets(late, submitted),
+				  memory_order_relaxed);
+	late->queue = NULL;
+}
+
+void untraced_queue_goes(const hsa_queue_t *queue)
+{
+	struct late_queue *late;
+
+	if (!atomic_load_explicit(&late_newest, memory_order_relaxed) || !late_lock_take())
+		return;
+	late = late_find(queue);
+	if (late && !--late->users)
+		late_goes(late);
+	pthread_mutex_unlock(&late_lock);
+}
+
+void untraced_queues_go(void)
+{
+	if (!atomic_load_explicit(&late_newest, memory_order_relaxed) || !late_lock_take())
+		return;
+	for (struct late_queue *late = late_newest; late; late = late->older) {
+		if (late->queue)
+			late_goes(late);
+	}
+	pthread_mutex_unlock(&late_lock);
+}
+
+static uint64_t late_queues_packets(void)
+{
+	uint64_t count = 0;
+
+	if (!atomic_load_explicit(&late_newest, memory_order_relaxed) || !late_lock_take())
+		return 0;
+	for (struct late_queue *late = late_newest; late; late = late->older) {
+		if (late->queue)
+			count += late_packets(late, taken_of((const amd_queue_t *)late->queue));
+	}
+	pthread_mutex_unlock(&late_lock);
+	return count;
+}
+
+uint64_t untraced_packets(void)
+{
+	/* The late queues first: one that goes meanwhile is then in the past, and may count twice. */
+	uint64_t count = late_queues_packets();
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_UNUSED)
+			count += gate_packets(gate);
+	}
+	return count + get(&past_packets);
+}

@@ -1,0 +1,98 @@
+#include "capture/recording.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "record/spooler.h"
+
+struct recording {
+	struct recording *next;
+	struct spooler *spooler; /* NULL: free to be used */
+	_Atomic uint32_t bound;	 /* threads that have a writer, or look whether they may take one */
+};
+
+_Atomic(struct recording *) recording_current;
+
+static struct recording *recordings; /* all that there ever were, for the one thread that begins */
+
+static struct recording *find_free(void)
+{
+	struct recording *recording = recordings;
+
+	while (recording && recording->spooler)
+		recording = recording->next;
+	if (recording)
+		return recording;
+	recording = calloc(1, sizeof(*recording));
+	if (!recording)
+		return NULL;
+	recording->next = recordings;
+	recordings = recording;
+	return recording;
+}
+
+int recording_begin(struct spooler *spooler)
+{
+	struct recording *recording = find_free();
+
+	if (!recording)
+		return -ENOMEM;
+	recording->spooler = spooler;
+	atomic_store(&recording_current, recording);
+	return 0;
+}
+
+struct spooler *recording_spooler(void)
+{
+	const struct recording *recording = atomic_load(&recording_current);
+
+	return recording ? recording->spooler : NULL;
+}
+
+struct writer *recording_bind(const struct writer_thread *thread, struct recording **ret_recording)
+{
+	struct recording *recording = atomic_load(&recording_current), *now;
+
+	for (; recording; recording = now) {
+		atomic_fetch_add(&recording->bound, 1);
+		/* Sequentially consistent against recording_release_old: either it sees that we are
+		 * bound, or we see that this is not the current one any more. */
+		now = atomic_load(&recording_current);
+		if (now == recording) {
+			*ret_recording = recording;
+			return spooler_take_writer(recording->spooler, thread);
+		}
+		atomic_fetch_sub(&recording->bound, 1);
+	}
+	return NULL;
+}
+
+void recording_unbind(struct recording *recording, struct writer *w)
+{
+	spooler_put_writer(w->spooler, w);
+	/* Release: the thread is done with the writer. */
+	atomic_fetch_sub_explicit(&recording->bound, 1, memory_order_release);
+}
+
+void recording_release_old(void)
+{
+	const struct recording *current = atomic_load(&recording_current);
+
+	for (struct recording *old = recordings; old; old = old->next) {
+		if (old == current || !old->spooler || atomic_load(&old->bound))
+			continue;
+		spooler_release(old->spooler);
+		old->spooler = NULL;
+	}
+}
+
+void recording_forget(void)
+{
+	atomic_store(&recording_current, NULL);
+	for (struct recording *each = recordings; each; each = each->next) {
+		spooler_forget(each->spooler);
+		each->spooler = NULL;
+		atomic_store(&each->bound, 0);
+	}
+}

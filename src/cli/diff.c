@@ -1,0 +1,358 @@
+/* dagtap diff: what changed from one trace to another. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/diff.h"
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/human.h"
+#include "trace/load.h"
+#include "wire/json.h"
+
+struct diff_options {
+	const char *paths[2]; /* A, B */
+	size_t by;	      /* index into groupings */
+	double threshold_percent;
+	uint32_t limit;
+	bool json;
+	bool help;
+};
+
+static const struct {
+	const char *name;
+	enum summary_by by;
+	const char *head;
+} groupings[] = {
+	{"kernel", SUMMARY_BY_KERNEL, "<kernel"},
+	{"node", SUMMARY_BY_NODE, "<graph node"},
+	{"scope", SUMMARY_BY_SCOPE, "<scope"},
+	{"api", SUMMARY_BY_API, "<call"},
+};
+
+#define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
+
+static int take_by(const struct cli_command *self, const char *name, struct diff_options *options)
+{
+	for (size_t i = 0; i < GROUPING_COUNT; i++) {
+		if (!strcmp(name, groupings[i].name)) {
+			options->by = i;
+			return CLI_OK;
+		}
+	}
+	return cli_usage(self, "cannot compare by \"%s\"", name);
+}
+
+static int take_threshold(const struct cli_command *self, const char *text,
+			  struct diff_options *options)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0))
+		return cli_usage(self, "\"%s\" is no percentage", text);
+	options->threshold_percent = percent;
+	return CLI_OK;
+}
+
+static int take_option(const struct cli_command *self, int option, struct diff_options *options)
+{
+	switch (option) {
+	case 'b':
+		return take_by(self, optarg, options);
+	case 't':
+		return take_threshold(self, optarg, options);
+	case 'l':
+		options->limit = (uint32_t)strtoul(optarg, NULL, 10);
+		return CLI_OK;
+	case 'j':
+		options->json = true;
+		return CLI_OK;
+	case 'h':
+		options->help = true;
+		return CLI_OK;
+	default:
+		return cli_usage(self, "see dagtap diff --help");
+	}
+}
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct diff_options *options)
+{
+	static const struct option long_options[] = {
+		{"by", required_argument, NULL, 'b'},
+		{"threshold", required_argument, NULL, 't'},
+		{"limit", required_argument, NULL, 'l'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (take_option(self, option, options) != CLI_OK)
+			return CLI_USAGE;
+	}
+	if (options->help)
+		return CLI_OK;
+	if (optind + 2 != argc)
+		return cli_usage(self, "two files, please");
+	options->paths[0] = argv[optind];
+	options->paths[1] = argv[optind + 1];
+	return CLI_OK;
+}
+
+static const char *row_state(const struct diff_row *row)
+{
+	if (row->a.count == 0)
+		return "new";
+	return row->b.count == 0 ? "gone" : "both";
+}
+
+static void json_side(struct json *json, const char *key, const struct tally *tally)
+{
+	json_key(json, key);
+	json_object_begin(json);
+	json_put_u64(json, "count", tally->count);
+	json_put_i64(json, "total_ns", tally->total_ns);
+	json_put_double(json, "mean_ns", tally_mean(tally));
+	json_put_i64(json, "min_ns", tally->min_ns);
+	json_put_i64(json, "max_ns", tally->max_ns);
+	json_put_u64(json, "untimed", tally->count - tally->timed);
+	json_object_end(json);
+}
+
+static void json_ratio(struct json *json, const struct diff_row *row)
+{
+	json_key(json, "ratio");
+	if (row->a.total_ns == 0)
+		json_null(json);
+	else
+		json_double(json, (double)row->b.total_ns / (double)row->a.total_ns);
+}
+
+static void json_row(struct json *json, const struct diff_row *row)
+{
+	json_row_begin(json);
+	json_put_text(json, "name", row->name);
+	json_put_text(json, "state", row_state(row));
+	json_side(json, "a", &row->a);
+	json_side(json, "b", &row->b);
+	json_put_i64(json, "change_ns", diff_change_ns(row));
+	json_ratio(json, row);
+	json_object_end(json);
+}
+
+static void json_table(struct json *json, const char *key, const struct diff_table *table,
+		       const struct diff_options *options)
+{
+	uint64_t hidden = 0;
+	char hidden_key[32];
+
+	json_key(json, key);
+	json_array_begin(json);
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (diff_is_notable(&table->rows[i], options->threshold_percent))
+			json_row(json, &table->rows[i]);
+		else
+			hidden++;
+	}
+	json_array_end(json);
+	snprintf(hidden_key, sizeof(hidden_key), "%s_hidden", key);
+	json_put_u64(json, hidden_key, hidden);
+}
+
+/* A and B, opened. */
+struct pair {
+	struct trace *traces[2];
+	struct summary_totals totals[2];
+};
+
+static void json_totals(struct json *json, const char *key, const struct pair *pair,
+			const struct diff_options *options, int side)
+{
+	const struct summary_totals *totals = &pair->totals[side];
+
+	json_key(json, key);
+	json_object_begin(json);
+	json_put_text(json, "file", options->paths[side]);
+	json_put_text(json, "command", trace_text(pair->traces[side], pair->traces[side]->command));
+	json_put_u64(json, "kernels", totals->kernels);
+	json_put_u64(json, "graph_kernels", totals->graph_kernels);
+	json_put_u64(json, "copies", totals->copies);
+	json_put_u64(json, "memsets", totals->memsets);
+	json_put_u64(json, "api_calls", totals->api_calls);
+	json_put_u64(json, "graph_launches", totals->graph_launches);
+	json_put_i64(json, "kernel_ns", totals->kernel_ns);
+	json_put_i64(json, "span_ns", tally_span(totals->begin_ns, totals->end_ns));
+	json_object_end(json);
+}
+
+/* Of kernels, what moves and fills memory stands besides. */
+static int print_json(const struct pair *pair, const struct diff_options *options,
+		      const struct diff_table *table, const struct diff_table *copies)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_totals(&json, "a", pair, options, 0);
+	json_totals(&json, "b", pair, options, 1);
+	json_put_text(&json, "by", groupings[options->by].name);
+	json_put_double(&json, "threshold_percent", options->threshold_percent);
+	json_table(&json, "rows", table, options);
+	json_table(&json, "copies", copies, options);
+	json_object_end(&json);
+	json_finish(&json);
+	return CLI_OK;
+}
+
+static void put_change(struct columns *columns, const struct diff_row *row)
+{
+	int64_t change_ns = diff_change_ns(row);
+	char text[HUMAN_CHARS];
+
+	columns_put(columns, "%s%s", change_ns > 0 ? "+" : "", human_ns((double)change_ns, text));
+	if (row->a.count == 0 || row->b.count == 0)
+		columns_put(columns, "%s", row_state(row));
+	else if (row->a.total_ns == 0)
+		columns_put(columns, "-");
+	else
+		columns_put(columns, "%+.1f", 100.0 * (double)change_ns / (double)row->a.total_ns);
+}
+
+static void put_side(struct columns *columns, const struct tally *tally)
+{
+	char text[HUMAN_CHARS];
+
+	if (tally->count == 0) {
+		columns_put(columns, "-");
+		columns_put(columns, "-");
+		columns_put(columns, "-");
+		return;
+	}
+	columns_put(columns, "%s", human_count(tally->count, text));
+	columns_put(columns, "%s", human_ns((double)tally->total_ns, text));
+	columns_put(columns, "%s", human_ns(tally_mean(tally), text));
+}
+
+static int print_table(const struct diff_table *table, const char *head,
+		       const struct diff_options *options)
+{
+	const char *heads[] = {"count A", "total A", "mean A", "count B", "total B",
+			       "mean B",  "change",  "%",      head,	  NULL};
+	uint32_t shown = 0, hidden = 0, more = 0;
+	struct columns columns;
+
+	columns_init(&columns, heads);
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct diff_row *row = &table->rows[i];
+
+		if (!diff_is_notable(row, options->threshold_percent)) {
+			hidden++;
+		} else if (options->limit && shown == options->limit) {
+			more++;
+		} else {
+			put_side(&columns, &row->a);
+			put_side(&columns, &row->b);
+			put_change(&columns, row);
+			columns_put(&columns, "%s", row->name);
+			shown++;
+		}
+	}
+	if (shown && columns_print(&columns) < 0)
+		return cli_fail("out of memory");
+	if (more)
+		printf("... %u more (--limit 0 shows all)\n", more);
+	if (hidden)
+		printf("... %u changed by less than %g %%\n", hidden, options->threshold_percent);
+	return CLI_OK;
+}
+
+static void print_counts(const char *what, uint64_t a, uint64_t b)
+{
+	char a_text[HUMAN_CHARS], b_text[HUMAN_CHARS];
+
+	printf("%-9s %s -> %s\n", what, human_count(a, a_text), human_count(b, b_text));
+}
+
+static void print_totals(const struct pair *pair, const struct diff_options *options)
+{
+	const struct summary_totals *a = &pair->totals[0], *b = &pair->totals[1];
+	char a_text[HUMAN_CHARS], b_text[HUMAN_CHARS];
+
+	printf("A         %s\nB         %s\n", options->paths[0], options->paths[1]);
+	print_counts("kernels", a->kernels, b->kernels);
+	print_counts("copies", a->copies, b->copies);
+	print_counts("memsets", a->memsets, b->memsets);
+	print_counts("calls", a->api_calls, b->api_calls);
+	printf("GPU time  %s -> %s of kernels", human_ns((double)a->kernel_ns, a_text),
+	       human_ns((double)b->kernel_ns, b_text));
+	if (a->kernel_ns)
+		printf(" (%+.1f %%)", 100.0 * (double)tally_span(a->kernel_ns, b->kernel_ns) /
+					      (double)a->kernel_ns);
+	printf("\n\n");
+}
+
+static int print_text(const struct pair *pair, const struct diff_options *options,
+		      const struct diff_table *table, const struct diff_table *copies)
+{
+	int result;
+
+	print_totals(pair, options);
+	result = print_table(table, groupings[options->by].head, options);
+	if (result == CLI_OK && copies->count) {
+		putchar('\n');
+		result = print_table(copies, "<what", options);
+	}
+	return result;
+}
+
+static int compare(const struct pair *pair, const struct diff_options *options)
+{
+	enum summary_by by = groupings[options->by].by;
+	struct diff_table table = {0}, copies = {0};
+	int result = diff_make(pair->traces[0], pair->traces[1], by, &table);
+
+	if (result == 0 && by == SUMMARY_BY_KERNEL)
+		result = diff_make(pair->traces[0], pair->traces[1], SUMMARY_BY_COPY, &copies);
+	if (result < 0)
+		result = cli_fail("out of memory");
+	else if (options->json)
+		result = print_json(pair, options, &table, &copies);
+	else
+		result = print_text(pair, options, &table, &copies);
+	diff_release(&table);
+	diff_release(&copies);
+	return result == CLI_OK ? cli_finish_stdout() : result;
+}
+
+int cli_diff(const struct cli_command *self, int argc, char **argv)
+{
+	struct diff_options options = {.limit = 30};
+	struct pair pair = {0};
+	int result = parse(self, argc, argv, &options);
+
+	if (result != CLI_OK)
+		return result;
+	if (options.help)
+		return cli_help(self);
+	for (int side = 0; side < 2 && result == CLI_OK; side++) {
+		if (cli_open_trace(options.paths[side], true, &pair.traces[side]) < 0)
+			result = CLI_FAILED;
+		else
+			pair.totals[side] = summary_count(pair.traces[side]);
+	}
+	if (result == CLI_OK)
+		result = compare(&pair, &options);
+	for (int side = 0; side < 2; side++) {
+		if (result == CLI_OK)
+			result = cli_tell_damage(pair.traces[side], options.paths[side]);
+	}
+	trace_close(pair.traces[0]);
+	trace_close(pair.traces[1]);
+	return result;
+}

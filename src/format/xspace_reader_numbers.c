@@ -1,0 +1,83 @@
+#include "format/xspace_reader_numbers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_SLOTS 64u
+#define SLOTS_MOST  (1u << 31)
+
+static uint32_t first_slot(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+{
+	uint64_t hash = (high * 0xff51afd7ed558ccdull) ^ low;
+
+	hash = (hash ^ (hash >> 29)) * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(hash >> 32) & (numbers->slot_count - 1);
+}
+
+/* The slot of the pair, or the free one where it belongs. */
+static uint32_t find_slot(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+{
+	uint32_t at = first_slot(numbers, high, low);
+
+	while (numbers->slots[at]) {
+		const struct xread_pair *pair = &numbers->pairs[numbers->slots[at] - 1];
+
+		if (pair->high == high && pair->low == low)
+			break;
+		at = (at + 1) & (numbers->slot_count - 1);
+	}
+	return at;
+}
+
+static int grow(struct xread_numbers *numbers)
+{
+	uint32_t slot_count = numbers->slot_count ? numbers->slot_count * 2 : FIRST_SLOTS;
+	uint32_t *slots = NULL;
+	struct xread_pair *pairs =
+		reallocarray(numbers->pairs, slot_count / 2, sizeof(*numbers->pairs));
+
+	if (pairs) {
+		numbers->pairs = pairs;
+		slots = calloc(slot_count, sizeof(*slots));
+	}
+	if (!slots)
+		return -ENOMEM;
+	free(numbers->slots);
+	numbers->slots = slots;
+	numbers->slot_count = slot_count;
+	for (uint32_t i = 0; i < numbers->count; i++)
+		slots[find_slot(numbers, pairs[i].high, pairs[i].low)] = i + 1;
+	return 0;
+}
+
+uint32_t xread_number(struct xread_numbers *numbers, uint64_t high, uint64_t low)
+{
+	uint32_t at;
+
+	if (numbers->count >= numbers->slot_count / 2 &&
+	    (numbers->slot_count == SLOTS_MOST || grow(numbers) < 0))
+		return XREAD_NONE;
+	at = find_slot(numbers, high, low);
+	if (!numbers->slots[at]) {
+		numbers->pairs[numbers->count] = (struct xread_pair){high, low};
+		numbers->slots[at] = ++numbers->count;
+	}
+	return numbers->slots[at] - 1;
+}
+
+uint32_t xread_number_find(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+{
+	uint32_t at;
+
+	if (numbers->count == 0)
+		return XREAD_NONE;
+	at = find_slot(numbers, high, low);
+	return numbers->slots[at] ? numbers->slots[at] - 1 : XREAD_NONE;
+}
+
+void xread_numbers_release(struct xread_numbers *numbers)
+{
+	free(numbers->pairs);
+	free(numbers->slots);
+	*numbers = (struct xread_numbers){0};
+}

@@ -1,0 +1,106 @@
+#include "format/xspace_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/sort.h"
+
+int xspace_rows_init(struct xspace_rows *rows, size_t rows_count, size_t lists_count)
+{
+	rows->next = malloc((rows_count + 1) * sizeof(*rows->next));
+	rows->lists = calloc(lists_count + 1, sizeof(*rows->lists));
+	rows->lists_count = lists_count;
+	if (!rows->next || !rows->lists) {
+		xspace_rows_release(rows);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void xspace_rows_release(struct xspace_rows *rows)
+{
+	free(rows->next);
+	free(rows->lists);
+	rows->next = NULL;
+	rows->lists = NULL;
+}
+
+static uint64_t begin_key(struct xspace_time time)
+{
+	return (uint64_t)time.begin_ns ^ UINT64_C(1) << 63;
+}
+
+/* Later ends first. */
+static uint64_t end_key(struct xspace_time time)
+{
+	return ~((uint64_t)time.end_ns ^ UINT64_C(1) << 63);
+}
+
+/* Stable, so by the second key first. It is the same for most rows that the first one does not tell
+ * apart: only those that share their begin with a neighbour ask for the second pass. */
+static int sort(const struct xspace_rows *rows, struct sort_row *order, uint32_t count)
+{
+	bool equal_begins = false;
+	int error;
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i].key = begin_key(rows->time_of(rows->table, order[i].index));
+	error = sort_rows(order, count);
+	for (uint32_t i = 1; i < count && !equal_begins; i++)
+		equal_begins = order[i].key == order[i - 1].key;
+	if (error || !equal_begins)
+		return error;
+	for (uint32_t i = 0; i < count; i++)
+		order[i].key = end_key(rows->time_of(rows->table, order[i].index));
+	error = sort_rows(order, count);
+	for (uint32_t i = 0; i < count; i++)
+		order[i].key = begin_key(rows->time_of(rows->table, order[i].index));
+	return error ? error : sort_rows(order, count);
+}
+
+int xspace_list_sort(const struct xspace_rows *rows, struct xspace_list *list)
+{
+	uint32_t count = list->late.count;
+	uint32_t row = list->late.head;
+	struct sort_row *order;
+	int error;
+
+	if (count == 0)
+		return 0;
+	order = malloc((size_t)count * sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++, row = rows->next[row])
+		order[i].index = row;
+	error = sort(rows, order, count);
+	list->late.count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		xspace_run_add(rows, &list->late, order[i].index);
+	free(order);
+	return error;
+}
+
+int xspace_nest_take(struct xspace_nest *nest, struct xspace_time time)
+{
+	while (nest->depth > 0 && nest->ends[nest->depth - 1] <= time.begin_ns)
+		nest->depth--;
+	if (nest->depth > 0 && nest->ends[nest->depth - 1] < time.end_ns)
+		return 0;
+	if (nest->depth == nest->room) {
+		size_t room = nest->room ? 2 * nest->room : 16;
+		int64_t *ends = realloc(nest->ends, room * sizeof(*ends));
+
+		if (!ends)
+			return -ENOMEM;
+		nest->ends = ends;
+		nest->room = room;
+	}
+	nest->ends[nest->depth++] = time.end_ns;
+	return 1;
+}
+
+void xspace_nest_release(struct xspace_nest *nest)
+{
+	free(nest->ends);
+	*nest = (struct xspace_nest){0};
+}

@@ -1,0 +1,30 @@
+#include "record/attribute.h"
+
+static size_t bytes_left(const struct record_scope *scope, const struct record_attribute *last,
+			 const struct record_attribute **ret_next)
+{
+	const char *end = (const char *)scope + scope->header.words * (size_t)8;
+	const char *next = last ? (const char *)last + record_attribute_bytes(last)
+				: scope->text + record_padded(scope->text_bytes);
+
+	*ret_next = (const struct record_attribute *)next;
+	return (size_t)(end - next);
+}
+
+const struct record_attribute *record_attribute_next(const struct record_scope *scope,
+						     const struct record_attribute *last)
+{
+	const struct record_attribute *next;
+	size_t left = bytes_left(scope, last, &next);
+
+	return left >= sizeof(*next) && left >= record_attribute_bytes(next) ? next : NULL;
+}
+
+bool record_attributes_fit(const struct record_scope *scope)
+{
+	const struct record_attribute *last = NULL, *next;
+
+	while ((next = record_attribute_next(scope, last)))
+		last = next;
+	return !bytes_left(scope, last, &next);
+}

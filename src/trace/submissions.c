@@ -1,0 +1,373 @@
+/* GPU activities: each submission becomes a row at its place in the order of calls. Barrier packets lie
+ * among them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/barriers.h"
+#include "trace/calls.h"
+#include "trace/table.h"
+
+#define SEEN_SLOTS 4096
+
+/* A kernel with its dimensions that came lately, and the op that it is. */
+struct seen_dispatch {
+	uint32_t kernel;
+	uint32_t grid[3];
+	uint16_t workgroup[3];
+	uint16_t is_used;
+	uint32_t private_bytes;
+	uint32_t group_bytes;
+	uint32_t op;
+};
+
+/* Until every row has its place, two of its fields hold what its completion will find it by. */
+#define FIELD_RANK    launch
+#define FIELD_IS_COPY node
+
+struct submitting {
+	struct process_load *load;
+	struct seen_dispatch *seen;
+	struct barriers barriers;
+	struct fill_thread thread;
+	uint32_t queue_id, queue; /* that were asked for last */
+	struct idset_last cid, scope;
+	uint32_t orphan_first; /* place of the first one without a call */
+	uint32_t orphan_count;
+	uint32_t count; /* of rows that were filled */
+};
+
+static uint32_t find_queue(struct submitting *submitting, uint32_t id)
+{
+	if (submitting->queue_id != id || submitting->queue == TRACE_NONE) {
+		submitting->queue_id = id;
+		submitting->queue = load_find_queue(submitting->load, id);
+	}
+	return submitting->queue;
+}
+
+static uint32_t find_call(struct submitting *submitting, uint64_t cid)
+{
+	const struct process_load *load = submitting->load;
+	uint32_t rank = idset_find_again(&load->cids, cid, &submitting->cid);
+
+	return rank == UINT32_MAX ? TRACE_NONE : load->first.calls + rank;
+}
+
+static uint32_t find_scope(struct submitting *submitting, uint64_t id)
+{
+	const struct process_load *load = submitting->load;
+	uint32_t rank = idset_find_again(&load->scope_ids, id, &submitting->scope);
+
+	return rank == UINT32_MAX ? TRACE_NONE : load->first.scopes + rank;
+}
+
+static uint32_t make_op(struct submitting *submitting, const struct record_dispatch *record)
+{
+	struct process_load *load = submitting->load;
+	struct load_kernel kernel = load_find_kernel(load, record->kernel);
+	struct trace_op op;
+
+	op_blank(&op, kernel.kind);
+	op.blit = kernel.blit;
+	op.name = kernel.name;
+	for (int i = 0; i < 3; i++) {
+		op.grid[i] = record->grid[i];
+		op.workgroup[i] = record->workgroup[i];
+	}
+	op.private_bytes = record->private_bytes;
+	op.group_bytes = record->group_bytes;
+	op.registers = kernel.registers;
+	return op_intern(&load->ops, &op);
+}
+
+static bool is_same(const struct seen_dispatch *seen, const struct record_dispatch *record)
+{
+	return seen->is_used && seen->kernel == record->kernel &&
+	       !memcmp(seen->grid, record->grid, sizeof(seen->grid)) &&
+	       !memcmp(seen->workgroup, record->workgroup, sizeof(seen->workgroup)) &&
+	       seen->private_bytes == record->private_bytes &&
+	       seen->group_bytes == record->group_bytes;
+}
+
+static uint32_t op_of_dispatch(struct submitting *submitting, const struct record_dispatch *record)
+{
+	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
+			record->grid[1] * 0xc2b2ae35u;
+	struct seen_dispatch *seen = &submitting->seen[(hash >> 16 ^ hash) % SEEN_SLOTS];
+
+	if (is_same(seen, record))
+		return seen->op;
+	*seen = (struct seen_dispatch){
+		.kernel = record->kernel,
+		.is_used = 1,
+		.private_bytes = record->private_bytes,
+		.group_bytes = record->group_bytes,
+		.op = make_op(submitting, record),
+	};
+	memcpy(seen->grid, record->grid, sizeof(seen->grid));
+	memcpy(seen->workgroup, record->workgroup, sizeof(seen->workgroup));
+	return seen->op;
+}
+
+static enum trace_copy_direction direction(const struct trace *trace, uint32_t dst, uint32_t src)
+{
+	bool to_gpu, from_gpu;
+
+	if (dst == TRACE_NONE || src == TRACE_NONE)
+		return TRACE_COPY_UNKNOWN;
+	to_gpu = trace->agents[dst].is_gpu;
+	from_gpu = trace->agents[src].is_gpu;
+	if (to_gpu && from_gpu)
+		return dst == src ? TRACE_D2D : TRACE_P2P;
+	if (to_gpu)
+		return TRACE_H2D;
+	return from_gpu ? TRACE_D2H : TRACE_H2H;
+}
+
+static uint32_t op_of_copy(struct submitting *submitting, const struct record_copy *record)
+{
+	struct trace_op op;
+
+	op_blank(&op, TRACE_COPY);
+	op.dst_agent = load_find_agent(submitting->load, record->dst_agent);
+	op.src_agent = load_find_agent(submitting->load, record->src_agent);
+	op.direction = direction(submitting->load->trace, op.dst_agent, op.src_agent);
+	op.bytes = record->bytes;
+	op.dst = record->dst;
+	op.src = record->src;
+	return op_intern(&submitting->load->ops, &op);
+}
+
+/* The place of each call's activities; their number is known. */
+static void find_places(struct submitting *submitting)
+{
+	struct process_load *load = submitting->load;
+	struct trace *trace = load->trace;
+	uint32_t next = load->first.activities;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		struct trace_call *call = &trace->calls[i];
+
+		uint32_t count = load->activity_counts[i - load->first.calls];
+
+		call->activity_first = count ? next : 0;
+		next += count;
+	}
+	submitting->orphan_first = next;
+}
+
+/* NULL: more than were counted. */
+static struct trace_activity *take_place(struct submitting *submitting, uint32_t call)
+{
+	const struct process_load *load = submitting->load;
+	struct trace *trace = load->trace;
+	uint32_t *taken = &submitting->orphan_count;
+	uint32_t first = submitting->orphan_first;
+	uint32_t room = trace->activities_count - first;
+
+	if (call != TRACE_NONE) {
+		taken = &trace->calls[call].activity_count;
+		first = trace->calls[call].activity_first;
+		room = load->activity_counts[call - load->first.calls];
+	}
+	if (*taken == room)
+		return NULL;
+	submitting->count++;
+	return &trace->activities[first + (*taken)++];
+}
+
+/* Of two submissions with one id the completion belongs to the one that comes first in the order of
+ * rows, whichever was read first; both are rows. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct trace_activity *a = left, *b = right;
+
+	if (a->cid != b->cid)
+		return a->cid < b->cid ? -1 : 1;
+	if (a->ordinal != b->ordinal)
+		return a->ordinal < b->ordinal ? -1 : 1;
+	if (a->FIELD_IS_COPY != b->FIELD_IS_COPY)
+		return a->FIELD_IS_COPY < b->FIELD_IS_COPY ? -1 : 1;
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->submit_ns > b->submit_ns) - (a->submit_ns < b->submit_ns);
+}
+
+static void map_row(struct process_load *load, const struct trace_activity *row)
+{
+	struct trace *trace = load->trace;
+	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
+	uint32_t *place = &of->rows[row->FIELD_RANK];
+
+	if (*place != TRACE_NONE) {
+		load->duplicates++;
+		if (compare_rows(&trace->activities[*place], row) <= 0)
+			return;
+	}
+	*place = (uint32_t)(row - trace->activities);
+}
+
+static int add_dispatch(struct submitting *submitting, const struct record_dispatch *record)
+{
+	struct process_load *load = submitting->load;
+	uint64_t key = packet_key(record->header.tag, record->packet_index);
+	uint32_t call = find_call(submitting, record->cid);
+	uint32_t queue = find_queue(submitting, record->header.tag);
+	uint32_t op = op_of_dispatch(submitting, record);
+	uint32_t rank = idset_find(&load->packets.ids, key);
+	struct trace_activity *row = take_place(submitting, call);
+
+	if (op == TRACE_NONE)
+		return -ENOMEM;
+	if (rank == UINT32_MAX || !row)
+		return -ESTALE;
+	*row = (struct trace_activity){
+		.submit_ns = (int64_t)record->ns,
+		.cid = record->cid,
+		.id = record->packet_index,
+		.op = op,
+		.call = call,
+		.ordinal = record->ordinal,
+		.process = load->process,
+		.agent = queue == TRACE_NONE ? TRACE_NONE : load->trace->queues[queue].agent,
+		.queue = queue,
+		.stream = TRACE_NONE,
+		.thread = fill_thread(&submitting->thread, load, record->tid),
+		.scope = find_scope(submitting, record->scope),
+		.FIELD_RANK = rank,
+		.packet_header = record->packet_header,
+		.untimed = record->untimed < RECORD_UNTIMED_COUNT ? (uint8_t)record->untimed
+								  : RECORD_UNTIMED_RECORD_LOST,
+	};
+	load->awaited += record->untimed == RECORD_UNTIMED_NO;
+	return 0;
+}
+
+static int add_copy(struct submitting *submitting, const struct record_copy *record)
+{
+	struct process_load *load = submitting->load;
+	const struct trace *trace = load->trace;
+	uint32_t call = find_call(submitting, record->cid);
+	uint32_t op = op_of_copy(submitting, record), agent;
+	uint32_t rank = idset_find(&load->copies.ids, record->copy_id);
+	struct trace_activity *row = take_place(submitting, call);
+
+	if (op == TRACE_NONE)
+		return -ENOMEM;
+	if (rank == UINT32_MAX || !row)
+		return -ESTALE;
+	agent = trace->ops[op].dst_agent;
+	if (agent == TRACE_NONE || !trace->agents[agent].is_gpu)
+		agent = trace->ops[op].src_agent;
+	*row = (struct trace_activity){
+		.submit_ns = (int64_t)record->ns,
+		.cid = record->cid,
+		.id = record->copy_id,
+		.op = op,
+		.call = call,
+		.ordinal = record->ordinal,
+		.process = load->process,
+		.agent = agent,
+		.queue = TRACE_NONE,
+		.stream = TRACE_NONE,
+		.thread = fill_thread(&submitting->thread, load, record->tid),
+		.scope = find_scope(submitting, record->scope),
+		.FIELD_RANK = rank,
+		.FIELD_IS_COPY = true,
+	};
+	load->awaited++;
+	return 0;
+}
+
+static int read_submissions(struct submitting *submitting)
+{
+	const struct process_load *load = submitting->load;
+	const struct trace *trace = load->trace;
+	struct origin *origin = load->origin;
+	const struct record_header *header;
+	struct origin_walk walk;
+	int result = 0;
+
+	origin_walk_init(&walk, origin,
+			 ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
+				 ORIGIN_TYPE(RECORD_BARRIER));
+	while (result == 0 && (header = origin_walk_next(&walk))) {
+		const void *at = header;
+
+		if (header->type == RECORD_DISPATCH)
+			result = add_dispatch(submitting, at);
+		else if (header->type == RECORD_COPY)
+			result = add_copy(submitting, at);
+		else if (header->type == RECORD_BARRIER)
+			result = barriers_add(&submitting->barriers, at);
+	}
+	if (result == 0 && (submitting->count != trace->activities_count - load->first.activities ||
+			    !barriers_are_complete(&submitting->barriers)))
+		result = -ESTALE;
+	return origin->error < 0 ? origin->error : result;
+}
+
+/* Mostly they came in their order. */
+static void sort_range(struct process_load *load, struct trace_activity *rows, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		if (compare_rows(&rows[i - 1], &rows[i]) > 0) {
+			qsort(rows, count, sizeof(*rows), compare_rows);
+			break;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		map_row(load, &rows[i]);
+}
+
+static void sort_ranges(struct submitting *submitting)
+{
+	struct process_load *load = submitting->load;
+	struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		sort_range(load, trace->activities + call->activity_first, call->activity_count);
+	}
+	sort_range(load, trace->activities + submitting->orphan_first, submitting->orphan_count);
+	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
+		trace->activities[i].launch = TRACE_NONE;
+		trace->activities[i].node = TRACE_NONE;
+	}
+}
+
+static int make_room(struct submissions *submissions)
+{
+	submissions->rows = table_alloc(submissions->ids.count, sizeof(*submissions->rows));
+	if (!submissions->rows)
+		return -ENOMEM;
+	memset(submissions->rows, 0xff, submissions->ids.count * sizeof(*submissions->rows));
+	return 0;
+}
+
+int submissions_load(struct process_load *load)
+{
+	struct submitting submitting = {.load = load, .queue = TRACE_NONE};
+	uint64_t count = load->type_counts[RECORD_DISPATCH] + load->type_counts[RECORD_COPY];
+	int result = barriers_init(&submitting.barriers, load);
+
+	submitting.seen = calloc(SEEN_SLOTS, sizeof(*submitting.seen));
+	if (!submitting.seen || !trace_reserve(load->trace, activities, count) ||
+	    make_room(&load->packets) < 0 || make_room(&load->copies) < 0)
+		result = -ENOMEM;
+	if (result == 0) {
+		find_places(&submitting);
+		result = read_submissions(&submitting);
+	}
+	if (result == 0)
+		sort_ranges(&submitting);
+	free(submitting.seen);
+	barriers_release(&submitting.barriers);
+	free(load->activity_counts);
+	load->activity_counts = NULL;
+	return result;
+}

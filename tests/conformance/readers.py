@@ -1,0 +1,69 @@
+"""Where the conformance tests get the readers that are not ours from, and how they run dagtap.
+
+The readers come from the package index (requirements.txt) into the build folder; without a network
+the tests are skipped (exit status 77), and say so.
+"""
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+WORK = BUILD / "conformance"
+READERS = WORK / "readers"
+SKIPPED = 77
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def need(program):
+    if not shutil.which(program):
+        skip(f"{program} is not installed")
+
+
+def install_readers():
+    """Once for all tests, which may run at the same time."""
+    WORK.mkdir(exist_ok=True)
+    with open(WORK / "readers.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        install_unless_there()
+
+
+def install_unless_there():
+    requirements = (HERE / "requirements.txt").read_bytes()
+    marker = READERS / hashlib.sha256(requirements).hexdigest()
+    if marker.exists():
+        return
+    shutil.rmtree(READERS, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes",
+               "--only-binary=:all:", "--python-version", "3.11",
+               "--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_27_x86_64",
+               "--target", str(READERS), "-r", str(HERE / "requirements.txt")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        lines = result.stderr.strip().splitlines() or ["no message"]
+        skip(f"the readers could not be installed: {lines[-1]}")
+    marker.touch()
+
+
+def dagtap(test, *arguments):
+    result = subprocess.run([BUILD / "bin" / "dagtap", *map(str, arguments)],
+                            capture_output=True, text=True, check=False)
+    test.assertEqual(result.returncode, 0, result.stderr)
+    return result.stdout
+
+
+def record(test, recording, program, arguments):
+    """The program's own count of kernels."""
+    output = dagtap(test, "record", "--force", "--softgpu", "-o", recording, "--",
+                    BUILD / "examples" / program, *arguments)
+    return int(re.search(r"kernels launched: (\d+)", output)[1])

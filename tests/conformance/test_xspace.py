@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""XSpace files, converted by XProf (what TensorBoard and JAX's profiler show) and by protoc.
+
+Without a network to get XProf from, or protoc, the test is skipped (exit status 77), and says so.
+"""
+
+import collections
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from readers import HERE, READERS, WORK, dagtap, install_readers, need, record
+
+# Programs and their arguments: no more events than XProf's viewer shows.
+RECORDINGS = [
+    ("modules-in-steps", ["5"]),
+    ("graph-bubbles", ["200", "20"]),
+    ("graph-forkjoin", ["8", "8", "20"]),
+    ("graph-update", []),
+    ("eager", ["2000"]),
+    ("threads", ["4", "500"]),
+    ("copies", []),
+    ("streams-and-events", []),
+    ("multistream", []),
+    ("fork-exec", []),
+    ("raw-driver", []),
+]
+
+DERIVED = re.compile(r"Steps|Launch Stats|.* - from #\d+")
+
+CONVERT = """
+import sys
+from xprof.convert import raw_to_tool_data
+data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], sys.argv[2], {"use_saved_result": False})
+sys.stdout.buffer.write(data if isinstance(data, bytes) else data.encode())
+"""
+
+
+def convert(trace, tool):
+    """In a process of its own: what XProf logs goes to its stderr, and so would a crash."""
+    result = subprocess.run([sys.executable, "-c", CONVERT, str(trace), tool], capture_output=True,
+                            env={**os.environ, "PYTHONPATH": str(READERS)}, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr.decode(errors="replace")[-2000:])
+    return json.loads(result.stdout)
+
+
+def rows_of(table):
+    """A table of Google's charts as dicts by column."""
+    names = [column["id"] for column in table["cols"]]
+    return [{name: cell["v"] for name, cell in zip(names, row["c"])} for row in table["rows"]]
+
+
+class Viewer:
+    """The events that the trace viewer shows, by the names of their process and line."""
+
+    def __init__(self, trace):
+        processes, lines = {}, {}
+        self.lines = collections.defaultdict(list)
+        events = convert(trace, "trace_viewer")["traceEvents"]
+        for event in events:
+            if event.get("name") == "process_name":
+                processes[event["pid"]] = event["args"]["name"]
+            elif event.get("name") == "thread_name":
+                lines[event["pid"], event["tid"]] = event["args"]["name"]
+        for event in events:
+            if event.get("ph") == "X":
+                line = lines.get((event["pid"], event["tid"]), "")
+                self.lines[processes[event["pid"]], line].append(event)
+
+    def device_events(self):
+        return [event for (process, line), events in self.lines.items()
+                if "/device:" in process and not DERIVED.fullmatch(line) for event in events]
+
+    def derived(self, line):
+        return sorted((event for (_, name), events in self.lines.items()
+                       if name == line or name.startswith(f"{line} - from #") for event in events),
+                      key=lambda event: event["ts"])
+
+
+def export(test, recording):
+    """XProf takes the folder for a run and the file's name for a host."""
+    folder = WORK / "logs" / "plugins" / "profile" / recording.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    trace = folder / "host.xplane.pb"
+    dagtap(test, "export", "--format", "xspace", "-o", trace, recording)
+    return trace
+
+
+class ModulesInSteps(unittest.TestCase):
+    """A program that names its work as XLA does: everything that XProf derives from names is there."""
+
+    STEPS = 3
+
+    @classmethod
+    def setUpClass(cls):
+        recording = WORK / "modules-in-steps.xspace.dagtap"
+        test = unittest.TestCase()
+        cls.launched = record(test, recording, "modules-in-steps", [str(cls.STEPS)])
+        cls.trace = export(test, recording)
+        cls.viewer = Viewer(cls.trace)
+
+    def test_steps_are_derived(self):
+        self.assertEqual([event["name"] for event in self.viewer.derived("Steps")],
+                         [f"train {step}" for step in range(self.STEPS)])
+
+    def test_two_runs_of_one_module_are_kept_apart(self):
+        modules = self.viewer.derived("XLA Modules")
+        self.assertEqual([event["name"] for event in modules], ["jit_step(7)"] * 2 * self.STEPS)
+        self.assertEqual([event["args"]["group_id"] for event in modules],
+                         [str(step // 2) for step in range(2 * self.STEPS)])
+
+    def test_operations_are_derived_inside_graphs_too(self):
+        self.assertEqual([event["name"] for event in self.viewer.derived("XLA Ops")],
+                         ["fusion.1", "fusion.2", "fusion.3"] * 2 * self.STEPS)
+
+    def test_launches_are_counted_by_step(self):
+        launches = self.viewer.derived("Launch Stats")
+        self.assertEqual(sorted(event["name"] for event in launches),
+                         [f"Launch Stats for train {step}" for step in range(self.STEPS)])
+        self.assertEqual({event["args"]["num_launches"] for event in launches}, {"4"})
+
+    def test_calls_and_their_work_are_joined(self):
+        work = self.viewer.device_events()
+        self.assertTrue(work)
+        calls = {event["args"]["correlation_id"] for event in work}
+        launching = {event["args"]["correlation_id"] for (process, _), events in
+                     self.viewer.lines.items() if process == "/host:CPU" for event in events
+                     if event["name"] in ("hipLaunchKernel", "hipGraphLaunch")
+                     and "group_id" in event["args"]}
+        self.assertEqual(len(launching), 4 * self.STEPS)
+        self.assertLessEqual(launching, calls)
+
+    def test_kernel_stats(self):
+        row, = rows_of(convert(self.trace, "kernel_stats"))
+        self.assertEqual((row["kernel_name"], row["occurrences"]), ("mix", self.launched))
+        self.assertEqual((row["grid_dim"], row["block_dim"]), ("1,1,1", "64,1,1"))
+        self.assertEqual(row["shmem_bytes"], 1024)
+        self.assertGreater(row["registers_per_thread"], 0)
+
+    def test_overview(self):
+        page = convert(self.trace, "overview_page")
+        steps = rows_of(page[1])
+        self.assertEqual([row["stepnum"] for row in steps], [str(i) for i in range(self.STEPS)])
+        self.assertTrue(all(row["deviceComputeTimeMs"] > 0 for row in steps))
+        self.assertEqual(page[1]["p"]["hardware_type"], "GPU")
+
+
+class Recordings(unittest.TestCase):
+    """Real programs on the software GPU: every event arrives, with its time."""
+
+    def compare(self, program, arguments):
+        recording = WORK / f"{program}.xspace.dagtap"
+        launched = record(self, recording, program, arguments)
+        trace = export(self, recording)
+        rows = list(csv.DictReader(dagtap(self, "export", "--format", "csv", "-o", "-",
+                                          recording).splitlines()))
+        timed = [row for row in rows if not row["untimed"]]
+        shown = Viewer(trace).device_events()
+
+        self.assertEqual(sum(row["kind"] == "kernel" for row in rows), launched)
+        self.assertEqual(len(shown), len(timed))
+        self.assertEqual(sum(round(event["dur"] * 1000) for event in shown),
+                         sum(max(int(row["duration_ns"]), 0) for row in timed))
+        for kind, details in (("kernel", "kernel_details"), ("copy", "memcpy_details"),
+                              ("memset", "Memset_details")):
+            self.assertEqual(sum(details in event["args"] for event in shown),
+                             sum(row["kind"] == kind for row in timed))
+        self.assertEqual(sum(row["occurrences"] for row in
+                             rows_of(convert(trace, "kernel_stats"))),
+                         sum(row["kind"] == "kernel" and int(row["duration_ns"]) > 0
+                             for row in timed))
+        self.decode(trace, len(timed))
+
+    def decode(self, trace, timed):
+        """protoc names the fields that it knows, and gives the numbers of others."""
+        with open(trace, "rb") as file:
+            result = subprocess.run(["protoc", f"--proto_path={HERE}", "xspace.proto",
+                                     "--decode=dagtap.xspace.XSpace"], stdin=file,
+                                    capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertEqual([line for line in lines if re.match(r"\s*\d+[:{ ]", line)], [])
+        device = [part for part in re.split(r"^planes \{", result.stdout, flags=re.M)
+                  if re.match(r'(\s+id: \d+)?\s+name: "/device:', part)]
+        self.assertEqual(sum(part.count("\n    events {") for part in device), timed)
+
+    def test_every_event_arrives(self):
+        for program, arguments in RECORDINGS:
+            with self.subTest(program=program):
+                self.compare(program, arguments)
+
+
+if __name__ == "__main__":
+    need("protoc")
+    install_readers()
+    unittest.main(verbosity=2)

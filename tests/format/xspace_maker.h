@@ -1,0 +1,95 @@
+/* XSpaces made by hand, as another tool would write them: planes in any order, names of a plane
+ * behind its lines.
+ *
+ *	maker_plane(&maker, "/device:GPU:0", 0);
+ *	maker_line(&maker, 14, "Stream #14(Compute)", 1000);
+ *	maker_event(&maker, "kernel", 500000, 2000000, STATS(U64("correlation_id", 7)));
+ *	maker_finish(&maker);
+ */
+#ifndef DAGTAP_TESTS_FORMAT_XSPACE_MAKER_H
+#define DAGTAP_TESTS_FORMAT_XSPACE_MAKER_H
+
+#include <stdint.h>
+
+#include "wire/proto.h"
+
+enum { MAKER_NAMES_MOST = 256 };
+
+struct maker_stat {
+	const char *key;
+	enum { MAKER_U64, MAKER_I64, MAKER_DOUBLE, MAKER_TEXT, MAKER_REF, MAKER_BYTES } kind;
+	uint64_t u64;
+	double number;
+	const char *text;
+};
+
+#define U64(name, value)                                                                           \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_U64, .u64 = (value)                                   \
+	}
+#define I64(name, value)                                                                           \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_I64, .u64 = (uint64_t)(value)                         \
+	}
+#define F64(name, value)                                                                           \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_DOUBLE, .number = (value)                             \
+	}
+#define TEXT(name, value)                                                                          \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_TEXT, .text = (value)                                 \
+	}
+#define REF(name, value)                                                                           \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_REF, .text = (value)                                  \
+	}
+#define BYTES(name, value)                                                                         \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_BYTES, .text = (value)                                \
+	}
+
+/* A list of stats, ended by one without a key. */
+#define STATS(...)                                                                                 \
+	(const struct maker_stat[])                                                                \
+	{                                                                                          \
+		__VA_ARGS__,                                                                       \
+		{                                                                                  \
+			.key = NULL                                                                \
+		}                                                                                  \
+	}
+#define NO_STATS                                                                                   \
+	(const struct maker_stat[])                                                                \
+	{                                                                                          \
+		{                                                                                  \
+			.key = NULL                                                                \
+		}                                                                                  \
+	}
+
+struct maker_names {
+	const char *rows[MAKER_NAMES_MOST]; /* id - 1 */
+	unsigned count;
+};
+
+/* Starts zeroed. */
+struct maker {
+	struct proto bytes;
+	size_t plane_mark, line_mark;
+	int in_plane, in_line;
+	struct maker_names events, stats;
+};
+
+void maker_plane(struct maker *maker, const char *name, int64_t id);
+void maker_plane_stats(struct maker *maker, const struct maker_stat *stats);
+/* A stat of the scope tree: its metadata id is the child. */
+void maker_pair(struct maker *maker, uint64_t child, uint64_t parent);
+void maker_line(struct maker *maker, int64_t id, const char *name, int64_t timestamp_ns);
+void maker_event(struct maker *maker, const char *name, uint64_t offset_ps, uint64_t duration_ps,
+		 const struct maker_stat *stats);
+/* An event without an offset that stands for many. */
+void maker_aggregate(struct maker *maker, const char *name, uint64_t occurrences);
+void maker_warning(struct maker *maker, const char *text);
+
+/* Ends what is open. The bytes are then maker->bytes', to be freed with proto_release. */
+void maker_finish(struct maker *maker);
+
+#endif

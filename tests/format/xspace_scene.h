@@ -1,0 +1,66 @@
+/* Small traces made by hand: rows are added one by one, as a loader would leave them. */
+#ifndef DAGTAP_TESTS_FORMAT_XSPACE_SCENE_H
+#define DAGTAP_TESTS_FORMAT_XSPACE_SCENE_H
+
+#include <stdio.h>
+
+#include "trace/model.h"
+
+#define SCENE_ROWS    4096
+#define SCENE_STRINGS 512
+
+struct scene {
+	struct trace trace;
+	const char *strings[SCENE_STRINGS];
+	struct trace_process processes[4];
+	struct trace_thread threads[8];
+	struct trace_agent agents[8];
+	struct trace_stream streams[32];
+	struct trace_scope scopes[SCENE_ROWS];
+	struct trace_scope_attribute scope_attributes[SCENE_ROWS];
+	struct trace_api apis[32];
+	struct trace_api_arg api_args[8];
+	struct trace_call calls[SCENE_ROWS];
+	struct trace_op ops[256];
+	struct trace_activity activities[SCENE_ROWS];
+	struct trace_graph graphs[4];
+	struct trace_node nodes[16];
+	struct trace_exec execs[4];
+	struct trace_launch launches[16];
+	struct trace_source sources[4];
+	struct trace_drop drops[4];
+	struct trace_message messages[4];
+	uint64_t words[64];
+};
+
+/* One process that began at START_NS, one thread (tid 999), GPUS GPUs behind a CPU. */
+struct scene *scene_create(int64_t start_ns, unsigned gpus);
+void scene_destroy(struct scene *scene);
+
+trace_string scene_string(struct scene *scene, const char *text);
+
+uint32_t scene_process(struct scene *scene, uint32_t pid);
+uint32_t scene_thread(struct scene *scene, uint32_t process, uint32_t tid);
+uint32_t scene_gpu(struct scene *scene, uint32_t process, const char *uuid);
+uint32_t scene_stream(struct scene *scene, uint32_t process, uint32_t ordinal);
+
+/* By the first thread, of the first process; its time is BEGIN to END. */
+struct trace_call *scene_call(struct scene *scene, const char *name, uint64_t cid, int64_t begin_ns,
+			      int64_t end_ns);
+uint32_t scene_kernel(struct scene *scene, const char *name, uint32_t grid, uint32_t workgroup);
+uint32_t scene_copy(struct scene *scene, enum trace_copy_direction direction, uint64_t bytes);
+
+/* Of the last call, on the first GPU and stream. */
+struct trace_activity *scene_activity(struct scene *scene, uint32_t op, int64_t start_ns,
+				      int64_t end_ns);
+
+struct trace_scope *scene_scope(struct scene *scene, const char *name, uint64_t id,
+				uint32_t parent);
+void scene_attribute(struct scene *scene, struct trace_scope *scope, const char *key,
+		     const char *value);
+
+/* A graph of NODES nodes with exec and one launch, which is made the last call's. */
+uint32_t scene_graph(struct scene *scene, uint64_t id, uint32_t nodes);
+uint32_t scene_launch(struct scene *scene, uint32_t exec, uint64_t replay);
+
+#endif

@@ -1,0 +1,94 @@
+/* Writers that fill chunks faster than new ones are made: what waits for its seal is memory of the traced
+ * program's, and bounded. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "record/spool.h"
+#include "spool_fixture.h"
+
+#define RING_BYTES ((uint64_t)16 << 20)
+#define CHUNKS	   6400 /* in all: 400 MiB, 25 times the ring */
+
+static atomic_uint taken;
+
+/* Of the spool file, as it is mapped now. */
+static uint64_t mapped_bytes(const char *path)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long long from, to;
+	uint64_t bytes = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (strstr(line, path) && sscanf(line, "%llx-%llx", &from, &to) == 2)
+			bytes += to - from;
+	}
+	fclose(maps);
+	return bytes;
+}
+
+/* As a writer that is never short of records. */
+static void *take_chunks(void *spooler)
+{
+	while (atomic_load(&taken) < CHUNKS) {
+		uint32_t index;
+		struct spool_chunk *chunk = spooler_take_chunk(spooler, &index);
+
+		if (!chunk)
+			continue;
+		chunk->used_bytes = SPOOL_CHUNK_HEAD_BYTES;
+		atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
+		atomic_fetch_add(&taken, 1);
+	}
+	return NULL;
+}
+
+static void *keep_house(void *spooler)
+{
+	while (atomic_load(&taken) < CHUNKS)
+		spooler_service(spooler);
+	return NULL;
+}
+
+static void full_chunks_are_sealed_while_new_ones_are_made(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler;
+	pthread_t taker, keeper;
+	uint64_t most = 0;
+
+	assert_int_equal(spooler_open(fixture->folder, RING_BYTES, 0, &spooler), 0);
+	assert_int_equal(pthread_create(&taker, NULL, take_chunks, spooler), 0);
+	assert_int_equal(pthread_create(&keeper, NULL, keep_house, spooler), 0);
+	while (atomic_load(&taken) < CHUNKS) {
+		const struct timespec pause = {.tv_nsec = 1000000};
+		uint64_t bytes = mapped_bytes(spooler_path(spooler));
+
+		most = bytes > most ? bytes : most;
+		nanosleep(&pause, NULL);
+	}
+	pthread_join(taker, NULL);
+	pthread_join(keeper, NULL);
+	/* Twice what may be kept ready waits; the first chunks and what is just being made are mapped too. */
+	assert_true(most <= 4 * RING_BYTES);
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(full_chunks_are_sealed_while_new_ones_are_made,
+						fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,27 @@
+/* A packed section in memory, and a spool held against it. */
+#ifndef DAGTAP_TESTS_PACK_MEMORY_H
+#define DAGTAP_TESTS_PACK_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/pack.h"
+
+struct pack_memory {
+	unsigned char *bytes;
+	size_t size;
+	size_t room_left; /* the sink fails with -ENOSPC when it is used up */
+	uint64_t progress_calls;
+};
+
+/* Packs SPOOL; asserts that it succeeds. The caller frees bytes. */
+struct pack_memory pack_memory_make(const struct spool_reader *spool);
+
+struct pack_sink pack_memory_sink(struct pack_memory *memory);
+
+struct pack_reader *pack_memory_open(const struct pack_memory *memory);
+
+/* Asserts that PACK says all that SPOOL says: facts, counts, damages, the records of each writer. */
+void pack_memory_assert_same(const struct spool_reader *spool, struct pack_reader *pack);
+
+#endif

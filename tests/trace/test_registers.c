@@ -1,0 +1,42 @@
+/* How many registers a descriptor stands for: the examples of LLVM's user guide. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "trace/registers.h"
+
+#define WAVE_32 (1u << 10)
+#define OTHERS	0xac0000u /* modes of rounding and the like */
+
+static void test_steps_of_architectures(void **state)
+{
+	assert_int_equal(registers_of_kernel("gfx906", OTHERS, 0), 4);
+	assert_int_equal(registers_of_kernel("gfx906", OTHERS | 11, 0), 48);
+	assert_int_equal(registers_of_kernel("gfx906", OTHERS | 63, 0), 256);
+	assert_int_equal(registers_of_kernel("gfx90a", OTHERS | 63, 0), 512);
+	assert_int_equal(registers_of_kernel("gfx942", OTHERS | 3, 0), 32);
+	assert_int_equal(registers_of_kernel("gfx950", OTHERS | 3, 0), 32);
+	assert_int_equal(registers_of_kernel("gfx90c", OTHERS | 3, 0), 16);
+	assert_int_equal(registers_of_kernel("gfx1030", OTHERS | 3, WAVE_32), 32);
+	assert_int_equal(registers_of_kernel("gfx1030", OTHERS | 3, 0), 16);
+}
+
+static void test_what_is_not_known_is_not_said(void **state)
+{
+	assert_int_equal(registers_of_kernel("gfx906", 0, 0), 0);
+	assert_int_equal(registers_of_kernel("NVIDIA H200", OTHERS | 3, 0), 0);
+	assert_int_equal(registers_of_kernel("", OTHERS | 3, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steps_of_architectures),
+		cmocka_unit_test(test_what_is_not_known_is_not_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
