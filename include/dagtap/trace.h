@@ -166,8 +166,8 @@ struct dagtap_trace_call {
 	uint32_t parent; /* enclosing call */
 	uint32_t scope;
 	uint32_t stream;
-	uint32_t launch;	 /* if it launched a graph */
-	uint32_t event_first;	 /* its events follow each other, as it submitted them */
+	uint32_t launch;      /* if it launched a graph */
+	uint32_t event_first; /* its events follow each other, as it submitted them */
 	uint32_t event_count;
 	uint32_t events_expected; /* as counted at submission, barriers included */
 };
@@ -194,14 +194,15 @@ enum dagtap_trace_confidence {
 
 /* Work of a GPU: a kernel, a copy or a memset, those inside graph launches included. */
 struct dagtap_trace_event {
-	int kind;	  /* enum dagtap_trace_event_kind */
-	const char *name; /* kernel: its symbol; copies and memsets: the kernel that did it, or "" */
+	int kind; /* enum dagtap_trace_event_kind */
+	const char
+		*name; /* kernel: its symbol; copies and memsets: the kernel that did it, or "" */
 	uint32_t process;
 	uint32_t device;
 	uint32_t stream;
 	uint32_t thread;
-	uint32_t call; /* DAGTAP_TRACE_NONE: nobody is known to have launched it */
-	uint64_t cid;  /* of the call, also if that has no row; 0 = none */
+	uint32_t call;	  /* DAGTAP_TRACE_NONE: nobody is known to have launched it */
+	uint64_t cid;	  /* of the call, also if that has no row; 0 = none */
 	uint32_t ordinal; /* n-th work of its call */
 	uint32_t scope;
 	uint32_t launch;
