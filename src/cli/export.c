@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "format/parts.h"
 #include "format/format.h"
+#include "format/parts.h"
 #include "trace/load.h"
 
 #define BUFFER_BYTES (1 << 20)
