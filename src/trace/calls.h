@@ -18,6 +18,21 @@ struct stream_api {
 /* Fills load->stream_apis. */
 int stream_apis_load(struct process_load *load);
 
+/* Streams of the process: calls are to be taken in the order of their correlation ids. */
+struct stream_lives;
+
+struct stream_walk {
+	struct process_load *load;
+	struct stream_lives *lives;
+};
+
+/* Adds the null stream. 0 or -ENOMEM; to be released either way. */
+int stream_walk_init(struct stream_walk *walk, struct process_load *load);
+
+/* Sets the call's stream. 0, -ENOMEM, -E2BIG. */
+int stream_walk_take(struct stream_walk *walk, struct trace_call *call);
+void stream_walk_release(struct stream_walk *walk);
+
 /* The thread that was asked for last: mostly asked for again. */
 struct fill_thread {
 	bool is_known;

@@ -173,6 +173,10 @@ static void mark_unfinished(const struct completing *completing)
 	for (uint32_t i = 0; i < count; i++) {
 		struct trace_activity *row = &trace->activities[load->first.activities + i];
 
+		if (i % 64 == 0 && completing->is_done[i / 64] == UINT64_MAX) {
+			i += 63;
+			continue;
+		}
 		if (completing->is_done[i / 64] & 1ull << i % 64)
 			continue;
 		if (row->untimed == RECORD_UNTIMED_NO)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/args.h"
-#include "trace/process.h"
+#include "trace/calls.h"
 #include "trace/table.h"
 
 /* hipMemcpyKind */
@@ -14,7 +14,14 @@ enum memcpy_kind { KIND_H2H, KIND_H2D, KIND_D2H, KIND_D2D };
 
 #define PARENT_DEPTH_MAX 64
 
-/* The innermost call that names a stream; HIP calls that name none work on the null stream. */
+static bool is_hip(const struct trace *trace, uint32_t call)
+{
+	return call != TRACE_NONE &&
+	       trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_HIP;
+}
+
+/* The innermost call that names a stream. HIP calls that name none, nor any HIP call around them, work
+ * on the null stream, whatever stream the library that makes them was given. */
 static uint32_t stream_of(const struct process_load *load, uint32_t call)
 {
 	const struct trace *trace = load->trace;
@@ -24,10 +31,8 @@ static uint32_t stream_of(const struct process_load *load, uint32_t call)
 
 		if (row->stream != TRACE_NONE)
 			return row->stream;
-		if (row->parent == TRACE_NONE)
-			return trace->apis[row->api].domain == RECORD_DOMAIN_HIP
-				       ? load->first.streams
-				       : TRACE_NONE;
+		if (is_hip(trace, call) && !is_hip(trace, row->parent))
+			return load->first.streams;
 		call = row->parent;
 	}
 	return TRACE_NONE;
@@ -155,14 +160,39 @@ static int describe_activities(struct process_load *load, const struct trace_cal
 	return 0;
 }
 
-int join_load(struct process_load *load)
+/* Millions of rows: once through both, in their order. */
+static int join_calls(struct process_load *load, struct stream_walk *streams)
 {
-	const struct trace *trace = load->trace;
+	uint32_t next = load->first.activities;
 	int result = 0;
 
-	for (uint32_t i = load->first.calls; i < trace->calls_count && result == 0; i++) {
-		if (trace->calls[i].activity_count)
-			result = describe_activities(load, &trace->calls[i]);
+	for (uint32_t i = 0; i < load->cids.count && result == 0; i++) {
+		struct trace_call *call = &load->trace->calls[load->first.calls + i];
+
+		result = stream_walk_take(streams, call);
+		call->activity_count = load->activity_counts[i];
+		if (result < 0 || call->activity_count == 0)
+			continue;
+		call->activity_first = next;
+		next += call->activity_count;
+		result = describe_activities(load, call);
 	}
+	return result;
+}
+
+int join_load(struct process_load *load)
+{
+	struct stream_walk streams;
+	int result = stream_walk_init(&streams, load);
+
+	if (result == 0)
+		result = join_calls(load, &streams);
+	stream_walk_release(&streams);
+	free(load->stream_handles);
+	load->stream_handles = NULL;
+	free(load->stream_apis);
+	load->stream_apis = NULL;
+	free(load->activity_counts);
+	load->activity_counts = NULL;
 	return result;
 }

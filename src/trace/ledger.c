@@ -265,24 +265,66 @@ static void explain_open_calls(struct ledger *ledger, struct trace_source *sourc
 	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
 }
 
-static void add_hip(struct ledger *ledger)
+/* Entered calls of one interface; those that had not returned go to the sum of the open ones. */
+static bool count_calls(struct ledger *ledger, const char *interface, uint64_t *ret_calls)
+{
+	uint64_t open = 0;
+
+	if (!find_witness(ledger, interface, "calls", ret_calls))
+		return false;
+	if (ledger->witnesses_are_late || !find_witness(ledger, interface, "open", &open))
+		open = 0;
+	ledger->open_calls += open > *ret_calls ? *ret_calls : open;
+	return true;
+}
+
+static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain domain)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+	uint64_t count = 0;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++)
+		count += trace->apis[trace->calls[i].api].domain == domain;
+	return count;
+}
+
+/* HIP's calls and RCCL's are one class of records: what was dropped of it stands in HIP's line. */
+static void add_rccl(struct ledger *ledger, struct trace_source *hip, uint64_t expected)
+{
+	uint64_t received = count_rows_of(ledger, RECORD_DOMAIN_RCCL);
+	uint64_t judged = ledger->witnesses_are_late ? received : expected;
+	struct trace_source *source;
+
+	hip->expected -= judged < hip->expected ? judged : hip->expected;
+	hip->received -= received < hip->received ? received : hip->received;
+	source = add_source(ledger, "rccl");
+	if (!source)
+		return;
+	set_expected(ledger, source, ledger->witnesses_are_late ? "rows" : "wrappers", judged);
+	source->received = received;
+	source->joined = received;
+	if (!ledger->open_calls && !class_drops(ledger, RECORD_CLASS_API))
+		source->unexplained = difference(judged, received);
+}
+
+static void add_calls(struct ledger *ledger)
 {
 	struct trace_source *source;
-	uint64_t calls = 0;
-	bool is_counted = find_witness(ledger, "hip", "calls", &calls);
+	uint64_t hip_calls = 0, rccl_calls = 0;
+	bool is_counted = count_calls(ledger, "hip", &hip_calls);
+	bool has_rccl = count_calls(ledger, "rccl", &rccl_calls);
 
-	if (!is_counted && !ledger->load->counts.attempted[RECORD_CLASS_API])
+	if (!is_counted && !has_rccl && !ledger->load->counts.attempted[RECORD_CLASS_API])
 		return;
-	if (ledger->witnesses_are_late || !find_witness(ledger, "hip", "open", &ledger->open_calls))
-		ledger->open_calls = 0;
-	if (ledger->open_calls > calls)
-		ledger->open_calls = calls;
-	source = add_class_line(ledger, "hip", RECORD_CLASS_API, is_counted ? "wrappers" : NULL,
-				calls);
+	source = add_class_line(ledger, "hip", RECORD_CLASS_API,
+				is_counted || has_rccl ? "wrappers" : NULL, hip_calls + rccl_calls);
 	if (!source)
 		return;
 	explain_open_calls(ledger, source);
 	judge_calls(ledger, source);
+	if (has_rccl)
+		add_rccl(ledger, source, rccl_calls);
 }
 
 /* An activity may name a call that has no row: it was dropped, or had not returned. */
@@ -593,7 +635,7 @@ static void add_all(struct ledger *ledger)
 {
 	uint32_t first = ledger->load->trace->sources_count;
 
-	add_hip(ledger);
+	add_calls(ledger);
 	add_dispatches(ledger);
 	add_class_line(ledger, "hsa.barrier", RECORD_CLASS_BARRIER,
 		       ledger->totals.gate_count ? "queue gates" : NULL,

@@ -166,7 +166,8 @@ enum trace_confidence {
 	TRACE_CONFIDENCE_EXACT,	    /* place and signature agree, and the whole launch agrees */
 };
 
-/* What an activity does: equal work is one row, however often it ran. In no particular order. */
+/* What an activity does: equal work is one row, however often it ran. By process, in
+ * the order of the activities; some are what an activity was before more was known of it. */
 struct trace_op {
 	enum trace_activity_kind kind;
 	bool blit;	   /* a copy or memset that a ROCclr kernel carried */

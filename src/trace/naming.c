@@ -563,6 +563,5 @@ int naming_load(struct process_load *load)
 	exec_state_release(&naming.state);
 	free(naming.assigned);
 	op_table_release(&load->ops);
-	return result == 0 ? ops_renumber(load->trace, load->first.ops, load->first.activities)
-			   : result;
+	return result;
 }

@@ -14,9 +14,8 @@ static uint32_t first_slot(const struct op_table *table, const struct trace_op *
 	return (uint32_t)XXH3_64bits(op, sizeof(*op)) & (table->slot_count - 1);
 }
 
-static int grow(struct op_table *table)
+static int index_rows(struct op_table *table, uint32_t slot_count)
 {
-	uint32_t slot_count = table->slot_count ? table->slot_count * 2 : SLOTS_FIRST;
 	uint32_t *slots;
 
 	while (slot_count / 2 <= table->trace->ops_count)
@@ -35,6 +34,11 @@ static int grow(struct op_table *table)
 		slots[at] = i + 1;
 	}
 	return 0;
+}
+
+static int grow(struct op_table *table)
+{
+	return index_rows(table, table->slot_count ? table->slot_count * 2 : SLOTS_FIRST);
 }
 
 int op_table_init(struct op_table *table, struct trace *trace)
@@ -78,33 +82,35 @@ void op_blank(struct trace_op *op, enum trace_activity_kind kind)
 	op->src_agent = TRACE_NONE;
 }
 
-int ops_renumber(struct trace *trace, uint32_t first, uint32_t first_activity)
+int op_numbering_init(struct op_numbering *numbering, const struct trace *trace, uint32_t first)
 {
-	uint32_t count = trace->ops_count - first, used = 0;
-	uint32_t *numbers = calloc((size_t)count + 1, sizeof(*numbers));
-	struct trace_op *rows = malloc(((size_t)count + 1) * sizeof(*rows));
+	*numbering = (struct op_numbering){
+		.first = first,
+		.count = trace->ops_count - first,
+		.numbers = calloc((size_t)(trace->ops_count - first) + 1, sizeof(uint32_t)),
+	};
+	return numbering->numbers ? 0 : -ENOMEM;
+}
 
-	if (!numbers || !rows) {
-		free(numbers);
-		free(rows);
+void op_numbering_release(struct op_numbering *numbering)
+{
+	free(numbering->numbers);
+}
+
+int op_numbering_apply(const struct op_numbering *numbering, struct op_table *table)
+{
+	struct trace *trace = table->trace;
+	struct trace_op *rows = malloc(((size_t)numbering->used + 1) * sizeof(*rows));
+
+	if (!rows)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < numbering->count; i++) {
+		if (numbering->numbers[i])
+			rows[numbering->numbers[i] - 1] = trace->ops[numbering->first + i];
 	}
-	for (uint32_t i = first_activity; i < trace->activities_count; i++) {
-		uint32_t old = trace->activities[i].op - first;
-
-		/* Rows of processes before this one have their numbers. */
-		if (trace->activities[i].op < first)
-			continue;
-		if (!numbers[old]) {
-			rows[used] = trace->ops[first + old];
-			numbers[old] = ++used;
-		}
-		trace->activities[i].op = first + numbers[old] - 1;
-	}
-	if (used)
-		memcpy(trace->ops + first, rows, used * sizeof(*rows));
-	trace->ops_count = first + used;
-	free(numbers);
+	if (numbering->used)
+		memcpy(trace->ops + numbering->first, rows, numbering->used * sizeof(*rows));
+	trace->ops_count = numbering->first + numbering->used;
 	free(rows);
-	return 0;
+	return index_rows(table, table->slot_count);
 }

@@ -21,9 +21,33 @@ uint32_t op_intern(struct op_table *table, const struct trace_op *op);
 /* An op of KIND that nothing is known about. */
 void op_blank(struct trace_op *op, enum trace_activity_kind kind);
 
-/* Numbers the rows from FIRST on in the order in which the activities from FIRST_ACTIVITY on have
- * them, and drops those that none has: so they do not depend on the order of arrival. 0 or -ENOMEM;
- * no more interning after that. */
-int ops_renumber(struct trace *trace, uint32_t first, uint32_t first_activity);
+/* New numbers for the rows from FIRST on: in the order in which they are taken, so that they do not
+ * depend on the order of arrival. */
+struct op_numbering {
+	uint32_t first;
+	uint32_t count;	   /* of the rows */
+	uint32_t used;	   /* that were taken */
+	uint32_t *numbers; /* by old number, from FIRST: the new one + 1, 0 = not taken */
+};
+
+/* 0 or -ENOMEM; to be released either way. */
+int op_numbering_init(struct op_numbering *numbering, const struct trace *trace, uint32_t first);
+
+/* Rows of processes before this one have their numbers. */
+static inline uint32_t op_numbering_take(struct op_numbering *numbering, uint32_t op)
+{
+	uint32_t *number;
+
+	if (op < numbering->first)
+		return op;
+	number = &numbering->numbers[op - numbering->first];
+	if (!*number)
+		*number = ++numbering->used;
+	return numbering->first + *number - 1;
+}
+
+/* Brings the table's rows into the new order, without those that were not taken. 0 or -ENOMEM. */
+int op_numbering_apply(const struct op_numbering *numbering, struct op_table *table);
+void op_numbering_release(struct op_numbering *numbering);
 
 #endif

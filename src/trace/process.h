@@ -79,10 +79,10 @@ struct process_load {
 	struct idset barrier_ids;   /* by packet_key(): the rank is the row, from first.barriers */
 	struct submissions packets; /* dispatches by packet_key() */
 	struct submissions copies;  /* by copy id */
-	uint32_t *activity_counts;  /* by call, from first.calls; until submissions_load */
+	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
 	struct op_table ops;	    /* until naming_load */
-	uint64_t *stream_handles;   /* by call, from first.calls; until streams_load */
-	struct stream_api *stream_apis; /* by API, from first.apis; until streams_load */
+	uint64_t *stream_handles;   /* by call, from first.calls; until join_load */
+	struct stream_api *stream_apis; /* by API, from first.apis; until join_load */
 	uint64_t *launch_cids;		/* by launch, from first.launches */
 	uint64_t awaited;		/* submissions whose completion is to be recorded */
 	struct expect_graph *expects;	/* by graph, from first.graphs */
@@ -96,10 +96,9 @@ int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, 
 int scopes_load(struct process_load *load);	 /* scopes */
 int clocks_load(struct process_load *load);	 /* clock fits */
 int calls_load(struct process_load *load);	 /* calls, words */
-int streams_load(struct process_load *load);	 /* streams, and each call's */
 int submissions_load(struct process_load *load); /* activities, barriers */
 int completions_load(struct process_load *load); /* their times, ticks */
-int join_load(struct process_load *load);	 /* calls -> activities: streams, copies */
+int join_load(struct process_load *load);	 /* streams; calls -> activities */
 int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	 /* which node an activity is */
 int ledger_load(struct process_load *load);	 /* sources, drops */

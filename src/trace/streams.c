@@ -138,10 +138,10 @@ static int add_stream(struct process_load *load, uint64_t handle, uint32_t *ret_
 	return 0;
 }
 
-static int use_stream(struct process_load *load, struct stream_lives *lives, enum stream_role role,
+static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t handle,
 		      struct trace_call *call)
 {
-	uint64_t handle = load->stream_handles[call - &load->trace->calls[load->first.calls]];
+	struct process_load *load = walk->load;
 	struct stream_life *life;
 
 	if (handle == 0 || handle == HANDLE_LEGACY) {
@@ -149,7 +149,8 @@ static int use_stream(struct process_load *load, struct stream_lives *lives, enu
 			call->stream = load->first.streams;
 		return 0;
 	}
-	life = find_life(lives, handle, handle == HANDLE_PER_THREAD ? call->thread : TRACE_NONE);
+	life = find_life(walk->lives, handle,
+			 handle == HANDLE_PER_THREAD ? call->thread : TRACE_NONE);
 	if (!life)
 		return -ENOMEM;
 	if (role == STREAM_CREATE) {
@@ -164,36 +165,29 @@ static int use_stream(struct process_load *load, struct stream_lives *lives, enu
 	return 0;
 }
 
-static int walk_calls(struct process_load *load)
-{
-	struct trace *trace = load->trace;
-	struct stream_lives lives = {0};
-	int result = 0;
-
-	for (uint32_t i = load->first.calls; i < trace->calls_count && result == 0; i++) {
-		struct trace_call *call = &trace->calls[i];
-		enum stream_role role;
-
-		if (load->stream_handles[i - load->first.calls] == STREAM_HANDLE_NONE)
-			continue;
-		role = load->stream_apis[call->api - load->first.apis].role;
-		if (role == STREAM_USE || call->result == 0)
-			result = use_stream(load, &lives, role, call);
-	}
-	free(lives.slots);
-	return result;
-}
-
-int streams_load(struct process_load *load)
+int stream_walk_init(struct stream_walk *walk, struct process_load *load)
 {
 	uint32_t null_stream;
-	int result = add_stream(load, 0, &null_stream);
 
-	if (result == 0)
-		result = walk_calls(load);
-	free(load->stream_handles);
-	load->stream_handles = NULL;
-	free(load->stream_apis);
-	load->stream_apis = NULL;
-	return result;
+	*walk = (struct stream_walk){.load = load, .lives = calloc(1, sizeof(*walk->lives))};
+	return walk->lives ? add_stream(load, 0, &null_stream) : -ENOMEM;
+}
+
+int stream_walk_take(struct stream_walk *walk, struct trace_call *call)
+{
+	const struct process_load *load = walk->load;
+	uint64_t handle = load->stream_handles[call - &load->trace->calls[load->first.calls]];
+	enum stream_role role;
+
+	if (handle == STREAM_HANDLE_NONE)
+		return 0;
+	role = load->stream_apis[call->api - load->first.apis].role;
+	return role == STREAM_USE || call->result == 0 ? use_stream(walk, role, handle, call) : 0;
+}
+
+void stream_walk_release(struct stream_walk *walk)
+{
+	if (walk->lives)
+		free(walk->lives->slots);
+	free(walk->lives);
 }

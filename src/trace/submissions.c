@@ -32,9 +32,10 @@ struct submitting {
 	struct fill_thread thread;
 	uint32_t queue_id, queue; /* that were asked for last */
 	struct idset_last cid, scope;
-	uint32_t orphan_first; /* place of the first one without a call */
-	uint32_t orphan_count;
+	uint32_t *next; /* by call, from first.calls: its next activity's place */
+	uint32_t orphan_first, orphan_next;
 	uint32_t count; /* of rows that were filled */
+	struct op_numbering numbering;
 };
 
 static uint32_t find_queue(struct submitting *submitting, uint32_t id)
@@ -139,46 +140,37 @@ static uint32_t op_of_copy(struct submitting *submitting, const struct record_co
 	return op_intern(&submitting->load->ops, &op);
 }
 
-/* The place of each call's activities; their number is known. */
-static void find_places(struct submitting *submitting)
+/* Where each call's activities begin: how many each has is known. */
+static int find_places(struct submitting *submitting)
 {
 	struct process_load *load = submitting->load;
-	struct trace *trace = load->trace;
 	uint32_t next = load->first.activities;
 
-	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
-		struct trace_call *call = &trace->calls[i];
-
-		uint32_t count = load->activity_counts[i - load->first.calls];
-
-		call->activity_first = count ? next : 0;
-		next += count;
+	submitting->next = table_alloc(load->cids.count, sizeof(*submitting->next));
+	if (!submitting->next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < load->cids.count; i++) {
+		submitting->next[i] = next;
+		next += load->activity_counts[i];
 	}
 	submitting->orphan_first = next;
+	submitting->orphan_next = next;
+	return 0;
 }
 
-/* NULL: more than were counted. */
+/* NULL: there are more than were counted. */
 static struct trace_activity *take_place(struct submitting *submitting, uint32_t call)
 {
 	const struct process_load *load = submitting->load;
-	struct trace *trace = load->trace;
-	uint32_t *taken = &submitting->orphan_count;
-	uint32_t first = submitting->orphan_first;
-	uint32_t room = trace->activities_count - first;
+	uint32_t *next = call == TRACE_NONE ? &submitting->orphan_next
+					    : &submitting->next[call - load->first.calls];
 
-	if (call != TRACE_NONE) {
-		taken = &trace->calls[call].activity_count;
-		first = trace->calls[call].activity_first;
-		room = load->activity_counts[call - load->first.calls];
-	}
-	if (*taken == room)
+	if (*next == load->trace->activities_count)
 		return NULL;
 	submitting->count++;
-	return &trace->activities[first + (*taken)++];
+	return &load->trace->activities[(*next)++];
 }
 
-/* Of two submissions with one id the completion belongs to the one that comes first in the order of
- * rows, whichever was read first; both are rows. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct trace_activity *a = left, *b = right;
@@ -196,18 +188,21 @@ static int compare_rows(const void *left, const void *right)
 	return (a->submit_ns > b->submit_ns) - (a->submit_ns < b->submit_ns);
 }
 
-static void map_row(struct process_load *load, const struct trace_activity *row)
+/* Rows come in their order. Of two submissions with one id both are rows; the completion belongs to
+ * the first. */
+static void settle_row(struct submitting *submitting, struct trace_activity *row)
 {
-	struct trace *trace = load->trace;
+	struct process_load *load = submitting->load;
 	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
 	uint32_t *place = &of->rows[row->FIELD_RANK];
 
-	if (*place != TRACE_NONE) {
+	if (*place == TRACE_NONE)
+		*place = (uint32_t)(row - load->trace->activities);
+	else
 		load->duplicates++;
-		if (compare_rows(&trace->activities[*place], row) <= 0)
-			return;
-	}
-	*place = (uint32_t)(row - trace->activities);
+	row->op = op_numbering_take(&submitting->numbering, row->op);
+	row->launch = TRACE_NONE;
+	row->node = TRACE_NONE;
 }
 
 static int add_dispatch(struct submitting *submitting, const struct record_dispatch *record)
@@ -311,8 +306,10 @@ static int read_submissions(struct submitting *submitting)
 }
 
 /* Mostly they came in their order. */
-static void sort_range(struct process_load *load, struct trace_activity *rows, uint32_t count)
+static void settle_range(struct submitting *submitting, uint32_t first, uint32_t count)
 {
+	struct trace_activity *rows = submitting->load->trace->activities + first;
+
 	for (uint32_t i = 1; i < count; i++) {
 		if (compare_rows(&rows[i - 1], &rows[i]) > 0) {
 			qsort(rows, count, sizeof(*rows), compare_rows);
@@ -320,24 +317,26 @@ static void sort_range(struct process_load *load, struct trace_activity *rows, u
 		}
 	}
 	for (uint32_t i = 0; i < count; i++)
-		map_row(load, &rows[i]);
+		settle_row(submitting, &rows[i]);
 }
 
-static void sort_ranges(struct submitting *submitting)
+static int settle_all(struct submitting *submitting)
 {
 	struct process_load *load = submitting->load;
-	struct trace *trace = load->trace;
+	uint32_t first = load->first.activities;
 
-	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
-		const struct trace_call *call = &trace->calls[i];
+	if (op_numbering_init(&submitting->numbering, load->trace, load->first.ops) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < load->cids.count; i++) {
+		uint32_t count = load->activity_counts[i];
 
-		sort_range(load, trace->activities + call->activity_first, call->activity_count);
+		if (submitting->next[i] != first + count)
+			return -ESTALE;
+		settle_range(submitting, first, count);
+		first += count;
 	}
-	sort_range(load, trace->activities + submitting->orphan_first, submitting->orphan_count);
-	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
-		trace->activities[i].launch = TRACE_NONE;
-		trace->activities[i].node = TRACE_NONE;
-	}
+	settle_range(submitting, first, load->trace->activities_count - first);
+	return op_numbering_apply(&submitting->numbering, &load->ops);
 }
 
 static int make_room(struct submissions *submissions)
@@ -359,15 +358,15 @@ int submissions_load(struct process_load *load)
 	if (!submitting.seen || !trace_reserve(load->trace, activities, count) ||
 	    make_room(&load->packets) < 0 || make_room(&load->copies) < 0)
 		result = -ENOMEM;
-	if (result == 0) {
-		find_places(&submitting);
-		result = read_submissions(&submitting);
-	}
 	if (result == 0)
-		sort_ranges(&submitting);
+		result = find_places(&submitting);
+	if (result == 0)
+		result = read_submissions(&submitting);
+	if (result == 0)
+		result = settle_all(&submitting);
+	op_numbering_release(&submitting.numbering);
+	free(submitting.next);
 	free(submitting.seen);
 	barriers_release(&submitting.barriers);
-	free(load->activity_counts);
-	load->activity_counts = NULL;
 	return result;
 }
