@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""XSpace files, converted by XProf (what TensorBoard and JAX's profiler show) and by protoc.
+"""XSpace files, read by XProf (what TensorBoard and JAX's profiler show), by jax.profiler and by protoc.
 
 Without a network to get XProf from, or protoc, the test is skipped (exit status 77), and says so.
 """
@@ -30,6 +30,15 @@ RECORDINGS = [
     ("raw-driver", []),
 ]
 
+JAX_READS = """
+import json, sys
+from jaxlib._profile_data import ProfileData
+print(json.dumps([[event.name, event.duration_ns, dict(event.stats).get("correlation_id", 0)]
+                  for plane in ProfileData.from_file(sys.argv[1]).planes
+                  if plane.name.startswith("/device:GPU:")
+                  for line in plane.lines for event in line.events]))
+"""
+
 DERIVED = re.compile(r"Steps|Launch Stats|.* - from #\d+")
 
 CONVERT = """
@@ -40,13 +49,17 @@ sys.stdout.buffer.write(data if isinstance(data, bytes) else data.encode())
 """
 
 
-def convert(trace, tool):
-    """In a process of its own: what XProf logs goes to its stderr, and so would a crash."""
-    result = subprocess.run([sys.executable, "-c", CONVERT, str(trace), tool], capture_output=True,
+def run_reader(code, *arguments):
+    """In a process of its own: what a reader logs goes to its stderr, and so would a crash."""
+    result = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True,
                             env={**os.environ, "PYTHONPATH": str(READERS)}, check=False)
     if result.returncode != 0:
         raise RuntimeError(result.stderr.decode(errors="replace")[-2000:])
     return json.loads(result.stdout)
+
+
+def convert(trace, tool):
+    return run_reader(CONVERT, trace, tool)
 
 
 def rows_of(table):
@@ -177,6 +190,19 @@ class Recordings(unittest.TestCase):
                          sum(row["kind"] == "kernel" and int(row["duration_ns"]) > 0
                              for row in timed))
         self.decode(trace, len(timed))
+        self.read_with_jax(trace, timed)
+
+    def read_with_jax(self, trace, timed):
+        """jax.profiler.ProfileData: names, times and calls of all events on GPUs."""
+        events = run_reader(JAX_READS, trace)
+        kernels = [row for row in timed if row["kind"] == "kernel"]
+        names = {row["name"] for row in kernels}
+        self.assertEqual(len(events), len(timed))
+        self.assertEqual(sum(round(duration) for _, duration, _ in events),
+                         sum(max(int(row["duration_ns"]), 0) for row in timed))
+        self.assertEqual(sum(name in names for name, _, _ in events), len(kernels))
+        self.assertEqual(sum(correlation != 0 for _, _, correlation in events),
+                         sum(row["cid"] != "" for row in timed))
 
     def decode(self, trace, timed):
         """protoc names the fields that it knows, and gives the numbers of others."""
