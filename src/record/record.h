@@ -284,7 +284,12 @@ struct record_api_name {
 	char text[];
 };
 
-enum record_domain { RECORD_DOMAIN_HIP = 1, RECORD_DOMAIN_HSA, RECORD_DOMAIN_CUDA };
+enum record_domain {
+	RECORD_DOMAIN_HIP = 1,
+	RECORD_DOMAIN_HSA,
+	RECORD_DOMAIN_CUDA,
+	RECORD_DOMAIN_RCCL,
+};
 
 struct record_api {
 	struct record_header header; /* tag: op */
