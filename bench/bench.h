@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BENCH_LINES_MOST 40
+#define BENCH_LINES_MOST 80
 
 /* One measured value, in ns unless the unit says otherwise. */
 struct bench_line {

@@ -11,18 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "bench.h"
 #include "format/format.h"
+#include "format/xspace_account.h"
 #include "reference_spool.h"
 #include "trace/load.h"
 
 #define RUNS	  3
 #define MIB	  1048576.0
 #define PATH_MOST 4096
+
+/* Of one side, those with the most bytes. */
+#define STATS_MOST 20
 
 static struct {
 	uint64_t seed;
@@ -47,6 +52,7 @@ struct measured {
 	struct report report; /* medians */
 	double input_bytes;
 	struct cpu_seconds copy, touch, write, encode;
+	struct xspace_account account; /* of the output; empty if it is none */
 };
 
 /* ---- one run, in a process of its own ---- */
@@ -148,6 +154,29 @@ static int measure_runs(const struct places *places, struct report *ret_report)
 	return error;
 }
 
+/* What the output's bytes are spent on. */
+static int account_output(const char *path, struct xspace_account *ret_account)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = fd < 0 ? -errno : 0;
+	struct stat status;
+	void *bytes;
+
+	if (!error && fstat(fd, &status))
+		error = -errno;
+	if (!error) {
+		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		error = bytes == MAP_FAILED ? -errno : 0;
+	}
+	if (!error) {
+		error = xspace_account(bytes, (size_t)status.st_size, ret_account);
+		munmap(bytes, (size_t)status.st_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 static int measure_floors(const struct places *places, struct measured *measured)
 {
 	uint64_t events = (uint64_t)(measured->report.device_events + measured->report.host_events);
@@ -179,6 +208,8 @@ static int measure_spool(const char *spool, const char *folder, struct measured 
 	error = floor_copy(spool, &ret_measured->copy);
 	if (!error)
 		error = measure_runs(&places, &ret_measured->report);
+	if (!error && !strcmp(export_format()->name, "xspace"))
+		error = account_output(output, &ret_measured->account);
 	if (!error)
 		error = measure_floors(&places, ret_measured);
 	unlink(output);
@@ -238,6 +269,36 @@ static void add_measured(struct bench_result *result, const struct measured *m)
 	bench_add(result, "loaded_event", "B", report->loaded_anon * MIB / events, "an event");
 }
 
+/* By stat, as XLA's traces are taken apart: 115 bytes a device event with 13 stats and 39 a host event
+ * in a trace of JAX. */
+static void add_side(struct bench_result *result, const char *side,
+		     const struct xspace_account_side *account)
+{
+	static char names[2 * STATS_MOST + 4][80];
+	static size_t used;
+	double events = account->events ? (double)account->events : 1;
+
+	snprintf(names[used], sizeof(names[0]), "%s_event", side);
+	bench_add(result, names[used++], "B", (double)account->bytes / events,
+		  "all of it; an event");
+	snprintf(names[used], sizeof(names[0]), "%s_times", side);
+	bench_add(result, names[used++], "B", (double)account->time_bytes / events,
+		  "its offset and duration");
+	for (uint32_t i = 0; i < account->rows_count && i < STATS_MOST; i++) {
+		snprintf(names[used], sizeof(names[0]), "%s_%s", side, account->rows[i].name);
+		bench_add(result, names[used++], "B", (double)account->rows[i].bytes / events,
+			  "stat; mean over all events");
+	}
+}
+
+static void add_account(struct bench_result *result, const struct xspace_account *account)
+{
+	if (!account->device.events)
+		return;
+	add_side(result, "device", &account->device);
+	add_side(result, "host", &account->host);
+}
+
 /* ---- the benchmark ---- */
 
 static int sweep(const char *folder, struct bench_result *result)
@@ -257,6 +318,7 @@ static int sweep(const char *folder, struct bench_result *result)
 		double seconds, events;
 		int error = measure_steps(sizes[i].steps, folder, &m);
 
+		xspace_account_release(&m.account);
 		if (error)
 			return error;
 		seconds = cpu_sum(&m.report.load) + cpu_sum(&m.report.export);
@@ -306,8 +368,11 @@ static int measure_one(const char *folder, struct bench_result *result)
 	int error = options.file ? measure_file(options.file, folder, &measured)
 				 : measure_steps(options.steps, folder, &measured);
 
-	if (!error)
+	if (!error) {
 		add_measured(result, &measured);
+		add_account(result, &measured.account);
+	}
+	xspace_account_release(&measured.account);
 	return error;
 }
 
