@@ -121,7 +121,9 @@ static void dependencies_are_not_borrowed(void **state)
 	(void)state;
 	play_check_ledger(&p);
 	assert_int_equal(p.rows->dispatch_count, 120);
-	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_SHARED_SIGNAL], 80);
+	/* A thread that is held up may find the signal free again. */
+	assert_in_range(p.rows->untimed[RECORD_UNTIMED_SHARED_SIGNAL], 1, 80);
+	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_SHARED_SIGNAL] + timed(&p), 120);
 	assert_int_equal(rows_witness(p.folder, "hsa", "completions_passed_on"), UINT64_MAX);
 	play_end(&p);
 }
