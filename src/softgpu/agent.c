@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "softgpu/api.h"
+#include "softgpu/clock.h"
 #include "softgpu/config.h"
+#include "softgpu/dma.h"
 #include "softgpu/isa.h"
+#include "softgpu/pool.h"
 #include "softgpu/system.h"
 
 #define AGENT_HANDLE_BASE 0x6761646500000001ull
@@ -18,13 +21,14 @@
 #define GRID_MAX	  0x7fffffffu
 
 /* What a GPU of each ISA reports. The numbers are those of a Radeon Instinct MI50, an Instinct
- * MI210 and a Radeon RX 6800: programs size their work by them. */
+ * MI210, an Instinct MI300X and a Radeon RX 6800: programs size their work by them. */
 struct gpu_model {
 	const char *name;
 	const char *product;
 	uint32_t chip_id;
 	uint32_t wavefront;
 	uint32_t compute_units;
+	uint32_t xccs; /* 0: one */
 	uint32_t simds_per_cu;
 	uint32_t waves_per_cu;
 	uint32_t shader_engines;
@@ -65,6 +69,22 @@ static const struct gpu_model models[] = {
 		.memory_width_bits = 4096,
 		.cacheline_bytes = 64,
 		.cache_bytes = {16 << 10, 8 << 20},
+	},
+	{
+		.name = "gfx942",
+		.product = "Software GPU (gfx942)",
+		.chip_id = 0x74a1,
+		.wavefront = 64,
+		.compute_units = 304,
+		.xccs = 8,
+		.simds_per_cu = 4,
+		.waves_per_cu = 32,
+		.shader_engines = 32,
+		.clock_mhz = 2100,
+		.memory_clock_mhz = 1300,
+		.memory_width_bits = 8192,
+		.cacheline_bytes = 128,
+		.cache_bytes = {32 << 10, 4 << 20},
 	},
 	{
 		.name = "gfx1030",
@@ -143,6 +163,12 @@ static hsa_status_t store_u16(void *value, uint16_t number)
 }
 
 static hsa_status_t store_u32(void *value, uint32_t number)
+{
+	memcpy(value, &number, sizeof(number));
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t store_u64(void *value, uint64_t number)
 {
 	memcpy(value, &number, sizeof(number));
 	return HSA_STATUS_SUCCESS;
@@ -273,6 +299,20 @@ static hsa_status_t get_hdp_flush(void *value)
 	return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t get_clock_counters(void *value)
+{
+	const uint64_t now_ns = clock_host_ns();
+	const hsa_amd_clock_counters_t counters = {
+		.gpu_clock_counter = clock_host_to_ticks(now_ns),
+		.cpu_clock_counter = now_ns,
+		.system_clock_counter = now_ns,
+		.system_clock_frequency = CLOCK_HOST_HZ,
+	};
+
+	memcpy(value, &counters, sizeof(counters));
+	return HSA_STATUS_SUCCESS;
+}
+
 /* AMD's attributes that are one number each; a CPU has its own few. */
 static bool find_amd_number(const struct softgpu_agent *agent, uint32_t attribute,
 			    uint32_t *ret_number)
@@ -298,6 +338,14 @@ static bool find_amd_number(const struct softgpu_agent *agent, uint32_t attribut
 		{HSA_AMD_AGENT_INFO_DOMAIN, 0, 0},
 		{HSA_AMD_AGENT_INFO_ASIC_REVISION, 1, 0},
 		{HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT, model->compute_units, 0},
+		{HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID, 0, 0},
+		{HSA_AMD_AGENT_INFO_UCODE_VERSION, 0, 0},
+		{HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION, 0, 0},
+		{HSA_AMD_AGENT_INFO_NUM_SDMA_ENG, DMA_HOST_ENGINES, 0},
+		{HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG, DMA_ENGINES - DMA_HOST_ENGINES, 0},
+		{HSA_AMD_AGENT_INFO_IOMMU_SUPPORT, 0, 0},
+		{HSA_AMD_AGENT_INFO_NUM_XCC, model->xccs ? model->xccs : 1, 0},
+		{HSA_AMD_AGENT_INFO_DRIVER_UID, agent->index, agent->index},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -326,6 +374,18 @@ static hsa_status_t get_amd(const struct softgpu_agent *agent, uint32_t attribut
 		return get_uuid(agent, value);
 	case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
 		return store_bool(value, false);
+	case HSA_AMD_AGENT_INFO_MEMORY_AVAIL:
+		return store_u64(value, pool_available_bytes(agent_at(agent->index)));
+	case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
+		return store_u64(value, agent->is_gpu ? CLOCK_DEVICE_HZ : CLOCK_HOST_HZ);
+	case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES:
+	case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX:
+	case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
+		return store_u64(value, 0);
+	case HSA_AMD_AGENT_INFO_NEAREST_CPU:
+		return store_u64(value, agent_handle(&agents[0]).handle);
+	case HSA_AMD_AGENT_INFO_CLOCK_COUNTERS:
+		return get_clock_counters(value);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}

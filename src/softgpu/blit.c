@@ -1,14 +1,15 @@
-/* Host versions of ROCclr's blit kernels. Their arguments lie as OpenCL passes them: in order, each
- * aligned to its size (a ulong4 to 32 bytes), hidden arguments behind. */
+/* Host versions of ROCclr's blit kernels, those of ROCclr 5 and of 7. */
 #include "softgpu/blit.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "softgpu/counters.h"
 #include "softgpu/image.h"
 #include "softgpu/memory.h"
+#include "softgpu/metadata.h"
 #include "softgpu/queue.h"
 #include "softgpu/signal.h"
 
@@ -23,6 +24,10 @@ struct fill_args {
 	uint64_t size; /* patterns; 2D: width in units */
 	uint64_t height;
 	uint64_t pitch_units;
+	uint8_t *target; /* ROCclr 7 fills from here to END with whole patterns */
+	uint32_t unit_bytes;
+	uint64_t begin; /* the same as the target, and with END of the device */
+	uint64_t end;
 };
 
 struct copy_args {
@@ -31,7 +36,11 @@ struct copy_args {
 	uint64_t source_offset;
 	uint64_t target_offset;
 	uint64_t size;
-	uint32_t unit; /* copyBuffer: bytes in the last word; aligned: bytes a unit */
+	uint32_t unit;	     /* copyBuffer: bytes in the last word; aligned: bytes a unit */
+	uint32_t word_bytes; /* ROCclr 7's copyBuffer: words up to END, ... */
+	uint32_t rest;	     /* ... then the last so many of SIZE bytes */
+	uint64_t begin;	     /* the target, and with END of the device */
+	uint64_t end;
 };
 
 /* row pitch, slice pitch, start; in units */
@@ -42,10 +51,11 @@ struct rect_side {
 struct rect_args {
 	const uint8_t *source;
 	uint8_t *target;
-	uint64_t padding[2];
 	struct rect_side source_rect;
 	struct rect_side target_rect;
-	uint64_t width, height, depth, unit_bytes;
+	struct {
+		uint64_t width, height, depth, unit_bytes;
+	} size;
 };
 
 struct stream_args {
@@ -55,8 +65,6 @@ struct stream_args {
 	uint64_t flags;
 	uint64_t mask;
 };
-
-_Static_assert(offsetof(struct rect_args, source_rect) == 32, "ulong4 alignment");
 
 static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
@@ -148,6 +156,22 @@ static size_t fill_target(const struct fill_args *args, uint8_t **ret_target)
 	return unit;
 }
 
+/* A pattern begins wherever there is room for one byte of it. */
+static void fill_to_end(const struct fill_args *args)
+{
+	size_t pattern_bytes = (size_t)args->unit_bytes * args->pattern_units;
+	uint64_t count;
+
+	if (args->end <= args->begin || !pattern_bytes)
+		return;
+	count = (args->end - args->begin - 1) / pattern_bytes + 1;
+	if (!reaches_flat(args->target, pattern_bytes, 0, count) ||
+	    !reaches_flat(args->pattern, 1, 0, pattern_bytes))
+		return;
+	for (uint64_t i = 0; i < count; i++)
+		memcpy(args->target + i * pattern_bytes, args->pattern, pattern_bytes);
+}
+
 static void fill(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct fill_args *args = kernarg;
@@ -156,6 +180,10 @@ static void fill(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet
 	size_t pattern_bytes = unit * args->pattern_units;
 	struct blit_region filled = flat_region(target, unit, args->offset_units, 0);
 
+	if (args->target) {
+		fill_to_end(args);
+		return;
+	}
 	/* Too many to count in units is out of range as it is. */
 	if (__builtin_mul_overflow(args->size, args->pattern_units, &filled.width))
 		filled.width = UINT64_MAX;
@@ -200,12 +228,32 @@ static void copy_units(const struct copy_args *args, size_t unit, uint64_t units
 		args->source + args->source_offset * unit, units * unit);
 }
 
+/* Words that begin before END, then the rest. */
+static void copy_to_end(const struct copy_args *args)
+{
+	uint64_t words =
+		args->end > args->begin ? (args->end - args->begin - 1) / args->word_bytes + 1 : 0;
+	uint64_t rest_begin = args->size - args->rest;
+
+	if (!reaches_flat(args->source, args->word_bytes, 0, words) ||
+	    !reaches_flat(args->target, args->word_bytes, 0, words) ||
+	    !reaches_flat(args->source, 1, rest_begin, args->rest) ||
+	    !reaches_flat(args->target, 1, rest_begin, args->rest))
+		return;
+	memmove(args->target, args->source, words * args->word_bytes);
+	memmove(args->target + rest_begin, args->source + rest_begin, args->rest);
+}
+
 /* Words of four bytes and a rest, or with a rest of 8 single bytes. */
 static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct copy_args *args = kernarg;
 	uint64_t bytes = args->unit;
 
+	if (args->word_bytes) {
+		copy_to_end(args);
+		return;
+	}
 	if (args->unit == 8 || !args->size)
 		bytes = args->size;
 	else if (!add_product(&bytes, args->size - 1, 4))
@@ -231,9 +279,9 @@ static bool reaches_side(const struct rect_args *args, const void *base,
 	const struct blit_region region = {.base = base,
 					   .unit_bytes = unit,
 					   .start = side->start,
-					   .width = args->width,
-					   .height = args->height,
-					   .depth = args->depth,
+					   .width = args->size.width,
+					   .height = args->size.height,
+					   .depth = args->size.depth,
 					   .row = side->row,
 					   .slice = side->slice};
 
@@ -245,15 +293,15 @@ static void copy_rows(const struct rect_args *args, size_t unit)
 	const struct rect_side *from = &args->source_rect;
 	const struct rect_side *to = &args->target_rect;
 
-	if (!args->width || !reaches_side(args, args->source, from, unit) ||
+	if (!args->size.width || !reaches_side(args, args->source, from, unit) ||
 	    !reaches_side(args, args->target, to, unit))
 		return;
-	for (uint64_t z = 0; z < args->depth; z++)
-		for (uint64_t y = 0; y < args->height; y++)
+	for (uint64_t z = 0; z < args->size.depth; z++)
+		for (uint64_t y = 0; y < args->size.height; y++)
 			memmove(args->target + (to->start + y * to->row + z * to->slice) * unit,
 				args->source +
 					(from->start + y * from->row + z * from->slice) * unit,
-				args->width * unit);
+				args->size.width * unit);
 }
 
 static void copy_rect(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
@@ -265,7 +313,7 @@ static void copy_rect_aligned(const void *kernarg, const hsa_kernel_dispatch_pac
 {
 	const struct rect_args *args = kernarg;
 
-	copy_rows(args, aligned_unit(args->unit_bytes));
+	copy_rows(args, aligned_unit(args->size.unit_bytes));
 }
 
 /* The word may be a signal's value (hipMallocSignalMemory), which is no pool's memory. */
@@ -319,32 +367,124 @@ static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t 
 		nanosleep(&pause, NULL);
 }
 
-/* Arms a counter of the device for a cooperative launch: nothing in memory. */
-static void init_wave_sync(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+/* The device's counter for cooperative launches, and its heap: neither is there. */
+static void init_nothing(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 }
 
-static const struct {
-	const char *name;
-	softgpu_kernel_fn function;
-} blits[] = {
-	{BLIT_PREFIX "fillBufferAligned", fill},
-	{BLIT_PREFIX "fillBufferAligned2D", fill_2d},
-	{BLIT_PREFIX "copyBuffer", copy},
-	{BLIT_PREFIX "copyBufferAligned", copy_aligned},
-	{BLIT_PREFIX "copyBufferRect", copy_rect},
-	{BLIT_PREFIX "copyBufferRectAligned", copy_rect_aligned},
-	{BLIT_PREFIX "copyBufferToImage", image_blit_from_buffer},
-	{BLIT_PREFIX "copyImageToBuffer", image_blit_to_buffer},
-	{BLIT_PREFIX "gwsInit", init_wave_sync},
-	{BLIT_PREFIX "streamOpsWrite", stream_write},
-	{BLIT_PREFIX "streamOpsWait", stream_wait},
+#define FILL(kind, field, name)	  BLIT_##kind(struct fill_args, field, name)
+#define COPY(kind, field, name)	  BLIT_##kind(struct copy_args, field, name)
+#define RECT(kind, field, name)	  BLIT_##kind(struct rect_args, field, name)
+#define STREAM(kind, field, name) BLIT_##kind(struct stream_args, field, name)
+
+#define FILL_UNITS                                                                                 \
+	FILL(ADDRESS, as_u8, "bufUChar"), FILL(ADDRESS, as_u16, "bufUShort"),                      \
+		FILL(ADDRESS, as_u32, "bufUInt"), FILL(ADDRESS, as_u64, "bufULong"),               \
+		FILL(ADDRESS, pattern, "pattern"), FILL(VALUE, pattern_units, "patternSize"),      \
+		FILL(VALUE, offset_units, "offset")
+#define COPY_UNITS                                                                                 \
+	COPY(ADDRESS, source, "src"), COPY(ADDRESS, target, "dst"),                                \
+		COPY(VALUE, source_offset, "srcOrigin"), COPY(VALUE, target_offset, "dstOrigin"),  \
+		COPY(VALUE, size, "size")
+#define RECT_ALL                                                                                   \
+	RECT(ADDRESS, source, "src"), RECT(ADDRESS, target, "dst"),                                \
+		RECT(VALUE, source_rect, "srcRect"), RECT(VALUE, target_rect, "dstRect"),          \
+		RECT(VALUE, size, "size")
+#define STREAM_WORD                                                                                \
+	STREAM(ADDRESS, as_u32, "ptrInt"), STREAM(ADDRESS, as_u64, "ptrUlong"),                    \
+		STREAM(VALUE, value, "value")
+
+_Static_assert(sizeof(struct fill_args) <= BLIT_MAX_BYTES, "fill_args");
+_Static_assert(sizeof(struct rect_args) <= BLIT_MAX_BYTES, "rect_args");
+
+static const struct blit blits[] = {
+	{BLIT_PREFIX "fillBufferAligned",
+	 fill,
+	 {FILL_UNITS, FILL(VALUE, size, "size"), FILL(ADDRESS, target, "buf"),
+	  FILL(VALUE, pattern_units, "pattern_size"), FILL(VALUE, unit_bytes, "alignment"),
+	  FILL(VALUE, begin, "buf"), FILL(VALUE, end, "end_ptr")}},
+	{BLIT_PREFIX "fillBufferAligned2D",
+	 fill_2d,
+	 {FILL_UNITS, FILL(VALUE, size, "width"), FILL(VALUE, height, "height"),
+	  FILL(VALUE, pitch_units, "pitch")}},
+	{BLIT_PREFIX "copyBuffer",
+	 copy,
+	 {COPY_UNITS, COPY(ADDRESS, source, "srcI"), COPY(ADDRESS, target, "dstI"),
+	  COPY(VALUE, unit, "remain"), COPY(VALUE, word_bytes, "aligned_size"),
+	  COPY(VALUE, rest, "remainder"), COPY(VALUE, begin, "dst"), COPY(VALUE, end, "end_ptr")}},
+	{BLIT_PREFIX "copyBufferAligned",
+	 copy_aligned,
+	 {COPY_UNITS, COPY(VALUE, unit, "alignment")}},
+	{BLIT_PREFIX "copyBufferRect", copy_rect, {RECT_ALL}},
+	{BLIT_PREFIX "copyBufferRectAligned", copy_rect_aligned, {RECT_ALL}},
+	{BLIT_PREFIX "copyBufferToImage", image_blit_from_buffer, {IMAGE_FROM_BUFFER_ARGUMENTS}},
+	{BLIT_PREFIX "copyImageToBuffer", image_blit_to_buffer, {IMAGE_TO_BUFFER_ARGUMENTS}},
+	{BLIT_PREFIX "gwsInit", init_nothing, {{0}}},
+	{BLIT_PREFIX "initHeap", init_nothing, {{0}}},
+	{BLIT_PREFIX "streamOpsWrite", stream_write, {STREAM_WORD}},
+	{BLIT_PREFIX "streamOpsWait",
+	 stream_wait,
+	 {STREAM_WORD, STREAM(VALUE, flags, "flags"), STREAM(VALUE, mask, "mask")}},
 };
 
-softgpu_kernel_fn blit_find(const char *name)
+const struct blit *blit_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(blits) / sizeof(blits[0]); i++)
 		if (!strcmp(name, blits[i].name))
-			return blits[i].function;
+			return &blits[i];
 	return NULL;
+}
+
+struct layout_reader {
+	const struct blit *blit;
+	struct blit_layout *layout;
+};
+
+static void place_argument(const struct metadata_argument *argument, void *data)
+{
+	const struct layout_reader *reader = data;
+
+	for (size_t i = 0; i < BLIT_MAX_ARGUMENTS && reader->blit->arguments[i].name; i++) {
+		const struct blit_argument *ours = &reader->blit->arguments[i];
+
+		if (!argument->name || strlen(ours->name) != argument->name_length ||
+		    memcmp(ours->name, argument->name, argument->name_length) != 0 ||
+		    argument->offset > UINT16_MAX)
+			continue;
+		reader->layout->from[i].offset = (uint16_t)argument->offset;
+		reader->layout->from[i].bytes =
+			argument->bytes < ours->bytes ? (uint16_t)argument->bytes : ours->bytes;
+	}
+}
+
+void blit_read_layout(const struct code_object *object, const char *symbol,
+		      struct blit_layout *ret_layout)
+{
+	struct layout_reader reader = {.layout = ret_layout};
+	char name[64];
+
+	memset(ret_layout, 0, sizeof(*ret_layout));
+	snprintf(name, sizeof(name), "%.*s", (int)(strlen(symbol) - strlen(".kd")), symbol);
+	reader.blit = blit_find(name);
+	if (reader.blit)
+		metadata_each_argument(object, symbol, place_argument, &reader);
+}
+
+void blit_run(const struct blit *blit, const struct blit_layout *layout, const void *kernarg,
+	      size_t bytes, const hsa_kernel_dispatch_packet_t *packet)
+{
+	uint64_t arguments[BLIT_MAX_BYTES / sizeof(uint64_t)] = {0};
+
+	for (size_t i = 0; i < BLIT_MAX_ARGUMENTS && blit->arguments[i].name; i++) {
+		size_t offset = layout->from[i].offset;
+		char *at = (char *)arguments + blit->arguments[i].at;
+
+		/* Absent, or under another name already there. */
+		if (!layout->from[i].bytes || offset + layout->from[i].bytes > bytes)
+			continue;
+		memcpy(at, (const char *)kernarg + offset, layout->from[i].bytes);
+		if (blit->arguments[i].is_address)
+			memory_translate_words(at, blit->arguments[i].bytes);
+	}
+	blit->function(arguments, packet);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define CLOCK_DEVICE_HZ 100000000ull
+#define CLOCK_HOST_HZ	1000000000ull
 
 uint64_t clock_host_ns(void);
 uint64_t clock_host_to_ticks(uint64_t host_ns); /* exact model; never returns 0 */

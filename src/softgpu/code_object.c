@@ -10,7 +10,7 @@
 #define OSABI_AMDGPU_HSA	64
 #define ABI_VERSION_MIN		1 /* code object version 3 */
 #define ABI_VERSION_V4		2
-#define ABI_VERSION_MAX		3
+#define ABI_VERSION_MAX		4 /* 6 */
 #define FLAG_MACH_MASK		0xffu
 #define FLAG_XNACK_V3		0x100u
 #define FLAG_XNACK_V4_MASK	0x300u
@@ -320,6 +320,27 @@ void code_object_release(struct code_object *object)
 	object->symbol_count = 0;
 }
 
+bool code_object_notes(const struct code_object *object, uint32_t index, const uint8_t **ret_bytes,
+		       size_t *ret_size)
+{
+	Elf64_Ehdr header;
+
+	read_header(object, &header);
+	for (uint32_t i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr segment;
+
+		if (!read_segment(object, &header, i, &segment) || segment.p_type != PT_NOTE ||
+		    !range_inside(segment.p_offset, segment.p_filesz, 0, object->size))
+			continue;
+		if (index-- > 0)
+			continue;
+		*ret_bytes = object->bytes + segment.p_offset;
+		*ret_size = segment.p_filesz;
+		return true;
+	}
+	return false;
+}
+
 static void copy_segments(const struct loader *loader, const Elf64_Ehdr *header)
 {
 	const struct code_object *object = loader->object;
@@ -487,6 +508,7 @@ static const struct {
 } machs[] = {
 	{0x2f, "gfx906"},
 	{0x3f, "gfx90a"},
+	{0x4c, "gfx942"},
 	{0x36, "gfx1030"},
 };
 

@@ -1,4 +1,4 @@
-/* AMD GPU code objects (ELF64, machine 224, code object versions 3 to 5): parsed, checked and
+/* AMD GPU code objects (ELF64, machine 224, code object versions 3 to 6): parsed, checked and
  * relocated from a buffer that may hold anything. No globals, no allocation but the symbol table,
  * no knowledge of agents or executables; any thread. */
 #ifndef SOFTGPU_CODE_OBJECT_H
@@ -38,6 +38,10 @@ typedef bool (*code_object_resolve_fn)(const char *name, void *data, uint64_t *r
 /* Checks BYTES and reads its symbols. -EINVAL: not a valid code object; -ENOMEM. */
 int code_object_parse(const void *bytes, size_t size, struct code_object *ret_object);
 void code_object_release(struct code_object *object);
+
+/* The INDEX-th of its note segments, inside the caller's bytes; false when it has no more. */
+bool code_object_notes(const struct code_object *object, uint32_t index, const uint8_t **ret_bytes,
+		       size_t *ret_size);
 
 /* Copies the segments to IMAGE (end - begin zeroed bytes, any alignment) and relocates them to run
  * at LOAD_ADDRESS. -EINVAL: a broken relocation; -ENOENT: a variable that RESOLVE (may be NULL)

@@ -51,6 +51,8 @@ static const struct key keys[] = {
 	 "the device clock when the host's CLOCK_MONOTONIC is 0"},
 	{"clock_drift_ppm", KEY_DOUBLE, FIELD(clock_drift_ppm), -1e5, 1e5, "0",
 	 "the device clock's speed against 100 MHz"},
+	{"rocr7_tables", KEY_I64, FIELD(rocr7_tables), -1, 1, "-1",
+	 "tools get ROCR 7's dispatch tables: 1, 0, or -1: if HIP is newer than 5"},
 	{"report", KEY_TEXT, FIELD(report), 0, 0, "",
 	 "counters as JSON at exit: a path (%p: process id) or -"},
 	{"truth", KEY_TEXT, FIELD(truth), 0, 0, "",
@@ -61,7 +63,7 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-static const char *const isas[] = {"gfx906", "gfx90a", "gfx1030"};
+static const char *const isas[] = {"gfx906", "gfx90a", "gfx942", "gfx1030"};
 
 #define ISA_COUNT (sizeof(isas) / sizeof(isas[0]))
 

@@ -12,7 +12,7 @@
 #define SOFTGPU_MAX_OVERLAP  64
 
 struct softgpu_config {
-	char isa[32];		    /* gfx906 | gfx90a | gfx1030: a bare word in the string */
+	char isa[32];		    /* gfx906 | gfx90a | gfx942 | gfx1030: a bare word */
 	uint32_t gpus;		    /* 1..16 */
 	uint64_t vram_bytes;	    /* per GPU; live bytes are counted, past it: out of resources */
 	bool large_bar;		    /* CPU may access VRAM pools */
@@ -26,6 +26,7 @@ struct softgpu_config {
 	bool intercept_batch; /* intercept handlers get all contiguous packets, not one a call */
 	int64_t clock_offset_ticks; /* device clock at CLOCK_MONOTONIC 0 */
 	double clock_drift_ppm;	    /* device clock speed against 100 MHz */
+	int64_t rocr7_tables; /* tools get ROCR 7's tables: 1, 0; -1: as the HIP library expects */
 	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
 	char truth
 		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */

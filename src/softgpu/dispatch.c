@@ -31,8 +31,8 @@ static bool is_device_memory(const void *address, const void *host, size_t bytes
 	return (host != address || memory_is_pool_address(host)) && memory_range_fits(host, bytes);
 }
 
-/* Copies the arguments and makes their addresses usable here. False when the packet's address is
- * not device memory, which hardware would answer with a fault. */
+/* Copies the arguments. False when the packet's address is not device memory, which hardware would answer with a
+ * fault. */
 static bool copy_kernarg(struct dispatcher *dispatcher, const void *address)
 {
 	size_t bytes = dispatcher->info.kernarg_bytes;
@@ -43,8 +43,21 @@ static bool copy_kernarg(struct dispatcher *dispatcher, const void *address)
 	if (!is_device_memory(address, source, bytes) || !reserve_kernarg(dispatcher, bytes))
 		return false;
 	memcpy(dispatcher->kernarg, source, bytes);
-	memory_translate_words(dispatcher->kernarg, bytes);
 	return true;
+}
+
+static void run(struct dispatcher *dispatcher, const struct kernel_entry *entry,
+		softgpu_kernel_fn function, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct softgpu_kernel *info = &dispatcher->info;
+
+	if (entry->blit && entry->blit->function == function) {
+		blit_run(entry->blit, &info->layout, dispatcher->kernarg, info->kernarg_bytes,
+			 packet);
+		return;
+	}
+	memory_translate_words(dispatcher->kernarg, info->kernarg_bytes);
+	function(dispatcher->kernarg, packet);
 }
 
 const struct kernel_entry *dispatch_run(struct dispatcher *dispatcher,
@@ -66,7 +79,7 @@ const struct kernel_entry *dispatch_run(struct dispatcher *dispatcher,
 	if (!function)
 		softgpu_count(dispatches_without_host_kernel, 1);
 	else if (copy_kernarg(dispatcher, packet->kernarg_address))
-		function(dispatcher->kernarg, packet);
+		run(dispatcher, entry, function, packet);
 	else
 		softgpu_count(dispatches_bad_kernarg, 1);
 	dispatcher->has_faulted = blit_take_fault();

@@ -30,6 +30,14 @@ enum direction {
 
 static const char *const direction_names[DIRECTION_COUNT] = {"H2H", "H2D", "D2H", "D2D"};
 
+/* Who names no engine gets one of the direction's own. */
+static const uint8_t direction_engines[DIRECTION_COUNT] = {
+	[HOST_TO_DEVICE] = 0,
+	[DEVICE_TO_HOST] = 1,
+	[DEVICE_TO_DEVICE] = 2,
+	[HOST_TO_HOST] = 3,
+};
+
 /* One side of a copy: rows of bytes. A plain copy is one row. */
 struct side {
 	char *base; /* device address of the first byte */
@@ -45,6 +53,7 @@ struct job {
 	size_t rows;
 	size_t slices;
 	enum direction direction;
+	uint32_t engine;
 	hsa_agent_t agent;
 	bool stamp;
 	hsa_signal_t completion;
@@ -61,7 +70,7 @@ struct engine {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the engines' job lists */
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
-static struct engine engines[SOFTGPU_MAX_GPUS + 1][DIRECTION_COUNT];
+static struct engine engines[SOFTGPU_MAX_GPUS + 1][DMA_ENGINES];
 static _Atomic bool profiling;
 
 static void guard_lock(void)
@@ -205,7 +214,7 @@ static int start_engine(struct engine *engine)
 /* Takes JOB over when it succeeds. */
 static hsa_status_t submit(struct job *job)
 {
-	struct engine *engine = &engines[agent_find(job->agent)->index][job->direction];
+	struct engine *engine = &engines[agent_find(job->agent)->index][job->engine];
 	struct job **link = &engine->jobs;
 	bool waits_for_signals;
 
@@ -271,44 +280,126 @@ static enum direction direction_of(const struct softgpu_agent *to, const struct 
 	return to->is_gpu ? HOST_TO_DEVICE : HOST_TO_HOST;
 }
 
+/* Fills in the rest of a copy of one row and starts it. JOB->engine: one of DMA_ENGINES, or all of them for the
+ * direction's own. */
+static hsa_status_t start_linear(struct job *job, const struct softgpu_agent *to,
+				 const struct softgpu_agent *from, uint32_t count,
+				 const hsa_signal_t *dependencies)
+{
+	hsa_status_t status;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!job->to.base || !job->from.base || (count > 0 && !dependencies))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!to || !from)
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	if (job->completion.handle == 0)
+		return HSA_STATUS_ERROR_INVALID_SIGNAL;
+	if (!memory_range_fits(job->to.base, job->row_bytes) ||
+	    !memory_range_fits(job->from.base, job->row_bytes))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	if (job->row_bytes == 0)
+		return HSA_STATUS_SUCCESS;
+	job->rows = 1;
+	job->slices = 1;
+	job->direction = direction_of(to, from);
+	if (job->engine == DMA_ENGINES)
+		job->engine = direction_engines[job->direction];
+	job->agent = agent_handle(from->is_gpu ? from : to);
+	status = enqueue(job, dependencies, count);
+	if (status == HSA_STATUS_SUCCESS) {
+		softgpu_count(copies, 1);
+		softgpu_count(copy_bytes, job->row_bytes);
+	}
+	return status;
+}
+
 hsa_status_t softgpu_hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
 					       hsa_agent_t src_agent, size_t size,
 					       uint32_t num_dep_signals,
 					       const hsa_signal_t *dep_signals,
 					       hsa_signal_t completion_signal)
 {
-	const struct softgpu_agent *to = agent_find(dst_agent);
-	const struct softgpu_agent *from = agent_find(src_agent);
-	hsa_status_t status;
 	struct job job = {
 		.to = {.base = dst},
 		.from = {.base = (char *)src},
 		.row_bytes = size,
-		.rows = 1,
-		.slices = 1,
+		.engine = DMA_ENGINES,
 		.completion = completion_signal,
 	};
 
+	return start_linear(&job, agent_find(dst_agent), agent_find(src_agent), num_dep_signals,
+			    dep_signals);
+}
+
+/* The engine is one bit of what the two functions below return. */
+hsa_status_t softgpu_hsa_amd_memory_async_copy_on_engine(
+	void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size,
+	uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
+	uint32_t engine_id, bool force_copy_on_sdma)
+{
+	struct job job = {
+		.to = {.base = dst},
+		.from = {.base = (char *)src},
+		.row_bytes = size,
+		.completion = completion_signal,
+	};
+
+	if (__builtin_popcount(engine_id) != 1 || engine_id >= 1u << DMA_ENGINES)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	job.engine = (uint32_t)__builtin_ctz(engine_id);
+	return start_linear(&job, agent_find(dst_agent), agent_find(src_agent), num_dep_signals,
+			    dep_signals);
+}
+
+/* The engines between two agents are those of the GPU that a copy runs on. */
+static struct engine *engines_between(hsa_agent_t dst_agent, hsa_agent_t src_agent)
+{
+	const struct softgpu_agent *to = agent_find(dst_agent);
+	const struct softgpu_agent *from = agent_find(src_agent);
+
+	if (!to || !from)
+		return NULL;
+	return engines[from->is_gpu ? from->index : to->index];
+}
+
+/* Engines without work; one that still runs a copy and has no other waiting counts among them. */
+hsa_status_t softgpu_hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_t src_agent,
+						       uint32_t *engine_ids_mask)
+{
+	const struct engine *between = engines_between(dst_agent, src_agent);
+	uint32_t mask = 0;
+
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
-	if (!dst || !src || (num_dep_signals > 0 && !dep_signals))
+	if (!between)
+		return HSA_STATUS_ERROR_INVALID_AGENT;
+	if (!engine_ids_mask)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	lock_engines();
+	for (uint32_t i = 0; i < DMA_ENGINES; i++)
+		mask |= (uint32_t)!between[i].jobs << i;
+	pthread_mutex_unlock(&lock);
+	*engine_ids_mask = mask;
+	return mask ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+hsa_status_t softgpu_hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst_agent,
+							      hsa_agent_t src_agent,
+							      uint32_t *recommended_ids_mask)
+{
+	const struct softgpu_agent *to = agent_find(dst_agent);
+	const struct softgpu_agent *from = agent_find(src_agent);
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (!to || !from)
 		return HSA_STATUS_ERROR_INVALID_AGENT;
-	if (completion_signal.handle == 0)
-		return HSA_STATUS_ERROR_INVALID_SIGNAL;
-	if (!memory_range_fits(dst, size) || !memory_range_fits(src, size))
+	if (!recommended_ids_mask)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	if (size == 0)
-		return HSA_STATUS_SUCCESS;
-	job.direction = direction_of(to, from);
-	job.agent = from->is_gpu ? src_agent : dst_agent;
-	status = enqueue(&job, dep_signals, num_dep_signals);
-	if (status == HSA_STATUS_SUCCESS) {
-		softgpu_count(copies, 1);
-		softgpu_count(copy_bytes, size);
-	}
-	return status;
+	*recommended_ids_mask = 1u << direction_engines[direction_of(to, from)];
+	return HSA_STATUS_SUCCESS;
 }
 
 /* Finds where a rectangle begins, and that all of it lies in its allocation. */
@@ -359,6 +450,7 @@ hsa_status_t softgpu_hsa_amd_memory_async_copy_rect(
 	    !place_side(src, src_offset, range, &job.from))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	job.direction = (enum direction)dir;
+	job.engine = direction_engines[job.direction];
 	job.row_bytes = range->x;
 	job.rows = range->y;
 	job.slices = range->z;

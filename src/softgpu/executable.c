@@ -80,6 +80,8 @@ bool executable_find_kernel(uint64_t kernel_object, struct softgpu_kernel *ret_k
 		ret_kernel->kernarg_bytes = symbol->info.kernarg_bytes;
 		ret_kernel->group_bytes = symbol->info.group_bytes;
 		ret_kernel->private_bytes = symbol->info.private_bytes;
+		if (symbol->layout)
+			ret_kernel->layout = *symbol->layout;
 	}
 	executable_unlock();
 	return symbol != NULL;
@@ -129,8 +131,10 @@ static void free_loaded(struct loaded_object *loaded)
 {
 	if (!loaded)
 		return;
-	for (uint32_t i = 0; i < loaded->symbol_count; i++)
+	for (uint32_t i = 0; i < loaded->symbol_count; i++) {
 		free((char *)loaded->symbols[i].info.name);
+		free(loaded->symbols[i].layout);
+	}
 	free(loaded->symbols);
 	softgpu_hsa_amd_memory_pool_free((void *)loaded->info.load_base);
 	free(loaded);
@@ -246,6 +250,17 @@ int symbol_compare_names(const void *a, const void *b)
 	return strcmp(left->info.name, right->info.name);
 }
 
+static int read_layout(const struct code_object *object, struct symbol *symbol)
+{
+	if (!symbol->info.is_kernel || strncmp(symbol->info.name, BLIT_PREFIX, strlen(BLIT_PREFIX)))
+		return 0;
+	symbol->layout = malloc(sizeof(*symbol->layout));
+	if (!symbol->layout)
+		return -ENOMEM;
+	blit_read_layout(object, symbol->info.name, symbol->layout);
+	return 0;
+}
+
 /* The symbols outlive the reader's bytes, so the names are copied. */
 static int copy_symbols(const struct code_object *object, struct loaded_object *loaded)
 {
@@ -266,6 +281,8 @@ static int copy_symbols(const struct code_object *object, struct loaded_object *
 		if (!symbol->info.name)
 			return -ENOMEM;
 		loaded->symbol_count++;
+		if (read_layout(object, symbol) < 0)
+			return -ENOMEM;
 	}
 	qsort(loaded->symbols, loaded->symbol_count, sizeof(*loaded->symbols),
 	      symbol_compare_names);

@@ -9,11 +9,14 @@
 
 #include <hsa/hsa.h>
 
+#include "softgpu/blit.h"
+
 struct softgpu_kernel {
 	char name[512]; /* without ".kd" */
 	uint32_t kernarg_bytes;
 	uint32_t group_bytes;
 	uint32_t private_bytes;
+	struct blit_layout layout; /* of ROCclr's own */
 };
 
 /* Looks KERNEL_OBJECT up among the loaded executables and copies what is known. Cost: a hash

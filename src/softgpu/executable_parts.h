@@ -13,6 +13,7 @@
 struct symbol {
 	struct code_object_symbol info; /* name: owned; address: where it was loaded */
 	struct softgpu_agent *agent;
+	struct blit_layout *layout; /* of ROCclr's own kernels; else NULL */
 	struct symbol *next_kernel; /* in the bucket of its kernel_object */
 };
 

@@ -24,6 +24,7 @@ enum handle_kind {
 	HANDLE_EXECUTABLE,
 	HANDLE_SYMBOL,
 	HANDLE_LOADED_OBJECT,
+	HANDLE_MEMORY,
 };
 
 /* 0 with the handle of KIND and index 0; -ENOMEM. */

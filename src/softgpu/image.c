@@ -277,18 +277,33 @@ hsa_status_t softgpu_hsa_ext_image_destroy(hsa_agent_t agent, hsa_ext_image_t im
 	return destroy(agent, image.handle, false);
 }
 
-hsa_status_t softgpu_hsa_ext_sampler_create(hsa_agent_t agent,
-					    const hsa_ext_sampler_descriptor_t *sampler_descriptor,
-					    hsa_ext_sampler_t *sampler)
+/* Nothing is sampled, so a sampler is only a handle. */
+static hsa_status_t create_sampler(hsa_agent_t agent, const void *descriptor,
+				   hsa_ext_sampler_t *ret_sampler)
 {
 	const struct image made = {.is_sampler = true};
 	hsa_status_t status = check_agent(agent);
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	if (!sampler_descriptor || !sampler)
+	if (!descriptor || !ret_sampler)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	return publish(&made, &sampler->handle);
+	return publish(&made, &ret_sampler->handle);
+}
+
+hsa_status_t softgpu_hsa_ext_sampler_create(hsa_agent_t agent,
+					    const hsa_ext_sampler_descriptor_t *sampler_descriptor,
+					    hsa_ext_sampler_t *sampler)
+{
+	return create_sampler(agent, sampler_descriptor, sampler);
+}
+
+hsa_status_t
+softgpu_hsa_ext_sampler_create_v2(hsa_agent_t agent,
+				  const hsa_ext_sampler_descriptor_v2_t *sampler_descriptor,
+				  hsa_ext_sampler_t *sampler)
+{
+	return create_sampler(agent, sampler_descriptor, sampler);
 }
 
 hsa_status_t softgpu_hsa_ext_sampler_destroy(hsa_agent_t agent, hsa_ext_sampler_t sampler)

@@ -8,34 +8,6 @@
 
 #define UNIT_MAX_BYTES 4u
 
-/* OpenCL arguments: a ulong4 is aligned to 32 bytes, an int4 to 16. */
-struct from_buffer_args {
-	const char *source;
-	uint64_t image;
-	uint64_t padding[2];
-	uint64_t source_origin[4]; /* units */
-	int32_t image_origin[4];
-	int32_t size[4];
-	uint32_t format[4]; /* channels, bytes a channel, units an element */
-	uint32_t more_padding[4];
-	uint64_t pitch[4]; /* row and slice, in elements */
-};
-
-struct to_buffer_args {
-	uint64_t image;
-	char *target;
-	void *target_as[2]; /* the same memory in smaller units */
-	int32_t image_origin[4];
-	uint32_t padding[4];
-	uint64_t target_origin[4];
-	int32_t size[4];
-	uint32_t format[4];
-	uint64_t pitch[4];
-};
-
-_Static_assert(sizeof(struct from_buffer_args) == 160, "copyBufferToImage");
-_Static_assert(sizeof(struct to_buffer_args) == 160, "copyImageToBuffer");
-
 /* What both directions share. */
 struct transfer {
 	uint64_t image;
@@ -127,7 +99,7 @@ static void transfer_rows(const struct transfer *transfer, const char *from, cha
 
 void image_blit_from_buffer(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
-	const struct from_buffer_args *args = kernarg;
+	const struct image_blit_args *args = kernarg;
 	const size_t element = element_bytes(args->format);
 	const struct transfer transfer = {
 		.image = args->image,
@@ -135,15 +107,15 @@ void image_blit_from_buffer(const void *kernarg, const hsa_kernel_dispatch_packe
 		.size = args->size,
 		.pitch = args->pitch,
 		.element_bytes = element,
-		.buffer_offset = args->source_origin[0] * unit_bytes(element),
+		.buffer_offset = args->buffer_origin[0] * unit_bytes(element),
 	};
 
-	transfer_rows(&transfer, args->source, NULL);
+	transfer_rows(&transfer, args->buffer, NULL);
 }
 
 void image_blit_to_buffer(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
-	const struct to_buffer_args *args = kernarg;
+	const struct image_blit_args *args = kernarg;
 	const size_t element = element_bytes(args->format);
 	const struct transfer transfer = {
 		.image = args->image,
@@ -151,8 +123,8 @@ void image_blit_to_buffer(const void *kernarg, const hsa_kernel_dispatch_packet_
 		.size = args->size,
 		.pitch = args->pitch,
 		.element_bytes = element,
-		.buffer_offset = args->target_origin[0] * unit_bytes(element),
+		.buffer_offset = args->buffer_origin[0] * unit_bytes(element),
 	};
 
-	transfer_rows(&transfer, NULL, args->target);
+	transfer_rows(&transfer, NULL, args->buffer);
 }

@@ -19,6 +19,7 @@ static const struct {
 } isas[] = {
 	{"gfx906", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64},
 	{"gfx90a", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 64},
+	{"gfx942", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 64},
 	{"gfx1030", "amdgcn-amd-amdhsa--gfx1030", 32},
 };
 

@@ -74,7 +74,8 @@ static struct kernel_entry *add(const char *name, uint32_t hash)
 	entry->hash = hash;
 	entry->is_blit = !strncmp(name, BLIT_PREFIX, sizeof(BLIT_PREFIX) - 1);
 	entry->modelled_ns = modelled_ns(name);
-	atomic_init(&entry->function, blit_find(name));
+	entry->blit = blit_find(name);
+	atomic_init(&entry->function, entry->blit ? entry->blit->function : NULL);
 	entry->next = atomic_load_explicit(bucket, memory_order_relaxed);
 	atomic_store_explicit(bucket, entry, memory_order_release);
 	return entry;

@@ -8,11 +8,14 @@
 
 #include <dagtap/softgpu.h>
 
+struct blit;
+
 /* One entry a name, never freed: a queue may hold a pointer to it. */
 struct kernel_entry {
 	_Atomic(softgpu_kernel_fn) function; /* NULL: no host function */
 	uint64_t modelled_ns;
-	bool is_blit; /* one of ROCclr's own kernels */
+	bool is_blit;		 /* one of ROCclr's own kernels */
+	const struct blit *blit; /* one that can be computed here; else NULL */
 	uint32_t hash;
 	struct kernel_entry *next;
 	char name[];

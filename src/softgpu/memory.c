@@ -13,19 +13,23 @@
 #include "softgpu/process.h"
 #include "softgpu/system.h"
 
+/* Of hsa_amd_memory_pool_flag_t (ROCR 6 on): over PCIe, contiguous, executable, uncached. All is so here. */
+#define POOL_FLAGS 0xfu
+
 struct notifier {
 	hsa_amd_deallocation_callback_t callback;
 	void *user_data;
 	struct notifier *next;
 };
 
-/* A range of device addresses: a pool allocation (host == device address) or a locked range, whose
- * device address is an alias. Ranges are whole pages and disjoint. */
+/* A range of device addresses: a pool allocation or a mapping of one (host == device address), or a locked range,
+ * whose device address is an alias. Ranges are whole pages and disjoint. */
 struct memory_block {
 	uintptr_t begin;
 	size_t bytes;
 	uintptr_t host_begin;
 	bool is_locked;
+	bool is_mapping;
 	size_t lock_lead;  /* what was asked to be locked: from here in the first page ... */
 	size_t lock_bytes; /* ... this many bytes */
 	uint32_t lock_count;
@@ -174,20 +178,36 @@ static size_t round_up(size_t bytes)
 	return (bytes + POOL_GRANULE_BYTES - 1) & ~(size_t)(POOL_GRANULE_BYTES - 1);
 }
 
-/* A GPU's memory is what its configuration says, whatever the host could give. */
-static bool charge(struct softgpu_agent *agent, size_t pool_bytes, size_t bytes)
-{
-	uint64_t live = __atomic_add_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
-
-	if (!agent->is_gpu || live <= pool_bytes)
-		return true;
-	__atomic_sub_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
-	return false;
-}
-
 static void discharge(struct softgpu_agent *agent, size_t bytes)
 {
 	__atomic_sub_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* A GPU's memory is what its configuration says, whatever the host could give. */
+bool memory_charge(const struct softgpu_pool *pool, size_t bytes)
+{
+	struct softgpu_agent *agent = pool->agent;
+	uint64_t live = __atomic_add_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
+
+	if (!agent->is_gpu || live <= pool->bytes)
+		return true;
+	discharge(agent, bytes);
+	return false;
+}
+
+void memory_discharge(const struct softgpu_pool *pool, size_t bytes)
+{
+	discharge(pool->agent, bytes);
+}
+
+static bool enter_block(struct memory_block *block)
+{
+	bool entered;
+
+	lock_blocks();
+	entered = tsearch(block, &blocks, compare_blocks) != NULL;
+	pthread_mutex_unlock(&lock);
+	return entered;
 }
 
 /* Maps and enters a block; BLOCK->bytes is whole pages. PROTECTION is PROT_NONE for an alias. */
@@ -195,19 +215,57 @@ static bool map_block(struct memory_block *block, int protection)
 {
 	void *address = mmap(NULL, block->bytes, protection,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	bool entered;
 
 	if (address == MAP_FAILED)
 		return false;
 	block->begin = (uintptr_t)address;
 	if (!block->is_locked)
 		block->host_begin = block->begin;
+	if (enter_block(block))
+		return true;
+	munmap(address, block->bytes);
+	return false;
+}
+
+bool memory_enter_mapping(void *address, size_t bytes, const struct softgpu_pool *pool)
+{
+	struct memory_block *block = calloc(1, sizeof(*block));
+
+	if (!block)
+		return false;
+	block->begin = (uintptr_t)address;
+	block->host_begin = block->begin;
+	block->bytes = bytes;
+	block->is_mapping = true;
+	block->global_flags = pool->global_flags;
+	block->owner = pool->agent;
+	if (enter_block(block))
+		return true;
+	free(block);
+	return false;
+}
+
+void memory_leave_mapping(void *address)
+{
+	struct memory_block *block;
+
 	lock_blocks();
-	entered = tsearch(block, &blocks, compare_blocks) != NULL;
+	block = find_block(address);
+	if (block)
+		tdelete(block, &blocks, compare_blocks);
 	pthread_mutex_unlock(&lock);
-	if (!entered)
-		munmap(address, block->bytes);
-	return entered;
+	free(block);
+}
+
+void memory_set_access(void *address, uint32_t mask)
+{
+	struct memory_block *block;
+
+	lock_blocks();
+	block = find_block(address);
+	if (block)
+		block->access_mask = mask;
+	pthread_mutex_unlock(&lock);
 }
 
 static hsa_status_t allocate(const struct softgpu_pool *pool, size_t bytes, void **ret_address)
@@ -223,7 +281,7 @@ static hsa_status_t allocate(const struct softgpu_pool *pool, size_t bytes, void
 	block->global_flags = pool->global_flags;
 	block->owner = pool->agent;
 	block->access_mask = 1u << pool->agent->index;
-	if (!charge(pool->agent, pool->bytes, block->bytes)) {
+	if (!memory_charge(pool, block->bytes)) {
 		free(block);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	}
@@ -252,7 +310,7 @@ hsa_status_t softgpu_hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, 
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
-	if (!ptr || size == 0 || flags != 0)
+	if (!ptr || size == 0 || flags & ~POOL_FLAGS)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (!pool_find(handle.handle, &pool))
 		return (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL;
@@ -279,7 +337,7 @@ static struct memory_block *take_block(const void *address)
 
 	lock_blocks();
 	block = find_block(address);
-	if (block && (block->is_locked || block->begin != (uintptr_t)address))
+	if (block && (block->is_locked || block->is_mapping || block->begin != (uintptr_t)address))
 		block = NULL;
 	if (block)
 		tdelete(block, &blocks, compare_blocks);
@@ -514,6 +572,8 @@ hsa_status_t softgpu_hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_
 static void fill_info(const struct memory_block *block, hsa_amd_pointer_info_t *info)
 {
 	info->type = block->is_locked ? HSA_EXT_POINTER_TYPE_LOCKED : HSA_EXT_POINTER_TYPE_HSA;
+	if (block->is_mapping)
+		info->type = (hsa_amd_pointer_type_t)HSA_EXT_POINTER_TYPE_HSA_VMEM;
 	info->agentBaseAddress = (void *)(block->begin + block->lock_lead);
 	info->hostBaseAddress = (void *)(block->host_begin + block->lock_lead);
 	info->sizeInBytes = block->is_locked ? block->lock_bytes : block->bytes;

@@ -11,6 +11,7 @@
 #include <hsa/hsa.h>
 
 struct softgpu_agent;
+struct softgpu_pool;
 
 /* The host address behind a device address: alias ranges are mapped back, all else is returned as
  * it is. Lock-free when nothing is locked. */
@@ -34,5 +35,14 @@ bool memory_is_reachable(const void *host_address, uint64_t bytes);
 /* Zeroed memory of AGENT for a code object, counted like any allocation, released with
  * hsa_amd_memory_pool_free. */
 hsa_status_t memory_allocate_local(struct softgpu_agent *agent, size_t bytes, void **ret_address);
+
+/* Memory that is allocated apart from its address (vmem.c): what it takes of a pool, and what is known of an
+ * address while it is mapped there. BYTES are whole pages. */
+bool memory_charge(const struct softgpu_pool *pool, size_t bytes);
+void memory_discharge(const struct softgpu_pool *pool, size_t bytes);
+bool memory_enter_mapping(void *address, size_t bytes, const struct softgpu_pool *pool);
+void memory_leave_mapping(void *address);
+/* Bit i of MASK: agent i may use what is mapped at ADDRESS. */
+void memory_set_access(void *address, uint32_t mask);
 
 #endif

@@ -89,6 +89,19 @@ struct softgpu_pool pool_local(struct softgpu_agent *agent)
 	return make_pool(agent, agent->is_gpu ? GPU_POOL_VRAM : CPU_POOL_COARSE);
 }
 
+uint64_t pool_local_handle(const struct softgpu_agent *agent)
+{
+	return pool_handle(agent, agent->is_gpu ? GPU_POOL_VRAM : CPU_POOL_COARSE);
+}
+
+uint64_t pool_available_bytes(struct softgpu_agent *agent)
+{
+	const struct softgpu_pool pool = pool_local(agent);
+	uint64_t live = __atomic_load_n(&agent->live_bytes, __ATOMIC_RELAXED);
+
+	return live < pool.bytes ? pool.bytes - live : 0;
+}
+
 hsa_amd_memory_pool_access_t pool_access(const struct softgpu_pool *pool,
 					 const struct softgpu_agent *agent)
 {
@@ -125,9 +138,12 @@ static hsa_status_t get_info(const struct softgpu_pool *pool, uint32_t attribute
 		return store(value, &pool->allocatable, sizeof(pool->allocatable));
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
+	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE:
 		return store(value, &granule, sizeof(granule));
 	case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL:
 		return store(value, &for_all, sizeof(for_all));
+	case HSA_AMD_MEMORY_POOL_INFO_LOCATION:
+		return store(value, &(uint32_t){pool->agent->is_gpu}, sizeof(uint32_t));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}

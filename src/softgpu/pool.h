@@ -26,6 +26,11 @@ bool pool_find(uint64_t handle, struct softgpu_pool *ret_pool);
 /* The pool that AGENT's own allocations (code objects) come from: VRAM, or the CPU's coarse one. */
 struct softgpu_pool pool_local(struct softgpu_agent *agent);
 
+uint64_t pool_local_handle(const struct softgpu_agent *agent);
+
+/* What is left of that pool. */
+uint64_t pool_available_bytes(struct softgpu_agent *agent);
+
 /* Whether AGENT can be given access to allocations of POOL. */
 hsa_amd_memory_pool_access_t pool_access(const struct softgpu_pool *pool,
 					 const struct softgpu_agent *agent);

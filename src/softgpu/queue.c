@@ -310,3 +310,27 @@ hsa_status_t softgpu_hsa_amd_queue_cu_get_mask(const hsa_queue_t *handle,
 		cu_mask[i] = i < CU_MASK_WORDS ? queue->cu_mask[i] : 0;
 	return HSA_STATUS_SUCCESS;
 }
+
+hsa_status_t softgpu_hsa_amd_queue_get_info(hsa_queue_t *handle,
+					    hsa_queue_info_attribute_t attribute, void *value)
+{
+	const struct softgpu_queue *queue = queue_find(handle);
+	uint64_t answer;
+
+	if (!queue)
+		return HSA_STATUS_ERROR_INVALID_QUEUE;
+	if (!value)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	switch (attribute) {
+	case HSA_AMD_QUEUE_INFO_AGENT:
+		answer = agent_handle(queue->agent).handle;
+		break;
+	case HSA_AMD_QUEUE_INFO_DOORBELL_ID:
+		answer = handle->doorbell_signal.handle;
+		break;
+	default:
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	}
+	memcpy(value, &answer, sizeof(answer));
+	return HSA_STATUS_SUCCESS;
+}

@@ -340,6 +340,29 @@ static uint64_t look_interval(uint32_t count, const hsa_signal_t *signals)
 	return INTERRUPT_SIGNAL_LOOK_NS;
 }
 
+/* One after the other: each is seen to be satisfied once. */
+uint32_t softgpu_hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t *signals,
+					 hsa_signal_condition_t *conds, hsa_signal_value_t *values,
+					 uint64_t timeout_hint, hsa_wait_state_t wait_hint,
+					 hsa_signal_value_t *satisfying_values)
+{
+	uint64_t deadline = deadline_after(timeout_hint);
+
+	if (!signal_count || !signals || !conds || !values)
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < signal_count; i++) {
+		uint64_t now = clock_host_ns();
+		hsa_signal_value_t seen = wait_for_value(signals[i], conds[i], values[i],
+							 deadline > now ? deadline - now : 0);
+
+		if (!signal_condition_holds(conds[i], seen, values[i]))
+			return UINT32_MAX;
+		if (satisfying_values)
+			satisfying_values[i] = seen;
+	}
+	return 0;
+}
+
 uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *signals,
 					 hsa_signal_condition_t *conds, hsa_signal_value_t *values,
 					 uint64_t timeout_hint, hsa_wait_state_t wait_hint,

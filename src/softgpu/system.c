@@ -131,7 +131,7 @@ hsa_status_t softgpu_hsa_system_get_info(hsa_system_info_t attribute, void *valu
 		*(uint64_t *)value = clock_host_ns();
 		break;
 	case HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY:
-		*(uint64_t *)value = 1000000000u;
+		*(uint64_t *)value = CLOCK_HOST_HZ;
 		break;
 	case HSA_SYSTEM_INFO_SIGNAL_MAX_WAIT:
 		*(uint64_t *)value = UINT64_MAX;
@@ -152,7 +152,11 @@ hsa_status_t softgpu_hsa_system_get_info(hsa_system_info_t attribute, void *valu
 		break;
 	case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED:
 	case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
+	case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
 		*(bool *)value = false;
+		break;
+	case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
+		*(bool *)value = true;
 		break;
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -270,6 +274,12 @@ hsa_status_t softgpu_hsa_extension_get_name(uint16_t extension, const char **nam
 	*name = extension <= HSA_EXTENSION_STD_LAST ? standard[extension]
 						    : amd[extension - HSA_EXTENSION_AMD_PROFILER];
 	return HSA_STATUS_SUCCESS;
+}
+
+/* There is nothing to log. */
+hsa_status_t softgpu_hsa_amd_enable_logging(uint8_t *flags, void *file)
+{
+	return system_is_up() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
 }
 
 /* Memory faults are the only event, and this device has none. */

@@ -1,7 +1,13 @@
-/* The dispatch tables, their defaults, and the exported functions. */
+/* The dispatch tables, their defaults, and the exported functions. There are two generations of tables, that of
+ * ROCR 5 and that of 7; tools get one of them, and exported functions go through the slots of that one. */
 #include "softgpu/table.h"
 
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "softgpu/api.h"
+#include "softgpu/config.h"
 
 #if !defined(__x86_64__)
 #error "the exported functions are jumps through a table: write them for this architecture"
@@ -30,71 +36,144 @@ __attribute__((used)) hsa_status_t softgpu_extension_absent(void)
 #define WEAK_ABSENT(index, name)      WEAK(name, softgpu_extension_absent)
 
 HSA_CORE_TABLE(WEAK_UNSUPPORTED)
-HSA_AMD_EXT_TABLE(WEAK_UNSUPPORTED)
+HSA_AMD_EXT_TABLE_2(WEAK_UNSUPPORTED)
 HSA_FINALIZER_EXT_TABLE(WEAK_ABSENT)
 HSA_IMAGE_EXT_TABLE(WEAK_ABSENT)
+HSA_NEWER_IMAGE_EXT_TABLE(WEAK_ABSENT)
 
-#define TABLE_VERSION(table)                                                                       \
-	{                                                                                          \
-		HSA_API_TABLE_MAJOR_VERSION, sizeof(table), 0, 0                                   \
-	}
 #define TABLE_SLOT(index, name) .name##_fn = softgpu_##name,
-#define TABLE_INIT(type, list)                                                                     \
-	{                                                                                          \
-		.version = TABLE_VERSION(type), list(TABLE_SLOT)                                   \
-	}
 
-static const struct hsa_core_table default_core = TABLE_INIT(struct hsa_core_table, HSA_CORE_TABLE);
-static const struct hsa_amd_ext_table default_amd_ext =
-	TABLE_INIT(struct hsa_amd_ext_table, HSA_AMD_EXT_TABLE);
-static const struct hsa_finalizer_ext_table default_finalizer_ext =
-	TABLE_INIT(struct hsa_finalizer_ext_table, HSA_FINALIZER_EXT_TABLE);
-static const struct hsa_image_ext_table default_image_ext =
-	TABLE_INIT(struct hsa_image_ext_table, HSA_IMAGE_EXT_TABLE);
+static const struct hsa_core_table default_core = {HSA_CORE_TABLE(TABLE_SLOT)};
+static const struct hsa_amd_ext_table default_amd_ext = {HSA_AMD_EXT_TABLE(TABLE_SLOT)};
+static const struct hsa_newer_amd_ext_table default_newer_amd_ext = {
+	HSA_AMD_EXT_TABLE_2(TABLE_SLOT)};
+static const struct hsa_finalizer_ext_table default_finalizer_ext = {
+	HSA_FINALIZER_EXT_TABLE(TABLE_SLOT)};
+static const struct hsa_newer_image_ext_table default_image_ext = {
+	.old = {HSA_IMAGE_EXT_TABLE(TABLE_SLOT)}, HSA_NEWER_IMAGE_EXT_TABLE(TABLE_SLOT)};
 
 /* Filled before any constructor runs: HIP's static initialisers may call before hsa_init. */
-struct hsa_core_table softgpu_core = TABLE_INIT(struct hsa_core_table, HSA_CORE_TABLE);
-struct hsa_amd_ext_table softgpu_amd_ext = TABLE_INIT(struct hsa_amd_ext_table, HSA_AMD_EXT_TABLE);
-struct hsa_finalizer_ext_table softgpu_finalizer_ext =
-	TABLE_INIT(struct hsa_finalizer_ext_table, HSA_FINALIZER_EXT_TABLE);
-struct hsa_image_ext_table softgpu_image_ext =
-	TABLE_INIT(struct hsa_image_ext_table, HSA_IMAGE_EXT_TABLE);
+struct hsa_core_table softgpu_core = {HSA_CORE_TABLE(TABLE_SLOT)};
+static struct hsa_amd_ext_table amd_ext = {HSA_AMD_EXT_TABLE(TABLE_SLOT)};
+static struct hsa_newer_amd_ext_table newer_amd_ext = {HSA_AMD_EXT_TABLE_2(TABLE_SLOT)};
+struct hsa_finalizer_ext_table softgpu_finalizer_ext = {HSA_FINALIZER_EXT_TABLE(TABLE_SLOT)};
+struct hsa_newer_image_ext_table softgpu_image_ext = {.old = {HSA_IMAGE_EXT_TABLE(TABLE_SLOT)},
+						      HSA_NEWER_IMAGE_EXT_TABLE(TABLE_SLOT)};
+static struct hsa_newer_tools_table tools;
+static struct hsa_newer_pc_sampling_table pc_sampling;
 
-static struct hsa_api_table root = {
-	.version = TABLE_VERSION(struct hsa_api_table),
-	.core = &softgpu_core,
-	.amd_ext = &softgpu_amd_ext,
-	.finalizer_ext = &softgpu_finalizer_ext,
-	.image_ext = &softgpu_image_ext,
+/* Where each function of the extension table lies in the generation that tools get. */
+#define NEWER_SLOT(index, name) [index] = (void *)&newer_amd_ext.name##_fn,
+#define NEWER_INDEX(name)	((HSA_EXT_2_##name - sizeof(struct hsa_table_version)) / sizeof(void *))
+#define OLD_SLOT(index, name)	softgpu_amd_ext_slots[NEWER_INDEX(name)] = (void *)&amd_ext.name##_fn;
+
+__attribute__((used)) void *softgpu_amd_ext_slots[] = {HSA_AMD_EXT_TABLE_2(NEWER_SLOT)};
+static void *const newer_slots[] = {HSA_AMD_EXT_TABLE_2(NEWER_SLOT)};
+
+static struct hsa_newer_api_table root = {
+	.old =
+		{
+			.core = &softgpu_core,
+			.amd_ext = &amd_ext,
+			.finalizer_ext = &softgpu_finalizer_ext,
+			.image_ext = &softgpu_image_ext.old,
+		},
+	.tools = &tools,
+	.pc_sampling = &pc_sampling,
 };
+
+static void set_version(struct hsa_table_version *version, uint32_t major, size_t bytes,
+			uint32_t step)
+{
+	*version = (struct hsa_table_version){
+		.major_id = major, .minor_id = (uint32_t)bytes, .step_id = step};
+}
+
+static void select_old(void)
+{
+	const uint32_t major = HSA_API_TABLE_MAJOR_VERSION;
+
+	root.old.amd_ext = &amd_ext;
+	HSA_AMD_EXT_TABLE(OLD_SLOT)
+	set_version(&root.old.version, major, sizeof(root.old), 0);
+	set_version(&softgpu_core.version, major, sizeof(softgpu_core), 0);
+	set_version(&amd_ext.version, major, sizeof(amd_ext), 0);
+	set_version(&softgpu_finalizer_ext.version, major, sizeof(softgpu_finalizer_ext), 0);
+	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext.old), 0);
+}
+
+static void select_newer(void)
+{
+	const uint32_t major = HSA_NEWER_TABLE_MAJOR;
+
+	root.old.amd_ext = (struct hsa_amd_ext_table *)&newer_amd_ext;
+	memcpy(softgpu_amd_ext_slots, newer_slots, sizeof(newer_slots));
+	set_version(&root.old.version, HSA_NEWER_ROOT_MAJOR, sizeof(root), HSA_NEWER_ROOT_STEP);
+	set_version(&softgpu_core.version, major, sizeof(softgpu_core), 0);
+	set_version(&newer_amd_ext.version, major, sizeof(newer_amd_ext), HSA_NEWER_AMD_STEP);
+	set_version(&softgpu_finalizer_ext.version, major, sizeof(softgpu_finalizer_ext), 0);
+	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext),
+		    HSA_NEWER_IMAGE_STEP);
+	set_version(&tools.version, 1, sizeof(tools), 0);
+	set_version(&pc_sampling.version, 1, sizeof(pc_sampling), 0);
+}
+
+/* Stops at a HIP library other than that of ROCm 5. */
+static int is_newer_hip(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const char stem[] = "libamdhip64.so";
+	const char *name = strrchr(info->dlpi_name, '/');
+	unsigned int major = 0;
+
+	name = name ? name + 1 : info->dlpi_name;
+	if (strncmp(name, stem, sizeof(stem) - 1) != 0)
+		return 0;
+	sscanf(name + sizeof(stem) - 1, ".%u", &major);
+	return major != 5;
+}
+
+void table_select(void)
+{
+	int64_t configured = config_get()->rocr7_tables;
+
+	if (configured < 0 ? dl_iterate_phdr(is_newer_hip, NULL) : configured)
+		select_newer();
+	else
+		select_old();
+}
 
 struct hsa_api_table *table_get(void)
 {
-	return &root;
+	return &root.old;
 }
 
 void table_reset(void)
 {
 	softgpu_core = default_core;
-	softgpu_amd_ext = default_amd_ext;
+	amd_ext = default_amd_ext;
+	newer_amd_ext = default_newer_amd_ext;
 	softgpu_finalizer_ext = default_finalizer_ext;
 	softgpu_image_ext = default_image_ext;
 }
 
 /* The exported functions keep their arguments where they are and jump: 16 bytes of version, then
  * one pointer a function. */
-#define EXPORT(table, index, name)                                                                 \
-	__asm__(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name                  \
-		":\n\tjmp *" #table "+16+8*" #index "(%rip)\n\t.size " #name ", .-" #name);
+#define FUNCTION(name, jump)                                                                       \
+	__asm__(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name ":\n\t" jump     \
+		"\n\t.size " #name ", .-" #name);
+#define EXPORT(table, index, name)    FUNCTION(name, "jmp *" #table "+16+8*" #index "(%rip)")
 #define EXPORT_CORE(index, name)      EXPORT(softgpu_core, index, name)
-#define EXPORT_AMD_EXT(index, name)   EXPORT(softgpu_amd_ext, index, name)
 #define EXPORT_FINALIZER(index, name) EXPORT(softgpu_finalizer_ext, index, name)
 #define EXPORT_IMAGE(index, name)     EXPORT(softgpu_image_ext, index, name)
+/* r11 is free at any call. */
+#define EXPORT_AMD_EXT(index, name)                                                                \
+	FUNCTION(name, "mov softgpu_amd_ext_slots+8*" #index "(%rip), %r11\n\tjmp *(%r11)")
 
 HSA_CORE_TABLE(EXPORT_CORE)
-HSA_AMD_EXT_TABLE(EXPORT_AMD_EXT)
+HSA_AMD_EXT_TABLE_2(EXPORT_AMD_EXT)
 HSA_FINALIZER_EXT_TABLE(EXPORT_FINALIZER)
 HSA_IMAGE_EXT_TABLE(EXPORT_IMAGE)
+HSA_NEWER_IMAGE_EXT_TABLE(EXPORT_IMAGE)
 
 /* Names of HSA 1.0 for the same functions, exported and in no table. */
 #define ALIAS(old, new) __asm__(".globl " #old "\n\t.set " #old ", " #new);

@@ -82,6 +82,7 @@ void tools_load(void)
 	uint64_t failed_count = 0;
 	int count;
 
+	table_select();
 	if (!list)
 		return;
 	count = tools_split_names(list, names, MAX_TOOLS);

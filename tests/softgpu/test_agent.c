@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "vendor/hsa_newer.h"
 
 static struct machine machine;
 
@@ -164,6 +165,7 @@ static int open_machine(void **state)
 {
 	/* Before this process reads its own configuration. */
 	if (run_other("gfx90a,gpus=16", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 64, 16) ||
+	    run_other("gfx942", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 64, 1) ||
 	    run_other("gfx1030", "amdgcn-amd-amdhsa--gfx1030", 32, 1) ||
 	    run_other("", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 1))
 		return -1;
@@ -210,6 +212,39 @@ static hsa_amd_memory_pool_access_t access_of(hsa_agent_t agent, hsa_amd_memory_
 				 agent, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access),
 			 HSA_STATUS_SUCCESS);
 	return access;
+}
+
+static uint64_t attribute(hsa_agent_t agent, uint32_t which)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(hsa_agent_get_info(agent, (hsa_agent_info_t)which, &value),
+			 HSA_STATUS_SUCCESS);
+	return value;
+}
+
+/* Of those that came after ROCR 5.2.3: what HIP 7 asks for. */
+static void test_newer_attributes(void **state)
+{
+	const hsa_agent_t gpu = machine.gpu[0];
+	hsa_amd_clock_counters_t counters;
+
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_NUM_SDMA_ENG), 2);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG), 2);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_NUM_XCC), 1);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY), 100000000);
+	assert_int_equal(attribute(machine.cpu, HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY),
+			 1000000000);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_MEMORY_AVAIL), 1 << 30);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES), 0);
+	assert_int_equal(attribute(gpu, HSA_AMD_AGENT_INFO_NEAREST_CPU), machine.cpu.handle);
+	assert_int_equal(hsa_agent_get_info(gpu,
+					    (hsa_agent_info_t)HSA_AMD_AGENT_INFO_CLOCK_COUNTERS,
+					    &counters),
+			 HSA_STATUS_SUCCESS);
+	assert_int_equal(counters.system_clock_frequency, 1000000000);
+	assert_int_equal(counters.gpu_clock_counter / 10000000,
+			 counters.system_clock_counter / 100000000);
 }
 
 static void test_access_and_links(void **state)
@@ -295,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_iteration_stops),
 		cmocka_unit_test(test_one_isa),
 		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_newer_attributes),
 		cmocka_unit_test(test_access_and_links),
 		cmocka_unit_test(test_kernarg_region_of_a_gpu),
 		cmocka_unit_test(test_caches),

@@ -12,6 +12,7 @@
 #include "aql.h"
 #include "machine.h"
 #include "softgpu/blit.h"
+#include "softgpu/image.h"
 
 #define BLOCK_BYTES 4096
 
@@ -36,10 +37,10 @@ static int clear(void **state)
 
 static void call_blit(const char *name, const void *arguments)
 {
-	softgpu_kernel_fn function = blit_find(name);
+	const struct blit *blit = blit_find(name);
 
-	assert_non_null(function);
-	function(arguments, NULL);
+	assert_non_null(blit);
+	blit->function(arguments, NULL);
 }
 
 static void runs(const char *name, const void *arguments)
@@ -69,11 +70,15 @@ struct fill_arguments {
 	const void *pattern;
 	uint32_t pattern_units;
 	uint64_t offset, size, height, pitch;
+	void *target;
+	uint32_t unit_bytes;
+	uint64_t begin, end;
 };
 
 static void fills_repeat_the_pattern(void **state)
 {
-	struct fill_arguments arguments = {NULL, target, NULL, NULL, source, 2, 1, 3, 0, 0};
+	struct fill_arguments arguments = {
+		.u16 = target, .pattern = source, .pattern_units = 2, .offset = 1, .size = 3};
 	const uint16_t flat[8] = {0, 0x1122, 0x3344, 0x1122, 0x3344, 0x1122, 0x3344, 0};
 	const uint16_t rows[8] = {0x1122, 0x1122, 0, 0, 0x1122, 0x1122, 0, 0};
 
@@ -94,15 +99,24 @@ static void fills_repeat_the_pattern(void **state)
 static void fills_outside_are_refused(void **state)
 {
 	/* The last word of the page, and one more. */
-	struct fill_arguments over = {NULL, NULL, target, NULL, source, 1, BLOCK_BYTES / 4 - 1,
-				      2,    0,	  0};
+	struct fill_arguments over = {.u32 = target,
+				      .pattern = source,
+				      .pattern_units = 1,
+				      .offset = BLOCK_BYTES / 4 - 1,
+				      .size = 2};
 	/* What HIP 5.2.3 makes of one byte at an address that is no multiple of 8. */
-	struct fill_arguments wrapped = {NULL, NULL, NULL, target, source, 1, 0, UINT64_MAX >> 3,
-					 0,    0};
-	struct fill_arguments pattern = {NULL, NULL, target, NULL, (void *)16, 1, 0, 1, 0, 0};
-	struct fill_arguments pitch = {target, NULL, NULL, NULL, source,
-				       1,      0,    1,	   3,	 UINT64_MAX / 2};
-	struct fill_arguments nothing = {NULL, NULL, NULL, NULL, source, 1, 0, 1, 1, 1};
+	struct fill_arguments wrapped = {
+		.u64 = target, .pattern = source, .pattern_units = 1, .size = UINT64_MAX >> 3};
+	struct fill_arguments pattern = {
+		.u32 = target, .pattern = (void *)16, .pattern_units = 1, .size = 1};
+	struct fill_arguments pitch = {.u8 = target,
+				       .pattern = source,
+				       .pattern_units = 1,
+				       .size = 1,
+				       .height = 3,
+				       .pitch = UINT64_MAX / 2};
+	struct fill_arguments nothing = {
+		.pattern = source, .pattern_units = 1, .size = 1, .height = 1, .pitch = 1};
 
 	is_refused("__amd_rocclr_fillBufferAligned", &over);
 	over.size = 1;
@@ -115,19 +129,50 @@ static void fills_outside_are_refused(void **state)
 	is_refused("__amd_rocclr_fillBufferAligned", &nothing);
 }
 
+/* Whole patterns, the last of which begins before the end. */
+static void fills_go_on_to_their_end(void **state)
+{
+	struct fill_arguments arguments = {.pattern = source,
+					   .pattern_units = 3,
+					   .target = target,
+					   .unit_bytes = 2,
+					   .begin = 0x5000,
+					   .end = 0x5000 + 7};
+
+	memcpy(source, "abcdef", 6);
+	runs("__amd_rocclr_fillBufferAligned", &arguments);
+	assert_memory_equal(target, "abcdefabcdef..", 14);
+	arguments.end = arguments.begin + BLOCK_BYTES; /* not a whole number of patterns */
+	is_refused("__amd_rocclr_fillBufferAligned", &arguments);
+	arguments.end = arguments.begin - 1;
+	runs("__amd_rocclr_fillBufferAligned", &arguments);
+}
+
 struct copy_arguments {
 	const void *source;
 	void *target;
 	uint64_t source_offset, target_offset, size;
-	uint32_t unit;
+	uint32_t unit, word_bytes, rest;
+	uint64_t begin, end;
 };
+
+static struct copy_arguments copy_of(uint64_t source_offset, uint64_t target_offset, uint64_t size,
+				     uint32_t unit)
+{
+	return (struct copy_arguments){.source = source,
+				       .target = target,
+				       .source_offset = source_offset,
+				       .target_offset = target_offset,
+				       .size = size,
+				       .unit = unit};
+}
 
 static void copies_respect_units_and_rest(void **state)
 {
 	const char text[] = "0123456789abcdefghijklmnopqrstuv";
-	struct copy_arguments words = {source, target, 1, 2, 3, 3};
-	struct copy_arguments bytes = {source, target, 4, 0, 5, 8};
-	struct copy_arguments aligned = {source, target, 1, 0, 1, 16};
+	struct copy_arguments words = copy_of(1, 2, 3, 3);
+	struct copy_arguments bytes = copy_of(4, 0, 5, 8);
+	struct copy_arguments aligned = copy_of(1, 0, 1, 16);
 
 	memcpy(source, text, sizeof(text));
 	runs("__amd_rocclr_copyBuffer", &words); /* two words of 4, then 3 bytes */
@@ -138,13 +183,34 @@ static void copies_respect_units_and_rest(void **state)
 	assert_memory_equal(target, text + 16, 16);
 }
 
+static void copies_go_on_to_their_end(void **state)
+{
+	const char text[] = "0123456789abcdefghijklmnopqrstuv";
+	struct copy_arguments arguments = copy_of(0, 0, 19, 0);
+
+	arguments.word_bytes = 16;
+	arguments.rest = 3;
+	arguments.begin = 0x5000;
+	arguments.end = 0x5000 + 16;
+	memcpy(source, text, sizeof(text));
+	runs("__amd_rocclr_copyBuffer", &arguments);
+	assert_memory_equal(target, "0123456789abcdefghi.", 20);
+	arguments.end = arguments.begin + BLOCK_BYTES + 1;
+	is_refused("__amd_rocclr_copyBuffer", &arguments);
+	arguments.end = arguments.begin;
+	arguments.rest = 20;
+	/* More of a rest than there are bytes. */
+	is_refused("__amd_rocclr_copyBuffer", &arguments);
+}
+
 static void copies_outside_are_refused(void **state)
 {
-	struct copy_arguments over = {source, target, BLOCK_BYTES - 4, 0, 5, 8};
-	struct copy_arguments before = {source, target, 0, UINT64_MAX - 3, 8, 8};
-	struct copy_arguments endless = {source, target, 0, 0, UINT64_MAX / 2, 4};
-	struct copy_arguments unknown = {source, NULL, 0, 0, 4, 8};
+	struct copy_arguments over = copy_of(BLOCK_BYTES - 4, 0, 5, 8);
+	struct copy_arguments before = copy_of(0, UINT64_MAX - 3, 8, 8);
+	struct copy_arguments endless = copy_of(0, 0, UINT64_MAX / 2, 4);
+	struct copy_arguments unknown = copy_of(0, 0, 4, 8);
 
+	unknown.target = NULL;
 	is_refused("__amd_rocclr_copyBuffer", &over);
 	is_refused("__amd_rocclr_copyBuffer", &before);
 	is_refused("__amd_rocclr_copyBuffer", &endless);
@@ -159,10 +225,12 @@ static void copies_outside_are_refused(void **state)
 static void locked_memory_is_inside(void **state)
 {
 	char *host = calloc(1, BLOCK_BYTES);
-	struct copy_arguments out = {source, host, 0, 0, 4, 8};
-	struct copy_arguments in = {host, target, 0, 0, 4, 8};
+	struct copy_arguments out = copy_of(0, 0, 4, 8);
+	struct copy_arguments in = copy_of(0, 0, 4, 8);
 	void *alias;
 
+	out.target = host;
+	in.source = host;
 	memcpy(source, "abcd", 4);
 	is_refused("__amd_rocclr_copyBuffer", &in);
 	assert_int_equal(hsa_amd_memory_lock(host, BLOCK_BYTES, NULL, 0, &alias),
@@ -179,15 +247,14 @@ static void locked_memory_is_inside(void **state)
 struct rect_arguments {
 	const void *source;
 	void *target;
-	uint64_t padding[2];
 	uint64_t source_rect[4], target_rect[4], size[4];
 };
 
 static void rectangles_keep_their_pitches(void **state)
 {
 	const char text[] = "abcdefghijklmnopqrstuvwx";
-	struct rect_arguments bytes = {source, target, {0}, {6, 12, 1}, {4, 8, 0}, {2, 2, 2, 1}};
-	struct rect_arguments units = {source, target, {0}, {2, 2, 1}, {1, 1, 0}, {1, 2, 1, 4}};
+	struct rect_arguments bytes = {source, target, {6, 12, 1}, {4, 8, 0}, {2, 2, 2, 1}};
+	struct rect_arguments units = {source, target, {2, 2, 1}, {1, 1, 0}, {1, 2, 1, 4}};
 
 	memcpy(source, text, sizeof(text));
 	runs("__amd_rocclr_copyBufferRect", &bytes);
@@ -200,9 +267,9 @@ static void rectangles_keep_their_pitches(void **state)
 
 static void rectangles_outside_are_refused(void **state)
 {
-	struct rect_arguments rows = {source, target, {0}, {256, 0, 0}, {256, 0, 1}, {256, 16, 1}};
-	struct rect_arguments slices = {source,	     target, {0}, {1, 1, 0}, {1, UINT64_MAX / 2, 0},
-					{1, 1, 3, 4}};
+	struct rect_arguments rows = {source, target, {256, 0, 0}, {256, 0, 1}, {256, 16, 1}};
+	struct rect_arguments slices = {
+		source, target, {1, 1, 0}, {1, UINT64_MAX / 2, 0}, {1, 1, 3, 4}};
 
 	is_refused("__amd_rocclr_copyBufferRect", &rows);
 	rows.target_rect[2] = 0;
@@ -267,7 +334,6 @@ static void stream_values_outside_are_refused(void **state)
 	is_refused("__amd_rocclr_streamOpsWait", &nothing);
 }
 
-/* The argument layouts of copyBufferToImage and copyImageToBuffer. */
 static void image_buffers_outside_are_refused(void **state)
 {
 	const hsa_ext_image_descriptor_t descriptor = {
@@ -277,26 +343,10 @@ static void image_buffers_outside_are_refused(void **state)
 		.format = {HSA_EXT_IMAGE_CHANNEL_TYPE_UNSIGNED_INT32,
 			   HSA_EXT_IMAGE_CHANNEL_ORDER_R},
 	};
-	struct {
-		const char *source;
-		uint64_t image;
-		uint64_t padding[2];
-		uint64_t source_origin[4];
-		int32_t image_origin[4], size[4];
-		uint32_t format[4], more[4];
-		uint64_t pitch[4];
-	} in = {.source = source, .size = {4, 2, 1}, .format = {1, 4, 1}, .pitch = {4, 8}};
-	struct {
-		uint64_t image;
-		char *target;
-		uint64_t padding[2];
-		int32_t image_origin[4];
-		uint32_t more[4];
-		uint64_t target_origin[4];
-		int32_t size[4];
-		uint32_t format[4];
-		uint64_t pitch[4];
-	} out = {.target = target, .size = {4, 2, 1}, .format = {1, 4, 1}, .pitch = {4, 8}};
+	struct image_blit_args in = {
+		.buffer = source, .size = {4, 2, 1}, .format = {1, 4, 1}, .pitch = {4, 8}};
+	struct image_blit_args out = {
+		.buffer = target, .size = {4, 2, 1}, .format = {1, 4, 1}, .pitch = {4, 8}};
 	char *data = machine_allocate(machine.vram[0], BLOCK_BYTES);
 	hsa_ext_image_t image;
 
@@ -308,9 +358,9 @@ static void image_buffers_outside_are_refused(void **state)
 	runs("__amd_rocclr_copyBufferToImage", &in);
 	runs("__amd_rocclr_copyImageToBuffer", &out);
 	assert_memory_equal(target, "abcdefgh", 8);
-	in.source_origin[0] = BLOCK_BYTES / 4 - 4;
+	in.buffer_origin[0] = BLOCK_BYTES / 4 - 4;
 	is_refused("__amd_rocclr_copyBufferToImage", &in);
-	in.source_origin[0] = 0;
+	in.buffer_origin[0] = 0;
 	in.size[0] = -1;
 	is_refused("__amd_rocclr_copyBufferToImage", &in);
 	in.size[0] = 21;
@@ -329,7 +379,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(fills_repeat_the_pattern, clear),
 		cmocka_unit_test_setup(fills_outside_are_refused, clear),
+		cmocka_unit_test_setup(fills_go_on_to_their_end, clear),
 		cmocka_unit_test_setup(copies_respect_units_and_rest, clear),
+		cmocka_unit_test_setup(copies_go_on_to_their_end, clear),
 		cmocka_unit_test_setup(copies_outside_are_refused, clear),
 		cmocka_unit_test_setup(locked_memory_is_inside, clear),
 		cmocka_unit_test_setup(rectangles_keep_their_pitches, clear),

@@ -10,6 +10,7 @@
 #include <hsa/amd_hsa_signal.h>
 
 #include "machine.h"
+#include "vendor/hsa_newer.h"
 
 #define COPY_NS 200000
 #define BYTES	4096
@@ -68,6 +69,55 @@ static void test_every_direction(void **state)
 	hsa_amd_memory_pool_free(host);
 	hsa_amd_memory_pool_free(back);
 	hsa_amd_memory_pool_free(last);
+}
+
+static uint32_t idle_engines(hsa_agent_t to, hsa_agent_t from)
+{
+	uint32_t mask = 0;
+	hsa_status_t status = hsa_amd_memory_copy_engine_status(to, from, &mask);
+
+	assert_int_equal(status, mask ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+	return mask;
+}
+
+static hsa_status_t copy_on(uint32_t engine, void *to, const void *from, hsa_signal_t gate,
+			    hsa_signal_t done)
+{
+	return hsa_amd_memory_async_copy_on_engine(to, machine.gpu[0], from, machine.cpu, BYTES, 1,
+						   &gate, done, engine, false);
+}
+
+/* Copies on engines that the program names: each engine is busy while a copy waits there, and no other GPU's. */
+static void test_engines_by_name(void **state)
+{
+	uint8_t *device = machine_allocate(machine.vram[0], 9 * BYTES);
+	uint8_t *host = machine_allocate(machine.fine, BYTES);
+	hsa_signal_t gate = make_signal(1);
+	hsa_signal_t done = make_signal(4);
+	uint32_t preferred = 0;
+
+	assert_int_equal(
+		hsa_amd_memory_get_preferred_copy_engine(machine.cpu, machine.gpu[0], &preferred),
+		HSA_STATUS_SUCCESS);
+	assert_int_equal(preferred, 2);
+	memset(host, 9, BYTES);
+	for (uint32_t engine = 1; engine < 16; engine <<= 1) {
+		assert_int_equal(idle_engines(machine.gpu[0], machine.cpu), 15 & ~(engine - 1));
+		assert_int_equal(copy_on(engine, device + engine * BYTES, host, gate, done),
+				 HSA_STATUS_SUCCESS);
+	}
+	assert_int_equal(idle_engines(machine.cpu, machine.gpu[0]), 0);
+	assert_int_equal(idle_engines(machine.cpu, machine.gpu[1]), 15);
+	assert_int_equal(copy_on(16, device, host, gate, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(copy_on(3, device, host, gate, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	assert_int_equal(copy_on(0, device, host, gate, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	hsa_signal_store_screlease(gate, 0);
+	wait_zero(done);
+	assert_int_equal(device[9 * BYTES - 1], 9);
+	hsa_signal_destroy(gate);
+	hsa_signal_destroy(done);
+	hsa_amd_memory_pool_free(device);
+	hsa_amd_memory_pool_free(host);
 }
 
 /* The first copy depends on the second, on the same engine: a queue in order would stand still. */
@@ -298,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_direction),
+		cmocka_unit_test(test_engines_by_name),
 		cmocka_unit_test(test_a_ready_copy_overtakes),
 		cmocka_unit_test(test_waits_for_all_dependencies),
 		cmocka_unit_test(test_completion_counts_down),

@@ -49,7 +49,7 @@ static void test_bad_allocations(void **state)
 			 HSA_STATUS_ERROR_INVALID_ALLOCATION);
 	assert_int_equal(hsa_amd_memory_pool_allocate(machine.vram[0], 0, 0, &address),
 			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
-	assert_int_equal(hsa_amd_memory_pool_allocate(machine.vram[0], 64, 1, &address),
+	assert_int_equal(hsa_amd_memory_pool_allocate(machine.vram[0], 64, 16, &address),
 			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
 	assert_int_equal(hsa_amd_memory_pool_allocate(machine.vram[0], 64, 0, NULL),
 			 HSA_STATUS_ERROR_INVALID_ARGUMENT);

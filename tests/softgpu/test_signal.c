@@ -11,6 +11,7 @@
 #include <hsa/amd_hsa_signal.h>
 
 #include "aql.h"
+#include "vendor/hsa_newer.h"
 
 #define EVENT_LIMIT 32
 
@@ -170,6 +171,31 @@ static void wait_any_says_which(void **state)
 		hsa_signal_destroy(signals[i]);
 }
 
+static void wait_all_wants_each(void **state)
+{
+	hsa_signal_t signals[3] = {aql_signal(0), aql_signal(1), aql_signal(9)};
+	hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ,
+						HSA_SIGNAL_CONDITION_GTE};
+	hsa_signal_value_t wanted[3] = {0, 3, 9};
+	hsa_signal_value_t seen[3] = {7, 7, 7};
+	struct later later = {signals[1], 3};
+	pthread_t thread;
+
+	assert_int_equal(hsa_amd_signal_wait_all(3, signals, conditions, wanted, 1000000,
+						 HSA_WAIT_STATE_BLOCKED, NULL),
+			 UINT32_MAX);
+	pthread_create(&thread, NULL, store_later, &later);
+	assert_int_equal(hsa_amd_signal_wait_all(3, signals, conditions, wanted, UINT64_MAX,
+						 HSA_WAIT_STATE_BLOCKED, seen),
+			 0);
+	assert_int_equal(seen[0], 0);
+	assert_int_equal(seen[1], 3);
+	assert_int_equal(seen[2], 9);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 3; i++)
+		hsa_signal_destroy(signals[i]);
+}
+
 static void past_the_limit_there_is_no_event(void **state)
 {
 	hsa_signal_t signals[EVENT_LIMIT + 4];
@@ -264,6 +290,7 @@ int main(void)
 		cmocka_unit_test(costs_are_charged_to_the_caller),
 		cmocka_unit_test(waiters_are_woken_by_a_store),
 		cmocka_unit_test(wait_any_says_which),
+		cmocka_unit_test(wait_all_wants_each),
 		cmocka_unit_test(past_the_limit_there_is_no_event),
 		cmocka_unit_test(memory_signals_refuse_handlers),
 		cmocka_unit_test(writes_behind_the_back_end_a_wait),

@@ -62,7 +62,7 @@ static void every_key_is_read(void **state)
 static void bad_strings_are_refused_with_a_word(void **state)
 {
 	static const char *const bad[] = {
-		"gfx942",
+		"gfx943",
 		"gpus=0",
 		"gpus=17",
 		"gpus=two",
@@ -77,6 +77,7 @@ static void bad_strings_are_refused_with_a_word(void **state)
 		"kernel:=5",
 		"kernel:a=b",
 		"large_bar=2",
+		"rocr7_tables=2",
 	};
 	char longest[1000];
 

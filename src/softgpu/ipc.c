@@ -1,0 +1,61 @@
+/* Memory by a handle that can be sent (hsa_amd_ipc_memory_*): good in the process that made it, where RCCL hands
+ * buffers from one of its threads to another; refused in any other, because memory here is the process's own. */
+#include <string.h>
+#include <unistd.h>
+
+#include "softgpu/api.h"
+#include "softgpu/memory.h"
+#include "softgpu/system.h"
+
+struct ipc_handle {
+	uint64_t process;
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t unused;
+};
+
+_Static_assert(sizeof(struct ipc_handle) == sizeof(hsa_amd_ipc_memory_t), "hsa_amd_ipc_memory_t");
+
+static bool is_live(const void *address, uint64_t bytes)
+{
+	return memory_is_pool_address(address) && memory_range_fits(address, bytes);
+}
+
+hsa_status_t softgpu_hsa_amd_ipc_memory_create(void *ptr, size_t len, hsa_amd_ipc_memory_t *handle)
+{
+	const struct ipc_handle made = {
+		.process = (uint64_t)getpid(), .address = (uintptr_t)ptr, .bytes = len};
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!handle || len == 0 || !is_live(ptr, len))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memcpy(handle, &made, sizeof(made));
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t *handle, size_t len,
+					       uint32_t num_agents,
+					       const hsa_agent_t *mapping_agents, void **mapped_ptr)
+{
+	struct ipc_handle made;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!handle || !mapped_ptr)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memcpy(&made, handle, sizeof(made));
+	if (made.process != (uint64_t)getpid() || len != made.bytes ||
+	    !is_live((void *)(uintptr_t)made.address, made.bytes))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	*mapped_ptr = (void *)(uintptr_t)made.address;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t softgpu_hsa_amd_ipc_memory_detach(void *mapped_ptr)
+{
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	return memory_is_pool_address(mapped_ptr) ? HSA_STATUS_SUCCESS
+						  : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
