@@ -1,8 +1,10 @@
-/* Any bytes given to the code object loader: parsed, matched, loaded and relocated, or refused. */
+/* Any bytes given to the code object loader: parsed, matched, loaded and relocated, or refused; and what they say of
+ * their kernels' arguments. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "softgpu/code_object.h"
+#include "softgpu/metadata.h"
 
 #define IMAGE_MAX_BYTES (16u << 20)
 #define LOAD_ADDRESS	0x7f0000000000ull
@@ -27,6 +29,13 @@ static void check_symbols(const struct code_object *object)
 	}
 }
 
+/* Every byte of a name is there. */
+static void check_argument(const struct metadata_argument *argument, void *data)
+{
+	if (argument->name && memchr(argument->name, 1, argument->name_length) == data)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct code_object object;
@@ -35,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (code_object_parse(data, size, &object) < 0)
 		return 0;
 	check_symbols(&object);
+	for (size_t i = 0; i < object.symbol_count; i++)
+		metadata_each_argument(&object, object.symbols[i].name, check_argument, &object);
 	code_object_matches_isa(&object, "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-");
 	if (object.end - object.begin <= IMAGE_MAX_BYTES) {
 		image = calloc(1, object.end - object.begin);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps src/vendor/hip_api.list, and makes the HIP wrappers from it.
+"""Keeps src/vendor/hip_api.list, and makes the HIP wrappers from it, and RCCL's from rccl_api.list.
 
     gen-hip-api.py list INCLUDE SYMBOLS [LIST]   prints the list of one HIP release: its headers
                                                  (as clang reads them) and its symbols, from the
@@ -8,7 +8,9 @@
     gen-hip-api.py check LIST INCLUDE SYMBOLS    fails when that release is not as LIST says
     gen-hip-api.py exports LIST INJECTED         fails when the injected library lacks a function
     gen-hip-api.py ops LIST > hip_ops.h          the numbers of the calls
-    gen-hip-api.py wrappers LIST > wrappers.c    the calls
+    gen-hip-api.py wrappers LIST TABLE > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
+    gen-hip-api.py rccl-ops LIST > rccl_ops.h    the same for RCCL, whose list is in its table's order
+    gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
     gen-hip-api.py texts LIST > hip_op_texts.h   what API_NAME records say of them, without the calls
 
 Only "list" and "check" need clang; a build needs no more than this file and Python.
@@ -17,6 +19,9 @@ import json
 import re
 import subprocess
 import sys
+
+# Tables of one kind that are wrapped: DOOR_TABLES of src/capture/frame.h.
+TABLES = 2
 
 HEADERS = "hip/hip_runtime_api.h", "hip/amd_detail/amd_hip_runtime_pt_api.h"
 
@@ -34,7 +39,8 @@ LIST_HEAD = """\
 #   ptr handle stream text       pointers; text is read, up to 8 characters
 #   out out32 outf               pointers to 8 bytes, 4 bytes, a float, read after success
 #   size u64 u32 u16 u8 i32 enum f32
-#   dim3 extent pitched ipc      structs by value; ipc is not recorded
+#   dim3 extent pitched location ipc    structs by value; ipc is not recorded
+#   launch                       pointer to a struct that holds the stream, which is recorded too
 """
 
 # Exported under C++ names only (hip_ext.h, the old launch macro, surfaces), so C cannot declare
@@ -55,8 +61,10 @@ CXX = [
     ("hipDestroySurfaceObject",
      "_Z23hipDestroySurfaceObjectP13__hip_surface", "error", "surfaceObject:handle"),
 ]
-# extern "C", but in a header that is C++ all the same.
+# extern "C", but in a header that is C++ all the same; or of an interface that came before the present one.
 HIP_EXT = [
+    ("hipChooseDeviceR0000", "error", "device:out32 prop:ptr"),
+    ("hipGetDevicePropertiesR0000", "error", "prop:ptr deviceId:i32"),
     ("hipExtLaunchKernel", "error",
      "function_address:ptr numBlocks:dim3 dimBlocks:dim3 args:ptr sharedMemBytes:size stream:stream "
      "startEvent:handle stopEvent:handle flags:i32"),
@@ -67,12 +75,15 @@ NOT_OUT = {
     None: {"kernelParams", "extra", "args", "optionsValues", "optionValues", "options", "nodes",
            "from", "to", "pDependencies", "pDependentNodes", "pRootNodes", "dependencies",
            "resources", "attributes", "data_sizes", "cuMask", "device_arr", "pHipDevices",
-           "pErrorNode", "hErrorNode_out"},
+           "pErrorNode", "hErrorNode_out", "jitOptions", "jitOptionsValues", "libraryOptions",
+           "libraryOptionValues", "dsts", "srcs", "sizes", "attrsIdxs"},
     "hipTexRefSetBorderColor": {"pBorderColor"},
     "hipTexRefGetBorderColor": {"pBorderColor"},
     "hipMemRangeGetAttributes": {"data"},
     "hipDrvPointerGetAttributes": {"data"},
     "hipMemExportToShareableHandle": {"shareableHandle"},
+    "hipDrvLaunchKernelEx": {"params"},
+    "hipLibraryEnumerateKernels": {"kernels"},
 }
 
 SCALARS = {
@@ -81,8 +92,11 @@ SCALARS = {
 }
 STRUCTS = {
     "dim3": "dim3", "hipExtent": "extent", "hipPitchedPtr": "pitched",
-    "hipIpcMemHandle_st": "ipc", "hipIpcEventHandle_st": "ipc",
+    "hipIpcMemHandle_st": "ipc", "hipIpcEventHandle_st": "ipc", "hipMemLocation": "location",
 }
+# Pointers to structs that hold the stream.
+LAUNCH_CONFIGS = {"hipLaunchConfig_t", "hipLaunchConfig_st", "HIP_LAUNCH_CONFIG",
+                  "HIP_LAUNCH_CONFIG_st"}
 RESULTS = {"hipError_t": "error", "int": "i32", "const char *": "text",
            "struct hipChannelFormatDesc": "channel"}
 
@@ -91,10 +105,10 @@ KINDS = {
     "ptr": ("void *", "p", "(uintptr_t){}"),
     "handle": ("void *", "h", "(uintptr_t){}"),
     "stream": ("void *", "h", "(uintptr_t){}"),
-    "text": ("const char *", "t", "hip_text({})"),
-    "out": ("uint64_t *", "o", "hip_out64(result, {})"),
-    "out32": ("uint32_t *", "o", "hip_out32(result, {})"),
-    "outf": ("uint32_t *", "f", "hip_out32(result, {})"),
+    "text": ("const char *", "t", "word_text({})"),
+    "out": ("uint64_t *", "o", "word_out64(result, {})"),
+    "out32": ("uint32_t *", "o", "word_out32(result, {})"),
+    "outf": ("uint32_t *", "f", "word_out32(result, {})"),
     "size": ("size_t ", "s", "{}"),
     "u64": ("uint64_t ", "u", "{}"),
     "u32": ("uint32_t ", "u", "{}"),
@@ -102,13 +116,17 @@ KINDS = {
     "u8": ("uint8_t ", "u", "{}"),
     "i32": ("int ", "i", "(uint64_t)(int64_t){}"),
     "enum": ("int ", "e", "(uint64_t)(int64_t){}"),
-    "f32": ("float ", "f", "hip_float({})"),
+    "f32": ("float ", "f", "word_float({})"),
     "dim3": ("struct hip_dim3 ", "d", None),
     "extent": ("struct hip_extent ", "s", None),
     "pitched": ("struct hip_pitched ", "s", None),
     "ipc": ("struct hip_ipc_handle ", None, None),
+    "comm": ("void *", "h", "(uintptr_t){}"),
+    "uid": ("struct rccl_unique_id ", None, None),
+    "location": ("struct hip_location ", None, None),
+    "launch": ("const struct hip_launch_config *", None, None),
 }
-# Structs by value: the words they become, as (suffix of the name, letter, member expression).
+# Structs: the words they become, as (suffix of the name or "=name", letter, member expression).
 PARTS = {
     "dim3": [("", "d", "{0}.x | (uint64_t){0}.y << 32"), (None, None, "{0}.z")],
     "extent": [(".width", "s", "{0}.width"), (".height", "s", "{0}.height"),
@@ -116,6 +134,11 @@ PARTS = {
     "pitched": [(".ptr", "p", "(uintptr_t){0}.ptr"), (".pitch", "s", "{0}.pitch"),
                 (".xsize", "s", "{0}.xsize"), (".ysize", "s", "{0}.ysize")],
     "ipc": [],
+    "uid": [],
+    "launch": [("", "p", "(uintptr_t){0}"),
+               ("=stream", "h", "(uintptr_t)hip_config_stream({0})")],
+    "location": [(".type", "e", "(uint64_t)(int64_t){0}.type"),
+                 (".id", "i", "(uint64_t)(int64_t){0}.id")],
 }
 
 
@@ -140,6 +163,8 @@ class Types:
 
     def pointee_kind(self, text):
         """Kind of a pointer to `text`."""
+        if re.sub(r"\bconst\b", "", text).strip() in LAUNCH_CONFIGS:
+            return "launch"
         if re.search(r"\bconst\b[^*]*$", text) and not text.rstrip().endswith("*"):
             return "text" if text.strip() == "const char" else "ptr"
         plain = self.plain(text)
@@ -280,10 +305,19 @@ def make_list(include, symbols, old_list=None):
         rows[name] + "\n" for name in sorted(rows))
 
 
+def part_name(name, suffix):
+    """Of one word of a parameter: the parameter's with a suffix, or its own; None = a word more."""
+    if suffix is None:
+        return None
+    return suffix[1:] if suffix.startswith("=") else name + suffix
+
+
 class Call:
     def __init__(self, line):
         self.row = line.strip()
-        self.since, self.last, self.result, name, *parameters = line.split()
+        fields = self.row.split()
+        self.since, self.last = fields[:2] if fields[0][0].isdigit() else (None, None)
+        self.result, name, *parameters = fields[2 if self.since else 0:]
         self.name, _, symbol = name.partition("=")
         self.symbol = symbol or self.name
         self.parameters = [p.split(":") for p in parameters]
@@ -293,20 +327,78 @@ class Call:
         out = []
         for name, kind in self.parameters:
             if kind in PARTS:
-                out += [(name + suffix if suffix is not None else None, letter,
-                         expression.format(name)) for suffix, letter, expression in PARTS[kind]]
+                out += [(part_name(name, suffix), letter, expression.format(name))
+                        for suffix, letter, expression in PARTS[kind]]
             else:
                 out.append((name, KINDS[kind][1], KINDS[kind][2].format(name)))
         return out
 
-    def text(self):
-        return " ".join([self.name] + [f"{n}:{k}" for n, k, _ in self.words() if n is not None])
+    def parameter(self, wanted):
+        return next((name for name, kind in self.parameters if kind == wanted), None)
 
-    def stream(self):
+
+class Hip:
+    """HIP's side of what the wrappers of an interface are made of."""
+    lower, upper, first_op = "hip", "HIP", 0
+    list_path = "src/vendor/hip_api.list"
+    absent = "HIP_NOT_SUPPORTED"
+
+    @staticmethod
+    def subject(call):
         """The stream that the tool may ask about: the others do not set hipGetLastError anew."""
-        if self.result != "error":
+        if call.result != "error":
             return "NULL"
-        return next((name for name, kind in self.parameters if kind == "stream"), "NULL")
+        if call.parameter("launch"):
+            return f"hip_config_stream({call.parameter('launch')})"
+        return call.parameter("stream") or "NULL"
+
+    @staticmethod
+    def words(call):
+        return call.words()
+
+    @staticmethod
+    def before(call):
+        """Before the call, what pointers point to is not there yet: hooks get the pointers."""
+        words = ", ".join(e if letter not in tuple("otf") or "word_float" in e else f"(uintptr_t){n}"
+                          for n, letter, e in call.words()) or "0"
+        return f"\tHIP_BEFORE(call, HIP_{call.name}, {words});\n"
+
+
+class Rccl:
+    """RCCL's: what works on data also tells the rank and the number of the operation."""
+    lower, upper, first_op = "rccl", "RCCL", 2048
+    list_path = "src/vendor/rccl_api.list"
+    absent = "RCCL_INTERNAL_ERROR"
+
+    @staticmethod
+    def is_operation(call):
+        return bool(call.parameter("comm") and call.parameter("stream"))
+
+    @staticmethod
+    def subject(call):
+        comm = call.parameter("comm") or "NULL"
+        return f"{comm}, {'true' if Rccl.is_operation(call) else 'false'}"
+
+    @staticmethod
+    def words(call):
+        words = call.words()
+        if Rccl.is_operation(call):
+            words += [("rank", "i", "(uint64_t)(int64_t)call.rank"), ("seq", "u", "call.sequence")]
+        return words
+
+    @staticmethod
+    def before(_):
+        return ""
+
+
+def read_order(path):
+    """The functions of a table's slots (scripts/gen-tables.py)."""
+    with open(path, encoding="utf-8") as lines:
+        return [line.split()[1] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def text_of(api, call):
+    return " ".join([call.name] + [f"{n}:{k}" for n, k, _ in api.words(call) if n is not None])
 
 
 def read_list(path):
@@ -314,25 +406,26 @@ def read_list(path):
         return [Call(line) for line in lines if line.strip() and not line.startswith("#")]
 
 
-def print_ops(calls):
-    print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list. */")
-    print("#ifndef DAGTAP_CAPTURE_HIP_OPS_H\n#define DAGTAP_CAPTURE_HIP_OPS_H\n")
-    print("enum hip_op {\n\tHIP_NONE,")
+def print_ops(api, calls):
+    guard = f"DAGTAP_CAPTURE_{api.upper}_OPS_H"
+    print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
+    print(f"#ifndef {guard}\n#define {guard}\n")
+    print(f"enum {api.lower}_op {{\n\t{api.upper}_NONE = {api.first_op},")
     for call in calls:
-        print(f"\tHIP_{call.name},")
-    print("\tHIP_OP_COUNT\n};\n")
+        print(f"\t{api.upper}_{call.name},")
+    print(f"\t{api.upper}_OP_COUNT\n}};\n")
     print("/* Where a call's argument is among the recorded words. */")
     for call in calls:
-        names = [n for n, _, _ in call.words()]
+        names = [n for n, _, _ in api.words(call)]
         for index, name in enumerate(names):
             if name is not None:
                 print(f"#define ARG_{call.name}_{name.replace('.', '_')} {index}")
     print("\n#endif")
 
 
-def print_wrapper(call):
+def print_wrapper(api, call, in_table):
     ctype, absent, result = {
-        "error": ("int ", "HIP_NOT_SUPPORTED", "result"),
+        "error": ("int ", api.absent, "result"),
         "i32": ("int ", "-1", "result"),
         "text": ("const char *", '""', "0"),
         "channel": ("struct hip_channel ", "(struct hip_channel){0}", "0"),
@@ -340,46 +433,79 @@ def print_wrapper(call):
     types = ", ".join(KINDS[kind][0].strip() for _, kind in call.parameters) or "void"
     params = ", ".join(KINDS[kind][0] + name for name, kind in call.parameters) or "void"
     names = ", ".join(name for name, _ in call.parameters)
-    # Before the call, what pointers point to is not there yet: hooks get the pointers themselves.
-    before = ", ".join(e if letter not in tuple("otf") or "hip_float" in e else f"(uintptr_t){n}"
-                       for n, letter, e in call.words()) or "0"
-    after = ", ".join(expression for _, _, expression in call.words()) or "0"
+    words = api.words(call)
+    after = ", ".join(expression for _, _, expression in words) or "0"
     symbol = f' __asm__("{call.symbol}")' if call.symbol != call.name else ""
+    at_door = f"unsigned int door{', ' + params if params != 'void' else ''}"
+    pass_on = f", {names}" if names else ""
+    op = f"{api.upper}_{call.name}"
     print(f"""\
-HIP_EXPORT {ctype}{call.name}({params}){symbol};
-HIP_EXPORT {ctype}{call.name}({params})
+static {ctype}at_{call.name}({at_door})
 {{
-	{ctype}(*next)({types}) = hip_next(HIP_{call.name});
-	struct hip_call call;
+	{ctype}(*next)({types}) = {api.lower}_next_at(door, {op});
+	struct {api.lower}_call call;
 
 	if (!next)
 		return {absent};
-	if (!hip_enter(&call, HIP_{call.name}, {call.stream()}))
+	if (!{api.lower}_enter(&call, {op}, door, {api.subject(call)}))
 		return next({names});
-	HIP_BEFORE(call, HIP_{call.name}, {before});
-	{ctype}result = next({names});
-	hip_leave(&call, {result}, {len(call.words())}, (const uint64_t[]){{{after}}});
+{api.before(call)}	{ctype}result = next({names});
+	{api.lower}_leave(&call, {result}, {len(words)}, (const uint64_t[]){{{after}}});
 	return result;
 }}
-""")
+CAPTURE_EXPORT {ctype}{call.name}({params}){symbol};
+CAPTURE_EXPORT {ctype}{call.name}({params})
+{{
+	return at_{call.name}(DOOR_SYMBOL{pass_on});
+}}""")
+    if symbol:
+        print(f"""\
+CAPTURE_EXPORT {ctype}plain_{call.name}({params}) __asm__("{call.name}");
+CAPTURE_EXPORT {ctype}plain_{call.name}({params})
+{{
+	return at_{call.name}(DOOR_SYMBOL{pass_on});
+}}""")
+    for table in range(TABLES if in_table else 0):
+        print(f"""\
+static {ctype}of_table_{table}_{call.name}({params})
+{{
+	return at_{call.name}(DOOR_TABLE + {table}{pass_on});
+}}""")
+    print()
 
 
-def print_wrappers(calls):
-    print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list. */")
-    print('#include "capture/hip/wrap.h"\n')
-    print("const struct hip_op_info hip_ops[HIP_OP_COUNT] = {")
+def print_slots(api, calls, order):
+    known = {call.name for call in calls}
+    print(f"static const struct table_slot slots[{len(order)}] = {{")
+    for place, name in enumerate(order):
+        if name in known:
+            wrappers = ", ".join(f"(void (*)(void))of_table_{t}_{name}" for t in range(TABLES))
+            number = f"{api.upper}_{name} - {api.upper}_NONE"
+            print(f"\t[{place}] = {{{number}, {{{wrappers}}}}},")
+    print(f"}};\nconst struct table_layout {api.lower}_table_layout = {{slots, {len(order)}}};")
+
+
+def print_wrappers(api, calls, order):
+    print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
+    print(f'#include "capture/export.h"\n#include "capture/{api.lower}/wrap.h"\n')
+    print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
+    print(f"const struct {api.lower}_op_info {api.lower}_ops[{api.upper}_OP_COUNT - "
+          f"{api.upper}_NONE] = {{")
     for call in calls:
-        print(f'\t[HIP_{call.name}] = {{"{call.symbol}", "{call.text()}"}},')
+        plain = f', "{call.name}"' if call.symbol != call.name else ""
+        print(f'\t[{api.upper}_{call.name} - {api.upper}_NONE] = {{"{call.symbol}", '
+              f'"{text_of(api, call)}"{plain}}},')
     print("};\n")
     for call in calls:
-        print_wrapper(call)
+        print_wrapper(api, call, call.name in order)
+    print_slots(api, calls, order)
 
 
 def print_texts(calls):
     print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list: by number, from 1. */")
     print("static const char *const hip_op_texts[] = {")
     for call in calls:
-        print(f'\t"{call.text()}",')
+        print(f'\t"{text_of(Hip, call)}",')
     print("};")
 
 
@@ -403,7 +529,8 @@ def check_exports(path, injected):
     text = subprocess.run(["nm", "-D", "--defined-only", injected], check=True,
                           capture_output=True, text=True).stdout
     symbols = set(re.findall(r" T (\S+)$", text, re.M))
-    absent = [call.symbol for call in read_list(path) if call.symbol not in symbols]
+    calls = read_list(path)
+    absent = sorted(({call.symbol for call in calls} | {call.name for call in calls}) - symbols)
     for symbol in absent:
         print(f"not exported: {symbol}", file=sys.stderr)
     return 1 if absent else 0
@@ -417,9 +544,14 @@ def main(argv):
     elif argv[:1] == ["exports"] and len(argv) == 3:
         return check_exports(argv[1], argv[2])
     elif argv[:1] == ["ops"] and len(argv) == 2:
-        print_ops(read_list(argv[1]))
-    elif argv[:1] == ["wrappers"] and len(argv) == 2:
-        print_wrappers(read_list(argv[1]))
+        print_ops(Hip, read_list(argv[1]))
+    elif argv[:1] == ["wrappers"] and len(argv) == 3:
+        print_wrappers(Hip, read_list(argv[1]), read_order(argv[2]))
+    elif argv[:1] == ["rccl-ops"] and len(argv) == 2:
+        print_ops(Rccl, read_list(argv[1]))
+    elif argv[:1] == ["rccl-wrappers"] and len(argv) == 2:
+        calls = read_list(argv[1])
+        print_wrappers(Rccl, calls, [call.name for call in calls])
     elif argv[:1] == ["texts"] and len(argv) == 2:
         print_texts(read_list(argv[1]))
     else:

@@ -120,7 +120,8 @@ enum dagtap_trace_scope_kind {
 	DAGTAP_TRACE_SCOPE_ROCTX,      /* the same */
 	DAGTAP_TRACE_SCOPE_RANGE,      /* not nested */
 	DAGTAP_TRACE_SCOPE_MARK,       /* an instant */
-	DAGTAP_TRACE_SCOPE_STEP	       /* nested; the step's number is an attribute */
+	DAGTAP_TRACE_SCOPE_STEP,       /* nested; the step's number is an attribute */
+	DAGTAP_TRACE_SCOPE_NVTX	       /* nested; domain, category and payload are attributes */
 };
 
 struct dagtap_trace_scope {

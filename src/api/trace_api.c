@@ -182,7 +182,9 @@ static void fill_scope(const struct trace *m, uint32_t index, struct dagtap_trac
 }
 GETTER(scope, scopes)
 
-_Static_assert((int)DAGTAP_TRACE_SCOPE_STEP == RECORD_SCOPE_STEP, "scope kinds");
+_Static_assert((int)DAGTAP_TRACE_SCOPE_STEP == RECORD_SCOPE_STEP &&
+		       (int)DAGTAP_TRACE_SCOPE_NVTX == RECORD_SCOPE_NVTX,
+	       "scope kinds");
 
 static void fill_attribute(const struct trace *m, uint32_t index,
 			   struct dagtap_trace_attribute *view)

@@ -5,6 +5,8 @@
 #include "base/inject.h"
 #include "capture/export.h"
 #include "capture/hip/hip.h"
+#include "capture/rccl/rccl.h"
+#include "capture/roctx.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 
@@ -79,6 +81,8 @@ __attribute__((constructor)) static void library_loaded(void)
 {
 	session_arm();
 	session_add_part(&hip_part);
+	session_add_part(&rccl_part);
+	session_add_part(&roctx_part);
 	if (session_state != SESSION_OFF)
 		attach_annotations();
 }

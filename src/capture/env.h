@@ -13,6 +13,8 @@
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
 	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
+	X(CUPTI, "DAGTAP_CUPTI", "",                                                               \
+	  "path of the libcupti.so to use; unset: the one that the process or the loader finds")   \
 	X(LOG, "DAGTAP_LOG", "", "file to which the library appends what it does; unset: no log")
 
 enum env_variable {

@@ -1,5 +1,8 @@
 #include "capture/frame.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "capture/scope.h"
 
 __thread struct frame *frame_top;
@@ -18,4 +21,25 @@ struct frame_context frame_take(void)
 		.ordinal = frame->activities++,
 		.tid = session_tid(),
 	};
+}
+
+void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words)
+{
+	uint64_t end_ns = session_now_ns();
+	const struct frame *outer = frame->outer;
+	struct writer *writer = session_writer();
+	size_t bytes = offsetof(struct record_api, args) + word_count * sizeof(*words);
+	struct record_api *api = writer_reserve(writer, RECORD_API, bytes);
+
+	if (!api)
+		return;
+	api->cid = frame->cid;
+	api->parent = outer && frame_is_recorded(outer) ? outer->cid : 0;
+	api->scope = frame->scope;
+	api->begin_ns = frame->begin_ns;
+	api->end_ns = end_ns;
+	api->result = result;
+	api->activities = frame->activities;
+	memcpy(api->args, words, word_count * sizeof(*words));
+	writer_commit(writer, api, RECORD_API, bytes, frame->op);
 }

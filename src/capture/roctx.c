@@ -1,14 +1,15 @@
-/* The C interface of AMD's libroctx64 (version 4.1: marks, nested ranges, ranges by id). Where a
- * real one is in the process every call goes on to it and its results are returned. */
-#include <dlfcn.h>
-#include <pthread.h>
+/* The C interface of AMD's roctx (libroctx64, version 4.1, and rocprofiler-sdk's: marks, nested ranges,
+ * ranges by id), by its symbols and by its dispatch table. Where a real one is in the process every call
+ * goes on to it and its results are returned. */
+#include "capture/roctx.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/export.h"
 #include "capture/scope.h"
+#include "capture/symbol.h"
 
-#define ROCTX_LIBRARY	    "libroctx64.so.4"
 #define ROCTX_VERSION_MAJOR 4
 #define ROCTX_VERSION_MINOR 1
 
@@ -20,112 +21,222 @@ int roctxRangePop(void);
 uint64_t roctxRangeStartA(const char *message);
 void roctxRangeStop(uint64_t id);
 
-/* X(result, name, parameters) */
-#define ROCTX_CALLS(X)                                                                             \
-	X(uint32_t, roctx_version_major, (void))                                                   \
-	X(uint32_t, roctx_version_minor, (void))                                                   \
-	X(void, roctxMarkA, (const char *))                                                        \
-	X(int, roctxRangePushA, (const char *))                                                    \
-	X(int, roctxRangePop, (void))                                                              \
-	X(uint64_t, roctxRangeStartA, (const char *))                                              \
-	X(void, roctxRangeStop, (uint64_t))
+enum roctx_op {
+	ROCTX_VERSION_MAJOR_OP,
+	ROCTX_VERSION_MINOR_OP,
+	ROCTX_MARK,
+	ROCTX_PUSH,
+	ROCTX_POP,
+	ROCTX_START,
+	ROCTX_STOP,
+	ROCTX_OP_COUNT
+};
 
-static struct {
-#define X(result, name, parameters) result(*name) parameters;
-	ROCTX_CALLS(X)
-#undef X
-} next;
-
-static pthread_once_t next_once = PTHREAD_ONCE_INIT;
+static void *_Atomic nexts[DOOR_COUNT][ROCTX_OP_COUNT];
 static __thread int own_level __attribute__((tls_model("initial-exec")));
 
-static void *find_next(void *library, const char *name, void *own)
-{
-	void *found = dlsym(RTLD_NEXT, name);
+/* The thread is in the wrapper of a symbol, and the slot may follow. */
+static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 
-	if ((!found || found == own) && library)
-		found = dlsym(library, name);
-	return found == own ? NULL : found;
+static void *next_at(unsigned int door, enum roctx_op op)
+{
+	static const char *const symbols[ROCTX_OP_COUNT] = {
+		"roctx_version_major", "roctx_version_minor", "roctxMarkA",    "roctxRangePushA",
+		"roctxRangePop",       "roctxRangeStartA",    "roctxRangeStop"};
+	static const char *const sonames[] = {"libroctx64.so.4", "librocprofiler-sdk-roctx.so.1",
+					      "librocprofiler-sdk-roctx.so.0", NULL};
+	static _Atomic bool is_absent[ROCTX_OP_COUNT];
+	void *next = atomic_load_explicit(&nexts[door][op], memory_order_relaxed);
+
+	if (next || door != DOOR_SYMBOL || is_absent[op])
+		return next;
+	next = symbol_next(symbols[op], sonames);
+	is_absent[op] = !next;
+	atomic_store_explicit(&nexts[door][op], next, memory_order_relaxed);
+	return next;
 }
 
-static void find_real_roctx(void)
+/* False: the call came by at the other door. */
+static bool enter(unsigned int door)
 {
-	void *library = dlopen(ROCTX_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	bool came_by = is_under_way;
 
-#define X(result, name, parameters)                                                                \
-	next.name = (result(*) parameters)find_next(library, #name, (void *)name);
-	ROCTX_CALLS(X)
-#undef X
-}
-
-static void init_next(void)
-{
-	pthread_once(&next_once, find_real_roctx);
+	is_under_way = door == DOOR_SYMBOL;
+	return door == DOOR_SYMBOL || !came_by;
 }
 
 CAPTURE_EXPORT uint32_t roctx_version_major(void)
 {
-	init_next();
-	return next.roctx_version_major ? next.roctx_version_major() : ROCTX_VERSION_MAJOR;
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MAJOR_OP);
+
+	return next ? next() : ROCTX_VERSION_MAJOR;
 }
 
 CAPTURE_EXPORT uint32_t roctx_version_minor(void)
 {
-	init_next();
-	return next.roctx_version_minor ? next.roctx_version_minor() : ROCTX_VERSION_MINOR;
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MINOR_OP);
+
+	return next ? next() : ROCTX_VERSION_MINOR;
 }
 
-CAPTURE_EXPORT void roctxMarkA(const char *message)
+static void mark_at(unsigned int door, const char *message)
 {
-	init_next();
-	scope_mark(message);
-	if (next.roctxMarkA)
-		next.roctxMarkA(message);
+	void (*next)(const char *) = next_at(door, ROCTX_MARK);
+
+	if (enter(door))
+		scope_mark(message);
+	if (next)
+		next(message);
+	is_under_way = false;
 }
 
 /* The level of the range that begins, from 0. */
-CAPTURE_EXPORT int roctxRangePushA(const char *message)
+static int push_at(unsigned int door, const char *message)
 {
-	init_next();
-	scope_push(RECORD_SCOPE_ROCTX, message);
-	if (next.roctxRangePushA)
-		return next.roctxRangePushA(message);
-	return own_level++;
+	int (*next)(const char *) = next_at(door, ROCTX_PUSH);
+	int level;
+
+	if (enter(door))
+		scope_push(RECORD_SCOPE_ROCTX, message);
+	level = next ? next(message) : own_level++;
+	is_under_way = false;
+	return level;
 }
 
 /* The level of the range that ends; -1 when there is none. */
-CAPTURE_EXPORT int roctxRangePop(void)
+static int pop_at(unsigned int door)
 {
-	init_next();
-	scope_pop(RECORD_SCOPE_ROCTX);
-	if (next.roctxRangePop)
-		return next.roctxRangePop();
-	return own_level > 0 ? --own_level : -1;
+	int (*next)(void) = next_at(door, ROCTX_POP);
+	int level = -1;
+
+	if (enter(door))
+		scope_pop(RECORD_SCOPE_ROCTX);
+	if (next)
+		level = next();
+	else if (own_level > 0)
+		level = --own_level;
+	is_under_way = false;
+	return level;
 }
 
 /* With a real roctx the program holds its ids, and the trace has them marked with the two top
  * bits, which no scope id of ours has. */
 #define FOREIGN_RANGE ((uint64_t)3 << 62)
 
-CAPTURE_EXPORT uint64_t roctxRangeStartA(const char *message)
+static uint64_t start_at(unsigned int door, const char *message)
 {
 	static _Atomic uint64_t last_unrecorded;
+	uint64_t (*next)(const char *) = next_at(door, ROCTX_START);
+	bool is_first = enter(door);
 	uint64_t id;
 
-	init_next();
-	if (next.roctxRangeStartA) {
-		id = next.roctxRangeStartA(message);
-		scope_range_start_as(id | FOREIGN_RANGE, message);
+	if (next) {
+		id = next(message);
+		is_under_way = false;
+		if (is_first)
+			scope_range_start_as(id | FOREIGN_RANGE, message);
 		return id;
 	}
+	is_under_way = false;
 	id = scope_range_start(message);
 	return id ? id : ++last_unrecorded;
 }
 
+static void stop_at(unsigned int door, uint64_t id)
+{
+	void (*next)(uint64_t) = next_at(door, ROCTX_STOP);
+
+	if (enter(door))
+		scope_range_stop(next ? id | FOREIGN_RANGE : id);
+	if (next)
+		next(id);
+	is_under_way = false;
+}
+
+CAPTURE_EXPORT void roctxMarkA(const char *message)
+{
+	mark_at(DOOR_SYMBOL, message);
+}
+
+CAPTURE_EXPORT int roctxRangePushA(const char *message)
+{
+	return push_at(DOOR_SYMBOL, message);
+}
+
+CAPTURE_EXPORT int roctxRangePop(void)
+{
+	return pop_at(DOOR_SYMBOL);
+}
+
+CAPTURE_EXPORT uint64_t roctxRangeStartA(const char *message)
+{
+	return start_at(DOOR_SYMBOL, message);
+}
+
 CAPTURE_EXPORT void roctxRangeStop(uint64_t id)
 {
-	init_next();
-	scope_range_stop(next.roctxRangeStop ? id | FOREIGN_RANGE : id);
-	if (next.roctxRangeStop)
-		next.roctxRangeStop(id);
+	stop_at(DOOR_SYMBOL, id);
 }
+
+#define OF_TABLE(table)                                                                            \
+	static void mark_of_table_##table(const char *message)                                     \
+	{                                                                                          \
+		mark_at(DOOR_TABLE + table, message);                                              \
+	}                                                                                          \
+	static int push_of_table_##table(const char *message)                                      \
+	{                                                                                          \
+		return push_at(DOOR_TABLE + table, message);                                       \
+	}                                                                                          \
+	static int pop_of_table_##table(void)                                                      \
+	{                                                                                          \
+		return pop_at(DOOR_TABLE + table);                                                 \
+	}                                                                                          \
+	static uint64_t start_of_table_##table(const char *message)                                \
+	{                                                                                          \
+		return start_at(DOOR_TABLE + table, message);                                      \
+	}                                                                                          \
+	static void stop_of_table_##table(uint64_t id)                                             \
+	{                                                                                          \
+		stop_at(DOOR_TABLE + table, id);                                                   \
+	}
+OF_TABLE(0)
+OF_TABLE(1)
+_Static_assert(DOOR_TABLES == 2, "one wrapper a table");
+
+#define SLOT(op, verb)                                                                             \
+	{                                                                                          \
+		op,                                                                                \
+		{                                                                                  \
+			(void (*)(void)) verb##_of_table_0, (void (*)(void))verb##_of_table_1      \
+		}                                                                                  \
+	}
+
+/* The table of marks and ranges, the first of the three that are handed over; the sixth function tells
+ * the thread's id. */
+static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PUSH, push),
+					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
+					   SLOT(ROCTX_STOP, stop)};
+
+static const struct table_layout layout = {slots, sizeof(slots) / sizeof(*slots)};
+
+/* Versions are rocprofiler-sdk's, which brings the library. */
+struct table_door roctx_table = {
+	.name = "roctx.table",
+	.major_first = 0,
+	.major_last = 1,
+	.layout = &layout,
+	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
+	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
+
+static void start(void)
+{
+	table_tell(&roctx_table);
+}
+
+static void child(void)
+{
+	table_reset(&roctx_table);
+}
+
+const struct session_part roctx_part = {.name = "roctx", .start = start, .child = child};

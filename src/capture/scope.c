@@ -17,9 +17,18 @@
 
 /* What is on a stack beside scopes: another thread's path. */
 enum {
-	PATH_ROOT = RECORD_SCOPE_STEP + 1, /* id 0; what is below is hidden until the path goes */
+	PATH_ROOT = RECORD_SCOPE_NVTX + 1, /* id 0; what is below is hidden until the path goes */
 	PATH_SCOPE,
 };
+
+/* A scope's kind on the stack: that of its record, and above it the NVTX domain that may end it. */
+#define KIND_BITS      8
+#define KIND_OF(scope) ((scope)->kind & ((1u << KIND_BITS) - 1))
+
+static uint32_t nvtx_kind(uint32_t domain)
+{
+	return domain << KIND_BITS | RECORD_SCOPE_NVTX;
+}
 
 struct scope {
 	uint64_t id;
@@ -27,7 +36,7 @@ struct scope {
 	uint32_t body_at; /* in the stack's bodies */
 	uint32_t body_bytes;
 	uint32_t text_bytes; /* of the body */
-	uint32_t kind;	     /* enum record_scope_kind, or PATH_ */
+	uint32_t kind;	     /* enum record_scope_kind and domain, or PATH_ */
 };
 
 /* Open scopes, and their bodies (text and attributes, as the record has them) one after the other in
@@ -150,10 +159,27 @@ static void put_scope(struct writer *w, enum record_scope_kind kind,
 }
 
 /* A scope that is on no stack. */
-static void put_loose(enum record_scope_kind kind, struct record_scope scope, const char *text)
+static void put_loose(enum record_scope_kind kind, struct record_scope scope, const char *text,
+		      const struct dagtap_attribute *attributes, size_t count)
 {
-	scope.text_bytes = writer_text_bytes(strlen(text));
-	put_scope(session_writer(), kind, &scope, text, scope.text_bytes);
+	struct writer *w = session_writer();
+	size_t text_bytes = writer_text_bytes(strlen(text)), body_bytes = text_bytes;
+	size_t attribute_bytes = attributes_bytes(attributes, count);
+	char *record;
+
+	if (attribute_bytes)
+		body_bytes = record_padded((uint32_t)text_bytes) + attribute_bytes;
+	record = writer_reserve(w, RECORD_SCOPE, sizeof(scope) + body_bytes);
+	if (!record)
+		return;
+	scope.text_bytes = text_bytes;
+	memcpy(record + sizeof(scope.header), (char *)&scope + sizeof(scope.header),
+	       sizeof(scope) - sizeof(scope.header));
+	memcpy(record + sizeof(scope), text, text_bytes);
+	if (attribute_bytes)
+		attributes_write(attributes, count,
+				 record + sizeof(scope) + body_bytes - attribute_bytes);
+	writer_commit(w, record, RECORD_SCOPE, sizeof(scope) + body_bytes, kind);
 }
 
 static void put_scope_end(struct writer *w, uint64_t id)
@@ -174,8 +200,8 @@ static void write_pending(struct scope_stack *stack, struct writer *w)
 			.text_bytes = scope->text_bytes,
 		};
 
-		if (scope->kind < PATH_ROOT)
-			put_scope(w, scope->kind, &record, stack->bodies + scope->body_at,
+		if (KIND_OF(scope) < PATH_ROOT)
+			put_scope(w, KIND_OF(scope), &record, stack->bodies + scope->body_at,
 				  scope->body_bytes);
 	}
 }
@@ -232,8 +258,7 @@ static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 }
 
 /* Once the body is complete. */
-static uint64_t open_scope(struct scope_stack *stack, struct scope *scope,
-			   enum record_scope_kind kind)
+static uint64_t open_scope(struct scope_stack *stack, struct scope *scope, uint32_t kind)
 {
 	struct writer *w;
 
@@ -247,7 +272,7 @@ static uint64_t open_scope(struct scope_stack *stack, struct scope *scope,
 	return scope->id;
 }
 
-static uint64_t push_on(struct scope_stack *stack, enum record_scope_kind kind, const char *text,
+static uint64_t push_on(struct scope_stack *stack, uint32_t kind, const char *text,
 			const struct dagtap_attribute *attributes, size_t count)
 {
 	uint32_t text_bytes = writer_text_bytes(text ? strlen(text) : 0);
@@ -281,6 +306,14 @@ uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
 uint64_t scope_push(enum record_scope_kind kind, const char *text)
 {
 	return scope_push_with(kind, text, NULL, 0);
+}
+
+uint64_t scope_push_nvtx(uint32_t domain, const char *text,
+			 const struct dagtap_attribute *attributes, size_t count)
+{
+	struct scope_stack *stack = will_record() ? own_stack() : NULL;
+
+	return stack ? push_on(stack, nvtx_kind(domain), text, attributes, count) : 0;
 }
 
 uint64_t scope_step_begin(const char *name, int64_t number)
@@ -332,7 +365,7 @@ static struct scope_stack *find_to_end(uint32_t kind, uint32_t *ret_index)
 	return *ret_index == UINT32_MAX ? NULL : stack;
 }
 
-void scope_pop(enum record_scope_kind kind)
+static void pop_kind(uint32_t kind)
 {
 	/* Before the stack is looked at, which a new writer may empty. */
 	struct writer *w = session_writer();
@@ -344,6 +377,16 @@ void scope_pop(enum record_scope_kind kind)
 	if (index < stack->written)
 		put_scope_end(w, stack->scopes[index].id);
 	remove_scopes(stack, index, 1);
+}
+
+void scope_pop(enum record_scope_kind kind)
+{
+	pop_kind(kind);
+}
+
+void scope_pop_nvtx(uint32_t domain)
+{
+	pop_kind(nvtx_kind(domain));
 }
 
 /* ---- paths ---- */
@@ -443,7 +486,7 @@ void scope_session_started(void)
 
 		put_loose(RECORD_SCOPE_RANGE,
 			  (struct record_scope){.id = range->id, .ns = range->ns},
-			  range->text ? range->text : "");
+			  range->text ? range->text : "", NULL, 0);
 		free(range->text);
 	}
 	early.count = 0;
@@ -455,18 +498,25 @@ static struct record_scope loose_scope(uint64_t id)
 	return (struct record_scope){.id = id, .parent = scope_current(), .ns = session_now_ns()};
 }
 
-void scope_range_start_as(uint64_t id, const char *text)
+/* One that waits for the session keeps its text alone. */
+static void start_range(uint64_t id, const char *text, const struct dagtap_attribute *attributes,
+			size_t count)
 {
-	if (!will_record())
-		return;
 	text = text ? text : "";
 	if (session_writer())
-		put_loose(RECORD_SCOPE_RANGE, loose_scope(id), text);
+		put_loose(RECORD_SCOPE_RANGE, loose_scope(id), text, attributes, count);
 	else
 		keep_early_range(id, text);
 }
 
-uint64_t scope_range_start(const char *text)
+void scope_range_start_as(uint64_t id, const char *text)
+{
+	if (will_record())
+		start_range(id, text, NULL, 0);
+}
+
+uint64_t scope_range_start_with(const char *text, const struct dagtap_attribute *attributes,
+				size_t count)
 {
 	struct scope_stack *stack = will_record() ? own_stack() : NULL;
 	uint64_t id;
@@ -474,8 +524,13 @@ uint64_t scope_range_start(const char *text)
 	if (!stack)
 		return 0;
 	id = next_id(stack);
-	scope_range_start_as(id, text);
+	start_range(id, text, attributes, count);
 	return id;
+}
+
+uint64_t scope_range_start(const char *text)
+{
+	return scope_range_start_with(text, NULL, 0);
 }
 
 void scope_range_stop(uint64_t id)
@@ -486,12 +541,18 @@ void scope_range_stop(uint64_t id)
 
 /* One that comes before the session started is not kept: there is no GPU work that it could be
  * beside. */
-void scope_mark(const char *text)
+void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count)
 {
 	struct scope_stack *stack = session_is_on() ? own_stack() : NULL;
 
 	if (stack)
-		put_loose(RECORD_SCOPE_MARK, loose_scope(next_id(stack)), text ? text : "");
+		put_loose(RECORD_SCOPE_MARK, loose_scope(next_id(stack)), text ? text : "",
+			  attributes, count);
+}
+
+void scope_mark(const char *text)
+{
+	scope_mark_with(text, NULL, 0);
 }
 
 /* ---- life of the thread and the process ---- */

@@ -43,6 +43,11 @@ uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count);
 uint64_t scope_step_begin(const char *name, int64_t number);
 
+/* The same through NVTX. Each domain has an order of its own: it ends its scopes alone. */
+uint64_t scope_push_nvtx(uint32_t domain, const char *text,
+			 const struct dagtap_attribute *attributes, size_t count);
+void scope_pop_nvtx(uint32_t domain);
+
 /* Ends the innermost scope of this kind, also when others were pushed above it. */
 void scope_pop(enum record_scope_kind kind);
 
@@ -52,9 +57,12 @@ void scope_attach(const uint64_t *ids, size_t count);
 void scope_detach(void);
 
 uint64_t scope_range_start(const char *text);
+uint64_t scope_range_start_with(const char *text, const struct dagtap_attribute *attributes,
+				size_t count);
 void scope_range_start_as(uint64_t id, const char *text); /* the id is somebody else's */
 void scope_range_stop(uint64_t id);
 void scope_mark(const char *text);
+void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count);
 
 /* For session.c. */
 uint64_t scope_number(void);   /* this thread's, 0 = none yet or shared pool */

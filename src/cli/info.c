@@ -69,6 +69,10 @@ static int print_machine(bool json)
 	X(calls)                                                                                   \
 	X(activities)                                                                              \
 	X(barriers)                                                                                \
+	X(event_records)                                                                           \
+	X(waits)                                                                                   \
+	X(memory_operations)                                                                       \
+	X(overheads)                                                                               \
 	X(graphs)                                                                                  \
 	X(nodes)                                                                                   \
 	X(execs)                                                                                   \
@@ -136,6 +140,26 @@ static void json_queues(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
+/* What the sources say of themselves; their counts are the ledger's (dagtap check). */
+static void json_sources(struct json *json, const struct trace *trace)
+{
+	json_key(json, "sources");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *row = &trace->sources[i];
+
+		if (!row->text)
+			continue;
+		json_row_begin(json);
+		json_put_u64(json, "pid", trace->processes[row->process].pid);
+		json_put_text(json, "name", trace_text(trace, row->name));
+		json_put_text(json, "state", trace_text(trace, row->state));
+		json_put_text(json, "text", trace_text(trace, row->text));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 static void print_contents_json(const struct trace *trace, const char *path)
 {
 	struct json json;
@@ -155,6 +179,7 @@ static void print_contents_json(const struct trace *trace, const char *path)
 	json_processes(&json, trace);
 	json_agents(&json, trace);
 	json_queues(&json, trace);
+	json_sources(&json, trace);
 	json_key(&json, "messages");
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < trace->messages_count; i++)
@@ -203,6 +228,18 @@ static void print_queue_modes(const struct trace *trace)
 	}
 }
 
+static void print_sources(const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *row = &trace->sources[i];
+
+		if (row->text)
+			printf("process %u %s: %s, %s\n", trace->processes[row->process].pid,
+			       trace_text(trace, row->name), trace_text(trace, row->state),
+			       trace_text(trace, row->text));
+	}
+}
+
 static void print_contents_text(const struct trace *trace)
 {
 	char text[HUMAN_CHARS];
@@ -220,7 +257,8 @@ static void print_contents_text(const struct trace *trace)
 	}
 	print_agents(trace);
 	print_queue_modes(trace);
-#define X(name) printf("%-10s %s\n", #name, human_count(trace->name##_count, text));
+	print_sources(trace);
+#define X(name) printf("%-17s %s\n", #name, human_count(trace->name##_count, text));
 	CONTENTS(X)
 #undef X
 	for (uint32_t i = 0; i < trace->messages_count; i++)

@@ -135,7 +135,33 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 	return 0;
 }
 
-int launch_use_tracer(const char *spool_folder, struct dagtap_error *error)
+/* A variable that holds one library. */
+static int set_door(const char *variable, const char *library, enum launch_backend backend,
+		    struct dagtap_error *error)
+{
+	const char *before = getenv(variable);
+
+	if (!before || !*before || !strcmp(before, library))
+		return setenv(variable, library, 1) < 0 ? -errno : 0;
+	if (backend == LAUNCH_CUDA)
+		return dagtap_error_set(error, -EBUSY,
+					"%s is set already (%s): unset it to trace CUDA", variable,
+					before);
+	fprintf(stderr, "dagtap: %s is set already (%s): it stays, and is not traced\n", variable,
+		before);
+	return 0;
+}
+
+static int set_cuda_doors(const char *library, enum launch_backend backend,
+			  struct dagtap_error *error)
+{
+	int result = set_door("CUDA_INJECTION64_PATH", library, backend, error);
+
+	return result < 0 ? result : set_door("NVTX_INJECTION64_PATH", library, backend, error);
+}
+
+int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
+		      struct dagtap_error *error)
 {
 	char *library = NULL;
 	int result = launch_find(INJECT_LIBRARY, &library, error);
@@ -143,9 +169,17 @@ int launch_use_tracer(const char *spool_folder, struct dagtap_error *error)
 	if (result < 0)
 		return result;
 	result = launch_append("LD_PRELOAD", library, ':');
-	if (result == 0)
+	if (result == 0 && backend != LAUNCH_CUDA)
 		result = launch_append("HSA_TOOLS_LIB", library, ' ');
+	/* Or the runtime leaves HSA_TOOLS_LIB alone once it has found a tool for its tables, ours or not. */
+	if (result == 0 && backend != LAUNCH_CUDA &&
+	    setenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1", 1) < 0)
+		result = -errno;
+	if (result == 0 && backend != LAUNCH_HSA)
+		result = set_cuda_doors(library, backend, error);
 	free(library);
+	if (result == -EBUSY)
+		return result;
 	if (result == 0 && setenv("DAGTAP_SPOOL", spool_folder, 1) < 0)
 		result = -errno;
 	if (result < 0)

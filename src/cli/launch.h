@@ -20,8 +20,14 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error);
 /* Prints the keys that a configuration may have on stdout, as the software GPU lists them. */
 int launch_print_softgpu_keys(struct dagtap_error *error);
 
-/* HSA_TOOLS_LIB, LD_PRELOAD and DAGTAP_SPOOL. */
-int launch_use_tracer(const char *spool_folder, struct dagtap_error *error);
+/* Which vendor's GPUs are traced. */
+enum launch_backend { LAUNCH_AUTO, LAUNCH_HSA, LAUNCH_CUDA };
+
+/* HSA_TOOLS_LIB, CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH, LD_PRELOAD and DAGTAP_SPOOL. CUDA and NVTX
+ * load one library each: where there is one already, -EBUSY for LAUNCH_CUDA, else it stays and a line
+ * on stderr says so. */
+int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
+		      struct dagtap_error *error);
 
 /* Runs ARGV in a child and waits. Signals sent to us go on to the child; those of the terminal
  * reach it anyway. 0 with the code that a shell would give (128 + N for a signal), or -errno when

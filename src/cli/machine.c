@@ -78,8 +78,18 @@ static bool probe_inject(char **ret_text)
 
 static bool probe_cuda(char **ret_text)
 {
-	*ret_text = strdup("this build has no CUDA source");
-	return false;
+	static const char *const drivers[] = {"libcuda.so.1", NULL};
+	static const char *const names[] = {"libcupti.so.13",
+					    "libcupti.so.12",
+					    "libcupti.so",
+					    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+					    "/usr/local/cuda/lib64/libcupti.so",
+					    NULL};
+
+	if (!find_library(drivers, ret_text))
+		return false;
+	free(*ret_text);
+	return find_library(names, ret_text);
 }
 
 static const struct {
@@ -91,7 +101,7 @@ static const struct {
 	{"hip", "API calls, graphs, streams", probe_hip},
 	{"hsa", "dispatches and copies of AMD GPUs", probe_hsa},
 	{"softgpu", "an AMD GPU in software (--softgpu)", probe_softgpu},
-	{"cuda", "NVIDIA GPUs", probe_cuda},
+	{"cuda", "NVIDIA GPUs, through CUPTI", probe_cuda},
 };
 
 void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT])

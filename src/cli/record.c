@@ -25,6 +25,7 @@ struct record_options {
 	const char *softgpu; /* NULL = not asked for */
 	const char *ring;
 	const char *hsa_mode;
+	enum launch_backend backend;
 	bool force;
 	bool keep_spool;
 	bool quiet;
@@ -53,12 +54,18 @@ static const struct option long_options[] = {
 	{0},
 };
 
-static int check_backend(const struct cli_command *self, const char *name)
+static int take_backend(const struct cli_command *self, const char *name,
+			enum launch_backend *ret_backend)
 {
-	if (!strcmp(name, "auto") || !strcmp(name, "hsa"))
-		return CLI_OK;
-	if (!strcmp(name, "cuda"))
-		return cli_fail("this build has no CUDA source");
+	static const char *const names[] = {
+		[LAUNCH_AUTO] = "auto", [LAUNCH_HSA] = "hsa", [LAUNCH_CUDA] = "cuda"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i])) {
+			*ret_backend = (enum launch_backend)i;
+			return CLI_OK;
+		}
+	}
 	return cli_usage(self, "no backend \"%s\"", name);
 }
 
@@ -91,7 +98,7 @@ static int take_option(const struct cli_command *self, int option, struct record
 		options->softgpu = optarg ? optarg : "";
 		return CLI_OK;
 	case OPTION_BACKEND:
-		return check_backend(self, optarg);
+		return take_backend(self, optarg, &options->backend);
 	case OPTION_RING:
 		options->ring = optarg;
 		return CLI_OK;
@@ -221,7 +228,7 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	struct dagtap_error error;
 	int result = 0;
 
-	if (launch_use_tracer(folder, &error) < 0)
+	if (launch_use_tracer(folder, options->backend, &error) < 0)
 		return cli_fail_error(&error);
 	if (options->softgpu)
 		result = launch_use_softgpu(options->softgpu, &error);

@@ -32,6 +32,7 @@ enum annotation {
 	X(HIP, "hip")                                                                              \
 	X(HSA, "hsa")                                                                              \
 	X(CUDA, "cuda")                                                                            \
+	X(RCCL, "rccl")                                                                            \
 	X(SCOPE, "scope")
 
 enum category {
@@ -40,6 +41,8 @@ enum category {
 	CATEGORIES(X)
 #undef X
 };
+_Static_assert(CATEGORY_HIP == (int)RECORD_DOMAIN_HIP && CATEGORY_RCCL == (int)RECORD_DOMAIN_RCCL,
+	       "a call's category is its domain");
 
 struct cpu {
 	struct sequence *sequence;

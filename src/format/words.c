@@ -88,6 +88,7 @@ const char *words_scope_kind(enum record_scope_kind kind)
 		[RECORD_SCOPE_RANGE] = "range",
 		[RECORD_SCOPE_MARK] = "mark",
 		[RECORD_SCOPE_STEP] = "step",
+		[RECORD_SCOPE_NVTX] = "nvtx",
 	};
 
 	return PICK(names, kind);

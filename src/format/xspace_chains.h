@@ -14,7 +14,8 @@
 /* A stack's scopes but steps, which are marks in time and say nothing about work. */
 static inline bool xspace_scope_annotates(const struct trace_scope *scope)
 {
-	return scope->kind == RECORD_SCOPE_DAGTAP || scope->kind == RECORD_SCOPE_ROCTX;
+	return scope->kind == RECORD_SCOPE_DAGTAP || scope->kind == RECORD_SCOPE_ROCTX ||
+	       scope->kind == RECORD_SCOPE_NVTX;
 }
 
 /* Has a parent in the scope tree. XProf takes the root's id for a module's run: were a step the

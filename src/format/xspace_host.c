@@ -188,7 +188,8 @@ static void put_foreign_call(struct host *host, uint32_t row)
 /* Kinds that a length or a stat of theirs does not tell. */
 static bool is_said(enum record_scope_kind kind)
 {
-	return kind == RECORD_SCOPE_ROCTX || kind == RECORD_SCOPE_RANGE;
+	return kind == RECORD_SCOPE_ROCTX || kind == RECORD_SCOPE_RANGE ||
+	       kind == RECORD_SCOPE_NVTX;
 }
 
 static void put_foreign_scope(struct host *host, uint32_t row)

@@ -180,10 +180,9 @@ static enum record_scope_kind scope_kind(const struct xread_load *load, const st
 		const char *text;
 		enum record_scope_kind kind;
 	} words[] = {
-		{"roctx", RECORD_SCOPE_ROCTX},
-		{"range", RECORD_SCOPE_RANGE},
-		{"mark", RECORD_SCOPE_MARK},
-		{"step", RECORD_SCOPE_STEP},
+		{"roctx", RECORD_SCOPE_ROCTX}, {"range", RECORD_SCOPE_RANGE},
+		{"mark", RECORD_SCOPE_MARK},   {"step", RECORD_SCOPE_STEP},
+		{"nvtx", RECORD_SCOPE_NVTX},
 	};
 	const struct xread_event *event = &host->event;
 	const char *text = xread_string(load, xread_text_of(event, XSPACE_STAT_SCOPE_KIND));

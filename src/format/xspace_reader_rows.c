@@ -221,6 +221,8 @@ uint32_t xread_line_process(const struct xread_load *load, const struct xread_li
 
 static enum record_domain domain_of(const char *name)
 {
+	if (!strncmp(name, "nccl", 4) || !strncmp(name, "mscclRun", 8))
+		return RECORD_DOMAIN_RCCL;
 	return strncmp(name, "hip", 3) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP;
 }
 

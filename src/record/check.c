@@ -51,6 +51,14 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	FIELD(SOURCE, record_source, text_bytes),
 	TAGGED(NOTE, record_note),
 	SHAPE(END, record_end),
+	SHAPE(CUDA_KERNEL, record_cuda_kernel),
+	SHAPE(CUDA_COPY, record_cuda_copy),
+	SHAPE(CUDA_SYNC, record_cuda_sync),
+	SHAPE(CUDA_EVENT, record_cuda_event),
+	SHAPE(CUDA_MEMORY, record_cuda_memory),
+	SHAPE(CUDA_OVERHEAD, record_cuda_overhead),
+	SHAPE(CUDA_GRAPH, record_cuda_graph),
+	SHAPE(CUDA_INNER, record_cuda_inner),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

@@ -23,7 +23,7 @@ struct found_chunk {
 	uint32_t sequence;
 	uint32_t end; /* one past the last sound record, in the chunk; 0 = not to be trusted */
 	uint32_t state;
-	uint32_t types; /* 1 << record type each */
+	uint64_t types; /* 1 << record type each */
 };
 
 /* What was found of one writer, to be held against its lane. */
@@ -225,7 +225,7 @@ static void check_records(struct spool_reader *r, struct found_chunk *found)
 		}
 		count_record(r, found->writer, header, 1);
 		if (header->type < RECORD_TYPE_COUNT)
-			found->types |= 1u << header->type;
+			found->types |= 1ull << header->type;
 		found->end += header->words * 8u;
 	}
 }

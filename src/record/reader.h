@@ -18,7 +18,7 @@
  *	spool_reader_close(reader);
  *
  * Threading: a reader does not change after it was opened; several threads may have cursors.
- * Cost: opening reads the whole file once; memory is 40 bytes a chunk. Pages of a mapped file are
+ * Cost: opening reads the whole file once; memory is 48 bytes a chunk. Pages of a mapped file are
  * given back behind the opening and behind spool_reader_next_chunk, so that a file of any size takes a
  * few MB of resident memory. */
 #ifndef DAGTAP_RECORD_READER_H
@@ -150,7 +150,7 @@ uint32_t spool_reader_chunk_in_file(const struct spool_reader *reader, uint32_t 
  * program does not know are among them. */
 struct spool_stretch {
 	uint32_t writer;
-	uint32_t types; /* that are in it: 1 << record type each, of those that are known */
+	uint64_t types; /* that are in it: 1 << record type each, of those that are known */
 	const void *records;
 	size_t bytes; /* 0: nothing in it can be trusted */
 };

@@ -52,7 +52,15 @@ struct record_header {
 	X(WITNESS, META)                                                                           \
 	X(SOURCE, META)                                                                            \
 	X(NOTE, META)                                                                              \
-	X(END, META)
+	X(END, META)                                                                               \
+	X(CUDA_KERNEL, DISPATCH)                                                                   \
+	X(CUDA_COPY, COPY)                                                                         \
+	X(CUDA_SYNC, BARRIER)                                                                      \
+	X(CUDA_EVENT, BARRIER)                                                                     \
+	X(CUDA_MEMORY, BARRIER)                                                                    \
+	X(CUDA_OVERHEAD, BARRIER)                                                                  \
+	X(CUDA_GRAPH, GRAPH)                                                                       \
+	X(CUDA_INNER, GRAPH)
 
 enum record_type {
 	RECORD_NONE,
@@ -309,7 +317,13 @@ enum record_scope_kind {
 	RECORD_SCOPE_RANGE,	 /* roctxRangeStart: no nesting, may end on another thread */
 	RECORD_SCOPE_MARK,	 /* an instant */
 	RECORD_SCOPE_STEP,	 /* nested like the first two; which one: RECORD_STEP_KEY */
+	RECORD_SCOPE_NVTX,	 /* nested; domain, category and payload are attributes */
 };
+
+/* Attributes of what came through NVTX: the domain's name, unless it is the default one. */
+#define RECORD_NVTX_DOMAIN_KEY	 "domain"
+#define RECORD_NVTX_CATEGORY_KEY "category"
+#define RECORD_NVTX_PAYLOAD_KEY	 "payload"
 
 /* The attribute of a step that holds its number, an int64. */
 #define RECORD_STEP_KEY "step_num"
@@ -425,10 +439,13 @@ struct record_graph_exec_gone {
 	uint64_t ns;
 };
 
+/* Launches that nobody counted are numbered in the order of their cids. */
+#define RECORD_REPLAY_UNCOUNTED UINT64_MAX
+
 struct record_graph_launch {
 	struct record_header header;
 	uint64_t exec_id;
-	uint64_t replay; /* from 0, per exec */
+	uint64_t replay; /* from 0, per exec, or RECORD_REPLAY_UNCOUNTED */
 	uint64_t cid;
 	uint64_t stream;
 };
@@ -480,6 +497,167 @@ struct record_note {
 struct record_end {
 	struct record_header header;
 	uint64_t ns;
+};
+
+/* ---- NVIDIA GPUs, through CUPTI ----
+ *
+ * Ids of devices, contexts, streams, events, graphs and nodes are CUPTI's. Times are ns of CUPTI's
+ * clock, which has anchors of its own; start = end = 0: not timed. A cid is CUPTI's correlation id,
+ * widened to 64 bits. Calls have ops from RECORD_CUDA_OP_FIRST on. */
+
+#define RECORD_CUDA_AGENT_FIRST 256 /* index and handle of device 0's AGENT record */
+#define RECORD_CUDA_CLOCK	255 /* what anchors of CUPTI's clock have for an agent index */
+
+/* Ops: the number of a function in CUPTI's lists and where the list begins. */
+#define RECORD_CUDA_OP_FIRST   4096
+#define RECORD_CUDA_OP_DRIVER  RECORD_CUDA_OP_FIRST
+#define RECORD_CUDA_OP_RUNTIME 6144
+#define RECORD_CUDA_OP_END     8192
+
+struct record_cuda_kernel {
+	struct record_header header; /* tag: kernel id (KERNEL), 0 = it came without a name */
+	uint64_t cid;
+	uint64_t start;
+	uint64_t end;
+	uint64_t node;	/* of a graph, 0 = none */
+	uint32_t graph; /* executable graph, 0 = none */
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t grid[3]; /* blocks */
+	uint32_t static_bytes;
+	uint32_t dynamic_bytes;
+	uint32_t local_bytes; /* a thread */
+	uint16_t block[3];
+	uint16_t registers; /* a thread */
+	uint16_t cluster[3];
+	uint16_t reserved;
+};
+
+enum record_cuda_copy_type {
+	RECORD_CUDA_COPY_MEMCPY = 1,
+	RECORD_CUDA_COPY_PEER,
+	RECORD_CUDA_COPY_MEMSET
+};
+
+struct record_cuda_copy {
+	struct record_header header; /* tag: enum record_cuda_copy_type */
+	uint64_t cid;
+	uint64_t start;
+	uint64_t end;
+	uint64_t node;
+	uint32_t graph;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint64_t bytes;
+	uint32_t src_device; /* PEER */
+	uint32_t dst_device; /* PEER */
+	uint32_t value;	     /* MEMSET */
+	uint8_t direction;   /* CUPTI's copyKind; not of MEMSET */
+	uint8_t src_memory;  /* CUPTI's memory kinds */
+	uint8_t dst_memory;
+	uint8_t flags; /* 1: asynchronous */
+};
+
+/* X(name, text), numbered from 1 as CUPTI does. */
+#define RECORD_CUDA_SYNCS(X)                                                                       \
+	X(EVENT, "event synchronize")                                                              \
+	X(STREAM_WAIT, "stream wait event")                                                        \
+	X(STREAM, "stream synchronize")                                                            \
+	X(CONTEXT, "context synchronize")
+
+enum record_cuda_sync_type {
+	RECORD_CUDA_SYNC_UNKNOWN,
+#define X(name, text) RECORD_CUDA_SYNC_##name,
+	RECORD_CUDA_SYNCS(X)
+#undef X
+		RECORD_CUDA_SYNC_TYPE_COUNT
+};
+
+#define RECORD_CUDA_NONE UINT32_MAX /* no stream, no event */
+
+struct record_cuda_sync {
+	struct record_header header; /* tag: enum record_cuda_sync_type */
+	uint64_t cid;
+	uint64_t start;
+	uint64_t end;
+	uint64_t order; /* of the CUDA_EVENT that is waited for; 0 = not known */
+	uint32_t context;
+	uint32_t stream;
+	uint32_t event;
+	int32_t result;
+};
+
+/* An event was recorded. */
+struct record_cuda_event {
+	struct record_header header; /* tag: event */
+	uint64_t cid;
+	uint64_t time;	/* on the device, 0 = not known */
+	uint64_t order; /* ascends by record; 0 = not known */
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t reserved;
+};
+
+enum record_cuda_memory_type { RECORD_CUDA_MEMORY_ALLOCATE = 1, RECORD_CUDA_MEMORY_RELEASE };
+
+struct record_cuda_memory {
+	struct record_header header; /* tag: enum record_cuda_memory_type */
+	uint64_t cid;
+	uint64_t time;
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t memory; /* CUPTI's memory kind */
+};
+
+/* What CUPTI and the driver themselves cost. */
+struct record_cuda_overhead {
+	struct record_header header; /* tag: CUPTI's overhead kind */
+	uint64_t cid;
+	uint64_t start;
+	uint64_t end;
+	uint32_t tid; /* 0 = no thread's */
+	uint32_t reserved;
+};
+
+enum record_cuda_graph_step {
+	RECORD_CUDA_GRAPH_CREATED = 1,
+	RECORD_CUDA_GRAPH_CLONED, /* graph from other_graph */
+	RECORD_CUDA_GRAPH_GONE,
+	RECORD_CUDA_NODE_CREATED,
+	RECORD_CUDA_NODE_CLONED, /* node from other_node */
+	RECORD_CUDA_NODE_GONE,
+	RECORD_CUDA_EDGE_CREATED, /* from other_node to node */
+	RECORD_CUDA_EDGE_GONE,
+	RECORD_CUDA_EXEC_CREATED, /* exec from graph */
+	RECORD_CUDA_EXEC_GONE,
+	RECORD_CUDA_NODE_UPDATED, /* of the exec */
+};
+
+/* A step in the life of a graph, on the thread that made it. */
+struct record_cuda_graph {
+	struct record_header header; /* tag: enum record_cuda_graph_step */
+	uint64_t cid;
+	uint64_t scope;
+	uint64_t ns;
+	uint64_t node;
+	uint64_t other_node;
+	uint32_t graph;
+	uint32_t other_graph;
+	uint32_t exec;
+	uint32_t type; /* enum record_node_type */
+};
+
+/* A call inside another one, of which there is no row: what names it means the outer one. */
+struct record_cuda_inner {
+	struct record_header header;
+	uint64_t cid;
+	uint64_t outer;
 };
 
 #endif

@@ -8,7 +8,7 @@
 #include "trace/table.h"
 
 #define UNKNOWN_OP  UINT32_MAX
-#define OPS_INDEXED 4096
+#define OPS_INDEXED RECORD_CUDA_OP_END
 
 /* What is to be known of an op to fill a call. */
 struct call_api {
@@ -225,11 +225,14 @@ static int read_calls(struct call_fill *fill)
 
 	origin_walk_init(&walk, load->origin,
 			 ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
-				 ORIGIN_TYPE(RECORD_COPY));
+				 ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
+				 ORIGIN_TYPE(RECORD_CUDA_COPY));
 	while (result == 0 && (header = origin_walk_next(&walk))) {
 		const void *at = header;
 		const struct record_dispatch *dispatch = at;
 		const struct record_copy *copy = at;
+		const struct record_cuda_kernel *cuda_kernel = at;
+		const struct record_cuda_copy *cuda_copy = at;
 
 		fill->count += header->type == RECORD_API;
 		if (header->type == RECORD_API)
@@ -238,6 +241,10 @@ static int read_calls(struct call_fill *fill)
 			count_activity(fill, dispatch->cid);
 		else if (header->type == RECORD_COPY)
 			count_activity(fill, copy->cid);
+		else if (header->type == RECORD_CUDA_KERNEL)
+			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_kernel->cid));
+		else if (header->type == RECORD_CUDA_COPY)
+			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_copy->cid));
 	}
 	if (result == 0 && fill->count != load->type_counts[RECORD_API])
 		return -ESTALE;

@@ -179,6 +179,9 @@ static void mark_unfinished(const struct completing *completing)
 		}
 		if (completing->is_done[i / 64] & 1ull << i % 64)
 			continue;
+		/* CUPTI's come finished. */
+		if (row->start_ns || row->end_ns)
+			continue;
 		if (row->untimed == RECORD_UNTIMED_NO)
 			row->untimed =
 				is_cut ? RECORD_UNTIMED_TRUNCATED : RECORD_UNTIMED_RECORD_LOST;

@@ -52,6 +52,10 @@ void trace_close(struct trace *trace)
 	free(trace->execs);
 	free(trace->launches);
 	free(trace->barriers);
+	free(trace->event_records);
+	free(trace->waits);
+	free(trace->memory_operations);
+	free(trace->overheads);
 	free(trace->sources);
 	free(trace->drops);
 	free(trace->messages);

@@ -24,6 +24,8 @@ static uint64_t moment_of(const struct record_header *header)
 		return ((const struct record_scope *)at)->ns;
 	case RECORD_ANCHOR:
 		return ((const struct record_anchor *)at)->host_ns;
+	case RECORD_CUDA_GRAPH:
+		return ((const struct record_cuda_graph *)at)->ns;
 	default:
 		return 0;
 	}
@@ -37,6 +39,8 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 	const struct record_barrier *barrier;
 	const void *at = header;
 
+	if (cuda_learn(&load->cuda, header) < 0)
+		return -ENOMEM;
 	switch (header->type) {
 	case RECORD_API:
 		return idset_add(&load->cids, ((const struct record_api *)at)->cid);
@@ -52,6 +56,8 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 		return idset_add(&load->copies.ids, ((const struct record_copy *)at)->copy_id);
 	case RECORD_DISPATCH_DONE:
 	case RECORD_COPY_DONE:
+	case RECORD_CUDA_KERNEL:
+	case RECORD_CUDA_COPY:
 		return 0;
 	case RECORD_SCOPE:
 		if (idset_add(&load->scope_ids, ((const struct record_scope *)at)->id) < 0)
@@ -72,7 +78,7 @@ static int finish_sets(struct process_load *load)
 {
 	if (idset_finish(&load->cids) < 0 || idset_finish(&load->scope_ids) < 0 ||
 	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->barrier_ids) < 0 ||
-	    idset_finish(&load->copies.ids) < 0)
+	    idset_finish(&load->copies.ids) < 0 || cuda_finish_sets(&load->cuda) < 0)
 		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
 		if (load->type_counts[type] >= TRACE_NONE)
@@ -191,8 +197,9 @@ static struct process_first first_rows(const struct trace *trace)
 }
 
 static int (*const stages[])(struct process_load *) = {
-	tell_notes,	  catalog_load, scopes_load, clocks_load, calls_load,  submissions_load,
-	completions_load, join_load,	graphs_load, naming_load, ledger_load,
+	tell_notes,	  catalog_load,	    scopes_load,      clocks_load,	cuda_load,
+	streams_load,	  calls_load,	    submissions_load, completions_load, join_load,
+	cuda_events_load, cuda_graphs_load, graphs_load,      naming_load,	ledger_load,
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))

@@ -139,23 +139,36 @@ static int describe_copy(struct process_load *load, const struct trace_call *cal
 	return row->op == TRACE_NONE ? -ENOMEM : 0;
 }
 
-static int describe_activities(struct process_load *load, const struct trace_call *call)
+/* CUPTI says where it ran, but neither its place in the call nor when it was submitted. */
+static void place_cuda(const struct trace_call *call, uint32_t ordinal, struct trace_activity *row)
+{
+	row->ordinal = ordinal;
+	row->submit_ns = call->begin_ns;
+}
+
+static int describe_activities(struct process_load *load, struct trace_call *call)
 {
 	struct trace *trace = load->trace;
 	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
+	bool is_cuda = trace->apis[call->api].domain == RECORD_DOMAIN_CUDA;
 
+	if (is_cuda)
+		call->stream = trace->activities[call->activity_first].stream;
 	for (uint32_t i = 0; i < call->activity_count; i++) {
 		struct trace_activity *row = &trace->activities[call->activity_first + i];
 
-		row->stream = stream;
+		if (is_cuda)
+			place_cuda(call, i, row);
+		else
+			row->stream = stream;
 		row->thread = call->thread;
 		if (row->scope == TRACE_NONE)
 			row->scope = call->scope;
 		if (trace_op_of(trace, row)->kind != TRACE_KERNEL &&
 		    describe_copy(load, call, row) < 0)
 			return -ENOMEM;
-		if (stream != TRACE_NONE && trace->streams[stream].agent == TRACE_NONE)
-			trace->streams[stream].agent = row->agent;
+		if (row->stream != TRACE_NONE && trace->streams[row->stream].agent == TRACE_NONE)
+			trace->streams[row->stream].agent = row->agent;
 	}
 	return 0;
 }

@@ -230,6 +230,10 @@ static int count_barriers(struct ledger *ledger)
 
 static bool has_activity_drops(const struct ledger *ledger)
 {
+	uint64_t dropped = 0;
+
+	if (find_witness(ledger, "cuda", "dropped", &dropped) && dropped)
+		return true;
 	return class_drops(ledger, RECORD_CLASS_DISPATCH) ||
 	       class_drops(ledger, RECORD_CLASS_COPY) ||
 	       class_drops(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
@@ -289,15 +293,17 @@ static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain do
 	return count;
 }
 
-/* HIP's calls and RCCL's are one class of records: what was dropped of it stands in HIP's line. */
-static void add_rccl(struct ledger *ledger, struct trace_source *hip, uint64_t expected)
+/* The calls of HIP or CUDA and RCCL's are one class of records: what was dropped of it stands in the
+ * former's line. */
+static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t expected)
 {
 	uint64_t received = count_rows_of(ledger, RECORD_DOMAIN_RCCL);
 	uint64_t judged = ledger->witnesses_are_late ? received : expected;
 	struct trace_source *source;
 
-	hip->expected -= judged < hip->expected ? judged : hip->expected;
-	hip->received -= received < hip->received ? received : hip->received;
+	other->expected -= judged < other->expected ? judged : other->expected;
+	other->received -= received < other->received ? received : other->received;
+	other->joined -= received < other->joined ? received : other->joined;
 	source = add_source(ledger, "rccl");
 	if (!source)
 		return;
@@ -308,17 +314,18 @@ static void add_rccl(struct ledger *ledger, struct trace_source *hip, uint64_t e
 		source->unexplained = difference(judged, received);
 }
 
-static void add_calls(struct ledger *ledger)
+/* INTERFACE: "hip" or "cuda". */
+static void add_calls(struct ledger *ledger, const char *name, const char *interface)
 {
 	struct trace_source *source;
-	uint64_t hip_calls = 0, rccl_calls = 0;
-	bool is_counted = count_calls(ledger, "hip", &hip_calls);
+	uint64_t calls = 0, rccl_calls = 0;
+	bool is_counted = count_calls(ledger, interface, &calls);
 	bool has_rccl = count_calls(ledger, "rccl", &rccl_calls);
 
 	if (!is_counted && !has_rccl && !ledger->load->counts.attempted[RECORD_CLASS_API])
 		return;
-	source = add_class_line(ledger, "hip", RECORD_CLASS_API,
-				is_counted || has_rccl ? "wrappers" : NULL, hip_calls + rccl_calls);
+	source = add_class_line(ledger, name, RECORD_CLASS_API,
+				is_counted || has_rccl ? "wrappers" : NULL, calls + rccl_calls);
 	if (!source)
 		return;
 	explain_open_calls(ledger, source);
@@ -560,6 +567,16 @@ static void explain_unseen(struct ledger *ledger, struct trace_source *source, u
 	source->unexplained = difference(source->expected, source->received + unseen);
 }
 
+/* CUPTI still had the activities of launches whose calls had returned when the process was killed. */
+static void explain_undelivered(struct ledger *ledger, struct trace_source *source)
+{
+	if (source->received > source->expected)
+		return;
+	add_drop(ledger, source, "not delivered when the recording was cut off",
+		 source->expected - source->received);
+	source->unexplained = 0;
+}
+
 /* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
  * graph is not known in full, are not held against it. */
 static void add_graphs(struct ledger *ledger)
@@ -594,7 +611,9 @@ static void add_graphs(struct ledger *ledger)
 		count_launch(load, launch, source);
 	}
 	source->received = source->joined + source->orphan_activities;
-	if (!has_activity_drops(ledger))
+	if (ledger->truncated && cuda_is_there(&load->cuda))
+		explain_undelivered(ledger, source);
+	else if (!has_activity_drops(ledger))
 		explain_unseen(ledger, source, unseen);
 	if (untold)
 		source->text =
@@ -631,11 +650,56 @@ static void add_states(struct ledger *ledger, uint32_t first)
 	}
 }
 
-static void add_all(struct ledger *ledger)
+/* What CUPTI gave and what it says it dropped, against the rows. */
+static void add_cuda_activities(struct ledger *ledger)
 {
-	uint32_t first = ledger->load->trace->sources_count;
+	static const enum record_type types[] = {RECORD_CUDA_KERNEL, RECORD_CUDA_COPY,
+						 RECORD_CUDA_SYNC,   RECORD_CUDA_EVENT,
+						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
+	static const enum record_class classes[] = {RECORD_CLASS_DISPATCH, RECORD_CLASS_COPY,
+						    RECORD_CLASS_BARRIER};
+	const struct process_load *load = ledger->load;
+	const struct totals *totals = &ledger->totals;
+	struct trace_source *source = add_source(ledger, "cuda");
+	uint64_t dropped = witness_or_0(ledger, "cuda", "dropped");
+	uint64_t lost = 0, accounted;
 
-	add_calls(ledger);
+	if (!source)
+		return;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		source->received += load->type_counts[types[i]];
+	add_drop(ledger, source, "CUPTI had no buffer for it", dropped);
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+		add_class_drops(ledger, source, classes[i]);
+		lost += class_drops(ledger, classes[i]);
+		source->unexplained += load->counts.missing[classes[i]];
+	}
+	accounted = source->received + dropped + lost;
+	if (ledger->witnesses_are_late)
+		set_expected(ledger, source, "lanes", accounted + source->unexplained);
+	else
+		set_expected(ledger, source, "CUPTI",
+			     witness_or_0(ledger, "cuda", "kernels") +
+				     witness_or_0(ledger, "cuda", "copies") +
+				     witness_or_0(ledger, "cuda", "others") + dropped);
+	source->unexplained = difference(source->expected, accounted);
+	source->unexplained += witness_or_0(ledger, "cuda", "torn_buffers");
+	source->joined = totals->dispatches_joined + totals->copies_joined;
+	source->orphan_activities = totals->dispatches + totals->copies - source->joined;
+	source->untimed = totals->dispatches_untimed + totals->copies_untimed;
+	judge_lost_calls(ledger, source, totals->dispatches_lost_call + totals->copies_lost_call);
+}
+
+/* The vendors' libraries are not both in one process; if they are, HIP's lines stand for both. */
+static bool is_cuda_alone(const struct ledger *ledger)
+{
+	return cuda_is_there(&ledger->load->cuda) && !ledger->totals.gate_count &&
+	       !witness_or_0(ledger, "hip", "calls");
+}
+
+static void add_hsa_and_hip(struct ledger *ledger)
+{
+	add_calls(ledger, "hip", "hip");
 	add_dispatches(ledger);
 	add_class_line(ledger, "hsa.barrier", RECORD_CLASS_BARRIER,
 		       ledger->totals.gate_count ? "queue gates" : NULL,
@@ -644,6 +708,18 @@ static void add_all(struct ledger *ledger)
 	add_copies(ledger);
 	add_dones(ledger);
 	add_softgpu(ledger);
+}
+
+static void add_all(struct ledger *ledger)
+{
+	uint32_t first = ledger->load->trace->sources_count;
+
+	if (is_cuda_alone(ledger)) {
+		add_calls(ledger, "cuda.call", "cuda");
+		add_cuda_activities(ledger);
+	} else {
+		add_hsa_and_hip(ledger);
+	}
 	add_graphs(ledger);
 	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
 	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);

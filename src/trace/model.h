@@ -70,7 +70,9 @@ struct trace_queue { /* by (process, queue id) */
 	enum record_queue_mode mode;
 };
 
-struct trace_stream { /* by (process, ordinal of first use); ordinal 0 is the null stream */
+/* By (process, ordinal). HIP: ordinals by first use, 0 is the null stream. CUDA: by CUPTI's numbers of
+ * context and stream; the handle is the stream's number. */
+struct trace_stream {
 	uint32_t process;
 	uint32_t ordinal;
 	uint64_t
@@ -190,7 +192,7 @@ struct trace_activity {
 	int64_t start_ns;
 	int64_t end_ns;
 	uint64_t cid;  /* of its call, also if that has no row; 0 = none */
-	uint64_t id;   /* packet index in its queue, or copy id */
+	uint64_t id;   /* packet index in its queue, copy id, or CUPTI's id of the exec's node */
 	uint32_t op;   /* index into ops */
 	uint32_t call; /* TRACE_NONE: an orphan */
 	uint32_t ordinal;
@@ -270,6 +272,49 @@ struct trace_barrier { /* by (process, queue id, packet index) */
 	uint16_t packet_header;
 };
 
+struct trace_event_record { /* of CUDA; by (process, cid) */
+	uint32_t process;
+	uint32_t call;
+	uint64_t cid;
+	uint32_t stream;
+	uint32_t event;	   /* the vendor's id: an event is recorded many times */
+	uint64_t order;	   /* ascends by record of the event, 0 = not known */
+	int64_t device_ns; /* when the stream came to it; 0 = not known */
+};
+
+/* The host or a stream waited; of CUDA; by (process, cid). */
+struct trace_wait {
+	uint32_t process;
+	uint32_t call;
+	uint64_t cid;
+	int64_t begin_ns, end_ns; /* of the host's part */
+	enum record_cuda_sync_type type;
+	uint32_t stream;   /* that waits, or is waited for */
+	uint32_t event;	   /* RECORD_CUDA_NONE = it is for no event */
+	uint32_t producer; /* index into event_records; TRACE_NONE: none, or recorded before */
+	uint64_t order;	   /* of the event's record */
+	int32_t result;
+	bool is_exact; /* by the order; else the last record of the event before the wait */
+};
+
+struct trace_memory_operation { /* of CUDA; by (process, cid) */
+	uint32_t process;
+	uint32_t call;
+	uint64_t cid;
+	uint64_t address;
+	uint64_t bytes;
+	int64_t ns;
+	uint32_t agent;
+	bool is_release;
+};
+
+struct trace_overhead { /* what CUPTI and the driver cost themselves */
+	uint32_t process;
+	uint32_t thread;
+	uint32_t kind; /* CUPTI's */
+	int64_t begin_ns, end_ns;
+};
+
 struct trace_drop {
 	trace_string cause;
 	uint64_t count;
@@ -327,6 +372,10 @@ struct trace {
 	TRACE_ARRAY(trace_exec, execs);
 	TRACE_ARRAY(trace_launch, launches);
 	TRACE_ARRAY(trace_barrier, barriers);
+	TRACE_ARRAY(trace_event_record, event_records);
+	TRACE_ARRAY(trace_wait, waits);
+	TRACE_ARRAY(trace_memory_operation, memory_operations);
+	TRACE_ARRAY(trace_overhead, overheads);
 	TRACE_ARRAY(trace_source, sources);
 	TRACE_ARRAY(trace_drop, drops);
 	TRACE_ARRAY(trace_message, messages);

@@ -41,6 +41,7 @@ struct naming {
 	uint32_t *assigned;    /* for every launch's layout */
 	uint32_t assigned_room;
 	bool has_losses; /* activities were dropped: a gap may be anywhere */
+	bool is_cuda;	 /* launches of CUDA, whose activities name their nodes */
 };
 
 static uint64_t update_exec(const struct raw *row)
@@ -450,6 +451,11 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 
 	for (uint32_t i = 0; i < layout->row_count; i++)
 		layout->rows[i].confidence = TRACE_CONFIDENCE_UNKNOWN;
+	if (naming->is_cuda) {
+		launch->exact =
+			cuda_name_rows(naming->load, launch->exec, layout->rows, layout->row_count);
+		return 0;
+	}
 	if (!state->expect)
 		return 0;
 	if (!state->expect->unknown)
@@ -552,6 +558,7 @@ int naming_load(struct process_load *load)
 				     load->counts.dropped[RECORD_CLASS_COPY][cause];
 	naming.has_losses |= load->damage != 0;
 	naming.orphan_first = first_orphan(load);
+	naming.is_cuda = cuda_is_there(&load->cuda);
 	result = raw_sort(updates, update_cid);
 	if (result == 0)
 		result = raw_sort(updates, update_exec);
@@ -560,6 +567,7 @@ int naming_load(struct process_load *load)
 	count_updates(load);
 	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
 		result = name_launch(&naming, i);
+	cuda_finish_rows(load);
 	exec_state_release(&naming.state);
 	free(naming.assigned);
 	op_table_release(&load->ops);

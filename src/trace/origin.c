@@ -14,14 +14,14 @@ void origin_close(struct origin *origin)
 	*origin = (struct origin){0};
 }
 
-void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint32_t types)
+void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint64_t types)
 {
 	*walk = (struct origin_walk){.origin = origin, .types = types};
 	origin->place = 0;
 	origin->error = 0;
 	if (!origin->pack)
 		return;
-	pack_reader_want(origin->pack, types == ORIGIN_ALL ? UINT64_MAX : types);
+	pack_reader_want(origin->pack, types);
 	pack_reader_rewind(origin->pack);
 }
 

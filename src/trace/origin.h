@@ -32,10 +32,10 @@ const struct spool_damage *origin_damages(const struct origin *origin, size_t *r
 void origin_close(struct origin *origin);
 
 /* A set of record types. */
-#define ORIGIN_TYPE(type) (1u << (type))
-#define ORIGIN_ALL	  UINT32_MAX
+#define ORIGIN_TYPE(type) (1ull << (type))
+#define ORIGIN_ALL	  UINT64_MAX
 
-_Static_assert(RECORD_TYPE_COUNT <= 32, "a bit for each record type");
+_Static_assert(RECORD_TYPE_COUNT <= 64, "a bit for each record type");
 
 /* Records once, nearly in the order of time, of each writer in its order. Types are known ones; there
  * may be others among them than were asked for, blank behind their type and size: threads that launch
@@ -43,14 +43,14 @@ _Static_assert(RECORD_TYPE_COUNT <= 32, "a bit for each record type");
  * passed over. */
 struct origin_walk {
 	struct origin *origin;
-	uint32_t types;
+	uint64_t types;
 	const char *at, *end; /* in the batch */
 	uint32_t tid;	      /* whose the record is */
 	uint32_t order;	      /* ascends by (writer, time of writing) */
 };
 
 /* One walk at a time. */
-void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint32_t types);
+void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint64_t types);
 
 /* False: no more, or origin.error is set. */
 bool origin_walk_more(struct origin_walk *walk);

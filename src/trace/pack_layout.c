@@ -103,6 +103,53 @@ static const struct pack_field copy_done_fields[] = {
 	SPAN(record_copy_done, start, end, BY_TAG),
 };
 
+/* A node's rows are alike from replay to replay: its place in the launch. */
+enum { CUDA_KERNEL_NAME, CUDA_KERNEL_NODE };
+static const struct pack_field cuda_kernel_fields[] = {
+	[CUDA_KERNEL_NAME] = TAG,
+	[CUDA_KERNEL_NODE] = FIELD(record_cuda_kernel, node, PACK_NO_KEY),
+	FIELD(record_cuda_kernel, cid, CUDA_KERNEL_NAME),
+	SPAN(record_cuda_kernel, start, end, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, graph, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, device, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, context, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, stream, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, grid[0], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, grid[1], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, grid[2], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, static_bytes, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, dynamic_bytes, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, local_bytes, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, block[0], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, block[1], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, block[2], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, registers, CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, cluster[0], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, cluster[1], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, cluster[2], CUDA_KERNEL_NAME),
+	FIELD(record_cuda_kernel, reserved, CUDA_KERNEL_NAME),
+};
+
+enum { CUDA_COPY_NODE = 1 };
+static const struct pack_field cuda_copy_fields[] = {
+	TAG,
+	[CUDA_COPY_NODE] = FIELD(record_cuda_copy, node, PACK_NO_KEY),
+	FIELD(record_cuda_copy, cid, BY_TAG),
+	SPAN(record_cuda_copy, start, end, BY_TAG),
+	FIELD(record_cuda_copy, graph, BY_TAG),
+	FIELD(record_cuda_copy, device, BY_TAG),
+	FIELD(record_cuda_copy, context, BY_TAG),
+	FIELD(record_cuda_copy, stream, BY_TAG),
+	FIELD(record_cuda_copy, bytes, BY_TAG),
+	FIELD(record_cuda_copy, src_device, BY_TAG),
+	FIELD(record_cuda_copy, dst_device, BY_TAG),
+	FIELD(record_cuda_copy, value, BY_TAG),
+	FIELD(record_cuda_copy, direction, BY_TAG),
+	FIELD(record_cuda_copy, src_memory, BY_TAG),
+	FIELD(record_cuda_copy, dst_memory, BY_TAG),
+	FIELD(record_cuda_copy, flags, BY_TAG),
+};
+
 static const struct pack_field api_fields[] = {
 	TAG,
 	FIELD(record_api, cid, BY_TAG),
@@ -142,6 +189,10 @@ static const struct pack_layout layouts[RECORD_TYPE_COUNT] = {
 	LAYOUT(API, record_api, api_fields, PACK_TAIL_WORDS, BY_TAG, PACK_NO_KEY),
 	LAYOUT(SCOPE, record_scope, scope_fields, PACK_TAIL_TEXT, BY_TAG, PACK_NO_KEY),
 	LAYOUT(SCOPE_END, record_scope_end, scope_end_fields, PACK_TAIL_WORDS, BY_TAG, PACK_NO_KEY),
+	LAYOUT(CUDA_KERNEL, record_cuda_kernel, cuda_kernel_fields, PACK_TAIL_WORDS,
+	       CUDA_KERNEL_NAME, CUDA_KERNEL_NODE),
+	LAYOUT(CUDA_COPY, record_cuda_copy, cuda_copy_fields, PACK_TAIL_WORDS, BY_TAG,
+	       CUDA_COPY_NODE),
 };
 
 /* The lists above cover these sizes: whoever adds a field to a record adds it there too. */
@@ -153,6 +204,8 @@ _Static_assert(sizeof(struct record_copy_done) == 32, "copy_done_fields");
 _Static_assert(sizeof(struct record_api) == 56, "api_fields");
 _Static_assert(sizeof(struct record_scope) == 40, "scope_fields");
 _Static_assert(sizeof(struct record_scope_end) == 24, "scope_end_fields");
+_Static_assert(sizeof(struct record_cuda_kernel) == 96, "cuda_kernel_fields");
+_Static_assert(sizeof(struct record_cuda_copy) == 80, "cuda_copy_fields");
 
 const struct pack_layout *pack_layout_of(uint16_t type)
 {

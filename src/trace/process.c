@@ -44,6 +44,7 @@ void process_load_release(struct process_load *load)
 	free(load->stream_apis);
 	op_table_release(&load->ops);
 	free(load->launch_cids);
+	cuda_load_release(&load->cuda);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
 }

@@ -11,6 +11,7 @@
 #define DAGTAP_TRACE_PROCESS_H
 
 #include "record/record.h"
+#include "trace/cuda.h"
 #include "trace/idset.h"
 #include "trace/model.h"
 #include "trace/ops.h"
@@ -88,6 +89,7 @@ struct process_load {
 	struct expect_graph *expects;	/* by graph, from first.graphs */
 	uint64_t duplicates;		/* rows with the key of another row */
 	uint64_t unmatched_done;	/* completions of nothing that was submitted */
+	struct cuda_load cuda;
 };
 
 /* Every stage: 0, -ENOMEM, -E2BIG, or -ESTALE when a later walk does not find what the first found;
@@ -95,10 +97,11 @@ struct process_load {
 int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, kernels */
 int scopes_load(struct process_load *load);	 /* scopes */
 int clocks_load(struct process_load *load);	 /* clock fits */
+int streams_load(struct process_load *load);	 /* streams that are there from the beginning */
 int calls_load(struct process_load *load);	 /* calls, words */
 int submissions_load(struct process_load *load); /* activities, barriers */
 int completions_load(struct process_load *load); /* their times, ticks */
-int join_load(struct process_load *load);	 /* streams; calls -> activities */
+int join_load(struct process_load *load);	 /* other streams; calls -> activities */
 int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	 /* which node an activity is */
 int ledger_load(struct process_load *load);	 /* sources, drops */

@@ -165,12 +165,33 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 	return 0;
 }
 
+/* A row for each of CUPTI's streams, in the order of its numbers. */
+static int add_cuda_streams(struct process_load *load)
+{
+	uint32_t stream;
+	int result = 0;
+
+	load->cuda.stream_first = load->trace->streams_count;
+	for (uint32_t i = 0; i < load->cuda.streams.count && result == 0; i++)
+		result = add_stream(load, 0, &stream);
+	return result;
+}
+
+/* Those that are there from the beginning: HIP's null stream, and CUDA's, whose numbers are known. */
+int streams_load(struct process_load *load)
+{
+	bool is_cuda_alone = cuda_is_there(&load->cuda) &&
+			     load->type_counts[RECORD_API] == load->cuda.call_records;
+	uint32_t null_stream;
+	int result = is_cuda_alone ? 0 : add_stream(load, 0, &null_stream);
+
+	return result == 0 ? add_cuda_streams(load) : result;
+}
+
 int stream_walk_init(struct stream_walk *walk, struct process_load *load)
 {
-	uint32_t null_stream;
-
 	*walk = (struct stream_walk){.load = load, .lives = calloc(1, sizeof(*walk->lives))};
-	return walk->lives ? add_stream(load, 0, &null_stream) : -ENOMEM;
+	return walk->lives ? 0 : -ENOMEM;
 }
 
 int stream_walk_take(struct stream_walk *walk, struct trace_call *call)

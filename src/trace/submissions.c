@@ -24,6 +24,7 @@ struct seen_dispatch {
 /* Until every row has its place, two of its fields hold what its completion will find it by. */
 #define FIELD_RANK    launch
 #define FIELD_IS_COPY node
+#define NO_COMPLETION 2 /* it came finished */
 
 struct submitting {
 	struct process_load *load;
@@ -190,9 +191,8 @@ static int compare_rows(const void *left, const void *right)
 
 /* Rows come in their order. Of two submissions with one id both are rows; the completion belongs to
  * the first. */
-static void settle_row(struct submitting *submitting, struct trace_activity *row)
+static void map_row(struct process_load *load, const struct trace_activity *row)
 {
-	struct process_load *load = submitting->load;
 	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
 	uint32_t *place = &of->rows[row->FIELD_RANK];
 
@@ -200,6 +200,14 @@ static void settle_row(struct submitting *submitting, struct trace_activity *row
 		*place = (uint32_t)(row - load->trace->activities);
 	else
 		load->duplicates++;
+}
+
+static void settle_row(struct submitting *submitting, struct trace_activity *row)
+{
+	struct process_load *load = submitting->load;
+
+	if (row->FIELD_IS_COPY != NO_COMPLETION)
+		map_row(load, row);
 	row->op = op_numbering_take(&submitting->numbering, row->op);
 	row->launch = TRACE_NONE;
 	row->node = TRACE_NONE;
@@ -277,6 +285,39 @@ static int add_copy(struct submitting *submitting, const struct record_copy *rec
 	return 0;
 }
 
+/* CUPTI's activities come finished, and name their calls. */
+static struct trace_activity *take_cuda_place(struct submitting *submitting, uint64_t cid)
+{
+	const struct process_load *load = submitting->load;
+	uint64_t outer = cuda_outer_cid(&load->cuda, cid);
+	uint32_t call = find_call(submitting, outer);
+	struct trace_activity *row = take_place(submitting, call);
+
+	if (row)
+		*row = (struct trace_activity){
+			.cid = outer,
+			.call = call,
+			.thread = TRACE_NONE,
+			.scope = TRACE_NONE,
+			.FIELD_IS_COPY = NO_COMPLETION,
+		};
+	return row;
+}
+
+static int add_cuda_kernel(struct submitting *submitting, const struct record_cuda_kernel *record)
+{
+	struct trace_activity *row = take_cuda_place(submitting, record->cid);
+
+	return row ? cuda_fill_kernel(submitting->load, record, row) : -ESTALE;
+}
+
+static int add_cuda_copy(struct submitting *submitting, const struct record_cuda_copy *record)
+{
+	struct trace_activity *row = take_cuda_place(submitting, record->cid);
+
+	return row ? cuda_fill_copy(submitting->load, record, row) : -ESTALE;
+}
+
 static int read_submissions(struct submitting *submitting)
 {
 	const struct process_load *load = submitting->load;
@@ -288,7 +329,8 @@ static int read_submissions(struct submitting *submitting)
 
 	origin_walk_init(&walk, origin,
 			 ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
-				 ORIGIN_TYPE(RECORD_BARRIER));
+				 ORIGIN_TYPE(RECORD_BARRIER) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
+				 ORIGIN_TYPE(RECORD_CUDA_COPY));
 	while (result == 0 && (header = origin_walk_next(&walk))) {
 		const void *at = header;
 
@@ -296,6 +338,10 @@ static int read_submissions(struct submitting *submitting)
 			result = add_dispatch(submitting, at);
 		else if (header->type == RECORD_COPY)
 			result = add_copy(submitting, at);
+		else if (header->type == RECORD_CUDA_KERNEL)
+			result = add_cuda_kernel(submitting, at);
+		else if (header->type == RECORD_CUDA_COPY)
+			result = add_cuda_copy(submitting, at);
 		else if (header->type == RECORD_BARRIER)
 			result = barriers_add(&submitting->barriers, at);
 	}
@@ -351,7 +397,9 @@ static int make_room(struct submissions *submissions)
 int submissions_load(struct process_load *load)
 {
 	struct submitting submitting = {.load = load, .queue = TRACE_NONE};
-	uint64_t count = load->type_counts[RECORD_DISPATCH] + load->type_counts[RECORD_COPY];
+	uint64_t count = load->type_counts[RECORD_DISPATCH] + load->type_counts[RECORD_COPY] +
+			 load->type_counts[RECORD_CUDA_KERNEL] +
+			 load->type_counts[RECORD_CUDA_COPY];
 	int result = barriers_init(&submitting.barriers, load);
 
 	submitting.seen = calloc(SEEN_SLOTS, sizeof(*submitting.seen));

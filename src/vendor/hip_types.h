@@ -43,6 +43,19 @@ struct hip_channel {
 	int x, y, z, w, f;
 };
 
+struct hip_location {
+	int type, id;
+};
+
+/* hipLaunchConfig_t and HIP_LAUNCH_CONFIG as far as the stream: the sizes before it differ in name
+ * and width alone. */
+struct hip_launch_config {
+	struct hip_dim3 grid, block;
+	uint64_t shared_bytes;
+	void *stream;
+};
+_Static_assert(offsetof(struct hip_launch_config, stream) == 32, "as in HIP 7.2");
+
 struct hip_kernel_params {
 	struct hip_dim3 block;
 	void **extra;

@@ -162,7 +162,7 @@ static const struct record_api_name *find_name(const struct recording *recording
 	const struct record_api_name *name;
 
 	for (size_t i = 0; (name = recording_find(recording, RECORD_API_NAME, i)); i++)
-		if (name->header.tag == op && name->domain == RECORD_DOMAIN_HIP)
+		if (name->header.tag == op)
 			return name;
 	fail_msg("op %u has no name", op);
 	return NULL;

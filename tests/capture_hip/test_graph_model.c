@@ -70,11 +70,11 @@ static void set_model(size_t nodes, const uint32_t (*edges)[2], size_t edge_coun
 		memcpy(model.edges, edges, edge_count * sizeof(*edges));
 	for (size_t i = 0; i < nodes; i++)
 		model.types[i] = 1;
-	hip_nexts[HIP_hipRuntimeGetVersion] = (void *)get_version;
-	hip_nexts[HIP_hipGraphGetNodes] = (void *)get_nodes;
-	hip_nexts[HIP_hipGraphGetEdges] = (void *)get_edges;
-	hip_nexts[HIP_hipGraphNodeGetType] = (void *)get_type;
-	hip_nexts[HIP_hipGraphChildGraphNodeGetGraph] = (void *)get_child;
+	hip_nexts[DOOR_SYMBOL][HIP_hipRuntimeGetVersion] = (void *)get_version;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphGetNodes] = (void *)get_nodes;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphGetEdges] = (void *)get_edges;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphNodeGetType] = (void *)get_type;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphChildGraphNodeGetGraph] = (void *)get_child;
 }
 
 static void assert_order(const uint32_t *want, size_t count)

@@ -1,9 +1,9 @@
 # Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its JSON.
-# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME.
+# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME; tests/rocm7 also EXAMPLES_DIR, and RUN_WITH to start them.
 set -eu
 
 dagtap=$BUILD_DIR/bin/dagtap
-examples=$BUILD_DIR/examples
+examples=${EXAMPLES_DIR:-$BUILD_DIR/examples}
 here=$SOURCE_DIR/tests/cli
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,7 +24,7 @@ launch() {
 record() {
 	local name=$1 options=$2
 	shift 2
-	launch record ${keep:-} "--softgpu=${options}report=$work/$name.softgpu.%p" -o "$work/$name.dagtap" -- "$@" \
+	launch record ${keep:-} "--softgpu=${options}report=$work/$name.softgpu.%p" -o "$work/$name.dagtap" -- ${RUN_WITH:-} "$@" \
 		>"$work/$name.out" || fail "record $* exited with $?: $(cat "$work/$name.out")"
 }
 

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "capture/hip/handle_map.h"
-#include "capture/hip/hip.h"
-#include "capture/hip/wrap.h"
 #include "capture/session.h"
 
 struct function {
@@ -84,7 +82,7 @@ void function_reset(void)
 	pthread_mutex_init(&modules_lock, NULL);
 }
 
-static void register_function(uint64_t module, uint64_t handle, const char *name)
+void function_register(uint64_t module, uint64_t handle, const char *name)
 {
 	struct function *function = add(handle, name);
 
@@ -98,7 +96,7 @@ static void register_function(uint64_t module, uint64_t handle, const char *name
 	pthread_mutex_unlock(&modules_lock);
 }
 
-static void unregister_functions(uint64_t module)
+void function_unregister_module(uint64_t module)
 {
 	struct function *function, *next;
 
@@ -111,38 +109,4 @@ static void unregister_functions(uint64_t module)
 			handle_map_take(&functions, function->handle);
 		free(function);
 	}
-}
-
-/* The compiler's own entry points, declared in no header. Called by constructors and destructors
- * of whatever contains device code, before and after ours. */
-HIP_EXPORT void __hipRegisterFunction(void **module, const void *stub, char *device_function,
-				      const char *device_name, unsigned int thread_limit, void *tid,
-				      void *bid, void *block_dim, void *grid_dim, int *warp_size);
-HIP_EXPORT void __hipRegisterFunction(void **module, const void *stub, char *device_function,
-				      const char *device_name, unsigned int thread_limit, void *tid,
-				      void *bid, void *block_dim, void *grid_dim, int *warp_size)
-{
-	static void (*_Atomic cached)(void **, const void *, char *, const char *, unsigned int,
-				      void *, void *, void *, void *, int *);
-	void (*next)(void **, const void *, char *, const char *, unsigned int, void *, void *,
-		     void *, void *, int *) = cached;
-
-	if (!next)
-		cached = next = hip_resolve_symbol("__hipRegisterFunction");
-	if (!next)
-		return;
-	next(module, stub, device_function, device_name, thread_limit, tid, bid, block_dim,
-	     grid_dim, warp_size);
-	if (stub && device_name)
-		register_function((uintptr_t)module, (uintptr_t)stub, device_name);
-}
-
-HIP_EXPORT void __hipUnregisterFatBinary(void **module);
-HIP_EXPORT void __hipUnregisterFatBinary(void **module)
-{
-	void (*next)(void **) = hip_resolve_symbol("__hipUnregisterFatBinary");
-
-	unregister_functions((uintptr_t)module);
-	if (next)
-		next(module);
 }

@@ -11,6 +11,10 @@
 /* A function of a loaded module (hipModuleGetFunction); NAME is copied. */
 void function_learn(uint64_t handle, const char *name);
 
+/* A host stub of a module (__hipRegisterFunction); NAME lives in the module's own data. */
+void function_register(uint64_t module, uint64_t handle, const char *name);
+void function_unregister_module(uint64_t module);
+
 /* HANDLE is being used: writes its FUNCTION record if this trace has none yet. */
 void function_use(uint64_t handle);
 

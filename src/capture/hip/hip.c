@@ -6,12 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/hip/compiler.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/hip/wrap.h"
 #include "capture/hsa/hsa_part.h"
+
+struct table_door hip_table = {
+	.name = "hip.table",
+	.major_first = HIP_TABLE_MAJOR_FIRST,
+	.major_last = HIP_TABLE_MAJOR_LAST,
+	.layout = &hip_table_layout,
+	.nexts = {hip_nexts[DOOR_TABLE], hip_nexts[DOOR_TABLE + 1]},
+	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
 
 /* Absent from tests of this part alone. */
 #pragma weak hsa_dispatches_without_context
@@ -181,6 +191,8 @@ static void start(void)
 	entered_before = sum_entered();
 	function_trace_begins();
 	write_names();
+	table_tell(&hip_table);
+	table_tell(&hip_compiler_table);
 }
 
 static void stop(void)
@@ -200,6 +212,8 @@ static void child(void)
 		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
 		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
 	}
+	table_reset(&hip_table);
+	table_reset(&hip_compiler_table);
 	function_reset();
 	graph_exec_reset();
 	graph_node_reset();

@@ -7,8 +7,14 @@
 #define DAGTAP_CAPTURE_HIP_HIP_H
 
 #include "capture/session.h"
+#include "capture/table.h"
 
 extern const struct session_part hip_part;
+
+/* Since 6.0 HIP hands out tables; what their slots mean did not change in 7. */
+enum { HIP_TABLE_MAJOR_FIRST = 6, HIP_TABLE_MAJOR_LAST = 7 };
+
+extern struct table_door hip_table;
 
 void hip_count_entered(void);
 void hip_count_left(void);

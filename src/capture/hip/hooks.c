@@ -11,6 +11,12 @@ static void function_launched(struct hip_call *call, int result, const uint64_t 
 	function_use(args[0]);
 }
 
+static void configured_kernel_launched(struct hip_call *call, int result, const uint64_t *args)
+{
+	function_use(args[ARG_hipLaunchKernelExC_fPtr]);
+}
+_Static_assert(ARG_hipLaunchKernelExC_fPtr == ARG_hipDrvLaunchKernelEx_f, "one hook for both");
+
 static void module_function_asked(struct hip_call *call, const uint64_t *args)
 {
 	call->saved = (const void *)args[ARG_hipModuleGetFunction_kname];
@@ -40,6 +46,8 @@ const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
 	AFTER(hipExtModuleLaunchKernel, function_launched),
 	AFTER(hipHccModuleLaunchKernel, function_launched),
 	AFTER(hipModuleLaunchCooperativeKernel, function_launched),
+	AFTER(hipLaunchKernelExC, configured_kernel_launched),
+	AFTER(hipDrvLaunchKernelEx, configured_kernel_launched),
 	[HIP_hipModuleGetFunction] = {module_function_asked, module_function_given, true},
 
 	FOLLOW(hipStreamBeginCapture, stream_capture_begun),
@@ -71,6 +79,8 @@ const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
 	FOLLOW(hipGraphAddMemAllocNode, graph_node_added),
 	FOLLOW(hipGraphAddMemFreeNode, graph_node_added),
 	FOLLOW(hipGraphAddNode, graph_node_added),
+	FOLLOW(hipGraphAddBatchMemOpNode, graph_node_added),
+	FOLLOW(hipDrvGraphAddMemFreeNode, graph_node_added),
 	FOLLOW(hipGraphMemcpyNodeSetParams1D, graph_node_params_set),
 	FOLLOW(hipGraphMemcpyNodeSetParamsFromSymbol, graph_node_params_set),
 	FOLLOW(hipGraphMemcpyNodeSetParamsToSymbol, graph_node_params_set),

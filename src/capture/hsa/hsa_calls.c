@@ -1,8 +1,13 @@
 #include "capture/hsa/hsa_calls.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#define ROOT_MAJOR_LAST 3
+
 struct hsa_calls hsa_next;
+
+static char tables_text[192];
 
 static const struct call_row {
 	size_t kept_at; /* in struct hsa_calls */
@@ -46,13 +51,48 @@ static void (**table_slot(const struct hsa_api_table *table, const struct call_r
 
 static const char *layout_problem(const struct hsa_api_table *table)
 {
-	if (!table || !table->core || !table->amd_ext)
+	if (!table)
+		return "the runtime gave no dispatch tables";
+	if (table->version.major_id < 1 || table->version.major_id > ROOT_MAJOR_LAST)
+		return "unknown major version of the list of tables";
+	if (!table->core || !table->amd_ext)
 		return "the runtime gave no dispatch tables";
 	if (table->core->version.major_id < 1 || table->core->version.major_id > 2)
 		return "unknown major version of the core table";
 	if (table->amd_ext->version.major_id < 1 || table->amd_ext->version.major_id > 2)
 		return "unknown major version of the extension table";
 	return NULL;
+}
+
+/* "core 1016 bytes" where that is what we know, else with the difference. */
+static size_t describe(size_t used, const char *name, const struct hsa_table_version *version,
+		       size_t known_bytes)
+{
+	size_t bytes = version->minor_id, room = sizeof(tables_text) - used;
+	char *at = tables_text + used;
+
+	if (bytes == known_bytes)
+		return used + (size_t)snprintf(at, room, "%s %zu bytes", name, bytes);
+	return used + (size_t)snprintf(
+			      at, room, "%s %zu bytes, %zu functions %s than our list", name, bytes,
+			      (bytes < known_bytes ? known_bytes - bytes : bytes - known_bytes) /
+				      sizeof(void *),
+			      bytes < known_bytes ? "shorter" : "longer");
+}
+
+static void describe_tables(const struct hsa_api_table *table)
+{
+	const struct hsa_table_version *ext = &table->amd_ext->version;
+	size_t used = describe(0, "core", &table->core->version, sizeof(struct hsa_core_table));
+
+	used += (size_t)snprintf(tables_text + used, sizeof(tables_text) - used, "; ");
+	describe(used, "extensions", ext,
+		 ext->major_id == 1 ? sizeof(struct hsa_amd_ext_table) : HSA_EXT_2_BYTES);
+}
+
+const char *hsa_calls_text(void)
+{
+	return tables_text;
 }
 
 bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason)
@@ -73,6 +113,7 @@ bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason)
 		}
 	}
 	hsa_next = calls;
+	describe_tables(table);
 	return true;
 }
 

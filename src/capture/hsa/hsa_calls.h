@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "vendor/hsa_tables.h"
+#include "vendor/hsa_tables_2.h"
 
 #define HSA_CORE_CALLS(X)                                                                          \
 	X(hsa_init)                                                                                \
@@ -76,26 +77,26 @@ hsa_status_t hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies
 					     uint32_t num_dep_signals,
 					     const hsa_signal_t *dep_signals);
 
+/* From step 10 of major version 2 on, which is newer than our list of that table. */
+enum { HSA_EXT_2_BATCH_COPY = 640 };
+
 /* X(function, byte offset in tables of major 1, in tables of major 2; 0 = not there). */
-#define HSA_EXT_AT(name) offsetof(struct hsa_amd_ext_table, name##_fn)
+#define HSA_EXT_AT(name)      offsetof(struct hsa_amd_ext_table, name##_fn)
+#define HSA_EXT_BOTH(X, name) X(name, HSA_EXT_AT(name), HSA_EXT_2_##name)
 #define HSA_EXT_CALLS(X)                                                                           \
-	X(hsa_amd_profiling_set_profiler_enabled,                                                  \
-	  HSA_EXT_AT(hsa_amd_profiling_set_profiler_enabled), 32)                                  \
-	X(hsa_amd_profiling_async_copy_enable, HSA_EXT_AT(hsa_amd_profiling_async_copy_enable),    \
-	  40)                                                                                      \
-	X(hsa_amd_profiling_get_async_copy_time,                                                   \
-	  HSA_EXT_AT(hsa_amd_profiling_get_async_copy_time), 56)                                   \
-	X(hsa_amd_profiling_convert_tick_to_system_domain,                                         \
-	  HSA_EXT_AT(hsa_amd_profiling_convert_tick_to_system_domain), 64)                         \
-	X(hsa_amd_memory_pool_get_info, HSA_EXT_AT(hsa_amd_memory_pool_get_info), 104)             \
-	X(hsa_amd_agent_iterate_memory_pools, HSA_EXT_AT(hsa_amd_agent_iterate_memory_pools), 112) \
-	X(hsa_amd_memory_async_copy, HSA_EXT_AT(hsa_amd_memory_async_copy), 136)                   \
-	X(hsa_amd_memory_async_copy_on_engine, 0, 144)                                             \
-	X(hsa_amd_signal_create, HSA_EXT_AT(hsa_amd_signal_create), 280)                           \
-	X(hsa_amd_queue_intercept_create, HSA_EXT_AT(hsa_amd_queue_intercept_create), 312)         \
-	X(hsa_amd_queue_intercept_register, HSA_EXT_AT(hsa_amd_queue_intercept_register), 320)     \
-	X(hsa_amd_memory_async_copy_rect, HSA_EXT_AT(hsa_amd_memory_async_copy_rect), 336)         \
-	X(hsa_amd_memory_async_batch_copy, 0, 640)
+	HSA_EXT_BOTH(X, hsa_amd_profiling_set_profiler_enabled)                                    \
+	HSA_EXT_BOTH(X, hsa_amd_profiling_async_copy_enable)                                       \
+	HSA_EXT_BOTH(X, hsa_amd_profiling_get_async_copy_time)                                     \
+	HSA_EXT_BOTH(X, hsa_amd_profiling_convert_tick_to_system_domain)                           \
+	HSA_EXT_BOTH(X, hsa_amd_memory_pool_get_info)                                              \
+	HSA_EXT_BOTH(X, hsa_amd_agent_iterate_memory_pools)                                        \
+	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy)                                                 \
+	X(hsa_amd_memory_async_copy_on_engine, 0, HSA_EXT_2_hsa_amd_memory_async_copy_on_engine)   \
+	HSA_EXT_BOTH(X, hsa_amd_signal_create)                                                     \
+	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_create)                                            \
+	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_register)                                          \
+	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy_rect)                                            \
+	X(hsa_amd_memory_async_batch_copy, 0, HSA_EXT_2_BATCH_COPY)
 
 /* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
 struct hsa_calls {
@@ -111,6 +112,9 @@ extern struct hsa_calls hsa_next;
 
 /* Reads TABLE into hsa_next. False, with a reason, when its layout is not one that we know. */
 bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason);
+
+/* How far the tables that were loaded reach, in words. */
+const char *hsa_calls_text(void);
 
 /* The wrappers, named wrap_<function>; each lives in the file that owns its subject. */
 #define HSA_CORE_WRAPPERS(X)                                                                       \

@@ -1,6 +1,7 @@
 #include "capture/hsa/hsa_part.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -183,6 +184,12 @@ static void give_up_all(void)
 
 /* ---- the runtime's life ---- */
 
+static void tell_sources(void)
+{
+	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
+	session_source("hsa.table", RECORD_SOURCE_ON, hsa_calls_text());
+}
+
 static bool runtime_open(struct hsa_api_table *table)
 {
 	const char *reason;
@@ -205,7 +212,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_part_live, true, memory_order_release);
 	hsa_calls_wrap(table);
-	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
+	tell_sources();
 	return true;
 }
 
@@ -291,7 +298,7 @@ static void record_again(void)
 	gates_start_tracing();
 	watch_forget_uses();
 	hsa_anchors_record();
-	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
+	tell_sources();
 }
 
 static void begin_again(void)
@@ -398,22 +405,33 @@ static void close_for_now(void)
 	part_has_stopped = true;
 }
 
-/* Called inside the first hsa_init, and again when the runtime starts anew. True also when nothing
- * is recorded: a refusal would be reported to the application. */
+/* Called inside the first hsa_init, and again when the runtime starts anew. */
+int hsa_part_open(void *table)
+{
+	int result = 0;
+
+	session_add_part(&hsa_part);
+	session_start();
+	if (!session_may_record())
+		return 0;
+	pthread_mutex_lock(&runtime_lock);
+	if (!has_forked && !runtime_is_open) {
+		init_count = 1;
+		result = runtime_open(table) ? 0 : -ENOTSUP;
+		if (result == 0 && !is_started())
+			close_for_now();
+	}
+	pthread_mutex_unlock(&runtime_lock);
+	return result;
+}
+
+/* True also when nothing is recorded: a refusal would be reported to the application. */
 bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_tool_count,
 	    const char *const *failed_tool_names)
 {
 	(void)failed_tool_count;
 	(void)failed_tool_names;
-	session_add_part(&hsa_part);
-	session_start();
-	if (!session_may_record())
-		return true;
-	pthread_mutex_lock(&runtime_lock);
-	init_count = 1;
-	if (!has_forked && !runtime_is_open && runtime_open(table) && !is_started())
-		close_for_now();
-	pthread_mutex_unlock(&runtime_lock);
+	hsa_part_open(table);
 	log_line("OnLoad: runtime version %llu", (unsigned long long)runtime_version);
 	return true;
 }

@@ -16,6 +16,11 @@ static inline bool hsa_part_is_live(void)
 	return atomic_load_explicit(&hsa_part_live, memory_order_relaxed);
 }
 
+/* The runtime hands over its tables, by either of the doors that it has for tools (OnLoad,
+ * rocprofiler_set_api_table): the first counts, the same comes again at the other. 0, or -ENOTSUP when
+ * their layout is not one that we know, or there is no memory or thread for it. */
+int hsa_part_open(void *table);
+
 /* For the HIP part: dispatches that came from outside of any wrapped call. */
 uint64_t hsa_dispatches_without_context(void);
 

@@ -1,0 +1,80 @@
+#include "capture/cuda/cuda_buffers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "capture/cuda/cuda_activities.h"
+#include "capture/cuda/cupti.h"
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its pages are there */
+static uint32_t idle_count, made_count;
+
+static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t torn;
+
+static uint8_t *make_buffer(void)
+{
+	void *buffer = mmap(NULL, CUDA_BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return buffer == MAP_FAILED ? NULL : buffer;
+}
+
+void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = NULL;
+	*max_records = 0; /* as many as fit */
+	pthread_mutex_lock(&pool_lock);
+	if (idle_count)
+		*buffer = idle[--idle_count];
+	else if (made_count < CUDA_BUFFERS_MOST && (*buffer = make_buffer()))
+		made_count++;
+	pthread_mutex_unlock(&pool_lock);
+	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
+}
+
+static void give_back(uint8_t *buffer)
+{
+	pthread_mutex_lock(&pool_lock);
+	/* One that was lent before a fork is not of this pool. */
+	if (idle_count < made_count)
+		idle[idle_count++] = buffer;
+	pthread_mutex_unlock(&pool_lock);
+}
+
+static void read_records(uint8_t *buffer, size_t valid_bytes)
+{
+	struct cupti_activity *record = NULL;
+	uint32_t result = CUPTI_OK;
+
+	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK)
+		cuda_activity_record(record);
+	if (result != CUPTI_MAX_LIMIT_REACHED)
+		atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
+}
+
+void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+		       size_t valid_bytes)
+{
+	if (!buffer)
+		return;
+	pthread_mutex_lock(&read_lock);
+	if (valid_bytes)
+		read_records(buffer, valid_bytes < size ? valid_bytes : size);
+	pthread_mutex_unlock(&read_lock);
+	give_back(buffer);
+}
+
+uint64_t cuda_buffers_torn(void)
+{
+	return atomic_load_explicit(&torn, memory_order_relaxed);
+}
+
+void cuda_buffers_forget(void)
+{
+	pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	read_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	made_count = idle_count;
+}

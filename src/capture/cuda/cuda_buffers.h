@@ -1,0 +1,24 @@
+/* The buffers that CUPTI fills with activity records: lent, read when they come back, lent again.
+ *
+ * At most CUDA_BUFFERS_MOST are lent at a time, so that memory is bounded however far the GPU is
+ * behind; what CUPTI then has no room for it drops and counts. Both functions may be called by any
+ * thread; records are read by one at a time. */
+#ifndef DAGTAP_CAPTURE_CUDA_BUFFERS_H
+#define DAGTAP_CAPTURE_CUDA_BUFFERS_H
+
+#include "vendor/cupti_types.h"
+
+#define CUDA_BUFFER_BYTES (4u << 20)
+#define CUDA_BUFFERS_MOST 64
+
+/* What is registered with CUPTI. */
+cupti_buffer_requested cuda_buffers_lend;
+cupti_buffer_completed cuda_buffers_take;
+
+/* Buffers whose records could not be read to their end. */
+uint64_t cuda_buffers_torn(void);
+
+/* In a fork child: another thread may have held the locks. What was lent is gone. */
+void cuda_buffers_forget(void);
+
+#endif

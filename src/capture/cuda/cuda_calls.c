@@ -1,0 +1,191 @@
+#include "capture/cuda/cuda_calls.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "capture/cuda/cuda_cid.h"
+#include "capture/cuda/cuda_graphs.h"
+#include "capture/scope.h"
+#include "capture/session.h"
+
+#define OP_COUNT (RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST)
+
+/* The call that a thread is in. Of another session: its end was not seen. */
+struct call_state {
+	uint64_t cid;
+	uint32_t session;
+	uint32_t depth;
+};
+
+/* Threads count for themselves, without an atomic add; those after the last slot share one. */
+enum { COUNTER_SLOTS = 1024 };
+
+static struct call_counter {
+	_Atomic uint64_t entered;
+	_Atomic uint64_t left;
+} __attribute__((aligned(64))) counters[COUNTER_SLOTS + 1];
+
+static _Atomic uint32_t counters_taken;
+static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
+static struct cuda_call_counts counts_before; /* the recording */
+
+_Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
+
+static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
+static _Atomic uint64_t named[OP_COUNT / 64];
+
+static struct call_counter *own_counter(void)
+{
+	uint32_t index;
+
+	if (counter)
+		return counter;
+	index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
+	counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
+	return counter;
+}
+
+static void count(_Atomic uint64_t *value)
+{
+	if (counter == &counters[COUNTER_SLOTS])
+		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
+	else
+		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+}
+
+/* Left before entered: a call that returns between the two counts as open, not as -1. */
+static struct cuda_call_counts sum_counts(void)
+{
+	struct cuda_call_counts sum = {0};
+
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
+		sum.left += atomic_load_explicit(&counters[i].left, memory_order_relaxed);
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
+		sum.entered += atomic_load_explicit(&counters[i].entered, memory_order_relaxed);
+	return sum;
+}
+
+struct cuda_call_counts cuda_calls_count(void)
+{
+	struct cuda_call_counts now = sum_counts();
+
+	return (struct cuda_call_counts){now.entered - counts_before.entered,
+					 now.left - counts_before.left};
+}
+
+void cuda_calls_begin(void)
+{
+	counts_before = sum_counts();
+	for (size_t i = 0; i < OP_COUNT / 64; i++)
+		atomic_store_explicit(&named[i], 0, memory_order_relaxed);
+}
+
+void cuda_calls_forget(void)
+{
+	call_state = (struct call_state){0};
+	for (size_t i = 0; i <= COUNTER_SLOTS; i++) {
+		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
+	}
+}
+
+/* Beyond our numbers: 0, a call without a name. */
+static uint32_t op_of(enum cupti_domain domain, uint32_t cbid)
+{
+	if (domain == CUPTI_DOMAIN_RUNTIME)
+		return cbid < RECORD_CUDA_OP_END - RECORD_CUDA_OP_RUNTIME
+			       ? RECORD_CUDA_OP_RUNTIME + cbid
+			       : 0;
+	return cbid < RECORD_CUDA_OP_RUNTIME - RECORD_CUDA_OP_DRIVER ? RECORD_CUDA_OP_DRIVER + cbid
+								     : 0;
+}
+
+static void name_op(uint32_t op, const char *name)
+{
+	uint32_t at = op - RECORD_CUDA_OP_FIRST;
+	uint64_t bit = 1ull << at % 64;
+	struct record_api_name record = {.domain = RECORD_DOMAIN_CUDA};
+
+	if (!op || !name || (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
+	    (atomic_fetch_or_explicit(&named[at / 64], bit, memory_order_relaxed) & bit))
+		return;
+	record.text_bytes = writer_text_bytes(strlen(name));
+	writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record), name,
+			record.text_bytes);
+}
+
+static bool is_graph_launch(enum cupti_domain domain, uint32_t cbid)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		return cbid == CUPTI_cuGraphLaunch || cbid == CUPTI_cuGraphLaunch_ptsz;
+	return cbid == CUPTI_cudaGraphLaunch || cbid == CUPTI_cudaGraphLaunch_ptsz;
+}
+
+/* Work of the outer call may come with the inner one's number. */
+static void enter_inner(uint64_t cid)
+{
+	struct record_cuda_inner record = {.cid = cid, .outer = call_state.cid};
+
+	if (cid && cid != call_state.cid)
+		writer_put(session_writer(), RECORD_CUDA_INNER, 0, &record, sizeof(record));
+}
+
+static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	uint64_t cid = cuda_cid_enter(data->correlationId);
+
+	if (call_state.session != session_current_number())
+		call_state = (struct call_state){.session = session_current_number()};
+	if (call_state.depth++) {
+		enter_inner(cid);
+		return;
+	}
+	count(&own_counter()->entered);
+	call_state.cid = cid;
+	if (is_graph_launch(domain, cbid) && data->functionParams)
+		cuda_graphs_launch(cid, data->functionParams);
+	*data->correlationData = session_now_ns();
+}
+
+static void write_call(uint32_t op, const struct cupti_callback_data *data)
+{
+	struct record_api record = {
+		.cid = call_state.cid,
+		.scope = scope_current(),
+		.begin_ns = *data->correlationData,
+		.end_ns = session_now_ns(),
+		.result = data->functionReturnValue ? *(int *)data->functionReturnValue : 0,
+	};
+
+	name_op(op, data->functionName);
+	writer_put(session_writer(), RECORD_API, op, &record, sizeof(record));
+}
+
+static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
+{
+	/* It was entered before the recording began. */
+	if (call_state.session != session_current_number() || !call_state.depth)
+		return;
+	if (--call_state.depth)
+		return;
+	write_call(op_of(domain, cbid), data);
+	count(&own_counter()->left);
+	call_state.cid = 0;
+}
+
+void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
+		     const struct cupti_callback_data *data)
+{
+	if (!session_is_on())
+		return;
+	if (data->callbackSite == CUPTI_ENTER)
+		enter(domain, cbid, data);
+	else
+		leave(domain, cbid, data);
+}
+
+uint64_t cuda_calls_current(void)
+{
+	return call_state.session == session_current_number() ? call_state.cid : 0;
+}

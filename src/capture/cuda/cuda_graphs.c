@@ -1,0 +1,128 @@
+#include "capture/cuda/cuda_graphs.h"
+
+#include "capture/cuda/cuda_calls.h"
+#include "capture/cuda/cupti.h"
+#include "capture/scope.h"
+#include "capture/session.h"
+
+/* A CUPTI without a function for it numbers execs as graphs. */
+static uint32_t exec_id(void *exec)
+{
+	uint32_t id = 0;
+
+	if (exec && cupti.get_exec_id && cupti.get_exec_id(exec, &id) == CUPTI_OK)
+		return id;
+	return exec && cupti.get_graph_id(exec, &id) == CUPTI_OK ? id : 0;
+}
+
+static uint32_t graph_id(void *graph)
+{
+	uint32_t id = 0;
+
+	return graph && cupti.get_graph_id(graph, &id) == CUPTI_OK ? id : 0;
+}
+
+static uint64_t node_id(void *node)
+{
+	uint64_t id = 0;
+
+	return node && cupti.get_node_id(node, &id) == CUPTI_OK ? id : 0;
+}
+
+static enum record_node_type type_of(uint32_t type)
+{
+	static const enum record_node_type types[] = {
+		[CUDA_NODE_KERNEL] = RECORD_NODE_KERNEL,
+		[CUDA_NODE_MEMCPY] = RECORD_NODE_MEMCPY,
+		[CUDA_NODE_MEMSET] = RECORD_NODE_MEMSET,
+		[CUDA_NODE_HOST] = RECORD_NODE_HOST,
+		[CUDA_NODE_GRAPH] = RECORD_NODE_CHILD,
+		[CUDA_NODE_EMPTY] = RECORD_NODE_EMPTY,
+		[CUDA_NODE_WAIT_EVENT] = RECORD_NODE_EVENT_WAIT,
+		[CUDA_NODE_EVENT_RECORD] = RECORD_NODE_EVENT_RECORD,
+		[8] = RECORD_NODE_OTHER, /* semaphores */
+		[9] = RECORD_NODE_OTHER,
+		[CUDA_NODE_MEM_ALLOC] = RECORD_NODE_MEM_ALLOC,
+		[CUDA_NODE_MEM_FREE] = RECORD_NODE_MEM_FREE,
+	};
+
+	return type < sizeof(types) / sizeof(*types) ? types[type] : RECORD_NODE_OTHER;
+}
+
+/* 0: of no interest. */
+static enum record_cuda_graph_step step_of(enum cupti_resource step)
+{
+	switch (step) {
+	case CUPTI_GRAPH_CREATED:
+		return RECORD_CUDA_GRAPH_CREATED;
+	case CUPTI_GRAPH_CLONED:
+		return RECORD_CUDA_GRAPH_CLONED;
+	case CUPTI_GRAPH_DESTROY_STARTING:
+		return RECORD_CUDA_GRAPH_GONE;
+	case CUPTI_GRAPHNODE_CREATED:
+		return RECORD_CUDA_NODE_CREATED;
+	case CUPTI_GRAPHNODE_CLONED:
+		return RECORD_CUDA_NODE_CLONED;
+	case CUPTI_GRAPHNODE_DESTROY_STARTING:
+		return RECORD_CUDA_NODE_GONE;
+	case CUPTI_GRAPHNODE_DEPENDENCY_CREATED:
+		return RECORD_CUDA_EDGE_CREATED;
+	case CUPTI_GRAPHNODE_DEPENDENCY_DESTROY_STARTING:
+		return RECORD_CUDA_EDGE_GONE;
+	case CUPTI_GRAPHEXEC_CREATED:
+		return RECORD_CUDA_EXEC_CREATED;
+	case CUPTI_GRAPHEXEC_DESTROY_STARTING:
+		return RECORD_CUDA_EXEC_GONE;
+	case CUPTI_GRAPH_NODE_UPDATED:
+	case CUPTI_GRAPH_NODE_SET_PARAMS:
+		return RECORD_CUDA_NODE_UPDATED;
+	default:
+		return 0;
+	}
+}
+
+void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_data *data)
+{
+	enum record_cuda_graph_step step = step_of(callback);
+	struct record_cuda_graph record;
+
+	if (!step || !data || !session_is_on())
+		return;
+	record = (struct record_cuda_graph){
+		.cid = cuda_calls_current(),
+		.scope = scope_current(),
+		.ns = session_now_ns(),
+	};
+	/* What a step does not speak of is left as it was in the data. */
+	if (step != RECORD_CUDA_EXEC_GONE)
+		record.graph = graph_id(data->graph);
+	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
+		record.other_graph = graph_id(data->originalGraph);
+	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_EDGE_GONE) {
+		record.node = node_id(data->node);
+		record.type = type_of(data->nodeType);
+	}
+	if (step == RECORD_CUDA_NODE_CLONED)
+		record.other_node = node_id(data->originalNode);
+	/* CUPTI calls the node that depends on the other one "dependency". */
+	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE) {
+		record.other_node = record.node;
+		record.node = node_id(data->dependency);
+	}
+	if (step >= RECORD_CUDA_EXEC_CREATED)
+		record.exec = exec_id(data->graphExec);
+	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
+}
+
+void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params)
+{
+	struct record_graph_launch record = {
+		.exec_id = exec_id(params->graphExec),
+		.replay = RECORD_REPLAY_UNCOUNTED,
+		.cid = cid,
+		.stream = (uintptr_t)params->stream,
+	};
+
+	if (record.exec_id)
+		writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+}

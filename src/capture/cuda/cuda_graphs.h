@@ -1,0 +1,11 @@
+/* The life of CUDA graphs: steps as CUPTI's resource callbacks tell of them, on the thread that makes
+ * them, with the scope that it is in. What graph it comes to is worked out after the run (trace/). */
+#ifndef DAGTAP_CAPTURE_CUDA_GRAPHS_H
+#define DAGTAP_CAPTURE_CUDA_GRAPHS_H
+
+#include "vendor/cupti_types.h"
+
+void cuda_graphs_told(enum cupti_resource step, const struct cupti_graph_data *data);
+void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
+
+#endif

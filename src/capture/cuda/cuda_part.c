@@ -1,0 +1,303 @@
+/* NVIDIA GPUs in the life of a recording. CUDA loads the library that CUDA_INJECTION64_PATH names when
+ * a process first uses it, and calls InitializeInjection.
+ *
+ * While a recording is on we are CUPTI's subscriber. There can be one: if the program has a profiler of
+ * its own nothing of CUPTI is touched. When one of CUPTI's calls fails the source is turned off, and
+ * says which. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/cuda/cuda_activities.h"
+#include "capture/cuda/cuda_buffers.h"
+#include "capture/cuda/cuda_calls.h"
+#include "capture/cuda/cuda_graphs.h"
+#include "capture/cuda/cuda_names.h"
+#include "capture/cuda/cupti.h"
+#include "capture/export.h"
+#include "capture/log.h"
+#include "capture/session.h"
+
+#define TICKS_PER_FLUSH 4
+#define ANCHOR_TRIES	4
+#define ANCHOR_GOOD_NS	1000
+#define REASON_BYTES	512
+
+/* X(kind, name, needed): without a needed one there is no trace; what else is missing is said. */
+#define KINDS(X)                                                                                   \
+	X(CUPTI_KIND_DEVICE, "devices", false)                                                     \
+	X(CUPTI_KIND_CONCURRENT_KERNEL, "kernels", true)                                           \
+	X(CUPTI_KIND_MEMCPY, "copies", true)                                                       \
+	X(CUPTI_KIND_MEMCPY2, "copies between GPUs", false)                                        \
+	X(CUPTI_KIND_MEMSET, "memsets", true)                                                      \
+	/* Events first: then waits come with the number of the event's record. */                 \
+	X(CUPTI_KIND_CUDA_EVENT, "events", false)                                                  \
+	X(CUPTI_KIND_SYNCHRONIZATION, "synchronisation", false)                                    \
+	X(CUPTI_KIND_MEMORY2, "memory operations", false)                                          \
+	X(CUPTI_KIND_OVERHEAD, "overhead", false)
+
+static const struct {
+	uint32_t kind;
+	const char *name;
+	bool is_needed;
+} kinds[] = {
+#define X(kind, name, needed) {kind, name, needed},
+	KINDS(X)
+#undef X
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
+
+static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
+				   CUPTI_DOMAIN_DRIVER};
+
+#define DOMAIN_COUNT (sizeof(domains) / sizeof(*domains))
+
+static void *subscriber;
+static _Atomic bool is_live;
+static uint32_t enabled_kinds; /* a bit each */
+static uint32_t ticks;
+static uint64_t dropped;				/* by CUPTI, in this recording */
+static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* this recording */
+static uint64_t torn_before;
+static char absences[REASON_BYTES]; /* what else cannot be had */
+
+/* ---- callbacks ---- */
+
+static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_resource_data *resource = data;
+
+	if (domain != CUPTI_DOMAIN_RESOURCE)
+		return cuda_calls_told(domain, cbid, data);
+	if (cbid == CUPTI_MODULE_UNLOAD_STARTING)
+		cuda_names_doubt();
+	/* Of these alone the descriptor is a graph's. */
+	else if (cbid >= CUPTI_GRAPH_CREATED && cbid <= CUPTI_GRAPH_NODE_SET_PARAMS)
+		cuda_graphs_told(cbid, resource->resourceDescriptor);
+}
+
+/* ---- witnesses ---- */
+
+/* One moment on both clocks: the narrowest of a few brackets. */
+static void write_anchor(void)
+{
+	struct record_anchor best = {.uncertainty_ns = UINT64_MAX};
+
+	for (int i = 0; i < ANCHOR_TRIES && best.uncertainty_ns > ANCHOR_GOOD_NS; i++) {
+		uint64_t tick = 0, before_ns = session_now_ns();
+		uint32_t result = cupti.get_timestamp(&tick);
+		uint64_t width_ns = session_now_ns() - before_ns;
+
+		if (result != CUPTI_OK || !tick)
+			return;
+		if (width_ns < best.uncertainty_ns)
+			best = (struct record_anchor){
+				.tick = tick,
+				.host_ns = before_ns + width_ns / 2,
+				.system_ns = tick,
+				.uncertainty_ns = width_ns,
+			};
+	}
+	writer_put(session_writer(), RECORD_ANCHOR, RECORD_CUDA_CLOCK, &best, sizeof(best));
+}
+
+/* CUPTI forgets its count when it is asked. */
+static void ask_dropped(void)
+{
+	size_t count = 0;
+
+	if (cupti.get_dropped(NULL, 0, &count) == CUPTI_OK)
+		dropped += count;
+}
+
+static void write_witnesses(void)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		CUDA_DELIVERED(X)
+#undef X
+	};
+	struct cuda_call_counts calls = cuda_calls_count();
+
+	session_witness("cuda", "open", calls.entered - calls.left);
+	for (int i = 0; i < CUDA_DELIVERED_COUNT; i++)
+		session_witness("cuda", names[i],
+				atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed) -
+					delivered_before[i]);
+	session_witness("cuda", "dropped", dropped);
+	session_witness("cuda", "calls", calls.entered);
+	session_witness("cuda", "torn_buffers", cuda_buffers_torn() - torn_before);
+}
+
+static void count_from_here(void)
+{
+	for (int i = 0; i < CUDA_DELIVERED_COUNT; i++)
+		delivered_before[i] =
+			atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed);
+	torn_before = cuda_buffers_torn();
+	dropped = 0;
+}
+
+/* ---- on and off ---- */
+
+static void disable_all(void)
+{
+	for (size_t i = 0; i < DOMAIN_COUNT; i++)
+		cupti.enable_domain(0, subscriber, domains[i]);
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (enabled_kinds & 1u << i)
+			cupti.disable(kinds[i].kind);
+	}
+	enabled_kinds = 0;
+}
+
+static bool fail(const char *call, uint32_t result, char *ret_reason)
+{
+	cupti_describe(call, result, ret_reason, REASON_BYTES);
+	return false;
+}
+
+static void add_absence(const char *what)
+{
+	size_t used = strnlen(absences, sizeof(absences));
+
+	snprintf(absences + used, sizeof(absences) - used, "%s%s", used ? ", " : "; without ",
+		 what);
+}
+
+static bool enable_kinds(char *ret_reason)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		uint32_t result = cupti.enable(kinds[i].kind);
+
+		if (result == CUPTI_OK)
+			enabled_kinds |= 1u << i;
+		else if (kinds[i].is_needed)
+			return fail("cuptiActivityEnable", result, ret_reason);
+		else
+			add_absence(kinds[i].name);
+	}
+	return true;
+}
+
+static bool enable_all(char *ret_reason)
+{
+	uint32_t result = cupti.register_buffers(cuda_buffers_lend, cuda_buffers_take);
+
+	if (result != CUPTI_OK)
+		return fail("cuptiActivityRegisterCallbacks", result, ret_reason);
+	if (cupti.enable_event_times && cupti.enable_event_times(1) != CUPTI_OK)
+		add_absence("the times of events");
+	if (!enable_kinds(ret_reason))
+		return false;
+	for (size_t i = 0; i < DOMAIN_COUNT; i++) {
+		result = cupti.enable_domain(1, subscriber, domains[i]);
+		if (result != CUPTI_OK)
+			return fail("cuptiEnableDomain", result, ret_reason);
+	}
+	return true;
+}
+
+static bool turn_on(char *ret_reason)
+{
+	uint32_t result;
+
+	if (cupti_load(ret_reason, REASON_BYTES) < 0)
+		return false;
+	/* First of all: whoever else is there is not disturbed. */
+	result = cupti.subscribe(&subscriber, told, NULL);
+	if (result != CUPTI_OK)
+		return fail("cuptiSubscribe", result, ret_reason);
+	absences[0] = '\0';
+	count_from_here();
+	cuda_calls_begin();
+	if (enable_all(ret_reason))
+		return true;
+	disable_all();
+	cupti.unsubscribe(subscriber);
+	return false;
+}
+
+static void write_source(void)
+{
+	char text[REASON_BYTES + 64];
+	bool is_whole = !*absences && !dropped;
+
+	snprintf(text, sizeof(text), "CUPTI, interface %u%s%s", cupti.version, absences,
+		 dropped ? "; it dropped records" : "");
+	session_source("cuda", is_whole ? RECORD_SOURCE_ON : RECORD_SOURCE_PARTIAL, text);
+}
+
+/* ---- the session's hooks ---- */
+
+static void part_start(void)
+{
+	char reason[REASON_BYTES];
+
+	if (!turn_on(reason)) {
+		log_line("cuda: %s", reason);
+		session_source("cuda", RECORD_SOURCE_ABSENT, reason);
+		return;
+	}
+	cuda_devices_record();
+	write_anchor();
+	write_source();
+	atomic_store(&is_live, true);
+}
+
+static void part_tick(void)
+{
+	if (!atomic_load(&is_live))
+		return;
+	write_anchor();
+	if (++ticks % TICKS_PER_FLUSH == 0)
+		cupti.flush_all(CUPTI_FLUSH_COMPLETE);
+	ask_dropped();
+	write_witnesses();
+}
+
+/* What the GPU has finished comes first; then, with the kinds off, what it has not. */
+static void part_stop(void)
+{
+	if (!atomic_exchange(&is_live, false))
+		return;
+	cupti.flush_all(CUPTI_FLUSH_COMPLETE);
+	disable_all();
+	cupti.flush_all(CUPTI_FLUSH_FORCED);
+	ask_dropped();
+	write_anchor();
+	write_witnesses();
+	write_source();
+	cupti.unsubscribe(subscriber);
+}
+
+/* CUDA does not survive a fork. */
+static void part_child(void)
+{
+	atomic_store(&is_live, false);
+	cuda_buffers_forget();
+	cuda_calls_forget();
+	enabled_kinds = 0;
+}
+
+static const struct session_part cuda_part = {
+	.name = "cuda",
+	.start = part_start,
+	.tick = part_tick,
+	.stop = part_stop,
+	.child = part_child,
+};
+
+/* ---- the door ---- */
+
+CAPTURE_EXPORT int InitializeInjection(void);
+
+/* Inside the process's first use of CUDA. 1 also when nothing is recorded: anything else would be an
+ * error of the program's. */
+int InitializeInjection(void)
+{
+	session_add_part(&cuda_part);
+	session_start();
+	return 1;
+}

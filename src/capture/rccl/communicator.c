@@ -1,0 +1,77 @@
+#include "capture/rccl/communicator.h"
+
+#include <stddef.h>
+
+enum { PLACES = 1024 };
+
+/* Places are searched from the handle's own on, up to one that was never used. */
+#define NEVER_USED 0
+#define FREE	   1 /* no handle: communicators are aligned */
+
+static struct communicator places[PLACES];
+
+static struct communicator *place_at(uint64_t handle, uint32_t step)
+{
+	uint64_t hash = handle * 0x9e3779b97f4a7c15ull;
+
+	return &places[((hash >> 32) + step) % PLACES];
+}
+
+static struct communicator *find(uint64_t handle, struct communicator **ret_free)
+{
+	for (uint32_t i = 0; i < PLACES; i++) {
+		struct communicator *place = place_at(handle, i);
+		uint64_t there = atomic_load_explicit(&place->handle, memory_order_acquire);
+
+		if (there == handle)
+			return place;
+		if (there <= FREE && !*ret_free)
+			*ret_free = place;
+		if (there == NEVER_USED)
+			break;
+	}
+	return NULL;
+}
+
+struct communicator *communicator_use(uint64_t handle)
+{
+	while (handle > FREE) {
+		struct communicator *empty = NULL, *place = find(handle, &empty);
+		uint64_t there;
+
+		if (place || !empty)
+			return place;
+		there = atomic_load_explicit(&empty->handle, memory_order_relaxed);
+		/* What is in a free place was zeroed before it was freed. Where somebody else has taken
+		 * it, for this handle even: look again. */
+		if (there <= FREE && atomic_compare_exchange_strong_explicit(
+					     &empty->handle, &there, handle, memory_order_acq_rel,
+					     memory_order_relaxed))
+			return empty;
+	}
+	return NULL;
+}
+
+static void reset(struct communicator *place)
+{
+	atomic_store_explicit(&place->operations, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->rank_and_1, 0, memory_order_relaxed);
+}
+
+void communicator_forget(uint64_t handle)
+{
+	struct communicator *empty = NULL, *place = handle > FREE ? find(handle, &empty) : NULL;
+
+	if (!place)
+		return;
+	reset(place);
+	atomic_store_explicit(&place->handle, FREE, memory_order_release);
+}
+
+void communicator_forget_all(void)
+{
+	for (uint32_t i = 0; i < PLACES; i++) {
+		reset(&places[i]);
+		atomic_store_explicit(&places[i].handle, NEVER_USED, memory_order_relaxed);
+	}
+}

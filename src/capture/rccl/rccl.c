@@ -1,0 +1,185 @@
+#include "capture/rccl/rccl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/rccl/communicator.h"
+#include "capture/rccl/wrap.h"
+#include "capture/scope.h"
+#include "capture/symbol.h"
+#include "record/writer.h"
+
+static void *_Atomic nexts[DOOR_COUNT][RCCL_COUNT];
+
+struct table_door rccl_table = {
+	.name = "rccl.table",
+	.major_first = 2,
+	.major_last = 2,
+	.layout = &rccl_table_layout,
+	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
+	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
+
+static _Atomic uint64_t entered, left;
+static uint64_t entered_before, left_before; /* this session */
+static _Atomic uint32_t named_in;	     /* the session that has been told the names */
+
+static size_t index_of(enum rccl_op op)
+{
+	return (size_t)op - RCCL_NONE;
+}
+
+void *rccl_next_at(unsigned int door, enum rccl_op op)
+{
+	static const char *const sonames[] = {"librccl.so.1", "librccl.so", NULL};
+	void *next = atomic_load_explicit(&nexts[door][index_of(op)], memory_order_relaxed);
+
+	if (next || door != DOOR_SYMBOL)
+		return next;
+	next = symbol_next(rccl_ops[index_of(op)].symbol, sonames);
+	atomic_store_explicit(&nexts[DOOR_SYMBOL][index_of(op)], next, memory_order_relaxed);
+	return next;
+}
+
+static bool wake(void)
+{
+	/* Stopped, which only the program's own call changes. */
+	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
+		return false;
+	session_add_part(&rccl_part);
+	return session_start();
+}
+
+/* When the first call of a session comes: most processes have none. */
+static void write_names(void)
+{
+	uint32_t session = session_current_number();
+
+	if (atomic_load_explicit(&named_in, memory_order_relaxed) == session ||
+	    atomic_exchange(&named_in, session) == session)
+		return;
+	for (uint32_t op = RCCL_NONE + 1; op < RCCL_OP_COUNT; op++) {
+		const char *text = rccl_ops[index_of(op)].text;
+		size_t bytes = strlen(text);
+		struct record_api_name record = {
+			.domain = RECORD_DOMAIN_RCCL,
+			.text_bytes = writer_text_bytes(bytes),
+		};
+
+		writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record),
+				text, bytes);
+	}
+}
+
+/* Asked once: whoever made the communicator, and however. */
+static int32_t rank_of(struct communicator *communicator)
+{
+	int32_t rank = atomic_load_explicit(&communicator->rank_and_1, memory_order_relaxed) - 1;
+	int (*get)(const void *, int *) = rccl_next_at(DOOR_TABLE, RCCL_ncclCommUserRank);
+	struct frame mute = {0};
+
+	if (!get)
+		get = rccl_next_at(DOOR_SYMBOL, RCCL_ncclCommUserRank);
+	if (rank != RCCL_RANK_UNKNOWN || !get)
+		return rank;
+	frame_push(&mute);
+	if (get((const void *)communicator->handle, &rank) == 0)
+		atomic_store_explicit(&communicator->rank_and_1, rank + 1, memory_order_relaxed);
+	else
+		rank = RCCL_RANK_UNKNOWN;
+	frame_pop(&mute);
+	return rank;
+}
+
+static void count_operation(struct rccl_call *call, void *comm)
+{
+	struct communicator *communicator = communicator_use((uintptr_t)comm);
+
+	if (!communicator)
+		return;
+	call->sequence =
+		1 + atomic_fetch_add_explicit(&communicator->operations, 1, memory_order_relaxed);
+	call->rank = rank_of(communicator);
+}
+
+bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void *comm,
+		bool is_operation)
+{
+	bool is_recorded = session_is_on() || wake();
+
+	if (!session_may_record() || (frame_top && !frame_top->cid) ||
+	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
+		return false;
+	*call = (struct rccl_call){.rank = RCCL_RANK_UNKNOWN};
+	if (is_recorded) {
+		atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed);
+		write_names();
+		call->frame.session = session_current_number();
+	}
+	if (is_operation)
+		count_operation(call, comm);
+	else if (op == RCCL_ncclCommDestroy || op == RCCL_ncclCommAbort)
+		communicator_forget((uintptr_t)comm);
+	call->frame.op = op;
+	call->frame.comes_again = door == DOOR_SYMBOL;
+	call->frame.scope = scope_current();
+	call->frame.cid = session_next_cid();
+	frame_push(&call->frame);
+	call->frame.begin_ns = session_now_ns();
+	return true;
+}
+
+void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words)
+{
+	frame_pop(&call->frame);
+	if (!session_is_on() || !frame_is_recorded(&call->frame))
+		return;
+	atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
+	frame_write(&call->frame, result, word_count, words);
+}
+
+static uint64_t calls(void)
+{
+	return atomic_load_explicit(&entered, memory_order_relaxed) - entered_before;
+}
+
+static void start(void)
+{
+	left_before = atomic_load_explicit(&left, memory_order_relaxed);
+	entered_before = atomic_load_explicit(&entered, memory_order_relaxed);
+	table_tell(&rccl_table);
+}
+
+static void tick(void)
+{
+	if (calls())
+		session_witness("rccl", "calls", calls());
+}
+
+static void stop(void)
+{
+	/* Left before entered: a call that returns between the two counts as open, not as -1. */
+	uint64_t returned = atomic_load_explicit(&left, memory_order_relaxed) - left_before;
+	uint64_t count = calls();
+
+	if (!count)
+		return;
+	session_witness("rccl", "open", count - returned);
+	session_witness("rccl", "calls", count);
+}
+
+static void child(void)
+{
+	atomic_store_explicit(&entered, 0, memory_order_relaxed);
+	atomic_store_explicit(&left, 0, memory_order_relaxed);
+	table_reset(&rccl_table);
+	communicator_forget_all();
+}
+
+const struct session_part rccl_part = {
+	.name = "rccl",
+	.start = start,
+	.tick = tick,
+	.stop = stop,
+	.child = child,
+};

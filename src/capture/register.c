@@ -1,0 +1,132 @@
+/* The doors by which AMD's libraries hand over their dispatch tables (rocprofiler-register, in the builds
+ * of ROCm that have it).
+ *
+ * That library looks for rocprofiler_configure among the process's symbols to see whether there is a tool,
+ * then calls the first rocprofiler_set_api_table that it finds, and no other. Being that one, we pass each
+ * table on to the next, after wrapping it: the other tool's wrappers then lie around ours. */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/export.h"
+#include "capture/hip/compiler.h"
+#include "capture/hip/hip.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/log.h"
+#include "capture/rccl/rccl.h"
+#include "capture/roctx.h"
+#include "capture/session.h"
+
+#define SET_API_TABLE "rocprofiler_set_api_table"
+#define CONFIGURE     "rocprofiler_configure"
+
+typedef int set_api_table(const char *name, uint64_t lib_version, uint64_t lib_instance,
+			  void **tables, uint64_t table_count);
+typedef void *configure(uint32_t version, const char *runtime_version, uint32_t priority,
+			void *client);
+
+CAPTURE_EXPORT set_api_table rocprofiler_set_api_table;
+CAPTURE_EXPORT configure rocprofiler_configure;
+
+/* ---- the next tool ---- */
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+/* Somebody else in the process, or its user, wants AMD's own library to be loaded. */
+static bool sdk_is_wanted(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, CONFIGURE);
+	void *next = dlsym(RTLD_NEXT, CONFIGURE);
+
+	return (first && first != (void *)rocprofiler_configure) ||
+	       (next && next != (void *)rocprofiler_configure) || is_set("ROCP_TOOL_LIBRARIES") ||
+	       is_set("ROCPROFILER_REGISTER_FORCE_LOAD");
+}
+
+/* The library that would have been loaded for its function, were ours not in the process. It stays. */
+static set_api_table *load_next(void)
+{
+	static const char *const sdk[] = {"librocprofiler-sdk.so", "librocprofiler-sdk.so.1",
+					  "librocprofiler-sdk.so.0"};
+	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
+	void *library = NULL;
+
+	if (named && *named)
+		library = dlopen(named, RTLD_LAZY | RTLD_GLOBAL);
+	for (size_t i = 0; !library && i < sizeof(sdk) / sizeof(*sdk) && sdk_is_wanted(); i++)
+		library = dlopen(sdk[i], RTLD_LAZY | RTLD_GLOBAL);
+	return library ? (set_api_table *)dlsym(library, SET_API_TABLE) : NULL;
+}
+
+static set_api_table *find_next(void)
+{
+	set_api_table *next = (set_api_table *)dlsym(RTLD_NEXT, SET_API_TABLE);
+
+	if (!next || next == rocprofiler_set_api_table)
+		next = load_next();
+	return next == rocprofiler_set_api_table ? NULL : next;
+}
+
+/* ---- what we take ---- */
+
+/* Where a library hands over several tables, ours is the first. */
+static const struct library {
+	const char *name;
+	struct table_door *door;
+} libraries[] = {
+	{"hip", &hip_table},
+	{"hip_compiler", &hip_compiler_table},
+	{"roctx", &roctx_table},
+	{"rccl", &rccl_table},
+};
+
+static int take(const char *name, uint64_t lib_version, void *table)
+{
+	if (!strcmp(name, "hsa"))
+		return hsa_part_open(table);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (!strcmp(name, libraries[i].name))
+			return table_take(libraries[i].door, table, lib_version);
+	return 0;
+}
+
+/* 0, or what the next tool says. Tables that nobody knows are welcome. Called from inside the libraries'
+ * first calls, maybe before our constructor. */
+int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t lib_instance,
+			      void **tables, uint64_t table_count)
+{
+	/* A tool that passes tables on by the first symbol would come back to us for ever. */
+	static __thread bool is_passing_on __attribute__((tls_model("initial-exec")));
+	set_api_table *next;
+	int result = 0;
+
+	session_arm();
+	if (is_passing_on)
+		return 0;
+	if (name && tables && table_count && session_may_record() &&
+	    take(name, lib_version, tables[0]))
+		log_line("the %s table of version %llu is left alone", name,
+			 (unsigned long long)lib_version);
+	next = find_next();
+	if (next) {
+		is_passing_on = true;
+		result = next(name, lib_version, lib_instance, tables, table_count);
+		is_passing_on = false;
+	}
+	return result;
+}
+
+/* There for being found. AMD's own library, when another tool has brought it, asks as well: we are none of
+ * its clients. */
+void *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+			    void *client)
+{
+	return NULL;
+}

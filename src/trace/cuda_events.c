@@ -1,0 +1,258 @@
+/* Events, waits, memory operations and overhead of CUDA. A wait names the record of the event that it
+ * waits for by a number that CUPTI gives both. An older CUPTI gives none: then it is the last record
+ * of the event before the wait, in the order of correlation ids. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/cuda.h"
+#include "trace/process.h"
+#include "trace/sort.h"
+#include "trace/table.h"
+
+/* What a record shares with the others of the four lists. */
+struct event_key {
+	uint64_t cid;
+	uint64_t order;
+	uint32_t context;
+	uint32_t event;
+};
+
+/* An event's records by (context, event, cid), or by order; the index is the row's. */
+struct producer {
+	struct event_key key;
+	uint32_t row;
+};
+
+static uint64_t by_cid(const struct raw *row)
+{
+	return ((const struct record_cuda_event *)row->record)->cid;
+}
+
+/* All of them have their cid at the same place, and CUPTI's order is no order: by cid. */
+_Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_cuda_event, cid) &&
+		       offsetof(struct record_cuda_memory, cid) ==
+			       offsetof(struct record_cuda_event, cid) &&
+		       offsetof(struct record_cuda_overhead, cid) ==
+			       offsetof(struct record_cuda_event, cid),
+	       "cid");
+
+static int load_event_records(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	struct trace_event_record *rows = trace_extend(load->trace, event_records, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_event *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		rows[i] = (struct trace_event_record){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.stream = cuda_find_stream(load, record->context, record->stream),
+			.event = record->header.tag,
+			.order = record->order,
+			.device_ns = cuda_host_ns(&load->cuda, record->time),
+		};
+	}
+	return 0;
+}
+
+static int compare_events(const struct event_key *a, const struct event_key *b)
+{
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+static int compare_by_cid(const void *left, const void *right)
+{
+	const struct event_key *a = left, *b = right;
+	int order = compare_events(a, b);
+
+	return order ? order : (a->cid > b->cid) - (a->cid < b->cid);
+}
+
+static int compare_by_order(const void *left, const void *right)
+{
+	const struct event_key *a = left, *b = right;
+	int order = compare_events(a, b);
+
+	return order ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+struct producers {
+	struct producer *by_cid;
+	struct producer *by_order;
+	uint32_t count;
+	uint32_t first; /* row of the first */
+};
+
+static int make_producers(struct process_load *load, uint32_t first, struct producers *ret)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	size_t bytes = ((size_t)list->count + 1) * sizeof(struct producer);
+
+	*ret = (struct producers){malloc(bytes), malloc(bytes), list->count, first};
+	if (!ret->by_cid || !ret->by_order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_event *record = list->rows[i].record;
+
+		ret->by_cid[i] = (struct producer){
+			{record->cid, record->order, record->context, record->header.tag},
+			first + i};
+	}
+	memcpy(ret->by_order, ret->by_cid, bytes - sizeof(struct producer));
+	qsort(ret->by_cid, list->count, sizeof(struct producer), compare_by_cid);
+	qsort(ret->by_order, list->count, sizeof(struct producer), compare_by_order);
+	return 0;
+}
+
+/* The last one that is not beyond WANTED, if it is the same event's. */
+static const struct producer *find_producer(const struct producer *rows, uint32_t count,
+					    const struct event_key *wanted,
+					    int (*compare)(const void *, const void *))
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare(&rows[middle].key, wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || rows[low - 1].key.context != wanted->context ||
+	    rows[low - 1].key.event != wanted->event)
+		return NULL;
+	return &rows[low - 1];
+}
+
+static void resolve(const struct producers *producers, const struct record_cuda_sync *record,
+		    struct trace_wait *wait)
+{
+	struct event_key wanted = {record->cid, record->order, record->context, record->event};
+	const struct producer *found;
+
+	if (record->event == RECORD_CUDA_NONE)
+		return;
+	if (record->order) {
+		found = find_producer(producers->by_order, producers->count, &wanted,
+				      compare_by_order);
+		/* Recorded before the recording began: nobody's. */
+		if (!found || found->key.order != record->order)
+			return;
+		wait->is_exact = true;
+	} else {
+		found = find_producer(producers->by_cid, producers->count, &wanted, compare_by_cid);
+	}
+	wait->producer = found ? found->row : TRACE_NONE;
+}
+
+static int load_waits(struct process_load *load, const struct producers *producers)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	struct trace_wait *rows = trace_extend(load->trace, waits, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_sync *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		rows[i] = (struct trace_wait){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.type = record->header.tag < RECORD_CUDA_SYNC_TYPE_COUNT
+					? record->header.tag
+					: RECORD_CUDA_SYNC_UNKNOWN,
+			.stream = cuda_find_stream(load, record->context, record->stream),
+			.event = record->event,
+			.order = record->order,
+			.begin_ns = cuda_host_ns(&load->cuda, record->start),
+			.end_ns = cuda_host_ns(&load->cuda, record->end),
+			.producer = TRACE_NONE,
+			.result = record->result,
+		};
+		resolve(producers, record, &rows[i]);
+	}
+	return 0;
+}
+
+static int load_memory(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_MEMORY];
+	struct trace_memory_operation *rows =
+		trace_extend(load->trace, memory_operations, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_memory *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		rows[i] = (struct trace_memory_operation){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.agent = cuda_find_agent(load, record->device),
+			.is_release = record->header.tag == RECORD_CUDA_MEMORY_RELEASE,
+			.address = record->address,
+			.bytes = record->bytes,
+			.ns = cuda_host_ns(&load->cuda, record->time),
+		};
+	}
+	return 0;
+}
+
+static int load_overheads(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_OVERHEAD];
+	struct trace_overhead *rows = trace_extend(load->trace, overheads, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_overhead *record = list->rows[i].record;
+
+		rows[i] = (struct trace_overhead){
+			.process = load->process,
+			.thread = record->tid ? load_find_thread(load, record->tid) : TRACE_NONE,
+			.kind = record->header.tag,
+			.begin_ns = cuda_host_ns(&load->cuda, record->start),
+			.end_ns = cuda_host_ns(&load->cuda, record->end),
+		};
+	}
+	return 0;
+}
+
+int cuda_events_load(struct process_load *load)
+{
+	static const enum record_type types[] = {RECORD_CUDA_EVENT, RECORD_CUDA_SYNC,
+						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
+	struct producers producers = {0};
+	uint32_t first = load->trace->event_records_count;
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && result == 0; i++)
+		result = raw_sort(&load->lists[types[i]], by_cid);
+	if (result == 0)
+		result = load_event_records(load);
+	if (result == 0)
+		result = make_producers(load, first, &producers);
+	if (result == 0)
+		result = load_waits(load, &producers);
+	if (result == 0)
+		result = load_memory(load);
+	if (result == 0)
+		result = load_overheads(load);
+	free(producers.by_cid);
+	free(producers.by_order);
+	return result;
+}

@@ -1,0 +1,362 @@
+/* What the tool uses of NVIDIA's CUPTI: its constants, the activity records as far as they are read,
+ * the data of callbacks. Written from the interface's documentation, so that the tree builds where
+ * there is no CUDA; tests/capture_cuda compares it with the installed header where there is one.
+ *
+ * Records grow at their end only, so a layout is a beginning; CUPTI_WITH_ says since which version of
+ * CUPTI it has fields that are not in all of those that we accept. */
+#ifndef DAGTAP_VENDOR_CUPTI_TYPES_H
+#define DAGTAP_VENDOR_CUPTI_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* cuptiGetVersion */
+#define CUPTI_LEAST_VERSION    19 /* CUDA 12.0 */
+#define CUPTI_WITH_EVENT_ORDER 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
+
+enum cupti_result {
+	CUPTI_OK = 0,
+	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_SUPPORTED = 27,
+	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+};
+
+enum cupti_kind {
+	CUPTI_KIND_MEMCPY = 1,
+	CUPTI_KIND_MEMSET = 2,
+	CUPTI_KIND_KERNEL = 3,
+	CUPTI_KIND_DEVICE = 8,
+	CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_KIND_OVERHEAD = 17,
+	CUPTI_KIND_MEMCPY2 = 22, /* between GPUs */
+	CUPTI_KIND_CUDA_EVENT = 36,
+	CUPTI_KIND_SYNCHRONIZATION = 38,
+	CUPTI_KIND_MEMORY2 = 49,
+};
+
+enum cupti_flush { CUPTI_FLUSH_COMPLETE = 0, CUPTI_FLUSH_FORCED = 1 };
+
+/* Of the copies' copyKind. */
+enum cupti_copy_kind {
+	CUPTI_COPY_H2D = 1,
+	CUPTI_COPY_D2H = 2,
+	CUPTI_COPY_H2A = 3,
+	CUPTI_COPY_A2H = 4,
+	CUPTI_COPY_A2A = 5,
+	CUPTI_COPY_A2D = 6,
+	CUPTI_COPY_D2A = 7,
+	CUPTI_COPY_D2D = 8,
+	CUPTI_COPY_H2H = 9,
+	CUPTI_COPY_P2P = 10,
+};
+
+enum cupti_domain {
+	CUPTI_DOMAIN_DRIVER = 1,
+	CUPTI_DOMAIN_RUNTIME = 2,
+	CUPTI_DOMAIN_RESOURCE = 3,
+};
+
+enum cupti_driver_call {
+	CUPTI_cuGraphLaunch = 514,
+	CUPTI_cuGraphLaunch_ptsz = 515,
+	CUPTI_DRIVER_CALLS = 807, /* of CUDA 13.0; later ones have more */
+};
+
+enum cupti_runtime_call {
+	CUPTI_cudaGraphLaunch = 311,
+	CUPTI_cudaGraphLaunch_ptsz = 312,
+	CUPTI_RUNTIME_CALLS = 523,
+};
+
+enum cupti_resource {
+	CUPTI_MODULE_UNLOAD_STARTING = 7,
+	CUPTI_GRAPH_CREATED = 9,
+	CUPTI_GRAPH_DESTROY_STARTING = 10,
+	CUPTI_GRAPH_CLONED = 11,
+	CUPTI_GRAPHNODE_CREATED = 13,
+	CUPTI_GRAPHNODE_DESTROY_STARTING = 14,
+	CUPTI_GRAPHNODE_DEPENDENCY_CREATED = 15,
+	CUPTI_GRAPHNODE_DEPENDENCY_DESTROY_STARTING = 16,
+	CUPTI_GRAPHEXEC_CREATED = 18,
+	CUPTI_GRAPHEXEC_DESTROY_STARTING = 19,
+	CUPTI_GRAPHNODE_CLONED = 20,
+	CUPTI_GRAPH_NODE_UPDATED = 22,
+	CUPTI_GRAPH_NODE_SET_PARAMS = 23,
+};
+
+/* ---- activity records: 8-byte aligned, each begins with its kind ---- */
+
+#define CUPTI_RECORD struct __attribute__((packed, aligned(8)))
+
+CUPTI_RECORD cupti_activity
+{
+	uint32_t kind;
+};
+
+CUPTI_RECORD cupti_kernel
+{
+	uint32_t kind;
+	uint8_t cacheConfig;
+	uint8_t sharedMemoryConfig;
+	uint16_t registersPerThread;
+	uint32_t partitionedGlobalCacheRequested;
+	uint32_t partitionedGlobalCacheExecuted;
+	uint64_t start;
+	uint64_t end;
+	uint64_t completed;
+	uint32_t deviceId;
+	uint32_t contextId;
+	uint32_t streamId;
+	int32_t gridX, gridY, gridZ;
+	int32_t blockX, blockY, blockZ;
+	int32_t staticSharedMemory;
+	int32_t dynamicSharedMemory;
+	uint32_t localMemoryPerThread;
+	uint32_t localMemoryTotal;
+	uint32_t correlationId;
+	int64_t gridId;
+	const char *name;
+	void *reserved0;
+	uint64_t queued;
+	uint64_t submitted;
+	uint8_t launchType;
+	uint8_t isSharedMemoryCarveoutRequested;
+	uint8_t sharedMemoryCarveoutRequested;
+	uint8_t padding;
+	uint32_t sharedMemoryExecuted;
+	uint64_t graphNodeId;
+	uint32_t shmemLimitConfig;
+	uint32_t graphId;
+	void *pAccessPolicyWindow;
+	uint32_t channelID;
+	uint32_t channelType;
+	uint32_t clusterX, clusterY, clusterZ;
+};
+
+CUPTI_RECORD cupti_memcpy
+{
+	uint32_t kind;
+	uint8_t copyKind;
+	uint8_t srcKind;
+	uint8_t dstKind;
+	uint8_t flags;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t deviceId;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t correlationId;
+	uint32_t runtimeCorrelationId;
+	uint32_t pad;
+	void *reserved0;
+	uint64_t graphNodeId;
+	uint32_t graphId;
+};
+
+CUPTI_RECORD cupti_memcpy_peer
+{
+	uint32_t kind;
+	uint8_t copyKind;
+	uint8_t srcKind;
+	uint8_t dstKind;
+	uint8_t flags;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t deviceId;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t srcDeviceId;
+	uint32_t srcContextId;
+	uint32_t dstDeviceId;
+	uint32_t dstContextId;
+	uint32_t correlationId;
+	void *reserved0;
+	uint64_t graphNodeId;
+	uint32_t graphId;
+};
+
+CUPTI_RECORD cupti_memset
+{
+	uint32_t kind;
+	uint32_t value;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t deviceId;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t correlationId;
+	uint16_t flags;
+	uint16_t memoryKind;
+	uint32_t pad;
+	void *reserved0;
+	uint64_t graphNodeId;
+	uint32_t graphId;
+};
+
+CUPTI_RECORD cupti_memory
+{
+	uint32_t kind;
+	uint32_t memoryOperationType; /* 1 allocation, 2 release */
+	uint32_t memoryKind;
+	uint32_t correlationId;
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t timestamp;
+	uint64_t PC;
+	uint32_t processId;
+	uint32_t deviceId;
+	uint32_t contextId;
+	uint32_t streamId;
+};
+
+CUPTI_RECORD cupti_overhead
+{
+	uint32_t kind;
+	uint32_t overheadKind;
+	uint32_t objectKind;
+	uint32_t objectId[3]; /* process and thread, or device, context and stream */
+	uint64_t start;
+	uint64_t end;
+	uint32_t correlationId;
+};
+
+/* From deviceId on: CUPTI_WITH_EVENT_ORDER. */
+CUPTI_RECORD cupti_cuda_event
+{
+	uint32_t kind;
+	uint32_t correlationId;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t eventId;
+	uint32_t pad;
+	uint32_t deviceId;
+	uint32_t pad2;
+	void *reserved0;
+	uint64_t deviceTimestamp;
+	uint64_t cudaEventSyncId;
+};
+
+/* From cudaEventSyncId on: CUPTI_WITH_EVENT_ORDER. */
+CUPTI_RECORD cupti_synchronization
+{
+	uint32_t kind;
+	uint32_t type;
+	uint64_t start;
+	uint64_t end;
+	uint32_t correlationId;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t cudaEventId;
+	uint64_t cudaEventSyncId;
+	uint32_t returnValue;
+};
+
+CUPTI_RECORD cupti_device
+{
+	uint32_t kind;
+	uint32_t flags;
+	uint64_t globalMemoryBandwidth;
+	uint64_t globalMemorySize;
+	uint32_t constantMemorySize;
+	uint32_t l2CacheSize;
+	uint32_t numThreadsPerWarp;
+	uint32_t coreClockRate;
+	uint32_t numMemcpyEngines;
+	uint32_t numMultiprocessors;
+	uint32_t limits[14];
+	uint32_t computeCapabilityMajor;
+	uint32_t computeCapabilityMinor;
+	uint32_t id;
+	uint32_t eccEnabled;
+	uint8_t uuid[16];
+	const char *name;
+};
+
+/* ---- what callbacks are given ---- */
+
+enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
+
+struct cupti_callback_data {
+	uint32_t callbackSite;
+	const char *functionName;
+	const void *functionParams;
+	void *functionReturnValue; /* int, valid at the exit */
+	const char *symbolName;
+	void *context;
+	uint32_t contextUid;
+	uint64_t *correlationData; /* from the enter to the exit of one call */
+	uint32_t correlationId;
+};
+
+struct cupti_resource_data {
+	void *context;
+	void *stream;
+	void *resourceDescriptor;
+};
+
+struct cupti_graph_data {
+	void *graph;
+	void *originalGraph;
+	void *node;
+	void *originalNode;
+	uint32_t nodeType; /* CUgraphNodeType */
+	void *dependency;
+	void *graphExec;
+};
+
+/* Of all four functions that launch a graph. */
+struct cupti_graph_launch_params {
+	void *graphExec;
+	void *stream;
+};
+
+/* CUgraphNodeType */
+enum cuda_node_type {
+	CUDA_NODE_KERNEL = 0,
+	CUDA_NODE_MEMCPY = 1,
+	CUDA_NODE_MEMSET = 2,
+	CUDA_NODE_HOST = 3,
+	CUDA_NODE_GRAPH = 4,
+	CUDA_NODE_EMPTY = 5,
+	CUDA_NODE_WAIT_EVENT = 6,
+	CUDA_NODE_EVENT_RECORD = 7,
+	CUDA_NODE_MEM_ALLOC = 10,
+	CUDA_NODE_MEM_FREE = 11,
+};
+
+typedef void cupti_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
+typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+				    size_t valid_bytes);
+
+/* X(result_name, name, parameters): every function that is looked up, each returning a cupti_result.
+ * The first list is needed, the second is used where it is there. */
+#define CUPTI_FUNCTIONS(X)                                                                         \
+	X(get_version, cuptiGetVersion, (uint32_t * version))                                      \
+	X(subscribe, cuptiSubscribe,                                                               \
+	  (void **subscriber, cupti_callback *callback, void *userdata))                           \
+	X(unsubscribe, cuptiUnsubscribe, (void *subscriber))                                       \
+	X(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t domain))  \
+	X(get_timestamp, cuptiGetTimestamp, (uint64_t * timestamp))                                \
+	X(register_buffers, cuptiActivityRegisterCallbacks,                                        \
+	  (cupti_buffer_requested * requested, cupti_buffer_completed * completed))                \
+	X(enable, cuptiActivityEnable, (uint32_t kind))                                            \
+	X(disable, cuptiActivityDisable, (uint32_t kind))                                          \
+	X(next_record, cuptiActivityGetNextRecord,                                                 \
+	  (uint8_t * buffer, size_t valid_bytes, struct cupti_activity * *record))                 \
+	X(get_dropped, cuptiActivityGetNumDroppedRecords,                                          \
+	  (void *context, uint32_t stream, size_t *dropped))                                       \
+	X(flush_all, cuptiActivityFlushAll, (uint32_t flag))                                       \
+	X(get_graph_id, cuptiGetGraphId, (void *graph, uint32_t *id))                              \
+	X(get_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))
+
+#define CUPTI_OPTIONAL_FUNCTIONS(X)                                                                \
+	X(get_exec_id, cuptiGetGraphExecId, (void *exec, uint32_t *id))                            \
+	X(enable_event_times, cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))      \
+	X(get_result_text, cuptiGetResultString, (uint32_t result, const char **text))
+
+#endif

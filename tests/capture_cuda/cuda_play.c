@@ -1,0 +1,156 @@
+#include "cuda_play.h"
+
+void play_call(uint32_t correlation)
+{
+	model_call(CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, correlation, "cudaLaunchKernel");
+}
+
+struct cupti_kernel play_kernel(uint32_t correlation, const char *name)
+{
+	uint64_t now = model_now();
+
+	return (struct cupti_kernel){
+		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
+		.registersPerThread = 32,
+		.start = now,
+		.end = now + 100,
+		.deviceId = DEVICE,
+		.contextId = CONTEXT,
+		.streamId = STREAM,
+		.gridX = 10,
+		.gridY = 2,
+		.gridZ = 1,
+		.blockX = 64,
+		.blockY = 1,
+		.blockZ = 1,
+		.staticSharedMemory = 1024,
+		.dynamicSharedMemory = 512,
+		.localMemoryPerThread = 16,
+		.correlationId = correlation,
+		.name = name,
+		.clusterX = 1,
+		.clusterY = 1,
+		.clusterZ = 1,
+	};
+}
+
+struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes)
+{
+	uint64_t now = model_now();
+
+	return (struct cupti_memcpy){
+		.kind = CUPTI_KIND_MEMCPY,
+		.copyKind = CUPTI_COPY_H2D,
+		.bytes = bytes,
+		.start = now,
+		.end = now + 100,
+		.deviceId = DEVICE,
+		.contextId = CONTEXT,
+		.streamId = STREAM,
+		.correlationId = correlation,
+	};
+}
+
+struct cupti_memset play_fill(uint32_t correlation, uint64_t bytes)
+{
+	uint64_t now = model_now();
+
+	return (struct cupti_memset){
+		.kind = CUPTI_KIND_MEMSET,
+		.value = 0xff,
+		.bytes = bytes,
+		.start = now,
+		.end = now + 100,
+		.deviceId = DEVICE,
+		.contextId = CONTEXT,
+		.streamId = STREAM,
+		.correlationId = correlation,
+	};
+}
+
+void play_device(uint32_t device, const char *name)
+{
+	struct cupti_device record = {
+		.kind = CUPTI_KIND_DEVICE,
+		.globalMemorySize = 1ull << 37,
+		.numThreadsPerWarp = 32,
+		.numMultiprocessors = 132,
+		.computeCapabilityMajor = 9,
+		.id = device,
+		.uuid = {0xab, 0xcd},
+		.name = name,
+	};
+
+	PLAY_PUT(record);
+}
+
+static void *handle(uint64_t id)
+{
+	return (void *)(uintptr_t)id;
+}
+
+void play_graph(uint32_t graph)
+{
+	struct cupti_graph_data data = {.graph = handle(graph)};
+
+	model_resource(CUPTI_GRAPH_CREATED, &data);
+}
+
+void play_graph_clone(uint32_t graph, uint32_t original)
+{
+	struct cupti_graph_data data = {.graph = handle(graph), .originalGraph = handle(original)};
+
+	model_resource(CUPTI_GRAPH_CLONED, &data);
+}
+
+void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type)
+{
+	struct cupti_graph_data data = {
+		.graph = handle(graph), .node = handle(node), .nodeType = type};
+
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+}
+
+void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda_node_type type)
+{
+	struct cupti_graph_data data = {.graph = handle(graph),
+					.node = handle(node),
+					.originalNode = handle(original),
+					.nodeType = type};
+
+	model_resource(CUPTI_GRAPHNODE_CLONED, &data);
+}
+
+void play_edge(uint32_t graph, uint64_t from, uint64_t to)
+{
+	struct cupti_graph_data data = {
+		.graph = handle(graph), .node = handle(from), .dependency = handle(to)};
+
+	model_resource(CUPTI_GRAPHNODE_DEPENDENCY_CREATED, &data);
+}
+
+void play_exec(uint32_t exec, uint32_t graph)
+{
+	struct cupti_graph_data data = {.graph = handle(graph), .graphExec = handle(exec)};
+
+	model_resource(CUPTI_GRAPHEXEC_CREATED, &data);
+}
+
+void play_launch(uint32_t correlation, uint32_t exec)
+{
+	const struct cupti_graph_launch_params params = {.graphExec = handle(exec)};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphLaunch, correlation,
+		    "cudaGraphLaunch", &params);
+	model_leave(&call, 0);
+}
+
+void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name)
+{
+	struct cupti_kernel kernel = play_kernel(correlation, name);
+
+	kernel.graphId = exec;
+	kernel.graphNodeId = node;
+	PLAY_PUT(kernel);
+}

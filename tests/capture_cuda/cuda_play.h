@@ -1,0 +1,35 @@
+/* What scenes are made of: records and calls as CUPTI would bring them. */
+#ifndef TESTS_CUDA_PLAY_H
+#define TESTS_CUDA_PLAY_H
+
+#include "model_cupti.h"
+
+#define LAUNCH_KERNEL 211 /* cudaLaunchKernel */
+#define DRIVER_LAUNCH 307 /* cuLaunchKernel */
+
+#define DEVICE	0
+#define CONTEXT 1
+#define STREAM	7
+
+/* A call of the runtime with this number. */
+void play_call(uint32_t correlation);
+
+/* Work of that call, for 100 ns from now. Fields may be changed before it is put. */
+struct cupti_kernel play_kernel(uint32_t correlation, const char *name);
+struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes);
+struct cupti_memset play_fill(uint32_t correlation, uint64_t bytes);
+void play_device(uint32_t device, const char *name);
+
+#define PLAY_PUT(record) model_put(&(record), sizeof(record))
+
+/* The life of graphs; handles are ids. */
+void play_graph(uint32_t graph);
+void play_graph_clone(uint32_t graph, uint32_t original);
+void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type);
+void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda_node_type type);
+void play_edge(uint32_t graph, uint64_t from, uint64_t to);
+void play_exec(uint32_t exec, uint32_t graph);
+void play_launch(uint32_t correlation, uint32_t exec);
+void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name);
+
+#endif

@@ -1,0 +1,55 @@
+#include "cuda_scene.h"
+
+#include "capture/session.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+void play_start(void)
+{
+	setenv("DAGTAP_CUPTI", MODEL_CUPTI, 1);
+	session_arm();
+	expect(InitializeInjection() == 1);
+}
+
+struct trace *play_scene(const struct fixture *fixture, void (*scene)(void))
+{
+	struct dagtap_error error;
+	struct trace *trace;
+
+	assert_int_equal(in_child(fixture->folder, scene), 0);
+	if (trace_open(fixture->folder, NULL, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	return trace;
+}
+
+const struct trace_activity *play_find_kernel(const struct trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+
+		if (!strcmp(trace_text(trace, op->name), name))
+			return &trace->activities[i];
+	}
+	fail_msg("no kernel \"%s\"", name);
+	return NULL;
+}
+
+const struct trace_source *play_source(const struct trace *trace, const char *name)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		if (!strcmp(trace_text(trace, trace->sources[i].name), name))
+			return &trace->sources[i];
+	}
+	fail_msg("no line \"%s\" in the ledger", name);
+	return NULL;
+}
+
+void play_assert_closed(const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		if (trace->sources[i].unexplained)
+			fail_msg("%s: %llu unexplained", trace_text(trace, trace->sources[i].name),
+				 (unsigned long long)trace->sources[i].unexplained);
+	}
+	assert_true(ledger_is_closed(trace));
+}

@@ -1,0 +1,336 @@
+#include "model_cupti.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define INVALID_KIND 21
+
+static struct {
+	uint32_t version;
+	cupti_callback *callback;
+	void *userdata;
+	uint32_t domains; /* a bit each */
+	uint64_t kinds;
+	cupti_buffer_requested *requested;
+	cupti_buffer_completed *completed;
+	uint8_t *buffer;
+	size_t size, used;
+	size_t dropped;
+	uint32_t calls[MODEL_CALL_COUNT];
+	struct {
+		bool is_set;
+		uint32_t nth, result;
+	} failures[MODEL_CALL_COUNT];
+} model = {.version = 130001};
+
+static uint32_t result_of(enum model_call call)
+{
+	uint32_t nth = model.calls[call]++;
+
+	return model.failures[call].is_set && nth >= model.failures[call].nth
+		       ? model.failures[call].result
+		       : CUPTI_OK;
+}
+
+void model_fail(enum model_call call, uint32_t nth, uint32_t result)
+{
+	model.failures[call].is_set = true;
+	model.failures[call].nth = nth;
+	model.failures[call].result = result;
+}
+
+void model_set_version(uint32_t version)
+{
+	model.version = version;
+}
+
+bool model_is_subscribed(void)
+{
+	return model.callback;
+}
+
+bool model_is_enabled(void)
+{
+	return model.domains || model.kinds;
+}
+
+uint64_t model_now(void)
+{
+	static _Atomic uint64_t last;
+	struct timespec now;
+	uint64_t ns, before = atomic_load(&last);
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + MODEL_CLOCK_AHEAD_NS;
+	if (ns <= before)
+		ns = before + 1;
+	atomic_store(&last, ns);
+	return ns;
+}
+
+/* ---- CUPTI's side ---- */
+
+#define MODEL_EXPORT(name, parameters)                                                             \
+	uint32_t name parameters;                                                                  \
+	uint32_t name parameters
+
+MODEL_EXPORT(cuptiGetVersion, (uint32_t * version))
+{
+	*version = model.version;
+	return CUPTI_OK;
+}
+
+MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void *userdata))
+{
+	uint32_t result = result_of(MODEL_SUBSCRIBE);
+
+	if (result != CUPTI_OK)
+		return result;
+	*subscriber = &model;
+	model.callback = callback;
+	model.userdata = userdata;
+	return CUPTI_OK;
+}
+
+MODEL_EXPORT(cuptiUnsubscribe, (void *subscriber))
+{
+	model.callback = NULL;
+	return CUPTI_OK;
+}
+
+MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t domain))
+{
+	uint32_t result = enable ? result_of(MODEL_ENABLE_DOMAIN) : CUPTI_OK;
+
+	if (result == CUPTI_OK && enable)
+		model.domains |= 1u << domain;
+	if (!enable)
+		model.domains &= ~(1u << domain);
+	return result;
+}
+
+MODEL_EXPORT(cuptiGetTimestamp, (uint64_t * timestamp))
+{
+	*timestamp = model_now();
+	return result_of(MODEL_GET_TIMESTAMP);
+}
+
+MODEL_EXPORT(cuptiActivityRegisterCallbacks,
+	     (cupti_buffer_requested * requested, cupti_buffer_completed *completed))
+{
+	uint32_t result = result_of(MODEL_REGISTER_BUFFERS);
+
+	if (result == CUPTI_OK) {
+		model.requested = requested;
+		model.completed = completed;
+	}
+	return result;
+}
+
+MODEL_EXPORT(cuptiActivityEnable, (uint32_t kind))
+{
+	uint32_t result = result_of(MODEL_ENABLE);
+
+	if (result == CUPTI_OK)
+		model.kinds |= 1ull << kind;
+	return result;
+}
+
+MODEL_EXPORT(cuptiActivityDisable, (uint32_t kind))
+{
+	model.kinds &= ~(1ull << kind);
+	return CUPTI_OK;
+}
+
+size_t model_record_bytes(uint32_t kind)
+{
+	bool is_new = model.version >= CUPTI_WITH_EVENT_ORDER;
+
+	switch (kind) {
+	case CUPTI_KIND_MEMCPY:
+		return is_new ? 96 : 88;
+	case CUPTI_KIND_MEMSET:
+		return 88;
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return is_new ? 216 : 208;
+	case CUPTI_KIND_DEVICE:
+		return 184;
+	case CUPTI_KIND_OVERHEAD:
+		return 56;
+	case CUPTI_KIND_MEMCPY2:
+		return 96;
+	case CUPTI_KIND_CUDA_EVENT:
+		return is_new ? 56 : 24;
+	case CUPTI_KIND_SYNCHRONIZATION:
+		return is_new ? 56 : 40;
+	case CUPTI_KIND_MEMORY2:
+		return 128;
+	case 52: /* JIT: a kind that the tool did not ask for */
+		return 72;
+	default:
+		return 0;
+	}
+}
+
+MODEL_EXPORT(cuptiActivityGetNextRecord,
+	     (uint8_t * buffer, size_t valid_bytes, struct cupti_activity **record))
+{
+	uint8_t *next = buffer;
+	size_t bytes;
+
+	if (*record)
+		next = (uint8_t *)*record + model_record_bytes((*record)->kind);
+	if (next >= buffer + valid_bytes)
+		return CUPTI_MAX_LIMIT_REACHED;
+	bytes = model_record_bytes(((struct cupti_activity *)next)->kind);
+	if (!bytes || next + bytes > buffer + valid_bytes)
+		return INVALID_KIND;
+	*record = (struct cupti_activity *)next;
+	return CUPTI_OK;
+}
+
+MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))
+{
+	*dropped = model.dropped;
+	model.dropped = 0;
+	return result_of(MODEL_GET_DROPPED);
+}
+
+MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
+{
+	uint32_t result = result_of(MODEL_FLUSH_ALL);
+
+	/* The buffer that is being filled comes when it is forced. */
+	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
+		model_deliver(0);
+	return result;
+}
+
+MODEL_EXPORT(cuptiGetGraphId, (void *graph, uint32_t *id))
+{
+	*id = (uint32_t)(uintptr_t)graph;
+	return result_of(MODEL_GET_ID);
+}
+
+MODEL_EXPORT(cuptiGetGraphExecId, (void *exec, uint32_t *id))
+{
+	*id = (uint32_t)(uintptr_t)exec;
+	return result_of(MODEL_GET_ID);
+}
+
+MODEL_EXPORT(cuptiGetGraphNodeId, (void *node, uint64_t *id))
+{
+	*id = (uintptr_t)node;
+	return result_of(MODEL_GET_ID);
+}
+
+MODEL_EXPORT(cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))
+{
+	return CUPTI_OK;
+}
+
+MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))
+{
+	*text = "MODEL_ERROR";
+	return CUPTI_OK;
+}
+
+/* ---- the driver's side ---- */
+
+static void call_back(uint32_t domain, uint32_t cbid, const void *data)
+{
+	if (model.callback && model.domains & 1u << domain)
+		model.callback(model.userdata, domain, cbid, data);
+}
+
+static struct cupti_callback_data data_of(struct model_open *call)
+{
+	return (struct cupti_callback_data){
+		.functionName = call->name,
+		.functionParams = call->params,
+		.correlationData = &call->data,
+		.correlationId = call->correlation,
+	};
+}
+
+void model_enter(struct model_open *call, uint32_t domain, uint32_t cbid, uint32_t correlation,
+		 const char *name, const void *params)
+{
+	struct cupti_callback_data data;
+
+	*call = (struct model_open){domain, cbid, correlation, name, params, 0};
+	data = data_of(call);
+	data.callbackSite = CUPTI_ENTER;
+	call_back(domain, cbid, &data);
+}
+
+void model_leave(struct model_open *call, int result)
+{
+	struct cupti_callback_data data = data_of(call);
+
+	data.callbackSite = CUPTI_EXIT;
+	data.functionReturnValue = &result;
+	call_back(call->domain, call->cbid, &data);
+}
+
+void model_call(uint32_t domain, uint32_t cbid, uint32_t correlation, const char *name)
+{
+	struct model_open call;
+
+	model_enter(&call, domain, cbid, correlation, name, NULL);
+	model_leave(&call, 0);
+}
+
+void model_resource(enum cupti_resource step, const void *descriptor)
+{
+	struct cupti_resource_data data = {
+		.resourceDescriptor = (void *)(uintptr_t)descriptor,
+	};
+
+	call_back(CUPTI_DOMAIN_RESOURCE, step, &data);
+}
+
+static void ask_for_buffer(void)
+{
+	size_t most = 0;
+
+	model.used = model.size = 0;
+	if (model.requested)
+		model.requested(&model.buffer, &model.size, &most);
+}
+
+void model_put(const void *record, size_t bytes)
+{
+	const struct cupti_activity *activity = record;
+	size_t room = model_record_bytes(activity->kind);
+
+	if (room < bytes)
+		bytes = room;
+	if (model.buffer && model.used + room > model.size)
+		model_deliver(0);
+	if (!model.buffer)
+		ask_for_buffer();
+	if (!model.buffer) {
+		model.dropped++;
+		return;
+	}
+	memset(model.buffer + model.used, 0xee, room);
+	memcpy(model.buffer + model.used, record, bytes);
+	model.used += room;
+}
+
+void model_drop(size_t count)
+{
+	model.dropped += count;
+}
+
+void model_deliver(size_t cut_bytes)
+{
+	uint8_t *buffer = model.buffer;
+
+	model.buffer = NULL;
+	if (buffer)
+		model.completed(NULL, 0, buffer, model.size, model.used - cut_bytes);
+}

@@ -1,0 +1,43 @@
+#!/bin/bash
+# dagtap record --backend cuda, from outside: a program whose CUDA is played, counted by hand.
+. "$SOURCE_DIR/tests/cli/lib.sh"
+
+program=$BUILD_DIR/tests/cuda-program
+export DAGTAP_CUPTI=$BUILD_DIR/tests/libmodel-cupti.so
+
+launch record --backend cuda -q -o "$work/a.dagtap" -- "$program" 1000 >/dev/null || fail "record exited with $?"
+expect_closed "$work/a.dagtap"
+expect "rows" "$(json "$work/a.dagtap" info 'd["counts"]["activities"]')" 3000
+expect "launches" "$(json "$work/a.dagtap" info 'd["counts"]["launches"]')" 1000
+expect "expected of graphs" "$(json "$work/a.dagtap" check \
+	'[s["expected"] for s in d["sources"] if s["name"] == "graph"]')" "[3000]"
+
+# Every row with its node and replay, in what is exported.
+table() { # NAME
+	"$dagtap" export --format csv --table "$1" -o "$work/$1.csv" "$work/a.dagtap" || fail "export of $1"
+}
+table activities
+table scopes
+python3 - "$work" <<-'END' || fail "nodes and replays"
+	import csv, os, sys
+	def rows(table):
+	    return list(csv.DictReader(open(sys.argv[1] + "/" + table + ".csv")))
+	activities = rows("activities")
+	seen = {(r["node"], r["replay"]) for r in activities if r["confidence"] == "exact"}
+	assert len(activities) == 3000 and len(seen) == 3000, (len(activities), len(seen))
+	if os.environ.get("HAVE_NVTX") == "1":
+	    assert {r["kind"] for r in rows("scopes")} == {"nvtx"}
+	    assert len(rows("scopes")) == 1000
+	    assert all(r["scope"] == "step" for r in activities), activities[0]
+END
+
+# auto traces CUDA too; hsa does not: then nothing is recorded.
+launch record -q -o "$work/b.dagtap" -- "$program" 1 >/dev/null || fail "record"
+expect "rows with auto" "$(json "$work/b.dagtap" info 'd["counts"]["activities"]')" 3
+launch record --backend hsa -q -o "$work/c.dagtap" -- "$program" >/dev/null || fail "record with hsa"
+[ ! -e "$work/c.dagtap" ] || fail "hsa recorded CUDA"
+
+# Another tool's door stays another tool's.
+CUDA_INJECTION64_PATH=/other.so launch record --backend cuda -q -o "$work/d.dagtap" -- true 2>"$work/err" &&
+	fail "the door was taken"
+grep -q "CUDA_INJECTION64_PATH is set already (/other.so)" "$work/err" || fail "$(cat "$work/err")"

@@ -1,0 +1,398 @@
+/* Calls, kernels, copies and names of CUDA, from CUPTI's callbacks and buffers to the trace. */
+#include "cuda_scene.h"
+
+#include <stdio.h>
+
+#include "capture/cuda/cuda_buffers.h"
+#include "capture/scope.h"
+#include "capture/session.h"
+#include "trace/load.h"
+
+static const struct trace_call *call_of(const struct trace *trace,
+					const struct trace_activity *activity)
+{
+	assert_int_not_equal(activity->call, TRACE_NONE);
+	return &trace->calls[activity->call];
+}
+
+/* ---- what comes of a kernel, a copy, a memset ---- */
+
+static void one_of_each(void)
+{
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+	struct cupti_memset fill;
+
+	play_start();
+	play_device(DEVICE, "NVIDIA H200");
+	scope_push(RECORD_SCOPE_DAGTAP, "layer");
+	play_call(1);
+	scope_pop(RECORD_SCOPE_DAGTAP);
+	play_call(2);
+	play_call(3);
+	kernel = play_kernel(1, "matmul");
+	copy = play_copy(2, 4096);
+	fill = play_fill(3, 128);
+	/* Buffers bring them in any order. */
+	PLAY_PUT(fill);
+	PLAY_PUT(kernel);
+	PLAY_PUT(copy);
+	session_stop();
+	expect(!model_is_subscribed() && !model_is_enabled());
+}
+
+static void each_belongs_to_its_call(void **state)
+{
+	struct trace *trace = play_scene(*state, one_of_each);
+	const struct trace_activity *kernel = play_find_kernel(trace, "matmul");
+	const struct trace_op *op = trace_op_of(trace, kernel);
+	const struct trace_agent *agent = &trace->agents[kernel->agent];
+	const struct trace_process *process = &trace->processes[0];
+
+	assert_int_equal(trace->calls_count, 3);
+	assert_int_equal(trace->activities_count, 3);
+	assert_string_equal(trace_text(trace, trace->apis[call_of(trace, kernel)->api].name),
+			    "cudaLaunchKernel");
+	assert_int_equal(kernel->cid, 1);
+	assert_int_equal(op->grid[0], 640);
+	assert_int_equal(op->grid[1], 2);
+	assert_int_equal(op->workgroup[0], 64);
+	assert_int_equal(op->group_bytes, 1536);
+	assert_int_equal(op->private_bytes, 16);
+	assert_int_equal(op->registers, 32);
+	assert_int_equal(kernel->end_ns - kernel->start_ns, 100);
+	assert_true(kernel->start_ns >= process->start_ns && kernel->end_ns <= process->end_ns);
+	assert_string_equal(trace_text(trace, trace->scopes[kernel->scope].text), "layer");
+	assert_int_equal(trace->streams[kernel->stream].handle, STREAM);
+	assert_string_equal(trace_text(trace, agent->product), "NVIDIA H200");
+	assert_string_equal(trace_text(trace, agent->name), "sm_90");
+	assert_int_equal(trace_op_of(trace, &trace->activities[1])->direction, TRACE_H2D);
+	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 4096);
+	assert_int_equal(trace_op_of(trace, &trace->activities[2])->kind, TRACE_MEMSET);
+	assert_int_equal(play_source(trace, "cuda")->received, 3);
+	assert_int_equal(play_source(trace, "cuda.call")->expected, 3);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- calls within calls ---- */
+
+static void runtime_over_driver(void)
+{
+	struct model_open runtime;
+	struct cupti_kernel kernel;
+
+	play_start();
+	model_enter(&runtime, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 10, "cudaLaunchKernel", NULL);
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel");
+	model_leave(&runtime, 0);
+	model_enter(&runtime, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 12, "cudaLaunchKernel", NULL);
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 12, "cuLaunchKernel");
+	model_leave(&runtime, 700);
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 13, "cuLaunchKernel");
+	kernel = play_kernel(11, "by_inner");
+	PLAY_PUT(kernel);
+	kernel = play_kernel(12, "by_both");
+	PLAY_PUT(kernel);
+	kernel = play_kernel(13, "by_driver");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_call_is_one_row(void **state)
+{
+	struct trace *trace = play_scene(*state, runtime_over_driver);
+
+	assert_int_equal(trace->calls_count, 3);
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_inner"))->cid, 10);
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_both"))->cid, 12);
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_both"))->result, 700);
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_driver"))->cid, 13);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- 32 bits ---- */
+
+static void numbers_start_again(void)
+{
+	struct cupti_kernel early, late;
+
+	play_start();
+	play_call(0xfffffff0);
+	play_call(5);
+	early = play_kernel(0xfffffff0, "early");
+	late = play_kernel(5, "late");
+	PLAY_PUT(late);
+	PLAY_PUT(early);
+	session_stop();
+}
+
+static void ids_go_on_beyond_32_bits(void **state)
+{
+	struct trace *trace = play_scene(*state, numbers_start_again);
+
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "early"))->cid, 0xfffffff0);
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "late"))->cid, 0x100000005);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- names ---- */
+
+static void a_module_goes(void)
+{
+	char place[16] = "first";
+	struct cupti_kernel kernel;
+
+	play_start();
+	for (uint32_t call = 1; call <= 4; call++)
+		play_call(call);
+	kernel = play_kernel(1, place);
+	PLAY_PUT(kernel);
+	kernel = play_kernel(2, place);
+	PLAY_PUT(kernel);
+	model_deliver(0);
+	model_resource(CUPTI_MODULE_UNLOAD_STARTING, NULL);
+	strcpy(place, "second");
+	kernel = play_kernel(3, place);
+	PLAY_PUT(kernel);
+	kernel = play_kernel(4, NULL);
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_name_is_not_its_place(void **state)
+{
+	struct trace *trace = play_scene(*state, a_module_goes);
+
+	assert_int_equal(trace->activities_count, 4);
+	assert_int_equal(play_find_kernel(trace, "first")->cid, 1);
+	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[1])->name),
+			    "first");
+	assert_int_equal(play_find_kernel(trace, "second")->cid, 3);
+	assert_int_equal(trace_op_of(trace, &trace->activities[3])->name, 0);
+	trace_close(trace);
+}
+
+static void many_names(void)
+{
+	enum { NAMES = 5000, NAME_BYTES = 16 };
+	static char names[NAMES][NAME_BYTES];
+
+	play_start();
+	for (uint32_t i = 0; i < NAMES; i++) {
+		struct cupti_kernel kernel;
+
+		snprintf(names[i], NAME_BYTES, "kernel_%u", i);
+		kernel = play_kernel(0, names[i]);
+		PLAY_PUT(kernel);
+	}
+	session_stop();
+}
+
+static void thousands_of_names_are_kept_apart(void **state)
+{
+	struct trace *trace = play_scene(*state, many_names);
+
+	assert_int_equal(trace->activities_count, 5000);
+	assert_int_equal(trace->ops_count, 5000);
+	play_find_kernel(trace, "kernel_4999");
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- two contexts ---- */
+
+static void two_contexts(void)
+{
+	struct cupti_kernel kernel;
+	struct cupti_memcpy_peer peer = {
+		.kind = CUPTI_KIND_MEMCPY2,
+		.copyKind = CUPTI_COPY_P2P,
+		.bytes = 77,
+		.deviceId = 1,
+		.contextId = 2,
+		.streamId = STREAM,
+		.srcDeviceId = 0,
+		.dstDeviceId = 1,
+		.correlationId = 3,
+	};
+
+	play_start();
+	play_device(0, "first");
+	play_device(1, "second");
+	for (uint32_t call = 1; call <= 3; call++)
+		play_call(call);
+	kernel = play_kernel(1, "here");
+	PLAY_PUT(kernel);
+	kernel = play_kernel(2, "there");
+	kernel.contextId = 2;
+	kernel.deviceId = 1;
+	PLAY_PUT(kernel);
+	peer.start = model_now();
+	peer.end = peer.start + 5;
+	PLAY_PUT(peer);
+	session_stop();
+}
+
+static void streams_of_contexts_are_not_mixed_up(void **state)
+{
+	struct trace *trace = play_scene(*state, two_contexts);
+	const struct trace_activity *here = play_find_kernel(trace, "here");
+	const struct trace_activity *there = play_find_kernel(trace, "there");
+	const struct trace_op *peer = trace_op_of(trace, &trace->activities[2]);
+
+	assert_int_equal(trace->streams_count, 2);
+	assert_int_not_equal(here->stream, there->stream);
+	assert_string_equal(trace_text(trace, trace->agents[there->agent].product), "second");
+	assert_int_equal(trace->streams[there->stream].agent, there->agent);
+	assert_int_equal(peer->direction, TRACE_P2P);
+	assert_int_equal(peer->src_agent, here->agent);
+	assert_int_equal(peer->dst_agent, there->agent);
+	trace_close(trace);
+}
+
+/* ---- what is lost ---- */
+
+static void cupti_drops(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "kept");
+	PLAY_PUT(kernel);
+	model_drop(42);
+	session_stop();
+}
+
+static void what_cupti_drops_is_counted(void **state)
+{
+	struct trace *trace = play_scene(*state, cupti_drops);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_int_equal(source->expected, 43);
+	assert_int_equal(source->received, 1);
+	assert_int_equal(source->drop_count, 1);
+	assert_int_equal(trace->drops[source->drop_first].count, 42);
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void a_torn_buffer(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "whole");
+	PLAY_PUT(kernel);
+	PLAY_PUT(kernel);
+	model_deliver(100);
+	kernel = play_kernel(1, "behind");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_torn_buffer_is_told(void **state)
+{
+	struct trace *trace = play_scene(*state, a_torn_buffer);
+
+	assert_int_equal(trace->activities_count, 2);
+	play_find_kernel(trace, "behind");
+	assert_int_equal(play_source(trace, "cuda")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void other_kinds_come_too(void)
+{
+	struct cupti_activity unasked = {.kind = 52};
+	struct cupti_kernel kernel;
+
+	play_start();
+	PLAY_PUT(unasked);
+	play_call(1);
+	kernel = play_kernel(1, "known");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void kinds_that_nobody_asked_for_are_passed_over(void **state)
+{
+	struct trace *trace = play_scene(*state, other_kinds_come_too);
+
+	play_find_kernel(trace, "known");
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void unfinished(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "running");
+	kernel.end = 0;
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void what_has_no_times_says_so(void **state)
+{
+	struct trace *trace = play_scene(*state, unfinished);
+	const struct trace_activity *kernel = play_find_kernel(trace, "running");
+
+	assert_int_equal(kernel->untimed, RECORD_UNTIMED_SHUTDOWN);
+	assert_int_equal(kernel->start_ns, 0);
+	assert_int_equal(play_source(trace, "cuda")->untimed, 1);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void lending(void)
+{
+	uint8_t *buffer = NULL, *kept = NULL;
+	size_t size, most;
+
+	play_start();
+	for (int i = 0; i < CUDA_BUFFERS_MOST; i++) {
+		cuda_buffers_lend(&buffer, &size, &most);
+		expect(buffer && size == CUDA_BUFFER_BYTES);
+		kept = buffer;
+	}
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(!buffer && !size);
+	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(buffer == kept);
+}
+
+static void buffers_are_bounded(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, lending), 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(each_belongs_to_its_call),
+		CASE(a_call_is_one_row),
+		CASE(ids_go_on_beyond_32_bits),
+		CASE(a_name_is_not_its_place),
+		CASE(thousands_of_names_are_kept_apart),
+		CASE(streams_of_contexts_are_not_mixed_up),
+		CASE(what_cupti_drops_is_counted),
+		CASE(a_torn_buffer_is_told),
+		CASE(kinds_that_nobody_asked_for_are_passed_over),
+		CASE(what_has_no_times_says_so),
+		CASE(buffers_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

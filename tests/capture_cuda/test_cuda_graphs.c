@@ -1,0 +1,444 @@
+/* CUDA graphs: from the steps of their lives, and from activities alone, to templates, nodes, replays. */
+#include "cuda_scene.h"
+
+#include "capture/scope.h"
+#include "capture/session.h"
+#include "trace/load.h"
+
+enum { GRAPH = 5, CLONE = 6, CHILD = 8, CHILD_CLONE = 9, EXEC = 20, EXEC_GRAPH = 30 };
+
+/* Three kernels in a row, each made under its layer; the exec's nodes are clones: 1n, 10n. */
+static void make_graph(void)
+{
+	static const char *const layers[] = {"embed", "attend", "project"};
+
+	play_graph(GRAPH);
+	for (uint32_t i = 0; i < 3; i++) {
+		scope_push(RECORD_SCOPE_DAGTAP, layers[i]);
+		play_node(GRAPH, 11 + i, CUDA_NODE_KERNEL);
+		scope_pop(RECORD_SCOPE_DAGTAP);
+		if (i)
+			play_edge(GRAPH, 10 + i, 11 + i);
+	}
+}
+
+static void instantiate(void)
+{
+	play_graph_clone(EXEC_GRAPH, GRAPH);
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(EXEC_GRAPH, 101 + i, 11 + i, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
+}
+
+static void three_replays(void)
+{
+	static const char *const names[] = {"gather", "softmax", "gemm"};
+
+	play_start();
+	make_graph();
+	instantiate();
+	for (uint32_t launch = 1; launch <= 3; launch++)
+		play_launch(launch, EXEC);
+	/* The later replay is delivered first, its nodes in any order. */
+	for (uint32_t launch = 3; launch >= 1; launch--) {
+		for (uint32_t i = 3; i-- > 0;)
+			play_graph_kernel(launch, EXEC, 101 + (i + launch) % 3,
+					  names[(i + launch) % 3]);
+	}
+	session_stop();
+}
+
+static void assert_three_replays(const struct trace *trace)
+{
+	assert_int_equal(trace->execs_count, 1);
+	assert_int_equal(trace->execs[0].id, EXEC);
+	assert_int_equal(trace->execs[0].launch_count, 3);
+	assert_int_equal(trace->launches_count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(trace->launches[i].replay, i);
+		assert_int_equal(trace->launches[i].activity_count, 3);
+		assert_true(trace->launches[i].exact);
+	}
+	assert_int_equal(trace->activities_count, 9);
+	for (uint32_t i = 0; i < 9; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		assert_int_equal(row->confidence, TRACE_CONFIDENCE_EXACT);
+		assert_int_equal(row->launch, i / 3);
+		assert_int_equal(row->queue, TRACE_NONE);
+		assert_int_equal(trace->nodes[row->node].index, i % 3);
+	}
+}
+
+static void every_kernel_of_a_replay_has_its_node(void **state)
+{
+	static const char *const names[] = {"gather", "softmax", "gemm"};
+	static const char *const layers[] = {"embed", "attend", "project"};
+	struct trace *trace = play_scene(*state, three_replays);
+	const struct trace_source *source = play_source(trace, "graph");
+
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(trace->nodes_count, 3);
+	assert_int_equal(trace->edges_count, 2);
+	assert_three_replays(trace);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_node *node = &trace->nodes[i];
+
+		assert_string_equal(trace_text(trace, node->name), names[i]);
+		assert_string_equal(trace_text(trace, trace->scopes[node->scope].text), layers[i]);
+		assert_int_equal(node->grid[0], 640);
+	}
+	assert_int_equal(source->expected, 9);
+	assert_int_equal(source->received, 9);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- a lost kernel ---- */
+
+static void one_is_missing(void)
+{
+	play_start();
+	make_graph();
+	instantiate();
+	play_launch(1, EXEC);
+	play_graph_kernel(1, EXEC, 101, "gather");
+	play_graph_kernel(1, EXEC, 103, "gemm");
+	session_stop();
+}
+
+static void a_missing_kernel_is_noticed(void **state)
+{
+	struct trace *trace = play_scene(*state, one_is_missing);
+
+	assert_int_equal(play_source(trace, "graph")->expected, 3);
+	assert_int_equal(play_source(trace, "graph")->received, 2);
+	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void killed_before_delivery(void)
+{
+	play_start();
+	make_graph();
+	instantiate();
+	play_launch(1, EXEC);
+	play_launch(2, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	model_deliver(0);
+	_exit(0);
+}
+
+static void what_was_not_delivered_is_put_down(void **state)
+{
+	struct trace *trace = play_scene(*state, killed_before_delivery);
+	const struct trace_source *source = play_source(trace, "graph");
+
+	assert_true(trace->truncated);
+	assert_int_equal(source->expected, 6);
+	assert_int_equal(source->received, 3);
+	assert_int_equal(source->drop_count, 1);
+	assert_int_equal(trace->drops[source->drop_first].count, 3);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- made before the recording ---- */
+
+static void only_activities(void)
+{
+	static const char *const names[] = {"gather", "softmax", "gemm"};
+
+	play_start();
+	for (uint32_t launch = 1; launch <= 3; launch++)
+		play_launch(launch, EXEC);
+	for (uint32_t launch = 1; launch <= 3; launch++) {
+		for (uint32_t i = 0; i < 3; i++)
+			play_graph_kernel(launch, EXEC, 101 + i, names[i]);
+	}
+	session_stop();
+}
+
+static void a_graph_shows_in_its_activities(void **state)
+{
+	struct trace *trace = play_scene(*state, only_activities);
+
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(trace->nodes_count, 3);
+	assert_int_equal(trace->edges_count, 0);
+	assert_string_equal(trace_text(trace, trace->nodes[1].name), "softmax");
+	assert_three_replays(trace);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- clones ---- */
+
+static void clone_of_a_graph(void)
+{
+	play_start();
+	make_graph();
+	play_graph_clone(CLONE, GRAPH);
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(CLONE, 51 + i, 11 + i, CUDA_NODE_KERNEL);
+	play_graph_clone(EXEC_GRAPH, CLONE);
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(EXEC_GRAPH, 101 + i, 51 + i, CUDA_NODE_KERNEL);
+	play_exec(EXEC, CLONE);
+	play_launch(1, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	session_stop();
+}
+
+static void a_clone_has_the_edges_and_scopes_of_its_original(void **state)
+{
+	struct trace *trace = play_scene(*state, clone_of_a_graph);
+	const struct trace_node *node = &trace->nodes[2];
+
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(trace->nodes_count, 3);
+	assert_int_equal(trace->nodes[0].handle, 51);
+	assert_int_equal(trace->edges_count, 2);
+	assert_int_equal(trace->edges[1].from, 1);
+	assert_int_equal(trace->edges[1].to, 2);
+	assert_string_equal(trace_text(trace, trace->scopes[node->scope].text), "project");
+	assert_true(trace->launches[0].exact);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- child graphs ---- */
+
+static void child_graph(void)
+{
+	struct model_open call;
+
+	play_start();
+	play_graph(CHILD);
+	scope_push(RECORD_SCOPE_DAGTAP, "inside");
+	play_node(CHILD, 41, CUDA_NODE_KERNEL);
+	scope_pop(RECORD_SCOPE_DAGTAP);
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_KERNEL);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, 300, 1, "cudaGraphAddChildGraphNode", NULL);
+	play_graph_clone(CHILD_CLONE, CHILD);
+	play_node_clone(CHILD_CLONE, 46, 41, CUDA_NODE_KERNEL);
+	play_node(GRAPH, 12, CUDA_NODE_GRAPH);
+	model_leave(&call, 0);
+	play_edge(GRAPH, 11, 12);
+	play_graph_clone(EXEC_GRAPH, GRAPH);
+	play_node_clone(EXEC_GRAPH, 101, 11, CUDA_NODE_KERNEL);
+	play_node_clone(EXEC_GRAPH, 102, 12, CUDA_NODE_GRAPH);
+	play_node_clone(EXEC_GRAPH + 1, 103, 46, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
+	play_launch(2, EXEC);
+	play_graph_kernel(2, EXEC, 101, "outer");
+	play_graph_kernel(2, EXEC, 103, "inner");
+	session_stop();
+}
+
+static void kernels_of_a_child_graph_are_its_nodes(void **state)
+{
+	struct trace *trace = play_scene(*state, child_graph);
+	const struct trace_activity *inner = play_find_kernel(trace, "inner");
+	const struct trace_node *node;
+	const struct trace_graph *child;
+
+	assert_int_equal(trace->graphs_count, 2);
+	assert_int_equal(inner->confidence, TRACE_CONFIDENCE_EXACT);
+	node = &trace->nodes[inner->node];
+	child = &trace->graphs[node->graph];
+	assert_int_not_equal(child->parent, TRACE_NONE);
+	assert_int_equal(child->parent_node, 1);
+	assert_int_equal(trace->nodes[trace->graphs[child->parent].node_first + 1].child,
+			 node->graph);
+	assert_string_equal(trace_text(trace, trace->scopes[node->scope].text), "inside");
+	assert_int_equal(play_source(trace, "graph")->expected, 2);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- a graph that changes between two execs ---- */
+
+static void changing_graph(void)
+{
+	struct cupti_graph_data gone = {.graph = (void *)GRAPH, .node = (void *)12};
+
+	play_start();
+	make_graph();
+	instantiate();
+	model_resource(CUPTI_GRAPHNODE_DESTROY_STARTING, &gone);
+	play_graph_clone(EXEC_GRAPH + 1, GRAPH);
+	play_node_clone(EXEC_GRAPH + 1, 201, 11, CUDA_NODE_KERNEL);
+	play_node_clone(EXEC_GRAPH + 1, 203, 13, CUDA_NODE_KERNEL);
+	play_exec(EXEC + 1, GRAPH);
+	play_launch(1, EXEC + 1);
+	play_graph_kernel(1, EXEC + 1, 201, "gather");
+	play_graph_kernel(1, EXEC + 1, 203, "gemm");
+	play_launch(2, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(2, EXEC, 101 + i, "old");
+	session_stop();
+}
+
+static void an_exec_has_the_graph_as_it_was(void **state)
+{
+	struct trace *trace = play_scene(*state, changing_graph);
+
+	assert_int_equal(trace->graphs_count, 2);
+	assert_int_equal(trace->graphs[trace->execs[0].graph].node_count, 3);
+	assert_int_equal(trace->graphs[trace->execs[1].graph].node_count, 2);
+	assert_int_equal(trace->graphs[trace->execs[1].graph].edge_count, 0);
+	assert_true(trace->launches[0].exact && trace->launches[1].exact);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void two_execs(void)
+{
+	play_start();
+	make_graph();
+	instantiate();
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(EXEC_GRAPH + 1, 201 + i, 11 + i, CUDA_NODE_KERNEL);
+	play_exec(EXEC + 1, GRAPH);
+	play_launch(1, EXEC + 1);
+	play_launch(2, EXEC);
+	for (uint64_t i = 0; i < 3; i++) {
+		play_graph_kernel(1, EXEC + 1, 201 + i, "kernel");
+		play_graph_kernel(2, EXEC, 101 + i, "kernel");
+	}
+	session_stop();
+}
+
+static void execs_of_an_unchanged_graph_share_it(void **state)
+{
+	struct trace *trace = play_scene(*state, two_execs);
+
+	assert_int_equal(trace->execs_count, 2);
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(trace->execs[0].graph, trace->execs[1].graph);
+	assert_true(trace->launches[0].exact && trace->launches[1].exact);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* No CUDA does this; a damaged recording might. */
+static void graphs_in_a_ring(void)
+{
+	struct model_open call;
+
+	play_start();
+	play_graph(GRAPH);
+	for (uint32_t i = 0; i < 8; i++) {
+		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 300, 1 + i, "cudaGraphAddChildGraphNode",
+			    NULL);
+		play_graph_clone(GRAPH, GRAPH);
+		play_node(GRAPH, 11 + i, CUDA_NODE_GRAPH);
+		model_leave(&call, 0);
+	}
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(GRAPH, 21 + i, 21 + (i + 1) % 3, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
+	play_launch(20, EXEC);
+	play_graph_kernel(20, EXEC, 22, "kernel");
+	session_stop();
+}
+
+static void rings_come_to_an_end(void **state)
+{
+	struct trace *trace = play_scene(*state, graphs_in_a_ring);
+
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(play_find_kernel(trace, "kernel")->confidence, TRACE_CONFIDENCE_EXACT);
+	trace_close(trace);
+}
+
+/* ---- copies and fills, updates, odd data ---- */
+
+static void copies_in_a_graph(void)
+{
+	struct cupti_graph_data update = {.graphExec = (void *)EXEC};
+	struct cupti_memcpy copy;
+	struct cupti_memset fill;
+
+	play_start();
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_MEMCPY);
+	play_node(GRAPH, 12, CUDA_NODE_MEMSET);
+	play_node(GRAPH, 13, CUDA_NODE_HOST);
+	play_exec(EXEC, GRAPH);
+	model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &update);
+	play_launch(1, EXEC);
+	copy = play_copy(1, 1000);
+	copy.graphId = EXEC;
+	copy.graphNodeId = 11;
+	PLAY_PUT(copy);
+	fill = play_fill(1, 64);
+	fill.graphId = EXEC;
+	fill.graphNodeId = 12;
+	PLAY_PUT(fill);
+	/* Of a graph, but of no node that anybody knows. */
+	play_launch(2, EXEC);
+	play_graph_kernel(2, EXEC, 999, "stranger");
+	session_stop();
+}
+
+static void copies_and_fills_are_nodes(void **state)
+{
+	struct trace *trace = play_scene(*state, copies_in_a_graph);
+
+	assert_int_equal(trace->execs[0].update_count, 1);
+	assert_int_equal(trace->nodes_count, 3);
+	assert_int_equal(trace->nodes[0].bytes, 1000);
+	assert_int_equal(trace->nodes[0].direction, TRACE_H2D);
+	assert_int_equal(trace->nodes[1].bytes, 64);
+	assert_true(trace->launches[0].exact);
+	assert_false(trace->launches[1].exact);
+	assert_int_equal(play_find_kernel(trace, "stranger")->confidence, TRACE_CONFIDENCE_UNKNOWN);
+	assert_int_equal(play_find_kernel(trace, "stranger")->node, TRACE_NONE);
+	trace_close(trace);
+}
+
+static void failing_ids(void)
+{
+	play_start();
+	model_fail(MODEL_GET_ID, 0, CUPTI_NOT_SUPPORTED);
+	make_graph();
+	instantiate();
+	play_launch(1, EXEC);
+	play_graph_kernel(1, EXEC, 101, "kernel");
+	session_stop();
+}
+
+static void without_ids_the_kernels_are_there(void **state)
+{
+	struct trace *trace = play_scene(*state, failing_ids);
+	const struct trace_activity *kernel = play_find_kernel(trace, "kernel");
+
+	assert_int_equal(kernel->cid, 1);
+	assert_int_not_equal(kernel->node, TRACE_NONE);
+	trace_close(trace);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(every_kernel_of_a_replay_has_its_node),
+		CASE(a_missing_kernel_is_noticed),
+		CASE(what_was_not_delivered_is_put_down),
+		CASE(a_graph_shows_in_its_activities),
+		CASE(a_clone_has_the_edges_and_scopes_of_its_original),
+		CASE(kernels_of_a_child_graph_are_its_nodes),
+		CASE(an_exec_has_the_graph_as_it_was),
+		CASE(execs_of_an_unchanged_graph_share_it),
+		CASE(rings_come_to_an_end),
+		CASE(copies_and_fills_are_nodes),
+		CASE(without_ids_the_kernels_are_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* The source's life: every way in which CUPTI may fail, another profiler, recordings one after the
+ * other, a fork, threads. */
+#include "cuda_scene.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "capture/session.h"
+#include "trace/load.h"
+
+/* ---- failures ---- */
+
+static enum model_call failing;
+static uint32_t failing_nth, failing_result;
+
+static void with_a_failure(void)
+{
+	struct cupti_kernel kernel;
+
+	model_fail(failing, failing_nth, failing_result);
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "kernel");
+	PLAY_PUT(kernel);
+	session_stop();
+	expect(!model_is_subscribed() && !model_is_enabled());
+}
+
+static struct trace *play_failure(void **state, enum model_call call, uint32_t nth, uint32_t result)
+{
+	failing = call;
+	failing_nth = nth;
+	failing_result = result;
+	return play_scene(*state, with_a_failure);
+}
+
+static void another_profiler_is_told(void **state)
+{
+	struct trace *trace = play_failure(state, MODEL_SUBSCRIBE, 0, CUPTI_MULTIPLE_SUBSCRIBERS);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_string_equal(trace_text(trace, source->state), "absent");
+	assert_non_null(strstr(trace_text(trace, source->text), "cuptiSubscribe"));
+	assert_non_null(strstr(trace_text(trace, source->text), "another profiler is active"));
+	assert_int_equal(trace->activities_count, 0);
+	trace_close(trace);
+}
+
+static void what_is_needed_turns_the_source_off(void **state)
+{
+	static const struct {
+		enum model_call call;
+		uint32_t nth;
+		const char *text;
+	} failures[] = {
+		{MODEL_REGISTER_BUFFERS, 0, "cuptiActivityRegisterCallbacks"},
+		{MODEL_ENABLE, 1, "cuptiActivityEnable"},
+		{MODEL_ENABLE_DOMAIN, 0, "cuptiEnableDomain"},
+		{MODEL_ENABLE_DOMAIN, 2, "cuptiEnableDomain"},
+	};
+
+	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
+		struct trace *trace = play_failure(state, failures[i].call, failures[i].nth, 999);
+		const struct trace_source *source = play_source(trace, "cuda");
+
+		assert_string_equal(trace_text(trace, source->state), "absent");
+		assert_non_null(strstr(trace_text(trace, source->text), failures[i].text));
+		assert_non_null(strstr(trace_text(trace, source->text), "999"));
+		trace_close(trace);
+		fixture_teardown(state);
+		fixture_setup(state);
+	}
+}
+
+static void what_is_not_needed_is_named(void **state)
+{
+	/* From the sixth kind on: events, synchronisation, memory operations, overhead. */
+	struct trace *trace = play_failure(state, MODEL_ENABLE, 5, CUPTI_NOT_SUPPORTED);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	assert_non_null(strstr(trace_text(trace, source->text), "without events"));
+	assert_non_null(strstr(trace_text(trace, source->text), "overhead"));
+	play_find_kernel(trace, "kernel");
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void without_a_clock_nothing_is_timed(void **state)
+{
+	struct trace *trace = play_failure(state, MODEL_GET_TIMESTAMP, 0, 999);
+
+	assert_int_equal(play_find_kernel(trace, "kernel")->untimed, RECORD_UNTIMED_NO_CLOCK);
+	trace_close(trace);
+}
+
+static void a_failing_flush_loses_what_was_not_delivered(void **state)
+{
+	struct trace *trace = play_failure(state, MODEL_FLUSH_ALL, 0, 999);
+
+	assert_int_equal(trace->activities_count, 0);
+	assert_int_equal(trace->calls_count, 1);
+	trace_close(trace);
+}
+
+static void of_an_old_cuda(void)
+{
+	model_set_version(18);
+	play_start();
+	play_call(1);
+	session_stop();
+}
+
+static void an_old_cupti_is_told(void **state)
+{
+	struct trace *trace = play_scene(*state, of_an_old_cuda);
+
+	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text), "older"));
+	trace_close(trace);
+}
+
+static void without_cupti(void)
+{
+	setenv("DAGTAP_CUPTI", "/nowhere/libcupti.so", 1);
+	session_arm();
+	expect(InitializeInjection() == 1);
+	session_stop();
+}
+
+static void a_missing_cupti_is_told(void **state)
+{
+	struct trace *trace = play_scene(*state, without_cupti);
+	const char *text = trace_text(trace, play_source(trace, "cuda")->text);
+
+	assert_non_null(strstr(text, "/nowhere/libcupti.so"));
+	assert_non_null(strstr(text, "DAGTAP_CUPTI"));
+	trace_close(trace);
+}
+
+static void without_a_folder(void)
+{
+	play_start();
+	play_call(1);
+	expect(!model_is_subscribed());
+}
+
+static void nothing_is_touched_when_nothing_is_recorded(void **state)
+{
+	assert_int_equal(in_child(NULL, without_a_folder), 0);
+}
+
+/* ---- recordings ---- */
+
+static void twice(void)
+{
+	struct cupti_kernel kernel;
+	struct model_open open;
+
+	play_start();
+	play_device(DEVICE, "told once");
+	play_call(1);
+	kernel = play_kernel(1, "same");
+	PLAY_PUT(kernel);
+	/* Entered in one recording, left in the other. */
+	model_enter(&open, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 2, "cudaLaunchKernel", NULL);
+	session_stop();
+	expect(!model_is_subscribed());
+	play_call(3);
+	expect(session_start_again());
+	expect(model_is_subscribed());
+	model_leave(&open, 0);
+	play_call(4);
+	kernel = play_kernel(4, "same");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void each_recording_stands_alone(void **state)
+{
+	struct trace *trace = play_scene(*state, twice);
+
+	assert_int_equal(trace->processes_count, 2);
+	assert_int_equal(trace->calls_count, 2);
+	assert_int_equal(trace->activities_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		assert_int_equal(row->process, i);
+		assert_int_not_equal(row->call, TRACE_NONE);
+		assert_int_not_equal(row->agent, TRACE_NONE);
+		assert_string_equal(trace_text(trace, trace->agents[row->agent].product),
+				    "told once");
+		assert_string_equal(trace_text(trace, trace_op_of(trace, row)->name), "same");
+		assert_string_equal(trace_text(trace, trace->apis[trace->calls[i].api].name),
+				    "cudaLaunchKernel");
+	}
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void forking(void)
+{
+	struct cupti_kernel kernel;
+	int status;
+	pid_t pid;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "parent");
+	PLAY_PUT(kernel);
+	pid = fork();
+	if (!pid) {
+		/* The model goes on telling, as a CUDA that does not know of the fork might. */
+		play_call(2);
+		model_deliver(0);
+		exit(0);
+	}
+	expect(waitpid(pid, &status, 0) == pid && status == 0);
+	session_stop();
+}
+
+static void a_fork_child_writes_nothing_of_its_parent(void **state)
+{
+	struct trace *trace = play_scene(*state, forking);
+
+	assert_int_equal(trace->processes_count, 1);
+	assert_int_equal(trace->activities_count, 1);
+	assert_int_equal(trace->calls_count, 1);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void killed(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	play_call(2);
+	kernel = play_kernel(1, "delivered");
+	PLAY_PUT(kernel);
+	model_deliver(0);
+	kernel = play_kernel(2, "not delivered");
+	PLAY_PUT(kernel);
+	_exit(0);
+}
+
+static void what_was_delivered_survives_a_kill(void **state)
+{
+	struct trace *trace = play_scene(*state, killed);
+
+	assert_true(trace->truncated);
+	assert_int_equal(trace->calls_count, 2);
+	assert_int_equal(trace->activities_count, 1);
+	assert_int_equal(play_find_kernel(trace, "delivered")->untimed, RECORD_UNTIMED_NO);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 8, CALLS = 2000 };
+
+static void *launch_many(void *first)
+{
+	uint32_t correlation = (uint32_t)(uintptr_t)first;
+
+	for (uint32_t i = 0; i < CALLS; i++)
+		play_call(correlation + i);
+	return NULL;
+}
+
+static void many_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	play_start();
+	for (uintptr_t i = 0; i < THREADS; i++)
+		expect(!pthread_create(&threads[i], NULL, launch_many, (void *)(1 + i * CALLS)));
+	for (uint32_t i = 0; i < THREADS * CALLS; i++) {
+		struct cupti_kernel kernel = play_kernel(1 + i, "kernel");
+
+		PLAY_PUT(kernel);
+	}
+	model_deliver(0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	session_stop();
+}
+
+static void threads_do_not_disturb_each_other(void **state)
+{
+	struct trace *trace = play_scene(*state, many_threads);
+
+	assert_int_equal(trace->calls_count, THREADS * CALLS);
+	assert_int_equal(play_source(trace, "cuda")->joined, THREADS * CALLS);
+	assert_int_equal(play_source(trace, "cuda.call")->expected, THREADS * CALLS);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(another_profiler_is_told),
+		CASE(what_is_needed_turns_the_source_off),
+		CASE(what_is_not_needed_is_named),
+		CASE(without_a_clock_nothing_is_timed),
+		CASE(a_failing_flush_loses_what_was_not_delivered),
+		CASE(an_old_cupti_is_told),
+		CASE(a_missing_cupti_is_told),
+		CASE(nothing_is_touched_when_nothing_is_recorded),
+		CASE(each_recording_stands_alone),
+		CASE(a_fork_child_writes_nothing_of_its_parent),
+		CASE(what_was_delivered_survives_a_kill),
+		CASE(threads_do_not_disturb_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

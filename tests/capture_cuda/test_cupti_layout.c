@@ -1,0 +1,226 @@
+/* Our layouts against the installed toolkit's headers. */
+#include <cuda.h>
+#include <cupti.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include "vendor/cupti_types.h"
+#include "vendor/nvtx_types.h"
+
+#define SAME(ours, theirs, field)                                                                  \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, field) &&                  \
+			       sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->field),  \
+		       #theirs "." #field)
+#define SAME_AS(ours, field, theirs, their_field)                                                  \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field), #theirs)
+#define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
+#define FITS(ours, theirs)  _Static_assert(sizeof(struct ours) <= sizeof(theirs), #theirs)
+
+#define KERNEL(field) SAME(cupti_kernel, CUpti_ActivityKernel10, field)
+#define MEMCPY(field) SAME(cupti_memcpy, CUpti_ActivityMemcpy6, field)
+#define PEER(field)   SAME(cupti_memcpy_peer, CUpti_ActivityMemcpyPtoP4, field)
+#define MEMSET(field) SAME(cupti_memset, CUpti_ActivityMemset4, field)
+#define MEMORY(field) SAME(cupti_memory, CUpti_ActivityMemory4, field)
+#define EVENT(field)  SAME(cupti_cuda_event, CUpti_ActivityCudaEvent2, field)
+#define SYNC(field)   SAME(cupti_synchronization, CUpti_ActivitySynchronization2, field)
+#define DEVICE(field) SAME(cupti_device, CUpti_ActivityDevice5, field)
+#define CALL(field)   SAME(cupti_callback_data, CUpti_CallbackData, field)
+#define GRAPH(field)  SAME(cupti_graph_data, CUpti_GraphData, field)
+
+KERNEL(registersPerThread);
+KERNEL(start);
+KERNEL(end);
+KERNEL(deviceId);
+KERNEL(contextId);
+KERNEL(streamId);
+KERNEL(gridX);
+KERNEL(gridZ);
+KERNEL(blockX);
+KERNEL(blockZ);
+KERNEL(staticSharedMemory);
+KERNEL(dynamicSharedMemory);
+KERNEL(localMemoryPerThread);
+KERNEL(correlationId);
+KERNEL(name);
+KERNEL(graphNodeId);
+KERNEL(graphId);
+KERNEL(clusterX);
+KERNEL(clusterZ);
+FITS(cupti_kernel, CUpti_ActivityKernel9); /* CUDA 12.0 */
+MEMCPY(copyKind);
+MEMCPY(srcKind);
+MEMCPY(dstKind);
+MEMCPY(flags);
+MEMCPY(bytes);
+MEMCPY(start);
+MEMCPY(end);
+MEMCPY(deviceId);
+MEMCPY(contextId);
+MEMCPY(streamId);
+MEMCPY(correlationId);
+MEMCPY(graphNodeId);
+MEMCPY(graphId);
+FITS(cupti_memcpy, CUpti_ActivityMemcpy5);
+PEER(copyKind);
+PEER(bytes);
+PEER(start);
+PEER(end);
+PEER(deviceId);
+PEER(contextId);
+PEER(streamId);
+PEER(srcDeviceId);
+PEER(dstDeviceId);
+PEER(correlationId);
+PEER(graphNodeId);
+PEER(graphId);
+FITS(cupti_memcpy_peer, CUpti_ActivityMemcpyPtoP4);
+MEMSET(value);
+MEMSET(bytes);
+MEMSET(start);
+MEMSET(end);
+MEMSET(deviceId);
+MEMSET(contextId);
+MEMSET(streamId);
+MEMSET(correlationId);
+MEMSET(flags);
+MEMSET(memoryKind);
+MEMSET(graphNodeId);
+MEMSET(graphId);
+FITS(cupti_memset, CUpti_ActivityMemset4);
+MEMORY(memoryOperationType);
+MEMORY(memoryKind);
+MEMORY(correlationId);
+MEMORY(address);
+MEMORY(bytes);
+MEMORY(timestamp);
+MEMORY(deviceId);
+MEMORY(contextId);
+MEMORY(streamId);
+FITS(cupti_memory, CUpti_ActivityMemory3);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, overheadKind);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, objectKind);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, objectId);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, start);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, end);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, correlationId);
+FITS(cupti_overhead, CUpti_ActivityOverhead2);
+EVENT(correlationId);
+EVENT(contextId);
+EVENT(streamId);
+EVENT(eventId);
+EVENT(deviceId);
+EVENT(deviceTimestamp);
+EVENT(cudaEventSyncId);
+FITS(cupti_cuda_event, CUpti_ActivityCudaEvent2);
+SYNC(type);
+SYNC(start);
+SYNC(end);
+SYNC(correlationId);
+SYNC(contextId);
+SYNC(streamId);
+SYNC(cudaEventId);
+SYNC(cudaEventSyncId);
+SYNC(returnValue);
+FITS(cupti_synchronization, CUpti_ActivitySynchronization2);
+DEVICE(globalMemorySize);
+DEVICE(numThreadsPerWarp);
+DEVICE(numMultiprocessors);
+DEVICE(computeCapabilityMajor);
+DEVICE(computeCapabilityMinor);
+DEVICE(id);
+DEVICE(uuid);
+DEVICE(name);
+FITS(cupti_device, CUpti_ActivityDevice4);
+CALL(callbackSite);
+CALL(functionName);
+CALL(functionParams);
+CALL(functionReturnValue);
+CALL(correlationData);
+CALL(correlationId);
+GRAPH(graph);
+GRAPH(originalGraph);
+GRAPH(node);
+GRAPH(originalNode);
+GRAPH(nodeType);
+GRAPH(dependency);
+GRAPH(graphExec);
+SAME(cupti_resource_data, CUpti_ResourceData, resourceDescriptor);
+SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_params, hGraph);
+SAME_AS(cupti_graph_launch_params, stream, cuGraphLaunch_params, hStream);
+SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_ptsz_params, hGraphExec);
+SAME_AS(cupti_graph_launch_params, graphExec, cudaGraphLaunch_v10000_params, graphExec);
+SAME_AS(cupti_graph_launch_params, stream, cudaGraphLaunch_ptsz_v10000_params, stream);
+
+VALUE(CUPTI_OK, CUPTI_SUCCESS);
+VALUE(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+VALUE(CUPTI_NOT_SUPPORTED, CUPTI_ERROR_NOT_SUPPORTED);
+VALUE(CUPTI_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+VALUE(CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+VALUE(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+VALUE(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+VALUE(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
+VALUE(CUPTI_KIND_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
+VALUE(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+VALUE(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+VALUE(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+VALUE(CUPTI_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+VALUE(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+VALUE(CUPTI_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2);
+VALUE(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+VALUE(CUPTI_COPY_H2D, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD);
+VALUE(CUPTI_COPY_H2A, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA);
+VALUE(CUPTI_COPY_D2D, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD);
+VALUE(CUPTI_COPY_P2P, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
+VALUE(CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+VALUE(CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
+VALUE(CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
+VALUE(CUPTI_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch);
+VALUE(CUPTI_cuGraphLaunch_ptsz, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
+VALUE(CUPTI_cudaGraphLaunch, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000);
+VALUE(CUPTI_cudaGraphLaunch_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000);
+VALUE(CUPTI_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+VALUE(CUPTI_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
+VALUE(CUPTI_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
+VALUE(CUPTI_GRAPH_CLONED, CUPTI_CBID_RESOURCE_GRAPH_CLONED);
+VALUE(CUPTI_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+VALUE(CUPTI_GRAPHNODE_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+VALUE(CUPTI_GRAPHNODE_DEPENDENCY_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED);
+VALUE(CUPTI_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
+      CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING);
+VALUE(CUPTI_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+VALUE(CUPTI_GRAPHEXEC_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
+VALUE(CUPTI_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+VALUE(CUPTI_GRAPH_NODE_UPDATED, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+VALUE(CUPTI_GRAPH_NODE_SET_PARAMS, CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS);
+VALUE(CUPTI_ENTER, CUPTI_API_ENTER);
+VALUE(CUPTI_EXIT, CUPTI_API_EXIT);
+VALUE(CUDA_NODE_KERNEL, CU_GRAPH_NODE_TYPE_KERNEL);
+VALUE(CUDA_NODE_GRAPH, CU_GRAPH_NODE_TYPE_GRAPH);
+VALUE(CUDA_NODE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+VALUE(CUDA_NODE_MEM_FREE, CU_GRAPH_NODE_TYPE_MEM_FREE);
+
+#define NVTX(ours, theirs) SAME_AS(nvtx_attributes, ours, nvtxEventAttributes_t, theirs)
+
+NVTX(category, category);
+NVTX(payload_type, payloadType);
+NVTX(payload, payload);
+NVTX(message_type, messageType);
+NVTX(message, message);
+FITS(nvtx_attributes, nvtxEventAttributes_t);
+VALUE(NVTX_TEXT, NVTX_MESSAGE_TYPE_ASCII);
+VALUE(NVTX_REGISTERED, NVTX_MESSAGE_TYPE_REGISTERED);
+VALUE(NVTX_PAYLOAD_UINT64, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64);
+VALUE(NVTX_PAYLOAD_FLOAT32, NVTX_PAYLOAD_TYPE_FLOAT);
+VALUE(NVTX_TABLE_CALLBACKS, NVTX_ETID_CALLBACKS);
+VALUE(NVTX_MODULE_CORE, NVTX_CB_MODULE_CORE);
+VALUE(NVTX_MODULE_CORE2, NVTX_CB_MODULE_CORE2);
+VALUE(NVTX_CORE_MarkA, NVTX_CBID_CORE_MarkA);
+VALUE(NVTX_CORE_RangePop, NVTX_CBID_CORE_RangePop);
+VALUE(NVTX_CORE2_DomainRangePop, NVTX_CBID_CORE2_DomainRangePop);
+VALUE(NVTX_CORE2_DomainRegisterStringA, NVTX_CBID_CORE2_DomainRegisterStringA);
+VALUE(NVTX_CORE2_DomainCreateA, NVTX_CBID_CORE2_DomainCreateA);
+
+/* The compiler has compared; a record that CUPTI's own walk would step over is all that is left. */
+int main(void)
+{
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* What AMD's own builds of HIP, RCCL and ROCr do and Debian's leave out: they hand their dispatch tables to
+ * rocprofiler-register, which gives them to the tool. Preloaded, this does it in their place, with Debian's real
+ * librocprofiler-register, before the program begins. The tables are found by their sizes, which are their first
+ * words: in the library's writable data, followed by pointers into its code. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rocprofiler-register/rocprofiler-register.h>
+
+#define ROCM_VERSION (10000 * 7 + 100 * 2 + 4)
+
+struct part {
+	const char *table; /* as rocprofiler-register knows it */
+	const char *library;
+	const char *
+		first; /* any function of the library that takes no more than a place for a number */
+	size_t bytes;  /* of the table, its size first */
+};
+
+static const struct part parts[] = {
+	{"hip", "libamdhip64.so.7", "hipRuntimeGetVersion", 4056},
+	{"rccl", "librccl.so.1", "ncclGetVersion", 336},
+};
+
+struct image {
+	const char *name;
+	const struct part *part;
+	uintptr_t code_begin, code_end;
+	uint64_t *table;
+	uint32_t tables_found;
+};
+
+static bool is_table(const struct image *image, const uint64_t *words)
+{
+	size_t count = image->part->bytes / sizeof(*words) - 1;
+	size_t empty = 0;
+
+	if (words[0] != image->part->bytes)
+		return false;
+	for (size_t i = 1; i <= count; i++) {
+		empty += words[i] == 0;
+		if (words[i] && (words[i] < image->code_begin || words[i] >= image->code_end))
+			return false;
+	}
+	return empty < count / 4;
+}
+
+static void search_segment(struct image *image, uintptr_t begin, size_t bytes)
+{
+	uint64_t *words = (uint64_t *)((begin + 7) & ~(uintptr_t)7);
+	uint64_t *last = (uint64_t *)(begin + bytes - image->part->bytes);
+
+	for (; bytes >= image->part->bytes && words <= last; words++) {
+		if (!is_table(image, words))
+			continue;
+		image->table = words;
+		image->tables_found++;
+	}
+}
+
+static int search_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct image *image = data;
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	if (!name || strcmp(name + 1, image->name) != 0)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		image->code_begin = info->dlpi_addr + segment->p_vaddr;
+		image->code_end = image->code_begin + segment->p_memsz;
+	}
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
+			search_segment(image, info->dlpi_addr + segment->p_vaddr, segment->p_memsz);
+	}
+	return 1;
+}
+
+static void give_up(const char *what, const char *why)
+{
+	fprintf(stderr, "hand-over: %s: %s\n", what, why);
+	exit(EXIT_FAILURE);
+}
+
+static uint32_t import(void)
+{
+	return ROCM_VERSION;
+}
+
+static void register_table(const char *name, void *table)
+{
+	rocprofiler_register_library_indentifier_t id;
+	rocprofiler_register_error_code_t error =
+		rocprofiler_register_library_api_table(name, import, ROCM_VERSION, &table, 1, &id);
+
+	if (error != ROCP_REG_SUCCESS)
+		give_up(name, rocprofiler_register_error_string(error));
+}
+
+/* The table is made in the library's first call: one past the tool's own wrapper. */
+static void hand_over(const struct part *part)
+{
+	struct image image = {.name = part->library, .part = part};
+	void *library = dlopen(part->library, RTLD_LAZY | RTLD_NOLOAD);
+	int (*first)(int *number);
+	int number;
+
+	if (!library)
+		return;
+	first = (int (*)(int *))dlsym(library, part->first);
+	if (first)
+		first(&number);
+	dl_iterate_phdr(search_library, &image);
+	if (image.tables_found != 1)
+		give_up(part->library, "its dispatch table was not found");
+	register_table(part->table, image.table);
+}
+
+/* ROCr's, as a tool of the old kind gets it: it registers its own way instead, and leaves the other tools out. */
+__attribute__((visibility("default"))) bool OnLoad(void *table, uint64_t runtime_version,
+						   uint64_t failed_tool_count,
+						   const char *const *failed_tool_names)
+{
+	register_table("hsa", table);
+	return true;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	Dl_info self;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hand_over(&parts[i]);
+	if (dladdr(parts, &self))
+		setenv("HSA_TOOLS_LIB", self.dli_fname, 1);
+}

@@ -1,0 +1,101 @@
+/* Made-up libraries that hand out dispatch tables as AMD's builds do: the exported functions call through
+ * the slots, and the table is handed over within the first call. Where a slot lies is written down here once
+ * more, by offset, from the vendor's headers; what comes to a function is counted. */
+#ifndef TESTS_MODEL_TABLES_H
+#define TESTS_MODEL_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOWN __attribute__((visibility("default")))
+
+/* Byte offsets in HIP's table. */
+enum {
+	AT_EVENT_RECORD = 656,
+	AT_LAUNCH_KERNEL = 1720,
+	AT_MEMCPY_ASYNC = 2152,
+	AT_STREAM_SYNCHRONIZE = 2776,
+	AT_OCCUPANCY = 4048, /* the last of 7.2.4 */
+	HIP_TABLE_BYTES = 4056,
+	HIP_TABLE_BYTES_MOST = HIP_TABLE_BYTES + 64,
+};
+
+struct model_table {
+	size_t size;
+	void *functions[HIP_TABLE_BYTES_MOST / 8];
+};
+
+static inline void **model_slot(struct model_table *table, size_t offset)
+{
+	return (void **)(uintptr_t)((char *)table + offset);
+}
+
+struct grid {
+	uint32_t x, y, z;
+};
+
+typedef int event_record(void *event, void *stream);
+typedef int launch_kernel(const void *function, struct grid blocks, struct grid threads,
+			  void **arguments, size_t shared_bytes, void *stream);
+typedef int memcpy_async(void *dst, const void *src, size_t bytes, int kind, void *stream);
+typedef int stream_synchronize(void *stream);
+typedef int occupancy(size_t *bytes, const void *function, int blocks, int block_size);
+
+event_record hipEventRecord;
+launch_kernel hipLaunchKernel;
+memcpy_async hipMemcpyAsync;
+stream_synchronize hipStreamSynchronize;
+occupancy hipOccupancyAvailableDynamicSMemPerBlock;
+
+/* The compiler's table: offsets of the two functions that tell of kernels, of nine. */
+enum { AT_REGISTER_FUNCTION = 32, AT_UNREGISTER_FAT_BINARY = 72, COMPILER_TABLE_BYTES = 80 };
+
+typedef void register_function(void **module, const void *stub, char *device_function,
+			       const char *device_name, unsigned int thread_limit, void *tid,
+			       void *bid, void *block_dim, void *grid_dim, int *warp_size);
+register_function __hipRegisterFunction;
+void __hipUnregisterFatBinary(void **module);
+
+/* How often the functions themselves were reached, wrapped or not. */
+struct model_counts {
+	uint32_t event_record, launch_kernel, memcpy_async, stream_synchronize, occupancy;
+	uint32_t registered, unregistered;
+	uint32_t beyond; /* the last slot of a table longer than 7.2.4's */
+};
+extern struct model_counts model_counts;
+
+/* Of the second instance, whose memcpy is not the first's. */
+extern uint32_t model_second_memcpys;
+
+/* A table as a second instance would hand it over; and the first one's, once more. */
+struct model_table *model_second_table(void);
+struct model_table *model_first_table(void);
+void model_hand_over_again(void);
+
+int model_hand_over(const char *name, uint64_t version, uint64_t instance, void **tables,
+		    uint64_t count);
+
+/* RCCL: offsets 8 * (place + 1). */
+enum {
+	AT_ALL_REDUCE = 16,
+	AT_SEND = 80,
+	AT_GROUP_START = 112,
+	AT_COMM_DESTROY = 176,
+	AT_COMM_USER_RANK = 240,
+	RCCL_TABLE_BYTES = 336
+};
+
+int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, void *comm,
+		  void *stream);
+int ncclCommDestroy(void *comm);
+int ncclCommUserRank(const void *comm, int *ret_rank);
+int ncclGroupStart(void);
+uint32_t model_rank_questions(void);
+
+/* roctx: a function's place is its place in the order mark, push, pop. */
+void roctxMarkA(const char *message);
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+extern uint32_t model_marks, model_pushes, model_pops;
+
+#endif

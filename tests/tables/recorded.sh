@@ -1,0 +1,34 @@
+#!/bin/bash
+# recorded.sh: dagtap on made-up libraries that hand out their tables: the doors are open by what `record`
+# sets, and the commands show what came in.
+. "$SOURCE_DIR/tests/cli/lib.sh"
+
+hand_out() { # SCENE
+	launch record -o "$work/$1.dagtap" -- "$BUILD_DIR/tests/tables-caller" "$1" >"$work/$1.out" 2>&1 ||
+		fail "record $1: $(cat "$work/$1.out")"
+	"$dagtap" check "$work/$1.dagtap" >"$work/$1.check" || fail "check of $1: $(cat "$work/$1.check")"
+	"$dagtap" info "$work/$1.dagtap" >"$work/$1.info"
+	"$dagtap" summary --by api --json "$work/$1.dagtap" >"$work/$1.calls"
+}
+
+says() { # FILE TEXT
+	grep -q -- "$2" "$work/$1" || fail "$1 does not say \"$2\": $(cat "$work/$1")"
+}
+
+for scene in both-ways rccl other-major shorter longer; do
+	hand_out $scene
+done
+says both-ways.info 'hip.table: on, 7.2: 5 of its 506 functions wrapped$'
+says both-ways.calls '"hipMemcpyAsync", "count": 12,'
+says both-ways.calls '"hipStreamSynchronize", "count": 6,'
+says shorter.info 'hip.table: on, .*160 fewer than this tool knows$'
+says longer.info 'hip.table: on, .*1 are newer than this tool$'
+says other-major.info 'hip.table: absent, .* version 8.0 '
+says other-major.calls '"hipMemcpyAsync", "count": 5,'
+says rccl.info 'rccl.table: on, 2.27: 4 of its 41 functions wrapped$'
+says rccl.calls '"ncclAllReduce", "count": 7,'
+says rccl.calls '"hipLaunchKernel", "count": 7,'
+expect "RCCL's line of the ledger" "$(json "$work/rccl.dagtap" check \
+	'[(s["expected"], s["received"]) for s in d["sources"] if s["name"] == "rccl"]')" "[(9, 9)]"
+expect "the source in info's JSON" "$(json "$work/rccl.dagtap" info \
+	'[s["state"] for s in d["sources"] if s["name"] == "rccl.table"]')" "['on']"

@@ -1,0 +1,121 @@
+/* Communicators come, count and go; their handles are used again. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/rccl/communicator.h"
+
+enum { ROOM = 1024, THREADS = 4, ROUNDS = 20000 };
+
+static int empty(void **state)
+{
+	communicator_forget_all();
+	return 0;
+}
+
+static uint64_t handle(uint64_t number)
+{
+	return 0x7f0000000000 + number * 0x140;
+}
+
+static void counts_go_on(void **state)
+{
+	struct communicator *communicator = communicator_use(handle(1));
+
+	assert_non_null(communicator);
+	assert_int_equal(communicator->rank_and_1, 0);
+	communicator->operations = 5;
+	communicator->rank_and_1 = 3;
+	assert_ptr_equal(communicator_use(handle(1)), communicator);
+	assert_ptr_not_equal(communicator_use(handle(2)), communicator);
+}
+
+static void a_handle_used_again_starts_anew(void **state)
+{
+	struct communicator *communicator = communicator_use(handle(1));
+
+	communicator->operations = 5;
+	communicator->rank_and_1 = 3;
+	communicator_forget(handle(1));
+	communicator_forget(handle(1));
+	communicator_forget(handle(9));
+	communicator = communicator_use(handle(1));
+	assert_int_equal(communicator->operations, 0);
+	assert_int_equal(communicator->rank_and_1, 0);
+}
+
+static void no_handle_is_no_communicator(void **state)
+{
+	assert_null(communicator_use(0));
+	communicator_forget(0);
+}
+
+static void room_is_given_back(void **state)
+{
+	for (uint64_t i = 0; i < ROOM; i++)
+		assert_non_null(communicator_use(handle(i)));
+	assert_null(communicator_use(handle(ROOM)));
+	assert_non_null(communicator_use(handle(ROOM - 1)));
+	communicator_forget(handle(7));
+	assert_non_null(communicator_use(handle(ROOM)));
+	assert_null(communicator_use(handle(7)));
+	for (uint64_t round = 1; round < 10; round++)
+		for (uint64_t i = 0; i < ROOM; i++) {
+			communicator_forget(handle(ROOM * (round - 1) + i));
+			communicator_forget(handle(ROOM * round));
+			assert_non_null(communicator_use(handle(ROOM * round + i)));
+		}
+}
+
+/* One communicator of all, and one of the thread's own that comes and goes. */
+static void *use(void *argument)
+{
+	uint64_t own = handle(100 + (uintptr_t)argument);
+	uintptr_t failed = 0;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct communicator *shared = communicator_use(handle(1));
+		struct communicator *mine = communicator_use(own);
+
+		if (!shared || !mine || atomic_load(&mine->operations) != 0)
+			failed++;
+		if (shared)
+			atomic_fetch_add(&shared->operations, 1);
+		if (mine)
+			atomic_fetch_add(&mine->operations, 1);
+		communicator_forget(own);
+	}
+	return (void *)failed;
+}
+
+static void threads_share_them(void **state)
+{
+	pthread_t threads[THREADS];
+	void *failed;
+
+	assert_non_null(communicator_use(handle(1)));
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use, (void *)i), 0);
+	for (uintptr_t i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], &failed), 0);
+		assert_null(failed);
+	}
+	assert_int_equal(communicator_use(handle(1))->operations, THREADS * ROUNDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(counts_go_on, empty),
+		cmocka_unit_test_setup(a_handle_used_again_starts_anew, empty),
+		cmocka_unit_test_setup(no_handle_is_no_communicator, empty),
+		cmocka_unit_test_setup(room_is_given_back, empty),
+		cmocka_unit_test_setup(threads_share_them, empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
