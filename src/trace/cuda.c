@@ -38,9 +38,6 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 	const struct record_cuda_event *event = at;
 
 	switch (header->type) {
-	case RECORD_API:
-		cuda->call_records += header->tag >= RECORD_CUDA_OP_FIRST;
-		return 0;
 	case RECORD_CUDA_INNER:
 		return idset_add(&cuda->inner_ids, ((const struct record_cuda_inner *)at)->cid);
 	case RECORD_CUDA_KERNEL:

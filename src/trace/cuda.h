@@ -51,7 +51,13 @@ static inline uint64_t cuda_stream_key(uint32_t context, uint32_t stream)
 	return (uint64_t)context << 32 | stream;
 }
 
-/* In the first walk: the ids of records of CUDA. 0 or -ENOMEM. */
+/* Of an API record. */
+static inline bool cuda_is_call(const struct record_header *header)
+{
+	return header->tag >= RECORD_CUDA_OP_FIRST && header->tag < RECORD_CUDA_OP_END;
+}
+
+/* In the first walk: the ids of records of CUDA, from CUDA_KERNEL on. 0 or -ENOMEM. */
 int cuda_learn(struct cuda_load *cuda, const struct record_header *header);
 int cuda_finish_sets(struct cuda_load *cuda);
 
@@ -82,9 +88,8 @@ int64_t cuda_host_ns(struct cuda_load *cuda, uint64_t time);
 uint32_t cuda_find_agent(const struct process_load *load, uint32_t device);
 uint32_t cuda_find_stream(struct process_load *load, uint32_t context, uint32_t stream);
 
-/* Fills what the record says of its activity; NULL-safe for neither. -ENOMEM, or 0. Until its launch is
- * known a graph's row has its exec's id for a queue, its node's id for an id, and the confidence
- * TRACE_CONFIDENCE_UNKNOWN. */
+/* Fill what the record says of its activity: 0 or -ENOMEM. Until its launch is known a graph's row has
+ * its exec's id for a queue, its node's id for an id, and the confidence TRACE_CONFIDENCE_UNKNOWN. */
 int cuda_fill_kernel(struct process_load *load, const struct record_cuda_kernel *record,
 		     struct trace_activity *ret_row);
 int cuda_fill_copy(struct process_load *load, const struct record_cuda_copy *record,

@@ -39,10 +39,11 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 	const struct record_barrier *barrier;
 	const void *at = header;
 
-	if (cuda_learn(&load->cuda, header) < 0)
+	if (header->type >= RECORD_CUDA_KERNEL && cuda_learn(&load->cuda, header) < 0)
 		return -ENOMEM;
 	switch (header->type) {
 	case RECORD_API:
+		load->cuda.call_records += cuda_is_call(header);
 		return idset_add(&load->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;

@@ -60,13 +60,11 @@ enum cupti_domain {
 enum cupti_driver_call {
 	CUPTI_cuGraphLaunch = 514,
 	CUPTI_cuGraphLaunch_ptsz = 515,
-	CUPTI_DRIVER_CALLS = 807, /* of CUDA 13.0; later ones have more */
 };
 
 enum cupti_runtime_call {
 	CUPTI_cudaGraphLaunch = 311,
 	CUPTI_cudaGraphLaunch_ptsz = 312,
-	CUPTI_RUNTIME_CALLS = 523,
 };
 
 enum cupti_resource {

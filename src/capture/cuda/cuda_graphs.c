@@ -93,7 +93,7 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 	};
-	/* What a step does not speak of is left as it was in the data. */
+	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data. */
 	if (step != RECORD_CUDA_EXEC_GONE)
 		record.graph = graph_id(data->graph);
 	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
