@@ -32,11 +32,12 @@ mirror() {
 configure_apt() {
 	local mirror=${DAGTAP_DEBIAN_MIRROR:-$(mirror)} keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
+	[ "$mirror" ] || cannot "apt knows no Debian mirror; name one in DAGTAP_DEBIAN_MIRROR"
 	rm -rf "$folder/apt"
 	mkdir -p "$folder/apt/lists/partial" "$folder/apt/etc/preferences.d" "$folder/apt/none/partial" "$debs/partial"
 	: >"$folder/apt/status"
 	for suite in sid experimental; do
-		echo "deb [signed-by=$keys] ${mirror:-http://deb.debian.org/debian} $suite main"
+		echo "deb [signed-by=$keys] $mirror $suite main"
 	done >"$folder/apt/etc/sources.list"
 	cat >"$folder/apt/etc/preferences" <<-END
 		Package: *
@@ -78,7 +79,7 @@ fetch() {
 		cannot "the mirror gives no index of sid and experimental; DAGTAP_DEBIAN_MIRROR=URL names another one"
 	for package in $wanted; do
 		apt-cache policy "$package" | grep "Candidate: ${version%\*}" >/dev/null ||
-			cannot "the mirror has no $package $version; snapshot.debian.org keeps it (DAGTAP_DEBIAN_MIRROR=URL)"
+			cannot "the mirror has no $package $version; a snapshot of Debian's archive keeps it (DAGTAP_DEBIAN_MIRROR=URL)"
 	done
 	file_names >"$folder/apt/names"
 	apt-get install -qq --yes --download-only $wanted || cannot "not all packages could be fetched"
