@@ -38,17 +38,9 @@ static void write_at(struct spool_file *file, const void *bytes, size_t length, 
 
 static void fill_header(struct spool_header *header, const struct spool_file_identity *identity)
 {
-	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
-	header->version = SPOOL_VERSION;
-	header->header_bytes = SPOOL_HEADER_BYTES;
-	header->lane_bytes = SPOOL_LANE_BYTES;
-	header->lane_count = SPOOL_LANE_COUNT;
-	header->chunk_bytes = SPOOL_CHUNK_BYTES;
-	header->class_count = SPOOL_CLASS_COUNT;
-	header->cause_count = SPOOL_CAUSE_COUNT;
+	spool_header_init(header);
 	header->pid = identity->pid;
 	header->ppid = 1;
-	header->chunk_offset = SPOOL_CHUNK_OFFSET;
 	header->session_id = identity->session_id;
 	header->start_ns = identity->start_ns;
 	header->start_realtime_ns = identity->start_realtime_ns;

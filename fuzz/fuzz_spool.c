@@ -42,15 +42,7 @@ static size_t take_bytes(struct recipe *recipe, void *memory, size_t wanted)
 
 static void make_header(struct spool_header *header, struct recipe *recipe, bool closed)
 {
-	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
-	header->version = SPOOL_VERSION;
-	header->header_bytes = SPOOL_HEADER_BYTES;
-	header->lane_bytes = SPOOL_LANE_BYTES;
-	header->lane_count = SPOOL_LANE_COUNT;
-	header->chunk_bytes = SPOOL_CHUNK_BYTES;
-	header->class_count = SPOOL_CLASS_COUNT;
-	header->cause_count = SPOOL_CAUSE_COUNT;
-	header->chunk_offset = SPOOL_CHUNK_OFFSET;
+	spool_header_init(header);
 	header->session_id = 42;
 	header->fixed_crc = spool_fixed_crc(header);
 	header->live.state = closed ? SPOOL_CLOSED : SPOOL_OPEN;

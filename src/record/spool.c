@@ -1,6 +1,21 @@
 #include "record/spool.h"
 
+#include <string.h>
+
 #include "base/crc32c.h"
+
+void spool_header_init(struct spool_header *header)
+{
+	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
+	header->version = SPOOL_VERSION;
+	header->header_bytes = SPOOL_HEADER_BYTES;
+	header->lane_bytes = SPOOL_LANE_BYTES;
+	header->lane_count = SPOOL_LANE_COUNT;
+	header->chunk_bytes = SPOOL_CHUNK_BYTES;
+	header->class_count = SPOOL_CLASS_COUNT;
+	header->cause_count = SPOOL_CAUSE_COUNT;
+	header->chunk_offset = SPOOL_CHUNK_OFFSET;
+}
 
 uint32_t spool_fixed_crc(const struct spool_header *header)
 {

@@ -13,7 +13,7 @@
 #include "record/record.h"
 
 #define SPOOL_MAGIC	       "DAGTAPSP"
-#define SPOOL_VERSION	       1
+#define SPOOL_VERSION	       2
 #define SPOOL_HEADER_BYTES     4096
 #define SPOOL_LIVE_OFFSET      3072
 #define SPOOL_LANE_BYTES       512
@@ -109,6 +109,9 @@ _Static_assert(offsetof(struct spool_chunk, records) == SPOOL_CHUNK_HEAD_BYTES, 
 _Static_assert(sizeof(struct spool_chunk) == SPOOL_CHUNK_BYTES, "chunk layout");
 _Static_assert((int)RECORD_CLASS_COUNT <= SPOOL_CLASS_COUNT, "room for every class");
 _Static_assert((int)RECORD_DROP_COUNT <= SPOOL_CAUSE_COUNT, "room for every cause");
+
+/* What is the same in every spool of this version; the rest is left as it is. */
+void spool_header_init(struct spool_header *header);
 
 /* The sum over the fixed part of the header. */
 uint32_t spool_fixed_crc(const struct spool_header *header);

@@ -403,18 +403,10 @@ static void fill_header(struct spooler *s, uint32_t session)
 {
 	struct spool_header *header = s->header;
 
-	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
-	header->version = SPOOL_VERSION;
-	header->header_bytes = SPOOL_HEADER_BYTES;
-	header->lane_bytes = SPOOL_LANE_BYTES;
-	header->lane_count = SPOOL_LANE_COUNT;
-	header->chunk_bytes = SPOOL_CHUNK_BYTES;
-	header->class_count = SPOOL_CLASS_COUNT;
-	header->cause_count = SPOOL_CAUSE_COUNT;
+	spool_header_init(header);
 	header->pid = (uint32_t)getpid();
 	header->ppid = (uint32_t)getppid();
 	header->session = session;
-	header->chunk_offset = SPOOL_CHUNK_OFFSET;
 	header->start_ns = clock_now_ns();
 	header->start_realtime_ns = clock_read_ns(CLOCK_REALTIME);
 	if (getrandom(&header->session_id, sizeof(header->session_id), GRND_NONBLOCK) < 0)

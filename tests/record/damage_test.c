@@ -137,9 +137,11 @@ static void other_versions_are_refused(void **state)
 {
 	struct sample *sample = *state;
 
-	header_of(sample)->version = 2;
+	header_of(sample)->version = SPOOL_VERSION - 1;
+	assert_refused(sample->bytes, sample->length, 8, "version 1");
+	header_of(sample)->version = SPOOL_VERSION + 1;
 	header_of(sample)->fixed_crc = spool_fixed_crc(header_of(sample));
-	assert_refused(sample->bytes, sample->length, 8, "version 2");
+	assert_refused(sample->bytes, sample->length, 8, "version 3");
 }
 
 static void sizes_of_another_build_are_refused(void **state)

@@ -25,17 +25,9 @@ static void make_header(struct scene *scene)
 {
 	struct spool_header *header = header_of(scene);
 
-	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
-	header->version = SPOOL_VERSION;
-	header->header_bytes = SPOOL_HEADER_BYTES;
-	header->lane_bytes = SPOOL_LANE_BYTES;
-	header->lane_count = SPOOL_LANE_COUNT;
-	header->chunk_bytes = SPOOL_CHUNK_BYTES;
-	header->class_count = SPOOL_CLASS_COUNT;
-	header->cause_count = SPOOL_CAUSE_COUNT;
+	spool_header_init(header);
 	header->pid = scene->pid;
 	header->ppid = 1;
-	header->chunk_offset = SPOOL_CHUNK_OFFSET;
 	header->session_id = SESSION;
 	header->start_ns = 1000 + scene->pid;
 	header->start_realtime_ns = 5000;
