@@ -135,13 +135,17 @@ static void other_files_are_refused(void **state)
 
 static void other_versions_are_refused(void **state)
 {
+	static const struct {
+		uint32_t version;
+		const char *text;
+	} others[] = {{SPOOL_VERSION - 1, "version 1"}, {SPOOL_VERSION + 1, "version 3"}};
 	struct sample *sample = *state;
 
-	header_of(sample)->version = SPOOL_VERSION - 1;
-	assert_refused(sample->bytes, sample->length, 8, "version 1");
-	header_of(sample)->version = SPOOL_VERSION + 1;
-	header_of(sample)->fixed_crc = spool_fixed_crc(header_of(sample));
-	assert_refused(sample->bytes, sample->length, 8, "version 3");
+	for (size_t i = 0; i < 2; i++) {
+		header_of(sample)->version = others[i].version;
+		header_of(sample)->fixed_crc = spool_fixed_crc(header_of(sample));
+		assert_refused(sample->bytes, sample->length, 8, others[i].text);
+	}
 }
 
 static void sizes_of_another_build_are_refused(void **state)
