@@ -2,10 +2,10 @@
  *
  * ingest.c goes through the records once, to sort out the records that are not frequent and to learn
  * the ids of the frequent ones (calls, submissions), then runs the stages below in this order; each
- * appends its rows to the arrays of the trace and may read what earlier stages made. The frequent
- * records are read once more, in the order of the file, straight into rows. Processes are loaded one
- * after the other, by (start, pid), so the arrays come out sorted by process. Record pointers end with
- * the stages.
+ * appends its rows to the arrays of the trace and may read what earlier stages made. Calls, submissions
+ * and completions go through the records again, in the order of the file, straight into rows. Processes
+ * are loaded one after the other, by (start, pid), so the arrays come out sorted by process. Record
+ * pointers end with the stages.
  */
 #ifndef DAGTAP_TRACE_PROCESS_H
 #define DAGTAP_TRACE_PROCESS_H
