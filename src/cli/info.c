@@ -69,6 +69,7 @@ static int print_machine(bool json)
 	X(calls)                                                                                   \
 	X(activities)                                                                              \
 	X(barriers)                                                                                \
+	X(events)                                                                                  \
 	X(event_records)                                                                           \
 	X(waits)                                                                                   \
 	X(memory_operations)                                                                       \

@@ -52,6 +52,7 @@ void trace_close(struct trace *trace)
 	free(trace->execs);
 	free(trace->launches);
 	free(trace->barriers);
+	free(trace->events);
 	free(trace->event_records);
 	free(trace->waits);
 	free(trace->memory_operations);

@@ -37,7 +37,67 @@ _Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_
 			       offsetof(struct record_cuda_event, cid),
 	       "cid");
 
-static int load_event_records(struct process_load *load)
+/* CUPTI's numbers of events are not used again within a context. */
+struct events {
+	uint64_t *keys; /* ascending */
+	uint32_t count;
+	uint32_t first; /* row of the first */
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static int load_events(struct process_load *load, struct events *ret)
+{
+	const struct raw_list *records = &load->lists[RECORD_CUDA_EVENT];
+	const struct raw_list *syncs = &load->lists[RECORD_CUDA_SYNC];
+	struct trace_event *rows;
+	uint32_t count = 0;
+
+	*ret = (struct events){.first = load->trace->events_count};
+	ret->keys = malloc(((size_t)records->count + syncs->count + 1) * sizeof(*ret->keys));
+	if (!ret->keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < records->count; i++) {
+		const struct record_cuda_event *record = records->rows[i].record;
+
+		ret->keys[count++] = cuda_stream_key(record->context, record->header.tag);
+	}
+	for (uint32_t i = 0; i < syncs->count; i++) {
+		const struct record_cuda_sync *record = syncs->rows[i].record;
+
+		if (record->event != RECORD_CUDA_NONE)
+			ret->keys[count++] = cuda_stream_key(record->context, record->event);
+	}
+	qsort(ret->keys, count, sizeof(*ret->keys), compare_keys);
+	for (uint32_t i = 0; i < count; i++)
+		if (i == 0 || ret->keys[i] != ret->keys[i - 1])
+			ret->keys[ret->count++] = ret->keys[i];
+	rows = trace_extend(load->trace, events, ret->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ret->count; i++)
+		rows[i] = (struct trace_event){.process = load->process,
+					       .handle = (uint32_t)ret->keys[i]};
+	return 0;
+}
+
+static uint32_t find_event(const struct events *events, uint32_t context, uint32_t event)
+{
+	uint64_t key = cuda_stream_key(context, event);
+	const uint64_t *found;
+
+	if (event == RECORD_CUDA_NONE)
+		return TRACE_NONE;
+	found = bsearch(&key, events->keys, events->count, sizeof(key), compare_keys);
+	return found ? events->first + (uint32_t)(found - events->keys) : TRACE_NONE;
+}
+
+static int load_event_records(struct process_load *load, const struct events *events)
 {
 	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
 	struct trace_event_record *rows = trace_extend(load->trace, event_records, list->count);
@@ -53,7 +113,7 @@ static int load_event_records(struct process_load *load)
 			.cid = cid,
 			.call = load_find_call(load, cid),
 			.stream = cuda_find_stream(load, record->context, record->stream),
-			.event = record->header.tag,
+			.event = find_event(events, record->context, record->header.tag),
 			.order = record->order,
 			.device_ns = cuda_host_ns(&load->cuda, record->time),
 		};
@@ -147,14 +207,28 @@ static void resolve(const struct producers *producers, const struct record_cuda_
 		/* Recorded before the recording began: nobody's. */
 		if (!found || found->key.order != record->order)
 			return;
-		wait->is_exact = true;
+		wait->known = TRACE_KNOWN_NUMBER;
 	} else {
 		found = find_producer(producers->by_cid, producers->count, &wanted, compare_by_cid);
+		wait->known = found ? TRACE_KNOWN_ORDER : TRACE_KNOWN_NOT;
 	}
 	wait->producer = found ? found->row : TRACE_NONE;
 }
 
-static int load_waits(struct process_load *load, const struct producers *producers)
+static enum trace_wait_type wait_type(uint32_t type)
+{
+	static const enum trace_wait_type types[RECORD_CUDA_SYNC_TYPE_COUNT] = {
+		[RECORD_CUDA_SYNC_EVENT] = TRACE_WAIT_EVENT,
+		[RECORD_CUDA_SYNC_STREAM_WAIT] = TRACE_WAIT_STREAM_EVENT,
+		[RECORD_CUDA_SYNC_STREAM] = TRACE_WAIT_STREAM,
+		[RECORD_CUDA_SYNC_CONTEXT] = TRACE_WAIT_DEVICE,
+	};
+
+	return type < RECORD_CUDA_SYNC_TYPE_COUNT ? types[type] : TRACE_WAIT_UNKNOWN;
+}
+
+static int load_waits(struct process_load *load, const struct events *events,
+		      const struct producers *producers)
 {
 	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
 	struct trace_wait *rows = trace_extend(load->trace, waits, list->count);
@@ -169,11 +243,9 @@ static int load_waits(struct process_load *load, const struct producers *produce
 			.process = load->process,
 			.cid = cid,
 			.call = load_find_call(load, cid),
-			.type = record->header.tag < RECORD_CUDA_SYNC_TYPE_COUNT
-					? record->header.tag
-					: RECORD_CUDA_SYNC_UNKNOWN,
+			.type = wait_type(record->header.tag),
 			.stream = cuda_find_stream(load, record->context, record->stream),
-			.event = record->event,
+			.event = find_event(events, record->context, record->event),
 			.order = record->order,
 			.begin_ns = cuda_host_ns(&load->cuda, record->start),
 			.end_ns = cuda_host_ns(&load->cuda, record->end),
@@ -237,21 +309,25 @@ int cuda_events_load(struct process_load *load)
 	static const enum record_type types[] = {RECORD_CUDA_EVENT, RECORD_CUDA_SYNC,
 						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
 	struct producers producers = {0};
+	struct events events = {0};
 	uint32_t first = load->trace->event_records_count;
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && result == 0; i++)
 		result = raw_sort(&load->lists[types[i]], by_cid);
 	if (result == 0)
-		result = load_event_records(load);
+		result = load_events(load, &events);
+	if (result == 0)
+		result = load_event_records(load, &events);
 	if (result == 0)
 		result = make_producers(load, first, &producers);
 	if (result == 0)
-		result = load_waits(load, &producers);
+		result = load_waits(load, &events, &producers);
 	if (result == 0)
 		result = load_memory(load);
 	if (result == 0)
 		result = load_overheads(load);
+	free(events.keys);
 	free(producers.by_cid);
 	free(producers.by_order);
 	return result;

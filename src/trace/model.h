@@ -272,29 +272,54 @@ struct trace_barrier { /* by (process, queue id, packet index) */
 	uint16_t packet_header;
 };
 
-struct trace_event_record { /* of CUDA; by (process, cid) */
+/* An event object. By (process, first use); a handle that was destroyed and made again is a row of its
+ * own. */
+struct trace_event {
+	uint32_t process;
+	uint64_t handle;     /* HIP: the pointer; CUDA: CUPTI's number */
+	uint32_t generation; /* objects that had the handle before */
+	bool is_foreign;     /* opened from another process: who records it is not in the trace */
+};
+
+struct trace_event_record { /* an event was recorded on a stream; by (process, cid) */
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
-	uint32_t stream;
-	uint32_t event;	   /* the vendor's id: an event is recorded many times */
+	uint32_t stream;   /* 0 is a stream too: TRACE_NONE = unknown */
+	uint32_t event;	   /* index into events */
 	uint64_t order;	   /* ascends by record of the event, 0 = not known */
 	int64_t device_ns; /* when the stream came to it; 0 = not known */
 };
 
-/* The host or a stream waited; of CUDA; by (process, cid). */
+enum trace_wait_type {
+	TRACE_WAIT_UNKNOWN,
+	TRACE_WAIT_EVENT,	 /* the host, for an event */
+	TRACE_WAIT_STREAM_EVENT, /* a stream, for an event */
+	TRACE_WAIT_STREAM,	 /* the host, for all that a stream was given */
+	TRACE_WAIT_DEVICE	 /* the host, for all streams of a device or context */
+};
+
+/* How it is known what a wait waited for, or that one thing came after another. */
+enum trace_known {
+	TRACE_KNOWN_NOT,
+	TRACE_KNOWN_NUMBER, /* the vendor gave both sides the same number */
+	TRACE_KNOWN_ORDER, /* the last record of the event before the wait, in the order of calls */
+	TRACE_KNOWN_FILE   /* another tool's file says so */
+};
+
+/* The host or a stream waited; by (process, cid). */
 struct trace_wait {
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
 	int64_t begin_ns, end_ns; /* of the host's part */
-	enum record_cuda_sync_type type;
-	uint32_t stream;   /* that waits, or is waited for */
-	uint32_t event;	   /* RECORD_CUDA_NONE = it is for no event */
-	uint32_t producer; /* index into event_records; TRACE_NONE: none, or recorded before */
-	uint64_t order;	   /* of the event's record */
+	enum trace_wait_type type;
+	enum trace_known known; /* how PRODUCER is */
+	uint32_t stream;	/* that waits, or is waited for; TRACE_NONE = none or unknown */
+	uint32_t event;		/* index into events, TRACE_NONE = it is for no event */
+	uint32_t producer;	/* index into event_records; TRACE_NONE: none, or recorded before */
+	uint64_t order;		/* of the event's record, 0 = not known */
 	int32_t result;
-	bool is_exact; /* by the order; else the last record of the event before the wait */
 };
 
 struct trace_memory_operation { /* of CUDA; by (process, cid) */
@@ -372,6 +397,7 @@ struct trace {
 	TRACE_ARRAY(trace_exec, execs);
 	TRACE_ARRAY(trace_launch, launches);
 	TRACE_ARRAY(trace_barrier, barriers);
+	TRACE_ARRAY(trace_event, events);
 	TRACE_ARRAY(trace_event_record, event_records);
 	TRACE_ARRAY(trace_wait, waits);
 	TRACE_ARRAY(trace_memory_operation, memory_operations);

@@ -69,13 +69,13 @@ static void a_wait_finds_its_record_by_number(void **state)
 
 	assert_int_equal(trace->event_records_count, 2);
 	assert_int_equal(trace->waits_count, 2);
-	assert_true(trace->waits[0].is_exact);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NUMBER);
 	assert_int_equal(producer_of(trace, 0)->cid, 100);
 	assert_int_equal(trace->streams[producer_of(trace, 0)->stream].handle, STREAM);
 	assert_int_equal(trace->streams[trace->waits[0].stream].handle, OTHER_STREAM);
 	assert_int_equal(trace->calls[trace->waits[0].call].cid, 103);
 	assert_true(trace->event_records[0].device_ns > trace->processes[0].start_ns);
-	assert_int_equal(trace->waits[1].type, RECORD_CUDA_SYNC_STREAM);
+	assert_int_equal(trace->waits[1].type, TRACE_WAIT_STREAM);
 	assert_int_equal(trace->waits[1].producer, TRACE_NONE);
 	play_assert_closed(trace);
 	trace_close(trace);
@@ -96,7 +96,7 @@ static void a_wait_for_what_is_missing_stays_unresolved(void **state)
 	struct trace *trace = play_scene(*state, record_missing);
 
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
-	assert_int_equal(trace->waits[0].event, EVENT);
+	assert_int_equal(trace->events[trace->waits[0].event].handle, EVENT);
 	assert_int_equal(trace->waits[0].order, 6);
 	trace_close(trace);
 }
@@ -124,7 +124,7 @@ static void without_numbers_it_is_the_last_one_before(void **state)
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
 	assert_int_equal(producer_of(trace, 1)->cid, 100);
 	assert_int_equal(producer_of(trace, 2)->cid, 200);
-	assert_false(trace->waits[1].is_exact);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_ORDER);
 	trace_close(trace);
 }
 
