@@ -96,17 +96,21 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 	if (at == TRACE_NONE || graph == TRACE_NONE)
 		return;
 	node = &building->nodes[at];
+	life = &building->graphs[graph];
+	/* A clone is created first; whose clone it is comes in a second step. */
+	if (step->header.tag == RECORD_CUDA_NODE_CLONED) {
+		node->original = find_node(building, step->other_node);
+		if (life->original == TRACE_NONE)
+			life->original = find_graph(building, step->other_graph);
+	}
 	if (node->graph != TRACE_NONE)
 		return;
-	life = &building->graphs[graph];
 	life->snapshot = 0;
 	node->graph = graph;
 	node->type = (uint8_t)step->type;
 	node->scope = step->scope;
 	node->ns = step->ns;
 	node->cid = step->cid;
-	if (step->header.tag == RECORD_CUDA_NODE_CLONED)
-		node->original = find_node(building, step->other_node);
 	if (life->last_node == TRACE_NONE)
 		life->first_node = at;
 	else

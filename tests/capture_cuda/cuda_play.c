@@ -115,16 +115,18 @@ void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda
 {
 	struct cupti_graph_data data = {.graph = handle(graph),
 					.node = handle(node),
-					.originalNode = handle(original),
 					.nodeType = type};
 
+	/* First it is created, then it is said whose clone it is (H200, CUDA 13.0). */
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	data.originalNode = handle(original);
 	model_resource(CUPTI_GRAPHNODE_CLONED, &data);
 }
 
 void play_edge(uint32_t graph, uint64_t from, uint64_t to)
 {
 	struct cupti_graph_data data = {
-		.graph = handle(graph), .node = handle(from), .dependency = handle(to)};
+		.graph = handle(graph), .node = handle(to), .dependency = handle(from)};
 
 	model_resource(CUPTI_GRAPHNODE_DEPENDENCY_CREATED, &data);
 }

@@ -104,11 +104,8 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	}
 	if (step == RECORD_CUDA_NODE_CLONED)
 		record.other_node = node_id(data->originalNode);
-	/* CUPTI calls the node that depends on the other one "dependency". */
-	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE) {
-		record.other_node = record.node;
-		record.node = node_id(data->dependency);
-	}
+	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
+		record.other_node = node_id(data->dependency);
 	if (step >= RECORD_CUDA_EXEC_CREATED)
 		record.exec = exec_id(data->graphExec);
 	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
