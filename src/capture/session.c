@@ -30,6 +30,7 @@ __thread uint32_t session_thread_tid;
 
 /* Of the thread that starts or stops the session at the moment. */
 static _Atomic uint32_t changer_tid;
+static _Atomic bool is_ending; /* the process */
 
 /* Append-only; a part is claimed by who runs its start hook, and ready when that has returned. */
 static struct part_slot {
@@ -199,6 +200,7 @@ static void forget_parent(void)
 	session_thread_tid = 0;
 	atomic_store_explicit(&session_last_cid, 0, memory_order_relaxed);
 	atomic_store_explicit(&session_number, 0, memory_order_relaxed);
+	atomic_store_explicit(&is_ending, false, memory_order_relaxed);
 	recording_forget();
 	housekeeper_forget();
 	scope_forget_parent();
@@ -395,6 +397,11 @@ void session_stop(void)
 	stop(SESSION_STOPPED);
 }
 
+bool session_is_ending(void)
+{
+	return atomic_load(&is_ending);
+}
+
 /* Another thread may be about to start one, or to stop it: what it has begun is to be complete. */
 void session_end(void)
 {
@@ -403,6 +410,7 @@ void session_end(void)
 	if (state == SESSION_STARTING || state == SESSION_DRAINING)
 		wait_while(state);
 	state = SESSION_STOPPED;
+	atomic_store(&is_ending, true);
 	if (!stop(SESSION_OFF))
 		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
 }

@@ -61,6 +61,9 @@ void session_stop(void);
 /* For good: the process ends. */
 void session_end(void);
 
+/* Is it session_end that a part's stop hook runs for? Then the vendor's runtime may have ended before. */
+bool session_is_ending(void);
+
 /* A vendor interface's part in the life of the session; tables are static, registered once, before
  * or after the session started. Every hook may be NULL.
  * start: after the spool exists, in every session; must not wait for the vendor's runtime, whose locks

@@ -87,12 +87,13 @@ enum record_class {
 		RECORD_CLASS_COUNT
 };
 
-/* Why a record could not be written. */
+/* Why a record could not be written, or is there no more. */
 #define RECORD_DROPS(X)                                                                            \
 	X(FULL, "no free chunk")                                                                   \
 	X(REENTERED, "signal handler interrupted a write")                                         \
 	X(OVERSIZE, "record larger than a chunk")                                                  \
-	X(NO_WRITER, "no writer for this thread")
+	X(NO_WRITER, "no writer for this thread")                                                  \
+	X(RING, "let go by the ring") /* as it was asked to: its chunk is used again */
 
 enum record_drop {
 #define X(name, text) RECORD_DROP_##name,
@@ -391,6 +392,7 @@ enum record_node_type {
 	RECORD_NODE_MEM_ALLOC,
 	RECORD_NODE_MEM_FREE,
 	RECORD_NODE_OTHER,
+	RECORD_NODE_UNTOLD, /* in steps of CUDA's graphs alone */
 };
 
 #define RECORD_COPY_KIND_UNKNOWN UINT32_MAX

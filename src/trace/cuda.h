@@ -31,6 +31,7 @@ struct cuda_node {
 	uint32_t index;	   /* in the snapshot that is being made */
 	uint8_t type;	   /* enum record_node_type */
 	bool is_gone;
+	bool is_inlined; /* PLACE by counting: CUPTI tells nothing of it */
 };
 
 struct cuda_load {

@@ -37,9 +37,9 @@ struct building {
 	uint64_t last_graph_id; /* of snapshots */
 	uint32_t exec_count;	/* that were made so far */
 
-	/* A child graph is cloned by the call that makes its node, before or after it. */
-	uint64_t clone_cid, child_cid;
-	uint32_t clone_graph, child_node;
+	/* The graph into which the last clone went, and by which call. */
+	uint64_t clone_cid;
+	uint32_t clone_graph;
 };
 
 static uint64_t by_ns(const struct raw *row)
@@ -86,6 +86,86 @@ static int put(struct building *building, enum record_type type, uint32_t tag, v
 
 /* ---- steps ---- */
 
+static enum record_node_type type_by_kind(enum trace_activity_kind kind)
+{
+	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
+						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
+						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
+
+	return types[kind];
+}
+
+/* By a part of the name of the call that made it; the first that is there. */
+static enum record_node_type type_by_call(struct building *building, uint64_t cid)
+{
+	static const struct {
+		const char *part;
+		enum record_node_type type;
+	} types[] = {
+		{"EmptyNode", RECORD_NODE_EMPTY},
+		{"HostNode", RECORD_NODE_HOST},
+		{"HostFunc", RECORD_NODE_HOST},
+		{"EventRecord", RECORD_NODE_EVENT_RECORD},
+		{"EventWait", RECORD_NODE_EVENT_WAIT},
+		{"MemAlloc", RECORD_NODE_MEM_ALLOC},
+		{"MallocAsync", RECORD_NODE_MEM_ALLOC},
+		{"MallocFromPool", RECORD_NODE_MEM_ALLOC},
+		{"MemFree", RECORD_NODE_MEM_FREE},
+		{"FreeAsync", RECORD_NODE_MEM_FREE},
+		{"Memcpy", RECORD_NODE_MEMCPY},
+		{"Memset", RECORD_NODE_MEMSET},
+		{"KernelNode", RECORD_NODE_KERNEL},
+		{"LaunchKernel", RECORD_NODE_KERNEL},
+		{"LaunchCooperative", RECORD_NODE_KERNEL},
+	};
+	const struct process_load *load = building->load;
+	uint32_t call = load_find_call(load, cuda_outer_cid(&load->cuda, cid));
+	const char *name;
+
+	if (call == TRACE_NONE || load->trace->calls[call].api == TRACE_NONE)
+		return RECORD_NODE_UNTOLD;
+	name = trace_text(load->trace, load->trace->apis[load->trace->calls[call].api].name);
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		if (strcasestr(name, types[i].part))
+			return types[i].type;
+	}
+	return RECORD_NODE_UNTOLD;
+}
+
+/* Whose clone it is comes in a step behind the one that makes it. What the clone ran, the original is
+ * too. */
+static void say_original(struct building *building, struct cuda_node *node,
+			 const struct record_cuda_graph *step)
+{
+	struct cuda_node *original = node;
+	struct life *life = &building->graphs[node->graph];
+
+	node->original = find_node(building, step->other_node);
+	if (life->original == TRACE_NONE)
+		life->original = find_graph(building, step->other_graph);
+	building->clone_cid = step->cid;
+	building->clone_graph = node->graph;
+	for (int depth = 0; depth < CLONES_MOST && original->original != TRACE_NONE; depth++) {
+		original = &building->nodes[original->original];
+		if (original->type == RECORD_NODE_UNTOLD)
+			original->type = node->type;
+		else
+			node->type = original->type;
+	}
+}
+
+/* A child graph is cloned by the call that makes its node, right before it. */
+static void take_child(struct building *building, struct cuda_node *node,
+		       const struct record_cuda_graph *step)
+{
+	if (!step->cid || building->clone_cid != step->cid || building->clone_graph == TRACE_NONE ||
+	    building->clone_graph == node->graph)
+		return;
+	node->child = building->clone_graph;
+	node->type = RECORD_NODE_CHILD;
+	building->clone_graph = TRACE_NONE;
+}
+
 static void add_node(struct building *building, const struct record_cuda_graph *step)
 {
 	uint32_t at = find_node(building, step->node);
@@ -97,45 +177,25 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 		return;
 	node = &building->nodes[at];
 	life = &building->graphs[graph];
-	/* A clone is created first; whose clone it is comes in a second step. */
-	if (step->header.tag == RECORD_CUDA_NODE_CLONED) {
-		node->original = find_node(building, step->other_node);
-		if (life->original == TRACE_NONE)
-			life->original = find_graph(building, step->other_graph);
+	if (node->graph == TRACE_NONE) {
+		life->snapshot = 0;
+		node->graph = graph;
+		node->scope = step->scope;
+		node->ns = step->ns;
+		node->cid = step->cid;
+		if (step->type != RECORD_NODE_UNTOLD)
+			node->type = (uint8_t)step->type;
+		else if (node->type == RECORD_NODE_UNTOLD)
+			node->type = (uint8_t)type_by_call(building, step->cid);
+		if (life->last_node == TRACE_NONE)
+			life->first_node = at;
+		else
+			building->nodes[life->last_node].next = at;
+		life->last_node = at;
+		take_child(building, node, step);
 	}
-	if (node->graph != TRACE_NONE)
-		return;
-	life->snapshot = 0;
-	node->graph = graph;
-	node->type = (uint8_t)step->type;
-	node->scope = step->scope;
-	node->ns = step->ns;
-	node->cid = step->cid;
-	if (life->last_node == TRACE_NONE)
-		life->first_node = at;
-	else
-		building->nodes[life->last_node].next = at;
-	life->last_node = at;
-	if (node->type != RECORD_NODE_CHILD || !step->cid)
-		return;
-	building->child_cid = step->cid;
-	building->child_node = at;
-	if (building->clone_cid == step->cid)
-		node->child = building->clone_graph;
-}
-
-static void clone_graph(struct building *building, const struct record_cuda_graph *step)
-{
-	uint32_t graph = find_graph(building, step->graph);
-
-	if (graph == TRACE_NONE)
-		return;
-	building->graphs[graph].original = find_graph(building, step->other_graph);
-	building->clone_cid = step->cid;
-	building->clone_graph = graph;
-	if (step->cid && building->child_cid == step->cid &&
-	    building->nodes[building->child_node].child == TRACE_NONE)
-		building->nodes[building->child_node].child = graph;
+	if (step->header.tag == RECORD_CUDA_NODE_CLONED)
+		say_original(building, node, step);
 }
 
 static void add_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
@@ -231,7 +291,7 @@ static int put_node(struct building *building, const struct snapshot *snapshot,
 	struct record_graph_node record = {
 		.graph_id = snapshot->id,
 		.handle = node->id,
-		.type = node->type,
+		.type = node->type == RECORD_NODE_UNTOLD ? RECORD_NODE_OTHER : node->type,
 		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
 		.ns = snapshot->ns,
 	};
@@ -305,7 +365,7 @@ static uint32_t number_nodes(struct building *building, uint32_t graph, bool *re
 			continue;
 		node->index = count++;
 		/* Conditional nodes bring as much as they like. */
-		*ret_is_plain &= node->type != RECORD_NODE_OTHER;
+		*ret_is_plain &= node->type < RECORD_NODE_OTHER;
 	}
 	return count;
 }
@@ -414,9 +474,12 @@ static int count_update(struct building *building, const struct record_cuda_grap
 
 static int take_step(struct building *building, const struct record_cuda_graph *step)
 {
+	uint32_t graph = find_graph(building, step->graph);
+
 	switch (step->header.tag) {
 	case RECORD_CUDA_GRAPH_CLONED:
-		clone_graph(building, step);
+		if (graph != TRACE_NONE)
+			building->graphs[graph].original = find_graph(building, step->other_graph);
 		return 0;
 	case RECORD_CUDA_NODE_CREATED:
 	case RECORD_CUDA_NODE_CLONED:
@@ -494,13 +557,10 @@ static uint32_t collect_strays(const struct building *building, const struct ids
 
 static int put_stray(struct building *building, const struct stray *stray, uint32_t index)
 {
-	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
-						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
-						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
 	struct record_graph_node record = {
 		.graph_id = building->last_graph_id,
 		.handle = building->nodes[stray->node].id,
-		.type = types[stray->kind],
+		.type = type_by_kind(stray->kind),
 		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
 	};
 
@@ -589,6 +649,7 @@ static void learn_ids(struct building *building)
 			.next = TRACE_NONE,
 			.child = TRACE_NONE,
 			.exec = TRACE_NONE,
+			.type = RECORD_NODE_UNTOLD,
 		};
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_cuda_graph *step = list->rows[i].record;
@@ -603,8 +664,10 @@ static void learn_ids(struct building *building)
 					? find_node(building, row->id)
 					: TRACE_NONE;
 
-		if (node != TRACE_NONE)
-			building->nodes[node].id = row->id;
+		if (node == TRACE_NONE)
+			continue;
+		building->nodes[node].id = row->id;
+		building->nodes[node].type = type_by_kind(trace_op_of(load->trace, row)->kind);
 	}
 }
 
@@ -616,6 +679,7 @@ static int init_building(struct building *building, struct process_load *load)
 
 	*building = (struct building){
 		.load = load,
+		.clone_graph = TRACE_NONE,
 		.node_count = load->cuda.node_ids.count,
 		.graphs = calloc((size_t)graph_count + 1, sizeof(*building->graphs)),
 		.edges = calloc(steps + 1, sizeof(*building->edges)),

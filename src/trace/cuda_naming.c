@@ -26,6 +26,36 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 	}
 }
 
+/* An exec has the nodes of child graphs among its own, and CUPTI tells nothing of them. They are numbered
+ * behind the graph's: all of a child's, then those of its children, then the next child's (H200,
+ * CUDA 13.0). Gives the number behind the last. */
+static uint64_t place_inlined(struct process_load *load, uint32_t exec, uint32_t graph,
+			      uint64_t next_id, int depth)
+{
+	const struct trace *trace = load->trace;
+	const struct trace_graph *row = &trace->graphs[graph];
+
+	for (uint32_t i = 0; i < row->node_count && depth < CLONES_MOST; i++) {
+		uint32_t child = trace->nodes[row->node_first + i].child;
+
+		if (child == TRACE_NONE)
+			continue;
+		for (uint32_t k = 0; k < trace->graphs[child].node_count; k++) {
+			uint32_t rank = idset_find(&load->cuda.node_ids, next_id + k);
+			struct cuda_node *node = &load->cuda.nodes[rank];
+
+			if (rank == UINT32_MAX || node->graph != TRACE_NONE)
+				continue;
+			node->exec = exec;
+			node->place = trace->graphs[child].node_first + k;
+			node->is_inlined = true;
+		}
+		next_id = place_inlined(load, exec, child,
+					next_id + trace->graphs[child].node_count, depth + 1);
+	}
+	return next_id;
+}
+
 /* Index into trace.nodes of the node with this id, in the exec that was entered. */
 static uint32_t find_place(struct cuda_load *cuda, uint32_t exec, uint64_t id)
 {
@@ -61,6 +91,7 @@ static void describe_node(struct trace *trace, struct trace_node *node, const st
 	memcpy(node->workgroup, op->workgroup, sizeof(node->workgroup));
 }
 
+/* False also where it is known by order alone. */
 static bool name_row(struct process_load *load, uint32_t exec, struct trace_activity *row)
 {
 	uint32_t place = find_place(&load->cuda, exec, row->id);
@@ -68,9 +99,11 @@ static bool name_row(struct process_load *load, uint32_t exec, struct trace_acti
 	if (place == TRACE_NONE)
 		return false;
 	row->node = place;
-	row->confidence = TRACE_CONFIDENCE_EXACT;
+	row->confidence = load->cuda.nodes[idset_find(&load->cuda.node_ids, row->id)].is_inlined
+				  ? TRACE_CONFIDENCE_ORDER
+				  : TRACE_CONFIDENCE_EXACT;
 	describe_node(load->trace, &load->trace->nodes[place], trace_op_of(load->trace, row));
-	return true;
+	return row->confidence == TRACE_CONFIDENCE_EXACT;
 }
 
 static void enter_exec(struct process_load *load, uint32_t exec)
@@ -80,8 +113,11 @@ static void enter_exec(struct process_load *load, uint32_t exec)
 	if (load->cuda.exec_entered == exec + 1)
 		return;
 	load->cuda.exec_entered = exec + 1;
-	if (graph != TRACE_NONE)
-		enter_graph(load, exec, graph, 0);
+	if (graph == TRACE_NONE)
+		return;
+	enter_graph(load, exec, graph, 0);
+	place_inlined(load, exec, graph,
+		      load->trace->execs[exec].id << 32 | load->trace->graphs[graph].node_count, 0);
 }
 
 bool cuda_name_rows(struct process_load *load, uint32_t exec, struct trace_activity *rows,

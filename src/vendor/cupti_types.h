@@ -60,11 +60,17 @@ enum cupti_domain {
 enum cupti_driver_call {
 	CUPTI_cuGraphLaunch = 514,
 	CUPTI_cuGraphLaunch_ptsz = 515,
+	CUPTI_cuGraphAddNode = 712,
+	CUPTI_cuFuncGetName = 718,
+	CUPTI_cuKernelGetName = 719,
+	CUPTI_cuGraphAddNode_v2 = 723,
 };
 
 enum cupti_runtime_call {
 	CUPTI_cudaGraphLaunch = 311,
 	CUPTI_cudaGraphLaunch_ptsz = 312,
+	CUPTI_cudaGraphAddNode_v12020 = 445,
+	CUPTI_cudaGraphAddNode_v12030 = 460,
 };
 
 enum cupti_resource {
@@ -306,6 +312,25 @@ struct cupti_graph_data {
 	void *graphExec;
 };
 
+/* Of the functions that add a node of any type; the later ones have edge data. The node's parameters
+ * begin with its type, an int. */
+struct cupti_add_node_params {
+	void *node;
+	void *graph;
+	const void *dependencies;
+	size_t count;
+	const int *parameters;
+};
+
+struct cupti_add_node_v2_params {
+	void *node;
+	void *graph;
+	const void *dependencies;
+	const void *data;
+	size_t count;
+	const int *parameters;
+};
+
 /* Of all four functions that launch a graph. */
 struct cupti_graph_launch_params {
 	void *graphExec;
@@ -314,6 +339,7 @@ struct cupti_graph_launch_params {
 
 /* CUgraphNodeType */
 enum cuda_node_type {
+	CUDA_NODE_UNTOLD = -1, /* ours */
 	CUDA_NODE_KERNEL = 0,
 	CUDA_NODE_MEMCPY = 1,
 	CUDA_NODE_MEMSET = 2,
@@ -353,6 +379,8 @@ typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buf
 	X(get_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))
 
 #define CUPTI_OPTIONAL_FUNCTIONS(X)                                                                \
+	X(enable_callback, cuptiEnableCallback,                                                    \
+	  (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))                     \
 	X(get_exec_id, cuptiGetGraphExecId, (void *exec, uint32_t *id))                            \
 	X(enable_event_times, cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))      \
 	X(get_result_text, cuptiGetResultString, (uint32_t result, const char **text))

@@ -103,19 +103,26 @@ void play_graph_clone(uint32_t graph, uint32_t original)
 	model_resource(CUPTI_GRAPH_CLONED, &data);
 }
 
+/* A kernel's type is told by its call alone. */
 void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type)
 {
+	static uint32_t correlation = 1u << 20;
 	struct cupti_graph_data data = {
 		.graph = handle(graph), .node = handle(node), .nodeType = type};
+	struct model_open call;
 
+	if (type == CUDA_NODE_KERNEL)
+		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 289, ++correlation,
+			    "cudaGraphAddKernelNode", NULL);
 	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	if (type == CUDA_NODE_KERNEL)
+		model_leave(&call, 0);
 }
 
 void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda_node_type type)
 {
-	struct cupti_graph_data data = {.graph = handle(graph),
-					.node = handle(node),
-					.nodeType = type};
+	struct cupti_graph_data data = {
+		.graph = handle(graph), .node = handle(node), .nodeType = type};
 
 	/* First it is created, then it is said whose clone it is (H200, CUDA 13.0). */
 	model_resource(CUPTI_GRAPHNODE_CREATED, &data);

@@ -83,6 +83,8 @@ static void runtime_over_driver(void)
 	struct cupti_kernel kernel;
 
 	play_start();
+	/* CUPTI's own, to tell what will be launched. */
+	model_call(CUPTI_DOMAIN_DRIVER, CUPTI_cuKernelGetName, 9, "cuKernelGetName");
 	model_enter(&runtime, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 10, "cudaLaunchKernel", NULL);
 	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel");
 	model_leave(&runtime, 0);

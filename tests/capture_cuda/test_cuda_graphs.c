@@ -260,6 +260,74 @@ static void kernels_of_a_child_graph_are_its_nodes(void **state)
 	trace_close(trace);
 }
 
+/* The driver takes a child's nodes into the exec and tells nothing of them: 10 to 12 are the first
+ * child's, of which 11 is a child graph with 13 and 14, and 15 is the second one's. */
+static void add_child(uint32_t correlation, uint32_t graph, uint64_t node, uint32_t clone,
+		      const uint64_t *originals, uint32_t count)
+{
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, 300, correlation, "cudaGraphAddChildGraphNode",
+		    NULL);
+	play_graph(clone);
+	for (uint32_t i = 0; i < count; i++)
+		play_node_clone(clone, clone * 100 + i, originals[i], CUDA_NODE_KERNEL);
+	play_node(graph, node, CUDA_NODE_GRAPH);
+	model_leave(&call, 0);
+}
+
+enum { INNER = 50, OUTER, SECOND, INNER_CLONE, OUTER_CLONE, SECOND_CLONE };
+
+static const char *const inlined[] = {"first 0", NULL, "first 2", "inner 0", "inner 1", "second"};
+
+static void inlined_children(void)
+{
+	static const uint64_t inner[] = {501, 502}, outer[] = {511, 512, 513}, second[] = {521};
+
+	play_start();
+	play_graph(INNER);
+	play_node(INNER, 501, CUDA_NODE_KERNEL);
+	play_node(INNER, 502, CUDA_NODE_KERNEL);
+	play_graph(OUTER);
+	play_node(OUTER, 511, CUDA_NODE_KERNEL);
+	add_child(1, OUTER, 512, INNER_CLONE, inner, 2);
+	play_node(OUTER, 513, CUDA_NODE_KERNEL);
+	play_graph(SECOND);
+	play_node(SECOND, 521, CUDA_NODE_KERNEL);
+	play_graph(GRAPH);
+	add_child(2, GRAPH, 12, OUTER_CLONE, outer, 3);
+	add_child(3, GRAPH, 13, SECOND_CLONE, second, 1);
+	play_exec(EXEC, GRAPH);
+	play_launch(4, EXEC);
+	for (uint32_t i = 0; i < 6; i++) {
+		if (inlined[i])
+			play_graph_kernel(4, EXEC, ((uint64_t)EXEC << 32) + 2 + i, inlined[i]);
+	}
+	session_stop();
+}
+
+static void nodes_of_inlined_children_are_known_by_their_order(void **state)
+{
+	struct trace *trace = play_scene(*state, inlined_children);
+	static const uint64_t handles[] = {OUTER_CLONE * 100,	  0,
+					   OUTER_CLONE * 100 + 2, INNER_CLONE * 100,
+					   INNER_CLONE * 100 + 1, SECOND_CLONE * 100};
+
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct trace_activity *row =
+			inlined[i] ? play_find_kernel(trace, inlined[i]) : NULL;
+
+		if (!row)
+			continue;
+		assert_int_equal(row->confidence, TRACE_CONFIDENCE_ORDER);
+		assert_int_equal(trace->nodes[row->node].handle, handles[i]);
+		assert_string_equal(trace_text(trace, trace->nodes[row->node].name), inlined[i]);
+	}
+	assert_int_equal(play_source(trace, "graph")->expected, 5);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 /* ---- a graph that changes between two execs ---- */
 
 static void changing_graph(void)
@@ -433,6 +501,7 @@ int main(void)
 		CASE(a_graph_shows_in_its_activities),
 		CASE(a_clone_has_the_edges_and_scopes_of_its_original),
 		CASE(kernels_of_a_child_graph_are_its_nodes),
+		CASE(nodes_of_inlined_children_are_known_by_their_order),
 		CASE(an_exec_has_the_graph_as_it_was),
 		CASE(execs_of_an_unchanged_graph_share_it),
 		CASE(rings_come_to_an_end),

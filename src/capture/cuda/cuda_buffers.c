@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "capture/cuda/cuda_activities.h"
@@ -12,6 +13,7 @@ static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its
 static uint32_t idle_count, made_count;
 
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_open; /* by read_lock */
 static _Atomic uint64_t torn;
 
 static uint8_t *make_buffer(void)
@@ -61,10 +63,27 @@ void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	if (!buffer)
 		return;
 	pthread_mutex_lock(&read_lock);
-	if (valid_bytes)
+	if (valid_bytes && is_open)
 		read_records(buffer, valid_bytes < size ? valid_bytes : size);
 	pthread_mutex_unlock(&read_lock);
 	give_back(buffer);
+}
+
+static void set_open(bool open)
+{
+	pthread_mutex_lock(&read_lock);
+	is_open = open;
+	pthread_mutex_unlock(&read_lock);
+}
+
+void cuda_buffers_open(void)
+{
+	set_open(true);
+}
+
+void cuda_buffers_close(void)
+{
+	set_open(false);
 }
 
 uint64_t cuda_buffers_torn(void)

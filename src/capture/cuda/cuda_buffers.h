@@ -15,6 +15,11 @@
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
+/* Outside a recording CUPTI may still bring some: what they hold is nobody's. After close returns no
+ * record is being read. */
+void cuda_buffers_open(void);
+void cuda_buffers_close(void);
+
 /* Buffers whose records could not be read to their end. */
 uint64_t cuda_buffers_torn(void);
 

@@ -15,6 +15,7 @@ struct call_state {
 	uint64_t cid;
 	uint32_t session;
 	uint32_t depth;
+	int node_type; /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
 };
 
 /* Threads count for themselves, without an atomic add; those after the last slot share one. */
@@ -122,6 +123,18 @@ static bool is_graph_launch(enum cupti_domain domain, uint32_t cbid)
 	return cbid == CUPTI_cudaGraphLaunch || cbid == CUPTI_cudaGraphLaunch_ptsz;
 }
 
+static int added_type(enum cupti_domain domain, uint32_t cbid, const void *parameters)
+{
+	bool is_driver = domain == CUPTI_DOMAIN_DRIVER;
+	const int *node = NULL;
+
+	if (cbid == (is_driver ? CUPTI_cuGraphAddNode_v2 : CUPTI_cudaGraphAddNode_v12030))
+		node = ((const struct cupti_add_node_v2_params *)parameters)->parameters;
+	else if (cbid == (is_driver ? CUPTI_cuGraphAddNode : CUPTI_cudaGraphAddNode_v12020))
+		node = ((const struct cupti_add_node_params *)parameters)->parameters;
+	return node ? *node : CUDA_NODE_UNTOLD;
+}
+
 /* Work of the outer call may come with the inner one's number. */
 static void enter_inner(uint64_t cid)
 {
@@ -143,8 +156,12 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	}
 	count(&own_counter()->entered);
 	call_state.cid = cid;
-	if (is_graph_launch(domain, cbid) && data->functionParams)
-		cuda_graphs_launch(cid, data->functionParams);
+	call_state.node_type = CUDA_NODE_UNTOLD;
+	if (data->functionParams) {
+		call_state.node_type = added_type(domain, cbid, data->functionParams);
+		if (is_graph_launch(domain, cbid))
+			cuda_graphs_launch(cid, data->functionParams);
+	}
 	*data->correlationData = session_now_ns();
 }
 
@@ -188,4 +205,9 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 uint64_t cuda_calls_current(void)
 {
 	return call_state.session == session_current_number() ? call_state.cid : 0;
+}
+
+int cuda_calls_node_type(void)
+{
+	return cuda_calls_current() ? call_state.node_type : CUDA_NODE_UNTOLD;
 }

@@ -15,6 +15,10 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 /* The call that this thread is in, 0 = none. */
 uint64_t cuda_calls_current(void);
 
+/* Type of the node that this thread's call adds to a graph, as far as the call's parameters say it: enum
+ * cuda_node_type. */
+int cuda_calls_node_type(void);
+
 /* Calls entered and left since cuda_calls_begin, counted apart from their records. */
 struct cuda_call_counts {
 	uint64_t entered, left;

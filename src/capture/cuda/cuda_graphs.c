@@ -29,7 +29,9 @@ static uint64_t node_id(void *node)
 	return node && cupti.get_node_id(node, &id) == CUPTI_OK ? id : 0;
 }
 
-static enum record_node_type type_of(uint32_t type)
+/* CUPTI leaves the type out (H200, CUDA 13.0): 0, which would be a kernel. The call that adds the node may
+ * tell it; else trace/ knows it by the call's name or by what the node runs. */
+static enum record_node_type type_of(const struct cupti_graph_data *data)
 {
 	static const enum record_node_type types[] = {
 		[CUDA_NODE_KERNEL] = RECORD_NODE_KERNEL,
@@ -45,8 +47,11 @@ static enum record_node_type type_of(uint32_t type)
 		[CUDA_NODE_MEM_ALLOC] = RECORD_NODE_MEM_ALLOC,
 		[CUDA_NODE_MEM_FREE] = RECORD_NODE_MEM_FREE,
 	};
+	int type = data->nodeType ? (int)data->nodeType : cuda_calls_node_type();
 
-	return type < sizeof(types) / sizeof(*types) ? types[type] : RECORD_NODE_OTHER;
+	if (type == CUDA_NODE_UNTOLD)
+		return RECORD_NODE_UNTOLD;
+	return (size_t)type < sizeof(types) / sizeof(*types) ? types[type] : RECORD_NODE_OTHER;
 }
 
 /* 0: of no interest. */
@@ -100,7 +105,7 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		record.other_graph = graph_id(data->originalGraph);
 	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_EDGE_GONE) {
 		record.node = node_id(data->node);
-		record.type = type_of(data->nodeType);
+		record.type = type_of(data);
 	}
 	if (step == RECORD_CUDA_NODE_CLONED)
 		record.other_node = node_id(data->originalNode);

@@ -181,6 +181,15 @@ static bool enable_kinds(char *ret_reason)
 	return true;
 }
 
+/* CUPTI asks for the name of what a runtime call launches by a driver call of its own, before each. */
+static void leave_out_own_calls(void)
+{
+	static const uint32_t calls[] = {CUPTI_cuFuncGetName, CUPTI_cuKernelGetName};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls) && cupti.enable_callback; i++)
+		cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_DRIVER, calls[i]);
+}
+
 static bool enable_all(char *ret_reason)
 {
 	uint32_t result = cupti.register_buffers(cuda_buffers_lend, cuda_buffers_take);
@@ -196,6 +205,7 @@ static bool enable_all(char *ret_reason)
 		if (result != CUPTI_OK)
 			return fail("cuptiEnableDomain", result, ret_reason);
 	}
+	leave_out_own_calls();
 	return true;
 }
 
@@ -211,6 +221,7 @@ static bool turn_on(char *ret_reason)
 		return fail("cuptiSubscribe", result, ret_reason);
 	absences[0] = '\0';
 	count_from_here();
+	cuda_buffers_open();
 	cuda_calls_begin();
 	if (enable_all(ret_reason))
 		return true;
@@ -257,19 +268,26 @@ static void part_tick(void)
 	write_witnesses();
 }
 
-/* What the GPU has finished comes first; then, with the kinds off, what it has not. */
+/* What the GPU has finished comes first; then, with the kinds off, what it has not. At the end of the
+ * process contexts may be gone that CUPTI would look into to turn anything off (H200, CUDA 13.0: a
+ * fault inside cuptiActivityDisable): there it is left as it is. */
 static void part_stop(void)
 {
+	bool is_last = session_is_ending();
+
 	if (!atomic_exchange(&is_live, false))
 		return;
 	cupti.flush_all(CUPTI_FLUSH_COMPLETE);
-	disable_all();
+	if (!is_last)
+		disable_all();
 	cupti.flush_all(CUPTI_FLUSH_FORCED);
+	cuda_buffers_close();
 	ask_dropped();
 	write_anchor();
 	write_witnesses();
 	write_source();
-	cupti.unsubscribe(subscriber);
+	if (!is_last)
+		cupti.unsubscribe(subscriber);
 }
 
 /* CUDA does not survive a fork. */
