@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/blit.h"
+#include "trace/demangle.h"
 #include "trace/process.h"
 #include "trace/registers.h"
 #include "trace/table.h"
@@ -210,8 +211,9 @@ static int load_kernels(struct process_load *load)
 		if (load->kernel_count && kernel[-1].id == record->header.tag)
 			continue;
 		kernel->id = record->header.tag;
-		kernel->name = strtab_intern(load->strings, record->name, record->name_bytes);
-		kernel->blit = blit_find(load->strings->strings[kernel->name], &kernel->kind);
+		kernel->symbol = strtab_intern(load->strings, record->name, record->name_bytes);
+		kernel->name = demangle_intern(load->strings, record->name, record->name_bytes);
+		kernel->blit = blit_find(load->strings->strings[kernel->symbol], &kernel->kind);
 		kernel->registers = count_registers(load, record);
 		load->kernel_count++;
 	}

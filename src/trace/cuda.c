@@ -227,10 +227,12 @@ int cuda_fill_kernel(struct process_load *load, const struct record_cuda_kernel 
 		record->start,	record->end,	 record->node,	 record->graph,
 		record->device, record->context, record->stream,
 	};
+	struct load_kernel kernel = load_find_kernel(load, record->header.tag);
 	struct trace_op op;
 
 	op_blank(&op, TRACE_KERNEL);
-	op.name = load_find_kernel(load, record->header.tag).name;
+	op.name = kernel.name;
+	op.symbol = kernel.symbol;
 	for (int axis = 0; axis < 3; axis++) {
 		op.grid[axis] = work_items(record->grid[axis], record->block[axis]);
 		op.workgroup[axis] = record->block[axis];

@@ -173,7 +173,8 @@ enum trace_confidence {
 struct trace_op {
 	enum trace_activity_kind kind;
 	bool blit;	   /* a copy or memset that a ROCclr kernel carried */
-	trace_string name; /* kernel name; "" if the symbol is unknown */
+	trace_string name;   /* kernel name; "" if the symbol is unknown */
+	trace_string symbol; /* the name as the compiler has it: of C++, mangled */
 	enum trace_copy_direction direction;
 	uint32_t grid[3]; /* work-items */
 	uint32_t workgroup[3];

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "trace/clock.h"
+#include "trace/demangle.h"
 #include "trace/expect.h"
 #include "trace/sort.h"
 #include "trace/table.h"
@@ -270,7 +271,7 @@ trace_string load_function_name(const struct process_load *load, uint64_t handle
 		if (record->ns <= ns)
 			break;
 	}
-	return best ? strtab_intern(load->strings, best->name, best->header.tag) : 0;
+	return best ? demangle_intern(load->strings, best->name, best->header.tag) : 0;
 }
 
 int load_message(struct process_load *load, bool damage, const char *format, ...)

@@ -45,7 +45,7 @@ struct process_first {
 /* What the dispatches of a kernel have in common. */
 struct load_kernel {
 	uint32_t id;
-	trace_string name;
+	trace_string name, symbol;
 	enum trace_activity_kind kind;
 	bool blit;
 	uint32_t registers;

@@ -73,6 +73,7 @@ static uint32_t make_op(struct submitting *submitting, const struct record_dispa
 	op_blank(&op, kernel.kind);
 	op.blit = kernel.blit;
 	op.name = kernel.name;
+	op.symbol = kernel.symbol;
 	for (int i = 0; i < 3; i++) {
 		op.grid[i] = record->grid[i];
 		op.workgroup[i] = record->workgroup[i];
