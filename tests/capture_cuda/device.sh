@@ -1,5 +1,6 @@
 #!/bin/bash
-# On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph, counted.
+# On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph, counted; then
+# graphs of every shape, events, two recordings in one process.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -23,3 +24,33 @@ python3 - "$work/activities.csv" <<-'END' || fail "nodes and replays"
 END
 # A chain: each node waits for the one before it, so the longest path has them all.
 "$dagtap" graph "$work/a.dagtap" | grep -q "critical path .* over 100 nodes" || fail "edges"
+
+# Children, a fork, clones, updates, conditional nodes; what the program says is in the trace.
+nvcc -O2 -rdc=true -arch=native -o "$work/graphs" "$SOURCE_DIR/tests/capture_cuda/device_graphs.cu" -lcudadevrt
+launch record --backend cuda -q -o "$work/b.dagtap" -- env "LD_PRELOAD=$BUILD_DIR/lib/libdagtap.so" "$work/graphs" >"$work/out" ||
+	fail "device_graphs: $(cat "$work/out")"
+expect_closed "$work/b.dagtap"
+for table in activities waits; do
+	"$dagtap" export --format csv --table "$table" -o "$work/$table.csv" "$work/b.dagtap" || fail "export of $table"
+done
+"$dagtap" graph --json "$work/b.dagtap" >"$work/graphs.json" || fail "graph"
+python3 - "$work" <<-'END' || fail "graphs and events"
+	import csv, json, sys
+	work = sys.argv[1]
+	said = dict(line.split(": ") for line in open(work + "/out") if ": " in line)
+	rows = list(csv.DictReader(open(work + "/activities.csv")))
+	named = [r for r in rows if r["graph"] and "looped" not in r["name"] and "count_down" not in r["name"]]
+	assert len(named) == int(said["graph_rows"]), (len(named), said)
+	# Each row says its node, and each node of a replay is there once.
+	assert all(r["node"] for r in named), [r for r in named if not r["node"]][:3]
+	assert len({(r["exec"], r["replay"], r["graph"], r["node"]) for r in named}) == len(named)
+	order = {"inner_first(int*)", "inner_last(int*)", "outer_first(int*)", "outer_last(int*)", "second_only(int*)"}
+	assert all(r["confidence"] == ("order" if r["name"] in order else "exact") for r in named)
+	alone = [r for r in rows if r["name"] == "alone(int*)" and not r["graph"]]
+	assert len(alone) == 2 * int(said["kernels_alone"]), len(alone)
+	# Kernels of child graphs are nodes that bear their names.
+	names = {n["name"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"]}
+	assert order < names, names
+	waits = [w for w in csv.DictReader(open(work + "/waits.csv")) if w["event"]]
+	assert len(waits) == 4 and all(w["known"] == "number" for w in waits), waits
+END
