@@ -31,7 +31,7 @@ launch record --backend cuda -q -o "$work/b.dagtap" -- env "LD_PRELOAD=$BUILD_DI
 	fail "device_graphs: $(cat "$work/out")"
 expect_closed "$work/b.dagtap"
 for table in activities waits; do
-	"$dagtap" export --format csv --table "$table" -o "$work/$table.csv" "$work/b.dagtap" || fail "export of $table"
+	"$dagtap" export --force --format csv --table "$table" -o "$work/$table.csv" "$work/b.dagtap" || fail "export of $table"
 done
 "$dagtap" graph --json "$work/b.dagtap" >"$work/graphs.json" || fail "graph"
 python3 - "$work" <<-'END' || fail "graphs and events"
@@ -49,7 +49,7 @@ python3 - "$work" <<-'END' || fail "graphs and events"
 	alone = [r for r in rows if r["name"] == "alone(int*)" and not r["graph"]]
 	assert len(alone) == 2 * int(said["kernels_alone"]), len(alone)
 	# Kernels of child graphs are nodes that bear their names.
-	names = {n["name"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"]}
+	names = {n["kernel"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"] if n["type"] == "kernel"}
 	assert order < names, names
 	waits = [w for w in csv.DictReader(open(work + "/waits.csv")) if w["event"]]
 	assert len(waits) == 4 and all(w["known"] == "number" for w in waits), waits
