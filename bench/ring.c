@@ -174,7 +174,9 @@ static int measure(const char *folder, struct bench_result *result)
 {
 	struct spooler *spooler;
 	double crowd_ns;
-	int err = spooler_open(folder, SPOOLER_RING_BYTES_DEFAULT, 0, &spooler);
+	const struct spooler_options options = {.folder = folder,
+						.ready_bytes = SPOOLER_READY_BYTES_DEFAULT};
+	int err = spooler_open(&options, &spooler);
 
 	if (err)
 		return err;

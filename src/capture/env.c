@@ -18,6 +18,13 @@ const char *env_text(enum env_variable variable)
 	return text && *text ? text : variables[variable].value;
 }
 
+bool env_is_set(enum env_variable variable)
+{
+	const char *text = getenv(variables[variable].name);
+
+	return text && *text;
+}
+
 static int shift_of_unit(const char *unit)
 {
 	switch (*unit) {
@@ -37,14 +44,49 @@ static int shift_of_unit(const char *unit)
 	}
 }
 
-uint64_t env_bytes(enum env_variable variable, uint64_t fallback)
+/* A number of bytes at TEXT; where it ends, NULL when it is none. */
+static const char *read_bytes(const char *text, uint64_t *ret_bytes)
 {
-	const char *text = env_text(variable);
 	char *end;
 	uint64_t number = strtoull(text, &end, 10);
-	int shift = shift_of_unit(end);
+	int shift = *end == ',' ? 0 : shift_of_unit(end);
 
-	if (end == text || shift < 0 || (*end && end[1]) || number > UINT64_MAX >> shift)
-		return fallback;
-	return number << shift;
+	if (end == text || shift < 0 || number > UINT64_MAX >> shift)
+		return NULL;
+	*ret_bytes = number << shift;
+	return end + (shift > 0);
+}
+
+uint64_t env_bytes(enum env_variable variable, uint64_t fallback)
+{
+	uint64_t bytes;
+	const char *end = read_bytes(env_text(variable), &bytes);
+
+	return end && !*end ? bytes : fallback;
+}
+
+static bool read_seconds(const char *text, uint64_t *ret_ns)
+{
+	char *end;
+	uint64_t seconds = strtoull(text, &end, 10);
+
+	if (end == text || *end != 's' || end[1] || !seconds || seconds > UINT64_MAX / 1000000000u)
+		return false;
+	*ret_ns = seconds * 1000000000u;
+	return true;
+}
+
+bool env_size_and_age(enum env_variable variable, uint64_t *ret_bytes, uint64_t *ret_ns)
+{
+	const char *text = env_text(variable), *end;
+	uint64_t bytes = 0, ns = 0;
+
+	if (!read_seconds(text, &ns)) {
+		end = read_bytes(text, &bytes);
+		if (!end || !bytes || (*end && (*end != ',' || !read_seconds(end + 1, &ns))))
+			return false;
+	}
+	*ret_bytes = bytes;
+	*ret_ns = ns;
+	return true;
 }

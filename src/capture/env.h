@@ -2,14 +2,19 @@
 #ifndef DAGTAP_CAPTURE_ENV_H
 #define DAGTAP_CAPTURE_ENV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(id, name, default, help) */
 #define ENV_VARIABLES(X)                                                                           \
 	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
 	  "folder for the spool files, which must exist; unset: the library does nothing")         \
-	X(RING, "DAGTAP_RING", "256M",                                                             \
-	  "most bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G)")            \
+	X(READY, "DAGTAP_READY", "256M",                                                           \
+	  "most bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G); with a "    \
+	  "ring and unset: 128M or a quarter of it")                                               \
+	X(RING, "DAGTAP_RING", "",                                                                 \
+	  "ring mode: how much of the recording is kept, the last: SIZE (K, M, G), SECONDSs, or "  \
+	  "SIZE,SECONDSs; unset: all of it")                                                       \
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
 	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
@@ -27,7 +32,12 @@ enum env_variable {
 /* The variable's text, its default when unset or empty; never NULL. */
 const char *env_text(enum env_variable variable);
 
+bool env_is_set(enum env_variable variable);
+
 /* The same as a number of bytes with an optional K, M or G; FALLBACK when it is none. */
 uint64_t env_bytes(enum env_variable variable, uint64_t fallback);
+
+/* The same as a size, an age, or both with a comma between; what is not said is 0. False when it is none. */
+bool env_size_and_age(enum env_variable variable, uint64_t *ret_bytes, uint64_t *ret_ns);
 
 #endif

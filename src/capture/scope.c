@@ -48,6 +48,7 @@ struct scope_stack {
 	uint32_t generation;
 	uint32_t count;
 	uint32_t written; /* scopes below this index are in the spool */
+	uint32_t kept;	  /* and below this one where a ring does not let them go */
 	uint32_t capacity;
 	uint32_t beyond; /* pushes that found no room: their pops are swallowed */
 	char *bodies;
@@ -108,7 +109,7 @@ static void empty_if_old(struct scope_stack *stack)
 	if (__builtin_expect(stack->generation == generation, 1))
 		return;
 	stack->generation = generation;
-	stack->count = stack->written = stack->beyond = stack->bodies_bytes = 0;
+	stack->count = stack->written = stack->kept = stack->beyond = stack->bodies_bytes = 0;
 	set_leaf(stack);
 }
 
@@ -189,13 +190,14 @@ static void put_scope_end(struct writer *w, uint64_t id)
 	writer_put(w, RECORD_SCOPE_END, 0, &record, sizeof(record));
 }
 
-static void write_pending(struct scope_stack *stack, struct writer *w)
+/* Those from *WRITTEN on. */
+static void write_from(const struct scope_stack *stack, uint32_t *written, struct writer *w)
 {
-	while (stack->written < stack->count) {
-		const struct scope *scope = &stack->scopes[stack->written];
+	while (*written < stack->count) {
+		const struct scope *scope = &stack->scopes[*written];
 		struct record_scope record = {
 			.id = scope->id,
-			.parent = stack->written++ ? scope[-1].id : 0,
+			.parent = (*written)++ ? scope[-1].id : 0,
 			.ns = scope->ns,
 			.text_bytes = scope->text_bytes,
 		};
@@ -206,6 +208,11 @@ static void write_pending(struct scope_stack *stack, struct writer *w)
 	}
 }
 
+static void write_pending(struct scope_stack *stack, struct writer *w)
+{
+	write_from(stack, &stack->written, w);
+}
+
 void scope_writer_bound(void)
 {
 	struct scope_stack *stack = known_stack();
@@ -213,8 +220,18 @@ void scope_writer_bound(void)
 
 	if (!stack || !w)
 		return;
-	stack->written = 0;
+	stack->written = stack->kept = 0;
 	write_pending(stack, w);
+}
+
+void scope_keep_open(void)
+{
+	/* Before the stack is looked at, which a new writer may empty. */
+	struct writer *w = session_writer(), *kept = writer_kept(w);
+	struct scope_stack *stack = kept == w ? NULL : known_stack();
+
+	if (stack)
+		write_from(stack, &stack->kept, kept);
 }
 
 /* ---- stack ---- */
@@ -333,13 +350,21 @@ static uint32_t find_innermost(const struct scope_stack *stack, uint32_t kind)
 	return UINT32_MAX;
 }
 
+/* Where AT is once COUNT scopes from INDEX on are gone. */
+static uint32_t index_without(uint32_t at, uint32_t index, uint32_t count)
+{
+	if (at <= index)
+		return at;
+	return at - (count < at - index ? count : at - index);
+}
+
 static void remove_scopes(struct scope_stack *stack, uint32_t index, uint32_t count)
 {
 	struct scope *scope = &stack->scopes[index];
 
 	stack->count -= count;
-	if (stack->written > index)
-		stack->written -= count < stack->written - index ? count : stack->written - index;
+	stack->written = index_without(stack->written, index, count);
+	stack->kept = index_without(stack->kept, index, count);
 	memmove(scope, scope + count, (stack->count - index) * sizeof(*scope));
 	stack->bodies_bytes = 0;
 	if (stack->count) {
@@ -376,6 +401,8 @@ static void pop_kind(uint32_t kind)
 		return;
 	if (index < stack->written)
 		put_scope_end(w, stack->scopes[index].id);
+	if (index < stack->kept)
+		put_scope_end(writer_kept(w), stack->scopes[index].id);
 	remove_scopes(stack, index, 1);
 }
 
@@ -581,5 +608,5 @@ void scope_forget_parent(void)
 
 	early.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	if (stack)
-		stack->written = 0;
+		stack->written = stack->kept = 0;
 }

@@ -37,6 +37,10 @@ static inline uint64_t scope_current(void)
 	return __builtin_expect(scope_leaf.generation == generation, 1) ? scope_leaf.id : 0;
 }
 
+/* For who writes of the current scope what a ring never lets go: this thread's open scopes are not let go
+ * either. */
+void scope_keep_open(void);
+
 /* All return the id; 0 when nothing is or will be recorded, or out of memory. */
 uint64_t scope_push(enum record_scope_kind kind, const char *text);
 uint64_t scope_push_with(enum record_scope_kind kind, const char *text,

@@ -19,6 +19,7 @@
 #define PARTS_MOST	     8
 #define CHANGE_WAIT_LIMIT_NS 5000000000u
 #define TICK_WAIT_LIMIT_NS   500000000u
+#define TICKS_KEPT	     1024 /* all of the first four minutes; some 7000 of a day's */
 
 _Atomic int session_state = SESSION_IDLE;
 _Atomic uint32_t session_number;
@@ -88,7 +89,7 @@ static void leave_recording(void)
 {
 	struct writer *w = session_thread_writer;
 
-	if (w && atomic_load_explicit(&w->use, memory_order_relaxed) != WRITER_BUSY)
+	if (w && !writer_is_busy(w))
 		recording_unbind(session_thread_recording, w);
 }
 
@@ -116,8 +117,7 @@ void session_thread_numbered(uint64_t scope_number)
 
 	if (!w || !w->lane)
 		return;
-	w->thread.scope_number = scope_number;
-	writer_put_thread(w);
+	writer_set_scope_number(w, scope_number);
 }
 
 /* ---- parts ---- */
@@ -167,8 +167,29 @@ static bool part_is_ready(size_t index)
 	return atomic_load_explicit(&parts[index].ready, memory_order_acquire);
 }
 
+/* Of anchors and witnesses a ring keeps as many as tell what the clocks did: every tick's at first, then
+ * fewer and fewer; a ring has all that came while it went round. */
+static void thin_ticks(void)
+{
+	static uint64_t session_id, first_ns, kept_ns;
+	uint64_t now_ns = session_now_ns();
+	struct writer *w = session_writer();
+
+	if (!w || !w->keeper)
+		return;
+	if (session_id != spooler_session_id(w->spooler)) {
+		session_id = spooler_session_id(w->spooler);
+		first_ns = now_ns;
+		kept_ns = 0;
+	}
+	w->rings_periodic = now_ns - kept_ns < (now_ns - first_ns) / TICKS_KEPT;
+	if (!w->rings_periodic)
+		kept_ns = now_ns;
+}
+
 static void tick_parts(void)
 {
+	thin_ticks();
 	pthread_mutex_lock(&hooks_lock);
 	for (size_t i = 0; session_is_on() && i < atomic_load(&part_count); i++)
 		if (part_is_ready(i) && parts[i].part->tick)
@@ -268,17 +289,34 @@ static int start_recording(struct spooler *spooler)
 	return 0;
 }
 
+/* An age alone is a ring of a size that holds it, at a rate that is not extraordinary. */
+static void read_ring(struct spooler_options *options)
+{
+	if (!*env_text(ENV_RING))
+		return;
+	if (!env_size_and_age(ENV_RING, &options->ring_bytes, &options->ring_ns))
+		log_line("DAGTAP_RING=%s: no size and no age: all is kept", env_text(ENV_RING));
+	if (options->ring_ns && !options->ring_bytes)
+		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
+}
+
 static bool open_spool(void)
 {
 	const char *folder = env_text(ENV_SPOOL);
-	uint64_t ring_bytes = env_bytes(ENV_RING, SPOOLER_RING_BYTES_DEFAULT);
+	struct spooler_options options = {
+		.folder = folder,
+		.session = session_current_number(),
+	};
 	struct spooler *spooler;
 	int err;
 
 	if (!*folder)
 		return false;
 	log_open();
-	err = spooler_open(folder, ring_bytes, session_current_number(), &spooler);
+	if (env_is_set(ENV_READY))
+		options.ready_bytes = env_bytes(ENV_READY, 0);
+	read_ring(&options);
+	err = spooler_open(&options, &spooler);
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
 		leave_word(folder, err);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 struct record_options {
 	char *output;
 	const char *softgpu; /* NULL = not asked for */
+	const char *ready;
 	const char *ring;
 	const char *hsa_mode;
 	enum launch_backend backend;
@@ -36,6 +38,7 @@ struct record_options {
 enum record_option {
 	OPTION_SOFTGPU = 256,
 	OPTION_BACKEND,
+	OPTION_READY,
 	OPTION_RING,
 	OPTION_HSA_MODE,
 	OPTION_KEEP_SPOOL
@@ -48,6 +51,7 @@ static const struct option long_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"softgpu", optional_argument, NULL, OPTION_SOFTGPU},
 	{"backend", required_argument, NULL, OPTION_BACKEND},
+	{"ready", required_argument, NULL, OPTION_READY},
 	{"ring", required_argument, NULL, OPTION_RING},
 	{"hsa-mode", required_argument, NULL, OPTION_HSA_MODE},
 	{"keep-spool", no_argument, NULL, OPTION_KEEP_SPOOL},
@@ -78,6 +82,24 @@ static int check_hsa_mode(const struct cli_command *self, const char *name)
 	return cli_usage(self, "no HSA mode \"%s\"", name);
 }
 
+static int check_ring(const struct cli_command *self, const char *text)
+{
+	bool is_good;
+	regex_t form;
+
+	if (regcomp(&form,
+		    "^(0*[1-9][0-9]{0,9}[KMGkmg]?(,0*[1-9][0-9]{0,9}s)?|0*[1-9][0-9]{0,9}s)$",
+		    REG_EXTENDED | REG_NOSUB))
+		return cli_fail("out of memory");
+	is_good = !regexec(&form, text, 0, NULL, 0);
+	regfree(&form);
+	return is_good ? CLI_OK
+		       : cli_usage(self,
+				   "--ring %s: neither a size (64M), nor seconds (30s), nor both "
+				   "(64M,30s)",
+				   text);
+}
+
 static int take_option(const struct cli_command *self, int option, struct record_options *options)
 {
 	switch (option) {
@@ -99,9 +121,12 @@ static int take_option(const struct cli_command *self, int option, struct record
 		return CLI_OK;
 	case OPTION_BACKEND:
 		return take_backend(self, optarg, &options->backend);
+	case OPTION_READY:
+		options->ready = optarg;
+		return CLI_OK;
 	case OPTION_RING:
 		options->ring = optarg;
-		return CLI_OK;
+		return check_ring(self, optarg);
 	case OPTION_HSA_MODE:
 		options->hsa_mode = optarg;
 		return check_hsa_mode(self, optarg);
@@ -235,6 +260,8 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	if (result < 0)
 		return result == -EINVAL ? cli_usage(self, "%s", error.message)
 					 : cli_fail_error(&error);
+	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	if (options->hsa_mode && setenv("DAGTAP_HSA_MODE", options->hsa_mode, 1) < 0)

@@ -59,6 +59,7 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(CUDA_OVERHEAD, record_cuda_overhead),
 	SHAPE(CUDA_GRAPH, record_cuda_graph),
 	SHAPE(CUDA_INNER, record_cuda_inner),
+	SHAPE(CUDA_STREAM, record_cuda_stream),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

@@ -9,52 +9,8 @@
 #include <unistd.h>
 
 #include "record/check.h"
+#include "record/reader_state.h"
 #include "record/writer.h"
-
-#define DAMAGES_KEPT 64
-
-/* Pages that were read are given back in steps of this many chunks. */
-#define KEEP_CHUNKS 128
-
-/* A chunk with a label. */
-struct found_chunk {
-	uint64_t offset;
-	uint32_t writer;
-	uint32_t sequence;
-	uint32_t end; /* one past the last sound record, in the chunk; 0 = not to be trusted */
-	uint32_t state;
-	uint64_t types; /* 1 << record type each */
-};
-
-/* What was found of one writer, to be held against its lane. */
-struct found_lane {
-	uint64_t records[RECORD_CLASS_COUNT];
-	bool damaged;
-};
-
-struct spool_reader {
-	const unsigned char *bytes;
-	size_t length;
-	void *mapping; /* NULL: the caller's memory */
-	char *name;
-
-	const struct spool_header *header;
-	const struct spool_lane *lanes;
-	uint64_t lanes_used;
-	bool lanes_trusted;
-	struct spool_info info;
-	struct spool_ledger ledger;
-
-	struct found_chunk *chunks;
-	size_t chunk_count;
-	uint32_t *file_order; /* numbers of the chunks as they lie in the file */
-	uint32_t writer_count;
-	struct found_lane *found; /* while opening: one a lane */
-
-	struct spool_damage damages[DAMAGES_KEPT];
-	size_t damages_kept;
-	uint64_t damages_total;
-};
 
 static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint32_t writer,
 		       uint64_t offset, uint64_t chunks, const char *cause)
@@ -77,6 +33,46 @@ static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint
 static uint64_t load(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/* ---- what a ring has let go ---- */
+
+/* What is just being let go counts as gone: see struct spool_letting_go. NULL when it is nothing, as always in
+ * a closed file. */
+static const struct spool_letting_go *letting_go(const struct spool_reader *r)
+{
+	const struct spool_letting_go *intent = &r->header->live.letting_go;
+
+	return !r->info.closed && load(&intent->lane) ? intent : NULL;
+}
+
+static const struct spool_letting_go *letting_go_of(const struct spool_reader *r, uint32_t lane)
+{
+	const struct spool_letting_go *intent = letting_go(r);
+
+	return intent && load(&intent->lane) == lane + 1ull ? intent : NULL;
+}
+
+static bool is_letting_go(const struct spool_reader *r, uint64_t place)
+{
+	const struct spool_letting_go *intent = letting_go(r);
+
+	return intent && intent->place == place;
+}
+
+static uint64_t chunks_let_go(const struct spool_reader *r, uint32_t lane)
+{
+	const struct spool_letting_go *intent = letting_go_of(r, lane);
+
+	return intent ? intent->chunks : load(&r->lanes[lane].let_go);
+}
+
+static uint64_t dropped_of_lane(const struct spool_reader *r, uint32_t lane, int class, int cause)
+{
+	const struct spool_letting_go *intent =
+		cause == RECORD_DROP_RING ? letting_go_of(r, lane) : NULL;
+
+	return intent ? intent->records[class] : load(&r->lanes[lane].counts.dropped[class][cause]);
 }
 
 /* ---- header ---- */
@@ -168,13 +164,6 @@ static void fill_info(struct spool_reader *r)
 	r->info.cmdline_bytes = h->cmdline_bytes;
 }
 
-/* ---- chunks ---- */
-
-static const struct spool_chunk *chunk_at(const struct spool_reader *r, uint64_t offset)
-{
-	return (const struct spool_chunk *)(r->bytes + offset);
-}
-
 /* ---- records ---- */
 
 static const char *find_record_fault(const struct record_header *header, uint32_t at,
@@ -206,7 +195,7 @@ static void count_record(struct spool_reader *r, uint32_t writer,
  * used length. */
 static void check_records(struct spool_reader *r, struct found_chunk *found)
 {
-	const struct spool_chunk *chunk = chunk_at(r, found->offset);
+	const struct spool_chunk *chunk = reader_chunk_at(r, found->offset);
 	bool open = found->state == SPOOL_CHUNK_OPEN;
 	uint32_t limit = open ? SPOOL_CHUNK_BYTES : chunk->used_bytes;
 
@@ -263,7 +252,7 @@ static const char *find_label_fault(const struct spool_reader *r, const struct s
 /* Notes every labelled chunk, in the file's order. */
 static void find_chunk(struct spool_reader *r, uint64_t offset)
 {
-	const struct spool_chunk *chunk = chunk_at(r, offset);
+	const struct spool_chunk *chunk = reader_chunk_at(r, offset);
 	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 	const char *fault = find_label_fault(r, chunk, state);
 	bool trusted = true;
@@ -290,26 +279,19 @@ static void find_chunk(struct spool_reader *r, uint64_t offset)
 	r->chunk_count++;
 }
 
-/* The file's pages come back by themselves when they are read again. */
-static void give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+/* With a ring a place is taken more than once. */
+static uint64_t chunks_in_file(const struct spool_reader *r)
 {
-	if (r->mapping)
-		madvise((char *)r->mapping + offset, bytes, MADV_DONTNEED);
-}
+	uint64_t taken = load(&r->header->live.chunks_taken);
+	uint64_t made = load(&r->header->live.places);
 
-/* At once, which costs a fraction of a fault for every few pages. */
-static void map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
-{
-	if (r->mapping && offset < r->length)
-		madvise((char *)r->mapping + offset,
-			bytes < r->length - offset ? bytes : r->length - offset,
-			MADV_POPULATE_READ);
+	return r->header->ring_bytes && made < taken ? made : taken;
 }
 
 static int find_chunks(struct spool_reader *r)
 {
 	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
-	uint64_t taken = load(&r->header->live.chunks_taken);
+	uint64_t taken = chunks_in_file(r);
 
 	r->chunks = calloc(places ? places : 1, sizeof(*r->chunks));
 	if (!r->chunks)
@@ -320,12 +302,13 @@ static int find_chunks(struct spool_reader *r)
 		uint64_t offset = SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES;
 
 		if (i % KEEP_CHUNKS == 0)
-			map_ahead(r, offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-		if (!is_unlabelled(r, chunk_at(r, offset)))
+			reader_map_ahead(r, offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
+		if (!is_letting_go(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
 			find_chunk(r, offset);
 		if (i % KEEP_CHUNKS == KEEP_CHUNKS - 1)
-			give_back(r, offset + SPOOL_CHUNK_BYTES - KEEP_CHUNKS * SPOOL_CHUNK_BYTES,
-				  KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
+			reader_give_back(
+				r, offset + SPOOL_CHUNK_BYTES - KEEP_CHUNKS * SPOOL_CHUNK_BYTES,
+				KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
 	}
 	return 0;
 }
@@ -344,7 +327,7 @@ static int compare_chunks(const void *a, const void *b)
 
 static void uncount_chunk(struct spool_reader *r, const struct found_chunk *found)
 {
-	const char *chunk = (const char *)chunk_at(r, found->offset);
+	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
 	uint32_t at = SPOOL_CHUNK_HEAD_BYTES;
 
 	while (at < found->end) {
@@ -400,7 +383,7 @@ static void check_sequences(struct spool_reader *r)
 	size_t i = 0;
 
 	for (uint32_t writer = 0; writer < r->lanes_used; writer++) {
-		uint64_t next = 0;
+		uint64_t next = r->lanes_trusted ? chunks_let_go(r, writer) : 0;
 
 		for (; i < r->chunk_count && r->chunks[i].writer == writer; i++) {
 			const struct found_chunk *chunk = &r->chunks[i];
@@ -446,12 +429,21 @@ static void add_counts(struct spool_ledger *ledger, const struct spool_counts *c
 	}
 }
 
-static uint64_t not_dropped(const struct spool_counts *counts, int class)
+static void add_lane_counts(struct spool_reader *r, uint32_t lane)
 {
-	uint64_t count = load(&counts->attempted[class]);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		r->ledger.attempted[class] += load(&r->lanes[lane].counts.attempted[class]);
+		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+			r->ledger.dropped[class][cause] += dropped_of_lane(r, lane, class, cause);
+	}
+}
+
+static uint64_t not_dropped(const struct spool_reader *r, uint32_t lane, int class)
+{
+	uint64_t count = load(&r->lanes[lane].counts.attempted[class]);
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		count -= load(&counts->dropped[class][cause]);
+		count -= dropped_of_lane(r, lane, class, cause);
 	return count;
 }
 
@@ -466,8 +458,7 @@ static void check_lane(struct spool_reader *r, uint32_t writer)
 	bool in_flight;
 
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
-		short_of[class] =
-			not_dropped(&r->lanes[writer].counts, class) - found->records[class];
+		short_of[class] = not_dropped(r, writer, class) - found->records[class];
 		/* More found than counted: wraps, and shows as a huge sum. */
 		sum = short_of[class] > UINT32_MAX ? UINT64_MAX : sum + short_of[class];
 		if (sum > UINT32_MAX)
@@ -491,7 +482,7 @@ static void close_ledger(struct spool_reader *r)
 		r->ledger.late[class] = load(&r->header->live.late[class]);
 	add_counts(&r->ledger, &r->header->live.counts);
 	for (uint32_t writer = 0; writer < r->lanes_used; writer++) {
-		add_counts(&r->ledger, &r->lanes[writer].counts);
+		add_lane_counts(r, writer);
 		if (r->lanes_trusted)
 			check_lane(r, writer);
 	}
@@ -656,144 +647,4 @@ const struct spool_damage *spool_reader_damages(const struct spool_reader *r, si
 uint32_t spool_reader_writer_count(const struct spool_reader *r)
 {
 	return r->writer_count;
-}
-
-/* ---- cursor ---- */
-
-static size_t first_chunk_of(const struct spool_reader *r, uint64_t writer)
-{
-	size_t low = 0;
-	size_t high = r->chunk_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->chunks[middle].writer < writer)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *r, uint32_t writer)
-{
-	*cursor = (struct spool_cursor){
-		.reader = r,
-		.chunk = first_chunk_of(r, writer),
-		.chunks_end = first_chunk_of(r, (uint64_t)writer + 1),
-		.at = SPOOL_CHUNK_HEAD_BYTES,
-	};
-}
-
-static const struct record_header *next_header(struct spool_cursor *cursor)
-{
-	const struct spool_reader *r = cursor->reader;
-
-	while (cursor->chunk < cursor->chunks_end) {
-		const struct found_chunk *chunk = &r->chunks[cursor->chunk];
-
-		if (cursor->at < chunk->end)
-			return (const struct record_header *)(r->bytes + chunk->offset +
-							      cursor->at);
-		cursor->chunk++;
-		cursor->at = SPOOL_CHUNK_HEAD_BYTES;
-	}
-	return NULL;
-}
-
-bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_record)
-{
-	const struct record_header *header;
-
-	while ((header = next_header(cursor))) {
-		const struct found_chunk *chunk = &cursor->reader->chunks[cursor->chunk];
-		uint64_t offset = chunk->offset + cursor->at;
-
-		cursor->at += header->words * 8u;
-		if (header->type >= RECORD_TYPE_COUNT)
-			continue;
-		if (header->type == RECORD_THREAD)
-			cursor->tid = header->tag;
-		*ret_record = (struct spool_record){
-			.header = header,
-			.type = (enum record_type)header->type,
-			.bytes = header->words * 8u,
-			.tid = cursor->tid,
-			.writer = chunk->writer,
-			.offset = offset,
-		};
-		return true;
-	}
-	return false;
-}
-
-/* ---- chunks ---- */
-
-uint32_t spool_reader_chunk_count(const struct spool_reader *r)
-{
-	return (uint32_t)r->chunk_count;
-}
-
-uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place)
-{
-	return r->file_order[place];
-}
-
-/* One step of chunks in the file's order, from PLACE on; 0 bytes if they do not lie side by side. */
-static uint64_t step_at(const struct spool_reader *r, uint32_t place, uint64_t *ret_offset)
-{
-	uint32_t end = r->chunk_count - place < KEEP_CHUNKS ? (uint32_t)r->chunk_count
-							    : place + KEEP_CHUNKS;
-	uint64_t last = r->chunks[r->file_order[end - 1]].offset;
-
-	*ret_offset = r->chunks[r->file_order[place]].offset;
-	return last - *ret_offset == (uint64_t)(end - place - 1) * SPOOL_CHUNK_BYTES
-		       ? last - *ret_offset + SPOOL_CHUNK_BYTES
-		       : 0;
-}
-
-/* Maps the next step and gives back the one before. */
-static void move_on(const struct spool_reader *r, uint32_t place)
-{
-	uint64_t offset, bytes;
-
-	if (!r->mapping || place % KEEP_CHUNKS)
-		return;
-	if (place >= KEEP_CHUNKS) {
-		bytes = step_at(r, place - KEEP_CHUNKS, &offset);
-		give_back(r, offset, bytes);
-	}
-	if (place < r->chunk_count) {
-		bytes = step_at(r, place, &offset);
-		map_ahead(r, offset, bytes);
-	}
-}
-
-bool spool_reader_next_chunk(const struct spool_reader *r, uint32_t *place, uint32_t *ret_chunk)
-{
-	move_on(r, *place);
-	if (*place == r->chunk_count)
-		return false;
-	*ret_chunk = r->file_order[(*place)++];
-	return true;
-}
-
-void spool_reader_stretch(const struct spool_reader *r, uint32_t chunk,
-			  struct spool_stretch *ret_stretch)
-{
-	const struct found_chunk *found = &r->chunks[chunk];
-	const struct spool_chunk *at = chunk_at(r, found->offset);
-
-	*ret_stretch = (struct spool_stretch){
-		.writer = found->writer,
-		.types = found->types,
-		.records = at->records,
-		.bytes = found->end ? found->end - SPOOL_CHUNK_HEAD_BYTES : 0,
-	};
-}
-
-void spool_reader_forget(const struct spool_reader *r, uint32_t chunk)
-{
-	give_back(r, r->chunks[chunk].offset, SPOOL_CHUNK_BYTES);
 }

@@ -60,7 +60,8 @@ struct record_header {
 	X(CUDA_MEMORY, BARRIER)                                                                    \
 	X(CUDA_OVERHEAD, BARRIER)                                                                  \
 	X(CUDA_GRAPH, GRAPH)                                                                       \
-	X(CUDA_INNER, GRAPH)
+	X(CUDA_INNER, GRAPH)                                                                       \
+	X(CUDA_STREAM, META)
 
 enum record_type {
 	RECORD_NONE,
@@ -225,7 +226,8 @@ struct record_dispatch {
 	X(SIGNAL_GONE, "signal re-used or destroyed before its ticks were read")                   \
 	X(TRUNCATED, "recording ends before its completion")                                       \
 	X(RECORD_LOST, "its completion's record is missing")                                       \
-	X(NO_CLOCK, "no clock anchor to convert its ticks")
+	X(NO_CLOCK, "no clock anchor to convert its ticks")                                        \
+	X(RING, "its completion was let go by the ring")
 
 enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,
@@ -660,6 +662,24 @@ struct record_cuda_inner {
 	struct record_header header;
 	uint64_t cid;
 	uint64_t outer;
+};
+
+/* As CUPTI numbers them. */
+enum record_cuda_stream_kind {
+	RECORD_CUDA_STREAM_UNKNOWN,
+	RECORD_CUDA_STREAM_BLOCKING,
+	RECORD_CUDA_STREAM_NONBLOCKING,
+	RECORD_CUDA_STREAM_NULL,
+};
+
+/* A stream was made, by the program or with its context. */
+struct record_cuda_stream {
+	struct record_header header; /* tag: stream */
+	uint64_t cid;
+	uint32_t context;
+	uint32_t kind; /* enum record_cuda_stream_kind */
+	uint32_t priority;
+	uint32_t reserved;
 };
 
 #endif

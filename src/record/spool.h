@@ -13,7 +13,7 @@
 #include "record/record.h"
 
 #define SPOOL_MAGIC	       "DAGTAPSP"
-#define SPOOL_VERSION	       2
+#define SPOOL_VERSION	       3
 #define SPOOL_HEADER_BYTES     4096
 #define SPOOL_LIVE_OFFSET      3072
 #define SPOOL_LANE_BYTES       512
@@ -35,15 +35,26 @@ struct spool_counts {
 	_Atomic uint64_t dropped[SPOOL_CLASS_COUNT][SPOOL_CAUSE_COUNT];
 };
 
+/* One chunk on its way out of a ring: what its lane's counts are to be. While it is set it stands in
+ * for them, so that a process may be killed between any two of its stores. */
+struct spool_letting_go {
+	_Atomic uint64_t lane; /* + 1; 0: nothing is let go just now */
+	uint64_t place;	       /* of the chunk, which is not to be read any more */
+	uint64_t chunks;
+	uint64_t records[SPOOL_CLASS_COUNT];
+};
+
 struct spool_live {
 	_Atomic uint32_t state; /* enum spool_state */
 	uint32_t counts_crc;	/* set when closed */
 	_Atomic uint64_t lanes_used;
 	_Atomic uint64_t chunks_ready;
 	_Atomic uint64_t chunks_taken;
+	_Atomic uint64_t places; /* chunks that the file has room for */
 	uint64_t end_ns;
 	struct spool_counts counts; /* records that had no lane */
 	_Atomic uint64_t late[SPOOL_CLASS_COUNT];
+	struct spool_letting_go letting_go;
 };
 
 /* What counts_crc covers, before the lanes. */
@@ -66,12 +77,14 @@ struct spool_header {
 	uint64_t session_id;
 	uint64_t start_ns;
 	uint64_t start_realtime_ns;
+	uint64_t ring_bytes; /* 0: nothing is let go */
+	uint64_t ring_ns;    /* 0: whatever its age */
 	char host[64];
 	char exe[512];
 	uint32_t cmdline_bytes;
 	char cmdline[2048]; /* arguments, each ended by a zero byte */
 	uint32_t fixed_crc; /* of everything before it */
-	char padding[SPOOL_LIVE_OFFSET - 2712];
+	char padding[SPOOL_LIVE_OFFSET - 2728];
 	struct spool_live live;
 	char tail[SPOOL_HEADER_BYTES - SPOOL_LIVE_OFFSET - sizeof(struct spool_live)];
 };
@@ -79,7 +92,8 @@ struct spool_header {
 struct spool_lane {
 	struct spool_counts counts;
 	_Atomic uint64_t chunks; /* labelled by this writer */
-	uint64_t reserved[7];
+	_Atomic uint64_t let_go; /* of these, the first ones, by the housekeeping thread */
+	uint64_t reserved[6];
 };
 
 struct spool_chunk {
@@ -89,7 +103,9 @@ struct spool_chunk {
 	uint32_t writer;
 	uint32_t sequence;
 	uint32_t used_bytes; /* 0 while open */
-	uint32_t reserved[7];
+	uint32_t reserved;
+	uint64_t full_ns; /* when its last record had come; 0 while open */
+	uint32_t more_reserved[4];
 	_Atomic uint32_t state; /* enum spool_chunk_state */
 	uint32_t crc;
 	unsigned char records[SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES];
@@ -100,7 +116,7 @@ struct spool_chunk {
 	(1 + (SPOOL_HEADER_BYTES + SPOOL_LANE_COUNT * SPOOL_LANE_BYTES - 1) / SPOOL_CHUNK_BYTES)
 #define SPOOL_CHUNK_OFFSET ((uint64_t)SPOOL_HEAD_CHUNKS * SPOOL_CHUNK_BYTES)
 
-_Static_assert(offsetof(struct spool_header, padding) == 2712, "header layout");
+_Static_assert(offsetof(struct spool_header, padding) == 2728, "header layout");
 _Static_assert(offsetof(struct spool_header, live) == SPOOL_LIVE_OFFSET, "header layout");
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_BYTES, "header layout");
 _Static_assert(sizeof(struct spool_lane) == SPOOL_LANE_BYTES, "lane layout");

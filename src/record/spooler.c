@@ -12,260 +12,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "record/demand.h"
-#include "record/spool_map.h"
+#include "record/spooler_state.h"
 
-#define WINDOW_CHUNKS	  64
-#define WINDOW_BYTES	  ((size_t)WINDOW_CHUNKS * SPOOL_CHUNK_BYTES)
-#define WINDOWS_MOST	  2048
-#define FEW_CHUNKS	  128 /* 8 MiB: some 50 ms at 2 million records a second */
-#define SEALED_AT_ONCE	  1024
-#define FIRST_CHUNKS	  (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
-#define RESERVE_CHUNKS	  (4 * FIRST_CHUNKS)
 #define QUIESCE_LIMIT_NS  1000000000u
 #define SERVICE_LIMIT_NS  500000000u
 #define MAPPED_HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
-
-/* Several MiB of chunks, mapped together, unmapped when all are sealed. */
-struct window {
-	struct spool_chunk *chunks;
-	uint32_t first_index;
-	uint64_t sealed;   /* one bit a chunk */
-	uint64_t released; /* of these: no longer in our memory */
-	bool bare;	   /* not in memory yet */
-};
-
-/* In memory that reads as zero in a fork child, whether or not our fork handler ran: a writer of
- * zeros refuses, and alive = 0 keeps new ones from being made. */
-struct writers {
-	_Atomic uint32_t alive;
-	struct writer nobody;
-	struct writer of[SPOOL_LANE_COUNT];
-};
-
-struct spooler {
-	struct spool_map map;
-	struct spool_header *header;
-	struct spool_lane *lanes;
-	struct writers *writers;
-	_Atomic uint32_t closing;
-	_Atomic uint32_t winding_down;
-	_Atomic uint32_t writers_made;
-	_Atomic uint64_t free_writers; /* stack head: (lane index + 1) | pop count << 32 */
-	bool expedited;		       /* membarrier is registered */
-
-	uint64_t slot_count; /* a power of two */
-
-	pthread_mutex_t service_lock; /* windows and below: the housekeeping thread, then close */
-	struct window windows[WINDOWS_MOST];
-	uint32_t window_count;
-	struct demand demand;
-	uint64_t taken_before;
-	bool unsealed_left;
-
-	/* Chunk n is handed out as ticket n; slot n % slot_count holds its address meanwhile. */
-	_Atomic(struct spool_chunk *) slots[];
-};
-
-/* ---- chunks: one maker, many takers ---- */
-
-struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t *ret_index)
-{
-	struct spool_live *live = &s->header->live;
-	uint64_t ticket = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
-	struct spool_chunk *chunk;
-
-	do {
-		/* Pairs with the release in add_window: the slot is filled. */
-		if (ticket >= atomic_load_explicit(&live->chunks_ready, memory_order_acquire))
-			return NULL;
-		/* The slot cannot be filled anew before the ticket is taken, and tickets never
-		 * repeat: if the exchange succeeds, this is the chunk. */
-		chunk = atomic_load_explicit(&s->slots[ticket & (s->slot_count - 1)],
-					     memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(&live->chunks_taken, &ticket, ticket + 1,
-							memory_order_acq_rel,
-							memory_order_relaxed));
-	*ret_index = (uint32_t)ticket;
-	return chunk;
-}
-
-static int add_window(struct spooler *s, enum spool_map_pages pages)
-{
-	struct spool_live *live = &s->header->live;
-	uint64_t ready = atomic_load_explicit(&live->chunks_ready, memory_order_relaxed);
-	struct window *window = &s->windows[s->window_count];
-	void *memory;
-	int err;
-
-	if (s->window_count == WINDOWS_MOST)
-		return -EMFILE;
-	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + ready * SPOOL_CHUNK_BYTES,
-			       WINDOW_BYTES, pages, &memory);
-	if (err)
-		return err;
-	*window = (struct window){
-		.chunks = memory,
-		.first_index = (uint32_t)ready,
-		.bare = pages == SPOOL_MAP_BARE,
-	};
-	s->window_count++;
-	for (uint64_t i = 0; i < WINDOW_CHUNKS; i++)
-		atomic_store_explicit(&s->slots[(ready + i) & (s->slot_count - 1)],
-				      &window->chunks[i], memory_order_relaxed);
-	atomic_store_explicit(&live->chunks_ready, ready + WINDOW_CHUNKS, memory_order_release);
-	return 0;
-}
-
-static void seal_chunk(struct spool_chunk *chunk)
-{
-	chunk->crc = spool_chunk_crc(chunk, chunk->used_bytes);
-	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_SEALED, memory_order_release);
-}
-
-/* Returns how many were sealed, LIMIT at most. */
-static uint32_t seal_window(struct window *window, uint64_t taken, uint32_t limit)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < WINDOW_CHUNKS && window->first_index + i < taken; i++) {
-		struct spool_chunk *chunk = &window->chunks[i];
-
-		/* Pairs with the release in finish_chunk. */
-		if (window->sealed >> i & 1 ||
-		    atomic_load_explicit(&chunk->state, memory_order_acquire) != SPOOL_CHUNK_FULL)
-			continue;
-		if (count == limit)
-			break;
-		seal_chunk(chunk);
-		window->sealed |= (uint64_t)1 << i;
-		count++;
-	}
-	return count;
-}
-
-/* A thread that records little keeps its chunk, and so the window, for long: the rest of it needs no memory. */
-static void release_sealed(struct window *window)
-{
-	uint64_t rest = window->sealed & ~window->released;
-
-	for (uint32_t i = 0; i < WINDOW_CHUNKS && rest >> i; i++)
-		if (rest >> i & 1)
-			madvise(&window->chunks[i], SPOOL_CHUNK_BYTES, MADV_DONTNEED);
-	window->released = window->sealed;
-}
-
-static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
-{
-	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
-	uint32_t count = 0;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < s->window_count; i++) {
-		struct window *window = &s->windows[i];
-
-		count += seal_window(window, taken, limit - count);
-		if (window->sealed == UINT64_MAX) {
-			munmap(window->chunks, WINDOW_BYTES);
-			continue;
-		}
-		/* Not at once: most windows are about to be unmapped as a whole. */
-		if (window->first_index + 2 * WINDOW_CHUNKS <= taken)
-			release_sealed(window);
-		s->windows[kept++] = *window;
-	}
-	s->window_count = kept;
-	s->unsealed_left = count == limit;
-	return count;
-}
-
-static uint64_t ready_chunks(const struct spooler *s)
-{
-	const struct spool_live *live = &s->header->live;
-
-	return atomic_load_explicit(&live->chunks_ready, memory_order_relaxed) -
-	       atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
-}
-
-/* What is in memory serves writers best, but makes no difference to those who get nothing: while they
- * are about to run out, windows come as they are. */
-static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
-{
-	uint64_t few = s->demand.most / 4 < FEW_CHUNKS ? s->demand.most / 4 : FEW_CHUNKS;
-
-	return ready < few ? SPOOL_MAP_BARE : SPOOL_MAP_TOUCHED;
-}
-
-/* Full chunks that wait for their seal are memory of the program's too: no more of it than twice what may
- * be kept ready. Writers that take chunks as fast as they are made would else keep us making them. */
-static bool has_backlog(const struct spooler *s)
-{
-	return s->window_count > 2 * s->demand.most / WINDOW_CHUNKS;
-}
-
-static int keep_ring_ready(struct spooler *s)
-{
-	uint64_t ready = ready_chunks(s);
-	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
-	uint64_t keep = demand_chunks(&s->demand, taken, ready, clock_now_ns());
-
-	for (; ready < keep; ready = ready_chunks(s)) {
-		int err;
-
-		if (atomic_load_explicit(&s->winding_down, memory_order_relaxed))
-			return 0;
-		if (has_backlog(s))
-			seal_full_chunks(s, UINT32_MAX);
-		err = add_window(s, pages_for(s, ready));
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* Bare windows whose turn is near are brought into memory. */
-static void touch_next(struct spooler *s)
-{
-	for (uint32_t i = 0; i < s->window_count; i++) {
-		struct window *window = &s->windows[i];
-		uint64_t taken =
-			atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
-
-		if (window->first_index >= taken + s->demand.least ||
-		    atomic_load_explicit(&s->winding_down, memory_order_relaxed))
-			return;
-		if (window->bare && window->first_index + WINDOW_CHUNKS > taken)
-			spool_map_touch(window->chunks, WINDOW_BYTES);
-		window->bare = false;
-	}
-}
-
-static int service_locked(struct spooler *s)
-{
-	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
-	int done = (int)(taken - s->taken_before);
-	int err;
-
-	if (!s->expedited)
-		s->expedited =
-			!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-	/* Room first: writers wait for nothing else. */
-	err = keep_ring_ready(s);
-	if (done)
-		touch_next(s);
-	/* As many as were taken and some: what waits to be sealed never grows for long. */
-	if (done || s->unsealed_left)
-		done += (int)seal_full_chunks(s, (uint32_t)done + SEALED_AT_ONCE);
-	s->taken_before = taken;
-	return err ? err : done;
-}
 
 int spooler_service(struct spooler *s)
 {
 	int result;
 
 	pthread_mutex_lock(&s->service_lock);
-	result = spooler_is_closing(s) ? 0 : service_locked(s);
+	result = spooler_is_closing(s) ? 0 : supply_service(s);
 	pthread_mutex_unlock(&s->service_lock);
 	return result;
 }
@@ -317,22 +75,39 @@ static void raise_lanes_used(struct spool_live *live, uint64_t used)
 		;
 }
 
-static struct writer *make_writer(struct spooler *s)
+/* The first of COUNT lanes, which follow each other; NULL when there are not so many. */
+static struct writer *take_lanes(struct spooler *s, uint32_t count)
 {
 	uint32_t index = atomic_load_explicit(&s->writers_made, memory_order_relaxed);
-	struct writer *w;
 
 	do {
 		/* Also once close has set it to the most there is. */
-		if (index >= SPOOL_LANE_COUNT)
+		if (index > SPOOL_LANE_COUNT - count)
 			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(
-		&s->writers_made, &index, index + 1, memory_order_relaxed, memory_order_relaxed));
-	raise_lanes_used(&s->header->live, index + 1);
-	w = &s->writers->of[index];
-	w->lane_index = index;
-	w->lane = &s->lanes[index];
-	w->spooler = s;
+	} while (!atomic_compare_exchange_weak_explicit(&s->writers_made, &index, index + count,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	raise_lanes_used(&s->header->live, index + count);
+	for (uint32_t i = index; i < index + count; i++) {
+		struct writer *w = &s->writers->of[i];
+
+		w->lane_index = i;
+		w->lane = &s->lanes[i];
+		w->spooler = s;
+		w->leaves_ready = ring_is_on(&s->ring) ? LASTING_CHUNKS : 0;
+	}
+	return &s->writers->of[index];
+}
+
+static struct writer *make_writer(struct spooler *s)
+{
+	bool has_ring = ring_is_on(&s->ring);
+	struct writer *w = take_lanes(s, has_ring ? 2 : 1);
+
+	if (!w || !has_ring)
+		return w;
+	w->is_ringed = true;
+	w->keeper = w + 1;
 	return w;
 }
 
@@ -347,9 +122,7 @@ struct writer *spooler_take_writer(struct spooler *s, const struct writer_thread
 		w = make_writer(s);
 	if (!w)
 		return &s->writers->nobody;
-	w->thread = *thread;
-	if (atomic_load_explicit(&w->cursor, memory_order_relaxed))
-		writer_put_thread(w); /* a first chunk will start with one anyway */
+	writer_set_thread(w, thread);
 	return w;
 }
 
@@ -359,6 +132,8 @@ void spooler_put_writer(struct spooler *s, struct writer *w)
 		return;
 	/* A thread that was torn out of a record (longjmp from a signal handler) ends here too. */
 	atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
+	if (w->keeper)
+		atomic_store_explicit(&w->keeper->use, WRITER_IDLE, memory_order_release);
 	push_free_writer(s, w);
 }
 
@@ -399,14 +174,16 @@ static size_t read_proc(const char *path, char *buffer, size_t size)
 	return filled;
 }
 
-static void fill_header(struct spooler *s, uint32_t session)
+static void fill_header(struct spooler *s, const struct spooler_options *options)
 {
 	struct spool_header *header = s->header;
 
 	spool_header_init(header);
 	header->pid = (uint32_t)getpid();
 	header->ppid = (uint32_t)getppid();
-	header->session = session;
+	header->session = options->session;
+	header->ring_bytes = s->ring.chunks_most * SPOOL_CHUNK_BYTES;
+	header->ring_ns = s->ring.age_ns;
 	header->start_ns = clock_now_ns();
 	header->start_realtime_ns = clock_read_ns(CLOCK_REALTIME);
 	if (getrandom(&header->session_id, sizeof(header->session_id), GRND_NONBLOCK) < 0)
@@ -420,13 +197,32 @@ static void fill_header(struct spooler *s, uint32_t session)
 	atomic_store_explicit(&header->live.state, SPOOL_OPEN, memory_order_release);
 }
 
-static uint64_t chunks_for_ring(uint64_t ring_bytes)
+static uint64_t at_least(uint64_t value, uint64_t least)
 {
-	if (ring_bytes < SPOOLER_RING_BYTES_LEAST)
-		ring_bytes = SPOOLER_RING_BYTES_LEAST;
-	if (ring_bytes > SPOOLER_RING_BYTES_MOST)
-		ring_bytes = SPOOLER_RING_BYTES_MOST;
-	return ring_bytes / SPOOL_CHUNK_BYTES;
+	return value > least ? value : least;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+static uint64_t ring_bytes_of(const struct spooler_options *options)
+{
+	return options->ring_bytes ? at_least(options->ring_bytes, SPOOLER_RING_BYTES_LEAST) : 0;
+}
+
+/* Most chunks that are kept ready. */
+static uint64_t ready_most(const struct spooler_options *options)
+{
+	uint64_t bytes = options->ready_bytes;
+
+	if (!bytes && options->ring_bytes)
+		bytes = at_least(ring_bytes_of(options) / 4, SPOOLER_RING_READY_BYTES);
+	else if (!bytes)
+		bytes = SPOOLER_READY_BYTES_DEFAULT;
+	bytes = at_most(at_least(bytes, SPOOLER_READY_BYTES_LEAST), SPOOLER_READY_BYTES_MOST);
+	return bytes / SPOOL_CHUNK_BYTES;
 }
 
 static uint64_t power_of_two_from(uint64_t least)
@@ -440,7 +236,8 @@ static uint64_t power_of_two_from(uint64_t least)
 
 static size_t spooler_bytes(uint64_t slot_count)
 {
-	return sizeof(struct spooler) + slot_count * sizeof(((struct spooler *)0)->slots[0]);
+	return sizeof(struct spooler) +
+	       slot_count * (sizeof(((struct spooler *)0)->slots[0]) + sizeof(uint64_t));
 }
 
 static void *map_memory(size_t bytes)
@@ -453,19 +250,28 @@ static void *map_memory(size_t bytes)
 
 /* Mapped and not from malloc: a fork child gives it back without touching a heap whose state it
  * does not know. */
-static struct spooler *map_spooler(uint64_t ring_bytes)
+static struct spooler *map_spooler(const struct spooler_options *options)
 {
-	uint64_t most = chunks_for_ring(ring_bytes);
+	uint64_t most = ready_most(options);
 	/* A window is added while fewer than that are ready: never more than this. */
 	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
+	uint64_t ring_bytes = ring_bytes_of(options);
+	/* The file grows only while fewer are sealed than the ring is to have: what is ready then, and what is
+	 * open, may be sealed before one is used again. */
+	uint64_t sealed_most = ring_bytes / SPOOL_CHUNK_BYTES + slot_count + SPOOL_LANE_COUNT;
 	struct spooler *s = map_memory(spooler_bytes(slot_count));
 
 	if (!s)
 		return NULL;
-	demand_init(&s->demand, FIRST_CHUNKS, most, clock_now_ns());
+	demand_init(&s->demand, SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES, most, clock_now_ns());
 	s->slot_count = slot_count;
+	s->slot_places = (uint64_t *)&s->slots[slot_count];
 	s->map.fd = -1;
 	pthread_mutex_init(&s->service_lock, NULL);
+	if (ring_init(&s->ring, ring_bytes, options->ring_ns, sealed_most)) {
+		munmap(s, spooler_bytes(slot_count));
+		return NULL;
+	}
 	return s;
 }
 
@@ -481,24 +287,20 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
-/* Before the first record: programs burst right after their first call, before anybody knows their rate. What
- * is not touched costs disk room alone. Only without room for one window is there no recording. */
-static int make_first_ring(struct spooler *s)
+/* The first lane is for scopes that outlast the ring. Theirs may be the last chunks. */
+static void make_lasting(struct spooler *s)
 {
-	uint64_t chunks = s->demand.most < RESERVE_CHUNKS ? s->demand.most : RESERVE_CHUNKS;
-	int err = add_window(s, SPOOL_MAP_TOUCHED);
-
-	while (!err && ready_chunks(s) < chunks)
-		if (add_window(s, ready_chunks(s) < s->demand.least ? SPOOL_MAP_TOUCHED
-								    : SPOOL_MAP_BARE))
-			break;
-	return err;
+	if (!ring_is_on(&s->ring))
+		return;
+	s->lasting.writer = take_lanes(s, 1);
+	s->lasting.writer->is_ringed = true;
+	s->lasting.writer->leaves_ready = 0;
 }
 
-static int open_file(struct spooler *s, const char *folder, uint32_t session)
+static int open_file(struct spooler *s, const struct spooler_options *options)
 {
 	void *memory;
-	int err = spool_map_create(&s->map, folder);
+	int err = spool_map_create(&s->map, options->folder);
 
 	if (err)
 		return err;
@@ -507,24 +309,24 @@ static int open_file(struct spooler *s, const char *folder, uint32_t session)
 		return err;
 	s->header = memory;
 	s->lanes = (struct spool_lane *)((char *)memory + SPOOL_HEADER_BYTES);
-	fill_header(s, session);
-	err = make_first_ring(s);
+	fill_header(s, options);
+	err = supply_begin(s);
 	if (err)
 		return err;
+	make_lasting(s);
 	return spool_map_publish(&s->map);
 }
 
-int spooler_open(const char *folder, uint64_t ring_bytes, uint32_t session,
-		 struct spooler **ret_spooler)
+int spooler_open(const struct spooler_options *options, struct spooler **ret_spooler)
 {
-	struct spooler *s = map_spooler(ring_bytes);
+	struct spooler *s = map_spooler(options);
 	int err;
 
 	if (!s)
 		return -ENOMEM;
 	err = map_writers(s);
 	if (!err)
-		err = open_file(s, folder, session);
+		err = open_file(s, options);
 	if (err) {
 		spool_map_discard(&s->map);
 		spooler_release(s);
@@ -597,25 +399,20 @@ static void seal_current_chunks(struct spooler *s, uint32_t writer_count)
 	}
 }
 
-static void unmap_windows(struct spooler *s)
-{
-	for (uint32_t i = 0; i < s->window_count; i++)
-		munmap(s->windows[i].chunks, WINDOW_BYTES);
-	s->window_count = 0;
-}
-
 static void finish_file(struct spooler *s, uint32_t writer_count)
 {
 	struct spool_live *live = &s->header->live;
 	uint64_t taken = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
+	uint64_t places = supply_places_in_use(s);
 
 	raise_lanes_used(live, writer_count);
 	atomic_store_explicit(&live->chunks_ready, taken, memory_order_relaxed);
+	atomic_store_explicit(&live->places, places, memory_order_relaxed);
 	live->end_ns = clock_now_ns();
 	live->counts_crc = spool_counts_crc(live, s->lanes, writer_count);
 	atomic_store_explicit(&live->state, SPOOL_CLOSED, memory_order_release);
-	unmap_windows(s);
-	spool_map_cut(&s->map, SPOOL_CHUNK_OFFSET + taken * SPOOL_CHUNK_BYTES);
+	supply_end(s);
+	spool_map_cut(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES);
 }
 
 int spooler_close(struct spooler *s)
@@ -636,7 +433,7 @@ int spooler_close(struct spooler *s)
 	quiet = quiesce_writers(s, writer_count);
 	if (quiet)
 		seal_current_chunks(s, writer_count);
-	seal_full_chunks(s, UINT32_MAX);
+	supply_seal_all(s);
 	if (quiet)
 		finish_file(s, writer_count);
 	spool_map_close(&s->map);
@@ -649,12 +446,13 @@ void spooler_release(struct spooler *s)
 	if (!s)
 		return;
 	spool_map_close(&s->map);
-	unmap_windows(s);
+	supply_end(s);
 	if (s->header)
 		munmap(s->header, MAPPED_HEAD_BYTES);
 	if (s->writers)
 		munmap(s->writers, sizeof(*s->writers));
 	pthread_mutex_destroy(&s->service_lock);
+	ring_release(&s->ring);
 	munmap(s, spooler_bytes(s->slot_count));
 }
 
@@ -666,5 +464,6 @@ void spooler_forget(struct spooler *s)
 	 * more. */
 	spool_map_close(&s->map);
 	munmap(s->writers, sizeof(*s->writers));
+	ring_release(&s->ring);
 	munmap(s, spooler_bytes(s->slot_count));
 }

@@ -14,19 +14,29 @@
 
 #include "record/writer.h"
 
-#define SPOOLER_FIRST_BYTES	   ((uint64_t)32 << 20)
-#define SPOOLER_RING_BYTES_DEFAULT ((uint64_t)256 << 20)
-#define SPOOLER_RING_BYTES_LEAST   ((uint64_t)4 << 20)
-#define SPOOLER_RING_BYTES_MOST	   ((uint64_t)1 << 30)
+#define SPOOLER_FIRST_BYTES	    ((uint64_t)32 << 20)
+#define SPOOLER_READY_BYTES_DEFAULT ((uint64_t)256 << 20)
+#define SPOOLER_READY_BYTES_LEAST   ((uint64_t)4 << 20)
+#define SPOOLER_READY_BYTES_MOST    ((uint64_t)1 << 30)
+#define SPOOLER_RING_BYTES_DEFAULT  ((uint64_t)256 << 20)
+#define SPOOLER_RING_READY_BYTES    ((uint64_t)128 << 20)
+#define SPOOLER_RING_BYTES_LEAST    ((uint64_t)4 << 20)
 
 struct spooler;
 
+struct spooler_options {
+	const char *folder;
+	uint64_t
+		ready_bytes; /* most chunks kept ready, brought into the bounds above; 0: the default */
+	uint32_t session;    /* recordings that this process has made before */
+	uint64_t ring_bytes; /* 0: the file grows, and nothing is let go */
+	uint64_t ring_ns;    /* with a ring: what is older goes first; 0: whatever its age */
+};
+
 /* Makes `<folder>/<pid>.<ns>.spool` with SPOOLER_FIRST_BYTES of chunks in memory and three times as many
- * mapped. As many are kept ready as half a second uses up, SPOOLER_FIRST_BYTES at least, RING_BYTES (brought
- * into the bounds above) at most. SESSION: recordings that this process has made before. Fails without
- * leaving a file. */
-int spooler_open(const char *folder, uint64_t ring_bytes, uint32_t session,
-		 struct spooler **ret_spooler);
+ * mapped. As many are kept ready as half a second uses up, SPOOLER_FIRST_BYTES at least. The default of the most is
+ * SPOOLER_READY_BYTES_DEFAULT; with a ring a quarter of it, or SPOOLER_RING_READY_BYTES. Fails without leaving a file. */
+int spooler_open(const struct spooler_options *options, struct spooler **ret_spooler);
 
 /* Makes chunks ready, then seals full ones. Returns how many it found taken or sealed, 0 = nothing goes
  * on, or the negative errno that keeps new chunks from being made (no space, file too large): writers
@@ -54,8 +64,9 @@ void spooler_forget(struct spooler *spooler);
 const char *spooler_path(const struct spooler *spooler);
 uint64_t spooler_session_id(const struct spooler *spooler);
 
-/* For writer.c. */
-struct spool_chunk *spooler_take_chunk(struct spooler *spooler, uint32_t *ret_index);
+/* For writer.c. NULL when no more than LEAVE chunks are ready. */
+struct spool_chunk *spooler_take_chunk(struct spooler *spooler, uint32_t leave,
+				       uint32_t *ret_index);
 int spooler_is_closing(const struct spooler *spooler);
 struct spool_live *spooler_live(struct spooler *spooler);
 

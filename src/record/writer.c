@@ -53,6 +53,7 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 		return;
 	w->chunk = NULL;
 	chunk->used_bytes = (uint32_t)(cursor - (unsigned char *)chunk);
+	chunk->full_ns = clock_now_ns();
 	/* The housekeeping thread may unmap the chunk from here on. */
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
 }
@@ -76,7 +77,7 @@ static bool turn_chunk(struct writer *w)
 	struct spool_chunk *chunk;
 	uint32_t index;
 
-	chunk = spooler_take_chunk(w->spooler, &index);
+	chunk = spooler_take_chunk(w->spooler, w->leaves_ready, &index);
 	if (!chunk)
 		return false;
 	finish_chunk(w, cursor);
@@ -147,4 +148,32 @@ void writer_put_thread(struct writer *w)
 		return;
 	fill_thread(w, record);
 	writer_commit(w, record, RECORD_THREAD, sizeof(*record), w->thread.tid);
+}
+
+static void change_thread(struct writer *w, const struct writer_thread *thread)
+{
+	w->thread = *thread;
+	/* A first chunk starts with one anyway. */
+	if (atomic_load_explicit(&w->cursor, memory_order_relaxed))
+		writer_put_thread(w);
+}
+
+void writer_set_thread(struct writer *w, const struct writer_thread *thread)
+{
+	change_thread(w, thread);
+	if (!w->keeper)
+		return;
+	/* Whatever is let go, it is known that there was the thread. */
+	w->keeper->thread = *thread;
+	writer_put_thread(w->keeper);
+}
+
+void writer_set_scope_number(struct writer *w, uint64_t scope_number)
+{
+	w->thread.scope_number = scope_number;
+	writer_put_thread(w);
+	if (!w->keeper)
+		return;
+	w->keeper->thread.scope_number = scope_number;
+	writer_put_thread(w->keeper);
 }

@@ -9,6 +9,9 @@
  * Cost: a few ns; no system call, lock or allocation, ever. A record that finds no room is
  * dropped and counted by class and cause, and reserve returns NULL.
  *
+ * With a ring a thread has two writers, one of them for what is never let go; the other knows it, and is the only
+ * one that callers see.
+ *
  * Threading: a writer belongs to one thread at a time (spooler_take_writer). Between reserve and
  * commit the thread must not reserve again: a signal handler that tries is refused and counted.
  * Every reserve that returned memory must be followed by its commit, with the same size. */
@@ -16,6 +19,7 @@
 #define DAGTAP_RECORD_WRITER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,7 +53,66 @@ struct writer {
 	struct writer_thread thread;
 	_Atomic uint32_t next_free; /* lane index + 1, while nobody's */
 	uint32_t sequence;	    /* of the next chunk */
+	struct writer *keeper; /* of what is never let go; NULL: all goes here (there is no ring) */
+	uint32_t leaves_ready; /* chunks that are not for this one */
+	bool is_ringed;	       /* its full chunks may be let go */
+	bool rings_periodic;   /* so may what this thread writes now and then */
 } __attribute__((aligned(128)));
+
+/* Where a ring is concerned. */
+enum record_life {
+	RECORD_LIFE_KEPT,     /* later records need it, or it is a witness */
+	RECORD_LIFE_RINGED,   /* frequent; let go when it is old */
+	RECORD_LIFE_PERIODIC, /* kept, if not as often as it is written */
+};
+
+static inline enum record_life record_life_of(enum record_type type)
+{
+	switch (type) {
+	case RECORD_THREAD: /* in either kind of chunk */
+	case RECORD_DISPATCH:
+	case RECORD_DISPATCH_DONE:
+	case RECORD_BARRIER:
+	case RECORD_COPY:
+	case RECORD_COPY_DONE:
+	case RECORD_API:
+	case RECORD_SCOPE:
+	case RECORD_SCOPE_END:
+	case RECORD_GRAPH_LAUNCH:
+	case RECORD_CUDA_KERNEL:
+	case RECORD_CUDA_COPY:
+	case RECORD_CUDA_SYNC:
+	case RECORD_CUDA_EVENT:
+	case RECORD_CUDA_MEMORY:
+	case RECORD_CUDA_OVERHEAD:
+	case RECORD_CUDA_INNER:
+		return RECORD_LIFE_RINGED;
+	case RECORD_QUEUE_COUNT:
+	case RECORD_ANCHOR:
+	case RECORD_WITNESS:
+		return RECORD_LIFE_PERIODIC;
+	default:
+		return RECORD_LIFE_KEPT;
+	}
+}
+
+/* The one of a thread's two writers that a record is for; with a constant type nothing is left to decide
+ * for what is frequent. */
+static inline struct writer *writer_for(struct writer *w, enum record_type type)
+{
+	enum record_life life = record_life_of(type);
+
+	if (life == RECORD_LIFE_RINGED || !w->keeper ||
+	    (life == RECORD_LIFE_PERIODIC && w->rings_periodic))
+		return w;
+	return w->keeper;
+}
+
+/* For records that are to be kept although their type is not. W may be NULL. */
+static inline struct writer *writer_kept(struct writer *w)
+{
+	return w && w->keeper ? w->keeper : w;
+}
 
 static inline enum record_class record_class_of(enum record_type type)
 {
@@ -82,6 +145,7 @@ static inline void *writer_reserve(struct writer *w, enum record_type type, size
 
 	if (__builtin_expect(!w, 0))
 		return NULL;
+	w = writer_for(w, type);
 	if (__builtin_expect(atomic_load_explicit(&w->use, memory_order_relaxed), 0))
 		return writer_refuse(w, type);
 	atomic_store_explicit(&w->use, WRITER_BUSY, memory_order_relaxed);
@@ -104,6 +168,7 @@ static inline void writer_commit(struct writer *w, void *record, enum record_typ
 	uint64_t words = (bytes + 7) / 8;
 	_Atomic uint64_t *header = record;
 
+	w = writer_for(w, type);
 	/* A reader of the file takes what a non-zero header precedes to be complete. */
 	atomic_store_explicit(header, (uint64_t)type | words << 16 | (uint64_t)tag << 32,
 			      memory_order_release);
@@ -128,5 +193,17 @@ void writer_put(struct writer *w, enum record_type type, uint32_t tag, const voi
 
 /* Writes a THREAD record with the writer's thread as it is now. */
 void writer_put_thread(struct writer *w);
+
+/* The thread that W belongs to, and its scope number, from now on, in both of its writers. */
+void writer_set_thread(struct writer *w, const struct writer_thread *thread);
+void writer_set_scope_number(struct writer *w, uint64_t scope_number);
+
+/* Within a record: a signal handler has interrupted it. */
+static inline bool writer_is_busy(const struct writer *w)
+{
+	return atomic_load_explicit(&w->use, memory_order_relaxed) == WRITER_BUSY ||
+	       (w->keeper &&
+		atomic_load_explicit(&w->keeper->use, memory_order_relaxed) == WRITER_BUSY);
+}
 
 #endif

@@ -10,12 +10,12 @@
 
 static void unset_and_empty_mean_the_default(void **state)
 {
-	unsetenv("DAGTAP_RING");
-	assert_string_equal(env_text(ENV_RING), "256M");
-	setenv("DAGTAP_RING", "", 1);
-	assert_string_equal(env_text(ENV_RING), "256M");
+	unsetenv("DAGTAP_READY");
+	assert_string_equal(env_text(ENV_READY), "256M");
+	setenv("DAGTAP_READY", "", 1);
+	assert_string_equal(env_text(ENV_READY), "256M");
 	assert_string_equal(env_text(ENV_LOG), "");
-	assert_int_equal(env_bytes(ENV_RING, 1), 256 << 20);
+	assert_int_equal(env_bytes(ENV_READY, 1), 256 << 20);
 }
 
 static void sizes_have_units(void **state)
@@ -34,8 +34,8 @@ static void sizes_have_units(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		setenv("DAGTAP_RING", cases[i].text, 1);
-		assert_int_equal(env_bytes(ENV_RING, 7), cases[i].bytes);
+		setenv("DAGTAP_READY", cases[i].text, 1);
+		assert_int_equal(env_bytes(ENV_READY, 7), cases[i].bytes);
 	}
 }
 
@@ -44,8 +44,46 @@ static void nonsense_means_the_fallback(void **state)
 	const char *const cases[] = {"M", "ten", "5T", "5MM", "5M ", "17179869185G"};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		setenv("DAGTAP_READY", cases[i], 1);
+		assert_int_equal(env_bytes(ENV_READY, 7), 7);
+	}
+}
+
+static void a_ring_has_a_size_an_age_or_both(void **state)
+{
+	const struct {
+		const char *text;
+		uint64_t bytes, ns;
+	} cases[] = {
+		{"64M", 67108864, 0},
+		{"30s", 0, 30000000000},
+		{"4096,1s", 4096, 1000000000},
+		{"1g,600s", 1073741824, 600000000000},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t bytes = 1, ns = 1;
+
+		setenv("DAGTAP_RING", cases[i].text, 1);
+		assert_true(env_size_and_age(ENV_RING, &bytes, &ns));
+		assert_int_equal(bytes, cases[i].bytes);
+		assert_int_equal(ns, cases[i].ns);
+	}
+}
+
+static void nonsense_is_no_ring(void **state)
+{
+	const char *const cases[] = {"",	"s",	  "0",		 "0s",	   "64M,",
+				     "30s,64M", "64M,30", "64X",	 "64M30s", "64M 30s",
+				     "64M,0s",	"30ss",	  "99999999999s"};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t bytes = 5, ns = 5;
+
 		setenv("DAGTAP_RING", cases[i], 1);
-		assert_int_equal(env_bytes(ENV_RING, 7), 7);
+		assert_false(env_size_and_age(ENV_RING, &bytes, &ns));
+		assert_int_equal(bytes, 5);
+		assert_int_equal(ns, 5);
 	}
 }
 
@@ -55,6 +93,8 @@ int main(void)
 		cmocka_unit_test(unset_and_empty_mean_the_default),
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(nonsense_means_the_fallback),
+		cmocka_unit_test(a_ring_has_a_size_an_age_or_both),
+		cmocka_unit_test(nonsense_is_no_ring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 /* The smallest there is: a start is then a matter of some 100 us. */
 static int small_setup(void **state)
 {
-	setenv("DAGTAP_RING", "4M", 1);
+	setenv("DAGTAP_READY", "4M", 1);
 	return fixture_setup(state);
 }
 

@@ -14,7 +14,7 @@ for ((n = 1; n <= times; n++)); do
 	page=$work/page
 	trace=$work/killed.dagtap
 	rm -f "$page" "$trace"
-	"$dagtap" record -q --softgpu=kernel_ns=0 --ring 64M -o "$trace" -- \
+	"$dagtap" record -q --softgpu=kernel_ns=0 --ready 64M -o "$trace" -- \
 		"$BUILD_DIR/tests/raw-counted" "$page" $threads 2>"$work/err" &
 	recorder=$!
 	until [ -s "$page" ] && [ "$(od -An -t u8 -N 8 "$page" | tr -d ' ')" != 0 ]; do

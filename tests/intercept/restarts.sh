@@ -5,7 +5,7 @@
 seed=$1 program=$2
 shift 2
 
-export RESTARTER_SEED=$seed DAGTAP_RING=8M
+export RESTARTER_SEED=$seed DAGTAP_READY=8M
 LD_PRELOAD="${SANITIZER_RUNTIME:-} $BUILD_DIR/tests/restarter.so" \
 	"$dagtap" record --keep-spool --softgpu=kernel_ns=2000 -o "$work/run.dagtap" -- \
 	"$examples/$program" "$@" >"$work/run.out" || fail "$program exited with $?: $(cat "$work/run.out")"

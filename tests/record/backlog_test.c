@@ -40,7 +40,7 @@ static void *take_chunks(void *spooler)
 {
 	while (atomic_load(&taken) < CHUNKS) {
 		uint32_t index;
-		struct spool_chunk *chunk = spooler_take_chunk(spooler, &index);
+		struct spool_chunk *chunk = spooler_take_chunk(spooler, 0, &index);
 
 		if (!chunk)
 			continue;
@@ -65,7 +65,7 @@ static void full_chunks_are_sealed_while_new_ones_are_made(void **state)
 	pthread_t taker, keeper;
 	uint64_t most = 0;
 
-	assert_int_equal(spooler_open(fixture->folder, RING_BYTES, 0, &spooler), 0);
+	assert_int_equal(fixture_try_open(fixture, RING_BYTES, &spooler), 0);
 	assert_int_equal(pthread_create(&taker, NULL, take_chunks, spooler), 0);
 	assert_int_equal(pthread_create(&keeper, NULL, keep_house, spooler), 0);
 	while (atomic_load(&taken) < CHUNKS) {

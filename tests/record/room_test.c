@@ -72,7 +72,7 @@ static void a_burst_finds_room_before_the_first_service(void **state)
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = NULL;
 
-	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_DEFAULT, 0, &spooler), 0);
+	assert_int_equal(fixture_try_open(fixture, SPOOLER_READY_BYTES_DEFAULT, &spooler), 0);
 	assert_true(ready_bytes(spooler) >= SPOOLER_FIRST_BYTES);
 	assert_int_equal(spooler_close(spooler), 0);
 	spooler_release(spooler);
@@ -86,7 +86,7 @@ static void more_is_kept_ready_while_it_is_used_up_fast(void **state)
 	struct spool_reader *reader;
 	struct writer *w;
 
-	assert_int_equal(spooler_open(fixture->folder, most, 0, &spooler), 0);
+	assert_int_equal(fixture_try_open(fixture, most, &spooler), 0);
 	w = fixture_writer(spooler, "fast");
 	put_until_full(w);
 	assert_true(spooler_service(spooler) > 0);
@@ -109,7 +109,7 @@ static void nothing_more_is_made_when_winding_down(void **state)
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = NULL;
 
-	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_DEFAULT, 0, &spooler), 0);
+	assert_int_equal(fixture_try_open(fixture, SPOOLER_READY_BYTES_DEFAULT, &spooler), 0);
 	put_until_full(fixture_writer(spooler, "late"));
 	spooler_wind_down(spooler);
 	assert_true(spooler_service(spooler) > 0);
@@ -150,7 +150,7 @@ static void a_limit_from_the_start_leaves_no_file(void **state)
 	int err;
 
 	limit_file_size(SPOOL_CHUNK_OFFSET + 1000);
-	err = spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, 0, &spooler);
+	err = fixture_try_open(fixture, SPOOLER_READY_BYTES_LEAST, &spooler);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	assert_null(spooler);
@@ -159,9 +159,10 @@ static void a_limit_from_the_start_leaves_no_file(void **state)
 
 static void a_missing_folder_is_an_error(void **state)
 {
+	const struct spooler_options options = {.folder = "/nowhere/at/all"};
 	struct spooler *spooler = NULL;
 
-	assert_int_equal(spooler_open("/nowhere/at/all", 0, 0, &spooler), -ENOENT);
+	assert_int_equal(spooler_open(&options, &spooler), -ENOENT);
 	assert_null(spooler);
 }
 

@@ -61,11 +61,19 @@ int fixture_teardown(void **state)
 	return 0;
 }
 
+int fixture_try_open(const struct fixture *fixture, uint64_t ready_bytes,
+		     struct spooler **ret_spooler)
+{
+	struct spooler_options options = {.folder = fixture->folder, .ready_bytes = ready_bytes};
+
+	return spooler_open(&options, ret_spooler);
+}
+
 struct spooler *fixture_open_spool(const struct fixture *fixture)
 {
 	struct spooler *spooler = NULL;
 
-	assert_int_equal(spooler_open(fixture->folder, SPOOLER_RING_BYTES_LEAST, 0, &spooler), 0);
+	assert_int_equal(fixture_try_open(fixture, SPOOLER_READY_BYTES_LEAST, &spooler), 0);
 	return spooler;
 }
 

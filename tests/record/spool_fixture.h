@@ -22,6 +22,10 @@ int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 
 struct spooler *fixture_open_spool(const struct fixture *fixture);
 
+/* The same with a bound for what is kept ready; what spooler_open returned. */
+int fixture_try_open(const struct fixture *fixture, uint64_t ready_bytes,
+		     struct spooler **ret_spooler);
+
 /* This thread's writer, called NAME. */
 struct writer *fixture_writer(struct spooler *spooler, const char *name);
 

@@ -4,6 +4,7 @@
 
 #include "capture/hip/handle_map.h"
 #include "capture/hip/runtime_graph.h"
+#include "capture/scope.h"
 #include "capture/session.h"
 
 struct node_info {
@@ -27,6 +28,7 @@ static void write_recorded(uint64_t node, uint64_t graph, const struct node_info
 		.ns = session_now_ns(),
 	};
 
+	scope_keep_open();
 	writer_put(session_writer(), RECORD_NODE_RECORDED, 0, &record, sizeof(record));
 }
 

@@ -1,0 +1,351 @@
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/spooler_state.h"
+
+#define FEW_CHUNKS     128 /* 8 MiB: some 50 ms at 2 million records a second */
+#define SEALED_AT_ONCE 1024
+#define FIRST_CHUNKS   (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
+#define RESERVE_CHUNKS (4 * FIRST_CHUNKS)
+
+/* ---- chunks: one maker, many takers ---- */
+
+struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t leave, uint32_t *ret_index)
+{
+	struct spool_live *live = &s->header->live;
+	uint64_t ticket = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
+	struct spool_chunk *chunk;
+
+	do {
+		/* Pairs with the release in make_ready: the slot is filled. */
+		if (ticket + leave >=
+		    atomic_load_explicit(&live->chunks_ready, memory_order_acquire))
+			return NULL;
+		/* The slot cannot be filled anew before the ticket is taken, and tickets never
+		 * repeat: if the exchange succeeds, this is the chunk. */
+		chunk = atomic_load_explicit(&s->slots[ticket & (s->slot_count - 1)],
+					     memory_order_relaxed);
+	} while (!atomic_compare_exchange_weak_explicit(&live->chunks_taken, &ticket, ticket + 1,
+							memory_order_acq_rel,
+							memory_order_relaxed));
+	*ret_index = (uint32_t)ticket;
+	return chunk;
+}
+
+/* COUNT chunks that follow each other, the first at PLACE in the file. */
+static void make_ready(struct spooler *s, struct spool_chunk *chunks, uint64_t place,
+		       uint64_t count)
+{
+	struct spool_live *live = &s->header->live;
+	uint64_t ready = atomic_load_explicit(&live->chunks_ready, memory_order_relaxed);
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t slot = (ready + i) & (s->slot_count - 1);
+
+		s->slot_places[slot] = place + i;
+		atomic_store_explicit(&s->slots[slot], &chunks[i], memory_order_relaxed);
+	}
+	atomic_store_explicit(&live->chunks_ready, ready + count, memory_order_release);
+}
+
+static int add_window(struct spooler *s, enum spool_map_pages pages)
+{
+	struct spool_live *live = &s->header->live;
+	uint64_t places = atomic_load_explicit(&live->places, memory_order_relaxed);
+	struct window *window = &s->windows[s->window_count];
+	void *memory;
+	int err;
+
+	if (s->window_count == WINDOWS_MOST)
+		return -EMFILE;
+	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES,
+			       WINDOW_BYTES, pages, &memory);
+	if (err)
+		return err;
+	*window = (struct window){
+		.chunks = memory,
+		.first_index = (uint32_t)places,
+		.bare = pages == SPOOL_MAP_BARE,
+	};
+	s->window_count++;
+	atomic_store_explicit(&live->places, places + WINDOW_CHUNKS, memory_order_relaxed);
+	make_ready(s, window->chunks, places, WINDOW_CHUNKS);
+	return 0;
+}
+
+/* Without a ring chunks are taken as they lie. */
+static uint64_t taken_of(const struct spooler *s, const struct window *window, uint64_t taken)
+{
+	if (ring_is_on(&s->ring))
+		return window->taken;
+	if (taken <= window->first_index)
+		return 0;
+	return taken - window->first_index >= WINDOW_CHUNKS
+		       ? UINT64_MAX
+		       : ((uint64_t)1 << (taken - window->first_index)) - 1;
+}
+
+static struct window *window_of(struct spooler *s, uint64_t place)
+{
+	return &s->windows[place / WINDOW_CHUNKS];
+}
+
+/* With a ring any chunk may be the next: before its slot is filled anew it is noted who was taken. */
+static void note_taken(struct spooler *s)
+{
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
+
+	for (; ring_is_on(&s->ring) && s->noted < taken; s->noted++) {
+		uint64_t place = s->slot_places[s->noted & (s->slot_count - 1)];
+
+		window_of(s, place)->taken |= (uint64_t)1 << place % WINDOW_CHUNKS;
+	}
+}
+
+static void seal_chunk(struct spool_chunk *chunk)
+{
+	chunk->crc = spool_chunk_crc(chunk, chunk->used_bytes);
+	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_SEALED, memory_order_release);
+}
+
+/* Returns how many were sealed, LIMIT at most. */
+static uint32_t seal_window(struct spooler *s, struct window *window, uint64_t taken,
+			    uint32_t limit)
+{
+	uint64_t open = taken_of(s, window, taken) & ~window->sealed;
+	uint32_t count = 0;
+
+	for (; open; open &= open - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(open);
+		struct spool_chunk *chunk = &window->chunks[i];
+
+		/* Pairs with the release in finish_chunk. */
+		if (atomic_load_explicit(&chunk->state, memory_order_acquire) != SPOOL_CHUNK_FULL)
+			continue;
+		if (count == limit)
+			break;
+		seal_chunk(chunk);
+		window->sealed |= (uint64_t)1 << i;
+		if (ring_is_on(&s->ring) && s->writers->of[chunk->writer].is_ringed)
+			ring_add(&s->ring, chunk, window->first_index + i);
+		count++;
+	}
+	return count;
+}
+
+/* A thread that records little keeps its chunk, and so the window, for long: the rest of it needs no memory. */
+static void release_sealed(struct window *window)
+{
+	uint64_t rest = window->sealed & ~window->released;
+
+	for (uint32_t i = 0; i < WINDOW_CHUNKS && rest >> i; i++)
+		if (rest >> i & 1)
+			madvise(&window->chunks[i], SPOOL_CHUNK_BYTES, MADV_DONTNEED);
+	window->released = window->sealed;
+}
+
+static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
+{
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
+	bool has_ring = ring_is_on(&s->ring);
+	uint32_t count = 0;
+	uint32_t kept = 0;
+
+	note_taken(s);
+	for (uint32_t i = 0; i < s->window_count; i++) {
+		struct window *window = &s->windows[i];
+
+		count += seal_window(s, window, taken, limit - count);
+		if (window->sealed == UINT64_MAX && !has_ring) {
+			munmap(window->chunks, WINDOW_BYTES);
+			continue;
+		}
+		/* Not at once: most windows are about to be unmapped as a whole. */
+		if (has_ring || window->first_index + 2 * WINDOW_CHUNKS <= taken)
+			release_sealed(window);
+		s->windows[kept++] = *window;
+	}
+	s->window_count = kept;
+	s->unsealed_left = count == limit;
+	return count;
+}
+
+static uint64_t ready_chunks(const struct spooler *s)
+{
+	const struct spool_live *live = &s->header->live;
+
+	return atomic_load_explicit(&live->chunks_ready, memory_order_relaxed) -
+	       atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
+}
+
+/* What is in memory serves writers best, but makes no difference to those who get nothing: while they
+ * are about to run out, windows come as they are. */
+static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
+{
+	uint64_t few = s->demand.most / 4 < FEW_CHUNKS ? s->demand.most / 4 : FEW_CHUNKS;
+
+	return ready < few ? SPOOL_MAP_BARE : SPOOL_MAP_TOUCHED;
+}
+
+/* Full chunks that wait for their seal are memory of the program's too: no more of it than twice what may
+ * be kept ready. Writers that take chunks as fast as they are made would else keep us making them. */
+static bool has_backlog(const struct spooler *s)
+{
+	return !ring_is_on(&s->ring) && s->window_count > 2 * s->demand.most / WINDOW_CHUNKS;
+}
+
+/* The oldest chunk of the ring is ready again. False when there is none, or its writer has an older one whose
+ * seal is yet to come. */
+static bool use_oldest_again(struct spooler *s)
+{
+	const struct ring_entry *oldest = ring_oldest(&s->ring);
+	struct spool_chunk *chunk;
+	struct window *window;
+	uint64_t place, bit;
+
+	if (!oldest ||
+	    oldest->chunk->sequence != atomic_load_explicit(&s->lanes[oldest->chunk->writer].let_go,
+							    memory_order_relaxed))
+		return false;
+	chunk = oldest->chunk;
+	place = oldest->place;
+	window = window_of(s, place);
+	bit = (uint64_t)1 << place % WINDOW_CHUNKS;
+	ring_take_oldest(&s->ring);
+	if (window->released & bit)
+		spool_map_touch(chunk, SPOOL_CHUNK_BYTES);
+	lasting_carry(&s->lasting, chunk);
+	ring_let_go(&s->header->live, s->lanes, chunk, place);
+	memset(chunk, 0, SPOOL_CHUNK_BYTES);
+	window->taken &= ~bit;
+	window->sealed &= ~bit;
+	window->released &= ~bit;
+	note_taken(s);
+	make_ready(s, chunk, place, 1);
+	return true;
+}
+
+static bool use_due(struct spooler *s)
+{
+	return ring_is_due(&s->ring, clock_now_ns()) && use_oldest_again(s);
+}
+
+/* A ring that cannot grow goes round within what it has. */
+static int make_more_ready(struct spooler *s, uint64_t ready)
+{
+	int err;
+
+	if (use_due(s))
+		return 0;
+	/* Only what is sealed can be used again, and says how large the ring is. */
+	if (ring_is_on(&s->ring))
+		seal_full_chunks(s, UINT32_MAX);
+	if (use_due(s))
+		return 0;
+	err = add_window(s, pages_for(s, ready));
+	return err && use_oldest_again(s) ? 0 : err;
+}
+
+static int keep_chunks_ready(struct spooler *s)
+{
+	uint64_t ready = ready_chunks(s);
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+	uint64_t keep = demand_chunks(&s->demand, taken, ready, clock_now_ns());
+
+	for (; ready < keep; ready = ready_chunks(s)) {
+		int err;
+
+		if (atomic_load_explicit(&s->winding_down, memory_order_relaxed))
+			return 0;
+		if (has_backlog(s))
+			seal_full_chunks(s, UINT32_MAX);
+		err = make_more_ready(s, ready);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Bare windows whose turn is near are brought into memory. */
+static void touch_next(struct spooler *s)
+{
+	for (uint32_t i = 0; i < s->window_count; i++) {
+		struct window *window = &s->windows[i];
+		uint64_t taken =
+			atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+
+		if (window->first_index >= taken + s->demand.least ||
+		    atomic_load_explicit(&s->winding_down, memory_order_relaxed))
+			return;
+		if (window->bare && window->first_index + WINDOW_CHUNKS > taken)
+			spool_map_touch(window->chunks, WINDOW_BYTES);
+		window->bare = false;
+	}
+}
+
+int supply_service(struct spooler *s)
+{
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+	int done = (int)(taken - s->taken_before);
+	int err;
+
+	if (!s->expedited)
+		s->expedited =
+			!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	/* Room first: writers wait for nothing else. */
+	err = keep_chunks_ready(s);
+	if (done)
+		touch_next(s);
+	/* As many as were taken and some: what waits to be sealed never grows for long. */
+	if (done || s->unsealed_left)
+		done += (int)seal_full_chunks(s, (uint32_t)done + SEALED_AT_ONCE);
+	s->taken_before = taken;
+	return err ? err : done;
+}
+
+/* Before the first record: programs burst right after their first call, before anybody knows their rate. What
+ * is not touched costs disk room alone; a ring is not to be larger than what is asked for. Only without room for one window is there no recording. */
+int supply_begin(struct spooler *s)
+{
+	uint64_t reserve = ring_is_on(&s->ring) ? s->demand.least : RESERVE_CHUNKS;
+	uint64_t chunks = s->demand.most < reserve ? s->demand.most : reserve;
+	int err = add_window(s, SPOOL_MAP_TOUCHED);
+
+	while (!err && ready_chunks(s) < chunks)
+		if (add_window(s, ready_chunks(s) < s->demand.least ? SPOOL_MAP_TOUCHED
+								    : SPOOL_MAP_BARE))
+			break;
+	return err;
+}
+
+uint32_t supply_seal_all(struct spooler *s)
+{
+	return seal_full_chunks(s, UINT32_MAX);
+}
+
+/* Chunks up to the last one that is in use. */
+uint64_t supply_places_in_use(const struct spooler *s)
+{
+	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);
+	uint32_t i = s->window_count;
+
+	if (!ring_is_on(&s->ring))
+		return taken;
+	while (i && !s->windows[i - 1].taken)
+		i--;
+	return i ? s->windows[i - 1].first_index + 64u -
+			       (uint32_t)__builtin_clzll(s->windows[i - 1].taken)
+		 : 0;
+}
+
+void supply_end(struct spooler *s)
+{
+	for (uint32_t i = 0; i < s->window_count; i++)
+		munmap(s->windows[i].chunks, WINDOW_BYTES);
+	s->window_count = 0;
+}

@@ -1,0 +1,157 @@
+#include <sys/mman.h>
+
+#include "record/reader_state.h"
+
+void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+{
+	if (r->mapping)
+		madvise((char *)r->mapping + offset, bytes, MADV_DONTNEED);
+}
+
+void reader_map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+{
+	if (r->mapping && offset < r->length)
+		madvise((char *)r->mapping + offset,
+			bytes < r->length - offset ? bytes : r->length - offset,
+			MADV_POPULATE_READ);
+}
+
+/* ---- cursor ---- */
+
+static size_t first_chunk_of(const struct spool_reader *r, uint64_t writer)
+{
+	size_t low = 0;
+	size_t high = r->chunk_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->chunks[middle].writer < writer)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *r, uint32_t writer)
+{
+	*cursor = (struct spool_cursor){
+		.reader = r,
+		.chunk = first_chunk_of(r, writer),
+		.chunks_end = first_chunk_of(r, (uint64_t)writer + 1),
+		.at = SPOOL_CHUNK_HEAD_BYTES,
+	};
+}
+
+static const struct record_header *next_header(struct spool_cursor *cursor)
+{
+	const struct spool_reader *r = cursor->reader;
+
+	while (cursor->chunk < cursor->chunks_end) {
+		const struct found_chunk *chunk = &r->chunks[cursor->chunk];
+
+		if (cursor->at < chunk->end)
+			return (const struct record_header *)(r->bytes + chunk->offset +
+							      cursor->at);
+		cursor->chunk++;
+		cursor->at = SPOOL_CHUNK_HEAD_BYTES;
+	}
+	return NULL;
+}
+
+bool spool_cursor_next(struct spool_cursor *cursor, struct spool_record *ret_record)
+{
+	const struct record_header *header;
+
+	while ((header = next_header(cursor))) {
+		const struct found_chunk *chunk = &cursor->reader->chunks[cursor->chunk];
+		uint64_t offset = chunk->offset + cursor->at;
+
+		cursor->at += header->words * 8u;
+		if (header->type >= RECORD_TYPE_COUNT)
+			continue;
+		if (header->type == RECORD_THREAD)
+			cursor->tid = header->tag;
+		*ret_record = (struct spool_record){
+			.header = header,
+			.type = (enum record_type)header->type,
+			.bytes = header->words * 8u,
+			.tid = cursor->tid,
+			.writer = chunk->writer,
+			.offset = offset,
+		};
+		return true;
+	}
+	return false;
+}
+
+/* ---- chunks ---- */
+
+uint32_t spool_reader_chunk_count(const struct spool_reader *r)
+{
+	return (uint32_t)r->chunk_count;
+}
+
+uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place)
+{
+	return r->file_order[place];
+}
+
+/* One step of chunks in the file's order, from PLACE on; 0 bytes if they do not lie side by side. */
+static uint64_t step_at(const struct spool_reader *r, uint32_t place, uint64_t *ret_offset)
+{
+	uint32_t end = r->chunk_count - place < KEEP_CHUNKS ? (uint32_t)r->chunk_count
+							    : place + KEEP_CHUNKS;
+	uint64_t last = r->chunks[r->file_order[end - 1]].offset;
+
+	*ret_offset = r->chunks[r->file_order[place]].offset;
+	return last - *ret_offset == (uint64_t)(end - place - 1) * SPOOL_CHUNK_BYTES
+		       ? last - *ret_offset + SPOOL_CHUNK_BYTES
+		       : 0;
+}
+
+/* Maps the next step and gives back the one before. */
+static void move_on(const struct spool_reader *r, uint32_t place)
+{
+	uint64_t offset, bytes;
+
+	if (!r->mapping || place % KEEP_CHUNKS)
+		return;
+	if (place >= KEEP_CHUNKS) {
+		bytes = step_at(r, place - KEEP_CHUNKS, &offset);
+		reader_give_back(r, offset, bytes);
+	}
+	if (place < r->chunk_count) {
+		bytes = step_at(r, place, &offset);
+		reader_map_ahead(r, offset, bytes);
+	}
+}
+
+bool spool_reader_next_chunk(const struct spool_reader *r, uint32_t *place, uint32_t *ret_chunk)
+{
+	move_on(r, *place);
+	if (*place == r->chunk_count)
+		return false;
+	*ret_chunk = r->file_order[(*place)++];
+	return true;
+}
+
+void spool_reader_stretch(const struct spool_reader *r, uint32_t chunk,
+			  struct spool_stretch *ret_stretch)
+{
+	const struct found_chunk *found = &r->chunks[chunk];
+	const struct spool_chunk *at = reader_chunk_at(r, found->offset);
+
+	*ret_stretch = (struct spool_stretch){
+		.writer = found->writer,
+		.types = found->types,
+		.records = at->records,
+		.bytes = found->end ? found->end - SPOOL_CHUNK_HEAD_BYTES : 0,
+	};
+}
+
+void spool_reader_forget(const struct spool_reader *r, uint32_t chunk)
+{
+	reader_give_back(r, r->chunks[chunk].offset, SPOOL_CHUNK_BYTES);
+}

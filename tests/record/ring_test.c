@@ -1,0 +1,559 @@
+/* Ring mode: the file stays small, the last records are there, what was let go is counted exactly, and
+ * what later records need is never let go. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "spool_fixture.h"
+
+#define RING_BYTES    SPOOLER_RING_BYTES_LEAST
+#define RECORD_BYTES  sizeof(struct record_api)
+#define RING_RECORDS  (RING_BYTES / RECORD_BYTES)
+#define ROUNDS	      20
+#define SERVICE_EVERY 500 /* records: half a chunk's */
+#define KILLS	      50
+
+/* What may lie beside the ring: what is ready, a window that was begun, and two chunks for each of some
+ * threads. */
+#define FILE_BYTES_MOST                                                                            \
+	(SPOOL_CHUNK_OFFSET + RING_BYTES + SPOOLER_READY_BYTES_LEAST + ((uint64_t)5 << 20))
+
+static struct spooler *open_ring(const struct fixture *fixture, uint64_t ring_ns)
+{
+	const struct spooler_options options = {
+		.folder = fixture->folder,
+		.ready_bytes = SPOOLER_READY_BYTES_LEAST,
+		.ring_bytes = RING_BYTES,
+		.ring_ns = ring_ns,
+	};
+	struct spooler *spooler = NULL;
+
+	assert_int_equal(spooler_open(&options, &spooler), 0);
+	return spooler;
+}
+
+static uint64_t file_bytes(const struct fixture *fixture)
+{
+	struct stat status;
+	char path[512];
+
+	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
+	assert_int_equal(stat(path, &status), 0);
+	return (uint64_t)status.st_size;
+}
+
+/* As if the housekeeping thread were quick. */
+static void put_some(struct spooler *spooler, struct writer *w, uint64_t first, uint64_t count)
+{
+	for (uint64_t i = first; i < first + count; i++) {
+		assert_true(fixture_put(w, i, 0));
+		if (i % SERVICE_EVERY == 0)
+			assert_true(spooler_service(spooler) >= 0);
+	}
+}
+
+static struct spool_reader *close_and_read(const struct fixture *fixture, struct spooler *spooler)
+{
+	struct spool_reader *reader;
+
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	fixture_assert_sound(reader);
+	return reader;
+}
+
+/* API records of fixture_put; asserts that they follow each other without a gap. */
+static uint64_t count_run(const struct spool_reader *reader, uint64_t *ret_last)
+{
+	struct spool_cursor cursor;
+	struct spool_record record;
+	uint64_t count = 0, last = 0;
+
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record)) {
+			uint64_t cid = ((const struct record_api *)record.header)->cid;
+
+			if (record.type != RECORD_API)
+				continue;
+			assert_true(count == 0 || cid == last + 1);
+			last = cid;
+			count++;
+		}
+	}
+	*ret_last = last;
+	return count;
+}
+
+static void the_last_records_are_there_and_the_others_are_counted(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+	const uint64_t total = ROUNDS * RING_RECORDS;
+	const struct spool_ledger *ledger;
+	struct spool_reader *reader;
+	uint64_t found, last;
+
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		put_some(spooler, w, i * RING_RECORDS, RING_RECORDS);
+		assert_in_range(file_bytes(fixture), 0, FILE_BYTES_MOST);
+	}
+	reader = close_and_read(fixture, spooler);
+	ledger = spool_reader_ledger(reader);
+	found = count_run(reader, &last);
+	assert_int_equal(last, total - 1);
+	/* A chunk's head and its THREAD record take some of it. */
+	assert_in_range(found, RING_RECORDS * 98 / 100, 3 * RING_RECORDS);
+	assert_int_equal(ledger->attempted[RECORD_CLASS_API], total);
+	assert_int_equal(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING], total - found);
+	spool_reader_close(reader);
+}
+
+static void put_kernel(struct writer *w, uint32_t id)
+{
+	struct record_kernel kernel = {.ns = id, .name_bytes = 6};
+
+	writer_put_text(w, RECORD_KERNEL, id, &kernel, sizeof(kernel), "kernel", 6);
+}
+
+static void what_is_needed_later_is_never_let_go(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+	struct spool_reader *reader;
+	struct record_witness witness = {.value = 7};
+	const uint64_t step = RING_RECORDS / 50;
+
+	for (uint32_t i = 0; i < 50 * ROUNDS; i++) {
+		put_kernel(w, i);
+		w->rings_periodic = i % 2;
+		writer_put(w, RECORD_WITNESS, 0, &witness, sizeof(witness));
+		put_some(spooler, w, i * step, step);
+	}
+	reader = close_and_read(fixture, spooler);
+	assert_int_equal(fixture_count(reader, RECORD_KERNEL), 50 * ROUNDS);
+	/* Every second one, and those of the others that are in the ring. */
+	assert_in_range(fixture_count(reader, RECORD_WITNESS), 25 * ROUNDS, 25 * ROUNDS + 100);
+	spool_reader_close(reader);
+}
+
+static void a_thread_that_writes_rarely_keeps_its_chunk(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *busy = fixture_writer(spooler, "busy");
+	struct writer *rare = fixture_writer(spooler, "rare");
+	struct spool_reader *reader;
+	struct spool_cursor cursor;
+	struct spool_record record;
+	uint64_t found = 0;
+
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		assert_true(fixture_put(rare, i, 1));
+		put_some(spooler, busy, i * RING_RECORDS, RING_RECORDS);
+	}
+	reader = close_and_read(fixture, spooler);
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record))
+			found += record.type == RECORD_API &&
+				 record.bytes == RECORD_BYTES + sizeof(uint64_t);
+	}
+	assert_int_equal(found, ROUNDS);
+	spool_reader_close(reader);
+}
+
+/* Let go by its age, a ring never comes to its size. */
+static void old_chunks_go_first(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 1);
+	struct writer *w = fixture_writer(spooler, "busy");
+	struct spool_reader *reader;
+	uint64_t last;
+
+	put_some(spooler, w, 0, ROUNDS * RING_RECORDS);
+	assert_in_range(file_bytes(fixture), 0,
+			SPOOL_CHUNK_OFFSET + SPOOLER_READY_BYTES_LEAST + ((uint64_t)4 << 20));
+	reader = close_and_read(fixture, spooler);
+	assert_in_range(count_run(reader, &last), 1, RING_RECORDS);
+	spool_reader_close(reader);
+}
+
+/* ---- scopes ---- */
+
+static void put_scope(struct writer *w, uint64_t id, uint64_t parent)
+{
+	struct record_scope scope = {.id = id, .parent = parent, .ns = id, .text_bytes = 4};
+
+	writer_put_text(w, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope), "text", 4);
+}
+
+static void put_scope_end(struct writer *w, uint64_t id)
+{
+	struct record_scope_end end = {.id = id, .ns = id + 1};
+
+	writer_put(w, RECORD_SCOPE_END, 0, &end, sizeof(end));
+}
+
+/* How many records there are of the scope; asserts that they say what was put, by which thread. */
+static uint32_t count_scope(const struct spool_reader *reader, uint64_t id, uint64_t parent,
+			    uint32_t tid)
+{
+	struct spool_cursor cursor;
+	struct spool_record record;
+	uint32_t count = 0;
+
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record)) {
+			const struct record_scope *scope = (const void *)record.header;
+
+			if (record.type != RECORD_SCOPE || scope->id != id)
+				continue;
+			assert_int_equal(scope->parent, parent);
+			assert_int_equal(scope->ns, id);
+			assert_memory_equal(scope->text, "text", 4);
+			assert_int_equal(record.tid, tid);
+			count++;
+		}
+	}
+	return count;
+}
+
+static bool is_ended(const struct spool_reader *reader, uint64_t id)
+{
+	struct spool_cursor cursor;
+	struct spool_record record;
+	bool ended = false;
+
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader); w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (spool_cursor_next(&cursor, &record))
+			ended |= record.type == RECORD_SCOPE_END &&
+				 ((const struct record_scope_end *)record.header)->id == id;
+	}
+	return ended;
+}
+
+static void scopes_that_are_open_keep_their_record(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+	uint32_t tid = w->thread.tid;
+	struct spool_reader *reader;
+	const uint64_t step = RING_RECORDS / 8;
+
+	put_scope(w, 1, 0);
+	put_scope(w, 2, 1);
+	put_scope(w, 3, 2);
+	put_scope_end(w, 3);
+	for (uint64_t i = 0; i < 8 * ROUNDS; i++) {
+		put_scope(w, 1000 + i, 2);
+		put_some(spooler, w, i * step, step);
+		put_scope_end(w, 1000 + i);
+		if (i == 4 * ROUNDS)
+			put_scope_end(w, 2);
+	}
+	reader = close_and_read(fixture, spooler);
+	assert_int_equal(count_scope(reader, 1, 0, tid), 1);
+	assert_false(is_ended(reader, 1));
+	/* Over since: nobody takes it for an open one. */
+	assert_int_equal(count_scope(reader, 2, 1, tid), 1);
+	assert_true(is_ended(reader, 2));
+	assert_int_equal(count_scope(reader, 3, 2, tid), 0);
+	for (uint64_t i = 1000; i < 1000 + 8 * ROUNDS; i++)
+		assert_true(!count_scope(reader, i, 2, tid) || is_ended(reader, i));
+	/* Began before what is left, and has records there. */
+	assert_int_equal(count_scope(reader, 1000 + 8 * ROUNDS - 1, 2, tid), 1);
+	spool_reader_close(reader);
+}
+
+/* More than can be known, and more text than half of what is let go. */
+static void a_ring_goes_round_however_many_scopes_are_open(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+
+	for (uint64_t i = 1; i < ROUNDS * RING_BYTES / 48; i++) {
+		put_scope(w, i, 0);
+		if (i % SERVICE_EVERY == 0)
+			assert_true(spooler_service(spooler) >= 0);
+	}
+	assert_in_range(file_bytes(fixture), 0, FILE_BYTES_MOST);
+	spool_reader_close(close_and_read(fixture, spooler));
+}
+
+/* ---- killed in the middle of letting go ---- */
+
+static struct spool_letting_go *letting_go_of(unsigned char *bytes)
+{
+	return &((struct spool_header *)bytes)->live.letting_go;
+}
+
+static void assert_sound_in_memory(const unsigned char *bytes, size_t length)
+{
+	struct spool_reader *reader = NULL;
+	struct dagtap_error error;
+
+	assert_int_equal(spool_reader_open_memory(bytes, length, "ring", &reader, &error), 0);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
+/* The oldest chunk of LANE. */
+static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint32_t lane,
+				       uint64_t *ret_place)
+{
+	struct spool_lane *lanes = (struct spool_lane *)(bytes + SPOOL_HEADER_BYTES);
+
+	for (uint64_t place = 0; place < (length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
+	     place++) {
+		struct spool_chunk *chunk = (struct spool_chunk *)(bytes + SPOOL_CHUNK_OFFSET +
+								   place * SPOOL_CHUNK_BYTES);
+
+		if (chunk->magic == SPOOL_CHUNK_MAGIC && chunk->writer == lane &&
+		    chunk->sequence == lanes[lane].let_go) {
+			*ret_place = place;
+			return chunk;
+		}
+	}
+	fail_msg("lane %u has no chunk", lane);
+	return NULL;
+}
+
+/* Each of the stores that let a chunk go, one by one: see ring_let_go. */
+static void every_moment_of_letting_go_is_sound(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+	uint32_t lane_index = w->lane_index;
+	struct spool_letting_go *intent;
+	struct spool_chunk *chunk;
+	struct spool_lane *lane;
+	unsigned char *bytes;
+	uint64_t place, records = 0;
+	size_t length;
+
+	put_some(spooler, w, 0, 3 * RING_RECORDS);
+	bytes = fixture_bytes(fixture, &length);
+	intent = letting_go_of(bytes);
+	chunk = find_oldest(bytes, length, lane_index, &place);
+	lane = (struct spool_lane *)(bytes + SPOOL_HEADER_BYTES) + lane_index;
+	for (uint32_t at = SPOOL_CHUNK_HEAD_BYTES + sizeof(struct record_thread);
+	     at < chunk->used_bytes; at += RECORD_BYTES)
+		records++;
+	assert_sound_in_memory(bytes, length);
+	intent->place = place;
+	intent->chunks = lane->let_go + 1;
+	for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
+		intent->records[class] = lane->counts.dropped[class][RECORD_DROP_RING];
+	intent->records[RECORD_CLASS_API] += records;
+	intent->records[RECORD_CLASS_META]++;
+	assert_sound_in_memory(bytes, length);
+	intent->lane = lane_index + 1;
+	assert_sound_in_memory(bytes, length);
+	lane->counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]++;
+	assert_sound_in_memory(bytes, length);
+	lane->counts.dropped[RECORD_CLASS_API][RECORD_DROP_RING] += records;
+	assert_sound_in_memory(bytes, length);
+	lane->let_go++;
+	assert_sound_in_memory(bytes, length);
+	chunk->magic = 0;
+	assert_sound_in_memory(bytes, length);
+	intent->lane = 0;
+	assert_sound_in_memory(bytes, length);
+	/* Half of it is zero already. */
+	memset(chunk, 0, SPOOL_CHUNK_BYTES / 2);
+	assert_sound_in_memory(bytes, length);
+	free(bytes);
+	spool_reader_close(close_and_read(fixture, spooler));
+}
+
+/* What nobody has let go is missing, however much was let go before. */
+static void a_chunk_that_was_not_let_go_is_missed(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct writer *w = fixture_writer(spooler, "busy");
+	uint32_t lane_index = w->lane_index;
+	struct spool_reader *reader = NULL;
+	struct dagtap_error error;
+	unsigned char *bytes;
+	uint64_t place;
+	size_t length;
+
+	put_some(spooler, w, 0, 3 * RING_RECORDS);
+	assert_int_equal(spooler_close(spooler), 0);
+	spooler_release(spooler);
+	bytes = fixture_bytes(fixture, &length);
+	memset(find_oldest(bytes, length, lane_index, &place), 0, SPOOL_CHUNK_BYTES);
+	assert_int_equal(spool_reader_open_memory(bytes, length, "ring", &reader, &error), 0);
+	assert_true(fixture_damage_count(reader) > 0);
+	assert_true(spool_reader_ledger(reader)->missing[RECORD_CLASS_API] > 0);
+	spool_reader_close(reader);
+	free(bytes);
+}
+
+/* ---- threads ---- */
+
+struct story {
+	struct spooler *spooler;
+	uint64_t records;
+	useconds_t pause_us; /* after each hundred */
+	_Atomic uint64_t put;
+};
+
+static void *keep(void *spooler)
+{
+	const struct timespec pause = {.tv_nsec = 500000};
+
+	while (!spooler_is_closing(spooler)) {
+		spooler_service(spooler);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static void *tell(void *argument)
+{
+	struct story *story = argument;
+	struct writer *w = fixture_writer(story->spooler, "teller");
+
+	for (uint64_t i = 1; i <= story->records; i++) {
+		put_scope(w, (uint64_t)w->lane_index << 48 | i, 0);
+		if (fixture_put(w, i, i % 7))
+			atomic_fetch_add(&story->put, 1);
+		put_scope_end(w, (uint64_t)w->lane_index << 48 | i);
+		if (i % 1000 == 0)
+			put_kernel(w, (uint32_t)i);
+		if (i % 100 == 0)
+			usleep(story->pause_us);
+	}
+	spooler_put_writer(story->spooler, w);
+	return NULL;
+}
+
+static void threads_of_different_rates_lose_nothing_unsaid(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	struct story stories[] = {{spooler, 400000, 20, 0}, {spooler, 4000, 5000, 0}};
+	const struct spool_ledger *ledger;
+	struct spool_reader *reader;
+	pthread_t threads[2], keeper;
+
+	assert_int_equal(pthread_create(&keeper, NULL, keep, spooler), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, tell, &stories[i]), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_in_range(file_bytes(fixture), 0, FILE_BYTES_MOST);
+	assert_int_equal(spooler_close(spooler), 0);
+	pthread_join(keeper, NULL);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	fixture_assert_sound(reader);
+	ledger = spool_reader_ledger(reader);
+	assert_true(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING] > 0);
+	assert_int_equal(ledger->found[RECORD_CLASS_API] +
+				 ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING],
+			 stories[0].put + stories[1].put);
+	spool_reader_close(reader);
+}
+
+/* ---- kill -9 ---- */
+
+static void be_killed(const struct fixture *fixture, struct story *stories)
+{
+	struct spooler *spooler = open_ring(fixture, 0);
+	pthread_t thread;
+
+	stories[0].spooler = stories[1].spooler = spooler;
+	pthread_create(&thread, NULL, keep, spooler);
+	pthread_create(&thread, NULL, tell, &stories[0]);
+	tell(&stories[1]);
+}
+
+static void kill_one(const struct fixture *fixture, unsigned int after_us, struct story *stories)
+{
+	const struct spool_ledger *ledger;
+	struct spool_reader *reader;
+	char path[512];
+	uint64_t accounted;
+	int status;
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++)
+		stories[i] = (struct story){.records = UINT64_MAX};
+	pid = fork();
+	if (!pid)
+		be_killed(fixture, stories);
+	/* Twice round. */
+	while (atomic_load(&stories[0].put) + atomic_load(&stories[1].put) < RING_RECORDS) {
+		assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+		usleep(100);
+	}
+	usleep(after_us);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	reader = fixture_read(fixture);
+	fixture_assert_sound(reader);
+	assert_in_range(file_bytes(fixture), 0, FILE_BYTES_MOST);
+	ledger = spool_reader_ledger(reader);
+	assert_true(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING] > 0);
+	accounted = ledger->found[RECORD_CLASS_API] +
+		    ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING];
+	/* A record is committed before it is counted in the shared page. */
+	assert_in_range(accounted - stories[0].put - stories[1].put, 0, 2);
+	spool_reader_close(reader);
+	fixture_files(fixture, path, sizeof(path));
+	unlink(path);
+}
+
+static void a_kill_while_it_goes_round_costs_nothing(void **state)
+{
+	struct story *stories = mmap(NULL, 2 * sizeof(*stories), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(stories != MAP_FAILED);
+	for (unsigned int i = 0; i < KILLS; i++)
+		kill_one(*state, i * i * 97 % 10000, stories);
+	munmap(stories, 2 * sizeof(*stories));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(the_last_records_are_there_and_the_others_are_counted),
+		CASE(what_is_needed_later_is_never_let_go),
+		CASE(a_thread_that_writes_rarely_keeps_its_chunk),
+		CASE(old_chunks_go_first),
+		CASE(scopes_that_are_open_keep_their_record),
+		CASE(a_ring_goes_round_however_many_scopes_are_open),
+		CASE(every_moment_of_letting_go_is_sound),
+		CASE(a_chunk_that_was_not_let_go_is_missed),
+		CASE(threads_of_different_rates_lose_nothing_unsaid),
+		CASE(a_kill_while_it_goes_round_costs_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
