@@ -1,5 +1,6 @@
-/* graph-bubbles K I: a chain of K short kernels, captured from a stream into a graph and replayed
- * I times. The gaps between such kernels are what one opens a trace of a graph for. */
+/* graph-bubbles K I [W]: a chain of K short kernels, captured from a stream into a graph and replayed
+ * I times, with a wait after every W of them (0: after the last). The gaps between such kernels are what
+ * one opens a trace of a graph for. */
 #include "common/kernels.h"
 #include "common/roctx.h"
 
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 {
 	unsigned steps = example_argument(argc, argv, 1, 100);
 	unsigned replays = example_argument(argc, argv, 2, 10);
+	unsigned at_once = example_argument(argc, argv, 3, 0);
 	uint32_t want[WORDS], got[WORDS];
 	hipGraphExec_t exec;
 	hipStream_t stream;
@@ -63,6 +65,8 @@ int main(int argc, char **argv)
 		roctx_pop();
 		example_count_kernels(steps);
 		host_replay(want, steps);
+		if (at_once && replay % at_once == at_once - 1)
+			HIP_CHECK(hipStreamSynchronize(stream));
 	}
 	HIP_CHECK(hipStreamSynchronize(stream));
 	HIP_CHECK(hipMemcpy(got, data, sizeof(got), hipMemcpyDeviceToHost));

@@ -1,7 +1,9 @@
-/* graph-forkjoin W D R: a graph of D diamonds, one below the other, each W branches wide, captured
- * through events that fork to W streams and join again; replayed R times. */
+/* graph-forkjoin W D R [--print-waits]: a graph of D diamonds, one below the other, each W branches wide,
+ * captured through events that fork to W streams and join again; replayed R times. The captured waits are
+ * edges of the graph: no stream ever waits for an event. */
 #include "common/kernels.h"
 #include "common/roctx.h"
+#include "common/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,12 +101,15 @@ static void destroy(struct forkjoin *f)
 
 int main(int argc, char **argv)
 {
-	struct forkjoin f = {.width = example_argument(argc, argv, 1, 8),
-			     .diamonds = example_argument(argc, argv, 2, 8)};
-	unsigned replays = example_argument(argc, argv, 3, 50);
 	uint32_t want[WORDS], got[WORDS];
+	struct forkjoin f = {0};
 	hipGraphExec_t exec;
+	unsigned replays;
 
+	waits_option(&argc, argv);
+	f.width = example_argument(argc, argv, 1, 8);
+	f.diamonds = example_argument(argc, argv, 2, 8);
+	replays = example_argument(argc, argv, 3, 50);
 	if (f.width > MAX_WIDTH)
 		example_fail("at most %d branches", MAX_WIDTH);
 	for (uint32_t i = 0; i < WORDS; i++)
@@ -120,6 +125,7 @@ int main(int argc, char **argv)
 		host_replay(&f, want);
 	}
 	HIP_CHECK(hipStreamSynchronize(f.main_stream));
+	waits_host_for_stream(f.main_stream);
 	HIP_CHECK(hipMemcpy(got, f.data, sizeof(got), hipMemcpyDeviceToHost));
 	example_expect(got, want, WORDS, "diamonds");
 	HIP_CHECK(hipGraphExecDestroy(exec));

@@ -1,6 +1,7 @@
-/* streams-and-events R: two streams hand one buffer to and fro R times, each waiting for the event
- * that the other has just recorded again. */
+/* streams-and-events R [--print-waits]: two streams hand one buffer to and fro R times, each waiting for
+ * the event that the other has just recorded again. */
 #include "common/kernels.h"
+#include "common/waits.h"
 
 #include <stdio.h>
 
@@ -9,18 +10,20 @@
 struct side {
 	hipStream_t stream;
 	hipEvent_t done;
+	struct waits_record record; /* the last one of DONE */
 	int kernel;
 };
 
-static void take_turn(const struct side *own, const struct side *other, uint32_t *data,
-		      uint32_t value)
+static void take_turn(struct side *own, const struct side *other, uint32_t *data, uint32_t value)
 {
 	uint32_t count = WORDS;
 	void *arguments[] = {&data, &value, &count};
 
 	HIP_CHECK(hipStreamWaitEvent(own->stream, other->done, 0));
+	waits_stream(own->stream, &other->record);
 	example_launch(&example_kernels[own->kernel], 1, WORDS, arguments, own->stream);
 	HIP_CHECK(hipEventRecord(own->done, own->stream));
+	waits_recorded(&own->record, own->stream);
 }
 
 static void side_create(struct side *side, int kernel)
@@ -38,11 +41,13 @@ static void side_destroy(struct side *side)
 
 int main(int argc, char **argv)
 {
-	unsigned rounds = example_argument(argc, argv, 1, 100);
 	uint32_t want[WORDS], got[WORDS];
-	struct side left, right;
+	struct side left = {0}, right = {0};
+	unsigned rounds;
 	uint32_t *data;
 
+	waits_option(&argc, argv);
+	rounds = example_argument(argc, argv, 1, 100);
 	kernels_register();
 	for (uint32_t i = 0; i < WORDS; i++)
 		want[i] = i;
@@ -58,9 +63,12 @@ int main(int argc, char **argv)
 		host_rotate(want, round, WORDS);
 	}
 	HIP_CHECK(hipEventSynchronize(right.done));
+	waits_host(&right.record);
 	HIP_CHECK(hipEventQuery(left.done));
 	HIP_CHECK(hipStreamSynchronize(left.stream));
+	waits_host_for_stream(left.stream);
 	HIP_CHECK(hipDeviceSynchronize());
+	waits_host_for_all();
 	HIP_CHECK(hipMemcpy(got, data, sizeof(got), hipMemcpyDeviceToHost));
 	example_expect(got, want, WORDS, "turns");
 

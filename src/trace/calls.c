@@ -15,6 +15,8 @@ struct call_api {
 	uint32_t api; /* index into apis, TRACE_NONE = not looked up */
 	uint32_t arg_words;
 	struct stream_api stream;
+	struct hip_event_api event;
+	struct cuda_capture_api capture;
 	bool keeps_args;
 };
 
@@ -101,6 +103,8 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 		.api = row,
 		.arg_words = load->trace->apis[row].arg_words,
 		.stream = load->stream_apis[row - load->first.apis],
+		.event = hip_event_api_of(load->trace, &load->trace->apis[row]),
+		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 	};
 	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
@@ -143,10 +147,16 @@ static int keep_args(struct call_fill *fill, const struct record_api *record,
 
 static uint64_t stream_handle(const struct call_fill *fill, const struct record_api *record)
 {
-	if (fill->api->stream.role == STREAM_NONE ||
-	    fill->api->stream.word >= record->header.words - sizeof(*record) / 8)
+	const struct stream_api *stream = &fill->api->stream;
+	uint64_t handle = 0;
+
+	if (stream->role == STREAM_NONE)
 		return STREAM_HANDLE_NONE;
-	return record->args[fill->api->stream.word];
+	if (stream->word < record->header.words - sizeof(*record) / 8)
+		handle = record->args[stream->word];
+	else if (stream->word != STREAM_WORD_NONE)
+		return STREAM_HANDLE_NONE;
+	return !handle && stream->is_per_thread ? STREAM_HANDLE_PER_THREAD : handle;
 }
 
 /* Of several records with one id the call that began first counts, whichever came first. */
@@ -197,6 +207,12 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		.result = api->result,
 	};
 	load->stream_handles[rank] = stream_handle(fill, api);
+	if (fill->api->event.role != HIP_EVENT_NONE &&
+	    hip_event_note(&load->hip_events, &fill->api->event, rank, api) < 0)
+		return -ENOMEM;
+	if (fill->api->capture.role != CUDA_CAPTURE_NONE &&
+	    cuda_capture_note(&load->cuda.captures, &fill->api->capture, rank, api) < 0)
+		return -ENOMEM;
 	return fill->api->keeps_args ? keep_args(fill, api, call) : 0;
 }
 

@@ -9,11 +9,15 @@ enum stream_role { STREAM_NONE, STREAM_USE, STREAM_CREATE, STREAM_DESTROY };
 
 struct stream_api {
 	enum stream_role role;
-	uint8_t word;	/* argument that holds the handle */
-	bool is_needed; /* the join asks for its arguments */
+	uint8_t word;	    /* argument that holds the handle */
+	bool is_needed;	    /* the join asks for its arguments */
+	bool is_per_thread; /* without a handle it works on its thread's own stream */
 };
 
-#define STREAM_HANDLE_NONE UINT64_MAX
+#define STREAM_WORD_NONE UINT8_MAX
+
+#define STREAM_HANDLE_PER_THREAD 2
+#define STREAM_HANDLE_NONE	 UINT64_MAX
 
 /* Fills load->stream_apis. */
 int stream_apis_load(struct process_load *load);

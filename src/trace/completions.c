@@ -163,11 +163,21 @@ static int read_completions(struct completing *completing)
 	return load->origin->error;
 }
 
+/* Why a submission has no completion. */
+static enum record_untimed why_unfinished(const struct process_load *load)
+{
+	if (load->counts.dropped[RECORD_CLASS_DONE][RECORD_DROP_RING])
+		return RECORD_UNTIMED_RING;
+	return load->trace->processes[load->process].state == TRACE_TRUNCATED
+		       ? RECORD_UNTIMED_TRUNCATED
+		       : RECORD_UNTIMED_RECORD_LOST;
+}
+
 static void mark_unfinished(const struct completing *completing)
 {
 	const struct process_load *load = completing->load;
 	struct trace *trace = load->trace;
-	bool is_cut = trace->processes[load->process].state == TRACE_TRUNCATED;
+	enum record_untimed why = why_unfinished(load);
 	uint32_t count = trace->activities_count - load->first.activities;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -183,8 +193,7 @@ static void mark_unfinished(const struct completing *completing)
 		if (row->start_ns || row->end_ns)
 			continue;
 		if (row->untimed == RECORD_UNTIMED_NO)
-			row->untimed =
-				is_cut ? RECORD_UNTIMED_TRUNCATED : RECORD_UNTIMED_RECORD_LOST;
+			row->untimed = why;
 	}
 }
 

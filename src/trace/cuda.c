@@ -138,6 +138,7 @@ void cuda_load_release(struct cuda_load *cuda)
 	idset_release(&cuda->node_ids);
 	idset_release(&cuda->graph_ids);
 	clock_fit_release(&cuda->clock);
+	cuda_captures_release(&cuda->captures);
 	free(cuda->outer);
 	free(cuda->nodes);
 }
@@ -176,6 +177,26 @@ uint32_t cuda_find_stream(struct process_load *load, uint32_t context, uint32_t 
 		return TRACE_NONE;
 	load->trace->streams[load->cuda.stream_first + rank].handle = stream;
 	return load->cuda.stream_first + rank;
+}
+
+void cuda_tell_streams(struct process_load *load)
+{
+	static const enum trace_stream_kind kinds[] = {
+		[RECORD_CUDA_STREAM_UNKNOWN] = TRACE_STREAM_UNKNOWN,
+		[RECORD_CUDA_STREAM_BLOCKING] = TRACE_STREAM_BLOCKING,
+		[RECORD_CUDA_STREAM_NONBLOCKING] = TRACE_STREAM_NONBLOCKING,
+		[RECORD_CUDA_STREAM_NULL] = TRACE_STREAM_NULL,
+	};
+	const struct raw_list *list = &load->lists[RECORD_CUDA_STREAM];
+
+	/* Contexts have streams of their own that nobody uses: those have no row. */
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_stream *record = list->rows[i].record;
+		uint32_t stream = cuda_find_stream(load, record->context, record->header.tag);
+
+		if (stream != TRACE_NONE && record->kind < sizeof(kinds) / sizeof(*kinds))
+			load->trace->streams[stream].kind = kinds[record->kind];
+	}
 }
 
 /* ---- activities ---- */

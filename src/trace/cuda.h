@@ -10,6 +10,7 @@
 
 #include "record/record.h"
 #include "trace/clock.h"
+#include "trace/cuda_captures.h"
 #include "trace/idset.h"
 #include "trace/model.h"
 
@@ -44,7 +45,8 @@ struct cuda_load {
 	struct clock_fit clock;
 	uint32_t clock_hint;
 	struct cuda_node *nodes; /* by rank of node_ids */
-	uint32_t exec_entered;	 /* + 1: whose graph the places of nodes are in */
+	struct cuda_captures captures;
+	uint32_t exec_entered; /* + 1: whose graph the places of nodes are in */
 };
 
 static inline uint64_t cuda_stream_key(uint32_t context, uint32_t stream)
@@ -64,6 +66,9 @@ int cuda_finish_sets(struct cuda_load *cuda);
 
 /* A stage: the calls that are inside others, and the clock. */
 int cuda_load(struct process_load *load);
+
+/* What kind each of CUPTI's streams is, as far as it was told. */
+void cuda_tell_streams(struct process_load *load);
 
 /* A stage: event records, waits, memory operations, overhead. */
 int cuda_events_load(struct process_load *load);

@@ -1,6 +1,7 @@
 /* Events, waits, memory operations and overhead of CUDA. A wait names the record of the event that it
  * waits for by a number that CUPTI gives both. An older CUPTI gives none: then it is the last record
- * of the event before the wait, in the order of correlation ids. */
+ * of the event before the wait, in the order of correlation ids, which doubt remains about where their
+ * calls overlapped. CUPTI does not say which events other processes made. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,13 +194,21 @@ static const struct producer *find_producer(const struct producer *rows, uint32_
 	return &rows[low - 1];
 }
 
-static void resolve(const struct producers *producers, const struct record_cuda_sync *record,
-		    struct trace_wait *wait)
+/* The record's call had returned when the wait's began. */
+static bool is_before(const struct trace *trace, const struct trace_event_record *record,
+		      const struct trace_wait *wait)
+{
+	return record->call == TRACE_NONE || wait->call == TRACE_NONE ||
+	       trace->calls[record->call].end_ns <= trace->calls[wait->call].begin_ns;
+}
+
+static void resolve(const struct trace *trace, const struct producers *producers,
+		    const struct record_cuda_sync *record, struct trace_wait *wait)
 {
 	struct event_key wanted = {record->cid, record->order, record->context, record->event};
 	const struct producer *found;
 
-	if (record->event == RECORD_CUDA_NONE)
+	if (record->event == RECORD_CUDA_NONE || record->result)
 		return;
 	if (record->order) {
 		found = find_producer(producers->by_order, producers->count, &wanted,
@@ -210,9 +219,13 @@ static void resolve(const struct producers *producers, const struct record_cuda_
 		wait->known = TRACE_KNOWN_NUMBER;
 	} else {
 		found = find_producer(producers->by_cid, producers->count, &wanted, compare_by_cid);
-		wait->known = found ? TRACE_KNOWN_ORDER : TRACE_KNOWN_NOT;
+		if (!found)
+			return;
+		wait->known = is_before(trace, &trace->event_records[found->row], wait)
+				      ? TRACE_KNOWN_ORDER
+				      : TRACE_KNOWN_LIKELY;
 	}
-	wait->producer = found ? found->row : TRACE_NONE;
+	wait->producer = found->row;
 }
 
 static enum trace_wait_type wait_type(uint32_t type)
@@ -227,19 +240,39 @@ static enum trace_wait_type wait_type(uint32_t type)
 	return type < RECORD_CUDA_SYNC_TYPE_COUNT ? types[type] : TRACE_WAIT_UNKNOWN;
 }
 
+/* A captured wait is an edge of a graph. */
+static bool is_edge(const struct process_load *load, const struct record_cuda_sync *record)
+{
+	return record->header.tag == RECORD_CUDA_SYNC_STREAM_WAIT &&
+	       cuda_is_captured(load,
+				load_find_call(load, cuda_outer_cid(&load->cuda, record->cid)));
+}
+
+static uint32_t count_waits(const struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		count += !is_edge(load, list->rows[i].record);
+	return count;
+}
+
 static int load_waits(struct process_load *load, const struct events *events,
 		      const struct producers *producers)
 {
 	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
-	struct trace_wait *rows = trace_extend(load->trace, waits, list->count);
+	struct trace_wait *row = trace_extend(load->trace, waits, count_waits(load));
 
-	if (!rows)
+	if (!row)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_cuda_sync *record = list->rows[i].record;
 		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
 
-		rows[i] = (struct trace_wait){
+		if (is_edge(load, record))
+			continue;
+		*row = (struct trace_wait){
 			.process = load->process,
 			.cid = cid,
 			.call = load_find_call(load, cid),
@@ -252,7 +285,7 @@ static int load_waits(struct process_load *load, const struct events *events,
 			.producer = TRACE_NONE,
 			.result = record->result,
 		};
-		resolve(producers, record, &rows[i]);
+		resolve(load->trace, producers, record, row++);
 	}
 	return 0;
 }

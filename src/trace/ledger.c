@@ -4,15 +4,17 @@
  * of entered calls, the queue gates' counts, the devices' own write indices, the software GPU's
  * counters, the graphs' topology. In a truncated recording, and where witnesses themselves found no
  * room, only the lanes are up to date with the rows; the others were written some time before the end
- * and are left out. */
+ * and are left out.
+ *
+ * What a ring let go is a drop like the others, exact by class, but nothing went wrong: where a half of what
+ * belongs together was let go, the other is neither an orphan nor unexplained, up to as many as were let go. */
 #include "trace/ledger.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/expect.h"
-#include "trace/process.h"
+#include "trace/ledger_state.h"
 #include "trace/table.h"
 
 static const char *const drop_texts[] = {
@@ -21,31 +23,7 @@ static const char *const drop_texts[] = {
 #undef X
 };
 
-/* Totals that several lines use. */
-struct totals {
-	uint64_t dispatches, dispatches_joined, dispatches_untimed, dispatches_lost_call;
-	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
-	uint64_t without_call; /* dispatches and copies that came with no call at all */
-	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
-	uint32_t gate_count; /* queues with counts */
-};
-
-struct ledger {
-	struct process_load *load;
-	struct totals totals;
-	uint32_t *barriers_of_call; /* by call, from first.calls */
-	bool truncated;
-	bool witnesses_are_late; /* some were written before the last rows */
-	uint64_t open_calls;	 /* entered, not returned when tracing ended */
-	bool failed;
-};
-
-static uint64_t difference(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-static uint64_t class_drops(const struct ledger *ledger, enum record_class class)
+uint64_t ledger_drops(const struct ledger *ledger, enum record_class class)
 {
 	uint64_t sum = 0;
 
@@ -54,7 +32,29 @@ static uint64_t class_drops(const struct ledger *ledger, enum record_class class
 	return sum + ledger->load->counts.in_flight[class];
 }
 
-static bool find_witness(const struct ledger *ledger, const char *source, const char *key,
+const char *ledger_drop_text(enum record_drop cause)
+{
+	return drop_texts[cause];
+}
+
+uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class)
+{
+	return ledger->load->counts.dropped[class][RECORD_DROP_RING];
+}
+
+uint64_t ledger_losses(const struct ledger *ledger, enum record_class class)
+{
+	return ledger_drops(ledger, class) - ledger_let_go(ledger, class);
+}
+
+uint64_t ledger_activities_let_go(const struct ledger *ledger)
+{
+	return ledger_let_go(ledger, RECORD_CLASS_DISPATCH) +
+	       ledger_let_go(ledger, RECORD_CLASS_COPY) +
+	       ledger_let_go(ledger, RECORD_CLASS_BARRIER);
+}
+
+bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
 			 uint64_t *ret_value)
 {
 	const struct raw_list *list = &ledger->load->lists[RECORD_WITNESS];
@@ -75,7 +75,15 @@ static bool find_witness(const struct ledger *ledger, const char *source, const 
 	return true;
 }
 
-static struct trace_source *add_source(struct ledger *ledger, const char *name)
+uint64_t ledger_witness_or_0(const struct ledger *ledger, const char *source, const char *key)
+{
+	uint64_t value = 0;
+
+	ledger_find_witness(ledger, source, key, &value);
+	return value;
+}
+
+struct trace_source *ledger_add_source(struct ledger *ledger, const char *name)
 {
 	struct trace_source *source = trace_add(ledger->load->trace, sources);
 	struct strtab *strings = ledger->load->strings;
@@ -92,7 +100,7 @@ static struct trace_source *add_source(struct ledger *ledger, const char *name)
 }
 
 /* Drops of one source follow each other: they are added right after the source. */
-static void add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
+void ledger_add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
 		     uint64_t count)
 {
 	struct trace_drop *drop;
@@ -109,17 +117,32 @@ static void add_drop(struct ledger *ledger, struct trace_source *source, const c
 	source->drop_count++;
 }
 
-static void add_class_drops(struct ledger *ledger, struct trace_source *source,
-			    enum record_class class)
+/* A cause is said once. */
+static void add_drops(struct ledger *ledger, struct trace_source *source,
+		      const enum record_class *classes, size_t class_count)
 {
 	const struct spool_ledger *counts = &ledger->load->counts;
+	uint64_t in_flight = 0;
 
-	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		add_drop(ledger, source, drop_texts[cause], counts->dropped[class][cause]);
-	add_drop(ledger, source, "cut off while being written", counts->in_flight[class]);
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++) {
+		uint64_t dropped = 0;
+
+		for (size_t i = 0; i < class_count; i++)
+			dropped += counts->dropped[classes[i]][cause];
+		ledger_add_drop(ledger, source, drop_texts[cause], dropped);
+	}
+	for (size_t i = 0; i < class_count; i++)
+		in_flight += counts->in_flight[classes[i]];
+	ledger_add_drop(ledger, source, "cut off while being written", in_flight);
 }
 
-static void set_expected(struct ledger *ledger, struct trace_source *source, const char *witness,
+void ledger_add_class_drops(struct ledger *ledger, struct trace_source *source,
+			    enum record_class class)
+{
+	add_drops(ledger, source, &class, 1);
+}
+
+void ledger_set_expected(struct ledger *ledger, struct trace_source *source, const char *witness,
 			 uint64_t expected)
 {
 	source->has_expected = true;
@@ -134,7 +157,7 @@ static struct trace_source *add_class_line(struct ledger *ledger, const char *na
 					   uint64_t expected)
 {
 	const struct spool_ledger *counts = &ledger->load->counts;
-	struct trace_source *source = add_source(ledger, name);
+	struct trace_source *source = ledger_add_source(ledger, name);
 	uint64_t accounted;
 
 	if (!source)
@@ -143,14 +166,37 @@ static struct trace_source *add_class_line(struct ledger *ledger, const char *na
 		witness = "lanes";
 		expected = counts->attempted[class];
 	}
-	set_expected(ledger, source, witness, expected);
+	ledger_set_expected(ledger, source, witness, expected);
 	source->received = counts->found[class];
-	add_class_drops(ledger, source, class);
-	accounted = source->received + class_drops(ledger, class);
+	ledger_add_class_drops(ledger, source, class);
+	accounted = source->received + ledger_drops(ledger, class);
 	source->unexplained = difference(expected, accounted);
 	if (source->unexplained < counts->missing[class])
 		source->unexplained = counts->missing[class];
 	return source;
+}
+
+void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string text)
+{
+	struct strtab *strings = ledger->load->strings;
+
+	source->text = source->text
+			       ? strtab_format(strings, "%s; %s", strings->strings[source->text],
+					       strings->strings[text])
+			       : text;
+}
+
+/* How many of COUNT halves are left when those whose other half was let go are said. */
+static uint64_t excuse_edge(struct ledger *ledger, struct trace_source *source, uint64_t count,
+			    uint64_t let_go, const char *what)
+{
+	uint64_t excused = count < let_go ? count : let_go;
+
+	if (excused)
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings, "%llu %s let go by the ring",
+					 (unsigned long long)excused, what));
+	return count - excused;
 }
 
 static void count_rows(struct ledger *ledger)
@@ -228,44 +274,52 @@ static int count_barriers(struct ledger *ledger)
 	return 0;
 }
 
-static bool has_activity_drops(const struct ledger *ledger)
+bool ledger_has_activity_losses(const struct ledger *ledger)
 {
 	uint64_t dropped = 0;
 
-	if (find_witness(ledger, "cuda", "dropped", &dropped) && dropped)
+	if (ledger_find_witness(ledger, "cuda", "dropped", &dropped) && dropped)
 		return true;
-	return class_drops(ledger, RECORD_CLASS_DISPATCH) ||
-	       class_drops(ledger, RECORD_CLASS_COPY) ||
-	       class_drops(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
+	return ledger_losses(ledger, RECORD_CLASS_DISPATCH) ||
+	       ledger_losses(ledger, RECORD_CLASS_COPY) ||
+	       ledger_losses(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
 }
 
 /* A call's own count of what it submitted against the rows that came with its cid. */
 static void judge_calls(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
+	uint64_t let_go = ledger_activities_let_go(ledger), missing = 0;
 
 	for (uint32_t i = load->first.calls; i < load->trace->calls_count; i++) {
 		const struct trace_call *call = &load->trace->calls[i];
 		uint64_t found = (uint64_t)call->activity_count +
 				 ledger->barriers_of_call[i - load->first.calls];
 
-		if (found < call->activities_expected)
+		if (found < call->activities_expected) {
 			source->orphan_calls++;
-		else
+			missing += call->activities_expected - found;
+		} else {
 			source->joined++;
+		}
 	}
-	if (source->orphan_calls && !has_activity_drops(ledger))
+	/* As many activities as they lack were let go. */
+	if (missing <= let_go)
+		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, let_go,
+						   "calls of which activities were");
+	if (source->orphan_calls && !ledger_has_activity_losses(ledger))
 		source->unexplained += source->orphan_calls;
 }
 
 /* Of the calls that were open when the count was taken some may have returned since, with a row. */
 static void explain_open_calls(struct ledger *ledger, struct trace_source *source)
 {
-	uint64_t accounted = source->received + class_drops(ledger, RECORD_CLASS_API);
+	uint64_t accounted = source->received + ledger_drops(ledger, RECORD_CLASS_API);
 
 	if (source->expected <= accounted || source->expected - accounted > ledger->open_calls)
 		return;
-	add_drop(ledger, source, "not returned when tracing ended", source->expected - accounted);
+	ledger_add_drop(ledger, source, "not returned when tracing ended",
+			source->expected - accounted);
 	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
 }
 
@@ -274,9 +328,9 @@ static bool count_calls(struct ledger *ledger, const char *interface, uint64_t *
 {
 	uint64_t open = 0;
 
-	if (!find_witness(ledger, interface, "calls", ret_calls))
+	if (!ledger_find_witness(ledger, interface, "calls", ret_calls))
 		return false;
-	if (ledger->witnesses_are_late || !find_witness(ledger, interface, "open", &open))
+	if (ledger->witnesses_are_late || !ledger_find_witness(ledger, interface, "open", &open))
 		open = 0;
 	ledger->open_calls += open > *ret_calls ? *ret_calls : open;
 	return true;
@@ -293,25 +347,45 @@ static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain do
 	return count;
 }
 
+/* Takes back COUNT of what OTHER's line says the ring let go: it is said elsewhere. */
+static void take_let_go(struct ledger *ledger, const struct trace_source *other, uint64_t count)
+{
+	struct trace *trace = ledger->load->trace;
+	trace_string cause = strtab_intern_z(ledger->load->strings, drop_texts[RECORD_DROP_RING]);
+
+	for (uint32_t i = 0; i < other->drop_count; i++) {
+		struct trace_drop *drop = &trace->drops[other->drop_first + i];
+
+		if (drop->cause == cause)
+			drop->count -= count;
+	}
+}
+
 /* The calls of HIP or CUDA and RCCL's are one class of records: what was dropped of it stands in the
- * former's line. */
+ * former's line, but for what the ring let go of RCCL's. */
 static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t expected)
 {
 	uint64_t received = count_rows_of(ledger, RECORD_DOMAIN_RCCL);
 	uint64_t judged = ledger->witnesses_are_late ? received : expected;
+	uint64_t let_go = judged > received ? judged - received : 0;
 	struct trace_source *source;
 
+	if (let_go > ledger_let_go(ledger, RECORD_CLASS_API))
+		let_go = 0;
+	take_let_go(ledger, other, let_go);
 	other->expected -= judged < other->expected ? judged : other->expected;
 	other->received -= received < other->received ? received : other->received;
 	other->joined -= received < other->joined ? received : other->joined;
-	source = add_source(ledger, "rccl");
+	source = ledger_add_source(ledger, "rccl");
 	if (!source)
 		return;
-	set_expected(ledger, source, ledger->witnesses_are_late ? "rows" : "wrappers", judged);
+	ledger_set_expected(ledger, source, ledger->witnesses_are_late ? "rows" : "wrappers",
+			    judged);
 	source->received = received;
 	source->joined = received;
-	if (!ledger->open_calls && !class_drops(ledger, RECORD_CLASS_API))
-		source->unexplained = difference(judged, received);
+	ledger_add_drop(ledger, source, drop_texts[RECORD_DROP_RING], let_go);
+	if (!ledger->open_calls && !ledger_losses(ledger, RECORD_CLASS_API))
+		source->unexplained = difference(judged, received + let_go);
 }
 
 /* INTERFACE: "hip" or "cuda". */
@@ -337,9 +411,14 @@ static void add_calls(struct ledger *ledger, const char *name, const char *inter
 /* An activity may name a call that has no row: it was dropped, or had not returned. */
 static void judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
 {
-	if (lost && !ledger->witnesses_are_late && !ledger->open_calls &&
-	    !class_drops(ledger, RECORD_CLASS_API))
-		source->unexplained += lost;
+	uint64_t let_go =
+		ledger_let_go(ledger, RECORD_CLASS_API) + ledger_let_go(ledger, RECORD_CLASS_GRAPH);
+	uint64_t left = excuse_edge(ledger, source, lost, let_go, "activities whose call was");
+
+	source->orphan_activities -= lost - left;
+	if (!ledger->witnesses_are_late && !ledger->open_calls &&
+	    !ledger_losses(ledger, RECORD_CLASS_API))
+		source->unexplained += left;
 }
 
 static void add_dispatches(struct ledger *ledger)
@@ -363,7 +442,7 @@ static void add_copies(struct ledger *ledger)
 	const struct totals *totals = &ledger->totals;
 	struct trace_source *source;
 	uint64_t started = 0;
-	bool is_counted = find_witness(ledger, "hsa", "copies_started", &started);
+	bool is_counted = ledger_find_witness(ledger, "hsa", "copies_started", &started);
 
 	source = add_class_line(ledger, "hsa.copy", RECORD_CLASS_COPY,
 				is_counted ? "copy wrappers" : NULL, started);
@@ -383,10 +462,10 @@ static void add_packets(struct ledger *ledger)
 
 	if (!totals->gate_count || ledger->witnesses_are_late)
 		return;
-	source = add_source(ledger, "hsa.packet");
+	source = ledger_add_source(ledger, "hsa.packet");
 	if (!source)
 		return;
-	set_expected(ledger, source, "device write indices", totals->write_indices);
+	ledger_set_expected(ledger, source, "device write indices", totals->write_indices);
 	source->received = totals->gate_dispatches + totals->gate_barriers + totals->gate_others;
 	source->joined = source->received;
 	source->unexplained = difference(source->expected, source->received);
@@ -400,8 +479,8 @@ static uint64_t unexplained_dones(const struct ledger *ledger, const struct trac
 {
 	uint64_t accounted = source->joined + dropped;
 	uint64_t of_nobody = source->orphan_activities;
-	uint64_t submissions_lost =
-		class_drops(ledger, RECORD_CLASS_DISPATCH) + class_drops(ledger, RECORD_CLASS_COPY);
+	uint64_t submissions_lost = ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
+				    ledger_drops(ledger, RECORD_CLASS_COPY);
 
 	if (accounted < source->expected)
 		return source->expected - accounted + of_nobody;
@@ -409,218 +488,77 @@ static uint64_t unexplained_dones(const struct ledger *ledger, const struct trac
 	return of_nobody > submissions_lost ? of_nobody - submissions_lost : 0;
 }
 
+/* Of completions and submissions one half may have been let go. */
+static void judge_ringed_dones(struct ledger *ledger, struct trace_source *source)
+{
+	const struct process_load *load = ledger->load;
+	uint64_t submissions_let_go = ledger_let_go(ledger, RECORD_CLASS_DISPATCH) +
+				      ledger_let_go(ledger, RECORD_CLASS_COPY);
+	uint64_t waiting = load->awaited > source->joined ? load->awaited - source->joined : 0;
+	uint64_t of_nobody;
+
+	ledger_set_expected(ledger, source, "lanes", load->counts.attempted[RECORD_CLASS_DONE]);
+	of_nobody = excuse_edge(ledger, source, source->orphan_activities, submissions_let_go,
+				"completions whose submission was");
+	waiting = excuse_edge(ledger, source, waiting, ledger_let_go(ledger, RECORD_CLASS_DONE),
+			      "submissions whose completion was");
+	source->orphan_activities = of_nobody;
+	source->unexplained = load->counts.missing[RECORD_CLASS_DONE];
+	if (!ledger->truncated && !ledger_losses(ledger, RECORD_CLASS_DONE) &&
+	    !ledger_losses(ledger, RECORD_CLASS_DISPATCH) &&
+	    !ledger_losses(ledger, RECORD_CLASS_COPY))
+		source->unexplained += of_nobody + waiting;
+}
+
 static void add_dones(struct ledger *ledger)
 {
 	struct process_load *load = ledger->load;
-	struct trace_source *source = add_source(ledger, "hsa.done");
-	uint64_t dropped = class_drops(ledger, RECORD_CLASS_DONE);
+	struct trace_source *source = ledger_add_source(ledger, "hsa.done");
+	uint64_t dropped = ledger_drops(ledger, RECORD_CLASS_DONE);
 	uint64_t interrupted = 0;
 
 	if (!source)
 		return;
-	set_expected(ledger, source, "submissions", ledger->load->awaited);
+	ledger_set_expected(ledger, source, "submissions", ledger->load->awaited);
 	source->received =
 		load->type_counts[RECORD_DISPATCH_DONE] + load->type_counts[RECORD_COPY_DONE];
 	source->joined = source->received - load->unmatched_done;
 	source->orphan_activities = load->unmatched_done;
-	add_class_drops(ledger, source, RECORD_CLASS_DONE);
+	ledger_add_class_drops(ledger, source, RECORD_CLASS_DONE);
+	if (ledger_let_go(ledger, RECORD_CLASS_DONE)) {
+		judge_ringed_dones(ledger, source);
+		return;
+	}
 	if (ledger->truncated && source->joined + dropped < source->expected) {
 		uint64_t unfinished = source->expected - source->joined - dropped;
 
-		add_drop(ledger, source, "recording ends before", unfinished);
+		ledger_add_drop(ledger, source, "recording ends before", unfinished);
 		dropped += unfinished;
 	}
-	if (find_witness(ledger, "hsa", "completions_unrecorded", &interrupted) &&
+	if (ledger_find_witness(ledger, "hsa", "completions_unrecorded", &interrupted) &&
 	    source->joined + dropped < source->expected) {
 		uint64_t missing = source->expected - source->joined - dropped;
 		uint64_t count = missing < interrupted ? missing : interrupted;
 
-		add_drop(ledger, source, "the program ended while they were collected", count);
+		ledger_add_drop(ledger, source, "the program ended while they were collected",
+				count);
 		dropped += count;
 	}
 	source->unexplained = unexplained_dones(ledger, source, dropped);
 }
 
-/* What the rows and the software GPU need not have alike. Each packet explains one packet. */
-struct device_slack {
-	uint64_t untraced; /* sent since tracing ended */
-	uint64_t waiting;  /* recorded, not taken by the device */
-};
-
-static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
+/* The last word of a source counts. */
+static bool is_said_later(const struct raw_list *list, uint32_t at)
 {
-	uint64_t taken = wanted < *slack ? wanted : *slack;
+	const struct record_source *record = list->rows[at].record;
 
-	*slack -= taken;
-	return taken;
-}
+	while (++at < list->count) {
+		const struct record_source *later = list->rows[at].record;
 
-/* One figure of the software GPU against the rows of one class. */
-static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
-			     uint64_t counted, struct device_slack *slack)
-{
-	struct trace_source *source = add_source(ledger, name);
-	uint64_t accounted = ledger->load->counts.found[class] + class_drops(ledger, class);
-	uint64_t untraced;
-
-	if (!source)
-		return;
-	set_expected(ledger, source, "software GPU", counted);
-	source->received = ledger->load->counts.found[class];
-	source->joined = source->received;
-	add_class_drops(ledger, source, class);
-	if (accounted > counted) {
-		source->unexplained = accounted - counted;
-		source->unexplained -= take_slack(&slack->waiting, source->unexplained);
-		return;
+		if (!memcmp(later->name, record->name, sizeof(record->name)))
+			return true;
 	}
-	untraced = take_slack(&slack->untraced, counted - accounted);
-	add_drop(ledger, source, "sent after tracing ended", untraced);
-	source->unexplained = counted - accounted - untraced;
-}
-
-static uint64_t witness_or_0(const struct ledger *ledger, const char *source, const char *key)
-{
-	uint64_t value = 0;
-
-	find_witness(ledger, source, key, &value);
-	return value;
-}
-
-static struct device_slack packet_slack(const struct ledger *ledger)
-{
-	struct device_slack slack = {
-		.untraced = witness_or_0(ledger, "hsa", "packets_untraced"),
-		.waiting = witness_or_0(ledger, "hsa", "packets_waiting"),
-	};
-	/* Kinds of packets that have no rows, and so no line. */
-	uint64_t others = witness_or_0(ledger, "softgpu", "packets_vendor") +
-			  witness_or_0(ledger, "softgpu", "packets_agent_dispatch") +
-			  witness_or_0(ledger, "softgpu", "packets_invalid_type");
-	uint64_t gate_others = ledger->totals.gate_others;
-
-	if (others > gate_others)
-		take_slack(&slack.untraced, others - gate_others);
-	else
-		take_slack(&slack.waiting, gate_others - others);
-	return slack;
-}
-
-static void add_softgpu(struct ledger *ledger)
-{
-	uint64_t dispatches, barriers_and, barriers_or, copies, copies_rect;
-	struct device_slack packets, copy_slack = {0};
-
-	if (ledger->witnesses_are_late)
-		return;
-	if (!find_witness(ledger, "softgpu", "packets_kernel_dispatch", &dispatches) ||
-	    !find_witness(ledger, "softgpu", "packets_barrier_and", &barriers_and) ||
-	    !find_witness(ledger, "softgpu", "packets_barrier_or", &barriers_or) ||
-	    !find_witness(ledger, "softgpu", "copies", &copies) ||
-	    !find_witness(ledger, "softgpu", "copies_rect", &copies_rect))
-		return;
-	packets = packet_slack(ledger);
-	copy_slack.untraced = witness_or_0(ledger, "hsa", "copies_untraced");
-	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches, &packets);
-	add_softgpu_line(ledger, "softgpu.barrier", RECORD_CLASS_BARRIER,
-			 barriers_and + barriers_or, &packets);
-	add_softgpu_line(ledger, "softgpu.copy", RECORD_CLASS_COPY, copies + copies_rect,
-			 &copy_slack);
-}
-
-static uint64_t least_of(const struct expect_graph *expect)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < expect->item_count; i++)
-		sum += expect->items[i].least;
-	return sum;
-}
-
-/* A node's share counts once, in however many pieces it came: fills and copies may be split. */
-static void count_launch(const struct process_load *load, const struct trace_launch *launch,
-			 struct trace_source *source)
-{
-	const struct trace *trace = load->trace;
-	uint32_t last_node = TRACE_NONE;
-	uint32_t at = launch->call == TRACE_NONE ? 0 : trace->calls[launch->call].activity_first;
-
-	for (uint32_t i = 0; i < launch->activity_count; i++) {
-		const struct trace_activity *row = &trace->activities[at + i];
-
-		source->untimed += row->untimed != RECORD_UNTIMED_NO;
-		if (row->node == TRACE_NONE)
-			source->orphan_activities++;
-		else
-			source->joined += row->node != last_node;
-		last_node = row->node;
-	}
-}
-
-/* What launches that show no row at all should have brought: where HIP submits on a thread of its
- * own, it came without a call. It is put down as such, up to what came so. */
-static void explain_unseen(struct ledger *ledger, struct trace_source *source, uint64_t unseen)
-{
-	if (unseen > ledger->totals.without_call)
-		unseen = ledger->totals.without_call;
-	add_drop(ledger, source, "came without a call: submitted by a thread of HIP's own", unseen);
-	source->unexplained = difference(source->expected, source->received + unseen);
-}
-
-/* CUPTI still had the activities of launches whose calls had returned when the process was killed. */
-static void explain_undelivered(struct ledger *ledger, struct trace_source *source)
-{
-	if (source->received > source->expected)
-		return;
-	add_drop(ledger, source, "not delivered when the recording was cut off",
-		 source->expected - source->received);
-	source->unexplained = 0;
-}
-
-/* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
- * graph is not known in full, are not held against it. */
-static void add_graphs(struct ledger *ledger)
-{
-	const struct process_load *load = ledger->load;
-	const struct trace *trace = load->trace;
-	struct trace_source *source;
-	uint64_t untold = 0, unseen = 0;
-
-	if (trace->launches_count == load->first.launches)
-		return;
-	source = add_source(ledger, "graph");
-	if (!source)
-		return;
-	set_expected(ledger, source, "nodes x launches", 0);
-	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
-		const struct trace_launch *launch = &trace->launches[i];
-		uint32_t graph =
-			launch->exec == TRACE_NONE ? TRACE_NONE : trace->execs[launch->exec].graph;
-		const struct expect_graph *expect =
-			graph == TRACE_NONE ? NULL : &load->expects[graph - load->first.graphs];
-
-		if (launch->call == TRACE_NONE || !expect || expect->unknown) {
-			untold++;
-			continue;
-		}
-		/* A launch that failed brings nothing. */
-		if (trace->calls[launch->call].result != 0 && launch->activity_count == 0)
-			continue;
-		source->expected += least_of(expect);
-		unseen += launch->activity_count ? 0 : least_of(expect);
-		count_launch(load, launch, source);
-	}
-	source->received = source->joined + source->orphan_activities;
-	if (ledger->truncated && cuda_is_there(&load->cuda))
-		explain_undelivered(ledger, source);
-	else if (!has_activity_drops(ledger))
-		explain_unseen(ledger, source, unseen);
-	if (untold)
-		source->text =
-			strtab_format(load->strings,
-				      "%llu launches not judged: cut off, or of a graph that "
-				      "is not known in full",
-				      (unsigned long long)untold);
+	return false;
 }
 
 /* What a source says about itself goes to its line, or to a line of its own. */
@@ -637,17 +575,31 @@ static void add_states(struct ledger *ledger, uint32_t first)
 		uint32_t at = first;
 		struct trace_source *source;
 
+		if (is_said_later(list, i))
+			continue;
 		while (at < load->trace->sources_count && load->trace->sources[at].name != name)
 			at++;
 		source = at < load->trace->sources_count
 				 ? &load->trace->sources[at]
-				 : add_source(ledger, load->strings->strings[name]);
+				 : ledger_add_source(ledger, load->strings->strings[name]);
 		if (!source)
 			return;
 		source->state = strtab_intern_z(
 			load->strings, states[record->header.tag < 4 ? record->header.tag : 0]);
-		source->text = strtab_intern(load->strings, record->text, record->text_bytes);
+		ledger_say(ledger, source,
+			   strtab_intern(load->strings, record->text, record->text_bytes));
 	}
+}
+
+/* One line for what has several in HIP's ledger. */
+static void say_let_go(struct ledger *ledger, struct trace_source *source)
+{
+	ledger_say(ledger, source,
+		   strtab_format(ledger->load->strings,
+				 "the ring let go of %llu kernels, %llu copies, %llu others",
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_DISPATCH),
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_COPY),
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_BARRIER)));
 }
 
 /* What CUPTI gave and what it says it dropped, against the rows. */
@@ -660,30 +612,33 @@ static void add_cuda_activities(struct ledger *ledger)
 						    RECORD_CLASS_BARRIER};
 	const struct process_load *load = ledger->load;
 	const struct totals *totals = &ledger->totals;
-	struct trace_source *source = add_source(ledger, "cuda");
-	uint64_t dropped = witness_or_0(ledger, "cuda", "dropped");
+	struct trace_source *source = ledger_add_source(ledger, "cuda");
+	uint64_t dropped = ledger_witness_or_0(ledger, "cuda", "dropped");
 	uint64_t lost = 0, accounted;
 
 	if (!source)
 		return;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		source->received += load->type_counts[types[i]];
-	add_drop(ledger, source, "CUPTI had no buffer for it", dropped);
+	ledger_add_drop(ledger, source, "CUPTI had no buffer for it", dropped);
+	if (ledger_activities_let_go(ledger))
+		say_let_go(ledger, source);
+	add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		add_class_drops(ledger, source, classes[i]);
-		lost += class_drops(ledger, classes[i]);
+		lost += ledger_drops(ledger, classes[i]);
 		source->unexplained += load->counts.missing[classes[i]];
 	}
 	accounted = source->received + dropped + lost;
 	if (ledger->witnesses_are_late)
-		set_expected(ledger, source, "lanes", accounted + source->unexplained);
+		ledger_set_expected(ledger, source, "lanes", accounted + source->unexplained);
 	else
-		set_expected(ledger, source, "CUPTI",
-			     witness_or_0(ledger, "cuda", "kernels") +
-				     witness_or_0(ledger, "cuda", "copies") +
-				     witness_or_0(ledger, "cuda", "others") + dropped);
+		ledger_set_expected(ledger, source, "CUPTI",
+				    ledger_witness_or_0(ledger, "cuda", "kernels") +
+					    ledger_witness_or_0(ledger, "cuda", "copies") +
+					    ledger_witness_or_0(ledger, "cuda", "others") +
+					    dropped);
 	source->unexplained = difference(source->expected, accounted);
-	source->unexplained += witness_or_0(ledger, "cuda", "torn_buffers");
+	source->unexplained += ledger_witness_or_0(ledger, "cuda", "torn_buffers");
 	source->joined = totals->dispatches_joined + totals->copies_joined;
 	source->orphan_activities = totals->dispatches + totals->copies - source->joined;
 	source->untimed = totals->dispatches_untimed + totals->copies_untimed;
@@ -694,7 +649,7 @@ static void add_cuda_activities(struct ledger *ledger)
 static bool is_cuda_alone(const struct ledger *ledger)
 {
 	return cuda_is_there(&ledger->load->cuda) && !ledger->totals.gate_count &&
-	       !witness_or_0(ledger, "hip", "calls");
+	       !ledger_witness_or_0(ledger, "hip", "calls");
 }
 
 static void add_hsa_and_hip(struct ledger *ledger)
@@ -707,7 +662,7 @@ static void add_hsa_and_hip(struct ledger *ledger)
 	add_packets(ledger);
 	add_copies(ledger);
 	add_dones(ledger);
-	add_softgpu(ledger);
+	ledger_add_softgpu(ledger);
 }
 
 static void add_all(struct ledger *ledger)
@@ -720,7 +675,7 @@ static void add_all(struct ledger *ledger)
 	} else {
 		add_hsa_and_hip(ledger);
 	}
-	add_graphs(ledger);
+	ledger_add_graphs(ledger);
 	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
 	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);
 	add_class_line(ledger, "meta", RECORD_CLASS_META, NULL, 0);
@@ -735,7 +690,7 @@ int ledger_load(struct process_load *load)
 	};
 	int result = count_gates(&ledger);
 
-	ledger.witnesses_are_late = ledger.truncated || class_drops(&ledger, RECORD_CLASS_META);
+	ledger.witnesses_are_late = ledger.truncated || ledger_losses(&ledger, RECORD_CLASS_META);
 	if (result == 0)
 		result = count_barriers(&ledger);
 	if (result == 0) {

@@ -70,6 +70,15 @@ struct trace_queue { /* by (process, queue id) */
 	enum record_queue_mode mode;
 };
 
+/* How a stream goes with its device's legacy default stream. */
+enum trace_stream_kind {
+	TRACE_STREAM_UNKNOWN, /* made before the recording began */
+	TRACE_STREAM_NULL,    /* that one itself: it and the next two wait for each other */
+	TRACE_STREAM_PER_THREAD,
+	TRACE_STREAM_BLOCKING,
+	TRACE_STREAM_NONBLOCKING
+};
+
 /* By (process, ordinal). HIP: ordinals by first use, 0 is the null stream. CUDA: by CUPTI's numbers of
  * context and stream; the handle is the stream's number. */
 struct trace_stream {
@@ -78,6 +87,7 @@ struct trace_stream {
 	uint64_t
 		handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
 	uint32_t agent; /* TRACE_NONE until an activity shows it */
+	enum trace_stream_kind kind;
 };
 
 struct trace_scope { /* by (process, id) */
@@ -172,7 +182,7 @@ enum trace_confidence {
  * the order of the activities; some are what an activity was before more was known of it. */
 struct trace_op {
 	enum trace_activity_kind kind;
-	bool blit;	   /* a copy or memset that a ROCclr kernel carried */
+	bool blit;	     /* a copy or memset that a ROCclr kernel carried */
 	trace_string name;   /* kernel name; "" if the symbol is unknown */
 	trace_string symbol; /* the name as the compiler has it: of C++, mangled */
 	enum trace_copy_direction direction;
@@ -305,7 +315,8 @@ enum trace_known {
 	TRACE_KNOWN_NOT,
 	TRACE_KNOWN_NUMBER, /* the vendor gave both sides the same number */
 	TRACE_KNOWN_ORDER, /* the last record of the event before the wait, in the order of calls */
-	TRACE_KNOWN_FILE   /* another tool's file says so */
+	TRACE_KNOWN_LIKELY, /* the same, but calls that overlapped or were lost leave a doubt */
+	TRACE_KNOWN_FILE    /* another tool's file says so */
 };
 
 /* The host or a stream waited; by (process, cid). */
@@ -315,7 +326,7 @@ struct trace_wait {
 	uint64_t cid;
 	int64_t begin_ns, end_ns; /* of the host's part */
 	enum trace_wait_type type;
-	enum trace_known known; /* how PRODUCER is */
+	enum trace_known known; /* how PRODUCER is; if that is none: how it is that there is none */
 	uint32_t stream;	/* that waits, or is waited for; TRACE_NONE = none or unknown */
 	uint32_t event;		/* index into events, TRACE_NONE = it is for no event */
 	uint32_t producer;	/* index into event_records; TRACE_NONE: none, or recorded before */

@@ -45,6 +45,7 @@ void process_load_release(struct process_load *load)
 	free(load->stream_apis);
 	op_table_release(&load->ops);
 	free(load->launch_cids);
+	free(load->hip_events.rows);
 	cuda_load_release(&load->cuda);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
@@ -272,6 +273,15 @@ trace_string load_function_name(const struct process_load *load, uint64_t handle
 			break;
 	}
 	return best ? demangle_intern(load->strings, best->name, best->header.tag) : 0;
+}
+
+bool load_has_losses(const struct process_load *load, enum record_class class)
+{
+	uint64_t lost = load->damage + load->counts.missing[class];
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+		lost += load->counts.dropped[class][cause];
+	return lost != 0;
 }
 
 int load_message(struct process_load *load, bool damage, const char *format, ...)

@@ -12,6 +12,7 @@
 
 #include "record/record.h"
 #include "trace/cuda.h"
+#include "trace/hip_events.h"
 #include "trace/idset.h"
 #include "trace/model.h"
 #include "trace/ops.h"
@@ -83,12 +84,13 @@ struct process_load {
 	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
 	struct op_table ops;	    /* until naming_load */
 	uint64_t *stream_handles;   /* by call, from first.calls; until join_load */
-	struct stream_api *stream_apis; /* by API, from first.apis; until join_load */
-	uint64_t *launch_cids;		/* by launch, from first.launches */
-	uint64_t awaited;		/* submissions whose completion is to be recorded */
-	struct expect_graph *expects;	/* by graph, from first.graphs */
-	uint64_t duplicates;		/* rows with the key of another row */
-	uint64_t unmatched_done;	/* completions of nothing that was submitted */
+	struct stream_api *stream_apis;	   /* by API, from first.apis; until join_load */
+	uint64_t *launch_cids;		   /* by launch, from first.launches */
+	uint64_t awaited;		   /* submissions whose completion is to be recorded */
+	struct expect_graph *expects;	   /* by graph, from first.graphs */
+	uint64_t duplicates;		   /* rows with the key of another row */
+	uint64_t unmatched_done;	   /* completions of nothing that was submitted */
+	struct hip_event_notes hip_events; /* until hip_events_load */
 	struct cuda_load cuda;
 };
 
@@ -138,6 +140,9 @@ struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id
 
 /* Name of the function behind a HIP handle at that time. 0 = unknown. */
 trace_string load_function_name(const struct process_load *load, uint64_t handle, uint64_t ns);
+
+/* Whether records of that class are known to be missing. */
+bool load_has_losses(const struct process_load *load, enum record_class class);
 
 int load_message(struct process_load *load, bool damage, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -156,6 +156,14 @@ static int load_attributes(struct process_load *load, struct trace_scope *rows, 
 	return result;
 }
 
+/* What outlasts a ring is written more than once. */
+static bool is_said_again(const struct raw *first, const struct raw *again)
+{
+	const struct record_scope *a = first->record, *b = again->record;
+
+	return a->header.tag == b->header.tag && a->ns == b->ns && a->text_bytes == b->text_bytes;
+}
+
 int scopes_load(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_SCOPE];
@@ -171,7 +179,7 @@ int scopes_load(struct process_load *load)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (used && rows[used - 1].id == scope_id(&list->rows[i]))
-			load->duplicates++;
+			load->duplicates += !is_said_again(&list->rows[i - 1], &list->rows[i]);
 		else
 			rows[used++] = scope_row(load, &list->rows[i]);
 	}

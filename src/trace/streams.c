@@ -1,8 +1,10 @@
 /* Streams: which one a call works on, and which life of a handle that is.
  *
  * Handles are re-used, so calls are walked in the order of their correlation ids: a create starts
- * a new life of its handle, a destroy ends it. HIP's special handles: 0 and 1 are the null stream,
- * 2 is the calling thread's own default stream. */
+ * a new life of its handle, a destroy ends it; where another thread's create was under way meanwhile,
+ * what began before its return means the stream before. HIP's special handles: 0 and 1 are the null stream,
+ * 2 is the calling thread's own default stream; for functions whose names end in _spt, which programs
+ * built with -fgpu-default-stream=per-thread call, 0 and no handle at all are that one too. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +13,23 @@
 #include "trace/calls.h"
 #include "trace/table.h"
 
-#define HANDLE_LEGACY	  1
-#define HANDLE_PER_THREAD 2
+#define HANDLE_LEGACY 1
+
+/* hipStreamCreateWithFlags */
+#define FLAG_NONBLOCKING 1
+
+struct stream_object {
+	uint32_t stream; /* TRACE_NONE: created, not used yet */
+	enum trace_stream_kind kind;
+};
 
 struct stream_life {
 	uint64_t handle;
 	uint32_t thread; /* of a per-thread stream, else TRACE_NONE */
-	uint32_t stream; /* TRACE_NONE: created, not used yet */
 	bool taken;
+	int64_t made_ns; /* when the call returned that made NOW */
+	struct stream_object now;
+	struct stream_object before; /* what calls that began sooner mean */
 };
 
 /* Open addressing by handle; a destroyed handle's slot stays and is used again. */
@@ -30,13 +41,26 @@ struct stream_lives {
 
 static const char *const stream_arguments[] = {"stream", "hStream", "streamId", "s"};
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t chars = strlen(text), end_chars = strlen(end);
+
+	return chars >= end_chars && !strcmp(text + chars - end_chars, end);
+}
+
 static struct stream_api classify(const struct trace *trace, const struct trace_api *api)
 {
 	const char *name = trace_text(trace, api->name);
 	struct stream_api result = {
-		.is_needed = !strncmp(name, "hipMemcpy", 9) || !strncmp(name, "hipMemset", 9),
+		.word = STREAM_WORD_NONE,
+		.is_needed = !strncmp(name, "hipMemcpy", 9) || !strncmp(name, "hipMemset", 9) ||
+			     !strncmp(name, "hipStreamCreateWith", 19),
+		.is_per_thread = api->domain == RECORD_DOMAIN_HIP && ends_with(name, "_spt"),
 	};
 
+	/* CUDA's streams go by CUPTI's numbers. */
+	if (api->domain == RECORD_DOMAIN_CUDA)
+		return result;
 	for (size_t i = 0; i < sizeof(stream_arguments) / sizeof(stream_arguments[0]); i++) {
 		uint32_t at = args_find(trace, api, stream_arguments[i]);
 		char kind;
@@ -44,15 +68,18 @@ static struct stream_api classify(const struct trace *trace, const struct trace_
 		if (at == TRACE_NONE)
 			continue;
 		kind = trace->api_args[at].kind;
-		result.word = trace->api_args[at].word;
-		if (kind == 'o' && !strncmp(name, "hipStreamCreate", 15))
+		if (kind == 'o' && strstr(name, "StreamCreate"))
 			result.role = STREAM_CREATE;
 		else if (kind == 'h')
 			result.role =
 				!strcmp(name, "hipStreamDestroy") ? STREAM_DESTROY : STREAM_USE;
-		if (result.role != STREAM_NONE)
+		if (result.role != STREAM_NONE) {
+			result.word = trace->api_args[at].word;
 			break;
+		}
 	}
+	if (result.role == STREAM_NONE && result.is_per_thread)
+		result.role = STREAM_USE;
 	return result;
 }
 
@@ -114,7 +141,9 @@ static struct stream_life *find_life(struct stream_lives *lives, uint64_t handle
 		lives->slots[at] = (struct stream_life){
 			.handle = handle,
 			.thread = thread,
-			.stream = TRACE_NONE,
+			.made_ns = INT64_MIN,
+			.now.stream = TRACE_NONE,
+			.before.stream = TRACE_NONE,
 			.taken = true,
 		};
 		lives->used++;
@@ -122,7 +151,8 @@ static struct stream_life *find_life(struct stream_lives *lives, uint64_t handle
 	return &lives->slots[at];
 }
 
-static int add_stream(struct process_load *load, uint64_t handle, uint32_t *ret_stream)
+static int add_stream(struct process_load *load, uint64_t handle, enum trace_stream_kind kind,
+		      uint32_t *ret_stream)
 {
 	struct trace_stream *stream = trace_add(load->trace, streams);
 
@@ -134,14 +164,28 @@ static int add_stream(struct process_load *load, uint64_t handle, uint32_t *ret_
 		.ordinal = *ret_stream - load->first.streams,
 		.handle = handle,
 		.agent = TRACE_NONE,
+		.kind = kind,
 	};
 	return 0;
+}
+
+/* Of the stream that the call makes. */
+static enum trace_stream_kind made_kind(const struct trace *trace, const struct trace_call *call)
+{
+	uint64_t flags;
+
+	if (args_find(trace, &trace->apis[call->api], "flags") == TRACE_NONE)
+		return TRACE_STREAM_BLOCKING;
+	if (!args_get(trace, call, "flags", &flags))
+		return TRACE_STREAM_UNKNOWN;
+	return flags & FLAG_NONBLOCKING ? TRACE_STREAM_NONBLOCKING : TRACE_STREAM_BLOCKING;
 }
 
 static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t handle,
 		      struct trace_call *call)
 {
 	struct process_load *load = walk->load;
+	struct stream_object *object;
 	struct stream_life *life;
 
 	if (handle == 0 || handle == HANDLE_LEGACY) {
@@ -150,18 +194,24 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 		return 0;
 	}
 	life = find_life(walk->lives, handle,
-			 handle == HANDLE_PER_THREAD ? call->thread : TRACE_NONE);
+			 handle == STREAM_HANDLE_PER_THREAD ? call->thread : TRACE_NONE);
 	if (!life)
 		return -ENOMEM;
 	if (role == STREAM_CREATE) {
-		life->stream = TRACE_NONE;
+		life->before = life->now;
+		life->now = (struct stream_object){TRACE_NONE, made_kind(load->trace, call)};
+		life->made_ns = call->end_ns;
 		return 0;
 	}
-	if (life->stream == TRACE_NONE && add_stream(load, handle, &life->stream) < 0)
+	object = call->begin_ns < life->made_ns ? &life->before : &life->now;
+	if (handle == STREAM_HANDLE_PER_THREAD)
+		object->kind = TRACE_STREAM_PER_THREAD;
+	if (object->stream == TRACE_NONE &&
+	    add_stream(load, handle, object->kind, &object->stream) < 0)
 		return -ENOMEM;
-	call->stream = life->stream;
+	call->stream = object->stream;
 	if (role == STREAM_DESTROY)
-		life->stream = TRACE_NONE;
+		*object = (struct stream_object){TRACE_NONE, TRACE_STREAM_UNKNOWN};
 	return 0;
 }
 
@@ -173,7 +223,9 @@ static int add_cuda_streams(struct process_load *load)
 
 	load->cuda.stream_first = load->trace->streams_count;
 	for (uint32_t i = 0; i < load->cuda.streams.count && result == 0; i++)
-		result = add_stream(load, 0, &stream);
+		result = add_stream(load, 0, TRACE_STREAM_UNKNOWN, &stream);
+	if (result == 0)
+		cuda_tell_streams(load);
 	return result;
 }
 
@@ -183,7 +235,7 @@ int streams_load(struct process_load *load)
 	bool is_cuda_alone = cuda_is_there(&load->cuda) &&
 			     load->type_counts[RECORD_API] == load->cuda.call_records;
 	uint32_t null_stream;
-	int result = is_cuda_alone ? 0 : add_stream(load, 0, &null_stream);
+	int result = is_cuda_alone ? 0 : add_stream(load, 0, TRACE_STREAM_NULL, &null_stream);
 
 	return result == 0 ? add_cuda_streams(load) : result;
 }

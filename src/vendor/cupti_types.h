@@ -31,6 +31,7 @@ enum cupti_kind {
 	CUPTI_KIND_OVERHEAD = 17,
 	CUPTI_KIND_MEMCPY2 = 22, /* between GPUs */
 	CUPTI_KIND_CUDA_EVENT = 36,
+	CUPTI_KIND_STREAM = 37,
 	CUPTI_KIND_SYNCHRONIZATION = 38,
 	CUPTI_KIND_MEMORY2 = 49,
 };
@@ -58,18 +59,44 @@ enum cupti_domain {
 };
 
 enum cupti_driver_call {
+	CUPTI_cuEventRecord = 119,
+	CUPTI_cuStreamWaitEvent = 295,
+	CUPTI_cuStreamWaitEvent_ptsz = 436,
+	CUPTI_cuEventRecord_ptsz = 441,
+	CUPTI_cuStreamBeginCapture = 495,
+	CUPTI_cuStreamBeginCapture_ptsz = 496,
+	CUPTI_cuStreamEndCapture = 497,
+	CUPTI_cuStreamEndCapture_ptsz = 498,
 	CUPTI_cuGraphLaunch = 514,
 	CUPTI_cuGraphLaunch_ptsz = 515,
+	CUPTI_cuStreamBeginCapture_v2 = 539,
+	CUPTI_cuStreamBeginCapture_v2_ptsz = 540,
+	CUPTI_cuEventRecordWithFlags = 587,
+	CUPTI_cuEventRecordWithFlags_ptsz = 588,
 	CUPTI_cuGraphAddNode = 712,
 	CUPTI_cuFuncGetName = 718,
 	CUPTI_cuKernelGetName = 719,
+	CUPTI_cuStreamBeginCaptureToGraph = 720,
+	CUPTI_cuStreamBeginCaptureToGraph_ptsz = 721,
 	CUPTI_cuGraphAddNode_v2 = 723,
 };
 
 enum cupti_runtime_call {
+	CUPTI_cudaEventRecord = 135,
+	CUPTI_cudaStreamWaitEvent = 147,
+	CUPTI_cudaEventRecord_ptsz = 242,
+	CUPTI_cudaStreamWaitEvent_ptsz = 247,
 	CUPTI_cudaGraphLaunch = 311,
 	CUPTI_cudaGraphLaunch_ptsz = 312,
+	CUPTI_cudaStreamBeginCapture = 315,
+	CUPTI_cudaStreamBeginCapture_ptsz = 316,
+	CUPTI_cudaStreamEndCapture = 319,
+	CUPTI_cudaStreamEndCapture_ptsz = 320,
+	CUPTI_cudaEventRecordWithFlags = 370,
+	CUPTI_cudaEventRecordWithFlags_ptsz = 371,
 	CUPTI_cudaGraphAddNode_v12020 = 445,
+	CUPTI_cudaStreamBeginCaptureToGraph = 452,
+	CUPTI_cudaStreamBeginCaptureToGraph_ptsz = 453,
 	CUPTI_cudaGraphAddNode_v12030 = 460,
 };
 
@@ -225,6 +252,16 @@ CUPTI_RECORD cupti_overhead
 	uint32_t objectId[3]; /* process and thread, or device, context and stream */
 	uint64_t start;
 	uint64_t end;
+	uint32_t correlationId;
+};
+
+CUPTI_RECORD cupti_stream
+{
+	uint32_t kind;
+	uint32_t contextId;
+	uint32_t streamId;
+	uint32_t priority;
+	uint32_t flag; /* enum record_cuda_stream_kind */
 	uint32_t correlationId;
 };
 

@@ -10,9 +10,11 @@
 /* hipError_t */
 enum {
 	HIP_OK = 0,
+	HIP_OUT_OF_MEMORY = 2,
 	HIP_NOT_SUPPORTED = 801,
 	HIP_CAPTURE_UNMATCHED = 903,
 	HIP_CAPTURE_WRONG_THREAD = 908,
+	HIP_GRAPH_EXEC_UPDATE_FAILURE = 910,
 };
 
 /* Streams that are no handles: cannot be captured, the runtime need not be asked. */
@@ -92,6 +94,20 @@ enum hip_copy_kind {
 	HIP_COPY_DEVICE_TO_DEVICE,
 	HIP_COPY_DEFAULT,
 };
+
+/* hipHostNodeParams */
+struct hip_host_params {
+	void (*function)(void *user);
+	void *user;
+};
+
+/* hipStreamCaptureMode */
+enum { HIP_CAPTURE_MODE_THREAD_LOCAL = 1 };
+
+/* hipLaunchKernel's `extra` */
+#define HIP_EXTRA_BUFFER_POINTER ((void *)1)
+#define HIP_EXTRA_BUFFER_SIZE	 ((void *)2)
+#define HIP_EXTRA_END		 ((void *)3)
 
 enum hip_capture_status { HIP_CAPTURE_NONE, HIP_CAPTURE_ACTIVE, HIP_CAPTURE_INVALIDATED };
 

@@ -174,6 +174,8 @@ size_t model_record_bytes(uint32_t kind)
 		return 184;
 	case CUPTI_KIND_OVERHEAD:
 		return 56;
+	case CUPTI_KIND_STREAM:
+		return 24;
 	case CUPTI_KIND_MEMCPY2:
 		return 96;
 	case CUPTI_KIND_CUDA_EVENT:

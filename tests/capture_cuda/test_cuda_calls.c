@@ -255,6 +255,52 @@ static void streams_of_contexts_are_not_mixed_up(void **state)
 	trace_close(trace);
 }
 
+/* ---- at the edges of a recording ---- */
+
+static void calls_alone(void)
+{
+	play_start();
+	play_call(1);
+	play_call(2);
+	session_stop();
+}
+
+static void runtime_only_capture_not_empty(void **state)
+{
+	struct trace *trace = play_scene(*state, calls_alone);
+
+	assert_int_equal(trace->calls_count, 2);
+	assert_int_equal(trace->activities_count, 0);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void begun_before(void)
+{
+	struct cupti_kernel kernel = play_kernel(1, "early");
+
+	kernel.start -= 1000000;
+	play_start();
+	PLAY_PUT(kernel);
+	kernel = play_kernel(2, "late");
+	kernel.end += 3600000000000;
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void window_boundary_kernel_kept(void **state)
+{
+	struct trace *trace = play_scene(*state, begun_before);
+	const struct trace_activity *early = play_find_kernel(trace, "early");
+	const struct trace_activity *late = play_find_kernel(trace, "late");
+
+	assert_true(early->start_ns < trace->processes[0].start_ns);
+	assert_true(late->end_ns > trace->processes[0].end_ns);
+	assert_int_equal(early->untimed, RECORD_UNTIMED_NO);
+	assert_int_equal(late->untimed, RECORD_UNTIMED_NO);
+	trace_close(trace);
+}
+
 /* ---- what is lost ---- */
 
 static void cupti_drops(void)
@@ -269,7 +315,7 @@ static void cupti_drops(void)
 	session_stop();
 }
 
-static void what_cupti_drops_is_counted(void **state)
+static void ring_full_counts_drops(void **state)
 {
 	struct trace *trace = play_scene(*state, cupti_drops);
 	const struct trace_source *source = play_source(trace, "cuda");
@@ -389,7 +435,9 @@ int main(void)
 		CASE(a_name_is_not_its_place),
 		CASE(thousands_of_names_are_kept_apart),
 		CASE(streams_of_contexts_are_not_mixed_up),
-		CASE(what_cupti_drops_is_counted),
+		CASE(runtime_only_capture_not_empty),
+		CASE(window_boundary_kernel_kept),
+		CASE(ring_full_counts_drops),
 		CASE(a_torn_buffer_is_told),
 		CASE(kinds_that_nobody_asked_for_are_passed_over),
 		CASE(what_has_no_times_says_so),

@@ -70,7 +70,7 @@ static void assert_three_replays(const struct trace *trace)
 	}
 }
 
-static void every_kernel_of_a_replay_has_its_node(void **state)
+static void replay_node_ordinal_stable(void **state)
 {
 	static const char *const names[] = {"gather", "softmax", "gemm"};
 	static const char *const layers[] = {"embed", "attend", "project"};
@@ -94,6 +94,23 @@ static void every_kernel_of_a_replay_has_its_node(void **state)
 	trace_close(trace);
 }
 
+static void graph_launch_one_to_n(void **state)
+{
+	struct trace *trace = play_scene(*state, three_replays);
+
+	assert_int_equal(trace->activities_count, 9);
+	for (uint32_t i = 0; i < 9; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+		const struct trace_call *call = &trace->calls[trace->launches[i / 3].call];
+
+		assert_ptr_equal(&trace->calls[row->call], call);
+		assert_int_equal(row->cid, call->cid);
+		assert_int_equal(row->launch, i / 3);
+		assert_int_equal(call->activity_count, 3);
+	}
+	trace_close(trace);
+}
+
 /* ---- a lost kernel ---- */
 
 static void one_is_missing(void)
@@ -107,7 +124,7 @@ static void one_is_missing(void)
 	session_stop();
 }
 
-static void a_missing_kernel_is_noticed(void **state)
+static void partial_replay_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, one_is_missing);
 
@@ -495,8 +512,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(every_kernel_of_a_replay_has_its_node),
-		CASE(a_missing_kernel_is_noticed),
+		CASE(replay_node_ordinal_stable),
+		CASE(graph_launch_one_to_n),
+		CASE(partial_replay_reported),
 		CASE(what_was_not_delivered_is_put_down),
 		CASE(a_graph_shows_in_its_activities),
 		CASE(a_clone_has_the_edges_and_scopes_of_its_original),

@@ -75,7 +75,7 @@ static void what_is_needed_turns_the_source_off(void **state)
 
 static void what_is_not_needed_is_named(void **state)
 {
-	/* From the sixth kind on: events, synchronisation, memory operations, overhead. */
+	/* From the sixth kind on: events, synchronisation, streams, memory operations, overhead. */
 	struct trace *trace = play_failure(state, MODEL_ENABLE, 5, CUPTI_NOT_SUPPORTED);
 	const struct trace_source *source = play_source(trace, "cuda");
 

@@ -1,26 +1,34 @@
 /* Who waited for whom on CUDA: events and waits, by CUPTI's numbers and, where an older CUPTI gives
- * none, by the order of calls. */
+ * none, by the order of calls. Those of the names that others use for such tests have them too. */
 #include "cuda_scene.h"
+
+#include <pthread.h>
 
 #include "capture/session.h"
 #include "trace/load.h"
 
-enum { EVENT = 3, OTHER_STREAM = 21 };
+enum { EVENT = 3, OTHER_EVENT = 4, OTHER_STREAM = 21 };
 
-static void record_event(uint32_t correlation, uint32_t stream, uint64_t order)
+static void record_event_of(uint32_t event_id, uint32_t correlation, uint32_t stream,
+			    uint64_t order)
 {
 	struct cupti_cuda_event event = {
 		.kind = CUPTI_KIND_CUDA_EVENT,
 		.correlationId = correlation,
 		.contextId = CONTEXT,
 		.streamId = stream,
-		.eventId = EVENT,
+		.eventId = event_id,
 		.deviceId = DEVICE,
 		.deviceTimestamp = model_now(),
 		.cudaEventSyncId = order,
 	};
 
 	PLAY_PUT(event);
+}
+
+static void record_event(uint32_t correlation, uint32_t stream, uint64_t order)
+{
+	record_event_of(EVENT, correlation, stream, order);
 }
 
 static void wait_for(uint32_t correlation, enum record_cuda_sync_type type, uint32_t stream,
@@ -63,7 +71,7 @@ static void ordered(void)
 	session_stop();
 }
 
-static void a_wait_finds_its_record_by_number(void **state)
+static void inter_stream_dependency(void **state)
 {
 	struct trace *trace = play_scene(*state, ordered);
 
@@ -91,13 +99,215 @@ static void record_missing(void)
 	session_stop();
 }
 
-static void a_wait_for_what_is_missing_stays_unresolved(void **state)
+static void unresolved_wait_still_emits_event_id(void **state)
 {
 	struct trace *trace = play_scene(*state, record_missing);
 
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
 	assert_int_equal(trace->events[trace->waits[0].event].handle, EVENT);
 	assert_int_equal(trace->waits[0].order, 6);
+	trace_close(trace);
+}
+
+static void recorded_and_waited_for(void)
+{
+	play_start();
+	record_event(4, STREAM, 5);
+	wait_for(9, RECORD_CUDA_SYNC_EVENT, RECORD_CUDA_NONE, EVENT, 5);
+	session_stop();
+}
+
+static void event_synchronize_resolves_producer(void **state)
+{
+	struct trace *trace = play_scene(*state, recorded_and_waited_for);
+
+	assert_int_equal(trace->waits[0].type, TRACE_WAIT_EVENT);
+	assert_int_equal(trace->waits[0].stream, TRACE_NONE);
+	assert_int_equal(producer_of(trace, 0)->cid, 4);
+	trace_close(trace);
+}
+
+static void two_events(void)
+{
+	play_start();
+	record_event_of(EVENT, 1, STREAM, 1);
+	record_event_of(OTHER_EVENT, 2, OTHER_STREAM, 2);
+	wait_for(3, RECORD_CUDA_SYNC_STREAM_WAIT, 22, OTHER_EVENT, 2);
+	wait_for(4, RECORD_CUDA_SYNC_STREAM_WAIT, 22, EVENT, 1);
+	session_stop();
+}
+
+static void wait_on_two_producers_keeps_both(void **state)
+{
+	struct trace *trace = play_scene(*state, two_events);
+
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(trace->waits[0].stream, trace->waits[1].stream);
+	assert_int_equal(producer_of(trace, 0)->cid, 2);
+	assert_int_equal(producer_of(trace, 1)->cid, 1);
+	trace_close(trace);
+}
+
+static void recorded_in_the_recording_before(void)
+{
+	play_start();
+	record_event(1, STREAM, 0);
+	session_stop();
+	expect(session_start_again());
+	wait_for(2, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	session_stop();
+}
+
+static void event_map_cleared_on_reset(void **state)
+{
+	struct trace *trace = play_scene(*state, recorded_in_the_recording_before);
+
+	assert_int_equal(trace->processes_count, 2);
+	assert_int_equal(trace->event_records_count, 1);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].process, 1);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->events[trace->waits[0].event].process, 1);
+	trace_close(trace);
+}
+
+/* ---- captures ---- */
+
+static void call_with(uint32_t cbid, uint32_t correlation, const char *name, uint64_t first,
+		      uint64_t second)
+{
+	const uint64_t parameters[] = {first, second, 0};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, cbid, correlation, name, parameters);
+	model_leave(&call, 0);
+}
+
+/* What CUPTI brings of it on an H200 with CUDA 13.0: no records of the events, but each wait, with the number
+ * that its event had before. */
+static void captured(void)
+{
+	enum { A = 0x5100, B = 0x5200, E = 0xe100, F = 0xe200 };
+
+	play_start();
+	call_with(CUPTI_cudaEventRecord, 1, "cudaEventRecord", F, B);
+	record_event_of(OTHER_EVENT, 1, OTHER_STREAM, 4);
+	call_with(CUPTI_cudaStreamBeginCapture, 2, "cudaStreamBeginCapture", A, 0);
+	call_with(CUPTI_cudaEventRecord, 3, "cudaEventRecord", E, A);
+	call_with(CUPTI_cudaStreamWaitEvent, 4, "cudaStreamWaitEvent", B, E);
+	wait_for(4, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	call_with(CUPTI_cudaEventRecord, 5, "cudaEventRecord", F, B);
+	call_with(CUPTI_cudaStreamWaitEvent, 6, "cudaStreamWaitEvent", A, F);
+	wait_for(6, RECORD_CUDA_SYNC_STREAM_WAIT, STREAM, OTHER_EVENT, 4);
+	call_with(CUPTI_cudaStreamEndCapture, 7, "cudaStreamEndCapture", A, 0);
+	call_with(CUPTI_cudaEventRecord, 8, "cudaEventRecord", E, A);
+	record_event(8, STREAM, 5);
+	call_with(CUPTI_cudaStreamWaitEvent, 9, "cudaStreamWaitEvent", B, E);
+	wait_for(9, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 5);
+	session_stop();
+}
+
+static void capture_wait_becomes_graph_edge(void **state)
+{
+	struct trace *trace = play_scene(*state, captured);
+	const struct trace_call *call;
+
+	assert_int_equal(trace->event_records_count, 2);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].cid, 9);
+	assert_int_equal(producer_of(trace, 0)->cid, 8);
+	/* The arguments that tell are kept, and make no streams beside CUPTI's. */
+	call = &trace->calls[trace->waits[0].call];
+	assert_int_equal(trace->words[call->arg_first], 0x5200);
+	assert_int_equal(trace->words[call->arg_first + 1], 0xe100);
+	assert_int_equal(trace->streams_count, 2);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* On the thread's own default stream, which is 0 for functions of this kind; and one that began before. */
+static void captured_on_own_stream(void)
+{
+	enum { A = 0x5100, E = 0xe100 };
+
+	play_start();
+	call_with(CUPTI_cudaStreamBeginCapture_ptsz, 1, "cudaStreamBeginCapture_ptsz", 0, 0);
+	call_with(CUPTI_cudaEventRecord_ptsz, 2, "cudaEventRecord_ptsz", E, 0);
+	call_with(CUPTI_cudaStreamWaitEvent, 3, "cudaStreamWaitEvent", A, E);
+	wait_for(3, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	call_with(CUPTI_cudaStreamEndCapture_ptsz, 4, "cudaStreamEndCapture_ptsz", 0, 0);
+	call_with(CUPTI_cudaStreamWaitEvent, 5, "cudaStreamWaitEvent", A, E);
+	wait_for(5, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	session_stop();
+	expect(session_start_again());
+	call_with(CUPTI_cudaEventRecord, 6, "cudaEventRecord", E, A);
+	call_with(CUPTI_cudaStreamWaitEvent, 7, "cudaStreamWaitEvent", 0, E);
+	wait_for(7, RECORD_CUDA_SYNC_STREAM_WAIT, STREAM, EVENT, 0);
+	call_with(CUPTI_cudaStreamEndCapture, 8, "cudaStreamEndCapture", A, 0);
+	session_stop();
+}
+
+static void captures_on_other_streams(void **state)
+{
+	struct trace *trace = play_scene(*state, captured_on_own_stream);
+
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].cid, 5);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- streams ---- */
+
+static void told_stream(uint32_t context, uint32_t stream, enum record_cuda_stream_kind kind)
+{
+	struct cupti_stream record = {
+		.kind = CUPTI_KIND_STREAM,
+		.contextId = context,
+		.streamId = stream,
+		.flag = kind,
+	};
+
+	PLAY_PUT(record);
+}
+
+/* As an H200 with CUDA 13.0 tells them: each context has its own, at any number. */
+static void streams_of_two_contexts(void)
+{
+	play_start();
+	record_event(1, STREAM, 1);
+	wait_for(2, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 1);
+	wait_for(3, RECORD_CUDA_SYNC_STREAM, 23, RECORD_CUDA_NONE, 0);
+	wait_for(4, RECORD_CUDA_SYNC_STREAM, 24, RECORD_CUDA_NONE, 0);
+	told_stream(CONTEXT, 6, RECORD_CUDA_STREAM_BLOCKING);
+	told_stream(CONTEXT, STREAM, RECORD_CUDA_STREAM_NULL);
+	told_stream(CONTEXT, OTHER_STREAM, RECORD_CUDA_STREAM_NONBLOCKING);
+	told_stream(CONTEXT, 23, RECORD_CUDA_STREAM_BLOCKING);
+	told_stream(CONTEXT + 1, 24, RECORD_CUDA_STREAM_NULL);
+	session_stop();
+}
+
+static void null_stream_is_not_unknown(void **state)
+{
+	static const struct {
+		uint64_t handle;
+		enum trace_stream_kind kind;
+	} streams[] = {
+		{STREAM, TRACE_STREAM_NULL},
+		{OTHER_STREAM, TRACE_STREAM_NONBLOCKING},
+		{23, TRACE_STREAM_BLOCKING},
+		{24, TRACE_STREAM_UNKNOWN},
+	};
+	struct trace *trace = play_scene(*state, streams_of_two_contexts);
+
+	assert_int_equal(trace->streams_count, 4);
+	for (uint32_t i = 0; i < trace->streams_count; i++) {
+		assert_int_equal(trace->streams[i].handle, streams[i].handle);
+		assert_int_equal(trace->streams[i].kind, streams[i].kind);
+	}
+	assert_int_equal(producer_of(trace, 0)->stream, 0);
+	play_assert_closed(trace);
 	trace_close(trace);
 }
 
@@ -115,7 +325,7 @@ static void of_an_older_cupti(void)
 	session_stop();
 }
 
-static void without_numbers_it_is_the_last_one_before(void **state)
+static void stream_wait_event_future_correlation(void **state)
 {
 	struct trace *trace = play_scene(*state, of_an_older_cupti);
 
@@ -125,6 +335,74 @@ static void without_numbers_it_is_the_last_one_before(void **state)
 	assert_int_equal(producer_of(trace, 1)->cid, 100);
 	assert_int_equal(producer_of(trace, 2)->cid, 200);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+static void *call_of_another_thread(void *correlation)
+{
+	play_call((uint32_t)(uintptr_t)correlation);
+	return NULL;
+}
+
+/* The first two follow each other; the other record is under way when the wait for it is called. */
+static void on_two_threads(void)
+{
+	struct model_open open;
+	pthread_t thread;
+
+	model_set_version(24);
+	play_start();
+	play_call(1);
+	expect(!pthread_create(&thread, NULL, call_of_another_thread, (void *)2));
+	pthread_join(thread, NULL);
+	model_enter(&open, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 3, "cudaEventRecord", NULL);
+	expect(!pthread_create(&thread, NULL, call_of_another_thread, (void *)4));
+	pthread_join(thread, NULL);
+	model_leave(&open, 0);
+	record_event(1, STREAM, 0);
+	wait_for(2, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	record_event(3, STREAM, 0);
+	wait_for(4, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	session_stop();
+}
+
+static void two_threads_record_and_wait(void **state)
+{
+	struct trace *trace = play_scene(*state, on_two_threads);
+
+	assert_int_equal(producer_of(trace, 0)->cid, 1);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	assert_int_equal(producer_of(trace, 1)->cid, 3);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
+	trace_close(trace);
+}
+
+static void failed(void)
+{
+	struct cupti_synchronization sync = {
+		.kind = CUPTI_KIND_SYNCHRONIZATION,
+		.type = RECORD_CUDA_SYNC_STREAM_WAIT,
+		.correlationId = 2,
+		.contextId = CONTEXT,
+		.streamId = OTHER_STREAM,
+		.cudaEventId = EVENT,
+		.cudaEventSyncId = 1,
+		.returnValue = 1,
+	};
+
+	play_start();
+	record_event(1, STREAM, 1);
+	PLAY_PUT(sync);
+	session_stop();
+}
+
+static void a_wait_that_fails_is_for_nothing(void **state)
+{
+	struct trace *trace = play_scene(*state, failed);
+
+	assert_int_equal(trace->waits[0].result, 1);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
 	trace_close(trace);
 }
 
@@ -182,9 +460,17 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_wait_finds_its_record_by_number),
-		CASE(a_wait_for_what_is_missing_stays_unresolved),
-		CASE(without_numbers_it_is_the_last_one_before),
+		CASE(inter_stream_dependency),
+		CASE(unresolved_wait_still_emits_event_id),
+		CASE(event_synchronize_resolves_producer),
+		CASE(wait_on_two_producers_keeps_both),
+		CASE(event_map_cleared_on_reset),
+		CASE(capture_wait_becomes_graph_edge),
+		CASE(captures_on_other_streams),
+		CASE(null_stream_is_not_unknown),
+		CASE(two_threads_record_and_wait),
+		CASE(a_wait_that_fails_is_for_nothing),
+		CASE(stream_wait_event_future_correlation),
 		CASE(memory_and_overhead_have_rows),
 	};
 

@@ -3,6 +3,7 @@
 #include <cupti.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include "record/record.h"
 #include "vendor/cupti_types.h"
 #include "vendor/nvtx_types.h"
 
@@ -96,6 +97,12 @@ MEMORY(deviceId);
 MEMORY(contextId);
 MEMORY(streamId);
 FITS(cupti_memory, CUpti_ActivityMemory3);
+SAME(cupti_stream, CUpti_ActivityStream, contextId);
+SAME(cupti_stream, CUpti_ActivityStream, streamId);
+SAME(cupti_stream, CUpti_ActivityStream, priority);
+SAME(cupti_stream, CUpti_ActivityStream, flag);
+SAME(cupti_stream, CUpti_ActivityStream, correlationId);
+FITS(cupti_stream, CUpti_ActivityStream);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, overheadKind);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, objectKind);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, objectId);
@@ -161,6 +168,10 @@ VALUE(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
 VALUE(CUPTI_KIND_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
 VALUE(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 VALUE(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+VALUE(CUPTI_KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM);
+VALUE(RECORD_CUDA_STREAM_BLOCKING, CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT);
+VALUE(RECORD_CUDA_STREAM_NONBLOCKING, CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING);
+VALUE(RECORD_CUDA_STREAM_NULL, CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL);
 VALUE(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 VALUE(CUPTI_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 VALUE(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
@@ -182,6 +193,37 @@ VALUE(CUPTI_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
 VALUE(CUPTI_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
 VALUE(CUPTI_cuGraphAddNode, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode);
 VALUE(CUPTI_cuGraphAddNode_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2);
+VALUE(CUPTI_cuEventRecord, CUPTI_DRIVER_TRACE_CBID_cuEventRecord);
+VALUE(CUPTI_cuStreamWaitEvent, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent);
+VALUE(CUPTI_cuStreamWaitEvent_ptsz, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz);
+VALUE(CUPTI_cuEventRecord_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventRecord_ptsz);
+VALUE(CUPTI_cuStreamBeginCapture, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture);
+VALUE(CUPTI_cuStreamBeginCapture_ptsz, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz);
+VALUE(CUPTI_cuStreamEndCapture, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture);
+VALUE(CUPTI_cuStreamEndCapture_ptsz, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz);
+VALUE(CUPTI_cuStreamBeginCapture_v2, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+VALUE(CUPTI_cuStreamBeginCapture_v2_ptsz, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz);
+VALUE(CUPTI_cuEventRecordWithFlags, CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags);
+VALUE(CUPTI_cuEventRecordWithFlags_ptsz, CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz);
+VALUE(CUPTI_cuStreamBeginCaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph);
+VALUE(CUPTI_cuStreamBeginCaptureToGraph_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz);
+VALUE(CUPTI_cudaEventRecord, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020);
+VALUE(CUPTI_cudaStreamWaitEvent, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020);
+VALUE(CUPTI_cudaEventRecord_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_ptsz_v7000);
+VALUE(CUPTI_cudaStreamWaitEvent_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_ptsz_v7000);
+VALUE(CUPTI_cudaStreamBeginCapture, CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000);
+VALUE(CUPTI_cudaStreamBeginCapture_ptsz,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_ptsz_v10000);
+VALUE(CUPTI_cudaStreamEndCapture, CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000);
+VALUE(CUPTI_cudaStreamEndCapture_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_ptsz_v10000);
+VALUE(CUPTI_cudaEventRecordWithFlags, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_v11010);
+VALUE(CUPTI_cudaEventRecordWithFlags_ptsz,
+      CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_ptsz_v11010);
+VALUE(CUPTI_cudaStreamBeginCaptureToGraph,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCaptureToGraph_v12030);
+VALUE(CUPTI_cudaStreamBeginCaptureToGraph_ptsz,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCaptureToGraph_ptsz_v12030);
 VALUE(CUPTI_cuFuncGetName, CUPTI_DRIVER_TRACE_CBID_cuFuncGetName);
 VALUE(CUPTI_cuKernelGetName, CUPTI_DRIVER_TRACE_CBID_cuKernelGetName);
 VALUE(CUPTI_cudaGraphAddNode_v12020, CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddNode_v12020);

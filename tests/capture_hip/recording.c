@@ -11,15 +11,17 @@
 
 #include <cmocka.h>
 
+#include "trace/load.h"
+
 enum { OUTPUT_MOST = 65536, PATH_MOST = 4096 };
 
-static void play(const char *name, const char *argument, const char *environment, const char *spool)
+static void play(const char *const *words, const char *environment, const char *spool)
 {
 	const char *build = getenv("BUILD_DIR");
 	const char *runtime = getenv("SANITIZER_RUNTIME"); /* has to come first; may be empty */
 	char program[PATH_MOST], tool[PATH_MOST], preload[2 * PATH_MOST], softgpu[PATH_MOST];
 
-	snprintf(program, sizeof(program), "%s/%s", build, name);
+	snprintf(program, sizeof(program), "%s/%s", build, words[0]);
 	snprintf(tool, sizeof(tool), "%s/lib/dagtap/libdagtap-inject.so", build);
 	snprintf(preload, sizeof(preload), "%s %s", runtime ? runtime : "", tool);
 	snprintf(softgpu, sizeof(softgpu), "%s/lib/dagtap/softgpu", build);
@@ -29,7 +31,7 @@ static void play(const char *name, const char *argument, const char *environment
 	setenv("DAGTAP_SPOOL", spool, 1);
 	if (environment)
 		putenv(strdup(environment));
-	execl(program, program, argument, (char *)NULL);
+	execv(program, (char *const *)words);
 	_exit(127);
 }
 
@@ -90,14 +92,13 @@ static void take_spools(struct recording *recording, const char *folder)
 		collect(recording);
 }
 
-struct recording *recording_make(const char *program, const char *argument, const char *environment)
+/* Its spools are left in FOLDER, of which the name is made here. */
+static void run(struct recording *recording, const char *const *words, const char *environment,
+		char *folder)
 {
-	struct recording *recording = calloc(1, sizeof(*recording));
-	char folder[] = "/tmp/dagtap-recording-XXXXXX";
 	int ends[2], status;
 	pid_t pid;
 
-	assert_non_null(recording);
 	assert_non_null(getenv("BUILD_DIR"));
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(pipe(ends), 0);
@@ -106,15 +107,43 @@ struct recording *recording_make(const char *program, const char *argument, cons
 	if (!pid) {
 		close(ends[0]);
 		dup2(ends[1], STDOUT_FILENO);
-		play(program, argument, environment, folder);
+		play(words, environment, folder);
 	}
 	close(ends[1]);
 	recording->output = read_output(ends[0]);
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	recording->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+struct recording *recording_make(const char *program, const char *argument, const char *environment)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	char folder[] = "/tmp/dagtap-recording-XXXXXX";
+
+	assert_non_null(recording);
+	run(recording, (const char *const[]){program, argument, NULL}, environment, folder);
 	take_spools(recording, folder);
 	return recording;
+}
+
+struct trace *recording_load(const char *const *words, char **ret_output)
+{
+	char folder[] = "/tmp/dagtap-recording-XXXXXX";
+	struct recording recording = {0};
+	struct dagtap_error error;
+	struct trace *trace;
+
+	run(&recording, words, NULL, folder);
+	if (recording.exit_code)
+		fail_msg("%s: exit code %d", words[0], recording.exit_code);
+	if (trace_open(folder, NULL, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	take_spools(&recording, folder);
+	spool_reader_close(recording.reader);
+	free(recording.records);
+	*ret_output = recording.output;
+	return trace;
 }
 
 void recording_free(struct recording *recording)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "record/reader.h"
+#include "trace/model.h"
 
 struct recording {
 	int exit_code;
@@ -22,6 +23,10 @@ struct recording {
 struct recording *recording_make(const char *program, const char *argument,
 				 const char *environment);
 void recording_free(struct recording *recording);
+
+/* A program with its arguments, up to a NULL, as a trace that the caller closes; what it printed is
+ * the caller's to free. Fails the test if the program does. */
+struct trace *recording_load(const char *const *words, char **ret_output);
 
 /* The n-th value that the program printed under this name; fails when there is none. */
 uint64_t recording_said(const struct recording *recording, const char *name, size_t n);

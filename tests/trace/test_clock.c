@@ -18,7 +18,7 @@ static int64_t convert(const struct clock_fit *fit, uint64_t tick)
 	return clock_fit_convert(fit, tick, &hint);
 }
 
-static void pieces_follow_a_drift_that_changes(void **state)
+static void clock_drift_corrected(void **state)
 {
 	const struct clock_anchor anchors[] = {
 		{200000000, 2 * SECOND + 300000, 20},
@@ -229,7 +229,7 @@ static void absurd_ticks_saturate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_follow_a_drift_that_changes),
+		cmocka_unit_test(clock_drift_corrected),
 		cmocka_unit_test(outside_the_neighbouring_slope_goes_on),
 		cmocka_unit_test(conversion_is_monotone_across_pieces),
 		cmocka_unit_test(conversion_never_reverses_two_ticks),

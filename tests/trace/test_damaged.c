@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/graph_stats.h"
+#include "analyze/graph_overlap.h"
+#include "analyze/idle.h"
+#include "analyze/path_report.h"
 #include "analyze/summary.h"
 #include "scene.h"
 #include "trace/ledger.h"
@@ -32,11 +34,40 @@ static void make_scene(struct scene *scene)
 	scene_close(scene);
 }
 
+/* The parts of the path add up, whatever the times. */
+static void use_path(const struct trace *trace)
+{
+	const struct path_query query = {.by = PATH_WINDOW_ALL};
+	struct path_windows windows;
+	struct path_report report;
+	struct dependencies deps;
+	struct idle idle;
+	struct path path;
+
+	assert_int_equal(dependencies_make(trace, &deps), 0);
+	assert_int_equal(path_windows_find(trace, &query, &windows), 0);
+	assert_int_equal(idle_init(&idle, &deps), 0);
+	path_report_init(&report, &deps);
+	if (windows.count) {
+		assert_int_equal(path_find(&deps, &windows.rows[0], &path), 0);
+		assert_int_equal(path_report_add(&report, 0, &path), 0);
+		assert_int_equal(report.total_ns,
+				 tally_span(windows.rows[0].begin_ns, windows.rows[0].end_ns));
+		path_release(&path);
+		assert_int_equal(idle_add(&idle, &windows, 0), 0);
+	}
+	path_report_release(&report);
+	idle_release(&idle);
+	path_windows_release(&windows);
+	dependencies_release(&deps);
+}
+
 /* Everything that is asked of a trace is asked of this one. */
 static void use(const struct trace *trace)
 {
 	struct summary_totals totals = summary_count(trace);
 	struct graph_analysis analysis;
+	struct graph_overlap *overlaps;
 	struct summary_table table;
 
 	assert_true(totals.kernels <= trace->activities_count);
@@ -45,6 +76,9 @@ static void use(const struct trace *trace)
 		summary_release(&table);
 	}
 	assert_int_equal(graph_analysis_make(trace, &analysis), 0);
+	assert_int_equal(graph_overlap_make(trace, &analysis, &overlaps), 0);
+	free(overlaps);
+	use_path(trace);
 	graph_analysis_release(&analysis);
 }
 

@@ -209,7 +209,8 @@ static void bytes_of_a_fill_in_pieces_are_not_guessed(void **state)
 	trace_close(trace);
 }
 
-static void copies_have_direction_and_times_of_their_own(void **state)
+/* Two copies of one call: each has its own size, not the call's. */
+static void copy_bytes_from_record(void **state)
 {
 	struct record_copy copy = {
 		.copy_id = 1,
@@ -222,10 +223,18 @@ static void copies_have_direction_and_times_of_their_own(void **state)
 	struct trace *trace;
 
 	scene_init(&scene, 1);
-	copy.cid = scene_call(&scene, SCENE_MEMCPY, 1, (uint64_t[]){1, 2, 64, 4, 0}, 5);
+	copy.cid = scene_call(&scene, SCENE_MEMCPY, 2, (uint64_t[]){1, 2, 100, 4, 0}, 5);
 	scene_put(&scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
 	scene_put(&scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
+	copy.copy_id = 2;
+	copy.bytes = 36;
+	copy.ordinal = 1;
+	scene_put(&scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
+	done.copy_id = 2;
+	scene_put(&scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
 	trace = close_and_load(&scene);
+	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 64);
+	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 36);
 	assert_int_equal(trace_op_of(trace, &trace->activities[0])->direction, TRACE_H2D);
 	assert_int_equal(trace->activities[0].queue, TRACE_NONE);
 	assert_int_equal(trace->activities[0].start_ns, 9000);
@@ -374,7 +383,7 @@ int main(void)
 		cmocka_unit_test(blits_are_copies_and_memsets_with_their_calls_bytes),
 		cmocka_unit_test(blits_of_other_shapes_have_their_calls_bytes),
 		cmocka_unit_test(bytes_of_a_fill_in_pieces_are_not_guessed),
-		cmocka_unit_test(copies_have_direction_and_times_of_their_own),
+		cmocka_unit_test(copy_bytes_from_record),
 		cmocka_unit_test(reused_stream_handle_is_another_stream),
 		cmocka_unit_test(per_thread_stream_is_one_a_thread),
 		cmocka_unit_test(activity_has_the_leaf_scope_of_its_call),

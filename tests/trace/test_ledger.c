@@ -244,7 +244,7 @@ static void copies_sent_after_tracing_are_explained(void **state)
 	}
 }
 
-static void drops_are_told_by_cause_and_explained(void **state)
+static void ring_full_counts_drops(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -428,7 +428,7 @@ int main(void)
 		cmocka_unit_test(packets_sent_after_tracing_explain_once),
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
-		cmocka_unit_test(drops_are_told_by_cause_and_explained),
+		cmocka_unit_test(ring_full_counts_drops),
 		cmocka_unit_test(completion_that_is_missing_is_unexplained),
 		cmocka_unit_test(completion_of_nothing_is_unexplained),
 		cmocka_unit_test(completions_of_dropped_submissions_are_explained),

@@ -38,7 +38,7 @@ static struct trace *load_and_release(struct scene *scene)
 	return trace;
 }
 
-static void whole_launch_in_order_is_exact(void **state)
+static void replay_node_ordinal_stable(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -194,7 +194,7 @@ static void exec_update_of_a_child_graph_changes_the_child(void **state)
 	trace_close(trace);
 }
 
-static void missing_row_is_a_loss_and_lowers_confidence(void **state)
+static void partial_replay_reported(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -405,11 +405,11 @@ static void edges_in_a_ring_tell_nothing_and_harm_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_launch_in_order_is_exact),
+		cmocka_unit_test(replay_node_ordinal_stable),
 		cmocka_unit_test(another_grid_is_not_exact),
 		cmocka_unit_test(exec_update_changes_what_is_expected_from_then_on),
 		cmocka_unit_test(exec_update_of_a_child_graph_changes_the_child),
-		cmocka_unit_test(missing_row_is_a_loss_and_lowers_confidence),
+		cmocka_unit_test(partial_replay_reported),
 		cmocka_unit_test(dropped_row_is_explained),
 		cmocka_unit_test(nodes_that_look_alike_stay_unknown_when_one_is_missing),
 		cmocka_unit_test(launch_cut_off_by_a_kill_keeps_its_first_nodes),

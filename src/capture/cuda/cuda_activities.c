@@ -161,6 +161,18 @@ static void record_event(const struct cupti_cuda_event *event)
 	writer_put(session_writer(), RECORD_CUDA_EVENT, event->eventId, &record, sizeof(record));
 }
 
+static void record_stream(const struct cupti_stream *stream)
+{
+	struct record_cuda_stream record = {
+		.cid = cuda_cid(stream->correlationId),
+		.context = stream->contextId,
+		.kind = stream->flag,
+		.priority = stream->priority,
+	};
+
+	writer_put(session_writer(), RECORD_CUDA_STREAM, stream->streamId, &record, sizeof(record));
+}
+
 static void record_memory(const struct cupti_memory *memory)
 {
 	struct record_cuda_memory record = {
@@ -286,6 +298,8 @@ void cuda_activity_record(const struct cupti_activity *activity)
 		return record_overhead(at);
 	case CUPTI_KIND_DEVICE:
 		return record_device(at);
+	case CUPTI_KIND_STREAM:
+		return record_stream(at);
 	default:
 		count(CUDA_DELIVERED_UNKNOWN);
 	}

@@ -1,18 +1,22 @@
 #include "capture/cuda/cuda_calls.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "capture/cuda/cuda_args.h"
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_graphs.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 
-#define OP_COUNT (RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST)
+#define NAME_BYTES 128
+#define OP_COUNT   (RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST)
 
 /* The call that a thread is in. Of another session: its end was not seen. */
 struct call_state {
 	uint64_t cid;
+	uint64_t begin_ns;
 	uint32_t session;
 	uint32_t depth;
 	int node_type; /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
@@ -107,12 +111,14 @@ static void name_op(uint32_t op, const char *name)
 	uint32_t at = op - RECORD_CUDA_OP_FIRST;
 	uint64_t bit = 1ull << at % 64;
 	struct record_api_name record = {.domain = RECORD_DOMAIN_CUDA};
+	char text[NAME_BYTES];
 
 	if (!op || !name || (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
 	    (atomic_fetch_or_explicit(&named[at / 64], bit, memory_order_relaxed) & bit))
 		return;
-	record.text_bytes = writer_text_bytes(strlen(name));
-	writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record), name,
+	snprintf(text, sizeof(text), "%s%s", name, cuda_args_text(op));
+	record.text_bytes = writer_text_bytes(strlen(text));
+	writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record), text,
 			record.text_bytes);
 }
 
@@ -162,21 +168,32 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 		if (is_graph_launch(domain, cbid))
 			cuda_graphs_launch(cid, data->functionParams);
 	}
-	*data->correlationData = session_now_ns();
+	call_state.begin_ns = session_now_ns();
 }
 
 static void write_call(uint32_t op, const struct cupti_callback_data *data)
 {
-	struct record_api record = {
-		.cid = call_state.cid,
-		.scope = scope_current(),
-		.begin_ns = *data->correlationData,
-		.end_ns = session_now_ns(),
-		.result = data->functionReturnValue ? *(int *)data->functionReturnValue : 0,
+	struct cuda_args args = cuda_args_read(op, data->functionParams);
+	struct {
+		struct record_api fixed;
+		uint64_t words[CUDA_ARGS_MOST];
+	} record = {
+		.fixed =
+			{
+				.cid = call_state.cid,
+				.scope = scope_current(),
+				.begin_ns = call_state.begin_ns,
+				.end_ns = session_now_ns(),
+				.result = data->functionReturnValue
+						  ? *(int *)data->functionReturnValue
+						  : 0,
+			},
 	};
 
+	memcpy(record.words, args.words, sizeof(record.words));
 	name_op(op, data->functionName);
-	writer_put(session_writer(), RECORD_API, op, &record, sizeof(record));
+	writer_put(session_writer(), RECORD_API, op, &record,
+		   sizeof(record.fixed) + args.count * sizeof(record.words[0]));
 }
 
 static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
@@ -200,6 +217,11 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		enter(domain, cbid, data);
 	else
 		leave(domain, cbid, data);
+}
+
+uint64_t cuda_calls_begin_ns(void)
+{
+	return cuda_calls_current() ? call_state.begin_ns : session_now_ns();
 }
 
 uint64_t cuda_calls_current(void)

@@ -12,8 +12,9 @@ void cuda_calls_begin(void); /* a recording starts: names are to be written agai
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		     const struct cupti_callback_data *data);
 
-/* The call that this thread is in, 0 = none. */
+/* The call that this thread is in, 0 = none, and when it began: now, without one. */
 uint64_t cuda_calls_current(void);
+uint64_t cuda_calls_begin_ns(void);
 
 /* Type of the node that this thread's call adds to a graph, as far as the call's parameters say it: enum
  * cuda_node_type. */

@@ -1,18 +1,105 @@
 #include "capture/cuda/cuda_graphs.h"
 
+#include <stdatomic.h>
+
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cupti.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 
+/* Launches of an exec are counted here: what a ring keeps begins anywhere. Ids of execs are never used
+ * again; those of the ones that are gone make room. Beyond the table trace/ counts. */
+enum { EXEC_SLOTS = 1 << 14, EXEC_PROBES = 32, EXEC_GONE = 1 };
+
+static struct {
+	_Atomic uint64_t key; /* id << 1, or EXEC_GONE, or 0 */
+	_Atomic uint64_t launches;
+} execs[EXEC_SLOTS];
+
+/* Handles are used again: whenever an exec comes or goes what a thread remembers is out of date. */
+static _Atomic uint32_t exec_changes;
+
+static __thread struct {
+	void *exec;
+	uint32_t changes;
+	uint32_t id;
+} last_exec __attribute__((tls_model("initial-exec")));
+
 /* A CUPTI without a function for it numbers execs as graphs. */
-static uint32_t exec_id(void *exec)
+static uint32_t ask_exec_id(void *exec)
 {
 	uint32_t id = 0;
 
 	if (exec && cupti.get_exec_id && cupti.get_exec_id(exec, &id) == CUPTI_OK)
 		return id;
 	return exec && cupti.get_graph_id(exec, &id) == CUPTI_OK ? id : 0;
+}
+
+static uint32_t exec_id(void *exec)
+{
+	uint32_t changes = atomic_load_explicit(&exec_changes, memory_order_acquire);
+
+	if (exec != last_exec.exec || changes != last_exec.changes) {
+		last_exec.id = ask_exec_id(exec);
+		last_exec.exec = exec;
+		last_exec.changes = changes;
+	}
+	return last_exec.id;
+}
+
+static uint32_t exec_slot(uint32_t id, uint32_t probe)
+{
+	return (id * 2654435761u + probe) % EXEC_SLOTS;
+}
+
+static uint64_t count_launch(uint32_t id)
+{
+	uint64_t key = (uint64_t)id << 1;
+
+	for (uint32_t probe = 0; probe < EXEC_PROBES; probe++) {
+		uint32_t at = exec_slot(id, probe);
+
+		if (atomic_load_explicit(&execs[at].key, memory_order_acquire) == key)
+			return atomic_fetch_add_explicit(&execs[at].launches, 1,
+							 memory_order_relaxed);
+	}
+	for (uint32_t probe = 0; probe < EXEC_PROBES; probe++) {
+		uint32_t at = exec_slot(id, probe);
+		uint64_t seen = atomic_load_explicit(&execs[at].key, memory_order_relaxed);
+
+		if (seen > EXEC_GONE && seen != key)
+			continue;
+		/* The count was set to 0 by whoever freed the slot. Two first launches at once: the one
+		 * that does not get the slot finds the other's. */
+		if (seen == key || atomic_compare_exchange_strong(&execs[at].key, &seen, key) ||
+		    seen == key)
+			return atomic_fetch_add_explicit(&execs[at].launches, 1,
+							 memory_order_relaxed);
+	}
+	return RECORD_REPLAY_UNCOUNTED;
+}
+
+static void forget_launches(uint32_t id)
+{
+	for (uint32_t probe = 0; probe < EXEC_PROBES; probe++) {
+		uint32_t at = exec_slot(id, probe);
+		uint64_t key = (uint64_t)id << 1;
+
+		if (atomic_load_explicit(&execs[at].key, memory_order_relaxed) != key)
+			continue;
+		atomic_store_explicit(&execs[at].launches, 0, memory_order_relaxed);
+		atomic_compare_exchange_strong(&execs[at].key, &key, EXEC_GONE);
+		return;
+	}
+}
+
+void cuda_graphs_begin(void)
+{
+	for (uint32_t i = 0; i < EXEC_SLOTS; i++) {
+		atomic_store_explicit(&execs[i].launches, 0, memory_order_relaxed);
+		atomic_store_explicit(&execs[i].key, 0, memory_order_relaxed);
+	}
+	atomic_fetch_add(&exec_changes, 1);
 }
 
 static uint32_t graph_id(void *graph)
@@ -96,10 +183,12 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	record = (struct record_cuda_graph){
 		.cid = cuda_calls_current(),
 		.scope = scope_current(),
-		.ns = session_now_ns(),
+		/* A clock read is a tenth of what an update costs. */
+		.ns = step == RECORD_CUDA_NODE_UPDATED ? cuda_calls_begin_ns() : session_now_ns(),
 	};
-	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data. */
-	if (step != RECORD_CUDA_EXEC_GONE)
+	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data, and each
+	 * answer takes time, in programs that update a thousand nodes before each launch too. */
+	if (step < RECORD_CUDA_EXEC_GONE)
 		record.graph = graph_id(data->graph);
 	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
 		record.other_graph = graph_id(data->originalGraph);
@@ -111,8 +200,16 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		record.other_node = node_id(data->originalNode);
 	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
 		record.other_node = node_id(data->dependency);
+	if (step == RECORD_CUDA_NODE_UPDATED)
+		record.node = node_id(data->node);
+	if (step == RECORD_CUDA_EXEC_CREATED || step == RECORD_CUDA_EXEC_GONE)
+		atomic_fetch_add_explicit(&exec_changes, 1, memory_order_release);
 	if (step >= RECORD_CUDA_EXEC_CREATED)
 		record.exec = exec_id(data->graphExec);
+	if (step == RECORD_CUDA_EXEC_GONE)
+		forget_launches(record.exec);
+	if (step <= RECORD_CUDA_EDGE_GONE)
+		scope_keep_open();
 	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
 }
 
@@ -120,11 +217,12 @@ void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *pa
 {
 	struct record_graph_launch record = {
 		.exec_id = exec_id(params->graphExec),
-		.replay = RECORD_REPLAY_UNCOUNTED,
 		.cid = cid,
 		.stream = (uintptr_t)params->stream,
 	};
 
-	if (record.exec_id)
-		writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+	if (!record.exec_id)
+		return;
+	record.replay = count_launch(record.exec_id);
+	writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
 }

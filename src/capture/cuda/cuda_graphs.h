@@ -5,6 +5,7 @@
 
 #include "vendor/cupti_types.h"
 
+void cuda_graphs_begin(void); /* a recording starts: launches are counted anew */
 void cuda_graphs_told(enum cupti_resource step, const struct cupti_graph_data *data);
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
 

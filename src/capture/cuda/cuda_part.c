@@ -33,6 +33,7 @@
 	/* Events first: then waits come with the number of the event's record. */                 \
 	X(CUPTI_KIND_CUDA_EVENT, "events", false)                                                  \
 	X(CUPTI_KIND_SYNCHRONIZATION, "synchronisation", false)                                    \
+	X(CUPTI_KIND_STREAM, "kinds of streams", false)                                            \
 	X(CUPTI_KIND_MEMORY2, "memory operations", false)                                          \
 	X(CUPTI_KIND_OVERHEAD, "overhead", false)
 
@@ -223,6 +224,7 @@ static bool turn_on(char *ret_reason)
 	count_from_here();
 	cuda_buffers_open();
 	cuda_calls_begin();
+	cuda_graphs_begin();
 	if (enable_all(ret_reason))
 		return true;
 	disable_all();

@@ -1,0 +1,552 @@
+#include "trace/hip_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/args.h"
+#include "trace/captures.h"
+#include "trace/process.h"
+#include "trace/sort.h"
+#include "trace/table.h"
+
+/* hipError_t of a hipStreamEndCapture after which the capture goes on. */
+enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
+
+/* ---- what a call is ---- */
+
+static const struct role_name {
+	const char *call;
+	enum hip_event_role role;
+	const char *event; /* the argument */
+} role_names[] = {
+	{"hipEventCreate", HIP_EVENT_CREATE, "event"},
+	{"hipEventCreateWithFlags", HIP_EVENT_CREATE, "event"},
+	{"hipEventDestroy", HIP_EVENT_DESTROY, "event"},
+	{"hipIpcOpenEventHandle", HIP_EVENT_OPEN, "event"},
+	{"hipIpcGetEventHandle", HIP_EVENT_EXPORT, "event"},
+	{"hipEventRecord", HIP_EVENT_RECORD, "event"},
+	{"hipEventRecord_spt", HIP_EVENT_RECORD, "event"},
+	{"hipEventRecordWithFlags", HIP_EVENT_RECORD, "event"},
+	{"hipExtLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipExtModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipHccModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipStreamWaitEvent", HIP_EVENT_STREAM_WAIT, "event"},
+	{"hipStreamWaitEvent_spt", HIP_EVENT_STREAM_WAIT, "event"},
+	{"hipEventSynchronize", HIP_EVENT_WAIT, "event"},
+	{"hipStreamSynchronize", HIP_EVENT_WAIT_STREAM, NULL},
+	{"hipStreamSynchronize_spt", HIP_EVENT_WAIT_STREAM, NULL},
+	{"hipDeviceSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
+	{"hipCtxSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
+	{"hipStreamBeginCapture", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCapture_spt", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCaptureToGraph", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamEndCapture", HIP_EVENT_CAPTURE_END, NULL},
+	{"hipStreamEndCapture_spt", HIP_EVENT_CAPTURE_END, NULL},
+	{"hipStreamDestroy", HIP_EVENT_STREAM_GONE, NULL},
+};
+
+static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
+{
+	uint32_t arg = args_find(trace, api, name);
+
+	return arg == TRACE_NONE ? HIP_EVENT_NO_WORD : trace->api_args[arg].word;
+}
+
+struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api)
+{
+	struct hip_event_api result = {.word = HIP_EVENT_NO_WORD, .stop_word = HIP_EVENT_NO_WORD};
+	const char *name = trace_text(trace, api->name);
+
+	if (api->domain != RECORD_DOMAIN_HIP)
+		return result;
+	for (size_t i = 0; i < sizeof(role_names) / sizeof(*role_names); i++) {
+		const struct role_name *row = &role_names[i];
+
+		if (strcmp(name, row->call) != 0)
+			continue;
+		result.role = row->role;
+		if (row->event)
+			result.word = word_of(trace, api, row->event);
+		if (row->role == HIP_EVENT_RECORD_START)
+			result.stop_word = word_of(trace, api, "stopEvent");
+	}
+	return result;
+}
+
+static uint64_t word_at(const struct record_api *record, uint8_t word)
+{
+	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
+}
+
+static int add_note(struct hip_event_notes *notes, enum hip_event_role role, uint32_t rank,
+		    uint64_t event)
+{
+	struct hip_event_note *note =
+		table_add((void **)&notes->rows, &notes->count, sizeof(*note));
+
+	if (!note)
+		return -ENOMEM;
+	*note = (struct hip_event_note){
+		.event = event,
+		.rank = rank,
+		.event_row = TRACE_NONE,
+		.producer = TRACE_NONE,
+		.row = TRACE_NONE,
+		.role = role,
+	};
+	return 0;
+}
+
+/* A call that failed has done nothing; but a capture that does not end well has mostly ended. */
+static bool has_effect(enum hip_event_role role, int32_t result)
+{
+	return result == 0 || (role == HIP_EVENT_CAPTURE_END && result != CAPTURE_UNMATCHED &&
+			       result != CAPTURE_WRONG_THREAD);
+}
+
+int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
+		   const struct record_api *record)
+{
+	uint64_t event = word_at(record, api->word);
+	uint64_t stop = word_at(record, api->stop_word);
+	int result = 0;
+
+	if (!has_effect(api->role, record->result))
+		return 0;
+	if (event || api->role >= HIP_EVENT_WAIT_STREAM)
+		result = add_note(notes, api->role, rank, event);
+	if (result == 0 && stop)
+		result = add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop);
+	return result;
+}
+
+/* ---- the walk, in the order in which the calls took effect ---- */
+
+/* The object that a handle stands for. */
+struct event_life {
+	uint32_t generations; /* objects that had the handle, this one included */
+	uint32_t row;	      /* in the walk's events, TRACE_NONE = not needed yet */
+	uint32_t record;      /* note of the last one, TRACE_NONE = none */
+	uint32_t capture;     /* that the last record went into, 0 = none */
+	bool is_there;
+	bool is_complete; /* made during the recording: no record of it is missing */
+	bool is_foreign;
+	bool is_exported;
+};
+
+struct event_walk {
+	struct process_load *load;
+	struct idset handles;
+	struct event_life *lives; /* by rank of the handle */
+	struct captures captures; /* by stream, from first.streams */
+	bool has_losses;
+	struct trace_event *events;
+	uint32_t event_count, record_count, wait_count;
+};
+
+static const struct trace_call *call_of(const struct process_load *load,
+					const struct hip_event_note *note)
+{
+	return &load->trace->calls[load->first.calls + note->rank];
+}
+
+static struct event_life *life_of(struct event_walk *walk, const struct hip_event_note *note)
+{
+	return &walk->lives[idset_find(&walk->handles, note->event)];
+}
+
+static void begin_life(struct event_life *life, bool is_complete)
+{
+	*life = (struct event_life){
+		.generations = life->generations + 1,
+		.row = TRACE_NONE,
+		.record = TRACE_NONE,
+		.is_there = true,
+		.is_complete = is_complete,
+	};
+}
+
+/* The event behind a handle that is used, which may have been made before the recording. */
+static struct event_life *used_life(struct event_walk *walk, const struct hip_event_note *note)
+{
+	struct event_life *life = life_of(walk, note);
+
+	if (!life->is_there)
+		begin_life(life, false);
+	return life;
+}
+
+static int give_row(struct event_walk *walk, struct event_life *life, struct hip_event_note *note)
+{
+	struct trace_event *row;
+
+	if (life->row == TRACE_NONE) {
+		row = table_add((void **)&walk->events, &walk->event_count, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		*row = (struct trace_event){
+			.process = walk->load->process,
+			.handle = note->event,
+			.generation = life->generations - 1,
+			.is_foreign = life->is_foreign,
+		};
+		life->row = walk->event_count - 1;
+	}
+	note->event_row = life->row;
+	return 0;
+}
+
+/* Of the call, from first.streams; TRACE_NONE if it has none. */
+static uint32_t stream_of(const struct event_walk *walk, const struct hip_event_note *note)
+{
+	uint32_t stream = call_of(walk->load, note)->stream;
+
+	return stream == TRACE_NONE ? TRACE_NONE : stream - walk->load->first.streams;
+}
+
+static int take_record(struct event_walk *walk, uint32_t at)
+{
+	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+	struct event_life *life = used_life(walk, note);
+
+	life->capture = captures_of(&walk->captures, stream_of(walk, note));
+	if (life->capture)
+		return 0;
+	life->record = at;
+	note->row = walk->record_count++;
+	return give_row(walk, life, note);
+}
+
+/* Which record a wait for the event is for that is called now. */
+static void resolve(const struct event_walk *walk, const struct event_life *life,
+		    struct hip_event_note *wait)
+{
+	const struct process_load *load = walk->load;
+	bool is_sure = !walk->has_losses && !life->is_exported;
+
+	if (life->is_foreign)
+		return;
+	if (life->record == TRACE_NONE) {
+		/* One that nobody recorded yet is waited for without waiting. */
+		wait->known = life->is_complete && is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_NOT;
+		return;
+	}
+	wait->producer = life->record;
+	if (call_of(load, &load->hip_events.rows[life->record])->end_ns >
+	    call_of(load, wait)->begin_ns)
+		is_sure = false;
+	wait->known = is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_LIKELY;
+}
+
+static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
+{
+	struct event_life *life = used_life(walk, note);
+
+	if (note->role == HIP_EVENT_STREAM_WAIT &&
+	    captures_is_under_way(&walk->captures, life->capture)) {
+		/* An edge of the graph. */
+		captures_draw_in(&walk->captures, stream_of(walk, note), life->capture);
+		return 0;
+	}
+	resolve(walk, life, note);
+	note->row = walk->wait_count++;
+	return give_row(walk, life, note);
+}
+
+static int take_note(struct event_walk *walk, uint32_t at)
+{
+	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+
+	switch ((enum hip_event_role)note->role) {
+	case HIP_EVENT_CREATE:
+	case HIP_EVENT_OPEN:
+		begin_life(life_of(walk, note), true);
+		life_of(walk, note)->is_foreign = note->role == HIP_EVENT_OPEN;
+		return 0;
+	case HIP_EVENT_EXPORT:
+		used_life(walk, note)->is_exported = true;
+		return 0;
+	case HIP_EVENT_DESTROY:
+		used_life(walk, note)->is_there = false;
+		return 0;
+	case HIP_EVENT_RECORD:
+	case HIP_EVENT_RECORD_START:
+	case HIP_EVENT_RECORD_STOP:
+		return take_record(walk, at);
+	case HIP_EVENT_STREAM_WAIT:
+	case HIP_EVENT_WAIT:
+		return take_event_wait(walk, note);
+	case HIP_EVENT_WAIT_STREAM:
+	case HIP_EVENT_WAIT_DEVICE:
+		note->row = walk->wait_count++;
+		return 0;
+	case HIP_EVENT_CAPTURE_BEGIN:
+		return captures_begin(&walk->captures, stream_of(walk, note));
+	case HIP_EVENT_CAPTURE_END:
+	case HIP_EVENT_STREAM_GONE:
+		captures_end(&walk->captures, stream_of(walk, note));
+		return 0;
+	case HIP_EVENT_NONE:
+		break;
+	}
+	return 0;
+}
+
+static int foresee_captures(struct event_walk *walk, const struct sort_row *order)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < walk->load->hip_events.count && result == 0; i++) {
+		const struct hip_event_note *note = &walk->load->hip_events.rows[order[i].index];
+		bool is_end = note->role == HIP_EVENT_CAPTURE_END &&
+			      call_of(walk->load, note)->result == 0;
+
+		if (is_end || note->role == HIP_EVENT_CAPTURE_BEGIN)
+			result = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
+	}
+	return result;
+}
+
+static int init_walk(struct event_walk *walk, struct process_load *load)
+{
+	*walk = (struct event_walk){
+		.load = load,
+		.has_losses = load_has_losses(load, RECORD_CLASS_API),
+	};
+	for (uint32_t i = 0; i < load->hip_events.count; i++)
+		if (load->hip_events.rows[i].event &&
+		    idset_add(&walk->handles, load->hip_events.rows[i].event) < 0)
+			return -ENOMEM;
+	if (idset_finish(&walk->handles) < 0)
+		return -ENOMEM;
+	walk->lives = calloc((size_t)walk->handles.count + 1, sizeof(*walk->lives));
+	if (!walk->lives)
+		return -ENOMEM;
+	return captures_init(&walk->captures, load->trace->streams_count - load->first.streams);
+}
+
+static void release_walk(struct event_walk *walk)
+{
+	idset_release(&walk->handles);
+	free(walk->lives);
+	captures_release(&walk->captures);
+	free(walk->events);
+}
+
+static uint64_t note_key(const struct hip_event_note *note)
+{
+	return (uint64_t)note->rank << 8 | note->role;
+}
+
+/* One thread's calls are in order as they come. */
+static bool are_sorted(const struct hip_event_notes *notes)
+{
+	for (uint32_t i = 1; i < notes->count; i++)
+		if (note_key(&notes->rows[i - 1]) >= note_key(&notes->rows[i]))
+			return false;
+	return true;
+}
+
+/* By call; of several with one call and role, which only a damaged file has, one stays. */
+static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
+{
+	struct hip_event_note *sorted;
+	uint32_t count = 0;
+
+	if (are_sorted(notes))
+		return 0;
+	for (uint32_t i = 0; i < notes->count; i++)
+		order[i] = (struct sort_row){note_key(&notes->rows[i]), i};
+	sorted = table_alloc(notes->count, sizeof(*sorted));
+	if (!sorted || sort_rows(order, notes->count) < 0) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < notes->count; i++)
+		if (i == 0 || order[i].key != order[i - 1].key)
+			sorted[count++] = notes->rows[order[i].index];
+	free(notes->rows);
+	*notes = (struct hip_event_notes){sorted, count};
+	return 0;
+}
+
+/* An event is there once the call that makes it has returned. */
+static int order_notes(const struct process_load *load, struct sort_row *order)
+{
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		const struct hip_event_note *note = &load->hip_events.rows[i];
+		const struct trace_call *call = call_of(load, note);
+		bool is_made = note->role == HIP_EVENT_CREATE || note->role == HIP_EVENT_OPEN;
+
+		order[i] =
+			(struct sort_row){(uint64_t)(is_made ? call->end_ns : call->begin_ns), i};
+	}
+	return sort_rows(order, load->hip_events.count);
+}
+
+/* The event was recorded again while the wait was being called: it may be for that record. The host
+ * waits for what was recorded when its call began, however long that takes. */
+static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
+{
+	struct process_load *load = walk->load;
+	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record)); /* begins */
+
+	if (!next_record)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < walk->event_count; i++)
+		next_record[i] = INT64_MAX;
+	for (uint32_t i = load->hip_events.count; i-- > 0;) {
+		struct hip_event_note *note = &load->hip_events.rows[order[i].index];
+		const struct trace_call *call = call_of(load, note);
+		int64_t *next;
+
+		if (note->row == TRACE_NONE || note->event_row == TRACE_NONE)
+			continue;
+		next = &next_record[note->event_row];
+		if (note->role <= HIP_EVENT_RECORD_STOP)
+			*next = call->begin_ns;
+		else if (note->role == HIP_EVENT_STREAM_WAIT && *next < call->end_ns &&
+			 note->known == TRACE_KNOWN_ORDER)
+			note->known =
+				note->producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_LIKELY;
+	}
+	free(next_record);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static enum trace_wait_type wait_type(enum hip_event_role role)
+{
+	switch (role) {
+	case HIP_EVENT_STREAM_WAIT:
+		return TRACE_WAIT_STREAM_EVENT;
+	case HIP_EVENT_WAIT:
+		return TRACE_WAIT_EVENT;
+	case HIP_EVENT_WAIT_STREAM:
+		return TRACE_WAIT_STREAM;
+	default:
+		return TRACE_WAIT_DEVICE;
+	}
+}
+
+/* When the stream came to it, where the device tells: at the kernel that the event was given to. */
+static int64_t device_ns(const struct trace *trace, const struct trace_call *call,
+			 enum hip_event_role role)
+{
+	const struct trace_activity *kernel = &trace->activities[call->activity_first];
+
+	if (role == HIP_EVENT_RECORD || call->activity_count != 1 ||
+	    trace_op_of(trace, kernel)->kind != TRACE_KERNEL)
+		return 0;
+	return role == HIP_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
+}
+
+static void fill_record(const struct process_load *load, const struct hip_event_note *note,
+			uint32_t event_first, struct trace_event_record *row)
+{
+	const struct trace_call *call = call_of(load, note);
+
+	*row = (struct trace_event_record){
+		.process = load->process,
+		.call = load->first.calls + note->rank,
+		.cid = call->cid,
+		.stream = call->stream,
+		.event = event_first + note->event_row,
+		.device_ns = device_ns(load->trace, call, note->role),
+	};
+}
+
+static void fill_wait(const struct process_load *load, const struct hip_event_note *note,
+		      uint32_t event_first, struct trace_wait *row)
+{
+	const struct trace_call *call = call_of(load, note);
+
+	*row = (struct trace_wait){
+		.process = load->process,
+		.call = load->first.calls + note->rank,
+		.cid = call->cid,
+		.begin_ns = call->begin_ns,
+		.end_ns = call->end_ns,
+		.type = wait_type(note->role),
+		.known = note->known,
+		.stream = call->stream,
+		.event = TRACE_NONE,
+		.producer = TRACE_NONE,
+	};
+	if (note->event_row != TRACE_NONE)
+		row->event = event_first + note->event_row;
+	if (note->producer != TRACE_NONE)
+		row->producer = load->hip_events.rows[note->producer].row;
+}
+
+/* In the order of the notes, which is that of the calls. */
+static int make_rows(struct event_walk *walk)
+{
+	struct process_load *load = walk->load;
+	uint32_t event_first = load->trace->events_count;
+	uint32_t record_row = load->trace->event_records_count;
+	struct trace_event *events = trace_extend(load->trace, events, walk->event_count);
+	struct trace_event_record *records =
+		trace_extend(load->trace, event_records, walk->record_count);
+	struct trace_wait *waits = trace_extend(load->trace, waits, walk->wait_count);
+
+	if (!events || !records || !waits)
+		return -ENOMEM;
+	if (walk->event_count)
+		memcpy(events, walk->events, walk->event_count * sizeof(*events));
+	/* First all the records: a wait may have a smaller id than its record, if their threads raced. */
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		struct hip_event_note *note = &load->hip_events.rows[i];
+
+		if (note->row == TRACE_NONE || note->role > HIP_EVENT_RECORD_STOP)
+			continue;
+		note->row = record_row++;
+		fill_record(load, note, event_first, records++);
+	}
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		const struct hip_event_note *note = &load->hip_events.rows[i];
+
+		if (note->row != TRACE_NONE && note->role > HIP_EVENT_RECORD_STOP)
+			fill_wait(load, note, event_first, waits++);
+	}
+	return 0;
+}
+
+static int load_rows(struct process_load *load, struct sort_row *order)
+{
+	struct event_walk walk;
+	int result = init_walk(&walk, load);
+
+	if (result == 0)
+		result = order_notes(load, order);
+	if (result == 0)
+		result = foresee_captures(&walk, order);
+	for (uint32_t i = 0; i < load->hip_events.count && result == 0; i++)
+		result = take_note(&walk, order[i].index);
+	if (result == 0)
+		result = doubt_waits(&walk, order);
+	if (result == 0)
+		result = make_rows(&walk);
+	release_walk(&walk);
+	return result;
+}
+
+int hip_events_load(struct process_load *load)
+{
+	struct hip_event_notes *notes = &load->hip_events;
+	struct sort_row *order;
+	int result;
+
+	if (!notes->count)
+		return 0;
+	order = table_alloc(notes->count, sizeof(*order));
+	result = order ? sort_notes(notes, order) : -ENOMEM;
+	if (result == 0)
+		result = load_rows(load, order);
+	free(order);
+	free(notes->rows);
+	*notes = (struct hip_event_notes){0};
+	return result;
+}

@@ -1,0 +1,81 @@
+/* The software GPU's own counters against the rows. */
+#include "trace/ledger_state.h"
+
+/* What the rows and the software GPU need not have alike. Each packet explains one packet. */
+struct device_slack {
+	uint64_t untraced; /* sent since tracing ended */
+	uint64_t waiting;  /* recorded, not taken by the device */
+};
+
+static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
+{
+	uint64_t taken = wanted < *slack ? wanted : *slack;
+
+	*slack -= taken;
+	return taken;
+}
+
+/* One figure of the software GPU against the rows of one class. */
+static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
+			     uint64_t counted, struct device_slack *slack)
+{
+	struct trace_source *source = ledger_add_source(ledger, name);
+	uint64_t accounted = ledger->load->counts.found[class] + ledger_drops(ledger, class);
+	uint64_t untraced;
+
+	if (!source)
+		return;
+	ledger_set_expected(ledger, source, "software GPU", counted);
+	source->received = ledger->load->counts.found[class];
+	source->joined = source->received;
+	ledger_add_class_drops(ledger, source, class);
+	if (accounted > counted) {
+		source->unexplained = accounted - counted;
+		source->unexplained -= take_slack(&slack->waiting, source->unexplained);
+		return;
+	}
+	untraced = take_slack(&slack->untraced, counted - accounted);
+	ledger_add_drop(ledger, source, "sent after tracing ended", untraced);
+	source->unexplained = counted - accounted - untraced;
+}
+
+static struct device_slack packet_slack(const struct ledger *ledger)
+{
+	struct device_slack slack = {
+		.untraced = ledger_witness_or_0(ledger, "hsa", "packets_untraced"),
+		.waiting = ledger_witness_or_0(ledger, "hsa", "packets_waiting"),
+	};
+	/* Kinds of packets that have no rows, and so no line. */
+	uint64_t others = ledger_witness_or_0(ledger, "softgpu", "packets_vendor") +
+			  ledger_witness_or_0(ledger, "softgpu", "packets_agent_dispatch") +
+			  ledger_witness_or_0(ledger, "softgpu", "packets_invalid_type");
+	uint64_t gate_others = ledger->totals.gate_others;
+
+	if (others > gate_others)
+		take_slack(&slack.untraced, others - gate_others);
+	else
+		take_slack(&slack.waiting, gate_others - others);
+	return slack;
+}
+
+void ledger_add_softgpu(struct ledger *ledger)
+{
+	uint64_t dispatches, barriers_and, barriers_or, copies, copies_rect;
+	struct device_slack packets, copy_slack = {0};
+
+	if (ledger->witnesses_are_late)
+		return;
+	if (!ledger_find_witness(ledger, "softgpu", "packets_kernel_dispatch", &dispatches) ||
+	    !ledger_find_witness(ledger, "softgpu", "packets_barrier_and", &barriers_and) ||
+	    !ledger_find_witness(ledger, "softgpu", "packets_barrier_or", &barriers_or) ||
+	    !ledger_find_witness(ledger, "softgpu", "copies", &copies) ||
+	    !ledger_find_witness(ledger, "softgpu", "copies_rect", &copies_rect))
+		return;
+	packets = packet_slack(ledger);
+	copy_slack.untraced = ledger_witness_or_0(ledger, "hsa", "copies_untraced");
+	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches, &packets);
+	add_softgpu_line(ledger, "softgpu.barrier", RECORD_CLASS_BARRIER,
+			 barriers_and + barriers_or, &packets);
+	add_softgpu_line(ledger, "softgpu.copy", RECORD_CLASS_COPY, copies + copies_rect,
+			 &copy_slack);
+}

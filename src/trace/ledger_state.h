@@ -1,0 +1,62 @@
+/* Inside the ledger: its lines come from ledger.c, ledger_graphs.c and ledger_softgpu.c. */
+#ifndef DAGTAP_TRACE_LEDGER_STATE_H
+#define DAGTAP_TRACE_LEDGER_STATE_H
+
+#include "trace/process.h"
+
+/* Totals that several lines use. */
+struct totals {
+	uint64_t dispatches, dispatches_joined, dispatches_untimed, dispatches_lost_call;
+	uint64_t copies, copies_joined, copies_untimed, copies_lost_call;
+	uint64_t without_call; /* dispatches and copies that came with no call at all */
+	uint64_t gate_dispatches, gate_barriers, gate_others, write_indices;
+	uint32_t gate_count; /* queues with counts */
+};
+
+struct ledger {
+	struct process_load *load;
+	struct totals totals;
+	uint32_t *barriers_of_call; /* by call, from first.calls */
+	bool truncated;
+	bool witnesses_are_late; /* some were written before the last rows */
+	uint64_t open_calls;	 /* entered, not returned when tracing ended */
+	bool failed;
+};
+
+static inline uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Records of a class that are not in the recording, whatever the cause; those of them that a ring let go, as it
+ * was asked to; and the others. */
+uint64_t ledger_drops(const struct ledger *ledger, enum record_class class);
+uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class);
+uint64_t ledger_losses(const struct ledger *ledger, enum record_class class);
+uint64_t ledger_activities_let_go(const struct ledger *ledger);
+bool ledger_has_activity_losses(const struct ledger *ledger);
+
+bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
+			 uint64_t *ret_value);
+uint64_t ledger_witness_or_0(const struct ledger *ledger, const char *source, const char *key);
+
+/* A line of its own; NULL, and the ledger has failed, when out of memory. */
+struct trace_source *ledger_add_source(struct ledger *ledger, const char *name);
+void ledger_set_expected(struct ledger *ledger, struct trace_source *source, const char *witness,
+			 uint64_t expected);
+
+/* Drops of one source follow each other: they are added right after the source. */
+void ledger_add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
+		     uint64_t count);
+void ledger_add_class_drops(struct ledger *ledger, struct trace_source *source,
+			    enum record_class class);
+
+const char *ledger_drop_text(enum record_drop cause);
+
+/* Adds to what the line says in words. */
+void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string text);
+
+void ledger_add_graphs(struct ledger *ledger);
+void ledger_add_softgpu(struct ledger *ledger);
+
+#endif

@@ -1,0 +1,71 @@
+/* Calls of HIP about events and streams, with the times and results that a test gives them, and the rows
+ * that come of them: the same from a spool, from what is packed, and in a brief load. */
+#ifndef DAGTAP_TESTS_EVENT_SCENE_H
+#define DAGTAP_TESTS_EVENT_SCENE_H
+
+#include "scene.h"
+
+/* X(op, text of its API_NAME record) */
+#define EVENT_OPS(X)                                                                               \
+	X(CREATE, "hipEventCreate event:o")                                                        \
+	X(CREATE_FLAGS, "hipEventCreateWithFlags event:o flags:u")                                 \
+	X(DESTROY, "hipEventDestroy event:h")                                                      \
+	X(OPEN, "hipIpcOpenEventHandle event:o handle:i")                                          \
+	X(EXPORT, "hipIpcGetEventHandle handle:p event:h")                                         \
+	X(RECORD, "hipEventRecord event:h stream:h")                                               \
+	X(RECORD_SPT, "hipEventRecord_spt event:h stream:h")                                       \
+	X(RECORD_FLAGS, "hipEventRecordWithFlags event:h stream:h flags:u")                        \
+	X(EXT_LAUNCH, "hipExtLaunchKernel function_address:p stream:h startEvent:h stopEvent:h")   \
+	X(EXT_MODULE_LAUNCH,                                                                       \
+	  "hipExtModuleLaunchKernel globalWorkSizeX:u localWorkSizeX:u hStream:h "                 \
+	  "stopEvent:h")                                                                           \
+	X(STREAM_WAIT, "hipStreamWaitEvent stream:h event:h flags:u")                              \
+	X(STREAM_WAIT_SPT, "hipStreamWaitEvent_spt stream:h event:h flags:u")                      \
+	X(EVENT_WAIT, "hipEventSynchronize event:h")                                               \
+	X(EVENT_QUERY, "hipEventQuery event:h")                                                    \
+	X(EVENT_ELAPSED, "hipEventElapsedTime ms:f start:h stop:h")                                \
+	X(STREAM_SYNC, "hipStreamSynchronize stream:h")                                            \
+	X(STREAM_SYNC_SPT, "hipStreamSynchronize_spt stream:h")                                    \
+	X(DEVICE_SYNC, "hipDeviceSynchronize")                                                     \
+	X(CAPTURE_BEGIN, "hipStreamBeginCapture stream:h mode:e")                                  \
+	X(CAPTURE_END, "hipStreamEndCapture stream:h pGraph:o")                                    \
+	X(MADE, "hipStreamCreate stream:o")                                                        \
+	X(MADE_FLAGS, "hipStreamCreateWithFlags stream:o flags:u")                                 \
+	X(MADE_PRIORITY, "hipStreamCreateWithPriority stream:o flags:u priority:i")                \
+	X(GONE, "hipStreamDestroy stream:h")                                                       \
+	X(COPY_SPT, "hipMemcpy_spt dst:p src:p sizeBytes:s kind:e")
+
+enum event_op {
+	EVENT_OP_BEFORE_FIRST = 99,
+#define X(name, text) EVENT_OP_##name,
+	EVENT_OPS(X)
+#undef X
+		EVENT_OP_END
+};
+
+struct event_call {
+	enum event_op op;
+	uint64_t args[4];
+	uint64_t cid;	     /* 0: the next one */
+	uint64_t begin, end; /* ns; 0: after the last call, and 100 ns long */
+	int32_t result;
+	unsigned writer;
+	uint32_t activities;
+};
+
+void event_scene_init(struct scene *scene);
+
+/* Returns the call's cid. */
+uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
+
+#define EVENT_CALL(scene, ...) event_scene_call((scene), &(const struct event_call){__VA_ARGS__})
+#define CALL(scene, name, ...) EVENT_CALL(scene, .op = EVENT_OP_##name, .args = {__VA_ARGS__})
+
+/* Closes the scene and loads it; asserts that events, records, waits and streams are the same from what
+ * is packed and in a brief load. */
+struct trace *event_scene_load(struct scene *scene);
+
+/* What the wait is for: the cid of the record, 0 = none. */
+uint64_t event_scene_producer(const struct trace *trace, uint32_t wait);
+
+#endif

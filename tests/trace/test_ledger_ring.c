@@ -1,0 +1,256 @@
+/* What a ring let go: exact drops, halves that are no orphans, and nothing that hides a loss. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+static struct trace *close_and_load(struct scene *scene)
+{
+	struct trace *trace;
+
+	scene_close(scene);
+	trace = scene_load(scene);
+	scene_release(scene);
+	return trace;
+}
+
+static void let_go(struct scene *scene, enum record_class class, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		scene_drop(scene, class, RECORD_DROP_RING);
+}
+
+static uint64_t call_of(struct scene *scene, uint32_t activities)
+{
+	return scene_call(scene, SCENE_LAUNCH_KERNEL, activities, (uint64_t[]){0x101, 0}, 2);
+}
+
+static uint64_t dropped_by_ring(const struct trace *trace, const struct trace_source *source)
+{
+	assert_int_equal(source->drop_count, 1);
+	assert_string_equal(trace_text(trace, trace->drops[source->drop_first].cause),
+			    "let go by the ring");
+	return trace->drops[source->drop_first].count;
+}
+
+static void all_of_it_is_there_or_let_go(void **state)
+{
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
+	let_go(&scene, RECORD_CLASS_API, 100);
+	let_go(&scene, RECORD_CLASS_DISPATCH, 100);
+	let_go(&scene, RECORD_CLASS_DONE, 100);
+	let_go(&scene, RECORD_CLASS_META, 2);
+	scene_witness(&scene, "hip", "calls", 101);
+	trace = close_and_load(&scene);
+	assert_true(ledger_is_closed(trace));
+	source = scene_source(trace, "hip");
+	assert_string_equal(trace_text(trace, source->witness), "wrappers");
+	assert_int_equal(source->expected, 101);
+	assert_int_equal(source->received, 1);
+	assert_int_equal(dropped_by_ring(trace, source), 100);
+	source = scene_source(trace, "hsa.done");
+	assert_int_equal(source->expected, 101);
+	assert_int_equal(source->received, 1);
+	assert_int_equal(dropped_by_ring(trace, source), 100);
+	trace_close(trace);
+}
+
+/* One call less than the wrappers counted is neither there nor let go. */
+static void what_is_lost_beside_a_ring_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
+	let_go(&scene, RECORD_CLASS_API, 100);
+	scene_witness(&scene, "hip", "calls", 102);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void an_activity_whose_call_was_let_go_is_no_orphan(void **state)
+{
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
+	let_go(&scene, RECORD_CLASS_API, 1);
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "hsa.dispatch");
+	assert_int_equal(source->orphan_activities, 0);
+	assert_string_equal(trace_text(trace, source->text),
+			    "1 activities whose call was let go by the ring");
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void more_of_them_than_calls_let_go_are_unexplained(void **state)
+{
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	for (int i = 0; i < 3; i++)
+		scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
+	let_go(&scene, RECORD_CLASS_API, 1);
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "hsa.dispatch");
+	assert_int_equal(source->orphan_activities, 2);
+	assert_int_equal(source->unexplained, 2);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void a_call_whose_activities_were_let_go_is_no_orphan(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	call_of(&scene, 2);
+	let_go(&scene, RECORD_CLASS_DISPATCH, 2);
+	let_go(&scene, RECORD_CLASS_DONE, 2);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 0);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void a_call_that_lacks_more_than_was_let_go_is_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	call_of(&scene, 2);
+	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 1);
+	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void halves_of_completions_may_be_let_go(void **state)
+{
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
+	scene_done(&scene, 99, 5000, 6000);
+	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
+	let_go(&scene, RECORD_CLASS_DONE, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_RING);
+	source = scene_source(trace, "hsa.done");
+	assert_int_equal(source->expected, 2);
+	assert_int_equal(source->orphan_activities, 0);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void completions_that_nobody_let_go_are_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	for (int i = 0; i < 3; i++)
+		scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
+	let_go(&scene, RECORD_CLASS_DONE, 2);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
+	trace_close(trace);
+}
+
+static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
+{
+	const uint64_t functions[] = {0x101, 0x102};
+	const uint32_t grids[] = {1, 1};
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 1, 1, 2, functions, grids);
+	for (uint64_t replay = 7; replay < 9; replay++) {
+		uint64_t cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){0x201, 0}, 2);
+
+		scene_graph_launch(&scene, 1, replay, cid);
+		if (replay > 7)
+			scene_run(&scene, cid, 0, 1, 1);
+		scene_run(&scene, cid, 1, 2, 1);
+	}
+	let_go(&scene, RECORD_CLASS_DISPATCH, 9);
+	let_go(&scene, RECORD_CLASS_DONE, 9);
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "graph");
+	assert_int_equal(source->expected, 4);
+	assert_int_equal(source->received, 3);
+	assert_int_equal(dropped_by_ring(trace, source), 1);
+	assert_string_equal(trace_text(trace, source->text),
+			    "1 launches at the ring's edge are not whole");
+	assert_int_equal(trace->launches[0].activity_count, 1);
+	assert_int_equal(trace->launches[0].activities_expected, 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void put_scope(struct scene *scene, unsigned writer, uint64_t id)
+{
+	struct record_scope scope = {.id = id, .ns = scene->ns};
+
+	scene_put(scene, writer, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
+}
+
+/* As one does that outlasted the ring. */
+static void a_scope_that_was_written_again_is_one(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	put_scope(&scene, 0, 5);
+	put_scope(&scene, 1, 5);
+	put_scope(&scene, 0, 6);
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->scopes_count, 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_it_is_there_or_let_go),
+		cmocka_unit_test(what_is_lost_beside_a_ring_is_unexplained),
+		cmocka_unit_test(an_activity_whose_call_was_let_go_is_no_orphan),
+		cmocka_unit_test(more_of_them_than_calls_let_go_are_unexplained),
+		cmocka_unit_test(a_call_whose_activities_were_let_go_is_no_orphan),
+		cmocka_unit_test(a_call_that_lacks_more_than_was_let_go_is_unexplained),
+		cmocka_unit_test(halves_of_completions_may_be_let_go),
+		cmocka_unit_test(completions_that_nobody_let_go_are_unexplained),
+		cmocka_unit_test(a_launch_at_the_edge_is_said_not_to_be_whole),
+		cmocka_unit_test(a_scope_that_was_written_again_is_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

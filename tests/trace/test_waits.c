@@ -1,0 +1,578 @@
+/* Which record of an event a wait is for, in HIP's calls. Those of the names that others use for such tests
+ * have them too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "event_scene.h"
+#include "trace/load.h"
+
+enum { EVENT = 0xe100, OTHER_EVENT = 0xe200, STREAM = 0x5100, OTHER_STREAM = 0x5200 };
+
+/* ---- one record, one wait ---- */
+
+static void inter_stream_dependency(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t record;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	record = CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->events_count, 1);
+	assert_int_equal(trace->events[0].handle, EVENT);
+	assert_int_equal(trace->event_records_count, 1);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].type, TRACE_WAIT_STREAM_EVENT);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	assert_int_equal(event_scene_producer(trace, 0), record);
+	assert_int_equal(trace->streams[trace->event_records[0].stream].handle, STREAM);
+	assert_int_equal(trace->streams[trace->waits[0].stream].handle, OTHER_STREAM);
+	assert_int_equal(trace->event_records[0].device_ns, 0);
+	trace_close(trace);
+}
+
+static void event_synchronize_resolves_producer(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t record;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE_FLAGS, EVENT, 2);
+	record = CALL(&scene, RECORD_FLAGS, EVENT, STREAM, 0);
+	CALL(&scene, EVENT_WAIT, EVENT);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].type, TRACE_WAIT_EVENT);
+	assert_int_equal(trace->waits[0].stream, TRACE_NONE);
+	assert_int_equal(event_scene_producer(trace, 0), record);
+	assert_int_equal(trace->waits[0].call, 2);
+	assert_int_equal(trace->waits[0].end_ns - trace->waits[0].begin_ns, 100);
+	trace_close(trace);
+}
+
+static void what_waits_for_no_event(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, EVENT_QUERY, EVENT);
+	CALL(&scene, EVENT_ELAPSED, 0, EVENT, EVENT);
+	CALL(&scene, STREAM_SYNC, STREAM);
+	CALL(&scene, DEVICE_SYNC, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(trace->waits[0].type, TRACE_WAIT_STREAM);
+	assert_int_equal(trace->streams[trace->waits[0].stream].handle, STREAM);
+	assert_int_equal(trace->waits[1].type, TRACE_WAIT_DEVICE);
+	assert_int_equal(trace->waits[1].stream, TRACE_NONE);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(trace->waits[i].event, TRACE_NONE);
+		assert_int_equal(trace->waits[i].producer, TRACE_NONE);
+		assert_int_equal(trace->waits[i].known, TRACE_KNOWN_NOT);
+	}
+	trace_close(trace);
+}
+
+static void calls_that_fail_do_nothing(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t record;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	record = CALL(&scene, RECORD, EVENT, STREAM);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, OTHER_STREAM}, .result = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {STREAM, EVENT}, .result = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_DESTROY, .args = {EVENT}, .result = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_CREATE, .args = {EVENT}, .result = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_CAPTURE_BEGIN, .args = {STREAM}, .result = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_DEVICE_SYNC, .result = 1);
+	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->events_count, 1);
+	assert_int_equal(trace->event_records_count, 1);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(event_scene_producer(trace, 0), record);
+	trace_close(trace);
+}
+
+/* ---- of several records ---- */
+
+static void stream_wait_event_future_correlation(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 200,
+		   .begin = 200000, .end = 200100);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, OTHER_STREAM}, .cid = 100,
+		   .begin = 100000, .end = 100100);
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {STREAM, EVENT}, .cid = 101,
+		   .begin = 101000, .end = 101100);
+	EVENT_CALL(&scene, .op = EVENT_OP_EVENT_WAIT, .args = {EVENT}, .cid = 201, .begin = 201000,
+		   .end = 201100);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(event_scene_producer(trace, 0), 100);
+	assert_int_equal(event_scene_producer(trace, 1), 200);
+	assert_int_equal(trace->event_records[0].cid, 100);
+	assert_int_equal(trace->event_records[1].cid, 200);
+	trace_close(trace);
+}
+
+static void wait_on_two_producers_keeps_both(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t first, second;
+
+	event_scene_init(&scene);
+	first = CALL(&scene, RECORD, EVENT, STREAM);
+	second = CALL(&scene, RECORD, OTHER_EVENT, OTHER_STREAM);
+	CALL(&scene, STREAM_WAIT, 0, OTHER_EVENT, 0);
+	CALL(&scene, STREAM_WAIT, 0, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(trace->waits[0].stream, trace->waits[1].stream);
+	assert_int_equal(event_scene_producer(trace, 0), second);
+	assert_int_equal(event_scene_producer(trace, 1), first);
+	trace_close(trace);
+}
+
+/* ---- what is not in the recording ---- */
+
+static void unresolved_wait_still_emits_event_id(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
+	assert_int_equal(trace->events[trace->waits[0].event].handle, EVENT);
+	assert_false(trace->events[trace->waits[0].event].is_foreign);
+	trace_close(trace);
+}
+
+/* Made during the recording and never recorded: it is known that there is nothing to wait for. */
+static void wait_for_what_was_never_recorded(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+static void put_spool(const char *folder, const struct scene *scene)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(scene->image, 1, scene_bytes(scene), file), scene_bytes(scene));
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_spools(const char *folder)
+{
+	char path[256];
+
+	for (unsigned pid = 1; pid <= 3; pid++) {
+		snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+/* What a recording knows of an event is nothing to the next one. */
+static void event_map_cleared_on_reset(void **state)
+{
+	char folder[] = "/tmp/dagtap-waits-XXXXXX";
+	struct dagtap_error error;
+	struct scene scene;
+	struct trace *trace;
+
+	assert_non_null(mkdtemp(folder));
+	for (unsigned pid = 1; pid <= 3; pid++) {
+		event_scene_init(&scene);
+		scene.pid = pid;
+		((struct spool_header *)scene.image)->pid = pid;
+		((struct spool_header *)scene.image)->start_ns = 1000 + pid;
+		((struct spool_header *)scene.image)->fixed_crc =
+			spool_fixed_crc((struct spool_header *)scene.image);
+		if (pid != 2)
+			CALL(&scene, RECORD, EVENT, STREAM);
+		CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+		scene_close(&scene);
+		put_spool(folder, &scene);
+		scene_release(&scene);
+	}
+	if (trace_open(folder, NULL, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_int_equal(trace->processes_count, 3);
+	assert_int_equal(trace->waits_count, 3);
+	assert_int_equal(trace->events_count, 3);
+	assert_int_equal(trace->waits[0].producer, 0);
+	assert_int_equal(trace->waits[1].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[2].producer, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(trace->waits[i].process, i);
+		assert_int_equal(trace->waits[i].event, i);
+		assert_int_equal(trace->calls[trace->waits[i].call].process, i);
+	}
+	trace_close(trace);
+	remove_spools(folder);
+}
+
+static void events_of_other_processes_stay_unresolved(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, OPEN, EVENT);
+	CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(&scene, CREATE, OTHER_EVENT);
+	CALL(&scene, EXPORT, 0, OTHER_EVENT);
+	CALL(&scene, RECORD, OTHER_EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_true(trace->events[trace->waits[0].event].is_foreign);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
+	/* Another process may have recorded it since. */
+	assert_false(trace->events[trace->waits[1].event].is_foreign);
+	assert_int_equal(event_scene_producer(trace, 1), 6);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
+	trace_close(trace);
+}
+
+static void lost_calls_leave_a_doubt(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	CALL(&scene, CREATE, OTHER_EVENT);
+	CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
+	scene_drop(&scene, RECORD_CLASS_API, RECORD_DROP_FULL);
+	trace = event_scene_load(&scene);
+	assert_int_equal(event_scene_producer(trace, 0), 3);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_LIKELY);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_NOT);
+	trace_close(trace);
+}
+
+/* ---- handles ---- */
+
+static void event_handle_reuse_after_destroy(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t first, second;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	first = CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(&scene, DESTROY, EVENT);
+	CALL(&scene, CREATE, EVENT);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	second = CALL(&scene, RECORD, EVENT, STREAM);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->events_count, 2);
+	assert_int_equal(trace->events[0].generation, 0);
+	assert_int_equal(trace->events[1].generation, 1);
+	assert_int_equal(trace->events[1].handle, EVENT);
+	assert_int_equal(event_scene_producer(trace, 0), first);
+	assert_int_equal(event_scene_producer(trace, 1), 0);
+	assert_int_equal(event_scene_producer(trace, 2), second);
+	assert_int_equal(trace->event_records[1].event, 1);
+	trace_close(trace);
+}
+
+/* One thread makes an event while another destroys one, and the new one gets its handle: the call that makes
+ * it begins first. */
+static void handle_passes_from_thread_to_thread(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t second;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	CALL(&scene, RECORD, EVENT, STREAM);
+	EVENT_CALL(&scene, .op = EVENT_OP_CREATE, .args = {EVENT}, .begin = 10000, .end = 13000,
+		   .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_DESTROY, .args = {EVENT}, .begin = 11000, .end = 12000);
+	second = EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .begin = 14000,
+			    .end = 14100, .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_EVENT_WAIT, .args = {EVENT}, .begin = 15000, .end = 15100,
+		   .writer = 1);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->events_count, 2);
+	assert_int_equal(trace->events[1].generation, 1);
+	assert_int_equal(event_scene_producer(trace, 0), second);
+	assert_int_equal(trace->waits[0].event, 1);
+	trace_close(trace);
+}
+
+/* ---- threads ---- */
+
+static void two_threads_record_and_wait(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	/* The record returns before the other thread waits. */
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 10,
+		   .begin = 10000, .end = 10100, .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 11,
+		   .begin = 10200, .end = 10300);
+	/* It is under way: this one, or the one before. */
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 12,
+		   .begin = 20000, .end = 20500, .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 13,
+		   .begin = 20100, .end = 20300);
+	/* It begins while the wait is called. */
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 14,
+		   .begin = 30000, .end = 30500);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 15,
+		   .begin = 30100, .end = 30200, .writer = 1);
+	/* The host waits for what it finds when it begins to, however long. */
+	EVENT_CALL(&scene, .op = EVENT_OP_EVENT_WAIT, .args = {EVENT}, .cid = 16, .begin = 40000,
+		   .end = 40900);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 17,
+		   .begin = 40100, .end = 40200, .writer = 1);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 4);
+	assert_int_equal(event_scene_producer(trace, 0), 10);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	assert_int_equal(event_scene_producer(trace, 1), 12);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
+	assert_int_equal(event_scene_producer(trace, 2), 12);
+	assert_int_equal(trace->waits[2].known, TRACE_KNOWN_LIKELY);
+	assert_int_equal(event_scene_producer(trace, 3), 15);
+	assert_int_equal(trace->waits[3].known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+/* A thread may lose the processor between taking its number and its call. */
+static void time_goes_before_number(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	CALL(&scene, CREATE, EVENT);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 10,
+		   .begin = 10000, .end = 10100, .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 11,
+		   .begin = 30000, .end = 30100, .writer = 1);
+	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 12,
+		   .begin = 20000, .end = 20100);
+	trace = event_scene_load(&scene);
+	assert_int_equal(event_scene_producer(trace, 0), 10);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+/* ---- launches that record events ---- */
+
+static void launch_with_events(void **state)
+{
+	enum { START = EVENT, STOP = OTHER_EVENT };
+	struct scene scene;
+	struct trace *trace;
+	uint64_t launch;
+
+	event_scene_init(&scene);
+	launch = EVENT_CALL(&scene, .op = EVENT_OP_EXT_LAUNCH, .args = {0x101, STREAM, START, STOP},
+			    .activities = 1);
+	scene_run(&scene, launch, 0, 1, 64);
+	CALL(&scene, STREAM_WAIT, OTHER_STREAM, STOP, 0);
+	CALL(&scene, EXT_LAUNCH, 0x101, STREAM, 0, STOP);
+	CALL(&scene, EXT_LAUNCH, 0x101, STREAM, 0, 0);
+	CALL(&scene, EVENT_WAIT, STOP);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->event_records_count, 3);
+	assert_int_equal(trace->events[trace->event_records[0].event].handle, START);
+	assert_int_equal(trace->events[trace->event_records[1].event].handle, STOP);
+	assert_int_equal(trace->event_records[0].cid, launch);
+	assert_int_equal(trace->event_records[0].device_ns, trace->activities[0].start_ns);
+	assert_int_equal(trace->event_records[1].device_ns, trace->activities[0].end_ns);
+	assert_int_equal(trace->waits[0].producer, 1);
+	/* A kernel that is not there tells no times. */
+	assert_int_equal(trace->waits[1].producer, 2);
+	assert_int_equal(trace->event_records[2].device_ns, 0);
+	trace_close(trace);
+}
+
+/* ---- bad records ---- */
+
+static void damage_harms_nothing(void **state)
+{
+	struct record_api without_arguments = {.cid = 1, .begin_ns = 100, .end_ns = 200};
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	scene_put(&scene, 0, RECORD_API, EVENT_OP_RECORD, &without_arguments,
+		  sizeof(without_arguments));
+	without_arguments.cid = 2;
+	scene_put(&scene, 0, RECORD_API, EVENT_OP_CAPTURE_END, &without_arguments,
+		  sizeof(without_arguments));
+	/* One id for several calls: the one that began first counts. */
+	for (int i = 0; i < 2; i++) {
+		EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 5);
+		EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {STREAM, EVENT}, .cid = 5);
+		EVENT_CALL(&scene, .op = EVENT_OP_MADE, .args = {STREAM}, .cid = 5);
+	}
+	CALL(&scene, RECORD, 0, STREAM);
+	CALL(&scene, STREAM_WAIT, STREAM, 0, 0);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->event_records_count, 1);
+	assert_int_equal(trace->event_records[0].cid, 5);
+	assert_int_equal(trace->waits_count, 0);
+	trace_close(trace);
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Any call at any time, ids used several times: nothing breaks, and rows point at rows. */
+static void any_calls_harm_nothing(void **state)
+{
+	enum { OPS = EVENT_OP_END - EVENT_OP_BEFORE_FIRST - 1, CALLS = 600 };
+	uint32_t seed = 1;
+
+	for (int round = 0; round < 30; round++) {
+		struct scene scene;
+		struct trace *trace;
+
+		event_scene_init(&scene);
+		for (int i = 0; i < CALLS; i++) {
+			uint64_t begin = 10000 + next_random(&seed) % 5000;
+
+			EVENT_CALL(&scene,
+				   .op = EVENT_OP_BEFORE_FIRST + 1 + next_random(&seed) % OPS,
+				   .args = {next_random(&seed) % 6, next_random(&seed) % 6,
+					    next_random(&seed) % 6, next_random(&seed) % 6},
+				   .cid = 1 + next_random(&seed) % CALLS, .begin = begin,
+				   .end = begin + next_random(&seed) % 500,
+				   .result = next_random(&seed) % 8 == 0 ? 903 : 0,
+				   .writer = next_random(&seed) % 2);
+		}
+		trace = event_scene_load(&scene);
+		for (uint32_t i = 0; i < trace->waits_count; i++) {
+			const struct trace_wait *wait = &trace->waits[i];
+
+			assert_true(i == 0 || wait[-1].cid <= wait->cid);
+			assert_true(wait->stream == TRACE_NONE ||
+				    wait->stream < trace->streams_count);
+			if (event_scene_producer(trace, i))
+				assert_int_equal(trace->event_records[wait->producer].event,
+						 wait->event);
+		}
+		trace_close(trace);
+	}
+}
+
+/* One thread, a few handles: against what is plain to read. */
+static void a_long_run_of_one_thread(void **state)
+{
+	enum { HANDLES = 5, CALLS = 1200 };
+	static const enum event_op ops[] = {EVENT_OP_CREATE,	 EVENT_OP_DESTROY,
+					    EVENT_OP_RECORD,	 EVENT_OP_RECORD,
+					    EVENT_OP_EVENT_WAIT, EVENT_OP_EVENT_WAIT};
+	uint64_t last[HANDLES] = {0}, wanted[CALLS];
+	uint32_t seed = 7, waits = 0;
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	for (int i = 0; i < CALLS; i++) {
+		uint32_t handle = next_random(&seed) % HANDLES;
+		enum event_op op = ops[next_random(&seed) % 6];
+		bool fails = next_random(&seed) % 5 == 0;
+		uint64_t cid = EVENT_CALL(&scene, .op = op, .args = {0x1000 + handle, STREAM},
+					  .result = fails);
+
+		if (fails)
+			continue;
+		if (op == EVENT_OP_RECORD)
+			last[handle] = cid;
+		else if (op == EVENT_OP_EVENT_WAIT)
+			wanted[waits++] = last[handle];
+		else
+			last[handle] = 0;
+	}
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, waits);
+	for (uint32_t i = 0; i < waits; i++)
+		assert_int_equal(event_scene_producer(trace, i), wanted[i]);
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inter_stream_dependency),
+		cmocka_unit_test(event_synchronize_resolves_producer),
+		cmocka_unit_test(what_waits_for_no_event),
+		cmocka_unit_test(calls_that_fail_do_nothing),
+		cmocka_unit_test(stream_wait_event_future_correlation),
+		cmocka_unit_test(wait_on_two_producers_keeps_both),
+		cmocka_unit_test(unresolved_wait_still_emits_event_id),
+		cmocka_unit_test(wait_for_what_was_never_recorded),
+		cmocka_unit_test(event_map_cleared_on_reset),
+		cmocka_unit_test(events_of_other_processes_stay_unresolved),
+		cmocka_unit_test(lost_calls_leave_a_doubt),
+		cmocka_unit_test(event_handle_reuse_after_destroy),
+		cmocka_unit_test(handle_passes_from_thread_to_thread),
+		cmocka_unit_test(two_threads_record_and_wait),
+		cmocka_unit_test(time_goes_before_number),
+		cmocka_unit_test(launch_with_events),
+		cmocka_unit_test(damage_harms_nothing),
+		cmocka_unit_test(any_calls_harm_nothing),
+		cmocka_unit_test(a_long_run_of_one_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
