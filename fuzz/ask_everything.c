@@ -1,7 +1,11 @@
 #include "ask_everything.h"
 
+#include <stdlib.h>
+
 #include "analyze/diff.h"
-#include "analyze/graph_stats.h"
+#include "analyze/graph_overlap.h"
+#include "analyze/idle.h"
+#include "analyze/path_report.h"
 #include "format/format.h"
 #include "trace/ledger.h"
 
@@ -20,9 +24,37 @@ static void export_it(const struct trace *trace)
 	}
 }
 
+/* The critical path of all of it, and why its streams stood still. */
+static void find_path(const struct trace *trace)
+{
+	const struct path_query query = {.by = PATH_WINDOW_ALL};
+	struct path_windows windows = {0};
+	struct path_report report;
+	struct dependencies deps;
+	struct idle idle;
+	struct path path;
+
+	if (dependencies_make(trace, &deps) < 0)
+		return;
+	path_report_init(&report, &deps);
+	if (path_windows_find(trace, &query, &windows) == 0 && windows.count &&
+	    path_find(&deps, &windows.rows[0], &path) == 0) {
+		(void)path_report_add(&report, 0, &path);
+		path_report_finish(&report);
+		path_release(&path);
+	}
+	if (idle_init(&idle, &deps) == 0 && windows.count)
+		(void)idle_add(&idle, &windows, 0);
+	idle_release(&idle);
+	path_report_release(&report);
+	path_windows_release(&windows);
+	dependencies_release(&deps);
+}
+
 void ask_everything(const struct trace *trace)
 {
 	struct graph_analysis analysis;
+	struct graph_overlap *overlaps;
 	struct summary_table table;
 	struct diff_table changes;
 
@@ -34,7 +66,11 @@ void ask_everything(const struct trace *trace)
 	}
 	if (diff_make(trace, trace, SUMMARY_BY_NODE, &changes) == 0)
 		diff_release(&changes);
-	if (graph_analysis_make(trace, &analysis) == 0)
+	if (graph_analysis_make(trace, &analysis) == 0) {
+		if (graph_overlap_make(trace, &analysis, &overlaps) == 0)
+			free(overlaps);
 		graph_analysis_release(&analysis);
+	}
+	find_path(trace);
 	export_it(trace);
 }

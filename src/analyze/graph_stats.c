@@ -121,6 +121,7 @@ static void add_launch(struct making *making, uint32_t launch, uint32_t first, u
 		add_activity(making, launch, row);
 		if (row->untimed != RECORD_UNTIMED_NO)
 			continue;
+		stats->work_ns = tally_sum(stats->work_ns, tally_span(row->start_ns, row->end_ns));
 		if (row->start_ns < begin)
 			begin = row->start_ns;
 		if (row->end_ns > end)
@@ -253,7 +254,20 @@ static void find_critical(struct making *making, uint32_t graph, int depth)
 	for (; last != TRACE_NONE; last = making->best_before[last]) {
 		nodes[last].is_critical = true;
 		stats->critical_count++;
+		stats->critical_gap_ns += tally_mean(&nodes[last].gap);
 	}
+}
+
+double graph_parallelism(const struct graph_stats *stats)
+{
+	return stats->span.total_ns > 0 ? (double)stats->work_ns / (double)stats->span.total_ns : 0;
+}
+
+double graph_parallelism_possible(const struct graph_stats *stats)
+{
+	double critical_ns = stats->critical_ns * (double)stats->span.timed;
+
+	return critical_ns > 0 ? (double)stats->work_ns / critical_ns : 0;
 }
 
 int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_analysis)

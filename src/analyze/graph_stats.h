@@ -21,12 +21,19 @@ struct graph_stats {
 	uint64_t unknown;	 /* of a launch of this graph, node not known */
 	double critical_ns;	 /* longest path over edges, nodes at their mean times */
 	uint64_t critical_count; /* nodes on it */
+	double critical_gap_ns;	 /* their mean waits after their predecessors */
+	int64_t work_ns;	 /* of all timed activities of its launches, child graphs' too */
 };
 
 struct graph_analysis {
 	struct graph_stats *graphs; /* by index into trace.graphs */
 	struct node_stats *nodes;   /* by index into trace.nodes */
 };
+
+/* How many nodes ran at once over the time of a replay, and how many would if only edges held them up;
+ * 0: not known. */
+double graph_parallelism(const struct graph_stats *stats);
+double graph_parallelism_possible(const struct graph_stats *stats);
 
 /* 0 or -ENOMEM. */
 int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_analysis);

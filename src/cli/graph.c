@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/graph_overlap.h"
 #include "analyze/graph_stats.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
@@ -19,6 +20,12 @@ struct graph_options {
 	uint64_t graph; /* id, 0 = all */
 	uint32_t limit;
 	bool help;
+};
+
+/* What is known of all graphs. */
+struct graph_facts {
+	struct graph_analysis analysis;
+	struct graph_overlap *overlaps; /* by graph */
 };
 
 static const char *const confidence_texts[] = {
@@ -116,13 +123,41 @@ static void json_node(struct json *json, const struct trace *trace, uint32_t nod
 	json_object_end(json);
 }
 
+/* How much ran at once, and what could have. */
+static void json_parallel(struct json *json, const struct trace *trace, uint32_t graph,
+			  const struct graph_facts *facts)
+{
+	const struct graph_stats *stats = &facts->analysis.graphs[graph];
+	const struct graph_overlap *overlap = &facts->overlaps[graph];
+
+	json_put_double(json, "critical_path_gap_ns", stats->critical_gap_ns);
+	json_put_i64(json, "work_ns", stats->work_ns);
+	json_put_double(json, "parallelism", graph_parallelism(stats));
+	json_put_double(json, "parallelism_possible", graph_parallelism_possible(stats));
+	json_key(json, "never_overlapped_count");
+	if (overlap->is_known)
+		json_u64(json, overlap->count);
+	else
+		json_null(json);
+	json_key(json, "never_overlapped");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < overlap->kept; i++) {
+		json_row_begin(json);
+		json_put_u64(json, "a", trace->nodes[overlap->pairs[i].a].index);
+		json_put_u64(json, "b", trace->nodes[overlap->pairs[i].b].index);
+		json_put_double(json, "saving_ns", overlap->pairs[i].saving_ns);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 static void json_graph(struct json *json, const struct trace *trace, uint32_t graph,
-		       const struct graph_analysis *analysis)
+		       const struct graph_facts *facts)
 {
 	static const char *const span_keys[4] = {"spans", "span_mean_ns", "span_min_ns",
 						 "span_max_ns"};
 	const struct trace_graph *row = &trace->graphs[graph];
-	const struct graph_stats *stats = &analysis->graphs[graph];
+	const struct graph_stats *stats = &facts->analysis.graphs[graph];
 
 	json_object_begin(json);
 	json_put_u64(json, "id", row->id);
@@ -141,7 +176,8 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 	json_key(json, "nodes");
 	json_array_begin(json);
 	for (uint32_t i = 0; i < row->node_count; i++)
-		json_node(json, trace, row->node_first + i, &analysis->nodes[row->node_first + i]);
+		json_node(json, trace, row->node_first + i,
+			  &facts->analysis.nodes[row->node_first + i]);
 	json_array_end(json);
 	json_key(json, "edges");
 	json_array_begin(json);
@@ -154,6 +190,7 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 		json_object_end(json);
 	}
 	json_array_end(json);
+	json_parallel(json, trace, graph, facts);
 	json_object_end(json);
 }
 
@@ -186,7 +223,7 @@ static void count_confidence(const struct trace *trace, uint64_t counts[TRACE_CO
 }
 
 static void print_json(const struct trace *trace, const struct graph_options *options,
-		       const struct graph_analysis *analysis)
+		       const struct graph_facts *facts)
 {
 	uint64_t counts[TRACE_CONFIDENCE_EXACT + 1] = {0};
 	struct json json;
@@ -204,7 +241,7 @@ static void print_json(const struct trace *trace, const struct graph_options *op
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < trace->graphs_count; i++) {
 		if (is_wanted(trace, options, i))
-			json_graph(&json, trace, i, analysis);
+			json_graph(&json, trace, i, facts);
 	}
 	json_array_end(&json);
 	json_execs(&json, trace);
@@ -222,8 +259,16 @@ static void print_quoted(const char *text)
 	}
 }
 
+/* Dotted: could have run side by side. */
+static void dot_pairs(const struct graph_overlap *overlap)
+{
+	for (uint32_t i = 0; i < overlap->kept; i++)
+		printf("\t\tn%u -> n%u [style=dotted, dir=none, constraint=false];\n",
+		       overlap->pairs[i].a, overlap->pairs[i].b);
+}
+
 static void print_dot(const struct trace *trace, const struct graph_options *options,
-		      const struct graph_analysis *analysis)
+		      const struct graph_facts *facts)
 {
 	char text[HUMAN_CHARS];
 
@@ -235,19 +280,22 @@ static void print_dot(const struct trace *trace, const struct graph_options *opt
 			continue;
 		printf("\tsubgraph cluster_%u {\n\t\tlabel=\"process %u graph %" PRIu64 ", %" PRIu64
 		       " replays\";\n",
-		       g, graph_pid(trace, g), graph->id, analysis->graphs[g].replays);
+		       g, graph_pid(trace, g), graph->id, facts->analysis.graphs[g].replays);
 		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count;
 		     i++) {
-			const struct node_stats *stats = &analysis->nodes[i];
+			const struct node_stats *stats = &facts->analysis.nodes[i];
 
 			printf("\t\tn%u [label=\"%u: ", i, trace->nodes[i].index);
 			print_quoted(trace_text(trace, trace->nodes[i].name));
 			if (stats->duration.timed)
 				printf("\\n%s", human_ns(tally_mean(&stats->duration), text));
+			if (stats->gap.timed)
+				printf("\\ngap %s", human_ns(tally_mean(&stats->gap), text));
 			printf("\"%s];\n", stats->is_critical ? ", penwidth=3" : "");
 		}
 		for (uint32_t i = graph->edge_first; i < graph->edge_first + graph->edge_count; i++)
 			printf("\t\tn%u -> n%u;\n", trace->edges[i].from, trace->edges[i].to);
+		dot_pairs(&facts->overlaps[g]);
 		puts("\t}");
 	}
 	puts("}");
@@ -273,13 +321,35 @@ static void put_node(struct columns *columns, const struct trace *trace, uint32_
 		    stats->uncertain ? " (not exact)" : "");
 }
 
+static void print_parallel(const struct trace *trace, const struct graph_stats *stats,
+			   const struct graph_overlap *overlap)
+{
+	char text[HUMAN_CHARS];
+
+	if (stats->span.timed && stats->critical_ns > 0)
+		printf("  %.2f nodes at once, %.2f if edges alone held them up; gaps on the "
+		       "critical path %s\n",
+		       graph_parallelism(stats), graph_parallelism_possible(stats),
+		       human_ns(stats->critical_gap_ns, text));
+	if (overlap->count)
+		printf("  %s pair%s of nodes never ran side by side, though no edges lead from one "
+		       "to the other and both fit:\n",
+		       human_count(overlap->count, text), overlap->count == 1 ? "" : "s");
+	for (uint32_t i = 0; i < overlap->kept; i++) {
+		const struct graph_pair *pair = &overlap->pairs[i];
+
+		printf("    %u and %u, up to %s a replay\n", trace->nodes[pair->a].index,
+		       trace->nodes[pair->b].index, human_ns(pair->saving_ns, text));
+	}
+}
+
 static int print_graph(const struct trace *trace, const struct graph_options *options,
-		       const struct graph_analysis *analysis, uint32_t graph)
+		       const struct graph_facts *facts, uint32_t graph)
 {
 	static const char *const heads[] = {"node", "count",	"mean",	 "min", "max",
 					    "gap",  "critical", "<what", NULL};
 	const struct trace_graph *row = &trace->graphs[graph];
-	const struct graph_stats *stats = &analysis->graphs[graph];
+	const struct graph_stats *stats = &facts->analysis.graphs[graph];
 	uint32_t limit = options->limit && options->limit < row->node_count ? options->limit
 									    : row->node_count;
 	struct columns columns;
@@ -298,10 +368,11 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 	if (stats->unknown)
 		printf(", %" PRIu64 " activities of no known node", stats->unknown);
 	putchar('\n');
+	print_parallel(trace, stats, &facts->overlaps[graph]);
 	columns_init(&columns, heads);
 	for (uint32_t i = 0; i < limit; i++)
 		put_node(&columns, trace, row->node_first + i,
-			 &analysis->nodes[row->node_first + i]);
+			 &facts->analysis.nodes[row->node_first + i]);
 	if (columns_print(&columns) < 0)
 		return cli_fail("out of memory");
 	if (limit < row->node_count)
@@ -311,7 +382,7 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 }
 
 static int print_text(const struct trace *trace, const struct graph_options *options,
-		      const struct graph_analysis *analysis)
+		      const struct graph_facts *facts)
 {
 	int result = CLI_OK;
 
@@ -319,25 +390,30 @@ static int print_text(const struct trace *trace, const struct graph_options *opt
 		puts("no graphs");
 	for (uint32_t i = 0; i < trace->graphs_count && result == CLI_OK; i++) {
 		if (is_wanted(trace, options, i))
-			result = print_graph(trace, options, analysis, i);
+			result = print_graph(trace, options, facts, i);
 	}
 	return result;
 }
 
 static int print(const struct trace *trace, const struct graph_options *options)
 {
-	struct graph_analysis analysis;
+	struct graph_facts facts;
 	int result = CLI_OK;
 
-	if (graph_analysis_make(trace, &analysis) < 0)
+	if (graph_analysis_make(trace, &facts.analysis) < 0)
 		return cli_fail("out of memory");
+	if (graph_overlap_make(trace, &facts.analysis, &facts.overlaps) < 0) {
+		graph_analysis_release(&facts.analysis);
+		return cli_fail("out of memory");
+	}
 	if (options->output == OUTPUT_JSON)
-		print_json(trace, options, &analysis);
+		print_json(trace, options, &facts);
 	else if (options->output == OUTPUT_DOT)
-		print_dot(trace, options, &analysis);
+		print_dot(trace, options, &facts);
 	else
-		result = print_text(trace, options, &analysis);
-	graph_analysis_release(&analysis);
+		result = print_text(trace, options, &facts);
+	free(facts.overlaps);
+	graph_analysis_release(&facts.analysis);
 	return result == CLI_OK ? cli_finish_stdout() : result;
 }
 

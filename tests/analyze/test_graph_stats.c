@@ -136,6 +136,18 @@ static void critical_path_goes_through_the_child(void **state)
 	assert_false(analysis->nodes[1].is_critical);
 }
 
+static void parallelism_is_work_by_span(void **state)
+{
+	const struct graph_analysis *analysis = *state;
+
+	assert_int_equal(analysis->graphs[0].work_ns, 47 + 47);
+	assert_true(graph_parallelism(&analysis->graphs[0]) == 94.0 / (52 + 43));
+	assert_true(graph_parallelism_possible(&analysis->graphs[0]) == 94.0 / (2 * 42));
+	assert_true(graph_parallelism(&analysis->graphs[1]) == 0);
+	/* Nodes 4 and 5: 5 began 1 and 3 after 4. */
+	assert_true(analysis->graphs[1].critical_gap_ns == 2);
+}
+
 static void graph_that_is_its_own_child_ends(void **state)
 {
 	struct trace_graph ring[] = {
@@ -157,6 +169,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_to_the_last_predecessor_of_the_same_replay),
 		cmocka_unit_test(replays_and_spans),
 		cmocka_unit_test(critical_path_goes_through_the_child),
+		cmocka_unit_test(parallelism_is_work_by_span),
 		cmocka_unit_test(graph_that_is_its_own_child_ends),
 	};
 

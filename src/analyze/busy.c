@@ -1,0 +1,65 @@
+#include "analyze/busy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/tally.h"
+
+int busy_init(struct busy *busy, const struct idle *idle, const struct path_window *window)
+{
+	size_t agents = idle->deps->trace->agents_count;
+
+	*busy = (struct busy){
+		.idle = idle,
+		.gpus = calloc(agents + 1, sizeof(*busy->gpus)),
+	};
+	if (!busy->gpus)
+		return -ENOMEM;
+	idle_find_rows(idle, window, &busy->next, &busy->stop);
+	return 0;
+}
+
+void busy_release(struct busy *busy)
+{
+	free(busy->gpus);
+}
+
+static void take(struct busy_gpu *gpu, const struct trace_activity *row)
+{
+	if (gpu->is_begun && row->start_ns <= gpu->end_ns) {
+		if (row->end_ns > gpu->end_ns)
+			gpu->end_ns = row->end_ns;
+		return;
+	}
+	gpu->before_ns = tally_sum(gpu->before_ns, tally_span(gpu->begin_ns, gpu->end_ns));
+	gpu->begin_ns = row->start_ns;
+	gpu->end_ns = row->end_ns;
+	gpu->is_begun = true;
+}
+
+static int64_t busy_until(struct busy *busy, uint32_t agent, int64_t ns)
+{
+	const struct trace_activity *rows = busy->idle->deps->trace->activities;
+	struct busy_gpu *gpu = &busy->gpus[agent];
+
+	for (; busy->next < busy->stop; busy->next++) {
+		const struct trace_activity *row = &rows[busy->idle->rows[busy->next].index];
+
+		if (row->start_ns >= ns)
+			break;
+		if (row->agent != TRACE_NONE)
+			take(&busy->gpus[row->agent], row);
+	}
+	return tally_sum(gpu->before_ns,
+			 tally_span(gpu->begin_ns, ns < gpu->end_ns ? ns : gpu->end_ns));
+}
+
+int64_t busy_within(struct busy *busy, uint32_t agent, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t before_ns;
+
+	if (agent == TRACE_NONE)
+		return 0;
+	before_ns = busy_until(busy, agent, begin_ns);
+	return tally_span(before_ns, busy_until(busy, agent, end_ns));
+}

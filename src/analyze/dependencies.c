@@ -1,0 +1,548 @@
+#include "analyze/dependencies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/dependency_walk.h"
+#include "trace/sort.h"
+
+#define PARENT_DEPTH_MAX 64
+
+/* ---- calls ---- */
+
+/* Whose name says that it returns after the copy has been made. */
+static bool is_blocking_api(const char *name)
+{
+	static const char *const starts[] = {"hipMemcpy", "cudaMemcpy", "cuMemcpy"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return !strstr(name, "Async");
+	}
+	return false;
+}
+
+static int init_walk(struct dependency_walk *walk, struct dependencies *deps)
+{
+	const struct trace *trace = deps->trace;
+	int result = lanes_init(&walk->lanes, deps);
+
+	walk->deps = deps;
+	if (result == 0)
+		result = replay_plans_init(&walk->plans, trace);
+	if (result < 0)
+		return result;
+	walk->record_sources = malloc(((size_t)trace->event_records_count + 1) * sizeof(uint32_t));
+	walk->thread_agents = malloc(((size_t)trace->threads_count + 1) * sizeof(uint32_t));
+	walk->last_calls = malloc(((size_t)trace->threads_count + 1) * sizeof(uint32_t));
+	walk->last_packets = malloc(((size_t)trace->queues_count + 1) * sizeof(uint32_t));
+	walk->is_blocking = calloc((size_t)trace->apis_count + 1, sizeof(bool));
+	walk->synced = calloc((size_t)trace->agents_count + 1, sizeof(uint64_t));
+	walk->node_launch = calloc((size_t)trace->nodes_count + 1, sizeof(uint32_t));
+	walk->node_first = calloc((size_t)trace->nodes_count + 1, sizeof(uint32_t));
+	walk->node_last = calloc((size_t)trace->nodes_count + 1, sizeof(uint32_t));
+	if (!walk->record_sources || !walk->thread_agents || !walk->last_calls ||
+	    !walk->last_packets || !walk->is_blocking || !walk->synced || !walk->node_launch ||
+	    !walk->node_first || !walk->node_last)
+		return -ENOMEM;
+	memset(walk->record_sources, 0xff, (size_t)trace->event_records_count * sizeof(uint32_t));
+	memset(walk->thread_agents, 0xff, (size_t)trace->threads_count * sizeof(uint32_t));
+	memset(walk->last_packets, 0xff, (size_t)trace->queues_count * sizeof(uint32_t));
+	memset(walk->last_calls, 0xff, (size_t)trace->threads_count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < trace->apis_count; i++)
+		walk->is_blocking[i] = is_blocking_api(trace_text(trace, trace->apis[i].name));
+	return 0;
+}
+
+static void release_walk(struct dependency_walk *walk)
+{
+	lanes_release(&walk->lanes);
+	replay_plans_release(&walk->plans);
+	replay_scratch_release(&walk->replay);
+	free(walk->record_sources);
+	free(walk->thread_agents);
+	free(walk->last_calls);
+	free(walk->last_packets);
+	free(walk->is_blocking);
+	free(walk->synced);
+	free(walk->node_launch);
+	free(walk->node_first);
+	free(walk->node_last);
+}
+
+static void link_call(struct dependency_walk *walk, uint32_t call)
+{
+	struct dependencies *deps = walk->deps;
+	uint32_t thread = deps->trace->calls[call].thread;
+	uint32_t before = thread == TRACE_NONE ? TRACE_NONE : walk->last_calls[thread];
+
+	deps->call_before[call] = before;
+	deps->call_after[call] = TRACE_NONE;
+	if (before != TRACE_NONE) {
+		deps->call_after[before] = call;
+		deps->counts[DEPENDENCY_PROGRAM]++;
+	}
+	if (thread != TRACE_NONE)
+		walk->last_calls[thread] = call;
+}
+
+/* ---- work ---- */
+
+/* Whether a packet waits for the ones before it in its queue. */
+static bool has_barrier_bit(const struct trace_activity *row)
+{
+	return row->packet_header >> 8 & 1;
+}
+
+uint32_t queue_take(struct dependency_walk *walk, uint32_t activity)
+{
+	const struct trace *trace = walk->deps->trace;
+	const struct trace_activity *row = &trace->activities[activity];
+	uint32_t behind;
+
+	/* Of CUDA's graphs and copies there is no queue. */
+	if (row->queue >= trace->queues_count || row->untimed != RECORD_UNTIMED_NO)
+		return TRACE_NONE;
+	behind = walk->last_packets[row->queue];
+	walk->last_packets[row->queue] = activity;
+	/* Two threads' calls may have come to the queue the other way round. */
+	if (behind != TRACE_NONE && trace->activities[behind].id > row->id) {
+		walk->last_packets[row->queue] = behind;
+		return TRACE_NONE;
+	}
+	return has_barrier_bit(row) ? behind : TRACE_NONE;
+}
+
+void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind)
+{
+	if (behind == TRACE_NONE)
+		return;
+	for (uint32_t i = opened; i < walk->deps->edges_count; i++) {
+		if (walk->deps->edges[i].from == behind)
+			return;
+	}
+	store_push(walk->deps, (struct dependency){behind, TRACE_NONE, DEPENDENCY_QUEUE});
+}
+
+static void take_single(struct dependency_walk *walk, uint32_t activity)
+{
+	const struct trace_activity *row = &walk->deps->trace->activities[activity];
+	uint32_t lane = lanes_find(&walk->lanes, row->stream, row->agent);
+	uint32_t behind = queue_take(walk, activity), opened, ref;
+
+	if (lane == TRACE_NONE) {
+		opened = store_open(walk->deps);
+		queue_push(walk, opened, behind);
+		store_close_activity(walk->deps, opened, activity);
+		return;
+	}
+	lanes_take(&walk->lanes, lane, row->agent);
+	opened = store_open(walk->deps);
+	for (uint32_t i = 0; i < walk->lanes.sources_count; i++)
+		store_push(walk->deps, walk->lanes.sources[i]);
+	queue_push(walk, opened, behind);
+	ref = store_close_activity(walk->deps, opened, activity);
+	if (walk->lanes.is_blind)
+		store_blind(walk->deps, activity);
+	lanes_give(&walk->lanes, lane, ref);
+}
+
+static void push_blocking(struct dependency_walk *walk, const struct trace_call *call)
+{
+	const struct trace *trace = walk->deps->trace;
+
+	for (uint32_t i = call->activity_first; i < call->activity_first + call->activity_count;
+	     i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		/* Within a device such a call may return before; then it has waited for nothing. */
+		if (row->untimed == RECORD_UNTIMED_NO && row->end_ns <= call->end_ns)
+			store_push(walk->deps,
+				   (struct dependency){i, TRACE_NONE, DEPENDENCY_BLOCKING});
+	}
+}
+
+static int take_activities(struct dependency_walk *walk, const struct trace_call *call)
+{
+	struct dependencies *deps = walk->deps;
+	const struct trace_activity *rows = &deps->trace->activities[call->activity_first];
+
+	deps->counts[DEPENDENCY_LAUNCH] += call->activity_count;
+	for (uint32_t i = 0; i < call->activity_count; i++) {
+		deps->contradicted[DEPENDENCY_LAUNCH] +=
+			rows[i].untimed == RECORD_UNTIMED_NO && rows[i].start_ns < call->begin_ns;
+		if (call->thread != TRACE_NONE && rows[i].agent != TRACE_NONE)
+			walk->thread_agents[call->thread] = rows[i].agent;
+	}
+	if (call->launch != TRACE_NONE && rows[0].launch == call->launch)
+		return replay_take(walk, call);
+	for (uint32_t i = 0; i < call->activity_count; i++)
+		take_single(walk, call->activity_first + i);
+	return 0;
+}
+
+/* All up to and with CID. */
+static void take_records(struct dependency_walk *walk, uint32_t process, uint64_t cid)
+{
+	const struct trace *trace = walk->deps->trace;
+
+	for (; walk->next_record < trace->event_records_count; walk->next_record++) {
+		const struct trace_event_record *row = &trace->event_records[walk->next_record];
+
+		if (row->process > process || (row->process == process && row->cid > cid))
+			return;
+		record_take(walk, walk->next_record);
+	}
+}
+
+/* Events that stand for the place where the call's kernel begins: not for the kernel. */
+static void take_start_records(struct dependency_walk *walk, const struct trace_call *call)
+{
+	const struct trace *trace = walk->deps->trace;
+	int64_t start_ns = trace->activities[call->activity_first].start_ns;
+
+	for (; walk->next_record < trace->event_records_count; walk->next_record++) {
+		const struct trace_event_record *row = &trace->event_records[walk->next_record];
+
+		if (row->process != call->process || row->cid != call->cid || row->device_ns == 0 ||
+		    row->device_ns != start_ns)
+			return;
+		record_take(walk, walk->next_record);
+	}
+}
+
+static int take_call(struct dependency_walk *walk, uint32_t at)
+{
+	struct dependencies *deps = walk->deps;
+	const struct trace_call *call = &deps->trace->calls[at];
+	uint32_t opened;
+	int result = 0;
+
+	link_call(walk, at);
+	if (call->cid)
+		take_records(walk, call->process, call->cid - 1);
+	waits_take_before(walk, call->process, call->cid);
+	waits_take_streams(walk, call);
+	if (call->activity_count) {
+		take_start_records(walk, call);
+		result = take_activities(walk, call);
+	}
+	/* After what the call itself submits: a launch records its stop event behind the kernel. */
+	take_records(walk, call->process, call->cid);
+	waits_settle(walk, call);
+	opened = store_open(deps);
+	waits_push_host(walk, call);
+	if (call->activity_count && walk->is_blocking[call->api])
+		push_blocking(walk, call);
+	store_close_call(deps, opened, at);
+	return result < 0 ? result : deps->error;
+}
+
+/* ---- activities without a call ---- */
+
+struct loose {
+	uint32_t last; /* that ended last so far, by lane and then by queue */
+};
+
+static void take_loose(struct dependencies *deps, struct loose *loose, uint32_t activity)
+{
+	const struct trace *trace = deps->trace;
+	const struct trace_activity *row = &trace->activities[activity];
+	uint32_t opened = store_open(deps), *last;
+
+	if (row->stream != TRACE_NONE)
+		last = &loose[row->stream].last;
+	else if (row->queue != TRACE_NONE && row->queue < trace->queues_count)
+		last = &loose[trace->streams_count + row->queue].last;
+	else
+		return;
+	if (*last != TRACE_NONE && (row->stream != TRACE_NONE || has_barrier_bit(row)))
+		store_push(deps, (struct dependency){*last, TRACE_NONE,
+						     row->stream != TRACE_NONE ? DEPENDENCY_STARTS
+									       : DEPENDENCY_QUEUE});
+	store_close_activity(deps, opened, activity);
+	if (*last == TRACE_NONE || row->end_ns > trace->activities[*last].end_ns)
+		*last = activity;
+}
+
+/* They are in no order of submission, but a stream starts its work in that order. */
+static int take_loose_rows(struct dependencies *deps, struct sort_row *rows, uint32_t count)
+{
+	const struct trace *trace = deps->trace;
+	size_t lanes = (size_t)trace->streams_count + trace->queues_count;
+	struct loose *loose = malloc((lanes + 1) * sizeof(*loose));
+	int result = loose ? sort_rows(rows, count) : -ENOMEM;
+
+	if (result == 0) {
+		memset(loose, 0xff, lanes * sizeof(*loose));
+		for (uint32_t i = 0; i < count; i++)
+			take_loose(deps, loose, rows[i].index);
+		result = deps->error;
+	}
+	free(loose);
+	return result;
+}
+
+static int take_loose_all(struct dependencies *deps)
+{
+	const struct trace *trace = deps->trace;
+	struct sort_row *rows = NULL;
+	uint32_t count = 0, next = 0;
+	int result;
+
+	for (uint32_t i = 0; i < trace->activities_count; i++)
+		count += trace->activities[i].call == TRACE_NONE &&
+			 trace->activities[i].untimed == RECORD_UNTIMED_NO;
+	if (count == 0)
+		return 0;
+	rows = malloc((size_t)count * sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (row->call == TRACE_NONE && row->untimed == RECORD_UNTIMED_NO)
+			rows[next++] =
+				(struct sort_row){(uint64_t)row->start_ns ^ (UINT64_C(1) << 63), i};
+	}
+	result = take_loose_rows(deps, rows, count);
+	free(rows);
+	return result;
+}
+
+/* ---- all ---- */
+
+static int walk_calls(struct dependencies *deps)
+{
+	const struct trace *trace = deps->trace;
+	struct dependency_walk walk = {0};
+	int result = init_walk(&walk, deps);
+
+	for (uint32_t i = 0; i < trace->calls_count && result == 0; i++) {
+		if (i && trace->calls[i].process != trace->calls[i - 1].process) {
+			take_records(&walk, trace->calls[i - 1].process, UINT64_MAX);
+			waits_take_before(&walk, trace->calls[i - 1].process, UINT64_MAX);
+		}
+		result = take_call(&walk, i);
+	}
+	if (result == 0)
+		waits_take_rest(&walk);
+	release_walk(&walk);
+	return result < 0 ? result : deps->error;
+}
+
+static bool is_collective_name(const char *name)
+{
+	static const char *const starts[] = {"ncclDevKernel", "ncclKernel", "rccl"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	}
+	return false;
+}
+
+static int find_collectives(struct dependencies *deps)
+{
+	const struct trace *trace = deps->trace;
+
+	deps->is_collective = calloc((size_t)trace->ops_count + 1, sizeof(bool));
+	if (!deps->is_collective)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->ops_count; i++)
+		deps->is_collective[i] = trace->ops[i].kind == TRACE_KERNEL &&
+					 is_collective_name(trace_text(trace, trace->ops[i].name));
+	for (uint32_t i = 0; i < trace->apis_count; i++)
+		deps->has_rccl |= trace->apis[i].domain == RECORD_DOMAIN_RCCL;
+	return 0;
+}
+
+static void count_unknown_streams(struct dependencies *deps)
+{
+	for (uint32_t i = 0; i < deps->trace->streams_count; i++)
+		deps->streams_unknown += deps->trace->streams[i].kind == TRACE_STREAM_UNKNOWN;
+}
+
+int dependencies_make(const struct trace *trace, struct dependencies *ret_deps)
+{
+	struct dependencies deps = {
+		.trace = trace,
+		.activities = calloc((size_t)trace->activities_count + 1, sizeof(*deps.activities)),
+		.blind = calloc((size_t)trace->activities_count / 8 + 1, 1),
+		.call_before = malloc(((size_t)trace->calls_count + 1) * sizeof(uint32_t)),
+		.call_after = malloc(((size_t)trace->calls_count + 1) * sizeof(uint32_t)),
+	};
+	int result = -ENOMEM;
+
+	if (deps.activities && deps.blind && deps.call_before && deps.call_after)
+		result = find_collectives(&deps);
+	if (result == 0)
+		result = walk_calls(&deps);
+	if (result == 0)
+		result = take_loose_all(&deps);
+	if (result < 0) {
+		dependencies_release(&deps);
+		return result;
+	}
+	count_unknown_streams(&deps);
+	*ret_deps = deps;
+	return 0;
+}
+
+void dependencies_release(struct dependencies *deps)
+{
+	free(deps->edges);
+	free(deps->activities);
+	free(deps->joins);
+	free(deps->hosts);
+	free(deps->unresolved);
+	free(deps->blind);
+	free(deps->is_collective);
+	free(deps->call_before);
+	free(deps->call_after);
+	*deps = (struct dependencies){0};
+}
+
+/* ---- reading ---- */
+
+static struct dependency_list list_of(const struct dependencies *deps, struct dependency_span span)
+{
+	if (span.count == 0)
+		return (struct dependency_list){0};
+	return (struct dependency_list){&deps->edges[span.first], span.count};
+}
+
+struct dependency_list dependencies_of_activity(const struct dependencies *deps, uint32_t activity)
+{
+	return list_of(deps, deps->activities[activity]);
+}
+
+struct dependency_list dependencies_of_join(const struct dependencies *deps, uint32_t join)
+{
+	return list_of(deps, deps->joins[join - dependencies_first_join(deps)].span);
+}
+
+struct dependency_list dependencies_of_call(const struct dependencies *deps, uint32_t call)
+{
+	uint32_t low = 0, high = deps->hosts_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (deps->hosts[middle].call < call)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == deps->hosts_count || deps->hosts[low].call != call)
+		return (struct dependency_list){0};
+	return list_of(deps, deps->hosts[low].span);
+}
+
+/* Of the edges between a row and what it waited for, the one that is about more than one stream. */
+static bool says_more(enum dependency_kind kind)
+{
+	return kind == DEPENDENCY_EVENT || kind == DEPENDENCY_LEGACY ||
+	       (kind >= DEPENDENCY_HOST_EVENT && kind <= DEPENDENCY_BLOCKING);
+}
+
+bool dependencies_follow(const struct dependencies *deps, const struct dependency *edge,
+			 int64_t limit_ns, struct dependency_source *ret_source)
+{
+	const struct trace_activity *rows = deps->trace->activities;
+	uint32_t joins = dependencies_first_join(deps);
+	struct dependency_source source = {.via = edge->via,
+					   .kind = (enum dependency_kind)edge->kind};
+	uint32_t at = edge->from;
+
+	while (at >= joins) {
+		const struct dependency_join *join = &deps->joins[at - joins];
+		struct dependency_list list = list_of(deps, join->span);
+		const struct dependency *last = NULL;
+
+		for (uint32_t i = 0; i < list.count; i++) {
+			uint32_t from = list.rows[i].from;
+			int64_t end_ns =
+				from < joins ? rows[from].end_ns : deps->joins[from - joins].end_ns;
+
+			if (end_ns == join->end_ns && !last)
+				last = &list.rows[i];
+		}
+		if (!last || join->end_ns == INT64_MIN)
+			return false;
+		if (!says_more(source.kind) && says_more((enum dependency_kind)last->kind)) {
+			source.kind = (enum dependency_kind)last->kind;
+			source.via = last->via;
+		}
+		at = last->from;
+	}
+	if (rows[at].start_ns >= limit_ns)
+		return false;
+	source.activity = at;
+	source.end_ns = rows[at].end_ns < limit_ns ? rows[at].end_ns : limit_ns;
+	*ret_source = source;
+	return true;
+}
+
+int64_t dependencies_release_ns(const struct trace *trace, const struct trace_activity *activity)
+{
+	const struct trace_call *call = &trace->calls[activity->call];
+	/* CUPTI does not say when; then the row has the call's begin. */
+	int64_t ns = activity->submit_ns > call->begin_ns ? activity->submit_ns : call->end_ns;
+
+	return ns < activity->start_ns ? ns : activity->start_ns;
+}
+
+bool dependencies_is_collective(const struct dependencies *deps,
+				const struct trace_activity *activity)
+{
+	const struct trace *trace = deps->trace;
+	uint32_t call = activity->call;
+
+	if (deps->is_collective[activity->op])
+		return true;
+	if (!deps->has_rccl || trace_op_of(trace, activity)->kind != TRACE_KERNEL)
+		return false;
+	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+		if (trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_RCCL)
+			return true;
+		call = trace->calls[call].parent;
+	}
+	return false;
+}
+
+const char *dependency_kind_key(enum dependency_kind kind)
+{
+	static const char *const keys[] = {
+#define X(name, key, known) [DEPENDENCY_##name] = key,
+		DEPENDENCY_KINDS(X)
+#undef X
+			[DEPENDENCY_NONE] = "none",
+	};
+
+	return keys[kind];
+}
+
+const char *dependency_kind_text(enum dependency_kind kind)
+{
+	static const char *const texts[] = {
+#define X(name, key, known) [DEPENDENCY_##name] = known,
+		DEPENDENCY_KINDS(X)
+#undef X
+			[DEPENDENCY_NONE] = "not known",
+	};
+
+	return texts[kind];
+}
+
+const char *dependency_doubt_text(enum dependency_doubt doubt)
+{
+	static const char *const texts[] = {
+#define X(name, text) [DEPENDENCY_DOUBT_##name] = text,
+		DEPENDENCY_DOUBTS(X)
+#undef X
+	};
+
+	return texts[doubt];
+}

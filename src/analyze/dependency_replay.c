@@ -1,0 +1,272 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/dependency_walk.h"
+
+/* What is done as soon as the launch may begin. */
+#define DONE_AT_ENTRY TRACE_NONE
+
+void replay_scratch_release(struct replay_scratch *scratch)
+{
+	free(scratch->next);
+	free(scratch->refs);
+	free(scratch->behind);
+	free(scratch->done);
+	free(scratch->entry);
+}
+
+static int grow(uint32_t **rows, uint32_t *room, uint32_t count)
+{
+	uint32_t *wider;
+
+	if (count <= *room)
+		return 0;
+	wider = realloc(*rows, (size_t)count * sizeof(**rows));
+	if (!wider)
+		return -ENOMEM;
+	*rows = wider;
+	*room = count;
+	return 0;
+}
+
+/* A launch, and where its parts lie. */
+struct replay {
+	struct dependency_walk *walk;
+	struct replay_scratch *scratch;
+	const struct replay_plan *plan; /* NULL: there is none */
+	const struct trace_activity *rows;
+	uint32_t graph, launch;
+	uint32_t first, count;
+	uint32_t known; /* activities whose node is in the plan */
+};
+
+static int make_room(struct replay *replay)
+{
+	struct replay_scratch *scratch = replay->scratch;
+	uint32_t next_room = scratch->room, behind_room = scratch->room;
+
+	if (grow(&scratch->next, &next_room, replay->count) < 0 ||
+	    grow(&scratch->behind, &behind_room, replay->count) < 0 ||
+	    grow(&scratch->refs, &scratch->room, replay->count) < 0)
+		return -ENOMEM;
+	return replay->plan ? grow(&scratch->done, &scratch->done_room, replay->plan->items_count)
+			    : 0;
+}
+
+/* What the stream had to do before: one thing, where several first nodes would name several. */
+static int take_entry(struct replay *replay, uint32_t lane)
+{
+	struct replay_scratch *scratch = replay->scratch;
+	struct dependencies *deps = replay->walk->deps;
+	struct lanes *lanes = &replay->walk->lanes;
+	uint32_t opened;
+
+	scratch->entry_count = 0;
+	if (lane == TRACE_NONE)
+		return 0;
+	lanes_take(lanes, lane, replay->rows[0].agent);
+	if (lanes->sources_count > scratch->entry_room) {
+		struct dependency *wider =
+			reallocarray(scratch->entry, lanes->sources_count, sizeof(*scratch->entry));
+
+		if (!wider)
+			return -ENOMEM;
+		scratch->entry = wider;
+		scratch->entry_room = lanes->sources_count;
+	}
+	for (uint32_t i = 0; i < lanes->sources_count; i++)
+		scratch->entry[i] = lanes->sources[i];
+	scratch->entry_count = lanes->sources_count;
+	if (scratch->entry_count < 2 || replay->count < 2)
+		return 0;
+	opened = store_open(deps);
+	for (uint32_t i = 0; i < scratch->entry_count; i++)
+		store_push(deps, scratch->entry[i]);
+	scratch->entry[0] =
+		(struct dependency){store_close_join(deps, opened), TRACE_NONE, DEPENDENCY_STREAM};
+	scratch->entry_count = 1;
+	return 0;
+}
+
+static void push_entry(struct replay *replay, uint32_t activity)
+{
+	if (replay->walk->lanes.is_blind)
+		store_blind(replay->walk->deps, activity);
+	for (uint32_t i = 0; i < replay->scratch->entry_count; i++)
+		store_push(replay->walk->deps, replay->scratch->entry[i]);
+}
+
+/* Which activities are pieces of the same node. */
+static void link_pieces(struct replay *replay)
+{
+	struct dependency_walk *walk = replay->walk;
+
+	for (uint32_t at = 0; at < replay->count; at++) {
+		uint32_t node = replay->rows[at].node;
+
+		replay->scratch->behind[at] = queue_take(walk, replay->first + at);
+		replay->scratch->next[at] = TRACE_NONE;
+		replay->scratch->refs[at] = STORE_NOTHING;
+		if (!replay->plan || node == TRACE_NONE ||
+		    walk->plans.graph_of[node] != replay->graph)
+			continue;
+		replay->known++;
+		if (walk->node_launch[node] == replay->launch + 1)
+			replay->scratch->next[walk->node_last[node]] = at;
+		else
+			walk->node_first[node] = at;
+		walk->node_launch[node] = replay->launch + 1;
+		walk->node_last[node] = at;
+	}
+}
+
+/* The edges to what the item's predecessors came to; how many. */
+static uint32_t push_predecessors(struct replay *replay, const struct replay_item *item)
+{
+	uint32_t pushed = 0;
+
+	for (uint32_t i = 0; i < item->count; i++) {
+		uint32_t done = replay->scratch->done[replay->plan->before[item->first + i]];
+
+		if (done == DONE_AT_ENTRY)
+			continue;
+		store_push(replay->walk->deps,
+			   (struct dependency){done, TRACE_NONE, DEPENDENCY_GRAPH});
+		pushed++;
+	}
+	return pushed;
+}
+
+/* An item that brought nothing to the GPU: what it depends on goes through it. */
+static uint32_t pass_through(struct replay *replay, const struct replay_item *item)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t only = DONE_AT_ENTRY, several = 0, opened;
+
+	for (uint32_t i = 0; i < item->count; i++) {
+		uint32_t done = replay->scratch->done[replay->plan->before[item->first + i]];
+
+		if (done == DONE_AT_ENTRY || done == only)
+			continue;
+		several += only != DONE_AT_ENTRY;
+		only = done;
+	}
+	if (!several)
+		return only;
+	opened = store_open(deps);
+	push_predecessors(replay, item);
+	return store_close_join(deps, opened);
+}
+
+static uint32_t take_pieces(struct replay *replay, const struct replay_item *item)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t at = replay->walk->node_first[item->node], ref = STORE_NOTHING;
+
+	for (; at != TRACE_NONE; at = replay->scratch->next[at]) {
+		uint32_t opened = store_open(deps);
+
+		if (ref != STORE_NOTHING)
+			store_push(deps, (struct dependency){ref, TRACE_NONE, DEPENDENCY_REPLAY});
+		else if (push_predecessors(replay, item) == 0)
+			push_entry(replay, replay->first + at);
+		queue_push(replay->walk, opened, replay->scratch->behind[at]);
+		ref = store_close_activity(deps, opened, replay->first + at);
+		replay->scratch->refs[at] = ref;
+	}
+	return ref;
+}
+
+static void take_known(struct replay *replay)
+{
+	const struct replay_plan *plan = replay->plan;
+
+	for (uint32_t i = 0; i < plan->items_count; i++) {
+		const struct replay_item *item = &plan->items[i];
+		bool is_here = item->node != TRACE_NONE &&
+			       replay->walk->node_launch[item->node] == replay->launch + 1;
+
+		replay->scratch->done[i] =
+			is_here ? take_pieces(replay, item) : pass_through(replay, item);
+	}
+}
+
+/* Returns what the last of them came to. */
+static uint32_t take_unknown(struct replay *replay)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t last = STORE_NOTHING;
+
+	for (uint32_t at = 0; at < replay->count; at++) {
+		uint32_t opened = store_open(deps);
+
+		if (replay->scratch->refs[at] != STORE_NOTHING)
+			continue;
+		deps->nodes_unknown++;
+		if (at)
+			store_push(deps, (struct dependency){replay->scratch->refs[at - 1],
+							     TRACE_NONE, DEPENDENCY_REPLAY});
+		else
+			push_entry(replay, replay->first + at);
+		queue_push(replay->walk, opened, replay->scratch->behind[at]);
+		last = store_close_activity(deps, opened, replay->first + at);
+		replay->scratch->refs[at] = last;
+	}
+	return last;
+}
+
+/* What the stream's next work waits for: the last nodes, and the last that none is known of. */
+static uint32_t leave(struct replay *replay, uint32_t unknown)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t opened = store_open(deps), last = unknown, count = unknown != STORE_NOTHING;
+
+	for (uint32_t i = 0; replay->known && i < replay->plan->items_count; i++) {
+		if (!replay->plan->items[i].is_last || replay->scratch->done[i] == DONE_AT_ENTRY)
+			continue;
+		last = replay->scratch->done[i];
+		count++;
+		store_push(deps, (struct dependency){last, TRACE_NONE, DEPENDENCY_STREAM});
+	}
+	if (count == 1) {
+		store_undo(deps, opened);
+		return last;
+	}
+	if (unknown != STORE_NOTHING)
+		store_push(deps, (struct dependency){unknown, TRACE_NONE, DEPENDENCY_STREAM});
+	return store_close_join(deps, opened);
+}
+
+int replay_take(struct dependency_walk *walk, const struct trace_call *call)
+{
+	const struct trace *trace = walk->deps->trace;
+	const struct trace_launch *launch = &trace->launches[call->launch];
+	struct replay replay = {
+		.walk = walk,
+		.scratch = &walk->replay,
+		.rows = &trace->activities[call->activity_first],
+		.graph = trace->execs[launch->exec].graph,
+		.launch = call->launch,
+		.first = call->activity_first,
+		.count = call->activity_count,
+	};
+	uint32_t stream = launch->stream == TRACE_NONE ? replay.rows[0].stream : launch->stream;
+	uint32_t lane = lanes_find(&walk->lanes, stream, replay.rows[0].agent), last;
+
+	if (replay.graph != TRACE_NONE) {
+		replay.plan = replay_plans_get(&walk->plans, replay.graph);
+		if (!replay.plan)
+			return -ENOMEM;
+		if (!replay.plan->is_usable)
+			replay.plan = NULL;
+	}
+	if (make_room(&replay) < 0 || take_entry(&replay, lane) < 0)
+		return -ENOMEM;
+	link_pieces(&replay);
+	if (replay.known)
+		take_known(&replay);
+	last = leave(&replay, replay.known < replay.count ? take_unknown(&replay) : STORE_NOTHING);
+	if (lane != TRACE_NONE)
+		lanes_give(&walk->lanes, lane, last);
+	return 0;
+}

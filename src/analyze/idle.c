@@ -1,0 +1,387 @@
+#include "analyze/idle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/tally.h"
+#include "trace/table.h"
+
+/* A lane while a window is gone through. The unions grow by their last ends, as rows come by start. */
+struct idle_sweep {
+	uint32_t stamp; /* window + 1 in which it has work that is meant */
+	int64_t busy_end_ns;
+	int64_t communication_end_ns, compute_end_ns, both_end_ns;
+	int64_t compute_ns, both_ns;
+};
+
+int idle_init(struct idle *idle, const struct dependencies *deps)
+{
+	const struct trace *trace = deps->trace;
+	size_t count = (size_t)trace->streams_count + trace->agents_count;
+	int64_t last_ns = INT64_MIN;
+
+	*idle = (struct idle){
+		.deps = deps,
+		.lanes = calloc(count + 1, sizeof(*idle->lanes)),
+		.lanes_count = (uint32_t)count,
+		.rows = table_alloc(trace->activities_count, sizeof(*idle->rows)),
+		.last_ends = table_alloc(trace->activities_count, sizeof(*idle->last_ends)),
+		.sweeps = calloc(count + 1, sizeof(*idle->sweeps)),
+	};
+	if (!idle->lanes || !idle->rows || !idle->last_ends || !idle->sweeps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		/* The bit puts times before 0 before the others. */
+		if (row->untimed == RECORD_UNTIMED_NO)
+			idle->rows[idle->rows_count++] =
+				(struct sort_row){(uint64_t)row->start_ns ^ (UINT64_C(1) << 63), i};
+	}
+	if (sort_rows(idle->rows, idle->rows_count) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < idle->rows_count; i++) {
+		int64_t end_ns = trace->activities[idle->rows[i].index].end_ns;
+
+		if (end_ns > last_ns)
+			last_ns = end_ns;
+		idle->last_ends[i] = last_ns;
+	}
+	return 0;
+}
+
+void idle_release(struct idle *idle)
+{
+	free(idle->lanes);
+	free(idle->waits);
+	groups_release(&idle->wait_keys);
+	free(idle->rows);
+	free(idle->last_ends);
+	free(idle->sweeps);
+}
+
+/* ---- what a gap was for ---- */
+
+static enum idle_cause cause_of(const struct trace *trace, const struct dependency_source *source)
+{
+	const struct trace_activity *row = &trace->activities[source->activity];
+
+	if (trace_op_of(trace, row)->kind == TRACE_COPY)
+		return IDLE_COPY;
+	switch (source->kind) {
+	case DEPENDENCY_LEGACY:
+		return IDLE_LEGACY;
+	case DEPENDENCY_EVENT:
+		return IDLE_EVENT;
+	case DEPENDENCY_QUEUE:
+		return IDLE_QUEUE;
+	case DEPENDENCY_STREAM:
+	case DEPENDENCY_GRAPH:
+	case DEPENDENCY_REPLAY:
+		return IDLE_GRAPH;
+	default:
+		return IDLE_UNKNOWN;
+	}
+}
+
+static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_source *source,
+		    int64_t ns)
+{
+	const struct trace *trace = idle->deps->trace;
+	const struct trace_activity *from = &trace->activities[source->activity];
+	uint64_t key = ((uint64_t)stream << 32 | from->stream) * 0x9e3779b97f4a7c15ull;
+	struct idle_wait *row;
+	uint32_t number;
+
+	key ^= (uint64_t)from->op << 8 | (uint64_t)source->kind;
+	number = groups_number(&idle->wait_keys, key);
+	if (number == GROUPS_FAILED)
+		return -ENOMEM;
+	if (number == idle->waits_count) {
+		row = table_add((void **)&idle->waits, &idle->waits_count, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		*row = (struct idle_wait){
+			.stream = stream,
+			.from = source->activity,
+			.via = source->via,
+			.cause = (uint8_t)cause_of(trace, source),
+			.kind = (uint8_t)source->kind,
+		};
+	}
+	row = &idle->waits[number];
+	row->count++;
+	row->total_ns = tally_sum(row->total_ns, ns);
+	return 0;
+}
+
+/* What ended the gaps before an activity: found once, for its stream and its GPU. */
+struct gap_end {
+	uint32_t activity;
+	bool is_known; /* the rest */
+	bool has_source;
+	int64_t release_ns;
+	struct dependency_source source;
+};
+
+static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
+{
+	const struct trace_activity *row = &deps->trace->activities[end->activity];
+	struct dependency_list list = dependencies_of_activity(deps, end->activity);
+	struct dependency_source source;
+
+	if (end->is_known)
+		return;
+	end->is_known = true;
+	if (row->call != TRACE_NONE)
+		end->release_ns = dependencies_release_ns(deps->trace, row);
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (!dependencies_follow(deps, &list.rows[i], row->start_ns, &source) ||
+		    (end->has_source && source.end_ns <= end->source.end_ns))
+			continue;
+		end->source = source;
+		end->has_source = true;
+	}
+}
+
+static void take_cause(struct idle_lane *lane, enum idle_cause cause, int64_t *begin_ns,
+		       int64_t end_ns)
+{
+	if (end_ns <= *begin_ns)
+		return;
+	lane->cause_ns[cause] = tally_sum(lane->cause_ns[cause], tally_span(*begin_ns, end_ns));
+	*begin_ns = end_ns;
+}
+
+static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_end *end)
+{
+	const struct dependencies *deps = idle->deps;
+	const struct trace_activity *row = &deps->trace->activities[end->activity];
+	struct idle_lane *lane = &idle->lanes[at];
+	bool is_sure = row->call != TRACE_NONE && !dependencies_is_blind(deps, end->activity);
+
+	find_gap_end(deps, end);
+	if (row->call != TRACE_NONE)
+		take_cause(lane, IDLE_HOST, &begin_ns, end->release_ns);
+	if (end->has_source && end->source.end_ns > begin_ns) {
+		int64_t ns = tally_span(begin_ns, end->source.end_ns);
+
+		take_cause(lane, cause_of(deps->trace, &end->source), &begin_ns,
+			   end->source.end_ns);
+		if (at < deps->trace->streams_count && add_wait(idle, at, &end->source, ns) < 0)
+			return -ENOMEM;
+	}
+	take_cause(lane, is_sure ? IDLE_LAUNCH : IDLE_UNKNOWN, &begin_ns, row->start_ns);
+	return 0;
+}
+
+/* ---- through a window ---- */
+
+static int64_t grow_union(int64_t *end_ns, int64_t start_ns, int64_t stop_ns)
+{
+	int64_t from_ns = start_ns > *end_ns ? start_ns : *end_ns;
+
+	if (stop_ns <= from_ns)
+		return 0;
+	*end_ns = stop_ns;
+	return tally_span(from_ns, stop_ns);
+}
+
+static void take_communication(struct idle *idle, struct idle_sweep *sweep, uint32_t at,
+			       const struct trace_activity *row, int64_t stop_ns)
+{
+	const struct trace_op *op = trace_op_of(idle->deps->trace, row);
+	struct idle_lane *lane = &idle->lanes[at];
+	bool is_communication =
+		op->direction == TRACE_P2P || dependencies_is_collective(idle->deps, row);
+
+	if (is_communication)
+		lane->communication_ns =
+			tally_sum(lane->communication_ns,
+				  grow_union(&sweep->communication_end_ns, row->start_ns, stop_ns));
+	else if (op->kind == TRACE_KERNEL)
+		sweep->compute_ns =
+			tally_sum(sweep->compute_ns,
+				  grow_union(&sweep->compute_end_ns, row->start_ns, stop_ns));
+	if (is_communication || op->kind == TRACE_KERNEL)
+		sweep->both_ns = tally_sum(sweep->both_ns,
+					   grow_union(&sweep->both_end_ns, row->start_ns, stop_ns));
+}
+
+static int take_row(struct idle *idle, uint32_t at, struct gap_end *end,
+		    const struct path_window *window)
+{
+	const struct trace_activity *row = &idle->deps->trace->activities[end->activity];
+	struct idle_sweep *sweep = &idle->sweeps[at];
+	int64_t stop_ns = row->end_ns < window->end_ns ? row->end_ns : window->end_ns;
+
+	if (row->start_ns > sweep->busy_end_ns && explain(idle, at, sweep->busy_end_ns, end) < 0)
+		return -ENOMEM;
+	if (sweep->busy_end_ns < row->start_ns)
+		sweep->busy_end_ns = row->start_ns;
+	idle->lanes[at].busy_ns = tally_sum(
+		idle->lanes[at].busy_ns, grow_union(&sweep->busy_end_ns, row->start_ns, stop_ns));
+	if (at >= idle->deps->trace->streams_count)
+		take_communication(idle, sweep, at, row, stop_ns);
+	return 0;
+}
+
+static bool is_meant(const struct path_windows *windows, uint32_t at,
+		     const struct trace_activity *row)
+{
+	const struct path_window *window = &windows->rows[at];
+
+	if (window->launch != TRACE_NONE)
+		return row->launch == window->launch;
+	return row->scope != TRACE_NONE && windows->of_scope[row->scope] == at;
+}
+
+/* The lanes of a row: its stream's and its GPU's; how many. */
+static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lanes[2])
+{
+	const struct trace *trace = idle->deps->trace;
+	const struct trace_activity *row = &trace->activities[activity];
+	int count = 0;
+
+	if (row->stream != TRACE_NONE)
+		ret_lanes[count++] = row->stream;
+	if (row->agent != TRACE_NONE)
+		ret_lanes[count++] = trace->streams_count + row->agent;
+	return count;
+}
+
+void idle_find_rows(const struct idle *idle, const struct path_window *window, uint32_t *ret_first,
+		    uint32_t *ret_stop)
+{
+	uint32_t low = 0, high = idle->rows_count;
+	uint64_t stop_key = (uint64_t)window->end_ns ^ (UINT64_C(1) << 63);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (idle->last_ends[middle] <= window->begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_first = low;
+	for (high = idle->rows_count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (idle->rows[middle].key < stop_key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_stop = low;
+}
+
+static void open_lane(struct idle *idle, uint32_t lane, const struct path_window *window,
+		      uint32_t at)
+{
+	idle->sweeps[lane] = (struct idle_sweep){
+		.stamp = at + 1,
+		.busy_end_ns = window->begin_ns,
+		.communication_end_ns = window->begin_ns,
+		.compute_end_ns = window->begin_ns,
+		.both_end_ns = window->begin_ns,
+	};
+}
+
+/* Which lanes are meant: those on which work that is meant runs. */
+static void open_meant(struct idle *idle, const struct path_windows *windows, uint32_t at)
+{
+	const struct path_window *window = &windows->rows[at];
+	uint32_t first, stop, lanes[2];
+
+	idle_find_rows(idle, window, &first, &stop);
+	for (uint32_t i = first; i < stop; i++) {
+		uint32_t activity = idle->rows[i].index;
+		const struct trace_activity *row = &idle->deps->trace->activities[activity];
+
+		if (row->end_ns <= window->begin_ns || !is_meant(windows, at, row))
+			continue;
+		for (int lane = lanes_of(idle, activity, lanes); lane--;)
+			open_lane(idle, lanes[lane], window, at);
+	}
+}
+
+static void leave_window(struct idle *idle, const struct path_window *window, uint32_t at)
+{
+	int64_t window_ns = tally_span(window->begin_ns, window->end_ns);
+
+	for (uint32_t i = 0; i < idle->lanes_count; i++) {
+		struct idle_sweep *sweep = &idle->sweeps[i];
+		struct idle_lane *lane = &idle->lanes[i];
+
+		if (sweep->stamp != at + 1)
+			continue;
+		take_cause(lane, IDLE_END, &sweep->busy_end_ns, window->end_ns);
+		lane->window_ns = tally_sum(lane->window_ns, window_ns);
+		lane->exposed_ns =
+			tally_sum(lane->exposed_ns, tally_span(sweep->compute_ns, sweep->both_ns));
+	}
+}
+
+int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
+{
+	const struct path_window *window = &windows->rows[at];
+	bool is_all = window->scope == TRACE_NONE && window->launch == TRACE_NONE;
+	uint32_t first, stop, lanes[2];
+
+	if (!is_all)
+		open_meant(idle, windows, at);
+	idle_find_rows(idle, window, &first, &stop);
+	for (uint32_t i = first; i < stop; i++) {
+		struct gap_end end = {.activity = idle->rows[i].index};
+
+		if (idle->deps->trace->activities[end.activity].end_ns <= window->begin_ns)
+			continue;
+		for (int lane = lanes_of(idle, end.activity, lanes); lane--;) {
+			if (is_all && idle->sweeps[lanes[lane]].stamp != at + 1)
+				open_lane(idle, lanes[lane], window, at);
+			if (idle->sweeps[lanes[lane]].stamp == at + 1 &&
+			    take_row(idle, lanes[lane], &end, window) < 0)
+				return -ENOMEM;
+		}
+	}
+	leave_window(idle, window, at);
+	return 0;
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+	const struct idle_wait *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+void idle_finish(struct idle *idle)
+{
+	if (idle->waits_count)
+		qsort(idle->waits, idle->waits_count, sizeof(*idle->waits), compare_waits);
+}
+
+const char *idle_cause_key(enum idle_cause cause)
+{
+	static const char *const keys[] = {
+#define X(name, key, text) [IDLE_##name] = key,
+		IDLE_CAUSES(X)
+#undef X
+	};
+
+	return keys[cause];
+}
+
+const char *idle_cause_text(enum idle_cause cause)
+{
+	static const char *const texts[] = {
+#define X(name, key, text) [IDLE_##name] = text,
+		IDLE_CAUSES(X)
+#undef X
+	};
+
+	return texts[cause];
+}

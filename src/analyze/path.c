@@ -1,0 +1,343 @@
+#include "analyze/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/tally.h"
+#include "trace/table.h"
+
+#define PARENT_DEPTH_MAX 64
+
+/* Backwards from NOW_NS; exactly one of ACTIVITY and CALL says where, or neither: nothing is known. */
+struct walk {
+	const struct dependencies *deps;
+	const struct trace *trace;
+	struct path path;
+	int64_t begin_ns, now_ns;
+	uint32_t activity;
+	uint32_t call; /* NOW_NS is inside it, or after it and before the thread's next call */
+	int error;
+};
+
+/* The step from BEGIN_NS to now; what is left of it within the window. */
+static struct path_step *put(struct walk *walk, enum path_kind kind, int64_t begin_ns)
+{
+	static struct path_step unused;
+	struct path_step *step;
+
+	if (begin_ns < walk->begin_ns)
+		begin_ns = walk->begin_ns;
+	if (begin_ns >= walk->now_ns)
+		return &unused;
+	step = table_add((void **)&walk->path.steps, &walk->path.count, sizeof(*step));
+	if (!step) {
+		walk->error = -ENOMEM;
+		walk->now_ns = walk->begin_ns;
+		return &unused;
+	}
+	*step = (struct path_step){
+		.begin_ns = begin_ns,
+		.end_ns = walk->now_ns,
+		.activity = walk->activity,
+		.call = walk->call,
+		.from = TRACE_NONE,
+		.via = TRACE_NONE,
+		.kind = (uint8_t)kind,
+		.cause = DEPENDENCY_NONE,
+	};
+	walk->now_ns = begin_ns;
+	return step;
+}
+
+/* ---- what came last ---- */
+
+struct choice {
+	struct dependency_source source; /* of an edge; kind NONE: there is none */
+	int64_t next_ns;		 /* when the next later thing was over; INT64_MIN: none */
+};
+
+static void offer(struct choice *choice, const struct dependency_source *source)
+{
+	if (choice->source.kind == DEPENDENCY_NONE || source->end_ns > choice->source.end_ns) {
+		if (choice->source.kind != DEPENDENCY_NONE)
+			choice->next_ns = choice->source.end_ns;
+		choice->source = *source;
+	} else if (source->end_ns > choice->next_ns) {
+		choice->next_ns = source->end_ns;
+	}
+}
+
+/* Edges before the launch, and in their order: of what was over at the same time the first counts. */
+static struct choice choose(const struct dependencies *deps, struct dependency_list list,
+			    int64_t limit_ns)
+{
+	struct choice choice = {.source.kind = DEPENDENCY_NONE, .next_ns = INT64_MIN};
+	struct dependency_source source;
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (dependencies_follow(deps, &list.rows[i], limit_ns, &source))
+			offer(&choice, &source);
+	}
+	return choice;
+}
+
+static int64_t lead_of(const struct choice *choice)
+{
+	return choice->next_ns == INT64_MIN ? INT64_MAX
+					    : tally_span(choice->next_ns, choice->source.end_ns);
+}
+
+static enum path_kind gap_kind(enum dependency_kind cause)
+{
+	if (cause == DEPENDENCY_NONE)
+		return PATH_UNKNOWN;
+	if (cause == DEPENDENCY_LAUNCH)
+		return PATH_LAUNCH;
+	return cause == DEPENDENCY_EVENT || cause == DEPENDENCY_LEGACY ? PATH_WAIT : PATH_DISPATCH;
+}
+
+static enum path_kind work_kind(const struct trace *trace, const struct trace_activity *row)
+{
+	switch (trace_op_of(trace, row)->kind) {
+	case TRACE_COPY:
+		return PATH_COPY;
+	case TRACE_MEMSET:
+		return PATH_MEMSET;
+	case TRACE_KERNEL:
+		break;
+	}
+	return PATH_KERNEL;
+}
+
+static void go_to(struct walk *walk, uint32_t activity, uint32_t call)
+{
+	walk->activity = activity;
+	walk->call = call;
+}
+
+static void tell_cause(struct path_step *step, const struct choice *choice)
+{
+	bool is_activity =
+		choice->source.kind != DEPENDENCY_NONE && choice->source.kind != DEPENDENCY_LAUNCH;
+
+	step->cause = (uint8_t)choice->source.kind;
+	step->from = is_activity ? choice->source.activity : TRACE_NONE;
+	step->via = is_activity ? choice->source.via : TRACE_NONE;
+	step->lead_ns = lead_of(choice);
+}
+
+static void walk_activity(struct walk *walk)
+{
+	const struct trace_activity *row = &walk->trace->activities[walk->activity];
+	struct choice choice = choose(
+		walk->deps, dependencies_of_activity(walk->deps, walk->activity), row->start_ns);
+
+	if (row->call != TRACE_NONE) {
+		struct dependency_source launch = {
+			.end_ns = dependencies_release_ns(walk->trace, row),
+			.kind = DEPENDENCY_LAUNCH,
+			.via = TRACE_NONE,
+		};
+
+		offer(&choice, &launch);
+	}
+	tell_cause(put(walk, work_kind(walk->trace, row), row->start_ns), &choice);
+	if (choice.source.kind == DEPENDENCY_NONE) {
+		go_to(walk, TRACE_NONE, TRACE_NONE);
+		return;
+	}
+	tell_cause(put(walk,
+		       dependencies_is_blind(walk->deps, walk->activity)
+			       ? PATH_UNKNOWN
+			       : gap_kind(choice.source.kind),
+		       choice.source.end_ns),
+		   &choice);
+	if (choice.source.kind == DEPENDENCY_LAUNCH)
+		go_to(walk, TRACE_NONE, row->call);
+	else
+		go_to(walk, choice.source.activity, TRACE_NONE);
+}
+
+/* ---- the host ---- */
+
+/* Of calls of a thread that began before NS, the last: mostly CALL itself, or one inside it. */
+static uint32_t last_begun(const struct dependencies *deps, uint32_t call, int64_t ns)
+{
+	const struct trace_call *calls = deps->trace->calls;
+	uint32_t after = deps->call_after[call];
+
+	while (after != TRACE_NONE && calls[after].begin_ns < ns) {
+		call = after;
+		after = deps->call_after[call];
+	}
+	return call;
+}
+
+/* Whose time it is right before NOW_NS, when CALL is the last that had begun: a call that was not over,
+ * or TRACE_NONE; *RET_FLOOR_NS: since when. */
+static uint32_t owner_of(const struct walk *walk, uint32_t call, int64_t *ret_floor_ns)
+{
+	const struct trace_call *calls = walk->trace->calls;
+
+	if (calls[call].end_ns >= walk->now_ns) {
+		*ret_floor_ns = calls[call].begin_ns;
+		return call;
+	}
+	for (int depth = 0; depth < PARENT_DEPTH_MAX; depth++) {
+		uint32_t parent = calls[call].parent;
+
+		if (parent == TRACE_NONE || calls[parent].end_ns >= walk->now_ns)
+			break;
+		call = parent;
+	}
+	*ret_floor_ns = calls[call].end_ns;
+	return calls[call].parent;
+}
+
+/* Whether a call waited for something that is not known. */
+static bool waits_blindly(const struct walk *walk, uint32_t call)
+{
+	const struct trace *trace = walk->trace;
+
+	for (uint32_t low = 0, high = walk->deps->unresolved_count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct trace_wait *wait = &trace->waits[walk->deps->unresolved[middle].wait];
+
+		if (wait->call == call)
+			return wait->type != TRACE_WAIT_STREAM_EVENT;
+		if (wait->process < trace->calls[call].process ||
+		    (wait->process == trace->calls[call].process &&
+		     wait->cid < trace->calls[call].cid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* Inside CALL since FLOOR_NS, unless it waited for work that was over later than that. */
+static void walk_call(struct walk *walk, uint32_t call, int64_t floor_ns)
+{
+	struct choice choice =
+		choose(walk->deps, dependencies_of_call(walk->deps, call), walk->now_ns);
+	struct path_step *step;
+
+	walk->call = call;
+	if (choice.source.kind == DEPENDENCY_NONE || choice.source.end_ns <= floor_ns) {
+		put(walk, waits_blindly(walk, call) ? PATH_WAIT : PATH_CALL, floor_ns);
+		return;
+	}
+	if (choice.next_ns < walk->trace->calls[call].begin_ns)
+		choice.next_ns = walk->trace->calls[call].begin_ns;
+	step = put(walk, PATH_CALL, choice.source.end_ns);
+	tell_cause(step, &choice);
+	go_to(walk, choice.source.activity, TRACE_NONE);
+}
+
+static void walk_host(struct walk *walk)
+{
+	const struct trace_call *calls = walk->trace->calls;
+	uint32_t call = last_begun(walk->deps, walk->call, walk->now_ns), owner;
+	int64_t floor_ns;
+
+	while (call != TRACE_NONE && calls[call].begin_ns >= walk->now_ns)
+		call = walk->deps->call_before[call];
+	walk->call = call;
+	if (call == TRACE_NONE) {
+		put(walk, PATH_HOST, walk->begin_ns);
+		return;
+	}
+	owner = owner_of(walk, call, &floor_ns);
+	if (owner == TRACE_NONE)
+		put(walk, PATH_HOST, floor_ns);
+	else
+		walk_call(walk, owner, floor_ns);
+	/* It goes on from CALL: had it gone to an activity, the thread is left. */
+	if (walk->activity == TRACE_NONE)
+		walk->call = call;
+}
+
+/* ---- all of it ---- */
+
+static void reverse(struct path *path)
+{
+	for (uint32_t low = 0, high = path->count; low + 1 < high; low++) {
+		struct path_step swap = path->steps[low];
+
+		path->steps[low] = path->steps[--high];
+		path->steps[high] = swap;
+	}
+}
+
+/* What ends the window may have been over before its end. */
+static void put_tail(struct walk *walk, const struct path_window *window)
+{
+	int64_t end_ns = INT64_MIN;
+
+	if (window->activity != TRACE_NONE)
+		end_ns = walk->trace->activities[window->activity].end_ns;
+	else if (window->call != TRACE_NONE)
+		end_ns = walk->trace->calls[window->call].end_ns;
+	/* A scope is open while its thread goes on after its last call. */
+	if (end_ns < walk->now_ns && (window->scope == TRACE_NONE || window->call == TRACE_NONE))
+		put(walk, PATH_UNKNOWN, end_ns);
+	go_to(walk, window->activity, window->activity == TRACE_NONE ? window->call : TRACE_NONE);
+}
+
+int path_find(const struct dependencies *deps, const struct path_window *window,
+	      struct path *ret_path)
+{
+	struct walk walk = {
+		.deps = deps,
+		.trace = deps->trace,
+		.begin_ns = window->begin_ns,
+		.now_ns = window->end_ns,
+		.activity = TRACE_NONE,
+		.call = TRACE_NONE,
+	};
+
+	put_tail(&walk, window);
+	while (walk.now_ns > walk.begin_ns) {
+		if (walk.activity != TRACE_NONE)
+			walk_activity(&walk);
+		else if (walk.call != TRACE_NONE)
+			walk_host(&walk);
+		else
+			put(&walk, PATH_UNKNOWN, walk.begin_ns);
+	}
+	if (walk.error < 0) {
+		path_release(&walk.path);
+		return walk.error;
+	}
+	reverse(&walk.path);
+	*ret_path = walk.path;
+	return 0;
+}
+
+void path_release(struct path *path)
+{
+	free(path->steps);
+	*path = (struct path){0};
+}
+
+const char *path_kind_key(enum path_kind kind)
+{
+	static const char *const keys[] = {
+#define X(name, key, text) [PATH_##name] = key,
+		PATH_KINDS(X)
+#undef X
+	};
+
+	return keys[kind];
+}
+
+const char *path_kind_text(enum path_kind kind)
+{
+	static const char *const texts[] = {
+#define X(name, key, text) [PATH_##name] = text,
+		PATH_KINDS(X)
+#undef X
+	};
+
+	return texts[kind];
+}

@@ -1,0 +1,297 @@
+#include "analyze/path_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/tally.h"
+#include "trace/table.h"
+
+void path_report_init(struct path_report *report, const struct dependencies *deps)
+{
+	*report = (struct path_report){.deps = deps};
+}
+
+void path_report_release(struct path_report *report)
+{
+	free(report->works);
+	free(report->waits);
+	free(report->segments);
+	groups_release(&report->work_keys);
+	groups_release(&report->wait_keys);
+}
+
+static bool is_work(const struct path_step *step)
+{
+	return step->kind <= PATH_MEMSET;
+}
+
+static bool is_host(uint8_t kind)
+{
+	return kind == PATH_CALL || kind == PATH_HOST;
+}
+
+/* From one stream to another, or to the host. */
+static bool is_wait(const struct path_report *report, const struct path_step *step)
+{
+	uint8_t cause = step->cause;
+
+	if (cause == DEPENDENCY_QUEUE && step->activity != TRACE_NONE && step->from != TRACE_NONE)
+		return report->deps->trace->activities[step->activity].stream !=
+		       report->deps->trace->activities[step->from].stream;
+	return cause == DEPENDENCY_EVENT || cause == DEPENDENCY_LEGACY ||
+	       (cause >= DEPENDENCY_HOST_EVENT && cause <= DEPENDENCY_BLOCKING);
+}
+
+static int64_t step_ns(const struct path_step *step)
+{
+	return tally_span(step->begin_ns, step->end_ns);
+}
+
+static const struct trace_activity *activity_of(const struct path_report *report, uint32_t activity)
+{
+	return &report->deps->trace->activities[activity];
+}
+
+/* What an activity is called: kernels by name, copies by direction. */
+static uint64_t name_key(const struct path_report *report, uint32_t activity)
+{
+	const struct trace_op *op = trace_op_of(report->deps->trace, activity_of(report, activity));
+	uint32_t name = op->kind == TRACE_KERNEL ? op->name : (uint32_t)op->direction;
+
+	return (uint64_t)op->kind << 32 | name;
+}
+
+static struct path_work *find_work(struct path_report *report, const struct path_step *step)
+{
+	uint32_t number = groups_number(&report->work_keys, name_key(report, step->activity));
+	struct path_work *row;
+
+	if (number == GROUPS_FAILED)
+		return NULL;
+	if (number < report->works_count)
+		return &report->works[number];
+	row = table_add((void **)&report->works, &report->works_count, sizeof(*row));
+	if (row)
+		*row = (struct path_work){
+			.activity = step->activity,
+			.kind = step->kind,
+			.is_collective = dependencies_is_collective(
+				report->deps, activity_of(report, step->activity)),
+		};
+	return row;
+}
+
+static int add_work(struct path_report *report, const struct path_step *step)
+{
+	struct path_work *row = find_work(report, step);
+
+	if (!row)
+		return -ENOMEM;
+	row->count++;
+	row->total_ns = tally_sum(row->total_ns, step_ns(step));
+	if (row->is_collective)
+		report->collective_ns = tally_sum(report->collective_ns, step_ns(step));
+	return 0;
+}
+
+/* STEP waited for the work of BEFORE. */
+static int add_slack(struct path_report *report, const struct path_step *before,
+		     const struct path_step *step)
+{
+	struct path_work *row = find_work(report, before);
+	int64_t ns = step_ns(before);
+
+	if (!row)
+		return -ENOMEM;
+	row->slack_ns = tally_sum(row->slack_ns, step->lead_ns < ns ? step->lead_ns : ns);
+	return 0;
+}
+
+/* ---- waits ---- */
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	return (key ^ value) * 0x9e3779b97f4a7c15ull + (key >> 29);
+}
+
+static uint64_t wait_key(const struct path_report *report, const struct path_step *step)
+{
+	const struct trace *trace = report->deps->trace;
+	const struct trace_activity *from = activity_of(report, step->from);
+	uint64_t key = mix(step->cause, name_key(report, step->from));
+
+	key = mix(mix(key, from->stream), from->scope);
+	if (step->via != TRACE_NONE)
+		key = mix(key, trace->waits[step->via].known);
+	if (step->activity == TRACE_NONE)
+		return mix(key, trace->calls[step->call].api);
+	key = mix(key, name_key(report, step->activity));
+	return mix(key, activity_of(report, step->activity)->stream) | 1;
+}
+
+static int add_wait(struct path_report *report, const struct path_step *step)
+{
+	uint32_t number = groups_number(&report->wait_keys, wait_key(report, step));
+	struct path_wait *row;
+
+	if (number == GROUPS_FAILED)
+		return -ENOMEM;
+	if (number == report->waits_count) {
+		row = table_add((void **)&report->waits, &report->waits_count, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		*row = (struct path_wait){
+			.from = step->from,
+			.activity = step->activity,
+			.call = step->call,
+			.via = step->via,
+			.cause = step->cause,
+		};
+	}
+	row = &report->waits[number];
+	row->count++;
+	if (step->lead_ns != INT64_MAX)
+		row->total_ns = tally_sum(row->total_ns, step->lead_ns);
+	return 0;
+}
+
+/* ---- segments ---- */
+
+static bool is_alike(const struct path_report *report, const struct path_segment *last,
+		     const struct path_step *step, uint32_t window)
+{
+	if (last->window != window)
+		return false;
+	if (is_host(step->kind))
+		return is_host(last->kind);
+	return last->kind == step->kind && is_work(step) && !is_wait(report, step) &&
+	       last->activity != TRACE_NONE &&
+	       activity_of(report, last->activity)->stream ==
+		       activity_of(report, step->activity)->stream &&
+	       activity_of(report, last->activity)->scope ==
+		       activity_of(report, step->activity)->scope &&
+	       name_key(report, last->activity) == name_key(report, step->activity);
+}
+
+/* GAP: the step before, if it is the gap before this one; or NULL. */
+static int add_segment(struct path_report *report, uint32_t window, const struct path_step *step,
+		       const struct path_step *gap)
+{
+	struct path_segment *last =
+		report->segments_count ? &report->segments[report->segments_count - 1] : NULL;
+	int64_t gap_ns = gap ? step_ns(gap) : 0;
+
+	if (last && is_alike(report, last, step, window)) {
+		last->end_ns = step->end_ns;
+		last->gap_ns = tally_sum(last->gap_ns, gap_ns);
+		last->call = step->call;
+		last->count++;
+		return 0;
+	}
+	last = table_add((void **)&report->segments, &report->segments_count, sizeof(*last));
+	if (!last)
+		return -ENOMEM;
+	*last = (struct path_segment){
+		.begin_ns = gap ? gap->begin_ns : step->begin_ns,
+		.end_ns = step->end_ns,
+		.gap_ns = gap_ns,
+		.count = 1,
+		.window = window,
+		.activity = is_host(step->kind) ? TRACE_NONE : step->activity,
+		.call = step->call,
+		.from = step->from,
+		.via = step->via,
+		.kind = step->kind,
+		.gap_kind = gap ? gap->kind : step->kind,
+		.cause = step->cause,
+	};
+	return 0;
+}
+
+/* ---- all ---- */
+
+/* A step that is only what came before the next one's work. */
+static bool is_gap(const struct path *path, uint32_t at)
+{
+	const struct path_step *step = &path->steps[at];
+
+	return !is_work(step) && step->activity != TRACE_NONE && at + 1 < path->count &&
+	       path->steps[at + 1].activity == step->activity && is_work(&path->steps[at + 1]);
+}
+
+int path_report_add(struct path_report *report, uint32_t at, const struct path *path)
+{
+	const struct path_step *work = NULL, *gap = NULL;
+	int result = 0;
+
+	for (uint32_t i = 0; i < path->count && result == 0; i++) {
+		const struct path_step *step = &path->steps[i];
+
+		report->kind_ns[step->kind] = tally_sum(report->kind_ns[step->kind], step_ns(step));
+		report->total_ns = tally_sum(report->total_ns, step_ns(step));
+		report->steps++;
+		if (is_gap(path, i)) {
+			gap = step;
+			continue;
+		}
+		if (step->from != TRACE_NONE && work && work->activity == step->from)
+			result = add_slack(report, work, step);
+		if (result == 0 && step->from != TRACE_NONE && is_wait(report, step))
+			result = add_wait(report, step);
+		if (result == 0 && is_work(step))
+			result = add_work(report, step);
+		if (result == 0)
+			result = add_segment(report, at, step, gap);
+		gap = NULL;
+		work = is_work(step) ? step : NULL;
+	}
+	return result;
+}
+
+int path_report_add_busy(struct path_report *report, const struct idle *idle,
+			 const struct path_window *window, const struct path *path)
+{
+	struct busy busy;
+	int result = busy_init(&busy, idle, window);
+
+	for (uint32_t i = 0; i < path->count && result == 0; i++) {
+		const struct path_step *gap = &path->steps[i];
+		int64_t ns;
+
+		if (!is_gap(path, i))
+			continue;
+		ns = busy_within(&busy, activity_of(report, gap->activity)->agent, gap->begin_ns,
+				 gap->end_ns);
+		report->busy_ns[gap->kind] = tally_sum(report->busy_ns[gap->kind], ns);
+	}
+	busy_release(&busy);
+	return result;
+}
+
+static int compare_works(const void *left, const void *right)
+{
+	const struct path_work *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return (a->activity > b->activity) - (a->activity < b->activity);
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+	const struct path_wait *a = left, *b = right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+void path_report_finish(struct path_report *report)
+{
+	if (report->works_count)
+		qsort(report->works, report->works_count, sizeof(*report->works), compare_works);
+	if (report->waits_count)
+		qsort(report->waits, report->waits_count, sizeof(*report->waits), compare_waits);
+}

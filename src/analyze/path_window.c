@@ -1,0 +1,333 @@
+#include "analyze/path_window.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/table.h"
+
+#define SCOPE_DEPTH_MAX 256
+
+static struct path_window *add_window(struct path_windows *windows, int64_t begin_ns,
+				      int64_t end_ns)
+{
+	struct path_window *row = table_add((void **)&windows->rows, &windows->count, sizeof(*row));
+
+	if (row)
+		*row = (struct path_window){
+			.begin_ns = begin_ns,
+			.end_ns = end_ns,
+			.scope = TRACE_NONE,
+			.launch = TRACE_NONE,
+			.activity = TRACE_NONE,
+			.call = TRACE_NONE,
+		};
+	return row;
+}
+
+static bool is_timed(const struct trace_activity *row)
+{
+	return row->untimed == RECORD_UNTIMED_NO;
+}
+
+/* ---- all, and so many ns ---- */
+
+/* What ends last within the window, work rather than calls; of what is not over then, what is over last. */
+static void find_end(const struct trace *trace, struct path_window *window)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (!is_timed(row) || row->start_ns >= window->end_ns ||
+		    row->end_ns <= window->begin_ns || row->end_ns <= last_ns)
+			continue;
+		last_ns = row->end_ns;
+		window->activity = i;
+	}
+	if (last_ns >= window->end_ns)
+		return;
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		const struct trace_call *row = &trace->calls[i];
+
+		if (row->begin_ns >= window->end_ns || row->end_ns <= window->begin_ns ||
+		    row->end_ns <= last_ns)
+			continue;
+		last_ns = row->end_ns;
+		window->call = i;
+		window->activity = TRACE_NONE;
+	}
+}
+
+static void find_bounds(const struct trace *trace, int64_t *ret_begin_ns, int64_t *ret_end_ns)
+{
+	int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (is_timed(row) && row->start_ns < begin_ns)
+			begin_ns = row->start_ns;
+		if (is_timed(row) && row->end_ns > end_ns)
+			end_ns = row->end_ns;
+	}
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		if (trace->calls[i].begin_ns < begin_ns)
+			begin_ns = trace->calls[i].begin_ns;
+		if (trace->calls[i].end_ns > end_ns)
+			end_ns = trace->calls[i].end_ns;
+	}
+	*ret_begin_ns = begin_ns;
+	*ret_end_ns = end_ns;
+}
+
+static int find_range(const struct trace *trace, const struct path_query *query,
+		      struct path_windows *windows)
+{
+	bool is_all = query->by == PATH_WINDOW_ALL;
+	int64_t begin_ns, end_ns;
+	struct path_window *window;
+
+	find_bounds(trace, &begin_ns, &end_ns);
+	if (!is_all && query->begin_ns != INT64_MIN)
+		begin_ns = query->begin_ns;
+	if (!is_all && query->end_ns != INT64_MAX)
+		end_ns = query->end_ns;
+	if (begin_ns >= end_ns)
+		return 0;
+	window = add_window(windows, begin_ns, end_ns);
+	if (!window)
+		return -ENOMEM;
+	find_end(trace, window);
+	return 0;
+}
+
+/* ---- a replay ---- */
+
+static int find_replay(const struct trace *trace, const struct path_query *query,
+		       struct path_windows *windows)
+{
+	struct path_window *window;
+	uint32_t launch, last = TRACE_NONE;
+	uint64_t nth = 0;
+	int64_t begin_ns = INT64_MAX;
+
+	for (launch = 0; launch < trace->launches_count; launch++) {
+		uint32_t graph = trace->execs[trace->launches[launch].exec].graph;
+
+		if (graph != TRACE_NONE && trace->graphs[graph].id == query->graph &&
+		    nth++ == query->number)
+			break;
+	}
+	if (launch == trace->launches_count)
+		return 0;
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (row->launch != launch || !is_timed(row))
+			continue;
+		if (row->start_ns < begin_ns)
+			begin_ns = row->start_ns;
+		if (last == TRACE_NONE || row->end_ns > trace->activities[last].end_ns)
+			last = i;
+	}
+	if (last == TRACE_NONE)
+		return 0;
+	window = add_window(windows, begin_ns, trace->activities[last].end_ns);
+	if (!window)
+		return -ENOMEM;
+	window->launch = launch;
+	window->activity = last;
+	return 0;
+}
+
+/* ---- scopes ---- */
+
+/* "step 12", "ProfilerStep#12", "train_12": one of the words, what separates, the number. */
+static bool says_step(const char *text, uint64_t number)
+{
+	static const char *const words[] = {"step", "profilerstep", "train", "iteration"};
+	char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t chars = strlen(words[i]), at = chars;
+
+		if (strncasecmp(text, words[i], chars) != 0)
+			continue;
+		while (text[at] && strchr(" #_:=-", text[at]))
+			at++;
+		if (isdigit((unsigned char)text[at]) && strtoull(text + at, &end, 10) == number)
+			return *end == '\0';
+	}
+	return false;
+}
+
+static bool is_step(const struct trace *trace, const struct trace_scope *scope, uint64_t number)
+{
+	for (uint32_t i = 0; i < scope->attribute_count; i++) {
+		const struct trace_scope_attribute *row =
+			&trace->scope_attributes[scope->attribute_first + i];
+
+		if (row->kind == RECORD_ATTRIBUTE_INT64 &&
+		    !strcmp(trace_text(trace, row->key), RECORD_STEP_KEY))
+			return row->value.int64 >= 0 && (uint64_t)row->value.int64 == number;
+	}
+	return says_step(trace_text(trace, scope->text), number);
+}
+
+static bool is_meant(const struct trace *trace, const struct trace_scope *scope,
+		     const struct path_query *query)
+{
+	if (scope->untimed || scope->kind == RECORD_SCOPE_MARK || scope->end_ns <= scope->begin_ns)
+		return false;
+	if (query->by == PATH_WINDOW_STEP)
+		return is_step(trace, scope, query->number);
+	return !strcmp(trace_text(trace, scope->text), query->text) ||
+	       !strcmp(trace_text(trace, scope->name), query->text);
+}
+
+static int compare_windows(const void *left, const void *right)
+{
+	const struct path_window *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+/* The outermost scope around SCOPE, or itself, that MEANT marks. */
+static uint32_t outermost(const struct trace *trace, const bool *meant, uint32_t scope)
+{
+	uint32_t found = TRACE_NONE;
+
+	for (int depth = 0; scope != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
+		if (meant[scope])
+			found = scope;
+		scope = trace->scopes[scope].parent;
+	}
+	return found;
+}
+
+static int add_instances(const struct trace *trace, const bool *meant, uint64_t nth,
+			 struct path_windows *windows)
+{
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		const struct trace_scope *row = &trace->scopes[i];
+		struct path_window *window;
+
+		if (!meant[i] || outermost(trace, meant, i) != i)
+			continue;
+		window = add_window(windows, row->begin_ns, row->end_ns);
+		if (!window)
+			return -ENOMEM;
+		window->scope = i;
+	}
+	if (windows->count)
+		qsort(windows->rows, windows->count, sizeof(*windows->rows), compare_windows);
+	if (nth == PATH_WINDOW_EACH)
+		return 0;
+	if (nth < windows->count)
+		windows->rows[0] = windows->rows[nth];
+	windows->count = nth < windows->count;
+	return 0;
+}
+
+static void take_activities(const struct trace *trace, struct path_windows *windows)
+{
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+		uint32_t at = row->scope == TRACE_NONE ? TRACE_NONE : windows->of_scope[row->scope];
+		struct path_window *window;
+
+		if (at == TRACE_NONE || !is_timed(row))
+			continue;
+		window = &windows->rows[at];
+		if (row->end_ns < window->end_ns)
+			continue;
+		if (window->activity != TRACE_NONE && row->end_ns == window->end_ns)
+			continue;
+		window->activity = i;
+		window->end_ns = row->end_ns;
+	}
+}
+
+/* Where no work ends the window, the scope's thread does. */
+static void take_calls(const struct trace *trace, struct path_windows *windows)
+{
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		const struct trace_call *row = &trace->calls[i];
+		uint32_t at = row->scope == TRACE_NONE ? TRACE_NONE : windows->of_scope[row->scope];
+
+		if (at != TRACE_NONE && windows->rows[at].activity == TRACE_NONE &&
+		    row->thread == trace->scopes[windows->rows[at].scope].thread &&
+		    row->begin_ns < windows->rows[at].end_ns)
+			windows->rows[at].call = i;
+	}
+}
+
+static int find_scopes(const struct trace *trace, const struct path_query *query,
+		       struct path_windows *windows)
+{
+	size_t count = (size_t)trace->scopes_count + 1;
+	bool *meant = calloc(count, sizeof(*meant));
+	uint32_t *window_of = malloc(count * sizeof(*window_of));
+	int result = meant && window_of ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < trace->scopes_count && result == 0; i++)
+		meant[i] = is_meant(trace, &trace->scopes[i], query);
+	if (result == 0)
+		result = add_instances(trace, meant, query->nth, windows);
+	if (result == 0 && windows->count) {
+		memset(window_of, 0xff, count * sizeof(*window_of));
+		for (uint32_t i = 0; i < windows->count; i++)
+			window_of[windows->rows[i].scope] = i;
+		/* In place: what is outermost is its own, and is not changed. */
+		for (uint32_t i = 0; i < trace->scopes_count; i++) {
+			uint32_t top = outermost(trace, meant, i);
+
+			window_of[i] = top == TRACE_NONE ? TRACE_NONE : window_of[top];
+		}
+		windows->of_scope = window_of;
+		window_of = NULL;
+		take_activities(trace, windows);
+		take_calls(trace, windows);
+	}
+	free(window_of);
+	free(meant);
+	return result;
+}
+
+int path_windows_find(const struct trace *trace, const struct path_query *query,
+		      struct path_windows *ret_windows)
+{
+	struct path_windows windows = {0};
+	int result;
+
+	switch (query->by) {
+	case PATH_WINDOW_SCOPE:
+	case PATH_WINDOW_STEP:
+		result = find_scopes(trace, query, &windows);
+		break;
+	case PATH_WINDOW_REPLAY:
+		result = find_replay(trace, query, &windows);
+		break;
+	default:
+		result = find_range(trace, query, &windows);
+		break;
+	}
+	if (result < 0) {
+		path_windows_release(&windows);
+		return result;
+	}
+	*ret_windows = windows;
+	return 0;
+}
+
+void path_windows_release(struct path_windows *windows)
+{
+	free(windows->rows);
+	free(windows->of_scope);
+	*windows = (struct path_windows){0};
+}

@@ -1,0 +1,196 @@
+#include "analyze/replay_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/table.h"
+
+#define CHILD_DEPTH_MAX 32
+
+int replay_plans_init(struct replay_plans *plans, const struct trace *trace)
+{
+	size_t nodes = (size_t)trace->nodes_count + 2;
+
+	*plans = (struct replay_plans){
+		.trace = trace,
+		.plans = calloc((size_t)trace->graphs_count + 1, sizeof(*plans->plans)),
+		.graph_of = malloc(nodes * sizeof(uint32_t)),
+		.first = calloc(nodes, sizeof(uint32_t)),
+		.predecessors = calloc((size_t)trace->edges_count + 1, sizeof(uint32_t)),
+		.edge_first = calloc(nodes, sizeof(uint32_t)),
+		.waiting = calloc(nodes, sizeof(uint32_t)),
+		.order = calloc(nodes, sizeof(uint32_t)),
+		.item_of = calloc(nodes, sizeof(uint32_t)),
+	};
+	if (!plans->plans || !plans->graph_of || !plans->first || !plans->predecessors ||
+	    !plans->edge_first || !plans->waiting || !plans->order || !plans->item_of)
+		return -ENOMEM;
+	memset(plans->graph_of, 0xff, nodes * sizeof(uint32_t));
+	for (uint32_t i = 0; i < trace->edges_count; i++) {
+		plans->first[trace->edges[i].to + 2]++;
+		plans->edge_first[trace->edges[i].from + 1]++;
+	}
+	for (size_t i = 1; i < nodes; i++) {
+		plans->first[i] += plans->first[i - 1];
+		plans->edge_first[i] += plans->edge_first[i - 1];
+	}
+	for (uint32_t i = 0; i < trace->edges_count; i++)
+		plans->predecessors[plans->first[trace->edges[i].to + 1]++] = trace->edges[i].from;
+	return 0;
+}
+
+void replay_plans_release(struct replay_plans *plans)
+{
+	for (uint32_t i = 0; plans->plans && i < plans->trace->graphs_count; i++) {
+		free(plans->plans[i].items);
+		free(plans->plans[i].before);
+	}
+	free(plans->plans);
+	free(plans->graph_of);
+	free(plans->first);
+	free(plans->predecessors);
+	free(plans->edge_first);
+	free(plans->waiting);
+	free(plans->order);
+	free(plans->item_of);
+}
+
+/* A graph and where its plan is being made. */
+struct laying {
+	struct replay_plans *plans;
+	struct replay_plan *plan;
+	uint32_t root;
+};
+
+static int add_item(struct laying *laying, uint32_t node, uint32_t *ret_item)
+{
+	struct replay_plan *plan = laying->plan;
+	struct replay_item *item =
+		table_add((void **)&plan->items, &plan->items_count, sizeof(*item));
+
+	if (!item)
+		return -ENOMEM;
+	*item = (struct replay_item){.node = node, .first = plan->before_count, .is_last = true};
+	*ret_item = plan->items_count - 1;
+	return 0;
+}
+
+/* Of the item that was added last. */
+static int add_before(struct replay_plan *plan, uint32_t before)
+{
+	uint32_t *row = table_add((void **)&plan->before, &plan->before_count, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	*row = before;
+	plan->items[plan->items_count - 1].count++;
+	plan->items[before].is_last = false;
+	return 0;
+}
+
+/* What NODE depends on, or where its graph was entered. */
+static int add_predecessors(struct laying *laying, uint32_t node, uint32_t entered)
+{
+	const struct replay_plans *plans = laying->plans;
+	int result = 0;
+
+	for (uint32_t i = plans->first[node]; i < plans->first[node + 1] && result == 0; i++)
+		result = add_before(laying->plan, plans->item_of[plans->predecessors[i]]);
+	if (result == 0 && plans->first[node] == plans->first[node + 1] && entered != TRACE_NONE)
+		result = add_before(laying->plan, entered);
+	return result;
+}
+
+/* The graph's nodes into ORDER, from its first node's place on, each after its predecessors. False:
+ * the edges form a ring. */
+static bool order_nodes(struct replay_plans *plans, const struct trace_graph *graph)
+{
+	uint32_t *order = plans->order + graph->node_first;
+	uint32_t used = 0;
+
+	for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count; i++) {
+		plans->waiting[i] = plans->first[i + 1] - plans->first[i];
+		if (plans->waiting[i] == 0)
+			order[used++] = i;
+	}
+	for (uint32_t at = 0; at < used; at++) {
+		for (uint32_t i = plans->edge_first[order[at]];
+		     i < plans->edge_first[order[at] + 1]; i++) {
+			uint32_t to = plans->trace->edges[i].to;
+
+			if (--plans->waiting[to] == 0)
+				order[used++] = to;
+		}
+	}
+	return used == graph->node_count;
+}
+
+static int lay_graph(struct laying *laying, uint32_t graph, uint32_t entered, int depth);
+
+static int leave_child(struct laying *laying, uint32_t entered, uint32_t *ret_item)
+{
+	struct replay_plan *plan = laying->plan;
+	uint32_t stop = plan->items_count;
+	int result = add_item(laying, TRACE_NONE, ret_item);
+
+	for (uint32_t i = entered; i < stop && result == 0; i++) {
+		if (plan->items[i].is_last)
+			result = add_before(plan, i);
+	}
+	return result;
+}
+
+static int lay_node(struct laying *laying, uint32_t node, uint32_t entered, int depth)
+{
+	const struct trace_node *row = &laying->plans->trace->nodes[node];
+	bool is_child = row->child != TRACE_NONE;
+	uint32_t item = 0;
+	int result = add_item(laying, is_child ? TRACE_NONE : node, &item);
+
+	if (result == 0)
+		result = add_predecessors(laying, node, entered);
+	if (result == 0 && is_child) {
+		uint32_t child = item;
+
+		result = lay_graph(laying, row->child, child, depth + 1);
+		if (result == 0)
+			result = leave_child(laying, child, &item);
+	}
+	laying->plans->item_of[node] = item;
+	laying->plans->graph_of[node] = laying->root;
+	return result;
+}
+
+/* 0, -ENOMEM, -ELOOP. */
+static int lay_graph(struct laying *laying, uint32_t graph, uint32_t entered, int depth)
+{
+	const struct trace_graph *row = &laying->plans->trace->graphs[graph];
+	/* No node is in two places: more items than this, and a graph is its own child. */
+	uint64_t most = 2 * (uint64_t)laying->plans->trace->nodes_count;
+	int result = 0;
+
+	if (depth > CHILD_DEPTH_MAX || laying->plan->items_count > most ||
+	    !order_nodes(laying->plans, row))
+		return -ELOOP;
+	for (uint32_t i = 0; i < row->node_count && result == 0; i++)
+		result =
+			lay_node(laying, laying->plans->order[row->node_first + i], entered, depth);
+	return result;
+}
+
+const struct replay_plan *replay_plans_get(struct replay_plans *plans, uint32_t graph)
+{
+	struct replay_plan *plan = &plans->plans[graph];
+	struct laying laying = {plans, plan, graph};
+	int result;
+
+	if (plan->is_made)
+		return plan;
+	result = lay_graph(&laying, graph, TRACE_NONE, 0);
+	if (result == -ENOMEM)
+		return NULL;
+	plan->is_made = true;
+	plan->is_usable = result == 0;
+	return plan;
+}
