@@ -23,8 +23,8 @@ struct dagtap_export_format {
 int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_format);
 
 /* Writes TRACE to PATH in FORMAT. TABLE: of a format that has several ("csv": "calls" ...), else NULL.
- * -EEXIST: PATH exists, and REPLACE is 0. The file gets its name when it is complete; on failure there
- * is none. ERROR may be NULL. */
+ * A PATH that ends in .gz is compressed. -EEXIST: PATH exists, and REPLACE is 0. The file gets its name
+ * when it is complete; on failure there is none. ERROR may be NULL. */
 int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
 		  const char *path, int replace, struct dagtap_error *error);
 

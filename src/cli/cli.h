@@ -23,6 +23,7 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv);
 int cli_summary(const struct cli_command *self, int argc, char **argv);
 int cli_check(const struct cli_command *self, int argc, char **argv);
 int cli_graph(const struct cli_command *self, int argc, char **argv);
+int cli_path(const struct cli_command *self, int argc, char **argv);
 int cli_info(const struct cli_command *self, int argc, char **argv);
 int cli_diff(const struct cli_command *self, int argc, char **argv);
 int cli_export(const struct cli_command *self, int argc, char **argv);

@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -17,13 +18,14 @@ struct conversion {
 	const char *output;
 	const char *input;
 	bool force;
+	bool has_rank;
 };
 
 static void print_formats(void)
 {
 	const struct format *format;
 
-	printf("\n  -o, --output OUT       where to; - is standard output\n"
+	printf("\n  -o, --output OUT       where to; - is standard output; NAME.gz is compressed\n"
 	       "  -f, --force            replace OUT if it exists\n"
 	       "      --format NAME      one of:\n");
 	for (size_t i = 0; (format = format_at(i)); i++)
@@ -34,6 +36,13 @@ static void print_formats(void)
 		     table++)
 			printf("        %s %-12s %s\n", format->name, table->name, table->help);
 	}
+	printf("      --compat READER    for a reader that wants it otherwise:\n");
+	for (size_t i = 0; (format = format_at(i)); i++) {
+		for (const struct format_table *row = format->compats; row && row->name; row++)
+			printf("        %s %-9s %s\n", format->name, row->name, row->help);
+	}
+	printf("      --rank N           of a format that says it (kineto): which of several\n"
+	       "                         programs this is; 0 if it is not given\n");
 }
 
 static int help(const struct cli_command *self)
@@ -46,6 +55,24 @@ static int help(const struct cli_command *self)
 	return cli_finish_stdout();
 }
 
+/* What only some formats have. */
+static int check_options(const struct cli_command *self, const struct conversion *conversion,
+			 const struct format *format)
+{
+	const char *table = conversion->options.table;
+	const char *compat = conversion->options.compat;
+
+	if (table && !format_find_table(format, table))
+		return cli_usage(self, "%s has no table \"%s\"; dagtap export --help lists them",
+				 format->name, table);
+	if (compat && !format_find_row(format->compats, compat))
+		return cli_usage(self, "%s knows no reader \"%s\"; dagtap export --help lists them",
+				 format->name, compat);
+	if (conversion->has_rank && !format->has_rank)
+		return cli_usage(self, "%s has no rank", format->name);
+	return CLI_OK;
+}
+
 /* What getopt found; anything but CLI_OK ends the command. */
 static int check(const struct cli_command *self, const struct conversion *conversion,
 		 const char *format)
@@ -54,15 +81,22 @@ static int check(const struct cli_command *self, const struct conversion *conver
 		return cli_usage(self, "--format is missing; dagtap export --help lists them");
 	if (!conversion->format)
 		return cli_usage(self, "no format \"%s\"; dagtap export --help lists them", format);
-	if (conversion->options.table &&
-	    !format_find_table(conversion->format, conversion->options.table))
-		return cli_usage(self, "%s has no table \"%s\"; dagtap export --help lists them",
-				 format, conversion->options.table);
 	if (!conversion->output)
 		return cli_usage(self, "-o OUT is missing");
 	if (!conversion->input)
 		return cli_usage(self, "FILE is missing");
-	return CLI_OK;
+	return check_options(self, conversion, conversion->format);
+}
+
+static bool parse_rank(const char *text, uint32_t *ret_rank)
+{
+	char *end;
+	unsigned long rank = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || rank > UINT32_MAX)
+		return false;
+	*ret_rank = (uint32_t)rank;
+	return true;
 }
 
 static int parse(const struct cli_command *self, int argc, char **argv,
@@ -70,11 +104,13 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 {
 	static const struct option options[] = {
 		{"format", required_argument, NULL, 'F'}, {"table", required_argument, NULL, 't'},
+		{"compat", required_argument, NULL, 'c'}, {"rank", required_argument, NULL, 'r'},
 		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
 		{"help", no_argument, NULL, 'h'},	  {0},
 	};
 	struct conversion conversion = {0};
 	const char *format = NULL;
+	const char *rank = NULL;
 	int option;
 
 	*ret_help = false;
@@ -85,6 +121,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 			format = optarg;
 		else if (option == 't')
 			conversion.options.table = optarg;
+		else if (option == 'c')
+			conversion.options.compat = optarg;
+		else if (option == 'r')
+			rank = optarg;
 		else if (option == 'o')
 			conversion.output = optarg;
 		else if (option == 'f')
@@ -100,6 +140,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return CLI_OK;
 	if (argc - optind > 1)
 		return cli_usage(self, "one FILE, please");
+	conversion.has_rank = rank != NULL;
+	if (rank && !parse_rank(rank, &conversion.options.rank))
+		return cli_usage(self, "--rank %s is no number", rank);
 	conversion.input = argv[optind];
 	conversion.format = format ? format_find(format) : NULL;
 	*ret_conversion = conversion;

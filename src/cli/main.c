@@ -17,7 +17,8 @@ static const struct cli_command commands[] = {
 	 "  -f, --force            replace FILE if it exists\n"
 	 "      --softgpu[=CONFIG] run on the software GPU (see dagtap-softgpu(1))\n"
 	 "      --backend NAME     hsa, cuda or auto (default)\n"
-	 "      --ring SIZE        most room kept ready for records, a process: 64M, 256M ...\n"
+	 "      --ring HOW         keep the last SIZE (64M), SECONDSs (30s), or both (64M,30s)\n"
+	 "      --ready SIZE       most room kept ready for records, a process: 64M, 256M ...\n"
 	 "      --hsa-mode MODE    harvest (default), borrow, observe or intercept: how kernels "
 	 "are timed\n"
 	 "      --keep-spool       leave the folder of spools beside FILE\n"
@@ -43,6 +44,16 @@ static const struct cli_command commands[] = {
 	 "      --json             docs/json.md\n"
 	 "      --dot              Graphviz\n",
 	 cli_graph},
+	{"path",
+	 "FILE [--scope TEXT [--nth N]|--step N|--replay GRAPH:N|--from NS --to NS] [--json]",
+	 "the critical path; who waited for whom, and why streams stood still",
+	 "      --scope TEXT       of each instance of this scope; --nth N: of one, from 0\n"
+	 "      --step N           of scopes like \"step N\", \"ProfilerStep#N\", \"train N\"\n"
+	 "      --replay GRAPH:N   of the graph's Nth replay, from 0\n"
+	 "      --from NS, --to NS of this stretch of time\n"
+	 "      --limit N          rows to show, 0 = all (default 20; JSON has all unless given)\n"
+	 "      --json             docs/json.md\n",
+	 cli_path},
 	{"diff", "A B [--by kernel|node|scope|api] [--threshold PCT] [--json]",
 	 "what changed from one trace to another",
 	 "      --by WHAT          kernel (default), node (of graphs), scope or api\n"

@@ -144,6 +144,14 @@ static void put_stream(struct csv *csv, uint32_t stream)
 		put_u64(csv, csv->trace->streams[stream].ordinal);
 }
 
+static void put_handle(struct csv *csv, uint32_t stream)
+{
+	if (stream == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->streams[stream].handle);
+}
+
 /* The path, then the id. */
 static void put_scope(struct csv *csv, uint32_t scope)
 {
@@ -244,6 +252,10 @@ static void put_activity(struct csv *csv, uint32_t row)
 		put_u64(csv, csv->trace->nodes[activity->node].index);
 	put_text(csv, words_confidence(activity->confidence));
 	put_text(csv, words_untimed(activity->untimed));
+	put_known(csv, op->registers);
+	put_known(csv, op->group_bytes);
+	put_known(csv, op->private_bytes);
+	put_handle(csv, activity->stream);
 }
 
 /* All arguments in one field: "dst=0x7f00 sizeBytes=4096". */
@@ -326,6 +338,79 @@ static void put_node_row(struct csv *csv, uint32_t row)
 	put_graph(csv, node->child);
 }
 
+/* The call of something that may be known by its correlation id alone. */
+static void put_caller(struct csv *csv, uint32_t call, uint64_t cid)
+{
+	if (call != TRACE_NONE) {
+		put_call(csv, call);
+		return;
+	}
+	put_known(csv, cid);
+	put_nothing(csv);
+}
+
+/* The handle, how many had it before, whether another process made it. */
+static void put_event(struct csv *csv, uint32_t row)
+{
+	if (row == TRACE_NONE) {
+		for (int i = 0; i < 3; i++)
+			put_nothing(csv);
+		return;
+	}
+	put_u64(csv, csv->trace->events[row].handle);
+	put_u64(csv, csv->trace->events[row].generation);
+	put_bool(csv, csv->trace->events[row].is_foreign);
+}
+
+static void put_event_row(struct csv *csv, uint32_t row)
+{
+	const struct trace_event_record *record = &csv->trace->event_records[row];
+
+	put_pid(csv, record->process);
+	put_caller(csv, record->call, record->cid);
+	put_event(csv, record->event);
+	put_stream(csv, record->stream);
+	put_known(csv, record->order);
+	put_known(csv, (uint64_t)record->device_ns);
+}
+
+static void put_wait_row(struct csv *csv, uint32_t row)
+{
+	const struct trace_wait *wait = &csv->trace->waits[row];
+
+	put_pid(csv, wait->process);
+	put_caller(csv, wait->call, wait->cid);
+	put_text(csv, words_wait_type(wait->type));
+	put_i64(csv, wait->begin_ns);
+	put_i64(csv, wait->end_ns);
+	put_i64(csv, words_span_ns(wait->begin_ns, wait->end_ns));
+	put_i64(csv, wait->result);
+	put_stream(csv, wait->stream);
+	put_event(csv, wait->event);
+	put_text(csv, words_known(wait->known));
+	put_known(csv, wait->order);
+	if (wait->producer == TRACE_NONE) {
+		put_nothing(csv);
+		put_nothing(csv);
+		return;
+	}
+	put_known(csv, csv->trace->event_records[wait->producer].cid);
+	put_stream(csv, csv->trace->event_records[wait->producer].stream);
+}
+
+static void put_memory_row(struct csv *csv, uint32_t row)
+{
+	const struct trace_memory_operation *operation = &csv->trace->memory_operations[row];
+
+	put_pid(csv, operation->process);
+	put_caller(csv, operation->call, operation->cid);
+	put_device(csv, operation->agent);
+	put_text(csv, operation->is_release ? "release" : "allocate");
+	put_known(csv, (uint64_t)operation->ns);
+	put_known(csv, operation->address);
+	put_known(csv, operation->bytes);
+}
+
 static uint32_t count_activities(const struct trace *trace)
 {
 	return trace->activities_count;
@@ -346,6 +431,21 @@ static uint32_t count_nodes(const struct trace *trace)
 	return trace->nodes_count;
 }
 
+static uint32_t count_events(const struct trace *trace)
+{
+	return trace->event_records_count;
+}
+
+static uint32_t count_waits(const struct trace *trace)
+{
+	return trace->waits_count;
+}
+
+static uint32_t count_memory(const struct trace *trace)
+{
+	return trace->memory_operations_count;
+}
+
 struct table {
 	const char *header;
 	uint32_t (*count)(const struct trace *trace);
@@ -357,6 +457,9 @@ static const struct format_table table_names[] = {
 	{"calls", "one row an API call"},
 	{"scopes", "one row a scope, range or mark"},
 	{"graph_nodes", "one row a node of each graph"},
+	{"events", "one row each time that an event was recorded"},
+	{"waits", "one row a wait of the host or a stream"},
+	{"memory", "one row an allocation or release of device memory"},
 	{0},
 };
 
@@ -364,7 +467,8 @@ static const struct format_table table_names[] = {
 static const struct table tables[] = {
 	{"process,device,queue,stream,thread,kind,name,start_ns,end_ns,duration_ns,submit_ns,"
 	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"
-	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed",
+	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed,"
+	 "registers,group_bytes,private_bytes,stream_handle",
 	 count_activities, put_activity},
 	{"process,thread,cid,api,parent_cid,begin_ns,end_ns,duration_ns,result,stream,activities,"
 	 "activities_expected,scope,scope_id,graph,exec,replay,args",
@@ -374,6 +478,12 @@ static const struct table tables[] = {
 	{"process,graph,parent_graph,node,type,name,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,"
 	 "workgroup_z,bytes,direction,scope,scope_id,child_graph",
 	 count_nodes, put_node_row},
+	{"process,cid,api,event,generation,foreign,stream,order,device_ns", count_events,
+	 put_event_row},
+	{"process,cid,api,type,begin_ns,end_ns,duration_ns,result,stream,event,generation,foreign,"
+	 "known,order,producer_cid,producer_stream",
+	 count_waits, put_wait_row},
+	{"process,cid,api,device,operation,ns,address,bytes", count_memory, put_memory_row},
 };
 
 static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,

@@ -3,10 +3,7 @@
 #include <string.h>
 
 static const struct format *const formats[] = {
-	&format_perfetto,
-	&format_perfetto_events,
-	&format_xspace,
-	&format_csv,
+	&format_perfetto, &format_perfetto_events, &format_xspace, &format_kineto, &format_csv,
 };
 
 const struct format *format_at(size_t index)
@@ -25,14 +22,17 @@ const struct format *format_find(const char *name)
 	return NULL;
 }
 
-const struct format_table *format_find_table(const struct format *format, const char *name)
+const struct format_table *format_find_row(const struct format_table *tables, const char *name)
 {
-	const struct format_table *table = format->tables;
-
-	while (table && table->name) {
-		if (strcmp(table->name, name) == 0)
-			return table;
-		table++;
+	while (tables && tables->name) {
+		if (strcmp(tables->name, name) == 0)
+			return tables;
+		tables++;
 	}
 	return NULL;
+}
+
+const struct format_table *format_find_table(const struct format *format, const char *name)
+{
+	return format_find_row(format->tables, name);
 }

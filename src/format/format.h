@@ -10,7 +10,9 @@
 #include "trace/model.h"
 
 struct format_options {
-	const char *table; /* of a format that has several; NULL = its first */
+	const char *table;  /* of a format that has several; NULL = its first */
+	const char *compat; /* of a format that has such: the reader it is for; NULL = any */
+	uint32_t rank;	    /* of a format that has_rank: the recorded program's among others */
 
 	/* Where what does not fit into one file goes on: gives the file of part NUMBER, from 2. NULL
 	 * = there is only OUT. 0 or negative errno. */
@@ -30,6 +32,9 @@ struct format {
 	const struct format_table
 		*tables; /* up to one without a name; NULL = the format has none */
 
+	const struct format_table *compats; /* the same: readers that want it otherwise */
+	bool has_rank;
+
 	bool is_brief; /* writes neither arguments of calls nor raw ticks: none need be loaded */
 
 	/* Writes all of TRACE to OUT, which stays the caller's and is not flushed. The same trace
@@ -44,6 +49,9 @@ const struct format *format_at(size_t index);
 /* NULL if there is none. */
 const struct format *format_find(const char *name);
 
+/* A row of TABLES, which may be NULL: a format's tables or compats. NULL if there is none. */
+const struct format_table *format_find_row(const struct format_table *tables, const char *name);
+
 /* NULL if FORMAT has no such table. */
 const struct format_table *format_find_table(const struct format *format, const char *name);
 
@@ -51,5 +59,6 @@ extern const struct format format_perfetto;
 extern const struct format format_perfetto_events;
 extern const struct format format_csv;
 extern const struct format format_xspace;
+extern const struct format format_kineto;
 
 #endif

@@ -1,4 +1,5 @@
-/* Where an exporter writes: a file that is there complete or not at all, or standard output. */
+/* Where an exporter writes: a file that is there complete or not at all, or standard output. What has a
+ * name that ends in .gz is compressed. */
 #ifndef DAGTAP_FORMAT_OUTPUT_H
 #define DAGTAP_FORMAT_OUTPUT_H
 
@@ -9,6 +10,7 @@
 
 struct output {
 	FILE *file;	  /* write here */
+	FILE *inner;	  /* where FILE's compressed bytes go; NULL = they are not */
 	const char *path; /* the caller's */
 	struct replacement replacement;
 };

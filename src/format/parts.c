@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/gzip.h"
+
 struct part {
 	struct output output;
 	char *path;
@@ -11,18 +13,20 @@ struct part {
 
 static char *name_part(const struct parts *parts)
 {
+	const char *packed = gzip_is_name(parts->path) ? ".gz" : "";
 	const char *extension = parts->extension;
-	size_t stem = strlen(parts->path);
+	size_t stem = strlen(parts->path) - strlen(packed);
 	size_t tail = strlen(extension);
 	char *path;
 
 	if (parts->count == 0)
 		return strdup(parts->path);
-	if (stem > tail && strcmp(parts->path + stem - tail, extension) == 0)
+	if (stem > tail && strncmp(parts->path + stem - tail, extension, tail) == 0)
 		stem -= tail;
 	else
 		extension = "";
-	if (asprintf(&path, "%.*s.%zu%s", (int)stem, parts->path, parts->count + 1, extension) < 0)
+	if (asprintf(&path, "%.*s.%zu%s%s", (int)stem, parts->path, parts->count + 1, extension,
+		     packed) < 0)
 		return NULL;
 	return path;
 }

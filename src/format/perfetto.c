@@ -14,14 +14,26 @@ static uint32_t count_gpus(const struct trace *trace, const struct gpus *gpus)
 	return gpus->count;
 }
 
-static int put_parts(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
+static int put_gpus(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
 {
 	uint32_t total = count_gpus(sequence->trace, gpus);
-	int error = perfetto_put_header(sequence, gpus);
+	struct perfetto_arrows arrows;
+	const struct perfetto_gpus all = {sequence, gpus, &arrows};
+	int error = perfetto_arrows_init(&arrows, sequence->trace);
 
 	for (uint32_t gpu = 0; gpu < total && !error; gpu++)
-		error = form == PERFETTO_STAGES ? perfetto_put_stages(sequence, gpus, gpu)
-						: perfetto_put_events(sequence, gpus, gpu);
+		error = form == PERFETTO_STAGES ? perfetto_put_stages(&all, gpu)
+						: perfetto_put_events(&all, gpu);
+	perfetto_arrows_release(&arrows);
+	return error;
+}
+
+static int put_parts(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
+{
+	int error = perfetto_put_header(sequence, gpus);
+
+	if (!error)
+		error = put_gpus(sequence, gpus, form);
 	for (uint32_t process = 0; process < sequence->trace->processes_count && !error; process++)
 		error = perfetto_put_process(sequence, process, form);
 	return error;

@@ -204,6 +204,8 @@ void perfetto_args_fill(struct perfetto_args *args, const struct trace *trace,
 	add_graph(args, trace, activity);
 	if (op->bytes)
 		add_number(args, PERFETTO_ARG_BYTES, op->bytes);
+	if (op->registers)
+		add_number(args, PERFETTO_ARG_REGISTERS, op->registers);
 	if (op->blit)
 		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, op->name));
 	add_text(args, PERFETTO_ARG_UNTIMED, words_untimed(activity->untimed));

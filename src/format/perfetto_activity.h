@@ -50,6 +50,7 @@ void perfetto_tracks_name(const struct perfetto_tracks *tracks,
 	X(NODE, "node")                                                                            \
 	X(CONFIDENCE, "confidence")                                                                \
 	X(BYTES, "bytes")                                                                          \
+	X(REGISTERS, "registers_per_thread")                                                       \
 	X(BLIT_KERNEL, "blit_kernel")                                                              \
 	X(UNTIMED, "untimed")
 

@@ -304,13 +304,15 @@ static void put_arrows(struct cpu *cpu, uint32_t row)
 		return;
 	if (cpu->form == PERFETTO_STAGES) {
 		mark = proto_begin(cpu->packet, EVENT_GPU_CORRELATION);
-		proto_put_u64(cpu->packet, CORRELATION_SUBMISSIONS, perfetto_submission(row));
+		for (uint32_t i = 0; i < call->activity_count; i++)
+			proto_put_u64(cpu->packet, CORRELATION_SUBMISSIONS,
+				      perfetto_event(call->activity_first + i));
 		proto_end(cpu->packet, mark);
 		return;
 	}
 	for (uint32_t i = 0; i < call->activity_count; i++)
 		proto_put_fixed64(cpu->packet, EVENT_FLOW_IDS,
-				  perfetto_flow(call->activity_first + i));
+				  perfetto_event(call->activity_first + i));
 }
 
 static void put_call(struct cpu *cpu, uint32_t row)

@@ -24,6 +24,7 @@ struct gpu {
 	struct sequence *sequence;
 	struct proto *packet;
 	const struct trace *trace;
+	const struct perfetto_arrows *arrows;
 	uint32_t number;
 	struct perfetto_args args;
 	struct perfetto_tracks tracks;
@@ -151,6 +152,21 @@ static size_t begin_event(struct gpu *gpu, enum event_type type, uint64_t track,
 	return mark;
 }
 
+/* From its call, from what it waited for, and to what waited for it. */
+static void put_arrows(struct gpu *gpu, uint32_t row)
+{
+	const struct perfetto_arrows *arrows = gpu->arrows;
+
+	for (uint32_t i = arrows->first_from[row]; i < arrows->first_from[row + 1]; i++)
+		proto_put_fixed64(gpu->packet, EVENT_FLOW_IDS,
+				  perfetto_wait_flow(gpu->trace, arrows->from_rows[i]));
+	for (uint32_t i = arrows->first_to[row]; i < arrows->first_to[row + 1]; i++)
+		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS,
+				  perfetto_wait_flow(gpu->trace, i));
+	if (gpu->trace->activities[row].call != TRACE_NONE)
+		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS, perfetto_event(row));
+}
+
 static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 {
 	struct gpu *gpu = context;
@@ -171,9 +187,7 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 		put_dim(gpu, ANNOTATION_GRID, op->grid);
 		put_dim(gpu, ANNOTATION_WORKGROUP, op->workgroup);
 	}
-	if (activity->call != TRACE_NONE)
-		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS,
-				  perfetto_flow(slice->index));
+	put_arrows(gpu, slice->index);
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);
 }
@@ -209,12 +223,14 @@ static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 	return error;
 }
 
-int perfetto_put_events(struct sequence *sequence, const struct gpus *gpus, uint32_t number)
+int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
 {
+	struct sequence *sequence = all->sequence;
 	struct gpu gpu = {
 		.sequence = sequence,
 		.packet = &sequence->packet,
 		.trace = sequence->trace,
+		.arrows = all->arrows,
 		.number = number,
 		.args.path_scope = TRACE_NONE,
 	};
@@ -222,8 +238,8 @@ int perfetto_put_events(struct sequence *sequence, const struct gpus *gpus, uint
 
 	perfetto_tracks_init(&gpu.tracks, sequence->trace);
 	sequence_start(sequence);
-	put_gpu_track(&gpu, gpus);
-	error = put_slices(&gpu, gpus);
+	put_gpu_track(&gpu, all->gpus);
+	error = put_slices(&gpu, all->gpus);
 	perfetto_tracks_release(&gpu.tracks);
 	return error ? error : sequence_error(sequence);
 }

@@ -75,6 +75,7 @@ enum interned_field {
 	INTERNED_GPU_SPECIFICATIONS = 24,
 	INTERNED_ANNOTATION_STRINGS = 29,
 	INTERNED_COMPUTE_KERNELS = 1000,
+	INTERNED_COMPUTE_ARG_NAMES = 1001,
 };
 
 /* The first two fields of every interned entry. */
@@ -94,12 +95,14 @@ enum stage_field {
 	STAGE_GPU_ID = 11,
 	STAGE_QUEUE_IID = 13,
 	STAGE_STAGE_IID = 14,
+	STAGE_EVENT_WAIT_IDS = 18,
 	STAGE_KERNEL_IID = 19,
 	STAGE_LAUNCH = 21,
 };
 
 enum extra_field { EXTRA_NAME = 1, EXTRA_VALUE = 2 };
-enum launch_field { LAUNCH_GRID = 1, LAUNCH_WORKGROUP = 2 };
+enum launch_field { LAUNCH_GRID = 1, LAUNCH_WORKGROUP = 2, LAUNCH_ARGS = 3 };
+enum launch_arg_field { LAUNCH_ARG_NAME_IID = 1, LAUNCH_ARG_UINT = 4 };
 enum dim_field { DIM_X = 1, DIM_Y = 2, DIM_Z = 3 };
 
 enum { GPU_INFO_GPUS = 1 };

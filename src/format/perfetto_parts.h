@@ -3,6 +3,7 @@
 #define DAGTAP_FORMAT_PERFETTO_PARTS_H
 
 #include "format/gpus.h"
+#include "format/perfetto_arrows.h"
 #include "format/perfetto_lanes.h"
 #include "format/perfetto_sequence.h"
 #include "format/words.h"
@@ -25,16 +26,17 @@ static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t inde
 	return (uint64_t)kind << 56 | (uint64_t)(lane & 0xffffff) << 32 | index;
 }
 
-/* Number that joins a call to its GPU work: 1:N, unique over all processes. */
-static inline uint64_t perfetto_submission(uint32_t call)
-{
-	return (uint64_t)call + 1;
-}
-
-/* Number of the arrow from an activity's call to it, for readers without the above. */
-static inline uint64_t perfetto_flow(uint32_t activity)
+/* An activity's number: calls, and the activities that waited for it, name it by this; in the form of
+ * events it is the number of the arrow from its call. */
+static inline uint64_t perfetto_event(uint32_t activity)
 {
 	return (uint64_t)activity + 1;
+}
+
+/* Number of an arrow from an activity to one that waited for it: behind all of those. */
+static inline uint64_t perfetto_wait_flow(const struct trace *trace, uint32_t arrow)
+{
+	return perfetto_event(trace->activities_count) + arrow;
 }
 
 /* Where an activity stands in time: what has none stands where it was submitted. */
@@ -54,10 +56,17 @@ static inline struct slice perfetto_activity_slice(const struct trace *trace, ui
 /* Two forms of the same: see docs/format/perfetto.md. */
 enum perfetto_form { PERFETTO_STAGES, PERFETTO_EVENTS };
 
+/* What the parts for GPUs are written from. */
+struct perfetto_gpus {
+	struct sequence *sequence;
+	const struct gpus *gpus;
+	const struct perfetto_arrows *arrows;
+};
+
 /* Each returns 0 or negative errno. */
 int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus);
-int perfetto_put_stages(struct sequence *sequence, const struct gpus *gpus, uint32_t number);
-int perfetto_put_events(struct sequence *sequence, const struct gpus *gpus, uint32_t number);
+int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number);
+int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number);
 int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form);
 
 #endif

@@ -16,6 +16,7 @@ struct gpu {
 	struct sequence *sequence;
 	struct proto *packet;
 	const struct trace *trace;
+	const struct perfetto_arrows *arrows;
 	uint32_t number;
 	struct perfetto_tracks tracks;
 	struct perfetto_args args;
@@ -91,8 +92,8 @@ static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
 	return gpu->stages[key];
 }
 
-/* As extra data, because every reader since the first shows it: the typed and interned arguments
- * of a launch came later and are still skipped by many. */
+/* As extra data, because every reader since the first shows it; those that know more of a launch group
+ * its tracks by what it says itself (put_launch_args). */
 static void put_args(struct gpu *gpu, const struct trace_activity *activity)
 {
 	char digits[24];
@@ -120,8 +121,24 @@ static void put_dim(struct gpu *gpu, enum launch_field field, const uint32_t dim
 	proto_end(gpu->packet, mark);
 }
 
+/* Numbers alone; put_args has found them. */
+static void put_launch_args(struct gpu *gpu)
+{
+	for (unsigned i = 0; i < gpu->args.count; i++) {
+		const struct perfetto_arg *arg = &gpu->args.rows[i];
+		size_t mark;
+
+		if (arg->text)
+			continue;
+		mark = proto_begin(gpu->packet, LAUNCH_ARGS);
+		proto_put_u64(gpu->packet, LAUNCH_ARG_NAME_IID, (uint64_t)arg->name + 1);
+		proto_put_u64(gpu->packet, LAUNCH_ARG_UINT, arg->number);
+		proto_end(gpu->packet, mark);
+	}
+}
+
 /* Perfetto counts the grid in workgroups; a partial one is launched, so it counts. */
-static void put_dimensions(struct gpu *gpu, const struct trace_op *op)
+static void put_launch(struct gpu *gpu, const struct trace_op *op)
 {
 	uint32_t groups[3];
 	size_t mark;
@@ -134,17 +151,17 @@ static void put_dimensions(struct gpu *gpu, const struct trace_op *op)
 	mark = proto_begin(gpu->packet, STAGE_LAUNCH);
 	put_dim(gpu, LAUNCH_GRID, groups);
 	put_dim(gpu, LAUNCH_WORKGROUP, op->workgroup);
+	put_launch_args(gpu);
 	proto_end(gpu->packet, mark);
 }
 
-/* An activity without a call gets a number that no call has. */
-static uint64_t event_id(const struct gpu *gpu, uint32_t row)
+static void put_arrows(struct gpu *gpu, uint32_t row)
 {
-	uint32_t call = gpu->trace->activities[row].call;
+	const struct perfetto_arrows *arrows = gpu->arrows;
 
-	if (call != TRACE_NONE)
-		return perfetto_submission(call);
-	return perfetto_submission(gpu->trace->calls_count) + row;
+	for (uint32_t i = arrows->first_to[row]; i < arrows->first_to[row + 1]; i++)
+		proto_put_u64(gpu->packet, STAGE_EVENT_WAIT_IDS,
+			      perfetto_event(arrows->rows[i].from));
 }
 
 static void put_activity(struct gpu *gpu, uint32_t row)
@@ -156,7 +173,7 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 
 	sequence_packet_begin_at(gpu->sequence, slice.begin_ns);
 	mark = proto_begin(gpu->packet, PACKET_GPU_RENDER_STAGE_EVENT);
-	proto_put_u64(gpu->packet, STAGE_EVENT_ID, event_id(gpu, row));
+	proto_put_u64(gpu->packet, STAGE_EVENT_ID, perfetto_event(row));
 	proto_put_u64(gpu->packet, STAGE_DURATION,
 		      (uint64_t)words_span_ns(slice.begin_ns, slice.end_ns));
 	proto_put_u64(gpu->packet, STAGE_CONTEXT, (uint64_t)activity->process + 1);
@@ -164,10 +181,11 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 	proto_put_u64(gpu->packet, STAGE_GPU_ID, gpu->number);
 	proto_put_u64(gpu->packet, STAGE_QUEUE_IID, find_track(gpu, activity));
 	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, op));
+	put_arrows(gpu, row);
 	if (op->kind == TRACE_KERNEL) {
 		proto_put_u64(gpu->packet, STAGE_KERNEL_IID,
 			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, op->name));
-		put_dimensions(gpu, op);
+		put_launch(gpu, op);
 	}
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);
@@ -179,6 +197,9 @@ static void put_contexts(struct gpu *gpu)
 	struct proto *interned = &gpu->sequence->interned;
 
 	sequence_packet_begin(gpu->sequence);
+	for (uint32_t i = 0; i < PERFETTO_ARG_COUNT; i++)
+		sequence_intern_text(gpu->sequence, INTERNED_COMPUTE_ARG_NAMES, i + 1,
+				     perfetto_arg_name(i));
 	for (uint32_t i = 0; i < gpu->trace->processes_count; i++) {
 		size_t mark = proto_begin(interned, INTERNED_GRAPHICS_CONTEXTS);
 
@@ -190,13 +211,15 @@ static void put_contexts(struct gpu *gpu)
 	sequence_packet_end(gpu->sequence);
 }
 
-int perfetto_put_stages(struct sequence *sequence, const struct gpus *gpus, uint32_t number)
+int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number)
 {
+	struct sequence *sequence = all->sequence;
 	const struct trace *trace = sequence->trace;
 	struct gpu gpu = {
 		.sequence = sequence,
 		.packet = &sequence->packet,
 		.trace = trace,
+		.arrows = all->arrows,
 		.number = number,
 		.args.path_scope = TRACE_NONE,
 		.next_specification = 1,
@@ -210,7 +233,7 @@ int perfetto_put_stages(struct sequence *sequence, const struct gpus *gpus, uint
 	sequence_start(sequence);
 	put_contexts(&gpu);
 	for (uint32_t row = 0; row < trace->activities_count && !sequence->error; row++) {
-		if (gpus_find(gpus, trace->activities[row].agent) == number)
+		if (gpus_find(all->gpus, trace->activities[row].agent) == number)
 			put_activity(&gpu, row);
 	}
 	perfetto_tracks_release(&gpu.tracks);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/kineto_reader.h"
 #include "format/xspace_reader.h"
 
 static const struct read_format formats[] = {
@@ -16,6 +17,13 @@ static const struct read_format formats[] = {
 		.help = "a profile of XLA (JAX, TensorFlow, PyTorch/XLA)",
 		.is_likely = xspace_is_likely,
 		.open = xspace_open,
+	},
+	{
+		.name = "kineto",
+		.extension = ".json",
+		.help = "a trace of PyTorch's profiler (Kineto); also .json.gz",
+		.is_likely = kineto_is_likely,
+		.open = kineto_open,
 	},
 };
 

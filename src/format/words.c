@@ -94,6 +94,30 @@ const char *words_scope_kind(enum record_scope_kind kind)
 	return PICK(names, kind);
 }
 
+const char *words_wait_type(enum trace_wait_type type)
+{
+	static const char *const names[] = {
+		[TRACE_WAIT_UNKNOWN] = "",
+		[TRACE_WAIT_EVENT] = "event",
+		[TRACE_WAIT_STREAM_EVENT] = "stream_event",
+		[TRACE_WAIT_STREAM] = "stream",
+		[TRACE_WAIT_DEVICE] = "device",
+	};
+
+	return PICK(names, type);
+}
+
+const char *words_known(enum trace_known known)
+{
+	static const char *const names[] = {
+		[TRACE_KNOWN_NOT] = "",	       [TRACE_KNOWN_NUMBER] = "number",
+		[TRACE_KNOWN_ORDER] = "order", [TRACE_KNOWN_LIKELY] = "likely",
+		[TRACE_KNOWN_FILE] = "file",
+	};
+
+	return PICK(names, known);
+}
+
 const char *words_op(const struct trace *trace, const struct trace_op *op)
 {
 	static const char *const copies[] = {

@@ -15,6 +15,8 @@ const char *words_untimed(enum record_untimed untimed);		  /* "" if it is timed 
 const char *words_queue_mode(enum record_queue_mode mode);	  /* "" if unknown */
 const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
+const char *words_wait_type(enum trace_wait_type type); /* "" if unknown */
+const char *words_known(enum trace_known known);	/* "" if it is not */
 
 /* What a timeline calls the activity: the kernel's name, or what was done ("copy D2H"). */
 const char *words_op(const struct trace *trace, const struct trace_op *op);

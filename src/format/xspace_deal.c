@@ -9,33 +9,33 @@
 /* Beyond, a difference in picoseconds would not fit into 64 bits. */
 #define TIME_LIMIT_NS (INT64_MAX / 2000)
 
-static struct xspace_time time_from(int64_t begin_ns, int64_t end_ns)
+static struct rows_time time_from(int64_t begin_ns, int64_t end_ns)
 {
-	return (struct xspace_time){begin_ns, end_ns < begin_ns ? begin_ns : end_ns};
+	return (struct rows_time){begin_ns, end_ns < begin_ns ? begin_ns : end_ns};
 }
 
-struct xspace_time xspace_activity_time(const void *table, uint32_t row)
+struct rows_time xspace_activity_time(const void *table, uint32_t row)
 {
 	const struct trace_activity *activity = (const struct trace_activity *)table + row;
 
 	return time_from(activity->start_ns, activity->end_ns);
 }
 
-struct xspace_time xspace_call_time(const void *table, uint32_t row)
+struct rows_time xspace_call_time(const void *table, uint32_t row)
 {
 	const struct trace_call *call = (const struct trace_call *)table + row;
 
 	return time_from(call->begin_ns, call->end_ns);
 }
 
-struct xspace_time xspace_scope_time(const void *table, uint32_t row)
+struct rows_time xspace_scope_time(const void *table, uint32_t row)
 {
 	const struct trace_scope *scope = (const struct trace_scope *)table + row;
 
 	return time_from(scope->begin_ns, scope->end_ns);
 }
 
-static bool is_in_range(struct xspace_time time)
+static bool is_in_range(struct rows_time time)
 {
 	return time.begin_ns >= -TIME_LIMIT_NS && time.end_ns <= TIME_LIMIT_NS;
 }
@@ -77,10 +77,10 @@ static bool is_activity_in_window(const struct xspace_writer *writer,
 static void deal_activity(struct xspace_writer *writer, uint32_t row)
 {
 	const struct trace_activity *activity = &writer->trace->activities[row];
-	struct xspace_time time = time_from(activity->start_ns, activity->end_ns);
+	struct rows_time time = time_from(activity->start_ns, activity->end_ns);
 	struct xspace_left_out *left_out = &writer->left_out;
 	uint32_t gpu = gpus_find(&writer->gpus, activity->agent);
-	struct xspace_list *list;
+	struct rows_list *list;
 	size_t slot;
 
 	see_cid(&writer->ids[activity->process], activity->cid);
@@ -104,13 +104,13 @@ static void deal_activity(struct xspace_writer *writer, uint32_t row)
 		       : xspace_list_of_stream(activity->stream, activity->process);
 	list = &writer->activities.lists[gpu * writer->streams_count + slot];
 	list->words |= (uint8_t)(1 << xspace_word_of(trace_op_of(writer->trace, activity)));
-	xspace_list_deal(&writer->activities, list, row, time);
+	rows_list_deal(&writer->activities, list, row, time);
 }
 
 static void deal_call(struct xspace_writer *writer, uint32_t row)
 {
 	const struct trace_call *call = &writer->trace->calls[row];
-	struct xspace_time time = time_from(call->begin_ns, call->end_ns);
+	struct rows_time time = time_from(call->begin_ns, call->end_ns);
 	uint32_t thread = call->thread < writer->trace->threads_count
 				  ? call->thread
 				  : writer->trace->threads_count;
@@ -124,13 +124,13 @@ static void deal_call(struct xspace_writer *writer, uint32_t row)
 	}
 	see_time(writer, time.begin_ns);
 	writer->left_out.backwards += call->end_ns < call->begin_ns;
-	xspace_list_deal(&writer->calls, &writer->calls.lists[thread], row, time);
+	rows_list_deal(&writer->calls, &writer->calls.lists[thread], row, time);
 }
 
 static void deal_scope(struct xspace_writer *writer, uint32_t row)
 {
 	const struct trace_scope *scope = &writer->trace->scopes[row];
-	struct xspace_time time = time_from(scope->begin_ns, scope->end_ns);
+	struct rows_time time = time_from(scope->begin_ns, scope->end_ns);
 	size_t threads = writer->trace->threads_count;
 	size_t list = scope->thread < threads ? scope->thread : threads;
 
@@ -144,7 +144,7 @@ static void deal_scope(struct xspace_writer *writer, uint32_t row)
 	writer->left_out.backwards += scope->end_ns < scope->begin_ns;
 	if (scope->kind == RECORD_SCOPE_RANGE)
 		list += threads + 1;
-	xspace_list_deal(&writer->scopes, &writer->scopes.lists[list], row, time);
+	rows_list_deal(&writer->scopes, &writer->scopes.lists[list], row, time);
 }
 
 static int make_room(struct xspace_writer *writer)
@@ -170,12 +170,12 @@ static int make_room(struct xspace_writer *writer)
 			writer->streams_end[i] = writer->streams_end[i - 1];
 	}
 	writer->streams_count = (size_t)trace->streams_count + processes;
-	error = xspace_rows_init(&writer->activities, trace->activities_count,
-				 writer->streams_count * (writer->gpus.count + 1));
+	error = rows_init(&writer->activities, trace->activities_count,
+			  writer->streams_count * (writer->gpus.count + 1));
 	if (!error)
-		error = xspace_rows_init(&writer->calls, trace->calls_count, threads);
+		error = rows_init(&writer->calls, trace->calls_count, threads);
 	if (!error)
-		error = xspace_rows_init(&writer->scopes, trace->scopes_count, 2 * threads);
+		error = rows_init(&writer->scopes, trace->scopes_count, 2 * threads);
 	return error;
 }
 
@@ -218,17 +218,17 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 	int error;
 
 	writer->trace = trace;
-	writer->activities = (struct xspace_rows){
+	writer->activities = (struct rows){
 		.table = trace->activities,
 		.row_bytes = sizeof(*trace->activities),
 		.time_of = xspace_activity_time,
 	};
-	writer->calls = (struct xspace_rows){
+	writer->calls = (struct rows){
 		.table = trace->calls,
 		.row_bytes = sizeof(*trace->calls),
 		.time_of = xspace_call_time,
 	};
-	writer->scopes = (struct xspace_rows){
+	writer->scopes = (struct rows){
 		.table = trace->scopes,
 		.row_bytes = sizeof(*trace->scopes),
 		.time_of = xspace_scope_time,
@@ -250,9 +250,9 @@ void xspace_deal_release(struct xspace_writer *writer)
 {
 	gpus_release(&writer->gpus);
 	xspace_chains_release(&writer->chains);
-	xspace_rows_release(&writer->activities);
-	xspace_rows_release(&writer->calls);
-	xspace_rows_release(&writer->scopes);
+	rows_release(&writer->activities);
+	rows_release(&writer->calls);
+	rows_release(&writer->scopes);
 	free(writer->ids);
 	free(writer->streams_end);
 	free(writer->gpu_of_call);

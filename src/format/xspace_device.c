@@ -285,11 +285,11 @@ static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned 
 
 /* What overlaps the last event at all goes to the next lane: a kernel within another's time is not
  * a part of it. */
-static void put_lane(struct device *device, struct xspace_list *list, unsigned lane)
+static void put_lane(struct device *device, struct rows_list *list, unsigned lane)
 {
-	const struct xspace_rows *rows = &device->writer->activities;
-	struct xspace_list rest = {.words = list->words};
-	struct xspace_walk walk = xspace_walk_begin(rows, list);
+	const struct rows *rows = &device->writer->activities;
+	struct rows_list rest = {.words = list->words};
+	struct rows_walk walk = rows_walk_begin(rows, list);
 	int64_t end_ns = INT64_MIN;
 	struct xspace_line line;
 	char name[256];
@@ -297,8 +297,8 @@ static void put_lane(struct device *device, struct xspace_list *list, unsigned l
 	name_line(device, walk.row, list->words, lane, name, sizeof(name));
 	line = (struct xspace_line){.id = next_line_id(device, walk.row, lane), .name = name};
 	xspace_line_begin(&device->plane, &line);
-	while (walk.row != XSPACE_ROW_NONE) {
-		uint32_t row = xspace_walk_take(&walk);
+	while (walk.row != ROWS_NONE) {
+		uint32_t row = rows_walk_take(&walk);
 		const struct trace_activity *activity = &device->trace->activities[row];
 
 		if (activity->start_ns >= end_ns) {
@@ -308,18 +308,18 @@ static void put_lane(struct device *device, struct xspace_list *list, unsigned l
 			else
 				put_activity(device, activity);
 		} else {
-			xspace_run_add(rows, &rest.main, row);
+			rows_run_add(rows, &rest.main, row);
 		}
 	}
 	xspace_line_end(&device->plane, &line);
 	*list = rest;
 }
 
-static void put_stream(struct device *device, struct xspace_list *list)
+static void put_stream(struct device *device, struct rows_list *list)
 {
-	int error = xspace_list_sort(&device->writer->activities, list);
+	int error = rows_list_sort(&device->writer->activities, list);
 
-	for (unsigned lane = 1; xspace_list_count(list) > 0 && !error && !device->error; lane++)
+	for (unsigned lane = 1; rows_list_count(list) > 0 && !error && !device->error; lane++)
 		put_lane(device, list, lane);
 	if (error && !device->error)
 		device->error = error;
@@ -328,8 +328,7 @@ static void put_stream(struct device *device, struct xspace_list *list)
 static void put_streams(struct device *device)
 {
 	struct xspace_writer *writer = device->writer;
-	struct xspace_list *lists =
-		writer->activities.lists + device->number * writer->streams_count;
+	struct rows_list *lists = writer->activities.lists + device->number * writer->streams_count;
 	const struct trace *trace = device->trace;
 
 	xspace_plane_use(&device->plane, XSPACE_STAT_CORRELATION_ID);

@@ -35,7 +35,7 @@ struct host {
 		*chains;    /* of scopes that annotate: name and attributes of the innermost */
 	uint64_t *line_ids; /* by thread */
 	uint64_t next_line_id;
-	struct xspace_nest nest;
+	struct rows_nest nest;
 	int error;
 };
 
@@ -115,7 +115,7 @@ static const struct api_entry *find_api(struct host *host, uint32_t number)
 }
 
 static struct xspace_event event_of(const struct host *host, uint32_t metadata_id,
-				    struct xspace_time time)
+				    struct rows_time time)
 {
 	return (struct xspace_event){
 		.metadata_id = metadata_id,
@@ -162,7 +162,7 @@ static void put_call(struct host *host, uint32_t row)
 	writer->out.used += (size_t)(at - room);
 }
 
-static struct xspace_span span_of(const struct host *host, struct xspace_time time)
+static struct xspace_span span_of(const struct host *host, struct rows_time time)
 {
 	return (struct xspace_span){
 		.offset_ps = xspace_offset_ps(host->writer, time.begin_ns),
@@ -252,7 +252,7 @@ static void put_scope(struct host *host, uint32_t row)
 	const struct trace *trace = host->trace;
 	struct xspace_writer *writer = host->writer;
 	const struct trace_scope *scope = &trace->scopes[row];
-	struct xspace_time time = xspace_scope_time(trace->scopes, row);
+	struct rows_time time = xspace_scope_time(trace->scopes, row);
 	uint64_t id = xspace_scope_id(writer, row);
 	const struct named_blob *shared = NULL;
 	struct xspace_event event;
@@ -326,20 +326,20 @@ static void name_line(const struct host *host, uint32_t thread, const char *kind
 
 /* Two lists, each in order, as one line; what does not nest is left in them. */
 struct merge {
-	struct xspace_list *calls;
-	struct xspace_list *scopes;
+	struct rows_list *calls;
+	struct rows_list *scopes;
 };
 
 /* Of a scope and a call of the same time the scope is the one outside. */
 static bool is_scope_next(const struct host *host, uint32_t call, uint32_t scope)
 {
-	if (call == XSPACE_ROW_NONE || scope == XSPACE_ROW_NONE)
-		return call == XSPACE_ROW_NONE;
-	return !xspace_time_before(xspace_call_time(host->trace->calls, call),
-				   xspace_scope_time(host->trace->scopes, scope));
+	if (call == ROWS_NONE || scope == ROWS_NONE)
+		return call == ROWS_NONE;
+	return !rows_time_before(xspace_call_time(host->trace->calls, call),
+				 xspace_scope_time(host->trace->scopes, scope));
 }
 
-static void put_foreign_row(struct host *host, const struct xspace_rows *rows, uint32_t row)
+static void put_foreign_row(struct host *host, const struct rows *rows, uint32_t row)
 {
 	if (rows == &host->writer->calls)
 		put_foreign_call(host, row);
@@ -347,14 +347,14 @@ static void put_foreign_row(struct host *host, const struct xspace_rows *rows, u
 		put_foreign_scope(host, row);
 }
 
-static void put_or_keep(struct host *host, const struct xspace_rows *rows, uint32_t row,
-			struct xspace_list *rest)
+static void put_or_keep(struct host *host, const struct rows *rows, uint32_t row,
+			struct rows_list *rest)
 {
-	int fits = xspace_nest_take(&host->nest, rows->time_of(rows->table, row));
+	int fits = rows_nest_take(&host->nest, rows->time_of(rows->table, row));
 
 	fail(host, fits);
 	if (fits == 0)
-		xspace_run_add(rows, &rest->main, row);
+		rows_run_add(rows, &rest->main, row);
 	else if (xspace_is_foreign(host->trace))
 		put_foreign_row(host, rows, row);
 	else if (rows == &host->writer->calls)
@@ -365,21 +365,21 @@ static void put_or_keep(struct host *host, const struct xspace_rows *rows, uint3
 
 static void put_lane(struct host *host, const struct merge *merge, const struct xspace_line *line)
 {
-	const struct xspace_rows *calls = &host->writer->calls;
-	const struct xspace_rows *scopes = &host->writer->scopes;
-	struct xspace_list calls_rest = {.words = 0};
-	struct xspace_list scopes_rest = {.words = 0};
-	struct xspace_walk call = xspace_walk_begin(calls, merge->calls);
-	struct xspace_walk scope = xspace_walk_begin(scopes, merge->scopes);
+	const struct rows *calls = &host->writer->calls;
+	const struct rows *scopes = &host->writer->scopes;
+	struct rows_list calls_rest = {.words = 0};
+	struct rows_list scopes_rest = {.words = 0};
+	struct rows_walk call = rows_walk_begin(calls, merge->calls);
+	struct rows_walk scope = rows_walk_begin(scopes, merge->scopes);
 	struct xspace_line own = *line;
 
 	host->nest.depth = 0;
 	xspace_line_begin(&host->plane, &own);
-	while ((call.row != XSPACE_ROW_NONE || scope.row != XSPACE_ROW_NONE) && !host->error) {
+	while ((call.row != ROWS_NONE || scope.row != ROWS_NONE) && !host->error) {
 		if (is_scope_next(host, call.row, scope.row))
-			put_or_keep(host, scopes, xspace_walk_take(&scope), &scopes_rest);
+			put_or_keep(host, scopes, rows_walk_take(&scope), &scopes_rest);
 		else
-			put_or_keep(host, calls, xspace_walk_take(&call), &calls_rest);
+			put_or_keep(host, calls, rows_walk_take(&call), &calls_rest);
 	}
 	xspace_line_end(&host->plane, &own);
 	*merge->calls = calls_rest;
@@ -391,10 +391,10 @@ static void put_thread(struct host *host, uint32_t thread, const struct merge *m
 {
 	char name[256];
 
-	fail(host, xspace_list_sort(&host->writer->calls, merge->calls));
-	fail(host, xspace_list_sort(&host->writer->scopes, merge->scopes));
+	fail(host, rows_list_sort(&host->writer->calls, merge->calls));
+	fail(host, rows_list_sort(&host->writer->scopes, merge->scopes));
 	for (unsigned lane = 1;
-	     xspace_list_count(merge->calls) + xspace_list_count(merge->scopes) > 0 && !host->error;
+	     rows_list_count(merge->calls) + rows_list_count(merge->scopes) > 0 && !host->error;
 	     lane++) {
 		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
 
@@ -414,7 +414,7 @@ static void put_threads(struct host *host)
 	xspace_plane_use(&host->plane, XSPACE_STAT_SCOPE_RANGE_ID);
 	xspace_plane_use(&host->plane, XSPACE_STAT_DEVICE_ID);
 	for (uint32_t i = 0; i < threads; i++) {
-		struct xspace_list none = {.words = 0};
+		struct rows_list none = {.words = 0};
 		const struct merge own = {&writer->calls.lists[i], &writer->scopes.lists[i]};
 		const struct merge ranges = {&none, &writer->scopes.lists[threads + i]};
 
@@ -466,7 +466,7 @@ int xspace_put_host(struct xspace_writer *writer)
 	free(host.chains);
 	free(host.line_ids);
 	xspace_blobs_release(&host.blobs);
-	xspace_nest_release(&host.nest);
+	rows_nest_release(&host.nest);
 	fail(&host, host.stats.bytes.error);
 	proto_release(&host.stats.bytes);
 	return host.error ? host.error : error;

@@ -292,7 +292,7 @@ static int fill(struct xread_load *load)
 
 static void release(struct xread_load *load)
 {
-	struct xread_numbers *numbers[] = {
+	struct numbers *numbers[] = {
 		&load->processes,  &load->agents,   &load->threads,  &load->streams,
 		&load->scopes,	   &load->apis,	    &load->execs,    &load->graphs,
 		&load->nodes,	   &load->launches, &load->op_texts, &load->op_hashes,
@@ -300,7 +300,7 @@ static void release(struct xread_load *load)
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		xread_numbers_release(numbers[i]);
+		numbers_release(numbers[i]);
 	for (uint32_t i = 0; i < load->planes_count; i++)
 		xread_metas_release(&load->planes[i]);
 	free(load->planes);

@@ -103,7 +103,7 @@ static enum trace_copy_direction direction_of(const char *name)
 static uint32_t find_agent(const struct xread_load *load, uint32_t process, bool is_said,
 			   uint64_t ordinal)
 {
-	return is_said ? xread_number_find(&load->agents, process, ordinal) : TRACE_NONE;
+	return is_said ? numbers_find(&load->agents, process, ordinal) : TRACE_NONE;
 }
 
 /* XLA says no source, and a destination that means something between GPUs alone. */
@@ -173,11 +173,11 @@ static int64_t find_op(struct xread_load *load, const struct trace_op *op)
 {
 	XXH128_hash_t hash = XXH3_128bits(op, sizeof(*op));
 	uint32_t known = load->op_hashes.count;
-	uint32_t number = xread_number(&load->op_hashes, hash.high64, hash.low64);
+	uint32_t number = numbers_get(&load->op_hashes, hash.high64, hash.low64);
 	struct trace_op *row;
 
 	if (number != known)
-		return number == XREAD_NONE ? -ENOMEM : (int64_t)number;
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
 	row = trace_add(load->trace, ops);
 	if (!row)
 		return -ENOMEM;
@@ -193,13 +193,13 @@ int64_t xread_op(struct xread_load *load, const struct xread_event *event,
 	uint64_t high = (uint64_t)event->name << 32 | details;
 	uint64_t low = (uint64_t)blit << 32 | (uint64_t)where->agent << 2 | kind;
 	uint32_t known = load->op_texts.count;
-	uint32_t number = xread_number(&load->op_texts, high, low);
+	uint32_t number = numbers_get(&load->op_texts, high, low);
 	struct trace_op op;
 	uint32_t *row;
 	int64_t found;
 
 	if (number != known)
-		return number == XREAD_NONE ? -ENOMEM : (int64_t)load->text_ops[number];
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)load->text_ops[number];
 	row = table_add((void **)&load->text_ops, &load->text_ops_count, sizeof(*row));
 	if (!row)
 		return -ENOMEM;

@@ -89,9 +89,9 @@ static int64_t find_stream(struct xread_load *load, const struct xread_line *lin
 
 	if (load->is_ours && begins(xread_string(load, line->name), NO_STREAM_LINE))
 		return TRACE_NONE;
-	number = xread_number(&load->streams, space, ordinal);
+	number = numbers_get(&load->streams, space, ordinal);
 	if (number != known)
-		return number == XREAD_NONE ? -ENOMEM : (int64_t)number;
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
 	row = trace_add(load->trace, streams);
 	if (!row)
 		return -ENOMEM;

@@ -175,8 +175,8 @@ int64_t xread_attribute_set(struct xread_load *load, const struct xread_event *e
 	if (load->trace->attribute_sets_count == 0 && !trace_add(load->trace, attribute_sets))
 		return -ENOMEM;
 	hash = XXH3_128bits(event->attributes, bytes);
-	number = xread_number(&load->set_hashes, hash.high64, hash.low64);
-	if (number == XREAD_NONE)
+	number = numbers_get(&load->set_hashes, hash.high64, hash.low64);
+	if (number == NUMBERS_NONE)
 		return -ENOMEM;
 	if (number == known && add_set(load, event) < 0)
 		return -ENOMEM;
@@ -184,18 +184,11 @@ int64_t xread_attribute_set(struct xread_load *load, const struct xread_event *e
 }
 
 int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
-		   struct xread_sets *sets)
+		   struct order_sets *sets)
 {
 	int64_t set = xread_attribute_set(load, event);
 
-	if (set <= 0)
-		return (int)set;
-	while (sets->count < count) {
-		if (!table_add((void **)&sets->rows, &sets->count, sizeof(*sets->rows)))
-			return -ENOMEM;
-	}
-	sets->rows[count - 1] = (uint32_t)set;
-	return 0;
+	return set < 0 ? (int)set : order_keep_set(sets, count, (uint32_t)set);
 }
 
 static int read_line(struct xread_load *load, struct xread_line *line)

@@ -86,8 +86,8 @@ static int find_thread(struct xread_load *load, struct host *host, const struct 
 	if (load->is_ours &&
 	    !strncmp(xread_string(load, line->name), NO_THREAD_LINE, strlen(NO_THREAD_LINE)))
 		return 0;
-	number = xread_number(&load->threads, host->process, name.key);
-	if (number == XREAD_NONE)
+	number = numbers_get(&load->threads, host->process, name.key);
+	if (number == NUMBERS_NONE)
 		return -ENOMEM;
 	host->thread = number;
 	if (number != known)

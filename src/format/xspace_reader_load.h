@@ -23,15 +23,13 @@
 #define DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 
 #include "base/error.h"
+#include "format/numbers.h"
+#include "format/order.h"
 #include "format/xspace.h"
-#include "format/xspace_reader_numbers.h"
 #include "trace/load.h"
 #include "trace/model.h"
 #include "trace/strtab.h"
 #include "wire/proto_reader.h"
-
-/* Of a launch whose place among its exec's nobody said. */
-#define XREAD_NO_REPLAY UINT64_MAX
 
 /* One entry of a plane's map of event or stat metadata. */
 struct xread_meta {
@@ -96,12 +94,6 @@ enum xread_left_out {
 		XREAD_LEFT_OUT_COUNT
 };
 
-/* Beside activities, or calls: the set of each, as far as the last one that has any. */
-struct xread_sets {
-	uint32_t *rows;
-	uint32_t count;
-};
-
 /* A process of a file of ours, by its row: the correlation ids that its events have there. */
 struct xread_origin {
 	uint64_t base, last;
@@ -126,17 +118,17 @@ struct xread_load {
 	uint64_t next_scope; /* of the reader's own */
 	uint64_t left_out[XREAD_LEFT_OUT_COUNT];
 
-	struct xread_numbers processes; /* by pid */
-	struct xread_numbers agents, threads, streams, scopes, apis;
-	struct xread_numbers execs, graphs, nodes, launches;
-	struct xread_numbers op_texts; /* (name, details) and (agent, kind): rows of text_ops */
-	struct xread_numbers op_hashes;
-	struct xread_numbers set_hashes;
+	struct numbers processes; /* by pid */
+	struct numbers agents, threads, streams, scopes, apis;
+	struct numbers execs, graphs, nodes, launches;
+	struct numbers op_texts; /* (name, details) and (agent, kind): rows of text_ops */
+	struct numbers op_hashes;
+	struct numbers set_hashes;
 	uint32_t *text_ops; /* by number in op_texts: index into ops */
 	uint32_t text_ops_count;
 	struct trace_scope_attribute *attributes; /* of the event being read */
 	uint32_t attributes_count;
-	struct xread_sets activity_sets, call_sets;
+	struct order_sets activity_sets, call_sets;
 };
 
 /* The next field: 1, 0 at the end, -EBADMSG. WHAT is read, for the message. */
@@ -229,7 +221,7 @@ uint32_t xread_root(const struct xread_load *load, uint32_t scope);
 
 /* Notes the event's attributes beside the last one of COUNT rows. */
 int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
-		   struct xread_sets *sets);
+		   struct order_sets *sets);
 
 /* When all planes are read: order and joins. */
 int xread_join(struct xread_load *load);

@@ -11,13 +11,13 @@
 
 /* The number, and whether its row has to be made: then the array has as many rows as there were
  * numbers. */
-static int64_t number_row(struct xread_numbers *numbers, uint64_t high, uint64_t low, bool *ret_new)
+static int64_t number_row(struct numbers *numbers, uint64_t high, uint64_t low, bool *ret_new)
 {
 	uint32_t known = numbers->count;
-	uint32_t number = xread_number(numbers, high, low);
+	uint32_t number = numbers_get(numbers, high, low);
 
 	*ret_new = number == known;
-	return number == XREAD_NONE ? -ENOMEM : (int64_t)number;
+	return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
 }
 
 int64_t xread_process(struct xread_load *load, uint32_t pid)
@@ -181,7 +181,7 @@ int64_t xread_launch(struct xread_load *load, uint32_t exec, uint64_t cid)
 	*row = (struct trace_launch){
 		.process = load->trace->execs[exec].process,
 		.exec = exec,
-		.replay = XREAD_NO_REPLAY,
+		.replay = ORDER_NO_REPLAY,
 		.call = TRACE_NONE,
 		.stream = TRACE_NONE,
 		.activities_expected = TRACE_NONE,
@@ -236,7 +236,7 @@ int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name)
 	int64_t number;
 
 	if (load->apis.count == APIS_MOST &&
-	    xread_number_find(&load->apis, process, name) == XREAD_NONE)
+	    numbers_find(&load->apis, process, name) == NUMBERS_NONE)
 		return APIS_MOST - 1;
 	number = number_row(&load->apis, process, name, &is_new);
 	if (number < 0 || !is_new)

@@ -14,10 +14,10 @@
 
 static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
 {
-	const struct xspace_list *lists = writer->activities.lists + gpu * writer->streams_count;
+	const struct rows_list *lists = writer->activities.lists + gpu * writer->streams_count;
 
 	for (size_t i = 0; i < writer->streams_count; i++) {
-		if (xspace_list_count(&lists[i]) > 0)
+		if (rows_list_count(&lists[i]) > 0)
 			return true;
 	}
 	return false;

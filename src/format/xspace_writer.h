@@ -5,10 +5,10 @@
 
 #include "format/format.h"
 #include "format/gpus.h"
+#include "format/rows.h"
 #include "format/xspace_chains.h"
 #include "format/xspace_out.h"
 #include "format/xspace_plane.h"
-#include "format/xspace_rows.h"
 
 /* Kinds of work, as a stream's line names them. X(NAME, text) */
 #define XSPACE_WORDS(X)                                                                            \
@@ -62,12 +62,12 @@ struct xspace_writer {
 	struct xspace_ids *ids;
 
 	struct xspace_left_out left_out;
-	struct xspace_rows activities; /* lists by GPU, then stream: xspace_list_of_stream */
-	size_t streams_count;	       /* lists of one GPU */
-	uint32_t *streams_end;	       /* by process: behind its last stream */
-	uint32_t *gpu_of_call;	       /* the first activity's; TRACE_NONE: it has none */
-	struct xspace_rows calls;      /* lists by thread; the last for none */
-	struct xspace_rows scopes;     /* the same, then the same again for ranges */
+	struct rows activities; /* lists by GPU, then stream: xspace_list_of_stream */
+	size_t streams_count;	/* lists of one GPU */
+	uint32_t *streams_end;	/* by process: behind its last stream */
+	uint32_t *gpu_of_call;	/* the first activity's; TRACE_NONE: it has none */
+	struct rows calls;	/* lists by thread; the last for none */
+	struct rows scopes;	/* the same, then the same again for ranges */
 	struct xspace_out out;
 };
 
@@ -86,9 +86,9 @@ static inline size_t xspace_list_of_stream(uint32_t stream, uint32_t process)
 	return (size_t)stream + process;
 }
 
-xspace_time_of xspace_activity_time;
-xspace_time_of xspace_call_time;
-xspace_time_of xspace_scope_time;
+rows_time_of xspace_activity_time;
+rows_time_of xspace_call_time;
+rows_time_of xspace_scope_time;
 
 /* What an event of THEIRS is called in the file. */
 static inline uint64_t xspace_correlation_id(const struct xspace_writer *writer, uint32_t process,

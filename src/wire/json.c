@@ -149,24 +149,32 @@ static size_t plain_length(const char *text, size_t bytes)
 	return done;
 }
 
-static void put_escaped(struct json *json, char character)
+/* At most six bytes. */
+static size_t escape(char character, char *to)
 {
 	static const char from[] = "\"\\\n\t\r\b\f";
-	static const char to[] = "\"\\ntrbf";
+	static const char letters[] = "\"\\ntrbf";
 	const char *found = character ? strchr(from, character) : NULL;
-	char escape[8];
+	char text[8];
 
-	if ((unsigned char)character >= 0x80)
-		put(json, UTF8_REPLACEMENT, UTF8_REPLACEMENT_BYTES);
-	else if (found)
-		put(json, (char[]){'\\', to[found - from]}, 2);
-	else
-		put(json, escape,
-		    (size_t)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)character));
+	if ((unsigned char)character >= 0x80) {
+		memcpy(to, UTF8_REPLACEMENT, UTF8_REPLACEMENT_BYTES);
+		return UTF8_REPLACEMENT_BYTES;
+	}
+	if (found) {
+		to[0] = '\\';
+		to[1] = letters[found - from];
+		return 2;
+	}
+	snprintf(text, sizeof(text), "\\u%04x", (unsigned)character);
+	memcpy(to, text, 6);
+	return 6;
 }
 
 static void put_quoted(struct json *json, const char *text, size_t bytes)
 {
+	char escaped[8];
+
 	put_string(json, "\"");
 	while (bytes > 0) {
 		size_t plain = plain_length(text, bytes);
@@ -175,12 +183,34 @@ static void put_quoted(struct json *json, const char *text, size_t bytes)
 		text += plain;
 		bytes -= plain;
 		if (bytes > 0) {
-			put_escaped(json, *text);
+			put(json, escaped, escape(*text, escaped));
 			text++;
 			bytes--;
 		}
 	}
 	put_string(json, "\"");
+}
+
+size_t json_quote(const char *text, size_t bytes, char *to)
+{
+	char *at = to;
+
+	*at++ = '"';
+	while (bytes > 0) {
+		size_t plain = plain_length(text, bytes);
+
+		memcpy(at, text, plain);
+		at += plain;
+		text += plain;
+		bytes -= plain;
+		if (bytes > 0) {
+			at += escape(*text, at);
+			text++;
+			bytes--;
+		}
+	}
+	*at++ = '"';
+	return (size_t)(at - to);
 }
 
 void json_key(struct json *json, const char *key)
@@ -231,24 +261,29 @@ void json_i64(struct json *json, int64_t value)
 	put_value(json, digits);
 }
 
-void json_double(struct json *json, double value)
+size_t json_print_double(double value, char to[JSON_DOUBLE_BYTES])
 {
-	char digits[40];
 	char *point;
 
-	if (!isfinite(value)) {
-		json_null(json);
-		return;
-	}
+	if (!isfinite(value))
+		return (size_t)snprintf(to, JSON_DOUBLE_BYTES, "null");
 	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, value);
-		if (strtod(digits, NULL) == value)
+		snprintf(to, JSON_DOUBLE_BYTES, "%.*g", precision, value);
+		if (strtod(to, NULL) == value)
 			break;
 	}
 	/* The host program may have chosen a locale with another decimal point. */
-	point = digits + strspn(digits, "-+0123456789e");
+	point = to + strspn(to, "-+0123456789e");
 	if (*point != '\0')
 		*point = '.';
+	return strlen(to);
+}
+
+void json_double(struct json *json, double value)
+{
+	char digits[JSON_DOUBLE_BYTES];
+
+	json_print_double(value, digits);
 	put_value(json, digits);
 }
 

@@ -61,6 +61,15 @@ void json_double(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
+/* The writer's strings for those who put text together themselves: TEXT as a JSON string, quotes and all,
+ * into TO, which has room for JSON_QUOTED_BYTES(BYTES). Returns how many bytes it took. */
+#define JSON_QUOTED_BYTES(bytes) (6 * (bytes) + 2)
+size_t json_quote(const char *text, size_t bytes, char *to);
+
+/* The same for what json_double writes, without an end. */
+#define JSON_DOUBLE_BYTES 40
+size_t json_print_double(double value, char to[JSON_DOUBLE_BYTES]);
+
 /* A key and its value in one call. */
 void json_put_text(struct json *json, const char *key, const char *value);
 void json_put_u64(struct json *json, const char *key, uint64_t value);

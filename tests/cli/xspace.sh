@@ -64,7 +64,8 @@ for table in activities calls scopes; do
 	# What XSpace has no place for: docs/format/xspace.md.
 	python3 - "$work/replays.dagtap.csv" "$work/replays.xplane.pb.csv" <<-'END' || fail "$table differ"
 		import csv, sys
-		unlike = {"queue", "submit_ns", "start_tick", "end_tick", "ordinal", "args", "activities_expected", "stream", "text",
+		unlike = {"queue", "submit_ns", "start_tick", "end_tick", "ordinal", "args", "activities_expected", "stream",
+		          "stream_handle", "text",
 		          "grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"}
 		a, b = (list(csv.DictReader(open(path))) for path in sys.argv[1:])
 		assert len(a) == len(b) and a, (len(a), len(b))

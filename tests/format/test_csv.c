@@ -78,7 +78,7 @@ static void graph_kernel_says_where_it_comes_from(void **state)
 
 	expect_line(text, 5,
 		    "100,0,1,1,100,kernel,b,1001800,1001900,100,1001050,180,190,1000,1,1,256,1,1,,,"
-		    "0,2,hipGraphLaunch,1,\"step \"\"1\"\"/layer\",2,7,9,1,1,exact,");
+		    "0,2,hipGraphLaunch,1,\"step \"\"1\"\"/layer\",2,7,9,1,1,exact,,,,,4096");
 	free(text);
 }
 
@@ -88,7 +88,7 @@ static void what_is_not_known_is_empty(void **state)
 
 	expect_line(text, 9,
 		    "100,0,2,,,kernel,orphan,,,,1005000,,,1,1,1,1,1,1,,,0,,,0,,,,,,,,"
-		    "not finished when tracing ended");
+		    "not finished when tracing ended,,,,");
 	free(text);
 }
 
@@ -98,7 +98,7 @@ static void copy_has_bytes_and_direction(void **state)
 
 	expect_line(text, 7,
 		    "100,0,,0,100,copy,,1002700,1002800,100,1002550,,,,,,,,,4096,H2D,0,3,"
-		    "hipMemcpyAsync,0,\"step \"\"1\"\"\",1,,,,,,");
+		    "hipMemcpyAsync,0,\"step \"\"1\"\"\",1,,,,,,,,,,0");
 	free(text);
 }
 
@@ -122,6 +122,99 @@ static void scope_has_path_and_kind(void **state)
 	expect_line(text, 2,
 		    "100,100,roctx,\"step \"\"1\"\"/layer\",2,1,layer,1000950,1002000,1050,0");
 	expect_line(text, 4, "100,100,range,range 2,4,,range 2,1001500,1009000,7500,1");
+	free(text);
+}
+
+/* An event that is recorded twice on stream 1, and again by a call that is not in the trace; waits of
+ * stream 0, of the host for a stream, and for an event that another process records. */
+static struct trace *trace_with_events(void)
+{
+	static struct trace_event events[] = {{.handle = 3, .generation = 1},
+					      {.handle = 4, .is_foreign = true}};
+	static struct trace_event_record records[] = {
+		{.call = 0, .cid = 1, .stream = 1, .order = 1, .device_ns = 1001500},
+		{.call = TRACE_NONE, .cid = 77, .stream = TRACE_NONE},
+	};
+	static struct trace_wait waits[] = {
+		{.call = 1,
+		 .cid = 2,
+		 .begin_ns = 10,
+		 .end_ns = 15,
+		 .type = TRACE_WAIT_STREAM_EVENT,
+		 .known = TRACE_KNOWN_NUMBER,
+		 .stream = 0,
+		 .order = 1,
+		 .producer = 0},
+		{.call = 2,
+		 .cid = 3,
+		 .begin_ns = 20,
+		 .end_ns = 22,
+		 .type = TRACE_WAIT_STREAM,
+		 .stream = 1,
+		 .event = TRACE_NONE,
+		 .producer = TRACE_NONE,
+		 .result = 700},
+		{.call = TRACE_NONE,
+		 .cid = 78,
+		 .begin_ns = 30,
+		 .end_ns = 30,
+		 .type = TRACE_WAIT_EVENT,
+		 .stream = TRACE_NONE,
+		 .event = 1,
+		 .producer = TRACE_NONE},
+	};
+	static struct trace_memory_operation operations[] = {
+		{.call = 2, .cid = 3, .address = 4096, .bytes = 512, .ns = 1002600, .agent = 0},
+		{.call = TRACE_NONE, .address = 4096, .agent = TRACE_NONE, .is_release = true},
+	};
+	struct trace *trace = sample_trace();
+
+	trace->events = events;
+	trace->events_count = 2;
+	trace->event_records = records;
+	trace->event_records_count = 2;
+	trace->waits = waits;
+	trace->waits_count = 3;
+	trace->memory_operations = operations;
+	trace->memory_operations_count = 2;
+	return trace;
+}
+
+static void event_says_on_which_stream_it_was_recorded(void **state)
+{
+	char *text = write_table(trace_with_events(), "events");
+
+	assert_int_equal(count_rows(text), 2);
+	expect_line(text, 1, "100,1,hipGraphLaunch,3,1,0,1,1,1001500");
+	expect_line(text, 2, "100,77,,3,1,0,,,");
+	free(text);
+}
+
+static void wait_names_who_recorded_its_event(void **state)
+{
+	char *text = write_table(trace_with_events(), "waits");
+
+	assert_int_equal(count_rows(text), 3);
+	expect_line(text, 1, "100,2,hipGraphLaunch,stream_event,10,15,5,0,0,3,1,0,number,1,1,1");
+	free(text);
+}
+
+static void wait_without_a_producer_still_names_its_event(void **state)
+{
+	char *text = write_table(trace_with_events(), "waits");
+
+	expect_line(text, 2, "100,3,hipMemcpyAsync,stream,20,22,2,700,1,,,,,,,");
+	expect_line(text, 3, "100,78,,event,30,30,0,0,,4,0,1,,,,");
+	free(text);
+}
+
+static void memory_is_allocated_and_released(void **state)
+{
+	char *text = write_table(trace_with_events(), "memory");
+
+	assert_int_equal(count_rows(text), 2);
+	expect_line(text, 1, "100,3,hipMemcpyAsync,cpu,allocate,1002600,4096,512");
+	expect_line(text, 2, "100,,,,release,,4096,");
 	free(text);
 }
 
@@ -192,6 +285,10 @@ int main(void)
 		cmocka_unit_test(copy_has_bytes_and_direction),
 		cmocka_unit_test(call_has_parent_launch_and_arguments),
 		cmocka_unit_test(scope_has_path_and_kind),
+		cmocka_unit_test(event_says_on_which_stream_it_was_recorded),
+		cmocka_unit_test(wait_names_who_recorded_its_event),
+		cmocka_unit_test(wait_without_a_producer_still_names_its_event),
+		cmocka_unit_test(memory_is_allocated_and_released),
 		cmocka_unit_test(text_with_line_breaks_is_quoted),
 		cmocka_unit_test(empty_trace_is_a_header),
 		cmocka_unit_test(same_trace_gives_same_bytes),

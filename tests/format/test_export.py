@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """dagtap export from outside: where its output goes, and what it says about files it cannot read."""
 
+import gzip
+import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -66,6 +69,22 @@ class Export(unittest.TestCase):
             result = dagtap("export", "--format", "csv", "--table", table, "-o", "-", self.recording)
             self.assertIn(column, result.stdout.decode().splitlines()[0].split(","))
 
+    def test_name_that_ends_in_gz_is_compressed(self):
+        for name in ("csv", "kineto", "perfetto", "xspace"):
+            out = self.path / f"packed.{name}.gz"
+            plain = dagtap("export", "--format", name, "-o", "-", self.recording)
+            packed = dagtap("export", "--format", name, "-o", out, self.recording)
+            self.assertEqual((plain.returncode, packed.returncode), (0, 0), packed.stderr)
+            self.assertEqual(gzip.decompress(out.read_bytes()), plain.stdout)
+
+    def test_kineto_says_its_rank(self):
+        for arguments, rank in (([], 0), (["--rank", "7"], 7)):
+            result = dagtap("export", "--format", "kineto", *arguments, "-o", "-", self.recording)
+            trace = json.loads(result.stdout)
+            self.assertEqual(trace["distributedInfo"], {"rank": rank})
+            self.assertEqual(re.findall(rb'"rank":\s+(\d+)', result.stdout), [b"%d" % rank])
+            self.assertGreater(len(trace["traceEvents"]), 100)
+
     def test_full_disk_leaves_nothing(self):
         with open("/dev/full", "wb") as full:
             result = subprocess.run(
@@ -88,6 +107,15 @@ class Export(unittest.TestCase):
                 (["--format", "csv", self.recording], "-o OUT is missing"),
                 (["--format", "csv", "-o", out], "FILE is missing"),
                 (["--format", "csv", "-o", out, self.recording, "y"], "one FILE"),
+                (["--format", "kineto", "--compat", "x", "-o", out, self.recording],
+                 'kineto knows no reader "x"'),
+                (["--format", "csv", "--compat", "hta", "-o", out, self.recording],
+                 'csv knows no reader "hta"'),
+                (["--format", "csv", "--rank", "1", "-o", out, self.recording], "csv has no rank"),
+                (["--format", "kineto", "--rank", "1x", "-o", out, self.recording],
+                 "--rank 1x is no number"),
+                (["--format", "kineto", "--rank", "-1", "-o", out, self.recording],
+                 "--rank -1 is no number"),
                 (["--format"], "--format needs a value"),
                 (["--nothing"], "no option --nothing")):
             with self.subTest(text=text):
@@ -97,7 +125,8 @@ class Export(unittest.TestCase):
     def test_help_lists_formats_and_tables(self):
         result = dagtap("export", "--help")
         self.assertEqual(result.returncode, 0)
-        for word in (b"perfetto ", b"perfetto-events", b"csv", b"graph_nodes"):
+        for word in (b"perfetto ", b"perfetto-events", b"csv", b"graph_nodes",
+                     b"kineto ", b"kineto hta", b"--rank N"):
             self.assertIn(word, result.stdout)
 
     def export_damaged(self, name, damaged):

@@ -12,6 +12,7 @@
 
 #include "decode.h"
 #include "format/format.h"
+#include "format/perfetto_activity.h"
 #include "format/perfetto_fields.h"
 #include "sample.h"
 
@@ -169,29 +170,108 @@ static void untimed_work_stands_where_it_was_submitted(void **state)
 static void calls_point_to_their_activities(void **state)
 {
 	struct file file = write_file(sample_trace());
-	uint64_t launch = 0;
+	uint64_t named = 0;
 	unsigned correlated = 0;
-	unsigned arrows = 0;
 	struct message packet;
 
 	for (unsigned i = 0; find_packet(&file, PACKET_TRACK_EVENT, i, &packet); i++) {
 		struct message event = decode_message(&packet, PACKET_TRACK_EVENT);
 		struct message link = decode_message(&event, EVENT_GPU_CORRELATION);
+		struct field number;
 
 		if (link.size == 0)
 			continue;
 		assert_int_equal(decode_number(&event, EVENT_TYPE), EVENT_BEGIN);
-		if (correlated++ == 0)
-			launch = decode_number(&link, CORRELATION_SUBMISSIONS);
+		for (unsigned j = 0; decode_find(&link, CORRELATION_SUBMISSIONS, j, &number); j++) {
+			assert_int_equal(named >> number.value & 1, 0);
+			named |= UINT64_C(1) << number.value;
+			/* The first call is the launch of three. */
+			assert_true(correlated > 0 || j < 3);
+		}
+		correlated++;
 	}
 	assert_int_equal(correlated, 4);
 	for (unsigned i = 0; i < SAMPLE_ACTIVITIES; i++) {
 		struct message stage = find_stage(&file, i, NULL);
+		uint64_t id = decode_number(&stage, STAGE_EVENT_ID);
 
-		assert_true(decode_number(&stage, STAGE_EVENT_ID) > 0);
-		arrows += decode_number(&stage, STAGE_EVENT_ID) == launch;
+		/* All but the orphan, each by one call. */
+		assert_int_equal(named >> id & 1, i < SAMPLE_ACTIVITIES - 1);
+		named &= ~(UINT64_C(1) << id);
 	}
-	assert_int_equal(arrows, 3);
+	assert_int_equal(named, 0);
+	free(file.text);
+}
+
+/* The numbers that an activity waits for, as activities from 0. */
+static unsigned waits_of(const struct file *file, unsigned activity, uint64_t *ret_last)
+{
+	struct message stage = find_stage(file, activity, NULL);
+	struct field wait;
+	unsigned count = 0;
+
+	for (; decode_find(&stage, STAGE_EVENT_WAIT_IDS, count, &wait); count++)
+		*ret_last = wait.value - 1;
+	return count;
+}
+
+static void graph_kernels_wait_along_the_edges_of_each_replay(void **state)
+{
+	struct file file = write_file(sample_trace());
+	uint64_t last = 0;
+
+	assert_int_equal(waits_of(&file, 0, &last), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned node = 1; node < 3; node++) {
+			assert_int_equal(waits_of(&file, 3 * i + node, &last), 1);
+			assert_int_equal(last, 3 * i + node - 1);
+		}
+	}
+	assert_int_equal(waits_of(&file, 3, &last), 0);
+	free(file.text);
+}
+
+/* An edge through a node without work is one between those around it. */
+static void empty_nodes_are_looked_through(void **state)
+{
+	struct trace *trace = sample_trace();
+	struct trace_activity activities[SAMPLE_ACTIVITIES];
+	struct file file;
+	uint64_t last = 0;
+
+	memcpy(activities, trace->activities, sizeof(activities));
+	activities[1].node = TRACE_NONE;
+	trace->activities = activities;
+	file = write_file(trace);
+	assert_int_equal(waits_of(&file, 1, &last), 0);
+	assert_int_equal(waits_of(&file, 2, &last), 1);
+	assert_int_equal(last, 0);
+	free(file.text);
+}
+
+/* Call 2 records an event behind the replays, stream 0 waits for it in call 3. */
+static void stream_that_waits_for_an_event_has_an_arrow(void **state)
+{
+	struct trace_event event = {.handle = 0x77};
+	struct trace_event_record record = {.call = 1, .cid = 3, .stream = 1, .event = 0};
+	struct trace_wait waits[] = {
+		{.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT, .stream = 0},
+		{.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT, .producer = TRACE_NONE},
+		{.call = 2, .cid = 3, .type = TRACE_WAIT_EVENT, .stream = TRACE_NONE},
+	};
+	struct trace *trace = sample_trace();
+	struct file file;
+	uint64_t last = 0;
+
+	trace->events = &event;
+	trace->events_count = 1;
+	trace->event_records = &record;
+	trace->event_records_count = 1;
+	trace->waits = waits;
+	trace->waits_count = 3;
+	file = write_file(trace);
+	assert_int_equal(waits_of(&file, 6, &last), 1);
+	assert_int_equal(last, 5);
 	free(file.text);
 }
 
@@ -215,24 +295,89 @@ static void slices_begin_and_end_equally_often(void **state)
 }
 
 /* A reader skips packets of a sequence that did not begin with a cleared table. */
-static void every_sequence_begins_cleared(void **state)
+/* All kernels' numbers that the packet interns, as bits. */
+static uint64_t interned_kernels(const struct message *packet)
+{
+	struct message interned = decode_message(packet, PACKET_INTERNED_DATA);
+	struct field entry;
+	uint64_t kernels = 0;
+
+	for (unsigned i = 0; decode_find(&interned, INTERNED_COMPUTE_KERNELS, i, &entry); i++)
+		kernels |= UINT64_C(1) << decode_number(&entry.message, INTERNED_IID);
+	return kernels;
+}
+
+/* A sequence begins cleared, and whatever its packets name was interned in it, by then. */
+static void interning_across_state_clear(void **state)
 {
 	struct file file = write_file(sample_trace());
 	uint64_t sequence = 0;
+	uint64_t kernels = 0;
+	unsigned used = 0;
 	struct field packet;
 	size_t offset = 0;
 
 	while (decode_next(&file.message, &offset, &packet)) {
+		struct message stage =
+			decode_message(&packet.message, PACKET_GPU_RENDER_STAGE_EVENT);
 		uint64_t id = decode_number(&packet.message, PACKET_SEQUENCE_ID);
 		uint64_t flags = decode_number(&packet.message, PACKET_SEQUENCE_FLAGS);
+		uint64_t kernel = decode_number(&stage, STAGE_KERNEL_IID);
 
 		assert_true(id == sequence || id == sequence + 1);
 		assert_int_equal(flags, id == sequence ? SEQUENCE_NEEDS_STATE
 						       : SEQUENCE_NEEDS_STATE | SEQUENCE_CLEARED);
+		kernels = (flags & SEQUENCE_CLEARED ? 0 : kernels) |
+			  interned_kernels(&packet.message);
+		assert_true(kernel == 0 || kernels >> kernel & 1);
+		used += kernel != 0;
 		sequence = id;
 	}
 	/* The header, the GPU, the process. */
 	assert_int_equal(sequence, 3);
+	assert_int_equal(used, SAMPLE_KERNELS);
+	free(file.text);
+}
+
+/* Field 1 of a Trace, again and again, to the last byte. */
+static void pftrace_first_byte_and_framing(void **state)
+{
+	struct file file = write_file(sample_trace());
+	struct field packet;
+	size_t offset = 0;
+	unsigned packets = 0;
+
+	assert_int_equal(file.message.bytes[0], TRACE_PACKET << 3 | 2);
+	while (decode_next(&file.message, &offset, &packet)) {
+		assert_int_equal(packet.number, TRACE_PACKET);
+		assert_true(packet.message.size > 0);
+		packets++;
+	}
+	assert_int_equal(offset, file.message.size);
+	assert_true(packets > SAMPLE_ACTIVITIES + SAMPLE_CALLS);
+	free(file.text);
+}
+
+/* What readers group a kernel's track by. */
+static void launches_say_their_device_and_node(void **state)
+{
+	struct file file = write_file(sample_trace());
+	struct message stage = find_stage(&file, 4, NULL);
+	struct message launch = decode_message(&stage, STAGE_LAUNCH);
+	struct field arg;
+	unsigned found = 0;
+
+	for (unsigned i = 0; decode_find(&launch, LAUNCH_ARGS, i, &arg); i++) {
+		uint64_t name = decode_number(&arg.message, LAUNCH_ARG_NAME_IID) - 1;
+		uint64_t value = decode_number(&arg.message, LAUNCH_ARG_UINT);
+
+		found += name == PERFETTO_ARG_DEVICE && value == 0;
+		found += name == PERFETTO_ARG_STREAM && value == 1;
+		found += name == PERFETTO_ARG_GRAPH && value == 7;
+		found += name == PERFETTO_ARG_REPLAY && value == 1;
+		found += name == PERFETTO_ARG_NODE && value == 1;
+	}
+	assert_int_equal(found, 5);
 	free(file.text);
 }
 
@@ -339,8 +484,9 @@ static void work_without_a_gpu_has_a_place_of_its_own(void **state)
 	free(file.text);
 }
 
-/* Flow numbers that begin at calls against those that end at activities. */
-static void events_form_has_an_arrow_to_every_activity(void **state)
+/* Flow numbers that begin at calls and at activities against those that end at activities: one for each
+ * activity with a call, and one for each edge of the graph in each of its two replays. */
+static void flow_ids_have_both_ends(void **state)
 {
 	struct file file = write_form(sample_trace(), &format_perfetto_events);
 	uint64_t begun = 0;
@@ -357,13 +503,12 @@ static void events_form_has_an_arrow_to_every_activity(void **state)
 			assert_int_equal(begun >> flow.value & 1, 0);
 			begun |= UINT64_C(1) << flow.value;
 		}
-		if (decode_find(&event, EVENT_TERMINATING_FLOW_IDS, 0, &flow))
+		for (unsigned j = 0; decode_find(&event, EVENT_TERMINATING_FLOW_IDS, j, &flow); j++)
 			ended |= UINT64_C(1) << flow.value;
 	}
 	assert_int_equal(slices, SAMPLE_CALLS + SAMPLE_SCOPES - SAMPLE_MARKS + SAMPLE_ACTIVITIES);
 	assert_int_equal(begun, ended);
-	/* All but the orphan. */
-	assert_int_equal(__builtin_popcountll(ended), SAMPLE_ACTIVITIES - 1);
+	assert_int_equal(__builtin_popcountll(ended), SAMPLE_ACTIVITIES - 1 + 2 * 2);
 	assert_int_equal(count_packets(&file, PACKET_GPU_RENDER_STAGE_EVENT), 0);
 	free(file.text);
 }
@@ -398,14 +543,19 @@ int main(void)
 		cmocka_unit_test(copies_and_memsets_say_what_they_moved),
 		cmocka_unit_test(untimed_work_stands_where_it_was_submitted),
 		cmocka_unit_test(calls_point_to_their_activities),
+		cmocka_unit_test(graph_kernels_wait_along_the_edges_of_each_replay),
+		cmocka_unit_test(empty_nodes_are_looked_through),
+		cmocka_unit_test(stream_that_waits_for_an_event_has_an_arrow),
 		cmocka_unit_test(slices_begin_and_end_equally_often),
-		cmocka_unit_test(every_sequence_begins_cleared),
+		cmocka_unit_test(interning_across_state_clear),
+		cmocka_unit_test(pftrace_first_byte_and_framing),
+		cmocka_unit_test(launches_say_their_device_and_node),
 		cmocka_unit_test(names_are_put_out_once_a_sequence),
 		cmocka_unit_test(one_card_in_two_processes_is_one_gpu),
 		cmocka_unit_test(many_streams_have_a_track_each),
 		cmocka_unit_test(same_trace_gives_same_bytes),
 		cmocka_unit_test(work_without_a_gpu_has_a_place_of_its_own),
-		cmocka_unit_test(events_form_has_an_arrow_to_every_activity),
+		cmocka_unit_test(flow_ids_have_both_ends),
 		cmocka_unit_test(empty_trace_can_be_written),
 		cmocka_unit_test(full_disk_is_reported),
 	};

@@ -78,6 +78,8 @@ static void values_out_of_range_have_no_word(void **state)
 	assert_string_equal(words_kind((enum trace_activity_kind)99), "");
 	assert_string_equal(words_node_type((enum record_node_type)99), "");
 	assert_string_equal(words_untimed((enum record_untimed)99), "");
+	assert_string_equal(words_wait_type((enum trace_wait_type)99), "");
+	assert_string_equal(words_known((enum trace_known)99), "");
 }
 
 static void formats_are_found_by_name(void **state)

@@ -230,6 +230,23 @@ static void write_errors_are_reported(void **state)
 	fclose(full);
 }
 
+/* Of every byte the most that it can take, and no more than there is room for. */
+static void quoted_text_is_what_the_writer_writes(void **state)
+{
+	const char text[] = "a\"\\\n\x01\xff\xc3\xa9";
+	char quoted[JSON_QUOTED_BYTES(sizeof(text) - 1) + 2];
+	char most[JSON_QUOTED_BYTES(3)];
+	struct fixture f;
+	size_t bytes = json_quote(text, sizeof(text) - 1, quoted);
+
+	memcpy(quoted + bytes, "\n", 2);
+	begin(&f);
+	json_text_n(&f.json, text, sizeof(text) - 1);
+	expect(&f, quoted);
+	assert_int_equal(json_quote("\x01\x02\x03", 3, most), sizeof(most));
+	assert_int_equal(json_quote("", 0, most), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +254,7 @@ int main(void)
 		cmocka_unit_test(rows_stay_on_one_line),
 		cmocka_unit_test(text_is_escaped_and_always_utf8),
 		cmocka_unit_test(text_may_hold_a_zero_byte),
+		cmocka_unit_test(quoted_text_is_what_the_writer_writes),
 		cmocka_unit_test(doubles_read_back_as_they_were),
 		cmocka_unit_test(doubles_that_json_has_not_are_null),
 		cmocka_unit_test(value_without_key_is_refused),

@@ -1,23 +1,23 @@
-#include "format/xspace_rows.h"
+#include "format/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "trace/sort.h"
 
-int xspace_rows_init(struct xspace_rows *rows, size_t rows_count, size_t lists_count)
+int rows_init(struct rows *rows, size_t rows_count, size_t lists_count)
 {
 	rows->next = malloc((rows_count + 1) * sizeof(*rows->next));
 	rows->lists = calloc(lists_count + 1, sizeof(*rows->lists));
 	rows->lists_count = lists_count;
 	if (!rows->next || !rows->lists) {
-		xspace_rows_release(rows);
+		rows_release(rows);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void xspace_rows_release(struct xspace_rows *rows)
+void rows_release(struct rows *rows)
 {
 	free(rows->next);
 	free(rows->lists);
@@ -25,20 +25,20 @@ void xspace_rows_release(struct xspace_rows *rows)
 	rows->lists = NULL;
 }
 
-static uint64_t begin_key(struct xspace_time time)
+static uint64_t begin_key(struct rows_time time)
 {
 	return (uint64_t)time.begin_ns ^ UINT64_C(1) << 63;
 }
 
 /* Later ends first. */
-static uint64_t end_key(struct xspace_time time)
+static uint64_t end_key(struct rows_time time)
 {
 	return ~((uint64_t)time.end_ns ^ UINT64_C(1) << 63);
 }
 
 /* Stable, so by the second key first. It is the same for most rows that the first one does not tell
  * apart: only those that share their begin with a neighbour ask for the second pass. */
-static int sort(const struct xspace_rows *rows, struct sort_row *order, uint32_t count)
+static int sort(const struct rows *rows, struct sort_row *order, uint32_t count)
 {
 	bool equal_begins = false;
 	int error;
@@ -58,7 +58,7 @@ static int sort(const struct xspace_rows *rows, struct sort_row *order, uint32_t
 	return error ? error : sort_rows(order, count);
 }
 
-int xspace_list_sort(const struct xspace_rows *rows, struct xspace_list *list)
+int rows_list_sort(const struct rows *rows, struct rows_list *list)
 {
 	uint32_t count = list->late.count;
 	uint32_t row = list->late.head;
@@ -75,12 +75,12 @@ int xspace_list_sort(const struct xspace_rows *rows, struct xspace_list *list)
 	error = sort(rows, order, count);
 	list->late.count = 0;
 	for (uint32_t i = 0; i < count; i++)
-		xspace_run_add(rows, &list->late, order[i].index);
+		rows_run_add(rows, &list->late, order[i].index);
 	free(order);
 	return error;
 }
 
-int xspace_nest_take(struct xspace_nest *nest, struct xspace_time time)
+int rows_nest_take(struct rows_nest *nest, struct rows_time time)
 {
 	while (nest->depth > 0 && nest->ends[nest->depth - 1] <= time.begin_ns)
 		nest->depth--;
@@ -99,8 +99,8 @@ int xspace_nest_take(struct xspace_nest *nest, struct xspace_time time)
 	return 1;
 }
 
-void xspace_nest_release(struct xspace_nest *nest)
+void rows_nest_release(struct rows_nest *nest)
 {
 	free(nest->ends);
-	*nest = (struct xspace_nest){0};
+	*nest = (struct rows_nest){0};
 }

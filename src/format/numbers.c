@@ -1,4 +1,4 @@
-#include "format/xspace_reader_numbers.h"
+#include "format/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #define FIRST_SLOTS 64u
 #define SLOTS_MOST  (1u << 31)
 
-static uint32_t first_slot(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+static uint32_t first_slot(const struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	uint64_t hash = (high * 0xff51afd7ed558ccdull) ^ low;
 
@@ -15,12 +15,12 @@ static uint32_t first_slot(const struct xread_numbers *numbers, uint64_t high, u
 }
 
 /* The slot of the pair, or the free one where it belongs. */
-static uint32_t find_slot(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+static uint32_t find_slot(const struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	uint32_t at = first_slot(numbers, high, low);
 
 	while (numbers->slots[at]) {
-		const struct xread_pair *pair = &numbers->pairs[numbers->slots[at] - 1];
+		const struct numbers_pair *pair = &numbers->pairs[numbers->slots[at] - 1];
 
 		if (pair->high == high && pair->low == low)
 			break;
@@ -29,11 +29,11 @@ static uint32_t find_slot(const struct xread_numbers *numbers, uint64_t high, ui
 	return at;
 }
 
-static int grow(struct xread_numbers *numbers)
+static int grow(struct numbers *numbers)
 {
 	uint32_t slot_count = numbers->slot_count ? numbers->slot_count * 2 : FIRST_SLOTS;
 	uint32_t *slots = NULL;
-	struct xread_pair *pairs =
+	struct numbers_pair *pairs =
 		reallocarray(numbers->pairs, slot_count / 2, sizeof(*numbers->pairs));
 
 	if (pairs) {
@@ -50,34 +50,34 @@ static int grow(struct xread_numbers *numbers)
 	return 0;
 }
 
-uint32_t xread_number(struct xread_numbers *numbers, uint64_t high, uint64_t low)
+uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	uint32_t at;
 
 	if (numbers->count >= numbers->slot_count / 2 &&
 	    (numbers->slot_count == SLOTS_MOST || grow(numbers) < 0))
-		return XREAD_NONE;
+		return NUMBERS_NONE;
 	at = find_slot(numbers, high, low);
 	if (!numbers->slots[at]) {
-		numbers->pairs[numbers->count] = (struct xread_pair){high, low};
+		numbers->pairs[numbers->count] = (struct numbers_pair){high, low};
 		numbers->slots[at] = ++numbers->count;
 	}
 	return numbers->slots[at] - 1;
 }
 
-uint32_t xread_number_find(const struct xread_numbers *numbers, uint64_t high, uint64_t low)
+uint32_t numbers_find(const struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	uint32_t at;
 
 	if (numbers->count == 0)
-		return XREAD_NONE;
+		return NUMBERS_NONE;
 	at = find_slot(numbers, high, low);
-	return numbers->slots[at] ? numbers->slots[at] - 1 : XREAD_NONE;
+	return numbers->slots[at] ? numbers->slots[at] - 1 : NUMBERS_NONE;
 }
 
-void xread_numbers_release(struct xread_numbers *numbers)
+void numbers_release(struct numbers *numbers)
 {
 	free(numbers->pairs);
 	free(numbers->slots);
-	*numbers = (struct xread_numbers){0};
+	*numbers = (struct numbers){0};
 }

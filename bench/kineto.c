@@ -1,0 +1,198 @@
+/* What writing the reference run as Kineto's JSON costs: CPU time of a process of its own on one core, the
+ * trace loaded, into a sink that takes the bytes and drops them. Beside memcpy of as many bytes, and beside
+ * writing them to a file: the kernel's part of any export. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "format/format.h"
+#include "reference_floors.h"
+#include "reference_spool.h"
+#include "trace/load.h"
+
+#define RUNS	    3
+#define PIECE_BYTES ((size_t)1 << 20)
+#define FOLDER_MOST 256
+#define PATH_MOST   512
+
+static struct {
+	const char *spool;
+	uint32_t steps;
+} options = {.steps = REFERENCE_STEPS};
+
+struct report {
+	int error;
+	double rows, bytes;
+	double seconds[RUNS], memcpy_seconds[RUNS];
+};
+
+static double cpu_seconds_since(struct cpu_seconds begin)
+{
+	struct cpu_seconds seconds = cpu_since(begin);
+
+	return cpu_sum(&seconds);
+}
+
+static ssize_t count_and_drop(void *context, const char *bytes, size_t size)
+{
+	(void)bytes;
+	*(uint64_t *)context += size;
+	return (ssize_t)size;
+}
+
+static int write_to_sink(const struct trace *trace, uint64_t *ret_bytes)
+{
+	const cookie_io_functions_t functions = {.write = count_and_drop};
+	struct format_options none = {0};
+	struct dagtap_error error;
+	FILE *sink = fopencookie(ret_bytes, "w", functions);
+	int code;
+
+	if (!sink)
+		return -errno;
+	code = format_find("kineto")->write(trace, sink, &none, &error);
+	fclose(sink);
+	return code < 0 ? code : 0;
+}
+
+/* In pieces that the cache holds, as the writer hands its rows on. */
+static int copy_bytes(uint64_t bytes)
+{
+	char *from = malloc(PIECE_BYTES);
+	char *to = malloc(PIECE_BYTES);
+
+	if (!from || !to) {
+		free(from);
+		free(to);
+		return -ENOMEM;
+	}
+	memset(from, 1, PIECE_BYTES);
+	memset(to, 1, PIECE_BYTES);
+	for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
+		memcpy(to, from, PIECE_BYTES);
+		/* Each piece is copied, not only the last. */
+		__asm__ volatile("" ::"r"(to) : "memory");
+	}
+	free(from);
+	free(to);
+	return 0;
+}
+
+static void measure(const void *context, void *ret_report)
+{
+	const char *path = context;
+	struct report *report = ret_report;
+	struct trace_options brief = {.is_brief = true};
+	struct dagtap_error error;
+	struct trace *trace;
+
+	report->error = trace_open(path, &brief, &trace, &error);
+	if (report->error < 0) {
+		fprintf(stderr, "dagtap-bench: %s\n", error.message);
+		return;
+	}
+	report->rows = (double)trace->activities_count + trace->calls_count;
+	for (int i = 0; i < RUNS && report->error >= 0; i++) {
+		struct cpu_seconds begin = cpu_now();
+		uint64_t bytes = 0;
+
+		report->error = write_to_sink(trace, &bytes);
+		report->seconds[i] = cpu_seconds_since(begin);
+		report->bytes = (double)bytes;
+		begin = cpu_now();
+		if (report->error >= 0)
+			report->error = copy_bytes(bytes);
+		report->memcpy_seconds[i] = cpu_seconds_since(begin);
+	}
+	trace_close(trace);
+}
+
+static void add(struct bench_result *result, struct report *report,
+		const struct cpu_seconds *write_floor)
+{
+	double seconds = bench_median(report->seconds, RUNS);
+	double copied = bench_median(report->memcpy_seconds, RUNS);
+
+	bench_add(result, "events", "n", report->rows, "activities and calls");
+	bench_add(result, "output", "MB", report->bytes / 1e6, "plain JSON");
+	bench_add(result, "event", "B", report->bytes / report->rows, "an activity or call");
+	bench_add(result, "write", "s", seconds, "CPU, the trace loaded");
+	bench_add(result, "write_event", "ns", seconds * 1e9 / report->rows, "the same");
+	bench_add(result, "write_byte", "ns", seconds * 1e9 / report->bytes,
+		  "the same; at most 0.4 is the goal");
+	bench_add(result, "memcpy_byte", "ns", copied * 1e9 / report->bytes,
+		  "floor: memcpy of as many bytes");
+	bench_add(result, "file_byte", "ns", cpu_sum(write_floor) * 1e9 / report->bytes,
+		  "floor: writing them to a file, which comes on top");
+}
+
+static int measure_spool(const char *spool, const char *folder, struct bench_result *result)
+{
+	struct cpu_seconds write_floor;
+	struct report report = {0};
+	char output[PATH_MOST];
+	int error = run_alone(measure, spool, &report, sizeof(report));
+
+	if (!error)
+		error = report.error < 0 ? report.error : 0;
+	snprintf(output, sizeof(output), "%s/output", folder);
+	if (!error)
+		error = floor_write(output, (uint64_t)report.bytes, &write_floor);
+	unlink(output);
+	if (!error)
+		add(result, &report, &write_floor);
+	return error;
+}
+
+static int run(struct bench_result *ret_result)
+{
+	const char *base = getenv("TMPDIR");
+	char folder[FOLDER_MOST];
+	char spool[PATH_MOST];
+	int error = 0;
+
+	snprintf(folder, sizeof(folder), "%s/dagtap-bench-XXXXXX", base ? base : "/tmp");
+	if (!mkdtemp(folder))
+		return -errno;
+	snprintf(spool, sizeof(spool), "%s/reference.spool", folder);
+	if (!options.spool)
+		error = reference_spool_write(spool, 1, options.steps);
+	if (!error)
+		error = measure_spool(options.spool ? options.spool : spool, folder, ret_result);
+	unlink(spool);
+	rmdir(folder);
+	return error;
+}
+
+static int take(int argc, char **argv)
+{
+	char *end;
+
+	for (int i = 0; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--spool")) {
+			options.spool = argv[i + 1];
+			continue;
+		}
+		if (strcmp(argv[i], "--steps") != 0)
+			return -EINVAL;
+		options.steps = (uint32_t)strtoul(argv[i + 1], &end, 10);
+		if (*end || options.steps < 1 || options.steps > REFERENCE_STEPS_MOST)
+			return -EINVAL;
+	}
+	if (argc % 2)
+		return -EINVAL;
+	return 0;
+}
+
+const struct bench bench_kineto = {
+	.name = "kineto",
+	.help = "writing a run of 8.5 million events as Kineto's JSON",
+	.options = "[--steps N of the reference run's 100 | --spool FILE]",
+	.run = run,
+	.take = take,
+};

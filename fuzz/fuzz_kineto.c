@@ -1,0 +1,22 @@
+/* The Kineto reader on whatever bytes, and everything that is asked of what it makes of them. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "ask_everything.h"
+#include "format/kineto_reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct read_file file = {"fuzz", data, size};
+	struct dagtap_error error;
+	struct trace *trace;
+
+	(void)kineto_is_likely(&file);
+	if (kineto_open(&file, NULL, &trace, &error) == 0) {
+		ask_everything(trace);
+		trace_close(trace);
+	}
+	return 0;
+}

@@ -1,0 +1,103 @@
+#include "format/gzip.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define BUFFER_BYTES ((size_t)1 << 18)
+
+/* Text that repeats itself as traces do gains little from a longer search, which takes twice the time. */
+#define LEVEL 4
+
+/* Window of 32 KiB, and gzip's frame around it. */
+#define WINDOW_BITS (15 + 16)
+#define MEMORY	    9
+
+struct gzip {
+	FILE *inner;
+	z_stream stream;
+	unsigned char buffer[BUFFER_BYTES];
+};
+
+bool gzip_is_name(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+}
+
+/* Compresses what the stream was given: all of it that FLUSH asks for. 0 or negative errno. */
+static int compress_given(struct gzip *gzip, int flush)
+{
+	do {
+		size_t bytes;
+
+		gzip->stream.next_out = gzip->buffer;
+		gzip->stream.avail_out = BUFFER_BYTES;
+		deflate(&gzip->stream, flush);
+		bytes = BUFFER_BYTES - gzip->stream.avail_out;
+		errno = 0;
+		if (fwrite(gzip->buffer, 1, bytes, gzip->inner) != bytes)
+			return errno ? -errno : -EIO;
+	} while (gzip->stream.avail_out == 0);
+	return 0;
+}
+
+static ssize_t write_bytes(void *context, const char *bytes, size_t size)
+{
+	struct gzip *gzip = context;
+	size_t done = 0;
+
+	while (done < size) {
+		size_t piece = size - done < UINT32_MAX ? size - done : UINT32_MAX;
+		int error;
+
+		gzip->stream.next_in = (unsigned char *)bytes + done;
+		gzip->stream.avail_in = (unsigned)piece;
+		error = compress_given(gzip, Z_NO_FLUSH);
+		if (error) {
+			errno = -error;
+			return 0;
+		}
+		done += piece;
+	}
+	return (ssize_t)size;
+}
+
+static int end(void *context)
+{
+	struct gzip *gzip = context;
+	int error;
+
+	gzip->stream.avail_in = 0;
+	error = compress_given(gzip, Z_FINISH);
+	deflateEnd(&gzip->stream);
+	free(gzip);
+	if (!error)
+		return 0;
+	errno = -error;
+	return -1;
+}
+
+int gzip_open(FILE *inner, FILE **ret_file)
+{
+	const cookie_io_functions_t functions = {.write = write_bytes, .close = end};
+	struct gzip *gzip = calloc(1, sizeof(*gzip));
+
+	if (!gzip)
+		return -ENOMEM;
+	gzip->inner = inner;
+	if (deflateInit2(&gzip->stream, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(gzip);
+		return -ENOMEM;
+	}
+	*ret_file = fopencookie(gzip, "w", functions);
+	if (*ret_file)
+		return 0;
+	deflateEnd(&gzip->stream);
+	free(gzip);
+	return -ENOMEM;
+}

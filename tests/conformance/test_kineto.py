@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Kineto files, read by HolisticTraceAnalysis and by Perfetto's trace processor.
+
+Without a network to get the readers from, or node, the test is skipped (exit status 77), and says so.
+"""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from readers import (BUILD, HERE, READERS, STATS, WORK, TraceProcessor, dagtap, install_readers, need,
+                     record)
+
+# Programs and their arguments; each says on its output how many kernels it launched.
+RECORDINGS = [
+    ("graph-bubbles", ["200", "20"]),
+    ("graph-forkjoin", ["8", "8", "50"]),
+    ("eager", ["10000"]),
+    ("threads", []),
+    ("copies", []),
+    ("streams-and-events", []),
+    ("fork-exec", []),
+    ("plugin", []),
+]
+
+CATEGORIES = """select category, count(*) as count, sum(dur) as total from slice
+                where category is not null group by category"""
+FLOWS = """select o.category as source, i.category as target, count(*) as count from flow
+           join slice o on o.id = slice_out join slice i on i.id = slice_in group by 1, 2"""
+GPUS = """select distinct pid from process join thread using (upid) join thread_track using (utid)
+          join slice s on s.track_id = thread_track.id where s.category in ('kernel', 'gpu_memcpy', 'gpu_memset')
+          order by pid"""
+
+
+class Perfetto(unittest.TestCase):
+    """Its slices, flows and GPUs are ours."""
+
+    def compare(self, program, arguments):
+        recording = WORK / f"kineto-{program}.dagtap"
+        trace = f"{recording}.pt.trace.json"
+        launched = record(self, recording, program, arguments)
+        dagtap(self, "export", "--force", "--format", "kineto", "-o", trace, recording)
+        rows = list(csv.DictReader(
+            dagtap(self, "export", "--format", "csv", "-o", "-", recording).splitlines()))
+        totals = json.loads(dagtap(self, "summary", "--json", recording))["totals"]
+        categories, flows, gpus, stats = TraceProcessor(trace).query(CATEGORIES, FLOWS, GPUS, STATS)
+        found = {row["category"]: row for row in categories}
+        timed = [row for row in rows if not row["untimed"]]
+
+        self.assertEqual(stats, [])
+        self.assertEqual(totals["kernels"], launched)
+        self.assertEqual(found["cuda_runtime"]["count"], totals["api_calls"])
+        for category, kind in (("kernel", "kernel"), ("gpu_memcpy", "copy"), ("gpu_memset", "memset")):
+            ours = [row for row in timed if row["kind"] == kind]
+            theirs = found.get(category, {"count": 0, "total": 0})
+            self.assertEqual(theirs["count"], len(ours))
+            # Times are decimal microseconds: Perfetto reads them through a double.
+            self.assertLessEqual(
+                abs(theirs["total"] - sum(int(row["duration_ns"]) for row in ours)), len(ours))
+        self.assertEqual(sum(row["count"] for row in flows),
+                         sum(row["cid"] != "" for row in timed))
+        self.assertTrue(all(row["source"] == "cuda_runtime" for row in flows))
+        self.assertEqual([row["pid"] for row in gpus], sorted({int(row["device"]) for row in timed}))
+
+    def test_it_counts_what_we_count(self):
+        for program, arguments in RECORDINGS:
+            with self.subTest(program=program):
+                self.compare(program, arguments)
+
+
+class Hta(unittest.TestCase):
+    def analyse(self, recording):
+        folder = WORK / f"hta-{recording.stem}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        dagtap(self, "export", "--format", "kineto", "--compat", "hta", "--rank", "3", "-o",
+               folder / "run.pt.trace.json.gz", recording)
+        result = subprocess.run([sys.executable, HERE / "hta_path.py", folder], capture_output=True,
+                                text=True, check=False,
+                                env={**os.environ, "PYTHONPATH": str(READERS)})
+        self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+        return json.loads(result.stdout)
+
+    def test_critical_path_goes_from_stream_to_stream(self):
+        """Each of the two streams waits for the other, 20 times; kernels take longer than calls."""
+        recording = WORK / "hta-streams.dagtap"
+        dagtap(self, "record", "--force", "--softgpu=kernel_ns=2000000", "-o", recording, "--",
+               BUILD / "examples" / "streams-and-events", "20")
+        found = self.analyse(recording)
+        between = [wait for wait in found["waits"]
+                   if min(stream for _, stream in wait["events"]) > 0]
+
+        self.assertEqual(found["ranks"], [3])
+        self.assertTrue(found["is_found"])
+        self.assertEqual((found["kernels"], found["launched_kernels"]), (40, 40))
+        # All but the first kernel waited, for one of the other stream.
+        self.assertEqual(len(between), 39)
+        self.assertTrue(all(len({stream for _, stream in wait["events"]}) == 2 for wait in between))
+        self.assertTrue(all(len({name for name, _ in wait["events"]}) == 2 for wait in between))
+        self.assertEqual(sum(wait["on_path"] for wait in between), 39)
+
+    def test_each_kernel_of_a_graph_has_its_launch(self):
+        recording = WORK / "hta-forkjoin.dagtap"
+        launched = record(self, recording, "graph-forkjoin", ["4", "4", "3"])
+        found = self.analyse(recording)
+
+        self.assertTrue(found["is_found"])
+        self.assertEqual((found["kernels"], found["launched_kernels"]), (launched, launched))
+
+
+if __name__ == "__main__":
+    need("node")
+    install_readers()
+    unittest.main(verbosity=2)

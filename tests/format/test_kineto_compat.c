@@ -1,0 +1,352 @@
+/* Kineto files: waits and their producers, what HTA needs otherwise, several processes, compression. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "format/output.h"
+#include "kineto_rows.h"
+#include "sample.h"
+
+/* Handles beyond 32 bits, as pointers are. */
+#define EVENT  0x7f0000001000
+#define STREAM 0x1000
+
+enum { RECORD_CALL, WAIT_CALL, SYNC_CALL, UNKNOWN_CALL, STREAM_CALL, DEVICE_CALL, SCENE_CALLS };
+
+struct scene {
+	struct trace_call calls[SAMPLE_CALLS + SCENE_CALLS];
+	struct trace_api apis[SCENE_CALLS + 3];
+	struct trace_event events[2];
+	struct trace_event_record records[1];
+	struct trace_wait waits[5];
+	const char *strings[64];
+};
+
+static const char *const api_names[SCENE_CALLS] = {
+	"hipEventRecordWithFlags", "hipStreamWaitEvent",   "hipEventSynchronize",
+	"hipStreamWaitEvent",	   "hipStreamSynchronize", "hipDeviceSynchronize",
+};
+
+static struct trace_wait make_wait(uint32_t number, enum trace_wait_type type)
+{
+	return (struct trace_wait){
+		.call = SAMPLE_CALLS + number,
+		.cid = SAMPLE_CALLS + number + 1,
+		.begin_ns = 1003000 + 100 * number,
+		.end_ns = 1003050 + 100 * number,
+		.type = type,
+		.stream = TRACE_NONE,
+		.event = TRACE_NONE,
+		.producer = TRACE_NONE,
+	};
+}
+
+/* The sample, and then: stream 1 records, stream 0 waits, the host waits; a wait for what was recorded
+ * before the recording began; waits for a stream and for the device. */
+static struct trace *make_scene(struct scene *scene)
+{
+	struct trace *trace = sample_trace();
+	uint32_t strings = trace->strings_count;
+
+	*scene = (struct scene){.events = {{.handle = EVENT}, {.handle = EVENT + 64}}};
+	memcpy(scene->calls, trace->calls, SAMPLE_CALLS * sizeof(*scene->calls));
+	memcpy(scene->apis, trace->apis, 3 * sizeof(*scene->apis));
+	memcpy(scene->strings, trace->strings, strings * sizeof(*scene->strings));
+	for (uint32_t i = 0; i < SCENE_CALLS; i++) {
+		scene->strings[strings + i] = api_names[i];
+		scene->apis[3 + i] = (struct trace_api){
+			.op = 10 + i, .name = strings + i, .domain = RECORD_DOMAIN_HIP};
+		scene->calls[SAMPLE_CALLS + i] = (struct trace_call){
+			.cid = SAMPLE_CALLS + i + 1,
+			.begin_ns = 1003000 + 100 * i,
+			.end_ns = 1003050 + 100 * i,
+			.parent = TRACE_NONE,
+			.scope = TRACE_NONE,
+			.stream = TRACE_NONE,
+			.launch = TRACE_NONE,
+			.api = 3 + i,
+			.arg_first = TRACE_NONE,
+		};
+	}
+	scene->records[0] = (struct trace_event_record){
+		.call = SAMPLE_CALLS, .cid = SAMPLE_CALLS + 1, .stream = 1, .event = 0};
+	scene->waits[0] = make_wait(WAIT_CALL, TRACE_WAIT_STREAM_EVENT);
+	scene->waits[0].stream = 0;
+	scene->waits[0].event = 0;
+	scene->waits[0].producer = 0;
+	scene->waits[0].known = TRACE_KNOWN_ORDER;
+	scene->waits[1] = make_wait(SYNC_CALL, TRACE_WAIT_EVENT);
+	scene->waits[1].event = 0;
+	scene->waits[1].producer = 0;
+	scene->waits[2] = make_wait(UNKNOWN_CALL, TRACE_WAIT_STREAM_EVENT);
+	scene->waits[2].stream = 1;
+	scene->waits[2].event = 1;
+	scene->waits[3] = make_wait(STREAM_CALL, TRACE_WAIT_STREAM);
+	scene->waits[3].stream = 1;
+	scene->waits[4] = make_wait(DEVICE_CALL, TRACE_WAIT_DEVICE);
+	trace->calls = scene->calls;
+	trace->calls_count += SCENE_CALLS;
+	trace->apis = scene->apis;
+	trace->apis_count += SCENE_CALLS;
+	trace->strings = scene->strings;
+	trace->strings_count += SCENE_CALLS;
+	trace->events = scene->events;
+	trace->events_count = 2;
+	trace->event_records = scene->records;
+	trace->event_records_count = 1;
+	trace->waits = scene->waits;
+	trace->waits_count = 5;
+	return trace;
+}
+
+static void expect_wait(const struct kineto_file *file, const char *name, size_t index,
+			const long long wanted[6])
+{
+	static const char *const keys[] = {
+		"wait_on_stream",	 "wait_on_cuda_event_record_corr_id",
+		"wait_on_cuda_event_id", "stream",
+		"correlation",		 "device"};
+	struct json_object *row = kineto_find(file, "cuda_sync", name, index);
+	struct json_object *args = kineto_get(row, "args");
+
+	assert_string_equal(kineto_text(args, "cuda_sync_kind"), name);
+	assert_int_equal(kineto_number(row, "pid"), 0);
+	for (size_t i = 0; i < 6; i++) {
+		if (wanted[i] == INT64_MIN)
+			assert_null(kineto_get(args, keys[i]));
+		else
+			assert_int_equal(kineto_number(args, keys[i]), wanted[i]);
+	}
+}
+
+/* Streams' numbers are HIP's + 1. */
+static void waits_name_their_producer(void **state)
+{
+	struct scene scene;
+	struct kineto_file file = kineto_write(make_scene(&scene), NULL);
+	const long long none = INT64_MIN;
+
+	expect_wait(&file, "Stream Wait Event", 0, (const long long[]){2, 6, EVENT, 1, 7, 0});
+	expect_wait(&file, "Event Sync", 0, (const long long[]){2, 6, EVENT, -1, 8, 0});
+	expect_wait(&file, "Stream Sync", 0, (const long long[]){none, none, none, 2, 10, 0});
+	expect_wait(&file, "Context Sync", 0, (const long long[]){none, none, none, -1, 11, 0});
+	kineto_release(&file);
+}
+
+static void unresolved_wait_still_emits_event_id(void **state)
+{
+	struct scene scene;
+	struct kineto_file file = kineto_write(make_scene(&scene), NULL);
+	struct json_object *call = kineto_find(&file, "cuda_runtime", "hipStreamWaitEvent", 1);
+
+	expect_wait(&file, "Stream Wait Event", 1,
+		    (const long long[]){-1, -1, EVENT + 64, 2, 9, 0});
+	assert_int_equal(kineto_number(kineto_get(call, "args"), "wait_on_hip_event_id"),
+			 EVENT + 64);
+	assert_int_equal(kineto_number(kineto_get(call, "args"), "wait_on_stream"), -1);
+	assert_int_equal(
+		kineto_number(kineto_get(call, "args"), "wait_on_hip_event_record_corr_id"), -1);
+	kineto_release(&file);
+}
+
+static void hip_calls_carry_the_keys_of_kineto_2(void **state)
+{
+	struct scene scene;
+	struct kineto_file file = kineto_write(make_scene(&scene), NULL);
+	struct json_object *record =
+		kineto_find(&file, "cuda_runtime", "hipEventRecordWithFlags", 0);
+	struct json_object *wait = kineto_find(&file, "cuda_runtime", "hipStreamWaitEvent", 0);
+	struct json_object *sync = kineto_find(&file, "cuda_runtime", "hipStreamSynchronize", 0);
+	struct json_object *args = kineto_get(wait, "args");
+
+	assert_int_equal(kineto_number(kineto_get(record, "args"), "hip_event"), EVENT);
+	assert_int_equal(kineto_number(kineto_get(record, "args"), "hip_stream"), STREAM);
+	assert_string_equal(kineto_text(args, "sync_type"), "Stream Wait Event");
+	/* The null stream's handle is 0, and it is a stream. */
+	assert_int_equal(kineto_number(args, "hip_stream"), 0);
+	assert_int_equal(kineto_number(args, "wait_on_stream"), 2);
+	assert_int_equal(kineto_number(args, "wait_on_hip_event_record_corr_id"), 6);
+	assert_string_equal(kineto_text(args, "known by"), "order");
+	assert_string_equal(kineto_text(kineto_get(sync, "args"), "sync_type"), "Stream Sync");
+	kineto_release(&file);
+}
+
+static void waits_have_tids_of_their_own(void **state)
+{
+	struct scene scene;
+	struct kineto_file file = kineto_write(make_scene(&scene), NULL);
+	long long tid = kineto_number(kineto_find(&file, "cuda_sync", "Stream Sync", 0), "tid");
+	bool is_named = false;
+	struct json_object *row;
+
+	/* Kineto's distance. */
+	assert_int_equal(tid, 1000002);
+	for (size_t i = 0; (row = kineto_find(&file, NULL, "thread_name", i)); i++)
+		if (kineto_number(row, "tid") == tid)
+			is_named = strcmp(kineto_text(kineto_get(row, "args"), "name"),
+					  "stream 2 (sync)") == 0;
+	assert_true(is_named);
+	kineto_release(&file);
+}
+
+/* ---- HTA ---- */
+
+static void hta_finds_cuda_names(void **state)
+{
+	struct scene scene;
+	struct kineto_file file = kineto_write(make_scene(&scene), "hta");
+	static const char *const wanted[] = {"cudaEventRecord",	      "cudaStreamWaitEvent",
+					     "cudaEventSynchronize",  "cudaStreamSynchronize",
+					     "cudaDeviceSynchronize", "cudaGraphLaunch",
+					     "cudaMemcpyAsync"};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		assert_non_null(kineto_find(&file, "cuda_runtime", wanted[i], 0));
+	for (size_t i = 0; i < file.count; i++) {
+		if (kineto_find(&file, "cuda_runtime", NULL, i))
+			assert_null(strstr(
+				kineto_text(kineto_find(&file, "cuda_runtime", NULL, i), "name"),
+				"hip"));
+	}
+	/* It takes every row with wait_on_stream for a wait's own. */
+	assert_null(kineto_arg(kineto_find(&file, "cuda_runtime", "cudaStreamWaitEvent", 0),
+			       "wait_on_stream"));
+	kineto_release(&file);
+}
+
+/* HTA joins a correlation id's one call to its one kernel. */
+static void hta_has_a_launch_for_each_graph_kernel(void **state)
+{
+	struct kineto_file file = kineto_write(sample_trace(), "hta");
+	struct json_object *kernel;
+	size_t kernels = 0;
+
+	for (; (kernel = kineto_find(&file, "kernel", NULL, kernels)); kernels++) {
+		long long id = kineto_number(kineto_get(kernel, "args"), "correlation");
+		size_t launches = 0, same = 0;
+		struct json_object *row;
+
+		for (size_t i = 0; (row = kineto_find(&file, "kernel", NULL, i)); i++)
+			same += kineto_number(kineto_get(row, "args"), "correlation") == id;
+		for (size_t i = 0; (row = kineto_find(&file, "cuda_runtime", NULL, i)); i++) {
+			if (kineto_number(kineto_get(row, "args"), "correlation") != id)
+				continue;
+			assert_string_equal(kineto_text(row, "name"), "cudaLaunchKernel");
+			/* A third of 100 ns. */
+			assert_string_equal(kineto_digits(row, "dur"), "0.033");
+			launches++;
+		}
+		assert_int_equal(same, 1);
+		assert_int_equal(launches, 1);
+	}
+	assert_int_equal(kernels, SAMPLE_KERNELS - 1);
+	kineto_release(&file);
+}
+
+/* ---- several processes ---- */
+
+/* The sample's process twice, the second with the same ids, and with a pid that is a GPU's number. */
+static void processes_do_not_mix(void **state)
+{
+	struct trace *trace = sample_trace();
+	struct trace_process processes[2] = {trace->processes[0], trace->processes[0]};
+	struct trace_stream streams[3] = {trace->streams[0], trace->streams[1], trace->streams[1]};
+	struct trace_call calls[SAMPLE_CALLS + 1];
+	struct trace_activity activities[SAMPLE_ACTIVITIES];
+	struct kineto_file file;
+	struct json_object *call, *copy;
+
+	memcpy(calls, trace->calls, SAMPLE_CALLS * sizeof(*calls));
+	memcpy(activities, trace->activities, sizeof(activities));
+	processes[1].pid = 0;
+	streams[2].process = 1;
+	calls[SAMPLE_CALLS] = calls[2];
+	calls[SAMPLE_CALLS].process = 1;
+	calls[SAMPLE_CALLS].thread = TRACE_NONE;
+	calls[SAMPLE_CALLS].cid = 3;
+	calls[SAMPLE_CALLS].begin_ns = 1008000;
+	activities[6].process = 1;
+	activities[6].call = SAMPLE_CALLS;
+	activities[6].stream = 2;
+	trace->processes = processes;
+	trace->processes_count = 2;
+	trace->streams = streams;
+	trace->streams_count = 3;
+	trace->calls = calls;
+	trace->calls_count = SAMPLE_CALLS + 1;
+	trace->activities = activities;
+	file = kineto_write(trace, NULL);
+	call = kineto_find(&file, "cuda_runtime", "hipMemcpyAsync", 1);
+	copy = kineto_find(&file, "gpu_memcpy", NULL, 0);
+	/* Behind the first one's five. */
+	assert_int_equal(kineto_number(kineto_get(call, "args"), "correlation"), 8);
+	assert_int_equal(kineto_number(kineto_get(copy, "args"), "correlation"), 8);
+	assert_true(kineto_number(call, "pid") > 4194304);
+	assert_int_equal(kineto_number(copy, "pid"), 0);
+	assert_int_equal(kineto_number(copy, "tid"), 3);
+	kineto_release(&file);
+}
+
+/* ---- compression ---- */
+
+static void write_to(const char *path)
+{
+	struct dagtap_error error;
+	struct output output;
+
+	assert_int_equal(output_open(&output, path, true, &error), 0);
+	assert_int_equal(format_kineto.write(sample_trace(), output.file, NULL, &error), 0);
+	assert_int_equal(output_commit(&output, &error), 0);
+}
+
+static void name_that_ends_in_gz_is_compressed(void **state)
+{
+	char folder[] = "/tmp/test-kineto-XXXXXX";
+	size_t bytes;
+	char *plain = sample_write(sample_trace(), &format_kineto, NULL, &bytes);
+	char *read = malloc(bytes + 1);
+	unsigned char magic[2];
+	char path[64];
+	gzFile packed;
+	FILE *raw;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a.pt.trace.json.gz", folder);
+	write_to(path);
+	raw = fopen(path, "r");
+	assert_int_equal(fread(magic, 1, 2, raw), 2);
+	assert_int_equal(magic[0] << 8 | magic[1], 0x1f8b);
+	fclose(raw);
+	packed = gzopen(path, "r");
+	assert_int_equal(gzread(packed, read, (unsigned)bytes + 1), bytes);
+	assert_memory_equal(read, plain, bytes);
+	/* Checks the sum and the length at the end. */
+	assert_int_equal(gzclose(packed), Z_OK);
+	unlink(path);
+	rmdir(folder);
+	free(plain);
+	free(read);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_name_their_producer),
+		cmocka_unit_test(unresolved_wait_still_emits_event_id),
+		cmocka_unit_test(hip_calls_carry_the_keys_of_kineto_2),
+		cmocka_unit_test(waits_have_tids_of_their_own),
+		cmocka_unit_test(hta_finds_cuda_names),
+		cmocka_unit_test(hta_has_a_launch_for_each_graph_kernel),
+		cmocka_unit_test(processes_do_not_mix),
+		cmocka_unit_test(name_that_ends_in_gz_is_compressed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

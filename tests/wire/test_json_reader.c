@@ -1,0 +1,184 @@
+/* The JSON reader: tokens from pieces of any size, and where it stops. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wire/json_reader.h"
+
+/* Tokens are written down, a text's in quotes. */
+struct reading {
+	const char *text;
+	size_t size, used, piece;
+	char seen[4096];
+	size_t seen_bytes;
+	const char *give_up_at;
+};
+
+static bool see(struct reading *reading, const char *format, const char *text)
+{
+	reading->seen_bytes +=
+		(size_t)snprintf(reading->seen + reading->seen_bytes,
+				 sizeof(reading->seen) - reading->seen_bytes, format, text);
+	return !reading->give_up_at || strcmp(text, reading->give_up_at) != 0;
+}
+
+static bool on_begin(void *context, bool is_object)
+{
+	return see(context, "%s ", is_object ? "{" : "[");
+}
+
+static bool on_end(void *context, bool is_object)
+{
+	return see(context, "%s ", is_object ? "}" : "]");
+}
+
+static bool on_key(void *context, const char *text, size_t bytes)
+{
+	assert_int_equal(strlen(text), bytes);
+	return see(context, "%s: ", text);
+}
+
+static bool on_text(void *context, const char *text, size_t bytes)
+{
+	return see(context, "\"%s\" ", text);
+}
+
+static bool on_number(void *context, const char *text, size_t bytes)
+{
+	assert_int_equal(strlen(text), bytes);
+	return see(context, "%s ", text);
+}
+
+static bool on_literal(void *context, const char *text)
+{
+	return see(context, "%s ", text);
+}
+
+static size_t on_next(void *context, const char **ret_piece)
+{
+	struct reading *reading = context;
+	size_t left = reading->size - reading->used;
+	size_t bytes = left < reading->piece ? left : reading->piece;
+
+	*ret_piece = reading->text + reading->used;
+	reading->used += bytes;
+	return bytes;
+}
+
+static const struct json_handler handler = {on_begin,  on_end,	   on_key, on_text,
+					    on_number, on_literal, on_next};
+
+static int read_text(struct reading *reading, const char *text, size_t piece,
+		     struct json_stop *ret_stop)
+{
+	*reading = (struct reading){.text = text, .size = strlen(text), .piece = piece};
+	return json_read(&handler, reading, ret_stop);
+}
+
+static void tokens_from_any_pieces(void **state)
+{
+	static const char text[] = " {\"a\\n\": [1, -2.50e+3, true, false, null, {}],\n"
+				   "\"\\u00e9\": \"x\\\"\\\\\xc3\xa9\"} ";
+	static const char expected[] = "{ a\n: [ 1 -2.50e+3 true false null { } ] "
+				       "\xc3\xa9: \"x\"\\\xc3\xa9\" } ";
+	struct json_stop stop;
+	struct reading reading;
+
+	for (size_t piece = 1; piece < sizeof(text) + 1; piece++) {
+		assert_int_equal(read_text(&reading, text, piece, &stop), 0);
+		assert_string_equal(reading.seen, expected);
+	}
+}
+
+/* Digits are handed over as they stand, however many. */
+static void long_numbers(void **state)
+{
+	struct json_stop stop;
+	struct reading reading;
+
+	assert_int_equal(read_text(&reading, "[4293868439749.373, 18446744073709551615]", 3, &stop),
+			 0);
+	assert_string_equal(reading.seen, "[ 4293868439749.373 18446744073709551615 ] ");
+}
+
+static void where_it_stops(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t offset;
+		bool is_cut_off;
+	} cases[] = {
+		{"", 0, true},		 {"[1, 2", 5, true},	   {"{\"a\": \"b", 8, true},
+		{"[1 2]", 3, false},	 {"{\"a\" 1}", 5, false},  {"[1,]", 3, false},
+		{"[1] 2", 4, false},	 {"[\"a\nb\"]", 3, false}, {"[01]", 2, false},
+		{"[\"\\q\"]", 2, false},
+	};
+	struct json_stop stop;
+	struct reading reading;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(read_text(&reading, cases[i].text, 2, &stop), -EBADMSG);
+		assert_int_equal(stop.is_cut_off, cases[i].is_cut_off);
+		assert_non_null(stop.cause);
+		if (stop.offset != cases[i].offset)
+			fail_msg("%s: %d", cases[i].text, (int)stop.offset);
+	}
+}
+
+static void the_handler_gives_up(void **state)
+{
+	struct reading reading = {.text = "[1, 2, 3]", .size = 9, .piece = 9, .give_up_at = "2"};
+	struct json_stop stop;
+
+	assert_int_equal(json_read(&handler, &reading, &stop), -ECANCELED);
+	assert_string_equal(reading.seen, "[ 1 2 ");
+}
+
+static bool drop_edge(void *context, bool is_object)
+{
+	return true;
+}
+
+static bool drop_text(void *context, const char *text, size_t bytes)
+{
+	return true;
+}
+
+static void deep_and_long(void **state)
+{
+	const struct json_handler drop = {drop_edge, drop_edge,	 drop_text, drop_text,
+					  drop_text, on_literal, on_next};
+	size_t size = JSON_TOKEN_MOST + 16;
+	char *text = malloc(size);
+	struct reading reading = {.text = text, .size = size, .piece = 1 << 20};
+	struct json_stop stop;
+
+	memset(text, '[', size);
+	assert_int_equal(json_read(&drop, &reading, &stop), -EBADMSG);
+	assert_false(stop.is_cut_off);
+	assert_non_null(strstr(stop.cause, "nested"));
+	memset(text, 'a', size);
+	text[0] = '"';
+	reading.used = 0;
+	assert_int_equal(json_read(&drop, &reading, &stop), -EBADMSG);
+	assert_false(stop.is_cut_off);
+	assert_non_null(strstr(stop.cause, "64 MiB"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tokens_from_any_pieces), cmocka_unit_test(long_numbers),
+		cmocka_unit_test(where_it_stops),	  cmocka_unit_test(the_handler_gives_up),
+		cmocka_unit_test(deep_and_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
