@@ -1,21 +1,34 @@
-/* The floor: a library that CUDA loads (CUDA_INJECTION64_PATH), which asks CUPTI for records and does
- * nothing but count them. What is measured beside it shows what a tracer adds to CUPTI's own cost. */
+/* The floor: a library that CUDA loads (CUDA_INJECTION64_PATH), which asks CUPTI for what FLOOR names and
+ * does nothing but count it. What is measured beside it shows what a tracer adds to CUPTI's own cost.
+ *
+ * FLOOR, names between commas: kernels, copies (and memsets and waits), calls: activity records;
+ * callbacks: those of all runtime and driver calls and of resources. Without it the records. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "vendor/cupti_types.h"
 
 #define BUFFER_BYTES	   (4u << 20)
 #define CUPTI_KIND_DRIVER  4
 #define CUPTI_KIND_RUNTIME 5
+#define KINDS_MOST	   3
 
 /* Calls as records, which is how most tools ask for them. */
-static const uint32_t kinds[] = {
-	CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY,  CUPTI_KIND_MEMSET,
-	CUPTI_KIND_SYNCHRONIZATION,   CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER};
+static const struct {
+	const char *name;
+	uint32_t kinds[KINDS_MOST]; /* up to a 0 */
+} record_groups[] = {
+	{"kernels", {CUPTI_KIND_CONCURRENT_KERNEL}},
+	{"copies", {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNCHRONIZATION}},
+	{"calls", {CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER}},
+};
+
+static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
+				   CUPTI_DOMAIN_DRIVER};
 
 static struct {
 #define X(result_name, name, parameters) uint32_t(*result_name) parameters;
@@ -23,7 +36,7 @@ static struct {
 #undef X
 } cupti;
 
-static _Atomic uint64_t record_count;
+static _Atomic uint64_t record_count, callback_count;
 
 static void lend(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -43,10 +56,16 @@ static void take(void *context, uint32_t stream, uint8_t *buffer, size_t size, s
 	free(buffer);
 }
 
+static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+{
+	atomic_fetch_add_explicit(&callback_count, 1, memory_order_relaxed);
+}
+
 static void finish(void)
 {
 	cupti.flush_all(CUPTI_FLUSH_FORCED);
-	fprintf(stderr, "floor: %" PRIu64 " records\n", atomic_load(&record_count));
+	fprintf(stderr, "floor: %" PRIu64 " records, %" PRIu64 " callbacks\n",
+		atomic_load(&record_count), atomic_load(&callback_count));
 }
 
 static int find_functions(void)
@@ -65,16 +84,51 @@ static int find_functions(void)
 	return 1;
 }
 
+static int enable_records(const char *name)
+{
+	size_t group = 0;
+
+	while (strcmp(record_groups[group].name, name)) {
+		if (++group == sizeof(record_groups) / sizeof(*record_groups))
+			return 0;
+	}
+	for (int i = 0; i < KINDS_MOST && record_groups[group].kinds[i]; i++) {
+		if (cupti.enable(record_groups[group].kinds[i]) != CUPTI_OK)
+			return 0;
+	}
+	return 1;
+}
+
+static int enable_callbacks(void)
+{
+	void *subscriber;
+
+	if (cupti.subscribe(&subscriber, told, NULL) != CUPTI_OK)
+		return 0;
+	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
+		if (cupti.enable_domain(1, subscriber, domains[i]) != CUPTI_OK)
+			return 0;
+	}
+	return 1;
+}
+
 int InitializeInjection(void);
 
+/* A floor that asks for less than it is told to would flatter whatever stands beside it. */
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
-	if (!find_functions() || cupti.register_buffers(lend, take) != CUPTI_OK) {
-		fprintf(stderr, "floor: no CUPTI\n");
-		return 1;
+	const char *wanted = getenv("FLOOR");
+	char *names = strdup(wanted ? wanted : "kernels,copies,calls");
+	char *rest = names;
+	int is_good = names && find_functions() && cupti.register_buffers(lend, take) == CUPTI_OK;
+
+	for (char *name; is_good && (name = strsep(&rest, ","));)
+		is_good = !strcmp(name, "callbacks") ? enable_callbacks() : enable_records(name);
+	free(names);
+	if (!is_good) {
+		fprintf(stderr, "floor: CUPTI does not give \"%s\"\n", wanted ? wanted : "records");
+		_Exit(1);
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		cupti.enable(kinds[i]);
 	atexit(finish);
 	return 1;
 }

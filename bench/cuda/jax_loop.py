@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""jax_loop.py STEPS CALLS [FOLDER]: a jitted loop of STEPS matmul and tanh, CALLS times; with FOLDER under jax.profiler."""
+"""jax_loop.py STEPS CALLS [FOLDER]: a jitted chain of STEPS matmul and tanh, CALLS times; with FOLDER under jax.profiler.
+
+The chain is unrolled: of a loop XLA makes no command buffer, which is a CUDA graph."""
 import sys
 import time
 
 import jax
 import jax.numpy as jnp
+
+WARM_UP_CALLS = 3
+APART_SECONDS = 0.05  # so that work before the measured calls is told from theirs by its time
 
 
 def main():
@@ -12,21 +17,30 @@ def main():
     folder = sys.argv[3] if len(sys.argv) > 3 else None
 
     @jax.jit
-    def loop(x):
-        return jax.lax.fori_loop(0, steps, lambda _, y: jnp.tanh(y @ y), x)
+    def chain(x):
+        for _ in range(steps):
+            x = jnp.tanh(x @ x)
+        return x
 
-    x = loop(jnp.ones((64, 64)) * 0.01).block_until_ready()
+    x = jnp.ones((64, 64)) * 0.01
+    start = time.perf_counter()
+    for _ in range(WARM_UP_CALLS):
+        x = chain(x).block_until_ready()
+    print(f"warm_up_seconds: {time.perf_counter() - start:.6f}")
+    time.sleep(APART_SECONDS)
+    print(f"window_begin_ns: {time.monotonic_ns()}")
     if folder:
         jax.profiler.start_trace(folder)
     start = time.perf_counter()
     for _ in range(calls):
-        x = loop(x)
+        x = chain(x)
     x.block_until_ready()
     print(f"seconds: {time.perf_counter() - start:.6f}")
     if folder:
         start = time.perf_counter()
         jax.profiler.stop_trace()
         print(f"finish_seconds: {time.perf_counter() - start:.6f}")
+    print(f"done: {time.time():.6f}", flush=True)
 
 
 main()

@@ -1,140 +1,189 @@
 #!/usr/bin/env python3
-"""What tracing CUDA costs: see README.md beside this file."""
+"""What recording CUDA costs, and whether what is recorded is right: see README.md beside this file."""
 import argparse
-import importlib.util
+import datetime
 import json
 import os
 import pathlib
-import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
-HERE = pathlib.Path(__file__).resolve().parent
+import cost
+import fields
+import jax_part
+import layers
+import report
+import ring
+import waits
+from tool import HERE, Failure, Tool, finish, start
+
+NVCC_SECONDS_MOST = 120
+RING_MB = 64
+PYTHON_PACKAGES = ["torch", "jax", "numpy"]
 
 
-def run(command, environment=None):
-    """Runs a command: what it says ("name: number"), its wall seconds and its peak of resident memory."""
+class Context:
+    """What every part of the measurement needs."""
+
+    def __init__(self, arguments, work):
+        self.tool = Tool(arguments.tree.resolve())
+        self.work = work
+        self.recording = work / "run.dagtap"
+        self.pairs = arguments.pairs
+        self.framework_pairs = arguments.framework_pairs
+        self.is_dry = arguments.dry_run
+        self.kept = arguments.keep
+        self.ring_seconds = arguments.ring_seconds
+        self.gpus = count_gpus()
+
+    def python(self, script, *arguments):
+        return [sys.executable, HERE / script, *arguments]
+
+    def replay_program(self):
+        program = self.work / "replay"
+        if not program.exists():
+            finish(*start(["nvcc", "-O2", "-arch=native", "-o", program, HERE / "replay.cu"], NVCC_SECONDS_MOST))
+        return program
+
+    def replay_command(self):
+        """The program, and the kernels that it launches."""
+        if self.is_dry:
+            return [self.tool.tree / "tests" / "cuda-program", 100], 300
+        return [self.replay_program(), 1000, 1000], 1000000
+
+    def eager_command(self):
+        if self.is_dry:
+            return self.replay_command()
+        return [self.replay_program(), "--eager", 100000], 100000
+
+    def ring_command(self):
+        """The program, the kernels of a launch, how many seconds it takes, and the ring's MB."""
+        if self.is_dry:
+            return [self.tool.tree / "tests" / "cuda-program", 100000], 3, 0, 4
+        return [self.replay_program(), "--seconds", self.ring_seconds, 1000], 1000, self.ring_seconds, RING_MB
+
+
+# Name, what it does, whether it is done unless others are asked for.
+PARTS = {
+    "replay": (cost.replay, True),
+    "eager": (cost.eager, True),
+    "layers": (layers.measure, True),
+    "fields": (fields.measure, True),
+    "torch-graph": (cost.torch_graph, True),
+    "jax": (jax_part.measure, True),
+    "nccl": (waits.measure, True),
+    "ring": (ring.measure, False),
+}
+DRY_PARTS = ["replay", "eager", "ring"]
+
+
+def count_gpus():
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:
+        return 0
+    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+
+
+def first_line(command):
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:
+        return ""
+    return (done.stdout.strip().splitlines() or [""])[0]
+
+
+def version_of(package):
+    from importlib import metadata
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def describe_machine(context):
+    """What the figures hold for."""
+    smi = first_line(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
+    revision = HERE / "revision"
+    return {"day": datetime.date.today().isoformat(), "gpu": smi, "gpus": context.gpus, "cores": os.cpu_count(),
+            "kernel": os.uname().release, "nvcc": version_line(),
+            "dagtap": revision.read_text().strip() if revision.exists() else first_line([context.tool.dagtap, "--version"]),
+            "packages": {name: version_of(name) for name in PYTHON_PACKAGES if version_of(name)}}
+
+
+def version_line():
+    if not shutil.which("nvcc"):
+        return ""
+    text = subprocess.run(["nvcc", "--version"], stdout=subprocess.PIPE, text=True).stdout
+    return next((line for line in text.splitlines() if "release" in line), "")
+
+
+def do_part(name, context):
+    """A part that fails says so, and the others go on."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True)
-    output = child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"{' '.join(map(str, command))} exited with {child.returncode}:\n{output}")
-    said = {name: float(value) for name, value in re.findall(r"^(\w+): ([0-9.]+)", output, re.M)}
-    wall = time.perf_counter() - start
-    said.setdefault("seconds", wall)
-    return {**said, "wall": wall, "rss_mb": usage.ru_maxrss / 1024}
+    try:
+        found = PARTS[name][0](context)
+    except Failure as failure:
+        found = {**report.part(name), "error": str(failure)}
+    except Exception:
+        found = {**report.part(name), "error": traceback.format_exc()}
+    tidy(name, context, is_kept="error" in found or any(goal["reached"] is False for goal in found["goals"]))
+    return {**found, "part_seconds": time.perf_counter() - start}
 
 
-def size_mb(path):
-    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
-    return sum(f.stat().st_size for f in files) / 1e6
+def tidy(name, context, is_kept):
+    """A recording that missed something may be looked at later; else parts leave nothing to each other but the program."""
+    if is_kept and context.kept and context.recording.exists():
+        context.kept.mkdir(parents=True, exist_ok=True)
+        shutil.copy(context.recording, context.kept / f"{name}.dagtap")
+    for left in context.work.iterdir():
+        if left.name != "replay":
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
-class Tracer:
-    def __init__(self, tree):
-        self.dagtap = tree / "bin" / "dagtap"
-        self.floor = tree / "bench" / "libcuda-floor.so"
-
-    def with_floor(self, command, work):
-        return run(command, {"CUDA_INJECTION64_PATH": str(self.floor)})
-
-    def with_dagtap(self, command, work):
-        file = work / "run.dagtap"
-        timed = ["sh", "-c", '"$@" && echo "ended: $(date +%s.%N)"', "sh", *command]
-        result = run([self.dagtap, "record", "--backend", "cuda", "-f", "-o", file, "--", *timed])
-        finished = time.time()
-        check = json.loads(subprocess.run([self.dagtap, "check", "--json", file], stdout=subprocess.PIPE).stdout)
-        info = json.loads(subprocess.run([self.dagtap, "info", "--json", file], stdout=subprocess.PIPE).stdout)
-        return {**result, "finish_seconds": finished - result["ended"], "file_mb": size_mb(file),
-                "rows": info["counts"]["activities"], "ok": check["ok"]}
-
-
-def peer(script):
-    def measure(command, work):
-        trace = work / "peer"
-        result = run([*command, trace])
-        result["file_mb"] = size_mb(trace)
-        if trace.is_dir():
-            shutil.rmtree(trace)
-        return result
-    return measure
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tree", type=pathlib.Path, default=HERE / "tree", help="build tree")
+    parser.add_argument("--only", help="parts, by commas: " + ", ".join(PARTS))
+    parser.add_argument("--pairs", type=int, default=9, help="runs of each way, for programs in C")
+    parser.add_argument("--framework-pairs", type=int, default=2, help="runs of each way, for PyTorch and JAX")
+    parser.add_argument("--ring-seconds", type=int, default=480)
+    parser.add_argument("--dry-run", action="store_true", help="the tests' played CUPTI instead of a GPU; the figures mean nothing")
+    parser.add_argument("--json", type=pathlib.Path, help="where to keep everything")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for the last recording of parts that missed something")
+    arguments = parser.parse_args()
+    names = arguments.only.split(",") if arguments.only else [n for n, (_, is_usual) in PARTS.items() if is_usual]
+    arguments.parts = DRY_PARTS if arguments.dry_run else names
+    for name in arguments.parts:
+        if name not in PARTS:
+            parser.error(f"no part {name}")
+    return arguments
 
 
-def workloads(arguments, tree, work):
-    """Name, command, and the ways beside plain, floor and dagtap."""
-    if arguments.dry_run:
-        os.environ["DAGTAP_CUPTI"] = str(tree / "tests" / "libmodel-cupti.so")
-        return [("played graph", [tree / "tests" / "cuda-program", "1000"], {})]
-    replay = work / "replay"
-    run(["nvcc", "-O2", "-o", replay, HERE / "replay.cu"])
-    rows = [("graph replay, 1 M kernels", [replay, "1000", "1000"], {}),
-            ("eager, 100,000 launches", [replay, "--eager", "100000"], {})]
-    python = sys.executable
-    if importlib.util.find_spec("torch"):
-        rows.append(("PyTorch graph, 1 M kernels", [python, HERE / "torch_replay.py", "1000", "1000"],
-                     {"torch.profiler": peer("torch")}))
-    if importlib.util.find_spec("jax"):
-        rows.append(("JAX loop, 1,000 calls", [python, HERE / "jax_loop.py", "1000", "1000"],
-                     {"jax.profiler": peer("jax")}))
-    return rows
-
-
-def ratio_text(results, way, base):
-    ratios = [a["seconds"] / b["seconds"] for a, b in zip(results[way], results[base])]
-    return f"{statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
-
-
-def cell(runs, key, form="{:.3f}"):
-    values = [r[key] for r in runs if key in r]
-    return form.format(statistics.median(values)) if values else "-"
-
-
-def print_rows(name, results):
-    for way, runs in results.items():
-        columns = [name, way, cell(runs, "seconds"), ratio_text(results, way, "plain"),
-                   ratio_text(results, way, "floor"), cell(runs, "finish_seconds"),
-                   cell(runs, "rss_mb", "{:.0f}"), cell(runs, "file_mb", "{:.1f}"), cell(runs, "rows", "{:.0f}"),
-                   {True: "yes", False: "NO"}.get(runs[0].get("ok"), "-")]
-        print("| " + " | ".join(columns) + " |", flush=True)
-
-
-def measure(arguments, tree, work):
-    tracer = Tracer(tree)
-    heads = ["workload", "way", "seconds", "x plain", "x floor", "finish s", "RSS MB", "file MB", "rows", "check"]
-    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    everything = {}
-    for name, command, peers in workloads(arguments, tree, work):
-        ways = {"plain": lambda c, w: run(c), "floor": tracer.with_floor, "dagtap": tracer.with_dagtap, **peers}
-        results = {way: [] for way in ways}
-        for _ in range(arguments.pairs):
-            for way, call in ways.items():
-                # A peer's run takes half a minute: once is enough to see it.
-                if way in peers and results[way]:
-                    continue
-                results[way].append(call(command, work))
-        print_rows(name, results)
-        everything[name] = results
-    return everything
+def play_cupti(folder):
+    os.environ["DAGTAP_CUPTI"] = str(folder / "libmodel-cupti.so")
+    os.environ["LD_LIBRARY_PATH"] = str(folder)  # of the program that plays it, also where it was not built
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tree", type=pathlib.Path, default=HERE / "tree", help="build tree")
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--dry-run", action="store_true", help="the tests' played CUPTI instead of a GPU")
-    parser.add_argument("--json", type=pathlib.Path, help="where to keep every run")
-    arguments = parser.parse_args()
+    arguments = parse()
+    if arguments.dry_run:
+        play_cupti(arguments.tree.resolve() / "tests")
+    everything = {"parts": {}}
     with tempfile.TemporaryDirectory() as work:
-        everything = measure(arguments, arguments.tree.resolve(), pathlib.Path(work))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(everything, indent=1))
+        context = Context(arguments, pathlib.Path(work))
+        everything["machine"] = describe_machine(context)
+        for name in arguments.parts:
+            found = everything["parts"][name] = do_part(name, context)
+            print("\n".join(report.part_lines(found)) + f"\n({name}: {found['part_seconds']:.0f} s)\n", flush=True)
+            if arguments.json:
+                arguments.json.write_text(json.dumps(everything, indent=1))
+    sys.exit(1 if any("error" in part for part in everything["parts"].values()) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,11 @@
 /* replay NODES REPLAYS: a CUDA graph of NODES tiny kernels, captured from a stream, replayed.
+ * replay --seconds SECONDS NODES: replayed for so long.
  * replay --eager COUNT: as many launches one by one. Prints the seconds from first to last. */
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
@@ -34,39 +36,80 @@ static cudaGraphExec_t make_graph(cudaStream_t stream, int *value, int nodes)
 	return exec;
 }
 
-int main(int argc, char **argv)
-{
-	bool is_eager = argc == 3 && !std::strcmp(argv[1], "--eager");
-	int nodes = argc == 3 && !is_eager ? std::atoi(argv[1]) : 1;
-	int times = argc == 3 ? std::atoi(argv[2]) : 0;
-	cudaGraphExec_t exec = nullptr;
-	cudaStream_t stream;
-	int *value, result;
+struct plan {
+	int nodes, times; /* times 0: until SECONDS are over */
+	double seconds;
+	bool is_eager;
+};
 
-	if (nodes < 1 || times < 1) {
-		std::fprintf(stderr, "usage: replay NODES REPLAYS | replay --eager COUNT\n");
-		return 2;
+static bool parse(int argc, char **argv, plan *ret_plan)
+{
+	*ret_plan = {1, 0, 0, false};
+	if (argc == 3 && !std::strcmp(argv[1], "--eager")) {
+		ret_plan->is_eager = true;
+		ret_plan->times = std::atoi(argv[2]);
+	} else if (argc == 4 && !std::strcmp(argv[1], "--seconds")) {
+		ret_plan->seconds = std::atof(argv[2]);
+		ret_plan->nodes = std::atoi(argv[3]);
+	} else if (argc == 3) {
+		ret_plan->nodes = std::atoi(argv[1]);
+		ret_plan->times = std::atoi(argv[2]);
 	}
-	CHECK(cudaStreamCreate(&stream));
-	CHECK(cudaMalloc(&value, sizeof(*value)));
-	CHECK(cudaMemset(value, 0, sizeof(*value)));
-	if (!is_eager)
-		exec = make_graph(stream, value, nodes);
-	CHECK(cudaDeviceSynchronize());
-	auto start = std::chrono::steady_clock::now();
-	for (int i = 0; i < times; i++) {
-		if (is_eager)
+	return ret_plan->nodes > 0 && (ret_plan->times > 0 || ret_plan->seconds > 0);
+}
+
+using seconds_since = std::chrono::duration<double>;
+using steady = std::chrono::steady_clock;
+
+/* How often it ran. With a time to fill the GPU is never far behind. */
+static int work(const plan &plan, cudaGraphExec_t exec, cudaStream_t stream, int *value)
+{
+	auto start = steady::now();
+	int done = 0;
+
+	while (plan.times ? done < plan.times
+			  : seconds_since(steady::now() - start).count() < plan.seconds) {
+		if (plan.is_eager)
 			add_one<<<1, 32, 0, stream>>>(value);
 		else
 			CHECK(cudaGraphLaunch(exec, stream));
+		if (++done % 100 == 0 && !plan.times)
+			CHECK(cudaStreamSynchronize(stream));
 	}
 	CHECK(cudaStreamSynchronize(stream));
-	std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+	return done;
+}
+
+int main(int argc, char **argv)
+{
+	plan plan;
+	cudaGraphExec_t exec = nullptr;
+	cudaStream_t stream;
+	int *value, result, done;
+
+	if (!parse(argc, argv, &plan)) {
+		std::fprintf(stderr, "usage: replay NODES REPLAYS | replay --eager COUNT | replay "
+				     "--seconds SECONDS NODES\n");
+		return 2;
+	}
+	std::printf("pid: %d\n", static_cast<int>(getpid()));
+	std::fflush(stdout);
+	CHECK(cudaStreamCreate(&stream));
+	CHECK(cudaMalloc(&value, sizeof(*value)));
+	CHECK(cudaMemset(value, 0, sizeof(*value)));
+	if (!plan.is_eager)
+		exec = make_graph(stream, value, plan.nodes);
+	CHECK(cudaDeviceSynchronize());
+	auto start = steady::now();
+	done = work(plan, exec, stream, value);
+	seconds_since took = steady::now() - start;
 	CHECK(cudaMemcpy(&result, value, sizeof(result), cudaMemcpyDeviceToHost));
-	if (result != nodes * times) {
-		std::fprintf(stderr, "wrong: %d, not %d\n", result, nodes * times);
+	if (result != plan.nodes * done) {
+		std::fprintf(stderr, "wrong: %d, not %d\n", result, plan.nodes * done);
 		return 1;
 	}
-	std::printf("kernels: %d\nseconds: %.6f\n", result, took.count());
+	seconds_since now = std::chrono::system_clock::now().time_since_epoch();
+	std::printf("kernels: %d\nlaunches: %d\nseconds: %.6f\ndone: %.6f\n", result, done,
+		    took.count(), now.count());
 	return 0;
 }

@@ -4,12 +4,12 @@ import sys
 import time
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+
+from torch_common import profiled, say_done
 
 
 def main():
     nodes, replays = int(sys.argv[1]), int(sys.argv[2])
-    trace = sys.argv[3] if len(sys.argv) > 3 else None
     value = torch.zeros(1, device="cuda")
     graph = torch.cuda.CUDAGraph()
     value.add_(0)
@@ -17,21 +17,16 @@ def main():
     with torch.cuda.graph(graph):
         for _ in range(nodes):
             value.add_(1)
-    profiler = profile(activities=[ProfilerActivity.CUDA]) if trace else None
-    if profiler:
-        profiler.start()
     torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(replays):
-        graph.replay()
-    torch.cuda.synchronize()
-    print(f"seconds: {time.perf_counter() - start:.6f}")
-    if profiler:
+    with profiled(sys.argv[3] if len(sys.argv) > 3 else None):
+        torch.cuda.synchronize()
         start = time.perf_counter()
-        profiler.stop()
-        profiler.export_chrome_trace(trace)
-        print(f"finish_seconds: {time.perf_counter() - start:.6f}")
+        for _ in range(replays):
+            graph.replay()
+        torch.cuda.synchronize()
+        print(f"seconds: {time.perf_counter() - start:.6f}")
     print(f"kernels: {int(value.item())}")
+    say_done()
 
 
 main()

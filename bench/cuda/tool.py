@@ -1,0 +1,119 @@
+"""Runs programs, with and without dagtap, and asks dagtap what it recorded."""
+import csv
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUN_SECONDS_MOST = 150
+TAIL_CHARS = 2000
+
+
+class Failure(Exception):
+    """What a part of the measurement could not do, in words."""
+
+
+def timed(name, command):
+    return [sys.executable, HERE / "timed.py", name, *command]
+
+
+def start(command, seconds_most, environment=None):
+    """A program, and the timer that ends it and all that it started when it takes too long."""
+    child = subprocess.Popen(list(map(str, command)), env={**os.environ, **(environment or {})}, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0)
+    timer = threading.Timer(seconds_most, os.killpg, (child.pid, signal.SIGKILL))
+    timer.start()
+    return child, timer
+
+
+def said(output):
+    """What a program says of itself, a line each: "name: number"."""
+    return {name: float(value) for name, value in re.findall(r"^(\w+): ([0-9.]+)$", output, re.M)}
+
+
+def finish(child, timer, output=""):
+    """What is left of the program's output, when it has ended well."""
+    with child.stdout:
+        output += child.stdout.read()
+    code = child.wait()
+    timer.cancel()
+    if code:
+        raise Failure(f"{' '.join(child.args)} exited with {code}: ...{output[-TAIL_CHARS:]}")
+    return output
+
+
+def measured(command, environment=None):
+    begin = time.perf_counter()
+    output = finish(*start(timed("all", command), RUN_SECONDS_MOST, environment))
+    return {"seconds": time.perf_counter() - begin, **said(output)}
+
+
+def run(command, environment=None):
+    """What a program says of itself, or how long it took; when it ended, and the memory that it had."""
+    return measured(timed("program", command), environment)
+
+
+def size_mb(path):
+    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
+    return sum(f.stat().st_size for f in files) / 1e6
+
+
+def find_one(folder, pattern):
+    found = sorted(folder.rglob(pattern))
+    if not found:
+        raise Failure(f"{folder}: no {pattern}")
+    return found[0]
+
+
+class Tool:
+    """dagtap, and the floor, of a build tree."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.dagtap = tree / "bin" / "dagtap"
+        self.floor = tree / "bench" / "libcuda-floor.so"
+
+    def record(self, command, file, options=()):
+        result = measured(self.record_command(timed("program", command), file, options))
+        return {**result, "finish_seconds": result["all_ended"] - result["program_ended"], "file_mb": size_mb(file)}
+
+    def record_command(self, command, file, options=()):
+        return [self.dagtap, "record", "--backend", "cuda", "-f", *options, "-o", file, "--", *command]
+
+    def count(self, command, floor):
+        """With the floor counting what FLOOR names."""
+        return run(command, {"CUDA_INJECTION64_PATH": str(self.floor), "FLOOR": floor})
+
+    def ask(self, what, file, *options):
+        """The JSON of a sub-command; a file that `check` finds fault with has one too."""
+        done = subprocess.run([self.dagtap, what, "--json", *options, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode not in (0, 3):
+            raise Failure(f"dagtap {what}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def export(self, file, out, *options):
+        done = subprocess.run([self.dagtap, "export", "-f", "-o", out, *options, file], stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise Failure(f"dagtap export: {done.stderr.strip()}")
+
+    def rows(self, table, file):
+        """The rows of a CSV table, as dictionaries, while they are read."""
+        out = file.with_suffix(f".{table}.csv")
+        self.export(file, out, "--format", "csv", "--table", table)
+        with out.open(newline="") as lines:
+            yield from csv.DictReader(lines)
+        out.unlink()
+
+    def fault(self, file):
+        """What `dagtap check` finds, as text; "" if everything is accounted for."""
+        check = self.ask("check", file)
+        if check["ok"]:
+            return ""
+        return "; ".join([f"{s['name']}: {s['unexplained']} unexplained" for s in check["sources"] if s["unexplained"]] +
+                         [m["text"] for m in check["messages"] if m["damage"]])
