@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BENCH_LINES_MOST 80
+#define BENCH_LINES_MOST 1200
 
 /* One measured value, in ns unless the unit says otherwise. */
 struct bench_line {
@@ -27,6 +27,7 @@ struct bench {
 	int (*run)(struct bench_result *ret_result); /* 0 or a negative errno */
 	const char *options;			     /* of its own, for the help; NULL = none */
 	int (*take)(int argc, char **argv);	     /* those, before run; 0 or -EINVAL */
+	void (*print)(const struct bench_result *result); /* instead of a line a figure; or NULL */
 };
 
 extern const struct bench bench_ring;
@@ -35,6 +36,10 @@ extern const struct bench bench_intercept;
 extern const struct bench bench_scope;
 extern const struct bench bench_reference;
 extern const struct bench bench_pack;
+extern const struct bench bench_path;
+extern const struct bench bench_patch;
+extern const struct bench bench_kineto;
+extern const struct bench bench_kineto_read;
 
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);

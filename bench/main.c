@@ -7,7 +7,8 @@
 #include "bench.h"
 
 static const struct bench *const benches[] = {
-	&bench_ring, &bench_hip_call, &bench_intercept, &bench_scope, &bench_reference, &bench_pack,
+	&bench_ring, &bench_hip_call, &bench_intercept, &bench_scope,  &bench_reference,
+	&bench_pack, &bench_path,     &bench_patch,	&bench_kineto, &bench_kineto_read,
 };
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
@@ -54,8 +55,11 @@ static void print_json(const struct bench *bench, const struct bench_result *res
 
 static int run_bench(const struct bench *bench, bool json, bool first)
 {
-	struct bench_result result = {.count = 0};
-	int err = bench->run(&result);
+	static struct bench_result result;
+	int err;
+
+	result.count = 0;
+	err = bench->run(&result);
 
 	if (err) {
 		fprintf(stderr, "dagtap-bench: %s: %s\n", bench->name, strerror(-err));
@@ -63,6 +67,8 @@ static int run_bench(const struct bench *bench, bool json, bool first)
 	}
 	if (json)
 		print_json(bench, &result, first);
+	else if (bench->print)
+		bench->print(&result);
 	else
 		print_text(bench, &result);
 	return 0;

@@ -16,6 +16,7 @@ format base record trace wire
 api base trace analyze format
 cli base record trace analyze wire format
 vendor base
+patch base vendor
 softgpu base vendor
 '
 # Folders that may include hsa/ and hip/ headers.

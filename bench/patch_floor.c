@@ -1,0 +1,109 @@
+/* CUDA's calls bare; the model's by dagpatch's own table of them (src/patch/driver.h). */
+#include "patch_floor.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../tests/patch/bed_cuda.h"
+#include "patch/recording.h"
+
+/* ---- CUDA ---- */
+
+static int cuda_nodes(void *graph, void **ret_nodes, uint32_t count)
+{
+	size_t filled = count;
+
+	return bed_cuda_calls.cuGraphGetNodes(graph, (cuda_node *)ret_nodes, &filled);
+}
+
+static int cuda_update(void *exec, void *graph)
+{
+	struct cuda_update_result result;
+
+	return bed_cuda_calls.cuGraphExecUpdate_v2(exec, graph, &result);
+}
+
+static int cuda_set(void *exec, void *node, void *at)
+{
+	uint32_t value = MARK_VALUE;
+	void *pointers[] = {&at, &value};
+	struct cuda_kernel_node_params params = {
+		.func = bed_cuda.function(BED_MARK),
+		.gridDimX = 1,
+		.gridDimY = 1,
+		.gridDimZ = 1,
+		.blockDimX = MARK_BLOCK,
+		.blockDimY = 1,
+		.blockDimZ = 1,
+		.kernelParams = pointers,
+	};
+
+	return bed_cuda_calls.cuGraphExecKernelNodeSetParams_v2(exec, node, &params);
+}
+
+static const struct patch_floor cuda_floor = {
+	.bed = &bed_cuda,
+	.nodes = cuda_nodes,
+	.update = cuda_update,
+	.set = cuda_set,
+};
+
+/* ---- the others ---- */
+
+static struct patch_device *device;
+static struct patch_image mark; /* all nodes have the same but for the address */
+
+static int driver_open(struct dagpatch_context *context)
+{
+	device = context->device;
+	return 0;
+}
+
+static void driver_close(void)
+{
+	patch_image_release(&mark);
+}
+
+static int driver_nodes(void *graph, void **ret_nodes, uint32_t count)
+{
+	const struct patch_driver *driver = device->driver;
+	int found = driver->graph_nodes(device, graph, (struct driver_node **)ret_nodes, count);
+
+	if (found < 0)
+		return found;
+	if ((uint32_t)found != count)
+		return -EINVAL;
+	return driver->node_get(device, ret_nodes[0], &mark);
+}
+
+static int driver_update(void *exec, void *graph)
+{
+	return device->driver->exec_update(device, exec, graph);
+}
+
+static int driver_set(void *exec, void *node, void *at)
+{
+	struct patch_params params = {mark.kind, mark.size, mark.bytes, mark.layout};
+
+	memcpy(((struct patch_kernel *)mark.bytes)->arguments, &at, sizeof(at));
+	return device->driver->exec_set(device, exec, node, &params);
+}
+
+#define DRIVER_FLOOR(its_bed)                                                                      \
+	{                                                                                          \
+		.bed = &(its_bed), .open = driver_open, .close = driver_close,                     \
+		.nodes = driver_nodes, .update = driver_update, .set = driver_set,                 \
+	}
+
+static const struct patch_floor model_floor = DRIVER_FLOOR(bed_model);
+
+static const struct patch_floor *const floors[] = {&model_floor, &cuda_floor};
+
+const struct patch_floor *patch_floor_find(const char *driver)
+{
+	for (size_t i = 0; i < sizeof(floors) / sizeof(*floors); i++) {
+		if (!strcmp(floors[i]->bed->driver, driver))
+			return floors[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,512 @@
+/* dagpatch: GPU graphs that stay alive when buffers move.
+ *
+ * A CUDA or HIP graph has the addresses of its buffers baked in. dagpatch records the graph against
+ * *slots*, buffers that have a name and a size but no address yet, remembers which bytes of which
+ * node are addresses, and, when a slot is bound to another address, changes those bytes and nothing
+ * else, in the cheapest way that the driver has.
+ *
+ *	dagpatch_slot_add(recording, &(struct dagpatch_slot){.name = "input", .bytes = n}, &input);
+ *	dagpatch_add_kernel(recording, &kernel, NULL, &node);
+ *	dagpatch_finalize(recording);
+ *	for (...) {
+ *		dagpatch_bind(recording, input, address, n);
+ *		dagpatch_launch(recording, stream);
+ *	}
+ *
+ * States: a recording is CREATED and takes slots and nodes until dagpatch_finalize; then it is READY
+ * and takes addresses and launches. A call in the wrong state is -EINVAL and changes nothing.
+ * dagpatch_launch (or dagpatch_apply before it) builds and instantiates the graph when it first has
+ * all addresses, later it patches. If patching fails midway, what was changed is put back: the graph
+ * then has its old addresses, whole, and the new ones are still wanted, so that the next launch
+ * tries again (dagpatch_revert drops them). If putting back fails too the recording is LOST: it
+ * launches nothing until dagpatch_finalize has been called again and a new graph was instantiated.
+ *
+ * A replay that was launched before dagpatch_bind never sees what was bound later.
+ *
+ * Relocations of recorded nodes come from the recording calls. Those of captured work (a library's
+ * calls, other people's graphs) come from two captures of it at two sets of addresses: bytes that
+ * moved with a slot are its address, bytes that did not are left alone whatever they look like, and
+ * a byte that differs and that no slot explains is an error which names node and byte.
+ *
+ * Handles (streams, functions, events, graphs) are the driver's own: CUstream, CUfunction or
+ * CUkernel, CUevent, CUgraph; hipStream_t, hipFunction_t or a kernel's host address, ...; or those of
+ * dagpatch/model.h. Calls work on the thread's current device, as the driver's own do.
+ *
+ * Threading: a context and a cache may be used by any number of threads, a recording by one thread
+ * at a time. Callbacks run on the thread that makes the call.
+ * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's launch;
+ * changed ones what the strategy costs. Bookkeeping is 64 bytes a node, 16 a relocation, and a copy
+ * of its parameters.
+ * Errors: 0 or more is success, a negative errno failure; what went wrong is in struct
+ * dagpatch_error. -ENOTSUP: this driver cannot do it. -EINVAL: wrong argument or state. -EIO: the
+ * driver failed; its code is in driver_code. -EAGAIN from dagpatch_vote_fn's caller: see there.
+ * Nothing is printed, no environment variable is read.
+ *
+ * Compatibility: structs that hold choices start with their size, fields are only added at the end. */
+#ifndef DAGPATCH_DAGPATCH_H
+#define DAGPATCH_DAGPATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DAGPATCH_NONE UINT32_MAX
+
+/* One line for a person. NODE and BYTE are DAGPATCH_NONE when it is about neither. */
+struct dagpatch_error {
+	int code;	 /* negative errno, as the call returned it */
+	int driver_code; /* CUresult or hipError_t, 0 when the driver was not to blame */
+	uint32_t node;	 /* as the recording numbers it, nested ones too */
+	uint32_t byte;	 /* in the node's parameters */
+	char message[256];
+};
+
+/* ---- context ---- */
+
+/* How addresses get into an instantiated graph. */
+enum dagpatch_strategy {
+	DAGPATCH_AUTO,	     /* by costs measured in this process */
+	DAGPATCH_SET_PARAMS, /* the driver's call for one node, for each node that changed */
+	DAGPATCH_DEVICE_TABLE, /* a kernel in the graph takes them from a table (CUDA 12.4 and newer) */
+	DAGPATCH_UPDATE_GRAPH, /* the driver's call for the whole graph */
+	DAGPATCH_INSTANTIATE, /* instantiated anew; also when the driver can no longer patch this one */
+	DAGPATCH_CAPTURE,     /* captured anew, or taken from a cache (struct dagpatch_capture) */
+	DAGPATCH_SHADOW,      /* not patched: contents are copied (struct dagpatch_slot) */
+	DAGPATCH_STRATEGY_COUNT
+};
+
+/* What the observer is told, after the driver has accepted it. */
+struct dagpatch_change {
+	const struct dagpatch_recording *recording;
+	uint32_t slot;
+	uint32_t node; /* DAGPATCH_NONE: all nodes of the slot at once, by the table */
+	uint32_t byte; /* in the node's parameters */
+	void *node_handle;
+	uint64_t old_address;
+	uint64_t new_address;
+	enum dagpatch_strategy strategy;
+	uint64_t ns; /* of the whole step that this change was part of */
+};
+
+struct dagpatch_options {
+	size_t size;	     /* sizeof(struct dagpatch_options) */
+	const char *driver;  /* "cuda", "hip" or "model" */
+	const char *library; /* the driver's library; NULL: libcuda.so.1, libamdhip64.so */
+	/* To be preferred; what the driver cannot do so is done by another one. */
+	enum dagpatch_strategy strategy;
+	uint32_t child_depth;	 /* deepest nesting of child graphs; 0: 8 */
+	uint32_t table_versions; /* replays in flight that the table serves; 0: 1024 */
+	/* How often all nodes of an executable graph are changed before a new one is instantiated; 0: as the
+	 * driver needs (HIP), UINT32_MAX: never. */
+	uint32_t updates_before_instantiate;
+	int verify; /* each apply is followed by dagpatch_verify */
+	void (*observe)(void *user, const struct dagpatch_change *change);
+	void *observe_user;
+};
+
+struct dagpatch_context;
+
+/* OPTIONS is copied, its texts too. ERROR may be NULL. -ENOENT: the driver's library is not here. */
+int dagpatch_context_create(const struct dagpatch_options *options,
+			    struct dagpatch_context **ret_context, struct dagpatch_error *error);
+/* After its recordings and caches. NULL is fine. */
+void dagpatch_context_destroy(struct dagpatch_context *context);
+
+/* Names of the drivers that were built in, NULL after the last. */
+const char *dagpatch_driver_name(uint32_t index);
+
+/* What the context's driver can do; a sum of dagpatch_capability. */
+enum dagpatch_capability {
+	DAGPATCH_HAS_TABLE = 1,
+	DAGPATCH_HAS_CONDITIONALS = 2,
+	DAGPATCH_HAS_LAYOUTS = 4, /* it knows kernels' parameters: offsets and sizes */
+};
+uint32_t dagpatch_context_capabilities(const struct dagpatch_context *context);
+
+/* A second witness about a kernel's parameters. Drivers that have one (the metadata in AMD's code
+ * objects) ask it themselves; this is for kernels that the caller knows better. */
+enum dagpatch_parameter_kind {
+	DAGPATCH_PARAMETER_UNKNOWN,
+	DAGPATCH_PARAMETER_POINTER,
+	DAGPATCH_PARAMETER_VALUE,  /* by value: may hold pointers inside */
+	DAGPATCH_PARAMETER_HIDDEN, /* filled by the runtime: never passed, never patched */
+};
+struct dagpatch_parameter {
+	uint32_t offset;
+	uint32_t bytes;
+	enum dagpatch_parameter_kind kind;
+};
+/* From now on FUNCTION has these parameters, in ascending order of offset. What a capture finds must
+ * agree: an address in a plain scalar of fewer than 8 bytes, or a POINTER that differs in fewer than
+ * all its 8 bytes' worth of one slot, is an error. -EEXIST if the context knows others already. */
+int dagpatch_kernel_describe(struct dagpatch_context *context, const void *function,
+			     const struct dagpatch_parameter *parameters, uint32_t count);
+
+/* ---- recording ---- */
+
+enum dagpatch_state {
+	DAGPATCH_CREATED,
+	DAGPATCH_READY,
+	DAGPATCH_LOST,
+};
+
+enum {
+	/* Nodes wait for earlier ones that touch the same bytes of a slot when one of both writes;
+	 * explicit dependencies are added to those. Copies and memsets declare themselves. Two slots
+	 * are taken for different memory. */
+	DAGPATCH_DERIVE_DEPENDENCIES = 1,
+	/* To be put into others by dagpatch_add_child or as a body: has no graph of its own. */
+	DAGPATCH_NESTED = 2,
+};
+
+struct dagpatch_recording;
+
+int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
+			      struct dagpatch_recording **ret_recording);
+/* Replays in flight may go on. NULL is fine. */
+void dagpatch_recording_destroy(struct dagpatch_recording *recording);
+
+enum dagpatch_state dagpatch_recording_state(const struct dagpatch_recording *recording);
+/* About the last call on this recording that failed; valid until the next call. */
+const struct dagpatch_error *dagpatch_recording_error(const struct dagpatch_recording *recording);
+
+enum {
+	/* A small buffer with a fixed address of dagpatch's own; contents are copied in before each
+	 * launch and out after it, in the launch's stream, as far as the flags say. */
+	DAGPATCH_SHADOW_IN = 1,
+	DAGPATCH_SHADOW_OUT = 2,
+};
+
+struct dagpatch_slot {
+	const char *name;   /* copied; for messages; NULL is fine */
+	uint64_t bytes;	    /* at least 1 */
+	uint64_t alignment; /* of every address bound to it, a power of two; 0: 256 */
+	uint32_t flags;
+	int on_host; /* pinned host memory */
+};
+int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatch_slot *slot,
+		      uint32_t *ret_slot);
+
+/* ---- nodes: ret_node is the node's number, for dependencies; it may be NULL ---- */
+
+/* NULL in its place: no explicit dependencies. */
+struct dagpatch_after {
+	const uint32_t *nodes;
+	uint32_t count;
+};
+
+enum {
+	DAGPATCH_READS = 1,
+	DAGPATCH_WRITES = 2,
+};
+
+/* An address: the slot's plus OFFSET. RANGE_BYTES from there (0: to the slot's end) are accessed as
+ * ACCESS says (0: read and written). */
+struct dagpatch_pointer {
+	uint32_t byte; /* where in the argument; any byte, aligned or not */
+	uint32_t slot;
+	uint64_t offset;
+	uint64_t range_bytes;
+	uint32_t access;
+};
+
+/* SIZE bytes, copied; at each of the pointers the address is put in. BYTES NULL: zeros. */
+struct dagpatch_argument {
+	const void *bytes;
+	uint32_t size;
+	uint32_t pointer_count;
+	const struct dagpatch_pointer *pointers;
+};
+
+static inline struct dagpatch_argument dagpatch_value(const void *bytes, uint32_t size)
+{
+	struct dagpatch_argument argument = {bytes, size, 0, NULL};
+
+	return argument;
+}
+
+static inline struct dagpatch_argument dagpatch_address(const struct dagpatch_pointer *pointer)
+{
+	struct dagpatch_argument argument = {NULL, 8, 1, pointer};
+
+	return argument;
+}
+
+struct dagpatch_kernel {
+	void *function;
+	uint32_t grid[3];  /* blocks */
+	uint32_t block[3]; /* threads */
+	uint32_t shared_bytes;
+	uint32_t argument_count;
+	const struct dagpatch_argument
+		*arguments; /* one a parameter; sizes are checked where known */
+};
+int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
+			const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* One end of a copy. SLOT DAGPATCH_NONE: ADDRESS, which never moves. Rows are PITCH bytes apart (0:
+ * as wide as the copy), slices ROWS rows apart (0: as high as the copy). */
+struct dagpatch_end {
+	uint32_t slot;
+	int on_host; /* of ADDRESS; a slot knows itself */
+	uint64_t offset;
+	void *address;
+	uint64_t pitch;
+	uint64_t rows;
+};
+struct dagpatch_copy {
+	struct dagpatch_end dst, src;
+	uint64_t width_bytes;
+	uint64_t height; /* 0: 1 */
+	uint64_t depth;	 /* 0: 1 */
+};
+int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatch_copy *copy,
+		      const struct dagpatch_after *after, uint32_t *ret_node);
+
+struct dagpatch_memset {
+	uint32_t slot;
+	uint64_t offset;
+	uint32_t value;
+	uint32_t element_bytes; /* 1, 2 or 4 */
+	uint64_t width;		/* elements */
+	uint64_t height;	/* 0: 1 */
+	uint64_t pitch;		/* bytes between rows, if there is more than one */
+};
+int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *memset,
+			const struct dagpatch_after *after, uint32_t *ret_node);
+
+int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpatch_after *after,
+		       uint32_t *ret_node);
+
+struct dagpatch_host {
+	void (*function)(void *user); /* runs on a thread of the driver's */
+	void *user;
+};
+int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatch_host *host,
+		      const struct dagpatch_after *after, uint32_t *ret_node);
+
+int dagpatch_add_event_record(struct dagpatch_recording *recording, void *event,
+			      const struct dagpatch_after *after, uint32_t *ret_node);
+int dagpatch_add_event_wait(struct dagpatch_recording *recording, void *event,
+			    const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* Where a slot of a nested recording lies: in a slot of the outer one. */
+struct dagpatch_mapping {
+	uint32_t slot;
+	uint64_t offset;
+};
+
+/* A copy of NESTED, which may be used any number of times and destroyed afterwards. NESTED is ready and has
+ * MAPPING_COUNT slots. */
+struct dagpatch_child {
+	const struct dagpatch_recording *nested;
+	const struct dagpatch_mapping *mappings;
+	uint32_t mapping_count;
+};
+int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpatch_child *child,
+		       const struct dagpatch_after *after, uint32_t *ret_node);
+
+enum dagpatch_condition {
+	DAGPATCH_IF,	/* body 0 unless the predicate is 0 */
+	DAGPATCH_CASE,	/* body of the predicate's number; any other number: the last body */
+	DAGPATCH_WHILE, /* body 0 again and again while the predicate, which it changes, is not 0 */
+};
+/* The predicate is an int32_t in a slot (PREDICATE_IS_BYTE: a byte, 0 or not; in a CASE 0 selects
+ * body 1 and anything else body 0, as XLA has it), read when the node's turn comes and, for WHILE, after
+ * each turn of the body. */
+struct dagpatch_conditional {
+	enum dagpatch_condition condition;
+	uint32_t predicate_slot;
+	uint64_t predicate_offset;
+	int predicate_is_byte;
+	const struct dagpatch_child *bodies;
+	uint32_t body_count;
+};
+int dagpatch_add_conditional(struct dagpatch_recording *recording,
+			     const struct dagpatch_conditional *conditional,
+			     const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* ---- captured work ---- */
+
+/* Submits the work to STREAM, which is being captured, with ADDRESSES[i] for the i-th slot of the
+ * capture. Called twice when it is added, later by dagpatch_verify and, with
+ * DAGPATCH_CAPTURE_AGAIN, whenever addresses change: USER stays valid as long as the recording, and
+ * those that nest it. 0 or a negative errno, which is passed on. */
+typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addresses);
+
+enum {
+	/* Never patched: captured anew when an address changes, unless a cache has it. */
+	DAGPATCH_CAPTURE_AGAIN = 1,
+	/* Captured a third time, at the first addresses: bytes of kernels' arguments that differ even so
+	 * have nothing to do with the slots (holes in structs that nobody filled) and stay as they
+	 * were captured first. Only for work of which it is known that these are no addresses of
+	 * something that was made anew for each capture and holds the slots' addresses in turn. */
+	DAGPATCH_LEAVE_UNSTABLE = 2,
+};
+
+/* A collective is uniform over ranks: each of them captures it, or none does. */
+struct dagpatch_collective {
+	uint64_t communicator;
+	uint32_t operation;
+	uint32_t type;
+	uint64_t count;
+	/* Not 0: the library may have registered the buffers while capturing, so that its nodes must
+	 * not be patched; needs DAGPATCH_CAPTURE_AGAIN. */
+	int buffers_are_registered;
+};
+
+struct dagpatch_cache;
+
+struct dagpatch_capture {
+	dagpatch_capture_fn record;
+	void *user;
+	const uint32_t *slots;
+	uint32_t slot_count;
+	uint32_t flags;
+	/* Two sets of addresses to capture at, both NULL: dagpatch allocates scratch memory of the
+	 * slots' sizes for as long as it takes. The work is captured, never run, at these. */
+	void *const *addresses[2];
+	const struct dagpatch_collective *collective; /* NULL: none */
+	struct dagpatch_cache *cache;		      /* with DAGPATCH_CAPTURE_AGAIN; may be NULL */
+};
+/* The captured graph becomes a child node. -EILSEQ: the two captures differ where no slot explains it, or
+ * in shape. -ENOTSUP: a node is of a kind that the driver does not let us read. */
+int dagpatch_add_captured(struct dagpatch_recording *recording,
+			  const struct dagpatch_capture *capture,
+			  const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* Where an address is, for graphs whose maker knows. NODE: the node's place in the order in which the
+ * driver lists the graph's nodes, a child's own nodes right after it. */
+struct dagpatch_declared {
+	uint32_t node;
+	uint32_t byte; /* in the argument block; copies: DAGPATCH_DST or DAGPATCH_SRC, memsets 0 */
+	uint32_t slot;
+	uint64_t offset;
+};
+#define DAGPATCH_DST 0
+#define DAGPATCH_SRC 8
+
+/* A graph that somebody else captured becomes the recording's whole content. */
+struct dagpatch_adoption {
+	void *graph;		   /* at addresses[0]; see exec */
+	void *const *addresses[2]; /* one for each slot; [1] only with other_graph */
+	void *other_graph; /* the same work at addresses[1], read and left alone; or NULL: */
+	/* The same work at addresses[0] once more, or NULL: see DAGPATCH_LEAVE_UNSTABLE. */
+	void *same_graph;
+	const struct dagpatch_declared *declared; /* what is declared must be there in GRAPH */
+	uint32_t declared_count;
+	/* The caller's executable graph made of GRAPH: it is patched and launched, both stay the
+	 * caller's and must outlive the recording, and whoever else launches it gets the addresses
+	 * last applied. NULL: GRAPH is copied and may go. */
+	void *exec;
+};
+int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption);
+
+/* ---- finalize, bind, launch ---- */
+
+/* No more slots or nodes. For a LOST recording: a new graph at the next launch. */
+int dagpatch_finalize(struct dagpatch_recording *recording);
+
+/* The slot is at ADDRESS from the next launch on; BYTES, what is there, is at least the slot's size.
+ * -EINVAL: no such slot, too small, badly aligned. */
+int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const void *address,
+		  uint64_t bytes);
+/* All slots, in their order; sizes are the caller's word. All or none. */
+int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *addresses,
+		      uint32_t count);
+
+/* Brings the graph to what is bound, if it is not. dagpatch_launch begins with it. -ENXIO: a slot
+ * has no address yet. */
+int dagpatch_apply(struct dagpatch_recording *recording);
+int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
+/* What is wanted is again what the graph has. */
+int dagpatch_revert(struct dagpatch_recording *recording);
+
+/* Other values, from the next launch on: all bytes of a kernel's argument INDEX but its addresses; a
+ * memset's value. */
+int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, uint32_t index,
+			  const void *bytes, uint32_t size);
+int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value);
+
+/* Does the graph have what is bound? Relocations against the parameters last given to the driver, captured work
+ * against a fresh capture, and, where the driver lets an executable graph be read, against that.
+ * -EILSEQ: no; the error says where. */
+int dagpatch_verify(struct dagpatch_recording *recording);
+
+/* ---- looking in ---- */
+
+struct dagpatch_stats {
+	size_t size; /* set by the caller */
+	uint64_t launches;
+	uint64_t unchanged_launches; /* of them: nothing to apply */
+	uint64_t failures;
+	uint64_t rollbacks;
+	uint64_t uses[DAGPATCH_STRATEGY_COUNT];
+	uint64_t nodes[DAGPATCH_STRATEGY_COUNT]; /* nodes that were changed so */
+	/* Of fewer than 8 nodes or of the table: estimated, one use of 16 is timed. */
+	uint64_t ns[DAGPATCH_STRATEGY_COUNT];
+	uint64_t captures;
+	uint64_t node_count; /* nested ones too */
+	uint64_t relocation_count;
+	uint64_t node_bytes; /* own bookkeeping, relocations and parameters not counted */
+	uint64_t relocation_bytes;
+	uint64_t parameter_bytes;
+};
+int dagpatch_recording_stats(const struct dagpatch_recording *recording,
+			     struct dagpatch_stats *ret_stats);
+
+struct dagpatch_relocation {
+	uint32_t node;
+	uint32_t byte;
+	uint32_t slot;
+	uint64_t offset;
+};
+/* In ascending order of slot. -ERANGE after the last. */
+int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,
+				  struct dagpatch_relocation *ret_relocation);
+
+/* The driver's handles, the recording's own; NULL before the first launch or apply. */
+void *dagpatch_recording_exec(const struct dagpatch_recording *recording);
+void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node);
+
+/* ---- cache of captured work ---- */
+
+/* Asks all ranks whether each HAS what it needs in its cache; RET_ALL_HAVE: all do. All ranks get the same
+ * answer, or each that gets none an error within TIMEOUT_NS (-ETIMEDOUT, -EPIPE, ...): then nothing is
+ * captured, patched or launched, and the caller decides. */
+typedef int (*dagpatch_vote_fn)(void *user, int has, uint64_t timeout_ns, int *ret_all_have);
+
+struct dagpatch_cache_options {
+	size_t size;
+	uint32_t capacity;     /* captured graphs; the least recently used goes; 0: 16 */
+	dagpatch_vote_fn vote; /* NULL: this process decides alone */
+	void *vote_user;
+	uint64_t vote_timeout_ns;
+	/* 0: every launch votes, for one rank's addresses may change while another's do not. Not 0:
+	 * the caller knows that they change together, so only launches with changes vote. */
+	int ranks_change_together;
+};
+int dagpatch_cache_create(struct dagpatch_context *context,
+			  const struct dagpatch_cache_options *options,
+			  struct dagpatch_cache **ret_cache);
+/* After the recordings that use it. NULL is fine. */
+void dagpatch_cache_destroy(struct dagpatch_cache *cache);
+
+struct dagpatch_cache_stats {
+	size_t size; /* set by the caller */
+	uint64_t hits;
+	uint64_t misses;
+	uint64_t evictions;
+	uint64_t votes;
+	uint64_t entries;
+};
+int dagpatch_cache_stats(struct dagpatch_cache *cache, struct dagpatch_cache_stats *ret_stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,452 @@
+/* Bringing the graph to what is bound: first all that can fail without having changed anything, then the
+ * driver's calls, and on failure all of it back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "patch/recording.h"
+
+/* ---- images ---- */
+
+uint64_t slot_address(const struct dagpatch_recording *recording, const uint64_t *addresses,
+		      uint32_t slot)
+{
+	return recording->shadow_count && recording->slots[slot].shadow
+		       ? (uintptr_t)recording->slots[slot].shadow
+		       : addresses[slot];
+}
+
+static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint32_t end,
+		       uint64_t address)
+{
+	for (uint32_t i = recording->first_relocation[slot]; i < end; i++) {
+		const struct relocation *relocation = &recording->relocations[i];
+		uint64_t value = address + relocation->offset;
+
+		if (relocation->byte != RELOCATION_AGAIN)
+			memcpy((uint8_t *)node_image(recording, relocation->node) +
+				       relocation->byte,
+			       &value, sizeof(value));
+	}
+}
+
+void images_write(struct dagpatch_recording *recording, const uint64_t *addresses)
+{
+	for (uint32_t i = 0; i < recording->slot_count; i++)
+		write_slot(recording, i, recording->first_relocation[i + 1],
+			   slot_address(recording, addresses, i));
+}
+
+/* ---- what has to be set ---- */
+
+static void mark_dirty(struct dagpatch_recording *recording, uint32_t node)
+{
+	if (recording->nodes[node].flags & NODE_DIRTY)
+		return;
+	recording->nodes[node].flags |= NODE_DIRTY;
+	recording->dirty[recording->dirty_count++] = node;
+}
+
+static void clear_dirty(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->dirty_count; i++)
+		recording->nodes[recording->dirty[i]].flags &= (uint8_t)~NODE_DIRTY;
+	recording->dirty_count = 0;
+}
+
+/* The images of what the host sets. What the table has is written when it is looked at: the host's work
+ * does not grow with it. */
+static void write_changes(struct dagpatch_recording *recording, const uint64_t *addresses)
+{
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		if (!recording->slots[slot].flags)
+			write_slot(recording, slot, recording->host_end[slot], addresses[slot]);
+	}
+}
+
+/* The same, and which nodes these are. */
+static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
+{
+	uint64_t address = recording->wanted[slot];
+	uint32_t end = recording->host_end[slot];
+
+	for (uint32_t i = recording->first_relocation[slot]; i < end; i++) {
+		const struct relocation *relocation = &recording->relocations[i];
+		uint64_t value = address + relocation->offset;
+
+		if (relocation->byte == RELOCATION_AGAIN)
+			continue;
+		memcpy((uint8_t *)node_image(recording, relocation->node) + relocation->byte,
+		       &value, sizeof(value));
+		mark_dirty(recording, relocation->node);
+	}
+}
+
+static void gather_dirty(struct dagpatch_recording *recording)
+{
+	bool edits_table = false;
+
+	for (uint32_t i = 0; i < recording->changed_count; i++)
+		if (!recording->slots[recording->changed[i]].flags)
+			gather_slot(recording, recording->changed[i]);
+	for (uint32_t i = 0; i < recording->edit_count; i++) {
+		edits_table |= recording->nodes[recording->edits[i].node].flags & NODE_IN_TABLE;
+		mark_dirty(recording, recording->edits[i].node);
+	}
+	for (uint32_t i = 0; i < recording->again_count; i++)
+		if (recording->agains[i].next)
+			mark_dirty(recording, recording->agains[i].node);
+	if (edits_table)
+		images_write(recording, recording->wanted);
+}
+
+static uint32_t gather_table(struct dagpatch_recording *recording)
+{
+	uint32_t count = 0;
+
+	if (!recording->built.table)
+		return 0;
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		if (recording->host_end[slot] == recording->first_relocation[slot + 1])
+			continue;
+		recording->table_slots[count] = slot;
+		recording->table_addresses[count++] = recording->wanted[slot];
+	}
+	return count;
+}
+
+/* In each slot the relocations that the host sets come first. */
+static void split_relocations(struct dagpatch_recording *recording)
+{
+	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
+		uint32_t end = recording->first_relocation[slot];
+
+		for (uint32_t i = end; i < recording->first_relocation[slot + 1]; i++) {
+			struct relocation relocation = recording->relocations[i];
+			uint8_t flags = recording->nodes[relocation.node].flags;
+
+			if (recording->built.table && (flags & NODE_IN_TABLE))
+				continue;
+			recording->relocations[i] = recording->relocations[end];
+			recording->relocations[end++] = relocation;
+		}
+		recording->host_end[slot] = end;
+	}
+}
+
+/* ---- apply ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reading the clock costs as much as setting a node: a few nodes' times are taken from one apply of so many. */
+enum { TIMED_NODES = 8, TIMED_APPLIES = 16 };
+
+/* One step of applying, for statistics and the observer. */
+struct step {
+	enum dagpatch_strategy strategy;
+	uint32_t weight; /* applies that this one stands for; 0: its time is not taken */
+	uint64_t begin_ns, ns;
+	uint32_t done;	/* dirty nodes that may have new parameters */
+	uint32_t table; /* slots to bind in the table */
+};
+
+static void count_use(struct dagpatch_recording *recording, enum dagpatch_strategy strategy,
+		      uint64_t nodes, uint64_t ns)
+{
+	recording->stats.uses[strategy]++;
+	recording->stats.nodes[strategy] += nodes;
+	recording->stats.ns[strategy] += ns;
+}
+
+static void observe_slot(struct dagpatch_recording *recording, uint32_t slot,
+			 struct dagpatch_change *change)
+{
+	const struct dagpatch_options *options = &recording->context->options;
+	bool is_in_table = recording->host_end[slot] < recording->first_relocation[slot + 1];
+
+	change->slot = slot;
+	for (uint32_t i = recording->first_relocation[slot]; i < recording->host_end[slot]; i++) {
+		const struct relocation *relocation = &recording->relocations[i];
+		struct dagpatch_change one = *change;
+
+		one.node = relocation->node;
+		one.node_handle = recording->nodes[relocation->node].handle;
+		one.old_address += relocation->offset;
+		one.new_address += relocation->offset;
+		if (relocation->byte == RELOCATION_AGAIN)
+			one.strategy = DAGPATCH_CAPTURE;
+		one.byte = public_byte(recording, relocation->node, relocation->byte);
+		options->observe(options->observe_user, &one);
+	}
+	if (!is_in_table)
+		return;
+	change->node = change->byte = DAGPATCH_NONE;
+	change->strategy = DAGPATCH_DEVICE_TABLE;
+	options->observe(options->observe_user, change);
+}
+
+static void observe(struct dagpatch_recording *recording, const struct step *step)
+{
+	if (!recording->context->options.observe)
+		return;
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		if (recording->slots[slot].flags)
+			continue;
+		observe_slot(recording, slot,
+			     &(struct dagpatch_change){
+				     .recording = recording,
+				     .old_address = recording->applied[slot],
+				     .new_address = recording->wanted[slot],
+				     .strategy = step->strategy,
+				     .ns = step->ns,
+			     });
+	}
+}
+
+static void learn(struct dagpatch_recording *recording, const struct step *step)
+{
+	struct costs *costs = &recording->costs;
+	double *cost = NULL;
+	double ns = (double)step->ns;
+
+	if (step->strategy == DAGPATCH_SET_PARAMS && recording->dirty_count >= 8) {
+		cost = &costs->set_one;
+		ns /= recording->dirty_count;
+	} else if (step->strategy == DAGPATCH_UPDATE_GRAPH) {
+		cost = &costs->update_all;
+	}
+	if (cost)
+		*cost = *cost > 0 ? *cost * 0.75 + ns * 0.25 : ns;
+}
+
+static void commit(struct dagpatch_recording *recording, struct step *step)
+{
+	uint32_t agains = 0;
+
+	if (step->weight > 0)
+		step->ns = now_ns() - step->begin_ns;
+	for (uint32_t i = 0; i < recording->again_count; i++)
+		agains += recording->agains[i].next != NULL;
+	if (agains > 0)
+		count_use(recording, DAGPATCH_CAPTURE, agains, 0);
+	if (step->table > 0)
+		count_use(recording, DAGPATCH_DEVICE_TABLE, step->table,
+			  recording->dirty_count ? 0 : step->ns * step->weight);
+	if (recording->dirty_count > 0 || step->strategy == DAGPATCH_INSTANTIATE)
+		count_use(recording, step->strategy, recording->dirty_count,
+			  step->ns * step->weight);
+	learn(recording, step);
+	observe(recording, step);
+	for (uint32_t i = 0; i < recording->changed_count; i++)
+		recording->applied[recording->changed[i]] =
+			recording->wanted[recording->changed[i]];
+	again_commit(recording);
+	changes_clear(recording);
+	edits_clear(recording);
+	clear_dirty(recording);
+}
+
+/* The images as they were, and what of the new ones is in the executable graph. */
+static void roll_back(struct dagpatch_recording *recording, const struct step *step)
+{
+	struct dagpatch_error error = recording->error;
+	uint64_t failures = recording->stats.failures;
+
+	edits_take_back(recording);
+	if (step->strategy == DAGPATCH_INSTANTIATE)
+		images_write(recording, recording->applied);
+	else
+		write_changes(recording, recording->applied);
+	if (step->done > 0) {
+		recording->stats.rollbacks++;
+		strategy_put_back(recording, step->done);
+	}
+	again_drop(recording);
+	clear_dirty(recording);
+	/* What is told is why it began. */
+	recording->error = error;
+	recording->stats.failures = failures;
+}
+
+/* What the driver cannot do one way is done the next: statistics and the observer tell which it was. */
+static int apply_by(struct dagpatch_recording *recording, struct step *step)
+{
+	int rc = -ENOTSUP;
+
+	if (step->strategy == DAGPATCH_SET_PARAMS) {
+		rc = recording->dirty_count ? strategy_set_params(recording, &step->done) : 0;
+		if (rc == -ENOTSUP && strategy_can_update(recording))
+			step->strategy = DAGPATCH_UPDATE_GRAPH;
+	}
+	if (step->strategy == DAGPATCH_UPDATE_GRAPH) {
+		rc = strategy_update_graph(recording, &step->done);
+		recording->costs.cannot_update |= rc == -ENOTSUP;
+	}
+	if (rc != -ENOTSUP || recording->foreign_exec)
+		return rc;
+	step->strategy = DAGPATCH_INSTANTIATE;
+	images_write(recording, recording->wanted);
+	return strategy_instantiate(recording);
+}
+
+static int bind_table(struct dagpatch_recording *recording, const struct step *step)
+{
+	int rc;
+
+	if (step->table == 0 || step->strategy == DAGPATCH_INSTANTIATE)
+		return 0;
+	rc = recording->device->driver->table_bind(recording->device, recording->built.table,
+						   recording->table_slots,
+						   recording->table_addresses, step->table);
+	return rc < 0 ? recording_fail(recording, rc, "binding in the table of addresses") : 0;
+}
+
+static void start_clock(struct dagpatch_recording *recording, struct step *step)
+{
+	bool is_always = recording->dirty_count >= TIMED_NODES ||
+			 step->strategy != DAGPATCH_SET_PARAMS ||
+			 recording->context->options.observe;
+
+	if (is_always)
+		step->weight = 1;
+	else if (recording->applies++ % TIMED_APPLIES == 0)
+		step->weight = TIMED_APPLIES;
+	if (step->weight > 0)
+		step->begin_ns = now_ns();
+}
+
+static int apply_changes(struct dagpatch_recording *recording)
+{
+	struct step step = {0};
+	int rc = again_prepare(recording);
+
+	if (rc < 0)
+		return rc;
+	gather_dirty(recording);
+	edits_put(recording);
+	step.table = gather_table(recording);
+	step.strategy = strategy_choose(recording);
+	start_clock(recording, &step);
+	rc = apply_by(recording, &step);
+	if (rc == 0)
+		rc = bind_table(recording, &step);
+	if (rc < 0) {
+		roll_back(recording, &step);
+		return rc;
+	}
+	if (step.strategy == DAGPATCH_INSTANTIATE)
+		split_relocations(recording);
+	commit(recording, &step);
+	return 0;
+}
+
+static int build_first(struct dagpatch_recording *recording)
+{
+	struct step step = {.strategy = DAGPATCH_INSTANTIATE, .begin_ns = now_ns()};
+	int rc;
+
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		captured_graph_release(recording->agains[i].current);
+		recording->agains[i].current = NULL;
+	}
+	rc = again_prepare(recording);
+	if (rc < 0)
+		return rc;
+	images_write(recording, recording->wanted);
+	edits_put(recording);
+	rc = build(recording, &recording->built);
+	if (rc < 0) {
+		edits_take_back(recording);
+		again_drop(recording);
+		return rc;
+	}
+	recording->updates = 0;
+	for (uint32_t i = 0; i < recording->slot_count; i++)
+		recording->applied[i] = recording->wanted[i];
+	split_relocations(recording);
+	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, now_ns() - step.begin_ns);
+	again_commit(recording);
+	changes_clear(recording);
+	edits_clear(recording);
+	return 0;
+}
+
+static int check_bound(struct dagpatch_recording *recording)
+{
+	char text[96];
+
+	for (uint32_t i = 0; i < recording->slot_count; i++)
+		if (recording->wanted[i] == 0)
+			return recording_fail(recording, -ENXIO, "%s has no address yet",
+					      slot_text(recording, i, text));
+	return 0;
+}
+
+/* Slots that were bound back and forth are as they were. */
+static void settle(struct dagpatch_recording *recording)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		if (recording->wanted[slot] != recording->applied[slot])
+			recording->changed[kept++] = slot;
+		else
+			recording->is_changed[slot] = 0;
+	}
+	recording->changed_count = kept;
+}
+
+static bool is_unchanged(const struct dagpatch_recording *recording)
+{
+	return recording->state == DAGPATCH_READY && recording->changed_count == 0 &&
+	       recording->edit_count == 0 && !recording->votes_always && current_exec(recording);
+}
+
+static int apply(struct dagpatch_recording *recording)
+{
+	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_apply");
+	bool is_first = !current_exec(recording);
+
+	if (rc == 0 && (recording->flags & DAGPATCH_NESTED))
+		rc = recording_fail(recording, -EINVAL, "a nested recording cannot be launched");
+	if (rc < 0)
+		return rc;
+	settle(recording);
+	if (is_first)
+		rc = check_bound(recording);
+	else if (recording->changed_count == 0 && recording->edit_count == 0 &&
+		 !recording->votes_always)
+		return 0;
+	if (rc == 0)
+		rc = is_first ? build_first(recording) : apply_changes(recording);
+	if (rc == 0 && recording->context->options.verify)
+		rc = dagpatch_verify(recording);
+	return rc < 0 ? rc : 1;
+}
+
+int apply_if_needed(struct dagpatch_recording *recording)
+{
+	return is_unchanged(recording) ? 0 : apply(recording);
+}
+
+int dagpatch_apply(struct dagpatch_recording *recording)
+{
+	int rc = apply_if_needed(recording);
+
+	return rc < 0 ? rc : 0;
+}

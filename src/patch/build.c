@@ -1,0 +1,485 @@
+/* The driver's graph of what was recorded, as often as it is needed: at first, when the driver can no longer
+ * patch the one that is there, and when that one is lost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+void built_release(struct dagpatch_recording *recording, struct built *built)
+{
+	const struct patch_driver *driver = recording->device->driver;
+
+	if (built->exec)
+		driver->exec_destroy(recording->device, built->exec);
+	if (built->table)
+		driver->table_destroy(recording->device, built->table);
+	if (built->graph)
+		driver->graph_destroy(recording->device, built->graph);
+	*built = (struct built){0};
+}
+
+/* ---- conditionals' handles are in the arguments of the kernels that set them ---- */
+
+static void place_handle(struct dagpatch_recording *recording, uint32_t setter, uint64_t handle)
+{
+	struct patch_kernel *kernel = node_image(recording, setter);
+
+	memcpy(kernel->arguments + offsetof(struct patch_condition_arguments, handle), &handle,
+	       sizeof(handle));
+}
+
+/* NODE: the conditional. */
+static void place_handles(struct dagpatch_recording *recording, uint32_t node, uint64_t handle)
+{
+	struct conditional *conditional = &recording->conditionals[recording->nodes[node].detail];
+
+	conditional->handle = handle;
+	place_handle(recording, conditional->setter, handle);
+	if (conditional->condition == DAGPATCH_WHILE)
+		place_handle(recording, node_end(recording, node) - 1, handle);
+}
+
+/* ---- what is there already, to have it back when building fails ---- */
+
+struct kept {
+	struct driver_node **handles;
+	uint8_t *flags;
+	uint64_t *conditions;
+};
+
+static int keep(const struct dagpatch_recording *recording, struct kept *kept)
+{
+	kept->handles = malloc((recording->node_count + 1) * sizeof(struct driver_node *));
+	kept->flags = malloc(recording->node_count + 1);
+	kept->conditions = malloc((recording->conditional_count + 1) * sizeof(*kept->conditions));
+	if (!kept->handles || !kept->flags || !kept->conditions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < recording->node_count; i++) {
+		kept->handles[i] = recording->nodes[i].handle;
+		kept->flags[i] = recording->nodes[i].flags;
+	}
+	for (uint32_t i = 0; i < recording->conditional_count; i++)
+		kept->conditions[i] = recording->conditionals[i].handle;
+	return 0;
+}
+
+static void restore(struct dagpatch_recording *recording, const struct kept *kept)
+{
+	for (uint32_t i = 0; i < recording->node_count; i++) {
+		struct node *node = &recording->nodes[i];
+
+		node->handle = kept->handles[i];
+		node->flags = kept->flags[i];
+		if (node->kind == PATCH_CONDITIONAL)
+			place_handles(recording, i, kept->conditions[node->detail]);
+	}
+}
+
+static void kept_release(struct kept *kept)
+{
+	free(kept->handles);
+	free(kept->flags);
+	free(kept->conditions);
+}
+
+/* ---- nodes ---- */
+
+struct building {
+	struct dagpatch_recording *recording;
+	uint32_t at; /* the next node */
+	struct driver_node **after;
+};
+
+static int fail_node(struct building *building, int rc, uint32_t node, const char *what)
+{
+	return recording_fail_at(building->recording, rc, node, DAGPATCH_NONE, "node %u: %s", node,
+				 what);
+}
+
+static uint32_t gather_after(struct building *building, uint32_t node)
+{
+	const struct dagpatch_recording *recording = building->recording;
+	uint32_t begin = after_begin(recording, node);
+	uint32_t count = recording->after_end[node] - begin;
+
+	for (uint32_t i = 0; i < count; i++)
+		building->after[i] = recording->nodes[recording->after[begin + i]].handle;
+	return count;
+}
+
+static bool is_expected(const struct dagpatch_recording *recording, uint32_t node,
+			const struct patch_image *image)
+{
+	const struct patch_kernel *there, *expected;
+
+	if (image->kind != recording->nodes[node].kind)
+		return false;
+	if (image->kind != PATCH_KERNEL)
+		return true;
+	there = (const struct patch_kernel *)image->bytes;
+	expected = node_image(recording, node);
+	return there->function == expected->function &&
+	       there->argument_bytes == expected->argument_bytes;
+}
+
+/* The nodes of a graph that came along with a copy: which is which, and their addresses. */
+static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph);
+
+static int take_node(struct building *building, uint32_t parent, struct driver_node *handle,
+		     struct patch_image *image)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct patch_driver *driver = recording->device->driver;
+	uint32_t node = building->at++;
+	struct patch_params params;
+	int rc;
+
+	if (node >= recording->node_count || recording->nodes[node].parent != parent)
+		return fail_node(building, -EIO, parent, "its copy has other nodes");
+	rc = driver->node_get(recording->device, handle, image);
+	if (rc < 0)
+		return fail_node(building, rc, node, "reading a copied node");
+	if (!is_expected(recording, node, image))
+		return fail_node(building, -EIO, node, "its copy is in another order");
+	recording->nodes[node].handle = handle;
+	if (image->kind == PATCH_CHILD)
+		return take_level(building, node,
+				  ((const struct patch_child *)image->bytes)->graph);
+	if (!(recording->nodes[node].flags & NODE_MOVES))
+		return 0;
+	params = node_params(recording, node);
+	rc = driver->node_set(recording->device, handle, &params);
+	return rc < 0 ? fail_node(building, rc, node, "setting a copied node") : 0;
+}
+
+static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph)
+{
+	struct patch_image image = {0};
+	struct driver_node **nodes;
+	uint32_t count;
+	int rc = capture_nodes(building->recording, graph, &nodes, &count);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = take_node(building, parent, nodes[i], &image);
+	patch_image_release(&image);
+	free(nodes);
+	return rc;
+}
+
+static int add_level(struct building *building, uint32_t parent, uint16_t body,
+		     struct driver_graph *graph);
+
+static int add_child_node(struct building *building, uint32_t node, struct driver_graph *graph,
+			  struct driver_graph *embedded)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct patch_driver *driver = recording->device->driver;
+	struct patch_child child = {embedded};
+	uint32_t after_count = gather_after(building, node);
+	int rc = driver->node_add(
+		recording->device, graph,
+		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
+		building->after, after_count, &recording->nodes[node].handle);
+
+	return rc < 0 ? fail_node(building, rc, node, "adding a child graph") : 0;
+}
+
+static int embedded_graph(struct building *building, uint32_t node, struct driver_graph **ret_graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	int rc = recording->device->driver->child_graph(recording->device,
+							recording->nodes[node].handle, ret_graph);
+
+	return rc < 0 ? fail_node(building, rc, node, "looking into a child graph") : 0;
+}
+
+/* Recorded nodes are put into the embedded graph itself: their handles are what was added. */
+static int add_recorded_child(struct building *building, uint32_t node, struct driver_graph *graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct patch_driver *driver = recording->device->driver;
+	struct driver_graph *empty, *embedded;
+	int rc = driver->graph_create(recording->device, &empty);
+
+	if (rc < 0)
+		return fail_node(building, rc, node, "making a child graph");
+	rc = add_child_node(building, node, graph, empty);
+	driver->graph_destroy(recording->device, empty);
+	if (rc == 0)
+		rc = embedded_graph(building, node, &embedded);
+	return rc < 0 ? rc : add_level(building, node, 0, embedded);
+}
+
+static int add_child(struct building *building, uint32_t node, struct driver_graph *graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct node *record = &recording->nodes[node];
+	struct driver_graph *embedded;
+	int rc;
+
+	if (record->flags & NODE_AGAIN) {
+		const struct again *again = &recording->agains[record->detail];
+
+		return add_child_node(building, node, graph,
+				      (again->next ? again->next : again->current)->graph);
+	}
+	if (!(record->flags & NODE_CAPTURED))
+		return add_recorded_child(building, node, graph);
+	rc = add_child_node(building, node, graph, recording->works[record->detail].work->graph);
+	if (rc == 0)
+		rc = embedded_graph(building, node, &embedded);
+	return rc < 0 ? rc : take_level(building, node, embedded);
+}
+
+static int add_conditional(struct building *building, uint32_t node, struct driver_graph *graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct patch_driver *driver = recording->device->driver;
+	const struct conditional *conditional =
+		&recording->conditionals[recording->nodes[node].detail];
+	struct driver_graph **bodies =
+		calloc(conditional->body_count, sizeof(struct driver_graph *));
+	uint32_t after_count = gather_after(building, node);
+	int rc;
+
+	if (!bodies)
+		return fail_node(building, -ENOMEM, node, "no memory for bodies");
+	rc = driver->conditional_add(recording->device, graph, conditional->handle,
+				     conditional->condition, conditional->body_count,
+				     building->after, after_count, &recording->nodes[node].handle,
+				     bodies);
+	if (rc < 0)
+		rc = fail_node(building, rc, node, "adding a conditional");
+	for (uint16_t i = 0; rc == 0 && i < conditional->body_count; i++)
+		rc = add_level(building, node, i, bodies[i]);
+	free(bodies);
+	return rc;
+}
+
+/* The kernel that sets a conditional's handle comes right before it and has to have the handle. */
+static int prepare_setter(struct building *building, uint32_t node, struct driver_graph *graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	uint32_t next = node + 1;
+	uint64_t handle;
+	int rc;
+
+	if (next >= recording->node_count || recording->nodes[next].kind != PATCH_CONDITIONAL ||
+	    recording->conditionals[recording->nodes[next].detail].setter != node)
+		return 0;
+	rc = recording->device->driver->condition_create(recording->device, graph, &handle);
+	if (rc < 0)
+		return fail_node(building, rc, next, "making a conditional's handle");
+	place_handles(recording, next, handle);
+	return 0;
+}
+
+static int add_node(struct building *building, struct driver_graph *graph)
+{
+	struct dagpatch_recording *recording = building->recording;
+	uint32_t node = building->at++;
+	uint32_t after_count;
+	struct patch_params params;
+	int rc;
+
+	if (recording->nodes[node].kind == PATCH_CHILD)
+		return add_child(building, node, graph);
+	if (recording->nodes[node].kind == PATCH_CONDITIONAL)
+		return add_conditional(building, node, graph);
+	rc = prepare_setter(building, node, graph);
+	if (rc < 0)
+		return rc;
+	params = node_params(recording, node);
+	after_count = gather_after(building, node);
+	rc = recording->device->driver->node_add(recording->device, graph, &params, building->after,
+						 after_count, &recording->nodes[node].handle);
+	return rc < 0 ? fail_node(building, rc, node, "adding it to the graph") : 0;
+}
+
+static int add_level(struct building *building, uint32_t parent, uint16_t body,
+		     struct driver_graph *graph)
+{
+	const struct dagpatch_recording *recording = building->recording;
+	int rc = 0;
+
+	while (rc == 0 && building->at < recording->node_count &&
+	       recording->nodes[building->at].parent == parent &&
+	       recording->nodes[building->at].body == body)
+		rc = add_node(building, graph);
+	return rc;
+}
+
+/* ---- the table ---- */
+
+static bool can_be_in_table(const struct dagpatch_recording *recording, uint32_t slot,
+			    const struct relocation *relocation)
+{
+	const struct patch_params params = node_params(recording, relocation->node);
+
+	return relocation->byte != RELOCATION_AGAIN && !recording->slots[slot].flags &&
+	       params.kind == PATCH_KERNEL &&
+	       (((const struct patch_kernel *)params.image)->form == PATCH_BY_BLOCK ||
+		(params.layout && params.layout->is_known));
+}
+
+static int gather_table(struct dagpatch_recording *recording, struct patch_table_plan *plan,
+			struct patch_table_relocation **ret_relocations, uint32_t *ret_nodes)
+{
+	uint32_t total = recording->first_relocation[recording->slot_count];
+	struct patch_table_relocation *relocations = malloc((total + 1) * sizeof(*relocations));
+	uint32_t count = 0;
+
+	if (!relocations)
+		return recording_fail(recording, -ENOMEM, "no memory for the table");
+	*ret_nodes = 0;
+	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
+		for (uint32_t i = recording->first_relocation[slot];
+		     i < recording->first_relocation[slot + 1]; i++) {
+			const struct relocation *relocation = &recording->relocations[i];
+			struct node *node = &recording->nodes[relocation->node];
+
+			if (!can_be_in_table(recording, slot, relocation))
+				continue;
+			*ret_nodes += !(node->flags & NODE_IN_TABLE);
+			node->flags |= NODE_IN_TABLE;
+			relocations[count++] = (struct patch_table_relocation){
+				.node = node->handle,
+				.slot = slot,
+				.byte = relocation->byte - (uint32_t)sizeof(struct patch_kernel),
+				.addend = (int64_t)relocation->offset,
+			};
+		}
+	}
+	*plan = (struct patch_table_plan){relocations, count, recording->slot_count};
+	*ret_relocations = relocations;
+	return 0;
+}
+
+static void leave_table(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->node_count; i++)
+		recording->nodes[i].flags &= (uint8_t)~NODE_IN_TABLE;
+}
+
+static bool wants_table(const struct dagpatch_recording *recording)
+{
+	enum dagpatch_strategy strategy = recording->context->options.strategy;
+
+	return (recording->device->capabilities & PATCH_HAS_TABLE) && !recording->cannot_table &&
+	       (strategy == DAGPATCH_AUTO || strategy == DAGPATCH_DEVICE_TABLE);
+}
+
+/* -EAGAIN: not for this graph, which is spoilt by the attempt: it has to be built once more. */
+static int make_table(struct dagpatch_recording *recording, struct built *built)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	bool is_wanted = recording->context->options.strategy == DAGPATCH_DEVICE_TABLE;
+	struct patch_table_relocation *relocations = NULL;
+	struct patch_table_plan plan;
+	uint32_t nodes = 0;
+	int rc = gather_table(recording, &plan, &relocations, &nodes);
+
+	if (rc < 0)
+		return rc;
+	if (nodes > 0 && (is_wanted || nodes >= recording->device->table_from_nodes)) {
+		rc = driver->table_create(recording->device, built->graph, &plan, &built->table);
+		if (rc == -ENOTSUP) {
+			patch_fault_take();
+			rc = -EAGAIN;
+		} else if (rc < 0) {
+			recording_fail(recording, rc, "making the table of addresses");
+		}
+	}
+	free(relocations);
+	if (!built->table)
+		leave_table(recording);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int build_graph(struct dagpatch_recording *recording, struct built *built)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	struct building building = {.recording = recording};
+	uint32_t most = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < recording->node_count; i++)
+		if (recording->after_end[i] - after_begin(recording, i) > most)
+			most = recording->after_end[i] - after_begin(recording, i);
+	building.after = malloc((most + 1) * sizeof(struct driver_node *));
+	if (!building.after)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph");
+	rc = recording->source
+		     ? driver->graph_clone(recording->device, recording->source, &built->graph)
+		     : driver->graph_create(recording->device, &built->graph);
+	if (rc < 0)
+		recording_fail(recording, rc, "making the graph");
+	else if (recording->source)
+		rc = take_level(&building, DAGPATCH_NONE, built->graph);
+	else
+		rc = add_level(&building, DAGPATCH_NONE, 0, built->graph);
+	free(building.after);
+	return rc;
+}
+
+static int instantiate(struct dagpatch_recording *recording, struct built *built)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	int rc = wants_table(recording) ? make_table(recording, built) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = driver->instantiate(recording->device, built->graph, &built->exec);
+	if (rc < 0)
+		return recording_fail(recording, rc, "instantiating the graph");
+	if (built->table && driver->table_attach) {
+		rc = driver->table_attach(recording->device, built->table, built->exec);
+		if (rc < 0)
+			return recording_fail(recording, rc, "attaching the table of addresses");
+	}
+	return 0;
+}
+
+static int attempt(struct dagpatch_recording *recording, struct built *built)
+{
+	int rc;
+
+	leave_table(recording);
+	rc = build_graph(recording, built);
+	if (rc == 0)
+		rc = instantiate(recording, built);
+	if (rc < 0)
+		built_release(recording, built);
+	return rc;
+}
+
+int build(struct dagpatch_recording *recording, struct built *ret_built)
+{
+	struct built built = {0};
+	struct kept kept = {0};
+	int rc = keep(recording, &kept);
+
+	if (rc < 0) {
+		kept_release(&kept);
+		return recording_fail(recording, rc, "no memory for a graph");
+	}
+	rc = attempt(recording, &built);
+	if (rc == -EAGAIN) {
+		recording->cannot_table = true;
+		rc = attempt(recording, &built);
+	}
+	if (rc < 0)
+		restore(recording, &kept);
+	kept_release(&kept);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < recording->node_count; i++)
+		recording->nodes[i].flags &= (uint8_t)~NODE_STALE;
+	*ret_built = built;
+	return 0;
+}

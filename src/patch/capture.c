@@ -1,0 +1,728 @@
+/* Captured work: the same calls captured at two sets of addresses, node by node side by side. What moved
+ * with a slot becomes a relocation; what differs otherwise is an error, for then nobody knows what it
+ * is. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+/* ---- capturing ---- */
+
+int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
+		  void *const *addresses, struct driver_graph **ret_graph)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	struct driver_graph *graph = NULL;
+	struct driver_stream *stream;
+	int rc = driver->capture_begin(recording->device, &stream);
+	int recorded;
+
+	if (rc < 0)
+		return recording_fail(recording, rc, "capturing");
+	recorded = record(user, stream, addresses);
+	rc = driver->capture_end(recording->device, stream, &graph);
+	recording->stats.captures++;
+	/* What the callback says is the cause; that its capture then failed, too, only follows. */
+	if (recorded < 0) {
+		patch_fault_take();
+		recording_fail(recording, recorded, "the captured callback failed: %s",
+			       strerror(-recorded));
+	} else if (rc < 0 || !graph) {
+		recorded = recording_fail(recording, rc < 0 ? rc : -EIO,
+					  "capturing: the work cannot be captured");
+	}
+	if (recorded < 0) {
+		if (graph)
+			driver->graph_destroy(recording->device, graph);
+		return recorded;
+	}
+	*ret_graph = graph;
+	return 0;
+}
+
+int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
+		  struct driver_node ***ret_nodes, uint32_t *ret_count)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	int count = driver->graph_nodes(recording->device, graph, NULL, 0);
+	struct driver_node **nodes;
+
+	if (count < 0)
+		return recording_fail(recording, count, "listing a graph's nodes");
+	nodes = malloc(((size_t)count + 1) * sizeof(struct driver_node *));
+	if (!nodes)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph's nodes");
+	count = driver->graph_nodes(recording->device, graph, nodes, (uint32_t)count);
+	if (count < 0) {
+		free(nodes);
+		return recording_fail(recording, count, "listing a graph's nodes");
+	}
+	*ret_nodes = nodes;
+	*ret_count = (uint32_t)count;
+	return 0;
+}
+
+/* ---- edges: the two graphs have the same, node for node ---- */
+
+struct edge {
+	uint32_t from, to;
+};
+
+struct place {
+	const struct driver_node *node;
+	uint32_t index;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct edge *a = left, *b = right;
+
+	if (a->from != b->from)
+		return (a->from > b->from) - (a->from < b->from);
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static uint32_t place_of(const struct place *places, uint32_t count, const struct driver_node *node)
+{
+	struct place key = {.node = node};
+	const struct place *found = bsearch(&key, places, count, sizeof(*places), compare_places);
+
+	return found ? found->index : DAGPATCH_NONE;
+}
+
+static int number_edges(struct driver_node *const *from, struct driver_node *const *to,
+			uint32_t edge_count, struct driver_node *const *nodes, uint32_t node_count,
+			struct edge *ret_edges)
+{
+	struct place *places = malloc((node_count + 1) * sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < node_count; i++)
+		places[i] = (struct place){nodes[i], i};
+	qsort(places, node_count, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < edge_count; i++)
+		ret_edges[i] = (struct edge){place_of(places, node_count, from[i]),
+					     place_of(places, node_count, to[i])};
+	qsort(ret_edges, edge_count, sizeof(*ret_edges), compare_edges);
+	free(places);
+	return 0;
+}
+
+/* Sorted, as places among NODES. */
+static int read_edges(struct dagpatch_recording *recording, struct driver_graph *graph,
+		      struct driver_node *const *nodes, uint32_t node_count,
+		      struct edge **ret_edges, uint32_t *ret_count)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	int count = driver->graph_edges(recording->device, graph, NULL, NULL, 0);
+	struct driver_node **ends;
+	struct edge *edges;
+	int rc = count;
+
+	if (count < 0)
+		return recording_fail(recording, count, "listing a graph's edges");
+	ends = malloc(((size_t)count * 2 + 1) * sizeof(struct driver_node *));
+	edges = malloc(((size_t)count + 1) * sizeof(*edges));
+	if (!ends || !edges)
+		rc = -ENOMEM;
+	if (rc >= 0)
+		rc = driver->graph_edges(recording->device, graph, ends, ends + count,
+					 (uint32_t)count);
+	if (rc >= 0)
+		rc = number_edges(ends, ends + count, (uint32_t)count, nodes, node_count, edges);
+	free(ends);
+	if (rc < 0) {
+		free(edges);
+		return recording_fail(recording, rc, "listing a graph's edges");
+	}
+	*ret_edges = edges;
+	*ret_count = (uint32_t)count;
+	return 0;
+}
+
+/* ---- one node of both ---- */
+
+static int explain(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
+		   const char *why)
+{
+	static const char *const kinds[PATCH_KINDS] = {
+		"kernel",	 "copy",	 "memset",     "child",	      "empty",
+		"host function", "event record", "event wait", "conditional", "unknown",
+	};
+
+	byte = public_byte(recording, node, byte);
+	if (byte == DAGPATCH_NONE)
+		return recording_fail_at(recording, code, node, byte, "node %u (%s): %s", node,
+					 kinds[recording->nodes[node].kind], why);
+	return recording_fail_at(recording, code, node, byte, "node %u (%s), byte %u: %s", node,
+				 kinds[recording->nodes[node].kind], byte, why);
+}
+
+/* Where a node may have addresses, in its image; a copy has two places, all others one. */
+static void address_range(const struct patch_image *image, uint32_t *ret_begin, uint32_t *ret_end)
+{
+	*ret_begin = image->kind == PATCH_KERNEL ? (uint32_t)sizeof(struct patch_kernel) : 0;
+	switch (image->kind) {
+	case PATCH_KERNEL:
+		*ret_end = image->size;
+		break;
+	case PATCH_COPY:
+		*ret_end = 16;
+		break;
+	case PATCH_MEMSET:
+		*ret_end = 8;
+		break;
+	default:
+		*ret_end = 0;
+		break;
+	}
+}
+
+/* What the kernel's own description says of an address at BYTE of its block: NULL, or why not. */
+static const char *witness(const struct patch_layout *layout, uint32_t byte)
+{
+	if (!layout || !layout->is_known)
+		return NULL;
+	for (uint32_t i = 0; i < layout->count; i++) {
+		const struct dagpatch_parameter *parameter = &layout->parameters[i];
+
+		if (byte < parameter->offset || byte >= parameter->offset + parameter->bytes)
+			continue;
+		if (byte + 8 > parameter->offset + parameter->bytes)
+			return "looks like an address, but reaches into the next parameter";
+		if (parameter->kind == DAGPATCH_PARAMETER_POINTER && byte != parameter->offset)
+			return "looks like an address inside of a pointer";
+		return NULL;
+	}
+	return "looks like an address where the kernel has no parameter";
+}
+
+static int append_match(struct dagpatch_recording *recording, uint32_t node,
+			const struct patch_image *image, const struct capture_pair *pair,
+			const struct compare_match *match)
+{
+	bool is_kernel = image->kind == PATCH_KERNEL;
+	const char *doubt = is_kernel ? witness(image->layout,
+						match->byte - (uint32_t)sizeof(struct patch_kernel))
+				      : NULL;
+
+	if (!is_kernel && match->byte % 8 != 0)
+		doubt = "looks like an address across two fields";
+	if (doubt)
+		return explain(recording, -EILSEQ, node, match->byte, doubt);
+	return relocation_append(recording, node, match->byte, pair->slots[match->slot],
+				 match->offset);
+}
+
+static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
+			    const struct patch_image *a, const struct patch_image *b,
+			    const struct capture_pair *pair, const struct compare_slots *slots)
+{
+	struct compare_match match;
+	uint32_t begin, end, at;
+
+	address_range(a, &begin, &end);
+	at = begin;
+	for (;;) {
+		int rc;
+
+		switch (compare_next(a->bytes, b->bytes, end, at, slots, &match)) {
+		case COMPARE_SAME:
+			if (begin > 0 && memcmp(a->bytes, b->bytes, begin) != 0)
+				return explain(recording, -EILSEQ, node, 0,
+					       "another kernel or grid in the second capture");
+			if (a->size > end &&
+			    memcmp(a->bytes + end, b->bytes + end, a->size - end) != 0)
+				return explain(recording, -EILSEQ, node, end,
+					       "the captures differ in what is no address");
+			return 0;
+		case COMPARE_UNEXPLAINED:
+			return explain(recording, -EILSEQ, node, match.byte,
+				       "the captures differ and no slot explains it");
+		case COMPARE_AMBIGUOUS:
+			return explain(recording, -EILSEQ, node, match.byte,
+				       "the captures differ and several slots explain it");
+		case COMPARE_MATCH:
+			rc = append_match(recording, node, a, pair, &match);
+			if (rc < 0)
+				return rc;
+			at = match.byte + 8;
+			break;
+		}
+	}
+}
+
+static int append_node(struct dagpatch_recording *recording, const struct patch_image *image,
+		       uint32_t parent, uint8_t flags, uint32_t *ret_node)
+{
+	bool is_child = image->kind == PATCH_CHILD;
+	struct node *node;
+	int rc = node_append(recording, image->kind, is_child ? 0 : image->size, ret_node);
+
+	if (rc < 0)
+		return rc;
+	node = &recording->nodes[*ret_node];
+	node->parent = parent;
+	node->flags = flags;
+	node->detail = image->layout ? image->layout->index : DAGPATCH_NONE;
+	if (!is_child && image->size > 0)
+		memcpy(node_image(recording, *ret_node), image->bytes, image->size);
+	return 0;
+}
+
+static int read_node(struct dagpatch_recording *recording, struct driver_node *handle,
+		     struct patch_image *image)
+{
+	uint32_t node = recording->node_count;
+	int rc = recording->device->driver->node_get(recording->device, handle, image);
+
+	if (rc < 0)
+		return recording_fail_at(recording, rc, node, DAGPATCH_NONE,
+					 "node %u cannot be read", node);
+	if (image->kind == PATCH_OPAQUE || image->kind == PATCH_CONDITIONAL)
+		return recording_fail_at(recording, -ENOTSUP, node, DAGPATCH_NONE,
+					 "node %u is of a kind that cannot be read: add it with "
+					 "DAGPATCH_CAPTURE_AGAIN",
+					 node);
+	return 0;
+}
+
+/* Nodes of a graph, and their parameters one by one. */
+struct side {
+	struct driver_node **nodes;
+	uint32_t count;
+	struct patch_image image;
+};
+
+static void side_release(struct side *side)
+{
+	free(side->nodes);
+	patch_image_release(&side->image);
+}
+
+/* The graphs that are read side by side; the last two may have no nodes. */
+struct sides {
+	struct side graph, other, same;
+};
+
+/* What differs at the same addresses counts as the same in both. */
+static void leave_unstable(const struct side *a, struct side *b, const struct side *same)
+{
+	uint32_t begin, end;
+
+	address_range(&a->image, &begin, &end);
+	if (a->image.kind != PATCH_KERNEL || same->image.kind != PATCH_KERNEL ||
+	    same->image.size != a->image.size)
+		return;
+	for (uint32_t i = begin; i < end; i++)
+		if (a->image.bytes[i] != same->image.bytes[i])
+			b->image.bytes[i] = a->image.bytes[i];
+}
+
+static int append_pair(struct dagpatch_recording *recording, struct sides *sides,
+		       const struct capture_pair *pair, const struct compare_slots *slots,
+		       uint32_t node)
+{
+	struct side *a = &sides->graph, *b = &sides->other;
+
+	if (!pair->other)
+		return 0;
+	if (a->image.kind != b->image.kind || a->image.size != b->image.size)
+		return explain(recording, -EILSEQ, node, 0, "another node in the second capture");
+	if (a->image.kind == PATCH_CHILD)
+		return 0;
+	if (pair->same)
+		leave_unstable(a, b, &sides->same);
+	return find_relocations(recording, node, &a->image, &b->image, pair, slots);
+}
+
+static struct driver_graph *embedded(const struct side *side)
+{
+	return side->image.kind == PATCH_CHILD
+		       ? ((const struct patch_child *)side->image.bytes)->graph
+		       : NULL;
+}
+
+/* The child's own nodes follow it. */
+static int append_child(struct dagpatch_recording *recording, const struct sides *sides,
+			const struct capture_pair *pair, uint32_t depth)
+{
+	struct capture_pair inner = *pair;
+	uint32_t parent = recording->node_count - 1;
+
+	inner.inside_flag = NODE_INSIDE;
+	inner.graph = embedded(&sides->graph);
+	inner.other = pair->other ? embedded(&sides->other) : NULL;
+	inner.same = pair->same ? embedded(&sides->same) : NULL;
+	return capture_append(recording, &inner, parent, depth + 1);
+}
+
+static int check_edges(struct dagpatch_recording *recording, const struct capture_pair *pair,
+		       const struct side *a, const struct side *b)
+{
+	struct edge *edges_a, *edges_b;
+	uint32_t count_a, count_b;
+	int rc = read_edges(recording, pair->graph, a->nodes, a->count, &edges_a, &count_a);
+
+	if (rc < 0)
+		return rc;
+	rc = read_edges(recording, pair->other, b->nodes, b->count, &edges_b, &count_b);
+	if (rc == 0) {
+		if (count_a != count_b || memcmp(edges_a, edges_b, count_a * sizeof(*edges_a)) != 0)
+			rc = recording_fail(recording, -EILSEQ,
+					    "the two captures have other dependencies");
+		free(edges_b);
+	}
+	free(edges_a);
+	return rc;
+}
+
+static int read_sides(struct dagpatch_recording *recording, struct sides *sides,
+		      const struct capture_pair *pair, uint32_t index)
+{
+	int rc = read_node(recording, sides->graph.nodes[index], &sides->graph.image);
+
+	if (rc == 0 && pair->other)
+		rc = read_node(recording, sides->other.nodes[index], &sides->other.image);
+	if (rc == 0 && pair->same)
+		rc = read_node(recording, sides->same.nodes[index], &sides->same.image);
+	return rc;
+}
+
+static int append_all(struct dagpatch_recording *recording, struct sides *sides,
+		      const struct capture_pair *pair, uint32_t parent, uint32_t depth)
+{
+	uint64_t *bytes = malloc((pair->slot_count + 1) * sizeof(*bytes));
+	struct compare_slots slots = {pair->slot_count, bytes, pair->addresses[0],
+				      pair->addresses[1]};
+	int rc = bytes ? 0 : recording_fail(recording, -ENOMEM, "no memory for a comparison");
+
+	for (uint32_t i = 0; rc == 0 && i < pair->slot_count; i++)
+		bytes[i] = recording->slots[pair->slots[i]].bytes;
+	for (uint32_t i = 0; rc == 0 && i < sides->graph.count; i++) {
+		uint32_t node;
+
+		rc = read_sides(recording, sides, pair, i);
+		if (rc == 0)
+			rc = append_node(recording, &sides->graph.image, parent, pair->inside_flag,
+					 &node);
+		if (rc < 0)
+			break;
+		if (pair->keeps_handles)
+			recording->nodes[node].handle = sides->graph.nodes[i];
+		rc = append_pair(recording, sides, pair, &slots, node);
+		if (rc == 0 && sides->graph.image.kind == PATCH_CHILD)
+			rc = append_child(recording, sides, pair, depth);
+	}
+	free(bytes);
+	return rc;
+}
+
+static int list_side(struct dagpatch_recording *recording, struct driver_graph *graph,
+		     uint32_t count, struct side *side)
+{
+	int rc = capture_nodes(recording, graph, &side->nodes, &side->count);
+
+	if (rc == 0 && side->count != count)
+		rc = recording_fail(recording, -EILSEQ,
+				    "the first capture has %u nodes, the second %u", count,
+				    side->count);
+	return rc;
+}
+
+int capture_append(struct dagpatch_recording *recording, const struct capture_pair *pair,
+		   uint32_t parent, uint32_t depth)
+{
+	uint32_t limit = recording->context->options.child_depth;
+	struct sides sides = {0};
+	int rc;
+
+	if (depth > limit)
+		return recording_fail_at(
+			recording, -ELOOP, parent, DAGPATCH_NONE,
+			"captured graphs are nested deeper than options.child_depth, %u", limit);
+	rc = capture_nodes(recording, pair->graph, &sides.graph.nodes, &sides.graph.count);
+	if (rc == 0 && pair->other)
+		rc = list_side(recording, pair->other, sides.graph.count, &sides.other);
+	if (rc == 0 && pair->same)
+		rc = list_side(recording, pair->same, sides.graph.count, &sides.same);
+	if (rc == 0 && pair->other)
+		rc = check_edges(recording, pair, &sides.graph, &sides.other);
+	if (rc == 0)
+		rc = append_all(recording, &sides, pair, parent, depth);
+	side_release(&sides.graph);
+	side_release(&sides.other);
+	side_release(&sides.same);
+	return rc;
+}
+
+/* ---- two sets of addresses ---- */
+
+/* Scratch memory for one slot: exactly as aligned as the slot says and no better, for libraries choose
+ * their kernels by it. Something is free on either side, so that no two slots touch. */
+struct scratch {
+	uint32_t count;
+	void **blocks;
+	bool *on_host;
+	void **addresses[2];
+};
+
+static void scratch_release(struct dagpatch_recording *recording, struct scratch *scratch)
+{
+	for (uint32_t i = 0; i < scratch->count; i++)
+		recording->device->driver->memory_free(recording->device, scratch->blocks[i],
+						       scratch->on_host[i]);
+	free(scratch->blocks);
+	free(scratch->on_host);
+	free(scratch->addresses[0]);
+	free(scratch->addresses[1]);
+}
+
+static int scratch_add(struct dagpatch_recording *recording, const struct slot *slot,
+		       struct scratch *scratch, void **ret_address)
+{
+	uint64_t alignment = slot->alignment;
+	void *block;
+	uint64_t address;
+	int rc;
+
+	if (slot->bytes > UINT64_MAX / 4 || alignment > UINT64_MAX / 16)
+		return recording_fail(recording, -ENOMEM, "no scratch memory for a huge slot");
+	rc = recording->device->driver->memory_alloc(recording->device, slot->bytes + 4 * alignment,
+						     slot->on_host, &block);
+	if (rc < 0)
+		return recording_fail(recording, rc,
+				      "no scratch memory of %llu bytes to capture at: give "
+				      "addresses of your own",
+				      (unsigned long long)slot->bytes);
+	scratch->blocks[scratch->count] = block;
+	scratch->on_host[scratch->count++] = slot->on_host;
+	address = ((uintptr_t)block + 2 * alignment) & -(2 * alignment);
+	*ret_address = (void *)(uintptr_t)(address + alignment);
+	return 0;
+}
+
+static int scratch_make(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
+			struct scratch *scratch)
+{
+	int rc = 0;
+
+	scratch->blocks = calloc((size_t)count * 2 + 1, sizeof(void *));
+	scratch->on_host = calloc((size_t)count * 2 + 1, sizeof(bool));
+	scratch->addresses[0] = calloc((size_t)count + 1, sizeof(void *));
+	scratch->addresses[1] = calloc((size_t)count + 1, sizeof(void *));
+	if (!scratch->blocks || !scratch->on_host || !scratch->addresses[0] ||
+	    !scratch->addresses[1])
+		return recording_fail(recording, -ENOMEM, "no memory for a capture");
+	for (uint32_t i = 0; rc == 0 && i < count * 2; i++)
+		rc = scratch_add(recording, &recording->slots[slots[i / 2]], scratch,
+				 &scratch->addresses[i % 2][i / 2]);
+	return rc;
+}
+
+/* ---- adding ---- */
+
+static int check_capture(struct dagpatch_recording *recording,
+			 const struct dagpatch_capture *capture)
+{
+	bool is_again = capture->flags & DAGPATCH_CAPTURE_AGAIN;
+
+	if (!capture->record)
+		return recording_fail(recording, -EINVAL, "a capture without a callback");
+	if (capture->flags & ~(uint32_t)(DAGPATCH_CAPTURE_AGAIN | DAGPATCH_LEAVE_UNSTABLE))
+		return recording_fail(recording, -EINVAL, "unknown flags of a capture");
+	if (!capture->addresses[0] != !capture->addresses[1])
+		return recording_fail(recording, -EINVAL, "a capture needs two sets of addresses");
+	if (capture->cache && !is_again)
+		return recording_fail(recording, -EINVAL,
+				      "a cache is of use with DAGPATCH_CAPTURE_AGAIN only");
+	if (capture->collective && capture->collective->buffers_are_registered && !is_again)
+		return recording_fail(recording, -EINVAL,
+				      "a collective whose buffers are registered must not be "
+				      "patched: use DAGPATCH_CAPTURE_AGAIN");
+	for (uint32_t i = 0; i < capture->slot_count; i++) {
+		int rc = slot_check(recording, capture->slots[i], 0, 0, "a capture");
+
+		if (rc < 0)
+			return rc;
+		for (uint32_t j = 0; j < i; j++)
+			if (capture->slots[j] == capture->slots[i])
+				return recording_fail(recording, -EINVAL,
+						      "slot %u twice in a capture",
+						      capture->slots[i]);
+	}
+	return 0;
+}
+
+static int copy_slots(const struct dagpatch_capture *capture, uint32_t **ret_slots,
+		      uint64_t **ret_offsets)
+{
+	uint32_t *slots = malloc((capture->slot_count + 1) * sizeof(*slots));
+	uint64_t *offsets = calloc(capture->slot_count + 1, sizeof(*offsets));
+
+	if (!slots || !offsets) {
+		free(slots);
+		free(offsets);
+		return -ENOMEM;
+	}
+	if (capture->slot_count > 0)
+		memcpy(slots, capture->slots, capture->slot_count * sizeof(*slots));
+	*ret_slots = slots;
+	*ret_offsets = offsets;
+	return 0;
+}
+
+static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
+			   const struct dagpatch_capture *capture)
+{
+	for (uint32_t i = 0; i < capture->slot_count; i++) {
+		uint32_t slot = capture->slots[i];
+		int rc = access_append(
+			recording,
+			&(struct access){node, slot, 0, recording->slots[slot].bytes, true});
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Takes GRAPH over. */
+static int place_work(struct dagpatch_recording *recording, const struct dagpatch_capture *capture,
+		      struct driver_graph *graph, uint32_t *ret_index)
+{
+	struct placed_work placed = {.work = calloc(1, sizeof(struct work))};
+	int rc = placed.work ? recording_grow(&recording->works, &recording->work_capacity,
+					      (uint64_t)recording->work_count + 1,
+					      sizeof(*recording->works))
+			     : -ENOMEM;
+
+	if (rc == 0)
+		rc = copy_slots(capture, &placed.slots, &placed.offsets);
+	if (rc < 0) {
+		free(placed.work);
+		recording->device->driver->graph_destroy(recording->device, graph);
+		return recording_fail(recording, rc, "no memory for a capture");
+	}
+	*placed.work = (struct work){
+		.references = 1,
+		.device = recording->device,
+		.graph = graph,
+		.record = capture->record,
+		.user = capture->user,
+		.slot_count = capture->slot_count,
+		.is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE,
+	};
+	*ret_index = recording->work_count;
+	recording->works[recording->work_count++] = placed;
+	return 0;
+}
+
+static int capture_both(struct dagpatch_recording *recording,
+			const struct dagpatch_capture *capture, void *const *const addresses[2],
+			uint32_t node)
+{
+	struct capture_pair pair = {
+		.slots = capture->slots,
+		.slot_count = capture->slot_count,
+		.addresses = {addresses[0], addresses[1]},
+		.inside_flag = NODE_INSIDE,
+	};
+	int rc =
+		capture_graph(recording, capture->record, capture->user, addresses[0], &pair.graph);
+
+	if (rc < 0)
+		return rc;
+	rc = place_work(recording, capture, pair.graph, &recording->nodes[node].detail);
+	if (rc < 0)
+		return rc;
+	rc = capture_graph(recording, capture->record, capture->user, addresses[1], &pair.other);
+	if (rc == 0 && (capture->flags & DAGPATCH_LEAVE_UNSTABLE))
+		rc = capture_graph(recording, capture->record, capture->user, addresses[0],
+				   &pair.same);
+	if (rc == 0)
+		rc = capture_append(recording, &pair, node, 1);
+	if (pair.other)
+		recording->device->driver->graph_destroy(recording->device, pair.other);
+	if (pair.same)
+		recording->device->driver->graph_destroy(recording->device, pair.same);
+	return rc;
+}
+
+static int append_patched(struct dagpatch_recording *recording,
+			  const struct dagpatch_capture *capture, uint32_t node)
+{
+	struct scratch scratch = {0};
+	void *const *addresses[2] = {capture->addresses[0], capture->addresses[1]};
+	int rc = 0;
+
+	recording->nodes[node].flags |= NODE_CAPTURED;
+	if (!addresses[0]) {
+		rc = scratch_make(recording, capture->slots, capture->slot_count, &scratch);
+		addresses[0] = scratch.addresses[0];
+		addresses[1] = scratch.addresses[1];
+	}
+	if (rc == 0)
+		rc = capture_both(recording, capture, addresses, node);
+	scratch_release(recording, &scratch);
+	return rc;
+}
+
+static int append_again(struct dagpatch_recording *recording,
+			const struct dagpatch_capture *capture, uint32_t node)
+{
+	struct again again = {
+		.record = capture->record,
+		.user = capture->user,
+		.cache = capture->cache,
+		.is_collective = capture->collective != NULL,
+		.node = node,
+		.slot_count = capture->slot_count,
+	};
+	int rc = recording_grow(&recording->agains, &recording->again_capacity,
+				(uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+
+	if (rc == 0)
+		rc = copy_slots(capture, &again.slots, &again.offsets);
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a capture");
+	if (capture->collective)
+		again.collective = *capture->collective;
+	recording->nodes[node].flags |= NODE_AGAIN;
+	recording->nodes[node].detail = recording->again_count;
+	recording->agains[recording->again_count++] = again;
+	for (uint32_t i = 0; rc == 0 && i < capture->slot_count; i++)
+		rc = relocation_append(recording, node, RELOCATION_AGAIN, capture->slots[i], 0);
+	return rc;
+}
+
+int dagpatch_add_captured(struct dagpatch_recording *recording,
+			  const struct dagpatch_capture *capture,
+			  const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct mark mark;
+	uint32_t node;
+	int rc = add_begin(recording, "dagpatch_add_captured", &mark);
+
+	if (rc == 0)
+		rc = check_capture(recording, capture);
+	if (rc < 0)
+		return rc;
+	rc = node_append(recording, PATCH_CHILD, 0, &node);
+	if (rc == 0)
+		rc = append_accesses(recording, node, capture);
+	if (rc == 0)
+		rc = capture->flags & DAGPATCH_CAPTURE_AGAIN
+			     ? append_again(recording, capture, node)
+			     : append_patched(recording, capture, node);
+	return add_end(recording, rc, &mark, after, ret_node);
+}

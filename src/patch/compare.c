@@ -1,0 +1,71 @@
+/* Which bytes of a node are addresses: those that moved with a slot from one capture to the other. */
+#include <string.h>
+
+#include "patch/recording.h"
+
+enum { ADDRESS_BYTES = 8 };
+
+static uint64_t read_word(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* One past the end is an address of the slot, too: loops end there. But what lies in another slot is that one's,
+ * for allocators put buffers one behind the other. */
+enum { NO_MATCH, AT_END, INSIDE };
+
+static int explains(const struct compare_slots *slots, uint32_t slot, uint64_t a, uint64_t b)
+{
+	uint64_t base_a = (uintptr_t)slots->a[slot], base_b = (uintptr_t)slots->b[slot];
+	uint64_t offset = a - base_a;
+
+	if (base_a == base_b || offset != b - base_b || offset > slots->bytes[slot])
+		return NO_MATCH;
+	return offset < slots->bytes[slot] ? INSIDE : AT_END;
+}
+
+/* All windows of eight bytes whose first difference is AT: the address may begin before it. */
+static uint32_t count_matches(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
+			      uint32_t at, const struct compare_slots *slots,
+			      struct compare_match *ret_match)
+{
+	uint32_t begin = at >= from + ADDRESS_BYTES - 1 ? at - (ADDRESS_BYTES - 1) : from;
+	uint32_t matches = 0;
+	int best = NO_MATCH;
+
+	for (uint32_t byte = begin; byte <= at && byte + ADDRESS_BYTES <= size; byte++) {
+		uint64_t word_a = read_word(a + byte), word_b = read_word(b + byte);
+
+		for (uint32_t slot = 0; slot < slots->count; slot++) {
+			int how = explains(slots, slot, word_a, word_b);
+
+			if (how == NO_MATCH || how < best)
+				continue;
+			matches = how > best ? 1 : matches + 1;
+			best = how;
+			*ret_match = (struct compare_match){byte, slot,
+							    word_a - (uintptr_t)slots->a[slot]};
+		}
+	}
+	return matches;
+}
+
+enum compare_result compare_next(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
+				 const struct compare_slots *slots, struct compare_match *ret_match)
+{
+	uint32_t at = from;
+	uint32_t matches;
+
+	while (at < size && a[at] == b[at])
+		at++;
+	if (at >= size)
+		return COMPARE_SAME;
+	matches = count_matches(a, b, size, from, at, slots, ret_match);
+	if (matches == 1)
+		return COMPARE_MATCH;
+	ret_match->byte = at;
+	return matches == 0 ? COMPARE_UNEXPLAINED : COMPARE_AMBIGUOUS;
+}

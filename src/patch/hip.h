@@ -1,0 +1,112 @@
+/* The pieces of the HIP driver. */
+#ifndef DAGPATCH_PATCH_HIP_H
+#define DAGPATCH_PATCH_HIP_H
+
+#include "patch/driver.h"
+#include "vendor/hip_types.h"
+#include "vendor/hsa_loader.h"
+
+/* What is called, by the names of its symbols; there since HIP 4.5. */
+#define HIP_FUNCTIONS(FUNCTION)                                                                    \
+	FUNCTION(hipRuntimeGetVersion, (int *))                                                    \
+	FUNCTION(hipGetDeviceCount, (int *))                                                       \
+	FUNCTION(hipDeviceSynchronize, (void))                                                     \
+	FUNCTION(hipMalloc, (void **, size_t))                                                     \
+	FUNCTION(hipFree, (void *))                                                                \
+	FUNCTION(hipHostMalloc, (void **, size_t, unsigned int))                                   \
+	FUNCTION(hipHostFree, (void *))                                                            \
+	FUNCTION(hipMemcpyAsync, (void *, const void *, size_t, int, void *))                      \
+	FUNCTION(hipStreamCreateWithFlags, (void **, unsigned int))                                \
+	FUNCTION(hipStreamDestroy, (void *))                                                       \
+	FUNCTION(hipStreamBeginCapture, (void *, int))                                             \
+	FUNCTION(hipStreamEndCapture, (void *, void **))                                           \
+	FUNCTION(hipGraphCreate, (void **, unsigned int))                                          \
+	FUNCTION(hipGraphDestroy, (void *))                                                        \
+	FUNCTION(hipGraphClone, (void **, void *))                                                 \
+	FUNCTION(hipGraphGetNodes, (void *, void **, size_t *))                                    \
+	FUNCTION(hipGraphGetEdges, (void *, void **, void **, size_t *))                           \
+	FUNCTION(hipGraphNodeGetType, (void *, unsigned int *))                                    \
+	FUNCTION(hipGraphKernelNodeGetParams, (void *, struct hip_kernel_params *))                \
+	FUNCTION(hipGraphKernelNodeSetParams, (void *, const struct hip_kernel_params *))          \
+	FUNCTION(hipGraphMemcpyNodeGetParams, (void *, struct hip_copy_params *))                  \
+	FUNCTION(hipGraphMemcpyNodeSetParams, (void *, const struct hip_copy_params *))            \
+	FUNCTION(hipGraphMemcpyNodeSetParams1D, (void *, void *, const void *, size_t, int))       \
+	FUNCTION(hipGraphMemsetNodeGetParams, (void *, struct hip_memset_params *))                \
+	FUNCTION(hipGraphMemsetNodeSetParams, (void *, const struct hip_memset_params *))          \
+	FUNCTION(hipGraphHostNodeGetParams, (void *, struct hip_host_params *))                    \
+	FUNCTION(hipGraphHostNodeSetParams, (void *, const struct hip_host_params *))              \
+	FUNCTION(hipGraphEventRecordNodeGetEvent, (void *, void **))                               \
+	FUNCTION(hipGraphEventRecordNodeSetEvent, (void *, void *))                                \
+	FUNCTION(hipGraphEventWaitNodeGetEvent, (void *, void **))                                 \
+	FUNCTION(hipGraphEventWaitNodeSetEvent, (void *, void *))                                  \
+	FUNCTION(hipGraphChildGraphNodeGetGraph, (void *, void **))                                \
+	FUNCTION(hipGraphAddKernelNode,                                                            \
+		 (void **, void *, void *const *, size_t, const struct hip_kernel_params *))       \
+	FUNCTION(hipGraphAddMemcpyNode,                                                            \
+		 (void **, void *, void *const *, size_t, const struct hip_copy_params *))         \
+	FUNCTION(hipGraphAddMemcpyNode1D,                                                          \
+		 (void **, void *, void *const *, size_t, void *, const void *, size_t, int))      \
+	FUNCTION(hipGraphAddMemsetNode,                                                            \
+		 (void **, void *, void *const *, size_t, const struct hip_memset_params *))       \
+	FUNCTION(hipGraphAddHostNode,                                                              \
+		 (void **, void *, void *const *, size_t, const struct hip_host_params *))         \
+	FUNCTION(hipGraphAddEmptyNode, (void **, void *, void *const *, size_t))                   \
+	FUNCTION(hipGraphAddChildGraphNode, (void **, void *, void *const *, size_t, void *))      \
+	FUNCTION(hipGraphAddEventRecordNode, (void **, void *, void *const *, size_t, void *))     \
+	FUNCTION(hipGraphAddEventWaitNode, (void **, void *, void *const *, size_t, void *))       \
+	FUNCTION(hipGraphInstantiate, (void **, void *, void **, char *, size_t))                  \
+	FUNCTION(hipGraphExecDestroy, (void *))                                                    \
+	FUNCTION(hipGraphExecUpdate, (void *, void *, void **, unsigned int *))                    \
+	FUNCTION(hipGraphExecKernelNodeSetParams,                                                  \
+		 (void *, void *, const struct hip_kernel_params *))                               \
+	FUNCTION(hipGraphExecMemcpyNodeSetParams, (void *, void *, struct hip_copy_params *))      \
+	FUNCTION(hipGraphExecMemcpyNodeSetParams1D,                                                \
+		 (void *, void *, void *, const void *, size_t, int))                              \
+	FUNCTION(hipGraphExecMemsetNodeSetParams,                                                  \
+		 (void *, void *, const struct hip_memset_params *))                               \
+	FUNCTION(hipGraphExecHostNodeSetParams, (void *, void *, const struct hip_host_params *))  \
+	FUNCTION(hipGraphExecEventRecordNodeSetEvent, (void *, void *, void *))                    \
+	FUNCTION(hipGraphExecEventWaitNodeSetEvent, (void *, void *, void *))                      \
+	FUNCTION(hipGraphExecChildGraphNodeSetParams, (void *, void *, void *))                    \
+	FUNCTION(hipGraphLaunch, (void *, void *))
+
+struct hip_calls {
+#define HIP_POINTER(name, parameters) int(*name) parameters;
+	HIP_FUNCTIONS(HIP_POINTER)
+#undef HIP_POINTER
+	const char *(*hipGetErrorString)(int);
+	const char *(*hipKernelNameRef)(void *);
+	const char *(*hipKernelNameRefByPtr)(const void *, void *);
+};
+
+struct hip_driver {
+	struct patch_device device;
+	void *library;
+	int version; /* 50221153 is 5.2.21153 */
+	struct hip_calls call;
+	struct hsa_loader_table loader;
+};
+
+static inline struct hip_driver *hip_of(struct patch_device *device)
+{
+	return (struct hip_driver *)device;
+}
+
+/* 0, or the errno for RESULT, which has been told to patch_fault. */
+int hip_check(struct hip_driver *hip, const char *call, int result);
+#define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
+
+/* ---- hip_node.c ---- */
+
+/* NULL: NODE is no child. */
+struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node *node);
+int hip_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image);
+int hip_node_add(struct patch_device *device, struct driver_graph *graph,
+		 const struct patch_params *params, struct driver_node *const *after,
+		 uint32_t after_count, struct driver_node **ret_node);
+int hip_node_set(struct patch_device *device, struct driver_node *node,
+		 const struct patch_params *params);
+int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
+		 const struct patch_params *params);
+
+#endif

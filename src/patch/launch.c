@@ -1,0 +1,47 @@
+/* Launching, and the copies to and from shadows around it. */
+#include <errno.h>
+
+#include "patch/recording.h"
+
+static int copy_shadows(struct dagpatch_recording *recording, struct driver_stream *stream,
+			uint32_t direction)
+{
+	for (uint32_t i = 0; i < recording->slot_count; i++) {
+		const struct slot *slot = &recording->slots[i];
+		void *bound = (void *)(uintptr_t)recording->applied[i];
+		bool is_in = direction == DAGPATCH_SHADOW_IN;
+		int rc;
+
+		if (!(slot->flags & direction))
+			continue;
+		rc = recording->device->driver->copy_async(
+			recording->device, is_in ? slot->shadow : bound,
+			is_in ? bound : slot->shadow, slot->bytes, stream);
+		if (rc < 0)
+			return recording_fail(recording, rc, "copying slot %u %s its shadow", i,
+					      is_in ? "to" : "from");
+		recording->stats.uses[DAGPATCH_SHADOW]++;
+	}
+	return 0;
+}
+
+int dagpatch_launch(struct dagpatch_recording *recording, void *handle)
+{
+	struct driver_stream *stream = handle;
+	int rc = apply_if_needed(recording);
+
+	if (rc < 0)
+		return rc;
+	recording->stats.unchanged_launches += rc == 0;
+	if (recording->shadow_count) {
+		rc = copy_shadows(recording, stream, DAGPATCH_SHADOW_IN);
+		if (rc < 0)
+			return rc;
+	}
+	rc = recording->device->driver->launch(recording->device, current_exec(recording),
+					       recording->built.table, stream);
+	if (rc < 0)
+		return recording_fail(recording, rc, "launching");
+	recording->stats.launches++;
+	return recording->shadow_count ? copy_shadows(recording, stream, DAGPATCH_SHADOW_OUT) : 0;
+}

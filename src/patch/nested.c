@@ -1,0 +1,408 @@
+/* Recordings inside of recordings: children, and the bodies of conditionals. Their nodes are copied. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+/* ---- checks ---- */
+
+static int check_mapping(struct dagpatch_recording *recording, const struct slot *inner,
+			 const struct dagpatch_mapping *mapping)
+{
+	const struct slot *outer;
+	char text[96];
+	int rc = slot_check(recording, mapping->slot, mapping->offset, inner->bytes,
+			    "a nested recording's slot");
+
+	if (rc < 0)
+		return rc;
+	outer = &recording->slots[mapping->slot];
+	if (outer->alignment < inner->alignment || mapping->offset % inner->alignment)
+		return recording_fail(
+			recording, -EINVAL,
+			"%s + %llu is aligned to less than the nested slot's %llu bytes",
+			slot_text(recording, mapping->slot, text),
+			(unsigned long long)mapping->offset, (unsigned long long)inner->alignment);
+	if (outer->on_host != inner->on_host)
+		return recording_fail(recording, -EINVAL,
+				      "%s and the nested slot are in different memory",
+				      slot_text(recording, mapping->slot, text));
+	return 0;
+}
+
+static int check_child(struct dagpatch_recording *recording, const struct dagpatch_child *child)
+{
+	const struct dagpatch_recording *nested = child->nested;
+
+	if (!nested || !(nested->flags & DAGPATCH_NESTED) || nested->state != DAGPATCH_READY)
+		return recording_fail(recording, -EINVAL,
+				      "a child is a finalized recording made with DAGPATCH_NESTED");
+	if (nested->context != recording->context)
+		return recording_fail(recording, -EINVAL, "a child of another context");
+	if (child->mapping_count != nested->slot_count)
+		return recording_fail(recording, -EINVAL, "%u mappings for a child with %u slots",
+				      child->mapping_count, nested->slot_count);
+	for (uint32_t i = 0; i < child->mapping_count; i++) {
+		int rc = check_mapping(recording, &nested->slots[i], &child->mappings[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int check_depth(struct dagpatch_recording *recording, uint32_t first)
+{
+	uint32_t limit = recording->context->options.child_depth;
+
+	for (uint32_t i = first; i < recording->node_count; i++)
+		if (node_depth(recording, i) > limit)
+			return recording_fail_at(
+				recording, -ELOOP, i, DAGPATCH_NONE,
+				"graphs are nested deeper than options.child_depth, %u", limit);
+	return 0;
+}
+
+/* ---- copies of what a nested recording has ---- */
+
+/* Where the nested recording's parts lie in the outer one. */
+struct placing {
+	const struct dagpatch_child *child;
+	uint32_t parent; /* of its top nodes */
+	uint16_t body;
+	uint32_t node, work, again, conditional; /* added to its numbers */
+};
+
+static uint32_t moved_detail(const struct node *node, const struct placing *placing)
+{
+	if (node->kind == PATCH_CONDITIONAL)
+		return node->detail + placing->conditional;
+	if (node->flags & NODE_AGAIN)
+		return node->detail + placing->again;
+	if (node->flags & NODE_CAPTURED)
+		return node->detail + placing->work;
+	return node->detail;
+}
+
+static int copy_node(struct dagpatch_recording *recording, uint32_t index,
+		     const struct placing *placing)
+{
+	const struct dagpatch_recording *nested = placing->child->nested;
+	const struct node *from = &nested->nodes[index];
+	uint32_t begin = after_begin(nested, index);
+	uint32_t size = from->image == DAGPATCH_NONE ? 0 : image_size(nested, index);
+	struct node *to;
+	uint32_t node;
+	int rc = node_append(recording, from->kind, size, &node);
+
+	if (rc < 0)
+		return rc;
+	to = &recording->nodes[node];
+	to->detail = moved_detail(from, placing);
+	to->flags = from->flags;
+	to->parent = from->parent == DAGPATCH_NONE ? placing->parent : from->parent + placing->node;
+	to->body = from->parent == DAGPATCH_NONE ? placing->body : from->body;
+	if (size > 0)
+		memcpy(node_image(recording, node), node_image(nested, index), size);
+	return order_inner(recording, nested->after + begin, nested->after_end[index] - begin,
+			   placing->node);
+}
+
+static int copy_relocation(struct dagpatch_recording *recording,
+			   const struct loose_relocation *relocation, const struct placing *placing)
+{
+	const struct dagpatch_mapping *mapping = &placing->child->mappings[relocation->slot];
+
+	return relocation_append(recording, relocation->node + placing->node, relocation->byte,
+				 mapping->slot, mapping->offset + relocation->offset);
+}
+
+static int map_slots(const struct placing *placing, uint32_t count, const uint32_t *slots,
+		     const uint64_t *offsets, uint32_t **ret_slots, uint64_t **ret_offsets)
+{
+	uint32_t *to_slots = malloc((count + 1) * sizeof(*to_slots));
+	uint64_t *to_offsets = malloc((count + 1) * sizeof(*to_offsets));
+
+	if (!to_slots || !to_offsets) {
+		free(to_slots);
+		free(to_offsets);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct dagpatch_mapping *mapping = &placing->child->mappings[slots[i]];
+
+		to_slots[i] = mapping->slot;
+		to_offsets[i] = mapping->offset + offsets[i];
+	}
+	*ret_slots = to_slots;
+	*ret_offsets = to_offsets;
+	return 0;
+}
+
+static int copy_work(struct dagpatch_recording *recording, const struct placed_work *from,
+		     const struct placing *placing)
+{
+	struct placed_work *to;
+	int rc = recording_grow(&recording->works, &recording->work_capacity,
+				(uint64_t)recording->work_count + 1, sizeof(*recording->works));
+
+	if (rc < 0)
+		return rc;
+	to = &recording->works[recording->work_count];
+	rc = map_slots(placing, from->work->slot_count, from->slots, from->offsets, &to->slots,
+		       &to->offsets);
+	if (rc < 0)
+		return rc;
+	to->work = from->work;
+	to->work->references++;
+	recording->work_count++;
+	return 0;
+}
+
+static int copy_again(struct dagpatch_recording *recording, const struct again *from,
+		      const struct placing *placing)
+{
+	struct again to = *from;
+	int rc = recording_grow(&recording->agains, &recording->again_capacity,
+				(uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+
+	if (rc == 0)
+		rc = map_slots(placing, from->slot_count, from->slots, from->offsets, &to.slots,
+			       &to.offsets);
+	if (rc < 0)
+		return rc;
+	to.node += placing->node;
+	to.current = to.next = NULL;
+	recording->agains[recording->again_count++] = to;
+	return 0;
+}
+
+static int copy_conditional(struct dagpatch_recording *recording, const struct conditional *from,
+			    const struct placing *placing)
+{
+	int rc = recording_grow(&recording->conditionals, &recording->conditional_capacity,
+				(uint64_t)recording->conditional_count + 1,
+				sizeof(*recording->conditionals));
+
+	if (rc < 0)
+		return rc;
+	recording->conditionals[recording->conditional_count] = *from;
+	recording->conditionals[recording->conditional_count++].setter += placing->node;
+	return 0;
+}
+
+static int copy_nested(struct dagpatch_recording *recording, const struct dagpatch_child *child,
+		       uint32_t parent, uint16_t body)
+{
+	const struct dagpatch_recording *nested = child->nested;
+	struct placing placing = {
+		.child = child,
+		.parent = parent,
+		.body = body,
+		.node = recording->node_count,
+		.work = recording->work_count,
+		.again = recording->again_count,
+		.conditional = recording->conditional_count,
+	};
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < nested->work_count; i++)
+		rc = copy_work(recording, &nested->works[i], &placing);
+	for (uint32_t i = 0; rc == 0 && i < nested->again_count; i++)
+		rc = copy_again(recording, &nested->agains[i], &placing);
+	for (uint32_t i = 0; rc == 0 && i < nested->conditional_count; i++)
+		rc = copy_conditional(recording, &nested->conditionals[i], &placing);
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a nested recording");
+	for (uint32_t i = 0; rc == 0 && i < nested->node_count; i++)
+		rc = copy_node(recording, i, &placing);
+	for (uint32_t i = 0; rc == 0 && i < nested->loose_count; i++)
+		rc = copy_relocation(recording, &nested->loose[i], &placing);
+	return rc;
+}
+
+/* What a nested recording does with its slots is not looked into: it may write all of them. */
+static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
+			   const struct dagpatch_child *child)
+{
+	for (uint32_t i = 0; i < child->mapping_count; i++) {
+		const struct dagpatch_mapping *mapping = &child->mappings[i];
+		uint64_t end = mapping->offset + child->nested->slots[i].bytes;
+		int rc = access_append(recording, &(struct access){node, mapping->slot,
+								   mapping->offset, end, true});
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpatch_child *child,
+		       const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct mark mark;
+	uint32_t node;
+	int rc = add_begin(recording, "dagpatch_add_child", &mark);
+
+	if (rc == 0)
+		rc = check_child(recording, child);
+	if (rc < 0)
+		return rc;
+	rc = node_append(recording, PATCH_CHILD, 0, &node);
+	if (rc == 0)
+		rc = append_accesses(recording, node, child);
+	if (rc == 0)
+		rc = copy_nested(recording, child, node, 0);
+	if (rc == 0)
+		rc = check_depth(recording, node);
+	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+/* ---- conditionals ---- */
+
+/* The kernel that looks at the predicate, of the conditional added last. HANDLE is put in when the
+ * graph is built. */
+static int append_setter(struct dagpatch_recording *recording,
+			 const struct dagpatch_conditional *conditional, uint32_t *ret_node)
+{
+	const struct patch_layout *layout;
+	struct patch_condition_arguments arguments = {
+		.condition = conditional->condition,
+		.count = conditional->body_count,
+		.is_byte = conditional->predicate_is_byte != 0,
+	};
+	struct patch_kernel *image;
+	void *function;
+	int rc = recording->device->driver->condition_kernel(recording->device, &function);
+
+	if (rc < 0)
+		return recording_fail(recording, rc, "the kernel that sets conditions");
+	layout = patch_layout_find(recording->device, function);
+	if (!layout || layout->bytes != sizeof(arguments))
+		return recording_fail(recording, -EIO,
+				      "the kernel that sets conditions is another");
+	rc = node_append(recording, PATCH_KERNEL,
+			 (uint32_t)(sizeof(struct patch_kernel) + sizeof(arguments)), ret_node);
+	if (rc < 0)
+		return rc;
+	image = node_image(recording, *ret_node);
+	image->function = function;
+	for (uint32_t i = 0; i < 3; i++)
+		image->grid[i] = image->block[i] = 1;
+	image->argument_bytes = sizeof(arguments);
+	memcpy(image->arguments, &arguments, sizeof(arguments));
+	recording->nodes[*ret_node].detail = layout->index;
+	return relocation_append(
+		recording, *ret_node,
+		(uint32_t)(sizeof(*image) + offsetof(struct patch_condition_arguments, predicate)),
+		conditional->predicate_slot, conditional->predicate_offset);
+}
+
+/* At the end of a WHILE's body, after all that is in it. */
+static int append_inner_setter(struct dagpatch_recording *recording,
+			       const struct dagpatch_conditional *conditional, uint32_t parent)
+{
+	uint32_t first = parent + 1, count = 0;
+	uint32_t *nodes;
+	uint32_t setter;
+	int rc = append_setter(recording, conditional, &setter);
+
+	if (rc < 0)
+		return rc;
+	recording->nodes[setter].parent = parent;
+	nodes = malloc((setter - first + 1) * sizeof(*nodes));
+	if (!nodes)
+		return recording_fail(recording, -ENOMEM, "no memory for a dependency");
+	for (uint32_t i = first; i < setter; i++)
+		if (recording->nodes[i].parent == parent)
+			nodes[count++] = i;
+	rc = order_inner(recording, nodes, count, 0);
+	free(nodes);
+	return rc;
+}
+
+static int check_conditional(struct dagpatch_recording *recording,
+			     const struct dagpatch_conditional *conditional)
+{
+	bool is_case = conditional->condition == DAGPATCH_CASE;
+
+	if (!(recording->device->capabilities & PATCH_HAS_CONDITIONALS))
+		return recording_fail(recording, -ENOTSUP, "this driver has no conditional nodes");
+	if (conditional->condition > DAGPATCH_WHILE)
+		return recording_fail(recording, -EINVAL, "no such condition");
+	if (conditional->body_count == 0 || conditional->body_count > UINT16_MAX ||
+	    (!is_case && conditional->body_count != 1))
+		return recording_fail(recording, -EINVAL, "a conditional with %u bodies",
+				      conditional->body_count);
+	for (uint32_t i = 0; i < conditional->body_count; i++) {
+		int rc = check_child(recording, &conditional->bodies[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return slot_check(recording, conditional->predicate_slot, conditional->predicate_offset,
+			  conditional->predicate_is_byte ? 1 : 4, "a predicate");
+}
+
+static int append_conditional(struct dagpatch_recording *recording,
+			      const struct dagpatch_conditional *conditional, uint32_t setter,
+			      uint32_t *ret_node)
+{
+	uint32_t node;
+	int rc = recording_grow(&recording->conditionals, &recording->conditional_capacity,
+				(uint64_t)recording->conditional_count + 1,
+				sizeof(*recording->conditionals));
+
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a conditional");
+	rc = node_append(recording, PATCH_CONDITIONAL, 0, &node);
+	if (rc < 0)
+		return rc;
+	recording->nodes[node].detail = recording->conditional_count;
+	recording->conditionals[recording->conditional_count++] = (struct conditional){
+		.condition = conditional->condition,
+		.body_count = (uint16_t)conditional->body_count,
+		.setter = setter,
+	};
+	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++)
+		rc = append_accesses(recording, node, &conditional->bodies[i]);
+	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++)
+		rc = copy_nested(recording, &conditional->bodies[i], node, (uint16_t)i);
+	if (rc == 0 && conditional->condition == DAGPATCH_WHILE)
+		rc = append_inner_setter(recording, conditional, node);
+	*ret_node = node;
+	return rc;
+}
+
+/* Two nodes: the setter has the dependencies, the conditional waits for the setter and for what its
+ * bodies' accesses imply. */
+int dagpatch_add_conditional(struct dagpatch_recording *recording,
+			     const struct dagpatch_conditional *conditional,
+			     const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	uint64_t begin = conditional->predicate_offset;
+	struct mark mark, inner;
+	uint32_t setter, node;
+	int rc = add_begin(recording, "dagpatch_add_conditional", &mark);
+
+	if (rc == 0)
+		rc = check_conditional(recording, conditional);
+	if (rc < 0)
+		return rc;
+	rc = append_setter(recording, conditional, &setter);
+	if (rc == 0)
+		rc = access_append(recording, &(struct access){setter, conditional->predicate_slot,
+							       begin, begin + 4, false});
+	rc = add_end(recording, rc, &mark, after, NULL);
+	if (rc < 0)
+		return rc;
+	inner = recording_mark(recording);
+	rc = append_conditional(recording, conditional, setter, &node);
+	if (rc == 0)
+		rc = check_depth(recording, setter);
+	rc = add_end(recording, rc, &inner, &(struct dagpatch_after){&setter, 1}, ret_node);
+	if (rc < 0)
+		recording_rewind(recording, &mark);
+	return rc;
+}

@@ -1,0 +1,488 @@
+/* What is added to a recording, one function a kind of node. All or nothing: what a failing call had
+ * begun is taken back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/layout.h"
+#include "patch/recording.h"
+
+/* ---- pieces ---- */
+
+int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint32_t size,
+		uint32_t *ret_node)
+{
+	uint32_t words = (size + 7) / 8;
+	uint64_t count = (uint64_t)recording->node_count + 1;
+	int rc = count == DAGPATCH_NONE ? -ENOMEM : 0;
+
+	if (rc == 0)
+		rc = recording_grow(&recording->nodes, &recording->node_capacity, count,
+				    sizeof(*recording->nodes));
+	if (rc == 0)
+		rc = recording_grow(&recording->after_end, &recording->after_end_capacity, count,
+				    sizeof(*recording->after_end));
+	if (rc == 0)
+		rc = recording_grow(&recording->images, &recording->image_capacity,
+				    (uint64_t)recording->image_words + words,
+				    sizeof(*recording->images));
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a node");
+	recording->nodes[recording->node_count] = (struct node){
+		.image = words ? recording->image_words : DAGPATCH_NONE,
+		.parent = DAGPATCH_NONE,
+		.kind = (uint8_t)kind,
+	};
+	if (words > 0)
+		memset(recording->images + recording->image_words, 0, words * sizeof(uint64_t));
+	recording->image_words += words;
+	recording->after_end[recording->node_count] = recording->after_count;
+	*ret_node = recording->node_count++;
+	return 0;
+}
+
+int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
+		      uint32_t slot, uint64_t offset)
+{
+	int rc = recording_grow(&recording->loose, &recording->loose_capacity,
+				(uint64_t)recording->loose_count + 1, sizeof(*recording->loose));
+
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a relocation");
+	recording->loose[recording->loose_count++] =
+		(struct loose_relocation){node, byte, slot, offset};
+	return 0;
+}
+
+uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node)
+{
+	static const uint32_t sizes[PATCH_KINDS] = {
+		[PATCH_COPY] = sizeof(struct patch_copy),
+		[PATCH_MEMSET] = sizeof(struct patch_memset),
+		[PATCH_HOST] = sizeof(struct patch_host),
+		[PATCH_EVENT_RECORD] = sizeof(struct patch_event),
+		[PATCH_EVENT_WAIT] = sizeof(struct patch_event),
+	};
+	const struct patch_kernel *kernel;
+
+	if (recording->nodes[node].kind != PATCH_KERNEL)
+		return sizes[recording->nodes[node].kind];
+	kernel = node_image(recording, node);
+	return (uint32_t)sizeof(*kernel) + kernel->argument_bytes;
+}
+
+struct patch_params node_params(const struct dagpatch_recording *recording, uint32_t node)
+{
+	const struct node *record = &recording->nodes[node];
+	bool has_layout = record->kind == PATCH_KERNEL && record->detail != DAGPATCH_NONE;
+
+	return (struct patch_params){
+		.kind = record->kind,
+		.size = record->image == DAGPATCH_NONE ? 0 : image_size(recording, node),
+		.image = record->image == DAGPATCH_NONE ? NULL : node_image(recording, node),
+		.layout = has_layout ? layout_at(recording->device, record->detail) : NULL,
+	};
+}
+
+int slot_check(struct dagpatch_recording *recording, uint32_t slot, uint64_t offset, uint64_t bytes,
+	       const char *what)
+{
+	char text[96];
+
+	if (slot >= recording->slot_count)
+		return recording_fail(recording, -EINVAL, "%s: there is no slot %u", what, slot);
+	if (offset > recording->slots[slot].bytes || bytes > recording->slots[slot].bytes - offset)
+		return recording_fail(recording, -EINVAL,
+				      "%s: %llu bytes at %llu are not inside %s of %llu", what,
+				      (unsigned long long)bytes, (unsigned long long)offset,
+				      slot_text(recording, slot, text),
+				      (unsigned long long)recording->slots[slot].bytes);
+	return 0;
+}
+
+uint32_t node_depth(const struct dagpatch_recording *recording, uint32_t node)
+{
+	uint32_t depth = 0;
+
+	for (; recording->nodes[node].parent != DAGPATCH_NONE; node = recording->nodes[node].parent)
+		depth++;
+	return depth;
+}
+
+uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node)
+{
+	uint32_t end = node + 1;
+
+	while (end < recording->node_count && recording->nodes[end].parent != DAGPATCH_NONE &&
+	       recording->nodes[end].parent >= node)
+		end++;
+	return end;
+}
+
+int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
+{
+	int rc = recording_expect(recording, DAGPATCH_CREATED, what);
+
+	if (rc == 0 && recording->source)
+		rc = recording_fail(recording, -EINVAL, "%s: an adopted graph is the whole content",
+				    what);
+	*ret_mark = recording_mark(recording);
+	return rc;
+}
+
+int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
+	    const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	uint32_t node = mark->nodes;
+
+	if (rc == 0)
+		rc = order_node(recording, node, after, mark);
+	if (rc < 0) {
+		recording_rewind(recording, mark);
+		return rc;
+	}
+	if (ret_node)
+		*ret_node = node;
+	return 0;
+}
+
+/* ---- kernels ---- */
+
+static int choose_layout(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
+			 const struct patch_layout **ret_layout)
+{
+	const struct patch_layout *layout = patch_layout_find(recording->device, kernel->function);
+	uint32_t *sizes;
+	int rc;
+
+	patch_fault_take(); /* that it is not known is no failure */
+	if (layout) {
+		*ret_layout = layout;
+		return 0;
+	}
+	sizes = malloc(((size_t)kernel->argument_count + 1) * sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < kernel->argument_count; i++)
+		sizes[i] = kernel->arguments[i].size;
+	rc = layout_pack(recording->device, kernel->function, sizes, kernel->argument_count,
+			 ret_layout);
+	free(sizes);
+	return rc;
+}
+
+static int check_arguments(struct dagpatch_recording *recording,
+			   const struct dagpatch_kernel *kernel, const struct patch_layout *layout)
+{
+	if (layout->count != kernel->argument_count)
+		return recording_fail(recording, -EINVAL, "%u arguments for a kernel that takes %u",
+				      kernel->argument_count, layout->count);
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (layout->parameters[i].bytes != kernel->arguments[i].size)
+			return recording_fail(
+				recording, -EINVAL, "argument %u has %u bytes, the kernel takes %u",
+				i, kernel->arguments[i].size, layout->parameters[i].bytes);
+	return 0;
+}
+
+static int append_pointer(struct dagpatch_recording *recording, uint32_t node, uint32_t offset,
+			  const struct dagpatch_argument *argument,
+			  const struct dagpatch_pointer *pointer)
+{
+	uint64_t slot_bytes =
+		pointer->slot < recording->slot_count ? recording->slots[pointer->slot].bytes : 0;
+	uint64_t range = pointer->range_bytes;
+	int rc;
+
+	if (range == 0)
+		range = pointer->offset < slot_bytes ? slot_bytes - pointer->offset : 0;
+	rc = slot_check(recording, pointer->slot, pointer->offset, range, "an argument");
+	if (rc < 0)
+		return rc;
+	if (argument->size < 8 || pointer->byte > argument->size - 8)
+		return recording_fail(recording, -EINVAL,
+				      "an address at byte %u of an argument of %u bytes",
+				      pointer->byte, argument->size);
+	rc = relocation_append(recording, node,
+			       (uint32_t)sizeof(struct patch_kernel) + offset + pointer->byte,
+			       pointer->slot, pointer->offset);
+	if (rc < 0)
+		return rc;
+	return access_append(recording, &(struct access){
+						.node = node,
+						.slot = pointer->slot,
+						.begin = pointer->offset,
+						.end = pointer->offset + range,
+						.writes = pointer->access != DAGPATCH_READS,
+					});
+}
+
+static int fill_kernel(struct dagpatch_recording *recording, uint32_t node,
+		       const struct dagpatch_kernel *kernel, const struct patch_layout *layout)
+{
+	struct patch_kernel *image = node_image(recording, node);
+
+	image->function = kernel->function;
+	memcpy(image->grid, kernel->grid, sizeof(image->grid));
+	memcpy(image->block, kernel->block, sizeof(image->block));
+	image->shared_bytes = kernel->shared_bytes;
+	image->argument_bytes = (uint16_t)layout->bytes;
+	image->form = PATCH_BY_POINTERS;
+	recording->nodes[node].detail = layout->index;
+	for (uint32_t i = 0; i < kernel->argument_count; i++) {
+		const struct dagpatch_argument *argument = &kernel->arguments[i];
+		uint32_t offset = layout->parameters[i].offset;
+
+		if (argument->bytes)
+			memcpy(image->arguments + offset, argument->bytes, argument->size);
+		for (uint32_t j = 0; j < argument->pointer_count; j++) {
+			int rc = append_pointer(recording, node, offset, argument,
+						&argument->pointers[j]);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
+			const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	const struct patch_layout *layout;
+	struct mark mark;
+	uint32_t node;
+	int rc = add_begin(recording, "dagpatch_add_kernel", &mark);
+
+	if (rc < 0)
+		return rc;
+	if (!kernel->function)
+		return recording_fail(recording, -EINVAL, "a kernel without a function");
+	rc = choose_layout(recording, kernel, &layout);
+	if (rc < 0)
+		return recording_fail(recording, rc, "the kernel's arguments: %s", strerror(-rc));
+	rc = check_arguments(recording, kernel, layout);
+	if (rc == 0)
+		rc = node_append(recording, PATCH_KERNEL,
+				 (uint32_t)sizeof(struct patch_kernel) + layout->bytes, &node);
+	if (rc == 0)
+		rc = fill_kernel(recording, node, kernel, layout);
+	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+/* ---- copies ---- */
+
+/* From the first byte to behind the last one. */
+static uint64_t span(const struct patch_copy *copy, const struct patch_end *end)
+{
+	return ((copy->depth - 1) * end->rows + copy->height - 1) * end->pitch + copy->width_bytes;
+}
+
+/* A single row has no pitch, a single slice no rows: whatever is said of them is left out. */
+static uint64_t pitch_of(const struct patch_copy *copy, const struct dagpatch_end *end)
+{
+	bool is_one_row = copy->height == 1 && copy->depth == 1;
+
+	return end->pitch && !is_one_row ? end->pitch : copy->width_bytes;
+}
+
+static uint64_t rows_of(const struct patch_copy *copy, const struct dagpatch_end *end)
+{
+	return end->rows && copy->depth > 1 ? end->rows : copy->height;
+}
+
+static int check_end(struct dagpatch_recording *recording, const struct dagpatch_end *end,
+		     const struct patch_copy *copy)
+{
+	/* Products of these stay far from 64 bits. */
+	static const uint64_t limit = UINT64_C(1) << 40;
+	uint64_t pitch = pitch_of(copy, end), rows = rows_of(copy, end);
+
+	if (pitch > limit || rows > limit / pitch || copy->depth > limit ||
+	    copy->depth > (limit << 10) / (rows * pitch))
+		return recording_fail(recording, -EINVAL, "a copy of more than 2^50 bytes");
+	if (pitch < copy->width_bytes || rows < copy->height)
+		return recording_fail(
+			recording, -EINVAL, "a copy's rows overlap: pitch %llu, width %llu",
+			(unsigned long long)pitch, (unsigned long long)copy->width_bytes);
+	return 0;
+}
+
+static int fill_end(struct dagpatch_recording *recording, uint32_t node,
+		    const struct dagpatch_end *end, bool is_dst)
+{
+	struct patch_copy *copy = node_image(recording, node);
+	struct patch_end *image = is_dst ? &copy->dst : &copy->src;
+	uint32_t byte = is_dst ? DAGPATCH_DST : DAGPATCH_SRC;
+	bool on_host = end->on_host;
+	int rc = check_end(recording, end, copy);
+
+	if (rc < 0)
+		return rc;
+	image->pitch = pitch_of(copy, end);
+	image->rows = rows_of(copy, end);
+	if (end->slot == DAGPATCH_NONE) {
+		uint64_t address = (uintptr_t)end->address;
+
+		if (!address)
+			return recording_fail(recording, -EINVAL,
+					      "a copy's end has neither slot nor address");
+		memcpy((uint8_t *)copy + byte, &address, sizeof(address));
+	} else {
+		uint64_t bytes = span(copy, image);
+
+		rc = slot_check(recording, end->slot, end->offset, bytes, "a copy");
+		if (rc == 0)
+			rc = relocation_append(recording, node, byte, end->slot, end->offset);
+		if (rc == 0)
+			rc = access_append(recording,
+					   &(struct access){node, end->slot, end->offset,
+							    end->offset + bytes, is_dst});
+		on_host = rc == 0 && recording->slots[end->slot].on_host;
+	}
+	image->memory = on_host ? PATCH_HOST_MEMORY : PATCH_DEVICE_MEMORY;
+	return rc;
+}
+
+int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatch_copy *copy,
+		      const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct mark mark;
+	uint32_t node;
+	int rc = add_begin(recording, "dagpatch_add_copy", &mark);
+
+	if (rc < 0)
+		return rc;
+	if (copy->width_bytes == 0)
+		return recording_fail(recording, -EINVAL, "a copy of 0 bytes");
+	rc = node_append(recording, PATCH_COPY, sizeof(struct patch_copy), &node);
+	if (rc == 0) {
+		struct patch_copy *image = node_image(recording, node);
+
+		image->width_bytes = copy->width_bytes;
+		image->height = copy->height ? copy->height : 1;
+		image->depth = copy->depth ? copy->depth : 1;
+		image->dimensions = image->depth > 1 ? 3 : image->height > 1 ? 2 : 1;
+		rc = fill_end(recording, node, &copy->dst, true);
+	}
+	if (rc == 0)
+		rc = fill_end(recording, node, &copy->src, false);
+	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+/* ---- memsets and the small ones ---- */
+
+static int check_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *memset,
+			uint64_t *ret_bytes)
+{
+	uint64_t row = memset->width * memset->element_bytes;
+	uint64_t height = memset->height ? memset->height : 1;
+
+	if (memset->element_bytes != 1 && memset->element_bytes != 2 && memset->element_bytes != 4)
+		return recording_fail(recording, -EINVAL,
+				      "a memset's elements have 1, 2 or 4 bytes");
+	if (memset->element_bytes < 4 && memset->value >> (8 * memset->element_bytes))
+		return recording_fail(recording, -EINVAL,
+				      "a memset's value 0x%x does not fit into %u bytes",
+				      memset->value, memset->element_bytes);
+	if (memset->width == 0 || memset->width > UINT64_C(1) << 48 || height > UINT64_C(1) << 32)
+		return recording_fail(recording, -EINVAL, "a memset of %llu x %llu elements",
+				      (unsigned long long)memset->width,
+				      (unsigned long long)height);
+	if (height > 1 && (memset->pitch < row || memset->pitch > (UINT64_C(1) << 60) / height))
+		return recording_fail(recording, -EINVAL,
+				      "a memset's pitch %llu, its rows have %llu",
+				      (unsigned long long)memset->pitch, (unsigned long long)row);
+	*ret_bytes = (height - 1) * memset->pitch + row;
+	return 0;
+}
+
+int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *memset,
+			const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct mark mark;
+	uint64_t bytes = 0;
+	uint32_t node;
+	int rc = add_begin(recording, "dagpatch_add_memset", &mark);
+
+	if (rc == 0)
+		rc = check_memset(recording, memset, &bytes);
+	if (rc == 0)
+		rc = slot_check(recording, memset->slot, memset->offset, bytes, "a memset");
+	if (rc < 0)
+		return rc;
+	rc = node_append(recording, PATCH_MEMSET, sizeof(struct patch_memset), &node);
+	if (rc == 0) {
+		*(struct patch_memset *)node_image(recording, node) = (struct patch_memset){
+			.pitch = memset->height > 1 ? memset->pitch : 0,
+			.width = memset->width,
+			.height = memset->height ? memset->height : 1,
+			.value = memset->value,
+			.element_bytes = memset->element_bytes,
+		};
+		rc = relocation_append(recording, node, 0, memset->slot, memset->offset);
+	}
+	if (rc == 0)
+		rc = access_append(recording, &(struct access){node, memset->slot, memset->offset,
+							       memset->offset + bytes, true});
+	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+static int add_simple(struct dagpatch_recording *recording, const struct patch_params *params,
+		      const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct mark mark;
+	uint32_t node;
+	int rc = add_begin(recording, "adding a node", &mark);
+
+	if (rc < 0)
+		return rc;
+	rc = node_append(recording, params->kind, params->size, &node);
+	if (rc == 0 && params->size > 0)
+		memcpy(node_image(recording, node), params->image, params->size);
+	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpatch_after *after,
+		       uint32_t *ret_node)
+{
+	return add_simple(recording, &(struct patch_params){.kind = PATCH_EMPTY}, after, ret_node);
+}
+
+int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatch_host *host,
+		      const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct patch_host image = {host->function, host->user};
+
+	if (!host->function)
+		return recording_fail(recording, -EINVAL, "a host node without a function");
+	return add_simple(
+		recording,
+		&(struct patch_params){.kind = PATCH_HOST, .size = sizeof(image), .image = &image},
+		after, ret_node);
+}
+
+static int add_event(struct dagpatch_recording *recording, enum patch_kind kind, void *event,
+		     const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct patch_event image = {event};
+
+	if (!event)
+		return recording_fail(recording, -EINVAL, "an event node without an event");
+	return add_simple(
+		recording,
+		&(struct patch_params){.kind = kind, .size = sizeof(image), .image = &image}, after,
+		ret_node);
+}
+
+int dagpatch_add_event_record(struct dagpatch_recording *recording, void *event,
+			      const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	return add_event(recording, PATCH_EVENT_RECORD, event, after, ret_node);
+}
+
+int dagpatch_add_event_wait(struct dagpatch_recording *recording, void *event,
+			    const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	return add_event(recording, PATCH_EVENT_WAIT, event, after, ret_node);
+}

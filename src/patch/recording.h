@@ -1,0 +1,384 @@
+/* A recording from the inside. Nodes are in one array in preorder: a child's or a body's own nodes
+ * follow it. What is recorded is enough to build the graph at any time; what was built last is
+ * kept until something better is there.
+ *
+ * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
+ * (dependencies), capture.c, compare.c and adopt.c (captured work), finalize.c, build.c (the driver's
+ * graph), bind.c, apply.c, strategy.c and again.c (bringing it to what is bound), launch.c, verify.c. */
+#ifndef DAGPATCH_PATCH_RECORDING_H
+#define DAGPATCH_PATCH_RECORDING_H
+
+#include <dagpatch/dagpatch.h>
+
+#include "patch/driver.h"
+
+struct dagpatch_context {
+	struct patch_device *device;
+	struct dagpatch_options options; /* defaults filled in */
+	char *driver_name, *library;
+};
+
+enum node_flags {
+	NODE_DIRTY = 1,	    /* among recording.dirty */
+	NODE_STALE = 2,	    /* the built graph has other parameters than what was instantiated */
+	NODE_IN_TABLE = 4,  /* a kernel whose addresses come from the table */
+	NODE_AGAIN = 8,	    /* a child captured anew; detail: index of struct again */
+	NODE_CAPTURED = 16, /* a child; detail: index of struct work */
+	NODE_INSIDE = 32,   /* of a captured child: its parent's graph brings it along */
+	NODE_MOVES = 64,    /* has relocations or edits */
+};
+
+struct node {
+	struct driver_node *handle;
+	uint32_t image;	 /* in 8-byte words of recording.images; DAGPATCH_NONE: has none */
+	uint32_t detail; /* kernels: index of the layout; conditionals: of struct conditional */
+	uint32_t parent; /* DAGPATCH_NONE at the top */
+	uint16_t body;	 /* of a conditional parent */
+	uint8_t kind;	 /* enum patch_kind */
+	uint8_t flags;
+};
+_Static_assert(sizeof(struct node) == 24, "with a kernel's own struct 64 bytes");
+
+/* BYTE of a relocation that is no byte: the child has to be captured anew. */
+#define RELOCATION_AGAIN UINT32_MAX
+
+/* Of a slot; see recording.first_relocation. */
+struct relocation {
+	uint32_t node;
+	uint32_t byte;	 /* in the image */
+	uint64_t offset; /* from the slot's address */
+};
+_Static_assert(sizeof(struct relocation) == 16, "as the header says");
+
+/* While recording, in any order. */
+struct loose_relocation {
+	uint32_t node, byte, slot;
+	uint64_t offset;
+};
+
+/* What was captured at two sets of addresses; shared by all recordings that have a copy. */
+struct work {
+	_Atomic uint32_t references;
+	struct patch_device *device;
+	struct driver_graph *graph; /* at addresses that are gone */
+	dagpatch_capture_fn record; /* NULL: adopted */
+	void *user;
+	uint32_t slot_count;
+	bool is_unstable; /* no two captures are alike */
+};
+
+/* One place where a work was put: its slots here. */
+struct placed_work {
+	struct work *work;
+	uint32_t *slots;
+	uint64_t *offsets;
+};
+
+/* A graph captured at certain addresses; a cache and recordings share it. */
+struct captured_graph {
+	_Atomic uint32_t references;
+	struct patch_device *device;
+	struct driver_graph *graph;
+};
+
+struct again {
+	dagpatch_capture_fn record;
+	void *user;
+	struct dagpatch_cache *cache; /* may be NULL */
+	struct dagpatch_collective collective;
+	bool is_collective;
+	uint32_t node;
+	uint32_t slot_count;
+	uint32_t *slots;
+	uint64_t *offsets;
+	struct captured_graph *current; /* in the graph */
+	struct captured_graph *next;	/* while applying */
+};
+
+struct conditional {
+	enum dagpatch_condition condition;
+	uint16_t body_count;
+	uint32_t setter; /* node; the one in a WHILE's body comes last in it */
+	uint64_t handle; /* of what was built last */
+};
+
+struct access {
+	uint32_t node;
+	uint32_t slot;
+	uint64_t begin, end;
+	bool writes;
+};
+
+struct slot {
+	char *name;
+	uint64_t bytes, alignment;
+	uint32_t flags;
+	bool on_host;
+	void *shadow;
+};
+
+/* Bytes that are no address and that dagpatch_set_... gave. */
+struct edit {
+	uint32_t node, byte, size;
+	uint8_t *bytes; /* new ones; while the edit is in the image, the old ones */
+};
+
+/* What the driver made of the recording. */
+struct built {
+	struct driver_graph *graph;
+	struct driver_exec *exec;
+	struct driver_table *table;
+};
+
+/* Costs of this recording as measured, ns; 0: not yet. */
+struct costs {
+	double set_one; /* node */
+	double update_all;
+	bool cannot_update;
+};
+
+struct dagpatch_recording {
+	struct dagpatch_context *context;
+	struct patch_device *device;
+	enum dagpatch_state state;
+	uint32_t flags;
+
+	struct slot *slots;
+	uint32_t slot_count, slot_capacity;
+	struct node *nodes;
+	uint32_t node_count, node_capacity;
+	uint64_t *images;
+	uint32_t image_words, image_capacity;
+	uint32_t *after_end; /* of nodes: where their dependencies end in AFTER */
+	uint32_t after_end_capacity;
+	uint32_t *after;
+	uint32_t after_count, after_capacity;
+	struct access *accesses;
+	uint32_t access_count, access_capacity;
+	struct placed_work *works;
+	uint32_t work_count, work_capacity;
+	struct again *agains;
+	uint32_t again_count, again_capacity;
+	struct conditional *conditionals;
+	uint32_t conditional_count, conditional_capacity;
+
+	/* Until finalized, for nested recordings always. */
+	struct loose_relocation *loose;
+	uint32_t loose_count, loose_capacity;
+	/* From then on: those of slot i are first_relocation[i] to first_relocation[i + 1]. */
+	struct relocation *relocations;
+	uint32_t *first_relocation;
+
+	/* An adopted graph, not of NESTED ones. */
+	struct driver_graph *source;
+	struct driver_exec *foreign_exec;
+	uint64_t *adopted; /* its addresses, slot by slot */
+
+	struct built built;
+	uint64_t updates; /* of the exec */
+	struct costs costs;
+	bool cannot_table; /* the driver said so, of this graph */
+
+	/* Addresses, slot by slot; 0: none yet. */
+	uint64_t *wanted, *applied;
+	uint32_t *host_end;    /* of slots: the relocations from there on are in the table */
+	uint32_t *table_slots; /* to bind */
+	uint64_t *table_addresses;
+	uint32_t *changed; /* slots whose two may differ */
+	uint32_t changed_count;
+	uint8_t *is_changed;
+	struct edit *edits;
+	uint32_t edit_count, edit_capacity;
+	uint32_t *dirty; /* nodes, while applying */
+	uint32_t dirty_count;
+	uint32_t shadow_count;
+	bool votes_always; /* each launch */
+
+	uint64_t applies; /* whose time is taken now and then */
+	struct dagpatch_stats stats;
+	struct dagpatch_error error;
+};
+
+/* ---- recording.c ---- */
+
+/* Room for COUNT items of SIZE bytes; *ITEMS may move. -ENOMEM. */
+int recording_grow(void *items, uint32_t *capacity, uint64_t count, size_t size);
+
+/* Fill the recording's error, with what the driver said if it said something, and return CODE. */
+int recording_fail(struct dagpatch_recording *recording, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int recording_fail_at(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
+		      const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+int recording_expect(struct dagpatch_recording *recording, enum dagpatch_state state,
+		     const char *what);
+
+/* How far a recording is, to go back to when something fails. */
+struct mark {
+	uint32_t nodes, image_words, after, accesses, works, agains, conditionals, loose;
+};
+struct mark recording_mark(const struct dagpatch_recording *recording);
+void recording_rewind(struct dagpatch_recording *recording, const struct mark *mark);
+
+/* A byte of the image as the caller counts: a kernel's from its first argument. DAGPATCH_NONE: no byte of
+ * these. */
+uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte);
+
+void work_release(struct work *work);
+void captured_graph_release(struct captured_graph *graph);
+
+/* "slot 3 (input)", in TEXT. */
+const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot, char text[96]);
+
+static inline void *node_image(const struct dagpatch_recording *recording, uint32_t node)
+{
+	return recording->images + recording->nodes[node].image;
+}
+
+/* ---- nodes.c ---- */
+
+/* Appends a node with SIZE bytes of image (0: none), zeroed. */
+int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint32_t size,
+		uint32_t *ret_node);
+int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
+		      uint32_t slot, uint64_t offset);
+uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node);
+struct patch_params node_params(const struct dagpatch_recording *recording, uint32_t node);
+/* -EINVAL unless BYTES at OFFSET are in the slot. */
+int slot_check(struct dagpatch_recording *recording, uint32_t slot, uint64_t offset, uint64_t bytes,
+	       const char *what);
+uint32_t node_depth(const struct dagpatch_recording *recording, uint32_t node);
+/* The node after NODE and all that is inside of it. */
+uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node);
+
+/* Every function that adds a node at the top begins and ends with these: ends with RC, and, if that is a
+ * failure, as it was at MARK. */
+int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
+int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
+	    const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* ---- order.c ---- */
+
+/* The dependencies of NODE, the first one since MARK: AFTER's (NULL: none) and those that the accesses
+ * noted since MARK imply. What is inside of NODE has its own by then. */
+int order_node(struct dagpatch_recording *recording, uint32_t node,
+	       const struct dagpatch_after *after, const struct mark *mark);
+/* The node added last, inside of another, waits for these, numbered from BASE. */
+int order_inner(struct dagpatch_recording *recording, const uint32_t *nodes, uint32_t count,
+		uint32_t base);
+int access_append(struct dagpatch_recording *recording, const struct access *access);
+static inline uint32_t after_begin(const struct dagpatch_recording *recording, uint32_t node)
+{
+	return node ? recording->after_end[node - 1] : 0;
+}
+
+/* ---- capture.c ---- */
+
+/* Captures the callback at ADDRESSES. */
+int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
+		  void *const *addresses, struct driver_graph **ret_graph);
+/* Appends GRAPH's nodes below PARENT with the relocations that its differences to OTHER show. */
+struct capture_pair {
+	struct driver_graph *graph, *other; /* OTHER may be NULL: no relocations */
+	struct driver_graph *same;	    /* at GRAPH's addresses; may be NULL */
+	const uint32_t *slots;
+	uint32_t slot_count;
+	void *const *addresses[2];
+	uint8_t inside_flag; /* for the nodes */
+	bool keeps_handles;  /* GRAPH's nodes are the recording's */
+};
+int capture_append(struct dagpatch_recording *recording, const struct capture_pair *pair,
+		   uint32_t parent, uint32_t depth);
+/* All nodes of a graph, of malloc. */
+int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
+		  struct driver_node ***ret_nodes, uint32_t *ret_count);
+
+/* ---- build.c ---- */
+
+/* A graph with what is in the images; handles go into the nodes. On failure nothing has changed. */
+int build(struct dagpatch_recording *recording, struct built *ret_built);
+void built_release(struct dagpatch_recording *recording, struct built *built);
+
+/* ---- finalize.c, bind.c, apply.c ---- */
+
+void finalize_release(struct dagpatch_recording *recording);
+
+/* Edits are put into the images in their order, which keep the old bytes, or back. */
+void edits_put(struct dagpatch_recording *recording);
+void edits_take_back(struct dagpatch_recording *recording);
+void edits_clear(struct dagpatch_recording *recording);
+/* No slot counts as changed. */
+void changes_clear(struct dagpatch_recording *recording);
+
+/* 1: something had to be done; 0: nothing. */
+int apply_if_needed(struct dagpatch_recording *recording);
+static inline struct driver_exec *current_exec(const struct dagpatch_recording *recording)
+{
+	return recording->foreign_exec ? recording->foreign_exec : recording->built.exec;
+}
+/* The images of all nodes from these addresses of the slots; shadows have their own. */
+void images_write(struct dagpatch_recording *recording, const uint64_t *addresses);
+uint64_t slot_address(const struct dagpatch_recording *recording, const uint64_t *addresses,
+		      uint32_t slot);
+
+/* ---- strategy.c ---- */
+
+enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recording);
+bool strategy_can_update(const struct dagpatch_recording *recording);
+/* Images have the new parameters of the dirty nodes. *RET_DONE: how many of these may have them now
+ * in the executable graph, on failure too. -ENOTSUP: another strategy may. */
+int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done);
+int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_done);
+/* A new graph in place of the one that is there, which on failure stays. */
+int strategy_instantiate(struct dagpatch_recording *recording);
+/* Images have the old parameters again: so has the executable graph, or the recording is LOST. */
+void strategy_put_back(struct dagpatch_recording *recording, uint32_t done);
+
+/* ---- again.c ---- */
+
+/* For nodes to be captured anew: finds or captures what they need for the wanted addresses, as NEXT,
+ * after asking all ranks where a cache votes. Nothing is applied; on failure there is no NEXT. */
+int again_prepare(struct dagpatch_recording *recording);
+/* NEXT becomes CURRENT, or goes. */
+void again_commit(struct dagpatch_recording *recording);
+void again_drop(struct dagpatch_recording *recording);
+
+/* ---- cache.c ---- */
+
+struct cache_key {
+	const void *bytes;
+	size_t size;
+};
+/* A reference for the caller, or NULL. */
+struct captured_graph *cache_find(struct dagpatch_cache *cache, const struct cache_key *key);
+int cache_put(struct dagpatch_cache *cache, const struct cache_key *key,
+	      struct captured_graph *graph);
+void cache_count(struct dagpatch_cache *cache, bool is_hit);
+bool cache_votes(const struct dagpatch_cache *cache);
+bool cache_votes_always(const struct dagpatch_cache *cache);
+int cache_vote(struct dagpatch_cache *cache, bool has, bool *ret_all_have);
+
+/* ---- compare.c: no recording, no driver ---- */
+
+struct compare_slots {
+	uint32_t count;
+	const uint64_t *bytes;
+	void *const *a, *const *b;
+};
+struct compare_match {
+	uint32_t byte;
+	uint32_t slot; /* index in compare_slots */
+	uint64_t offset;
+};
+enum compare_result {
+	COMPARE_SAME,
+	COMPARE_MATCH,	     /* the next difference is an address */
+	COMPARE_UNEXPLAINED, /* no slot explains byte RET_MATCH.byte */
+	COMPARE_AMBIGUOUS,   /* more than one does */
+};
+/* The first difference at FROM or after it, in SIZE bytes. */
+enum compare_result compare_next(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
+				 const struct compare_slots *slots,
+				 struct compare_match *ret_match);
+
+#endif

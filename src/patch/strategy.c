@@ -1,0 +1,203 @@
+/* The ways to get new parameters into an executable graph. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "patch/recording.h"
+
+enum {
+	FEW_NODES = 32, /* below it is not worth choosing */
+	TRY_NODES = 64, /* from here on an update of the whole graph is tried once */
+};
+
+/* What wears the executable graph out is counted in nodes. */
+static uint64_t update_limit(const struct dagpatch_recording *recording)
+{
+	uint64_t limit = recording->context->options.updates_before_instantiate;
+
+	if (limit == 0)
+		limit = recording->device->updates_before_instantiate;
+	return limit == 0 || limit == UINT32_MAX ? UINT64_MAX : limit * recording->node_count;
+}
+
+/* Trying it costs once what it costs; then what was measured decides. */
+static bool is_update_cheaper(const struct dagpatch_recording *recording)
+{
+	const struct costs *costs = &recording->costs;
+	uint32_t dirty = recording->dirty_count;
+
+	if (recording->built.table || recording->updates == 0 || dirty < FEW_NODES ||
+	    costs->set_one <= 0)
+		return false;
+	if (costs->update_all <= 0)
+		return dirty >= TRY_NODES && dirty >= recording->node_count / 2;
+	return costs->update_all < costs->set_one * dirty;
+}
+
+/* An update takes everything from the graph, where work that was captured anew is as it was at first. */
+bool strategy_can_update(const struct dagpatch_recording *recording)
+{
+	return !recording->foreign_exec && recording->again_count == 0 &&
+	       !recording->costs.cannot_update;
+}
+
+/* Where a driver cannot set nodes inside of child graphs. */
+static bool is_out_of_reach(const struct dagpatch_recording *recording, uint32_t node)
+{
+	return recording->nodes[node].parent != DAGPATCH_NONE &&
+	       !(recording->device->capabilities & PATCH_SETS_NESTED);
+}
+
+static bool any_out_of_reach(const struct dagpatch_recording *recording)
+{
+	if (recording->device->capabilities & PATCH_SETS_NESTED)
+		return false;
+	for (uint32_t i = 0; i < recording->dirty_count; i++)
+		if (is_out_of_reach(recording, recording->dirty[i]))
+			return true;
+	return false;
+}
+
+enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recording)
+{
+	enum dagpatch_strategy forced = recording->context->options.strategy;
+
+	if (forced == DAGPATCH_INSTANTIATE && !recording->foreign_exec)
+		return forced;
+	if (recording->dirty_count == 0)
+		return DAGPATCH_SET_PARAMS;
+	if (!recording->foreign_exec &&
+	    recording->updates + recording->dirty_count > update_limit(recording))
+		return DAGPATCH_INSTANTIATE;
+	if (!strategy_can_update(recording))
+		return DAGPATCH_SET_PARAMS;
+	if (forced == DAGPATCH_UPDATE_GRAPH || any_out_of_reach(recording))
+		return DAGPATCH_UPDATE_GRAPH;
+	return forced == DAGPATCH_AUTO && is_update_cheaper(recording) ? DAGPATCH_UPDATE_GRAPH
+								       : DAGPATCH_SET_PARAMS;
+}
+
+/* ---- node by node ---- */
+
+/* TAKES_NEXT: captured work as it shall be, else as it was. */
+static struct driver_graph *again_graph(const struct dagpatch_recording *recording, uint32_t node,
+					bool takes_next)
+{
+	const struct again *again = &recording->agains[recording->nodes[node].detail];
+
+	return (takes_next && again->next ? again->next : again->current)->graph;
+}
+
+static int set_child(struct dagpatch_recording *recording, uint32_t node,
+		     struct driver_graph *graph)
+{
+	struct patch_child child = {graph};
+
+	return recording->device->driver->exec_set(
+		recording->device, current_exec(recording), recording->nodes[node].handle,
+		&(struct patch_params){
+			.kind = PATCH_CHILD, .size = sizeof(child), .image = &child});
+}
+
+static int set_one(struct dagpatch_recording *recording, uint32_t node, bool takes_next)
+{
+	struct node *record = &recording->nodes[node];
+	struct patch_params params;
+
+	if (is_out_of_reach(recording, node))
+		return -ENOTSUP;
+	if (record->flags & NODE_AGAIN)
+		return set_child(recording, node, again_graph(recording, node, takes_next));
+	record->flags |= NODE_STALE;
+	params = node_params(recording, node);
+	return recording->device->driver->exec_set(recording->device, current_exec(recording),
+						   record->handle, &params);
+}
+
+/* The first COUNT dirty nodes; RET_AT: where in the list it ended. */
+static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool takes_next,
+		     uint32_t *ret_at)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		*ret_at = i;
+		rc = set_one(recording, recording->dirty[i], takes_next);
+	}
+	return rc;
+}
+
+int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done)
+{
+	uint32_t at = 0;
+	int rc = set_nodes(recording, recording->dirty_count, true, &at);
+
+	*ret_done = rc < 0 ? at + 1 : recording->dirty_count;
+	recording->updates += *ret_done;
+	if (rc < 0)
+		recording_fail_at(recording, rc, recording->dirty[at], DAGPATCH_NONE,
+				  "node %u: setting parameters", recording->dirty[at]);
+	return rc;
+}
+
+void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
+{
+	uint32_t at;
+
+	/* What can only be updated as a whole was not set one by one, either. */
+	recording->updates += done;
+	if (any_out_of_reach(recording)) {
+		if (strategy_update_graph(recording, &at) < 0)
+			recording->state = DAGPATCH_LOST;
+		return;
+	}
+	if (set_nodes(recording, done, false, &at) < 0)
+		recording->state = DAGPATCH_LOST;
+}
+
+/* ---- all at once ---- */
+
+int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_done)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++) {
+		struct node *node = &recording->nodes[i];
+		struct patch_params params;
+
+		if (!(node->flags & (NODE_STALE | NODE_DIRTY)))
+			continue;
+		params = node_params(recording, i);
+		rc = driver->node_set(recording->device, node->handle, &params);
+		if (rc == 0 && !(node->flags & NODE_DIRTY))
+			node->flags &= (uint8_t)~NODE_STALE;
+		else
+			node->flags |= NODE_STALE; /* until the update has gone well */
+		if (rc < 0)
+			recording_fail_at(recording, rc, i, DAGPATCH_NONE,
+					  "node %u: setting parameters of the graph", i);
+	}
+	if (rc < 0)
+		return rc;
+	*ret_done = recording->dirty_count;
+	recording->updates += recording->dirty_count;
+	rc = driver->exec_update(recording->device, recording->built.exec, recording->built.graph);
+	if (rc < 0)
+		return recording_fail(recording, rc, "updating the executable graph");
+	for (uint32_t i = 0; i < recording->dirty_count; i++)
+		recording->nodes[recording->dirty[i]].flags &= (uint8_t)~NODE_STALE;
+	return 0;
+}
+
+int strategy_instantiate(struct dagpatch_recording *recording)
+{
+	struct built old = recording->built, made;
+	int rc = build(recording, &made);
+
+	if (rc < 0)
+		return rc;
+	recording->built = made;
+	recording->updates = 0;
+	built_release(recording, &old);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* The driver's functions of bed_cuda.c, once it is open; for what measures the driver itself. */
+#ifndef TESTS_PATCH_BED_CUDA_H
+#define TESTS_PATCH_BED_CUDA_H
+
+#include "vendor/cuda_types.h"
+
+/* What dagpatch itself does not call. */
+#define BED_CUDA_FUNCTIONS(FUNCTION)                                                               \
+	FUNCTION(cuModuleLoadData, (void **module, const void *image))                             \
+	FUNCTION(cuModuleUnload, (void *module))                                                   \
+	FUNCTION(cuModuleGetFunction, (cuda_function * function, void *module, const char *name))  \
+	FUNCTION(cuLaunchHostFunc,                                                                 \
+		 (cuda_stream stream, cuda_host_function * function, void *data))                  \
+	FUNCTION(cuMemcpy3DAsync_v2, (const struct cuda_memcpy3d *copy, cuda_stream stream))       \
+	FUNCTION(cuMemsetD16Async,                                                                 \
+		 (cuda_address dst, unsigned short value, size_t count, cuda_stream stream))       \
+	FUNCTION(cuMemsetD32Async,                                                                 \
+		 (cuda_address dst, unsigned int value, size_t count, cuda_stream stream))         \
+	FUNCTION(cuEventCreate, (cuda_event * event, unsigned int flags))                          \
+	FUNCTION(cuEventDestroy_v2, (cuda_event event))                                            \
+	FUNCTION(cuEventRecord, (cuda_event event, cuda_stream stream))                            \
+	FUNCTION(cuEventQuery, (cuda_event event))                                                 \
+	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))    \
+	FUNCTION(cuStreamGetCaptureInfo_v2,                                                        \
+		 (cuda_stream stream, uint32_t * status, uint64_t * id, cuda_graph * graph,        \
+		  const cuda_node **nodes, size_t *count))                                         \
+	FUNCTION(cuStreamUpdateCaptureDependencies,                                                \
+		 (cuda_stream stream, cuda_node * nodes, size_t count, unsigned int flags))
+
+#define BED_CUDA_POINTER(name, parameters) int(*name) parameters;
+
+struct bed_cuda_calls {
+	CUDA_FUNCTIONS(BED_CUDA_POINTER)
+	BED_CUDA_FUNCTIONS(BED_CUDA_POINTER)
+};
+
+extern struct bed_cuda_calls bed_cuda_calls;
+
+#endif

@@ -1,0 +1,351 @@
+/* HIP as ground for tests. The kernels are compiled by hiprtc when it is opened; the software GPU computes with
+ * the host functions of the same names. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hsa/hsa.h>
+
+#include "bed.h"
+#include "example.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define KERNEL(k)                                                                                  \
+	EXPORT void softgpu_kernel_bed_##k(const void *, const hsa_kernel_dispatch_packet_t *)
+
+static const char source[] =
+	"#define I (blockIdx.x * blockDim.x + threadIdx.x)\n"
+	"typedef unsigned u32;\n"
+	"typedef unsigned long long u64;\n"
+	"struct by_struct { u32 *dst; u64 scalar; u32 count, unused; const u32 *src; };\n"
+	"struct __attribute__((packed)) packed {\n"
+	"	u32 count; u32 *dst; unsigned char scalar; const u32 *src; unsigned char "
+	"unused[3];\n"
+	"};\n"
+	"extern \"C\" __global__ void bed_add(u32 *c, const u32 *a, const u32 *b, u32 n)\n"
+	"{ if (I < n) c[I] = a[I] + b[I]; }\n"
+	"extern \"C\" __global__ void bed_mul(u32 *c, const u32 *a, const u32 *b, u32 n)\n"
+	"{ if (I < n) c[I] = a[I] * b[I]; }\n"
+	"extern \"C\" __global__ void bed_fold(u64 *out, const u64 *in, u64 scalar, u32 n)\n"
+	"{ if (I < n) out[I] = out[I] * 31 + in[I] + scalar; }\n"
+	"extern \"C\" __global__ void bed_mark(u32 *at, u32 value)\n"
+	"{ if (I == 0) at[0] += value; }\n"
+	"extern \"C\" __global__ void bed_struct(by_struct s)\n"
+	"{ if (I < s.count) s.dst[I] = s.src[I] + (u32)s.scalar; }\n"
+	"extern \"C\" __global__ void bed_packed(packed s)\n"
+	"{ if (I < s.count) s.dst[I] = s.src[I] + s.scalar; }\n"
+	"extern \"C\" __global__ void bed_hold(const u32 *flag)\n"
+	"{ while (I == 0 && *(const volatile u32 *)flag == 0) ; }\n"
+	"extern \"C\" __global__ void bed_count_down(int *counter, u32 *sum, u32 value)\n"
+	"{ if (I == 0) { sum[0] += value; counter[0]--; } }\n";
+
+static const struct example_kernel kernels[BED_KERNELS] = {
+	[BED_ADD] = {"bed_add"},       [BED_MUL] = {"bed_mul"},
+	[BED_FOLD] = {"bed_fold"},     [BED_MARK] = {"bed_mark"},
+	[BED_STRUCT] = {"bed_struct"}, [BED_PACKED] = {"bed_packed"},
+	[BED_HOLD] = {"bed_hold"},     [BED_COUNT_DOWN] = {"bed_count_down"},
+};
+
+/* ---- the same on the host ---- */
+
+struct three_arguments {
+	uint32_t *c;
+	const uint32_t *a, *b;
+	uint32_t n;
+};
+
+static uint32_t threads(const hsa_kernel_dispatch_packet_t *packet, uint32_t n)
+{
+	return packet->grid_size_x < n ? packet->grid_size_x : n;
+}
+
+KERNEL(add);
+void softgpu_kernel_bed_add(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct three_arguments *at = kernarg;
+
+	for (uint32_t i = 0; i < threads(packet, at->n); i++)
+		at->c[i] = at->a[i] + at->b[i];
+}
+
+KERNEL(mul);
+void softgpu_kernel_bed_mul(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct three_arguments *at = kernarg;
+
+	for (uint32_t i = 0; i < threads(packet, at->n); i++)
+		at->c[i] = at->a[i] * at->b[i];
+}
+
+KERNEL(fold);
+void softgpu_kernel_bed_fold(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		uint64_t *out;
+		const uint64_t *in;
+		uint64_t scalar;
+		uint32_t n;
+	} *at = kernarg;
+
+	for (uint32_t i = 0; i < threads(packet, at->n); i++)
+		at->out[i] = at->out[i] * 31 + at->in[i] + at->scalar;
+}
+
+KERNEL(mark);
+void softgpu_kernel_bed_mark(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		uint32_t *at;
+		uint32_t value;
+	} *mark = kernarg;
+
+	mark->at[0] += mark->value;
+}
+
+KERNEL(struct);
+void softgpu_kernel_bed_struct(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct bed_struct *at = kernarg;
+
+	for (uint32_t i = 0; i < threads(packet, at->count); i++)
+		at->dst[i] = at->src[i] + (uint32_t)at->scalar;
+}
+
+KERNEL(packed);
+void softgpu_kernel_bed_packed(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct bed_packed *at = kernarg;
+
+	for (uint32_t i = 0; i < threads(packet, at->count); i++)
+		at->dst[i] = at->src[i] + at->scalar;
+}
+
+KERNEL(hold);
+void softgpu_kernel_bed_hold(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	uint32_t *const *flag = kernarg;
+
+	while (__atomic_load_n(*flag, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+}
+
+KERNEL(count_down);
+void softgpu_kernel_bed_count_down(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		int32_t *counter;
+		uint32_t *sum;
+		uint32_t value;
+	} *at = kernarg;
+
+	at->sum[0] += at->value;
+	at->counter[0]--;
+}
+
+/* ---- the bed ---- */
+
+static int open_bed(void)
+{
+	int devices = 0;
+
+	if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
+		return 77;
+	example_register(source, kernels, BED_KERNELS);
+	return 0;
+}
+
+static void close_bed(void)
+{
+}
+
+static void *alloc(size_t bytes)
+{
+	void *address;
+
+	HIP_CHECK(hipMalloc(&address, bytes));
+	return address;
+}
+
+static void free_device(void *address)
+{
+	HIP_CHECK(hipFree(address));
+}
+
+static void *alloc_host(size_t bytes)
+{
+	void *address;
+
+	HIP_CHECK(hipHostMalloc(&address, bytes, 0));
+	return address;
+}
+
+static void free_host(void *address)
+{
+	HIP_CHECK(hipHostFree(address));
+}
+
+static void copy_bytes(void *dst, const void *src, size_t bytes)
+{
+	HIP_CHECK(hipMemcpy(dst, src, bytes, hipMemcpyDefault));
+}
+
+static void *stream_create(void)
+{
+	hipStream_t stream;
+
+	HIP_CHECK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+	return stream;
+}
+
+static void stream_destroy(void *stream)
+{
+	HIP_CHECK(hipStreamDestroy(stream));
+}
+
+static void stream_synchronize(void *stream)
+{
+	HIP_CHECK(hipStreamSynchronize(stream));
+}
+
+static void *function(enum bed_kernel kernel)
+{
+	return (void *)&kernels[kernel];
+}
+
+static int launch(void *stream, enum bed_kernel kernel, uint32_t grid, uint32_t block,
+		  void *const *parameters)
+{
+	return hipLaunchKernel(&kernels[kernel], (dim3){grid, 1, 1}, (dim3){block, 1, 1},
+			       (void **)parameters, 0, stream);
+}
+
+static hipPitchedPtr pitched(void *address, size_t pitch, size_t rows, const struct bed_copy *given)
+{
+	bool is_one_row = given->height <= 1 && given->depth <= 1;
+
+	return (hipPitchedPtr){
+		.ptr = address,
+		.pitch = pitch && !is_one_row ? pitch : given->width,
+		.xsize = given->width,
+		.ysize = rows && given->depth > 1 ? rows : given->height,
+	};
+}
+
+/* As three-dimensional ones, which alone can be read after they were captured. */
+static int copy(void *stream, const struct bed_copy *given)
+{
+	const hipMemcpy3DParms params = {
+		.dstPtr = pitched(given->dst, given->dst_pitch, given->dst_rows, given),
+		.srcPtr = pitched((void *)given->src, given->src_pitch, given->src_rows, given),
+		.extent = {given->width, given->height ? given->height : 1,
+			   given->depth ? given->depth : 1},
+		.kind = hipMemcpyDeviceToDevice,
+	};
+
+	return hipMemcpy3DAsync(&params, stream);
+}
+
+static int set_memory(void *stream, void *dst, uint32_t value, uint32_t element_bytes, size_t width)
+{
+	if (element_bytes == 1)
+		return hipMemsetD8Async(dst, (unsigned char)value, width, stream);
+	if (element_bytes == 2)
+		return hipMemsetD16Async(dst, (unsigned short)value, width, stream);
+	return hipMemsetD32Async(dst, (int)value, width, stream);
+}
+
+static void *event_create(void)
+{
+	hipEvent_t event;
+
+	HIP_CHECK(hipEventCreate(&event));
+	return event;
+}
+
+static void event_destroy(void *event)
+{
+	HIP_CHECK(hipEventDestroy(event));
+}
+
+static int event_record(void *stream, void *event)
+{
+	return hipEventRecord(event, stream);
+}
+
+static int event_wait(void *stream, void *event)
+{
+	return hipStreamWaitEvent(stream, event, 0);
+}
+
+static bool event_is_done(void *event)
+{
+	return hipEventQuery(event) == hipSuccess;
+}
+
+static void capture_begin(void *stream)
+{
+	HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+}
+
+static void *capture_end(void *stream)
+{
+	hipGraph_t graph;
+
+	HIP_CHECK(hipStreamEndCapture(stream, &graph));
+	return graph;
+}
+
+static void graph_destroy(void *graph)
+{
+	HIP_CHECK(hipGraphDestroy(graph));
+}
+
+static void *instantiate(void *graph)
+{
+	hipGraphExec_t exec;
+
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+	return exec;
+}
+
+static void exec_destroy(void *exec)
+{
+	HIP_CHECK(hipGraphExecDestroy(exec));
+}
+
+static void exec_launch(void *exec, void *stream)
+{
+	HIP_CHECK(hipGraphLaunch(exec, stream));
+}
+
+/* 5.2 runs launches of modules and of graphs at once, also in a stream that is captured. */
+const struct bed bed_hip = {
+	.driver = "hip",
+	.open = open_bed,
+	.close = close_bed,
+	.alloc = alloc,
+	.free = free_device,
+	.alloc_host = alloc_host,
+	.free_host = free_host,
+	.write = copy_bytes,
+	.read = copy_bytes,
+	.stream_create = stream_create,
+	.stream_destroy = stream_destroy,
+	.stream_synchronize = stream_synchronize,
+	.function = function,
+	.launch = launch,
+	.copy = copy,
+	.memset = set_memory,
+	.event_create = event_create,
+	.event_destroy = event_destroy,
+	.event_record = event_record,
+	.event_wait = event_wait,
+	.event_is_done = event_is_done,
+	.capture_begin = capture_begin,
+	.capture_end = capture_end,
+	.graph_destroy = graph_destroy,
+	.instantiate = instantiate,
+	.exec_destroy = exec_destroy,
+	.exec_launch = exec_launch,
+	.no_captured_blocks = true,
+};

@@ -1,0 +1,156 @@
+#include "suite.h"
+
+#include <dagpatch/model.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct bed *suite_bed;
+enum dagpatch_strategy suite_strategy;
+uint32_t suite_without;
+
+int scene_setup(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct dagpatch_error error;
+
+	assert_non_null(scene);
+	if (dagpatch_context_create(
+		    &(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
+					       .driver = suite_bed->driver,
+					       .strategy = suite_strategy,
+					       .verify = 1},
+		    &scene->context, &error) < 0)
+		fail_msg("%s", error.message);
+	scene->stream = suite_bed->stream_create();
+	scene_again(scene, 0);
+	*state = scene;
+	return 0;
+}
+
+int scene_teardown(void **state)
+{
+	struct scene *scene = *state;
+
+	suite_bed->stream_synchronize(scene->stream);
+	dagpatch_recording_destroy(scene->recording);
+	dagpatch_context_destroy(scene->context);
+	suite_bed->stream_destroy(scene->stream);
+	free(scene);
+	return 0;
+}
+
+void scene_again(struct scene *scene, uint32_t flags)
+{
+	dagpatch_recording_destroy(scene->recording);
+	scene->recording = NULL;
+	assert_int_equal(dagpatch_recording_create(scene->context, flags, &scene->recording), 0);
+}
+
+void scene_ok(const struct dagpatch_recording *recording, int rc, const char *call,
+	      const char *file, int line)
+{
+	if (rc >= 0)
+		return;
+	print_error("%s: %d: %s\n", call, rc,
+		    recording ? dagpatch_recording_error(recording)->message : "");
+	_fail(file, line);
+}
+
+void scene_failed(const struct dagpatch_recording *recording, int rc, int code, const char *text)
+{
+	const struct dagpatch_error *error = dagpatch_recording_error(recording);
+
+	assert_int_equal(rc, code);
+	assert_int_equal(error->code, code);
+	if (!strstr(error->message, text))
+		fail_msg("\"%s\" is not in \"%s\"", text, error->message);
+}
+
+void scene_run(struct scene *scene)
+{
+	OK(scene->recording, dagpatch_launch(scene->recording, scene->stream));
+	suite_bed->stream_synchronize(scene->stream);
+}
+
+uint32_t *buffer(uint32_t value)
+{
+	uint32_t *made = suite_bed->alloc(WORDS * sizeof(*made));
+
+	buffer_set(made, value);
+	return made;
+}
+
+void buffer_set(uint32_t *to, uint32_t value)
+{
+	uint32_t words[WORDS];
+
+	for (uint32_t i = 0; i < WORDS; i++)
+		words[i] = value;
+	suite_bed->write(to, words, sizeof(words));
+}
+
+void expect_words(const uint32_t *from, uint32_t count, uint32_t value, const char *file, int line)
+{
+	uint32_t words[WORDS];
+
+	suite_bed->read(words, from, count * sizeof(*words));
+	for (uint32_t i = 0; i < count; i++)
+		if (words[i] != value) {
+			print_error("word %u is %u, not %u\n", i, words[i], value);
+			_fail(file, line);
+		}
+}
+
+uint32_t slot(struct dagpatch_recording *recording, const char *name)
+{
+	uint32_t number;
+
+	OK(recording, dagpatch_slot_add(recording,
+					&(struct dagpatch_slot){.name = name,
+								.bytes = WORDS * sizeof(uint32_t)},
+					&number));
+	return number;
+}
+
+void bind(struct dagpatch_recording *recording, uint32_t number, const void *address)
+{
+	OK(recording, dagpatch_bind(recording, number, address, WORDS * sizeof(uint32_t)));
+}
+
+uint32_t add_three(struct dagpatch_recording *recording, enum bed_kernel kernel,
+		   const uint32_t slots[3], const struct dagpatch_after *after)
+{
+	uint32_t count = WORDS, node;
+	struct dagpatch_pointer pointers[3] = {
+		{.slot = slots[0], .access = DAGPATCH_WRITES},
+		{.slot = slots[1], .access = DAGPATCH_READS},
+		{.slot = slots[2], .access = DAGPATCH_READS},
+	};
+	struct dagpatch_argument arguments[] = {
+		dagpatch_address(&pointers[0]),
+		dagpatch_address(&pointers[1]),
+		dagpatch_address(&pointers[2]),
+		dagpatch_value(&count, sizeof(count)),
+	};
+
+	OK(recording, dagpatch_add_kernel(recording,
+					  &(struct dagpatch_kernel){
+						  .function = suite_bed->function(kernel),
+						  .grid = {2, 1, 1},
+						  .block = {WORDS / 2, 1, 1},
+						  .argument_count = 4,
+						  .arguments = arguments,
+					  },
+					  after, &node));
+	return node;
+}
+
+enum dagpatch_strategy expected_strategy(void)
+{
+	if (suite_strategy == DAGPATCH_UPDATE_GRAPH && (suite_without & DAGPATCH_MODEL_NO_UPDATE))
+		return DAGPATCH_INSTANTIATE;
+	return suite_strategy == DAGPATCH_AUTO ? DAGPATCH_SET_PARAMS : suite_strategy;
+}

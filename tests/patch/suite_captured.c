@@ -1,0 +1,725 @@
+/* Captured work: what two captures prove is patched, and nothing else. Each of the defects that a review
+ * found in patching by scanning for values is a case here. GC-2, GC-3, CM-8. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+/* What a capture does: called with the addresses of its slots. */
+struct work {
+	int (*record)(struct work *work, void *stream, void *const *addresses);
+	uint64_t scalar;
+	void *fixed;
+	uint32_t calls;
+	int result;
+};
+
+static int record_work(void *user, void *stream, void *const *addresses)
+{
+	struct work *work = user;
+
+	work->calls++;
+	return work->record(work, stream, addresses);
+}
+
+static int add_captured(struct dagpatch_recording *recording, struct work *work,
+			const uint32_t *slots, uint32_t count)
+{
+	return dagpatch_add_captured(recording,
+				     &(struct dagpatch_capture){
+					     .record = record_work,
+					     .user = work,
+					     .slots = slots,
+					     .slot_count = count,
+				     },
+				     NULL, NULL);
+}
+
+static int launch(void *stream, enum bed_kernel kernel, void *const *parameters)
+{
+	return suite_bed->launch(stream, kernel, 2, WORDS / 2, parameters) ? -EIO : 0;
+}
+
+static int launch_add(void *stream, void *c, void *a, void *b)
+{
+	uint32_t count = WORDS;
+
+	return launch(stream, BED_ADD, (void *[]){&c, &a, &b, &count});
+}
+
+static int record_add(struct work *work, void *stream, void *const *addresses)
+{
+	return launch_add(stream, addresses[0], addresses[1], addresses[2]);
+}
+
+/* GC-2 */
+static void captured_kernel(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_add};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), *d = buffer(0);
+	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
+
+	OK(recording, add_captured(recording, &work, slots, 3));
+	assert_int_equal(work.calls, 2);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	bind(recording, slots[2], b);
+	scene_run(scene);
+	expect_all(c, 3);
+	bind(recording, slots[0], d);
+	bind(recording, slots[1], b);
+	scene_run(scene);
+	expect_all(d, 4);
+	expect_all(c, 3);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+static int record_nothing(struct work *work, void *stream, void *const *addresses)
+{
+	return 0;
+}
+
+/* GC-3 */
+static void captured_nothing(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_nothing};
+
+	OK(scene->recording, add_captured(scene->recording, &work, NULL, 0));
+	OK(scene->recording, dagpatch_finalize(scene->recording));
+	scene_run(scene);
+}
+
+static int record_fold(struct work *work, void *stream, void *const *addresses)
+{
+	uint64_t *out = addresses[0], *in = addresses[1];
+	uint32_t count = WORDS / 2;
+
+	return launch(stream, BED_FOLD, (void *[]){&out, &in, &work->scalar, &count});
+}
+
+/* A scalar that equals an address, of the buffer bound now as of the one bound later. */
+static void scalar_equal_to_address_is_left_alone(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t words[WORDS / 2] = {0};
+	uint64_t *buffers[3] = {(uint64_t *)buffer(0), (uint64_t *)buffer(0),
+				(uint64_t *)buffer(0)};
+
+	for (uint32_t which = 0; which < 3; which++) {
+		struct work work = {.record = record_fold, .scalar = (uintptr_t)buffers[which]};
+		struct dagpatch_recording *recording;
+		uint32_t slots[2];
+
+		scene_again(scene, 0);
+		recording = scene->recording;
+		slots[0] = slot(recording, "out");
+		slots[1] = slot(recording, "in");
+		OK(recording, add_captured(recording, &work, slots, 2));
+		OK(recording, dagpatch_finalize(recording));
+		for (uint32_t i = 0; i < 2; i++) {
+			buffer_set((uint32_t *)buffers[i], 0);
+			bind(recording, slots[0], buffers[i]);
+			bind(recording, slots[1], buffers[2]);
+			scene_run(scene);
+			suite_bed->read(words, buffers[i], sizeof(words));
+			assert_int_equal(words[0], (uintptr_t)buffers[which]);
+			assert_int_equal(words[WORDS / 2 - 1], (uintptr_t)buffers[which]);
+		}
+		buffer_set((uint32_t *)buffers[2], 0);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
+static int record_interior(struct work *work, void *stream, void *const *addresses)
+{
+	uint32_t *words = addresses[0];
+	uint32_t *upper = words + WORDS / 2, value = 5, count = WORDS / 2;
+	uint32_t *last = words + WORDS - 1;
+	int rc = launch(stream, BED_ADD, (void *[]){&upper, &words, &words, &count});
+
+	return rc < 0 ? rc : launch(stream, BED_MARK, (void *[]){&last, &value});
+}
+
+/* Not the buffer's first byte: a slice, and the last word. */
+static void interior_pointer_is_moved(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_interior};
+	uint32_t *a = buffer(3), *b = buffer(4), words[WORDS];
+	uint32_t to = slot(recording, "words");
+
+	OK(recording, add_captured(recording, &work, &to, 1));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, to, i ? b : a);
+		scene_run(scene);
+		suite_bed->read(words, i ? b : a, sizeof(words));
+		assert_int_equal(words[0], 3 + i);
+		assert_int_equal(words[WORDS / 2], 2 * (3 + i));
+		assert_int_equal(words[WORDS - 1], 2 * (3 + i) + 5);
+	}
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static int record_packed(struct work *work, void *stream, void *const *addresses)
+{
+	struct bed_packed packed = {
+		.count = WORDS, .dst = addresses[0], .scalar = 7, .src = addresses[1]};
+
+	return launch(stream, BED_PACKED, (void *[]){&packed});
+}
+
+/* Addresses at bytes 4 and 13 of a struct: arguments are not eight bytes each. */
+static void unaligned_argument_is_moved(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_packed};
+	struct dagpatch_relocation relocation;
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), *d = buffer(0);
+	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+
+	OK(recording, add_captured(recording, &work, slots, 2));
+	OK(recording, dagpatch_finalize(recording));
+	assert_int_equal(dagpatch_recording_relocation(recording, 0, &relocation), 0);
+	assert_int_equal(relocation.byte, offsetof(struct bed_packed, dst));
+	assert_int_equal(dagpatch_recording_relocation(recording, 1, &relocation), 0);
+	assert_int_equal(relocation.byte, offsetof(struct bed_packed, src));
+	assert_int_equal(dagpatch_recording_relocation(recording, 2, &relocation), -ERANGE);
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	scene_run(scene);
+	expect_all(c, 8);
+	bind(recording, slots[0], d);
+	bind(recording, slots[1], b);
+	scene_run(scene);
+	expect_all(d, 9);
+	expect_all(c, 8);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+static int record_struct(struct work *work, void *stream, void *const *addresses)
+{
+	struct bed_struct by_value = {.dst = addresses[0],
+				      .scalar = work->scalar,
+				      .count = WORDS / 2,
+				      .src = (uint32_t *)addresses[0] + WORDS / 2};
+
+	return launch(stream, BED_STRUCT, (void *[]){&by_value});
+}
+
+/* Two addresses of one buffer in a struct, and a scalar that looks like one. */
+static void struct_by_value_is_moved(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(1), *b = buffer(2), first;
+	struct work work = {.record = record_struct, .scalar = (uintptr_t)a};
+	uint32_t to = slot(recording, "words");
+
+	OK(recording, add_captured(recording, &work, &to, 1));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, to, i ? b : a);
+		scene_run(scene);
+		suite_bed->read(&first, i ? b : a, sizeof(first));
+		assert_int_equal(first, 1 + i + (uint32_t)(uintptr_t)a);
+	}
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static int record_block(struct work *work, void *stream, void *const *addresses)
+{
+	struct bed_struct block = {
+		.dst = addresses[0], .scalar = 4, .count = WORDS, .src = addresses[1]};
+
+	return suite_bed->launch_block(stream, BED_STRUCT, 2, WORDS / 2, &block, sizeof(block))
+		       ? -EIO
+		       : 0;
+}
+
+static void block_of_arguments_is_moved(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_block};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0);
+	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+
+	if (!suite_bed->launch_block || suite_bed->no_captured_blocks)
+		skip();
+	OK(recording, add_captured(recording, &work, slots, 2));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	scene_run(scene);
+	expect_all(c, 5);
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], b);
+	scene_run(scene);
+	expect_all(a, 6);
+	expect_all(c, 5);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+}
+
+enum { PITCH = 32 };
+
+static int record_copies(struct work *work, void *stream, void *const *addresses)
+{
+	uint8_t *dst = addresses[0], *src = addresses[1];
+	const struct bed_copy two = {.dst = dst + 4,
+				     .src = src,
+				     .dst_pitch = PITCH,
+				     .src_pitch = PITCH,
+				     .width = 12,
+				     .height = 3};
+
+	return suite_bed->copy(stream, &two) || suite_bed->memset(stream, dst + 128, 0x55, 1, 16)
+		       ? -EIO
+		       : 0;
+}
+
+/* What lies between the rows stays. */
+static void copy_2d_stays_2d(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_copies};
+	uint32_t *buffers[4] = {buffer(0), buffer(0x01010101), buffer(0), buffer(0x02020202)};
+	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+	uint8_t got[WORDS * 4], expected[WORDS * 4];
+
+	if (suite_bed->no_captured_copies)
+		skip();
+	OK(recording, add_captured(recording, &work, slots, 2));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint8_t i = 0; i < 2; i++) {
+		memset(expected, 0, sizeof(expected));
+		for (uint32_t row = 0; row < 3; row++)
+			memset(expected + row * PITCH + 4, i + 1, 12);
+		memset(expected + 128, 0x55, 16);
+		bind(recording, slots[0], buffers[2 * i]);
+		bind(recording, slots[1], buffers[2 * i + 1]);
+		scene_run(scene);
+		suite_bed->read(got, buffers[2 * i], sizeof(got));
+		assert_memory_equal(got, expected, sizeof(got));
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* ---- what is not proven is refused ---- */
+
+static int record_unexplained(struct work *work, void *stream, void *const *addresses)
+{
+	uint32_t count = WORDS + work->calls;
+
+	return launch(stream, BED_ADD,
+		      (void *[]){(void *)&addresses[0], (void *)&addresses[0],
+				 (void *)&addresses[0], &count});
+}
+
+static void unexplained_difference_is_an_error(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	struct work work = {.record = record_unexplained};
+	uint32_t to = slot(recording, "words");
+
+	scene_failed(recording, add_captured(recording, &work, &to, 1), -EILSEQ,
+		     "node 1 (kernel), byte 24: the captures differ and no slot");
+	assert_int_equal(dagpatch_recording_error(recording)->node, 1);
+	/* Nothing of it is left. */
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.node_count, 0);
+	assert_int_equal(stats.relocation_count, 0);
+	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
+}
+
+/* A hole in a struct that nobody filled: other in each capture. */
+static int record_hole(struct work *work, void *stream, void *const *addresses)
+{
+	struct bed_struct by_value = {.dst = addresses[0],
+				      .scalar = 6,
+				      .count = WORDS,
+				      .unused = work->calls,
+				      .src = addresses[1]};
+
+	return launch(stream, BED_STRUCT, (void *[]){&by_value});
+}
+
+static void unstable_bytes_stay_when_asked_for(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_hole};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0);
+	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+	struct dagpatch_capture capture = {
+		.record = record_work, .user = &work, .slots = slots, .slot_count = 2};
+
+	scene_failed(recording, dagpatch_add_captured(recording, &capture, NULL, NULL), -EILSEQ,
+		     "byte 20");
+	capture.flags = DAGPATCH_LEAVE_UNSTABLE;
+	OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	scene_run(scene);
+	expect_all(c, 7);
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], b);
+	scene_run(scene);
+	expect_all(a, 8);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+}
+
+static int record_more_each_time(struct work *work, void *stream, void *const *addresses)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < work->calls; i++)
+		rc = launch_add(stream, addresses[0], addresses[0], addresses[0]);
+	return rc;
+}
+
+static void another_shape_is_an_error(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_more_each_time};
+	uint32_t to = slot(scene->recording, "words");
+
+	scene_failed(scene->recording, add_captured(scene->recording, &work, &to, 1), -EILSEQ,
+		     "1 nodes, the second 2");
+}
+
+static int record_other_kernel(struct work *work, void *stream, void *const *addresses)
+{
+	uint32_t count = WORDS;
+
+	return launch(stream, work->calls == 1 ? BED_ADD : BED_MUL,
+		      (void *[]){(void *)&addresses[0], (void *)&addresses[0],
+				 (void *)&addresses[0], &count});
+}
+
+static void another_kernel_is_an_error(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_other_kernel};
+	uint32_t to = slot(scene->recording, "words");
+
+	scene_failed(scene->recording, add_captured(scene->recording, &work, &to, 1), -EILSEQ,
+		     "another kernel");
+}
+
+/* The same addresses for two slots: nobody can tell which one it is. */
+static void ambiguous_address_is_an_error(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_add};
+	uint32_t *a = buffer(0), *b = buffer(0);
+	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
+	int rc = dagpatch_add_captured(
+		recording,
+		&(struct dagpatch_capture){
+			.record = record_work,
+			.user = &work,
+			.slots = slots,
+			.slot_count = 3,
+			.addresses = {(void *[]){a, a, a}, (void *[]){b, b, b}},
+		},
+		NULL, NULL);
+
+	scene_failed(recording, rc, -EILSEQ, "several slots");
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static int record_failing(struct work *work, void *stream, void *const *addresses)
+{
+	launch_add(stream, addresses[0], addresses[0], addresses[0]);
+	return work->result;
+}
+
+/* The callback's own error, not what becomes of its capture. */
+static void failing_callback_is_reported(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_failing, .result = -EDOM};
+	uint32_t to = slot(scene->recording, "words");
+
+	scene_failed(scene->recording, add_captured(scene->recording, &work, &to, 1), -EDOM,
+		     "callback");
+	work.result = 0;
+	OK(scene->recording, add_captured(scene->recording, &work, &to, 1));
+}
+
+/* ---- children ---- */
+
+/* A graph that launches add on the buffer and then a graph like itself, DEPTH times. */
+static void *deep_graph(void *stream, uint32_t depth, void *address)
+{
+	void *inner = depth > 1 ? deep_graph(stream, depth - 1, address) : NULL;
+	void *graph;
+
+	suite_bed->capture_begin(stream);
+	assert_int_equal(launch_add(stream, address, address, address), 0);
+	if (inner)
+		assert_int_equal(suite_bed->graph_launch(stream, inner), 0);
+	graph = suite_bed->capture_end(stream);
+	if (inner)
+		suite_bed->graph_destroy(inner);
+	return graph;
+}
+
+static int record_deep(struct work *work, void *stream, void *const *addresses)
+{
+	void *other = suite_bed->stream_create();
+	void *graph = deep_graph(other, (uint32_t)work->scalar, addresses[0]);
+	int rc = suite_bed->graph_launch(stream, graph);
+
+	suite_bed->graph_destroy(graph);
+	suite_bed->stream_destroy(other);
+	return rc ? -EIO : 0;
+}
+
+static void captured_children_are_moved(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_deep, .scalar = 5};
+	uint32_t *a = buffer(1), *b = buffer(1);
+	uint32_t to = slot(recording, "words");
+
+	if (!suite_bed->graph_launch)
+		skip();
+	OK(recording, add_captured(recording, &work, &to, 1));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	scene_run(scene);
+	expect_all(a, 32);
+	bind(recording, to, b);
+	scene_run(scene);
+	expect_all(b, 32);
+	expect_all(a, 32);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static void child_depth_is_bounded(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_deep, .scalar = 8};
+	uint32_t to = slot(scene->recording, "words");
+
+	if (!suite_bed->graph_launch)
+		skip();
+	scene_failed(scene->recording, add_captured(scene->recording, &work, &to, 1), -ELOOP,
+		     "child_depth, 8");
+	work.scalar = 7;
+	OK(scene->recording, add_captured(scene->recording, &work, &to, 1));
+}
+
+/* ---- alignment, nesting ---- */
+
+static int record_alignment(struct work *work, void *stream, void *const *addresses)
+{
+	work->scalar |= (uintptr_t)addresses[0];
+	return launch_add(stream, addresses[0], addresses[0], addresses[0]);
+}
+
+/* A library chooses its kernel by how well a buffer is aligned: it must not see better than it gets. */
+static void captured_as_aligned_as_the_slot_says(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_alignment};
+	uint32_t *a = buffer(1), to;
+
+	OK(recording,
+	   dagpatch_slot_add(recording,
+			     &(struct dagpatch_slot){.bytes = WORDS * 4, .alignment = 16}, &to));
+	OK(recording, add_captured(recording, &work, &to, 1));
+	assert_int_equal(work.scalar & 31, 16);
+	OK(recording, dagpatch_finalize(recording));
+	scene_failed(recording, dagpatch_bind(recording, to, (uint8_t *)a + 8, WORDS * 4), -EINVAL,
+		     "not aligned to 16");
+	suite_bed->free(a);
+}
+
+static void captured_work_inside_of_nested_recordings(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording, *nested;
+	struct work work = {.record = record_add};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), *d = buffer(0);
+	uint32_t inner[3], slots[3], node;
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
+	for (uint32_t i = 0; i < 3; i++) {
+		inner[i] = slot(nested, NULL);
+		slots[i] = slot(recording, NULL);
+	}
+	OK(nested, add_captured(nested, &work, inner, 3));
+	OK(nested, dagpatch_finalize(nested));
+	for (uint32_t i = 0; i < 2; i++)
+		OK(recording,
+		   dagpatch_add_child(recording,
+				      &(struct dagpatch_child){
+					      nested,
+					      (struct dagpatch_mapping[]){{slots[i ? 1 : 0], 0},
+									  {slots[i ? 0 : 1], 0},
+									  {slots[2], 0}},
+					      3},
+				      i ? AFTER(node) : NULL, &node));
+	dagpatch_recording_destroy(nested);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	bind(recording, slots[2], b);
+	scene_run(scene);
+	expect_all(c, 3);
+	expect_all(a, 5);
+	bind(recording, slots[0], d);
+	scene_run(scene);
+	expect_all(d, 7);
+	expect_all(a, 9);
+	expect_all(c, 3);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+/* ---- captured anew, with a cache ---- */
+
+/* CM-8: a cache of two. */
+static void captured_anew_through_a_cache(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
+	struct work work = {.record = record_add};
+	uint32_t *buffers[5] = {buffer(1), buffer(2), buffer(0), buffer(0), buffer(0)};
+	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
+	struct dagpatch_cache *cache;
+	/* Which buffer is the result, and how many captures there are by then. */
+	static const uint32_t steps[][2] = {{2, 1}, {2, 1}, {3, 2}, {2, 2}, {4, 3}, {2, 3}, {3, 4}};
+
+	OK(NULL, dagpatch_cache_create(
+			 scene->context,
+			 &(struct dagpatch_cache_options){
+				 .size = sizeof(struct dagpatch_cache_options), .capacity = 2},
+			 &cache));
+	OK(recording, dagpatch_add_captured(recording,
+					    &(struct dagpatch_capture){
+						    .record = record_work,
+						    .user = &work,
+						    .slots = slots,
+						    .slot_count = 3,
+						    .flags = DAGPATCH_CAPTURE_AGAIN,
+						    .cache = cache,
+					    },
+					    NULL, NULL));
+	assert_int_equal(work.calls, 0);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[1], buffers[0]);
+	bind(recording, slots[2], buffers[1]);
+	for (uint32_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		buffer_set(buffers[steps[i][0]], 0);
+		bind(recording, slots[0], buffers[steps[i][0]]);
+		scene_run(scene);
+		expect_all(buffers[steps[i][0]], 3);
+		assert_int_equal(work.calls, steps[i][1]);
+	}
+	OK(NULL, dagpatch_cache_stats(cache, &stats));
+	assert_int_equal(stats.misses, 4);
+	assert_int_equal(stats.hits, 2);
+	assert_int_equal(stats.evictions, 2);
+	assert_int_equal(stats.entries, 2);
+	scene_again(scene, 0);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 5; i++)
+		suite_bed->free(buffers[i]);
+}
+
+static void registered_collective_is_not_patched(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_add};
+	uint32_t slots[3] = {slot(scene->recording, "c"), slot(scene->recording, "a"),
+			     slot(scene->recording, "b")};
+	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
+
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording,
+					   &(struct dagpatch_capture){
+						   .record = record_work,
+						   .user = &work,
+						   .slots = slots,
+						   .slot_count = 3,
+						   .collective = &collective,
+					   },
+					   NULL, NULL),
+		     -EINVAL, "registered");
+	assert_int_equal(work.calls, 0);
+	collective.buffers_are_registered = 0;
+	OK(scene->recording, dagpatch_add_captured(scene->recording,
+						   &(struct dagpatch_capture){
+							   .record = record_work,
+							   .user = &work,
+							   .slots = slots,
+							   .slot_count = 3,
+							   .collective = &collective,
+						   },
+						   NULL, NULL));
+}
+
+int suite_captured(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(captured_kernel),
+		SCENE(captured_nothing),
+		SCENE(scalar_equal_to_address_is_left_alone),
+		SCENE(interior_pointer_is_moved),
+		SCENE(unaligned_argument_is_moved),
+		SCENE(struct_by_value_is_moved),
+		SCENE(block_of_arguments_is_moved),
+		SCENE(copy_2d_stays_2d),
+		SCENE(unexplained_difference_is_an_error),
+		SCENE(unstable_bytes_stay_when_asked_for),
+		SCENE(another_shape_is_an_error),
+		SCENE(another_kernel_is_an_error),
+		SCENE(ambiguous_address_is_an_error),
+		SCENE(failing_callback_is_reported),
+		SCENE(captured_children_are_moved),
+		SCENE(child_depth_is_bounded),
+		SCENE(captured_as_aligned_as_the_slot_says),
+		SCENE(captured_work_inside_of_nested_recordings),
+		SCENE(captured_anew_through_a_cache),
+		SCENE(registered_collective_is_not_patched),
+	};
+
+	return cmocka_run_group_tests_name("captured", tests, NULL, NULL);
+}

@@ -1,0 +1,621 @@
+/* Graphs that were recorded: GC-1, GC-3 to GC-6 and GC-13 to GC-16 of shared tests for command buffers, and
+ * what a thunk's tests ask (TH-). */
+#include <errno.h>
+#include <string.h>
+
+#include "suite.h"
+
+/* GC-1, TH-11 */
+static void launch_single_kernel(void **state)
+{
+	struct scene *scene = *state;
+	uint32_t slots[3] = {slot(scene->recording, "c"), slot(scene->recording, "a"),
+			     slot(scene->recording, "b")};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), *d = buffer(0);
+
+	add_three(scene->recording, BED_ADD, slots, NULL);
+	OK(scene->recording, dagpatch_finalize(scene->recording));
+	bind(scene->recording, slots[0], c);
+	bind(scene->recording, slots[1], a);
+	bind(scene->recording, slots[2], b);
+	scene_run(scene);
+	expect_all(c, 3);
+	bind(scene->recording, slots[0], d);
+	buffer_set(c, 0);
+	scene_run(scene);
+	expect_all(d, 3);
+	expect_all(c, 0);
+	buffer_set(d, 0);
+	scene_run(scene);
+	expect_all(d, 3);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+/* GC-4; and upstream's ROCm cannot use a nested buffer twice */
+static void nested_recording_is_used_twice(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *nested, *outer = scene->recording;
+	uint32_t inner[3], c, a, b, d, first;
+	uint32_t *buffers[5];
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
+	inner[0] = slot(nested, "out");
+	inner[1] = slot(nested, "left");
+	inner[2] = slot(nested, "right");
+	add_three(nested, BED_ADD, inner, NULL);
+	OK(nested, dagpatch_finalize(nested));
+	c = slot(outer, "c");
+	a = slot(outer, "a");
+	b = slot(outer, "b");
+	d = slot(outer, "d");
+	OK(outer, dagpatch_add_child(
+			  outer,
+			  &(struct dagpatch_child){
+				  nested, (struct dagpatch_mapping[]){{c, 0}, {a, 0}, {b, 0}}, 3},
+			  NULL, &first));
+	OK(outer, dagpatch_add_child(
+			  outer,
+			  &(struct dagpatch_child){
+				  nested, (struct dagpatch_mapping[]){{d, 0}, {c, 0}, {c, 0}}, 3},
+			  AFTER(first), NULL));
+	dagpatch_recording_destroy(nested);
+	OK(outer, dagpatch_finalize(outer));
+	for (uint32_t i = 0; i < 5; i++)
+		buffers[i] = buffer(i);
+	bind(outer, a, buffers[1]);
+	bind(outer, b, buffers[2]);
+	bind(outer, c, buffers[0]);
+	bind(outer, d, buffers[3]);
+	scene_run(scene);
+	expect_all(buffers[0], 3);
+	expect_all(buffers[3], 6);
+	bind(outer, d, buffers[4]);
+	bind(outer, a, buffers[2]);
+	scene_run(scene);
+	expect_all(buffers[0], 4);
+	expect_all(buffers[4], 8);
+	expect_all(buffers[3], 6);
+	for (uint32_t i = 0; i < 5; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* GC-5, and that the copy went where it should; TH-1 */
+static void copy_device_to_device(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t from = slot(recording, "from"), to = slot(recording, "to");
+	uint32_t *a = buffer(42), *b = buffer(0);
+
+	OK(recording, dagpatch_add_copy(recording,
+					&(struct dagpatch_copy){.dst = {.slot = to},
+								.src = {.slot = from},
+								.width_bytes = WORDS * 4},
+					NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, from, a);
+	bind(recording, to, b);
+	scene_run(scene);
+	expect_all(b, 42);
+	expect_all(a, 42);
+	bind(recording, from, b);
+	bind(recording, to, a);
+	buffer_set(a, 0);
+	scene_run(scene);
+	expect_all(a, 42);
+	buffer_set(a, 0);
+	scene_run(scene);
+	expect_all(a, 42);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+/* GC-6, TH-6, TH-7 */
+static void memset_of_each_width(void **state)
+{
+	struct scene *scene = *state;
+	static const struct {
+		uint32_t value, bytes, expected;
+	} cases[] = {{42, 4, 42}, {0x0102, 2, 0x01020102}, {7, 1, 0x07070707}};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct dagpatch_recording *recording;
+		uint32_t *a = buffer(1), *b = buffer(1);
+		uint32_t to, node;
+
+		scene_again(scene, 0);
+		recording = scene->recording;
+		to = slot(recording, "to");
+		OK(recording, dagpatch_add_memset(recording,
+						  &(struct dagpatch_memset){
+							  .slot = to,
+							  .value = cases[i].value,
+							  .element_bytes = cases[i].bytes,
+							  .width = WORDS * 4 / cases[i].bytes,
+						  },
+						  NULL, &node));
+		OK(recording, dagpatch_finalize(recording));
+		bind(recording, to, a);
+		scene_run(scene);
+		expect_all(a, cases[i].expected);
+		bind(recording, to, b);
+		buffer_set(a, 1);
+		scene_run(scene);
+		expect_all(b, cases[i].expected);
+		expect_all(a, 1);
+		OK(recording, dagpatch_set_memset_value(recording, node, 0));
+		scene_run(scene);
+		expect_all(b, 0);
+		suite_bed->free(a);
+		suite_bed->free(b);
+	}
+}
+
+/* TH-10: two memsets on slices of one buffer, on two streams one after the other. */
+static void memsets_on_slices(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(0), *b = buffer(0), words[WORDS];
+	void *other = suite_bed->stream_create();
+	uint32_t to = slot(recording, "to");
+
+	for (uint32_t i = 0; i < 2; i++)
+		OK(recording, dagpatch_add_memset(recording,
+						  &(struct dagpatch_memset){
+							  .slot = to,
+							  .offset = i * WORDS * 2,
+							  .value = i ? 34 : 12,
+							  .element_bytes = 4,
+							  .width = WORDS / 2,
+						  },
+						  NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	bind(recording, to, b);
+	OK(recording, dagpatch_launch(recording, other));
+	suite_bed->stream_synchronize(other);
+	suite_bed->stream_synchronize(scene->stream);
+	for (uint32_t i = 0; i < 2; i++) {
+		suite_bed->read(words, i ? a : b, sizeof(words));
+		assert_int_equal(words[0], 12);
+		assert_int_equal(words[WORDS / 2 - 1], 12);
+		assert_int_equal(words[WORDS / 2], 34);
+		assert_int_equal(words[WORDS - 1], 34);
+	}
+	suite_bed->stream_destroy(other);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+/* GC-13 to GC-16: SHAPE 0: empty, kernel; 1: empty alone; 2: a chain of empties; 3: a barrier. */
+static void run_empties(struct scene *scene, uint32_t shape)
+{
+	struct dagpatch_recording *recording;
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), *d = buffer(0);
+	uint32_t slots[3], result, node;
+
+	scene_again(scene, 0);
+	recording = scene->recording;
+	slots[0] = slot(recording, "c");
+	slots[1] = slot(recording, "a");
+	slots[2] = slot(recording, "b");
+	result = slot(recording, "d");
+	if (shape == 3)
+		node = add_three(recording, BED_ADD, slots, NULL);
+	OK(recording, dagpatch_add_empty(recording, shape == 3 ? AFTER(node) : NULL, &node));
+	for (uint32_t i = 0; shape == 2 && i < 2; i++)
+		OK(recording, dagpatch_add_empty(recording, AFTER(node), &node));
+	if (shape == 0 || shape == 2)
+		add_three(recording, BED_ADD, slots, AFTER(node));
+	if (shape == 3)
+		add_three(recording, BED_ADD, (uint32_t[]){result, slots[1], slots[0]},
+			  AFTER(node));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], c);
+	bind(recording, slots[1], a);
+	bind(recording, slots[2], b);
+	bind(recording, result, d);
+	scene_run(scene);
+	expect_all(c, shape == 1 ? 0 : 3);
+	expect_all(d, shape == 3 ? 4 : 0);
+	bind(recording, slots[0], d);
+	bind(recording, result, c);
+	scene_run(scene);
+	expect_all(d, shape == 1 ? 0 : 3);
+	expect_all(c, shape == 1 ? 0 : shape == 3 ? 4 : 3);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+static void empty_node_with_kernel(void **state)
+{
+	run_empties(*state, 0);
+}
+
+static void empty_node_only(void **state)
+{
+	run_empties(*state, 1);
+}
+
+static void empty_node_chain(void **state)
+{
+	run_empties(*state, 2);
+}
+
+static void empty_node_as_barrier(void **state)
+{
+	run_empties(*state, 3);
+}
+
+/* TH-15, and only what changed is set */
+static void only_changed_nodes_are_set(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	uint32_t *buffers[5], slots[4];
+
+	for (uint32_t i = 0; i < 4; i++)
+		slots[i] = slot(recording, NULL);
+	add_three(recording, BED_ADD, (uint32_t[]){slots[2], slots[0], slots[0]}, NULL);
+	add_three(recording, BED_ADD, (uint32_t[]){slots[3], slots[1], slots[1]}, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 5; i++)
+		buffers[i] = buffer(i < 2 ? 42 - i : 0);
+	for (uint32_t i = 0; i < 4; i++)
+		bind(recording, slots[i], buffers[i]);
+	scene_run(scene);
+	expect_all(buffers[2], 84);
+	expect_all(buffers[3], 82);
+	bind(recording, slots[3], buffers[4]);
+	scene_run(scene);
+	expect_all(buffers[4], 82);
+	scene_run(scene);
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.launches, 3);
+	assert_int_equal(stats.unchanged_launches, 1);
+	assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE],
+			 expected_strategy() == DAGPATCH_INSTANTIATE ? 2 : 1);
+	assert_int_equal(stats.nodes[DAGPATCH_SET_PARAMS] + stats.nodes[DAGPATCH_UPDATE_GRAPH] +
+				 stats.nodes[DAGPATCH_DEVICE_TABLE],
+			 expected_strategy() == DAGPATCH_INSTANTIATE ? 0 : 1);
+	for (uint32_t i = 0; i < 5; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* ---- copies of every shape ---- */
+
+enum { PITCH = 32, ROWS = 6, SLICES = 3, BOX = PITCH * ROWS * SLICES };
+
+static void add_box_copy(struct dagpatch_recording *recording, struct dagpatch_end dst,
+			 struct dagpatch_end src, const uint64_t extent[3])
+{
+	OK(recording, dagpatch_add_copy(recording,
+					&(struct dagpatch_copy){
+						.dst = dst,
+						.src = src,
+						.width_bytes = extent[0],
+						.height = extent[1],
+						.depth = extent[2],
+					},
+					NULL, NULL));
+}
+
+static void fill_box(uint8_t *box, uint8_t first)
+{
+	for (uint32_t i = 0; i < BOX; i++)
+		box[i] = (uint8_t)(first + i * 7);
+}
+
+static void copy_box(uint8_t *dst, const uint8_t *src, const uint64_t extent[3])
+{
+	for (uint64_t z = 0; z < extent[2]; z++)
+		for (uint64_t y = 0; y < extent[1]; y++)
+			memcpy(dst + (z * ROWS + y) * PITCH, src + (z * ROWS + y) * PITCH,
+			       extent[0]);
+}
+
+/* One shape in one direction, rebound once. KINDS: bit 0: dst on the host, bit 1: src. */
+static void run_copy(struct scene *scene, const uint64_t extent[3], uint32_t kinds)
+{
+	bool dst_host = kinds & 1, src_host = kinds & 2;
+	uint8_t expected[BOX], got[BOX], from[BOX];
+	struct dagpatch_recording *recording;
+	uint8_t *src[2], *dst[2];
+	uint32_t slots[2];
+
+	scene_again(scene, 0);
+	recording = scene->recording;
+	for (uint32_t i = 0; i < 2; i++) {
+		src[i] = src_host ? suite_bed->alloc_host(BOX) : suite_bed->alloc(BOX);
+		dst[i] = dst_host ? suite_bed->alloc_host(BOX) : suite_bed->alloc(BOX);
+		OK(recording,
+		   dagpatch_slot_add(recording,
+				     &(struct dagpatch_slot){.bytes = BOX,
+							     .alignment = 64,
+							     .on_host = i ? src_host : dst_host},
+				     &slots[i]));
+	}
+	add_box_copy(recording,
+		     (struct dagpatch_end){.slot = slots[0], .pitch = PITCH, .rows = ROWS},
+		     (struct dagpatch_end){.slot = slots[1], .pitch = PITCH, .rows = ROWS}, extent);
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 2; i++) {
+		fill_box(from, (uint8_t)(50 + i));
+		suite_bed->write(src[i], from, BOX);
+		fill_box(expected, (uint8_t)(150 + i));
+		suite_bed->write(dst[i], expected, BOX);
+		copy_box(expected, from, extent);
+		OK(recording, dagpatch_bind(recording, slots[0], dst[i], BOX));
+		OK(recording, dagpatch_bind(recording, slots[1], src[i], BOX));
+		scene_run(scene);
+		suite_bed->read(got, dst[i], BOX);
+		assert_memory_equal(got, expected, BOX);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		(src_host ? suite_bed->free_host : suite_bed->free)(src[i]);
+		(dst_host ? suite_bed->free_host : suite_bed->free)(dst[i]);
+	}
+}
+
+static void copies_of_every_shape_and_direction(void **state)
+{
+	static const uint64_t extents[3][3] = {{77, 1, 1}, {20, 5, 1}, {20, 5, 3}};
+
+	for (uint32_t shape = 0; shape < 3; shape++)
+		for (uint32_t kinds = 0; kinds < 4; kinds++)
+			run_copy(*state, extents[shape], kinds);
+}
+
+static void copy_to_a_fixed_address(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(5), *b = buffer(6), *fixed = buffer(0);
+	uint32_t from = slot(recording, "from");
+
+	OK(recording, dagpatch_add_copy(recording,
+					&(struct dagpatch_copy){
+						.dst = {.slot = DAGPATCH_NONE, .address = fixed},
+						.src = {.slot = from},
+						.width_bytes = WORDS * 4},
+					NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, from, a);
+	scene_run(scene);
+	expect_all(fixed, 5);
+	bind(recording, from, b);
+	scene_run(scene);
+	expect_all(fixed, 6);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(fixed);
+}
+
+/* ---- host functions, events, values, shadows ---- */
+
+static void count_call(void *user)
+{
+	(*(uint32_t *)user)++;
+}
+
+static void host_function_and_events(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(1), *b = buffer(0), calls = 0, to, node;
+	void *event = suite_bed->event_create();
+
+	to = slot(recording, "to");
+	add_three(recording, BED_ADD, (uint32_t[]){to, to, to}, NULL);
+	OK(recording, dagpatch_add_host(recording, &(struct dagpatch_host){count_call, &calls},
+					AFTER(0), &node));
+	if (dagpatch_add_event_record(recording, event, AFTER(node), &node) == 0)
+		OK(recording, dagpatch_add_event_wait(recording, event, AFTER(node), NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	scene_run(scene);
+	bind(recording, to, b);
+	scene_run(scene);
+	expect_all(a, 2);
+	expect_all(b, 0);
+	assert_int_equal(calls, 2);
+	assert_true(suite_bed->event_is_done(event));
+	suite_bed->event_destroy(event);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static void value_of_an_argument_changes(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(9), *b = buffer(9);
+	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+	struct bed_struct by_value = {.scalar = 5, .count = WORDS};
+	struct dagpatch_pointer pointers[2] = {
+		{.byte = offsetof(struct bed_struct, dst), .slot = slots[0]},
+		{.byte = offsetof(struct bed_struct, src), .slot = slots[1]},
+	};
+	struct dagpatch_argument argument = {&by_value, sizeof(by_value), 2, pointers};
+	uint32_t node;
+
+	OK(recording, dagpatch_add_kernel(recording,
+					  &(struct dagpatch_kernel){
+						  .function = suite_bed->function(BED_STRUCT),
+						  .grid = {1, 1, 1},
+						  .block = {WORDS, 1, 1},
+						  .argument_count = 1,
+						  .arguments = &argument,
+					  },
+					  NULL, &node));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], b);
+	scene_run(scene);
+	expect_all(a, 14);
+	/* Addresses in what is given are not taken: the slots have them. */
+	by_value = (struct bed_struct){.dst = b, .scalar = 6, .count = WORDS};
+	OK(recording, dagpatch_set_argument(recording, node, 0, &by_value, sizeof(by_value)));
+	bind(recording, slots[0], b);
+	bind(recording, slots[1], a);
+	scene_run(scene);
+	expect_all(b, 20);
+	expect_all(a, 14);
+	scene_failed(recording,
+		     dagpatch_set_argument(recording, node, 1, &by_value, sizeof(by_value)),
+		     -EINVAL, "no argument 1");
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+/* Contents go in and out by copies; the graph is never patched. */
+static void shadowed_slot(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	uint32_t *buffers[4] = {buffer(1), buffer(10), buffer(0), buffer(0)};
+	uint32_t in, out;
+
+	OK(recording,
+	   dagpatch_slot_add(
+		   recording,
+		   &(struct dagpatch_slot){.bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN}, &in));
+	OK(recording, dagpatch_slot_add(recording,
+					&(struct dagpatch_slot){.bytes = WORDS * 4,
+								.flags = DAGPATCH_SHADOW_OUT},
+					&out));
+	add_three(recording, BED_ADD, (uint32_t[]){out, in, in}, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, in, buffers[i]);
+		bind(recording, out, buffers[2 + i]);
+		scene_run(scene);
+	}
+	expect_all(buffers[2], 2);
+	expect_all(buffers[3], 20);
+	buffer_set(buffers[1], 7);
+	scene_run(scene);
+	expect_all(buffers[3], 14);
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.nodes[DAGPATCH_SET_PARAMS], 0);
+	assert_int_equal(stats.uses[DAGPATCH_SHADOW], 6);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* ---- dependencies from accesses ---- */
+
+/* Without any explicit dependency: the same as in the order of recording. */
+static void dependencies_are_derived(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording;
+	uint32_t *a = buffer(2), *b = buffer(3), *c = buffer(0), *d = buffer(0);
+	uint32_t slots[4];
+
+	scene_again(scene, DAGPATCH_DERIVE_DEPENDENCIES);
+	recording = scene->recording;
+	for (uint32_t i = 0; i < 4; i++)
+		slots[i] = slot(recording, NULL);
+	add_three(recording, BED_ADD, (uint32_t[]){slots[2], slots[0], slots[1]}, NULL);
+	add_three(recording, BED_MUL, (uint32_t[]){slots[3], slots[2], slots[2]}, NULL);
+	OK(recording, dagpatch_add_memset(recording,
+					  &(struct dagpatch_memset){.slot = slots[2],
+								    .value = 9,
+								    .element_bytes = 4,
+								    .width = WORDS / 2},
+					  NULL, NULL));
+	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[2], slots[3]}, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], b);
+	bind(recording, slots[2], c);
+	bind(recording, slots[3], d);
+	scene_run(scene);
+	expect_all(d, 25);
+	expect_words(a, WORDS / 2, 34, __FILE__, __LINE__);
+	expect_words(a + WORDS / 2, WORDS / 2, 30, __FILE__, __LINE__);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+	suite_bed->free(d);
+}
+
+/* ---- deep ---- */
+
+static void children_five_deep(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *inner = NULL, *outer = scene->recording;
+	uint32_t *a = buffer(1), *b = buffer(1), to;
+
+	for (uint32_t depth = 0; depth < 5; depth++) {
+		struct dagpatch_recording *nested;
+		uint32_t node;
+
+		OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
+		to = slot(nested, NULL);
+		node = add_three(nested, BED_ADD, (uint32_t[]){to, to, to}, NULL);
+		if (inner)
+			OK(nested,
+			   dagpatch_add_child(nested,
+					      &(struct dagpatch_child){
+						      inner, &(struct dagpatch_mapping){to, 0}, 1},
+					      AFTER(node), NULL));
+		OK(nested, dagpatch_finalize(nested));
+		dagpatch_recording_destroy(inner);
+		inner = nested;
+	}
+	to = slot(outer, NULL);
+	OK(outer,
+	   dagpatch_add_child(outer,
+			      &(struct dagpatch_child){inner, &(struct dagpatch_mapping){to, 0}, 1},
+			      NULL, NULL));
+	dagpatch_recording_destroy(inner);
+	OK(outer, dagpatch_finalize(outer));
+	bind(outer, to, a);
+	scene_run(scene);
+	expect_all(a, 32);
+	bind(outer, to, b);
+	scene_run(scene);
+	scene_run(scene);
+	expect_all(b, 1024);
+	expect_all(a, 32);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+int suite_graphs(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(launch_single_kernel),
+		SCENE(nested_recording_is_used_twice),
+		SCENE(copy_device_to_device),
+		SCENE(memset_of_each_width),
+		SCENE(memsets_on_slices),
+		SCENE(empty_node_with_kernel),
+		SCENE(empty_node_only),
+		SCENE(empty_node_chain),
+		SCENE(empty_node_as_barrier),
+		SCENE(only_changed_nodes_are_set),
+		SCENE(copies_of_every_shape_and_direction),
+		SCENE(copy_to_a_fixed_address),
+		SCENE(host_function_and_events),
+		SCENE(value_of_an_argument_changes),
+		SCENE(shadowed_slot),
+		SCENE(dependencies_are_derived),
+		SCENE(children_five_deep),
+	};
+
+	return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, -R: these only,
+ * -w FEATURES: a model without these (dagpatch/model.h). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dagpatch/model.h>
+
+#include "suite.h"
+
+static bool has_capability(enum dagpatch_capability capability)
+{
+	struct dagpatch_options options = {.size = sizeof(options), .driver = suite_bed->driver};
+	struct dagpatch_context *context;
+	bool has;
+
+	if (dagpatch_context_create(&options, &context, NULL) < 0)
+		return false;
+	has = dagpatch_context_capabilities(context) & capability;
+	dagpatch_context_destroy(context);
+	return has;
+}
+
+#ifndef SUITE_REBINDS
+#define SUITE_REBINDS 1000
+#endif
+
+struct choice {
+	uint32_t rebinds; /* of random graphs, all strategies together */
+	uint64_t seed;
+	bool only_random;
+};
+
+static int run_strategy(const char *name, enum dagpatch_strategy strategy,
+			const struct choice *choice)
+{
+	int failed = 0;
+
+	printf("---- %s, %s\n", suite_bed->driver, name);
+	suite_strategy = strategy;
+	if (!choice->only_random) {
+		failed += suite_graphs() + suite_captured() + suite_adopted() + suite_states();
+		if (has_capability(DAGPATCH_HAS_CONDITIONALS))
+			failed += suite_conditionals();
+	}
+	return failed + suite_random(choice->seed + strategy, choice->rebinds);
+}
+
+static int run_all(struct choice *choice)
+{
+	bool has_table = has_capability(DAGPATCH_HAS_TABLE);
+	int failed = 0;
+
+	choice->rebinds /= has_table ? 5 : 4;
+	failed += run_strategy("auto", DAGPATCH_AUTO, choice);
+	failed += run_strategy("set_params", DAGPATCH_SET_PARAMS, choice);
+	failed += run_strategy("update_graph", DAGPATCH_UPDATE_GRAPH, choice);
+	failed += run_strategy("instantiate", DAGPATCH_INSTANTIATE, choice);
+	if (has_table)
+		failed += run_strategy("device_table", DAGPATCH_DEVICE_TABLE, choice);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = 1};
+	int option, failed;
+
+	while ((option = getopt(argc, argv, "r:s:w:R")) != -1) {
+		if (option == 'r')
+			choice.rebinds = (uint32_t)strtoul(optarg, NULL, 0);
+		else if (option == 's')
+			choice.seed = strtoull(optarg, NULL, 0);
+		else if (option == 'w')
+			suite_without = (uint32_t)strtoul(optarg, NULL, 0);
+		else if (option == 'R')
+			choice.only_random = true;
+		else
+			return 2;
+	}
+	dagpatch_model_without(suite_without);
+	suite_bed = &SUITE_BED;
+	failed = suite_bed->open();
+	if (failed != 0)
+		return failed;
+	failed = run_all(&choice);
+	suite_bed->close();
+	return failed != 0;
+}

@@ -1,0 +1,303 @@
+/* Wrong order, wrong arguments: clear errors, and nothing has changed. */
+#include <errno.h>
+
+#include <dagpatch/model.h>
+
+#include "suite.h"
+
+static void calls_in_the_wrong_state(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(1), to, number;
+
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_CREATED);
+	to = slot(recording, "words");
+	add_three(recording, BED_ADD, (uint32_t[]){to, to, to}, NULL);
+	scene_failed(recording, dagpatch_bind(recording, to, a, WORDS * 4), -EINVAL,
+		     "not finalized");
+	scene_failed(recording, dagpatch_launch(recording, scene->stream), -EINVAL,
+		     "being recorded");
+	assert_null(dagpatch_recording_exec(recording));
+	OK(recording, dagpatch_finalize(recording));
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);
+	scene_failed(recording, dagpatch_finalize(recording), -EINVAL, "is finalized");
+	scene_failed(recording, dagpatch_add_empty(recording, NULL, NULL), -EINVAL, "is finalized");
+	scene_failed(recording,
+		     dagpatch_slot_add(recording, &(struct dagpatch_slot){.bytes = 4}, &number),
+		     -EINVAL, "is finalized");
+	scene_failed(recording, dagpatch_launch(recording, scene->stream), -ENXIO,
+		     "slot 0 (words) has no address");
+	bind(recording, to, a);
+	scene_run(scene);
+	expect_all(a, 2);
+	suite_bed->free(a);
+}
+
+static void bad_bindings(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *a = buffer(1), *b = buffer(2);
+	uint32_t first = slot(recording, "first"), second = slot(recording, "second");
+
+	add_three(recording, BED_ADD, (uint32_t[]){first, second, second}, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	scene_failed(recording, dagpatch_bind(recording, 2, a, WORDS * 4), -EINVAL, "no slot 2");
+	scene_failed(recording, dagpatch_bind(recording, first, NULL, WORDS * 4), -EINVAL, "NULL");
+	scene_failed(recording, dagpatch_bind(recording, first, a, WORDS * 4 - 1), -EINVAL,
+		     "needs 256 bytes, 255 are there");
+	scene_failed(recording, dagpatch_bind(recording, first, a + 1, WORDS * 4), -EINVAL,
+		     "aligned");
+	scene_failed(recording, dagpatch_bind_all(recording, (const void *[]){a}, 1), -EINVAL,
+		     "1 addresses for 2");
+	/* None of both, then. */
+	scene_failed(recording, dagpatch_bind_all(recording, (const void *[]){a, a + 1}, 2),
+		     -EINVAL, "aligned");
+	scene_failed(recording, dagpatch_launch(recording, scene->stream), -ENXIO, "slot 0");
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, b}, 2));
+	scene_run(scene);
+	expect_all(a, 4);
+	/* Bound elsewhere and back is no change; dropped, neither. */
+	bind(recording, first, b);
+	bind(recording, first, a);
+	bind(recording, second, a);
+	OK(recording, dagpatch_revert(recording));
+	buffer_set(a, 0);
+	scene_run(scene);
+	expect_all(a, 4);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static int add_with(struct dagpatch_recording *recording, const struct dagpatch_argument *arguments,
+		    uint32_t count)
+{
+	return dagpatch_add_kernel(recording,
+				   &(struct dagpatch_kernel){
+					   .function = suite_bed->function(BED_MARK),
+					   .grid = {1, 1, 1},
+					   .block = {1, 1, 1},
+					   .argument_count = count,
+					   .arguments = arguments,
+				   },
+				   NULL, NULL);
+}
+
+static void bad_nodes(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t to = slot(recording, "words"), value = 1;
+	struct dagpatch_pointer beyond = {.slot = to, .offset = WORDS * 4 + 1}, none = {.slot = 9},
+				late = {.byte = 1, .slot = to};
+	struct dagpatch_argument arguments[2] = {dagpatch_address(&beyond),
+						 dagpatch_value(&value, 4)};
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	scene_failed(recording, add_with(recording, arguments, 2), -EINVAL, "not inside slot 0");
+	arguments[0] = dagpatch_address(&none);
+	scene_failed(recording, add_with(recording, arguments, 2), -EINVAL, "no slot 9");
+	arguments[0] = dagpatch_address(&late);
+	scene_failed(recording, add_with(recording, arguments, 2), -EINVAL, "byte 1");
+	scene_failed(recording,
+		     dagpatch_add_memset(
+			     recording,
+			     &(struct dagpatch_memset){
+				     .slot = to, .value = 256, .element_bytes = 1, .width = 1},
+			     NULL, NULL),
+		     -EINVAL, "does not fit");
+	scene_failed(recording,
+		     dagpatch_add_memset(
+			     recording,
+			     &(struct dagpatch_memset){.slot = to, .element_bytes = 3, .width = 1},
+			     NULL, NULL),
+		     -EINVAL, "1, 2 or 4");
+	scene_failed(recording,
+		     dagpatch_add_copy(recording,
+				       &(struct dagpatch_copy){.dst = {.slot = to},
+							       .src = {.slot = to, .offset = 8},
+							       .width_bytes = WORDS * 4},
+				       NULL, NULL),
+		     -EINVAL, "not inside");
+	scene_failed(recording,
+		     dagpatch_add_copy(
+			     recording,
+			     &(struct dagpatch_copy){.dst = {.slot = to, .pitch = UINT64_MAX / 2},
+						     .src = {.slot = to},
+						     .width_bytes = 1,
+						     .height = UINT64_MAX / 2},
+			     NULL, NULL),
+		     -EINVAL, "2^50");
+	scene_failed(recording, dagpatch_add_empty(recording, AFTER(0), NULL), -EINVAL,
+		     "cannot wait for 0");
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.node_count, 0);
+	assert_int_equal(stats.relocation_count, 0);
+	assert_int_equal(stats.parameter_bytes, 0);
+}
+
+/* Where the driver knows what a kernel takes. */
+static void arguments_are_checked(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_pointer pointer = {.slot = slot(recording, "words")};
+	uint64_t value = 1;
+	struct dagpatch_argument arguments[2] = {dagpatch_address(&pointer),
+						 dagpatch_value(&value, 8)};
+
+	if (!(dagpatch_context_capabilities(scene->context) & DAGPATCH_HAS_LAYOUTS))
+		skip();
+	scene_failed(recording, add_with(recording, arguments, 2), -EINVAL,
+		     "argument 1 has 8 bytes, the kernel takes 4");
+	scene_failed(recording, add_with(recording, arguments, 1), -EINVAL,
+		     "1 arguments for a kernel that takes 2");
+}
+
+static void nested_recordings_are_checked(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording, *nested;
+	uint32_t outer = slot(recording, "outer"), inner;
+	struct dagpatch_mapping mapping = {outer, 0};
+	struct dagpatch_child child = {.mappings = &mapping, .mapping_count = 1};
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
+	child.nested = nested;
+	inner = slot(nested, NULL);
+	add_three(nested, BED_ADD, (uint32_t[]){inner, inner, inner}, NULL);
+	scene_failed(recording, dagpatch_add_child(recording, &child, NULL, NULL), -EINVAL,
+		     "finalized");
+	OK(nested, dagpatch_finalize(nested));
+	scene_failed(nested, dagpatch_bind(nested, inner, &mapping, WORDS * 4), -EINVAL, "nested");
+	scene_failed(nested, dagpatch_launch(nested, scene->stream), -EINVAL, "nested");
+	mapping.offset = 256;
+	scene_failed(recording, dagpatch_add_child(recording, &child, NULL, NULL), -EINVAL,
+		     "not inside");
+	child.mapping_count = 0;
+	mapping.offset = 0;
+	scene_failed(recording, dagpatch_add_child(recording, &child, NULL, NULL), -EINVAL,
+		     "0 mappings");
+	dagpatch_recording_destroy(nested);
+}
+
+struct seen {
+	struct dagpatch_change changes[8];
+	uint32_t count;
+};
+
+static void see(void *user, const struct dagpatch_change *change)
+{
+	struct seen *seen = user;
+
+	if (seen->count < 8)
+		seen->changes[seen->count++] = *change;
+}
+
+static void observer_is_told(void **state)
+{
+	struct scene *scene = *state;
+	struct seen seen = {0};
+	struct dagpatch_options options = {
+		.size = sizeof(options),
+		.driver = suite_bed->driver,
+		.strategy = suite_strategy,
+		.observe = see,
+		.observe_user = &seen,
+	};
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	uint32_t *a = buffer(1), *b = buffer(2), slots[2];
+	enum dagpatch_strategy expected = expected_strategy();
+
+	OK(NULL, dagpatch_context_create(&options, &context, NULL));
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "first");
+	slots[1] = slot(recording, "second");
+	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[1], slots[1]}, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], a);
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	assert_int_equal(seen.count, 0);
+	bind(recording, slots[1], b);
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	assert_int_equal(seen.count, expected == DAGPATCH_DEVICE_TABLE ? 1 : 2);
+	assert_int_equal(seen.changes[0].strategy, expected);
+	assert_int_equal(seen.changes[0].slot, slots[1]);
+	assert_int_equal(seen.changes[0].old_address, (uintptr_t)a);
+	assert_int_equal(seen.changes[0].new_address, (uintptr_t)b);
+	assert_int_equal(seen.changes[0].node,
+			 expected == DAGPATCH_DEVICE_TABLE ? DAGPATCH_NONE : 0);
+	suite_bed->stream_synchronize(scene->stream);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+/* A replay that was launched before never sees what is bound later. */
+static void replays_in_flight_keep_their_addresses(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *flag = suite_bed->alloc_host(256), *buffers[16];
+	uint32_t to = slot(recording, "to"), one = 1, held = slot(recording, "flag"), node;
+	struct dagpatch_pointer pointers[2] = {{.slot = held}, {.slot = to}};
+	struct dagpatch_argument hold = dagpatch_address(&pointers[0]);
+	struct dagpatch_argument mark[2] = {dagpatch_address(&pointers[1]),
+					    dagpatch_value(&one, 4)};
+
+	OK(recording, dagpatch_add_kernel(recording,
+					  &(struct dagpatch_kernel){
+						  .function = suite_bed->function(BED_HOLD),
+						  .grid = {1, 1, 1},
+						  .block = {1, 1, 1},
+						  .argument_count = 1,
+						  .arguments = &hold,
+					  },
+					  NULL, &node));
+	OK(recording, dagpatch_add_kernel(recording,
+					  &(struct dagpatch_kernel){
+						  .function = suite_bed->function(BED_MARK),
+						  .grid = {1, 1, 1},
+						  .block = {1, 1, 1},
+						  .argument_count = 2,
+						  .arguments = mark,
+					  },
+					  AFTER(node), NULL));
+	OK(recording, dagpatch_finalize(recording));
+	/* A graph that is replaced by a new one is destroyed: that may wait for its replays. */
+	*flag = suite_strategy == DAGPATCH_INSTANTIATE ||
+		(suite_without & DAGPATCH_MODEL_NO_UPDATE);
+	OK(recording, dagpatch_bind(recording, held, flag, 256));
+	for (uint32_t i = 0; i < 16; i++) {
+		buffers[i] = buffer(0);
+		bind(recording, to, buffers[i]);
+		for (uint32_t j = 0; j <= i % 3; j++)
+			OK(recording, dagpatch_launch(recording, scene->stream));
+	}
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+	suite_bed->stream_synchronize(scene->stream);
+	for (uint32_t i = 0; i < 16; i++) {
+		expect_words(buffers[i], 1, i % 3 + 1, __FILE__, __LINE__);
+		suite_bed->free(buffers[i]);
+	}
+	suite_bed->free_host(flag);
+}
+
+int suite_states(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(calls_in_the_wrong_state),
+		SCENE(bad_bindings),
+		SCENE(bad_nodes),
+		SCENE(arguments_are_checked),
+		SCENE(nested_recordings_are_checked),
+		SCENE(observer_is_told),
+		SCENE(replays_in_flight_keep_their_addresses),
+	};
+
+	return cmocka_run_group_tests_name("states", tests, NULL, NULL);
+}

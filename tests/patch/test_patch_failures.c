@@ -1,0 +1,340 @@
+/* Every call to the driver fails in turn: the old addresses stay, whole, or the recording is lost and
+ * says so; nothing leaks; and what failed can be tried again. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dagpatch/model.h>
+
+#include "suite.h"
+
+enum { NODES = 24, MEMSET_NODE = 1 };
+
+static void expect_same_live(const struct dagpatch_model_live *before)
+{
+	struct dagpatch_model_live now;
+
+	dagpatch_model_live(&now);
+	assert_memory_equal(&now, before, sizeof(now));
+}
+
+static int record_pair(void *user, void *stream, void *const *addresses)
+{
+	uint32_t count = WORDS, value = 1;
+
+	if (suite_bed->launch(stream, BED_ADD, 1, WORDS,
+			      (void *[]){(void *)&addresses[0], (void *)&addresses[0],
+					 (void *)&addresses[1], &count}) ||
+	    suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value}))
+		return -EIO;
+	return 0;
+}
+
+static int add_part(struct dagpatch_recording *recording, const uint32_t slots[2], uint32_t kind,
+		    const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	uint32_t count = WORDS;
+	struct dagpatch_pointer pointers[2] = {{.slot = slots[0]}, {.slot = slots[1]}};
+	struct dagpatch_argument arguments[] = {
+		dagpatch_address(&pointers[0]),
+		dagpatch_address(&pointers[0]),
+		dagpatch_address(&pointers[1]),
+		dagpatch_value(&count, sizeof(count)),
+	};
+
+	switch (kind) {
+	case 0:
+		return dagpatch_add_kernel(recording,
+					   &(struct dagpatch_kernel){
+						   .function = suite_bed->function(BED_ADD),
+						   .grid = {1, 1, 1},
+						   .block = {WORDS, 1, 1},
+						   .argument_count = 4,
+						   .arguments = arguments,
+					   },
+					   after, ret_node);
+	case 1:
+		return dagpatch_add_copy(
+			recording,
+			&(struct dagpatch_copy){.dst = {.slot = slots[0], .offset = 128},
+						.src = {.slot = slots[1]},
+						.width_bytes = 64},
+			after, ret_node);
+	default:
+		return dagpatch_add_memset(
+			recording,
+			&(struct dagpatch_memset){
+				.slot = slots[0], .value = 3, .element_bytes = 4, .width = 8},
+			after, ret_node);
+	}
+}
+
+/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a shadow. */
+static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
+{
+	struct dagpatch_recording *nested = NULL;
+	const struct dagpatch_slot one = {.bytes = WORDS * 4};
+	const struct dagpatch_slot shadow = {.bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN};
+	uint32_t slots[3], inner[2], node;
+	struct dagpatch_capture capture = {.record = record_pair, .slots = slots, .slot_count = 2};
+	int rc = dagpatch_recording_create(context, DAGPATCH_NESTED, &nested);
+
+	for (uint32_t i = 0; rc == 0 && i < 2; i++)
+		rc = dagpatch_slot_add(nested, &one, &inner[i]);
+	if (rc == 0)
+		rc = add_part(nested, inner, 0, NULL, &node);
+	if (rc == 0)
+		rc = add_part(nested, inner, 2, AFTER(node), &node);
+	if (rc == 0)
+		rc = dagpatch_finalize(nested);
+	for (uint32_t i = 0; rc == 0 && i < 3; i++)
+		rc = dagpatch_slot_add(recording, i < 2 ? &one : &shadow, &slots[i]);
+	if (rc == 0)
+		rc = dagpatch_add_empty(recording, NULL, &node);
+	/* MEMSET_NODE; what it writes is added to and seen in the end. */
+	if (rc == 0)
+		rc = dagpatch_add_memset(recording,
+					 &(struct dagpatch_memset){.slot = slots[0],
+								   .offset = 192,
+								   .value = 3,
+								   .element_bytes = 4,
+								   .width = 16},
+					 AFTER(node), &node);
+	for (uint32_t i = 0; rc == 0 && i < NODES; i++)
+		rc = add_part(recording, (uint32_t[]){slots[0], slots[i % 5 ? 1 : 2]}, i % 3,
+			      AFTER(node), &node);
+	if (rc == 0)
+		rc = dagpatch_add_child(
+			recording,
+			&(struct dagpatch_child){
+				nested, (struct dagpatch_mapping[]){{slots[0], 0}, {slots[1], 0}},
+				2},
+			AFTER(node), &node);
+	if (rc == 0)
+		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
+	capture.flags = DAGPATCH_CAPTURE_AGAIN;
+	if (rc == 0)
+		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
+	dagpatch_recording_destroy(nested);
+	return rc < 0 ? rc : dagpatch_finalize(recording);
+}
+
+/* The result of one launch from known contents, for all buffers. */
+static void run_from_start(struct dagpatch_recording *recording, void *stream,
+			   uint32_t *const buffers[6], uint32_t words[6][WORDS])
+{
+	for (uint32_t i = 0; i < 6; i++)
+		buffer_set(buffers[i], i + 1);
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->read(words[i], buffers[i], WORDS * 4);
+}
+
+static int bind_three(struct dagpatch_recording *recording, uint32_t *const *buffers)
+{
+	return dagpatch_bind_all(recording, (const void *[]){buffers[0], buffers[1], buffers[2]},
+				 3);
+}
+
+struct expected {
+	uint32_t first[6][WORDS], second[6][WORDS];
+};
+
+/* Bound to the first three buffers and launched, as it was before the failure. */
+static void check_after_failure(struct dagpatch_recording *recording, void *stream,
+				uint32_t *const *buffers, const struct expected *expected)
+{
+	uint32_t words[6][WORDS];
+
+	bool is_lost = dagpatch_recording_state(recording) == DAGPATCH_LOST;
+
+	if (is_lost)
+		assert_int_equal(dagpatch_launch(recording, stream), -EINVAL);
+	OK(recording, dagpatch_revert(recording));
+	if (is_lost) {
+		OK(recording, dagpatch_finalize(recording));
+	} else {
+		run_from_start(recording, stream, buffers, words);
+		assert_memory_equal(words, expected->first, sizeof(words));
+		/* Nothing that was prepared is left for another change. */
+		bind(recording, 2, buffers[5]);
+		OK(recording, dagpatch_apply(recording));
+		bind(recording, 2, buffers[2]);
+		run_from_start(recording, stream, buffers, words);
+		assert_memory_equal(words, expected->first, sizeof(words));
+	}
+	/* And what was wanted works when nothing fails. */
+	OK(recording, bind_three(recording, buffers + 3));
+	run_from_start(recording, stream, buffers, words);
+	assert_memory_equal(words, expected->second, sizeof(words));
+	OK(recording, dagpatch_verify(recording));
+	OK(recording, bind_three(recording, buffers));
+	run_from_start(recording, stream, buffers, words);
+	assert_memory_equal(words, expected->first, sizeof(words));
+}
+
+static struct dagpatch_context *context_with(enum dagpatch_strategy strategy)
+{
+	struct dagpatch_context *context;
+
+	OK(NULL, dagpatch_context_create(
+			 &(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
+						    .driver = "model",
+						    .strategy = strategy},
+			 &context, NULL));
+	return context;
+}
+
+/* COUNT calls fail, from each one on in turn, of those that a changed binding makes. */
+static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
+{
+	struct dagpatch_context *context = context_with(strategy);
+	struct dagpatch_recording *recording;
+	static struct expected expected;
+	uint32_t *buffers[6], lost = 0, words[6][WORDS];
+	void *stream = suite_bed->stream_create();
+	uint64_t begin, calls;
+
+	for (uint32_t i = 0; i < 6; i++)
+		buffers[i] = buffer(0);
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	OK(recording, record_all(context, recording));
+	OK(recording, bind_three(recording, buffers + 3));
+	run_from_start(recording, stream, buffers, expected.second);
+	OK(recording, bind_three(recording, buffers));
+	run_from_start(recording, stream, buffers, expected.first);
+	/* The same change as those that are to fail, to count its calls; and back. */
+	OK(recording, bind_three(recording, buffers + 3));
+	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
+	begin = dagpatch_model_calls();
+	OK(recording, dagpatch_apply(recording));
+	calls = dagpatch_model_calls() - begin;
+	assert_true(calls > 3);
+	OK(recording, bind_three(recording, buffers));
+	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 3));
+	OK(recording, dagpatch_apply(recording));
+	for (uint64_t call = 1; call <= calls; call++) {
+		int rc;
+
+		OK(recording, bind_three(recording, buffers + 3));
+		OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
+		dagpatch_model_fail(call, count);
+		rc = dagpatch_apply(recording);
+		dagpatch_model_fail(0, 0);
+		assert_int_equal(rc, -EIO);
+		assert_int_equal(dagpatch_recording_error(recording)->driver_code, 999);
+		lost += dagpatch_recording_state(recording) == DAGPATCH_LOST;
+		check_after_failure(recording, stream, buffers, &expected);
+	}
+	run_from_start(recording, stream, buffers, words);
+	suite_bed->stream_destroy(stream);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->free(buffers[i]);
+	return lost;
+}
+
+static const enum dagpatch_strategy strategies[] = {
+	DAGPATCH_AUTO,	       DAGPATCH_SET_PARAMS,  DAGPATCH_DEVICE_TABLE,
+	DAGPATCH_UPDATE_GRAPH, DAGPATCH_INSTANTIATE,
+};
+enum { STRATEGIES = sizeof(strategies) / sizeof(*strategies) };
+
+static void failure_midway_keeps_old_bindings(void **state)
+{
+	struct dagpatch_model_live before;
+
+	dagpatch_model_live(&before);
+	for (uint32_t i = 0; i < STRATEGIES; i++)
+		assert_int_equal(fail_each_apply(strategies[i], 1), 0);
+	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
+	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1), 0);
+	dagpatch_model_without(0);
+	expect_same_live(&before);
+}
+
+/* Putting back fails as well. */
+static void failure_of_putting_back_is_lost(void **state)
+{
+	struct dagpatch_model_live before;
+
+	dagpatch_model_live(&before);
+	for (uint32_t i = 0; i < STRATEGIES; i++) {
+		uint32_t lost = fail_each_apply(strategies[i], 1000000);
+
+		if (strategies[i] == DAGPATCH_INSTANTIATE)
+			assert_int_equal(lost, 0);
+		else
+			assert_true(lost > 0);
+	}
+	expect_same_live(&before);
+}
+
+/* Recording, building, launching, patching, destroying: each call of all of it. */
+static int whole_life(uint32_t *const *buffers, void *stream, enum dagpatch_strategy strategy)
+{
+	struct dagpatch_context *context = context_with(strategy);
+	struct dagpatch_recording *recording;
+	int rc;
+
+	OK(NULL, dagpatch_recording_create(context, DAGPATCH_DERIVE_DEPENDENCIES, &recording));
+	rc = record_all(context, recording);
+	if (rc == 0)
+		rc = bind_three(recording, buffers);
+	if (rc == 0)
+		rc = dagpatch_launch(recording, stream);
+	if (rc == 0)
+		rc = bind_three(recording, buffers + 3);
+	if (rc == 0)
+		rc = dagpatch_launch(recording, stream);
+	if (rc == 0)
+		rc = dagpatch_verify(recording);
+	suite_bed->stream_synchronize(stream);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	return rc;
+}
+
+static void every_call_fails_in_turn(void **state)
+{
+	struct dagpatch_model_live before;
+	void *stream = suite_bed->stream_create();
+	uint32_t *buffers[6];
+
+	for (uint32_t i = 0; i < 6; i++)
+		buffers[i] = buffer(0);
+	dagpatch_model_live(&before);
+	for (uint32_t i = 0; i < STRATEGIES; i++) {
+		uint64_t begin = dagpatch_model_calls(), calls;
+
+		assert_int_equal(whole_life(buffers, stream, strategies[i]), 0);
+		calls = dagpatch_model_calls() - begin;
+		for (uint64_t call = 1; call <= calls; call++) {
+			dagpatch_model_fail(call, 1);
+			assert_true(whole_life(buffers, stream, strategies[i]) < 0);
+			dagpatch_model_fail(0, 0);
+			expect_same_live(&before);
+		}
+	}
+	suite_bed->stream_destroy(stream);
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->free(buffers[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(failure_midway_keeps_old_bindings),
+		cmocka_unit_test(failure_of_putting_back_is_lost),
+		cmocka_unit_test(every_call_fails_in_turn),
+	};
+	int failed;
+
+	suite_bed = &bed_model;
+	suite_bed->open();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	suite_bed->close();
+	return failed;
+}

@@ -1,0 +1,414 @@
+/* What only the model device shows: what dagpatch keeps of a graph, how it chooses, what it does where a driver
+ * can less, and that threads do not get into each other's way. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dagpatch/model.h>
+
+#include "suite.h"
+
+static struct dagpatch_context *context_with(const struct dagpatch_options *given)
+{
+	struct dagpatch_options options = *given;
+	struct dagpatch_context *context;
+
+	options.size = sizeof(options);
+	options.driver = "model";
+	OK(NULL, dagpatch_context_create(&options, &context, NULL));
+	return context;
+}
+
+/* COUNT kernels in a chain: out = in + in, to and fro. */
+static struct dagpatch_recording *chain(struct dagpatch_context *context, uint32_t count)
+{
+	struct dagpatch_recording *recording;
+	uint32_t slots[2], node = 0;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "even");
+	slots[1] = slot(recording, "odd");
+	for (uint32_t i = 0; i < count; i++)
+		node = add_three(recording, BED_ADD,
+				 (uint32_t[]){slots[i % 2], slots[1 - i % 2], slots[1 - i % 2]},
+				 i ? AFTER(node) : NULL);
+	OK(recording, dagpatch_finalize(recording));
+	return recording;
+}
+
+static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	return stats;
+}
+
+static void bookkeeping_is_small(void **state)
+{
+	enum { NODES = 10000 };
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
+	struct dagpatch_recording *recording = chain(context, NODES);
+	void *stream = suite_bed->stream_create();
+	uint32_t *a = buffer(0), *b = buffer(0);
+	struct dagpatch_stats stats;
+
+	bind(recording, 0, a);
+	bind(recording, 1, b);
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	stats = stats_of(recording);
+	assert_int_equal(stats.node_count, NODES);
+	assert_int_equal(stats.relocation_count, 3 * NODES);
+	assert_true(stats.node_bytes <= 64 * NODES);
+	assert_int_equal(stats.relocation_bytes, 16 * 3 * NODES);
+	/* What the driver is given, 40 bytes and the arguments' 28. */
+	assert_true(stats.parameter_bytes <= 72 * NODES);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static void swap_and_launch(struct dagpatch_recording *recording, void *stream,
+			    uint32_t *const buffers[2], uint32_t rounds)
+{
+	for (uint32_t i = 0; i < rounds; i++) {
+		bind(recording, 0, buffers[i % 2]);
+		bind(recording, 1, buffers[1 - i % 2]);
+		OK(recording, dagpatch_launch(recording, stream));
+		suite_bed->stream_synchronize(stream);
+	}
+}
+
+struct run {
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	void *stream;
+	uint32_t *buffers[2];
+};
+
+static struct run run_chain(const struct dagpatch_options *options, uint32_t nodes, uint32_t rounds)
+{
+	struct run run = {.context = context_with(options),
+			  .stream = suite_bed->stream_create(),
+			  .buffers = {buffer(0), buffer(0)}};
+
+	run.recording = chain(run.context, nodes);
+	swap_and_launch(run.recording, run.stream, run.buffers, rounds);
+	return run;
+}
+
+static void end_run(struct run *run)
+{
+	dagpatch_recording_destroy(run->recording);
+	dagpatch_context_destroy(run->context);
+	suite_bed->stream_destroy(run->stream);
+	suite_bed->free(run->buffers[0]);
+	suite_bed->free(run->buffers[1]);
+}
+
+/* As HIP's newer releases need it: four times ten nodes, then a new graph. */
+static void worn_out_graphs_are_instantiated_anew(void **state)
+{
+	const struct dagpatch_options options = {.strategy = DAGPATCH_SET_PARAMS,
+						 .updates_before_instantiate = 4};
+	struct run run = run_chain(&options, 10, 16);
+	struct dagpatch_stats stats = stats_of(run.recording);
+
+	assert_int_equal(stats.uses[DAGPATCH_SET_PARAMS], 12);
+	assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 4);
+	assert_int_equal(stats.nodes[DAGPATCH_SET_PARAMS], 120);
+	end_run(&run);
+}
+
+/* The update of the whole graph is tried once, for most nodes change; then the cheaper way is taken. */
+static void costs_are_measured(void **state)
+{
+	struct dagpatch_stats stats;
+	struct run run;
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE);
+	run = run_chain(&(struct dagpatch_options){0}, 200, 20);
+	stats = stats_of(run.recording);
+	assert_true(stats.uses[DAGPATCH_UPDATE_GRAPH] >= 1);
+	assert_true(stats.uses[DAGPATCH_SET_PARAMS] >= 1);
+	assert_int_equal(stats.uses[DAGPATCH_UPDATE_GRAPH] + stats.uses[DAGPATCH_SET_PARAMS], 19);
+	end_run(&run);
+	/* Few nodes are not worth it. */
+	run = run_chain(&(struct dagpatch_options){0}, 20, 20);
+	assert_int_equal(stats_of(run.recording).uses[DAGPATCH_UPDATE_GRAPH], 0);
+	end_run(&run);
+	dagpatch_model_without(0);
+}
+
+/* Nodes that were set one by one stay so when the rest is updated as a whole. */
+static void updates_keep_what_was_set_before(void **state)
+{
+	enum { FEW = 10, MANY = 100 };
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	uint32_t *buffers[4] = {buffer(0), buffer(0), buffer(0), buffer(0)}, slots[2];
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE);
+	context = context_with(&(struct dagpatch_options){.verify = 1});
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "few");
+	slots[1] = slot(recording, "many");
+	for (uint32_t i = 0; i < FEW + MANY; i++) {
+		uint32_t to = slots[i >= FEW];
+
+		add_three(recording, BED_ADD, (uint32_t[]){to, to, to}, NULL);
+	}
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 2; i++)
+		bind(recording, slots[i], buffers[2 * i]);
+	OK(recording, dagpatch_apply(recording));
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, slots[i], buffers[2 * i + 1]);
+		OK(recording, dagpatch_apply(recording));
+	}
+	assert_int_equal(stats_of(recording).uses[DAGPATCH_SET_PARAMS], 1);
+	assert_int_equal(stats_of(recording).uses[DAGPATCH_UPDATE_GRAPH], 1);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(buffers[i]);
+}
+
+static void what_a_driver_cannot_is_done_otherwise(void **state)
+{
+	static const struct {
+		uint32_t without;
+		enum dagpatch_strategy wanted, used;
+	} cases[] = {
+		{DAGPATCH_MODEL_NO_UPDATE, DAGPATCH_UPDATE_GRAPH, DAGPATCH_INSTANTIATE},
+		{DAGPATCH_MODEL_NO_TABLE, DAGPATCH_DEVICE_TABLE, DAGPATCH_SET_PARAMS},
+	};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct dagpatch_stats stats;
+		struct run run;
+
+		dagpatch_model_without(cases[i].without);
+		run = run_chain(&(struct dagpatch_options){.strategy = cases[i].wanted}, 4, 2);
+		stats = stats_of(run.recording);
+		assert_int_equal(stats.uses[cases[i].wanted], 0);
+		assert_int_equal(stats.uses[cases[i].used],
+				 cases[i].used == DAGPATCH_INSTANTIATE ? 2 : 1);
+		end_run(&run);
+		dagpatch_model_without(0);
+	}
+}
+
+/* ---- a second witness ---- */
+
+static int capture_mark(void *user, void *stream, void *const *addresses)
+{
+	uint32_t value = 1;
+
+	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
+		       ? -EIO
+		       : 0;
+}
+
+static int add_mark(struct dagpatch_recording *recording, uint32_t to)
+{
+	return dagpatch_add_captured(
+		recording,
+		&(struct dagpatch_capture){.record = capture_mark, .slots = &to, .slot_count = 1},
+		NULL, NULL);
+}
+
+/* Without the driver's word a captured kernel cannot be read, with the caller's it can. */
+static void caller_describes_a_kernel(void **state)
+{
+	const struct dagpatch_parameter right[] = {{0, 8, DAGPATCH_PARAMETER_POINTER},
+						   {8, 4, DAGPATCH_PARAMETER_VALUE}};
+	const struct dagpatch_parameter wrong[] = {{0, 4, 0}, {4, 4, 0}, {8, 4, 0}};
+	const struct dagpatch_parameter overlapping[] = {{0, 8, 0}, {4, 8, 0}};
+	void *mark = suite_bed->function(BED_MARK);
+	struct dagpatch_recording *recording;
+	struct dagpatch_context *context;
+	uint32_t to;
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_LAYOUTS);
+	context = context_with(&(struct dagpatch_options){0});
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	scene_failed(recording, add_mark(recording, to), -ENOTSUP, "parameters unknown");
+	assert_int_equal(dagpatch_kernel_describe(context, mark, overlapping, 2), -EINVAL);
+	OK(NULL, dagpatch_kernel_describe(context, mark, right, 2));
+	OK(NULL, dagpatch_kernel_describe(context, mark, right, 2));
+	assert_int_equal(dagpatch_kernel_describe(context, mark, wrong, 3), -EEXIST);
+	OK(recording, add_mark(recording, to));
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	/* An address where the kernel is said to have two numbers is not believed. */
+	context = context_with(&(struct dagpatch_options){0});
+	OK(NULL, dagpatch_kernel_describe(context, mark, wrong, 3));
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	scene_failed(recording, add_mark(recording, to), -EILSEQ, "next parameter");
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+}
+
+/* ---- verify ---- */
+
+static int capture_as_told(void *user, void *stream, void *const *addresses)
+{
+	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], user})
+		       ? -EIO
+		       : 0;
+}
+
+/* The callback would capture something else by now. */
+static void verify_notices_another_capture(void **state)
+{
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
+	struct dagpatch_recording *recording;
+	uint32_t *a = buffer(0), value = 1, to;
+	struct dagpatch_capture capture = {
+		.record = capture_as_told, .user = &value, .slots = &to, .slot_count = 1};
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	scene_failed(recording, dagpatch_verify(recording), -EINVAL, "no graph yet");
+	bind(recording, to, a);
+	OK(recording, dagpatch_apply(recording));
+	OK(recording, dagpatch_verify(recording));
+	value = 2;
+	scene_failed(recording, dagpatch_verify(recording), -EILSEQ, "node 1, byte 8");
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->free(a);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4, ROUNDS = 200 };
+
+static void *thread_main(void *user)
+{
+	struct dagpatch_context *context = user;
+	struct dagpatch_recording *recording = chain(context, 8);
+	uint32_t *buffers[3] = {buffer(1), buffer(0), buffer(0)}, words[WORDS];
+	struct dagpatch_model_stream *stream;
+
+	OK(NULL, dagpatch_model_stream_create(DAGPATCH_MODEL_THREADED, &stream));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		buffer_set(buffers[0], 1);
+		bind(recording, 1, buffers[0]);
+		bind(recording, 0, buffers[1 + i % 2]);
+		OK(recording, dagpatch_launch(recording, stream));
+		OK(NULL, dagpatch_model_stream_synchronize(stream));
+		suite_bed->read(words, buffers[0], sizeof(words));
+		assert_int_equal(words[WORDS - 1], 256);
+	}
+	dagpatch_model_stream_destroy(stream);
+	dagpatch_recording_destroy(recording);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+	return NULL;
+}
+
+static void threads_have_their_own_recordings(void **state)
+{
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
+	pthread_t threads[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, thread_main, context), 0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	dagpatch_context_destroy(context);
+}
+
+/* On a stream with a thread of its own: what is bound next while the last replay runs. */
+static void bound_while_a_replay_runs(void **state)
+{
+	static const enum dagpatch_strategy strategies[] = {
+		DAGPATCH_SET_PARAMS, DAGPATCH_DEVICE_TABLE, DAGPATCH_UPDATE_GRAPH};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct dagpatch_context *context = context_with(
+			&(struct dagpatch_options){.strategy = strategies[i], .table_versions = 4});
+		struct dagpatch_recording *recording = chain(context, 6);
+		struct dagpatch_model_stream *stream;
+		uint32_t *buffers[32], words[WORDS];
+
+		OK(NULL, dagpatch_model_stream_create(DAGPATCH_MODEL_THREADED, &stream));
+		for (uint32_t j = 0; j < 32; j++)
+			buffers[j] = buffer(1);
+		for (uint32_t j = 0; j < 32; j += 2) {
+			bind(recording, 0, buffers[j]);
+			bind(recording, 1, buffers[j + 1]);
+			OK(recording, dagpatch_launch(recording, stream));
+		}
+		OK(NULL, dagpatch_model_stream_synchronize(stream));
+		for (uint32_t j = 0; j < 32; j++) {
+			suite_bed->read(words, buffers[j], sizeof(words));
+			assert_int_equal(words[0], j % 2 ? 64 : 32);
+			suite_bed->free(buffers[j]);
+		}
+		dagpatch_model_stream_destroy(stream);
+		dagpatch_recording_destroy(recording);
+		dagpatch_context_destroy(context);
+	}
+}
+
+/* ---- contexts ---- */
+
+static void contexts_are_checked(void **state)
+{
+	struct dagpatch_options options = {.size = sizeof(options), .driver = "no such"};
+	struct dagpatch_context *context;
+	struct dagpatch_error error;
+
+	assert_int_equal(dagpatch_context_create(&options, &context, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "\"no such\""));
+	options.driver = "cuda";
+	options.library = "/nonexistent/libcuda.so";
+	assert_int_equal(dagpatch_context_create(&options, &context, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "/nonexistent/libcuda.so"));
+	options.driver = "hip";
+	options.library = "/nonexistent/libamdhip64.so";
+	assert_int_equal(dagpatch_context_create(&options, &context, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "/nonexistent/libamdhip64.so"));
+	options = (struct dagpatch_options){.driver = "model"};
+	assert_int_equal(dagpatch_context_create(&options, &context, &error), -EINVAL);
+	assert_string_equal(dagpatch_driver_name(0), "cuda");
+	assert_string_equal(dagpatch_driver_name(2), "model");
+	assert_null(dagpatch_driver_name(3));
+	assert_null(dagpatch_driver_name(4));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bookkeeping_is_small),
+		cmocka_unit_test(worn_out_graphs_are_instantiated_anew),
+		cmocka_unit_test(costs_are_measured),
+		cmocka_unit_test(updates_keep_what_was_set_before),
+		cmocka_unit_test(what_a_driver_cannot_is_done_otherwise),
+		cmocka_unit_test(caller_describes_a_kernel),
+		cmocka_unit_test(verify_notices_another_capture),
+		cmocka_unit_test(threads_have_their_own_recordings),
+		cmocka_unit_test(bound_while_a_replay_runs),
+		cmocka_unit_test(contexts_are_checked),
+	};
+	int failed;
+
+	suite_bed = &bed_model;
+	suite_bed->open();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	suite_bed->close();
+	return failed;
+}

@@ -1,0 +1,41 @@
+/* A libcuda.so.1 for tests on machines without a GPU: the driver API as far as dagpatch and
+ * tests/patch use it, played on the model device (src/patch/model_parts.h). Streams are threads, graphs
+ * and what is instantiated of them are the model's, kernels are C functions found by name. A node that is made
+ * device-updatable gets what the device has written into its parameters at each run. */
+#ifndef TESTS_PATCH_CUDA_PLAYED_CUDA_H
+#define TESTS_PATCH_CUDA_PLAYED_CUDA_H
+
+#include "../patch/bed_cuda.h"
+#include "patch/model_parts.h"
+
+#define PLAYED_PROTOTYPE(name, parameters) int name parameters;
+
+CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
+BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
+
+/* Of a negative errno or 0. */
+int played_result(int rc);
+
+/* NULL: no kernel is called so. */
+struct dagpatch_model_kernel *played_kernel(const char *name);
+
+extern struct dagpatch_model_kernel played_nothing;
+
+/* What a CUgraphDeviceNode stands for. */
+struct played_device_node;
+
+/* NODE's image calls another kernel from now on, which puts in what the device wrote. */
+int played_make_updatable(struct model_node *node, struct played_device_node **ret_device_node);
+/* NULL: the node is not updatable. */
+struct played_device_node *played_device_node(const struct model_node *node);
+const struct dagpatch_model_kernel *played_real_kernel(const struct model_node *node);
+const uint8_t *played_arguments(const struct model_node *node, uint32_t *ret_bytes);
+/* An image of the real kernel becomes one of the updatable node's. */
+int played_wrap(struct played_device_node *device_node, struct patch_image *image);
+/* As cudaGraphKernelNodeSetParam. */
+int played_set_param(struct played_device_node *device_node, uint64_t offset, uint64_t value);
+/* The host has set the node: what the device wrote goes with the next upload, of any graph. */
+void played_forget_params(struct played_device_node *device_node);
+void played_upload(void);
+
+#endif

@@ -1,0 +1,703 @@
+/* The played driver's graphs: CUDA's structs to the model's images and back. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/cuda_kernels.h"
+#include "played_cuda.h"
+
+#define MODEL_GRAPH(graph) ((struct dagpatch_model_graph *)(graph))
+#define MODEL_NODE(node)   ((struct model_node *)(node))
+#define MODEL_EXEC(exec)   ((struct dagpatch_model_exec *)(exec))
+
+/* What an image is made in; of malloc where it varies. */
+struct scratch {
+	struct patch_params params;
+	struct patch_image kernel;
+	union {
+		struct patch_copy copy;
+		struct patch_memset memset;
+		struct patch_host host;
+		struct patch_event event;
+		struct patch_child child;
+	} u;
+};
+
+static struct patch_params *use(struct scratch *scratch, enum patch_kind kind, size_t size)
+{
+	scratch->params = (struct patch_params){kind, (uint32_t)size, &scratch->u, NULL};
+	return &scratch->params;
+}
+
+/* ---- kernels ---- */
+
+/* The model takes any argument block as it is; which way it came is noted afterwards. */
+static int image_of_kernel(const struct cuda_kernel_node_params *from, struct scratch *scratch)
+{
+	const struct dagpatch_model_kernel *function = (void *)from->func;
+	uint32_t bytes =
+		from->kernelParams ? function->bytes : (uint32_t) * (size_t *)from->extra[3];
+	struct patch_kernel *to;
+
+	memset(scratch, 0, sizeof(*scratch));
+	if (patch_image_resize(&scratch->kernel, (uint32_t)sizeof(*to) + bytes))
+		return -ENOMEM;
+	to = (struct patch_kernel *)scratch->kernel.bytes;
+	to->function = from->func;
+	memcpy(to->grid, &from->gridDimX, sizeof(to->grid));
+	memcpy(to->block, &from->blockDimX, sizeof(to->block));
+	to->shared_bytes = from->sharedMemBytes;
+	to->argument_bytes = (uint16_t)bytes;
+	to->form = PATCH_BY_BLOCK;
+	if (!from->kernelParams)
+		memcpy(to->arguments, from->extra[1], bytes);
+	for (uint32_t i = 0; from->kernelParams && i < function->count; i++)
+		memcpy(to->arguments + function->parameters[i].offset, from->kernelParams[i],
+		       function->parameters[i].bytes);
+	return 0;
+}
+
+static struct patch_params *kernel_params(struct scratch *scratch)
+{
+	scratch->params = (struct patch_params){PATCH_KERNEL, scratch->kernel.size,
+						scratch->kernel.bytes, NULL};
+	return &scratch->params;
+}
+
+int cuGraphAddKernelNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+			    const struct cuda_kernel_node_params *params)
+{
+	struct scratch scratch;
+	int rc = image_of_kernel(params, &scratch);
+
+	if (!rc)
+		rc = model_node_add(MODEL_GRAPH(graph), kernel_params(&scratch),
+				    (struct model_node *const *)after, (uint32_t)count,
+				    (struct model_node **)node);
+	if (!rc && params->kernelParams)
+		((struct patch_kernel *)MODEL_NODE(*node)->image)->form = PATCH_BY_POINTERS;
+	patch_image_release(&scratch.kernel);
+	return played_result(rc);
+}
+
+/* Pointers into the node, good until the thread asks again. */
+int cuGraphKernelNodeGetParams_v2(cuda_node node, struct cuda_kernel_node_params *params)
+{
+	static _Thread_local void *pointers[PATCH_PARAMETERS], *extra[5];
+	static _Thread_local size_t bytes;
+	const struct patch_kernel *from = (const struct patch_kernel *)MODEL_NODE(node)->image;
+	const struct dagpatch_model_kernel *function = played_real_kernel(MODEL_NODE(node));
+	uint32_t size;
+	char *arguments = (char *)played_arguments(MODEL_NODE(node), &size);
+
+	*params = (struct cuda_kernel_node_params){
+		.func = (cuda_function)function,
+		.sharedMemBytes = from->shared_bytes,
+	};
+	memcpy(&params->gridDimX, from->grid, sizeof(from->grid));
+	memcpy(&params->blockDimX, from->block, sizeof(from->block));
+	bytes = size;
+	memcpy(extra,
+	       (void *[]){CUDA_EXTRA_BUFFER, arguments, CUDA_EXTRA_SIZE, &bytes, CUDA_EXTRA_END},
+	       sizeof(extra));
+	for (uint32_t i = 0; i < function->count; i++)
+		pointers[i] = arguments + function->parameters[i].offset;
+	if (from->form == PATCH_BY_BLOCK)
+		params->extra = extra;
+	else
+		params->kernelParams = pointers;
+	return CUDA_OK;
+}
+
+static int wrapped_image(const struct model_node *node,
+			 const struct cuda_kernel_node_params *params, struct scratch *scratch)
+{
+	struct played_device_node *device_node = played_device_node(node);
+	int rc = image_of_kernel(params, scratch);
+
+	if (!rc && device_node)
+		rc = played_wrap(device_node, &scratch->kernel);
+	return rc;
+}
+
+int cuGraphKernelNodeSetParams_v2(cuda_node node, const struct cuda_kernel_node_params *params)
+{
+	struct scratch scratch;
+	uint16_t form = ((struct patch_kernel *)MODEL_NODE(node)->image)->form;
+	int rc = wrapped_image(MODEL_NODE(node), params, &scratch);
+
+	if (!rc)
+		rc = model_node_set(MODEL_NODE(node), kernel_params(&scratch));
+	((struct patch_kernel *)MODEL_NODE(node)->image)->form = form;
+	patch_image_release(&scratch.kernel);
+	return played_result(rc);
+}
+
+int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
+				      const struct cuda_kernel_node_params *params)
+{
+	struct scratch scratch;
+	int rc = wrapped_image(MODEL_NODE(node), params, &scratch);
+
+	if (!rc)
+		rc = model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), kernel_params(&scratch));
+	if (!rc && played_device_node(MODEL_NODE(node)))
+		played_forget_params(played_device_node(MODEL_NODE(node)));
+	patch_image_release(&scratch.kernel);
+	return played_result(rc);
+}
+
+int cuGraphKernelNodeSetAttribute(cuda_node node, uint32_t attribute,
+				  union cuda_attribute_value *value)
+{
+	struct played_device_node *made;
+	int rc;
+
+	if (attribute != CUDA_ATTRIBUTE_DEVICE_UPDATABLE ||
+	    !value->deviceUpdatableKernelNode.deviceUpdatable)
+		return CUDA_INVALID_VALUE;
+	rc = played_make_updatable(MODEL_NODE(node), &made);
+	if (rc)
+		return played_result(rc);
+	MODEL_NODE(node)->graph->has_table = true;
+	value->deviceUpdatableKernelNode.devNode = (cuda_device_node)made;
+	return CUDA_OK;
+}
+
+/* ---- the other kinds ---- */
+
+static struct patch_params *copy_params(const struct cuda_memcpy3d *from, struct scratch *scratch)
+{
+	bool host_dst = from->dstMemoryType == CUDA_MEMORY_HOST;
+	bool host_src = from->srcMemoryType == CUDA_MEMORY_HOST;
+
+	scratch->u.copy = (struct patch_copy){
+		.dst_address = host_dst ? (uintptr_t)from->dstHost : from->dstDevice,
+		.src_address = host_src ? (uintptr_t)from->srcHost : from->srcDevice,
+		.dst = {0, from->dstPitch, from->dstHeight, from->dstXInBytes, from->dstY,
+			from->dstZ, from->dstMemoryType, from->dstLOD},
+		.src = {0, from->srcPitch, from->srcHeight, from->srcXInBytes, from->srcY,
+			from->srcZ, from->srcMemoryType, from->srcLOD},
+		.width_bytes = from->WidthInBytes,
+		.height = from->Height,
+		.depth = from->Depth,
+		.dimensions = from->Depth > 1	 ? 3
+			      : from->Height > 1 ? 2
+						 : 1,
+	};
+	return use(scratch, PATCH_COPY, sizeof(scratch->u.copy));
+}
+
+static struct patch_params *memset_params(const struct cuda_memset_node_params *from,
+					  struct scratch *scratch)
+{
+	scratch->u.memset = (struct patch_memset){from->dst,	from->pitch, from->width,
+						  from->height, from->value, from->elementSize};
+	return use(scratch, PATCH_MEMSET, sizeof(scratch->u.memset));
+}
+
+static struct patch_params *host_params(const struct cuda_host_node_params *from,
+					struct scratch *scratch)
+{
+	scratch->u.host = (struct patch_host){from->fn, from->userData};
+	return use(scratch, PATCH_HOST, sizeof(scratch->u.host));
+}
+
+static struct patch_params *event_params(cuda_event event, enum patch_kind kind,
+					 struct scratch *scratch)
+{
+	scratch->u.event = (struct patch_event){event};
+	return use(scratch, kind, sizeof(scratch->u.event));
+}
+
+static int add(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+	       const struct patch_params *params)
+{
+	return played_result(model_node_add(MODEL_GRAPH(graph), params,
+					    (struct model_node *const *)after, (uint32_t)count,
+					    (struct model_node **)node));
+}
+
+static int set(cuda_node node, const struct patch_params *params)
+{
+	return played_result(model_node_set(MODEL_NODE(node), params));
+}
+
+static int set_exec(cuda_exec exec, cuda_node node, const struct patch_params *params)
+{
+	return played_result(model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), params));
+}
+
+int cuGraphAddMemcpyNode(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+			 const struct cuda_memcpy3d *params, cuda_context context)
+{
+	struct scratch scratch;
+
+	return add(node, graph, after, count, copy_params(params, &scratch));
+}
+
+int cuGraphMemcpyNodeGetParams(cuda_node node, struct cuda_memcpy3d *params)
+{
+	const struct patch_copy *from = (const struct patch_copy *)MODEL_NODE(node)->image;
+
+	*params = (struct cuda_memcpy3d){
+		.srcXInBytes = from->src.x_bytes,
+		.srcY = from->src.y,
+		.srcZ = from->src.z,
+		.srcMemoryType = from->src.memory,
+		.srcHost = (void *)from->src_address,
+		.srcDevice = from->src_address,
+		.srcPitch = from->src.pitch,
+		.srcHeight = from->src.rows,
+		.dstXInBytes = from->dst.x_bytes,
+		.dstY = from->dst.y,
+		.dstZ = from->dst.z,
+		.dstMemoryType = from->dst.memory,
+		.dstHost = (void *)from->dst_address,
+		.dstDevice = from->dst_address,
+		.dstPitch = from->dst.pitch,
+		.dstHeight = from->dst.rows,
+		.WidthInBytes = from->width_bytes,
+		.Height = from->height,
+		.Depth = from->depth,
+	};
+	return CUDA_OK;
+}
+
+int cuGraphMemcpyNodeSetParams(cuda_node node, const struct cuda_memcpy3d *params)
+{
+	struct scratch scratch;
+
+	return set(node, copy_params(params, &scratch));
+}
+
+int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
+				   const struct cuda_memcpy3d *params, cuda_context context)
+{
+	struct scratch scratch;
+
+	if (params->Height > 1 || params->Depth > 1)
+		return CUDA_INVALID_VALUE;
+	return set_exec(exec, node, copy_params(params, &scratch));
+}
+
+int cuGraphAddMemsetNode(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+			 const struct cuda_memset_node_params *params, cuda_context context)
+{
+	struct scratch scratch;
+
+	return add(node, graph, after, count, memset_params(params, &scratch));
+}
+
+int cuGraphMemsetNodeGetParams(cuda_node node, struct cuda_memset_node_params *params)
+{
+	const struct patch_memset *from = (const struct patch_memset *)MODEL_NODE(node)->image;
+
+	*params = (struct cuda_memset_node_params){
+		.dst = from->address,
+		.pitch = from->pitch,
+		.value = from->value,
+		.elementSize = from->element_bytes,
+		.width = from->width,
+		.height = from->height,
+	};
+	return CUDA_OK;
+}
+
+int cuGraphMemsetNodeSetParams(cuda_node node, const struct cuda_memset_node_params *params)
+{
+	struct scratch scratch;
+
+	return set(node, memset_params(params, &scratch));
+}
+
+int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
+				   const struct cuda_memset_node_params *params,
+				   cuda_context context)
+{
+	struct scratch scratch;
+
+	return set_exec(exec, node, memset_params(params, &scratch));
+}
+
+int cuGraphAddHostNode(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+		       const struct cuda_host_node_params *params)
+{
+	struct scratch scratch;
+
+	return add(node, graph, after, count, host_params(params, &scratch));
+}
+
+int cuGraphHostNodeGetParams(cuda_node node, struct cuda_host_node_params *params)
+{
+	const struct patch_host *from = (const struct patch_host *)MODEL_NODE(node)->image;
+
+	*params = (struct cuda_host_node_params){from->function, from->user};
+	return CUDA_OK;
+}
+
+int cuGraphHostNodeSetParams(cuda_node node, const struct cuda_host_node_params *params)
+{
+	struct scratch scratch;
+
+	return set(node, host_params(params, &scratch));
+}
+
+int cuGraphExecHostNodeSetParams(cuda_exec exec, cuda_node node,
+				 const struct cuda_host_node_params *params)
+{
+	struct scratch scratch;
+
+	return set_exec(exec, node, host_params(params, &scratch));
+}
+
+#define PLAYED_EVENT_NODE(Name, kind)                                                              \
+	int cuGraphAdd##Name##Node(cuda_node *node, cuda_graph graph, const cuda_node *after,      \
+				   size_t count, cuda_event event)                                 \
+	{                                                                                          \
+		struct scratch scratch;                                                            \
+                                                                                                   \
+		return add(node, graph, after, count, event_params(event, kind, &scratch));        \
+	}                                                                                          \
+	int cuGraph##Name##NodeGetEvent(cuda_node node, cuda_event *event)                         \
+	{                                                                                          \
+		*event = ((const struct patch_event *)MODEL_NODE(node)->image)->event;             \
+		return CUDA_OK;                                                                    \
+	}                                                                                          \
+	int cuGraph##Name##NodeSetEvent(cuda_node node, cuda_event event)                          \
+	{                                                                                          \
+		struct scratch scratch;                                                            \
+                                                                                                   \
+		return set(node, event_params(event, kind, &scratch));                             \
+	}                                                                                          \
+	int cuGraphExec##Name##NodeSetEvent(cuda_exec exec, cuda_node node, cuda_event event)      \
+	{                                                                                          \
+		struct scratch scratch;                                                            \
+                                                                                                   \
+		return set_exec(exec, node, event_params(event, kind, &scratch));                  \
+	}
+
+PLAYED_EVENT_NODE(EventRecord, PATCH_EVENT_RECORD)
+PLAYED_EVENT_NODE(EventWait, PATCH_EVENT_WAIT)
+
+int cuGraphAddEmptyNode(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count)
+{
+	struct scratch scratch;
+
+	return add(node, graph, after, count, use(&scratch, PATCH_EMPTY, 0));
+}
+
+/* ---- children, conditionals, capture ---- */
+
+/* While a stream is captured its graph is this, to which only a child can be added. */
+static _Thread_local struct {
+	struct dagpatch_model_stream *stream;
+} captured;
+
+int cuStreamBeginCapture_v2(cuda_stream stream, uint32_t mode)
+{
+	return played_result(dagpatch_model_capture_begin((struct dagpatch_model_stream *)stream));
+}
+
+int cuStreamEndCapture(cuda_stream stream, cuda_graph *graph)
+{
+	return played_result(dagpatch_model_capture_end((struct dagpatch_model_stream *)stream,
+							(struct dagpatch_model_graph **)graph));
+}
+
+int cuStreamGetCaptureInfo_v2(cuda_stream stream, uint32_t *status, uint64_t *id, cuda_graph *graph,
+			      const cuda_node **nodes, size_t *count)
+{
+	captured.stream = (struct dagpatch_model_stream *)stream;
+	*status = 1;
+	*id = 1;
+	*graph = (cuda_graph)&captured;
+	*nodes = NULL;
+	*count = 0;
+	return CUDA_OK;
+}
+
+int cuStreamUpdateCaptureDependencies(cuda_stream stream, cuda_node *nodes, size_t count,
+				      unsigned int flags)
+{
+	return CUDA_OK;
+}
+
+int cuGraphAddChildGraphNode(cuda_node *node, cuda_graph graph, const cuda_node *after,
+			     size_t count, cuda_graph child)
+{
+	struct scratch scratch;
+
+	if ((void *)graph == &captured) {
+		*node = NULL;
+		return played_result(
+			dagpatch_model_graph_launch(captured.stream, MODEL_GRAPH(child)));
+	}
+	scratch.u.child = (struct patch_child){(struct driver_graph *)child};
+	return add(node, graph, after, count, use(&scratch, PATCH_CHILD, sizeof(scratch.u.child)));
+}
+
+int cuGraphChildGraphNodeGetGraph(cuda_node node, cuda_graph *graph)
+{
+	*graph = (cuda_graph)MODEL_NODE(node)->inner[0];
+	return CUDA_OK;
+}
+
+int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_graph graph)
+{
+	return played_result(model_exec_take(MODEL_EXEC(exec), MODEL_NODE(node), MODEL_GRAPH(graph),
+					     UINT32_MAX));
+}
+
+int cuGraphConditionalHandleCreate(cuda_conditional *handle, cuda_graph graph, cuda_context context,
+				   unsigned int value, unsigned int flags)
+{
+	*handle = model_condition_handle();
+	return CUDA_OK;
+}
+
+int cuGraphAddNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *after,
+		      const struct cuda_edge_data *data, size_t count,
+		      struct cuda_node_params *params)
+{
+	static const enum dagpatch_condition conditions[] = {
+		[CUDA_CONDITIONAL_IF] = DAGPATCH_IF,
+		[CUDA_CONDITIONAL_WHILE] = DAGPATCH_WHILE,
+		[CUDA_CONDITIONAL_SWITCH] = DAGPATCH_CASE,
+	};
+	struct cuda_conditional_node_params *conditional = &params->u.conditional;
+	struct model_node *made;
+	int rc = model_conditional_add(MODEL_GRAPH(graph), conditions[conditional->type],
+				       conditional->size, (struct model_node *const *)after,
+				       (uint32_t)count, &made);
+
+	if (rc)
+		return played_result(rc);
+	made->handle = conditional->handle;
+	conditional->phGraph_out = (cuda_graph *)made->inner;
+	*node = (cuda_node)made;
+	return CUDA_OK;
+}
+
+/* ---- graphs ---- */
+
+int cuGraphCreate(cuda_graph *graph, unsigned int flags)
+{
+	return played_result(model_graph_create((struct dagpatch_model_graph **)graph));
+}
+
+int cuGraphDestroy(cuda_graph graph)
+{
+	dagpatch_model_graph_destroy(MODEL_GRAPH(graph));
+	return CUDA_OK;
+}
+
+int cuGraphClone(cuda_graph *clone, cuda_graph graph)
+{
+	return played_result(
+		model_graph_copy(MODEL_GRAPH(graph), (struct dagpatch_model_graph **)clone));
+}
+
+static bool is_updater(const struct model_node *node)
+{
+	return node->kind == PATCH_KERNEL &&
+	       played_real_kernel(node) == played_kernel(UPDATER_KERNEL);
+}
+
+/* In the order of adding: an updater, which the model wants first, came last. */
+static struct model_node *node_at(const struct dagpatch_model_graph *graph, uint32_t index)
+{
+	if (!is_updater(graph->nodes[0]))
+		return graph->nodes[index];
+	return graph->nodes[(index + 1) % graph->count];
+}
+
+int cuGraphGetNodes(cuda_graph graph, cuda_node *nodes, size_t *count)
+{
+	uint32_t total = MODEL_GRAPH(graph)->count;
+
+	for (uint32_t i = 0; nodes && i < total && i < *count; i++)
+		nodes[i] = (cuda_node)node_at(MODEL_GRAPH(graph), i);
+	*count = nodes && *count < total ? *count : total;
+	return CUDA_OK;
+}
+
+int cuGraphGetRootNodes(cuda_graph graph, cuda_node *nodes, size_t *count)
+{
+	size_t found = 0;
+
+	for (uint32_t i = 0; i < MODEL_GRAPH(graph)->count; i++) {
+		struct model_node *node = MODEL_GRAPH(graph)->nodes[i];
+
+		if (node->after_count)
+			continue;
+		if (nodes && found < *count)
+			nodes[found] = (cuda_node)node;
+		found++;
+	}
+	*count = found;
+	return CUDA_OK;
+}
+
+int cuGraphGetEdges_v2(cuda_graph graph, cuda_node *from, cuda_node *to,
+		       struct cuda_edge_data *data, size_t *count)
+{
+	size_t found = 0;
+
+	for (uint32_t i = 0; i < MODEL_GRAPH(graph)->count; i++) {
+		struct model_node *node = MODEL_GRAPH(graph)->nodes[i];
+
+		for (uint32_t j = 0; j < node->after_count; j++, found++) {
+			if (!from || found >= *count)
+				continue;
+			from[found] = (cuda_node)node->after[j];
+			to[found] = (cuda_node)node;
+			data[found] = (struct cuda_edge_data){0};
+		}
+	}
+	*count = found;
+	return CUDA_OK;
+}
+
+/* The model runs nodes after those that were added before them: one that others are to wait for moves
+ * to the front. */
+static void move_to_front(struct model_node *node)
+{
+	struct dagpatch_model_graph *graph = node->graph;
+
+	memmove(graph->nodes + 1, graph->nodes, node->index * sizeof(*graph->nodes));
+	graph->nodes[0] = node;
+	for (uint32_t i = 0; i < graph->count; i++)
+		graph->nodes[i]->index = i;
+}
+
+int cuGraphAddDependencies_v2(cuda_graph graph, const cuda_node *from, const cuda_node *to,
+			      const struct cuda_edge_data *data, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct model_node *node = MODEL_NODE(to[i]);
+
+		node->after = realloc(node->after, (node->after_count + 1) * sizeof(*node->after));
+		if (!node->after)
+			return CUDA_OUT_OF_MEMORY;
+		node->after[node->after_count++] = MODEL_NODE(from[i]);
+		if (MODEL_NODE(from[i])->index > node->index)
+			move_to_front(MODEL_NODE(from[i]));
+	}
+	return CUDA_OK;
+}
+
+int cuGraphDestroyNode(cuda_node node)
+{
+	return CUDA_NOT_SUPPORTED;
+}
+
+int cuGraphNodeGetType(cuda_node node, uint32_t *type)
+{
+	static const uint32_t types[PATCH_KINDS] = {
+		[PATCH_KERNEL] = CUDA_NODE_KERNEL,
+		[PATCH_COPY] = CUDA_NODE_MEMCPY,
+		[PATCH_MEMSET] = CUDA_NODE_MEMSET,
+		[PATCH_CHILD] = CUDA_NODE_GRAPH,
+		[PATCH_EMPTY] = CUDA_NODE_EMPTY,
+		[PATCH_HOST] = CUDA_NODE_HOST,
+		[PATCH_EVENT_RECORD] = CUDA_NODE_EVENT_RECORD,
+		[PATCH_EVENT_WAIT] = CUDA_NODE_WAIT_EVENT,
+		[PATCH_CONDITIONAL] = CUDA_NODE_CONDITIONAL,
+	};
+
+	*type = types[MODEL_NODE(node)->kind];
+	return CUDA_OK;
+}
+
+/* ---- executable graphs ---- */
+
+/* A graph that could be launched by the device has nothing that the host does (seen on an H200). */
+static bool is_for_device(const struct dagpatch_model_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		enum patch_kind kind = graph->nodes[i]->kind;
+
+		if (kind == PATCH_HOST || kind == PATCH_EVENT_RECORD || kind == PATCH_EVENT_WAIT ||
+		    kind == PATCH_CONDITIONAL)
+			return false;
+		if (kind == PATCH_CHILD && !is_for_device(graph->nodes[i]->inner[0]))
+			return false;
+	}
+	return true;
+}
+
+int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags)
+{
+	if ((flags & CUDA_INSTANTIATE_DEVICE_LAUNCH) && !is_for_device(MODEL_GRAPH(graph)))
+		return CUDA_INVALID_VALUE;
+	return played_result(dagpatch_model_instantiate(MODEL_GRAPH(graph),
+							(struct dagpatch_model_exec **)exec));
+}
+
+int cuGraphExecDestroy(cuda_exec exec)
+{
+	dagpatch_model_exec_destroy(MODEL_EXEC(exec));
+	return CUDA_OK;
+}
+
+/* More than one dimension, which CUDA instantiates but does not update. */
+static bool has_wide_copy(const struct dagpatch_model_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct model_node *node = graph->nodes[i];
+		const struct patch_copy *copy = (const struct patch_copy *)node->image;
+
+		if (node->kind == PATCH_CHILD && has_wide_copy(node->inner[0]))
+			return true;
+		if (node->kind == PATCH_COPY && (copy->height > 1 || copy->depth > 1))
+			return true;
+	}
+	return false;
+}
+
+int cuGraphExecUpdate_v2(cuda_exec exec, cuda_graph graph, struct cuda_update_result *result)
+{
+	if (MODEL_GRAPH(graph)->has_table)
+		return CUDA_NOT_SUPPORTED;
+	if (has_wide_copy(MODEL_GRAPH(graph)))
+		return CUDA_GRAPH_EXEC_UPDATE_FAILURE;
+	return played_result(
+		model_exec_take(MODEL_EXEC(exec), NULL, MODEL_GRAPH(graph), UINT32_MAX));
+}
+
+/* A disabled kernel node calls another kernel. */
+int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
+{
+	struct model_node *at = MODEL_NODE(node);
+	struct patch_image image = {.kind = PATCH_KERNEL};
+	struct patch_params params;
+	int rc = patch_image_resize(&image, at->size);
+
+	if (rc)
+		return played_result(rc);
+	memcpy(image.bytes, at->image, at->size);
+	((struct patch_kernel *)image.bytes)->form = PATCH_BY_BLOCK;
+	if (!enabled)
+		((struct patch_kernel *)image.bytes)->function = &played_nothing;
+	params = (struct patch_params){PATCH_KERNEL, image.size, image.bytes, NULL};
+	rc = model_exec_set(MODEL_EXEC(exec), at, &params);
+	patch_image_release(&image);
+	return played_result(rc);
+}
+
+/* After the replays in flight. */
+int cuGraphUpload(cuda_exec exec, cuda_stream stream)
+{
+	struct dagpatch_model_stream *last = MODEL_EXEC(exec)->order->last;
+	int rc = last ? dagpatch_model_stream_synchronize(last) : 0;
+
+	played_upload();
+	return played_result(rc);
+}
+
+int cuGraphLaunch(cuda_exec exec, cuda_stream stream)
+{
+	return played_result(dagpatch_model_exec_launch(MODEL_EXEC(exec),
+							(struct dagpatch_model_stream *)stream));
+}
