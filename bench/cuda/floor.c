@@ -2,7 +2,9 @@
  * does nothing but count it. What is measured beside it shows what a tracer adds to CUPTI's own cost.
  *
  * FLOOR, names between commas: kernels, copies (and memsets and waits), calls: activity records;
- * callbacks: those of all runtime and driver calls and of resources. Without it the records. */
+ * callbacks: those of all runtime and driver calls and of resources. nvtx: ranges, which
+ * programs make only when somebody listens (NVTX_INJECTION64_PATH names this library too). Without it the
+ * records. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include "vendor/cupti_types.h"
+#include "vendor/nvtx_types.h"
 
 #define BUFFER_BYTES	   (4u << 20)
 #define CUPTI_KIND_DRIVER  4
@@ -36,7 +39,7 @@ static struct {
 #undef X
 } cupti;
 
-static _Atomic uint64_t record_count, callback_count;
+static _Atomic uint64_t record_count, callback_count, range_count;
 
 static void lend(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -64,8 +67,9 @@ static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *dat
 static void finish(void)
 {
 	cupti.flush_all(CUPTI_FLUSH_FORCED);
-	fprintf(stderr, "floor: %" PRIu64 " records, %" PRIu64 " callbacks\n",
-		atomic_load(&record_count), atomic_load(&callback_count));
+	fprintf(stderr, "floor: %" PRIu64 " records, %" PRIu64 " callbacks, %" PRIu64 " ranges\n",
+		atomic_load(&record_count), atomic_load(&callback_count),
+		atomic_load(&range_count));
 }
 
 static int find_functions(void)
@@ -123,12 +127,55 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	int is_good = names && find_functions() && cupti.register_buffers(lend, take) == CUPTI_OK;
 
 	for (char *name; is_good && (name = strsep(&rest, ","));)
-		is_good = !strcmp(name, "callbacks") ? enable_callbacks() : enable_records(name);
+		is_good = !strcmp(name, "callbacks") ? enable_callbacks()
+			  : !strcmp(name, "nvtx")    ? !!getenv("NVTX_INJECTION64_PATH")
+						     : enable_records(name);
 	free(names);
 	if (!is_good) {
 		fprintf(stderr, "floor: CUPTI does not give \"%s\"\n", wanted ? wanted : "records");
 		_Exit(1);
 	}
 	atexit(finish);
+	return 1;
+}
+
+/* ---- NVTX ---- */
+
+static void *create_domain(const char *name)
+{
+	return &range_count;
+}
+
+static int push(void *domain, const struct nvtx_attributes *attributes)
+{
+	atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed);
+	return 0;
+}
+
+static int pop(void *domain)
+{
+	return 0;
+}
+
+static void *register_text(void *domain, const char *text)
+{
+	return (void *)(uintptr_t)text;
+}
+
+int InitializeInjectionNvtx2(nvtx_get_table *get_table);
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+{
+	const struct nvtx_callbacks *callbacks = get_table(NVTX_TABLE_CALLBACKS);
+	nvtx_function **table = NULL;
+	unsigned int count = 0;
+
+	if (!callbacks || !callbacks->get_table(NVTX_MODULE_CORE2, &table, &count) || !table ||
+	    count <= NVTX_CORE2_DomainCreateA)
+		return 0;
+	*table[NVTX_CORE2_DomainCreateA] = (nvtx_function)create_domain;
+	*table[NVTX_CORE2_DomainRangePushEx] = (nvtx_function)push;
+	*table[NVTX_CORE2_DomainRangePop] = (nvtx_function)pop;
+	*table[NVTX_CORE2_DomainRegisterStringA] = (nvtx_function)register_text;
 	return 1;
 }

@@ -88,7 +88,8 @@ class Tool:
 
     def count(self, command, floor):
         """With the floor counting what FLOOR names."""
-        return run(command, {"CUDA_INJECTION64_PATH": str(self.floor), "FLOOR": floor})
+        doors = ["CUDA_INJECTION64_PATH"] + (["NVTX_INJECTION64_PATH"] if "nvtx" in floor else [])
+        return run(command, {"FLOOR": floor, **{door: str(self.floor) for door in doors}})
 
     def ask(self, what, file, *options):
         """The JSON of a sub-command; a file that `check` finds fault with has one too."""
