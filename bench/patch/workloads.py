@@ -149,17 +149,7 @@ def training(strategy):
     recorded_s = time.perf_counter() - began
 
     trainer = warmed(batches)
-    # In another order: one slot behind the other in both captures could not be told from its end.
-    others = [torch.empty_like(t) for t in reversed(batches[0])][::-1]
-    kept = [torch_rebind.capture(lambda: trainer.step(*batches[0]))]
-    kept += [torch_rebind.capture(lambda: trainer.step(*at), kept[0].pool()) for at in (batches[0], others)]
-    context = dagpatch.Context(strategy=strategy)
-    recording = dagpatch.Recording(context)
-    for name, tensor in zip(("inputs", "targets"), batches[0]):
-        recording.slot(name, tensor.nbytes)
-    recording.adopt(kept[1].raw_cuda_graph(), [t.data_ptr() for t in batches[0]], kept[2].raw_cuda_graph(),
-                    [t.data_ptr() for t in others])
-    recording.finalize()
+    recording, kept = torch_rebind.rebindable(trainer.step, batches[0], strategy)
     same, stream = [], stream_of()
     began = time.perf_counter()
     for batch in batches:

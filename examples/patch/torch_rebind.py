@@ -3,8 +3,9 @@
 
     LIBRARY=<prefix>/lib/libdagpatch.so torch_rebind.py
 
-The graph is captured twice in one memory pool, on two inputs: what is allocated in between has the same
-addresses both times, so the bytes that differ are the input's."""
+The graph is captured in one memory pool on two inputs: what is allocated in between has the same addresses
+both times, so the bytes that differ are the input's. A third capture, on the first input again, tells which
+bytes differ anyway: some kernels' parameters have holes that nobody fills."""
 import torch
 
 import dagpatch
@@ -19,18 +20,22 @@ def capture(work, pool=None):
     return graph
 
 
-def rebindable(work, tensor, strategy=dagpatch.AUTO):
-    """A recording whose slot 0 is TENSOR's memory, and what must stay alive with it. WORK(tensor) leaves
+def rebindable(work, tensors, strategy=dagpatch.AUTO):
+    """A recording whose slots are the memory of TENSORS, and what must stay alive with it. WORK(*tensors) leaves
     no tensor behind that it made."""
-    other = torch.empty_like(tensor)
+    # In another order: a slot that lay behind another one both times could not be told from its end.
+    others = [torch.empty_like(t) for t in reversed(tensors)][::-1]
     # The pool grows during the first capture; later ones find it as the one before has left it.
-    kept = [capture(lambda: work(tensor))]
-    kept += [capture(lambda: work(t), kept[0].pool()) for t in (tensor, other)]
+    kept = [capture(lambda: work(*tensors))]
+    graphs = [capture(lambda: work(*at), kept[0].pool()) for at in (tensors, others, tensors)]
     recording = dagpatch.Recording(dagpatch.Context(strategy=strategy))
-    slot = recording.slot("input", tensor.nbytes)
-    recording.adopt(kept[1].raw_cuda_graph(), [tensor.data_ptr()], kept[2].raw_cuda_graph(), [other.data_ptr()])
+    for number, tensor in enumerate(tensors):
+        recording.slot(f"tensor {number}", tensor.nbytes)
+    handles = [graph.raw_cuda_graph() for graph in graphs]
+    recording.adopt(handles[0], [t.data_ptr() for t in tensors], handles[1], [t.data_ptr() for t in others],
+                    handles[2])
     recording.finalize()
-    return recording, slot, kept
+    return recording, kept + graphs
 
 
 def time_ms(work):
@@ -54,11 +59,11 @@ def main():
 
     for tensor in inputs[:3]:
         work(tensor)
-    recording, slot, kept = rebindable(work, static)
+    recording, kept = rebindable(work, [static])
     plain = capture(lambda: work(static))
     stream = torch.cuda.current_stream().cuda_stream
     for tensor in inputs:
-        recording.bind(slot, tensor.data_ptr(), tensor.nbytes)
+        recording.bind(0, tensor.data_ptr(), tensor.nbytes)
         recording.launch(stream)
         rebound = result.clone()
         static.copy_(tensor)
@@ -72,7 +77,7 @@ def main():
 
     def moved():
         for tensor in inputs:
-            recording.bind(slot, tensor.data_ptr(), tensor.nbytes)
+            recording.bind(0, tensor.data_ptr(), tensor.nbytes)
             recording.launch(stream)
 
     print(f"{STEPS} inputs of {static.nbytes / 1e6:.1f} MB, results equal; "

@@ -35,11 +35,11 @@
  * Threading: a context and a cache may be used by any number of threads, a recording by one thread
  * at a time. Callbacks run on the thread that makes the call.
  * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's launch;
- * changed ones what the strategy costs. Bookkeeping is 64 bytes a node, 16 a relocation, and a copy
- * of its parameters.
+ * changed ones what the strategy costs. Bookkeeping is less than 64 bytes a node, 16 a relocation, and a
+ * copy of its parameters.
  * Errors: 0 or more is success, a negative errno failure; what went wrong is in struct
  * dagpatch_error. -ENOTSUP: this driver cannot do it. -EINVAL: wrong argument or state. -EIO: the
- * driver failed; its code is in driver_code. -EAGAIN from dagpatch_vote_fn's caller: see there.
+ * driver failed; its code is in driver_code. What callbacks return is passed on.
  * Nothing is printed, no environment variable is read.
  *
  * Compatibility: structs that hold choices start with their size, fields are only added at the end. */

@@ -63,6 +63,19 @@ int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *gra
 	return 0;
 }
 
+/* Nodes of a graph, and their parameters one by one. */
+struct side {
+	struct driver_node **nodes;
+	uint32_t count;
+	struct patch_image image;
+};
+
+static void side_release(struct side *side)
+{
+	free(side->nodes);
+	patch_image_release(&side->image);
+}
+
 /* ---- edges: the two graphs have the same, node for node ---- */
 
 struct edge {
@@ -98,29 +111,27 @@ static uint32_t place_of(const struct place *places, uint32_t count, const struc
 	return found ? found->index : DAGPATCH_NONE;
 }
 
-static int number_edges(struct driver_node *const *from, struct driver_node *const *to,
-			uint32_t edge_count, struct driver_node *const *nodes, uint32_t node_count,
-			struct edge *ret_edges)
+static int number_edges(struct driver_node *const *ends, uint32_t edge_count,
+			const struct side *side, struct edge *ret_edges)
 {
-	struct place *places = malloc((node_count + 1) * sizeof(*places));
+	struct place *places = malloc((side->count + 1) * sizeof(*places));
 
 	if (!places)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < node_count; i++)
-		places[i] = (struct place){nodes[i], i};
-	qsort(places, node_count, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < side->count; i++)
+		places[i] = (struct place){side->nodes[i], i};
+	qsort(places, side->count, sizeof(*places), compare_places);
 	for (uint32_t i = 0; i < edge_count; i++)
-		ret_edges[i] = (struct edge){place_of(places, node_count, from[i]),
-					     place_of(places, node_count, to[i])};
+		ret_edges[i] = (struct edge){place_of(places, side->count, ends[i]),
+					     place_of(places, side->count, ends[edge_count + i])};
 	qsort(ret_edges, edge_count, sizeof(*ret_edges), compare_edges);
 	free(places);
 	return 0;
 }
 
-/* Sorted, as places among NODES. */
+/* Sorted, as places among the side's nodes. */
 static int read_edges(struct dagpatch_recording *recording, struct driver_graph *graph,
-		      struct driver_node *const *nodes, uint32_t node_count,
-		      struct edge **ret_edges, uint32_t *ret_count)
+		      const struct side *side, struct edge **ret_edges, uint32_t *ret_count)
 {
 	const struct patch_driver *driver = recording->device->driver;
 	int count = driver->graph_edges(recording->device, graph, NULL, NULL, 0);
@@ -138,7 +149,7 @@ static int read_edges(struct dagpatch_recording *recording, struct driver_graph 
 		rc = driver->graph_edges(recording->device, graph, ends, ends + count,
 					 (uint32_t)count);
 	if (rc >= 0)
-		rc = number_edges(ends, ends + count, (uint32_t)count, nodes, node_count, edges);
+		rc = number_edges(ends, (uint32_t)count, side, edges);
 	free(ends);
 	if (rc < 0) {
 		free(edges);
@@ -227,15 +238,17 @@ static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 			    const struct patch_image *a, const struct patch_image *b,
 			    const struct capture_pair *pair, const struct compare_slots *slots)
 {
+	struct compare_bytes bytes = {a->bytes, b->bytes, 0};
 	struct compare_match match;
 	uint32_t begin, end, at;
 
 	address_range(a, &begin, &end);
+	bytes.size = end;
 	at = begin;
 	for (;;) {
 		int rc;
 
-		switch (compare_next(a->bytes, b->bytes, end, at, slots, &match)) {
+		switch (compare_next(&bytes, at, slots, &match)) {
 		case COMPARE_SAME:
 			if (begin > 0 && memcmp(a->bytes, b->bytes, begin) != 0)
 				return explain(recording, -EILSEQ, node, 0,
@@ -294,19 +307,6 @@ static int read_node(struct dagpatch_recording *recording, struct driver_node *h
 					 "DAGPATCH_CAPTURE_AGAIN",
 					 node);
 	return 0;
-}
-
-/* Nodes of a graph, and their parameters one by one. */
-struct side {
-	struct driver_node **nodes;
-	uint32_t count;
-	struct patch_image image;
-};
-
-static void side_release(struct side *side)
-{
-	free(side->nodes);
-	patch_image_release(&side->image);
 }
 
 /* The graphs that are read side by side; the last two may have no nodes. */
@@ -371,11 +371,11 @@ static int check_edges(struct dagpatch_recording *recording, const struct captur
 {
 	struct edge *edges_a, *edges_b;
 	uint32_t count_a, count_b;
-	int rc = read_edges(recording, pair->graph, a->nodes, a->count, &edges_a, &count_a);
+	int rc = read_edges(recording, pair->graph, a, &edges_a, &count_a);
 
 	if (rc < 0)
 		return rc;
-	rc = read_edges(recording, pair->other, b->nodes, b->count, &edges_b, &count_b);
+	rc = read_edges(recording, pair->other, b, &edges_b, &count_b);
 	if (rc == 0) {
 		if (count_a != count_b || memcmp(edges_a, edges_b, count_a * sizeof(*edges_a)) != 0)
 			rc = recording_fail(recording, -EILSEQ,

@@ -27,17 +27,18 @@ static int explains(const struct compare_slots *slots, uint32_t slot, uint64_t a
 	return offset < slots->bytes[slot] ? INSIDE : AT_END;
 }
 
-/* All windows of eight bytes whose first difference is AT: the address may begin before it. */
-static uint32_t count_matches(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
-			      uint32_t at, const struct compare_slots *slots,
-			      struct compare_match *ret_match)
+/* All windows of eight bytes whose first difference is AT: the address may begin before it, not before
+ * FROM. */
+static uint32_t count_matches(const struct compare_bytes *bytes, uint32_t from, uint32_t at,
+			      const struct compare_slots *slots, struct compare_match *ret_match)
 {
 	uint32_t begin = at >= from + ADDRESS_BYTES - 1 ? at - (ADDRESS_BYTES - 1) : from;
 	uint32_t matches = 0;
 	int best = NO_MATCH;
 
-	for (uint32_t byte = begin; byte <= at && byte + ADDRESS_BYTES <= size; byte++) {
-		uint64_t word_a = read_word(a + byte), word_b = read_word(b + byte);
+	for (uint32_t byte = begin; byte <= at && byte + ADDRESS_BYTES <= bytes->size; byte++) {
+		uint64_t word_a = read_word(bytes->a + byte);
+		uint64_t word_b = read_word(bytes->b + byte);
 
 		for (uint32_t slot = 0; slot < slots->count; slot++) {
 			int how = explains(slots, slot, word_a, word_b);
@@ -53,17 +54,17 @@ static uint32_t count_matches(const uint8_t *a, const uint8_t *b, uint32_t size,
 	return matches;
 }
 
-enum compare_result compare_next(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
+enum compare_result compare_next(const struct compare_bytes *bytes, uint32_t from,
 				 const struct compare_slots *slots, struct compare_match *ret_match)
 {
 	uint32_t at = from;
 	uint32_t matches;
 
-	while (at < size && a[at] == b[at])
+	while (at < bytes->size && bytes->a[at] == bytes->b[at])
 		at++;
-	if (at >= size)
+	if (at >= bytes->size)
 		return COMPARE_SAME;
-	matches = count_matches(a, b, size, from, at, slots, ret_match);
+	matches = count_matches(bytes, from, at, slots, ret_match);
 	if (matches == 1)
 		return COMPARE_MATCH;
 	ret_match->byte = at;

@@ -37,15 +37,16 @@ static void kernel_of_image(const struct patch_params *params, struct kernel_cal
 	const struct patch_kernel *kernel = params->image;
 	struct cuda_kernel_node_params *to = &call->params;
 
-	memset(to, 0, sizeof(*to));
-	to->func = kernel->function;
-	to->gridDimX = kernel->grid[0];
-	to->gridDimY = kernel->grid[1];
-	to->gridDimZ = kernel->grid[2];
-	to->blockDimX = kernel->block[0];
-	to->blockDimY = kernel->block[1];
-	to->blockDimZ = kernel->block[2];
-	to->sharedMemBytes = kernel->shared_bytes;
+	*to = (struct cuda_kernel_node_params){
+		.func = kernel->function,
+		.gridDimX = kernel->grid[0],
+		.gridDimY = kernel->grid[1],
+		.gridDimZ = kernel->grid[2],
+		.blockDimX = kernel->block[0],
+		.blockDimY = kernel->block[1],
+		.blockDimZ = kernel->block[2],
+		.sharedMemBytes = kernel->shared_bytes,
+	};
 	if (kernel->form == PATCH_BY_POINTERS) {
 		patch_kernel_pointers(kernel, params->layout, call->pointers);
 		to->kernelParams = call->pointers;
@@ -122,6 +123,14 @@ static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_ima
 
 /* ---- copies and memsets ---- */
 
+/* CUDA wants as many rows as are copied, also where there is one slice and nothing depends on it. */
+static size_t rows_of_end(const struct patch_end *end, const struct patch_copy *image)
+{
+	size_t copied = end->y + image->height;
+
+	return image->depth == 1 && end->rows < copied ? copied : end->rows;
+}
+
 static struct cuda_memcpy3d copy_of_image(const struct patch_copy *image)
 {
 	const struct patch_end *src = &image->src;
@@ -137,7 +146,7 @@ static struct cuda_memcpy3d copy_of_image(const struct patch_copy *image)
 		.srcDevice = src->memory == PATCH_HOST_MEMORY ? 0 : image->src_address,
 		.srcArray = (cuda_array)src->array,
 		.srcPitch = src->pitch,
-		.srcHeight = src->rows,
+		.srcHeight = rows_of_end(src, image),
 		.dstXInBytes = dst->x_bytes,
 		.dstY = dst->y,
 		.dstZ = dst->z,
@@ -147,7 +156,7 @@ static struct cuda_memcpy3d copy_of_image(const struct patch_copy *image)
 		.dstDevice = dst->memory == PATCH_HOST_MEMORY ? 0 : image->dst_address,
 		.dstArray = (cuda_array)dst->array,
 		.dstPitch = dst->pitch,
-		.dstHeight = dst->rows,
+		.dstHeight = rows_of_end(dst, image),
 		.WidthInBytes = image->width_bytes,
 		.Height = image->height,
 		.Depth = image->depth,
@@ -418,7 +427,8 @@ static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
 		      const struct patch_params *params)
 {
 	struct kernel_call call;
-	int err = cuda_table_give_way(cuda, exec);
+	int err = __atomic_load_n(&cuda->tables, __ATOMIC_RELAXED) ? cuda_table_give_way(cuda, exec)
+								   : 0;
 
 	if (err)
 		return err;

@@ -258,8 +258,6 @@ int cuda_table_give_way(struct cuda_driver *cuda, cuda_exec exec)
 	struct driver_table *table;
 	int err;
 
-	if (!__atomic_load_n(&cuda->tables, __ATOMIC_RELAXED))
-		return 0;
 	pthread_mutex_lock(&cuda->lock);
 	for (table = cuda->tables; table && table->exec != exec; table = table->next)
 		;

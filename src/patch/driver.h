@@ -140,8 +140,8 @@ enum patch_capability {
 	PATCH_HAS_TABLE = DAGPATCH_HAS_TABLE,
 	PATCH_HAS_CONDITIONALS = DAGPATCH_HAS_CONDITIONALS,
 	PATCH_HAS_LAYOUTS = DAGPATCH_HAS_LAYOUTS,
-	PATCH_SETS_NESTED =
-		64, /* exec_set takes nodes of embedded child graphs; else the whole child is set */
+	/* exec_set takes nodes inside of children and bodies; else these are updated with the whole graph. */
+	PATCH_SETS_NESTED = 64,
 };
 
 /* What open makes; a driver's own struct begins with it. */

@@ -4,7 +4,13 @@
 
 #include "patch/hip.h"
 
-enum { VERSION_5_3 = 50300000, VERSION_6_0 = 60000000, REFUSED = 0 };
+enum {
+	VERSION_5_3 = 50300000,
+	VERSION_6_0 = 60000000,
+	VERSION_6_3 = 60300000,
+	VERSION_6_4 = 60400000,
+	REFUSED = 0,
+};
 
 static int refuse(const char *call, const char *why)
 {
@@ -414,6 +420,9 @@ static int set_kernel(struct hip_driver *hip, void *exec, void *node,
 {
 	struct kernel_call call;
 
+	/* ROCm/clr#138: that release keeps what it is given, and frees it. */
+	if (hip->version >= VERSION_6_3 && hip->version < VERSION_6_4)
+		return refuse("hipGraphKernelNodeSetParams", "frees its caller's memory in 6.3");
 	prepare_kernel(params, &call);
 	return exec ? HIP_CALL(hip, hipGraphExecKernelNodeSetParams, exec, node, &call.params)
 		    : HIP_CALL(hip, hipGraphKernelNodeSetParams, node, &call.params);

@@ -376,8 +376,12 @@ enum compare_result {
 	COMPARE_UNEXPLAINED, /* no slot explains byte RET_MATCH.byte */
 	COMPARE_AMBIGUOUS,   /* more than one does */
 };
-/* The first difference at FROM or after it, in SIZE bytes. */
-enum compare_result compare_next(const uint8_t *a, const uint8_t *b, uint32_t size, uint32_t from,
+struct compare_bytes {
+	const uint8_t *a, *b;
+	uint32_t size;
+};
+/* The first difference at FROM or after it. */
+enum compare_result compare_next(const struct compare_bytes *bytes, uint32_t from,
 				 const struct compare_slots *slots,
 				 struct compare_match *ret_match);
 

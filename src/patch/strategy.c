@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "patch/layout.h"
 #include "patch/recording.h"
 
 enum {
@@ -98,17 +99,47 @@ static int set_child(struct dagpatch_recording *recording, uint32_t node,
 			.kind = PATCH_CHILD, .size = sizeof(child), .image = &child});
 }
 
-static int set_one(struct dagpatch_recording *recording, uint32_t node, bool takes_next)
+/* What neighbours have in common is looked up once: this is the loop that binding costs. */
+struct setting {
+	struct dagpatch_recording *recording;
+	bool takes_next;
+	uint32_t layout_index;
+	const struct patch_layout *layout;
+};
+
+static struct patch_params kernel_params(struct setting *setting, const struct node *record)
 {
+	const struct patch_kernel *kernel =
+		(const void *)(setting->recording->images + record->image);
+
+	if (record->detail != setting->layout_index) {
+		setting->layout_index = record->detail;
+		setting->layout = record->detail == DAGPATCH_NONE
+					  ? NULL
+					  : layout_at(setting->recording->device, record->detail);
+	}
+	return (struct patch_params){
+		.kind = PATCH_KERNEL,
+		.size = (uint32_t)sizeof(*kernel) + kernel->argument_bytes,
+		.image = kernel,
+		.layout = setting->layout,
+	};
+}
+
+static int set_one(struct setting *setting, uint32_t node)
+{
+	struct dagpatch_recording *recording = setting->recording;
 	struct node *record = &recording->nodes[node];
 	struct patch_params params;
 
-	if (is_out_of_reach(recording, node))
+	if (record->parent != DAGPATCH_NONE && is_out_of_reach(recording, node))
 		return -ENOTSUP;
 	if (record->flags & NODE_AGAIN)
-		return set_child(recording, node, again_graph(recording, node, takes_next));
+		return set_child(recording, node,
+				 again_graph(recording, node, setting->takes_next));
 	record->flags |= NODE_STALE;
-	params = node_params(recording, node);
+	params = record->kind == PATCH_KERNEL ? kernel_params(setting, record)
+					      : node_params(recording, node);
 	return recording->device->driver->exec_set(recording->device, current_exec(recording),
 						   record->handle, &params);
 }
@@ -117,12 +148,13 @@ static int set_one(struct dagpatch_recording *recording, uint32_t node, bool tak
 static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool takes_next,
 		     uint32_t *ret_at)
 {
+	struct setting setting = {recording, takes_next, DAGPATCH_NONE, NULL};
+	uint32_t i = 0;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		*ret_at = i;
-		rc = set_one(recording, recording->dirty[i], takes_next);
-	}
+	for (; rc == 0 && i < count; i++)
+		rc = set_one(&setting, recording->dirty[i]);
+	*ret_at = i ? i - 1 : 0;
 	return rc;
 }
 

@@ -10,6 +10,8 @@ prefix=$work/root/opt/dagtap
 [ "$(ls "$work/root") $(ls "$work/root/opt")" = "opt dagtap" ] || fail "files outside the prefix"
 
 expected='bin/dagtap
+include/dagpatch/dagpatch.h
+include/dagpatch/model.h
 include/dagtap/annotate.h
 include/dagtap/error.h
 include/dagtap/export.h
@@ -20,8 +22,10 @@ lib/cmake/dagtap/dagtap-config-version.cmake
 lib/cmake/dagtap/dagtap-config.cmake
 lib/dagtap/libdagtap-inject.so
 lib/dagtap/softgpu/libhsa-runtime64.so.1
+lib/libdagpatch.so
 lib/libdagtap-trace.so
 lib/libdagtap.so
+lib/pkgconfig/dagpatch.pc
 lib/pkgconfig/dagtap-trace.pc
 lib/pkgconfig/dagtap.pc
 share/man/man1/dagtap.1
@@ -52,7 +56,11 @@ cc -o "$work/slowest" "$SOURCE_DIR/examples/trace/slowest.c" $(pkg-config --cfla
 LD_LIBRARY_PATH=$prefix/lib "$work/slowest" "$work/run.dagtap" 3 >"$work/slowest.out" ||
 	fail "a tool by pkg-config does not run"
 expect "lines of the tool" "$(wc -l <"$work/slowest.out")" 3
+cc -o "$work/rebind" "$SOURCE_DIR/examples/patch/rebind.c" $(pkg-config --cflags --libs dagpatch) ||
+	fail "dagpatch by pkg-config"
+LD_LIBRARY_PATH=$prefix/lib "$work/rebind" >"$work/rebind.out" || fail "dagpatch by pkg-config does not run"
 "$cmake" -S "$consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" &&
 	"$cmake" --build "$work/consumer" >>"$work/log" || fail "consumer by find_package: $(cat "$work/log")"
 "$work/consumer/consumer" || fail "consumer by find_package does not run"
+"$work/consumer/rebind" >"$work/rebind.out" || fail "dagpatch by find_package does not run"
 ldd "$work/consumer/consumer" | grep -qF "$prefix/lib/libdagtap.so.0" || fail "consumer has another libdagtap"

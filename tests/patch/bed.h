@@ -73,6 +73,7 @@ struct bed {
 	int (*copy)(void *stream, const struct bed_copy *copy);
 	int (*memset)(void *stream, void *dst, uint32_t value, uint32_t element_bytes,
 		      size_t width);
+	/* NULL: cannot. */
 	int (*host)(void *stream, void (*function)(void *user), void *user);
 
 	void *(*event_create)(void);
@@ -93,7 +94,6 @@ struct bed {
 	/* What this driver or its runtime does not do here. */
 	bool no_captured_copies;
 	bool no_captured_blocks;
-	bool no_nested;
 };
 
 extern const struct bed bed_model, bed_hip, bed_cuda;

@@ -45,6 +45,20 @@ static void check(const char *call, int result)
 
 #define CALL(name, ...) check(#name, bed_cuda_calls.name(__VA_ARGS__))
 
+/* What a test gives on; the code alone says little. */
+static int note(const char *call, int result)
+{
+	const char *name = "?";
+
+	if (result == CUDA_OK)
+		return result;
+	bed_cuda_calls.cuGetErrorName(result, &name);
+	fprintf(stderr, "bed_cuda: %s: %d %s\n", call, result, name);
+	return result;
+}
+
+#define NOTED(name, ...) note(#name, bed_cuda_calls.name(__VA_ARGS__))
+
 static bool load_calls(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -146,8 +160,8 @@ static void *cuda_function_of(enum bed_kernel kernel)
 static int cuda_launch(void *stream, enum bed_kernel kernel, uint32_t grid, uint32_t block,
 		       void *const *parameters)
 {
-	return bed_cuda_calls.cuLaunchKernel(kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream,
-					     (void **)parameters, NULL);
+	return NOTED(cuLaunchKernel, kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream,
+		     (void **)parameters, NULL);
 }
 
 static int cuda_launch_block(void *stream, enum bed_kernel kernel, uint32_t grid, uint32_t block,
@@ -156,31 +170,32 @@ static int cuda_launch_block(void *stream, enum bed_kernel kernel, uint32_t grid
 	void *extra[] = {CUDA_EXTRA_BUFFER, (void *)arguments, CUDA_EXTRA_SIZE, &bytes,
 			 CUDA_EXTRA_END};
 
-	return bed_cuda_calls.cuLaunchKernel(kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream,
-					     NULL, extra);
+	return NOTED(cuLaunchKernel, kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream, NULL,
+		     extra);
 }
 
 static int cuda_copy(void *stream, const struct bed_copy *copy)
 {
 	size_t height = copy->height ? copy->height : 1;
+	size_t depth = copy->depth ? copy->depth : 1;
 	struct cuda_memcpy3d params = {
 		.srcMemoryType = CUDA_MEMORY_UNIFIED,
 		.srcDevice = (uintptr_t)copy->src,
 		.srcPitch = copy->src_pitch ? copy->src_pitch : copy->width,
-		.srcHeight = copy->src_rows ? copy->src_rows : height,
+		.srcHeight = depth > 1 && copy->src_rows ? copy->src_rows : height,
 		.dstMemoryType = CUDA_MEMORY_UNIFIED,
 		.dstDevice = (uintptr_t)copy->dst,
 		.dstPitch = copy->dst_pitch ? copy->dst_pitch : copy->width,
-		.dstHeight = copy->dst_rows ? copy->dst_rows : height,
+		.dstHeight = depth > 1 && copy->dst_rows ? copy->dst_rows : height,
 		.WidthInBytes = copy->width,
 		.Height = height,
-		.Depth = copy->depth ? copy->depth : 1,
+		.Depth = depth,
 	};
 
-	if (height == 1 && params.Depth == 1)
-		return bed_cuda_calls.cuMemcpyAsync((uintptr_t)copy->dst, (uintptr_t)copy->src,
-						    copy->width, stream);
-	return bed_cuda_calls.cuMemcpy3DAsync_v2(&params, stream);
+	if (height == 1 && depth == 1)
+		return NOTED(cuMemcpyAsync, (uintptr_t)copy->dst, (uintptr_t)copy->src, copy->width,
+			     stream);
+	return NOTED(cuMemcpy3DAsync_v2, &params, stream);
 }
 
 static int cuda_memset(void *stream, void *dst, uint32_t value, uint32_t element_bytes,
@@ -189,16 +204,15 @@ static int cuda_memset(void *stream, void *dst, uint32_t value, uint32_t element
 	cuda_address address = (uintptr_t)dst;
 
 	if (element_bytes == 4)
-		return bed_cuda_calls.cuMemsetD32Async(address, value, width, stream);
+		return NOTED(cuMemsetD32Async, address, value, width, stream);
 	if (element_bytes == 2)
-		return bed_cuda_calls.cuMemsetD16Async(address, (unsigned short)value, width,
-						       stream);
-	return bed_cuda_calls.cuMemsetD8Async(address, (unsigned char)value, width, stream);
+		return NOTED(cuMemsetD16Async, address, (unsigned short)value, width, stream);
+	return NOTED(cuMemsetD8Async, address, (unsigned char)value, width, stream);
 }
 
 static int cuda_host(void *stream, void (*function)(void *user), void *user)
 {
-	return bed_cuda_calls.cuLaunchHostFunc(stream, function, user);
+	return NOTED(cuLaunchHostFunc, stream, function, user);
 }
 
 static void *cuda_event_create(void)
@@ -216,12 +230,12 @@ static void cuda_event_destroy(void *event)
 
 static int cuda_event_record(void *stream, void *event)
 {
-	return bed_cuda_calls.cuEventRecord(event, stream);
+	return NOTED(cuEventRecord, event, stream);
 }
 
 static int cuda_event_wait(void *stream, void *event)
 {
-	return bed_cuda_calls.cuStreamWaitEvent(stream, event, 0);
+	return NOTED(cuStreamWaitEvent, stream, event, 0);
 }
 
 static bool cuda_event_is_done(void *event)

@@ -279,6 +279,45 @@ static void block_of_arguments_is_moved(void **state)
 	suite_bed->free(c);
 }
 
+static void count_call(void *user)
+{
+	(*(uint64_t *)user)++;
+}
+
+static int record_host(struct work *work, void *stream, void *const *addresses)
+{
+	int rc = launch_add(stream, addresses[0], addresses[0], addresses[0]);
+
+	if (rc < 0)
+		return rc;
+	return suite_bed->host(stream, count_call, work->fixed) ? -EIO : 0;
+}
+
+/* What it is given is a pointer, too, but no slot's. */
+static void host_function_keeps_its_pointer(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint64_t calls = 0;
+	struct work work = {.record = record_host, .fixed = &calls};
+	uint32_t *a = buffer(1), *b = buffer(2);
+	uint32_t to = slot(recording, "words");
+
+	if (!suite_bed->host)
+		skip();
+	OK(recording, add_captured(recording, &work, &to, 1));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	scene_run(scene);
+	bind(recording, to, b);
+	scene_run(scene);
+	expect_all(a, 2);
+	expect_all(b, 4);
+	assert_int_equal(calls, 2);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
 enum { PITCH = 32 };
 
 static int record_copies(struct work *work, void *stream, void *const *addresses)
@@ -706,6 +745,7 @@ int suite_captured(void)
 		SCENE(unaligned_argument_is_moved),
 		SCENE(struct_by_value_is_moved),
 		SCENE(block_of_arguments_is_moved),
+		SCENE(host_function_keeps_its_pointer),
 		SCENE(copy_2d_stays_2d),
 		SCENE(unexplained_difference_is_an_error),
 		SCENE(unstable_bytes_stay_when_asked_for),

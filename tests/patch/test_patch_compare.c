@@ -34,11 +34,14 @@ static void each_byte_is_found(void **state)
 			memset(a, 0xa5, sizeof(a));
 			memset(b, 0xa5, sizeof(b));
 			put_both(a, b, at, 0, offset);
-			assert_int_equal(compare_next(a, b, 32, 0, &slots, &match), COMPARE_MATCH);
+			assert_int_equal(
+				compare_next(&(struct compare_bytes){a, b, 32}, 0, &slots, &match),
+				COMPARE_MATCH);
 			assert_int_equal(match.byte, at);
 			assert_int_equal(match.slot, 0);
 			assert_int_equal(match.offset, offset);
-			assert_int_equal(compare_next(a, b, 32, at + 8, &slots, &match),
+			assert_int_equal(compare_next(&(struct compare_bytes){a, b, 32}, at + 8,
+						      &slots, &match),
 					 COMPARE_SAME);
 		}
 }
@@ -50,10 +53,12 @@ static void neighbours_are_told_apart(void **state)
 
 	put_both(a, b, 3, 1, 0x10);
 	put_both(a, b, 11, 0, 0);
-	assert_int_equal(compare_next(a, b, 24, 0, &slots, &match), COMPARE_MATCH);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 0, &slots, &match),
+			 COMPARE_MATCH);
 	assert_int_equal(match.byte, 3);
 	assert_int_equal(match.slot, 1);
-	assert_int_equal(compare_next(a, b, 24, 11, &slots, &match), COMPARE_MATCH);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 11, &slots, &match),
+			 COMPARE_MATCH);
 	assert_int_equal(match.byte, 11);
 	assert_int_equal(match.slot, 0);
 }
@@ -65,14 +70,18 @@ static void what_no_slot_explains(void **state)
 
 	/* Behind the slot, half an address, an offset that differs, and a number. */
 	put_both(a, b, 8, 1, 0x41);
-	assert_int_equal(compare_next(a, b, 24, 0, &slots, &match), COMPARE_UNEXPLAINED);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 0, &slots, &match),
+			 COMPARE_UNEXPLAINED);
 	put_both(a, b, 8, 1, 0x40);
-	assert_int_equal(compare_next(a, b, 12, 0, &slots, &match), COMPARE_UNEXPLAINED);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 12}, 0, &slots, &match),
+			 COMPARE_UNEXPLAINED);
 	put(b, 8, (uintptr_t)set_b[1] + 8);
-	assert_int_equal(compare_next(a, b, 24, 0, &slots, &match), COMPARE_UNEXPLAINED);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 0, &slots, &match),
+			 COMPARE_UNEXPLAINED);
 	put(a, 8, 1);
 	put(b, 8, 2);
-	assert_int_equal(compare_next(a, b, 24, 0, &slots, &match), COMPARE_UNEXPLAINED);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 0, &slots, &match),
+			 COMPARE_UNEXPLAINED);
 	assert_int_equal(match.byte, 8);
 }
 
@@ -88,9 +97,11 @@ static void two_explanations(void **state)
 
 	put(a, 0, (uintptr_t)twice_a[0]);
 	put(b, 0, (uintptr_t)twice_b[0]);
-	assert_int_equal(compare_next(a, b, 8, 0, &both, &match), COMPARE_AMBIGUOUS);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &both, &match),
+			 COMPARE_AMBIGUOUS);
 	/* One of both is refuted by the second set. */
-	assert_int_equal(compare_next(a, b, 8, 0, &apart, &match), COMPARE_MATCH);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &apart, &match),
+			 COMPARE_MATCH);
 	assert_int_equal(match.slot, 0);
 }
 
@@ -105,12 +116,14 @@ static void behind_each_other(void **state)
 
 	put(a, 0, (uintptr_t)one_a[1]);
 	put(b, 0, (uintptr_t)one_b[1]);
-	assert_int_equal(compare_next(a, b, 8, 0, &row, &match), COMPARE_MATCH);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &row, &match),
+			 COMPARE_MATCH);
 	assert_int_equal(match.slot, 1);
 	assert_int_equal(match.offset, 0);
 	put(a, 0, (uintptr_t)one_a[1] + 0x40);
 	put(b, 0, (uintptr_t)one_b[1] + 0x40);
-	assert_int_equal(compare_next(a, b, 8, 0, &row, &match), COMPARE_MATCH);
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &row, &match),
+			 COMPARE_MATCH);
 	assert_int_equal(match.slot, 1);
 	assert_int_equal(match.offset, 0x40);
 }

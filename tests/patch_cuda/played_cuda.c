@@ -135,6 +135,8 @@ int cuMemcpy3DAsync_v2(const struct cuda_memcpy3d *params, cuda_stream stream)
 		.depth = params->Depth,
 	};
 
+	if (params->srcHeight < params->Height || params->dstHeight < params->Height)
+		return CUDA_INVALID_VALUE;
 	return played_result(dagpatch_model_copy_async(stream_of(stream), &copy));
 }
 

@@ -233,6 +233,10 @@ int cuGraphAddMemcpyNode(cuda_node *node, cuda_graph graph, const cuda_node *aft
 {
 	struct scratch scratch;
 
+	if (params->srcHeight < params->srcY + params->Height ||
+	    params->dstHeight < params->dstY + params->Height)
+		return CUDA_INVALID_VALUE;
+
 	return add(node, graph, after, count, copy_params(params, &scratch));
 }
 
