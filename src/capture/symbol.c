@@ -1,18 +1,73 @@
 #include "capture/symbol.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Paths of what is loaded. */
+struct objects {
+	char **paths;
+	size_t count;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t bytes, void *data)
+{
+	struct objects *objects = data;
+	char **larger;
+
+	if (!info->dlpi_name || !*info->dlpi_name)
+		return 0;
+	larger = realloc(objects->paths, (objects->count + 1) * sizeof(*larger));
+	if (!larger)
+		return 1;
+	objects->paths = larger;
+	larger[objects->count] = strdup(info->dlpi_name);
+	return !larger[objects->count++];
+}
+
+static void *module_of(const void *address)
+{
+	Dl_info info;
+
+	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* In PATH, or in what it has brought with it, but not in us. The handle is kept: a library whose
+ * functions we call must stay. */
+static void *find_in(const char *path, const char *symbol)
+{
+	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *found = library ? dlsym(library, symbol) : NULL;
+
+	if (found && module_of(found) != module_of((const void *)&find_in))
+		return found;
+	if (library)
+		dlclose(library);
+	return NULL;
+}
+
+void *symbol_anywhere(const char *symbol)
+{
+	struct objects objects = {0};
+	void *found = NULL;
+
+	dl_iterate_phdr(add_object, &objects);
+	for (size_t i = 0; i < objects.count; i++) {
+		if (!found)
+			found = find_in(objects.paths[i], symbol);
+		free(objects.paths[i]);
+	}
+	free(objects.paths);
+	return found;
+}
 
 void *symbol_next(const char *symbol, const char *const *sonames)
 {
 	void *found = dlsym(RTLD_NEXT, symbol);
 
-	/* The handle is kept: a library whose functions we call must stay. */
-	for (; !found && *sonames; sonames++) {
-		void *library = dlopen(*sonames, RTLD_LAZY | RTLD_NOLOAD);
-
-		if (library)
-			found = dlsym(library, symbol);
-	}
+	for (; !found && *sonames; sonames++)
+		found = find_in(*sonames, symbol);
 	return found;
 }

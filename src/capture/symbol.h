@@ -7,4 +7,8 @@
  * when there is none. */
 void *symbol_next(const char *symbol, const char *const *sonames);
 
+/* Any loaded object's but ours: a framework may bring a library under a name of its own. Looks at all of
+ * them, so it is not to be asked again and again. */
+void *symbol_anywhere(const char *symbol);
+
 #endif

@@ -32,3 +32,8 @@ expect "RCCL's line of the ledger" "$(json "$work/rccl.dagtap" check \
 	'[(s["expected"], s["received"]) for s in d["sources"] if s["name"] == "rccl"]')" "[(9, 9)]"
 expect "the source in info's JSON" "$(json "$work/rccl.dagtap" info \
 	'[s["state"] for s in d["sources"] if s["name"] == "rccl.table"]')" "['on']"
+
+# Functions that we stand in for and that only a plugin sees are still the plugin's.
+launch record -o "$work/plugin.dagtap" -- "$BUILD_DIR/tests/plugin-host" "$BUILD_DIR/tests/models/libmodel_plugin.so" \
+	>"$work/plugin.out" 2>&1 || fail "record plugin-host: $(cat "$work/plugin.out")"
+says plugin.out '^version: 22707$'

@@ -31,12 +31,14 @@ static size_t index_of(enum rccl_op op)
 
 void *rccl_next_at(unsigned int door, enum rccl_op op)
 {
-	static const char *const sonames[] = {"librccl.so.1", "librccl.so", NULL};
+	static const char *const sonames[] = {"librccl.so.1", "libnccl.so.2", "librccl.so", NULL};
 	void *next = atomic_load_explicit(&nexts[door][index_of(op)], memory_order_relaxed);
 
 	if (next || door != DOOR_SYMBOL)
 		return next;
 	next = symbol_next(rccl_ops[index_of(op)].symbol, sonames);
+	if (!next)
+		next = symbol_anywhere(rccl_ops[index_of(op)].symbol);
 	atomic_store_explicit(&nexts[DOOR_SYMBOL][index_of(op)], next, memory_order_relaxed);
 	return next;
 }

@@ -1,0 +1,8 @@
+/* A library with NCCL's functions, of whatever name: some programs bring their own. */
+__attribute__((visibility("default"))) int ncclGetVersion(int *version);
+
+int ncclGetVersion(int *version)
+{
+	*version = 22707;
+	return 0;
+}
