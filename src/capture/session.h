@@ -121,6 +121,19 @@ static inline uint64_t session_next_cid(void)
 	return atomic_fetch_add_explicit(&session_last_cid, 1, memory_order_relaxed) + 1;
 }
 
+/* From now on ids are above FLOOR: for a source whose calls have numbers of their own, below it. Gives the
+ * last id so far. */
+static inline uint64_t session_skip_cids(uint64_t floor)
+{
+	uint64_t last = atomic_load_explicit(&session_last_cid, memory_order_relaxed);
+
+	while (last < floor &&
+	       !atomic_compare_exchange_weak_explicit(&session_last_cid, &last, floor,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	return last;
+}
+
 /* Small counts for the ledger, kept apart from the rows. */
 void session_witness(const char *source, const char *key, uint64_t value);
 void session_source(const char *name, enum record_source_state state, const char *text);

@@ -149,7 +149,8 @@ struct producers {
 	struct producer *by_cid;
 	struct producer *by_order;
 	uint32_t count;
-	uint32_t first; /* row of the first */
+	uint32_t first;	  /* row of the first */
+	bool is_numbered; /* by CUPTI */
 };
 
 static int make_producers(struct process_load *load, uint32_t first, struct producers *ret)
@@ -157,7 +158,12 @@ static int make_producers(struct process_load *load, uint32_t first, struct prod
 	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
 	size_t bytes = ((size_t)list->count + 1) * sizeof(struct producer);
 
-	*ret = (struct producers){malloc(bytes), malloc(bytes), list->count, first};
+	*ret = (struct producers){
+		.by_cid = malloc(bytes),
+		.by_order = malloc(bytes),
+		.count = list->count,
+		.first = first,
+	};
 	if (!ret->by_cid || !ret->by_order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -166,6 +172,7 @@ static int make_producers(struct process_load *load, uint32_t first, struct prod
 		ret->by_cid[i] = (struct producer){
 			{record->cid, record->order, record->context, record->header.tag},
 			first + i};
+		ret->is_numbered |= record->order > 0;
 	}
 	memcpy(ret->by_order, ret->by_cid, bytes - sizeof(struct producer));
 	qsort(ret->by_cid, list->count, sizeof(struct producer), compare_by_cid);
@@ -217,6 +224,12 @@ static void resolve(const struct trace *trace, const struct producers *producers
 		if (!found || found->key.order != record->order)
 			return;
 		wait->known = TRACE_KNOWN_NUMBER;
+	} else if (producers->is_numbered) {
+		/* CUPTI knows no record of the event: NCCL waits for such. In a process's first recording,
+		 * which began with its first use of CUDA, there was none: the wait was for nothing. */
+		if (!trace->processes[wait->process].session)
+			wait->known = TRACE_KNOWN_NUMBER;
+		return;
 	} else {
 		found = find_producer(producers->by_cid, producers->count, &wanted, compare_by_cid);
 		if (!found)

@@ -114,6 +114,56 @@ static void a_call_is_one_row(void **state)
 	trace_close(trace);
 }
 
+/* ---- beside other interfaces ---- */
+
+static uint64_t id_before, id_after;
+
+/* Of a HIP or NCCL call, which number themselves. */
+static void write_other_call(uint64_t cid, const char *name, uint32_t op)
+{
+	struct record_api record = {
+		.cid = cid, .begin_ns = session_now_ns(), .end_ns = session_now_ns()};
+	struct record_api_name text = {.domain = RECORD_DOMAIN_RCCL,
+				       .text_bytes = writer_text_bytes(strlen(name))};
+
+	writer_put_text(session_writer(), RECORD_API_NAME, op, &text, sizeof(text), name,
+			strlen(name));
+	writer_put(session_writer(), RECORD_API, op, &record, sizeof(record));
+}
+
+static void calls_of_others(void)
+{
+	struct cupti_kernel kernel;
+
+	id_before = session_next_cid();
+	play_start();
+	write_other_call(id_before, "ncclGetVersion", 3000);
+	id_after = session_next_cid();
+	write_other_call(id_after, "ncclAllReduce", 3001);
+	play_call(1);
+	play_call(2);
+	kernel = play_kernel(1, "kernel");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void calls_of_other_interfaces_keep_their_rows(void **state)
+{
+	struct trace *trace = play_scene(*state, calls_of_others);
+	uint32_t others = 0;
+
+	assert_int_equal(trace->calls_count, 4);
+	for (uint32_t i = 0; i < trace->calls_count; i++)
+		others += trace->apis[trace->calls[i].api].domain == RECORD_DOMAIN_RCCL;
+	assert_int_equal(others, 2);
+	assert_string_equal(
+		trace_text(
+			trace,
+			trace->apis[call_of(trace, play_find_kernel(trace, "kernel"))->api].name),
+		"cudaLaunchKernel");
+	trace_close(trace);
+}
+
 /* ---- 32 bits ---- */
 
 static void numbers_start_again(void)
@@ -431,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(each_belongs_to_its_call),
 		CASE(a_call_is_one_row),
+		CASE(calls_of_other_interfaces_keep_their_rows),
 		CASE(ids_go_on_beyond_32_bits),
 		CASE(a_name_is_not_its_place),
 		CASE(thousands_of_names_are_kept_apart),

@@ -110,6 +110,27 @@ static void unresolved_wait_still_emits_event_id(void **state)
 	trace_close(trace);
 }
 
+static void never_recorded(void)
+{
+	play_start();
+	play_call(101);
+	record_event_of(EVENT + 1, 101, STREAM, 1);
+	play_call(102);
+	wait_for(102, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	session_stop();
+}
+
+/* CUPTI numbers records and has none for this event: nothing is left open. */
+static void a_wait_for_an_event_without_a_record_is_for_nothing(void **state)
+{
+	struct trace *trace = play_scene(*state, never_recorded);
+
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NUMBER);
+	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
+	trace_close(trace);
+}
+
 static void recorded_and_waited_for(void)
 {
 	play_start();
@@ -462,6 +483,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(inter_stream_dependency),
 		CASE(unresolved_wait_still_emits_event_id),
+		CASE(a_wait_for_an_event_without_a_record_is_for_nothing),
 		CASE(event_synchronize_resolves_producer),
 		CASE(wait_on_two_producers_keeps_both),
 		CASE(event_map_cleared_on_reset),

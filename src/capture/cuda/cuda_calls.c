@@ -81,6 +81,10 @@ struct cuda_call_counts cuda_calls_count(void)
 
 void cuda_calls_begin(void)
 {
+	uint64_t near = CUDA_CID_NEAR_FIRST, last = session_skip_cids(CUDA_CID_END);
+
+	if (last && last < CUDA_CID_END)
+		atomic_compare_exchange_strong(&cuda_cid_near, &near, CUDA_CID_NEAR_OTHERS);
 	counts_before = sum_counts();
 	for (size_t i = 0; i < OP_COUNT / 64; i++)
 		atomic_store_explicit(&named[i], 0, memory_order_relaxed);

@@ -10,7 +10,12 @@
 extern _Atomic uint64_t cuda_cid_near;
 
 #define CUDA_CID_NEAR_FIRST ((uint64_t)1 << 31)
-#define CUDA_CID_STEP	    ((uint64_t)1 << 20)
+
+/* Other interfaces' calls (HIP's, RCCL's or NCCL's) have ids above this once CUDA is there; if some had theirs
+ * before, CUDA's do not start at 1. */
+#define CUDA_CID_END	     ((uint64_t)1 << 40)
+#define CUDA_CID_NEAR_OTHERS (((uint64_t)1 << 33) + CUDA_CID_NEAR_FIRST)
+#define CUDA_CID_STEP	     ((uint64_t)1 << 20)
 
 /* 0 stays 0: of no call. */
 static inline uint64_t cuda_cid(uint32_t correlation)
