@@ -15,7 +15,7 @@ def tally(rows):
     for row in rows:
         if row["type"] not in FOR_EVENTS:
             others[row["type"]] += 1
-        elif row["producer_cid"]:
+        elif row["known"]:  # that there is none, too
             known[row["known"]] += 1
         else:
             unresolved[f"{row['type']} by {row['api'] or 'an unknown call'}"] += 1
