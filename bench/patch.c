@@ -610,6 +610,6 @@ const struct bench bench_patch = {
 	.help = "graphs whose buffers move: dagpatch's strategies, and what there is without it",
 	.run = run,
 	.print = print,
-	.options = "[--driver model|cuda|hip] [--nodes N]... [--repeats N]",
+	.options = "[--driver model|cuda] [--nodes N]... [--repeats N]",
 	.take = take,
 };
