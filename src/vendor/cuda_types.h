@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vendor/cuda_nodes.h"
+
 #define CUDA_LEAST_VERSION 12040 /* cuFuncGetParamInfo, device-updatable nodes */
 #define CUDA_WITH_SWITCH   12080 /* CUDA_CONDITIONAL_SWITCH */
 
@@ -40,18 +42,6 @@ typedef uint64_t cuda_address;
 typedef uint64_t cuda_conditional;
 typedef int cuda_device;
 typedef void cuda_host_function(void *data);
-
-enum cuda_node_type {
-	CUDA_NODE_KERNEL = 0,
-	CUDA_NODE_MEMCPY = 1,
-	CUDA_NODE_MEMSET = 2,
-	CUDA_NODE_HOST = 3,
-	CUDA_NODE_GRAPH = 4,
-	CUDA_NODE_EMPTY = 5,
-	CUDA_NODE_WAIT_EVENT = 6,
-	CUDA_NODE_EVENT_RECORD = 7,
-	CUDA_NODE_CONDITIONAL = 13,
-};
 
 enum cuda_memory_type {
 	CUDA_MEMORY_HOST = 1,

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vendor/cuda_nodes.h"
+
 /* cuptiGetVersion */
 #define CUPTI_LEAST_VERSION    19 /* CUDA 12.0 */
 #define CUPTI_WITH_EVENT_ORDER 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
@@ -372,21 +374,6 @@ struct cupti_add_node_v2_params {
 struct cupti_graph_launch_params {
 	void *graphExec;
 	void *stream;
-};
-
-/* CUgraphNodeType */
-enum cuda_node_type {
-	CUDA_NODE_UNTOLD = -1, /* ours */
-	CUDA_NODE_KERNEL = 0,
-	CUDA_NODE_MEMCPY = 1,
-	CUDA_NODE_MEMSET = 2,
-	CUDA_NODE_HOST = 3,
-	CUDA_NODE_GRAPH = 4,
-	CUDA_NODE_EMPTY = 5,
-	CUDA_NODE_WAIT_EVENT = 6,
-	CUDA_NODE_EVENT_RECORD = 7,
-	CUDA_NODE_MEM_ALLOC = 10,
-	CUDA_NODE_MEM_FREE = 11,
 };
 
 typedef void cupti_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
