@@ -12,6 +12,7 @@
 #include "bench.h"
 #include "format/format.h"
 #include "reference_floors.h"
+#include "reference_input.h"
 #include "reference_spool.h"
 #include "trace/load.h"
 
@@ -20,10 +21,7 @@
 #define FOLDER_MOST 256
 #define PATH_MOST   512
 
-static struct {
-	const char *spool;
-	uint32_t steps;
-} options = {.steps = REFERENCE_STEPS};
+static struct reference_input input = {.steps = REFERENCE_STEPS};
 
 struct report {
 	int error;
@@ -151,48 +149,18 @@ static int measure_spool(const char *spool, const char *folder, struct bench_res
 
 static int run(struct bench_result *ret_result)
 {
-	const char *base = getenv("TMPDIR");
-	char folder[FOLDER_MOST];
-	char spool[PATH_MOST];
-	int error = 0;
-
-	snprintf(folder, sizeof(folder), "%s/dagtap-bench-XXXXXX", base ? base : "/tmp");
-	if (!mkdtemp(folder))
-		return -errno;
-	snprintf(spool, sizeof(spool), "%s/reference.spool", folder);
-	if (!options.spool)
-		error = reference_spool_write(spool, 1, options.steps);
-	if (!error)
-		error = measure_spool(options.spool ? options.spool : spool, folder, ret_result);
-	unlink(spool);
-	rmdir(folder);
-	return error;
+	return reference_input_use(&input, measure_spool, ret_result);
 }
 
 static int take(int argc, char **argv)
 {
-	char *end;
-
-	for (int i = 0; i + 1 < argc; i += 2) {
-		if (!strcmp(argv[i], "--spool")) {
-			options.spool = argv[i + 1];
-			continue;
-		}
-		if (strcmp(argv[i], "--steps") != 0)
-			return -EINVAL;
-		options.steps = (uint32_t)strtoul(argv[i + 1], &end, 10);
-		if (*end || options.steps < 1 || options.steps > REFERENCE_STEPS_MOST)
-			return -EINVAL;
-	}
-	if (argc % 2)
-		return -EINVAL;
-	return 0;
+	return reference_input_take(&input, argc, argv);
 }
 
 const struct bench bench_kineto = {
 	.name = "kineto",
 	.help = "writing a run of 8.5 million events as Kineto's JSON",
-	.options = "[--steps N of the reference run's 100 | --spool FILE]",
+	.options = REFERENCE_INPUT_HELP,
 	.run = run,
 	.take = take,
 };

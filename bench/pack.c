@@ -15,6 +15,7 @@
 
 #include "bench.h"
 #include "reference_floors.h"
+#include "reference_input.h"
 #include "reference_spool.h"
 #include "trace/pack.h"
 
@@ -23,10 +24,7 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 #define MEGABYTE    1e6
 
-static struct {
-	const char *spool;
-	uint32_t steps;
-} options = {.steps = STEPS};
+static struct reference_input input = {.steps = STEPS};
 
 /* What is measured. */
 enum stage { CHECK, PACK, UNPACK, COPY, ZSTD_1, ZSTD_3, UNZSTD_1, STAGE_COUNT };
@@ -276,7 +274,7 @@ static void tell(const struct report *reports, struct bench_result *result)
 		  "resident while packing, mapped files too");
 }
 
-static int measure_spool(const char *path, struct bench_result *ret_result)
+static int measure_spool(const char *path, const char *folder, struct bench_result *ret_result)
 {
 	struct report reports[RUNS];
 
@@ -294,47 +292,18 @@ static int measure_spool(const char *path, struct bench_result *ret_result)
 
 static int run(struct bench_result *ret_result)
 {
-	char path[] = "/tmp/dagtap-pack-XXXXXX/reference.spool";
-	char *slash = strrchr(path, '/');
-	int error;
-
-	if (options.spool)
-		return measure_spool(options.spool, ret_result);
-	*slash = '\0';
-	if (!mkdtemp(path))
-		return -errno;
-	*slash = '/';
-	error = reference_spool_write(path, 1, options.steps);
-	if (!error)
-		error = measure_spool(path, ret_result);
-	unlink(path);
-	*slash = '\0';
-	rmdir(path);
-	return error;
+	return reference_input_use(&input, measure_spool, ret_result);
 }
 
 static int take(int argc, char **argv)
 {
-	for (int i = 0; i < argc; i++) {
-		char *end = NULL;
-
-		if (!strcmp(argv[i], "--spool") && i + 1 < argc) {
-			options.spool = argv[++i];
-			continue;
-		}
-		if (strcmp(argv[i], "--steps") != 0 || i + 1 == argc)
-			return -EINVAL;
-		options.steps = (uint32_t)strtoul(argv[++i], &end, 10);
-		if (*end || options.steps < 1 || options.steps > REFERENCE_STEPS_MOST)
-			return -EINVAL;
-	}
-	return 0;
+	return reference_input_take(&input, argc, argv);
 }
 
 const struct bench bench_pack = {
 	.name = "pack",
 	.help = "packing a spool into a .dagtap, and reading it back",
 	.run = run,
-	.options = "[--steps N of the reference run's 100, default 10 | --spool FILE]",
+	.options = REFERENCE_INPUT_HELP,
 	.take = take,
 };

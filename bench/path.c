@@ -13,16 +13,14 @@
 #include "analyze/path_report.h"
 #include "bench.h"
 #include "reference_floors.h"
+#include "reference_input.h"
 #include "reference_spool.h"
 #include "trace/load.h"
 
 #define RUNS  3
 #define STEPS 10 /* of the reference run: a tenth of it */
 
-static struct {
-	const char *spool;
-	uint32_t steps;
-} options = {.steps = STEPS};
+static struct reference_input input = {.steps = STEPS};
 
 enum stage { LOAD, DEPENDENCIES, PATH, IDLE, PASS, COPY, STAGE_COUNT };
 
@@ -175,7 +173,7 @@ static void tell(const struct report *reports, struct bench_result *result)
 	bench_add(result, "peak", "MiB", last->peak_mib, "resident, mapped files too");
 }
 
-static int measure_spool(const char *path, struct bench_result *ret_result)
+static int measure_spool(const char *path, const char *folder, struct bench_result *ret_result)
 {
 	struct report reports[RUNS];
 
@@ -193,47 +191,18 @@ static int measure_spool(const char *path, struct bench_result *ret_result)
 
 static int run(struct bench_result *ret_result)
 {
-	char path[] = "/tmp/dagtap-path-XXXXXX/reference.spool";
-	char *slash = strrchr(path, '/');
-	int error;
-
-	if (options.spool)
-		return measure_spool(options.spool, ret_result);
-	*slash = '\0';
-	if (!mkdtemp(path))
-		return -errno;
-	*slash = '/';
-	error = reference_spool_write(path, 1, options.steps);
-	if (!error)
-		error = measure_spool(path, ret_result);
-	unlink(path);
-	*slash = '\0';
-	rmdir(path);
-	return error;
+	return reference_input_use(&input, measure_spool, ret_result);
 }
 
 static int take(int argc, char **argv)
 {
-	for (int i = 0; i < argc; i++) {
-		char *end = NULL;
-
-		if (!strcmp(argv[i], "--spool") && i + 1 < argc) {
-			options.spool = argv[++i];
-			continue;
-		}
-		if (strcmp(argv[i], "--steps") != 0 || i + 1 == argc)
-			return -EINVAL;
-		options.steps = (uint32_t)strtoul(argv[++i], &end, 10);
-		if (*end || options.steps < 1 || options.steps > REFERENCE_STEPS_MOST)
-			return -EINVAL;
-	}
-	return 0;
+	return reference_input_take(&input, argc, argv);
 }
 
 const struct bench bench_path = {
 	.name = "path",
 	.help = "the critical path of a run and why its streams stood still",
 	.run = run,
-	.options = "[--steps N of the reference run's 100, default 10 | --spool FILE]",
+	.options = REFERENCE_INPUT_HELP,
 	.take = take,
 };

@@ -1,0 +1,26 @@
+/* What a benchmark reads: a share of the reference run, made for it, or a spool that the user names. */
+#ifndef DAGTAP_BENCH_REFERENCE_INPUT_H
+#define DAGTAP_BENCH_REFERENCE_INPUT_H
+
+#include <stdint.h>
+
+#include "bench.h"
+
+#define REFERENCE_INPUT_HELP "[--steps N of the reference run's 100 | --spool FILE]"
+
+struct reference_input {
+	const char *spool; /* NULL: made, of STEPS */
+	uint32_t steps;
+};
+
+/* The options above. 0 or -EINVAL. */
+int reference_input_take(struct reference_input *input, int argc, char **argv);
+
+/* Calls MEASURE with the spool, and with a folder of its own beside it that may be filled and is to be left
+ * empty. 0, or the first error. */
+int reference_input_use(const struct reference_input *input,
+			int (*measure)(const char *spool, const char *folder,
+				       struct bench_result *ret_result),
+			struct bench_result *ret_result);
+
+#endif
