@@ -319,6 +319,16 @@ static int is_ours(const struct dirent *entry)
 
 void gather_remove(const char *folder)
 {
+	char target[PATH_MAX];
+	ssize_t chars = readlink(folder, target, sizeof(target) - 1);
+
 	for_each(folder, is_ours, remove_file);
-	rmdir(folder);
+	if (chars < 0) {
+		rmdir(folder);
+		return;
+	}
+	/* A link to where a ring is kept. */
+	target[chars] = '\0';
+	rmdir(target);
+	unlink(folder);
 }

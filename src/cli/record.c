@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -199,6 +201,9 @@ static int check_output(const struct cli_command *self, const struct record_opti
 	return CLI_OK;
 }
 
+#define MEMORY_FOLDER	   "/dev/shm"
+#define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
+
 /* The lock lasts as long as this process: two recordings must not share a folder. */
 static int lock_folder(const char *folder)
 {
@@ -229,6 +234,23 @@ static int clear_folder(const char *folder)
 	return CLI_OK;
 }
 
+/* A ring is written over and over: in memory, where there is room, no disk has to keep up with the program.
+ * False: not there. FOLDER is then a link. */
+static bool make_in_memory(const char *folder)
+{
+	char target[] = MEMORY_FOLDER "/dagtap-XXXXXX";
+	struct statfs status;
+
+	if (statfs(MEMORY_FOLDER, &status) < 0 || status.f_type != TMPFS_MAGIC ||
+	    (uint64_t)status.f_bavail * (uint64_t)status.f_bsize < MEMORY_BYTES_LEAST ||
+	    !mkdtemp(target))
+		return false;
+	if (chmod(target, 0755) == 0 && symlink(target, folder) == 0)
+		return true;
+	rmdir(target);
+	return false;
+}
+
 static int make_folder(const struct cli_command *self, const struct record_options *options,
 		       const char *folder)
 {
@@ -238,7 +260,9 @@ static int make_folder(const struct cli_command *self, const struct record_optio
 		result = clear_folder(folder);
 	if (result != CLI_OK)
 		return result;
-	if (mkdir(folder, 0755) == 0)
+	if ((options->ring && !options->keep_spool && access(folder, F_OK) < 0 &&
+	     make_in_memory(folder)) ||
+	    mkdir(folder, 0755) == 0)
 		return lock_folder(folder);
 	if (errno == EEXIST)
 		return cli_fail("%s: exists already (spools of a recording that was not finished; "

@@ -87,3 +87,10 @@ for how in 0 4X s 1s,4M 64M, 64M,0s; do
 	expect "--ring $how" "$code" 2
 	grep -q "neither a size" "$work/err" || fail "$(cat "$work/err")"
 done
+
+# In memory, where there is room: the folder is a link, and nothing of it is left afterwards.
+if [ "$(stat -f -c %T /dev/shm)" = tmpfs ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 1100000 ]; then
+	launch record --ring 4M -q -o "$work/where.dagtap" -- bash -c 'readlink "$0"' "$work/where.spool" >"$work/where.out"
+	grep -q '^/dev/shm/dagtap-' "$work/where.out" || fail "the ring is not in memory: $(cat "$work/where.out")"
+	[ ! -e "$(cat "$work/where.out")" ] && [ ! -L "$work/where.spool" ] || fail "something of the ring is left"
+fi
