@@ -100,7 +100,10 @@ static void scene_stop_in_batch(void)
 
 	for (int i = 0; i < STOP_THREADS; i++)
 		pthread_create(&threads[i], NULL, submit, queues[i & 1]);
-	pause_ms(10);
+	/* Once they are under way, however slow the machine is. */
+	while (atomic_load(&ran) == 0)
+		pause_ms(1);
+	pause_ms(5);
 	stop_tracing();
 	for (int i = 0; i < STOP_THREADS; i++)
 		pthread_join(threads[i], NULL);
