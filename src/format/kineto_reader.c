@@ -47,34 +47,6 @@ bool kineto_is_likely(const struct read_file *file)
 	return is_likely;
 }
 
-/* Interned; without a search if it is what it was the last time: rows are alike. */
-static trace_string intern(struct kread_load *load, struct kread_guess *guess, const char *text,
-			   size_t bytes)
-{
-	if (guess->bytes != bytes || memcmp(kread_string(load, guess->word), text, bytes) != 0) {
-		guess->word = strtab_intern(load->strings, text, bytes);
-		guess->bytes = (uint32_t)strlen(kread_string(load, guess->word));
-	}
-	return guess->word;
-}
-
-static trace_string find_word(struct kread_load *load, const char *text, size_t bytes)
-{
-	load->last_word =
-		intern(load, &load->guesses[load->last_word % KREAD_GUESSES], text, bytes);
-	return load->last_word;
-}
-
-static trace_string find_name(struct kread_load *load, const char *text, size_t bytes)
-{
-	trace_string category = load->event.category;
-	trace_string *last = &load->last_names[category % KREAD_CATEGORIES];
-
-	*last = intern(load, &load->names[(*last * KREAD_CATEGORIES + category) % KREAD_GUESSES],
-		       text, bytes);
-	return *last;
-}
-
 static void know_arg(struct kread_event *event, trace_string key)
 {
 	event->args |= KREAD_ARG(key);
@@ -112,7 +84,7 @@ static bool add_text(struct kread_load *load, const char *text, size_t bytes)
 	if (!row)
 		return false;
 	row->kind = RECORD_ATTRIBUTE_TEXT;
-	row->value.text = strtab_intern(load->strings, text, bytes);
+	row->value.text = kread_intern(load, text, bytes);
 	return true;
 }
 
@@ -307,13 +279,13 @@ static bool on_key(void *context, const char *text, size_t bytes)
 	if (load->place == PLACE_NESTED)
 		return append_quoted(load, text, bytes) && append(load, ":", 1);
 	if (load->place != PLACE_SKIPPED)
-		load->key = find_word(load, text, bytes);
+		load->key = kread_intern(load, text, bytes);
 	return true;
 }
 
 static struct kread_id text_id(struct kread_load *load, const char *text, size_t bytes)
 {
-	return (struct kread_id){strtab_intern(load->strings, text, bytes), true};
+	return (struct kread_id){kread_intern(load, text, bytes), true};
 }
 
 static void take_event_text(struct kread_load *load, const char *text, size_t bytes)
@@ -325,10 +297,10 @@ static void take_event_text(struct kread_load *load, const char *text, size_t by
 		event->phase = bytes == 1 ? *text : '\0';
 		break;
 	case KREAD_CAT:
-		event->category = find_word(load, text, bytes);
+		event->category = kread_intern(load, text, bytes);
 		break;
 	case KREAD_NAME:
-		event->name = find_name(load, text, bytes);
+		event->name = kread_intern(load, text, bytes);
 		break;
 	case KREAD_PID:
 		event->pid = text_id(load, text, bytes);

@@ -187,13 +187,14 @@ enum kread_left_out {
 		KREAD_LEFT_OUT_COUNT
 };
 
-/* The word that came after a word, or the name that came after a name in a category, the last time. */
-#define KREAD_GUESSES	 1024u
-#define KREAD_CATEGORIES 128u
+/* Texts that were met lately, each at a place that follows from a few of its bytes. */
+#define KREAD_KNOWN 4096u
 
-struct kread_guess {
-	trace_string word;
+struct kread_known {
+	uint64_t first, last; /* its first and last bytes: all of them, if there are up to 16 */
+	const char *text;
 	uint32_t bytes;
+	trace_string string;
 };
 
 struct kread_load {
@@ -209,11 +210,7 @@ struct kread_load {
 	int place, outer_place;
 	uint64_t depth, inner_depth;
 	trace_string key;
-	trace_string last_word;
-	struct kread_guess guesses[KREAD_GUESSES];
-	struct kread_guess names[KREAD_GUESSES];
-	trace_string last_names[KREAD_CATEGORIES]; /* by category */
-	char *nested;				   /* text of a value with values inside */
+	char *nested; /* text of a value with values inside */
 	size_t nested_bytes, nested_room;
 	struct kread_event event;
 
@@ -247,6 +244,7 @@ struct kread_load {
 	uint32_t agents_count;
 	struct kread_externals call_externals, scope_externals;
 	struct order_sets activity_sets, call_sets;
+	struct kread_known known[KREAD_KNOWN];
 };
 
 static inline const char *kread_string(const struct kread_load *load, trace_string string)
@@ -264,6 +262,9 @@ static inline const struct trace_scope_attribute *kread_arg(const struct kread_e
 {
 	return &event->attributes[event->arg_at[word - KREAD_ARG_FIRST]];
 }
+
+/* As strtab_intern; mostly without a search, since rows are alike. */
+trace_string kread_intern(struct kread_load *load, const char *text, size_t bytes);
 
 /* An integer arg; also one that is written with a point, or as text in decimal or hexadecimal. */
 bool kread_int(const struct kread_load *load, const struct kread_event *event, enum kread_word word,

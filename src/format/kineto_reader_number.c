@@ -14,8 +14,10 @@
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,
 				1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 				1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define POWER_MOST   22
-#define EXACT_DIGITS 15
+#define POWER_MOST    22
+#define EXACT_INTEGER (UINT64_C(1) << 53)
+#define EXACT_DIGITS  15
+_Static_assert(DIGITS_MOST <= POWER_MOST, "a power for each fraction of a plain number");
 
 /* mantissa * 10^exponent, with the first DIGITS_MOST digits. */
 struct decimal {
@@ -99,32 +101,35 @@ static uint64_t divide(const struct decimal *decimal, int by_power)
 	return value + (decimal->is_negative && rest);
 }
 
-/* Most numbers: a few digits and nothing else. */
-static bool is_short(const char *text, size_t bytes, uint64_t *ret_value)
+/* Most numbers: digits, and maybe a point with digits behind it; FRACTION counts those. */
+static bool is_plain(const char *text, size_t bytes, uint64_t *ret_digits, size_t *ret_fraction)
 {
 	uint64_t value = 0;
+	size_t point = bytes;
 
 	if (bytes >= DIGITS_MOST)
 		return false;
 	for (size_t i = 0; i < bytes; i++) {
 		unsigned digit = (unsigned)(text[i] - '0');
 
-		if (digit > 9)
+		if (digit <= 9)
+			value = value * 10 + digit;
+		else if (text[i] == '.')
+			point = i + 1;
+		else
 			return false;
-		value = value * 10 + digit;
 	}
-	*ret_value = value;
+	*ret_digits = value;
+	*ret_fraction = bytes - point;
 	return true;
 }
 
-bool kread_decimal(const char *text, size_t bytes, int scale, int64_t *ret_value)
+static bool scale_decimal(const struct decimal *decimal, int power, int64_t *ret_value)
 {
-	struct decimal decimal = take_apart(text, bytes);
-	int power = decimal.exponent + scale;
-	uint64_t value = decimal.mantissa;
+	uint64_t value = decimal->mantissa;
 
 	if (power < 0)
-		value = divide(&decimal, -power);
+		value = divide(decimal, -power);
 	for (; power > 0 && value; power--) {
 		if (value > VALUE_MOST / 10)
 			return false;
@@ -132,8 +137,20 @@ bool kread_decimal(const char *text, size_t bytes, int scale, int64_t *ret_value
 	}
 	if (value > VALUE_MOST)
 		return false;
-	*ret_value = decimal.is_negative ? -(int64_t)value : (int64_t)value;
+	*ret_value = decimal->is_negative ? -(int64_t)value : (int64_t)value;
 	return true;
+}
+
+bool kread_decimal(const char *text, size_t bytes, int scale, int64_t *ret_value)
+{
+	struct decimal decimal = {0};
+	size_t fraction;
+
+	if (!is_plain(text, bytes, &decimal.mantissa, &fraction)) {
+		decimal = take_apart(text, bytes);
+		fraction = 0;
+	}
+	return scale_decimal(&decimal, decimal.exponent + scale - (int)fraction, ret_value);
 }
 
 static double exact_double(const struct decimal *decimal, const char *text)
@@ -160,16 +177,33 @@ static bool take_long_integer(const char *text, struct trace_scope_attribute *va
 	return errno == 0;
 }
 
+static bool take_plain(const char *text, size_t bytes, struct trace_scope_attribute *value)
+{
+	uint64_t digits;
+	size_t fraction;
+
+	if (!is_plain(text, bytes, &digits, &fraction))
+		return false;
+	if (fraction == 0) {
+		value->kind = RECORD_ATTRIBUTE_INT64;
+		value->value.uint64 = digits;
+		return true;
+	}
+	if (digits > EXACT_INTEGER)
+		return false;
+	value->kind = RECORD_ATTRIBUTE_DOUBLE;
+	value->value.float64 = (double)digits / powers[fraction];
+	return true;
+}
+
 void kread_number(struct kread_load *load, const char *text, size_t bytes,
 		  struct trace_scope_attribute *value)
 {
 	struct decimal decimal;
 	char copy[TEXT_MOST + 1];
 
-	if (is_short(text, bytes, &value->value.uint64)) {
-		value->kind = RECORD_ATTRIBUTE_INT64;
+	if (take_plain(text, bytes, value))
 		return;
-	}
 	decimal = take_apart(text, bytes);
 	if (decimal.is_integer && decimal.digits < DIGITS_MOST) {
 		value->kind = RECORD_ATTRIBUTE_INT64;

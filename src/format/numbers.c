@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "trace/table.h"
 
 #define FIRST_SLOTS 64u
 #define SLOTS_MOST  (1u << 31)
@@ -38,15 +41,22 @@ static int grow(struct numbers *numbers)
 
 	if (pairs) {
 		numbers->pairs = pairs;
-		slots = calloc(slot_count, sizeof(*slots));
+		slots = table_alloc(slot_count, sizeof(*slots));
 	}
 	if (!slots)
 		return -ENOMEM;
+	memset(slots, 0, slot_count * sizeof(*slots));
 	free(numbers->slots);
 	numbers->slots = slots;
 	numbers->slot_count = slot_count;
-	for (uint32_t i = 0; i < numbers->count; i++)
-		slots[find_slot(numbers, pairs[i].high, pairs[i].low)] = i + 1;
+	for (uint32_t i = 0; i < numbers->count; i++) {
+		uint32_t at = first_slot(numbers, pairs[i].high, pairs[i].low);
+
+		/* No pair is there twice. */
+		while (slots[at])
+			at = (at + 1) & (slot_count - 1);
+		slots[at] = i + 1;
+	}
 	return 0;
 }
 

@@ -4,9 +4,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
-/* Who is handed an allocator makes none. */
+/* In place RapidJSON allocates nothing. */
 #define RAPIDJSON_NEW(what)    NULL
 #define RAPIDJSON_DELETE(what) ((void)(what))
 #include <rapidjson/error/en.h>
@@ -15,39 +19,66 @@
 namespace
 {
 
-/* Beyond a token there is a little else on RapidJSON's stack. */
-constexpr size_t ROOM_BYTES = JSON_TOKEN_MOST + (1u << 20);
-
-/* RapidJSON trusts its allocator. So there is one block, reserved at the start; of what is never written
- * to there is no memory. */
-class one_block
+/* Bytes of a text that stand for themselves: neither its end, nor an escape, nor a control character. */
+size_t plain_bytes(const char *text, size_t most)
 {
-      public:
-	explicit one_block(void *block) : block_(block)
-	{
-	}
-	void *Malloc(size_t)
-	{
-		return block_;
-	}
-	void *Realloc(void *, size_t, size_t)
-	{
-		return block_;
-	}
-	static void Free(void *)
-	{
-	}
+	size_t bytes = 0;
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+	const __m128i control = _mm_set1_epi8(0x1f);
 
-      private:
-	void *block_;
-};
+	for (; most - bytes >= sizeof(__m128i); bytes += sizeof(__m128i)) {
+		__m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i *>(text + bytes));
+		__m128i ends =
+			_mm_or_si128(_mm_cmpeq_epi8(row, quote), _mm_cmpeq_epi8(row, backslash));
+		__m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(row, control), row);
+		int found = _mm_movemask_epi8(_mm_or_si128(ends, controls));
 
+		if (found)
+			return bytes +
+			       static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(found)));
+	}
+#endif
+	while (bytes < most && text[bytes] != '"' && text[bytes] != '\\' &&
+	       static_cast<unsigned char>(text[bytes]) >= ' ')
+		bytes++;
+	return bytes;
+}
+
+/* More are no number that a program writes, and RapidJSON's to judge. */
+constexpr ptrdiff_t NUMBER_BYTES_MOST = 64;
+
+/* Of a number of digits and maybe a point; 0 if it is another, or may go on behind the end. */
+size_t number_bytes(const char *text, const char *end)
+{
+	const char *at = text + (text < end && *text == '-'), *digits = at;
+
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	if (at == digits || at == end || (*digits == '0' && at - digits > 1))
+		return 0;
+	if (*at == '.') {
+		digits = ++at;
+		while (at < end && *at >= '0' && *at <= '9')
+			at++;
+		if (at == digits || at == end)
+			return 0;
+	}
+	if (*at == 'e' || *at == 'E' || at - text > NUMBER_BYTES_MOST)
+		return 0;
+	return static_cast<size_t>(at - text);
+}
+
+/* The text, as RapidJSON reads it in place. A token is handed over where it lies. Of one that goes on in
+ * the next piece, what came so far is kept; a text with escapes is put together elsewhere. */
 class pieces
 {
       public:
 	typedef char Ch;
 
-	pieces(const json_handler *handler, void *context) : handler_(handler), context_(context)
+	/* KEPT and PUT have room for JSON_TOKEN_MOST bytes each. */
+	pieces(const json_handler *handler, void *context, char *kept, char *put)
+	    : handler_(handler), context_(context), kept_(kept), put_(put)
 	{
 	}
 
@@ -68,23 +99,62 @@ class pieces
 		return before_ + static_cast<size_t>(at_ - begin_);
 	}
 
-	/* A stream that is read from needs these by name alone. */
+	/* A text begins; its bytes come by take_plain and Put, and its end is a zero byte. */
 	Ch *PutBegin()
 	{
-		return NULL;
+		text_ = Tell();
+		plain_ = put_bytes_ = 0;
+		is_put_ = false;
+		return put_;
 	}
-	void Put(Ch)
+	void take_plain()
 	{
+		size_t bytes = plain_bytes(at_, static_cast<size_t>(end_ - at_));
+
+		if (RAPIDJSON_UNLIKELY(is_put_))
+			put(at_, bytes);
+		plain_ += bytes;
+		at_ += bytes;
 	}
-	size_t PutEnd(Ch *)
+	size_t skip_number()
 	{
-		return 0;
+		size_t bytes = number_bytes(at_, end_);
+
+		at_ += bytes;
+		return bytes;
+	}
+	void Put(Ch c)
+	{
+		/* An escape that says zero ends in a digit. */
+		bool is_end = c == '\0' && at_[-1] == '"';
+
+		if (RAPIDJSON_LIKELY(is_end))
+			return;
+		if (!is_put_)
+			put(written(text_), plain_);
+		is_put_ = true;
+		put(&c, 1);
+	}
+	size_t PutEnd(Ch *) const
+	{
+		return (is_put_ ? put_bytes_ : plain_) + 1;
 	}
 
-	/* The token that began at the last mark is complete. */
+	/* The text that has just ended, or the number of so many bytes. */
+	const char *text()
+	{
+		return RAPIDJSON_UNLIKELY(is_put_) ? put_ : written(text_);
+	}
+	const char *number(size_t bytes)
+	{
+		return written(Tell() - bytes);
+	}
+
+	/* The token that began at the last mark is complete, and not needed any more. */
 	void mark()
 	{
 		mark_ = Tell();
+		kept_bytes_ = 0;
 	}
 	bool is_at_end() const
 	{
@@ -96,33 +166,80 @@ class pieces
 	}
 
       private:
-	bool refill()
+	void put(const char *bytes, size_t count)
+	{
+		memcpy(put_ + put_bytes_, bytes, count);
+		put_bytes_ += count;
+	}
+
+	/* What has been taken since the last mark and is not kept yet. */
+	void keep()
+	{
+		size_t from = mark_ + kept_bytes_, bytes = Tell() - from;
+
+		if (bytes)
+			memcpy(kept_ + kept_bytes_, at_ - bytes, bytes);
+		kept_bytes_ += bytes;
+	}
+
+	/* Where the bytes from an offset behind the mark to here lie together. */
+	const char *written(size_t from)
+	{
+		if (RAPIDJSON_LIKELY(from >= before_))
+			return begin_ + (from - before_);
+		keep();
+		return kept_ + (from - mark_);
+	}
+
+	/* Inlined, it would push Peek and Take out of the loops that consist of little else. */
+	__attribute__((noinline, cold)) bool refill()
 	{
 		const char *piece;
 		size_t bytes;
 
 		if (is_at_end_ || is_too_long_)
 			return false;
+		keep();
+		before_ = Tell();
+		begin_ = at_ = end_ = NULL;
 		bytes = handler_->next(context_, &piece);
 		/* A token is shorter than what has come since the one before it. */
 		is_too_long_ = bytes && Tell() + bytes - mark_ > JSON_TOKEN_MOST;
 		is_at_end_ = bytes == 0;
 		if (is_at_end_ || is_too_long_)
 			return false;
-		before_ = Tell();
 		begin_ = at_ = piece;
 		end_ = piece + bytes;
 		return true;
 	}
 
-	const json_handler *handler_;
-	void *context_;
 	const char *begin_ = NULL, *at_ = NULL, *end_ = NULL;
 	size_t before_ = 0, mark_ = 0;
-	bool is_at_end_ = false, is_too_long_ = false;
+	size_t text_ = 0, plain_ = 0; /* where a text began, and how much of it stands for itself */
+	size_t kept_bytes_ = 0, put_bytes_ = 0;
+	bool is_put_ = false, is_at_end_ = false, is_too_long_ = false;
+	const json_handler *handler_;
+	void *context_;
+	char *kept_, *put_;
 };
 
-constexpr unsigned FLAGS = rapidjson::kParseNumbersAsStringsFlag;
+/* Instead of RapidJSON's for any stream, which is called. */
+__attribute__((always_inline)) inline void SkipWhitespace(pieces &stream)
+{
+	for (;;) {
+		char c = stream.Peek();
+
+		if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+			return;
+		stream.Take();
+	}
+}
+
+/* Texts are handed over as they are, whatever bytes they have. */
+struct as_is : rapidjson::UTF8<> {
+};
+
+constexpr unsigned FLAGS = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
 
 class tokens
 {
@@ -140,20 +257,26 @@ class tokens
 	{
 		return handler_->literal(context_, value ? "true" : "false");
 	}
-	bool RawNumber(const char *text, rapidjson::SizeType bytes, bool)
+	bool RawNumber(const char *, rapidjson::SizeType bytes, bool)
 	{
+		bool goes_on = handler_->number(context_, stream_->number(bytes), bytes);
+
 		stream_->mark();
-		return handler_->number(context_, text, bytes);
+		return goes_on;
 	}
-	bool String(const char *text, rapidjson::SizeType bytes, bool)
+	bool String(const char *, rapidjson::SizeType bytes, bool)
 	{
+		bool goes_on = handler_->text(context_, stream_->text(), bytes);
+
 		stream_->mark();
-		return handler_->text(context_, text, bytes);
+		return goes_on;
 	}
-	bool Key(const char *text, rapidjson::SizeType bytes, bool)
+	bool Key(const char *, rapidjson::SizeType bytes, bool)
 	{
+		bool goes_on = handler_->key(context_, stream_->text(), bytes);
+
 		stream_->mark();
-		return handler_->key(context_, text, bytes);
+		return goes_on;
 	}
 	bool StartObject()
 	{
@@ -219,7 +342,51 @@ class tokens
 	unsigned depth_ = 0;
 };
 
-typedef rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, one_block> reader;
+} // namespace
+
+/* RapidJSON asks the encoding for the next character of a text, and does not mind if it gets as many as
+ * there are. */
+template <> struct rapidjson::Transcoder<as_is, as_is> {
+	static RAPIDJSON_FORCEINLINE bool Transcode(pieces &from, pieces &)
+	{
+		from.take_plain();
+		return true;
+	}
+
+	/* Named by RapidJSON for texts that are not read in place, and for those that are checked. */
+	template <typename sink> static bool Transcode(pieces &, sink &)
+	{
+		return false;
+	}
+	template <typename source, typename sink> static bool Validate(source &, sink &)
+	{
+		return false;
+	}
+};
+
+namespace
+{
+
+typedef rapidjson::GenericReader<as_is, as_is> reader;
+
+} // namespace
+
+/* RapidJSON works out what a number is, which nobody asks for here, and takes as long for it as for all
+ * else together. So it gets only those that are out of the ordinary. */
+template <>
+template <>
+inline void reader::ParseNumber<FLAGS, pieces, tokens>(pieces &from, tokens &to)
+{
+	size_t begin = from.Tell(), bytes = from.skip_number();
+
+	if (bytes == 0)
+		ParseNumber<FLAGS | rapidjson::kParseStopWhenDoneFlag>(from, to);
+	else if (!to.RawNumber(NULL, static_cast<rapidjson::SizeType>(bytes), false))
+		SetParseError(rapidjson::kParseErrorTermination, begin);
+}
+
+namespace
+{
 
 int stop_at(const reader &parser, const pieces &stream, const tokens &handler, json_stop *ret_stop)
 {
@@ -241,22 +408,24 @@ int stop_at(const reader &parser, const pieces &stream, const tokens &handler, j
 
 int json_read(const json_handler *handler, void *context, json_stop *ret_stop)
 {
-	void *block = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE,
+	/* Reserved: of what is never written to there is no memory. */
+	size_t room = 2 * static_cast<size_t>(JSON_TOKEN_MOST);
+	void *block = mmap(NULL, room, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *bytes = static_cast<char *>(block);
 	int result = 0;
 
 	if (block == MAP_FAILED)
 		return -ENOMEM;
 	{
-		one_block allocator(block);
-		pieces stream(handler, context);
+		pieces stream(handler, context, bytes, bytes + JSON_TOKEN_MOST);
 		tokens sink(handler, context, &stream);
-		reader parser(&allocator, ROOM_BYTES);
+		reader parser;
 
 		parser.Parse<FLAGS>(stream, sink);
 		if (parser.HasParseError())
 			result = stop_at(parser, stream, sink, ret_stop);
 	}
-	munmap(block, ROOM_BYTES);
+	munmap(block, room);
 	return result;
 }

@@ -18,7 +18,7 @@ extern "C" {
 #define JSON_TOKEN_MOST	     (64u << 20)
 #define JSON_READ_DEPTH_MOST 512
 
-/* What is done with each token; false gives up. Texts and numbers are terminated, and gone afterwards. */
+/* What is done with each token; false gives up. Texts and numbers are not terminated, and gone afterwards. */
 struct json_handler {
 	bool (*begin)(void *context, bool is_object);
 	bool (*end)(void *context, bool is_object);
