@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/advise.h"
 #include "analyze/diff.h"
 #include "analyze/graph_overlap.h"
 #include "analyze/idle.h"
@@ -57,6 +58,7 @@ void ask_everything(const struct trace *trace)
 	struct graph_overlap *overlaps;
 	struct summary_table table;
 	struct diff_table changes;
+	struct advice advice;
 
 	(void)ledger_is_closed(trace);
 	(void)summary_count(trace);
@@ -71,6 +73,8 @@ void ask_everything(const struct trace *trace)
 			free(overlaps);
 		graph_analysis_release(&analysis);
 	}
+	if (advise(trace, &advice) == 0)
+		advice_release(&advice);
 	find_path(trace);
 	export_it(trace);
 }

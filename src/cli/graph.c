@@ -8,6 +8,7 @@
 #include "analyze/graph_stats.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/graph_advise.h"
 #include "cli/human.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -19,6 +20,7 @@ struct graph_options {
 	enum graph_output output;
 	uint64_t graph; /* id, 0 = all */
 	uint32_t limit;
+	bool is_advice;
 	bool help;
 };
 
@@ -47,9 +49,13 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct graph_options *options)
 {
 	static const struct option long_options[] = {
-		{"json", no_argument, NULL, 'j'},	 {"dot", no_argument, NULL, 'd'},
-		{"graph", required_argument, NULL, 'g'}, {"limit", required_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'},	 {0},
+		{"json", no_argument, NULL, 'j'},
+		{"dot", no_argument, NULL, 'd'},
+		{"graph", required_argument, NULL, 'g'},
+		{"limit", required_argument, NULL, 'l'},
+		{"advise", no_argument, NULL, 'a'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	int option;
 
@@ -62,6 +68,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 			options->graph = strtoull(optarg, NULL, 10);
 		else if (option == 'l')
 			options->limit = (uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == 'a')
+			options->is_advice = true;
 		else if (option == 'h')
 			options->help = true;
 		else
@@ -69,6 +77,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	}
 	if (!options->help && optind + 1 != argc)
 		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
+	if (options->is_advice && options->output == OUTPUT_DOT)
+		return cli_usage(self, "--advise has no --dot");
 	options->path = argv[optind];
 	return CLI_OK;
 }
@@ -429,7 +439,14 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	result = print(trace, &options);
+	if (options.is_advice)
+		result = graph_advise(
+			&(struct graph_advise_query){.trace = trace,
+						     .path = options.path,
+						     .graph = options.graph,
+						     .is_json = options.output == OUTPUT_JSON});
+	else
+		result = print(trace, &options);
 	if (result == CLI_OK)
 		result = cli_tell_damage(trace, options.path);
 	trace_close(trace);

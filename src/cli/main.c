@@ -37,12 +37,13 @@ static const struct cli_command commands[] = {
 	 "      --json             docs/json.md\n"
 	 "  Exit status 0: all accounted for; 3: something is not.\n",
 	 cli_check},
-	{"graph", "FILE [--json|--dot] [--graph ID]",
+	{"graph", "FILE [--json|--dot] [--graph ID] [--advise]",
 	 "graphs, their nodes, replays, the critical path of a replay",
 	 "      --graph ID         this graph alone\n"
 	 "      --limit N          nodes to show of each graph, 0 = all (default 30)\n"
 	 "      --json             docs/json.md\n"
-	 "      --dot              Graphviz\n",
+	 "      --dot              Graphviz\n"
+	 "      --advise           instead: which nodes are updated between replays\n",
 	 cli_graph},
 	{"path",
 	 "FILE [--scope TEXT [--nth N]|--step N|--replay GRAPH:N|--from NS --to NS] [--json]",

@@ -17,6 +17,7 @@ struct call_api {
 	struct stream_api stream;
 	struct hip_event_api event;
 	struct cuda_capture_api capture;
+	struct update_api update;
 	bool keeps_args;
 };
 
@@ -105,6 +106,7 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 		.stream = load->stream_apis[row - load->first.apis],
 		.event = hip_event_api_of(load->trace, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
+		.update = update_api_of(load->trace, &load->trace->apis[row]),
 	};
 	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
@@ -212,6 +214,9 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		return -ENOMEM;
 	if (fill->api->capture.role != CUDA_CAPTURE_NONE &&
 	    cuda_capture_note(&load->cuda.captures, &fill->api->capture, rank, api) < 0)
+		return -ENOMEM;
+	if (fill->api->update.is_update &&
+	    update_note(&load->updates, &fill->api->update, rank, api) < 0)
 		return -ENOMEM;
 	return fill->api->keeps_args ? keep_args(fill, api, call) : 0;
 }

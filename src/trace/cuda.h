@@ -101,6 +101,9 @@ int cuda_fill_kernel(struct process_load *load, const struct record_cuda_kernel 
 int cuda_fill_copy(struct process_load *load, const struct record_cuda_copy *record,
 		   struct trace_activity *ret_row);
 
+/* Index into trace.nodes of the node with this id of CUPTI's, or TRACE_NONE: not in the exec's graph. */
+uint32_t cuda_find_node(struct process_load *load, uint32_t exec, uint64_t id);
+
 /* Which nodes the rows of a launch are. True: all of them were found. */
 bool cuda_name_rows(struct process_load *load, uint32_t exec, struct trace_activity *rows,
 		    uint32_t count);

@@ -462,6 +462,7 @@ static int count_update(struct building *building, const struct record_cuda_grap
 {
 	struct record_graph_node record = {
 		.graph_id = step->exec,
+		.handle = step->node,
 		.type = RECORD_NODE_OTHER,
 		.cid = step->cid,
 		.ns = step->ns,

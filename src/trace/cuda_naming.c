@@ -120,6 +120,12 @@ static void enter_exec(struct process_load *load, uint32_t exec)
 		      load->trace->execs[exec].id << 32 | load->trace->graphs[graph].node_count, 0);
 }
 
+uint32_t cuda_find_node(struct process_load *load, uint32_t exec, uint64_t id)
+{
+	enter_exec(load, exec);
+	return find_place(&load->cuda, exec, id);
+}
+
 bool cuda_name_rows(struct process_load *load, uint32_t exec, struct trace_activity *rows,
 		    uint32_t count)
 {
@@ -129,22 +135,6 @@ bool cuda_name_rows(struct process_load *load, uint32_t exec, struct trace_activ
 	for (uint32_t i = 0; i < count; i++)
 		is_exact &= name_row(load, exec, &rows[i]);
 	return is_exact;
-}
-
-static uint32_t find_exec(const struct process_load *load, uint64_t id)
-{
-	uint32_t low = load->first.execs, high = load->trace->execs_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (load->trace->execs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < load->trace->execs_count && load->trace->execs[low].id == id ? low
-										  : TRACE_NONE;
 }
 
 void cuda_finish_rows(struct process_load *load)
@@ -160,8 +150,9 @@ void cuda_finish_rows(struct process_load *load)
 		if (row->agent != TRACE_NONE &&
 		    trace->agents[row->agent].index < RECORD_CUDA_AGENT_FIRST)
 			continue;
-		exec = row->confidence == TRACE_CONFIDENCE_UNKNOWN ? find_exec(load, row->queue)
-								   : TRACE_NONE;
+		exec = row->confidence == TRACE_CONFIDENCE_UNKNOWN
+			       ? load_find_exec(load, row->queue)
+			       : TRACE_NONE;
 		if (exec != TRACE_NONE) {
 			enter_exec(load, exec);
 			name_row(load, exec, row);

@@ -296,22 +296,6 @@ static int load_execs(struct process_load *load)
 	return 0;
 }
 
-/* Every launch has a row for its exec. */
-static uint32_t find_exec(const struct process_load *load, uint64_t id)
-{
-	uint32_t low = load->first.execs, high = load->trace->execs_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (load->trace->execs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static int load_launches(struct process_load *load)
 {
 	const struct raw_list *list = &load->lists[RECORD_GRAPH_LAUNCH];
@@ -327,7 +311,7 @@ static int load_launches(struct process_load *load)
 
 		rows[i] = (struct trace_launch){
 			.process = load->process,
-			.exec = find_exec(load, record->exec_id),
+			.exec = load_find_exec(load, record->exec_id), /* every launch has one */
 			.replay = record->replay,
 			.call = call,
 			.stream = call == TRACE_NONE ? TRACE_NONE : trace->calls[call].stream,

@@ -247,6 +247,7 @@ struct trace_node { /* by (graph, index) */
 	uint32_t scope;			     /* active when the node was recorded */
 	uint32_t child;			     /* graph or TRACE_NONE */
 	uint32_t pieces; /* activities that HIP 5.2.3 makes of it: a fill may have ends apart */
+	uint32_t update_count; /* in all execs of its graph, as far as the recording tells */
 };
 
 struct trace_edge { /* node indices into trace.nodes; by (graph, from, to) */
@@ -258,7 +259,11 @@ struct trace_exec { /* by (process, exec id); every launch has one, known or not
 	uint64_t id;
 	uint32_t graph; /* TRACE_NONE: not recorded */
 	uint32_t launch_count;
-	uint32_t update_count;
+	uint32_t update_count;	     /* of nodes, whichever */
+	uint32_t unplaced_count;     /* of those, of one that is not among the graph's nodes */
+	uint32_t whole_update_count; /* calls that gave it all of another graph's parameters */
+	uint32_t update_calls;	     /* that did any of these */
+	uint64_t update_ns;	     /* that they took */
 };
 
 struct trace_launch { /* by (process, exec id, replay) */

@@ -505,21 +505,6 @@ static int name_launch(struct naming *naming, uint32_t index)
 	return name_rows(naming, launch, &layout);
 }
 
-static void count_updates(struct process_load *load)
-{
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
-	uint32_t exec = load->first.execs;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		while (exec < load->trace->execs_count &&
-		       load->trace->execs[exec].id < update_exec(&list->rows[i]))
-			exec++;
-		if (exec < load->trace->execs_count &&
-		    load->trace->execs[exec].id == update_exec(&list->rows[i]))
-			load->trace->execs[exec].update_count++;
-	}
-}
-
 static int make_expectations(struct process_load *load)
 {
 	struct trace *trace = load->trace;
@@ -564,7 +549,8 @@ int naming_load(struct process_load *load)
 		result = raw_sort(updates, update_exec);
 	if (result == 0)
 		result = make_expectations(load);
-	count_updates(load);
+	if (result == 0)
+		result = updates_count(load);
 	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
 		result = name_launch(&naming, i);
 	cuda_finish_rows(load);

@@ -46,6 +46,7 @@ void process_load_release(struct process_load *load)
 	op_table_release(&load->ops);
 	free(load->launch_cids);
 	free(load->hip_events.rows);
+	free(load->updates.rows);
 	cuda_load_release(&load->cuda);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
@@ -222,6 +223,11 @@ uint32_t load_find_graph(const struct process_load *load, uint64_t id)
 	if (id == 0)
 		return TRACE_NONE;
 	FIND_ROW(load, graphs, id, id);
+}
+
+uint32_t load_find_exec(const struct process_load *load, uint64_t id)
+{
+	FIND_ROW(load, execs, id, id);
 }
 
 uint32_t load_find_agent(const struct process_load *load, uint64_t handle)

@@ -18,6 +18,7 @@
 #include "trace/ops.h"
 #include "trace/origin.h"
 #include "trace/strtab.h"
+#include "trace/updates.h"
 
 struct clock_fit;
 struct expect_graph;
@@ -91,6 +92,7 @@ struct process_load {
 	uint64_t duplicates;		   /* rows with the key of another row */
 	uint64_t unmatched_done;	   /* completions of nothing that was submitted */
 	struct hip_event_notes hip_events; /* until hip_events_load */
+	struct update_notes updates;
 	struct cuda_load cuda;
 };
 
@@ -128,6 +130,7 @@ uint32_t load_find_queue(const struct process_load *load, uint32_t id);
 uint32_t load_find_scope(const struct process_load *load, uint64_t id);
 uint32_t load_find_call(const struct process_load *load, uint64_t cid);
 uint32_t load_find_graph(const struct process_load *load, uint64_t id);
+uint32_t load_find_exec(const struct process_load *load, uint64_t id);
 
 /* The key of a packet among all queues of a process. */
 static inline uint64_t packet_key(uint32_t queue_id, uint64_t packet_index)

@@ -1,6 +1,7 @@
 /* CUDA graphs: from the steps of their lives, and from activities alone, to templates, nodes, replays. */
 #include "cuda_scene.h"
 
+#include "analyze/advise.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 #include "trace/load.h"
@@ -487,6 +488,58 @@ static void copies_and_fills_are_nodes(void **state)
 	trace_close(trace);
 }
 
+/* Of the template's nodes and of a clone of one, of one that nobody knows; then of all at once. */
+static void updated_nodes(void)
+{
+	static const uint64_t updated[] = {12, 12, 103, 999};
+	struct model_open call;
+
+	play_start();
+	make_graph();
+	instantiate();
+	for (uint32_t i = 0; i < 4; i++) {
+		struct cupti_graph_data update = {.graphExec = (void *)EXEC,
+						  .node = (void *)updated[i]};
+
+		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 301, 1 + i,
+			    "cudaGraphExecKernelNodeSetParams", NULL);
+		model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &update);
+		model_leave(&call, 0);
+	}
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, 302, 5, "cudaGraphExecUpdate", NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct cupti_graph_data update = {.graphExec = (void *)EXEC,
+						  .node = (void *)(11 + i)};
+
+		model_resource(CUPTI_GRAPH_NODE_UPDATED, &update);
+	}
+	model_leave(&call, 0);
+	play_launch(6, EXEC);
+	session_stop();
+}
+
+static void updates_are_of_nodes(void **state)
+{
+	struct trace *trace = play_scene(*state, updated_nodes);
+	struct advice advice;
+
+	assert_int_equal(trace->execs[0].update_count, 7);
+	assert_int_equal(trace->nodes[0].update_count, 0);
+	assert_int_equal(trace->nodes[1].update_count, 2);
+	assert_int_equal(trace->nodes[2].update_count, 1);
+	assert_int_equal(advise(trace, &advice), 0);
+	assert_int_equal(advice.graph_count, 1);
+	assert_int_equal(advice.graphs[0].node_count, 3);
+	assert_int_equal(advice.graphs[0].changed, 2);
+	assert_int_equal(advice.graphs[0].unplaced, 1);
+	assert_int_equal(advice.graphs[0].whole_updates, 1);
+	assert_int_equal(advice.graphs[0].calls, 5);
+	assert_true(advice.graphs[0].host_ns > 0);
+	assert_int_equal(advice.unplaced_calls, 0);
+	advice_release(&advice);
+	trace_close(trace);
+}
+
 static void failing_ids(void)
 {
 	play_start();
@@ -524,6 +577,7 @@ int main(void)
 		CASE(execs_of_an_unchanged_graph_share_it),
 		CASE(rings_come_to_an_end),
 		CASE(copies_and_fills_are_nodes),
+		CASE(updates_are_of_nodes),
 		CASE(without_ids_the_kernels_are_there),
 	};
 

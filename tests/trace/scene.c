@@ -137,6 +137,10 @@ static void put_apis(struct scene *scene)
 					"kind:e",
 		[SCENE_STREAM_CREATE] = "hipStreamCreate stream:o",
 		[SCENE_STREAM_DESTROY] = "hipStreamDestroy stream:h",
+		[SCENE_GRAPH_SET_PARAMS] = "hipGraphExecKernelNodeSetParams hGraphExec:h node:h "
+					   "pNodeParams:p",
+		[SCENE_GRAPH_UPDATE] = "hipGraphExecUpdate hGraphExec:h hGraph:h "
+				       "hErrorNode_out:o updateResult_out:o",
 	};
 
 	for (uint32_t op = 1; op < sizeof(texts) / sizeof(texts[0]); op++) {

@@ -28,6 +28,8 @@ enum scene_op {
 	SCENE_COPY_TO_ARRAY,	 /* "hipMemcpyToArray dst:p ... kind:e" */
 	SCENE_STREAM_CREATE,	 /* "hipStreamCreate stream:o" */
 	SCENE_STREAM_DESTROY,	 /* "hipStreamDestroy stream:h" */
+	SCENE_GRAPH_SET_PARAMS,	 /* "hipGraphExecKernelNodeSetParams hGraphExec:h node:h ..." */
+	SCENE_GRAPH_UPDATE,	 /* "hipGraphExecUpdate hGraphExec:h hGraph:h ..." */
 };
 
 struct scene {

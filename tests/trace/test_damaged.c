@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/advise.h"
 #include "analyze/graph_overlap.h"
 #include "analyze/idle.h"
 #include "analyze/path_report.h"
@@ -21,9 +22,13 @@ static void make_scene(struct scene *scene)
 {
 	static const uint64_t functions[] = {0x101, 0x102, 0x101};
 	static const uint32_t grids[] = {4, 4, 8};
+	struct record_graph_node update = {.graph_id = 31, .type = RECORD_NODE_KERNEL};
 
 	scene_init(scene, 1);
 	scene_graph(scene, 7, 31, 3, functions, grids);
+	update.cid = scene_call(scene, SCENE_GRAPH_SET_PARAMS, 0, (uint64_t[]){0, 0x55, 0}, 3);
+	scene_put(scene, 0, RECORD_GRAPH_EXEC_UPDATE, 1, &update, sizeof(update));
+	scene_call(scene, SCENE_GRAPH_SET_PARAMS, 0, (uint64_t[]){0, 0x55, 0}, 3);
 	for (uint64_t replay = 0; replay < 3; replay++) {
 		uint64_t cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 3, (uint64_t[]){1, 0x5000}, 2);
 
@@ -69,6 +74,7 @@ static void use(const struct trace *trace)
 	struct graph_analysis analysis;
 	struct graph_overlap *overlaps;
 	struct summary_table table;
+	struct advice advice;
 
 	assert_true(totals.kernels <= trace->activities_count);
 	for (int by = SUMMARY_BY_KERNEL; by <= SUMMARY_BY_API; by++) {
@@ -80,6 +86,8 @@ static void use(const struct trace *trace)
 	free(overlaps);
 	use_path(trace);
 	graph_analysis_release(&analysis);
+	assert_int_equal(advise(trace, &advice), 0);
+	advice_release(&advice);
 }
 
 /* Returns whether the bytes passed for a sound recording. */

@@ -1,0 +1,290 @@
+#include "trace/updates.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/args.h"
+#include "trace/process.h"
+#include "trace/table.h"
+
+/* ---- what a call is ---- */
+
+struct update_api update_api_of(const struct trace *trace, const struct trace_api *api)
+{
+	const char *name = trace_text(trace, api->name);
+	uint32_t exec, node;
+
+	if (api->domain != RECORD_DOMAIN_HIP || !strstr(name, "GraphExec"))
+		return (struct update_api){0};
+	exec = args_find(trace, api, "hGraphExec");
+	node = args_find(trace, api, "hNode");
+	if (node == TRACE_NONE)
+		node = args_find(trace, api, "node");
+	if (exec == TRACE_NONE)
+		return (struct update_api){0};
+	if (strcmp(name, "hipGraphExecUpdate") == 0)
+		return (struct update_api){true, true, trace->api_args[exec].word, UINT8_MAX};
+	if (node == TRACE_NONE || !strstr(name, "NodeSet"))
+		return (struct update_api){0};
+	return (struct update_api){true, false, trace->api_args[exec].word,
+				   trace->api_args[node].word};
+}
+
+int update_note(struct update_notes *notes, const struct update_api *api, uint32_t rank,
+		const struct record_api *record)
+{
+	uint64_t words = record->header.words - sizeof(*record) / 8;
+	struct update_note *note;
+
+	if (record->result != 0 || api->exec_word >= words ||
+	    (!api->is_whole && (api->node_word >= words || !record->args[api->node_word])))
+		return 0;
+	note = table_add((void **)&notes->rows, &notes->count, sizeof(*note));
+	if (!note)
+		return -ENOMEM;
+	*note = (struct update_note){
+		.exec = record->args[api->exec_word],
+		.node = api->is_whole ? 0 : record->args[api->node_word],
+		.rank = rank,
+	};
+	return 0;
+}
+
+/* ---- updates that have a record ---- */
+
+static uint32_t place_of(struct process_load *load, uint32_t exec,
+			 const struct record_graph_node *record)
+{
+	const struct trace *trace = load->trace;
+	uint32_t graph = trace->execs[exec].graph;
+
+	if (cuda_is_there(&load->cuda) && record->header.tag == UINT32_MAX)
+		return cuda_find_node(load, exec, record->handle);
+	if (record->child_graph_id)
+		graph = load_find_graph(load, record->child_graph_id);
+	if (graph == TRACE_NONE || record->header.tag >= trace->graphs[graph].node_count)
+		return TRACE_NONE;
+	return trace->graphs[graph].node_first + record->header.tag;
+}
+
+static void count_call(struct trace *trace, struct trace_exec *exec, uint32_t call)
+{
+	if (call == TRACE_NONE)
+		return;
+	exec->update_calls++;
+	/* Of a damaged file anything may be true. */
+	if (trace->calls[call].end_ns > trace->calls[call].begin_ns)
+		exec->update_ns +=
+			(uint64_t)(trace->calls[call].end_ns - trace->calls[call].begin_ns);
+}
+
+static bool is_whole_call(const struct trace *trace, uint32_t call)
+{
+	return call != TRACE_NONE && trace->calls[call].api != TRACE_NONE &&
+	       strstr(trace_text(trace, trace->apis[trace->calls[call].api].name), "ExecUpdate");
+}
+
+/* CUPTI tells of each node of a graph that is updated as a whole, whether or not anything changed. */
+static void count_row(struct process_load *load, uint32_t exec,
+		      const struct record_graph_node *record, bool is_touched_only)
+{
+	uint32_t node = is_touched_only ? TRACE_NONE : place_of(load, exec, record);
+
+	load->trace->execs[exec].update_count++;
+	if (node != TRACE_NONE)
+		load->trace->nodes[node].update_count++;
+	else if (!is_touched_only)
+		load->trace->execs[exec].unplaced_count++;
+}
+
+static void count_rows(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	struct trace *trace = load->trace;
+	uint32_t exec = load->first.execs, last_exec = TRACE_NONE, last_call = TRACE_NONE;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_graph_node *record = list->rows[i].record;
+		uint32_t call = load_find_call(load, cuda_outer_cid(&load->cuda, record->cid));
+		bool is_whole = is_whole_call(trace, call);
+
+		while (exec < trace->execs_count && trace->execs[exec].id < record->graph_id)
+			exec++;
+		if (exec == trace->execs_count || trace->execs[exec].id != record->graph_id)
+			continue;
+		count_row(load, exec, record, is_whole && record->header.tag == UINT32_MAX);
+		if (exec == last_exec && call == last_call)
+			continue;
+		last_exec = exec;
+		last_call = call;
+		/* HIP's whole updates are noted, and may have no record at all. */
+		if (is_whole && record->header.tag != UINT32_MAX)
+			continue;
+		trace->execs[exec].whole_update_count += is_whole;
+		count_call(trace, &trace->execs[exec], call);
+	}
+}
+
+/* ---- those that show in their calls ---- */
+
+struct exec_life {
+	uint64_t handle;
+	uint64_t cid; /* of the call that made it */
+	uint32_t exec;
+};
+
+struct node_handle {
+	uint32_t root; /* graph, child of none */
+	uint32_t node;
+	uint64_t handle;
+};
+
+struct update_index {
+	struct exec_life *execs;
+	struct node_handle *nodes;
+	uint32_t exec_count, node_count;
+};
+
+static int compare_lives(const void *left, const void *right)
+{
+	const struct exec_life *a = left, *b = right;
+
+	if (a->handle != b->handle)
+		return a->handle < b->handle ? -1 : 1;
+	return (a->cid > b->cid) - (a->cid < b->cid);
+}
+
+static int compare_handles(const void *left, const void *right)
+{
+	const struct node_handle *a = left, *b = right;
+
+	if (a->root != b->root)
+		return a->root < b->root ? -1 : 1;
+	return (a->handle > b->handle) - (a->handle < b->handle);
+}
+
+static uint32_t root_of(const struct trace *trace, uint32_t graph)
+{
+	/* A damaged file may have rings. */
+	for (uint32_t depth = 0; depth < 64 && trace->graphs[graph].parent != TRACE_NONE; depth++)
+		graph = trace->graphs[graph].parent;
+	return graph;
+}
+
+static int make_index(const struct process_load *load, struct update_index *index)
+{
+	const struct raw_list *execs = &load->lists[RECORD_GRAPH_EXEC];
+	const struct trace *trace = load->trace;
+	uint32_t node_count = trace->nodes_count - load->first.nodes;
+
+	index->execs = calloc((size_t)execs->count + 1, sizeof(*index->execs));
+	index->nodes = calloc((size_t)node_count + 1, sizeof(*index->nodes));
+	if (!index->execs || !index->nodes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < execs->count; i++) {
+		const struct record_graph_exec *record = execs->rows[i].record;
+		uint32_t exec = load_find_exec(load, record->exec_id);
+
+		if (exec != TRACE_NONE)
+			index->execs[index->exec_count++] =
+				(struct exec_life){record->handle, record->cid, exec};
+	}
+	for (uint32_t i = load->first.nodes; i < trace->nodes_count; i++)
+		index->nodes[index->node_count++] = (struct node_handle){
+			root_of(trace, trace->nodes[i].graph), i, trace->nodes[i].handle};
+	qsort(index->execs, index->exec_count, sizeof(*index->execs), compare_lives);
+	qsort(index->nodes, index->node_count, sizeof(*index->nodes), compare_handles);
+	return 0;
+}
+
+/* The last one that was made with this handle before the call. */
+static uint32_t exec_at(const struct update_index *index, uint64_t handle, uint64_t cid)
+{
+	struct exec_life wanted = {.handle = handle, .cid = cid};
+	uint32_t low = 0, high = index->exec_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_lives(&index->execs[middle], &wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && index->execs[low - 1].handle == handle ? index->execs[low - 1].exec
+							     : TRACE_NONE;
+}
+
+static uint32_t node_at(const struct update_index *index, const struct trace *trace, uint32_t graph,
+			uint64_t handle)
+{
+	struct node_handle wanted = {.root = graph, .handle = handle};
+	const struct node_handle *found = NULL;
+
+	if (graph != TRACE_NONE && trace->graphs[graph].parent == TRACE_NONE)
+		found = bsearch(&wanted, index->nodes, index->node_count, sizeof(*index->nodes),
+				compare_handles);
+	return found ? found->node : TRACE_NONE;
+}
+
+static bool has_row(const struct process_load *load, uint64_t exec_id, uint64_t cid)
+{
+	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct record_graph_node *row = list->rows[middle].record;
+
+		if (row->graph_id == exec_id && row->cid == cid)
+			return true;
+		if (row->graph_id < exec_id || (row->graph_id == exec_id && row->cid < cid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static void count_note(struct process_load *load, const struct update_index *index,
+		       const struct update_note *note)
+{
+	struct trace *trace = load->trace;
+	uint32_t call = load->first.calls + note->rank;
+	uint32_t at = exec_at(index, note->exec, trace->calls[call].cid);
+	struct trace_exec *exec = at == TRACE_NONE ? NULL : &trace->execs[at];
+	uint32_t node;
+
+	if (!exec)
+		return;
+	if (!note->node) {
+		exec->whole_update_count++;
+		count_call(trace, exec, call);
+		return;
+	}
+	if (has_row(load, exec->id, trace->calls[call].cid))
+		return;
+	exec->update_count++;
+	count_call(trace, exec, call);
+	node = node_at(index, trace, exec->graph, note->node);
+	if (node == TRACE_NONE)
+		exec->unplaced_count++;
+	else
+		trace->nodes[node].update_count++;
+}
+
+int updates_count(struct process_load *load)
+{
+	struct update_index index = {0};
+	int result = 0;
+
+	count_rows(load);
+	if (load->updates.count)
+		result = make_index(load, &index);
+	for (uint32_t i = 0; i < load->updates.count && result == 0; i++)
+		count_note(load, &index, &load->updates.rows[i]);
+	free(index.execs);
+	free(index.nodes);
+	return result;
+}
