@@ -107,6 +107,16 @@ struct dagpatch_options {
 	void *observe_user;
 };
 
+/* To be given as options.observe: marks each change in dagtap's trace, if the program was linked with
+ * libdagtap or has loaded it with RTLD_GLOBAL before the first change; else it does nothing. USER is not
+ * used. A mark is a scope "dagpatch", closed at once, with the attributes recording (its address), slot,
+ * old_address, new_address, strategy ("set_params", "device_table", ...), ns (of the whole step, in each of
+ * its marks alike), node and byte (both only where one node was changed). `dagtap graph --advise` adds
+ * them up.
+ * Cost: two records of the trace a change, nothing but a look at a flag while nothing is recorded.
+ * Threading: any thread at any time; it locks once, when it is first called. */
+void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change);
+
 struct dagpatch_context;
 
 /* OPTIONS is copied, its texts too. ERROR may be NULL. -ENOENT: the driver's library is not here. */

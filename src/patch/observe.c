@@ -1,0 +1,63 @@
+/* The observer that marks changes in dagtap's trace. Of libdagtap only the header is used: it is called if
+ * the program has it. */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <dagpatch/dagpatch.h>
+#include <dagtap/annotate.h>
+
+static struct {
+	uint64_t (*push_with)(const char *, const struct dagtap_attribute *, size_t);
+	void (*pop)(void);
+} trace;
+
+static pthread_once_t is_looked_up = PTHREAD_ONCE_INIT;
+
+static void look_up(void)
+{
+	void *push_with = dlsym(RTLD_DEFAULT, "dagtap_scope_push_with");
+	void *pop = dlsym(RTLD_DEFAULT, "dagtap_scope_pop");
+
+	if (!push_with || !pop)
+		return;
+	*(void **)&trace.push_with = push_with;
+	*(void **)&trace.pop = pop;
+}
+
+static const char *strategy_text(enum dagpatch_strategy strategy)
+{
+	static const char *const texts[DAGPATCH_STRATEGY_COUNT] = {
+		[DAGPATCH_AUTO] = "auto",
+		[DAGPATCH_SET_PARAMS] = "set_params",
+		[DAGPATCH_DEVICE_TABLE] = "device_table",
+		[DAGPATCH_UPDATE_GRAPH] = "update_graph",
+		[DAGPATCH_INSTANTIATE] = "instantiate",
+		[DAGPATCH_CAPTURE] = "capture",
+		[DAGPATCH_SHADOW] = "shadow",
+	};
+
+	return (unsigned)strategy < DAGPATCH_STRATEGY_COUNT ? texts[strategy] : "unknown";
+}
+
+void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
+{
+	struct dagtap_attribute attributes[] = {
+		dagtap_attribute_uint64("recording", (uintptr_t)change->recording),
+		dagtap_attribute_uint64("slot", change->slot),
+		dagtap_attribute_uint64("old_address", change->old_address),
+		dagtap_attribute_uint64("new_address", change->new_address),
+		dagtap_attribute_text("strategy", strategy_text(change->strategy)),
+		dagtap_attribute_uint64("ns", change->ns),
+		dagtap_attribute_uint64("node", change->node),
+		dagtap_attribute_uint64("byte", change->byte),
+	};
+	size_t count = sizeof(attributes) / sizeof(*attributes);
+
+	(void)user;
+	pthread_once(&is_looked_up, look_up);
+	if (!trace.push_with)
+		return;
+	/* The table has no node: all of the slot's at once. */
+	trace.push_with("dagpatch", attributes, change->node == DAGPATCH_NONE ? count - 2 : count);
+	trace.pop();
+}
