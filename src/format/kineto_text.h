@@ -99,7 +99,8 @@ static inline char *kineto_put_z(char *at, const char *string)
 static inline char *kineto_put_piece(char *at, const struct kineto_text *text,
 				     struct kineto_piece piece)
 {
-	return kineto_put_steps(at, text->bytes + piece.at, piece.bytes);
+	/* Nothing was ever put into TEXT, maybe: then there is no place to count from. */
+	return piece.bytes ? kineto_put_steps(at, text->bytes + piece.at, piece.bytes) : at;
 }
 
 extern const char kineto_digit_pairs[200];
