@@ -136,8 +136,6 @@ static int measure_spool(const char *spool, const char *folder, struct bench_res
 	char output[PATH_MOST];
 	int error = run_alone(measure, spool, &report, sizeof(report));
 
-	if (!error)
-		error = report.error < 0 ? report.error : 0;
 	snprintf(output, sizeof(output), "%s/output", folder);
 	if (!error)
 		error = floor_write(output, (uint64_t)report.bytes, &write_floor);

@@ -270,15 +270,9 @@ static int measure(const struct paths *paths, struct bench_result *result)
 	int error = run_alone(measure_plain, paths, &plain, sizeof(plain));
 
 	if (!error)
-		error = plain.error;
-	if (!error)
 		error = run_alone(measure_gzip, paths, &gzip, sizeof(gzip));
 	if (!error)
-		error = gzip.error;
-	if (!error)
 		error = run_alone(measure_floors, paths, &floors, sizeof(floors));
-	if (!error)
-		error = floors.error;
 	if (!error)
 		add(result, &plain, &gzip, &floors);
 	return error;

@@ -176,17 +176,11 @@ static void tell(const struct report *reports, struct bench_result *result)
 static int measure_spool(const char *path, const char *folder, struct bench_result *ret_result)
 {
 	struct report reports[RUNS];
+	int error = run_alone_times(measure, path, reports, sizeof(*reports), RUNS);
 
-	for (int i = 0; i < RUNS; i++) {
-		int error = run_alone(measure, path, &reports[i], sizeof(reports[i]));
-
-		if (!error)
-			error = reports[i].error;
-		if (error)
-			return error;
-	}
-	tell(reports, ret_result);
-	return 0;
+	if (!error)
+		tell(reports, ret_result);
+	return error;
 }
 
 static int run(struct bench_result *ret_result)

@@ -98,20 +98,28 @@ int run_alone(void (*work)(const void *context, void *ret_result), const void *c
 	else
 		memcpy(ret_result, shared, result_bytes);
 	munmap(shared, result_bytes);
+	if (!status && *(const int *)ret_result < 0)
+		status = *(const int *)ret_result;
 	return status;
+}
+
+int run_alone_times(void (*work)(const void *context, void *ret_result), const void *context,
+		    void *ret_results, size_t result_bytes, size_t count)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++)
+		error = run_alone(work, context, (char *)ret_results + i * result_bytes,
+				  result_bytes);
+	return error;
 }
 
 static int run_thrice(void (*work)(const void *context, void *ret_timed), const void *context,
 		      struct cpu_seconds *ret_seconds)
 {
 	struct timed timed[RUNS] = {0};
-	int error = 0;
+	int error = run_alone_times(work, context, timed, sizeof(*timed), RUNS);
 
-	for (int i = 0; i < RUNS && !error; i++) {
-		error = run_alone(work, context, &timed[i], sizeof(timed[i]));
-		if (!error)
-			error = timed[i].error;
-	}
 	if (!error)
 		*ret_seconds = cpu_median(&timed[0].seconds, RUNS, sizeof(*timed));
 	return error;
