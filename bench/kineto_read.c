@@ -13,7 +13,7 @@
 
 #include "bench.h"
 #include "format/format.h"
-#include "format/kineto_reader.h"
+#include "format/kineto/kineto_reader.h"
 #include "format/read.h"
 #include "reference_floors.h"
 #include "reference_spool.h"

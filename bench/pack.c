@@ -17,7 +17,7 @@
 #include "reference_floors.h"
 #include "reference_input.h"
 #include "reference_spool.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 #define RUNS	    5
 #define STEPS	    10 /* of the reference run: a tenth of it */

@@ -121,9 +121,7 @@ static int prepare_exec(struct subject *subject)
 	subject->nodes = malloc(node_count * sizeof(*subject->nodes));
 	if (!subject->nodes)
 		return -ENOMEM;
-	if (!err)
-		err = patch_floor->nodes(subject->graph, subject->nodes, node_count);
-	return err < 0 ? err : 0;
+	return err ? err : patch_floor->nodes(subject->graph, subject->nodes, node_count);
 }
 
 static int launch_exec(struct subject *subject)
@@ -278,6 +276,13 @@ static const struct way ways[] = {
 #define WAY_COUNT (sizeof(ways) / sizeof(*ways))
 _Static_assert(WAY_COUNT <= WAYS_MOST, "rows are counted so");
 
+static bool is_possible(const struct way *way)
+{
+	uint32_t capabilities = dagpatch_context_capabilities(contexts[DAGPATCH_AUTO]);
+
+	return way->strategy != DAGPATCH_DEVICE_TABLE || capabilities & DAGPATCH_HAS_TABLE;
+}
+
 /* ---- measuring ---- */
 
 static void drop_old(struct subject *subject)
@@ -342,7 +347,7 @@ static int measure_step(struct subject *subjects, uint32_t moved)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < WAY_COUNT; i++) {
-		if (!moved || !ways[i].replays_only)
+		if (is_possible(&ways[i]) && (!moved || !ways[i].replays_only))
 			err = measure_way(&subjects[i], moved);
 	}
 	return err;
@@ -409,7 +414,8 @@ static int measure_size(uint32_t nodes)
 
 	for (size_t i = 0; !err && i < WAY_COUNT; i++) {
 		subjects[i].way = &ways[i];
-		err = ways[i].prepare(&subjects[i]);
+		if (is_possible(&ways[i]))
+			err = ways[i].prepare(&subjects[i]);
 	}
 	if (!err)
 		err = warm_up(&subjects[0]);
@@ -537,8 +543,10 @@ static int run(struct bench_result *ret_result)
 		return -EINVAL;
 	bed = patch_floor->bed;
 	row_count = 0;
-	if (bed->open())
+	if (bed->open()) {
+		fprintf(stderr, "dagtap-bench: patch: %s: no GPU here\n", driver);
 		return -ENODEV;
+	}
 	stream = bed->stream_create();
 	err = open_contexts();
 	if (!err && patch_floor->open)
@@ -610,6 +618,6 @@ const struct bench bench_patch = {
 	.help = "graphs whose buffers move: dagpatch's strategies, and what there is without it",
 	.run = run,
 	.print = print,
-	.options = "[--driver model|cuda] [--nodes N]... [--repeats N]",
+	.options = "[--driver model|cuda|hip] [--nodes N]... [--repeats N]",
 	.take = take,
 };

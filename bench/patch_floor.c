@@ -1,7 +1,10 @@
-/* CUDA's calls bare; the model's by dagpatch's own table of them (src/patch/driver.h). */
+/* CUDA's calls bare; the model's by dagpatch's own table of them (src/patch/driver.h); HIP's are in
+ * patch_floor_hip.c. */
 #include "patch_floor.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../tests/patch/bed_cuda.h"
@@ -48,7 +51,7 @@ static const struct patch_floor cuda_floor = {
 	.set = cuda_set,
 };
 
-/* ---- the others ---- */
+/* ---- the model ---- */
 
 static struct patch_device *device;
 static struct patch_image mark; /* all nodes have the same but for the address */
@@ -89,21 +92,32 @@ static int driver_set(void *exec, void *node, void *at)
 	return device->driver->exec_set(device, exec, node, &params);
 }
 
-#define DRIVER_FLOOR(its_bed)                                                                      \
-	{                                                                                          \
-		.bed = &(its_bed), .open = driver_open, .close = driver_close,                     \
-		.nodes = driver_nodes, .update = driver_update, .set = driver_set,                 \
-	}
+static const struct patch_floor model_floor = {
+	.bed = &bed_model,
+	.open = driver_open,
+	.close = driver_close,
+	.nodes = driver_nodes,
+	.update = driver_update,
+	.set = driver_set,
+};
 
-static const struct patch_floor model_floor = DRIVER_FLOOR(bed_model);
+/* ---- HIP ---- */
 
-static const struct patch_floor *const floors[] = {&model_floor, &cuda_floor};
+/* Its kernels are found among the process's global names. */
+static const struct patch_floor *open_hip(void)
+{
+	void *module = dlopen("patch-floor-hip.so", RTLD_NOW | RTLD_GLOBAL);
+
+	if (!module)
+		fprintf(stderr, "dagtap-bench: patch: %s\n", dlerror());
+	return module ? dlsym(module, "patch_floor_hip") : NULL;
+}
 
 const struct patch_floor *patch_floor_find(const char *driver)
 {
-	for (size_t i = 0; i < sizeof(floors) / sizeof(*floors); i++) {
-		if (!strcmp(floors[i]->bed->driver, driver))
-			return floors[i];
-	}
-	return NULL;
+	if (!strcmp(driver, model_floor.bed->driver))
+		return &model_floor;
+	if (!strcmp(driver, cuda_floor.bed->driver))
+		return &cuda_floor;
+	return strcmp(driver, "hip") ? NULL : open_hip();
 }

@@ -19,7 +19,7 @@ struct patch_floor {
 	int (*set)(void *exec, void *node, void *at);
 };
 
-/* NULL: no such driver. */
+/* NULL: no such driver, or its libraries are not here. */
 const struct patch_floor *patch_floor_find(const char *driver);
 
 #endif

@@ -28,7 +28,7 @@ struct report {
 	int error;
 	double seconds[STAGE_COUNT];
 	double device_events, host_events, edges, steps;
-	double peak_mib;
+	double load_mib, peak_mib;
 };
 
 static double seconds_since(struct cpu_seconds *begin)
@@ -66,6 +66,14 @@ static int copy(const struct trace *trace)
 	return 0;
 }
 
+static double peak_mib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
+}
+
 static int find(const struct dependencies *deps, struct report *report, struct cpu_seconds *begin)
 {
 	const struct path_query query = {.by = PATH_WINDOW_ALL};
@@ -84,9 +92,7 @@ static int find(const struct dependencies *deps, struct report *report, struct c
 	if (result == 0)
 		result = idle_init(&idle, deps);
 	if (result == 0)
-		result = path_report_add(&found, 0, &path);
-	if (result == 0)
-		result = path_report_add_busy(&found, &idle, &windows.rows[0], &path);
+		result = path_report_add(&found, &windows, 0, &path);
 	if (result == 0)
 		result = idle_add(&idle, &windows, 0);
 	report->seconds[IDLE] = seconds_since(begin);
@@ -106,7 +112,6 @@ static void measure(const void *context, void *ret_report)
 	struct dependencies deps;
 	struct dagtap_error error;
 	struct trace *trace;
-	struct rusage usage;
 
 	report->error = trace_open(context, &brief, &trace, &error);
 	if (report->error < 0) {
@@ -114,13 +119,13 @@ static void measure(const void *context, void *ret_report)
 		return;
 	}
 	report->seconds[LOAD] = seconds_since(&begin);
+	report->load_mib = peak_mib();
 	report->error = dependencies_make(trace, &deps);
 	report->seconds[DEPENDENCIES] = seconds_since(&begin);
 	if (report->error < 0)
 		return;
 	report->error = find(&deps, report, &begin);
-	getrusage(RUSAGE_SELF, &usage);
-	report->peak_mib = (double)usage.ru_maxrss / 1024;
+	report->peak_mib = peak_mib();
 	report->device_events = trace->activities_count;
 	report->host_events = trace->calls_count;
 	report->edges = deps.edges_count;
@@ -151,7 +156,7 @@ static void tell(const struct report *reports, struct bench_result *result)
 		enum stage stage;
 	} stages[] = {
 		{"load", "the spool into the model, without arguments of calls", LOAD},
-		{"dependencies", "who has to wait for whom", DEPENDENCIES},
+		{"dependencies", "who has to wait for whom; the order of starts", DEPENDENCIES},
 		{"path", "the critical path of everything", PATH},
 		{"figures", "what it comes to; why all streams and GPUs stood still", IDLE},
 		{"pass", "floor: one pass over all activities and calls", PASS},
@@ -170,6 +175,7 @@ static void tell(const struct report *reports, struct bench_result *result)
 		bench_add(result, stages[i].name, "s", seconds, stages[i].help);
 	}
 	bench_add(result, "in_all", "s", sum, "load to figures");
+	bench_add(result, "load_peak", "MiB", last->load_mib, "resident, until it was loaded");
 	bench_add(result, "peak", "MiB", last->peak_mib, "resident, mapped files too");
 }
 

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "format/format.h"
-#include "format/xspace_account.h"
+#include "format/xspace/xspace_account.h"
 #include "reference_spool.h"
 #include "trace/load.h"
 
@@ -34,7 +34,7 @@ static struct {
 	uint32_t steps;
 	const char *file; /* given: kept, or read when it is there */
 	bool generate_only;
-	bool is_full; /* arguments and ticks are loaded, though the format writes none */
+	bool is_full; /* arguments, ticks and waits are loaded, though the format writes none */
 	bool sweeps;
 } options = {.seed = 1, .steps = REFERENCE_STEPS};
 
@@ -107,7 +107,10 @@ static void load_and_export(const void *context, void *ret_report)
 {
 	const struct places *places = context;
 	struct report *report = ret_report;
-	struct trace_options brief = {.is_brief = export_format()->is_brief && !options.is_full};
+	struct trace_options brief = {
+		.is_brief = export_format()->is_brief && !options.is_full,
+		.without_waits = export_format()->without_waits && !options.is_full,
+	};
 	struct cpu_seconds begin = cpu_now();
 	struct dagtap_error error;
 	struct trace *trace;

@@ -40,7 +40,7 @@ static void find_path(const struct trace *trace)
 	path_report_init(&report, &deps);
 	if (path_windows_find(trace, &query, &windows) == 0 && windows.count &&
 	    path_find(&deps, &windows.rows[0], &path) == 0) {
-		(void)path_report_add(&report, 0, &path);
+		(void)path_report_add(&report, &windows, 0, &path);
 		path_report_finish(&report);
 		path_release(&path);
 	}

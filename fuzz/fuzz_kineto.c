@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "ask_everything.h"
-#include "format/kineto_reader.h"
+#include "format/kineto/kineto_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

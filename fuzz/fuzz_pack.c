@@ -7,9 +7,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "trace/pack.h"
-#include "trace/pack_block.h"
-#include "trace/pack_section.h"
+#include "trace/pack/pack.h"
+#include "trace/pack/pack_block.h"
+#include "trace/pack/pack_section.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "ask_everything.h"
-#include "format/xspace_reader.h"
+#include "format/xspace/xspace_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

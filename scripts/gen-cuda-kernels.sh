@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 
-for source in src/patch/cuda_kernels.cu tests/patch/bed_kernels.cu; do
+for source in src/patch/cuda/cuda_kernels.cu tests/patch/bed_kernels.cu; do
 	nvcc -ptx -rdc=true -arch=compute_75 -o "$made" "$source"
 	sed -i -e 's/^\.version .*/.version 8.4/' -e '/^\/\//d' -e '/^$/d' "$made"
 	ptxas -arch=sm_75 -o /dev/null "$made"

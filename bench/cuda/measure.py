@@ -37,7 +37,7 @@ class Context:
         self.framework_pairs = arguments.framework_pairs
         self.is_dry = arguments.dry_run
         self.kept = arguments.keep
-        self.ring_seconds = arguments.ring_seconds
+        self.ring_seconds, self.ring_rate = arguments.ring_seconds, arguments.ring_rate
         self.gpus = count_gpus()
 
     def python(self, script, *arguments):
@@ -63,8 +63,8 @@ class Context:
     def ring_command(self):
         """The program, the kernels of a launch, how many seconds it takes, and the ring's MB."""
         if self.is_dry:
-            return [self.tool.tree / "tests" / "cuda-program", 100000], 3, 0, 4
-        return [self.replay_program(), "--seconds", self.ring_seconds, 1000], 1000, self.ring_seconds, RING_MB
+            return [self.tool.tree / "tests" / "cuda-program", 100000, "paced"], 3, 0, 4
+        return [self.replay_program(), "--seconds", self.ring_seconds, 1000, self.ring_rate], 1000, self.ring_seconds, RING_MB
 
 
 # Name, what it does, whether it is done unless others are asked for.
@@ -152,6 +152,8 @@ def parse():
     parser.add_argument("--pairs", type=int, default=9, help="runs of each way, for programs in C")
     parser.add_argument("--framework-pairs", type=int, default=2, help="runs of each way, for PyTorch and JAX")
     parser.add_argument("--ring-seconds", type=int, default=480)
+    # CUPTI's own thread takes longer for each record the longer it has been at work: what it can follow for a while it cannot for long.
+    parser.add_argument("--ring-rate", type=int, default=400_000, help="kernels a second; 0: as fast as it goes")
     parser.add_argument("--dry-run", action="store_true", help="the tests' played CUPTI instead of a GPU; the figures mean nothing")
     parser.add_argument("--json", type=pathlib.Path, help="where to keep everything")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the last recording of parts that missed something")

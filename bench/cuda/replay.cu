@@ -1,10 +1,11 @@
 /* replay NODES REPLAYS: a CUDA graph of NODES tiny kernels, captured from a stream, replayed.
- * replay --seconds SECONDS NODES: replayed for so long.
+ * replay --seconds SECONDS NODES RATE: replayed for so long, RATE kernels a second; 0: as fast as it goes.
  * replay --eager COUNT: as many launches one by one. Prints the seconds from first to last. */
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 
 #define CHECK(call)                                                                                \
@@ -38,19 +39,20 @@ static cudaGraphExec_t make_graph(cudaStream_t stream, int *value, int nodes)
 
 struct plan {
 	int nodes, times; /* times 0: until SECONDS are over */
-	double seconds;
+	double seconds, rate;
 	bool is_eager;
 };
 
 static bool parse(int argc, char **argv, plan *ret_plan)
 {
-	*ret_plan = {1, 0, 0, false};
+	*ret_plan = {1, 0, 0, 0, false};
 	if (argc == 3 && !std::strcmp(argv[1], "--eager")) {
 		ret_plan->is_eager = true;
 		ret_plan->times = std::atoi(argv[2]);
-	} else if (argc == 4 && !std::strcmp(argv[1], "--seconds")) {
+	} else if (argc == 5 && !std::strcmp(argv[1], "--seconds")) {
 		ret_plan->seconds = std::atof(argv[2]);
 		ret_plan->nodes = std::atoi(argv[3]);
+		ret_plan->rate = std::atof(argv[4]);
 	} else if (argc == 3) {
 		ret_plan->nodes = std::atoi(argv[1]);
 		ret_plan->times = std::atoi(argv[2]);
@@ -61,7 +63,17 @@ static bool parse(int argc, char **argv, plan *ret_plan)
 using seconds_since = std::chrono::duration<double>;
 using steady = std::chrono::steady_clock;
 
-/* How often it ran. With a time to fill the GPU is never far behind. */
+/* With a time to fill the GPU is never far behind, and the program not ahead of its rate. */
+static void keep_pace(const plan &plan, cudaStream_t stream, steady::time_point start, int done)
+{
+	CHECK(cudaStreamSynchronize(stream));
+	if (plan.rate > 0)
+		std::this_thread::sleep_until(
+			start + std::chrono::duration_cast<steady::duration>(
+					seconds_since(double(done) * plan.nodes / plan.rate)));
+}
+
+/* How often it ran. */
 static int work(const plan &plan, cudaGraphExec_t exec, cudaStream_t stream, int *value)
 {
 	auto start = steady::now();
@@ -73,8 +85,8 @@ static int work(const plan &plan, cudaGraphExec_t exec, cudaStream_t stream, int
 			add_one<<<1, 32, 0, stream>>>(value);
 		else
 			CHECK(cudaGraphLaunch(exec, stream));
-		if (++done % 100 == 0 && !plan.times)
-			CHECK(cudaStreamSynchronize(stream));
+		if (++done % 20 == 0 && !plan.times)
+			keep_pace(plan, stream, start, done);
 	}
 	CHECK(cudaStreamSynchronize(stream));
 	return done;
@@ -89,7 +101,7 @@ int main(int argc, char **argv)
 
 	if (!parse(argc, argv, &plan)) {
 		std::fprintf(stderr, "usage: replay NODES REPLAYS | replay --eager COUNT | replay "
-				     "--seconds SECONDS NODES\n");
+				     "--seconds SECONDS NODES RATE\n");
 		return 2;
 	}
 	std::printf("pid: %d\n", static_cast<int>(getpid()));

@@ -127,6 +127,7 @@ def measure(context):
              *kept_goals(replays, named, kernels // nodes, nodes)]
     rows = [[f"{at:.0f}", f"{all_mb:.0f}", f"{own_mb:.0f}", f"{spool_mb:.0f}"] for at, all_mb, own_mb, spool_mb in samples]
     step = max(1, len(rows) // 12)
-    return report.part(f"{seconds} s of replays into a ring of {ring_mb}M, {kernels:,} kernels",
+    rate = f", {kernels / result['seconds']:,.0f} a second" if "seconds" in result else ""
+    return report.part(f"{seconds} s of replays into a ring of {ring_mb}M, {kernels:,} kernels{rate}",
                        ["at s", "resident MB", "its own MB", "spool MB"], rows[::step], goals,
                        runs={"samples": samples, "dagtap": [result]})

@@ -41,7 +41,7 @@ class Capture(ctypes.Structure):
 
 class Adoption(ctypes.Structure):
     _fields_ = [("graph", pointer), ("addresses", ctypes.POINTER(pointer) * 2), ("other_graph", pointer),
-                ("same_graph", pointer), ("declared", pointer), ("declared_count", u32), ("exec", pointer)]
+                ("again", ctypes.POINTER(pointer)), ("again_count", u32), ("declared", pointer), ("declared_count", u32), ("exec", pointer)]
 
 
 class Stats(ctypes.Structure):
@@ -136,9 +136,9 @@ class Recording:
         self.kept += [kept, capture]
         self.check(library.dagpatch_add_captured(self.handle, ctypes.byref(capture), None, None))
 
-    def adopt(self, graph, at, other_graph, other_at, same_graph=None):
-        """Captures of the same work: GRAPH and SAME_GRAPH with the slots at AT, OTHER_GRAPH at OTHER_AT."""
-        adoption = Adoption(graph, other_graph=other_graph, same_graph=same_graph)
+    def adopt(self, graph, at, other_graph, other_at, again=()):
+        """Captures of the same work: GRAPH with the slots at AT, OTHER_GRAPH at OTHER_AT, and AGAIN in turn."""
+        adoption = Adoption(graph, other_graph=other_graph, again=addresses(again), again_count=len(again))
         adoption.addresses[0], adoption.addresses[1] = addresses(at), addresses(other_at)
         self.check(library.dagpatch_adopt(self.handle, ctypes.byref(adoption)))
 

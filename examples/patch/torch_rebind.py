@@ -4,13 +4,14 @@
     LIBRARY=<prefix>/lib/libdagpatch.so torch_rebind.py
 
 The graph is captured in one memory pool on two inputs: what is allocated in between has the same addresses
-both times, so the bytes that differ are the input's. A third capture, on the first input again, tells which
-bytes differ anyway: some kernels' parameters have holes that nobody fills."""
+both times, so the bytes that differ are the input's. Captured again and again, it is told which bytes differ
+anyway: some kernels' parameters have holes that nobody fills."""
 import torch
 
 import dagpatch
 
 BATCH, WIDTH, STEPS = 512, 4096, 50
+CAPTURES = 6
 
 
 def capture(work, pool=None):
@@ -27,13 +28,13 @@ def rebindable(work, tensors, strategy=dagpatch.AUTO):
     others = [torch.empty_like(t) for t in reversed(tensors)][::-1]
     # The pool grows during the first capture; later ones find it as the one before has left it.
     kept = [capture(lambda: work(*tensors))]
-    graphs = [capture(lambda: work(*at), kept[0].pool()) for at in (tensors, others, tensors)]
+    graphs = [capture(lambda: work(*at), kept[0].pool()) for at in (tensors, others) * (CAPTURES // 2)]
     recording = dagpatch.Recording(dagpatch.Context(strategy=strategy))
     for number, tensor in enumerate(tensors):
         recording.slot(f"tensor {number}", tensor.nbytes)
     handles = [graph.raw_cuda_graph() for graph in graphs]
     recording.adopt(handles[0], [t.data_ptr() for t in tensors], handles[1], [t.data_ptr() for t in others],
-                    handles[2])
+                    handles[2:])
     recording.finalize()
     return recording, kept + graphs
 

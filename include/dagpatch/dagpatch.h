@@ -342,18 +342,19 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
 /* ---- captured work ---- */
 
 /* Submits the work to STREAM, which is being captured, with ADDRESSES[i] for the i-th slot of the
- * capture. Called twice when it is added, later by dagpatch_verify and, with
- * DAGPATCH_CAPTURE_AGAIN, whenever addresses change: USER stays valid as long as the recording, and
- * those that nest it. 0 or a negative errno, which is passed on. */
+ * capture. Called twice when it is added, six times with DAGPATCH_LEAVE_UNSTABLE, and later by dagpatch_verify;
+ * with DAGPATCH_CAPTURE_AGAIN only when the graph is first built and whenever addresses change. USER stays
+ * valid as long as the recording, and those that nest it. 0 or a negative errno, which is passed on. */
 typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addresses);
 
 enum {
 	/* Never patched: captured anew when an address changes, unless a cache has it. */
 	DAGPATCH_CAPTURE_AGAIN = 1,
-	/* Captured a third time, at the first addresses: bytes of kernels' arguments that differ even so
-	 * have nothing to do with the slots (holes in structs that nobody filled) and stay as they
-	 * were captured first. Only for work of which it is known that these are no addresses of
-	 * something that was made anew for each capture and holds the slots' addresses in turn. */
+	/* Captured twice more at each set of addresses: words of 4 bytes of kernels' arguments that differ even
+	 * so have nothing to do with the slots (holes in structs that nobody filled) and stay as they
+	 * were captured first; of an address that shares a word with one nothing stays. Only for work of
+	 * which it is known that these are no addresses of something that was made anew for each capture
+	 * and holds the slots' addresses in turn. */
 	DAGPATCH_LEAVE_UNSTABLE = 2,
 };
 
@@ -382,8 +383,8 @@ struct dagpatch_capture {
 	const struct dagpatch_collective *collective; /* NULL: none */
 	struct dagpatch_cache *cache;		      /* with DAGPATCH_CAPTURE_AGAIN; may be NULL */
 };
-/* The captured graph becomes a child node. -EILSEQ: the two captures differ where no slot explains it, or
- * in shape. -ENOTSUP: a node is of a kind that the driver does not let us read. */
+/* The captured graph becomes a child node. -EILSEQ: the captures differ where no slot explains it, or in
+ * kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read. */
 int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node);
@@ -403,9 +404,11 @@ struct dagpatch_declared {
 struct dagpatch_adoption {
 	void *graph;		   /* at addresses[0]; see exec */
 	void *const *addresses[2]; /* one for each slot; [1] only with other_graph */
-	void *other_graph; /* the same work at addresses[1], read and left alone; or NULL: */
-	/* The same work at addresses[0] once more, or NULL: see DAGPATCH_LEAVE_UNSTABLE. */
-	void *same_graph;
+	void *other_graph; /* the same work at addresses[1], read and left alone; NULL: see declared */
+	/* The same work, in turn at addresses[0] and addresses[1], captured again: see DAGPATCH_LEAVE_UNSTABLE.
+	 * 6 at most, only with other_graph; read and left alone. */
+	void *const *again;
+	uint32_t again_count;
 	const struct dagpatch_declared *declared; /* what is declared must be there in GRAPH */
 	uint32_t declared_count;
 	/* The caller's executable graph made of GRAPH: it is patched and launched, both stay the
@@ -432,7 +435,7 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
  * has no address yet. */
 int dagpatch_apply(struct dagpatch_recording *recording);
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
-/* What is wanted is again what the graph has. */
+/* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);
 
 /* Other values, from the next launch on: all bytes of a kernel's argument INDEX but its addresses; a
@@ -442,7 +445,8 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value);
 
 /* Does the graph have what is bound? Relocations against the parameters last given to the driver, captured work
- * against a fresh capture, and, where the driver lets an executable graph be read, against that.
+ * against a fresh capture (but for work with DAGPATCH_LEAVE_UNSTABLE, and nodes with values of dagpatch_set_...),
+ * and, where the driver lets an executable graph be read, against that.
  * -EILSEQ: no; the error says where. */
 int dagpatch_verify(struct dagpatch_recording *recording);
 
@@ -452,7 +456,7 @@ struct dagpatch_stats {
 	size_t size; /* set by the caller */
 	uint64_t launches;
 	uint64_t unchanged_launches; /* of them: nothing to apply */
-	uint64_t failures;
+	uint64_t failures;	     /* calls that failed, however many ways they tried */
 	uint64_t rollbacks;
 	uint64_t uses[DAGPATCH_STRATEGY_COUNT];
 	uint64_t nodes[DAGPATCH_STRATEGY_COUNT]; /* nodes that were changed so */

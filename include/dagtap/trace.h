@@ -46,8 +46,9 @@ extern "C" {
 
 struct dagtap_trace;
 
-/* Opens a .dagtap, a spool, a folder of spools, or an .xplane.pb. Defects inside a recording are no
- * error: they become messages and show in the ledger. ERROR may be NULL. */
+/* Opens a .dagtap, a spool, a folder of spools, an .xplane.pb, or a trace of PyTorch's profiler (.json,
+ * .json.gz). Defects inside a recording are no error: they become messages and show in the ledger. ERROR
+ * may be NULL. */
 int dagtap_trace_open(const char *path, struct dagtap_trace **ret_trace,
 		      struct dagtap_error *error);
 void dagtap_trace_close(struct dagtap_trace *trace); /* NULL is fine */
@@ -216,7 +217,7 @@ struct dagtap_trace_event {
 	int64_t end_ns;
 	uint64_t start_tick; /* raw, 0 if the source gives none */
 	uint64_t end_tick;
-	uint32_t grid[3]; /* work-items */
+	uint64_t grid[3]; /* work-items */
 	uint32_t workgroup[3];
 	uint32_t private_bytes; /* per work-item */
 	uint32_t group_bytes;	/* per workgroup */
@@ -239,9 +240,9 @@ struct dagtap_trace_graph {
 struct dagtap_trace_node {
 	uint32_t graph;
 	uint32_t index;	  /* in the runtime's order */
-	const char *type; /* "kernel", "memcpy", "memset", "host", "child graph" ... */
+	const char *type; /* "kernel", "memcpy", "memset", "host", "child" ... */
 	const char *name; /* of a kernel node its kernel, else the type */
-	uint32_t grid[3]; /* work-items */
+	uint64_t grid[3]; /* work-items */
 	uint32_t workgroup[3];
 	uint64_t bytes;
 	uint32_t scope; /* active when the node was recorded */

@@ -5,17 +5,17 @@
 
 #include "analyze/tally.h"
 
-int busy_init(struct busy *busy, const struct idle *idle, const struct path_window *window)
+int busy_init(struct busy *busy, const struct starts *starts, const struct path_window *window)
 {
-	size_t agents = idle->deps->trace->agents_count;
+	size_t agents = starts->trace->agents_count;
 
 	*busy = (struct busy){
-		.idle = idle,
+		.starts = starts,
 		.gpus = calloc(agents + 1, sizeof(*busy->gpus)),
 	};
 	if (!busy->gpus)
 		return -ENOMEM;
-	idle_find_rows(idle, window, &busy->next, &busy->stop);
+	starts_find(starts, window->begin_ns, window->end_ns, &busy->next, &busy->stop);
 	return 0;
 }
 
@@ -39,11 +39,11 @@ static void take(struct busy_gpu *gpu, const struct trace_activity *row)
 
 static int64_t busy_until(struct busy *busy, uint32_t agent, int64_t ns)
 {
-	const struct trace_activity *rows = busy->idle->deps->trace->activities;
+	const struct trace_activity *rows = busy->starts->trace->activities;
 	struct busy_gpu *gpu = &busy->gpus[agent];
 
 	for (; busy->next < busy->stop; busy->next++) {
-		const struct trace_activity *row = &rows[busy->idle->rows[busy->next].index];
+		const struct trace_activity *row = &rows[busy->starts->order[busy->next]];
 
 		if (row->start_ns >= ns)
 			break;

@@ -3,7 +3,8 @@
 #ifndef DAGTAP_ANALYZE_BUSY_H
 #define DAGTAP_ANALYZE_BUSY_H
 
-#include "analyze/idle.h"
+#include "analyze/path.h"
+#include "analyze/starts.h"
 
 /* The stretch in which a GPU was busy last, and all before it. */
 struct busy_gpu {
@@ -13,13 +14,13 @@ struct busy_gpu {
 };
 
 struct busy {
-	const struct idle *idle;
-	uint32_t next, stop;   /* into its rows */
+	const struct starts *starts;
+	uint32_t next, stop;   /* into its order */
 	struct busy_gpu *gpus; /* by agent */
 };
 
-/* In a window. 0 or -ENOMEM. */
-int busy_init(struct busy *busy, const struct idle *idle, const struct path_window *window);
+/* In a window. 0 or -ENOMEM; to be released either way. */
+int busy_init(struct busy *busy, const struct starts *starts, const struct path_window *window);
 void busy_release(struct busy *busy);
 
 /* Of the time between two moments, neither of which is before the ones that were asked for last. */

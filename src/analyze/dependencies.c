@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/dependency_walk.h"
-#include "trace/sort.h"
 
 #define PARENT_DEPTH_MAX 64
 
@@ -122,7 +121,7 @@ void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind)
 		if (walk->deps->edges[i].from == behind)
 			return;
 	}
-	store_push(walk->deps, (struct dependency){behind, TRACE_NONE, DEPENDENCY_QUEUE});
+	store_push(walk->deps, dependency_on(behind, TRACE_NONE, DEPENDENCY_QUEUE));
 }
 
 static void take_single(struct dependency_walk *walk, uint32_t activity)
@@ -158,8 +157,7 @@ static void push_blocking(struct dependency_walk *walk, const struct trace_call 
 
 		/* Within a device such a call may return before; then it has waited for nothing. */
 		if (row->untimed == RECORD_UNTIMED_NO && row->end_ns <= call->end_ns)
-			store_push(walk->deps,
-				   (struct dependency){i, TRACE_NONE, DEPENDENCY_BLOCKING});
+			store_push(walk->deps, dependency_on(i, TRACE_NONE, DEPENDENCY_BLOCKING));
 	}
 }
 
@@ -241,74 +239,50 @@ static int take_call(struct dependency_walk *walk, uint32_t at)
 
 /* ---- activities without a call ---- */
 
-struct loose {
-	uint32_t last; /* that ended last so far, by lane and then by queue */
-};
-
-static void take_loose(struct dependencies *deps, struct loose *loose, uint32_t activity)
+/* LATEST: what ended last so far, by stream and then by queue. */
+static void take_loose(struct dependencies *deps, uint32_t *latest, uint32_t activity)
 {
 	const struct trace *trace = deps->trace;
 	const struct trace_activity *row = &trace->activities[activity];
 	uint32_t opened = store_open(deps), *last;
 
 	if (row->stream != TRACE_NONE)
-		last = &loose[row->stream].last;
+		last = &latest[row->stream];
 	else if (row->queue != TRACE_NONE && row->queue < trace->queues_count)
-		last = &loose[trace->streams_count + row->queue].last;
+		last = &latest[trace->streams_count + row->queue];
 	else
 		return;
 	if (*last != TRACE_NONE && (row->stream != TRACE_NONE || has_barrier_bit(row)))
-		store_push(deps, (struct dependency){*last, TRACE_NONE,
-						     row->stream != TRACE_NONE ? DEPENDENCY_STARTS
-									       : DEPENDENCY_QUEUE});
+		store_push(deps, dependency_on(*last, TRACE_NONE,
+					       row->stream != TRACE_NONE ? DEPENDENCY_STARTS
+									 : DEPENDENCY_QUEUE));
 	store_close_activity(deps, opened, activity);
 	if (*last == TRACE_NONE || row->end_ns > trace->activities[*last].end_ns)
 		*last = activity;
 }
 
 /* They are in no order of submission, but a stream starts its work in that order. */
-static int take_loose_rows(struct dependencies *deps, struct sort_row *rows, uint32_t count)
+static int take_loose_rows(struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
 	size_t lanes = (size_t)trace->streams_count + trace->queues_count;
-	struct loose *loose = malloc((lanes + 1) * sizeof(*loose));
-	int result = loose ? sort_rows(rows, count) : -ENOMEM;
+	uint32_t *latest;
 
-	if (result == 0) {
-		memset(loose, 0xff, lanes * sizeof(*loose));
-		for (uint32_t i = 0; i < count; i++)
-			take_loose(deps, loose, rows[i].index);
-		result = deps->error;
-	}
-	free(loose);
-	return result;
-}
-
-static int take_loose_all(struct dependencies *deps)
-{
-	const struct trace *trace = deps->trace;
-	struct sort_row *rows = NULL;
-	uint32_t count = 0, next = 0;
-	int result;
-
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		count += trace->activities[i].call == TRACE_NONE &&
-			 trace->activities[i].untimed == RECORD_UNTIMED_NO;
-	if (count == 0)
+	/* Mostly every activity has come with its call. */
+	if (deps->counts[DEPENDENCY_LAUNCH] == trace->activities_count)
 		return 0;
-	rows = malloc((size_t)count * sizeof(*rows));
-	if (!rows)
+	latest = malloc((lanes + 1) * sizeof(*latest));
+	if (!latest)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		const struct trace_activity *row = &trace->activities[i];
+	memset(latest, 0xff, lanes * sizeof(*latest));
+	for (uint32_t i = 0; i < deps->starts.count; i++) {
+		uint32_t activity = deps->starts.order[i];
 
-		if (row->call == TRACE_NONE && row->untimed == RECORD_UNTIMED_NO)
-			rows[next++] =
-				(struct sort_row){(uint64_t)row->start_ns ^ (UINT64_C(1) << 63), i};
+		if (trace->activities[activity].call == TRACE_NONE)
+			take_loose(deps, latest, activity);
 	}
-	result = take_loose_rows(deps, rows, count);
-	free(rows);
-	return result;
+	free(latest);
+	return deps->error;
 }
 
 /* ---- all ---- */
@@ -368,19 +342,21 @@ int dependencies_make(const struct trace *trace, struct dependencies *ret_deps)
 {
 	struct dependencies deps = {
 		.trace = trace,
-		.activities = calloc((size_t)trace->activities_count + 1, sizeof(*deps.activities)),
+		.lists = calloc((size_t)trace->activities_count + 1, sizeof(*deps.lists)),
 		.blind = calloc((size_t)trace->activities_count / 8 + 1, 1),
 		.call_before = malloc(((size_t)trace->calls_count + 1) * sizeof(uint32_t)),
 		.call_after = malloc(((size_t)trace->calls_count + 1) * sizeof(uint32_t)),
 	};
 	int result = -ENOMEM;
 
-	if (deps.activities && deps.blind && deps.call_before && deps.call_after)
+	if (deps.lists && deps.blind && deps.call_before && deps.call_after)
+		result = starts_init(&deps.starts, trace);
+	if (result == 0)
 		result = find_collectives(&deps);
 	if (result == 0)
 		result = walk_calls(&deps);
 	if (result == 0)
-		result = take_loose_all(&deps);
+		result = take_loose_rows(&deps);
 	if (result < 0) {
 		dependencies_release(&deps);
 		return result;
@@ -393,7 +369,8 @@ int dependencies_make(const struct trace *trace, struct dependencies *ret_deps)
 void dependencies_release(struct dependencies *deps)
 {
 	free(deps->edges);
-	free(deps->activities);
+	free(deps->lists);
+	starts_release(&deps->starts);
 	free(deps->joins);
 	free(deps->hosts);
 	free(deps->unresolved);
@@ -406,21 +383,21 @@ void dependencies_release(struct dependencies *deps)
 
 /* ---- reading ---- */
 
-static struct dependency_list list_of(const struct dependencies *deps, struct dependency_span span)
+static struct dependency_list list_of(const struct dependencies *deps, uint32_t list)
 {
-	if (span.count == 0)
-		return (struct dependency_list){0};
-	return (struct dependency_list){&deps->edges[span.first], span.count};
+	struct dependency_list found = {0};
+
+	if (!list)
+		return found;
+	found.rows = &deps->edges[list - 1];
+	while (!found.rows[found.count++].is_last)
+		;
+	return found;
 }
 
 struct dependency_list dependencies_of_activity(const struct dependencies *deps, uint32_t activity)
 {
-	return list_of(deps, deps->activities[activity]);
-}
-
-struct dependency_list dependencies_of_join(const struct dependencies *deps, uint32_t join)
-{
-	return list_of(deps, deps->joins[join - dependencies_first_join(deps)].span);
+	return list_of(deps, deps->lists[activity]);
 }
 
 struct dependency_list dependencies_of_call(const struct dependencies *deps, uint32_t call)
@@ -437,7 +414,7 @@ struct dependency_list dependencies_of_call(const struct dependencies *deps, uin
 	}
 	if (low == deps->hosts_count || deps->hosts[low].call != call)
 		return (struct dependency_list){0};
-	return list_of(deps, deps->hosts[low].span);
+	return list_of(deps, deps->hosts[low].list);
 }
 
 /* Of the edges between a row and what it waited for, the one that is about more than one stream. */
@@ -458,7 +435,7 @@ bool dependencies_follow(const struct dependencies *deps, const struct dependenc
 
 	while (at >= joins) {
 		const struct dependency_join *join = &deps->joins[at - joins];
-		struct dependency_list list = list_of(deps, join->span);
+		struct dependency_list list = list_of(deps, join->list);
 		const struct dependency *last = NULL;
 
 		for (uint32_t i = 0; i < list.count; i++) {
@@ -483,6 +460,30 @@ bool dependencies_follow(const struct dependencies *deps, const struct dependenc
 	source.end_ns = rows[at].end_ns < limit_ns ? rows[at].end_ns : limit_ns;
 	*ret_source = source;
 	return true;
+}
+
+void dependency_offer(struct dependency_choice *choice, const struct dependency_source *source)
+{
+	if (choice->source.kind == DEPENDENCY_NONE || source->end_ns > choice->source.end_ns) {
+		if (choice->source.kind != DEPENDENCY_NONE)
+			choice->next_ns = choice->source.end_ns;
+		choice->source = *source;
+	} else if (source->end_ns > choice->next_ns) {
+		choice->next_ns = source->end_ns;
+	}
+}
+
+struct dependency_choice dependencies_choose(const struct dependencies *deps,
+					     struct dependency_list list, int64_t limit_ns)
+{
+	struct dependency_choice choice = {.source.kind = DEPENDENCY_NONE, .next_ns = INT64_MIN};
+	struct dependency_source source;
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		if (dependencies_follow(deps, &list.rows[i], limit_ns, &source))
+			dependency_offer(&choice, &source);
+	}
+	return choice;
 }
 
 int64_t dependencies_release_ns(const struct trace *trace, const struct trace_activity *activity)

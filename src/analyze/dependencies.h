@@ -14,7 +14,7 @@
 #ifndef DAGTAP_ANALYZE_DEPENDENCIES_H
 #define DAGTAP_ANALYZE_DEPENDENCIES_H
 
-#include "trace/model.h"
+#include "analyze/starts.h"
 
 /* X(name, in JSON, how it is known) */
 #define DEPENDENCY_KINDS(X)                                                                        \
@@ -44,6 +44,7 @@ struct dependency {
 	uint32_t from; /* activity, or a join from dependencies_first_join() on */
 	uint32_t via;  /* index into trace.waits, TRACE_NONE = it is no wait's */
 	uint8_t kind;  /* enum dependency_kind */
+	bool is_last;  /* of its list */
 };
 
 struct dependency_list {
@@ -51,20 +52,15 @@ struct dependency_list {
 	uint32_t count;
 };
 
-/* How an activity or call came to its edges. */
-struct dependency_span {
-	uint32_t first, count;
-};
-
 struct dependency_join {
 	int64_t end_ns; /* when the last of what it joins ended; INT64_MIN: nothing has times */
-	struct dependency_span span;
+	uint32_t list;
 	uint32_t activity; /* untimed one that it stands for, or TRACE_NONE */
 };
 
 struct dependency_host {
 	uint32_t call;
-	struct dependency_span span;
+	uint32_t list;
 };
 
 /* Why nothing can be said of what a wait waited for. */
@@ -87,11 +83,13 @@ struct dependency_unresolved {
 	enum dependency_doubt doubt;
 };
 
+/* A list is the index of its first edge + 1, or 0: it has none. */
 struct dependencies {
 	const struct trace *trace;
+	struct starts starts; /* of the trace's activities */
 	struct dependency *edges;
 	uint32_t edges_count;
-	struct dependency_span *activities; /* by activity */
+	uint32_t *lists; /* by activity */
 	struct dependency_join *joins;
 	uint32_t joins_count;
 	struct dependency_host *hosts; /* calls that waited for something, by call */
@@ -120,7 +118,6 @@ static inline uint32_t dependencies_first_join(const struct dependencies *deps)
 }
 
 struct dependency_list dependencies_of_activity(const struct dependencies *deps, uint32_t activity);
-struct dependency_list dependencies_of_join(const struct dependencies *deps, uint32_t join);
 struct dependency_list dependencies_of_call(const struct dependencies *deps, uint32_t call);
 
 /* What a row was waiting for last: an activity, and which of the edges on the way to it says most. */
@@ -134,6 +131,18 @@ struct dependency_source {
 /* Follows one edge through joins. False: nothing timed is behind it that began before LIMIT_NS. */
 bool dependencies_follow(const struct dependencies *deps, const struct dependency *edge,
 			 int64_t limit_ns, struct dependency_source *ret_source);
+
+/* What was over last, of several; of those that were over at the same time, the one that was offered
+ * first. */
+struct dependency_choice {
+	struct dependency_source source; /* kind NONE: there is none */
+	int64_t next_ns;		 /* when the next later was over; INT64_MIN: none */
+};
+
+/* Of a list's edges, in their order. */
+struct dependency_choice dependencies_choose(const struct dependencies *deps,
+					     struct dependency_list list, int64_t limit_ns);
+void dependency_offer(struct dependency_choice *choice, const struct dependency_source *source);
 
 /* When the host had handed over an activity that has a call: as recorded, or when the call ended. */
 int64_t dependencies_release_ns(const struct trace *trace, const struct trace_activity *activity);

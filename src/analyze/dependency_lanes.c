@@ -63,7 +63,7 @@ static void add_source(struct lanes *lanes, struct dependency edge)
 static void add_legacy(struct lanes *lanes, uint32_t from)
 {
 	if (from != STORE_NOTHING)
-		add_source(lanes, (struct dependency){from, TRACE_NONE, DEPENDENCY_LEGACY});
+		add_source(lanes, dependency_on(from, TRACE_NONE, DEPENDENCY_LEGACY));
 }
 
 static bool is_blocking(const struct lane *lane)
@@ -119,7 +119,7 @@ void lanes_take(struct lanes *lanes, uint32_t at, uint32_t agent)
 	lanes->is_blind = lane->is_blind;
 	lane->is_blind = false;
 	if (lane->last != STORE_NOTHING)
-		add_source(lanes, (struct dependency){lane->last, TRACE_NONE, DEPENDENCY_STREAM});
+		add_source(lanes, dependency_on(lane->last, TRACE_NONE, DEPENDENCY_STREAM));
 	for (; lane->pending; lane->pending = lanes->pending[lane->pending - 1].next)
 		add_source(lanes, lanes->pending[lane->pending - 1].edge);
 	if (lane->agent == TRACE_NONE)

@@ -83,7 +83,7 @@ static int take_entry(struct replay *replay, uint32_t lane)
 	for (uint32_t i = 0; i < scratch->entry_count; i++)
 		store_push(deps, scratch->entry[i]);
 	scratch->entry[0] =
-		(struct dependency){store_close_join(deps, opened), TRACE_NONE, DEPENDENCY_STREAM};
+		dependency_on(store_close_join(deps, opened), TRACE_NONE, DEPENDENCY_STREAM);
 	scratch->entry_count = 1;
 	return 0;
 }
@@ -130,8 +130,7 @@ static uint32_t push_predecessors(struct replay *replay, const struct replay_ite
 
 		if (done == DONE_AT_ENTRY)
 			continue;
-		store_push(replay->walk->deps,
-			   (struct dependency){done, TRACE_NONE, DEPENDENCY_GRAPH});
+		store_push(replay->walk->deps, dependency_on(done, TRACE_NONE, DEPENDENCY_GRAPH));
 		pushed++;
 	}
 	return pushed;
@@ -167,7 +166,7 @@ static uint32_t take_pieces(struct replay *replay, const struct replay_item *ite
 		uint32_t opened = store_open(deps);
 
 		if (ref != STORE_NOTHING)
-			store_push(deps, (struct dependency){ref, TRACE_NONE, DEPENDENCY_REPLAY});
+			store_push(deps, dependency_on(ref, TRACE_NONE, DEPENDENCY_REPLAY));
 		else if (push_predecessors(replay, item) == 0)
 			push_entry(replay, replay->first + at);
 		queue_push(replay->walk, opened, replay->scratch->behind[at]);
@@ -204,8 +203,8 @@ static uint32_t take_unknown(struct replay *replay)
 			continue;
 		deps->nodes_unknown++;
 		if (at)
-			store_push(deps, (struct dependency){replay->scratch->refs[at - 1],
-							     TRACE_NONE, DEPENDENCY_REPLAY});
+			store_push(deps, dependency_on(replay->scratch->refs[at - 1], TRACE_NONE,
+						       DEPENDENCY_REPLAY));
 		else
 			push_entry(replay, replay->first + at);
 		queue_push(replay->walk, opened, replay->scratch->behind[at]);
@@ -226,14 +225,14 @@ static uint32_t leave(struct replay *replay, uint32_t unknown)
 			continue;
 		last = replay->scratch->done[i];
 		count++;
-		store_push(deps, (struct dependency){last, TRACE_NONE, DEPENDENCY_STREAM});
+		store_push(deps, dependency_on(last, TRACE_NONE, DEPENDENCY_STREAM));
 	}
 	if (count == 1) {
 		store_undo(deps, opened);
 		return last;
 	}
 	if (unknown != STORE_NOTHING)
-		store_push(deps, (struct dependency){unknown, TRACE_NONE, DEPENDENCY_STREAM});
+		store_push(deps, dependency_on(unknown, TRACE_NONE, DEPENDENCY_STREAM));
 	return store_close_join(deps, opened);
 }
 

@@ -38,6 +38,15 @@ static void count_contradicted(struct dependencies *deps, uint32_t opened, int64
 		deps->contradicted[deps->edges[i].kind] += end_of(deps, deps->edges[i].from) > ns;
 }
 
+/* The edges since OPENED are one list, which is returned. */
+static uint32_t close_list(struct dependencies *deps, uint32_t opened)
+{
+	if (opened == deps->edges_count)
+		return 0;
+	deps->edges[deps->edges_count - 1].is_last = true;
+	return opened + 1;
+}
+
 static uint32_t add_join(struct dependencies *deps, uint32_t opened, uint32_t activity)
 {
 	struct dependency_join *join =
@@ -50,7 +59,7 @@ static uint32_t add_join(struct dependencies *deps, uint32_t opened, uint32_t ac
 	}
 	*join = (struct dependency_join){
 		.end_ns = INT64_MIN,
-		.span = {opened, deps->edges_count - opened},
+		.list = close_list(deps, opened),
 		.activity = activity,
 	};
 	for (uint32_t i = opened; i < deps->edges_count; i++) {
@@ -69,7 +78,7 @@ uint32_t store_close_activity(struct dependencies *deps, uint32_t opened, uint32
 	if (row->untimed != RECORD_UNTIMED_NO)
 		return add_join(deps, opened, activity);
 	count_contradicted(deps, opened, row->start_ns);
-	deps->activities[activity] = (struct dependency_span){opened, deps->edges_count - opened};
+	deps->lists[activity] = close_list(deps, opened);
 	return activity;
 }
 
@@ -90,7 +99,7 @@ void store_close_call(struct dependencies *deps, uint32_t opened, uint32_t call)
 		return;
 	}
 	count_contradicted(deps, opened, deps->trace->calls[call].end_ns);
-	*host = (struct dependency_host){call, {opened, deps->edges_count - opened}};
+	*host = (struct dependency_host){call, close_list(deps, opened)};
 }
 
 void store_unresolved(struct dependencies *deps, uint32_t wait, enum dependency_doubt doubt)

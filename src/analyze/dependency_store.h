@@ -9,6 +9,12 @@
 /* In place of an activity or a join. */
 #define STORE_NOTHING TRACE_NONE
 
+static inline struct dependency dependency_on(uint32_t from, uint32_t via,
+					      enum dependency_kind kind)
+{
+	return (struct dependency){.from = from, .via = via, .kind = (uint8_t)kind};
+}
+
 static inline uint32_t store_open(const struct dependencies *deps)
 {
 	return deps->edges_count;

@@ -64,8 +64,7 @@ static void take_stream_wait(struct dependency_walk *walk, uint32_t at)
 	}
 	walk->deps->resolved_waits++;
 	if (source != STORE_NOTHING)
-		lanes_add_pending(&walk->lanes, lane,
-				  (struct dependency){source, at, DEPENDENCY_EVENT});
+		lanes_add_pending(&walk->lanes, lane, dependency_on(source, at, DEPENDENCY_EVENT));
 	/* Whatever the legacy stream is given, the blocking ones wait for it, be it a wait. */
 	if (walk->lanes.rows[lane].kind == TRACE_STREAM_NULL)
 		lanes_settle(&walk->lanes, lane);
@@ -110,8 +109,8 @@ static void push_device(struct dependency_walk *walk, uint32_t at)
 	walk->deps->resolved_waits++;
 	for (uint32_t lane = 0; lane < walk->lanes.count; lane++) {
 		if (is_awaited(walk, lane, agent))
-			store_push(walk->deps, (struct dependency){walk->lanes.rows[lane].last, at,
-								   DEPENDENCY_HOST_DEVICE});
+			store_push(walk->deps, dependency_on(walk->lanes.rows[lane].last, at,
+							     DEPENDENCY_HOST_DEVICE));
 	}
 	walk->synced[agent] = walk->lanes.turn;
 }
@@ -127,8 +126,8 @@ static void push_stream(struct dependency_walk *walk, uint32_t at)
 	}
 	walk->deps->resolved_waits++;
 	if (walk->lanes.rows[lane].last != STORE_NOTHING)
-		store_push(walk->deps, (struct dependency){walk->lanes.rows[lane].last, at,
-							   DEPENDENCY_HOST_STREAM});
+		store_push(walk->deps,
+			   dependency_on(walk->lanes.rows[lane].last, at, DEPENDENCY_HOST_STREAM));
 }
 
 static void push_event(struct dependency_walk *walk, uint32_t at)
@@ -139,7 +138,7 @@ static void push_event(struct dependency_walk *walk, uint32_t at)
 		return;
 	walk->deps->resolved_waits++;
 	if (source != STORE_NOTHING)
-		store_push(walk->deps, (struct dependency){source, at, DEPENDENCY_HOST_EVENT});
+		store_push(walk->deps, dependency_on(source, at, DEPENDENCY_HOST_EVENT));
 }
 
 static void push_host(struct dependency_walk *walk, uint32_t at)

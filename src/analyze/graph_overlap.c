@@ -209,7 +209,7 @@ static uint64_t workgroups(const struct trace_node *node)
 
 	for (int axis = 0; axis < 3; axis++) {
 		uint32_t size = node->workgroup[axis] ? node->workgroup[axis] : 1;
-		uint64_t groups = ((uint64_t)node->grid[axis] + size - 1) / size;
+		uint64_t groups = node->grid[axis] / size + (node->grid[axis] % size != 0);
 
 		if (__builtin_mul_overflow(count, groups ? groups : 1, &count))
 			return UINT64_MAX;

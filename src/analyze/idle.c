@@ -18,36 +18,14 @@ int idle_init(struct idle *idle, const struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
 	size_t count = (size_t)trace->streams_count + trace->agents_count;
-	int64_t last_ns = INT64_MIN;
 
 	*idle = (struct idle){
 		.deps = deps,
 		.lanes = calloc(count + 1, sizeof(*idle->lanes)),
 		.lanes_count = (uint32_t)count,
-		.rows = table_alloc(trace->activities_count, sizeof(*idle->rows)),
-		.last_ends = table_alloc(trace->activities_count, sizeof(*idle->last_ends)),
 		.sweeps = calloc(count + 1, sizeof(*idle->sweeps)),
 	};
-	if (!idle->lanes || !idle->rows || !idle->last_ends || !idle->sweeps)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		const struct trace_activity *row = &trace->activities[i];
-
-		/* The bit puts times before 0 before the others. */
-		if (row->untimed == RECORD_UNTIMED_NO)
-			idle->rows[idle->rows_count++] =
-				(struct sort_row){(uint64_t)row->start_ns ^ (UINT64_C(1) << 63), i};
-	}
-	if (sort_rows(idle->rows, idle->rows_count) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < idle->rows_count; i++) {
-		int64_t end_ns = trace->activities[idle->rows[i].index].end_ns;
-
-		if (end_ns > last_ns)
-			last_ns = end_ns;
-		idle->last_ends[i] = last_ns;
-	}
-	return 0;
+	return idle->lanes && idle->sweeps ? 0 : -ENOMEM;
 }
 
 void idle_release(struct idle *idle)
@@ -55,8 +33,6 @@ void idle_release(struct idle *idle)
 	free(idle->lanes);
 	free(idle->waits);
 	groups_release(&idle->wait_keys);
-	free(idle->rows);
-	free(idle->last_ends);
 	free(idle->sweeps);
 }
 
@@ -119,29 +95,21 @@ static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_
 struct gap_end {
 	uint32_t activity;
 	bool is_known; /* the rest */
-	bool has_source;
 	int64_t release_ns;
-	struct dependency_source source;
+	struct dependency_source source; /* kind NONE: nothing was waited for */
 };
 
 static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
 {
 	const struct trace_activity *row = &deps->trace->activities[end->activity];
 	struct dependency_list list = dependencies_of_activity(deps, end->activity);
-	struct dependency_source source;
 
 	if (end->is_known)
 		return;
 	end->is_known = true;
 	if (row->call != TRACE_NONE)
 		end->release_ns = dependencies_release_ns(deps->trace, row);
-	for (uint32_t i = 0; i < list.count; i++) {
-		if (!dependencies_follow(deps, &list.rows[i], row->start_ns, &source) ||
-		    (end->has_source && source.end_ns <= end->source.end_ns))
-			continue;
-		end->source = source;
-		end->has_source = true;
-	}
+	end->source = dependencies_choose(deps, list, row->start_ns).source;
 }
 
 static void take_cause(struct idle_lane *lane, enum idle_cause cause, int64_t *begin_ns,
@@ -163,7 +131,7 @@ static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_
 	find_gap_end(deps, end);
 	if (row->call != TRACE_NONE)
 		take_cause(lane, IDLE_HOST, &begin_ns, end->release_ns);
-	if (end->has_source && end->source.end_ns > begin_ns) {
+	if (end->source.kind != DEPENDENCY_NONE && end->source.end_ns > begin_ns) {
 		int64_t ns = tally_span(begin_ns, end->source.end_ns);
 
 		take_cause(lane, cause_of(deps->trace, &end->source), &begin_ns,
@@ -250,32 +218,6 @@ static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lan
 	return count;
 }
 
-void idle_find_rows(const struct idle *idle, const struct path_window *window, uint32_t *ret_first,
-		    uint32_t *ret_stop)
-{
-	uint32_t low = 0, high = idle->rows_count;
-	uint64_t stop_key = (uint64_t)window->end_ns ^ (UINT64_C(1) << 63);
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (idle->last_ends[middle] <= window->begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_first = low;
-	for (high = idle->rows_count; low < high;) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (idle->rows[middle].key < stop_key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_stop = low;
-}
-
 static void open_lane(struct idle *idle, uint32_t lane, const struct path_window *window,
 		      uint32_t at)
 {
@@ -292,11 +234,12 @@ static void open_lane(struct idle *idle, uint32_t lane, const struct path_window
 static void open_meant(struct idle *idle, const struct path_windows *windows, uint32_t at)
 {
 	const struct path_window *window = &windows->rows[at];
+	const struct starts *starts = &idle->deps->starts;
 	uint32_t first, stop, lanes[2];
 
-	idle_find_rows(idle, window, &first, &stop);
+	starts_find(starts, window->begin_ns, window->end_ns, &first, &stop);
 	for (uint32_t i = first; i < stop; i++) {
-		uint32_t activity = idle->rows[i].index;
+		uint32_t activity = starts->order[i];
 		const struct trace_activity *row = &idle->deps->trace->activities[activity];
 
 		if (row->end_ns <= window->begin_ns || !is_meant(windows, at, row))
@@ -327,13 +270,14 @@ int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
 {
 	const struct path_window *window = &windows->rows[at];
 	bool is_all = window->scope == TRACE_NONE && window->launch == TRACE_NONE;
+	const struct starts *starts = &idle->deps->starts;
 	uint32_t first, stop, lanes[2];
 
 	if (!is_all)
 		open_meant(idle, windows, at);
-	idle_find_rows(idle, window, &first, &stop);
+	starts_find(starts, window->begin_ns, window->end_ns, &first, &stop);
 	for (uint32_t i = first; i < stop; i++) {
-		struct gap_end end = {.activity = idle->rows[i].index};
+		struct gap_end end = {.activity = starts->order[i]};
 
 		if (idle->deps->trace->activities[end.activity].end_ns <= window->begin_ns)
 			continue;

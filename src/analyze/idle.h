@@ -7,7 +7,6 @@
 
 #include "analyze/groups.h"
 #include "analyze/path_window.h"
-#include "trace/sort.h"
 
 /* X(name, in JSON, for people) */
 #define IDLE_CAUSES(X)                                                                             \
@@ -55,20 +54,12 @@ struct idle {
 	struct idle_wait *waits; /* longest first */
 	uint32_t waits_count;
 	struct groups wait_keys;
-	struct sort_row *rows; /* timed activities by start */
-	int64_t *last_ends;    /* by place in rows: latest end so far */
-	uint32_t rows_count;
 	struct idle_sweep *sweeps; /* by lane, of the window that is added */
 };
 
 /* 0 or -ENOMEM; to be released either way. */
 int idle_init(struct idle *idle, const struct dependencies *deps);
 void idle_release(struct idle *idle);
-
-/* Of the timed activities by start, those that may lie in the window: all before FIRST are over, all from
- * STOP on begin later. */
-void idle_find_rows(const struct idle *idle, const struct path_window *window, uint32_t *ret_first,
-		    uint32_t *ret_stop);
 
 /* Takes window AT. Of a scope or a replay: the streams and GPUs on which their work ran; else all that had any
  * work in it. 0 or -ENOMEM. */

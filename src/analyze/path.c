@@ -51,37 +51,7 @@ static struct path_step *put(struct walk *walk, enum path_kind kind, int64_t beg
 
 /* ---- what came last ---- */
 
-struct choice {
-	struct dependency_source source; /* of an edge; kind NONE: there is none */
-	int64_t next_ns;		 /* when the next later thing was over; INT64_MIN: none */
-};
-
-static void offer(struct choice *choice, const struct dependency_source *source)
-{
-	if (choice->source.kind == DEPENDENCY_NONE || source->end_ns > choice->source.end_ns) {
-		if (choice->source.kind != DEPENDENCY_NONE)
-			choice->next_ns = choice->source.end_ns;
-		choice->source = *source;
-	} else if (source->end_ns > choice->next_ns) {
-		choice->next_ns = source->end_ns;
-	}
-}
-
-/* Edges before the launch, and in their order: of what was over at the same time the first counts. */
-static struct choice choose(const struct dependencies *deps, struct dependency_list list,
-			    int64_t limit_ns)
-{
-	struct choice choice = {.source.kind = DEPENDENCY_NONE, .next_ns = INT64_MIN};
-	struct dependency_source source;
-
-	for (uint32_t i = 0; i < list.count; i++) {
-		if (dependencies_follow(deps, &list.rows[i], limit_ns, &source))
-			offer(&choice, &source);
-	}
-	return choice;
-}
-
-static int64_t lead_of(const struct choice *choice)
+static int64_t lead_of(const struct dependency_choice *choice)
 {
 	return choice->next_ns == INT64_MIN ? INT64_MAX
 					    : tally_span(choice->next_ns, choice->source.end_ns);
@@ -115,7 +85,7 @@ static void go_to(struct walk *walk, uint32_t activity, uint32_t call)
 	walk->call = call;
 }
 
-static void tell_cause(struct path_step *step, const struct choice *choice)
+static void tell_cause(struct path_step *step, const struct dependency_choice *choice)
 {
 	bool is_activity =
 		choice->source.kind != DEPENDENCY_NONE && choice->source.kind != DEPENDENCY_LAUNCH;
@@ -129,7 +99,7 @@ static void tell_cause(struct path_step *step, const struct choice *choice)
 static void walk_activity(struct walk *walk)
 {
 	const struct trace_activity *row = &walk->trace->activities[walk->activity];
-	struct choice choice = choose(
+	struct dependency_choice choice = dependencies_choose(
 		walk->deps, dependencies_of_activity(walk->deps, walk->activity), row->start_ns);
 
 	if (row->call != TRACE_NONE) {
@@ -139,7 +109,8 @@ static void walk_activity(struct walk *walk)
 			.via = TRACE_NONE,
 		};
 
-		offer(&choice, &launch);
+		/* After the edges: of what was over at the same time they say more. */
+		dependency_offer(&choice, &launch);
 	}
 	tell_cause(put(walk, work_kind(walk->trace, row), row->start_ns), &choice);
 	if (choice.source.kind == DEPENDENCY_NONE) {
@@ -218,8 +189,8 @@ static bool waits_blindly(const struct walk *walk, uint32_t call)
 /* Inside CALL since FLOOR_NS, unless it waited for work that was over later than that. */
 static void walk_call(struct walk *walk, uint32_t call, int64_t floor_ns)
 {
-	struct choice choice =
-		choose(walk->deps, dependencies_of_call(walk->deps, call), walk->now_ns);
+	struct dependency_choice choice = dependencies_choose(
+		walk->deps, dependencies_of_call(walk->deps, call), walk->now_ns);
 	struct path_step *step;
 
 	walk->call = call;

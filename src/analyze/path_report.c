@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/busy.h"
 #include "analyze/tally.h"
 #include "trace/table.h"
 
@@ -219,10 +220,35 @@ static bool is_gap(const struct path *path, uint32_t at)
 	       path->steps[at + 1].activity == step->activity && is_work(&path->steps[at + 1]);
 }
 
-int path_report_add(struct path_report *report, uint32_t at, const struct path *path)
+static void add_gap(struct path_report *report, struct busy *busy, const struct path_step *gap)
+{
+	int64_t ns = busy_within(busy, activity_of(report, gap->activity)->agent, gap->begin_ns,
+				 gap->end_ns);
+
+	report->busy_ns[gap->kind] = tally_sum(report->busy_ns[gap->kind], ns);
+}
+
+/* BEFORE: the work right before it, or NULL; GAP: the gap. */
+static int add_step(struct path_report *report, uint32_t window, const struct path_step *step,
+		    const struct path_step *before, const struct path_step *gap)
+{
+	int result = 0;
+
+	if (step->from != TRACE_NONE && before && before->activity == step->from)
+		result = add_slack(report, before, step);
+	if (result == 0 && step->from != TRACE_NONE && is_wait(report, step))
+		result = add_wait(report, step);
+	if (result == 0 && is_work(step))
+		result = add_work(report, step);
+	return result == 0 ? add_segment(report, window, step, gap) : result;
+}
+
+int path_report_add(struct path_report *report, const struct path_windows *windows, uint32_t at,
+		    const struct path *path)
 {
 	const struct path_step *work = NULL, *gap = NULL;
-	int result = 0;
+	struct busy busy;
+	int result = busy_init(&busy, &report->deps->starts, &windows->rows[at]);
 
 	for (uint32_t i = 0; i < path->count && result == 0; i++) {
 		const struct path_step *step = &path->steps[i];
@@ -231,38 +257,13 @@ int path_report_add(struct path_report *report, uint32_t at, const struct path *
 		report->total_ns = tally_sum(report->total_ns, step_ns(step));
 		report->steps++;
 		if (is_gap(path, i)) {
+			add_gap(report, &busy, step);
 			gap = step;
 			continue;
 		}
-		if (step->from != TRACE_NONE && work && work->activity == step->from)
-			result = add_slack(report, work, step);
-		if (result == 0 && step->from != TRACE_NONE && is_wait(report, step))
-			result = add_wait(report, step);
-		if (result == 0 && is_work(step))
-			result = add_work(report, step);
-		if (result == 0)
-			result = add_segment(report, at, step, gap);
+		result = add_step(report, at, step, work, gap);
 		gap = NULL;
 		work = is_work(step) ? step : NULL;
-	}
-	return result;
-}
-
-int path_report_add_busy(struct path_report *report, const struct idle *idle,
-			 const struct path_window *window, const struct path *path)
-{
-	struct busy busy;
-	int result = busy_init(&busy, idle, window);
-
-	for (uint32_t i = 0; i < path->count && result == 0; i++) {
-		const struct path_step *gap = &path->steps[i];
-		int64_t ns;
-
-		if (!is_gap(path, i))
-			continue;
-		ns = busy_within(&busy, activity_of(report, gap->activity)->agent, gap->begin_ns,
-				 gap->end_ns);
-		report->busy_ns[gap->kind] = tally_sum(report->busy_ns[gap->kind], ns);
 	}
 	busy_release(&busy);
 	return result;

@@ -3,9 +3,8 @@
 #ifndef DAGTAP_ANALYZE_PATH_REPORT_H
 #define DAGTAP_ANALYZE_PATH_REPORT_H
 
-#include "analyze/busy.h"
 #include "analyze/groups.h"
-#include "analyze/path.h"
+#include "analyze/path_window.h"
 
 /* Work of one name. */
 struct path_work {
@@ -46,10 +45,9 @@ struct path_report {
 	const struct dependencies *deps;
 	int64_t total_ns;
 	int64_t kind_ns[PATH_KIND_COUNT];
-	int64_t busy_ns
-		[PATH_KIND_COUNT]; /* of it, of gaps: while the GPU of the work that came after
-					     had other work */
-	int64_t collective_ns;	   /* of the kernels' */
+	/* Of it, of gaps: while the GPU of the work that came after had other work. */
+	int64_t busy_ns[PATH_KIND_COUNT];
+	int64_t collective_ns; /* of the kernels' */
 	uint64_t steps;
 	struct path_work *works; /* longest first */
 	uint32_t works_count;
@@ -63,11 +61,8 @@ struct path_report {
 void path_report_init(struct path_report *report, const struct dependencies *deps);
 
 /* Adds the path of window AT. 0 or -ENOMEM. */
-int path_report_add(struct path_report *report, uint32_t at, const struct path *path);
-
-/* And what is beside its gaps. 0 or -ENOMEM. */
-int path_report_add_busy(struct path_report *report, const struct idle *idle,
-			 const struct path_window *window, const struct path *path);
+int path_report_add(struct path_report *report, const struct path_windows *windows, uint32_t at,
+		    const struct path *path);
 
 /* Sorts the tables; nothing is to be added afterwards. */
 void path_report_finish(struct path_report *report);

@@ -61,7 +61,7 @@ static void find_end(const struct trace *trace, struct path_window *window)
 	}
 }
 
-static void find_bounds(const struct trace *trace, int64_t *ret_begin_ns, int64_t *ret_end_ns)
+void path_bounds(const struct trace *trace, int64_t *ret_begin_ns, int64_t *ret_end_ns)
 {
 	int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
 
@@ -87,15 +87,13 @@ static int find_range(const struct trace *trace, const struct path_query *query,
 		      struct path_windows *windows)
 {
 	bool is_all = query->by == PATH_WINDOW_ALL;
-	int64_t begin_ns, end_ns;
+	int64_t first_ns, last_ns, begin_ns, end_ns;
 	struct path_window *window;
 
-	find_bounds(trace, &begin_ns, &end_ns);
-	if (!is_all && query->begin_ns != INT64_MIN)
-		begin_ns = query->begin_ns;
-	if (!is_all && query->end_ns != INT64_MAX)
-		end_ns = query->end_ns;
-	if (begin_ns >= end_ns)
+	path_bounds(trace, &first_ns, &last_ns);
+	begin_ns = is_all || query->begin_ns == INT64_MIN ? first_ns : query->begin_ns;
+	end_ns = is_all || query->end_ns == INT64_MAX ? last_ns : query->end_ns;
+	if (begin_ns >= end_ns || begin_ns >= last_ns || end_ns <= first_ns)
 		return 0;
 	window = add_window(windows, begin_ns, end_ns);
 	if (!window)

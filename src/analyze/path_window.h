@@ -32,6 +32,9 @@ struct path_windows {
 			       are no scopes */
 };
 
+/* From the first begin to the last end of anything that has times; the end is before the begin if nothing has. */
+void path_bounds(const struct trace *trace, int64_t *ret_begin_ns, int64_t *ret_end_ns);
+
 /* 0 or -ENOMEM. */
 int path_windows_find(const struct trace *trace, const struct path_query *query,
 		      struct path_windows *ret_windows);

@@ -45,7 +45,7 @@ static void count_activity(struct summary_totals *totals, const struct trace_act
 	if (op->kind == TRACE_KERNEL)
 		totals->kernel_ns =
 			tally_sum(totals->kernel_ns, tally_span(row->start_ns, row->end_ns));
-	if (totals->begin_ns == 0 || row->start_ns < totals->begin_ns)
+	if (row->start_ns < totals->begin_ns)
 		totals->begin_ns = row->start_ns;
 	if (row->end_ns > totals->end_ns)
 		totals->end_ns = row->end_ns;
@@ -60,6 +60,8 @@ struct summary_totals summary_count(const struct trace *trace)
 		.threads = trace->threads_count,
 		.streams = trace->streams_count,
 		.graphs = trace->graphs_count,
+		.begin_ns = INT64_MAX,
+		.end_ns = INT64_MIN,
 	};
 
 	for (uint32_t i = 0; i < trace->agents_count; i++)
@@ -67,6 +69,8 @@ struct summary_totals summary_count(const struct trace *trace)
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		count_activity(&totals, &trace->activities[i],
 			       trace_op_of(trace, &trace->activities[i]));
+	if (totals.untimed == trace->activities_count)
+		totals.begin_ns = totals.end_ns = 0;
 	return totals;
 }
 

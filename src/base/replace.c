@@ -11,8 +11,7 @@
 static int fail(const char *path, int code, struct dagtap_error *error)
 {
 	if (code == -EEXIST)
-		return dagtap_error_set(error, code, "%s: exists already; --force replaces it",
-					path);
+		return dagtap_error_set(error, code, "%s: exists already", path);
 	return dagtap_error_set(error, code, "%s: %s", path, strerrordesc_np(-code));
 }
 

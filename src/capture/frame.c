@@ -23,14 +23,29 @@ struct frame_context frame_take(void)
 	};
 }
 
-void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words)
+static bool is_on(const struct frame *frame)
+{
+	return session_is_on() && frame_is_recorded(frame);
+}
+
+/* Counted while the record is being written: closing the spool waits for that, so that both are of one session. */
+void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
+		 struct call_counter *counter)
 {
 	uint64_t end_ns = session_now_ns();
 	const struct frame *outer = frame->outer;
+	/* Before the session is looked at: a writer that is taken later may be the next one's. */
 	struct writer *writer = session_writer();
 	size_t bytes = offsetof(struct record_api, args) + word_count * sizeof(*words);
-	struct record_api *api = writer_reserve(writer, RECORD_API, bytes);
+	struct record_api *api;
 
+	if (!is_on(frame))
+		return;
+	api = writer_reserve(writer, RECORD_API, bytes);
+	/* There was no room, or the session has just ended. */
+	if (!api && !is_on(frame))
+		return;
+	call_count(counter, &counter->left);
 	if (!api)
 		return;
 	api->cid = frame->cid;

@@ -5,6 +5,7 @@
 #ifndef DAGTAP_CAPTURE_FRAME_H
 #define DAGTAP_CAPTURE_FRAME_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,8 +65,25 @@ struct frame_context {
 	uint32_t tid;
 };
 
-/* The API record of a call that has returned. */
-void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words);
+/* Calls of the thread or threads whose it is, counted apart from their records. */
+struct call_counter {
+	_Atomic uint64_t entered;
+	_Atomic uint64_t left;
+	_Atomic bool is_shared;
+} __attribute__((aligned(64)));
+
+static inline void call_count(const struct call_counter *counter, _Atomic uint64_t *value)
+{
+	if (atomic_load_explicit(&counter->is_shared, memory_order_relaxed))
+		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
+	else
+		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+}
+
+/* The API record of a call that has returned, and its count, unless its session has ended. */
+void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
+		 struct call_counter *counter);
 
 /* Takes the next ordinal of the innermost call; cid 0 outside of any wrapped call. */
 struct frame_context frame_take(void);

@@ -12,13 +12,13 @@
 #include "capture/log.h"
 #include "record/spooler.h"
 
-#define TICK_NS	       250000000u
+#define TICK_NS		  250000000u
 /* A program that is killed soon has two clock samples all the same. */
-#define TICK_FIRST_NS  10000000u
-#define PAUSE_LEAST_NS 1000000u
-#define PAUSE_MOST_NS  16000000u
-#define END_LIMIT_NS   500000000u
-#define STACK_BYTES    ((size_t)256 << 10)
+#define TICK_FIRST_NS	  10000000u
+#define PAUSE_LEAST_NS	  1000000u
+#define PAUSE_MOST_NS	  16000000u
+#define END_LIMIT_NS	  500000000u
+#define STACK_BYTES_LEAST ((size_t)256 << 10)
 
 static struct {
 	pthread_mutex_t lock;
@@ -119,11 +119,15 @@ static int create_thread(void)
 	pthread_t thread;
 	sigset_t all;
 	sigset_t before;
+	size_t usual_bytes;
 	int err;
 
 	sigfillset(&all);
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_getstacksize(&attributes, &usual_bytes);
+	/* Not less than the program's own threads have: its thread-local memory is a part of each stack. */
+	if (usual_bytes < STACK_BYTES_LEAST)
+		pthread_attr_setstacksize(&attributes, STACK_BYTES_LEAST);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread, &attributes, keep_house, NULL);

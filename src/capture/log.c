@@ -1,32 +1,63 @@
 #include "capture/log.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "capture/env.h"
 
-static _Atomic int log_fd = -1;
+/* A path and no descriptor: a program that closes those that it does not know would next have a file of its
+ * own under our number, and our lines in it. */
+static char log_path[PATH_MAX];
+static _Atomic bool is_open;
+
+/* Links are not followed where they need not be: what /dev/stderr leads to may be a pipe, which has no path. */
+static bool keep_path(const char *path)
+{
+	if (*path != '/')
+		return realpath(path, log_path) != NULL;
+	return snprintf(log_path, sizeof(log_path), "%s", path) < (int)sizeof(log_path);
+}
 
 void log_open(void)
 {
 	const char *path = env_text(ENV_LOG);
+	int fd;
 
-	if (*path && atomic_load(&log_fd) < 0)
-		atomic_store(&log_fd, open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+	if (!*path || atomic_load(&is_open))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	close(fd);
+	if (keep_path(path))
+		atomic_store_explicit(&is_open, true, memory_order_release);
+}
+
+/* A log that cannot be written must not disturb the program. */
+static void write_line(const char *line, size_t length)
+{
+	int fd = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, line, length);
+	close(fd);
 }
 
 void log_line(const char *format, ...)
 {
-	int fd = atomic_load_explicit(&log_fd, memory_order_relaxed);
 	char line[512];
 	va_list args;
 	int length;
 
-	if (fd < 0)
+	if (!atomic_load_explicit(&is_open, memory_order_acquire))
 		return;
 	length = snprintf(line, sizeof(line), "%llu %ld ", (unsigned long long)clock_now_ns(),
 			  (long)getpid());
@@ -36,7 +67,5 @@ void log_line(const char *format, ...)
 	if ((size_t)length > sizeof(line) - 2)
 		length = sizeof(line) - 2;
 	line[length++] = '\n';
-	/* A log that cannot be written must not disturb the program. */
-	if (write(fd, line, (size_t)length) < 0)
-		return;
+	write_line(line, (size_t)length);
 }

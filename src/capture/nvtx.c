@@ -1,49 +1,90 @@
 /* NVTX: ranges and marks that a program or its libraries make become scopes. NVTX lives in headers; each
  * library that includes them asks the one that NVTX_INJECTION64_PATH names to fill its table of
- * functions. What is not filled stays what it is, a test of a null pointer: texts of wide characters,
- * names of threads and categories, resources. */
+ * functions. What is not filled stays what it is, a test of a null pointer: names of threads, resources. */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <dagtap/annotate.h>
 
 #include "capture/export.h"
 #include "capture/scope.h"
 #include "capture/session.h"
+#include "capture/texts.h"
+#include "capture/wide.h"
 #include "vendor/nvtx_types.h"
 
 #define NO_LEVEL	(-1)
-#define ATTRIBUTES_MOST 3
+#define ATTRIBUTES_MOST 4
+#define WIDE_BYTES	1024 /* on the program's stack: longer texts of wide characters are cut */
 
-/* What a program holds for a domain or a registered text; the same for the same name, and never freed:
- * another thread may use the handle at any time. */
-struct nvtx_name {
-	struct nvtx_name *next;
-	uint32_t number; /* from 1; 0 is the default domain */
-	char text[];
-};
-
+/* What a program holds for a domain or a registered text is its row, which is never freed: another thread may
+ * use the handle at any time. 0 is the default domain. */
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nvtx_name *domains, *texts;
+static struct texts domains, texts;
 
 /* The level that a push returns; nobody but the program reads it. */
 static __thread int level __attribute__((tls_model("initial-exec")));
 
-static uint32_t number_of(const struct nvtx_name *domain)
+/* Names of categories, which are numbers within a domain. Those beyond the table have none. */
+enum { CATEGORY_SLOTS = 1024, CATEGORY_PROBES = 32 };
+
+static struct {
+	_Atomic uint64_t key; /* domain << 32 | category, which is not 0; stored last; 0 = free */
+	_Atomic(const struct text *) name;
+} categories[CATEGORY_SLOTS];
+
+static struct texts category_names;
+
+static uint32_t number_of(const struct text *domain)
 {
 	return domain ? domain->number : 0;
 }
 
-static const char *message_of(const struct nvtx_attributes *given)
+static uint64_t category_key(const struct text *domain, uint32_t category)
 {
-	const struct nvtx_name *registered;
+	return (uint64_t)number_of(domain) << 32 | category;
+}
+
+/* Its slot, or the one where it would be. -1: there is no room. */
+static int find_category(uint64_t key)
+{
+	uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
+
+	for (uint32_t i = 0; i < CATEGORY_PROBES; i++) {
+		uint32_t at = (first + i) % CATEGORY_SLOTS;
+		uint64_t there = atomic_load_explicit(&categories[at].key, memory_order_acquire);
+
+		if (there == key || !there)
+			return (int)at;
+	}
+	return -1;
+}
+
+static const struct text *category_name(const struct text *domain, uint32_t category)
+{
+	uint64_t key = category_key(domain, category);
+	int at = find_category(key);
+
+	/* A slot that is being taken has a name first. */
+	if (at < 0 || atomic_load_explicit(&categories[at].key, memory_order_acquire) != key)
+		return NULL;
+	return atomic_load_explicit(&categories[at].name, memory_order_acquire);
+}
+
+static const char *message_of(const struct nvtx_attributes *given, char wide[WIDE_BYTES])
+{
+	const struct text *registered;
 
 	if (!given)
 		return "";
 	if (given->message_type == NVTX_TEXT)
 		return given->message.text;
+	if (given->message_type == NVTX_WIDE_TEXT) {
+		wide_to_utf8(given->message.wide, wide, WIDE_BYTES);
+		return wide;
+	}
 	registered = given->message_type == NVTX_REGISTERED ? given->message.registered : NULL;
 	return registered ? registered->text : "";
 }
@@ -68,17 +109,23 @@ static struct dagtap_attribute payload_of(const struct nvtx_attributes *given)
 	}
 }
 
-static size_t attributes_of(const struct nvtx_name *domain, const struct nvtx_attributes *given,
+static size_t attributes_of(const struct text *domain, const struct nvtx_attributes *given,
 			    struct dagtap_attribute ret_attributes[ATTRIBUTES_MOST])
 {
+	const struct text *name = NULL;
 	size_t count = 0;
 
+	if (given && given->category)
+		name = category_name(domain, given->category);
 	if (domain)
 		ret_attributes[count++] =
 			dagtap_attribute_text(RECORD_NVTX_DOMAIN_KEY, domain->text);
 	if (given && given->category)
 		ret_attributes[count++] =
 			dagtap_attribute_uint64(RECORD_NVTX_CATEGORY_KEY, given->category);
+	if (name)
+		ret_attributes[count++] =
+			dagtap_attribute_text(RECORD_NVTX_CATEGORY_NAME_KEY, name->text);
 	if (given && given->payload_type > NVTX_PAYLOAD_NONE &&
 	    given->payload_type <= NVTX_PAYLOAD_FLOAT32)
 		ret_attributes[count++] = payload_of(given);
@@ -87,41 +134,44 @@ static size_t attributes_of(const struct nvtx_name *domain, const struct nvtx_at
 
 /* ---- what NVTX calls ---- */
 
-static int push_in(struct nvtx_name *domain, const struct nvtx_attributes *given)
+static int push_in(struct text *domain, const struct nvtx_attributes *given)
 {
 	struct dagtap_attribute attributes[ATTRIBUTES_MOST];
 	size_t count = attributes_of(domain, given, attributes);
+	char wide[WIDE_BYTES];
 
-	scope_push_nvtx(number_of(domain), message_of(given), attributes, count);
+	scope_push_nvtx(number_of(domain), message_of(given, wide), attributes, count);
 	return level++;
 }
 
-static int pop_in(struct nvtx_name *domain)
+static int pop_in(struct text *domain)
 {
 	scope_pop_nvtx(number_of(domain));
 	return level > 0 ? --level : NO_LEVEL;
 }
 
-static uint64_t start_in(struct nvtx_name *domain, const struct nvtx_attributes *given)
+static uint64_t start_in(struct text *domain, const struct nvtx_attributes *given)
 {
 	struct dagtap_attribute attributes[ATTRIBUTES_MOST];
 	size_t count = attributes_of(domain, given, attributes);
+	char wide[WIDE_BYTES];
 
-	return scope_range_start_with(message_of(given), attributes, count);
+	return scope_range_start_with(message_of(given, wide), attributes, count);
 }
 
-static void end_in(struct nvtx_name *domain, uint64_t id)
+static void end_in(struct text *domain, uint64_t id)
 {
 	if (id)
 		scope_range_stop(id);
 }
 
-static void mark_in(struct nvtx_name *domain, const struct nvtx_attributes *given)
+static void mark_in(struct text *domain, const struct nvtx_attributes *given)
 {
 	struct dagtap_attribute attributes[ATTRIBUTES_MOST];
 	size_t count = attributes_of(domain, given, attributes);
+	char wide[WIDE_BYTES];
 
-	scope_mark_with(message_of(given), attributes, count);
+	scope_mark_with(message_of(given, wide), attributes, count);
 }
 
 static int push_ex(const struct nvtx_attributes *given)
@@ -160,50 +210,102 @@ static void mark_ex(const struct nvtx_attributes *given)
 	mark_in(NULL, given);
 }
 
-static struct nvtx_name *find_name(struct nvtx_name *list, const char *text)
+static int push_wide(const wchar_t *text)
 {
-	while (list && strcmp(list->text, text))
-		list = list->next;
-	return list;
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(text, utf8, sizeof(utf8));
+	return push_text(utf8);
 }
 
-static struct nvtx_name *make_name(struct nvtx_name **list, const char *text)
+static uint64_t start_wide(const wchar_t *text)
 {
-	size_t bytes = strlen(text) + 1;
-	struct nvtx_name *name = malloc(sizeof(*name) + bytes);
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(text, utf8, sizeof(utf8));
+	return scope_range_start(utf8);
+}
+
+static void mark_wide(const wchar_t *text)
+{
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(text, utf8, sizeof(utf8));
+	scope_mark(utf8);
+}
+
+static struct text *keep_name(struct texts *names, const char *name)
+{
+	struct text *row;
 
 	if (!name)
-		return NULL;
-	name->next = *list;
-	name->number = *list ? (*list)->number + 1 : 1;
-	memcpy(name->text, text, bytes);
-	*list = name;
-	return name;
-}
-
-static struct nvtx_name *keep_name(struct nvtx_name **list, const char *text)
-{
-	struct nvtx_name *name;
-
-	if (!text)
 		return NULL;
 	pthread_mutex_lock(&names_lock);
-	name = find_name(*list, text);
-	if (!name)
-		name = make_name(list, text);
+	row = texts_keep(names, name);
 	pthread_mutex_unlock(&names_lock);
-	return name;
+	return row;
 }
 
 /* Out of memory it is the default domain. */
-static struct nvtx_name *create_domain(const char *name)
+static struct text *create_domain(const char *name)
 {
 	return keep_name(&domains, name);
 }
 
-static struct nvtx_name *register_text(struct nvtx_name *domain, const char *text)
+static struct text *register_text(struct text *domain, const char *text)
 {
 	return keep_name(&texts, text);
+}
+
+static struct text *create_domain_wide(const wchar_t *name)
+{
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(name, utf8, sizeof(utf8));
+	return name ? create_domain(utf8) : NULL;
+}
+
+static struct text *register_text_wide(struct text *domain, const wchar_t *text)
+{
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(text, utf8, sizeof(utf8));
+	return text ? register_text(domain, utf8) : NULL;
+}
+
+static void name_category_in(struct text *domain, uint32_t category, const char *name)
+{
+	uint64_t key = category_key(domain, category);
+	const struct text *row = category ? keep_name(&category_names, name) : NULL;
+	int at;
+
+	if (!row)
+		return;
+	pthread_mutex_lock(&names_lock);
+	at = find_category(key);
+	if (at >= 0) {
+		atomic_store_explicit(&categories[at].name, row, memory_order_release);
+		atomic_store_explicit(&categories[at].key, key, memory_order_release);
+	}
+	pthread_mutex_unlock(&names_lock);
+}
+
+static void name_category_wide_in(struct text *domain, uint32_t category, const wchar_t *name)
+{
+	char utf8[WIDE_BYTES];
+
+	wide_to_utf8(name, utf8, sizeof(utf8));
+	name_category_in(domain, category, utf8);
+}
+
+static void name_category(uint32_t category, const char *name)
+{
+	name_category_in(NULL, category, name);
+}
+
+static void name_category_wide(uint32_t category, const wchar_t *name)
+{
+	name_category_wide_in(NULL, category, name);
 }
 
 /* ---- the door ---- */
@@ -214,10 +316,19 @@ struct entry {
 };
 
 static const struct entry core[] = {
-	{NVTX_CORE_MarkEx, mark_ex},	    {NVTX_CORE_MarkA, scope_mark},
-	{NVTX_CORE_RangeStartEx, start_ex}, {NVTX_CORE_RangeStartA, start_text},
-	{NVTX_CORE_RangeEnd, end},	    {NVTX_CORE_RangePushEx, push_ex},
-	{NVTX_CORE_RangePushA, push_text},  {NVTX_CORE_RangePop, pop},
+	{NVTX_CORE_MarkEx, mark_ex},
+	{NVTX_CORE_MarkA, scope_mark},
+	{NVTX_CORE_RangeStartEx, start_ex},
+	{NVTX_CORE_RangeStartA, start_text},
+	{NVTX_CORE_RangeEnd, end},
+	{NVTX_CORE_RangePushEx, push_ex},
+	{NVTX_CORE_RangePushA, push_text},
+	{NVTX_CORE_RangePop, pop},
+	{NVTX_CORE_MarkW, mark_wide},
+	{NVTX_CORE_RangeStartW, start_wide},
+	{NVTX_CORE_RangePushW, push_wide},
+	{NVTX_CORE_NameCategoryA, name_category},
+	{NVTX_CORE_NameCategoryW, name_category_wide},
 };
 
 static const struct entry core2[] = {
@@ -228,6 +339,10 @@ static const struct entry core2[] = {
 	{NVTX_CORE2_DomainRangePop, pop_in},
 	{NVTX_CORE2_DomainRegisterStringA, register_text},
 	{NVTX_CORE2_DomainCreateA, create_domain},
+	{NVTX_CORE2_DomainNameCategoryA, name_category_in},
+	{NVTX_CORE2_DomainNameCategoryW, name_category_wide_in},
+	{NVTX_CORE2_DomainRegisterStringW, register_text_wide},
+	{NVTX_CORE2_DomainCreateW, create_domain_wide},
 };
 
 static void fill(const struct nvtx_callbacks *callbacks, enum nvtx_module module,
@@ -246,6 +361,25 @@ static void fill(const struct nvtx_callbacks *callbacks, enum nvtx_module module
 
 CAPTURE_EXPORT int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
+static void lock_names(void)
+{
+	pthread_mutex_lock(&names_lock);
+}
+
+static void unlock_names(void)
+{
+	pthread_mutex_unlock(&names_lock);
+}
+
+/* No child is born while another thread holds the lock. Each library that has NVTX in it asks for the table. */
+static void watch_forks(void)
+{
+	static _Atomic bool watched;
+
+	if (!atomic_exchange(&watched, true))
+		pthread_atfork(lock_names, unlock_names, unlock_names);
+}
+
 /* 1: the functions are in their places. */
 int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
@@ -254,6 +388,7 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 	if (!session_may_record() || !callbacks || callbacks->bytes < sizeof(*callbacks) ||
 	    !callbacks->get_table)
 		return 0;
+	watch_forks();
 	fill(callbacks, NVTX_MODULE_CORE, core, sizeof(core) / sizeof(*core));
 	fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof(core2) / sizeof(*core2));
 	return 1;

@@ -160,7 +160,7 @@ static void put_scope(struct writer *w, enum record_scope_kind kind,
 }
 
 /* A scope that is on no stack. */
-static void put_loose(enum record_scope_kind kind, struct record_scope scope, const char *text,
+static void put_loose(enum record_scope_kind kind, struct record_scope *scope, const char *text,
 		      const struct dagtap_attribute *attributes, size_t count)
 {
 	struct writer *w = session_writer();
@@ -170,17 +170,17 @@ static void put_loose(enum record_scope_kind kind, struct record_scope scope, co
 
 	if (attribute_bytes)
 		body_bytes = record_padded((uint32_t)text_bytes) + attribute_bytes;
-	record = writer_reserve(w, RECORD_SCOPE, sizeof(scope) + body_bytes);
+	record = writer_reserve(w, RECORD_SCOPE, sizeof(*scope) + body_bytes);
 	if (!record)
 		return;
-	scope.text_bytes = text_bytes;
-	memcpy(record + sizeof(scope.header), (char *)&scope + sizeof(scope.header),
-	       sizeof(scope) - sizeof(scope.header));
-	memcpy(record + sizeof(scope), text, text_bytes);
+	scope->text_bytes = text_bytes;
+	memcpy(record + sizeof(scope->header), (char *)scope + sizeof(scope->header),
+	       sizeof(*scope) - sizeof(scope->header));
+	memcpy(record + sizeof(*scope), text, text_bytes);
 	if (attribute_bytes)
 		attributes_write(attributes, count,
-				 record + sizeof(scope) + body_bytes - attribute_bytes);
-	writer_commit(w, record, RECORD_SCOPE, sizeof(scope) + body_bytes, kind);
+				 record + sizeof(*scope) + body_bytes - attribute_bytes);
+	writer_commit(w, record, RECORD_SCOPE, sizeof(*scope) + body_bytes, kind);
 }
 
 static void put_scope_end(struct writer *w, uint64_t id)
@@ -512,7 +512,7 @@ void scope_session_started(void)
 		const struct early_range *range = &early.ranges[i];
 
 		put_loose(RECORD_SCOPE_RANGE,
-			  (struct record_scope){.id = range->id, .ns = range->ns},
+			  &(struct record_scope){.id = range->id, .ns = range->ns},
 			  range->text ? range->text : "", NULL, 0);
 		free(range->text);
 	}
@@ -520,9 +520,13 @@ void scope_session_started(void)
 	pthread_mutex_unlock(&early.lock);
 }
 
-static struct record_scope loose_scope(uint64_t id)
+/* Begins now, below the innermost scope. */
+static void put_loose_now(enum record_scope_kind kind, uint64_t id, const char *text,
+			  const struct dagtap_attribute *attributes, size_t count)
 {
-	return (struct record_scope){.id = id, .parent = scope_current(), .ns = session_now_ns()};
+	struct record_scope scope = {.id = id, .parent = scope_current(), .ns = session_now_ns()};
+
+	put_loose(kind, &scope, text, attributes, count);
 }
 
 /* One that waits for the session keeps its text alone. */
@@ -531,7 +535,7 @@ static void start_range(uint64_t id, const char *text, const struct dagtap_attri
 {
 	text = text ? text : "";
 	if (session_writer())
-		put_loose(RECORD_SCOPE_RANGE, loose_scope(id), text, attributes, count);
+		put_loose_now(RECORD_SCOPE_RANGE, id, text, attributes, count);
 	else
 		keep_early_range(id, text);
 }
@@ -573,8 +577,8 @@ void scope_mark_with(const char *text, const struct dagtap_attribute *attributes
 	struct scope_stack *stack = session_is_on() ? own_stack() : NULL;
 
 	if (stack)
-		put_loose(RECORD_SCOPE_MARK, loose_scope(next_id(stack)), text ? text : "",
-			  attributes, count);
+		put_loose_now(RECORD_SCOPE_MARK, next_id(stack), text ? text : "", attributes,
+			      count);
 }
 
 void scope_mark(const char *text)

@@ -1,12 +1,13 @@
 #include "capture/session.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,12 +15,12 @@
 #include "capture/housekeeper.h"
 #include "capture/log.h"
 #include "capture/scope.h"
+#include "capture/thinning.h"
 #include "record/spooler.h"
 
 #define PARTS_MOST	     8
 #define CHANGE_WAIT_LIMIT_NS 5000000000u
-#define TICK_WAIT_LIMIT_NS   500000000u
-#define TICKS_KEPT	     1024 /* all of the first four minutes; some 7000 of a day's */
+#define HOOK_WAIT_LIMIT_NS   500000000u
 
 _Atomic int session_state = SESSION_IDLE;
 _Atomic uint32_t session_number;
@@ -33,18 +34,20 @@ __thread uint32_t session_thread_tid;
 static _Atomic uint32_t changer_tid;
 static _Atomic bool is_ending; /* the process */
 
-/* Append-only; a part is claimed by who runs its start hook, and ready when that has returned. */
+/* Of a part in a session. Who runs the start hook has claimed it. */
+enum part_state { PART_OFF, PART_STARTING, PART_ON };
+
 static struct part_slot {
 	const struct session_part *part;
-	_Atomic bool claimed;
-	_Atomic bool ready;
-} parts[PARTS_MOST];
+	_Atomic int state;
+} parts[PARTS_MOST]; /* append-only */
 static _Atomic size_t part_count;
 static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Held by a tick, and by the stop hooks: the two must not meet. */
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
 static bool thread_key_made;
@@ -122,24 +125,31 @@ void session_thread_numbered(uint64_t scope_number)
 
 /* ---- parts ---- */
 
-/* For the next session. No tick is under way: the housekeeping thread has ended. */
-static void forget_starts(void)
+static bool claim(struct part_slot *slot)
 {
-	for (size_t i = 0; i < atomic_load(&part_count); i++) {
-		atomic_store(&parts[i].claimed, false);
-		atomic_store(&parts[i].ready, false);
-	}
+	int state = PART_OFF;
+
+	return atomic_compare_exchange_strong(&slot->state, &state, PART_STARTING);
 }
 
-/* No lock is held over a start hook: it may meet the vendor's own locks. */
-static void start_parts(void)
+/* What has no part yet in the session, while that is at DURING. No lock is held over a start hook: it may meet the
+ * vendor's own locks. */
+static void start_parts(enum session_state during)
 {
 	for (size_t i = 0; i < atomic_load(&part_count); i++) {
-		if (atomic_exchange(&parts[i].claimed, true))
-			continue;
-		if (parts[i].part->start)
-			parts[i].part->start();
-		atomic_store_explicit(&parts[i].ready, true, memory_order_release);
+		struct part_slot *slot = &parts[i];
+
+		while (atomic_load(&session_state) == (int)during && claim(slot)) {
+			/* Sequentially consistent against stop_parts: either it finds us starting, or
+			 * we find that the session ends. Then the next one may have passed us over. */
+			if (atomic_load(&session_state) != (int)during) {
+				atomic_store(&slot->state, PART_OFF);
+				continue;
+			}
+			if (slot->part->start)
+				slot->part->start();
+			atomic_store(&slot->state, PART_ON);
+		}
 	}
 }
 
@@ -158,20 +168,14 @@ void session_add_part(const struct session_part *part)
 	}
 	pthread_mutex_unlock(&parts_lock);
 	/* Either we see ON, or who sets it sees the part. */
-	if (atomic_load(&session_state) == SESSION_ON)
-		start_parts();
+	start_parts(SESSION_ON);
 }
 
-static bool part_is_ready(size_t index)
-{
-	return atomic_load_explicit(&parts[index].ready, memory_order_acquire);
-}
-
-/* Of anchors and witnesses a ring keeps as many as tell what the clocks did: every tick's at first, then
- * fewer and fewer; a ring has all that came while it went round. */
+/* For the thread that ticks. */
 static void thin_ticks(void)
 {
-	static uint64_t session_id, first_ns, kept_ns;
+	static struct thinning thinning;
+	static uint64_t session_id;
 	uint64_t now_ns = session_now_ns();
 	struct writer *w = session_writer();
 
@@ -179,12 +183,9 @@ static void thin_ticks(void)
 		return;
 	if (session_id != spooler_session_id(w->spooler)) {
 		session_id = spooler_session_id(w->spooler);
-		first_ns = now_ns;
-		kept_ns = 0;
+		thinning_begin(&thinning, now_ns);
 	}
-	w->rings_periodic = now_ns - kept_ns < (now_ns - first_ns) / TICKS_KEPT;
-	if (!w->rings_periodic)
-		kept_ns = now_ns;
+	w->rings_periodic = !thinning_keeps(&thinning, now_ns);
 }
 
 static void tick_parts(void)
@@ -192,24 +193,51 @@ static void tick_parts(void)
 	thin_ticks();
 	pthread_mutex_lock(&hooks_lock);
 	for (size_t i = 0; session_is_on() && i < atomic_load(&part_count); i++)
-		if (part_is_ready(i) && parts[i].part->tick)
+		if (atomic_load(&parts[i].state) == PART_ON && parts[i].part->tick)
 			parts[i].part->tick();
 	pthread_mutex_unlock(&hooks_lock);
 }
 
-static void stop_parts(void)
+/* Waits for a start hook that is under way, until DEADLINE_NS. */
+static bool stop_part(struct part_slot *slot, uint64_t deadline_ns)
 {
-	struct timespec deadline = clock_deadline_in(TICK_WAIT_LIMIT_NS);
+	const struct timespec pause = {.tv_nsec = 100000};
+	int state;
 
-	if (pthread_mutex_timedlock(&hooks_lock, &deadline)) {
-		session_note(
-			"stopped while a tick was still running: the last witnesses are missing");
-		return;
+	while ((state = atomic_load(&slot->state)) == PART_STARTING) {
+		if (session_now_ns() > deadline_ns)
+			return false;
+		nanosleep(&pause, NULL);
 	}
+	/* Another thread may claim what is off, and finds that the session ends. */
+	if (state == PART_OFF)
+		return true;
+	if (slot->part->stop)
+		slot->part->stop();
+	atomic_store(&slot->state, PART_OFF);
+	return true;
+}
+
+/* In reverse order. False: a tick or a start hook does not end, and what is not stopped is to be later. */
+static bool stop_parts(void)
+{
+	struct timespec deadline = clock_deadline_in(HOOK_WAIT_LIMIT_NS);
+	uint64_t deadline_ns = session_now_ns() + HOOK_WAIT_LIMIT_NS;
+	bool all = true;
+
+	if (pthread_mutex_timedlock(&hooks_lock, &deadline))
+		return false;
 	for (size_t i = atomic_load(&part_count); i-- > 0;)
-		if (part_is_ready(i) && parts[i].part->stop)
-			parts[i].part->stop();
+		all &= stop_part(&parts[i], deadline_ns);
 	pthread_mutex_unlock(&hooks_lock);
+	return all;
+}
+
+static void tell_unstopped(void)
+{
+	session_note("stopped while a tick or a part's start was still running: the last "
+		     "witnesses are missing");
+	session_witness("session", "parts_not_stopped", 1);
 }
 
 /* ---- fork ---- */
@@ -227,10 +255,11 @@ static void forget_parent(void)
 	scope_forget_parent();
 	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	forget_starts();
-	for (size_t i = 0; i < atomic_load(&part_count); i++)
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		atomic_store(&parts[i].state, PART_OFF);
 		if (parts[i].part->child)
 			parts[i].part->child();
+	}
 }
 
 static void after_fork_in_child(void)
@@ -245,16 +274,20 @@ static void after_fork_in_child(void)
 
 /* ---- start ---- */
 
+/* Before anything starts: a child that is forked in the midst of it has nobody who goes on. */
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
 /* Registered here and not when the library is loaded: the vendor's runtime has registered its own
  * teardown by now, and what comes last runs first. */
-static void watch_process(void)
+static void watch_end(void)
 {
 	static _Atomic bool watched;
 
-	if (atomic_exchange(&watched, true))
-		return;
-	pthread_atfork(NULL, NULL, after_fork_in_child);
-	atexit(session_end);
+	if (!atomic_exchange(&watched, true))
+		atexit(session_end);
 }
 
 /* An empty file whose name tells whoever gathers the spools that this process has none, and why: for
@@ -262,14 +295,12 @@ static void watch_process(void)
 static void leave_word(const char *folder, int err)
 {
 	char path[PATH_MAX];
-	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%ld.%d" SPOOL_LOST_SUFFIX, folder, (long)getpid(),
 		     -err) >= (int)sizeof(path))
 		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
+	/* Not opened: there may be no descriptor left. What cannot be said stays unsaid. */
+	(void)!mknod(path, S_IFREG | 0600, 0);
 }
 
 static int start_recording(struct spooler *spooler)
@@ -316,7 +347,8 @@ static bool open_spool(void)
 	if (env_is_set(ENV_READY))
 		options.ready_bytes = env_bytes(ENV_READY, 0);
 	read_ring(&options);
-	err = spooler_open(&options, &spooler);
+	/* What the last session could not stop. Its last words go to a spool that is closed. */
+	err = stop_parts() ? spooler_open(&options, &spooler) : -EBUSY;
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
 		leave_word(folder, err);
@@ -343,15 +375,14 @@ static bool start_as_first(enum session_state failed)
 	atomic_store(&changer_tid, session_tid());
 	on = open_spool();
 	if (on) {
-		watch_process();
+		watch_end();
 		session_writer();
-		start_parts();
+		start_parts(SESSION_STARTING);
 		scope_session_started();
 	}
 	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
 	atomic_store(&session_state, on ? SESSION_ON : failed);
-	if (on)
-		start_parts(); /* one that was added meanwhile */
+	start_parts(SESSION_ON); /* one that was added meanwhile */
 	return on;
 }
 
@@ -375,6 +406,7 @@ bool session_start(void)
 
 	if (session_is_on())
 		return true;
+	pthread_once(&forks_once, watch_forks);
 	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
 		return start_as_first(SESSION_OFF);
 	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();
@@ -386,7 +418,6 @@ bool session_start_again(void)
 
 	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
 		return session_start();
-	forget_starts();
 	return start_as_first(SESSION_STOPPED);
 }
 
@@ -410,15 +441,18 @@ static void put_end(void)
 /* False when it was not on. */
 static bool stop(enum session_state after)
 {
-	struct spooler *spooler = recording_spooler();
 	int state = SESSION_ON;
+	struct spooler *spooler;
 	int err;
 
 	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
 		return false;
+	/* Not before: another thread may just have started the session that we stop. */
+	spooler = recording_spooler();
 	atomic_store(&changer_tid, session_tid());
 	scope_session_ended();
-	stop_parts();
+	if (!stop_parts())
+		tell_unstopped();
 	put_end();
 	housekeeper_stop();
 	err = spooler_close(spooler);
@@ -430,9 +464,11 @@ static bool stop(enum session_state after)
 	return true;
 }
 
+/* Another thread may be about to stop it: the spool is complete when either returns. */
 void session_stop(void)
 {
-	stop(SESSION_STOPPED);
+	if (!stop(SESSION_STOPPED))
+		wait_while(SESSION_DRAINING);
 }
 
 bool session_is_ending(void)
@@ -440,17 +476,29 @@ bool session_is_ending(void)
 	return atomic_load(&is_ending);
 }
 
-/* Another thread may be about to start one, or to stop it: what it has begun is to be complete. */
+/* What another thread has begun, to start or to stop one, is to be complete. False: it does not come to an end. */
+static bool settle(int state)
+{
+	return wait_while(state) && atomic_load(&session_state) != state;
+}
+
 void session_end(void)
 {
-	int state = atomic_load(&session_state);
+	bool is_over = false;
 
-	if (state == SESSION_STARTING || state == SESSION_DRAINING)
-		wait_while(state);
-	state = SESSION_STOPPED;
 	atomic_store(&is_ending, true);
-	if (!stop(SESSION_OFF))
-		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+	while (!is_over) {
+		int state = atomic_load(&session_state);
+
+		if (state == SESSION_STARTING || state == SESSION_DRAINING)
+			is_over = !settle(state);
+		else if (state == SESSION_ON)
+			is_over = stop(SESSION_OFF);
+		else
+			is_over =
+				state != SESSION_STOPPED ||
+				atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+	}
 }
 
 /* ---- small records ---- */
@@ -474,7 +522,8 @@ void session_witness(const char *source, const char *key, uint64_t value)
 void session_source(const char *name, enum record_source_state state, const char *text)
 {
 	size_t length = strlen(text);
-	struct record_source source = {.text_bytes = writer_text_bytes(length)};
+	struct record_source source = {.ns = session_now_ns(),
+				       .text_bytes = writer_text_bytes(length)};
 
 	copy_name(source.name, sizeof(source.name), name);
 	writer_put_text(session_writer(), RECORD_SOURCE, state, &source, sizeof(source), text,

@@ -47,6 +47,16 @@ static inline uint32_t session_current_number(void)
 	return atomic_load_explicit(&session_number, memory_order_relaxed);
 }
 
+/* The session that is on; 0: none is. The number may be that of a session that has just ended; it is never that of
+ * one whose parts have not all been started. */
+static inline uint32_t session_on_number(void)
+{
+	uint32_t number = atomic_load_explicit(&session_number, memory_order_acquire);
+
+	return atomic_load_explicit(&session_state, memory_order_acquire) == SESSION_ON ? number
+											: 0;
+}
+
 /* Starts the first session if DAGTAP_SPOOL names a folder. True when on. A thread that comes while
  * another one starts it waits; the starting thread itself gets false, so that calls made by a part's
  * start hook pass through unrecorded. False when the program has stopped it. */

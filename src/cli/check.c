@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/human.h"
+#include "format/ledger_json.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -19,41 +20,6 @@ static const char *state_text(const struct trace *trace)
 static uint32_t source_pid(const struct trace *trace, const struct trace_source *source)
 {
 	return trace->processes[source->process].pid;
-}
-
-static void json_source(struct json *json, const struct trace *trace,
-			const struct trace_source *source)
-{
-	json_object_begin(json);
-	json_put_text(json, "name", trace_text(trace, source->name));
-	json_put_u64(json, "pid", source_pid(trace, source));
-	json_put_text(json, "state", trace_text(trace, source->state));
-	json_key(json, "witness");
-	if (source->has_expected)
-		json_text(json, trace_text(trace, source->witness));
-	else
-		json_null(json);
-	json_key(json, "expected");
-	if (source->has_expected)
-		json_u64(json, source->expected);
-	else
-		json_null(json);
-	json_put_u64(json, "received", source->received);
-	json_put_u64(json, "joined", source->joined);
-	json_put_u64(json, "orphan_calls", source->orphan_calls);
-	json_put_u64(json, "orphan_activities", source->orphan_activities);
-	json_put_u64(json, "untimed", source->untimed);
-	json_key(json, "dropped");
-	json_row_begin(json);
-	for (uint32_t i = 0; i < source->drop_count; i++) {
-		const struct trace_drop *drop = &trace->drops[source->drop_first + i];
-
-		json_put_u64(json, trace_text(trace, drop->cause), drop->count);
-	}
-	json_object_end(json);
-	json_put_u64(json, "unexplained", source->unexplained);
-	json_put_text(json, "text", trace_text(trace, source->text));
-	json_object_end(json);
 }
 
 /* Untimed activities by cause, over everything. */
@@ -83,26 +49,6 @@ static void json_untimed(struct json *json, const struct trace *trace)
 	json_object_end(json);
 }
 
-static void json_messages(struct json *json, const struct trace *trace)
-{
-	json_key(json, "messages");
-	json_array_begin(json);
-	for (uint32_t i = 0; i < trace->messages_count; i++) {
-		const struct trace_message *message = &trace->messages[i];
-
-		json_row_begin(json);
-		json_key(json, "pid");
-		if (message->process == TRACE_NONE)
-			json_null(json);
-		else
-			json_u64(json, trace->processes[message->process].pid);
-		json_put_bool(json, "damage", message->damage);
-		json_put_text(json, "text", trace_text(trace, message->text));
-		json_object_end(json);
-	}
-	json_array_end(json);
-}
-
 /* Another tool's file may say nothing that its rows could be held against. */
 static bool has_witness(const struct trace *trace)
 {
@@ -123,13 +69,17 @@ static void print_json(const struct trace *trace, const char *path, bool ok)
 	json_put_bool(&json, "ok", ok);
 	json_put_bool(&json, "witnessed", has_witness(trace));
 	json_put_text(&json, "state", state_text(trace));
+	json_put_u64(&json, "lost", ledger_lost(trace));
 	json_key(&json, "sources");
 	json_array_begin(&json);
-	for (uint32_t i = 0; i < trace->sources_count; i++)
-		json_source(&json, trace, &trace->sources[i]);
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		json_object_begin(&json);
+		ledger_json_source(&json, trace, &trace->sources[i]);
+		json_object_end(&json);
+	}
 	json_array_end(&json);
 	json_untimed(&json, trace);
-	json_messages(&json, trace);
+	ledger_json_messages(&json, trace);
 	json_object_end(&json);
 	json_finish(&json);
 }
@@ -148,7 +98,8 @@ static void put_source(struct columns *columns, const struct trace *trace,
 
 	columns_put(columns, "%s", trace_text(trace, source->name));
 	columns_put(columns, "%u", source_pid(trace, source));
-	columns_put(columns, "%s", human_count(source->expected, text));
+	columns_put(columns, "%s",
+		    source->has_expected ? human_count(source->expected, text) : "-");
 	columns_put(columns, "%s", human_count(source->received, text));
 	put_count(columns, ledger_dropped(trace, source));
 	put_count(columns, source->joined);
@@ -169,12 +120,13 @@ static void print_details(const struct trace *trace)
 		for (uint32_t d = 0; d < source->drop_count; d++) {
 			const struct trace_drop *drop = &trace->drops[source->drop_first + d];
 
-			printf("%s: %s missing: %s\n", trace_text(trace, source->name),
-			       human_count(drop->count, text), trace_text(trace, drop->cause));
+			human_print("%s: %s missing: %s", trace_text(trace, source->name),
+				    human_count(drop->count, text), trace_text(trace, drop->cause));
 		}
 		if (source->text)
-			printf("%s: %s: %s\n", trace_text(trace, source->name),
-			       trace_text(trace, source->state), trace_text(trace, source->text));
+			human_print("%s: %s: %s", trace_text(trace, source->name),
+				    trace_text(trace, source->state),
+				    trace_text(trace, source->text));
 	}
 	count_untimed(trace, untimed);
 	for (int cause = RECORD_UNTIMED_NO + 1; cause < RECORD_UNTIMED_COUNT; cause++) {
@@ -183,8 +135,8 @@ static void print_details(const struct trace *trace)
 			       untimed_texts[cause]);
 	}
 	for (uint32_t i = 0; i < trace->messages_count; i++)
-		printf("%s: %s\n", trace->messages[i].damage ? "damage" : "note",
-		       trace_text(trace, trace->messages[i].text));
+		human_print("%s: %s", trace->messages[i].damage ? "damage" : "note",
+			    trace_text(trace, trace->messages[i].text));
 }
 
 static const char *verdict(const struct trace *trace, bool ok)
@@ -197,6 +149,18 @@ static const char *verdict(const struct trace *trace, bool ok)
 			 "must be";
 }
 
+static void print_verdict(const struct trace *trace, bool ok)
+{
+	uint64_t lost = ledger_lost(trace);
+	char text[HUMAN_CHARS];
+
+	fputs(verdict(trace, ok), stdout);
+	if (lost)
+		printf(", but %s record%s lost", human_count(lost, text),
+		       lost == 1 ? " was" : "s were");
+	printf(" (recording %s)\n", state_text(trace));
+}
+
 static int print_text(const struct trace *trace, bool ok)
 {
 	static const char *const heads[] = {"<source",	   "pid",	   "expected", "received",
@@ -206,9 +170,12 @@ static int print_text(const struct trace *trace, bool ok)
 
 	columns_init(&columns, heads);
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *source = &trace->sources[i];
+
 		/* A source that only says how it is has nothing to count. */
-		if (trace->sources[i].has_expected)
-			put_source(&columns, trace, &trace->sources[i]);
+		if (source->has_expected || source->unexplained || source->drop_count ||
+		    source->orphan_calls)
+			put_source(&columns, trace, source);
 	}
 	if (has_witness(trace)) {
 		if (columns_print(&columns) < 0)
@@ -216,7 +183,7 @@ static int print_text(const struct trace *trace, bool ok)
 		putchar('\n');
 	}
 	print_details(trace);
-	printf("%s (recording %s)\n", verdict(trace, ok), state_text(trace));
+	print_verdict(trace, ok);
 	return CLI_OK;
 }
 
@@ -237,23 +204,36 @@ static int tell_loss(const struct trace *trace, const char *path)
 	return CLI_OK;
 }
 
+static int tell_lost(const struct trace *trace, const char *path)
+{
+	uint64_t lost = ledger_lost(trace);
+
+	if (!lost)
+		return CLI_OK;
+	cli_fail("%s: %" PRIu64 " record%s lost, all of them counted (--strict)", path, lost,
+		 human_ending(lost));
+	return CLI_LOSS;
+}
+
 int cli_check(const struct cli_command *self, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{"json", no_argument, NULL, 'j'},
+		{"strict", no_argument, NULL, 's'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	struct trace *trace;
-	bool json = false, ok;
+	bool json = false, strict = false, ok;
 	int option, result = CLI_OK;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		if (option == 'h')
 			return cli_help(self);
-		if (option != 'j')
+		if (option != 'j' && option != 's')
 			return cli_usage(self, "see dagtap check --help");
-		json = true;
+		json |= option == 'j';
+		strict |= option == 's';
 	}
 	if (optind + 1 != argc)
 		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
@@ -268,6 +248,8 @@ int cli_check(const struct cli_command *self, int argc, char **argv)
 		result = cli_finish_stdout();
 	if (result == CLI_OK)
 		result = tell_loss(trace, argv[optind]);
+	if (result == CLI_OK && strict)
+		result = tell_lost(trace, argv[optind]);
 	trace_close(trace);
 	return result;
 }

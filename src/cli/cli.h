@@ -4,9 +4,12 @@
 #define DAGTAP_CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "trace/model.h"
+
+struct format;
 
 enum cli_exit { CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
 
@@ -15,7 +18,8 @@ struct cli_command {
 	const char *synopsis; /* what follows "dagtap NAME" */
 	const char *help;     /* one line */
 	const char *options;  /* lines of "  -x, --xyz   text\n", or NULL */
-	int (*run)(const struct cli_command *self, int argc, char **argv); /* argv[0] = NAME */
+	/* argv[0] is for complaints; softgpu's is what was typed. */
+	int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
 int cli_record(const struct cli_command *self, int argc, char **argv);
@@ -36,6 +40,13 @@ int cli_fail_error(const struct dagtap_error *error);
 int cli_usage(const struct cli_command *self, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The value of the option that getopt has just found. CLI_OK, or CLI_USAGE after a complaint. */
+int cli_take_number(const struct cli_command *self, const char *option, uint64_t *ret_number);
+int cli_take_limit(const struct cli_command *self, uint32_t *ret_limit);
+
+/* A whole number and nothing else, not even a sign or a space. */
+bool cli_is_number(const char *text, uint64_t *ret_number);
+
 #ifdef __clang_analyzer__ /* it sees one file at a time, and not what they return */
 #define cli_fail(...)	     (cli_fail(__VA_ARGS__), CLI_FAILED)
 #define cli_usage(self, ...) (cli_usage(self, __VA_ARGS__), CLI_USAGE)
@@ -47,6 +58,9 @@ int cli_help(const struct cli_command *self);
 /* Opens a recording, with progress on stderr when that is a terminal; IS_BRIEF as in trace_options.
  * 0, or -errno after a line on stderr. */
 int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace);
+
+/* The same, with what FORMAT writes. */
+int cli_open_for(const struct format *format, const char *path, struct trace **ret_trace);
 
 /* CLI_OK, or one line on stderr and CLI_LOSS when the recording is damaged: then what a command shows
  * is what is left of it. */

@@ -1,14 +1,20 @@
 #include "cli/columns.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#define COLUMN_MAX 16
-#define FIRST_ROOM 64
+#include "cli/human.h"
+
+#define COLUMN_MAX	 16
+#define LAST_CHARS_LEAST 16 /* less than that of a name is of no use */
+#define FIRST_ROOM	 64
 
 void columns_init(struct columns *columns, const char *const *heads)
 {
@@ -50,25 +56,95 @@ void columns_put(struct columns *columns, const char *format, ...)
 		columns->error = -ENOMEM;
 		return;
 	}
+	human_make_plain(cell);
 	columns->cells[columns->cell_count++] = cell;
 }
 
 static bool is_left(const struct columns *columns, unsigned column)
 {
-	return columns->heads[column][0] == '<';
+	char mark = columns->heads[column][0];
+
+	return mark && strchr("<>=", mark);
+}
+
+static bool is_path(const struct columns *columns, unsigned column)
+{
+	return columns->heads[column][0] == '>';
+}
+
+/* In UTF-8 a character goes on with such bytes, which take no place. */
+static bool goes_on(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static int count_chars(const char *text)
+{
+	int chars = 0;
+
+	for (; *text; text++)
+		chars += !goes_on(*text);
+	return chars;
+}
+
+/* Bytes of the first CHARS characters. */
+static int count_bytes(const char *text, int chars)
+{
+	int bytes = 0;
+
+	while (text[bytes] && (goes_on(text[bytes]) || chars-- > 0))
+		bytes++;
+	return bytes;
+}
+
+/* Of a terminal; 0 where nothing need fit. */
+static int screen_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+/* How much of the last column fits, if it is one of names. INT_MAX: all. */
+static int last_room(const struct columns *columns, const int *widths)
+{
+	int room = screen_width();
+
+	if (room == 0 || !is_left(columns, columns->count - 1) ||
+	    columns->heads[columns->count - 1][0] == '=')
+		return INT_MAX;
+	for (unsigned i = 0; i + 1 < columns->count; i++)
+		room -= widths[i] + 2;
+	return room > LAST_CHARS_LEAST ? room : LAST_CHARS_LEAST;
+}
+
+static void print_last(const char *text, int room, bool is_path)
+{
+	int chars = count_chars(text);
+
+	if (chars <= room)
+		puts(text);
+	else if (is_path)
+		printf("...%s\n", text + count_bytes(text, chars - (room - 3)));
+	else
+		printf("%.*s...\n", count_bytes(text, room - 3), text);
 }
 
 static void print_cell(const struct columns *columns, unsigned column, int width, const char *text)
 {
-	bool is_last = column + 1 == columns->count;
+	int padding = width - count_chars(text);
 
+	if (column + 1 == columns->count && is_left(columns, column)) {
+		print_last(text, width, is_path(columns, column));
+		return;
+	}
 	if (!is_left(columns, column))
-		printf("%*s", width, text);
-	else if (is_last)
-		fputs(text, stdout);
+		printf("%*s%s", padding, "", text);
 	else
-		printf("%-*s", width, text);
-	fputs(is_last ? "\n" : "  ", stdout);
+		printf("%s%*s", text, padding, "");
+	fputs(column + 1 == columns->count ? "\n" : "  ", stdout);
 }
 
 static unsigned column_after(const struct columns *columns, unsigned column)
@@ -84,11 +160,13 @@ int columns_print(struct columns *columns)
 	for (unsigned i = 0; i < columns->count; i++)
 		widths[i] = (int)strlen(columns->heads[i]) - is_left(columns, i);
 	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
-		int width = (int)strlen(columns->cells[i]);
+		int width = count_chars(columns->cells[i]);
 
 		if (width > widths[column])
 			widths[column] = width;
 	}
+	if (is_left(columns, columns->count - 1))
+		widths[columns->count - 1] = last_room(columns, widths);
 	for (unsigned i = 0; i < columns->count && !columns->error; i++)
 		print_cell(columns, i, widths[i], columns->heads[i] + is_left(columns, i));
 	column = 0;

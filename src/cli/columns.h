@@ -1,12 +1,14 @@
 /* Aligned tables on stdout: cells are kept until the table is printed, then every column gets the
- * width it needs. */
+ * width it needs. On a terminal a last column of names is cut where the line would end. */
 #ifndef DAGTAP_CLI_COLUMNS_H
 #define DAGTAP_CLI_COLUMNS_H
 
 #include <stdint.h>
 
 struct columns {
-	const char *const *heads; /* ends with NULL; a head that starts with '<' is a left column */
+	/* Ends with NULL. A head that starts with '<' is a left column; with '>' one of paths, of which the
+	 * ends are shown where they are too long; with '=' one of sentences, which are shown whole. */
+	const char *const *heads;
 	unsigned count;
 	char **cells;
 	uint32_t cell_count;

@@ -29,7 +29,7 @@ static const struct {
 } groupings[] = {
 	{"kernel", SUMMARY_BY_KERNEL, "<kernel"},
 	{"node", SUMMARY_BY_NODE, "<graph node"},
-	{"scope", SUMMARY_BY_SCOPE, "<scope"},
+	{"scope", SUMMARY_BY_SCOPE, ">scope"},
 	{"api", SUMMARY_BY_API, "<call"},
 };
 
@@ -66,8 +66,7 @@ static int take_option(const struct cli_command *self, int option, struct diff_o
 	case 't':
 		return take_threshold(self, optarg, options);
 	case 'l':
-		options->limit = (uint32_t)strtoul(optarg, NULL, 10);
-		return CLI_OK;
+		return cli_take_limit(self, &options->limit);
 	case 'j':
 		options->json = true;
 		return CLI_OK;

@@ -1,9 +1,11 @@
 /* dagtap export: a recording in another tool's format. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "format/format.h"
@@ -149,6 +151,13 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return check(self, &conversion, format);
 }
 
+static int fail_output(const struct dagtap_error *error)
+{
+	if (error->code == -EEXIST)
+		return cli_fail("%s; --force replaces it", error->message);
+	return cli_fail_error(error);
+}
+
 static int open_part(void *context, uint32_t number, FILE **ret_file)
 {
 	struct parts *parts = context;
@@ -167,23 +176,36 @@ static int open_part(void *context, uint32_t number, FILE **ret_file)
 static int convert(struct conversion *conversion, struct parts *parts, FILE *out)
 {
 	struct dagtap_error error = {.message = ""};
+	bool is_stdout = strcmp(conversion->output, "-") == 0;
 	struct trace *trace;
-	int code = cli_open_trace(conversion->input, conversion->format->is_brief, &trace);
+	int code = cli_open_for(conversion->format, conversion->input, &trace);
 
 	if (code < 0)
 		return code;
 	/* Standard output cannot go on elsewhere. */
-	if (strcmp(conversion->output, "-") != 0)
+	if (!is_stdout)
 		conversion->options.open_part = open_part;
 	conversion->options.context = parts;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() saw that there is one */
 	code = conversion->format->write(trace, out, &conversion->options, &error);
-	if (code < 0)
-		cli_fail_error(parts->error.code ? &parts->error : &error);
+	if (code < 0 && parts->error.code)
+		fail_output(&parts->error);
+	else if (code < 0)
+		cli_fail("%s: %s", is_stdout ? "standard output" : conversion->output,
+			 error.message);
 	else
 		code = cli_tell_damage(trace, conversion->input);
 	trace_close(trace);
 	return code;
+}
+
+/* By whatever names; then --force would leave nothing of it. */
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
 }
 
 int cli_export(const struct cli_command *self, int argc, char **argv)
@@ -199,15 +221,18 @@ int cli_export(const struct cli_command *self, int argc, char **argv)
 		return code;
 	if (wants_help)
 		return help(self);
+	if (conversion.force && is_same_file(conversion.input, conversion.output))
+		return cli_fail("%s: is what is to be exported; give OUT another name",
+				conversion.output);
 	parts = (struct parts){.path = conversion.output,
 			       .extension = conversion.format->extension,
 			       .force = conversion.force};
 	if (open_part(&parts, 1, &out) < 0)
-		code = cli_fail_error(&parts.error);
+		code = fail_output(&parts.error);
 	else
 		code = convert(&conversion, &parts, out);
 	if (code == CLI_OK || code == CLI_LOSS)
-		return parts_commit(&parts, &error) < 0 ? cli_fail_error(&error) : code;
+		return parts_commit(&parts, &error) < 0 ? fail_output(&error) : code;
 	parts_abandon(&parts);
 	return CLI_FAILED;
 }

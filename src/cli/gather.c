@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,20 @@
 
 #include "record/reader.h"
 #include "record/spool.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
+
+static volatile sig_atomic_t interrupted;
+
+void gather_interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+bool gather_is_interrupted(void)
+{
+	return interrupted;
+}
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -122,6 +134,8 @@ static int append_packed(void *context, const void *bytes, size_t size)
 {
 	struct passage *passage = context;
 
+	if (interrupted)
+		return dagtap_error_set(passage->error, -EINTR, "interrupted");
 	return bundle_append(passage->writer, bytes, size, passage->error);
 }
 
@@ -167,15 +181,46 @@ static void count_spool(struct gather_result *result, const struct spool_reader 
 {
 	const struct spool_ledger *ledger = spool_reader_ledger(reader);
 
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+			result->lost +=
+				cause == RECORD_DROP_RING ? 0 : ledger->dropped[class][cause];
 	result->dispatches += ledger->found[RECORD_CLASS_DISPATCH];
 	result->calls += ledger->found[RECORD_CLASS_API];
 	result->is_truncated |= !spool_reader_info(reader)->closed;
+}
+
+/* HIP is absent in every program that does not use it. */
+static bool tells_absence(const struct record_source *source)
+{
+	return source->header.type == RECORD_SOURCE && source->header.tag == RECORD_SOURCE_ABSENT &&
+	       strncmp(source->name, "hip", sizeof(source->name)) != 0;
+}
+
+/* Said where the part starts: early, in a spool without work. */
+static void find_absence(struct gather_result *result, const struct spool_reader *reader)
+{
+	struct spool_cursor cursor;
+	struct spool_record record;
+
+	for (uint32_t w = 0; w < spool_reader_writer_count(reader) && !*result->absence; w++) {
+		spool_cursor_init(&cursor, reader, w);
+		while (!*result->absence && spool_cursor_next(&cursor, &record)) {
+			const struct record_source *source = (const void *)record.header;
+
+			if (tells_absence(source))
+				snprintf(result->absence, sizeof(result->absence), "%.*s: %.*s",
+					 (int)sizeof(source->name), source->name,
+					 (int)source->text_bytes, source->text);
+		}
+	}
 }
 
 static int put_spool(struct passage *passage, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	uint32_t pid = (uint32_t)strtoul(slash ? slash + 1 : path, NULL, 10);
+	const struct spool_ledger *ledger;
 	struct spool_reader *reader;
 	int result = spool_reader_open(path, &reader, passage->error);
 
@@ -183,7 +228,10 @@ static int put_spool(struct passage *passage, const char *path)
 		return put_as_it_is(passage, pid, path);
 	if (result < 0)
 		return result;
+	ledger = spool_reader_ledger(reader);
 	count_spool(passage->result, reader);
+	if (!ledger->found[RECORD_CLASS_DISPATCH] && !ledger->found[RECORD_CLASS_COPY])
+		find_absence(passage->result, reader);
 	result = put_packed(passage, pid, path, reader);
 	spool_reader_close(reader);
 	return result;
@@ -319,16 +367,11 @@ static int is_ours(const struct dirent *entry)
 
 void gather_remove(const char *folder)
 {
-	char target[PATH_MAX];
-	ssize_t chars = readlink(folder, target, sizeof(target) - 1);
+	char *target = realpath(folder, NULL); /* where a ring is kept: FOLDER is then a link */
 
 	for_each(folder, is_ours, remove_file);
-	if (chars < 0) {
-		rmdir(folder);
-		return;
-	}
-	/* A link to where a ring is kept. */
-	target[chars] = '\0';
-	rmdir(target);
-	unlink(folder);
+	/* The link stays as long as something of others' is behind it. */
+	if (!target || rmdir(target) == 0)
+		unlink(folder);
+	free(target);
 }

@@ -17,16 +17,27 @@ struct gather_request {
 	const struct bundle_meta *meta;
 };
 
+#define GATHER_ABSENCE_BYTES 512
+
 struct gather_result {
 	uint32_t spool_count; /* 0: none to gather, and no file was written */
 	uint32_t live_count;  /* left alone */
 	uint64_t file_bytes;
 	uint64_t dispatches, calls; /* records that are in it */
+	uint64_t lost;		    /* that no room was found for */
 	bool is_truncated;	    /* a process was killed, or still runs */
+
+	/* Of the first process that recorded no work of a GPU: the source that could not be used, and why; "" if
+	 * none says so. */
+	char absence[GATHER_ABSENCE_BYTES];
 };
 
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error);
+
+/* A signal handler: gather_spools, under way or yet to come, ends with -EINTR and writes no OUTPUT. */
+void gather_interrupt(int signal_number);
+bool gather_is_interrupted(void);
 
 /* Spools whose process is alive and still records. */
 uint32_t gather_count_live(const char *folder);

@@ -10,6 +10,7 @@
 #include "cli/columns.h"
 #include "cli/graph_advise.h"
 #include "cli/human.h"
+#include "format/words.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -30,20 +31,36 @@ struct graph_facts {
 	struct graph_overlap *overlaps; /* by graph */
 };
 
-static const char *const confidence_texts[] = {
-	[TRACE_CONFIDENCE_NONE] = "none",   [TRACE_CONFIDENCE_UNKNOWN] = "unknown",
-	[TRACE_CONFIDENCE_ORDER] = "order", [TRACE_CONFIDENCE_SIGNATURE] = "signature",
-	[TRACE_CONFIDENCE_EXACT] = "exact",
-};
+static int take_output(const struct cli_command *self, enum graph_output output,
+		       struct graph_options *options)
+{
+	if (options->output != OUTPUT_TEXT && options->output != output)
+		return cli_usage(self, "--json or --dot, not both");
+	options->output = output;
+	return CLI_OK;
+}
 
-static const char *const type_texts[] = {
-	[RECORD_NODE_KERNEL] = "kernel",	 [RECORD_NODE_MEMCPY] = "memcpy",
-	[RECORD_NODE_MEMSET] = "memset",	 [RECORD_NODE_HOST] = "host",
-	[RECORD_NODE_CHILD] = "child",		 [RECORD_NODE_EMPTY] = "empty",
-	[RECORD_NODE_EVENT_WAIT] = "event_wait", [RECORD_NODE_EVENT_RECORD] = "event_record",
-	[RECORD_NODE_MEM_ALLOC] = "mem_alloc",	 [RECORD_NODE_MEM_FREE] = "mem_free",
-	[RECORD_NODE_OTHER] = "other",
-};
+static int take_option(const struct cli_command *self, int option, struct graph_options *options)
+{
+	switch (option) {
+	case 'j':
+		return take_output(self, OUTPUT_JSON, options);
+	case 'd':
+		return take_output(self, OUTPUT_DOT, options);
+	case 'g':
+		return cli_take_number(self, "--graph", &options->graph);
+	case 'l':
+		return cli_take_limit(self, &options->limit);
+	case 'a':
+		options->is_advice = true;
+		return CLI_OK;
+	case 'h':
+		options->help = true;
+		return CLI_OK;
+	default:
+		return cli_usage(self, "see dagtap graph --help");
+	}
+}
 
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct graph_options *options)
@@ -60,20 +77,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'j')
-			options->output = OUTPUT_JSON;
-		else if (option == 'd')
-			options->output = OUTPUT_DOT;
-		else if (option == 'g')
-			options->graph = strtoull(optarg, NULL, 10);
-		else if (option == 'l')
-			options->limit = (uint32_t)strtoul(optarg, NULL, 10);
-		else if (option == 'a')
-			options->is_advice = true;
-		else if (option == 'h')
-			options->help = true;
-		else
-			return cli_usage(self, "see dagtap graph --help");
+		if (take_option(self, option, options) != CLI_OK)
+			return CLI_USAGE;
 	}
 	if (!options->help && optind + 1 != argc)
 		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
@@ -87,6 +92,15 @@ static bool is_wanted(const struct trace *trace, const struct graph_options *opt
 		      uint32_t graph)
 {
 	return options->graph == 0 || trace->graphs[graph].id == options->graph;
+}
+
+static bool has_wanted(const struct trace *trace, const struct graph_options *options)
+{
+	for (uint32_t i = 0; i < trace->graphs_count; i++) {
+		if (is_wanted(trace, options, i))
+			return true;
+	}
+	return options->graph == 0;
 }
 
 static uint32_t graph_pid(const struct trace *trace, uint32_t graph)
@@ -111,7 +125,7 @@ static void json_node(struct json *json, const struct trace *trace, uint32_t nod
 
 	json_row_begin(json);
 	json_put_u64(json, "id", row->index);
-	json_put_text(json, "type", type_texts[row->type]);
+	json_put_text(json, "type", words_node_type(row->type));
 	json_key(json, "kernel");
 	if (row->type == RECORD_NODE_KERNEL)
 		json_text(json, trace_text(trace, row->name));
@@ -245,7 +259,7 @@ static void print_json(const struct trace *trace, const struct graph_options *op
 	json_key(&json, "confidence");
 	json_object_begin(&json);
 	for (int i = TRACE_CONFIDENCE_UNKNOWN; i <= TRACE_CONFIDENCE_EXACT; i++)
-		json_put_u64(&json, confidence_texts[i], counts[i]);
+		json_put_u64(&json, words_confidence((enum trace_confidence)i), counts[i]);
 	json_object_end(&json);
 	json_key(&json, "graphs");
 	json_array_begin(&json);
@@ -365,16 +379,17 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 	struct columns columns;
 	char text[HUMAN_CHARS];
 
-	printf("process %u graph %" PRIu64 ": %s nodes", graph_pid(trace, graph), row->id,
-	       human_count(row->node_count, text));
-	printf(", %s edges", human_count(row->edge_count, text));
-	printf(", %s replays", human_count(stats->replays, text));
+	printf("process %u graph %" PRIu64 ": %s node%s", graph_pid(trace, graph), row->id,
+	       human_count(row->node_count, text), human_ending(row->node_count));
+	printf(", %s edge%s", human_count(row->edge_count, text), human_ending(row->edge_count));
+	printf(", %s replay%s", human_count(stats->replays, text), human_ending(stats->replays));
 	if (stats->span.timed)
 		printf(", %s each", human_ns(tally_mean(&stats->span), text));
 	if (stats->critical_count)
 		printf(", critical path %s", human_ns(stats->critical_ns, text));
 	if (stats->critical_count)
-		printf(" over %" PRIu64 " nodes", stats->critical_count);
+		printf(" over %" PRIu64 " node%s", stats->critical_count,
+		       human_ending(stats->critical_count));
 	if (stats->unknown)
 		printf(", %" PRIu64 " activities of no known node", stats->unknown);
 	putchar('\n');
@@ -394,9 +409,14 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 static int print_text(const struct trace *trace, const struct graph_options *options,
 		      const struct graph_facts *facts)
 {
+	char count_text[HUMAN_CHARS];
 	int result = CLI_OK;
 
-	if (trace->graphs_count == 0)
+	if (trace->graphs_count == 0 && trace->launches_count)
+		printf("no graphs: of %s graph launch%s the file does not say of which graph\n",
+		       human_count(trace->launches_count, count_text),
+		       trace->launches_count == 1 ? "" : "es");
+	else if (trace->graphs_count == 0)
 		puts("no graphs");
 	for (uint32_t i = 0; i < trace->graphs_count && result == CLI_OK; i++) {
 		if (is_wanted(trace, options, i))
@@ -410,6 +430,13 @@ static int print(const struct trace *trace, const struct graph_options *options)
 	struct graph_facts facts;
 	int result = CLI_OK;
 
+	if (options->is_advice)
+		return graph_advise(&(struct graph_advise_query){
+			.trace = trace,
+			.path = options->path,
+			.graph = options->graph,
+			.is_json = options->output == OUTPUT_JSON,
+		});
 	if (graph_analysis_make(trace, &facts.analysis) < 0)
 		return cli_fail("out of memory");
 	if (graph_overlap_make(trace, &facts.analysis, &facts.overlaps) < 0) {
@@ -439,14 +466,11 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	if (options.is_advice)
-		result = graph_advise(
-			&(struct graph_advise_query){.trace = trace,
-						     .path = options.path,
-						     .graph = options.graph,
-						     .is_json = options.output == OUTPUT_JSON});
-	else
+	if (has_wanted(trace, &options))
 		result = print(trace, &options);
+	else
+		result = cli_fail("%s: no graph %" PRIu64 "; without --graph all are shown",
+				  options.path, options.graph);
 	if (result == CLI_OK)
 		result = cli_tell_damage(trace, options.path);
 	trace_close(trace);

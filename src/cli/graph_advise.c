@@ -21,11 +21,6 @@ static uint32_t pid_of(const struct trace *trace, uint32_t process)
 	return trace->processes[process].pid;
 }
 
-static const char *ending(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* ---- text ---- */
 
 static void print_nodes(const struct trace *trace, const struct advice *advice,
@@ -34,7 +29,7 @@ static void print_nodes(const struct trace *trace, const struct advice *advice,
 	uint32_t named = row->changed < NODES_NAMED ? row->changed : NODES_NAMED;
 
 	printf("bind %s (node%s", row->changed == 1 ? "this as a slot" : "these as slots",
-	       ending(row->changed));
+	       human_ending(row->changed));
 	for (uint32_t i = 0; i < named; i++) {
 		const struct trace_node *node = &trace->nodes[advice->nodes[row->first_change + i]];
 
@@ -54,11 +49,11 @@ static void print_head(const struct trace *trace, const struct advice *advice,
 	printf("process %u graph %" PRIu64 ": ", pid_of(trace, row->process),
 	       trace->graphs[row->graph].id);
 	printf("%s of %s node%s change%s between replays, ", human_count(row->changed, text[0]),
-	       human_count(row->node_count, text[1]), ending(row->node_count),
+	       human_count(row->node_count, text[1]), human_ending(row->node_count),
 	       row->changed == 1 ? "s" : "");
 	printf("%s of host time in %s update%s", human_ns((double)row->host_ns, text[0]),
 	       human_count(row->updates + row->whole_updates, text[1]),
-	       ending(row->updates + row->whole_updates));
+	       human_ending(row->updates + row->whole_updates));
 	if (row->replays)
 		printf(", %s a replay",
 		       human_ns((double)row->host_ns / (double)row->replays, text[0]));
@@ -77,7 +72,7 @@ static void print_unknown(const struct graph_advice *row)
 
 	if (row->whole_updates)
 		printf("  unknown: which nodes %s update%s of the whole graph changed\n",
-		       human_count(row->whole_updates, text), ending(row->whole_updates));
+		       human_count(row->whole_updates, text), human_ending(row->whole_updates));
 	if (row->unplaced)
 		printf("  unknown: which nodes %s of the updates changed\n",
 		       human_count(row->unplaced, text));
@@ -98,7 +93,7 @@ static void print_graph(const struct trace *trace, const struct advice *advice,
 	printf("process %u, graphs that are not recorded: %s of host time in %s update%s; ",
 	       pid_of(trace, row->process), human_ns((double)row->host_ns, text[0]),
 	       human_count(row->updates + row->whole_updates, text[1]),
-	       ending(row->updates + row->whole_updates));
+	       human_ending(row->updates + row->whole_updates));
 	puts("unknown: which nodes they changed");
 }
 
@@ -108,11 +103,11 @@ static void print_patch(const struct trace *trace, const struct patch_advice *ro
 
 	printf("process %u dagpatch recording 0x%" PRIx64 ": %s slot%s changed, ",
 	       pid_of(trace, row->process), row->recording, human_count(row->slots, text),
-	       ending(row->slots));
-	printf("in %s node%s%s, ", human_count(row->nodes, text), ending(row->nodes),
+	       human_ending(row->slots));
+	printf("in %s node%s%s, ", human_count(row->nodes, text), human_ending(row->nodes),
 	       row->has_table ? " and those that take addresses from the table" : "");
 	printf("%s in all", human_ns((double)row->ns, text));
-	printf(" for %s step%s", human_count(row->steps, text), ending(row->steps));
+	printf(" for %s step%s", human_count(row->steps, text), human_ending(row->steps));
 	for (int i = 0; i < ADVISE_STRATEGIES && row->strategies[i].name; i++)
 		printf("%s %s %s", i ? "," : ", changes by",
 		       trace_text(trace, row->strategies[i].name),
@@ -135,7 +130,8 @@ static void print_text(const struct graph_advise_query *query, const struct advi
 		puts("no updates of graphs");
 	if (advice->unplaced_calls)
 		printf("unknown: of which graphs %s more update call%s were, %s of host time\n",
-		       human_count(advice->unplaced_calls, text[0]), ending(advice->unplaced_calls),
+		       human_count(advice->unplaced_calls, text[0]),
+		       human_ending(advice->unplaced_calls),
 		       human_ns((double)advice->unplaced_ns, text[1]));
 	for (uint32_t i = 0; i < advice->patch_count; i++)
 		print_patch(query->trace, &advice->patches[i]);

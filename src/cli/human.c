@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *human_count(uint64_t count, char *buffer)
@@ -55,4 +58,38 @@ const char *human_ns(double ns, char *buffer)
 	snprintf(buffer, HUMAN_CHARS, "%s%.*f %s", ns < 0 ? "-" : "", unit ? decimals(value) : 0,
 		 value, units[unit]);
 	return buffer;
+}
+
+const char *human_ending(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void human_make_plain(char *text)
+{
+	for (unsigned char *at = (unsigned char *)text; *at; at++) {
+		/* U+0080 to U+009F, in UTF-8 */
+		bool is_wide = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+
+		if (is_wide)
+			*at++ = '?';
+		if (is_wide || *at < ' ' || *at == 0x7f)
+			*at = '?';
+	}
+}
+
+void human_print(const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int chars;
+
+	va_start(args, format);
+	chars = vasprintf(&text, format, args);
+	va_end(args);
+	if (chars < 0)
+		return;
+	human_make_plain(text);
+	puts(text);
+	free(text);
 }

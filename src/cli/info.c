@@ -35,7 +35,7 @@ static void print_machine_json(const struct machine_source *sources)
 
 static int print_machine(bool json)
 {
-	static const char *const heads[] = {"<source", "<here", "<what", "<where, or why not",
+	static const char *const heads[] = {"<source", "<here", "<what", "=where, or why not",
 					    NULL};
 	struct machine_source sources[MACHINE_SOURCE_COUNT];
 	struct columns columns;
@@ -196,18 +196,20 @@ static void print_agents(const struct trace *trace)
 
 	for (uint32_t i = 0; i < trace->agents_count; i++) {
 		const struct trace_agent *row = &trace->agents[i];
+		char clock[96] = "";
 
 		if (!row->is_gpu)
 			continue;
-		printf("process %u GPU %u: %s%s%s, %u CUs, %s", trace->processes[row->process].pid,
-		       row->gpu_ordinal, trace_text(trace, row->name), row->product ? " " : "",
-		       trace_text(trace, row->product), row->compute_units,
-		       human_bytes(row->memory_bytes, memory));
 		/* Another tool's times are host times already. */
 		if (row->anchor_count)
-			printf(", clock fitted through %u anchors to %s", row->anchor_count,
-			       human_ns(row->fit_error_ns, residual));
-		putchar('\n');
+			snprintf(clock, sizeof(clock), ", clock fitted through %u anchor%s to %s",
+				 row->anchor_count, human_ending(row->anchor_count),
+				 human_ns(row->fit_error_ns, residual));
+		human_print("process %u GPU %u: %s%s%s, %u compute units, %s%s",
+			    trace->processes[row->process].pid, row->gpu_ordinal,
+			    trace_text(trace, row->name), row->product ? " " : "",
+			    trace_text(trace, row->product), row->compute_units,
+			    human_bytes(row->memory_bytes, memory), clock);
 	}
 }
 
@@ -222,8 +224,8 @@ static void print_queue_modes(const struct trace *trace)
 				count += trace->queues[i].process == p &&
 					 (int)trace->queues[i].mode == mode;
 			if (count)
-				printf("process %u: %u HSA queues in mode %s\n",
-				       trace->processes[p].pid, count,
+				printf("process %u: %u HSA queue%s in mode %s\n",
+				       trace->processes[p].pid, count, human_ending(count),
 				       words_queue_mode((enum record_queue_mode)mode));
 		}
 	}
@@ -235,9 +237,9 @@ static void print_sources(const struct trace *trace)
 		const struct trace_source *row = &trace->sources[i];
 
 		if (row->text)
-			printf("process %u %s: %s, %s\n", trace->processes[row->process].pid,
-			       trace_text(trace, row->name), trace_text(trace, row->state),
-			       trace_text(trace, row->text));
+			human_print("process %u %s: %s, %s", trace->processes[row->process].pid,
+				    trace_text(trace, row->name), trace_text(trace, row->state),
+				    trace_text(trace, row->text));
 	}
 }
 
@@ -246,15 +248,15 @@ static void print_contents_text(const struct trace *trace)
 	char text[HUMAN_CHARS];
 
 	if (trace->command)
-		printf("command: %s (exit status %d)\n", trace_text(trace, trace->command),
-		       trace->exit_status);
+		human_print("command: %s (exit status %d)", trace_text(trace, trace->command),
+			    trace->exit_status);
 	for (uint32_t i = 0; i < trace->processes_count; i++) {
 		const struct trace_process *row = &trace->processes[i];
 
-		printf("process %u: %s%s%s, %s\n", row->pid, trace_text(trace, row->command),
-		       row->command ? ", " : "",
-		       human_ns((double)(row->end_ns - row->start_ns), text),
-		       row->state == TRACE_COMPLETE ? "complete" : "truncated");
+		human_print("process %u: %s%s%s, %s", row->pid, trace_text(trace, row->command),
+			    row->command ? ", " : "",
+			    human_ns((double)(row->end_ns - row->start_ns), text),
+			    row->state == TRACE_COMPLETE ? "complete" : "truncated");
 	}
 	print_agents(trace);
 	print_queue_modes(trace);
@@ -263,8 +265,8 @@ static void print_contents_text(const struct trace *trace)
 	CONTENTS(X)
 #undef X
 	for (uint32_t i = 0; i < trace->messages_count; i++)
-		printf("%s: %s\n", trace->messages[i].damage ? "damage" : "note",
-		       trace_text(trace, trace->messages[i].text));
+		human_print("%s: %s", trace->messages[i].damage ? "damage" : "note",
+			    trace_text(trace, trace->messages[i].text));
 }
 
 int cli_info(const struct cli_command *self, int argc, char **argv)

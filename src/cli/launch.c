@@ -49,8 +49,14 @@ int launch_find(const char *name, char **ret_path, struct dagtap_error *error)
 					strerror(-result));
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return dagtap_error_set(error, -ENOMEM, "out of memory");
-	if (access(path, R_OK) < 0) {
+	if (strpbrk(path, " :"))
+		result = dagtap_error_set(error, -ENOTSUP,
+					  "%s: a library whose path has a space or a colon cannot "
+					  "be preloaded: install dagtap under another name",
+					  path);
+	else if (access(path, R_OK) < 0)
 		result = dagtap_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	if (result < 0) {
 		free(path);
 		return result;
 	}
@@ -193,6 +199,13 @@ static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 
 #define FORWARDED_COUNT (sizeof(forwarded) / sizeof(forwarded[0]))
 
+/* What the caller had, and what the child starts with. */
+struct signals {
+	sigset_t mask;
+	struct sigaction forwarded[FORWARDED_COUNT];
+	struct sigaction child;
+};
+
 /* What the terminal sends, the kernel sends to the child as well (same process group). */
 static void forward(int signal_number, siginfo_t *info, void *context)
 {
@@ -203,25 +216,29 @@ static void forward(int signal_number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-static void catch_signals(sigset_t *ret_mask, struct sigaction *ret_old)
+static void catch_signals(struct signals *ret_before)
 {
 	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+	/* Who started us may ignore it: then no child could be waited for. */
+	struct sigaction wait = {.sa_handler = SIG_DFL};
 	sigset_t block;
 
 	sigemptyset(&block);
 	for (size_t i = 0; i < FORWARDED_COUNT; i++)
 		sigaddset(&block, forwarded[i]);
 	/* Blocked until the child's pid is known; the child starts with the caller's own mask. */
-	sigprocmask(SIG_BLOCK, &block, ret_mask);
+	sigprocmask(SIG_BLOCK, &block, &ret_before->mask);
 	for (size_t i = 0; i < FORWARDED_COUNT; i++)
-		sigaction(forwarded[i], &action, &ret_old[i]);
+		sigaction(forwarded[i], &action, &ret_before->forwarded[i]);
+	sigaction(SIGCHLD, &wait, &ret_before->child);
 }
 
-static void restore_signals(const sigset_t *mask, const struct sigaction *old)
+static void restore_signals(const struct signals *before)
 {
 	for (size_t i = 0; i < FORWARDED_COUNT; i++)
-		sigaction(forwarded[i], &old[i], NULL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+		sigaction(forwarded[i], &before->forwarded[i], NULL);
+	sigaction(SIGCHLD, &before->child, NULL);
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
 static _Noreturn void run_child(char *const argv[], int report_fd)
@@ -273,8 +290,7 @@ bool launch_has_survivors(void)
 
 int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error)
 {
-	struct sigaction old[FORWARDED_COUNT];
-	sigset_t mask;
+	struct signals before;
 	int report[2];
 	int exec_error, result;
 	pid_t pid;
@@ -283,26 +299,26 @@ int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *er
 		return dagtap_error_set(error, -errno, "pipe: %s", strerror(errno));
 	/* Processes that outlive their parents stay ours: how else to know of them? */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	catch_signals(&mask, old);
+	catch_signals(&before);
 	pid = fork();
 	if (pid == 0) {
-		restore_signals(&mask, old);
+		restore_signals(&before);
 		run_child(argv, report[1]);
 	}
 	close(report[1]);
 	if (pid < 0) {
 		result = dagtap_error_set(error, -errno, "fork: %s", strerror(errno));
-		restore_signals(&mask, old);
+		restore_signals(&before);
 		close(report[0]);
 		return result;
 	}
 	child_pid = pid;
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	exec_error = read_exec_error(report[0]);
 	close(report[0]);
 	result = wait_child(pid, ret_exit_status);
 	child_pid = 0;
-	restore_signals(&mask, old);
+	restore_signals(&before);
 	if (result < 0)
 		return dagtap_error_set(error, result, "wait: %s", strerror(-result));
 	if (exec_error < 0)

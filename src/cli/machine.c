@@ -79,6 +79,8 @@ static bool probe_inject(char **ret_text)
 static bool probe_cuda(char **ret_text)
 {
 	static const char *const drivers[] = {"libcuda.so.1", NULL};
+	const char *wanted = getenv("DAGTAP_CUPTI");
+	const char *const named[] = {wanted, NULL};
 	static const char *const names[] = {"libcupti.so.13",
 					    "libcupti.so.12",
 					    "libcupti.so",
@@ -89,7 +91,7 @@ static bool probe_cuda(char **ret_text)
 	if (!find_library(drivers, ret_text))
 		return false;
 	free(*ret_text);
-	return find_library(names, ret_text);
+	return find_library(wanted && *wanted ? named : names, ret_text);
 }
 
 static const struct {

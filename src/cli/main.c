@@ -1,13 +1,16 @@
 /* dagtap: the command line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/human.h"
 #include "format/read.h"
 
 static const struct cli_command commands[] = {
@@ -33,8 +36,9 @@ static const struct cli_command commands[] = {
 	 "      --limit N          rows to show, 0 = all (default 30; JSON always has all)\n"
 	 "      --json             docs/json.md\n",
 	 cli_summary},
-	{"check", "FILE [--json]", "the ledger: is everything accounted for?",
+	{"check", "FILE [--json] [--strict]", "the ledger: is everything accounted for?",
 	 "      --json             docs/json.md\n"
+	 "      --strict           records that were dropped and counted fail, too\n"
 	 "  Exit status 0: all accounted for; 3: something is not.\n",
 	 cli_check},
 	{"graph", "FILE [--json|--dot] [--graph ID] [--advise]",
@@ -65,7 +69,7 @@ static const struct cli_command commands[] = {
 	 cli_diff},
 	{"export", "--format NAME -o OUT FILE", "convert a recording for other tools", NULL,
 	 cli_export},
-	{"info", "[FILE]", "what can be recorded here, or what a recording holds",
+	{"info", "[FILE] [--json]", "what can be recorded here, or what a recording holds",
 	 "      --json             docs/json.md\n", cli_info},
 };
 
@@ -92,12 +96,19 @@ static void print_overview(FILE *out)
 int(cli_fail)(const char *format, ...)
 {
 	va_list args;
+	char *text;
+	int chars;
 
-	fputs("dagtap: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	chars = vasprintf(&text, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	if (chars < 0) {
+		fputs("dagtap: out of memory\n", stderr);
+		return CLI_FAILED;
+	}
+	human_make_plain(text);
+	fprintf(stderr, "dagtap: %s\n", text);
+	free(text);
 	return CLI_FAILED;
 }
 
@@ -116,6 +127,36 @@ int(cli_usage)(const struct cli_command *self, const char *format, ...)
 	va_end(args);
 	fprintf(stderr, "\nusage: dagtap %s %s\n", self->name, self->synopsis);
 	return CLI_USAGE;
+}
+
+bool cli_is_number(const char *text, uint64_t *ret_number)
+{
+	uint64_t number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+int cli_take_number(const struct cli_command *self, const char *option, uint64_t *ret_number)
+{
+	if (!cli_is_number(optarg, ret_number))
+		return cli_usage(self, "%s takes a number, not \"%s\"", option, optarg);
+	return CLI_OK;
+}
+
+int cli_take_limit(const struct cli_command *self, uint32_t *ret_limit)
+{
+	uint64_t limit;
+
+	if (!cli_is_number(optarg, &limit) || limit > UINT32_MAX)
+		return cli_usage(self, "--limit takes a number, not \"%s\"", optarg);
+	*ret_limit = (uint32_t)limit;
+	return CLI_OK;
 }
 
 int cli_help(const struct cli_command *self)
@@ -156,6 +197,17 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	char name[32];
+
+	/* getopt's complaints begin with it. */
+	snprintf(name, sizeof(name), "dagtap %s", command->name);
+	if (command->run != cli_softgpu)
+		argv[0] = name;
+	return command->run(command, argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
@@ -175,7 +227,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		if (is_command(&commands[i], argv[1]))
-			return commands[i].run(&commands[i], argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	}
 	cli_fail("no command \"%s\"; dagtap --help lists them", argv[1]);
 	return CLI_USAGE;

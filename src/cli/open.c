@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "format/format.h"
 #include "format/read.h"
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
@@ -10,22 +11,33 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 		(unsigned long long)(done * 100 / total));
 }
 
-int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace)
+static int open_with(struct trace_options options, const char *path, struct trace **ret_trace)
 {
 	bool is_terminal = isatty(STDERR_FILENO);
-	struct trace_options options = {
-		.is_brief = is_brief,
-		.progress = is_terminal ? show_progress : NULL,
-		.progress_context = (void *)path,
-	};
 	struct dagtap_error error;
-	int result = read_open(path, &options, ret_trace, &error);
+	int result;
+
+	options.progress = is_terminal ? show_progress : NULL;
+	options.progress_context = (void *)path;
+	result = read_open(path, &options, ret_trace, &error);
 
 	if (is_terminal)
 		fputs("\r\033[K", stderr);
 	if (result < 0)
 		cli_fail_error(&error);
 	return result;
+}
+
+int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace)
+{
+	return open_with((struct trace_options){.is_brief = is_brief}, path, ret_trace);
+}
+
+int cli_open_for(const struct format *format, const char *path, struct trace **ret_trace)
+{
+	return open_with((struct trace_options){.is_brief = format->is_brief,
+						.without_waits = format->without_waits},
+			 path, ret_trace);
 }
 
 int cli_tell_damage(const struct trace *trace, const char *path)

@@ -1,6 +1,7 @@
 /* dagtap path: the critical path of a stretch of time. */
 #include "cli/path.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,16 +66,6 @@ const char *path_activity_text(const struct trace *trace, uint32_t activity)
 
 /* ---- options ---- */
 
-static bool take_unsigned(const char *text, uint64_t *ret_value)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	*ret_value = strtoull(text, &end, 10);
-	return *end == '\0';
-}
-
 static bool take_replay(const char *text, struct path_query *query)
 {
 	char *end;
@@ -82,7 +73,7 @@ static bool take_replay(const char *text, struct path_query *query)
 	if (*text < '0' || *text > '9')
 		return false;
 	query->graph = strtoull(text, &end, 10);
-	return *end == ':' && take_unsigned(end + 1, &query->number);
+	return *end == ':' && cli_is_number(end + 1, &query->number);
 }
 
 static bool take_ns(const char *text, int64_t *ret_ns)
@@ -93,30 +84,29 @@ static bool take_ns(const char *text, int64_t *ret_ns)
 	return end != text && *end == '\0';
 }
 
-/* True: the option was one of those that say which window, and was right. */
-static bool take_window(int option, struct path_query *query)
+/* The options that say which window. */
+static int take_window(const struct cli_command *self, int option, struct path_query *query)
 {
 	enum path_window_by by = PATH_WINDOW_RANGE;
-	bool ok = true;
 
 	if (option == 's') {
 		by = PATH_WINDOW_SCOPE;
 		query->text = optarg;
 	} else if (option == 't') {
 		by = PATH_WINDOW_STEP;
-		ok = take_unsigned(optarg, &query->number);
+		if (cli_take_number(self, "--step", &query->number) != CLI_OK)
+			return CLI_USAGE;
 	} else if (option == 'r') {
 		by = PATH_WINDOW_REPLAY;
-		ok = take_replay(optarg, query);
-	} else if (option == 'f') {
-		ok = take_ns(optarg, &query->begin_ns);
-	} else {
-		ok = take_ns(optarg, &query->end_ns);
+		if (!take_replay(optarg, query))
+			return cli_usage(self, "--replay takes GRAPH:N, not \"%s\"", optarg);
+	} else if (!take_ns(optarg, option == 'f' ? &query->begin_ns : &query->end_ns)) {
+		return cli_usage(self, "--from and --to take ns, not \"%s\"", optarg);
 	}
 	if (query->by != PATH_WINDOW_ALL && query->by != by)
-		return false;
+		return cli_usage(self, "one of --scope, --step, --replay and --from with --to");
 	query->by = by;
-	return ok;
+	return CLI_OK;
 }
 
 static int parse(const struct cli_command *self, int argc, char **argv,
@@ -129,7 +119,6 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		{"limit", required_argument, NULL, 'l'}, {"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},	 {0},
 	};
-	uint64_t limit;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
@@ -138,18 +127,16 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		} else if (option == 'h') {
 			options->help = true;
 		} else if (option == 'n') {
-			if (!take_unsigned(optarg, &options->query.nth))
-				return cli_usage(self, "--nth takes a number, not \"%s\"", optarg);
+			if (cli_take_number(self, "--nth", &options->query.nth) != CLI_OK)
+				return CLI_USAGE;
 		} else if (option == 'l') {
-			if (!take_unsigned(optarg, &limit) || limit > UINT32_MAX)
-				return cli_usage(self, "--limit takes a number, not \"%s\"",
-						 optarg);
-			options->limit = (uint32_t)limit;
+			if (cli_take_limit(self, &options->limit) != CLI_OK)
+				return CLI_USAGE;
 			options->has_limit = true;
 		} else if (option == '?') {
 			return cli_usage(self, "see dagtap path --help");
-		} else if (!take_window(option, &options->query)) {
-			return cli_usage(self, "no such window, or a second one: \"%s\"", optarg);
+		} else if (take_window(self, option, &options->query) != CLI_OK) {
+			return CLI_USAGE;
 		}
 	}
 	if (!options->help && optind + 1 != argc)
@@ -178,10 +165,7 @@ static int find(const struct trace *trace, struct path_result *result)
 		code = path_find(&result->deps, &result->windows.rows[i], &path);
 		if (code < 0)
 			break;
-		code = path_report_add(&result->report, i, &path);
-		if (code == 0)
-			code = path_report_add_busy(&result->report, &result->idle,
-						    &result->windows.rows[i], &path);
+		code = path_report_add(&result->report, &result->windows, i, &path);
 		path_release(&path);
 		if (code == 0)
 			code = idle_add(&result->idle, &result->windows, i);
@@ -201,6 +185,20 @@ static void release(struct path_result *result)
 	dependencies_release(&result->deps);
 }
 
+static int tell_no_range(const struct path_result *result)
+{
+	int64_t first_ns, last_ns;
+
+	path_bounds(result->trace, &first_ns, &last_ns);
+	if (first_ns >= last_ns)
+		return cli_fail("%s: nothing in it has times", result->file);
+	if (result->query.begin_ns >= result->query.end_ns)
+		return cli_fail("%s: --to is not after --from", result->file);
+	return cli_fail("%s: it goes from %" PRId64 " to %" PRId64
+			" ns: nothing of that is between --from and --to",
+			result->file, first_ns, last_ns);
+}
+
 static int tell_nothing(const struct path_result *result)
 {
 	const struct path_query *query = &result->query;
@@ -217,7 +215,7 @@ static int tell_nothing(const struct path_result *result)
 				"; `dagtap graph` lists the graphs",
 				result->file, query->graph, query->number);
 	case PATH_WINDOW_RANGE:
-		return cli_fail("%s: --to is not after --from", result->file);
+		return tell_no_range(result);
 	case PATH_WINDOW_ALL:
 		break;
 	}
@@ -232,10 +230,13 @@ static int print(const struct trace *trace, const struct path_options *options)
 		.limit = options->limit,
 		.trace = trace,
 	};
-	int exit_code;
+	int code = find(trace, &result), exit_code;
 
-	if (find(trace, &result) < 0)
-		exit_code = cli_fail("%s: out of memory", options->path);
+	if (code < 0)
+		exit_code =
+			cli_fail("%s: %s", options->path,
+				 code == -E2BIG ? "too large: more waits meet than can be counted"
+						: "out of memory");
 	else if (result.windows.count == 0)
 		exit_code = tell_nothing(&result);
 	else if (options->json)

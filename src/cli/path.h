@@ -17,6 +17,11 @@ struct path_result {
 	struct idle idle;
 };
 
+static inline uint32_t path_rows_shown(const struct path_result *result, uint32_t count)
+{
+	return result->limit && result->limit < count ? result->limit : count;
+}
+
 /* Both return a cli_exit. */
 int path_print_text(const struct path_result *result);
 int path_print_json(const struct path_result *result);

@@ -4,11 +4,6 @@
 #include "format/words.h"
 #include "wire/json.h"
 
-static uint32_t shown(const struct path_result *result, uint32_t count)
-{
-	return result->limit && result->limit < count ? result->limit : count;
-}
-
 /* "null" for what a row has not. */
 static void put_text_or_null(struct json *json, const char *key, const char *text)
 {
@@ -86,7 +81,7 @@ static void put_windows(struct json *json, const struct path_result *result)
 	json_put_text(json, "by", words[result->query.by]);
 	json_key(json, "windows");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, result->windows.count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, result->windows.count); i++) {
 		json_row_begin(json);
 		json_put_i64(json, "begin_ns", result->windows.rows[i].begin_ns);
 		json_put_i64(json, "end_ns", result->windows.rows[i].end_ns);
@@ -116,7 +111,7 @@ static void put_works(struct json *json, const struct path_result *result)
 
 	json_key(json, "work");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, report->works_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, report->works_count); i++) {
 		const struct path_work *row = &report->works[i];
 
 		json_row_begin(json);
@@ -137,7 +132,7 @@ static void put_waits(struct json *json, const struct path_result *result)
 
 	json_key(json, "waits");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, report->waits_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, report->waits_count); i++) {
 		const struct path_wait *row = &report->waits[i];
 
 		json_row_begin(json);
@@ -180,7 +175,7 @@ static void put_segments(struct json *json, const struct path_result *result)
 {
 	json_key(json, "segments");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, result->report.segments_count); i++)
+	for (uint32_t i = 0; i < path_rows_shown(result, result->report.segments_count); i++)
 		put_segment(json, result, &result->report.segments[i]);
 	json_array_end(json);
 	json_put_u64(json, "segment_count", result->report.segments_count);
@@ -247,7 +242,7 @@ static void put_stream_waits(struct json *json, const struct path_result *result
 
 	json_key(json, "stream_waits");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, idle->waits_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, idle->waits_count); i++) {
 		const struct idle_wait *row = &idle->waits[i];
 
 		json_row_begin(json);
@@ -288,7 +283,7 @@ static void put_dependencies(struct json *json, const struct path_result *result
 	json_put_u64(json, "waits_unresolved", deps->unresolved_count);
 	json_key(json, "unresolved");
 	json_array_begin(json);
-	for (uint32_t i = 0; i < shown(result, deps->unresolved_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, deps->unresolved_count); i++) {
 		const struct trace_wait *wait = &result->trace->waits[deps->unresolved[i].wait];
 
 		json_row_begin(json);

@@ -34,14 +34,9 @@ static void put_name(struct columns *columns, const char *text)
 	columns_put(columns, "%.*s%s", chars, text, text[chars] ? "..." : "");
 }
 
-static uint32_t shown(const struct path_result *result, uint32_t count)
-{
-	return result->limit && result->limit < count ? result->limit : count;
-}
-
 static int print_columns(const struct path_result *result, struct columns *columns, uint32_t count)
 {
-	uint32_t rows = shown(result, count);
+	uint32_t rows = path_rows_shown(result, count);
 
 	if (columns_print(columns) < 0)
 		return cli_fail("out of memory");
@@ -125,7 +120,7 @@ static int print_works(const struct path_result *result)
 	if (report->works_count == 0)
 		return CLI_OK;
 	columns_init(&columns, heads);
-	for (uint32_t i = 0; i < shown(result, report->works_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, report->works_count); i++) {
 		const struct path_work *row = &report->works[i];
 
 		columns_put(&columns, "%s", human_count(row->count, text));
@@ -155,7 +150,11 @@ static void put_known(struct columns *columns, const struct path_result *result,
 {
 	const char *known = via == TRACE_NONE ? "" : words_known(result->trace->waits[via].known);
 
-	columns_put(columns, "%s%s%s", dependency_kind_key(kind), *known ? ", by " : "", known);
+	if (kind == DEPENDENCY_NONE)
+		columns_put(columns, "%s", "");
+	else
+		columns_put(columns, "%s%s%s", dependency_kind_key(kind), *known ? ", by " : "",
+			    known);
 }
 
 static void put_waiter(struct columns *columns, const struct path_result *result, uint32_t activity)
@@ -180,7 +179,7 @@ static int print_waits(const struct path_result *result)
 	if (report->waits_count == 0)
 		return CLI_OK;
 	columns_init(&columns, heads);
-	for (uint32_t i = 0; i < shown(result, report->waits_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, report->waits_count); i++) {
 		const struct path_wait *row = &report->waits[i];
 
 		columns_put(&columns, "%s", human_count(row->count, text));
@@ -200,6 +199,17 @@ static int print_waits(const struct path_result *result)
 
 /* ---- the path ---- */
 
+/* Several pieces of the host's time are one row, which is called by what it ends with. */
+static void put_last_call(struct columns *columns, const struct trace *trace,
+			  const struct path_segment *row)
+{
+	if (row->call == TRACE_NONE || row->kind == PATH_UNKNOWN)
+		columns_put(columns, "%s", "");
+	else
+		columns_put(columns, "%s%s", row->count > 1 ? "until " : "",
+			    trace_text(trace, trace->apis[trace->calls[row->call].api].name));
+}
+
 static void put_segment(struct columns *columns, const struct path_result *result,
 			const struct path_segment *row)
 {
@@ -216,11 +226,7 @@ static void put_segment(struct columns *columns, const struct path_result *resul
 		put_name(columns, path_activity_text(trace, row->activity));
 	} else {
 		columns_put(columns, "%s", row->kind == PATH_UNKNOWN ? "" : "host");
-		columns_put(
-			columns, "%s",
-			row->call == TRACE_NONE || row->kind == PATH_UNKNOWN
-				? ""
-				: trace_text(trace, trace->apis[trace->calls[row->call].api].name));
+		put_last_call(columns, trace, row);
 	}
 	put_known(columns, result, row->via, (enum dependency_kind)row->cause);
 }
@@ -233,7 +239,7 @@ static int print_segments(const struct path_result *result)
 	struct columns columns;
 
 	columns_init(&columns, heads);
-	for (uint32_t i = 0; i < shown(result, report->segments_count); i++)
+	for (uint32_t i = 0; i < path_rows_shown(result, report->segments_count); i++)
 		put_segment(&columns, result, &report->segments[i]);
 	puts("the path");
 	return print_columns(result, &columns, report->segments_count);
@@ -293,7 +299,7 @@ static int print_idle_waits(const struct path_result *result)
 	if (idle->waits_count == 0)
 		return CLI_OK;
 	columns_init(&columns, heads);
-	for (uint32_t i = 0; i < shown(result, idle->waits_count); i++) {
+	for (uint32_t i = 0; i < path_rows_shown(result, idle->waits_count); i++) {
 		const struct idle_wait *row = &idle->waits[i];
 
 		columns_put(&columns, "%s", human_count(row->count, text));

@@ -1,25 +1,23 @@
 /* dagtap record: run a program with the tracer in it, gather its spools into one file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
-#include <linux/magic.h>
-#include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/amount.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/gather.h"
 #include "cli/human.h"
 #include "cli/launch.h"
+#include "cli/spool_folder.h"
 #include "format/words.h"
+#include "record/spooler.h"
 
 #define SURVIVORS_WAIT_NS 3000000000u
 
@@ -28,6 +26,7 @@ struct record_options {
 	const char *softgpu; /* NULL = not asked for */
 	const char *ready;
 	const char *ring;
+	uint64_t ring_bytes; /* of each process, with RING */
 	const char *hsa_mode;
 	enum launch_backend backend;
 	bool force;
@@ -84,22 +83,32 @@ static int check_hsa_mode(const struct cli_command *self, const char *name)
 	return cli_usage(self, "no HSA mode \"%s\"", name);
 }
 
-static int check_ring(const struct cli_command *self, const char *text)
+static int take_ring(const struct cli_command *self, const char *text,
+		     struct record_options *options)
 {
-	bool is_good;
-	regex_t form;
+	uint64_t ns;
 
-	if (regcomp(&form,
-		    "^(0*[1-9][0-9]{0,9}[KMGkmg]?(,0*[1-9][0-9]{0,9}s)?|0*[1-9][0-9]{0,9}s)$",
-		    REG_EXTENDED | REG_NOSUB))
-		return cli_fail("out of memory");
-	is_good = !regexec(&form, text, 0, NULL, 0);
-	regfree(&form);
-	return is_good ? CLI_OK
-		       : cli_usage(self,
-				   "--ring %s: neither a size (64M), nor seconds (30s), nor both "
-				   "(64M,30s)",
-				   text);
+	options->ring = text;
+	if (!amount_size_and_age(text, &options->ring_bytes, &ns))
+		return cli_usage(self,
+				 "--ring %s: neither a size (64M), nor seconds (30s), nor both "
+				 "(64M,30s)",
+				 text);
+	if (!options->ring_bytes)
+		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
+	return CLI_OK;
+}
+
+static int take_ready(const struct cli_command *self, const char *text,
+		      struct record_options *options)
+{
+	uint64_t bytes = 0;
+	const char *end = amount_bytes(text, &bytes);
+
+	options->ready = text;
+	if (!end || *end || !bytes)
+		return cli_usage(self, "--ready %s: not a size (64M)", text);
+	return CLI_OK;
 }
 
 static int take_option(const struct cli_command *self, int option, struct record_options *options)
@@ -124,11 +133,9 @@ static int take_option(const struct cli_command *self, int option, struct record
 	case OPTION_BACKEND:
 		return take_backend(self, optarg, &options->backend);
 	case OPTION_READY:
-		options->ready = optarg;
-		return CLI_OK;
+		return take_ready(self, optarg, options);
 	case OPTION_RING:
-		options->ring = optarg;
-		return check_ring(self, optarg);
+		return take_ring(self, optarg, options);
 	case OPTION_HSA_MODE:
 		options->hsa_mode = optarg;
 		return check_hsa_mode(self, optarg);
@@ -165,25 +172,6 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
-/* OUT.dagtap -> OUT.spool, as an absolute path: the program may change its folder. */
-static char *spool_folder(const char *output)
-{
-	size_t chars = strlen(output);
-	char *folder, *cwd;
-
-	if (chars > 7 && !strcmp(output + chars - 7, ".dagtap"))
-		chars -= 7;
-	if (output[0] == '/')
-		return asprintf(&folder, "%.*s.spool", (int)chars, output) < 0 ? NULL : folder;
-	cwd = getcwd(NULL, 0);
-	if (!cwd)
-		return NULL;
-	if (asprintf(&folder, "%s/%.*s.spool", cwd, (int)chars, output) < 0)
-		folder = NULL;
-	free(cwd);
-	return folder;
-}
-
 /* Before the program runs: afterwards it would be too late to ask for another name. */
 static int check_output(const struct cli_command *self, const struct record_options *options)
 {
@@ -201,74 +189,16 @@ static int check_output(const struct cli_command *self, const struct record_opti
 	return CLI_OK;
 }
 
-#define MEMORY_FOLDER	   "/dev/shm"
-#define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
-
-/* The lock lasts as long as this process: two recordings must not share a folder. */
-static int lock_folder(const char *folder)
+static int prepare_folder(const struct cli_command *self, const struct record_options *options,
+			  const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return cli_fail("%s: %s", folder, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return CLI_OK;
-	close(fd);
-	return errno == EWOULDBLOCK ? cli_fail("%s: another recording writes there", folder)
-				    : CLI_OK;
-}
-
-/* What another recording left there. */
-static int clear_folder(const char *folder)
-{
-	int result;
-
-	if (access(folder, F_OK) < 0)
-		return CLI_OK;
-	result = lock_folder(folder);
-	if (result != CLI_OK)
-		return result;
-	if (gather_count_live(folder) > 0)
-		return cli_fail("%s: a process of an earlier recording still writes there", folder);
-	gather_remove(folder);
-	return CLI_OK;
-}
-
-/* A ring is written over and over: in memory, where there is room, no disk has to keep up with the program.
- * False: not there. FOLDER is then a link. */
-static bool make_in_memory(const char *folder)
-{
-	char target[] = MEMORY_FOLDER "/dagtap-XXXXXX";
-	struct statfs status;
-
-	if (statfs(MEMORY_FOLDER, &status) < 0 || status.f_type != TMPFS_MAGIC ||
-	    (uint64_t)status.f_bavail * (uint64_t)status.f_bsize < MEMORY_BYTES_LEAST ||
-	    !mkdtemp(target))
-		return false;
-	if (chmod(target, 0755) == 0 && symlink(target, folder) == 0)
-		return true;
-	rmdir(target);
-	return false;
-}
-
-static int make_folder(const struct cli_command *self, const struct record_options *options,
-		       const char *folder)
-{
+	const struct spool_folder_options wanted = {
+		.force = options->force,
+		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
+	};
 	int result = check_output(self, options);
 
-	if (result == CLI_OK && options->force)
-		result = clear_folder(folder);
-	if (result != CLI_OK)
-		return result;
-	if ((options->ring && !options->keep_spool && access(folder, F_OK) < 0 &&
-	     make_in_memory(folder)) ||
-	    mkdir(folder, 0755) == 0)
-		return lock_folder(folder);
-	if (errno == EEXIST)
-		return cli_fail("%s: exists already (spools of a recording that was not finished; "
-				"every command reads them); --force replaces it",
-				folder);
-	return cli_fail("%s: %s", folder, strerror(errno));
+	return result == CLI_OK ? spool_folder_make(folder, &wanted) : result;
 }
 
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
@@ -282,8 +212,10 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	if (options->softgpu)
 		result = launch_use_softgpu(options->softgpu, &error);
 	if (result < 0)
-		return result == -EINVAL ? cli_usage(self, "%s", error.message)
-					 : cli_fail_error(&error);
+		return result == -EINVAL
+			       ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
+					   error.message)
+			       : cli_fail_error(&error);
 	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
@@ -309,11 +241,35 @@ static char *join_words(char **words)
 
 static void tell_result(const char *output, const struct gather_result *result)
 {
-	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS];
+	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS];
 
-	fprintf(stderr, "dagtap: %s: %s, %s dispatches, %s calls, %s\n", output,
+	if (*result->absence)
+		fprintf(stderr, "dagtap: nothing through %s\n", result->absence);
+	fprintf(stderr, "dagtap: %s: %s, %s dispatches, %s calls, %s", output,
 		human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
 		human_count(result->calls, calls), result->is_truncated ? "truncated" : "complete");
+	if (result->lost)
+		fprintf(stderr, ", %s records lost: see dagtap check",
+			human_count(result->lost, lost));
+	else if (!result->dispatches)
+		fputs("; dagtap info says what can be recorded here", stderr);
+	fputc('\n', stderr);
+}
+
+/* The program has ended: from now on these are for us. The second one ends us at once. */
+static void catch_interrupts(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {
+		.sa_handler = gather_interrupt,
+		.sa_flags = (int)SA_RESETHAND,
+	};
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
 }
 
 /* What the program left running and has recorded something gets a moment to end. Returns whether anything is
@@ -324,7 +280,8 @@ static bool wait_for_survivors(const char *folder)
 	uint64_t deadline_ns = clock_now_ns() + SURVIVORS_WAIT_NS;
 
 	while (launch_has_survivors()) {
-		if (clock_now_ns() > deadline_ns || gather_count_processes(folder) == 0)
+		if (clock_now_ns() > deadline_ns || gather_is_interrupted() ||
+		    gather_count_processes(folder) == 0)
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -354,6 +311,9 @@ static int gather(const struct record_options *options, const char *folder,
 	struct dagtap_error error;
 	uint32_t lost_count = gather_tell_lost(folder);
 
+	if (access(folder, F_OK) < 0)
+		return cli_fail("%s was removed while the program ran: nothing was recorded",
+				folder);
 	if (gather_spools(&request, &result, &error) < 0) {
 		cli_fail_error(&error);
 		return cli_fail("the spools stay in %s; every command reads them", folder);
@@ -367,12 +327,16 @@ static int gather(const struct record_options *options, const char *folder,
 	if (result.spool_count > 0)
 		tell_result(options->output, &result);
 	else if (result.live_count == 0 && lost_count == 0)
-		fprintf(stderr, "dagtap: %s used no GPU: nothing recorded\n", options->program[0]);
+		fprintf(stderr,
+			"dagtap: %s used no GPU: nothing recorded; dagtap info says what can be "
+			"recorded here\n",
+			options->program[0]);
 	return lost_count ? CLI_FAILED : CLI_OK;
 }
 
+/* REAL_FOLDER is where a ring in memory is, also when the link to it is removed meanwhile. */
 static int record(const struct cli_command *self, const struct record_options *options,
-		  const char *folder)
+		  const char *folder, const char *real_folder)
 {
 	struct dagtap_error error;
 	struct bundle_meta meta = {
@@ -390,7 +354,8 @@ static int record(const struct cli_command *self, const struct record_options *o
 	meta.command = join_words(options->program);
 	if (!meta.command)
 		return cli_fail("out of memory; the spools stay in %s", folder);
-	result = gather(options, folder, &meta);
+	catch_interrupts();
+	result = gather(options, access(folder, F_OK) < 0 ? real_folder : folder, &meta);
 	free(meta.command);
 	/* The program's own code comes first; a failure of ours shows when the program had none. */
 	return status ? status : result;
@@ -399,17 +364,23 @@ static int record(const struct cli_command *self, const struct record_options *o
 int cli_record(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
-	char *folder = NULL;
+	char *folder = NULL, *real_folder = NULL;
 	int result = parse(self, argc, argv, &options);
 
 	if (result == CLI_OK && options.help) {
 		result = cli_help(self);
 	} else if (result == CLI_OK) {
-		folder = spool_folder(options.output);
-		result = folder ? make_folder(self, &options, folder) : cli_fail("out of memory");
+		folder = spool_folder_of(options.output);
+		result =
+			folder ? prepare_folder(self, &options, folder) : cli_fail("out of memory");
 		if (result == CLI_OK)
-			result = record(self, &options, folder);
+			real_folder = realpath(folder, NULL);
+		if (real_folder)
+			result = record(self, &options, folder, real_folder);
+		else if (result == CLI_OK)
+			result = cli_fail("%s: %s", folder, strerror(errno));
 	}
+	free(real_folder);
 	free(folder);
 	free(options.output);
 	return result;

@@ -35,8 +35,10 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 		return cli_usage(self, "which program?");
 	result = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
 	if (result < 0)
-		return result == -EINVAL ? cli_usage(self, "%s", error.message)
-					 : cli_fail_error(&error);
+		return result == -EINVAL
+			       ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
+					   error.message)
+			       : cli_fail_error(&error);
 	execvp(argv[program], argv + program);
 	return cli_fail("%s: cannot be run: %s", argv[program], strerror(errno));
 }

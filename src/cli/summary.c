@@ -26,7 +26,7 @@ static const struct {
 	const char *head;
 } groupings[] = {
 	{"kernel", SUMMARY_BY_KERNEL, "<kernel"}, {"stream", SUMMARY_BY_STREAM, "<stream"},
-	{"graph", SUMMARY_BY_GRAPH, "<graph"},	  {"scope", SUMMARY_BY_SCOPE, "<scope"},
+	{"graph", SUMMARY_BY_GRAPH, "<graph"},	  {"scope", SUMMARY_BY_SCOPE, ">scope"},
 	{"api", SUMMARY_BY_API, "<call"},
 };
 
@@ -70,11 +70,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 			options->json = true;
 		else if (option == 'h')
 			options->help = true;
-		else if (option == 'l')
-			options->limit = (uint32_t)strtoul(optarg, NULL, 10);
-		else if (option != 'b')
+		else if (option != 'b' && option != 'l')
 			return cli_usage(self, "see dagtap summary --help");
-		else if (take_by(self, optarg, options) != CLI_OK)
+		else if ((option == 'b' ? take_by(self, optarg, options)
+					: cli_take_limit(self, &options->limit)) != CLI_OK)
 			return CLI_USAGE;
 	}
 	if (!options->help && optind + 1 != argc)
@@ -167,23 +166,26 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 	char a[HUMAN_CHARS], b[HUMAN_CHARS], c[HUMAN_CHARS];
 
 	if (trace->command)
-		printf("command   %s\n", trace_text(trace, trace->command));
-	printf("kernels   %s (%s of them from %s graph launches), %s\n",
+		human_print("command   %s", trace_text(trace, trace->command));
+	printf("kernels   %s (%s of them from %s graph launch%s), %s\n",
 	       human_count(totals->kernels, a), human_count(totals->graph_kernels, b),
-	       human_count(totals->graph_launches, c),
+	       human_count(totals->graph_launches, c), totals->graph_launches == 1 ? "" : "es",
 	       trace->truncated ? "recording truncated" : "recording complete");
 	printf("copies    %s (%s), memsets %s\n", human_count(totals->copies, a),
 	       human_bytes(totals->copied_bytes, b), human_count(totals->memsets, c));
-	printf("calls     %s by %s threads", human_count(totals->api_calls, a),
-	       human_count(totals->threads, b));
-	printf(" of %s processes, %s GPUs\n", human_count(totals->processes, a),
-	       human_count(totals->gpus, b));
+	printf("calls     %s by %s thread%s", human_count(totals->api_calls, a),
+	       human_count(totals->threads, b), human_ending(totals->threads));
+	printf(" of %s process%s, %s GPU%s\n", human_count(totals->processes, a),
+	       totals->processes == 1 ? "" : "es", human_count(totals->gpus, b),
+	       human_ending(totals->gpus));
 	printf("GPU time  %s of kernels", human_ns((double)totals->kernel_ns, a));
 	printf(" in %s from first to last\n",
 	       human_ns((double)tally_span(totals->begin_ns, totals->end_ns), a));
 	if (totals->untimed || totals->orphans)
-		printf("note      %s activities without times, %s outside any call\n",
-		       human_count(totals->untimed, a), human_count(totals->orphans, b));
+		printf("note      %s %s without times, %s outside any call\n",
+		       human_count(totals->untimed, a),
+		       totals->untimed == 1 ? "activity" : "activities",
+		       human_count(totals->orphans, b));
 	putchar('\n');
 }
 

@@ -105,6 +105,12 @@ static void put_dim(struct csv *csv, const uint32_t dim[3])
 		put_known(csv, dim[i]);
 }
 
+static void put_grid(struct csv *csv, const uint64_t grid[3])
+{
+	for (int i = 0; i < 3; i++)
+		put_known(csv, grid[i]);
+}
+
 static void put_pid(struct csv *csv, uint32_t process)
 {
 	put_u64(csv, csv->trace->processes[process].pid);
@@ -236,7 +242,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_text(csv, words_kind(op->kind));
 	put_string(csv, op->name);
 	put_activity_times(csv, activity);
-	put_dim(csv, op->grid);
+	put_grid(csv, op->grid);
 	put_dim(csv, op->workgroup);
 	put_known(csv, op->bytes);
 	put_text(csv, words_direction(op->direction));
@@ -330,7 +336,7 @@ static void put_node_row(struct csv *csv, uint32_t row)
 	put_u64(csv, node->index);
 	put_text(csv, words_node_type(node->type));
 	put_text(csv, node->type == RECORD_NODE_KERNEL ? trace_text(trace, node->name) : "");
-	put_dim(csv, node->grid);
+	put_grid(csv, node->grid);
 	put_dim(csv, node->workgroup);
 	put_known(csv, node->bytes);
 	put_text(csv, words_direction(node->direction));

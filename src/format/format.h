@@ -36,6 +36,7 @@ struct format {
 	bool has_rank;
 
 	bool is_brief; /* writes neither arguments of calls nor raw ticks: none need be loaded */
+	bool without_waits; /* nor events and waits */
 
 	/* Writes all of TRACE to OUT, which stays the caller's and is not flushed. The same trace
 	 * gives the same bytes. 0, or negative errno with a line in ERROR. */

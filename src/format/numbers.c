@@ -35,14 +35,9 @@ static uint32_t find_slot(const struct numbers *numbers, uint64_t high, uint64_t
 static int grow(struct numbers *numbers)
 {
 	uint32_t slot_count = numbers->slot_count ? numbers->slot_count * 2 : FIRST_SLOTS;
-	uint32_t *slots = NULL;
-	struct numbers_pair *pairs =
-		reallocarray(numbers->pairs, slot_count / 2, sizeof(*numbers->pairs));
+	const struct numbers_pair *pairs = numbers->pairs;
+	uint32_t *slots = table_alloc(slot_count, sizeof(*slots));
 
-	if (pairs) {
-		numbers->pairs = pairs;
-		slots = table_alloc(slot_count, sizeof(*slots));
-	}
 	if (!slots)
 		return -ENOMEM;
 	memset(slots, 0, slot_count * sizeof(*slots));
@@ -62,17 +57,21 @@ static int grow(struct numbers *numbers)
 
 uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low)
 {
+	struct numbers_pair *pair;
 	uint32_t at;
 
 	if (numbers->count >= numbers->slot_count / 2 &&
 	    (numbers->slot_count == SLOTS_MOST || grow(numbers) < 0))
 		return NUMBERS_NONE;
 	at = find_slot(numbers, high, low);
-	if (!numbers->slots[at]) {
-		numbers->pairs[numbers->count] = (struct numbers_pair){high, low};
-		numbers->slots[at] = ++numbers->count;
-	}
-	return numbers->slots[at] - 1;
+	if (numbers->slots[at])
+		return numbers->slots[at] - 1;
+	pair = table_add((void **)&numbers->pairs, &numbers->count, sizeof(*pair));
+	if (!pair)
+		return NUMBERS_NONE;
+	*pair = (struct numbers_pair){high, low};
+	numbers->slots[at] = numbers->count;
+	return numbers->count - 1;
 }
 
 uint32_t numbers_find(const struct numbers *numbers, uint64_t high, uint64_t low)

@@ -34,23 +34,33 @@ static int place_rows(const struct order_table *table, const struct sort_row *or
 	return 0;
 }
 
-static int find_order(const struct order_table *table, struct sort_row *order)
+/* By the table's keys from KEY on; those that have one alike stand together, by the keys behind it. */
+static int sort_from(const struct order_table *table, order_key *const *key, struct sort_row *order,
+		     uint32_t count)
 {
 	const char *rows = *table->rows;
-	int key_count = 0, result = 0;
+	uint32_t end;
+	int result;
 
-	while (table->keys[key_count])
-		key_count++;
-	for (uint32_t i = 0; i < table->count; i++)
-		order[i].index = i;
-	while (key_count > 0 && result == 0) {
-		order_key *key = table->keys[--key_count];
-
-		for (uint32_t i = 0; i < table->count; i++)
-			order[i].key = key(rows + order[i].index * table->row_bytes);
-		result = sort_rows(order, table->count);
+	for (uint32_t i = 0; i < count; i++)
+		order[i].key = (*key)(rows + order[i].index * table->row_bytes);
+	result = sort_rows(order, count);
+	if (!key[1])
+		return result;
+	for (uint32_t begin = 0; begin < count && result == 0; begin = end) {
+		for (end = begin + 1; end < count && order[end].key == order[begin].key;)
+			end++;
+		if (end - begin > 1)
+			result = sort_from(table, key + 1, order + begin, end - begin);
 	}
 	return result;
+}
+
+static int find_order(const struct order_table *table, struct sort_row *order)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		order[i].index = i;
+	return table->keys[0] ? sort_from(table, table->keys, order, table->count) : 0;
 }
 
 int order_rows(const struct order_table *table, uint32_t **ret_place)

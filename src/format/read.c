@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/kineto_reader.h"
-#include "format/xspace_reader.h"
+#include "format/kineto/kineto_reader.h"
+#include "format/xspace/xspace_reader.h"
 
 static const struct read_format formats[] = {
 	{

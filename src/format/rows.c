@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "trace/sort.h"
+#include "trace/table.h"
 
 int rows_init(struct rows *rows, size_t rows_count, size_t lists_count)
 {
-	rows->next = malloc((rows_count + 1) * sizeof(*rows->next));
+	rows->next = table_alloc(rows_count, sizeof(*rows->next));
 	rows->lists = calloc(lists_count + 1, sizeof(*rows->lists));
 	rows->lists_count = lists_count;
 	if (!rows->next || !rows->lists) {
@@ -67,7 +68,7 @@ int rows_list_sort(const struct rows *rows, struct rows_list *list)
 
 	if (count == 0)
 		return 0;
-	order = malloc((size_t)count * sizeof(*order));
+	order = table_alloc(count, sizeof(*order));
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++, row = rows->next[row])

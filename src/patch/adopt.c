@@ -5,6 +5,21 @@
 
 #include "patch/recording.h"
 
+static int check_further(struct dagpatch_recording *recording,
+			 const struct dagpatch_adoption *adoption)
+{
+	if (adoption->again_count > CAPTURES_MOST - 2)
+		return recording_fail(recording, -EINVAL, "%u further captures, more than %u",
+				      adoption->again_count, CAPTURES_MOST - 2);
+	if (adoption->again_count > 0 && !adoption->other_graph)
+		return recording_fail(recording, -EINVAL, "further captures without a second one");
+	for (uint32_t i = 0; i < adoption->again_count; i++)
+		if (!adoption->again || !adoption->again[i])
+			return recording_fail(recording, -EINVAL, "further capture %u is missing",
+					      i);
+	return 0;
+}
+
 static int check_adoption(struct dagpatch_recording *recording,
 			  const struct dagpatch_adoption *adoption)
 {
@@ -25,7 +40,7 @@ static int check_adoption(struct dagpatch_recording *recording,
 		if (recording->slots[i].flags)
 			return recording_fail(recording, -EINVAL,
 					      "an adopted graph has no shadows");
-	return 0;
+	return check_further(recording, adoption);
 }
 
 static int append_declared(struct dagpatch_recording *recording,
@@ -61,10 +76,9 @@ static int append_source(struct dagpatch_recording *recording,
 			 const struct dagpatch_adoption *adoption)
 {
 	uint32_t *slots = malloc((recording->slot_count + 1) * sizeof(*slots));
-	struct capture_pair pair = {
-		.graph = recording->source,
-		.other = adoption->other_graph,
-		.same = adoption->other_graph ? adoption->same_graph : NULL,
+	struct captures captures = {
+		.graphs = {recording->source, adoption->other_graph},
+		.count = adoption->other_graph ? 2 + adoption->again_count : 1,
 		.slots = slots,
 		.slot_count = recording->slot_count,
 		.addresses = {adoption->addresses[0], adoption->addresses[1]},
@@ -77,7 +91,9 @@ static int append_source(struct dagpatch_recording *recording,
 		return recording_fail(recording, -ENOMEM, "no memory for a graph");
 	for (uint32_t i = 0; i < recording->slot_count; i++)
 		slots[i] = i;
-	rc = capture_append(recording, &pair, DAGPATCH_NONE, 0);
+	for (uint32_t i = 2; i < captures.count; i++)
+		captures.graphs[i] = adoption->again[i - 2];
+	rc = capture_append(recording, &captures, DAGPATCH_NONE, 0);
 	free(slots);
 	for (uint32_t i = 0; rc == 0 && i < adoption->declared_count; i++)
 		rc = append_declared(recording, &adoption->declared[i], adoption->addresses[0]);

@@ -17,10 +17,10 @@ uint64_t slot_address(const struct dagpatch_recording *recording, const uint64_t
 		       : addresses[slot];
 }
 
-static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint32_t end,
-		       uint64_t address)
+static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
 {
-	for (uint32_t i = recording->first_relocation[slot]; i < end; i++) {
+	for (uint32_t i = recording->first_relocation[slot];
+	     i < recording->first_relocation[slot + 1]; i++) {
 		const struct relocation *relocation = &recording->relocations[i];
 		uint64_t value = address + relocation->offset;
 
@@ -34,8 +34,7 @@ static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint
 void images_write(struct dagpatch_recording *recording, const uint64_t *addresses)
 {
 	for (uint32_t i = 0; i < recording->slot_count; i++)
-		write_slot(recording, i, recording->first_relocation[i + 1],
-			   slot_address(recording, addresses, i));
+		write_slot(recording, i, slot_address(recording, addresses, i));
 }
 
 /* ---- what has to be set ---- */
@@ -55,19 +54,8 @@ static void clear_dirty(struct dagpatch_recording *recording)
 	recording->dirty_count = 0;
 }
 
-/* The images of what the host sets. What the table has is written when it is looked at: the host's work
- * does not grow with it. */
-static void write_changes(struct dagpatch_recording *recording, const uint64_t *addresses)
-{
-	for (uint32_t i = 0; i < recording->changed_count; i++) {
-		uint32_t slot = recording->changed[i];
-
-		if (!recording->slots[slot].flags)
-			write_slot(recording, slot, recording->host_end[slot], addresses[slot]);
-	}
-}
-
-/* The same, and which nodes these are. */
+/* The images of what the host sets, and which nodes these are. What the table has is written when it is
+ * looked at: the host's work does not grow with it. */
 static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
 {
 	uint64_t address = recording->wanted[slot];
@@ -112,7 +100,8 @@ static uint32_t gather_table(struct dagpatch_recording *recording)
 	for (uint32_t i = 0; i < recording->changed_count; i++) {
 		uint32_t slot = recording->changed[i];
 
-		if (recording->host_end[slot] == recording->first_relocation[slot + 1])
+		if (recording->slots[slot].flags ||
+		    recording->host_end[slot] == recording->first_relocation[slot + 1])
 			continue;
 		recording->table_slots[count] = slot;
 		recording->table_addresses[count++] = recording->wanted[slot];
@@ -192,7 +181,8 @@ static void observe_slot(struct dagpatch_recording *recording, uint32_t slot,
 	if (!is_in_table)
 		return;
 	change->node = change->byte = DAGPATCH_NONE;
-	change->strategy = DAGPATCH_DEVICE_TABLE;
+	if (change->strategy != DAGPATCH_INSTANTIATE)
+		change->strategy = DAGPATCH_DEVICE_TABLE;
 	options->observe(options->observe_user, change);
 }
 
@@ -263,13 +253,9 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 static void roll_back(struct dagpatch_recording *recording, const struct step *step)
 {
 	struct dagpatch_error error = recording->error;
-	uint64_t failures = recording->stats.failures;
 
 	edits_take_back(recording);
-	if (step->strategy == DAGPATCH_INSTANTIATE)
-		images_write(recording, recording->applied);
-	else
-		write_changes(recording, recording->applied);
+	images_write(recording, recording->applied);
 	if (step->done > 0) {
 		recording->stats.rollbacks++;
 		strategy_put_back(recording, step->done);
@@ -278,7 +264,6 @@ static void roll_back(struct dagpatch_recording *recording, const struct step *s
 	clear_dirty(recording);
 	/* What is told is why it began. */
 	recording->error = error;
-	recording->stats.failures = failures;
 }
 
 /* What the driver cannot do one way is done the next: statistics and the observer tell which it was. */
@@ -330,6 +315,7 @@ static void start_clock(struct dagpatch_recording *recording, struct step *step)
 
 static int apply_changes(struct dagpatch_recording *recording)
 {
+	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
 	int rc = again_prepare(recording);
 
@@ -343,12 +329,16 @@ static int apply_changes(struct dagpatch_recording *recording)
 	rc = apply_by(recording, &step);
 	if (rc == 0)
 		rc = bind_table(recording, &step);
-	if (rc < 0) {
+	if (rc < 0)
 		roll_back(recording, &step);
+	/* However many ways the driver refused. */
+	recording->stats.failures = failures + (rc < 0);
+	if (rc < 0)
 		return rc;
-	}
-	if (step.strategy == DAGPATCH_INSTANTIATE)
+	if (step.strategy == DAGPATCH_INSTANTIATE) {
 		split_relocations(recording);
+		step.table = 0; /* the new one has the addresses */
+	}
 	commit(recording, &step);
 	return 0;
 }

@@ -5,13 +5,18 @@
 
 #include "patch/recording.h"
 
+static int check_takes_addresses(struct dagpatch_recording *recording)
+{
+	if (recording->wanted)
+		return 0;
+	return recording_fail(recording, -EINVAL,
+			      "dagpatch_bind: the recording is not finalized, or nested");
+}
+
 static int check_binding(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
 {
 	char text[96];
 
-	if (!recording->wanted || recording->state == DAGPATCH_CREATED)
-		return recording_fail(recording, -EINVAL,
-				      "dagpatch_bind: the recording is not finalized, or nested");
 	if (slot >= recording->slot_count)
 		return recording_fail(recording, -EINVAL, "dagpatch_bind: there is no slot %u",
 				      slot);
@@ -41,14 +46,13 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 {
 	uint64_t value = (uintptr_t)address;
 	char text[96];
-	int rc;
+	int rc = check_takes_addresses(recording);
 
-	if (slot >= recording->slot_count || !recording->wanted ||
-	    recording->wanted[slot] != value || value == 0) {
+	if (rc == 0 &&
+	    (slot >= recording->slot_count || recording->wanted[slot] != value || value == 0))
 		rc = check_binding(recording, slot, value);
-		if (rc < 0)
-			return rc;
-	}
+	if (rc < 0)
+		return rc;
 	if (bytes < recording->slots[slot].bytes)
 		return recording_fail(recording, -EINVAL,
 				      "dagpatch_bind: %s needs %llu bytes, %llu are there",
@@ -63,6 +67,8 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *addresses,
 		      uint32_t count)
 {
+	int rc;
+
 	if (count != recording->slot_count)
 		return recording_fail(recording, -EINVAL, "%u addresses for %u slots", count,
 				      recording->slot_count);
@@ -71,16 +77,12 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 	    memcmp(recording->wanted, addresses, count * sizeof(*addresses)) == 0 &&
 	    current_exec(recording)) /* all are bound, then */
 		return 0;
-	for (uint32_t i = 0; i < count; i++) {
-		int rc;
-
-		if (recording->wanted && recording->wanted[i] == (uintptr_t)addresses[i] &&
-		    addresses[i])
-			continue;
-		rc = check_binding(recording, i, (uintptr_t)addresses[i]);
-		if (rc < 0)
-			return rc;
-	}
+	rc = check_takes_addresses(recording);
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		if (recording->wanted[i] != (uintptr_t)addresses[i] || !addresses[i])
+			rc = check_binding(recording, i, (uintptr_t)addresses[i]);
+	if (rc < 0)
+		return rc;
 	for (uint32_t i = 0; i < count; i++)
 		if (recording->wanted[i] != (uintptr_t)addresses[i])
 			want(recording, i, (uintptr_t)addresses[i]);
@@ -154,7 +156,7 @@ static int append_edit(struct dagpatch_recording *recording, const struct edit *
 		return recording_fail(recording, -ENOMEM, "no memory for a value");
 	memcpy(made.bytes, bytes, edit->size);
 	recording->edits[recording->edit_count++] = made;
-	recording->nodes[edit->node].flags |= NODE_MOVES;
+	recording->nodes[edit->node].flags |= NODE_MOVES | NODE_EDITED;
 	return 0;
 }
 

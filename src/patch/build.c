@@ -179,11 +179,14 @@ static int add_child_node(struct building *building, uint32_t node, struct drive
 	const struct patch_driver *driver = recording->device->driver;
 	struct patch_child child = {embedded};
 	uint32_t after_count = gather_after(building, node);
-	int rc = driver->node_add(
+	int rc;
+
+	pthread_mutex_lock(&recording->device->shared_graphs);
+	rc = driver->node_add(
 		recording->device, graph,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		building->after, after_count, &recording->nodes[node].handle);
-
+	pthread_mutex_unlock(&recording->device->shared_graphs);
 	return rc < 0 ? fail_node(building, rc, node, "adding a child graph") : 0;
 }
 

@@ -7,6 +7,10 @@
 
 #include "patch/recording.h"
 
+/* With DAGPATCH_LEAVE_UNSTABLE: three at each set of addresses. */
+#define UNSTABLE_CAPTURES 6
+_Static_assert(UNSTABLE_CAPTURES <= CAPTURES_MOST, "they have a place");
+
 /* ---- capturing ---- */
 
 int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
@@ -218,7 +222,7 @@ static const char *witness(const struct patch_layout *layout, uint32_t byte)
 }
 
 static int append_match(struct dagpatch_recording *recording, uint32_t node,
-			const struct patch_image *image, const struct capture_pair *pair,
+			const struct patch_image *image, const struct captures *captures,
 			const struct compare_match *match)
 {
 	bool is_kernel = image->kind == PATCH_KERNEL;
@@ -230,13 +234,13 @@ static int append_match(struct dagpatch_recording *recording, uint32_t node,
 		doubt = "looks like an address across two fields";
 	if (doubt)
 		return explain(recording, -EILSEQ, node, match->byte, doubt);
-	return relocation_append(recording, node, match->byte, pair->slots[match->slot],
+	return relocation_append(recording, node, match->byte, captures->slots[match->slot],
 				 match->offset);
 }
 
 static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 			    const struct patch_image *a, const struct patch_image *b,
-			    const struct capture_pair *pair, const struct compare_slots *slots)
+			    const struct captures *captures, const struct compare_slots *slots)
 {
 	struct compare_bytes bytes = {a->bytes, b->bytes, 0};
 	struct compare_match match;
@@ -265,7 +269,7 @@ static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 			return explain(recording, -EILSEQ, node, match.byte,
 				       "the captures differ and several slots explain it");
 		case COMPARE_MATCH:
-			rc = append_match(recording, node, a, pair, &match);
+			rc = append_match(recording, node, a, captures, &match);
 			if (rc < 0)
 				return rc;
 			at = match.byte + 8;
@@ -309,40 +313,93 @@ static int read_node(struct dagpatch_recording *recording, struct driver_node *h
 	return 0;
 }
 
-/* The graphs that are read side by side; the last two may have no nodes. */
+/* The graphs that are read side by side. */
 struct sides {
-	struct side graph, other, same;
+	struct side of[CAPTURES_MOST];
+	uint32_t count;
 };
 
-/* What differs at the same addresses counts as the same in both. */
-static void leave_unstable(const struct side *a, struct side *b, const struct side *same)
+/* Aligned as the fields that compilers leave holes between; of a pointer that nobody set one half may be the
+ * same by chance. */
+#define UNSTABLE_BYTES 4
+
+static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)
 {
+	for (uint32_t i = 2; i < sides->count; i++)
+		if (memcmp(sides->of[i].image.bytes + byte, sides->of[i % 2].image.bytes + byte,
+			   size) != 0)
+			return true;
+	return false;
+}
+
+/* Is BYTE part of what moved with a slot and is the same whenever the addresses are? Addresses need no alignment:
+ * one may lie beside a hole, in the same word. */
+static bool is_in_address(const struct sides *sides, uint32_t byte,
+			  const struct compare_slots *slots)
+{
+	const struct patch_image *a = &sides->of[0].image, *b = &sides->of[1].image;
 	uint32_t begin, end;
 
-	address_range(&a->image, &begin, &end);
-	if (a->image.kind != PATCH_KERNEL || same->image.kind != PATCH_KERNEL ||
-	    same->image.size != a->image.size)
-		return;
-	for (uint32_t i = begin; i < end; i++)
-		if (a->image.bytes[i] != same->image.bytes[i])
-			b->image.bytes[i] = a->image.bytes[i];
+	address_range(a, &begin, &end);
+	begin = byte >= begin + 7 ? byte - 7 : begin;
+	for (uint32_t at = begin; at <= byte && at + 8 <= end; at++)
+		if (!is_unstable(sides, at, 8) &&
+		    compare_is_address(a->bytes + at, b->bytes + at, slots))
+			return true;
+	return false;
+}
+
+/* What differs at the same addresses counts as the same in both. */
+static void leave_unstable(struct sides *sides, const struct compare_slots *slots)
+{
+	const struct patch_image *a = &sides->of[0].image;
+	uint8_t *b = sides->of[1].image.bytes;
+	uint32_t begin, end;
+
+	address_range(a, &begin, &end);
+	for (uint32_t word = begin; a->kind == PATCH_KERNEL && word < end; word += UNSTABLE_BYTES) {
+		uint32_t size = end - word < UNSTABLE_BYTES ? end - word : UNSTABLE_BYTES;
+
+		if (!is_unstable(sides, word, size))
+			continue;
+		for (uint32_t byte = word; byte < word + size; byte++)
+			if (b[byte] != a->bytes[byte] && !is_in_address(sides, byte, slots))
+				b[byte] = a->bytes[byte];
+	}
+}
+
+/* NULL: all captures have the same node there. */
+static const char *other_node(const struct sides *sides)
+{
+	const struct patch_image *a = &sides->of[0].image;
+	uint32_t begin, end;
+
+	address_range(a, &begin, &end);
+	for (uint32_t i = 1; i < sides->count; i++) {
+		const struct patch_image *image = &sides->of[i].image;
+
+		if (image->kind != a->kind || image->size != a->size)
+			return i == 1 ? "another node in the second capture"
+				      : "another node in a further capture";
+		if (i > 1 && begin > 0 && memcmp(image->bytes, a->bytes, begin) != 0)
+			return "another kernel or grid in a further capture";
+	}
+	return NULL;
 }
 
 static int append_pair(struct dagpatch_recording *recording, struct sides *sides,
-		       const struct capture_pair *pair, const struct compare_slots *slots,
+		       const struct captures *captures, const struct compare_slots *slots,
 		       uint32_t node)
 {
-	struct side *a = &sides->graph, *b = &sides->other;
+	const struct side *a = &sides->of[0], *b = &sides->of[1];
+	const char *other = other_node(sides);
 
-	if (!pair->other)
+	if (other)
+		return explain(recording, -EILSEQ, node, 0, other);
+	if (sides->count < 2 || a->image.kind == PATCH_CHILD)
 		return 0;
-	if (a->image.kind != b->image.kind || a->image.size != b->image.size)
-		return explain(recording, -EILSEQ, node, 0, "another node in the second capture");
-	if (a->image.kind == PATCH_CHILD)
-		return 0;
-	if (pair->same)
-		leave_unstable(a, b, &sides->same);
-	return find_relocations(recording, node, &a->image, &b->image, pair, slots);
+	leave_unstable(sides, slots);
+	return find_relocations(recording, node, &a->image, &b->image, captures, slots);
 }
 
 static struct driver_graph *embedded(const struct side *side)
@@ -354,92 +411,99 @@ static struct driver_graph *embedded(const struct side *side)
 
 /* The child's own nodes follow it. */
 static int append_child(struct dagpatch_recording *recording, const struct sides *sides,
-			const struct capture_pair *pair, uint32_t depth)
+			const struct captures *captures, uint32_t depth)
 {
-	struct capture_pair inner = *pair;
+	struct captures inner = *captures;
 	uint32_t parent = recording->node_count - 1;
 
 	inner.inside_flag = NODE_INSIDE;
-	inner.graph = embedded(&sides->graph);
-	inner.other = pair->other ? embedded(&sides->other) : NULL;
-	inner.same = pair->same ? embedded(&sides->same) : NULL;
+	for (uint32_t i = 0; i < sides->count; i++)
+		inner.graphs[i] = embedded(&sides->of[i]);
 	return capture_append(recording, &inner, parent, depth + 1);
 }
 
-static int check_edges(struct dagpatch_recording *recording, const struct capture_pair *pair,
-		       const struct side *a, const struct side *b)
+static int check_edges(struct dagpatch_recording *recording, const struct captures *captures,
+		       const struct sides *sides)
 {
-	struct edge *edges_a, *edges_b;
-	uint32_t count_a, count_b;
-	int rc = read_edges(recording, pair->graph, a, &edges_a, &count_a);
+	struct edge *first, *edges;
+	uint32_t first_count, count;
+	int rc;
 
+	if (captures->count < 2)
+		return 0;
+	rc = read_edges(recording, captures->graphs[0], &sides->of[0], &first, &first_count);
 	if (rc < 0)
 		return rc;
-	rc = read_edges(recording, pair->other, b, &edges_b, &count_b);
-	if (rc == 0) {
-		if (count_a != count_b || memcmp(edges_a, edges_b, count_a * sizeof(*edges_a)) != 0)
+	for (uint32_t i = 1; rc == 0 && i < captures->count; i++) {
+		rc = read_edges(recording, captures->graphs[i], &sides->of[i], &edges, &count);
+		if (rc < 0)
+			break;
+		if (count != first_count || memcmp(edges, first, count * sizeof(*edges)) != 0)
 			rc = recording_fail(recording, -EILSEQ,
-					    "the two captures have other dependencies");
-		free(edges_b);
+					    "capture 1 and capture %u have other dependencies",
+					    i + 1);
+		free(edges);
 	}
-	free(edges_a);
+	free(first);
 	return rc;
 }
 
-static int read_sides(struct dagpatch_recording *recording, struct sides *sides,
-		      const struct capture_pair *pair, uint32_t index)
+static int read_sides(struct dagpatch_recording *recording, struct sides *sides, uint32_t index)
 {
-	int rc = read_node(recording, sides->graph.nodes[index], &sides->graph.image);
+	int rc = 0;
 
-	if (rc == 0 && pair->other)
-		rc = read_node(recording, sides->other.nodes[index], &sides->other.image);
-	if (rc == 0 && pair->same)
-		rc = read_node(recording, sides->same.nodes[index], &sides->same.image);
+	for (uint32_t i = 0; rc == 0 && i < sides->count; i++)
+		rc = read_node(recording, sides->of[i].nodes[index], &sides->of[i].image);
 	return rc;
 }
 
 static int append_all(struct dagpatch_recording *recording, struct sides *sides,
-		      const struct capture_pair *pair, uint32_t parent, uint32_t depth)
+		      const struct captures *captures, uint32_t parent, uint32_t depth)
 {
-	uint64_t *bytes = malloc((pair->slot_count + 1) * sizeof(*bytes));
-	struct compare_slots slots = {pair->slot_count, bytes, pair->addresses[0],
-				      pair->addresses[1]};
+	uint64_t *bytes = malloc((captures->slot_count + 1) * sizeof(*bytes));
+	struct compare_slots slots = {captures->slot_count, bytes, captures->addresses[0],
+				      captures->addresses[1]};
 	int rc = bytes ? 0 : recording_fail(recording, -ENOMEM, "no memory for a comparison");
 
-	for (uint32_t i = 0; rc == 0 && i < pair->slot_count; i++)
-		bytes[i] = recording->slots[pair->slots[i]].bytes;
-	for (uint32_t i = 0; rc == 0 && i < sides->graph.count; i++) {
-		uint32_t node;
+	for (uint32_t i = 0; rc == 0 && i < captures->slot_count; i++)
+		bytes[i] = recording->slots[captures->slots[i]].bytes;
+	for (uint32_t i = 0; rc == 0 && i < sides->of[0].count; i++) {
+		uint32_t node = recording->node_count;
 
-		rc = read_sides(recording, sides, pair, i);
+		rc = read_sides(recording, sides, i);
 		if (rc == 0)
-			rc = append_node(recording, &sides->graph.image, parent, pair->inside_flag,
-					 &node);
+			rc = append_node(recording, &sides->of[0].image, parent,
+					 captures->inside_flag, &node);
 		if (rc < 0)
 			break;
-		if (pair->keeps_handles)
-			recording->nodes[node].handle = sides->graph.nodes[i];
-		rc = append_pair(recording, sides, pair, &slots, node);
-		if (rc == 0 && sides->graph.image.kind == PATCH_CHILD)
-			rc = append_child(recording, sides, pair, depth);
+		if (captures->keeps_handles)
+			recording->nodes[node].handle = sides->of[0].nodes[i];
+		rc = append_pair(recording, sides, captures, &slots, node);
+		if (rc == 0 && sides->of[0].image.kind == PATCH_CHILD)
+			rc = append_child(recording, sides, captures, depth);
 	}
 	free(bytes);
 	return rc;
 }
 
-static int list_side(struct dagpatch_recording *recording, struct driver_graph *graph,
-		     uint32_t count, struct side *side)
+static int list_sides(struct dagpatch_recording *recording, const struct captures *captures,
+		      struct sides *sides)
 {
-	int rc = capture_nodes(recording, graph, &side->nodes, &side->count);
+	int rc = 0;
 
-	if (rc == 0 && side->count != count)
-		rc = recording_fail(recording, -EILSEQ,
-				    "the first capture has %u nodes, the second %u", count,
-				    side->count);
+	for (uint32_t i = 0; rc == 0 && i < captures->count; i++) {
+		struct side *side = &sides->of[sides->count++];
+
+		rc = capture_nodes(recording, captures->graphs[i], &side->nodes, &side->count);
+		if (rc == 0 && side->count != sides->of[0].count)
+			rc = recording_fail(recording, -EILSEQ,
+					    "capture 1 has %u nodes, capture %u has %u",
+					    sides->of[0].count, i + 1, side->count);
+	}
 	return rc;
 }
 
-int capture_append(struct dagpatch_recording *recording, const struct capture_pair *pair,
+int capture_append(struct dagpatch_recording *recording, const struct captures *captures,
 		   uint32_t parent, uint32_t depth)
 {
 	uint32_t limit = recording->context->options.child_depth;
@@ -450,18 +514,13 @@ int capture_append(struct dagpatch_recording *recording, const struct capture_pa
 		return recording_fail_at(
 			recording, -ELOOP, parent, DAGPATCH_NONE,
 			"captured graphs are nested deeper than options.child_depth, %u", limit);
-	rc = capture_nodes(recording, pair->graph, &sides.graph.nodes, &sides.graph.count);
-	if (rc == 0 && pair->other)
-		rc = list_side(recording, pair->other, sides.graph.count, &sides.other);
-	if (rc == 0 && pair->same)
-		rc = list_side(recording, pair->same, sides.graph.count, &sides.same);
-	if (rc == 0 && pair->other)
-		rc = check_edges(recording, pair, &sides.graph, &sides.other);
+	rc = list_sides(recording, captures, &sides);
 	if (rc == 0)
-		rc = append_all(recording, &sides, pair, parent, depth);
-	side_release(&sides.graph);
-	side_release(&sides.other);
-	side_release(&sides.same);
+		rc = check_edges(recording, captures, &sides);
+	if (rc == 0)
+		rc = append_all(recording, &sides, captures, parent, depth);
+	for (uint32_t i = 0; i < sides.count; i++)
+		side_release(&sides.of[i]);
 	return rc;
 }
 
@@ -627,34 +686,32 @@ static int place_work(struct dagpatch_recording *recording, const struct dagpatc
 	return 0;
 }
 
-static int capture_both(struct dagpatch_recording *recording,
-			const struct dagpatch_capture *capture, void *const *const addresses[2],
-			uint32_t node)
+/* Takes over what it captures first. */
+static int capture_in_turn(struct dagpatch_recording *recording,
+			   const struct dagpatch_capture *capture, void *const *const addresses[2],
+			   uint32_t node)
 {
-	struct capture_pair pair = {
+	uint32_t wanted = capture->flags & DAGPATCH_LEAVE_UNSTABLE ? UNSTABLE_CAPTURES : 2;
+	struct captures captures = {
 		.slots = capture->slots,
 		.slot_count = capture->slot_count,
 		.addresses = {addresses[0], addresses[1]},
 		.inside_flag = NODE_INSIDE,
 	};
-	int rc =
-		capture_graph(recording, capture->record, capture->user, addresses[0], &pair.graph);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
-	rc = place_work(recording, capture, pair.graph, &recording->nodes[node].detail);
-	if (rc < 0)
-		return rc;
-	rc = capture_graph(recording, capture->record, capture->user, addresses[1], &pair.other);
-	if (rc == 0 && (capture->flags & DAGPATCH_LEAVE_UNSTABLE))
-		rc = capture_graph(recording, capture->record, capture->user, addresses[0],
-				   &pair.same);
+	for (uint32_t i = 0; rc == 0 && i < wanted; i++) {
+		rc = capture_graph(recording, capture->record, capture->user, addresses[i % 2],
+				   &captures.graphs[i]);
+		captures.count += rc == 0;
+		if (rc == 0 && i == 0)
+			rc = place_work(recording, capture, captures.graphs[0],
+					&recording->nodes[node].detail);
+	}
 	if (rc == 0)
-		rc = capture_append(recording, &pair, node, 1);
-	if (pair.other)
-		recording->device->driver->graph_destroy(recording->device, pair.other);
-	if (pair.same)
-		recording->device->driver->graph_destroy(recording->device, pair.same);
+		rc = capture_append(recording, &captures, node, 1);
+	for (uint32_t i = 1; i < captures.count; i++)
+		recording->device->driver->graph_destroy(recording->device, captures.graphs[i]);
 	return rc;
 }
 
@@ -672,7 +729,7 @@ static int append_patched(struct dagpatch_recording *recording,
 		addresses[1] = scratch.addresses[1];
 	}
 	if (rc == 0)
-		rc = capture_both(recording, capture, addresses, node);
+		rc = capture_in_turn(recording, capture, addresses, node);
 	scratch_release(recording, &scratch);
 	return rc;
 }

@@ -27,6 +27,14 @@ static int explains(const struct compare_slots *slots, uint32_t slot, uint64_t a
 	return offset < slots->bytes[slot] ? INSIDE : AT_END;
 }
 
+bool compare_is_address(const uint8_t *a, const uint8_t *b, const struct compare_slots *slots)
+{
+	for (uint32_t slot = 0; slot < slots->count; slot++)
+		if (explains(slots, slot, read_word(a), read_word(b)) != NO_MATCH)
+			return true;
+	return false;
+}
+
 /* All windows of eight bytes whose first difference is AT: the address may begin before it, not before
  * FROM. */
 static uint32_t count_matches(const struct compare_bytes *bytes, uint32_t from, uint32_t at,

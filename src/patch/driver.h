@@ -7,10 +7,12 @@
  * Functions return 0 (or a count) or a negative errno, and on failure have called patch_fault with the driver's
  * call and code: -ENOTSUP: it cannot be done this way, another strategy may; -ENOMEM: no memory;
  * -EIO: anything else. Nothing a driver is given belongs to it after the call unless said here.
- * Functions may be called by several threads at once for different graphs. */
+ * Functions may be called by several threads at once for different graphs; a graph, also one that is only
+ * read, is one thread's at a time, as CUDA has it. */
 #ifndef DAGPATCH_PATCH_DRIVER_H
 #define DAGPATCH_PATCH_DRIVER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -152,8 +154,11 @@ struct patch_device {
 	uint32_t updates_before_instantiate;
 	uint32_t
 		table_from_nodes; /* DAGPATCH_AUTO takes the table for at least so many kernel nodes */
-	uint32_t table_versions;       /* from the options */
-	struct patch_layouts *layouts; /* the core's */
+	uint32_t table_versions; /* from the options */
+	/* The core's. */
+	struct patch_layouts *layouts;
+	/* Held while the driver reads a captured graph that several recordings or a cache may share. */
+	pthread_mutex_t shared_graphs;
 };
 
 /* One address in a kernel node's argument block, for the table. */
@@ -165,8 +170,7 @@ struct patch_table_relocation {
 };
 
 struct patch_table_plan {
-	const struct patch_table_relocation
-		*relocations; /* in ascending order of slot, then node */
+	const struct patch_table_relocation *relocations; /* in ascending order of slot */
 	uint32_t relocation_count;
 	uint32_t slot_count;
 };
@@ -255,7 +259,8 @@ struct patch_driver {
 	/* Also while replays are in flight: waits or leaves it to the driver. */
 	void (*exec_destroy)(struct patch_device *device, struct driver_exec *exec);
 	/* NODE is the template's. Replays already launched are not touched. PATCH_CHILD: all of the child's
-	 * parameters from a graph of the same shape. */
+	 * parameters from a graph of the same shape. -ENOTSUP: the node is as before, unless it is
+	 * a child; after another failure the core takes it for changed. */
 	int (*exec_set)(struct patch_device *device, struct driver_exec *exec,
 			struct driver_node *node, const struct patch_params *params);
 	/* All parameters from the template. On failure the core takes every node for changed. */
@@ -272,7 +277,7 @@ struct patch_driver {
 	/* PATCH_HAS_TABLE. table_create is called when the graph is complete, with its first addresses in
 	 * place, right before it is instantiated: it may change the nodes that have relocations and
 	 * add nodes of its own, which graph_nodes then leaves out or has last. -ENOTSUP: not for
-	 * this graph, which is then as before. The plan's arrays are the caller's. */
+	 * this graph, which the core then builds once more. The plan's arrays are the caller's. */
 	int (*table_create)(struct patch_device *device, struct driver_graph *graph,
 			    const struct patch_table_plan *plan, struct driver_table **ret_table);
 	/* Called once, with what was instantiated of the graph. NULL: not needed. */

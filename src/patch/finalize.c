@@ -69,11 +69,8 @@ static bool any_votes_always(const struct dagpatch_recording *recording)
 /* Slots that must not be missing are bound by whoever adopted a graph: it has addresses. */
 static void take_adopted(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; recording->adopted && i < recording->slot_count; i++) {
-		recording->wanted[i] = recording->adopted[i];
-		if (recording->foreign_exec)
-			recording->applied[i] = recording->adopted[i];
-	}
+	for (uint32_t i = 0; recording->adopted && i < recording->slot_count; i++)
+		recording->wanted[i] = recording->applied[i] = recording->adopted[i];
 }
 
 void finalize_release(struct dagpatch_recording *recording)
@@ -132,7 +129,8 @@ static int finalize_again(struct dagpatch_recording *recording)
 		return recording_fail(recording, -ENOTSUP,
 				      "an adopted executable graph that is lost stays lost");
 	built_release(recording, &recording->built);
-	memset(recording->applied, 0, recording->slot_count * sizeof(*recording->applied));
+	for (uint32_t i = 0; i < recording->node_count; i++)
+		recording->nodes[i].handle = NULL;
 	recording->state = DAGPATCH_READY;
 	return 0;
 }

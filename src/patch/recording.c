@@ -71,6 +71,7 @@ static int context_open(struct dagpatch_context *context, struct dagpatch_error 
 		return rc;
 	}
 	context->device->layouts = layouts;
+	pthread_mutex_init(&context->device->shared_graphs, NULL);
 	context->device->table_versions = context->options.table_versions;
 	return 0;
 }
@@ -111,6 +112,7 @@ void dagpatch_context_destroy(struct dagpatch_context *context)
 	if (context->device) {
 		struct patch_layouts *layouts = context->device->layouts;
 
+		pthread_mutex_destroy(&context->device->shared_graphs);
 		context->device->driver->close(context->device);
 		layouts_destroy(layouts);
 	}

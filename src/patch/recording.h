@@ -26,6 +26,7 @@ enum node_flags {
 	NODE_CAPTURED = 16, /* a child; detail: index of struct work */
 	NODE_INSIDE = 32,   /* of a captured child: its parent's graph brings it along */
 	NODE_MOVES = 64,    /* has relocations or edits */
+	NODE_EDITED = 128,  /* has or had edits: no capture tells what its values are */
 };
 
 struct node {
@@ -277,17 +278,18 @@ static inline uint32_t after_begin(const struct dagpatch_recording *recording, u
 /* Captures the callback at ADDRESSES. */
 int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
 		  void *const *addresses, struct driver_graph **ret_graph);
-/* Appends GRAPH's nodes below PARENT with the relocations that its differences to OTHER show. */
-struct capture_pair {
-	struct driver_graph *graph, *other; /* OTHER may be NULL: no relocations */
-	struct driver_graph *same;	    /* at GRAPH's addresses; may be NULL */
+/* Appends the first graph's nodes below PARENT with the relocations that its differences to the second show. */
+#define CAPTURES_MOST 8
+struct captures {
+	struct driver_graph *graphs[CAPTURES_MOST]; /* in turn at ADDRESSES[0] and [1] */
+	uint32_t count; /* 1: no relocations; beyond 2: what is unstable */
 	const uint32_t *slots;
 	uint32_t slot_count;
 	void *const *addresses[2];
 	uint8_t inside_flag; /* for the nodes */
-	bool keeps_handles;  /* GRAPH's nodes are the recording's */
+	bool keeps_handles;  /* the first graph's nodes are the recording's */
 };
-int capture_append(struct dagpatch_recording *recording, const struct capture_pair *pair,
+int capture_append(struct dagpatch_recording *recording, const struct captures *captures,
 		   uint32_t parent, uint32_t depth);
 /* All nodes of a graph, of malloc. */
 int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
@@ -384,5 +386,7 @@ struct compare_bytes {
 enum compare_result compare_next(const struct compare_bytes *bytes, uint32_t from,
 				 const struct compare_slots *slots,
 				 struct compare_match *ret_match);
+/* Does a slot explain these eight bytes? */
+bool compare_is_address(const uint8_t *a, const uint8_t *b, const struct compare_slots *slots);
 
 #endif

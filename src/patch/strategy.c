@@ -48,11 +48,12 @@ static bool is_out_of_reach(const struct dagpatch_recording *recording, uint32_t
 	       !(recording->device->capabilities & PATCH_SETS_NESTED);
 }
 
-static bool any_out_of_reach(const struct dagpatch_recording *recording)
+/* Of the first COUNT dirty nodes. */
+static bool any_out_of_reach(const struct dagpatch_recording *recording, uint32_t count)
 {
 	if (recording->device->capabilities & PATCH_SETS_NESTED)
 		return false;
-	for (uint32_t i = 0; i < recording->dirty_count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (is_out_of_reach(recording, recording->dirty[i]))
 			return true;
 	return false;
@@ -62,16 +63,16 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 {
 	enum dagpatch_strategy forced = recording->context->options.strategy;
 
-	if (forced == DAGPATCH_INSTANTIATE && !recording->foreign_exec)
-		return forced;
 	if (recording->dirty_count == 0)
 		return DAGPATCH_SET_PARAMS;
+	if (forced == DAGPATCH_INSTANTIATE && !recording->foreign_exec)
+		return forced;
 	if (!recording->foreign_exec &&
 	    recording->updates + recording->dirty_count > update_limit(recording))
 		return DAGPATCH_INSTANTIATE;
 	if (!strategy_can_update(recording))
 		return DAGPATCH_SET_PARAMS;
-	if (forced == DAGPATCH_UPDATE_GRAPH || any_out_of_reach(recording))
+	if (forced == DAGPATCH_UPDATE_GRAPH || any_out_of_reach(recording, recording->dirty_count))
 		return DAGPATCH_UPDATE_GRAPH;
 	return forced == DAGPATCH_AUTO && is_update_cheaper(recording) ? DAGPATCH_UPDATE_GRAPH
 								       : DAGPATCH_SET_PARAMS;
@@ -92,11 +93,15 @@ static int set_child(struct dagpatch_recording *recording, uint32_t node,
 		     struct driver_graph *graph)
 {
 	struct patch_child child = {graph};
+	int rc;
 
-	return recording->device->driver->exec_set(
+	pthread_mutex_lock(&recording->device->shared_graphs);
+	rc = recording->device->driver->exec_set(
 		recording->device, current_exec(recording), recording->nodes[node].handle,
 		&(struct patch_params){
 			.kind = PATCH_CHILD, .size = sizeof(child), .image = &child});
+	pthread_mutex_unlock(&recording->device->shared_graphs);
+	return rc;
 }
 
 /* What neighbours have in common is looked up once: this is the loop that binding costs. */
@@ -158,12 +163,20 @@ static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool 
 	return rc;
 }
 
+/* What is refused is as before; but a child is set node by node, and some of them may have been. */
+static bool may_have_changed(const struct dagpatch_recording *recording, uint32_t node, int rc)
+{
+	return rc != -ENOTSUP ||
+	       ((recording->nodes[node].flags & NODE_AGAIN) && !is_out_of_reach(recording, node));
+}
+
 int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done)
 {
 	uint32_t at = 0;
 	int rc = set_nodes(recording, recording->dirty_count, true, &at);
 
-	*ret_done = rc < 0 ? at + 1 : recording->dirty_count;
+	*ret_done = rc == 0 ? recording->dirty_count
+			    : at + may_have_changed(recording, recording->dirty[at], rc);
 	recording->updates += *ret_done;
 	if (rc < 0)
 		recording_fail_at(recording, rc, recording->dirty[at], DAGPATCH_NONE,
@@ -177,7 +190,7 @@ void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
 
 	/* What can only be updated as a whole was not set one by one, either. */
 	recording->updates += done;
-	if (any_out_of_reach(recording)) {
+	if (any_out_of_reach(recording, done)) {
 		if (strategy_update_graph(recording, &at) < 0)
 			recording->state = DAGPATCH_LOST;
 		return;

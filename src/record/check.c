@@ -60,6 +60,7 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(CUDA_GRAPH, record_cuda_graph),
 	SHAPE(CUDA_INNER, record_cuda_inner),
 	SHAPE(CUDA_STREAM, record_cuda_stream),
+	SHAPE(CUDA_UPDATE, record_cuda_update),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

@@ -420,12 +420,17 @@ static int order_by_offset(struct spool_reader *r)
 
 /* ---- ledger ---- */
 
-static void add_counts(struct spool_ledger *ledger, const struct spool_counts *counts)
+/* What had no lane was all dropped. ATTEMPTED says so too, but for threads that were killed between the one
+ * count and the other, any number of them. */
+static void add_session_counts(struct spool_ledger *ledger, const struct spool_counts *counts)
 {
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
-		ledger->attempted[class] += load(&counts->attempted[class]);
-		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-			ledger->dropped[class][cause] += load(&counts->dropped[class][cause]);
+		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++) {
+			uint64_t dropped = load(&counts->dropped[class][cause]);
+
+			ledger->attempted[class] += dropped;
+			ledger->dropped[class][cause] += dropped;
+		}
 	}
 }
 
@@ -480,7 +485,7 @@ static void close_ledger(struct spool_reader *r)
 	r->ledger.chunks_taken = load(&r->header->live.chunks_taken);
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
 		r->ledger.late[class] = load(&r->header->live.late[class]);
-	add_counts(&r->ledger, &r->header->live.counts);
+	add_session_counts(&r->ledger, &r->header->live.counts);
 	for (uint32_t writer = 0; writer < r->lanes_used; writer++) {
 		add_lane_counts(r, writer);
 		if (r->lanes_trusted)

@@ -61,7 +61,8 @@ struct record_header {
 	X(CUDA_OVERHEAD, BARRIER)                                                                  \
 	X(CUDA_GRAPH, GRAPH)                                                                       \
 	X(CUDA_INNER, GRAPH)                                                                       \
-	X(CUDA_STREAM, META)
+	X(CUDA_STREAM, META)                                                                       \
+	X(CUDA_UPDATE, GRAPH)
 
 enum record_type {
 	RECORD_NONE,
@@ -227,7 +228,8 @@ struct record_dispatch {
 	X(TRUNCATED, "recording ends before its completion")                                       \
 	X(RECORD_LOST, "its completion's record is missing")                                       \
 	X(NO_CLOCK, "no clock anchor to convert its ticks")                                        \
-	X(RING, "its completion was let go by the ring")
+	X(RING, "its completion was let go by the ring")                                           \
+	X(BACKWARDS, "its end lies before its start")
 
 enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,
@@ -324,9 +326,10 @@ enum record_scope_kind {
 };
 
 /* Attributes of what came through NVTX: the domain's name, unless it is the default one. */
-#define RECORD_NVTX_DOMAIN_KEY	 "domain"
-#define RECORD_NVTX_CATEGORY_KEY "category"
-#define RECORD_NVTX_PAYLOAD_KEY	 "payload"
+#define RECORD_NVTX_DOMAIN_KEY	      "domain"
+#define RECORD_NVTX_CATEGORY_KEY      "category"
+#define RECORD_NVTX_CATEGORY_NAME_KEY "category_name"
+#define RECORD_NVTX_PAYLOAD_KEY	      "payload"
 
 /* The attribute of a step that holds its number, an int64. */
 #define RECORD_STEP_KEY "step_num"
@@ -484,10 +487,11 @@ struct record_witness {
 
 enum record_source_state { RECORD_SOURCE_ON = 1, RECORD_SOURCE_PARTIAL, RECORD_SOURCE_ABSENT };
 
-/* What a source delivers, or why it does not. */
+/* What a source delivers, or why it does not; the last word counts. */
 struct record_source {
 	struct record_header header; /* tag: enum record_source_state */
 	char name[16];
+	uint64_t ns;
 	uint64_t text_bytes;
 	char text[];
 };
@@ -640,7 +644,7 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_EDGE_GONE,
 	RECORD_CUDA_EXEC_CREATED, /* exec from graph */
 	RECORD_CUDA_EXEC_GONE,
-	RECORD_CUDA_NODE_UPDATED, /* of the exec */
+	RECORD_CUDA_NODE_SWITCHED, /* of the exec: on or off, by cudaGraphNodeSetEnabled */
 };
 
 /* A step in the life of a graph, on the thread that made it. */
@@ -655,6 +659,16 @@ struct record_cuda_graph {
 	uint32_t other_graph;
 	uint32_t exec;
 	uint32_t type; /* enum record_node_type */
+};
+
+/* A node of an exec got other parameters: before each launch, it may be. */
+struct record_cuda_update {
+	struct record_header header;
+	uint64_t cid;
+	uint64_t ns; /* when its call began */
+	uint64_t node;
+	uint32_t exec;
+	uint32_t reserved;
 };
 
 /* A call inside another one, of which there is no row: what names it means the outer one. */

@@ -13,7 +13,7 @@
 #include "record/record.h"
 
 #define SPOOL_MAGIC	       "DAGTAPSP"
-#define SPOOL_VERSION	       3
+#define SPOOL_VERSION	       4
 #define SPOOL_HEADER_BYTES     4096
 #define SPOOL_LIVE_OFFSET      3072
 #define SPOOL_LANE_BYTES       512

@@ -65,13 +65,14 @@ static void push_free_writer(struct spooler *s, struct writer *w)
 		&s->free_writers, &head, next, memory_order_release, memory_order_relaxed));
 }
 
+/* Whoever raises it to the end reads what was stored before: the checksum of the counts covers it. */
 static void raise_lanes_used(struct spool_live *live, uint64_t used)
 {
-	uint64_t before = atomic_load_explicit(&live->lanes_used, memory_order_relaxed);
+	uint64_t before = atomic_load_explicit(&live->lanes_used, memory_order_acquire);
 
 	while (before < used &&
 	       !atomic_compare_exchange_weak_explicit(&live->lanes_used, &before, used,
-						      memory_order_relaxed, memory_order_relaxed))
+						      memory_order_acq_rel, memory_order_acquire))
 		;
 }
 
@@ -126,20 +127,45 @@ struct writer *spooler_take_writer(struct spooler *s, const struct writer_thread
 	return w;
 }
 
+static void retire_writer(struct writer *w)
+{
+	atomic_store_explicit(&w->use, WRITER_TORN, memory_order_release);
+	if (w->keeper)
+		atomic_store_explicit(&w->keeper->use, WRITER_TORN, memory_order_release);
+}
+
 void spooler_put_writer(struct spooler *s, struct writer *w)
 {
 	if (!w || w == &s->writers->nobody || !w->spooler)
 		return;
-	/* A thread that was torn out of a record (longjmp from a signal handler) ends here too. */
-	atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
-	if (w->keeper)
-		atomic_store_explicit(&w->keeper->use, WRITER_IDLE, memory_order_release);
-	push_free_writer(s, w);
+	/* Torn out of a record (longjmp from a signal handler) the thread has left one half written, or a chunk
+	 * half turned: nobody may go on there. */
+	if (writer_is_busy(w))
+		retire_writer(w);
+	else
+		push_free_writer(s, w);
 }
 
 int spooler_is_closing(const struct spooler *s)
 {
 	return (int)atomic_load_explicit(&s->closing, memory_order_relaxed);
+}
+
+/* Sequentially consistent against close: either it finds us counting, or we find it closing. */
+bool spooler_begin_refusal(struct spooler *s)
+{
+	if (spooler_is_closing(s))
+		return false;
+	atomic_fetch_add_explicit(&s->writers->refusing, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&s->closing, memory_order_seq_cst))
+		return true;
+	spooler_end_refusal(s);
+	return false;
+}
+
+void spooler_end_refusal(struct spooler *s)
+{
+	atomic_fetch_sub_explicit(&s->writers->refusing, 1, memory_order_release);
 }
 
 struct spool_live *spooler_live(struct spooler *s)
@@ -351,19 +377,39 @@ static void barrier_everywhere(const struct spooler *s)
 	nanosleep(&long_enough, NULL);
 }
 
-static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t deadline_ns)
+/* False when it is past the deadline. */
+static bool pause_before(uint64_t deadline_ns)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
 
+	if (clock_now_ns() > deadline_ns)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
+/* One that goes on trying is busy most of the time, and has written its last record all the same. */
+static bool writer_may_write(const struct writer *w)
+{
+	return atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_BUSY &&
+	       !atomic_load_explicit(&w->has_ended, memory_order_acquire);
+}
+
+static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t deadline_ns)
+{
 	for (uint32_t i = 0; i < writer_count; i++) {
+		const struct writer *w = &s->writers->of[i];
+
 		/* Pairs with the release in writer_commit: the record is complete. */
-		while (atomic_load_explicit(&s->writers->of[i].use, memory_order_acquire) ==
-		       WRITER_BUSY) {
-			if (clock_now_ns() > deadline_ns)
+		while (writer_may_write(w))
+			if (!pause_before(deadline_ns))
 				return false;
-			nanosleep(&pause, NULL);
-		}
+		if (atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_TORN)
+			return false;
 	}
+	while (atomic_load_explicit(&s->writers->refusing, memory_order_seq_cst))
+		if (!pause_before(deadline_ns))
+			return false;
 	return true;
 }
 

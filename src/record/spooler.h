@@ -9,6 +9,7 @@
 #ifndef DAGTAP_RECORD_SPOOLER_H
 #define DAGTAP_RECORD_SPOOLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,9 @@ uint64_t spooler_session_id(const struct spooler *spooler);
 struct spool_chunk *spooler_take_chunk(struct spooler *spooler, uint32_t leave,
 				       uint32_t *ret_index);
 int spooler_is_closing(const struct spooler *spooler);
+/* Around what is counted for no lane: a close waits for its end. False once a close has begun. */
+bool spooler_begin_refusal(struct spooler *spooler);
+void spooler_end_refusal(struct spooler *spooler);
 struct spool_live *spooler_live(struct spooler *spooler);
 
 #endif

@@ -23,12 +23,13 @@ void *writer_refuse(struct writer *w, enum record_type type)
 	enum record_class class = record_class_of(type);
 	struct spool_live *live = spooler_live(w->spooler);
 
-	if (spooler_is_closing(w->spooler)) {
+	if (!spooler_begin_refusal(w->spooler)) {
 		shared_count(&live->late[class]);
 		return NULL;
 	}
 	shared_count(&live->counts.attempted[class]);
 	shared_count(&live->counts.dropped[class][cause]);
+	spooler_end_refusal(w->spooler);
 	return NULL;
 }
 
@@ -108,6 +109,9 @@ void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t byte
 	if (!w->spooler || spooler_is_closing(w->spooler)) {
 		if (w->spooler)
 			shared_count(&spooler_live(w->spooler)->late[class]);
+		/* Also for what would still fit. */
+		atomic_store_explicit(&w->limit, NULL, memory_order_relaxed);
+		atomic_store_explicit(&w->has_ended, true, memory_order_release);
 		atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
 		return NULL;
 	}

@@ -39,6 +39,7 @@ enum writer_use {
 	WRITER_IDLE,
 	WRITER_BUSY,   /* between reserve and commit */
 	WRITER_NOBODY, /* not a thread's: whatever is offered is refused and counted */
+	WRITER_TORN, /* its thread ended within a record: nobody's any more, and not to be sealed */
 };
 
 /* cursor, limit and use are atomic because closing a spool looks at them from another thread. */
@@ -46,6 +47,7 @@ struct writer {
 	_Atomic(unsigned char *) cursor; /* where the next record goes */
 	_Atomic(unsigned char *) limit;	 /* end of the current chunk; cursor = limit = NULL: none */
 	_Atomic uint32_t use;		 /* enum writer_use */
+	_Atomic bool has_ended; /* its owner has seen that the spool closes: no record follows */
 	uint32_t lane_index;
 	struct spool_lane *lane;
 	struct spool_chunk *chunk;
@@ -86,6 +88,7 @@ static inline enum record_life record_life_of(enum record_type type)
 	case RECORD_CUDA_MEMORY:
 	case RECORD_CUDA_OVERHEAD:
 	case RECORD_CUDA_INNER:
+	case RECORD_CUDA_UPDATE:
 		return RECORD_LIFE_RINGED;
 	case RECORD_QUEUE_COUNT:
 	case RECORD_ANCHOR:

@@ -31,7 +31,7 @@ struct key {
 static const struct key keys[] = {
 	{"gpus", KEY_U32, FIELD(gpus), 1, SOFTGPU_MAX_GPUS, "1", "number of GPUs"},
 	{"vram", KEY_BYTES, FIELD(vram_bytes), 1 << 20, 1e15, "16G",
-	 "memory of each GPU in bytes (K, M, G)"},
+	 "memory of each GPU in bytes (K, M, G, T)"},
 	{"large_bar", KEY_BOOL, FIELD(large_bar), 0, 1, "0", "the CPU may access GPU memory"},
 	{"kernel_ns", KEY_U64, FIELD(kernel_ns), 0, 1e15, "5000", "modelled time of a kernel"},
 	{"copy_ns", KEY_U64, FIELD(copy_ns), 0, 1e15, "5000", "fixed part of a copy's time"},

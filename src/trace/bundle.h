@@ -1,7 +1,7 @@
 /* The .dagtap container (docs/format/dagtap.md): one recording in one file.
  *
  * Reading checks the file against its checksums before anything is used, but for what lies in PACKED
- * sections, which have their own (trace/pack.h); contents stay valid until bundle_close. Writing goes to a temporary name; bundle_finish gives it the
+ * sections, which have their own (trace/pack/pack.h); contents stay valid until bundle_close. Writing goes to a temporary name; bundle_finish gives it the
  * final one. One bundle belongs to one thread at a time. */
 #ifndef DAGTAP_TRACE_BUNDLE_H
 #define DAGTAP_TRACE_BUNDLE_H

@@ -26,7 +26,7 @@ struct call_fill {
 	uint64_t *is_filled; /* a bit a row */
 	uint64_t count;	     /* of records */
 	uint64_t word_room;
-	uint32_t unknown_api; /* TRACE_NONE until it is needed */
+	uint32_t unknown_apis[2]; /* HIP's and CUDA's, TRACE_NONE until it is needed */
 	struct fill_thread thread;
 	struct idset_last cid, scope;
 	const struct call_api *api; /* of the present call */
@@ -59,7 +59,7 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	*fill = (struct call_fill){
 		.load = load,
 		.is_filled = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t)),
-		.unknown_api = TRACE_NONE,
+		.unknown_apis = {TRACE_NONE, TRACE_NONE},
 		.op_count = last < OPS_INDEXED ? last + 1 : OPS_INDEXED,
 	};
 	fill->apis = calloc(fill->op_count, sizeof(*fill->apis));
@@ -70,14 +70,21 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	return 0;
 }
 
+/* CUDA's functions beyond our numbers have none. */
+static bool is_cuda_op(uint32_t op)
+{
+	return !op || (op >= RECORD_CUDA_OP_FIRST && op < RECORD_CUDA_OP_END);
+}
+
 /* A call whose number has no name (its META record was dropped) still gets a row to point at: one
- * for all of them, behind the others. */
-static int use_unknown_api(struct call_fill *fill, struct call_api *api)
+ * for all of an interface, behind the others. */
+static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api *api)
 {
 	struct process_load *load = fill->load;
+	uint32_t *unknown = &fill->unknown_apis[is_cuda_op(op)];
 	struct trace_api *row;
 
-	if (fill->unknown_api == TRACE_NONE) {
+	if (*unknown == TRACE_NONE) {
 		row = trace_extend(load->trace, apis, 1);
 		if (!row)
 			return -ENOMEM;
@@ -85,11 +92,13 @@ static int use_unknown_api(struct call_fill *fill, struct call_api *api)
 			.process = load->process,
 			.op = UNKNOWN_OP,
 			.name = strtab_intern_z(load->strings, "(unknown call)"),
-			.domain = RECORD_DOMAIN_HIP,
+			.domain = is_cuda_op(op) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		};
-		fill->unknown_api = load->trace->apis_count - 1;
+		*unknown = load->trace->apis_count - 1;
+		/* The names of others are still to be read in this stage. */
+		load->trace->strings = load->strings->strings;
 	}
-	*api = (struct call_api){.api = fill->unknown_api};
+	*api = (struct call_api){.api = *unknown};
 	return 0;
 }
 
@@ -99,12 +108,14 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 	uint32_t row = find_api(load, op);
 
 	if (row == TRACE_NONE || op == UNKNOWN_OP)
-		return use_unknown_api(fill, api);
+		return use_unknown_api(fill, op, api);
 	*api = (struct call_api){
 		.api = row,
 		.arg_words = load->trace->apis[row].arg_words,
 		.stream = load->stream_apis[row - load->first.apis],
-		.event = hip_event_api_of(load->trace, &load->trace->apis[row]),
+		.event = load->without_waits
+				 ? (struct hip_event_api){.role = HIP_EVENT_NONE}
+				 : hip_event_api_of(load->trace, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
 	};
@@ -279,7 +290,7 @@ int calls_load(struct process_load *load)
 	int result = stream_apis_load(load);
 
 	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
-	load->activity_counts = calloc((size_t)count + 1, sizeof(*load->activity_counts));
+	load->activity_counts = table_zeroed(count, sizeof(*load->activity_counts));
 	if (!load->stream_handles || !load->activity_counts ||
 	    !trace_reserve(load->trace, calls, count))
 		result = -ENOMEM;

@@ -124,7 +124,7 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 		row.pieces = expect_fill_pieces(record->dst, record->bytes, record->height);
 
 	for (int i = 0; i < 3; i++) {
-		row.grid[i] = record->grid[i] * record->block[i];
+		row.grid[i] = (uint64_t)record->grid[i] * record->block[i];
 		row.workgroup[i] = record->block[i];
 	}
 	return row;

@@ -35,8 +35,8 @@ int idset_add(struct idset *set, uint64_t id)
 
 static int sort_pages(struct idset *set)
 {
-	struct sort_row *order = malloc(((size_t)set->page_count + 1) * sizeof(*order));
-	struct idset_page *sorted = malloc(((size_t)set->page_count + 1) * sizeof(*sorted));
+	struct sort_row *order = table_alloc(set->page_count, sizeof(*order));
+	struct idset_page *sorted = table_alloc(set->page_count, sizeof(*sorted));
 	int result = order && sorted ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < set->page_count; i++)

@@ -26,6 +26,8 @@ static uint64_t moment_of(const struct record_header *header)
 		return ((const struct record_anchor *)at)->host_ns;
 	case RECORD_CUDA_GRAPH:
 		return ((const struct record_cuda_graph *)at)->ns;
+	case RECORD_CUDA_UPDATE:
+		return ((const struct record_cuda_update *)at)->ns;
 	default:
 		return 0;
 	}
@@ -70,11 +72,6 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 	return raw_add(&load->lists[header->type], header, walk);
 }
 
-static uint64_t by_order(const struct raw *row)
-{
-	return row->order;
-}
-
 static int finish_sets(struct process_load *load)
 {
 	if (idset_finish(&load->cids) < 0 || idset_finish(&load->scope_ids) < 0 ||
@@ -84,8 +81,10 @@ static int finish_sets(struct process_load *load)
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
 		if (load->type_counts[type] >= TRACE_NONE)
 			return -E2BIG;
-		/* Whatever place a chunk has in the file: the same order. */
-		if (raw_sort(&load->lists[type], by_order) < 0)
+		/* Whatever place a chunk has in the file: the same order. Scopes are brought into theirs
+		 * when they are loaded. */
+		if (type != RECORD_SCOPE && type != RECORD_SCOPE_END &&
+		    raw_sort(&load->lists[type], raw_order) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -228,6 +227,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		.strings = strings,
 		.origin = origin,
 		.is_brief = progress->options && progress->options->is_brief,
+		.without_waits = progress->options && progress->options->without_waits,
 		.first = first_rows(trace),
 	};
 	int result = op_table_init(&load.ops, trace);

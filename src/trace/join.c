@@ -126,12 +126,16 @@ static int describe_copy(struct process_load *load, const struct trace_call *cal
 {
 	const struct trace *trace = load->trace;
 	const struct trace_op *known = trace_op_of(trace, row);
+	bool lacks_direction = known->kind == TRACE_COPY && known->direction == TRACE_COPY_UNKNOWN;
+	bool is_all_of_it = known->blit && call->activity_count == 1;
 	struct trace_op op;
 
+	if (!lacks_direction && !is_all_of_it)
+		return 0;
 	memcpy(&op, known, sizeof(op));
-	if (op.kind == TRACE_COPY && op.direction == TRACE_COPY_UNKNOWN)
+	if (lacks_direction)
 		op.direction = call_direction(trace, call);
-	if (op.blit && call->activity_count == 1) {
+	if (is_all_of_it) {
 		call_bytes(trace, call, &op.bytes);
 		call_addresses(trace, call, &op);
 	}

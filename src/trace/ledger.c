@@ -2,9 +2,9 @@
  *
  * Witnesses: the counts that each writer keeps apart from its records (lanes), the wrappers' count
  * of entered calls, the queue gates' counts, the devices' own write indices, the software GPU's
- * counters, the graphs' topology. In a truncated recording, and where witnesses themselves found no
- * room, only the lanes are up to date with the rows; the others were written some time before the end
- * and are left out.
+ * counters, the graphs' topology. In a truncated recording, in one whose last tick never ended, and where
+ * witnesses themselves found no room, only the lanes are up to date with the rows; the others were written some
+ * time before the end and are left out.
  *
  * What a ring let go is a drop like the others, exact by class, but nothing went wrong: where a half of what
  * belongs together was let go, the other is neither an orphan nor unexplained, up to as many as were let go. */
@@ -30,11 +30,6 @@ uint64_t ledger_drops(const struct ledger *ledger, enum record_class class)
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
 		sum += ledger->load->counts.dropped[class][cause];
 	return sum + ledger->load->counts.in_flight[class];
-}
-
-const char *ledger_drop_text(enum record_drop cause)
-{
-	return drop_texts[cause];
 }
 
 uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class)
@@ -100,8 +95,8 @@ struct trace_source *ledger_add_source(struct ledger *ledger, const char *name)
 }
 
 /* Drops of one source follow each other: they are added right after the source. */
-void ledger_add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
-		     uint64_t count)
+void ledger_add_drop(struct ledger *ledger, struct trace_source *source, enum trace_drop_kind kind,
+		     const char *cause, uint64_t count)
 {
 	struct trace_drop *drop;
 
@@ -112,13 +107,21 @@ void ledger_add_drop(struct ledger *ledger, struct trace_source *source, const c
 		ledger->failed = true;
 		return;
 	}
+	drop->kind = kind;
 	drop->cause = strtab_intern_z(ledger->load->strings, cause);
 	drop->count = count;
 	source->drop_count++;
 }
 
-/* A cause is said once. */
-static void add_drops(struct ledger *ledger, struct trace_source *source,
+void ledger_add_writers_drop(struct ledger *ledger, struct trace_source *source,
+			     enum record_drop cause, uint64_t count)
+{
+	ledger_add_drop(ledger, source,
+			cause == RECORD_DROP_RING ? TRACE_DROP_LET_GO : TRACE_DROP_LOST,
+			drop_texts[cause], count);
+}
+
+void ledger_add_drops(struct ledger *ledger, struct trace_source *source,
 		      const enum record_class *classes, size_t class_count)
 {
 	const struct spool_ledger *counts = &ledger->load->counts;
@@ -129,17 +132,17 @@ static void add_drops(struct ledger *ledger, struct trace_source *source,
 
 		for (size_t i = 0; i < class_count; i++)
 			dropped += counts->dropped[classes[i]][cause];
-		ledger_add_drop(ledger, source, drop_texts[cause], dropped);
+		ledger_add_writers_drop(ledger, source, (enum record_drop)cause, dropped);
 	}
 	for (size_t i = 0; i < class_count; i++)
 		in_flight += counts->in_flight[classes[i]];
-	ledger_add_drop(ledger, source, "cut off while being written", in_flight);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "cut off while being written", in_flight);
 }
 
 void ledger_add_class_drops(struct ledger *ledger, struct trace_source *source,
 			    enum record_class class)
 {
-	add_drops(ledger, source, &class, 1);
+	ledger_add_drops(ledger, source, &class, 1);
 }
 
 void ledger_set_expected(struct ledger *ledger, struct trace_source *source, const char *witness,
@@ -285,6 +288,12 @@ bool ledger_has_activity_losses(const struct ledger *ledger)
 	       ledger_losses(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
 }
 
+/* Packets that were reserved, and not recorded, when tracing ended: their calls have no rows for them. */
+uint64_t ledger_packets_cut(const struct ledger *ledger)
+{
+	return ledger_witness_or_0(ledger, "hsa", "packets_cut");
+}
+
 /* A call's own count of what it submitted against the rows that came with its cid. */
 static void judge_calls(struct ledger *ledger, struct trace_source *source)
 {
@@ -303,11 +312,12 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 			source->joined++;
 		}
 	}
-	/* As many activities as they lack were let go. */
+	/* As many activities as they lack were let go, or are no part of the recording. */
 	if (missing <= let_go)
 		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, let_go,
 						   "calls of which activities were");
-	if (source->orphan_calls && !ledger_has_activity_losses(ledger))
+	else if (missing > let_go + ledger_packets_cut(ledger) &&
+		 !ledger_has_activity_losses(ledger))
 		source->unexplained += source->orphan_calls;
 }
 
@@ -318,7 +328,7 @@ static void explain_open_calls(struct ledger *ledger, struct trace_source *sourc
 
 	if (source->expected <= accounted || source->expected - accounted > ledger->open_calls)
 		return;
-	ledger_add_drop(ledger, source, "not returned when tracing ended",
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "not returned when tracing ended",
 			source->expected - accounted);
 	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
 }
@@ -351,12 +361,11 @@ static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain do
 static void take_let_go(struct ledger *ledger, const struct trace_source *other, uint64_t count)
 {
 	struct trace *trace = ledger->load->trace;
-	trace_string cause = strtab_intern_z(ledger->load->strings, drop_texts[RECORD_DROP_RING]);
 
 	for (uint32_t i = 0; i < other->drop_count; i++) {
 		struct trace_drop *drop = &trace->drops[other->drop_first + i];
 
-		if (drop->cause == cause)
+		if (drop->kind == TRACE_DROP_LET_GO)
 			drop->count -= count;
 	}
 }
@@ -383,23 +392,25 @@ static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t
 			    judged);
 	source->received = received;
 	source->joined = received;
-	ledger_add_drop(ledger, source, drop_texts[RECORD_DROP_RING], let_go);
+	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, let_go);
 	if (!ledger->open_calls && !ledger_losses(ledger, RECORD_CLASS_API))
 		source->unexplained = difference(judged, received + let_go);
 }
 
-/* INTERFACE: "hip" or "cuda". */
-static void add_calls(struct ledger *ledger, const char *name, const char *interface)
+void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface)
 {
 	struct trace_source *source;
-	uint64_t calls = 0, rccl_calls = 0;
+	uint64_t calls = 0, cuda_calls = 0, rccl_calls = 0;
 	bool is_counted = count_calls(ledger, interface, &calls);
+	bool has_cuda = strcmp(interface, "cuda") && count_calls(ledger, "cuda", &cuda_calls);
 	bool has_rccl = count_calls(ledger, "rccl", &rccl_calls);
 
+	is_counted |= has_cuda;
 	if (!is_counted && !has_rccl && !ledger->load->counts.attempted[RECORD_CLASS_API])
 		return;
 	source = add_class_line(ledger, name, RECORD_CLASS_API,
-				is_counted || has_rccl ? "wrappers" : NULL, calls + rccl_calls);
+				is_counted || has_rccl ? "wrappers" : NULL,
+				calls + cuda_calls + rccl_calls);
 	if (!source)
 		return;
 	explain_open_calls(ledger, source);
@@ -408,8 +419,7 @@ static void add_calls(struct ledger *ledger, const char *name, const char *inter
 		add_rccl(ledger, source, rccl_calls);
 }
 
-/* An activity may name a call that has no row: it was dropped, or had not returned. */
-static void judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
+void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
 {
 	uint64_t let_go =
 		ledger_let_go(ledger, RECORD_CLASS_API) + ledger_let_go(ledger, RECORD_CLASS_GRAPH);
@@ -421,19 +431,26 @@ static void judge_lost_calls(struct ledger *ledger, struct trace_source *source,
 		source->unexplained += left;
 }
 
+/* What CUPTI brought into the lines that are HIP's otherwise. */
+static uint64_t by_cupti(const struct ledger *ledger, const char *what)
+{
+	return ledger_witness_or_0(ledger, "cuda", what);
+}
+
 static void add_dispatches(struct ledger *ledger)
 {
 	const struct totals *totals = &ledger->totals;
 	struct trace_source *source =
 		add_class_line(ledger, "hsa.dispatch", RECORD_CLASS_DISPATCH,
-			       totals->gate_count ? "queue gates" : NULL, totals->gate_dispatches);
+			       totals->gate_count ? "queue gates" : NULL,
+			       totals->gate_dispatches + by_cupti(ledger, "kernels"));
 
 	if (!source)
 		return;
 	source->joined = totals->dispatches_joined;
 	source->orphan_activities = totals->dispatches - totals->dispatches_joined;
 	source->untimed = totals->dispatches_untimed;
-	judge_lost_calls(ledger, source, totals->dispatches_lost_call);
+	ledger_judge_lost_calls(ledger, source, totals->dispatches_lost_call);
 	source->unexplained += ledger->load->duplicates;
 }
 
@@ -445,19 +462,21 @@ static void add_copies(struct ledger *ledger)
 	bool is_counted = ledger_find_witness(ledger, "hsa", "copies_started", &started);
 
 	source = add_class_line(ledger, "hsa.copy", RECORD_CLASS_COPY,
-				is_counted ? "copy wrappers" : NULL, started);
+				is_counted ? "copy wrappers" : NULL,
+				started + by_cupti(ledger, "copies"));
 	if (!source)
 		return;
 	source->joined = totals->copies_joined;
 	source->orphan_activities = totals->copies - totals->copies_joined;
 	source->untimed = totals->copies_untimed;
-	judge_lost_calls(ledger, source, totals->copies_lost_call);
+	ledger_judge_lost_calls(ledger, source, totals->copies_lost_call);
 }
 
 /* What the gates passed on, against the index that the device itself consumes up to. */
 static void add_packets(struct ledger *ledger)
 {
 	const struct totals *totals = &ledger->totals;
+	uint64_t cut = ledger_packets_cut(ledger);
 	struct trace_source *source;
 
 	if (!totals->gate_count || ledger->witnesses_are_late)
@@ -465,10 +484,11 @@ static void add_packets(struct ledger *ledger)
 	source = ledger_add_source(ledger, "hsa.packet");
 	if (!source)
 		return;
-	ledger_set_expected(ledger, source, "device write indices", totals->write_indices);
+	ledger_set_expected(ledger, source, "device write indices", totals->write_indices + cut);
 	source->received = totals->gate_dispatches + totals->gate_barriers + totals->gate_others;
 	source->joined = source->received;
-	source->unexplained = difference(source->expected, source->received);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
+	source->unexplained = difference(totals->write_indices, source->received);
 }
 
 /* Of the completions whose record was dropped some belong to submissions whose own record was dropped
@@ -532,7 +552,8 @@ static void add_dones(struct ledger *ledger)
 	if (ledger->truncated && source->joined + dropped < source->expected) {
 		uint64_t unfinished = source->expected - source->joined - dropped;
 
-		ledger_add_drop(ledger, source, "recording ends before", unfinished);
+		ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "recording ends before",
+				unfinished);
 		dropped += unfinished;
 	}
 	if (ledger_find_witness(ledger, "hsa", "completions_unrecorded", &interrupted) &&
@@ -540,14 +561,19 @@ static void add_dones(struct ledger *ledger)
 		uint64_t missing = source->expected - source->joined - dropped;
 		uint64_t count = missing < interrupted ? missing : interrupted;
 
-		ledger_add_drop(ledger, source, "the program ended while they were collected",
-				count);
+		ledger_add_drop(ledger, source, TRACE_DROP_EDGE,
+				"the program ended while they were collected", count);
 		dropped += count;
 	}
 	source->unexplained = unexplained_dones(ledger, source, dropped);
 }
 
-/* The last word of a source counts. */
+static uint64_t by_source_ns(const struct raw *row)
+{
+	return ((const struct record_source *)row->record)->ns;
+}
+
+/* The last word of a source counts, whichever thread said it. */
 static bool is_said_later(const struct raw_list *list, uint32_t at)
 {
 	const struct record_source *record = list->rows[at].record;
@@ -566,8 +592,12 @@ static void add_states(struct ledger *ledger, uint32_t first)
 {
 	static const char *const states[] = {"on", "on", "partial", "absent"};
 	struct process_load *load = ledger->load;
-	const struct raw_list *list = &load->lists[RECORD_SOURCE];
+	struct raw_list *list = &load->lists[RECORD_SOURCE];
 
+	if (raw_sort(list, by_source_ns) < 0) {
+		ledger->failed = true;
+		return;
+	}
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_source *record = list->rows[i].record;
 		trace_string name =
@@ -591,61 +621,7 @@ static void add_states(struct ledger *ledger, uint32_t first)
 	}
 }
 
-/* One line for what has several in HIP's ledger. */
-static void say_let_go(struct ledger *ledger, struct trace_source *source)
-{
-	ledger_say(ledger, source,
-		   strtab_format(ledger->load->strings,
-				 "the ring let go of %llu kernels, %llu copies, %llu others",
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_DISPATCH),
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_COPY),
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_BARRIER)));
-}
-
-/* What CUPTI gave and what it says it dropped, against the rows. */
-static void add_cuda_activities(struct ledger *ledger)
-{
-	static const enum record_type types[] = {RECORD_CUDA_KERNEL, RECORD_CUDA_COPY,
-						 RECORD_CUDA_SYNC,   RECORD_CUDA_EVENT,
-						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
-	static const enum record_class classes[] = {RECORD_CLASS_DISPATCH, RECORD_CLASS_COPY,
-						    RECORD_CLASS_BARRIER};
-	const struct process_load *load = ledger->load;
-	const struct totals *totals = &ledger->totals;
-	struct trace_source *source = ledger_add_source(ledger, "cuda");
-	uint64_t dropped = ledger_witness_or_0(ledger, "cuda", "dropped");
-	uint64_t lost = 0, accounted;
-
-	if (!source)
-		return;
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		source->received += load->type_counts[types[i]];
-	ledger_add_drop(ledger, source, "CUPTI had no buffer for it", dropped);
-	if (ledger_activities_let_go(ledger))
-		say_let_go(ledger, source);
-	add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
-	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		lost += ledger_drops(ledger, classes[i]);
-		source->unexplained += load->counts.missing[classes[i]];
-	}
-	accounted = source->received + dropped + lost;
-	if (ledger->witnesses_are_late)
-		ledger_set_expected(ledger, source, "lanes", accounted + source->unexplained);
-	else
-		ledger_set_expected(ledger, source, "CUPTI",
-				    ledger_witness_or_0(ledger, "cuda", "kernels") +
-					    ledger_witness_or_0(ledger, "cuda", "copies") +
-					    ledger_witness_or_0(ledger, "cuda", "others") +
-					    dropped);
-	source->unexplained = difference(source->expected, accounted);
-	source->unexplained += ledger_witness_or_0(ledger, "cuda", "torn_buffers");
-	source->joined = totals->dispatches_joined + totals->copies_joined;
-	source->orphan_activities = totals->dispatches + totals->copies - source->joined;
-	source->untimed = totals->dispatches_untimed + totals->copies_untimed;
-	judge_lost_calls(ledger, source, totals->dispatches_lost_call + totals->copies_lost_call);
-}
-
-/* The vendors' libraries are not both in one process; if they are, HIP's lines stand for both. */
+/* Where both vendors' libraries work in one process HIP's lines stand for both. */
 static bool is_cuda_alone(const struct ledger *ledger)
 {
 	return cuda_is_there(&ledger->load->cuda) && !ledger->totals.gate_count &&
@@ -654,27 +630,27 @@ static bool is_cuda_alone(const struct ledger *ledger)
 
 static void add_hsa_and_hip(struct ledger *ledger)
 {
-	add_calls(ledger, "hip", "hip");
+	ledger_add_calls(ledger, "hip", "hip");
 	add_dispatches(ledger);
 	add_class_line(ledger, "hsa.barrier", RECORD_CLASS_BARRIER,
 		       ledger->totals.gate_count ? "queue gates" : NULL,
-		       ledger->totals.gate_barriers);
+		       ledger->totals.gate_barriers + by_cupti(ledger, "others"));
 	add_packets(ledger);
 	add_copies(ledger);
 	add_dones(ledger);
 	ledger_add_softgpu(ledger);
+	if (cuda_is_there(&ledger->load->cuda))
+		ledger_add_cuda_losses(ledger);
 }
 
 static void add_all(struct ledger *ledger)
 {
 	uint32_t first = ledger->load->trace->sources_count;
 
-	if (is_cuda_alone(ledger)) {
-		add_calls(ledger, "cuda.call", "cuda");
-		add_cuda_activities(ledger);
-	} else {
+	if (is_cuda_alone(ledger))
+		ledger_add_cuda(ledger);
+	else
 		add_hsa_and_hip(ledger);
-	}
 	ledger_add_graphs(ledger);
 	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
 	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);
@@ -690,7 +666,9 @@ int ledger_load(struct process_load *load)
 	};
 	int result = count_gates(&ledger);
 
-	ledger.witnesses_are_late = ledger.truncated || ledger_losses(&ledger, RECORD_CLASS_META);
+	ledger.ended_early =
+		ledger.truncated || ledger_witness_or_0(&ledger, "session", "parts_not_stopped");
+	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
 	if (result == 0)
 		result = count_barriers(&ledger);
 	if (result == 0) {
@@ -720,5 +698,30 @@ uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *so
 
 	for (uint32_t i = 0; i < source->drop_count; i++)
 		sum += trace->drops[source->drop_first + i].count;
+	return sum;
+}
+
+/* What the software GPU counted is the other lines' records again, and so are their drops. */
+static bool is_second_count(const struct trace *trace, const struct trace_source *source)
+{
+	return !strncmp(trace_text(trace, source->name), "softgpu.", strlen("softgpu."));
+}
+
+uint64_t ledger_lost(const struct trace *trace)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *source = &trace->sources[i];
+
+		if (is_second_count(trace, source))
+			continue;
+		for (uint32_t at = 0; at < source->drop_count; at++) {
+			const struct trace_drop *drop = &trace->drops[source->drop_first + at];
+
+			if (drop->kind == TRACE_DROP_LOST)
+				sum += drop->count;
+		}
+	}
 	return sum;
 }

@@ -10,4 +10,8 @@ bool ledger_is_closed(const struct trace *trace);
 /* All of a source's drops. */
 uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source);
 
+/* Records that there was no room, no buffer or no writer for, over all processes. What a ring let go, or the end
+ * of the recording cut off, is none of them. */
+uint64_t ledger_lost(const struct trace *trace);
+
 #endif

@@ -1,6 +1,11 @@
 /* Graph launches: what the nodes say must have come against the rows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/expect.h"
 #include "trace/ledger_state.h"
+#include "trace/table.h"
 
 static uint64_t least_of(const struct expect_graph *expect)
 {
@@ -31,24 +36,36 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 	}
 }
 
+static uint64_t missing_of(const struct trace_source *source)
+{
+	return source->expected > source->received ? source->expected - source->received : 0;
+}
+
 /* What launches that show no row at all should have brought: where HIP submits on a thread of its
  * own, it came without a call. It is put down as such, up to what came so. */
 static void explain_unseen(struct ledger *ledger, struct trace_source *source, uint64_t unseen)
 {
+	uint64_t cut;
+
 	if (unseen > ledger->totals.without_call)
 		unseen = ledger->totals.without_call;
-	ledger_add_drop(ledger, source, "came without a call: submitted by a thread of HIP's own",
-			unseen);
-	source->unexplained = difference(source->expected, source->received + unseen);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE,
+			"came without a call: submitted by a thread of HIP's own", unseen);
+	cut = missing_of(source) > unseen ? missing_of(source) - unseen : 0;
+	if (cut > ledger_packets_cut(ledger))
+		cut = ledger_packets_cut(ledger);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
+	source->unexplained = difference(source->expected, source->received + unseen + cut);
 }
 
-/* CUPTI still had the activities of launches whose calls had returned when the process was killed. */
+/* CUPTI still had the activities of launches whose calls had returned when the process was killed, or ended while a
+ * tick was still running. */
 static void explain_undelivered(struct ledger *ledger, struct trace_source *source)
 {
 	if (source->received > source->expected)
 		return;
 	ledger_add_drop(
-		ledger, source,
+		ledger, source, TRACE_DROP_EDGE,
 		ledger_activities_let_go(ledger)
 			? "let go by the ring, or not delivered when the recording was cut off"
 			: "not delivered when the recording was cut off",
@@ -60,18 +77,100 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 static void explain_let_go(struct ledger *ledger, struct trace_source *source, uint64_t cut)
 {
 	uint64_t let_go = ledger_activities_let_go(ledger);
-	uint64_t missing =
-		source->expected > source->received ? source->expected - source->received : 0;
+	uint64_t missing = missing_of(source);
 
 	if (missing > let_go)
 		missing = let_go;
-	ledger_add_drop(ledger, source, ledger_drop_text(RECORD_DROP_RING), missing);
+	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, missing);
 	source->unexplained = difference(source->expected, source->received + missing);
 	if (cut)
 		ledger_say(ledger, source,
 			   strtab_format(ledger->load->strings,
 					 "%llu launches at the ring's edge are not whole",
 					 (unsigned long long)cut));
+}
+
+static const struct expect_graph *expect_of(const struct process_load *load, uint32_t exec)
+{
+	uint32_t graph = exec == TRACE_NONE ? TRACE_NONE : load->trace->execs[exec].graph;
+
+	return graph == TRACE_NONE ? NULL : &load->expects[graph - load->first.graphs];
+}
+
+/* What all launches must have brought, those that were let go too: they are numbered. FAILED of them brought
+ * nothing, of whichever exec. A call that has not returned may not have launched yet. */
+static int count_replays(const struct process_load *load, uint64_t failed, uint64_t *ret_least)
+{
+	const struct trace *trace = load->trace;
+	uint32_t count = trace->execs_count - load->first.execs;
+	uint64_t *replays = table_zeroed(count, sizeof(*replays));
+	uint64_t sum = 0, largest = 0;
+
+	if (!replays)
+		return -ENOMEM;
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
+		const struct trace_launch *launch = &trace->launches[i];
+		uint64_t *most = launch->exec == TRACE_NONE || launch->call == TRACE_NONE
+					 ? NULL
+					 : &replays[launch->exec - load->first.execs];
+
+		if (most && launch->replay + 1 > *most)
+			*most = launch->replay + 1;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t exec = load->first.execs + i;
+		const struct expect_graph *expect = expect_of(load, exec);
+		bool is_known = expect && !expect->unknown && !cuda_is_switched(load, exec);
+		uint64_t least = is_known ? least_of(expect) : 0;
+
+		sum += replays[i] * least;
+		largest = least > largest ? least : largest;
+	}
+	free(replays);
+	*ret_least = sum > failed * largest ? sum - failed * largest : 0;
+	return 0;
+}
+
+/* Launches of which a ring kept nothing are not there to miss their activities; and what CUPTI loses on the GPU it
+ * does not count. There must be at least as many as the launches have nodes. Those that are there have been
+ * judged already. */
+static void judge_let_go(struct ledger *ledger, struct trace_source *source)
+{
+	const struct process_load *load = ledger->load;
+	uint64_t let_go = ledger->ended_early ? 0 : ledger_activities_let_go(ledger);
+	uint64_t known = load->type_counts[RECORD_CUDA_KERNEL] +
+			 load->type_counts[RECORD_CUDA_COPY] + load->type_counts[RECORD_DISPATCH] +
+			 load->type_counts[RECORD_COPY] +
+			 ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
+			 ledger_drops(ledger, RECORD_CLASS_COPY) +
+			 ledger_witness_or_0(ledger, "cuda", "dropped");
+	uint64_t failed = ledger_witness_or_0(ledger, "cuda", "launches_failed");
+	uint64_t least, missing;
+
+	if (count_replays(load, failed, &least) < 0) {
+		ledger->failed = true;
+		return;
+	}
+	if (source->expected > source->received + let_go)
+		known += source->expected - source->received - let_go;
+	if (least <= known)
+		return;
+	missing = least - known;
+	source->expected += missing;
+	if (ledger->witnesses_are_late)
+		ledger_add_drop(ledger, source, TRACE_DROP_EDGE,
+				"not delivered when the recording ended, or lost by CUPTI",
+				missing);
+	else
+		source->unexplained += missing;
+}
+
+/* CUPTI's activities without a call are of conditional nodes, or launched by the device. */
+static bool is_hips(const struct process_load *load, uint32_t call)
+{
+	const struct trace *trace = load->trace;
+
+	return trace->apis[trace->calls[call].api].domain != RECORD_DOMAIN_CUDA;
 }
 
 static uint64_t activities_of(const struct trace_source *source)
@@ -92,6 +191,45 @@ static void say_untold(struct ledger *ledger, struct trace_source *source, uint6
 			   (unsigned long long)untold, why));
 }
 
+static void say_switched(struct ledger *ledger, struct trace_source *source, uint64_t switched)
+{
+	ledger_say(ledger, source,
+		   strtab_format(ledger->load->strings,
+				 "%llu launches not judged: the program switches nodes of their "
+				 "graphs on and off",
+				 (unsigned long long)switched));
+}
+
+/* Whether the program has switched nodes of HIP's execs on or off, of whichever. */
+static bool switches_nodes(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.apis; i < trace->apis_count; i++) {
+		if (trace->apis[i].domain != RECORD_DOMAIN_HIP ||
+		    !strstr(load->strings->strings[trace->apis[i].name], "GraphNodeSetEnabled"))
+			continue;
+		for (uint32_t call = load->first.calls; call < trace->calls_count; call++) {
+			if (trace->calls[call].api == i)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* How much there must be of each launch is not known then. */
+static void count_unjudged(struct ledger *ledger, struct trace_source *source)
+{
+	const struct process_load *load = ledger->load;
+
+	for (uint32_t i = load->first.launches; i < load->trace->launches_count; i++)
+		count_launch(load, &load->trace->launches[i], source);
+	source->received = activities_of(source);
+	ledger_say(ledger, source,
+		   strtab_intern_z(load->strings, "not judged: the program switches nodes of "
+						  "graphs on and off"));
+}
+
 /* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
  * graph is not known in full, are not held against it. */
 void ledger_add_graphs(struct ledger *ledger)
@@ -99,41 +237,51 @@ void ledger_add_graphs(struct ledger *ledger)
 	const struct process_load *load = ledger->load;
 	const struct trace *trace = load->trace;
 	struct trace_source *source;
-	uint64_t untold = 0, unseen = 0, cut = 0, before;
+	uint64_t untold = 0, switched = 0, unseen = 0, cut = 0, before;
 
 	if (trace->launches_count == load->first.launches)
 		return;
 	source = ledger_add_source(ledger, "graph");
 	if (!source)
 		return;
+	if (switches_nodes(load)) {
+		count_unjudged(ledger, source);
+		return;
+	}
 	ledger_set_expected(ledger, source, "nodes x launches", 0);
 	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
 		const struct trace_launch *launch = &trace->launches[i];
-		uint32_t graph =
-			launch->exec == TRACE_NONE ? TRACE_NONE : trace->execs[launch->exec].graph;
-		const struct expect_graph *expect =
-			graph == TRACE_NONE ? NULL : &load->expects[graph - load->first.graphs];
+		const struct expect_graph *expect = expect_of(load, launch->exec);
 
 		if (launch->call == TRACE_NONE || !expect || expect->unknown) {
 			untold++;
+			continue;
+		}
+		if (cuda_is_switched(load, launch->exec)) {
+			switched++;
 			continue;
 		}
 		/* A launch that failed brings nothing. */
 		if (trace->calls[launch->call].result != 0 && launch->activity_count == 0)
 			continue;
 		source->expected += least_of(expect);
-		unseen += launch->activity_count ? 0 : least_of(expect);
+		if (!launch->activity_count && is_hips(load, launch->call))
+			unseen += least_of(expect);
 		before = activities_of(source);
 		count_launch(load, launch, source);
 		cut += activities_of(source) - before < least_of(expect);
 	}
 	source->received = activities_of(source);
-	if (ledger->truncated && cuda_is_there(&load->cuda))
+	if (ledger->ended_early && cuda_is_there(&load->cuda))
 		explain_undelivered(ledger, source);
 	else if (ledger_activities_let_go(ledger))
 		explain_let_go(ledger, source, cut);
 	else if (!ledger_has_activity_losses(ledger))
 		explain_unseen(ledger, source, unseen);
+	if (cuda_is_there(&load->cuda) && ledger_activities_let_go(ledger))
+		judge_let_go(ledger, source);
 	if (untold)
 		say_untold(ledger, source, untold);
+	if (switched)
+		say_switched(ledger, source, switched);
 }

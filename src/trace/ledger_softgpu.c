@@ -35,7 +35,7 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 		return;
 	}
 	untraced = take_slack(&slack->untraced, counted - accounted);
-	ledger_add_drop(ledger, source, "sent after tracing ended", untraced);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "sent after tracing ended", untraced);
 	source->unexplained = counted - accounted - untraced;
 }
 

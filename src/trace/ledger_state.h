@@ -1,8 +1,10 @@
-/* Inside the ledger: its lines come from ledger.c, ledger_graphs.c and ledger_softgpu.c. */
+/* Inside the ledger: its lines come from ledger.c, ledger_cuda.c, ledger_graphs.c and ledger_softgpu.c. */
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
 
 #include "trace/process.h"
+
+#define PACKETS_CUT "on their way, not written yet when tracing ended"
 
 /* Totals that several lines use. */
 struct totals {
@@ -18,6 +20,7 @@ struct ledger {
 	struct totals totals;
 	uint32_t *barriers_of_call; /* by call, from first.calls */
 	bool truncated;
+	bool ended_early;	 /* what a vendor's library still had was not asked for */
 	bool witnesses_are_late; /* some were written before the last rows */
 	uint64_t open_calls;	 /* entered, not returned when tracing ended */
 	bool failed;
@@ -35,6 +38,7 @@ uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class);
 uint64_t ledger_losses(const struct ledger *ledger, enum record_class class);
 uint64_t ledger_activities_let_go(const struct ledger *ledger);
 bool ledger_has_activity_losses(const struct ledger *ledger);
+uint64_t ledger_packets_cut(const struct ledger *ledger);
 
 bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
 			 uint64_t *ret_value);
@@ -46,16 +50,29 @@ void ledger_set_expected(struct ledger *ledger, struct trace_source *source, con
 			 uint64_t expected);
 
 /* Drops of one source follow each other: they are added right after the source. */
-void ledger_add_drop(struct ledger *ledger, struct trace_source *source, const char *cause,
-		     uint64_t count);
+void ledger_add_drop(struct ledger *ledger, struct trace_source *source, enum trace_drop_kind kind,
+		     const char *cause, uint64_t count);
+/* What is said of writers' causes, and of nothing else. */
+void ledger_add_writers_drop(struct ledger *ledger, struct trace_source *source,
+			     enum record_drop cause, uint64_t count);
 void ledger_add_class_drops(struct ledger *ledger, struct trace_source *source,
 			    enum record_class class);
 
-const char *ledger_drop_text(enum record_drop cause);
+/* Those of several classes: a cause is said once. */
+void ledger_add_drops(struct ledger *ledger, struct trace_source *source,
+		      const enum record_class *classes, size_t class_count);
 
 /* Adds to what the line says in words. */
 void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string text);
 
+/* The line NAME of the calls of INTERFACE ("hip" or "cuda"), and RCCL's; none if nobody counted any. */
+void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface);
+
+/* LOST activities name a call that has no row: it was dropped, or had not returned. */
+void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost);
+
+void ledger_add_cuda(struct ledger *ledger);
+void ledger_add_cuda_losses(struct ledger *ledger); /* beside HIP's lines, which have the rest */
 void ledger_add_graphs(struct ledger *ledger);
 void ledger_add_softgpu(struct ledger *ledger);
 

@@ -164,7 +164,8 @@ static bool is_spool_magic(const void *bytes, size_t size)
 static int not_a_recording(const char *name, size_t size, struct dagtap_error *error)
 {
 	return dagtap_error_at(error, -EINVAL, name, 0,
-			       size ? "neither a .dagtap nor a spool (unknown first bytes)"
+			       size ? "neither a .dagtap nor a spool, nor another tool's trace "
+				      "(unknown first bytes); dagtap --help lists what is read"
 				    : "the file is empty");
 }
 

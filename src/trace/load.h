@@ -15,6 +15,9 @@ struct trace_options {
 	/* Without the arguments of calls and without raw ticks: a third of the memory less. */
 	bool is_brief;
 
+	/* Without events, their records and waits, of which some programs have as many as kernels. */
+	bool without_waits;
+
 	/* Called now and then with how far the load is; may be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;

@@ -186,13 +186,13 @@ struct trace_op {
 	trace_string name;   /* kernel name; "" if the symbol is unknown */
 	trace_string symbol; /* the name as the compiler has it: of C++, mangled */
 	enum trace_copy_direction direction;
-	uint32_t grid[3]; /* work-items */
 	uint32_t workgroup[3];
 	uint32_t private_bytes;
 	uint32_t group_bytes;
 	uint32_t registers; /* vector registers of a work-item, 0 if unknown */
 	uint32_t dst_agent, src_agent;
-	uint64_t bytes; /* copies and memsets, 0 if unknown */
+	uint64_t grid[3]; /* work-items; those of a large CUDA kernel need more than 32 bits */
+	uint64_t bytes;	  /* copies and memsets, 0 if unknown */
 	uint64_t dst, src;
 };
 
@@ -240,7 +240,7 @@ struct trace_node { /* by (graph, index) */
 	enum record_node_type type;
 	trace_string name; /* kernel name of a kernel node, else the type's text */
 	uint64_t handle;
-	uint32_t grid[3]; /* work-items, as activities have them */
+	uint64_t grid[3]; /* work-items, as activities have them */
 	uint32_t workgroup[3];
 	uint64_t bytes;
 	enum trace_copy_direction direction; /* of a copy node, as far as the program said */
@@ -357,7 +357,14 @@ struct trace_overhead { /* what CUPTI and the driver cost themselves */
 	int64_t begin_ns, end_ns;
 };
 
+enum trace_drop_kind {
+	TRACE_DROP_EDGE,   /* not whole when the recording began or ended */
+	TRACE_DROP_LOST,   /* there was no room, no buffer or no writer for it */
+	TRACE_DROP_LET_GO, /* by the ring, as it was asked to */
+};
+
 struct trace_drop {
+	enum trace_drop_kind kind;
 	trace_string cause;
 	uint64_t count;
 };
@@ -427,7 +434,8 @@ struct trace {
 	 * but its times, correlation id and scope. NULL if no row has any, as in recordings. */
 	uint32_t *activity_attributes;
 	uint32_t *call_attributes;
-	uint64_t *words; /* arguments of calls */
+	bool has_xspace_stats; /* the sets are all that an XSpace says of its rows, as it says it */
+	uint64_t *words;       /* arguments of calls */
 	uint32_t words_count;
 	bool truncated;	      /* any process's recording was cut off */
 	trace_string command; /* of `dagtap record` */

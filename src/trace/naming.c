@@ -17,12 +17,13 @@
 struct signature {
 	uint64_t bytes;	   /* of copies and fills; 0 = unknown */
 	trace_string name; /* of kernels; 0 = unknown */
-	uint32_t grid[3];
+	uint32_t reserved;
+	uint64_t grid[3];
 	uint32_t workgroup[3];
 	uint32_t pieces; /* activities that HIP is known to make of it */
 };
 
-_Static_assert(sizeof(struct signature) == 40, "signature without padding");
+_Static_assert(sizeof(struct signature) == 56, "signature without padding");
 
 /* The exec whose launches are being named, as it is at the present launch. */
 struct exec_state {
@@ -169,7 +170,7 @@ static struct signature updated_signature(struct process_load *load,
 		return signature;
 	signature.name = load_function_name(load, record->function, record->ns);
 	for (int axis = 0; axis < 3; axis++) {
-		signature.grid[axis] = record->grid[axis] * record->block[axis];
+		signature.grid[axis] = (uint64_t)record->grid[axis] * record->block[axis];
 		signature.workgroup[axis] = record->block[axis];
 	}
 	return signature;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "record/reader.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 struct origin {
 	struct spool_reader *spool; /* or */
@@ -61,7 +61,7 @@ static inline const struct record_header *origin_walk_next(struct origin_walk *w
 	while (walk->at != walk->end || origin_walk_more(walk)) {
 		const struct record_header *header = (const struct record_header *)walk->at;
 
-		walk->at += header->words * 8u;
+		walk->at += (size_t)header->words * 8;
 		if (header->type >= RECORD_TYPE_COUNT)
 			continue;
 		if (header->type == RECORD_THREAD)

@@ -55,19 +55,24 @@ void process_load_release(struct process_load *load)
 /* Long lists come in blocks that go back to the system when they end. */
 static struct raw_block *add_block(struct raw_list *list, size_t bytes)
 {
-	bool is_long = list->count >= RAW_LONG && bytes <= RAW_LONG_BLOCK_BYTES;
-	size_t room = is_long ? RAW_LONG_BLOCK_BYTES : RAW_BLOCK_BYTES;
 	struct raw_block *block;
+	size_t long_room = RAW_LONG_BLOCK_BYTES - sizeof(*block);
+	bool is_long = list->count >= RAW_LONG && bytes <= long_room;
+	size_t room = is_long ? long_room : RAW_BLOCK_BYTES;
 
 	if (bytes > room)
 		room = bytes;
-	if (is_long)
+	if (is_long) {
 		block = mmap(NULL, sizeof(*block) + room, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	else
+		if (block == MAP_FAILED)
+			return NULL;
+		table_ask_large_pages(block, sizeof(*block) + room);
+	} else {
 		block = malloc(sizeof(*block) + room);
-	if (!block || block == MAP_FAILED)
-		return NULL;
+		if (!block)
+			return NULL;
+	}
 	*block = (struct raw_block){.next = list->blocks, .room = room, .is_mapped = is_long};
 	list->blocks = block;
 	return block;
@@ -84,7 +89,7 @@ static void free_block(struct raw_block *block)
 int raw_add(struct raw_list *list, const struct record_header *record,
 	    const struct origin_walk *walk)
 {
-	size_t bytes = record->words * 8u;
+	size_t bytes = (size_t)record->words * 8;
 	struct raw_block *block = list->blocks;
 	struct raw *row;
 
@@ -113,6 +118,11 @@ void raw_release(struct raw_list *list)
 	*list = (struct raw_list){0};
 }
 
+uint64_t raw_order(const struct raw *row)
+{
+	return row->order;
+}
+
 static bool is_sorted(const struct raw_list *list, uint64_t (*key)(const struct raw *row))
 {
 	uint64_t before = 0;
@@ -135,8 +145,8 @@ int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
 
 	if (is_sorted(list, key))
 		return 0;
-	order = malloc(((size_t)list->count + 1) * sizeof(*order));
-	sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted));
+	order = table_alloc(list->count, sizeof(*order));
+	sorted = table_alloc(list->count, sizeof(*sorted));
 	result = order && sorted ? 0 : -ENOMEM;
 
 	if (result == 0) {

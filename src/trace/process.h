@@ -11,7 +11,7 @@
 #define DAGTAP_TRACE_PROCESS_H
 
 #include "record/record.h"
-#include "trace/cuda.h"
+#include "trace/cuda/cuda.h"
 #include "trace/hip_events.h"
 #include "trace/idset.h"
 #include "trace/model.h"
@@ -63,7 +63,8 @@ struct process_load {
 	struct trace *trace;
 	struct strtab *strings;
 	struct origin *origin;
-	bool is_brief; /* arguments and ticks are not wanted */
+	bool is_brief;	    /* arguments and ticks are not wanted */
+	bool without_waits; /* nor are events and waits */
 	uint32_t process;
 	struct raw_list lists[RECORD_TYPE_COUNT]; /* of the types that are not frequent */
 	uint64_t type_counts[RECORD_TYPE_COUNT];
@@ -118,6 +119,7 @@ void raw_release(struct raw_list *list);
 
 /* Replaces LIST's order by ascending key; stable. */
 int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
+uint64_t raw_order(const struct raw *row);
 
 /* Last row whose key is at most KEY in a list sorted by it, or -1. */
 int64_t raw_find(const struct raw_list *list, uint64_t key,

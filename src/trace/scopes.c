@@ -18,6 +18,22 @@ static uint64_t scope_end_id(const struct raw *row)
 	return ((const struct record_scope_end *)row->record)->id;
 }
 
+/* Of equal ids the first that was written comes first. Ids are mostly said once, and then it does not matter
+ * in which order chunks lie in the file. */
+static int sort_by_id(struct raw_list *list, uint64_t (*id)(const struct raw *row))
+{
+	bool is_mixed = false;
+
+	if (raw_sort(list, id) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < list->count && !is_mixed; i++)
+		is_mixed = id(&list->rows[i - 1]) == id(&list->rows[i]) &&
+			   list->rows[i - 1].order > list->rows[i].order;
+	if (!is_mixed)
+		return 0;
+	return raw_sort(list, raw_order) < 0 ? -ENOMEM : raw_sort(list, id);
+}
+
 static struct trace_scope scope_row(struct process_load *load, const struct raw *raw)
 {
 	const struct record_scope *record = raw->record;
@@ -171,8 +187,8 @@ int scopes_load(struct process_load *load)
 	uint32_t used = 0;
 	int result;
 
-	if (raw_sort(list, scope_id) < 0 ||
-	    raw_sort(&load->lists[RECORD_SCOPE_END], scope_end_id) < 0)
+	if (sort_by_id(list, scope_id) < 0 ||
+	    sort_by_id(&load->lists[RECORD_SCOPE_END], scope_end_id) < 0)
 		return -ENOMEM;
 	rows = trace_extend(load->trace, scopes, list->count);
 	if (!rows)

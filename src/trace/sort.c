@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/table.h"
+
 #define DIGIT_BITS  11
 #define DIGIT_COUNT (1u << DIGIT_BITS)
 
@@ -44,6 +46,21 @@ static void distribute(const struct sort_row *from, struct sort_row *to, uint32_
 		to[place[(from[i].key >> shift) & (DIGIT_COUNT - 1)]++] = from[i];
 }
 
+/* What is so short is in order before the digits would be counted. */
+#define SHORT_MOST 128u
+
+static void sort_short(struct sort_row *rows, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct sort_row row = rows[i];
+		uint32_t at = i;
+
+		for (; at > 0 && rows[at - 1].key > row.key; at--)
+			rows[at] = rows[at - 1];
+		rows[at] = row;
+	}
+}
+
 int sort_rows(struct sort_row *rows, uint32_t count)
 {
 	struct sort_row *from = rows, *to, *spare;
@@ -51,7 +68,11 @@ int sort_rows(struct sort_row *rows, uint32_t count)
 
 	if (is_sorted(rows, count))
 		return 0;
-	spare = malloc((size_t)count * sizeof(*rows));
+	if (count <= SHORT_MOST) {
+		sort_short(rows, count);
+		return 0;
+	}
+	spare = table_alloc(count, sizeof(*spare));
 	if (!spare)
 		return -ENOMEM;
 	to = spare;

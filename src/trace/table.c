@@ -8,15 +8,17 @@
 #define TABLE_FIRST 16
 #define TABLE_LIMIT (UINT32_MAX - 1)
 
+#define PAGE_BYTES	 4096u
 #define LARGE_PAGE_BYTES (2u << 20)
 
-/* A quarter of the time that the first touch of many small pages takes. */
-static void ask_large_pages(void *rows, size_t bytes)
+/* Whole mappings are asked for, malloc's header in them: one that is partly of another kind mremap leaves
+ * where it is, and realloc copies. */
+void table_ask_large_pages(void *memory, size_t bytes)
 {
-	uintptr_t first = ((uintptr_t)rows + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1ul);
-	uintptr_t end = ((uintptr_t)rows + bytes) & ~(LARGE_PAGE_BYTES - 1ul);
+	uintptr_t first = (uintptr_t)memory & ~(PAGE_BYTES - 1ul);
+	uintptr_t end = ((uintptr_t)memory + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ul);
 
-	if (end > first)
+	if (bytes >= LARGE_PAGE_BYTES)
 		madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
@@ -29,7 +31,16 @@ void *table_alloc(uint64_t count, size_t row_bytes)
 		return NULL;
 	rows = malloc(bytes);
 	if (rows)
-		ask_large_pages(rows, bytes);
+		table_ask_large_pages(rows, bytes);
+	return rows;
+}
+
+void *table_zeroed(uint64_t count, size_t row_bytes)
+{
+	void *rows = count < SIZE_MAX ? calloc(count + 1, row_bytes) : NULL;
+
+	if (rows)
+		table_ask_large_pages(rows, (count + 1) * row_bytes);
 	return rows;
 }
 
@@ -47,7 +58,7 @@ void *table_reserve(void **array, uint32_t *count, uint64_t more, size_t row_byt
 		if (!rows)
 			return NULL;
 		*array = rows;
-		ask_large_pages(rows, (total + 1) * row_bytes);
+		table_ask_large_pages(rows, (total + 1) * row_bytes);
 	}
 	rows += *count * row_bytes;
 	*count = (uint32_t)total;
@@ -80,6 +91,7 @@ void *table_add(void **array, uint32_t *count, size_t row_bytes)
 		if (!row)
 			return NULL;
 		*array = row;
+		table_ask_large_pages(row, capacity * row_bytes);
 	}
 	row = (char *)*array + *count * row_bytes;
 	memset(row, 0, row_bytes);

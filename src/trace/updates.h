@@ -2,7 +2,7 @@
  *
  * The tracer records an update of HIP's where it changes what a node runs (GRAPH_EXEC_UPDATE); one that
  * changes addresses alone shows in its call, whose arguments name exec and node: those calls are noted when
- * they are filled. CUPTI tells of each node (CUDA_GRAPH). */
+ * they are filled. CUPTI tells of each node (CUDA_UPDATE). */
 #ifndef DAGTAP_TRACE_UPDATES_H
 #define DAGTAP_TRACE_UPDATES_H
 

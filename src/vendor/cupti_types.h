@@ -13,8 +13,10 @@
 #include "vendor/cuda_nodes.h"
 
 /* cuptiGetVersion */
-#define CUPTI_LEAST_VERSION    19 /* CUDA 12.0 */
-#define CUPTI_WITH_EVENT_ORDER 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
+#define CUPTI_LEAST_VERSION	 19 /* CUDA 12.0 */
+#define CUPTI_WITH_OVERHEAD_CALL 20 /* CUDA 12.2: correlationId of overhead */
+#define CUPTI_WITH_OVERHEAD_DATA 22 /* CUDA 12.4: overheadData */
+#define CUPTI_WITH_EVENT_ORDER	 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
 
 enum cupti_result {
 	CUPTI_OK = 0,
@@ -75,6 +77,7 @@ enum cupti_driver_call {
 	CUPTI_cuStreamBeginCapture_v2_ptsz = 540,
 	CUPTI_cuEventRecordWithFlags = 587,
 	CUPTI_cuEventRecordWithFlags_ptsz = 588,
+	CUPTI_cuGraphNodeSetEnabled = 650,
 	CUPTI_cuGraphAddNode = 712,
 	CUPTI_cuFuncGetName = 718,
 	CUPTI_cuKernelGetName = 719,
@@ -96,6 +99,7 @@ enum cupti_runtime_call {
 	CUPTI_cudaStreamEndCapture_ptsz = 320,
 	CUPTI_cudaEventRecordWithFlags = 370,
 	CUPTI_cudaEventRecordWithFlags_ptsz = 371,
+	CUPTI_cudaGraphNodeSetEnabled = 426,
 	CUPTI_cudaGraphAddNode_v12020 = 445,
 	CUPTI_cudaStreamBeginCaptureToGraph = 452,
 	CUPTI_cudaStreamBeginCaptureToGraph_ptsz = 453,
@@ -246,6 +250,10 @@ CUPTI_RECORD cupti_memory
 	uint32_t streamId;
 };
 
+/* The kind of overhead that has data. */
+#define CUPTI_OVERHEAD_COMMAND_BUFFER_FULL (6u << 16)
+
+/* From correlationId on: CUPTI_WITH_OVERHEAD_CALL; overheadData: CUPTI_WITH_OVERHEAD_DATA. */
 CUPTI_RECORD cupti_overhead
 {
 	uint32_t kind;
@@ -255,6 +263,8 @@ CUPTI_RECORD cupti_overhead
 	uint64_t start;
 	uint64_t end;
 	uint32_t correlationId;
+	uint32_t reserved0;
+	void *overheadData; /* of malloc, and ours to free */
 };
 
 CUPTI_RECORD cupti_stream
@@ -317,6 +327,12 @@ CUPTI_RECORD cupti_device
 	uint32_t eccEnabled;
 	uint8_t uuid[16];
 	const char *name;
+	uint8_t isCudaVisible;
+	uint8_t isMigEnabled;
+	uint8_t reserved[6];
+	uint32_t gpuInstanceId;
+	uint32_t computeInstanceId;
+	uint8_t migUuid[16];
 };
 
 /* ---- what callbacks are given ---- */
@@ -374,6 +390,13 @@ struct cupti_add_node_v2_params {
 struct cupti_graph_launch_params {
 	void *graphExec;
 	void *stream;
+};
+
+/* Of both functions that switch a node on or off. */
+struct cupti_set_enabled_params {
+	void *graphExec;
+	void *node;
+	uint32_t isEnabled;
 };
 
 typedef void cupti_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data);

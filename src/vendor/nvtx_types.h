@@ -5,18 +5,24 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <wchar.h>
 
 enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
 
 enum nvtx_core {
 	NVTX_CORE_MarkEx = 1,
 	NVTX_CORE_MarkA = 2,
+	NVTX_CORE_MarkW = 3,
 	NVTX_CORE_RangeStartEx = 4,
 	NVTX_CORE_RangeStartA = 5,
+	NVTX_CORE_RangeStartW = 6,
 	NVTX_CORE_RangeEnd = 7,
 	NVTX_CORE_RangePushEx = 8,
 	NVTX_CORE_RangePushA = 9,
+	NVTX_CORE_RangePushW = 10,
 	NVTX_CORE_RangePop = 11,
+	NVTX_CORE_NameCategoryA = 12,
+	NVTX_CORE_NameCategoryW = 13,
 };
 
 enum nvtx_core2 {
@@ -25,8 +31,12 @@ enum nvtx_core2 {
 	NVTX_CORE2_DomainRangeEnd = 3,
 	NVTX_CORE2_DomainRangePushEx = 4,
 	NVTX_CORE2_DomainRangePop = 5,
+	NVTX_CORE2_DomainNameCategoryA = 8,
+	NVTX_CORE2_DomainNameCategoryW = 9,
 	NVTX_CORE2_DomainRegisterStringA = 10,
+	NVTX_CORE2_DomainRegisterStringW = 11,
 	NVTX_CORE2_DomainCreateA = 12,
+	NVTX_CORE2_DomainCreateW = 13,
 	NVTX_CORE2_DomainDestroy = 14,
 };
 
@@ -61,6 +71,7 @@ struct nvtx_attributes {
 	int32_t message_type;
 	union {
 		const char *text;
+		const wchar_t *wide;
 		void *registered;
 	} message;
 };

@@ -372,7 +372,10 @@ typedef rapidjson::GenericReader<as_is, as_is> reader;
 } // namespace
 
 /* RapidJSON works out what a number is worth, which nobody asks for here: it gets only those that are
- * out of the ordinary. The other flag says nothing to it about numbers; it names its own function. */
+ * out of the ordinary. The other flag says nothing to it about numbers; it names its own function.
+ * That function is private: another version of RapidJSON, which may mean something else by the name,
+ * gets all numbers, and is slower. */
+#if RAPIDJSON_MAJOR_VERSION == 1 && RAPIDJSON_MINOR_VERSION == 1
 template <>
 template <>
 inline void reader::ParseNumber<FLAGS, pieces, tokens>(pieces &from, tokens &to)
@@ -384,6 +387,7 @@ inline void reader::ParseNumber<FLAGS, pieces, tokens>(pieces &from, tokens &to)
 	else if (!to.RawNumber(NULL, static_cast<rapidjson::SizeType>(bytes), false))
 		SetParseError(rapidjson::kParseErrorTermination, begin);
 }
+#endif
 
 namespace
 {

@@ -363,10 +363,7 @@ void schedule_find(struct schedule *schedule, const struct path_query *query,
 	assert_int_equal(path_find(&found->deps, &found->windows.rows[0], &found->path), 0);
 	assert_int_equal(idle_init(&found->idle, &found->deps), 0);
 	path_report_init(&found->report, &found->deps);
-	assert_int_equal(path_report_add(&found->report, 0, &found->path), 0);
-	assert_int_equal(path_report_add_busy(&found->report, &found->idle, &found->windows.rows[0],
-					      &found->path),
-			 0);
+	assert_int_equal(path_report_add(&found->report, &found->windows, 0, &found->path), 0);
 	path_report_finish(&found->report);
 	assert_int_equal(idle_add(&found->idle, &found->windows, 0), 0);
 	idle_finish(&found->idle);

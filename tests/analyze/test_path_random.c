@@ -342,7 +342,7 @@ static void check(struct machine *machine, uint64_t seed)
 	assert_int_equal(path_windows_find(&machine->trace, &query, &windows), 0);
 	assert_int_equal(path_find(&deps, &windows.rows[0], &path), 0);
 	path_report_init(&report, &deps);
-	assert_int_equal(path_report_add(&report, 0, &path), 0);
+	assert_int_equal(path_report_add(&report, &windows, 0, &path), 0);
 	if (report.kind_ns[PATH_KERNEL] != longest || report.total_ns != longest)
 		fail_msg("seed %lu: kernels %ld of %ld ns, and the longest way is %ld",
 			 (unsigned long)seed, (long)report.kind_ns[PATH_KERNEL],

@@ -178,6 +178,27 @@ static void streams_and_calls(void **state)
 	summary_release(&table);
 }
 
+/* Another tool's times count from its own start. */
+static void a_start_at_zero_counts(void **state)
+{
+	struct trace_activity rows[] = {activities[0], activities[0]};
+	struct trace early = trace;
+	struct summary_totals totals;
+
+	early.activities = rows;
+	early.activities_count = 2;
+	rows[0].start_ns = 0;
+	totals = summary_count(&early);
+	assert_int_equal(totals.begin_ns, 0);
+	assert_int_equal(totals.end_ns, 110);
+	rows[0].start_ns = -20;
+	rows[0].end_ns = rows[1].end_ns = -10;
+	rows[1].start_ns = -15;
+	totals = summary_count(&early);
+	assert_int_equal(totals.begin_ns, -20);
+	assert_int_equal(totals.end_ns, -10);
+}
+
 static void empty_trace_has_empty_tables(void **state)
 {
 	static const struct trace nothing = {.strings = texts, .strings_count = 1};
@@ -223,6 +244,7 @@ int main(void)
 		cmocka_unit_test(pushes_of_one_path_are_one_row),
 		cmocka_unit_test(graphs_that_were_not_recorded_have_a_row),
 		cmocka_unit_test(streams_and_calls),
+		cmocka_unit_test(a_start_at_zero_counts),
 		cmocka_unit_test(empty_trace_has_empty_tables),
 		cmocka_unit_test(sums_saturate),
 		cmocka_unit_test(groups_number_keys_by_first_sight),

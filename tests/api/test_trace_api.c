@@ -160,6 +160,7 @@ static void exports_give_their_file_or_none(void **state)
 	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 0, &error), 0);
 	assert_int_equal(access(path, R_OK), 0);
 	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 0, &error), -EEXIST);
+	assert_null(strstr(error.message, "--")); /* no option of the command line's */
 	assert_int_equal(dagtap_export(trace, "csv", "calls", path, 1, &error), 0);
 	assert_int_equal(dagtap_export(trace, "csv", "none", path, 1, &error), -EINVAL);
 	assert_int_equal(dagtap_export(trace, "none", NULL, path, 1, &error), -EINVAL);

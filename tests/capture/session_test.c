@@ -53,25 +53,50 @@ static void use_without_room(void)
 	expect(!session_start());
 }
 
-static void without_room_word_is_left(void **state)
+static void use_without_descriptors(void)
 {
-	const struct fixture *fixture = *state;
+	struct rlimit usual, none;
+
+	getrlimit(RLIMIT_NOFILE, &usual);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &none);
+	expect(!session_start());
+	setrlimit(RLIMIT_NOFILE, &usual);
+}
+
+static void assert_word_is_left(const struct fixture *fixture, int error)
+{
 	struct dirent *entry;
 	int pid, code, words = 0;
 	DIR *folder;
 
-	assert_int_equal(in_child(fixture->folder, use_without_room), 0);
 	folder = opendir(fixture->folder);
 	assert_non_null(folder);
 	while ((entry = readdir(folder))) {
 		if (sscanf(entry->d_name, "%d.%d" SPOOL_LOST_SUFFIX, &pid, &code) != 2)
 			continue;
-		assert_int_equal(code, EFBIG);
+		assert_int_equal(code, error);
 		words++;
 	}
 	closedir(folder);
 	assert_int_equal(words, 1);
 	assert_int_equal(fixture_files(fixture, NULL, 0), 1);
+}
+
+static void without_room_word_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, use_without_room), 0);
+	assert_word_is_left(fixture, EFBIG);
+}
+
+static void without_descriptors_word_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, use_without_descriptors), 0);
+	assert_word_is_left(fixture, EMFILE);
 }
 
 static void never_use(void)
@@ -313,6 +338,42 @@ static void parts_start_tick_and_stop_in_turn(void **state)
 	spool_reader_close(reader);
 }
 
+static void c_ticks(void)
+{
+	atomic_store(&ticked, true);
+	sleep(10);
+}
+
+static void c_stops(void)
+{
+	tell('C');
+}
+
+static const struct session_part part_c = {.name = "c", .tick = c_ticks, .stop = c_stops};
+
+static void stop_during_a_tick(void)
+{
+	session_add_part(&part_c);
+	expect(session_start());
+	while (!atomic_load(&ticked))
+		usleep(1000);
+	session_stop();
+	expect(!strcmp(story, ""));
+	_exit(0);
+}
+
+static void a_tick_that_does_not_end_is_told(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spool_reader *reader;
+
+	assert_int_equal(in_child(fixture->folder, stop_during_a_tick), 0);
+	reader = fixture_read(fixture);
+	assert_int_equal(fixture_count(reader, RECORD_NOTE), 1);
+	assert_int_equal(fixture_count(reader, RECORD_WITNESS), 1);
+	spool_reader_close(reader);
+}
+
 /* ---- frames ---- */
 
 static void what_is_submitted_belongs_to_the_innermost_call(void **state)
@@ -344,6 +405,7 @@ int main(void)
 		CASE(without_a_folder_nothing_happens),
 		CASE(a_missing_folder_turns_the_tool_off),
 		CASE(without_room_word_is_left),
+		CASE(without_descriptors_word_is_left),
 		CASE(who_never_starts_leaves_no_file),
 		CASE(exit_closes_the_spool),
 		CASE(what_is_used_does_not_start_it_again),
@@ -351,6 +413,7 @@ int main(void)
 		CASE(many_threads_start_one_session),
 		CASE(threads_that_end_give_their_writer_back),
 		CASE(parts_start_tick_and_stop_in_turn),
+		CASE(a_tick_that_does_not_end_is_told),
 		CASE(what_is_submitted_belongs_to_the_innermost_call),
 	};
 

@@ -145,14 +145,19 @@ void play_exec(uint32_t exec, uint32_t graph)
 	model_resource(CUPTI_GRAPHEXEC_CREATED, &data);
 }
 
-void play_launch(uint32_t correlation, uint32_t exec)
+void play_launch_with(uint32_t correlation, uint32_t exec, int result)
 {
 	const struct cupti_graph_launch_params params = {.graphExec = handle(exec)};
 	struct model_open call;
 
 	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphLaunch, correlation,
 		    "cudaGraphLaunch", &params);
-	model_leave(&call, 0);
+	model_leave(&call, result);
+}
+
+void play_launch(uint32_t correlation, uint32_t exec)
+{
+	play_launch_with(correlation, exec, 0);
 }
 
 void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name)

@@ -30,6 +30,7 @@ void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda
 void play_edge(uint32_t graph, uint64_t from, uint64_t to);
 void play_exec(uint32_t exec, uint32_t graph);
 void play_launch(uint32_t correlation, uint32_t exec);
+void play_launch_with(uint32_t correlation, uint32_t exec, int result);
 void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name);
 
 #endif

@@ -1,16 +1,27 @@
-/* Stands in for a program that uses CUDA: loads the tool as the driver does, replays a graph of LAUNCHES
- * launches of three kernels, and names its steps through NVTX where its headers are there. */
+/* cuda-program [LAUNCHES [paced]]: stands in for a program that uses CUDA: loads the tool as the driver does,
+ * replays a graph of LAUNCHES launches of three kernels, and names its steps through NVTX where its headers are
+ * there. Nothing is slower than a GPU here, so the records may come faster than room is made for them; paced it
+ * waits for that, and none is dropped. */
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifdef HAVE_NVTX
 #include <nvtx3/nvToolsExt.h>
 #endif
 
 #include "cuda_play.h"
+#include "record/spool.h"
 
 enum { GRAPH = 5, EXEC = 20 };
+
+/* Chunks: less than is kept ready at the least, more than what the launches in between fill. */
+enum { PACE_READY = 256, PACE_LAUNCHES = 1000 };
 
 /* Without one it runs as it would have. */
 static void load_tool(void)
@@ -48,9 +59,38 @@ static void pop(void)
 #endif
 }
 
+/* The spool that this process writes, -1 if it is not traced. */
+static int spool_open(void)
+{
+	const char *folder = getenv("DAGTAP_SPOOL");
+	glob_t found = {0};
+	char pattern[4096];
+	int file = -1;
+
+	if (!folder)
+		return -1;
+	snprintf(pattern, sizeof(pattern), "%s/%d.*.spool", folder, (int)getpid());
+	if (glob(pattern, 0, NULL, &found) == 0)
+		file = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+	globfree(&found);
+	return file;
+}
+
+static void wait_for_room(int spool)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct spool_live live;
+
+	while (pread(spool, &live, sizeof(live), SPOOL_LIVE_OFFSET) == sizeof(live) &&
+	       live.chunks_ready - live.chunks_taken < PACE_READY)
+		nanosleep(&pause, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t launches = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
+	bool is_paced = argc > 2 && !strcmp(argv[2], "paced");
+	int spool;
 
 	load_tool();
 	play_device(DEVICE, "NVIDIA H200");
@@ -58,13 +98,18 @@ int main(int argc, char **argv)
 	for (uint64_t node = 0; node < 3; node++)
 		play_node(GRAPH, 11 + node, CUDA_NODE_KERNEL);
 	play_exec(EXEC, GRAPH);
+	spool = is_paced ? spool_open() : -1;
 	for (uint32_t launch = 1; launch <= launches; launch++) {
+		if (spool >= 0 && launch % PACE_LAUNCHES == 0)
+			wait_for_room(spool);
 		push("step");
 		play_launch(launch, EXEC);
 		pop();
 		for (uint64_t node = 0; node < 3; node++)
 			play_graph_kernel(launch, EXEC, 11 + node, "kernel");
 	}
+	if (spool >= 0)
+		close(spool);
 	printf("kernels: %u\n", 3 * launches);
 	return 0;
 }

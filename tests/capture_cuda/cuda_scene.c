@@ -1,5 +1,6 @@
 #include "cuda_scene.h"
 
+#include "capture/scope.h"
 #include "capture/session.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
@@ -9,6 +10,28 @@ void play_start(void)
 	setenv("DAGTAP_CUPTI", MODEL_CUPTI, 1);
 	session_arm();
 	expect(InitializeInjection() == 1);
+}
+
+void play_layers(void)
+{
+	static const char *const layers[] = {"embed", "attend", "project"};
+
+	play_graph(GRAPH);
+	for (uint32_t i = 0; i < 3; i++) {
+		scope_push(RECORD_SCOPE_DAGTAP, layers[i]);
+		play_node(GRAPH, 11 + i, CUDA_NODE_KERNEL);
+		scope_pop(RECORD_SCOPE_DAGTAP);
+		if (i)
+			play_edge(GRAPH, 10 + i, 11 + i);
+	}
+}
+
+void play_instantiate(void)
+{
+	play_graph_clone(EXEC_GRAPH, GRAPH);
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(EXEC_GRAPH, 101 + i, 11 + i, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
 }
 
 struct trace *play_scene(const struct fixture *fixture, void (*scene)(void))

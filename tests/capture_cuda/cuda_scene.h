@@ -18,6 +18,12 @@ int InitializeInjection(void);
 /* Loads the tool as CUDA's driver does. */
 void play_start(void);
 
+enum { GRAPH = 5, EXEC = 20, EXEC_GRAPH = 30 };
+
+/* Three kernels in a row, each made under its layer; the exec's nodes are clones: 11 to 13, 101 to 103. */
+void play_layers(void);
+void play_instantiate(void);
+
 /* Plays the scene in a child, asserts that it found nothing wrong, loads what it recorded. */
 struct trace *play_scene(const struct fixture *fixture, void (*scene)(void));
 

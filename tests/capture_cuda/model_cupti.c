@@ -20,11 +20,12 @@ static struct {
 	uint8_t *buffer;
 	size_t size, used;
 	size_t dropped;
+	void (*at_flush)(void);
 	bool is_left_out[MODEL_CALLS_MOST]; /* calls of the driver */
-	uint32_t calls[MODEL_CALL_COUNT];
+	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
-		bool is_set;
-		uint32_t nth, result;
+		_Atomic bool is_set; /* last */
+		_Atomic uint32_t nth, result;
 	} failures[MODEL_CALL_COUNT];
 } model = {.version = 130001};
 
@@ -39,9 +40,19 @@ static uint32_t result_of(enum model_call call)
 
 void model_fail(enum model_call call, uint32_t nth, uint32_t result)
 {
-	model.failures[call].is_set = true;
 	model.failures[call].nth = nth;
 	model.failures[call].result = result;
+	model.failures[call].is_set = true;
+}
+
+void model_at_flush(void (*hook)(void))
+{
+	model.at_flush = hook;
+}
+
+uint32_t model_count(enum model_call call)
+{
+	return model.calls[call];
 }
 
 void model_set_version(uint32_t version)
@@ -82,12 +93,13 @@ uint64_t model_now(void)
 MODEL_EXPORT(cuptiGetVersion, (uint32_t * version))
 {
 	*version = model.version;
-	return CUPTI_OK;
+	return result_of(MODEL_GET_VERSION);
 }
 
 MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void *userdata))
 {
-	uint32_t result = result_of(MODEL_SUBSCRIBE);
+	uint32_t result = model.callback || getenv("MODEL_SUBSCRIBED") ? CUPTI_MULTIPLE_SUBSCRIBERS
+								       : result_of(MODEL_SUBSCRIBE);
 
 	if (result != CUPTI_OK)
 		return result;
@@ -119,7 +131,7 @@ MODEL_EXPORT(cuptiEnableCallback,
 {
 	if (!enable && domain == CUPTI_DOMAIN_DRIVER && cbid < MODEL_CALLS_MOST)
 		model.is_left_out[cbid] = true;
-	return CUPTI_OK;
+	return result_of(MODEL_ENABLE_CALLBACK);
 }
 
 MODEL_EXPORT(cuptiGetTimestamp, (uint64_t * timestamp))
@@ -173,7 +185,9 @@ size_t model_record_bytes(uint32_t kind)
 	case CUPTI_KIND_DEVICE:
 		return 184;
 	case CUPTI_KIND_OVERHEAD:
-		return 56;
+		if (model.version < CUPTI_WITH_OVERHEAD_CALL)
+			return 40;
+		return model.version < CUPTI_WITH_OVERHEAD_DATA ? 48 : 56;
 	case CUPTI_KIND_STREAM:
 		return 24;
 	case CUPTI_KIND_MEMCPY2:
@@ -196,7 +210,10 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 {
 	uint8_t *next = buffer;
 	size_t bytes;
+	uint32_t result = result_of(MODEL_NEXT_RECORD);
 
+	if (result != CUPTI_OK)
+		return result;
 	if (*record)
 		next = (uint8_t *)*record + model_record_bytes((*record)->kind);
 	if (next >= buffer + valid_bytes)
@@ -219,6 +236,8 @@ MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 {
 	uint32_t result = result_of(MODEL_FLUSH_ALL);
 
+	if (model.at_flush)
+		model.at_flush();
 	/* The buffer that is being filled comes when it is forced. */
 	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
 		model_deliver(0);
@@ -245,7 +264,7 @@ MODEL_EXPORT(cuptiGetGraphNodeId, (void *node, uint64_t *id))
 
 MODEL_EXPORT(cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))
 {
-	return CUPTI_OK;
+	return result_of(MODEL_EVENT_TIMES);
 }
 
 MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))

@@ -12,6 +12,7 @@
 
 /* X(name): the functions that can be made to fail. */
 #define MODEL_CALLS(X)                                                                             \
+	X(GET_VERSION)                                                                             \
 	X(SUBSCRIBE)                                                                               \
 	X(ENABLE_DOMAIN)                                                                           \
 	X(REGISTER_BUFFERS)                                                                        \
@@ -19,6 +20,9 @@
 	X(GET_TIMESTAMP)                                                                           \
 	X(FLUSH_ALL)                                                                               \
 	X(GET_DROPPED)                                                                             \
+	X(NEXT_RECORD)                                                                             \
+	X(ENABLE_CALLBACK)                                                                         \
+	X(EVENT_TIMES)                                                                             \
 	X(GET_ID)
 
 enum model_call {
@@ -30,6 +34,12 @@ enum model_call {
 
 /* From its NTH call (from 0) on it gives RESULT. */
 void model_fail(enum model_call call, uint32_t nth, uint32_t result);
+
+/* How often it was called. */
+uint32_t model_count(enum model_call call);
+
+/* Called in each flush, on the thread that asks for it. */
+void model_at_flush(void (*hook)(void));
 
 /* Of the next cuptiGetVersion; before the recording begins. */
 void model_set_version(uint32_t version);

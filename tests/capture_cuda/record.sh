@@ -44,3 +44,37 @@ launch record --backend hsa -q -o "$work/c.dagtap" -- "$program" >/dev/null || f
 CUDA_INJECTION64_PATH=/other.so launch record --backend cuda -q -o "$work/d.dagtap" -- true 2>"$work/err" &&
 	fail "the door was taken"
 grep -q "CUDA_INJECTION64_PATH is set already (/other.so)" "$work/err" || fail "$(cat "$work/err")"
+
+# Both doors at once: where CUDA's is taken, the others are open all the same.
+CUDA_INJECTION64_PATH=/other.so launch record -q -o "$work/e.dagtap" -- true 2>"$work/err" || fail "record with auto"
+grep -q "CUDA_INJECTION64_PATH is set already (/other.so): it stays" "$work/err" || fail "$(cat "$work/err")"
+
+# What could not be used is told where the recording is made, with its cause and what to do.
+DAGTAP_CUPTI=/nowhere/libcupti.so launch record -o "$work/f.dagtap" -- "$program" 2 >/dev/null 2>"$work/err" ||
+	fail "record without CUPTI exited with $?"
+grep -q "nothing through cuda: CUPTI was not found (/nowhere/libcupti.so: .*DAGTAP_CUPTI may name it" "$work/err" ||
+	fail "$(cat "$work/err")"
+"$dagtap" check "$work/f.dagtap" | grep -q "cuda: absent: CUPTI was not found" || fail "check without CUPTI"
+"$dagtap" info "$work/f.dagtap" | grep -q "cuda: absent, CUPTI was not found" || fail "info without CUPTI"
+DAGTAP_CUPTI=$BUILD_DIR/tests/libnot-cupti.so launch record -o "$work/g.dagtap" -- "$program" 2 >/dev/null 2>"$work/err"
+grep -q "libnot-cupti.so has no cupti.*: it is not CUPTI" "$work/err" || fail "$(cat "$work/err")"
+MODEL_SUBSCRIBED=1 launch record -o "$work/h.dagtap" -- "$program" 2 >/dev/null 2>"$work/err" ||
+	fail "record beside another profiler exited with $?"
+grep -q "nothing through cuda: cuptiSubscribe: .*another profiler is active" "$work/err" || fail "$(cat "$work/err")"
+# The machine has what the environment names, beside a driver.
+ln -s "$BUILD_DIR/tests/libnot-cupti.so" "$work/libcuda.so.1"
+LD_LIBRARY_PATH=$work "$dagtap" info | grep -q "^cuda  *yes .*libmodel-cupti.so" || fail "info with CUPTI"
+LD_LIBRARY_PATH=$work DAGTAP_CUPTI=/nowhere/libcupti.so "$dagtap" info | grep -q "^cuda  *no .*/nowhere/libcupti.so" ||
+	fail "info without CUPTI"
+# Nobody asked: a program without CUDA hears nothing of it.
+launch record -o "$work/i.dagtap" -- true 2>"$work/err" || fail "record of nothing"
+grep -q "cuda" "$work/err" && fail "$(cat "$work/err")"
+
+# Every command and every format, on what CUPTI brought.
+for command in summary graph info check path; do
+	"$dagtap" "$command" "$work/a.dagtap" >"$work/out" || fail "$command exited with $?"
+	[ -s "$work/out" ] || fail "$command says nothing"
+done
+for format in perfetto perfetto-events xspace kineto; do
+	"$dagtap" export --format $format -o "$work/a.$format" "$work/a.dagtap" || fail "export as $format"
+done

@@ -21,8 +21,12 @@ static void with_a_failure(void)
 	model_fail(failing, failing_nth, failing_result);
 	play_start();
 	play_call(1);
+	play_graph(5);
 	kernel = play_kernel(1, "kernel");
 	PLAY_PUT(kernel);
+	/* CUPTI hands over full buffers whether it is asked or not. */
+	if (failing != MODEL_FLUSH_ALL)
+		model_deliver(0);
 	session_stop();
 	expect(!model_is_subscribed() && !model_is_enabled());
 }
@@ -58,6 +62,7 @@ static void what_is_needed_turns_the_source_off(void **state)
 		{MODEL_ENABLE, 1, "cuptiActivityEnable"},
 		{MODEL_ENABLE_DOMAIN, 0, "cuptiEnableDomain"},
 		{MODEL_ENABLE_DOMAIN, 2, "cuptiEnableDomain"},
+		{MODEL_GET_VERSION, 0, "cuptiGetVersion"},
 	};
 
 	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
@@ -67,6 +72,7 @@ static void what_is_needed_turns_the_source_off(void **state)
 		assert_string_equal(trace_text(trace, source->state), "absent");
 		assert_non_null(strstr(trace_text(trace, source->text), failures[i].text));
 		assert_non_null(strstr(trace_text(trace, source->text), "999"));
+		assert_int_equal(trace->activities_count, 0);
 		trace_close(trace);
 		fixture_teardown(state);
 		fixture_setup(state);
@@ -84,6 +90,80 @@ static void what_is_not_needed_is_named(void **state)
 	assert_non_null(strstr(trace_text(trace, source->text), "overhead"));
 	play_find_kernel(trace, "kernel");
 	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* The recording goes on, and says without what. */
+static void what_fails_on_the_way_is_told(void **state)
+{
+	static const struct {
+		enum model_call call;
+		const char *text;
+	} failures[] = {
+		{MODEL_GET_TIMESTAMP, "cuptiGetTimestamp: CUPTI error 999 (MODEL_ERROR): times"},
+		{MODEL_FLUSH_ALL, "cuptiActivityFlushAll: CUPTI error 999 (MODEL_ERROR): what"},
+		{MODEL_GET_DROPPED, "cuptiActivityGetNumDroppedRecords: CUPTI error 999"},
+		{MODEL_NEXT_RECORD, "cuptiActivityGetNextRecord: CUPTI error 999"},
+		{MODEL_GET_ID, "cuptiGetGraphId: CUPTI error 999"},
+		{MODEL_EVENT_TIMES, "without the times of events"},
+	};
+
+	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
+		struct trace *trace = play_failure(state, failures[i].call, 0, 999);
+		const struct trace_source *source = play_source(trace, "cuda");
+
+		assert_string_equal(trace_text(trace, source->state), "partial");
+		assert_non_null(strstr(trace_text(trace, source->text), failures[i].text));
+		assert_int_equal(trace->calls_count, 1);
+		trace_close(trace);
+		fixture_teardown(state);
+		fixture_setup(state);
+	}
+}
+
+/* Calls of CUPTI's own show as well, and nothing is missing. */
+static void a_filter_that_fails_costs_nothing(void **state)
+{
+	struct trace *trace = play_failure(state, MODEL_ENABLE_CALLBACK, 0, 999);
+
+	assert_string_equal(trace_text(trace, play_source(trace, "cuda")->state), "on");
+	play_find_kernel(trace, "kernel");
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* A process that is killed has said it by then, and the last word counts, whoever says it. */
+static void fail_and_stop(void)
+{
+	play_start();
+	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
+	while (model_count(MODEL_GET_TIMESTAMP) < 12)
+		usleep(10000);
+	model_fail(MODEL_FLUSH_ALL, 0, 997);
+	session_stop();
+}
+
+static void fail_and_die(void)
+{
+	play_start();
+	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
+	while (model_count(MODEL_GET_TIMESTAMP) < 12)
+		usleep(10000);
+	_exit(0);
+}
+
+static void what_fails_is_told_at_the_next_tick(void **state)
+{
+	struct trace *trace = play_scene(*state, fail_and_stop);
+	const char *text = trace_text(trace, play_source(trace, "cuda")->text);
+
+	assert_non_null(strstr(text, "998"));
+	assert_non_null(strstr(text, "997"));
+	trace_close(trace);
+	fixture_teardown(state);
+	fixture_setup(state);
+	trace = play_scene(*state, fail_and_die);
+	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text), "998"));
 	trace_close(trace);
 }
 
@@ -199,6 +279,36 @@ static void each_recording_stands_alone(void **state)
 	trace_close(trace);
 }
 
+/* A program that fills buffers is not asked for more, one that does not is. */
+static void busy_and_quiet(void)
+{
+	uint32_t asked = 0;
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "busy");
+	for (int i = 0; i < 40; i++) {
+		PLAY_PUT(kernel);
+		model_deliver(0);
+		usleep(50000);
+	}
+	expect(model_count(MODEL_FLUSH_ALL) == 0);
+	while (!asked) {
+		usleep(50000);
+		asked = model_count(MODEL_FLUSH_ALL);
+	}
+	session_stop();
+}
+
+static void only_who_is_quiet_is_asked(void **state)
+{
+	struct trace *trace = play_scene(*state, busy_and_quiet);
+
+	assert_int_equal(trace->activities_count, 40);
+	trace_close(trace);
+}
+
 static void forking(void)
 {
 	struct cupti_kernel kernel;
@@ -260,7 +370,7 @@ static void what_was_delivered_survives_a_kill(void **state)
 
 /* ---- threads ---- */
 
-enum { THREADS = 8, CALLS = 2000 };
+enum { THREADS = 8, CALLS = 2000, ALL_CALLS = THREADS * CALLS + 1 };
 
 static void *launch_many(void *first)
 {
@@ -276,9 +386,11 @@ static void many_threads(void)
 	pthread_t threads[THREADS];
 
 	play_start();
+	/* What names a call before the first one is of an earlier recording. */
+	play_call(1);
 	for (uintptr_t i = 0; i < THREADS; i++)
-		expect(!pthread_create(&threads[i], NULL, launch_many, (void *)(1 + i * CALLS)));
-	for (uint32_t i = 0; i < THREADS * CALLS; i++) {
+		expect(!pthread_create(&threads[i], NULL, launch_many, (void *)(2 + i * CALLS)));
+	for (uint32_t i = 0; i < ALL_CALLS; i++) {
 		struct cupti_kernel kernel = play_kernel(1 + i, "kernel");
 
 		PLAY_PUT(kernel);
@@ -293,9 +405,9 @@ static void threads_do_not_disturb_each_other(void **state)
 {
 	struct trace *trace = play_scene(*state, many_threads);
 
-	assert_int_equal(trace->calls_count, THREADS * CALLS);
-	assert_int_equal(play_source(trace, "cuda")->joined, THREADS * CALLS);
-	assert_int_equal(play_source(trace, "cuda.call")->expected, THREADS * CALLS);
+	assert_int_equal(trace->calls_count, ALL_CALLS);
+	assert_int_equal(play_source(trace, "cuda")->joined, ALL_CALLS);
+	assert_int_equal(play_source(trace, "cuda.call")->expected, ALL_CALLS);
 	play_assert_closed(trace);
 	trace_close(trace);
 }
@@ -307,12 +419,16 @@ int main(void)
 		CASE(another_profiler_is_told),
 		CASE(what_is_needed_turns_the_source_off),
 		CASE(what_is_not_needed_is_named),
+		CASE(what_fails_on_the_way_is_told),
+		CASE(a_filter_that_fails_costs_nothing),
+		CASE(what_fails_is_told_at_the_next_tick),
 		CASE(without_a_clock_nothing_is_timed),
 		CASE(a_failing_flush_loses_what_was_not_delivered),
 		CASE(an_old_cupti_is_told),
 		CASE(a_missing_cupti_is_told),
 		CASE(nothing_is_touched_when_nothing_is_recorded),
 		CASE(each_recording_stands_alone),
+		CASE(only_who_is_quiet_is_asked),
 		CASE(a_fork_child_writes_nothing_of_its_parent),
 		CASE(what_was_delivered_survives_a_kill),
 		CASE(threads_do_not_disturb_each_other),

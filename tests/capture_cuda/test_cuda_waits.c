@@ -170,6 +170,53 @@ static void wait_on_two_producers_keeps_both(void **state)
 	trace_close(trace);
 }
 
+/* Of two devices: the wait is of its stream's context. Two contexts may have given their events one id. */
+static void on_two_devices(void)
+{
+	struct cupti_cuda_event event = {
+		.kind = CUPTI_KIND_CUDA_EVENT,
+		.correlationId = 1,
+		.contextId = CONTEXT + 1,
+		.streamId = OTHER_STREAM,
+		.eventId = EVENT,
+		.deviceId = DEVICE + 1,
+		.cudaEventSyncId = 1,
+	};
+
+	play_start();
+	PLAY_PUT(event);
+	event.eventId = OTHER_EVENT;
+	for (uint32_t context = CONTEXT + 1; context <= CONTEXT + 2; context++) {
+		event.correlationId++;
+		event.contextId = context;
+		event.cudaEventSyncId = 2;
+		PLAY_PUT(event);
+	}
+	wait_for(4, RECORD_CUDA_SYNC_STREAM_WAIT, STREAM, EVENT, 1);
+	wait_for(5, RECORD_CUDA_SYNC_STREAM_WAIT, STREAM, OTHER_EVENT, 2);
+	event.contextId = CONTEXT;
+	event.correlationId = 6;
+	event.cudaEventSyncId = 3;
+	PLAY_PUT(event);
+	wait_for(7, RECORD_CUDA_SYNC_STREAM_WAIT, STREAM, OTHER_EVENT, 3);
+	session_stop();
+}
+
+static void a_wait_for_another_device_has_its_event(void **state)
+{
+	struct trace *trace = play_scene(*state, on_two_devices);
+
+	assert_int_equal(trace->waits_count, 3);
+	assert_int_equal(producer_of(trace, 0)->cid, 1);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NUMBER);
+	assert_int_equal(trace->waits[0].event, producer_of(trace, 0)->event);
+	/* Which of the two is not said. */
+	assert_int_equal(trace->waits[1].producer, TRACE_NONE);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_NOT);
+	assert_int_equal(producer_of(trace, 2)->cid, 6);
+	trace_close(trace);
+}
+
 static void recorded_in_the_recording_before(void)
 {
 	play_start();
@@ -486,6 +533,7 @@ int main(void)
 		CASE(a_wait_for_an_event_without_a_record_is_for_nothing),
 		CASE(event_synchronize_resolves_producer),
 		CASE(wait_on_two_producers_keeps_both),
+		CASE(a_wait_for_another_device_has_its_event),
 		CASE(event_map_cleared_on_reset),
 		CASE(capture_wait_becomes_graph_edge),
 		CASE(captures_on_other_streams),

@@ -109,7 +109,13 @@ SAME(cupti_overhead, CUpti_ActivityOverhead3, objectId);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, start);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, end);
 SAME(cupti_overhead, CUpti_ActivityOverhead3, correlationId);
-FITS(cupti_overhead, CUpti_ActivityOverhead2);
+SAME(cupti_overhead, CUpti_ActivityOverhead3, overheadData);
+FITS(cupti_overhead, CUpti_ActivityOverhead3);
+_Static_assert(offsetof(struct cupti_overhead, correlationId) == sizeof(CUpti_ActivityOverhead) &&
+		       offsetof(struct cupti_overhead, overheadData) ==
+			       sizeof(CUpti_ActivityOverhead2),
+	       "what each version has");
+VALUE(CUPTI_OVERHEAD_COMMAND_BUFFER_FULL, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
 EVENT(correlationId);
 EVENT(contextId);
 EVENT(streamId);
@@ -136,6 +142,9 @@ DEVICE(computeCapabilityMinor);
 DEVICE(id);
 DEVICE(uuid);
 DEVICE(name);
+DEVICE(isMigEnabled);
+DEVICE(gpuInstanceId);
+DEVICE(migUuid);
 FITS(cupti_device, CUpti_ActivityDevice4);
 CALL(callbackSite);
 CALL(functionName);
@@ -156,6 +165,16 @@ SAME_AS(cupti_graph_launch_params, stream, cuGraphLaunch_params, hStream);
 SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_ptsz_params, hGraphExec);
 SAME_AS(cupti_graph_launch_params, graphExec, cudaGraphLaunch_v10000_params, graphExec);
 SAME_AS(cupti_graph_launch_params, stream, cudaGraphLaunch_ptsz_v10000_params, stream);
+
+SAME_AS(cupti_set_enabled_params, graphExec, cuGraphNodeSetEnabled_params, hGraphExec);
+SAME_AS(cupti_set_enabled_params, node, cuGraphNodeSetEnabled_params, hNode);
+SAME_AS(cupti_set_enabled_params, node, cudaGraphNodeSetEnabled_v11060_params, hNode);
+
+SAME_AS(cupti_add_node_params, parameters, cuGraphAddNode_params, nodeParams);
+SAME_AS(cupti_add_node_v2_params, parameters, cuGraphAddNode_v2_params, nodeParams);
+SAME_AS(cupti_add_node_v2_params, parameters, cudaGraphAddNode_v12030_params, nodeParams);
+_Static_assert(!offsetof(CUgraphNodeParams, type), "parameters begin with their type");
+VALUE(CUDA_NODE_CONDITIONAL, CU_GRAPH_NODE_TYPE_CONDITIONAL);
 
 VALUE(CUPTI_OK, CUPTI_SUCCESS);
 VALUE(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
@@ -191,6 +210,8 @@ VALUE(CUPTI_cudaGraphLaunch_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_
 VALUE(CUPTI_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 VALUE(CUPTI_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
 VALUE(CUPTI_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
+VALUE(CUPTI_cuGraphNodeSetEnabled, CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled);
+VALUE(CUPTI_cudaGraphNodeSetEnabled, CUPTI_RUNTIME_TRACE_CBID_cudaGraphNodeSetEnabled_v11060);
 VALUE(CUPTI_cuGraphAddNode, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode);
 VALUE(CUPTI_cuGraphAddNode_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2);
 VALUE(CUPTI_cuEventRecord, CUPTI_DRIVER_TRACE_CBID_cuEventRecord);
@@ -261,6 +282,16 @@ VALUE(NVTX_PAYLOAD_FLOAT32, NVTX_PAYLOAD_TYPE_FLOAT);
 VALUE(NVTX_TABLE_CALLBACKS, NVTX_ETID_CALLBACKS);
 VALUE(NVTX_MODULE_CORE, NVTX_CB_MODULE_CORE);
 VALUE(NVTX_MODULE_CORE2, NVTX_CB_MODULE_CORE2);
+VALUE(NVTX_WIDE_TEXT, NVTX_MESSAGE_TYPE_UNICODE);
+VALUE(NVTX_CORE_MarkW, NVTX_CBID_CORE_MarkW);
+VALUE(NVTX_CORE_RangeStartW, NVTX_CBID_CORE_RangeStartW);
+VALUE(NVTX_CORE_RangePushW, NVTX_CBID_CORE_RangePushW);
+VALUE(NVTX_CORE_NameCategoryA, NVTX_CBID_CORE_NameCategoryA);
+VALUE(NVTX_CORE_NameCategoryW, NVTX_CBID_CORE_NameCategoryW);
+VALUE(NVTX_CORE2_DomainNameCategoryA, NVTX_CBID_CORE2_DomainNameCategoryA);
+VALUE(NVTX_CORE2_DomainNameCategoryW, NVTX_CBID_CORE2_DomainNameCategoryW);
+VALUE(NVTX_CORE2_DomainRegisterStringW, NVTX_CBID_CORE2_DomainRegisterStringW);
+VALUE(NVTX_CORE2_DomainCreateW, NVTX_CBID_CORE2_DomainCreateW);
 VALUE(NVTX_CORE_MarkA, NVTX_CBID_CORE_MarkA);
 VALUE(NVTX_CORE_RangePop, NVTX_CBID_CORE_RangePop);
 VALUE(NVTX_CORE2_DomainRangePop, NVTX_CBID_CORE2_DomainRangePop);

@@ -1,6 +1,9 @@
 /* NVTX's functions as a library's table gets them from us: ranges, marks, domains, payloads. */
 #include "cuda_scene.h"
 
+#include <pthread.h>
+#include <wchar.h>
+
 #include "capture/session.h"
 #include "trace/load.h"
 #include "vendor/nvtx_types.h"
@@ -66,7 +69,7 @@ static void ranges(void)
 
 	session_arm();
 	expect(InitializeInjectionNvtx2(get_table) == 1);
-	expect(!core_functions[3]); /* wide characters: not filled */
+	expect(!core_functions[14]); /* names of threads: not filled */
 	session_start();
 	a = CORE2(DomainCreateA, create *)("a");
 	b = CORE2(DomainCreateA, create *)("b");
@@ -147,6 +150,146 @@ static void ranges_are_scopes_with_their_domains(void **state)
 	trace_close(trace);
 }
 
+/* ---- wide characters, names of categories, ranges that end elsewhere ---- */
+
+typedef int push_wide(const wchar_t *);
+typedef uint64_t start_wide(const wchar_t *);
+typedef void mark_wide(const wchar_t *);
+typedef void *create_wide(const wchar_t *);
+typedef void *register_wide(void *, const wchar_t *);
+typedef void name_category(uint32_t, const char *);
+typedef void name_category_wide_in(void *, uint32_t, const wchar_t *);
+
+static void wide_texts(void)
+{
+	struct nvtx_attributes attributes = {.message_type = NVTX_WIDE_TEXT,
+					     .message.wide = L"attribut\u00e9"};
+	const wchar_t odd[] = {L'x', 0xd800, 0x110000, 0x1f600, 0};
+	static wchar_t longer[3000];
+	void *domain;
+
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	session_start();
+	wmemset(longer, L'\u20ac', 2999);
+	domain = CORE2(DomainCreateW, create_wide *)(L"\u30c9");
+	CORE(MarkW, mark_wide *)(L"\u03bcs");
+	CORE(MarkW, mark_wide *)(NULL);
+	CORE(MarkW, mark_wide *)(longer);
+	CORE(RangePushW, push_wide *)(odd);
+	CORE2(DomainRangePushEx, push_domain *)(domain, &attributes);
+	CORE2(DomainRangePop, pop_domain *)(domain);
+	attributes.message_type = NVTX_REGISTERED;
+	attributes.message.registered =
+		CORE2(DomainRegisterStringW, register_wide *)(domain, L"registered");
+	CORE2(DomainMarkEx, end_domain *)(domain, (uintptr_t)&attributes);
+	CORE(RangePop, pop_any *)();
+	expect(CORE(RangeStartW, start_wide *)(L"started") != 0);
+	session_stop();
+}
+
+static void wide_characters_become_utf8(void **state)
+{
+	struct trace *trace = play_scene(*state, wide_texts);
+	const struct trace_scope *inner = find_scope(trace, "attribut\u00e9");
+	uint32_t longest = 0;
+
+	find_scope(trace, "\u03bcs");
+	find_scope(trace, "");
+	find_scope(trace, "x\ufffd\ufffd\U0001f600");
+	find_scope(trace, "started");
+	assert_string_equal(trace_text(trace, attribute(trace, inner, "domain")->value.text),
+			    "\u30c9");
+	assert_int_equal(find_scope(trace, "registered")->kind, RECORD_SCOPE_MARK);
+	/* Cut after a whole character. */
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		size_t bytes = strlen(trace_text(trace, trace->scopes[i].text));
+
+		longest = bytes > longest ? (uint32_t)bytes : longest;
+	}
+	assert_int_equal(longest, 1023);
+	trace_close(trace);
+}
+
+static void categories(void)
+{
+	struct nvtx_attributes attributes = named("default");
+	void *domain;
+
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	session_start();
+	domain = CORE2(DomainCreateA, create *)("d");
+	CORE(NameCategoryA, name_category *)(9, "first");
+	CORE(NameCategoryA, name_category *)(9, "loading");
+	CORE(NameCategoryA, name_category *)(0, "no category");
+	CORE(NameCategoryA, name_category *)(8, NULL);
+	CORE2(DomainNameCategoryW, name_category_wide_in *)(domain, 9, L"\u03bb");
+	for (uint32_t i = 0; i < 2000; i++)
+		CORE(NameCategoryA, name_category *)(1000 + i, "many");
+	attributes.category = 9;
+	CORE(MarkEx, mark_ex *)(&attributes);
+	attributes.message.text = "domain";
+	CORE2(DomainMarkEx, end_domain *)(domain, (uintptr_t)&attributes);
+	attributes.message.text = "nameless";
+	attributes.category = 8;
+	CORE(MarkEx, mark_ex *)(&attributes);
+	session_stop();
+}
+
+static void categories_have_names_by_domain(void **state)
+{
+	struct trace *trace = play_scene(*state, categories);
+	const struct trace_scope *scope = find_scope(trace, "default");
+
+	assert_int_equal(attribute(trace, scope, "category")->value.uint64, 9);
+	assert_string_equal(trace_text(trace, attribute(trace, scope, "category_name")->value.text),
+			    "loading");
+	scope = find_scope(trace, "domain");
+	assert_string_equal(trace_text(trace, attribute(trace, scope, "category_name")->value.text),
+			    "\u03bb");
+	assert_int_equal(find_scope(trace, "nameless")->attribute_count, 1);
+	trace_close(trace);
+}
+
+static void *end_it(void *id)
+{
+	CORE2(DomainRangeEnd, end_domain *)(NULL, *(uint64_t *)id);
+	return NULL;
+}
+
+static void a_range_of_two_threads(void)
+{
+	struct nvtx_attributes attributes = named("both");
+	pthread_t thread;
+	uint64_t id;
+
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	session_start();
+	id = CORE2(DomainRangeStartEx, start_domain *)(NULL, &attributes);
+	expect(!pthread_create(&thread, NULL, end_it, &id));
+	pthread_join(thread, NULL);
+	attributes = named(NULL);
+	CORE2(DomainRangePushEx, push_domain *)(NULL, &attributes);
+	CORE2(DomainRangePop, pop_domain *)(NULL);
+	attributes = (struct nvtx_attributes){.message_type = 77, .payload_type = 77};
+	CORE(MarkEx, mark_ex *)(&attributes);
+	session_stop();
+}
+
+static void a_range_may_end_on_another_thread(void **state)
+{
+	struct trace *trace = play_scene(*state, a_range_of_two_threads);
+	const struct trace_scope *both = find_scope(trace, "both");
+
+	assert_false(both->open);
+	assert_true(both->end_ns > both->begin_ns);
+	assert_int_equal(trace->scopes_count, 3);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 static void without_a_recording(void)
 {
 	session_arm();
@@ -177,6 +320,9 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(ranges_are_scopes_with_their_domains),
+		CASE(wide_characters_become_utf8),
+		CASE(categories_have_names_by_domain),
+		CASE(a_range_may_end_on_another_thread),
 		CASE(nothing_is_filled_when_nothing_is_recorded),
 		CASE(a_library_without_a_table_is_refused),
 	};

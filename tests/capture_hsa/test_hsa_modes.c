@@ -176,14 +176,29 @@ static uint64_t overlaps(const struct rows *rows)
 	return count;
 }
 
+/* The scene is fit to tell: with kernels that are long enough for this machine. */
+static void crowd_overlaps(void)
+{
+	static const char *const configs[] = {"gfx906,kernel_ns=2000000",
+					      "gfx906,kernel_ns=20000000",
+					      "gfx906,kernel_ns=200000000"};
+	uint64_t count = 0;
+
+	for (int i = 0; i < 3 && !count; i++) {
+		struct play p = play(configs[i], "tests/hsa-scenes crowd");
+
+		count = overlaps(p.rows);
+		play_end(&p);
+	}
+	assert_true(count > 0);
+}
+
 static void serialised_kernels_do_not_overlap(void **state)
 {
-	struct play p = play("gfx906,kernel_ns=2000000", "tests/hsa-scenes crowd");
+	struct play p;
 
 	(void)state;
-	/* The scene is fit to tell. */
-	assert_true(overlaps(p.rows) > 0);
-	play_end(&p);
+	crowd_overlaps();
 	p = play_with(SERIALIZE, "1", "gfx906,kernel_ns=300000", "tests/hsa-scenes crowd");
 	play_check_ledger(&p);
 	assert_int_equal(timed(&p), 100);
@@ -235,6 +250,8 @@ static void tracing_ends_before_a_packet_is_written(void **state)
 
 	(void)state;
 	assert_true(p.rows->closed);
+	assert_int_equal(p.rows->dispatch_count, 0);
+	assert_int_equal(rows_witness(p.folder, "hsa", "packets_cut"), 2);
 	play_end(&p);
 }
 

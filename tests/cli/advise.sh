@@ -21,7 +21,10 @@ expect "calls of unknown graphs" "$(advise update 'd["unplaced_calls"]')" 0
 grep -q "1 of 6 nodes changes between replays, .* in 20 updates, .*: bind this as a slot (node 3); the others are fixed" \
 	"$work/text" || fail "advice: $(cat "$work/text")"
 
-expect "a graph that is not there" "$("$dagtap" graph --advise --graph 99 "$work/update.dagtap")" "no updates of graphs"
+code=0
+"$dagtap" graph --advise --graph 99 "$work/update.dagtap" 2>"$work/error" || code=$?
+expect "exit code for a graph that is not there" $code 1
+grep -q "no graph 99" "$work/error" || fail "not told which: $(cat "$work/error")"
 expect "without updates" "$("$dagtap" graph --advise "$work/plain.dagtap")" "no updates of graphs"
 code=0
 "$dagtap" graph --advise --dot "$work/update.dagtap" 2>"$work/err" || code=$?

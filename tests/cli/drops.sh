@@ -6,8 +6,16 @@
 limit=$1 program=$2
 shift 2
 
-record run kernel_ns=0, bash -c "ulimit -S -f $limit; exec \"\$@\"" limited "$examples/$program" "$@"
+record run kernel_ns=0, bash -c "ulimit -S -f $limit; exec \"\$@\"" limited "$examples/$program" "$@" 2>"$work/err"
 expect_closed "$work/run.dagtap"
+
+# People are told twice, and scripts that want none lost are served.
+grep -q 'complete, [0-9,]* records lost' "$work/err" || fail "record does not say it: $(cat "$work/err")"
+grep -q '^ok: .*, but [0-9,]* records were lost' "$work/check" || fail "check does not say it: $(tail -1 "$work/check")"
+code=0
+"$dagtap" check --strict "$work/run.dagtap" >/dev/null 2>"$work/err" || code=$?
+expect "exit code of check --strict" $code 3
+grep -q 'records lost' "$work/err" || fail "check --strict does not say why: $(cat "$work/err")"
 report=$(cat "$work"/run.softgpu.*)
 "$dagtap" check --json "$work/run.dagtap" >"$work/check.json"
 python3 - "$work/check.json" "$report" <<'END' || fail "$(cat "$work/check")"
@@ -23,6 +31,9 @@ truth = {
     "hsa.barrier": counters["packets_barrier_and"] + counters["packets_barrier_or"],
     "hsa.copy": counters["copies"] + counters["copies_rect"],
 }
+# The software GPU's lines tell the same drops again.
+assert check["ok"] and check["lost"] == sum(source["dropped"].get("no free chunk", 0) for source in check["sources"]
+                                            if not source["name"].startswith("softgpu."))
 for name in classes:
     source = sources[name]
     dropped = source["dropped"].get("no free chunk", 0)

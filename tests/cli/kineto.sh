@@ -47,7 +47,24 @@ print(sorted({int(row["stream"]) for row in csv.DictReader(open(sys.argv[1]))}))
 for format in perfetto perfetto-events xspace kineto; do
 	"$dagtap" export --format $format -f -o "$work/exported" "$torch" || fail "export to $format: exit $?"
 done
-"$dagtap" graph "$torch" >/dev/null || fail "graph: exit $?"
+"$dagtap" graph "$torch" >"$work/out" || fail "graph: exit $?"
+grep -q "^no graphs: of 3 graph launches" "$work/out" || fail "not told why no graphs: $(cat "$work/out")"
+code=0
+"$dagtap" graph --advise --graph 99 "$torch" 2>/dev/null || code=$?
+expect "exit code of advice for a graph that is not there" $code 1
+
+# As an XSpace it says the same: nothing changed by kernel, copy, scope or call.
+"$dagtap" export --format xspace -o "$work/torch.xplane.pb" "$torch" || fail "export: exit $?"
+for key in kernels graph_kernels graph_launches copies memsets api_calls copied_bytes kernel_ns span_ns gpus streams; do
+	expect "$key of the XSpace" "$(json "$work/torch.xplane.pb" summary "d['totals']['$key']")" \
+		"$(json "$torch" summary "d['totals']['$key']")"
+done
+for by in kernel scope api; do
+	"$dagtap" diff --by $by --json "$torch" "$work/torch.xplane.pb" >"$work/json" || fail "diff --by $by: exit $?"
+	expect "changes by $by" "$(python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(len(d["rows"]) > 0, [r["name"] for r in d["rows"] + d["copies"] if r["change_ns"] or r["state"] != "both"])' "$work/json")" "True []"
+done
 
 # There is nothing to hold it against, and `check` says so.
 "$dagtap" check "$torch" >"$work/check" || fail "check: exit $?"

@@ -39,6 +39,16 @@ wait $first || fail "the first recording exited with $?"
 [ ! -e ran ] || fail "the second recording ran its program"
 expect "kernels of the first" "$(json same.dagtap summary 'd["totals"]["kernels"]')" 50
 
+# Who starts us may ignore the ends of its children: ours are waited for all the same, and a recording is made.
+code=0
+python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.environ["LD_PRELOAD"] = sys.argv[1]
+os.execv(sys.argv[2], sys.argv[2:])' "${SANITIZER_RUNTIME:-}" "$dagtap" record --softgpu -q -o ignored.dagtap -- sh -c \
+	"'$examples/eager' 50 >/dev/null; exit 5" || code=$?
+expect "exit code with SIGCHLD ignored" $code 5
+expect "kernels with SIGCHLD ignored" "$(json ignored.dagtap summary 'd["totals"]["kernels"]')" 50
+
 # What a killed `record` leaves behind is kept, and still read, until --force says otherwise.
 LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" record --softgpu -q -o left.dagtap -- sh -c \
 	"'$examples/eager' 50 >/dev/null; echo \$\$ >pid; touch done; exec sleep 30" &
@@ -51,3 +61,36 @@ expect "kernels in the spools" "$(json left.spool summary 'd["totals"]["kernels"
 refuse 1 -o left.dagtap
 launch record --softgpu -q -f -o left.dagtap -- "$examples/eager" 7 >out
 expect "kernels of the new recording" "$(json left.dagtap summary 'd["totals"]["kernels"]')" 7
+
+# --force is for spools: what else somebody keeps there is not removed, and it is said why nothing runs.
+mkdir left.spool
+: >left.spool/mine
+refuse 1 -f -o left.dagtap
+grep -q "other files" err || fail "not told why: $(cat err)"
+[ -e left.spool/mine ] || fail "somebody else's file was removed"
+rm -r left.spool
+
+# Somebody removes the folder while the program runs.
+mkdir gone
+launch record --softgpu -q -o gone/x.dagtap -- sh -c "'$examples/eager' 50 >/dev/null; rm -r gone" 2>err && fail "nothing was said"
+grep -q "was removed" err || fail "not told: $(cat err)"
+! grep -q "the spools stay" err || fail "nothing stays: $(cat err)"
+
+# A ring in memory is not lost with the link to it.
+mkdir gone
+launch record --softgpu --ring 4M -q -o gone/x.dagtap -- sh -c "'$examples/eager' 50 >/dev/null; readlink gone/x.spool >link; rm -r gone" 2>err &&
+	fail "nothing was said"
+if [ -s link ]; then
+	grep -q "the spools stay in $(cat link)" err || fail "not told: $(cat err)"
+	expect "kernels in the ring" "$(json "$(cat link)" summary 'd["totals"]["kernels"]')" 50
+	rm -r "$(cat link)"
+fi
+
+# The loader takes a space for the end of a library's name.
+mkdir "with space"
+cp -r "$BUILD_DIR/bin" "$BUILD_DIR/lib" "with space"
+code=0
+LD_PRELOAD=${SANITIZER_RUNTIME:-} "with space/bin/dagtap" record --softgpu -q -o space.dagtap -- touch ran 2>err || code=$?
+expect "exit code under a name with a space" $code 1
+grep -q "with space.*space or a colon" err || fail "not told why: $(cat err)"
+[ ! -e ran ] && [ ! -e space.spool ] || fail "the program ran"

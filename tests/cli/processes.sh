@@ -39,7 +39,7 @@ launch record --softgpu -o late.dagtap -- sh -c \
 until [ -e late ]; do sleep 0.01; done
 expect "kernels of a late process" "$(json late.spool summary 'd["totals"]["kernels"]')" 50
 launch record --softgpu -q -o soon.dagtap -- sh -c \
-	"'$examples/counted' page2 200 >/dev/null & until [ -s page2 ] && ls soon.spool/*.spool; do sleep 0.01; done" \
+	"'$examples/counted' page2 200 >/dev/null & until [ \"\$(od -An -t u8 -j 16 -N 8 page2 2>/dev/null | tr -d ' ')\" = 200 ]; do sleep 0.01; done" \
 	>"$work/out" 2>&1
 expect "kernels of a process that ends soon" "$(json soon.dagtap summary 'd["totals"]["kernels"]')" 200
 [ ! -e soon.spool ] || fail "the folder stayed"

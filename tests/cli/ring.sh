@@ -17,6 +17,10 @@ expect "kernels on the device" "$(reached_device run)" $kernel_count
 bytes=$(stat -c %s "$work"/run.spool/*.spool)
 [ "$bytes" -le $(((4 + 128 + 2 * 4 + 2) << 20)) ] || fail "the spool has $bytes bytes"
 
+# That is what a ring is for: nothing is lost.
+"$dagtap" check --strict "$work/run.dagtap" >"$work/check" || fail "check --strict of a ring: $(tail -1 "$work/check")"
+grep -q '^ok: everything is accounted for (recording complete)$' "$work/check" || fail "$(tail -1 "$work/check")"
+
 of_ring() { # FILE SOURCE FIELDS
 	json "$1" check "[[s['expected'], s['received'], s['dropped'].get('let go by the ring', 0), s['unexplained']]
 		for s in d['sources'] if s['name'] == '$2'][0]$3"
@@ -71,14 +75,15 @@ python3 - "$work/cuda.json" <<-'END' || fail "CUDA: $(cat "$work/check")"
 	assert not source["orphan_activities"], source
 END
 
-# Killed: begun and not ended by itself.
+# Killed at any moment once it has gone round.
 for ((n = 1; n <= kills; n++)); do
 	launch record --softgpu=kernel_ns=0 --ring 4M --ready 8M -f -o "$work/killed.dagtap" -- bash -c \
-		'"$@" & sleep "2.$((RANDOM % 1000))"; kill -9 $!; wait' killer "$examples/graph-bubbles" $steps 1000000 10 \
-		>"$work/out" 2>&1 || true
+		'"${@:3}" & until [ "$(python3 "$1" let-go "$2")" -gt 64 ]; do kill -0 $! || exit; sleep 0.02; done
+		sleep "0.$((RANDOM % 1000))"; kill -9 $!; wait' \
+		killer "$here/spool.py" "$work/killed.spool" "$examples/graph-bubbles" $steps 1000000 10 >"$work/out" 2>&1 || true
 	expect_closed "$work/killed.dagtap"
 	expect "state" "$(json "$work/killed.dagtap" check 'd["state"]')" truncated
-	[ "$(of_ring "$work/killed.dagtap" hsa.dispatch "[2]")" -gt 0 ] || fail "killed before it went round"
+	[ "$(of_ring "$work/killed.dagtap" hsa.dispatch "[2]")" -gt 0 ] || fail "killed before it went round: $(cat "$work/out")"
 done
 
 for how in 0 4X s 1s,4M 64M, 64M,0s; do
@@ -93,4 +98,13 @@ if [ "$(stat -f -c %T /dev/shm)" = tmpfs ] && [ "$(df --output=avail -k /dev/shm
 	launch record --ring 4M -q -o "$work/where.dagtap" -- bash -c 'readlink "$0"' "$work/where.spool" >"$work/where.out"
 	grep -q '^/dev/shm/dagtap-' "$work/where.out" || fail "the ring is not in memory: $(cat "$work/where.out")"
 	[ ! -e "$(cat "$work/where.out")" ] && [ ! -L "$work/where.spool" ] || fail "something of the ring is left"
+
+	# Memory is the program's too: a ring that would take much of it stays on the disk.
+	launch record --ring 9999G -q -o "$work/where.dagtap" -- bash -c 'readlink "$0" || echo none' "$work/where.spool" >"$work/where.out"
+	expect "a ring beyond the memory" "$(cat "$work/where.out")" none
+
+	# What is left of a recording from before the machine was started anew.
+	ln -s /dev/shm/dagtap-gone "$work/where.spool"
+	launch record --ring 4M -q -f -o "$work/where.dagtap" -- true
+	[ ! -L "$work/where.spool" ] || fail "a link to nothing is left"
 fi

@@ -3,7 +3,9 @@
     spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
     spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
     spool.py flip FILE FILE OFFSET           one bit changed
+    spool.py let-go FOLDER                   prints how many chunks a ring has let go, also while they are written
 """
+import glob
 import os
 import random
 import struct
@@ -45,13 +47,25 @@ def flip(source, target, offset):
         file.write(data)
 
 
-def main(verb, source, target, number="0"):
+def let_go(path):
+    """Over all lanes; 0 of a file that has no header yet."""
+    with open(path, "rb") as file:
+        data = file.read(4096 + 1024 * 512)
+    if len(data) < 4096 + 1024 * 512:
+        return 0
+    header_bytes, lane_bytes, lane_count = struct.unpack_from("<3I", data, 12)
+    return sum(struct.unpack_from("<Q", data, header_bytes + lane * lane_bytes + 456)[0] for lane in range(lane_count))
+
+
+def main(verb, source, target=None, number="0"):
     if verb == "shuffle":
         rewrite(source, target, random.Random(int(number)).shuffle)
     elif verb == "drop":
         rewrite(source, target, drop_middle)
     elif verb == "flip":
         flip(source, target, int(number))
+    elif verb == "let-go":
+        print(sum(let_go(path) for path in glob.glob(os.path.join(source, "*.spool"))))
     else:
         sys.exit(__doc__)
 

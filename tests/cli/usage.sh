@@ -15,12 +15,64 @@ expect_code 2 summary
 expect_code 2 summary --no-such-option x.dagtap
 expect_code 2 export --format no-such-format -o "$work/x" x.dagtap
 expect_code 2 record
+
+# Numbers are whole ones, windows one at a time, outputs one at a time; and it says what is wrong.
+expect_told() { # WHAT WANT ARGS...
+	local what=$1
+	shift
+	expect_code "$@"
+	grep -qF -- "$what" "$work/err" || fail "dagtap ${*:2} does not say \"$what\": $(cat "$work/err")"
+}
+for text in abc -1 1x "" 4294967296; do
+	for command in summary graph path "diff x.dagtap"; do
+		expect_told "--limit takes a number" 2 $command --limit "$text" x.dagtap
+	done
+done
+expect_told "--graph takes a number" 2 graph --graph all x.dagtap
+expect_told "--json or --dot" 2 graph --json --dot x.dagtap
+expect_told "--step takes a number" 2 path --step x x.dagtap
+expect_told "--replay takes GRAPH:N" 2 path --replay 1 x.dagtap
+expect_told "--from and --to take ns" 2 path --from x x.dagtap
+expect_told "one of --scope, --step, --replay" 2 path --scope a --step 1 x.dagtap
+for size in much 0 -1 64X 64M,30s; do
+	expect_told "--ready $size: not a size" 2 record --ready "$size" -o "$work/x" -- true
+done
+expect_told "dagtap softgpu --help lists the keys" 2 record --softgpu=gpus=99 -o "$work/x" -- true
+expect_told "dagtap softgpu --help lists the keys" 2 softgpu=colour=red -- true
+
+# What is no trace is refused by name, and says what would be one.
+printf '\377\330\377\340 no trace' >"$work/picture.jpg"
+expect_told "picture.jpg: offset 0: neither a .dagtap nor" 1 summary "$work/picture.jpg"
+expect_told "dagtap --help" 1 summary "$work/picture.jpg"
+
+# A graph that is not there; an export onto the recording itself, forced or not, which would be gone.
+launch record -q --softgpu -o "$work/graph.dagtap" -- "$examples/graph-bubbles" 100 1 >/dev/null || fail "record"
+expect_told "no graph 99" 1 graph --graph 99 "$work/graph.dagtap"
+expect_code 0 graph --graph 1 --limit 1 "$work/graph.dagtap"
+ln "$work/graph.dagtap" "$work/link.dagtap"
+for out in graph.dagtap link.dagtap; do
+	expect_told "is what is to be exported" 1 export -f --format csv -o "$work/$out" "$work/graph.dagtap"
+	expect_code 0 check "$work/graph.dagtap"
+done
+
+# What could not be written is named, and nothing is left of it.
+code=0
+launch export --format csv -o - "$work/graph.dagtap" 2>"$work/err" >/dev/full || code=$?
+expect "exit code of an export to a full device" $code 1
+grep -q "^dagtap: standard output: .*No space left" "$work/err" || fail "not told where: $(cat "$work/err")"
+code=0
+(trap '' XFSZ && ulimit -f 1 && launch export --format csv -o "$work/full.csv" "$work/graph.dagtap") 2>"$work/err" || code=$?
+expect "exit code of an export that finds no room" $code 1
+grep -q "full.csv: .*File too large" "$work/err" || fail "not told which file: $(cat "$work/err")"
+expect "left of it" "$(find "$work" -name "*full.csv*")" ""
+
 expect_code 0 --help
 expect_code 0 --version
 expect_code 0 info
 expect_code 0 record -o "$work/a.dagtap" -- true
 expect_code 1 record -o "$work/a.dagtap" -- false
 expect_code 1 record -o "$work/a.dagtap" -- "$work/no-such-program"
+expect_told "dagtap info says what can be recorded here" 0 record -f -o "$work/a.dagtap" -- true
 expect_code 137 record -o "$work/a.dagtap" -- sh -c 'kill -9 $$'
 expect_code 0 softgpu -- "$examples/eager" 10
 expect "untraced on the software GPU" "$(cat "$work/out")" "kernels launched: 10"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "format/kineto_reader.h"
+#include "format/kineto/kineto_reader.h"
 
 #define BASE UINT64_C(1790857026000000000)
 
@@ -480,6 +480,44 @@ static void two_processes(void **state)
 	trace_close(trace);
 }
 
+/* 0 is no correlation id: a call that has none owns no work. */
+static void no_correlation_is_nobodys(void **state)
+{
+	struct trace *trace = open_rows(
+		CALL("cudaLaunchKernel", "1", "5",
+		     "") ",{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaFree\", "
+			 "\"pid\": 9, "
+			 "\"tid\": 9, \"ts\": 1, \"dur\": 1, \"args\": {\"correlation\": 0}}," WORK(
+				 "kernel", "k", "3", "0", ""));
+
+	assert_int_equal(trace->processes_count, 2);
+	assert_int_equal(trace->activities[0].process, 0);
+	trace_close(trace);
+}
+
+#define SHAPED(name, id, grid, block)                                                              \
+	WORK("kernel", name, id, id, ", \"grid\": " grid ", \"block\": " block)
+
+/* A row's grid that is no three numbers is an attribute, and not the grid of the row before it. */
+static void dimensions_of_another_form(void **state)
+{
+	struct trace *trace = open_rows(SHAPED("a", "1", "[8, 2, 1]", "[64, 1, 1]") "," SHAPED(
+		"b", "2", "16", "[32, 1, 1]") "," SHAPED("c", "3", "[4, 4]", "[32, 1, 1]"));
+
+	assert_int_equal(trace->activities_count, 3);
+	for (uint32_t i = 1; i < 3; i++) {
+		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+		uint32_t set = trace->activity_attributes[i];
+
+		assert_int_equal(op->grid[0], 0);
+		assert_int_equal(op->workgroup[0], 0);
+		assert_non_null(of_set(trace, set, "grid"));
+		expect_text(trace, of_set(trace, set, "block")->value.text, "[32, 1, 1]");
+	}
+	assert_int_equal(of_set(trace, trace->activity_attributes[1], "grid")->value.int64, 16);
+	trace_close(trace);
+}
+
 static void times_as_they_are_written(void **state)
 {
 	struct trace *trace = open_rows(
@@ -757,6 +795,8 @@ int main(void)
 		cmocka_unit_test(waits_of_cuda),
 		cmocka_unit_test(waits_of_hip),
 		cmocka_unit_test(two_processes),
+		cmocka_unit_test(no_correlation_is_nobodys),
+		cmocka_unit_test(dimensions_of_another_form),
 		cmocka_unit_test(times_as_they_are_written),
 		cmocka_unit_test(odd_rows),
 		cmocka_unit_test(nothing_to_read),

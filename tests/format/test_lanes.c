@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "format/perfetto_lanes.h"
+#include "format/perfetto/perfetto_lanes.h"
 
 #define LANES_MAX 16
 #define DEPTH_MAX 64

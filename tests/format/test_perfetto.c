@@ -12,8 +12,8 @@
 
 #include "decode.h"
 #include "format/format.h"
-#include "format/perfetto_activity.h"
-#include "format/perfetto_fields.h"
+#include "format/perfetto/perfetto_activity.h"
+#include "format/perfetto/perfetto_fields.h"
 #include "sample.h"
 
 struct file {
@@ -269,6 +269,33 @@ static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 	trace->event_records_count = 1;
 	trace->waits = waits;
 	trace->waits_count = 3;
+	file = write_file(trace);
+	assert_int_equal(waits_of(&file, 6, &last), 1);
+	assert_int_equal(last, 5);
+	free(file.text);
+}
+
+/* Work whose call has no row stands behind all that has, and was submitted before some of it. */
+static void arrows_go_by_submission_though_calls_are_lost(void **state)
+{
+	struct trace_event event = {.handle = 0x77};
+	struct trace_event_record record = {.call = 1, .cid = 3, .stream = 1, .event = 0};
+	struct trace_wait wait = {.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT};
+	struct trace *trace = sample_trace();
+	struct trace_activity activities[SAMPLE_ACTIVITIES];
+	struct file file;
+	uint64_t last = 0;
+
+	memcpy(activities, trace->activities, sizeof(activities));
+	activities[8].cid = 1;
+	activities[8].stream = 1;
+	trace->activities = activities;
+	trace->events = &event;
+	trace->events_count = 1;
+	trace->event_records = &record;
+	trace->event_records_count = 1;
+	trace->waits = &wait;
+	trace->waits_count = 1;
 	file = write_file(trace);
 	assert_int_equal(waits_of(&file, 6, &last), 1);
 	assert_int_equal(last, 5);
@@ -546,6 +573,7 @@ int main(void)
 		cmocka_unit_test(graph_kernels_wait_along_the_edges_of_each_replay),
 		cmocka_unit_test(empty_nodes_are_looked_through),
 		cmocka_unit_test(stream_that_waits_for_an_event_has_an_arrow),
+		cmocka_unit_test(arrows_go_by_submission_though_calls_are_lost),
 		cmocka_unit_test(slices_begin_and_end_equally_often),
 		cmocka_unit_test(interning_across_state_clear),
 		cmocka_unit_test(pftrace_first_byte_and_framing),

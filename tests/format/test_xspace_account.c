@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "format/xspace_account.h"
+#include "format/xspace/xspace_account.h"
 
 static char *read_file(const char *path, size_t *ret_size)
 {

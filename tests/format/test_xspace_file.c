@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "format/xspace_writer.h"
+#include "format/xspace/xspace_writer.h"
 
 /* Rows enough that lengths lie far behind what was flushed already. */
 static struct scene *long_scene(unsigned calls)

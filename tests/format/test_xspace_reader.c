@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "format/xspace_reader.h"
+#include "format/xspace/xspace_reader.h"
 #include "xspace_maker.h"
 
 #define DETAILS                                                                                    \

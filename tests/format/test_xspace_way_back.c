@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/xspace_reader.h"
+#include "format/xspace/xspace_reader.h"
 #include "same_trace.h"
+#include "xspace_maker.h"
 #include "xspace_written.h"
 
 static struct trace *open_bytes(const void *bytes, size_t size)
@@ -203,6 +204,34 @@ static void a_profile_of_jax_reads_back(void **state)
 	trace_close(third);
 }
 
+/* Lines may count from 1970 themselves: then they count from the first of their times afterwards. */
+static void lines_that_count_from_1970_read_back(void **state)
+{
+	const int64_t since_1970_ns = INT64_C(1700000000000000000);
+	struct maker maker = {0};
+	struct trace *trace, *again;
+
+	maker_plane(&maker, "/device:GPU:0", 0);
+	maker_line(&maker, 7, "Stream #7(Compute)", since_1970_ns);
+	maker_event(
+		&maker, "kernel", 5000000, 2000000,
+		STATS(U64("correlation_id", 7), REF("kernel_details", "grid:1,1,1 block:32,1,1")));
+	maker_plane(&maker, "/host:CPU", 1);
+	maker_line(&maker, 9, "program", since_1970_ns);
+	maker_event(&maker, "cuLaunchKernel", 1000000, 3000000, STATS(U64("correlation_id", 7)));
+	maker_finish(&maker);
+	trace = open_bytes(maker.bytes.bytes, maker.bytes.used);
+	again = write_and_open(trace);
+	assert_int_equal(trace->activities[0].start_ns, since_1970_ns + 5000);
+	assert_int_equal(again->activities_count, 1);
+	assert_int_equal(again->calls_count, 1);
+	assert_int_equal(again->activities[0].start_ns - again->calls[0].begin_ns, 4000);
+	assert_int_equal(again->activities[0].end_ns - again->activities[0].start_ns, 2000);
+	trace_close(trace);
+	trace_close(again);
+	proto_release(&maker.bytes);
+}
+
 /* Reckoned from the file with another decoder. */
 static void what_jax_says(void **state)
 {
@@ -238,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_recording_reads_back),
 		cmocka_unit_test(lanes_read_back),
 		cmocka_unit_test(a_profile_of_jax_reads_back),
+		cmocka_unit_test(lines_that_count_from_1970_read_back),
 		cmocka_unit_test(what_jax_says),
 	};
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "format/xspace.h"
+#include "format/xspace/xspace.h"
 
 static void copy_text(const struct message *text, char *to, size_t size)
 {

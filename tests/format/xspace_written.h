@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "format/format.h"
-#include "format/xspace.h"
+#include "format/xspace/xspace.h"
 #include "xspace_decode.h"
 #include "xspace_scene.h"
 

@@ -30,6 +30,7 @@ lib/pkgconfig/dagtap-trace.pc
 lib/pkgconfig/dagtap.pc
 share/man/man1/dagtap.1
 share/man/man1/dagtap-check.1
+share/man/man1/dagtap-path.1
 share/man/man1/dagtap-record.1
 share/man/man1/dagtap-softgpu.1'
 for file in $expected; do

@@ -94,3 +94,19 @@ bool queue_drain(hsa_queue_t *queue, unsigned seconds)
 	HSA_CHECK(hsa_signal_destroy(packet.completion_signal));
 	return is_done;
 }
+
+void queue_run(hsa_queue_t *queue, uint32_t count)
+{
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
+	const hsa_signal_t none = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		hsa_kernel_dispatch_packet_t packet;
+
+		dispatch_fill(&packet, i, none);
+		packet_put(queue, first + i, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+	}
+	queue_ring(queue, first + count - 1);
+	if (!queue_drain(queue, 60))
+		driver_fail("the queue stands still");
+}

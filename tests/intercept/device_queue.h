@@ -30,4 +30,7 @@ void queue_ring(hsa_queue_t *queue, uint64_t index);
 /* One barrier packet behind everything; false when that is not done within SECONDS. */
 bool queue_drain(hsa_queue_t *queue, unsigned seconds);
 
+/* COUNT kernels, waited for. */
+void queue_run(hsa_queue_t *queue, uint32_t count);
+
 #endif

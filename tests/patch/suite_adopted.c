@@ -54,6 +54,25 @@ static void expect_result(uint32_t *c, uint32_t sum)
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
+static void capture_both(const struct buffers *buffers, void *ret_graphs[2])
+{
+	ret_graphs[0] = capture(buffers->first);
+	ret_graphs[1] = capture(buffers->second);
+}
+
+static void adopt_both(struct dagpatch_recording *recording, struct buffers *buffers,
+		       void *const graphs[2], void *exec)
+{
+	add_slots(recording);
+	OK(recording, dagpatch_adopt(recording, &(struct dagpatch_adoption){
+							.graph = graphs[0],
+							.addresses = {(void **)buffers->first,
+								      (void **)buffers->second},
+							.other_graph = graphs[1],
+							.exec = exec,
+						}));
+}
+
 /* It runs where it was captured, then elsewhere; the graph itself may go. */
 static void adopted_by_two_captures(void **state)
 {
@@ -63,15 +82,8 @@ static void adopted_by_two_captures(void **state)
 	void *graphs[2];
 
 	make_buffers(&buffers);
-	graphs[0] = capture(buffers.first);
-	graphs[1] = capture(buffers.second);
-	add_slots(recording);
-	OK(recording, dagpatch_adopt(recording, &(struct dagpatch_adoption){
-							.graph = graphs[0],
-							.addresses = {(void **)buffers.first,
-								      (void **)buffers.second},
-							.other_graph = graphs[1],
-						}));
+	capture_both(&buffers, graphs);
+	adopt_both(recording, &buffers, graphs, NULL);
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
 	OK(recording, dagpatch_finalize(recording));
@@ -85,6 +97,144 @@ static void adopted_by_two_captures(void **state)
 	free_buffers(&buffers);
 }
 
+/* dst = src + SCALAR, with both addresses where nothing aligns them and SCALAR in the same word as one. */
+static void *capture_packed(uint32_t *dst, const uint32_t *src, uint8_t scalar)
+{
+	struct bed_packed packed = {.count = WORDS, .dst = dst, .scalar = scalar, .src = src};
+	void *stream = suite_bed->stream_create(), *graph;
+
+	suite_bed->capture_begin(stream);
+	assert_int_equal(suite_bed->launch(stream, BED_PACKED, 2, WORDS / 2, (void *[]){&packed}),
+			 0);
+	graph = suite_bed->capture_end(stream);
+	suite_bed->stream_destroy(stream);
+	return graph;
+}
+
+/* Close to each other, so that the addresses differ in that word alone. */
+static void unstable_byte_beside_an_address(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *block = suite_bed->alloc(4 * WORDS * sizeof(*block));
+	uint32_t *first[2] = {block, block + WORDS};
+	uint32_t *second[2] = {block + 2 * WORDS, block + 3 * WORDS};
+	void *graphs[6];
+
+	for (uint32_t i = 0; i < 4; i++)
+		buffer_set(block + i * WORDS, i);
+	for (uint32_t i = 0; i < 6; i++)
+		graphs[i] = capture_packed(i % 2 ? second[0] : first[0],
+					   i % 2 ? second[1] : first[1], (uint8_t)(i + 10));
+	slot(recording, "dst");
+	slot(recording, "src");
+	OK(recording,
+	   dagpatch_adopt(recording, &(struct dagpatch_adoption){
+					     .graph = graphs[0],
+					     .addresses = {(void **)first, (void **)second},
+					     .other_graph = graphs[1],
+					     .again = graphs + 2,
+					     .again_count = 4,
+				     }));
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->graph_destroy(graphs[i]);
+	OK(recording, dagpatch_finalize(recording));
+	scene_run(scene);
+	expect_all(first[0], 11);
+	bind(recording, 0, second[0]);
+	bind(recording, 1, second[1]);
+	scene_run(scene);
+	expect_all(second[0], 13);
+	suite_bed->free(block);
+}
+
+/* c = a OP b, in a graph of its own or in a child's. */
+static void *capture_one(uint32_t *const buffers[3], enum bed_kernel kernel, bool in_child)
+{
+	void *stream = suite_bed->stream_create();
+	void *inner = in_child ? capture_one(buffers, kernel, false) : NULL, *graph;
+	uint32_t count = WORDS;
+
+	suite_bed->capture_begin(stream);
+	if (in_child)
+		assert_int_equal(suite_bed->graph_launch(stream, inner), 0);
+	else
+		assert_int_equal(
+			suite_bed->launch(stream, kernel, 2, WORDS / 2,
+					  (void *[]){(void *)&buffers[0], (void *)&buffers[1],
+						     (void *)&buffers[2], &count}),
+			0);
+	graph = suite_bed->capture_end(stream);
+	if (inner)
+		suite_bed->graph_destroy(inner);
+	suite_bed->stream_destroy(stream);
+	return graph;
+}
+
+static void adopt_fails(struct dagpatch_recording *recording, struct dagpatch_adoption *adoption,
+			void *again, const char *text)
+{
+	adoption->again = &again;
+	scene_failed(recording, dagpatch_adopt(recording, adoption), -EILSEQ, text);
+	suite_bed->graph_destroy(again);
+}
+
+/* What differs there says nothing of this work. */
+static void further_captures_of_other_work(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_adoption adoption;
+	struct buffers buffers;
+	bool in_child = suite_bed->graph_launch;
+	void *graphs[2], *none = NULL;
+
+	make_buffers(&buffers);
+	graphs[0] = capture_one(buffers.first, BED_ADD, in_child);
+	graphs[1] = capture_one(buffers.second, BED_ADD, in_child);
+	add_slots(recording);
+	adoption = (struct dagpatch_adoption){
+		.graph = graphs[0],
+		.addresses = {(void **)buffers.first, (void **)buffers.second},
+		.other_graph = graphs[1],
+		.again_count = 1,
+	};
+	adopt_fails(recording, &adoption, capture(buffers.first), "capture 3 has 2");
+	adopt_fails(recording, &adoption, capture_one(buffers.second, BED_MUL, in_child),
+		    "another kernel");
+	if (in_child)
+		adopt_fails(recording, &adoption, capture_one(buffers.first, BED_ADD, false),
+			    "another node");
+	adoption.again = &none;
+	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "further capture");
+	adoption.again = NULL;
+	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "further capture");
+	suite_bed->graph_destroy(graphs[0]);
+	suite_bed->graph_destroy(graphs[1]);
+	free_buffers(&buffers);
+}
+
+/* Before there is a graph, too: what was adopted has addresses. */
+static void reverted_to_where_it_was_adopted(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct buffers buffers;
+	void *graphs[2];
+
+	make_buffers(&buffers);
+	capture_both(&buffers, graphs);
+	adopt_both(recording, &buffers, graphs, NULL);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, 1, buffers.second[1]);
+	OK(recording, dagpatch_revert(recording));
+	scene_run(scene);
+	expect_result(buffers.first[0], 3);
+	suite_bed->graph_destroy(graphs[0]);
+	suite_bed->graph_destroy(graphs[1]);
+	free_buffers(&buffers);
+}
+
 /* The caller's own executable graph: whoever launches it gets what was applied. */
 static void adopted_executable_graph(void **state)
 {
@@ -94,17 +244,9 @@ static void adopted_executable_graph(void **state)
 	void *graphs[2], *exec;
 
 	make_buffers(&buffers);
-	graphs[0] = capture(buffers.first);
-	graphs[1] = capture(buffers.second);
+	capture_both(&buffers, graphs);
 	exec = suite_bed->instantiate(graphs[0]);
-	add_slots(recording);
-	OK(recording, dagpatch_adopt(recording, &(struct dagpatch_adoption){
-							.graph = graphs[0],
-							.addresses = {(void **)buffers.first,
-								      (void **)buffers.second},
-							.other_graph = graphs[1],
-							.exec = exec,
-						}));
+	adopt_both(recording, &buffers, graphs, exec);
 	OK(recording, dagpatch_finalize(recording));
 	scene_run(scene);
 	expect_result(buffers.first[0], 3);
@@ -184,6 +326,9 @@ int suite_adopted(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(adopted_by_two_captures),
+		SCENE(unstable_byte_beside_an_address),
+		SCENE(further_captures_of_other_work),
+		SCENE(reverted_to_where_it_was_adopted),
 		SCENE(adopted_executable_graph),
 		SCENE(adopted_with_declared_relocations),
 		SCENE(adopted_graph_is_the_whole_content),

@@ -393,44 +393,64 @@ static void unexplained_difference_is_an_error(void **state)
 	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
 }
 
-/* A hole in a struct that nobody filled: other in each capture. */
+/* A hole in a struct that nobody filled: what it has in each capture. One byte is the same by chance at the
+ * first addresses; then all of it, but not at the second. */
+static const uint32_t *hole;
+static const uint32_t holes[][6] = {
+	{1, 2, 3, 4, 5, 6},
+	{0x11110001, 0x22220002, 0x33330001, 0x22220002, 0x11110001, 0x22220002},
+	{7, 9, 7, 9, 7, 5},
+};
+
 static int record_hole(struct work *work, void *stream, void *const *addresses)
 {
 	struct bed_struct by_value = {.dst = addresses[0],
 				      .scalar = 6,
 				      .count = WORDS,
-				      .unused = work->calls,
+				      .unused = hole[(work->calls - 1) % 6],
 				      .src = addresses[1]};
 
 	return launch(stream, BED_STRUCT, (void *[]){&by_value});
 }
 
-static void unstable_bytes_stay_when_asked_for(void **state)
+static void leave_hole(struct scene *scene, const char *number)
 {
-	struct scene *scene = *state;
-	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_recording *recording;
 	struct work work = {.record = record_hole};
-	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0);
-	uint32_t slots[2] = {slot(recording, "dst"), slot(recording, "src")};
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), slots[2];
 	struct dagpatch_capture capture = {
 		.record = record_work, .user = &work, .slots = slots, .slot_count = 2};
+	void *stream = suite_bed->stream_create();
 
+	OK(NULL, dagpatch_recording_create(scene->context, 0, &recording));
+	slots[0] = slot(recording, "dst");
+	slots[1] = slot(recording, "src");
 	scene_failed(recording, dagpatch_add_captured(recording, &capture, NULL, NULL), -EILSEQ,
-		     "byte 20");
+		     number);
+	work.calls = 0;
 	capture.flags = DAGPATCH_LEAVE_UNSTABLE;
 	OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
-	bind(recording, slots[0], c);
-	bind(recording, slots[1], a);
-	scene_run(scene);
-	expect_all(c, 7);
-	bind(recording, slots[0], a);
-	bind(recording, slots[1], b);
-	scene_run(scene);
-	expect_all(a, 8);
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, slots[0], i ? a : c);
+		bind(recording, slots[1], i ? b : a);
+		OK(recording, dagpatch_launch(recording, stream));
+		suite_bed->stream_synchronize(stream);
+		expect_all(i ? a : c, i ? 8 : 7);
+	}
+	dagpatch_recording_destroy(recording);
+	suite_bed->stream_destroy(stream);
 	suite_bed->free(a);
 	suite_bed->free(b);
 	suite_bed->free(c);
+}
+
+static void unstable_words_stay_when_asked_for(void **state)
+{
+	for (size_t i = 0; i < sizeof(holes) / sizeof(*holes); i++) {
+		hole = holes[i];
+		leave_hole(*state, "byte 2"); /* 20, or 22 */
+	}
 }
 
 static int record_more_each_time(struct work *work, void *stream, void *const *addresses)
@@ -449,7 +469,7 @@ static void another_shape_is_an_error(void **state)
 	uint32_t to = slot(scene->recording, "words");
 
 	scene_failed(scene->recording, add_captured(scene->recording, &work, &to, 1), -EILSEQ,
-		     "1 nodes, the second 2");
+		     "capture 1 has 1 nodes, capture 2 has 2");
 }
 
 static int record_other_kernel(struct work *work, void *stream, void *const *addresses)
@@ -748,7 +768,7 @@ int suite_captured(void)
 		SCENE(host_function_keeps_its_pointer),
 		SCENE(copy_2d_stays_2d),
 		SCENE(unexplained_difference_is_an_error),
-		SCENE(unstable_bytes_stay_when_asked_for),
+		SCENE(unstable_words_stay_when_asked_for),
 		SCENE(another_shape_is_an_error),
 		SCENE(another_kernel_is_an_error),
 		SCENE(ambiguous_address_is_an_error),

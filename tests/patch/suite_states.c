@@ -8,7 +8,7 @@
 static void calls_in_the_wrong_state(void **state)
 {
 	struct scene *scene = *state;
-	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_recording *recording = scene->recording, *empty;
 	uint32_t *a = buffer(1), to, number;
 
 	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_CREATED);
@@ -18,6 +18,9 @@ static void calls_in_the_wrong_state(void **state)
 		     "not finalized");
 	scene_failed(recording, dagpatch_launch(recording, scene->stream), -EINVAL,
 		     "being recorded");
+	OK(NULL, dagpatch_recording_create(scene->context, 0, &empty));
+	scene_failed(empty, dagpatch_bind_all(empty, NULL, 0), -EINVAL, "not finalized");
+	dagpatch_recording_destroy(empty);
 	assert_null(dagpatch_recording_exec(recording));
 	OK(recording, dagpatch_finalize(recording));
 	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);

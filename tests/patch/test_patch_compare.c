@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/amd_code.h"
+#include "patch/hip/amd_code.h"
 #include "patch/recording.h"
 #include "suite.h"
 

@@ -112,6 +112,9 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 			AFTER(node), &node);
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
+	capture.flags = DAGPATCH_LEAVE_UNSTABLE;
+	if (rc == 0)
+		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
 	capture.flags = DAGPATCH_CAPTURE_AGAIN;
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
@@ -186,6 +189,64 @@ static struct dagpatch_context *context_with(enum dagpatch_strategy strategy)
 	return context;
 }
 
+/* The FAILS-th allocation from now on fails; 0: none does. */
+static uint64_t allocations, fails;
+
+static bool is_refused(void)
+{
+	return ++allocations == fails;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return is_refused() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return is_refused() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+	return is_refused() ? NULL : __real_realloc(old, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return is_refused() ? NULL : __real_strdup(text);
+}
+
+enum { NO_MEMORY = 0 }; /* an allocation fails instead of calls */
+
+static void let_fail(uint64_t which, uint64_t count)
+{
+	if (count == NO_MEMORY)
+		fails = allocations + which;
+	else
+		dagpatch_model_fail(which, count);
+}
+
+static uint64_t made_so_far(uint64_t count)
+{
+	return count == NO_MEMORY ? allocations : dagpatch_model_calls();
+}
+
+static void let_nothing_fail(void)
+{
+	dagpatch_model_fail(0, 0);
+	fails = 0;
+}
+
 /* COUNT calls fail, from each one on in turn, of those that a changed binding makes. */
 static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
 {
@@ -207,9 +268,9 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
 	/* The same change as those that are to fail, to count its calls; and back. */
 	OK(recording, bind_three(recording, buffers + 3));
 	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
-	begin = dagpatch_model_calls();
+	begin = made_so_far(count);
 	OK(recording, dagpatch_apply(recording));
-	calls = dagpatch_model_calls() - begin;
+	calls = made_so_far(count) - begin;
 	assert_true(calls > 3);
 	OK(recording, bind_three(recording, buffers));
 	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 3));
@@ -219,11 +280,13 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
 
 		OK(recording, bind_three(recording, buffers + 3));
 		OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
-		dagpatch_model_fail(call, count);
+		let_fail(call, count);
 		rc = dagpatch_apply(recording);
-		dagpatch_model_fail(0, 0);
-		assert_int_equal(rc, -EIO);
-		assert_int_equal(dagpatch_recording_error(recording)->driver_code, 999);
+		let_nothing_fail();
+		/* A callback that gets no memory says -EIO. */
+		assert_true(rc == -EIO || (count == NO_MEMORY && rc == -ENOMEM));
+		if (count != NO_MEMORY)
+			assert_int_equal(dagpatch_recording_error(recording)->driver_code, 999);
 		lost += dagpatch_recording_state(recording) == DAGPATCH_LOST;
 		check_after_failure(recording, stream, buffers, &expected);
 	}
@@ -249,6 +312,8 @@ static void failure_midway_keeps_old_bindings(void **state)
 	dagpatch_model_live(&before);
 	for (uint32_t i = 0; i < STRATEGIES; i++)
 		assert_int_equal(fail_each_apply(strategies[i], 1), 0);
+	for (uint32_t i = 0; i < STRATEGIES; i++)
+		assert_int_equal(fail_each_apply(strategies[i], NO_MEMORY), 0);
 	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
 	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1), 0);
 	dagpatch_model_without(0);
@@ -323,12 +388,318 @@ static void every_call_fails_in_turn(void **state)
 		suite_bed->free(buffers[i]);
 }
 
+/* ---- no memory ---- */
+
+static int life_of(uint32_t *const *buffers, struct dagpatch_context *context)
+{
+	struct dagpatch_recording *recording = NULL;
+	int rc = dagpatch_recording_create(context, DAGPATCH_DERIVE_DEPENDENCIES, &recording);
+
+	if (rc == 0)
+		rc = record_all(context, recording);
+	for (uint32_t i = 0; rc == 0 && i < 2; i++) {
+		rc = bind_three(recording, buffers + 3 * i);
+		if (rc == 0 && i)
+			rc = dagpatch_set_memset_value(recording, MEMSET_NODE, 9);
+		if (rc == 0)
+			rc = dagpatch_apply(recording);
+	}
+	if (rc == 0)
+		rc = dagpatch_verify(recording);
+	dagpatch_recording_destroy(recording);
+	return rc;
+}
+
+static void every_allocation_fails_in_turn(void **state)
+{
+	struct dagpatch_model_live before;
+	uint32_t *buffers[6];
+
+	for (uint32_t i = 0; i < 6; i++)
+		buffers[i] = buffer(0);
+	dagpatch_model_live(&before);
+	for (uint32_t i = 0; i < STRATEGIES; i++) {
+		bool is_through = false;
+
+		for (uint64_t which = 1; !is_through; which++) {
+			struct dagpatch_context *context = NULL;
+			const struct dagpatch_options options = {.size = sizeof(options),
+								 .driver = "model",
+								 .strategy = strategies[i]};
+			uint64_t begin;
+			int rc;
+
+			begin = allocations;
+			let_fail(which, NO_MEMORY);
+			rc = dagpatch_context_create(&options, &context, NULL);
+			if (rc == 0)
+				rc = life_of(buffers, context);
+			is_through = allocations - begin < which;
+			let_nothing_fail();
+			dagpatch_context_destroy(context);
+			expect_same_live(&before);
+			assert_true(rc == 0 || !is_through);
+		}
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* ---- what was reached is put back, and nothing else ---- */
+
+enum { PART_COUNT = 3 }; /* the argument of a part that says how many words it adds */
+
+static struct dagpatch_recording *recording_with_slots(struct dagpatch_context *context,
+						       uint32_t slots[2])
+{
+	struct dagpatch_recording *recording;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "first");
+	slots[1] = slot(recording, "second");
+	return recording;
+}
+
+/* A node of the table was given another value by the host when binding in the table fails. */
+static void a_value_put_back_keeps_the_address(void **state)
+{
+	struct dagpatch_context *context = context_with(DAGPATCH_DEVICE_TABLE);
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(5), slots[2], node, count = WORDS / 2;
+
+	recording = recording_with_slots(context, slots);
+	OK(recording, add_part(recording, slots, 0, NULL, &node));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], a);
+	bind(recording, slots[1], b);
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, slots[0], c);
+	OK(recording, dagpatch_set_argument(recording, node, PART_COUNT, &count, sizeof(count)));
+	dagpatch_model_fail(2, 1);
+	scene_failed(recording, dagpatch_apply(recording), -EIO, "in the table");
+	dagpatch_model_fail(0, 0);
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);
+	OK(recording, dagpatch_revert(recording));
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	expect_all(a, 3);
+	expect_all(c, 5);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+}
+
+static int capture_mark(void *user, void *stream, void *const *addresses)
+{
+	uint32_t value = 1;
+
+	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
+		       ? -EIO
+		       : 0;
+}
+
+static void expect_first(const uint32_t *buffer, uint32_t value)
+{
+	expect_words(buffer, 1, value, __FILE__, __LINE__);
+}
+
+/* Two slots, each with captured work of its own: the first is captured anew, the second is patched, but
+ * cannot be set in an executable graph. */
+static void what_cannot_be_set_is_not_put_back(void **state)
+{
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *buffers[] = {buffer(0), buffer(0), buffer(0), buffer(0), buffer(0)}, slots[2];
+	struct dagpatch_capture capture = {
+		.record = capture_mark, .slot_count = 1, .flags = DAGPATCH_CAPTURE_AGAIN};
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
+	context = context_with(DAGPATCH_SET_PARAMS);
+	recording = recording_with_slots(context, slots);
+	for (uint32_t i = 0; i < 2; i++) {
+		capture.slots = &slots[i];
+		OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
+		capture.flags = 0;
+	}
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], buffers[0]);
+	bind(recording, slots[1], buffers[3]);
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, slots[0], buffers[1]);
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, slots[0], buffers[2]);
+	bind(recording, slots[1], buffers[4]);
+	/* Capturing succeeds, a new graph is not made. */
+	dagpatch_model_fail(3, 1000000);
+	assert_int_equal(dagpatch_apply(recording), -EIO);
+	dagpatch_model_fail(0, 0);
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);
+	OK(recording, dagpatch_revert(recording));
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	for (uint32_t i = 0; i < 5; i++)
+		expect_first(buffers[i], i == 1 || i == 3);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	suite_bed->stream_destroy(stream);
+	for (uint32_t i = 0; i < 5; i++)
+		suite_bed->free(buffers[i]);
+}
+
+static void *capture_nested_mark(uint32_t *buffer)
+{
+	void *stream = suite_bed->stream_create();
+	void *address = buffer, *inner, *graph;
+
+	suite_bed->capture_begin(stream);
+	assert_int_equal(capture_mark(NULL, stream, &address), 0);
+	inner = suite_bed->capture_end(stream);
+	suite_bed->capture_begin(stream);
+	assert_int_equal(suite_bed->graph_launch(stream, inner), 0);
+	graph = suite_bed->capture_end(stream);
+	suite_bed->graph_destroy(inner);
+	suite_bed->stream_destroy(stream);
+	return graph;
+}
+
+/* Nothing else can be done to somebody else's executable graph, which stays as it was. */
+static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
+{
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create(), *graphs[2], *exec;
+	uint32_t *buffers[] = {buffer(0), buffer(0)};
+	uint32_t slots[2];
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
+	context = context_with(DAGPATCH_AUTO);
+	recording = recording_with_slots(context, slots);
+	for (uint32_t i = 0; i < 2; i++)
+		graphs[i] = capture_nested_mark(buffers[i]);
+	exec = suite_bed->instantiate(graphs[0]);
+	OK(recording,
+	   dagpatch_adopt(recording, &(struct dagpatch_adoption){
+					     .graph = graphs[0],
+					     .addresses = {(void *[]){buffers[0], buffers[0]},
+							   (void *[]){buffers[1], buffers[0]}},
+					     .other_graph = graphs[1],
+					     .exec = exec,
+				     }));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[0], buffers[1]);
+	scene_failed(recording, dagpatch_apply(recording), -ENOTSUP, "node 1");
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);
+	OK(recording, dagpatch_revert(recording));
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	expect_first(buffers[0], 1);
+	expect_first(buffers[1], 0);
+	dagpatch_recording_destroy(recording);
+	suite_bed->exec_destroy(exec);
+	for (uint32_t i = 0; i < 2; i++) {
+		suite_bed->graph_destroy(graphs[i]);
+		suite_bed->free(buffers[i]);
+	}
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	suite_bed->stream_destroy(stream);
+}
+
+/* ---- what is counted, and what is left, when something has failed ---- */
+
+static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	return stats;
+}
+
+/* However many ways were tried. */
+static void a_call_that_fails_is_one_failure(void **state)
+{
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	uint32_t *a = buffer(1), *b = buffer(2), slots[2];
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_UPDATE);
+	context = context_with(DAGPATCH_UPDATE_GRAPH);
+	recording = recording_with_slots(context, slots);
+	OK(recording, add_part(recording, slots, 0, NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, a}, 2));
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, slots[0], b);
+	/* The node is set, the update is refused, a new graph is not made. */
+	dagpatch_model_fail(3, 1000000);
+	scene_failed(recording, dagpatch_apply(recording), -EIO, "making the graph");
+	dagpatch_model_fail(0, 0);
+	assert_int_equal(stats_of(recording).failures, 1);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static void lose(struct dagpatch_recording *recording)
+{
+	dagpatch_model_fail(1, 1000000);
+	assert_int_equal(dagpatch_apply(recording), -EIO);
+	dagpatch_model_fail(0, 0);
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_LOST);
+}
+
+/* There is no graph until the next launch, and what may be dropped is what never was in one. */
+static void a_lost_recording_keeps_its_addresses(void **state)
+{
+	struct dagpatch_context *context = context_with(DAGPATCH_SET_PARAMS);
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(5), slots[2], node;
+
+	recording = recording_with_slots(context, slots);
+	OK(recording, add_part(recording, slots, 0, NULL, &node));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, b}, 2));
+	OK(recording, dagpatch_apply(recording));
+	assert_non_null(dagpatch_node_handle(recording, node));
+	bind(recording, slots[0], c);
+	lose(recording);
+	OK(recording, dagpatch_finalize(recording));
+	assert_null(dagpatch_recording_exec(recording));
+	assert_null(dagpatch_node_handle(recording, node));
+	OK(recording, dagpatch_revert(recording));
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	expect_all(a, 3);
+	expect_all(c, 5);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(a);
+	suite_bed->free(b);
+	suite_bed->free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(failure_midway_keeps_old_bindings),
 		cmocka_unit_test(failure_of_putting_back_is_lost),
 		cmocka_unit_test(every_call_fails_in_turn),
+		cmocka_unit_test(every_allocation_fails_in_turn),
+		cmocka_unit_test(a_value_put_back_keeps_the_address),
+		cmocka_unit_test(what_cannot_be_set_is_not_put_back),
+		cmocka_unit_test(a_foreign_graph_that_cannot_be_set_is_not_lost),
+		cmocka_unit_test(a_call_that_fails_is_one_failure),
+		cmocka_unit_test(a_lost_recording_keeps_its_addresses),
 	};
 	int failed;
 

@@ -124,6 +124,56 @@ static void worn_out_graphs_are_instantiated_anew(void **state)
 	end_run(&run);
 }
 
+static void note_strategy(void *user, const struct dagpatch_change *change)
+{
+	enum dagpatch_strategy *told = user;
+
+	told[change->slot] = change->strategy;
+}
+
+/* A new graph has a new table, with the addresses in it: nothing is bound in it. */
+static void worn_out_tables_are_instantiated_anew(void **state)
+{
+	enum dagpatch_strategy told[2] = {DAGPATCH_AUTO, DAGPATCH_AUTO};
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){
+		.strategy = DAGPATCH_DEVICE_TABLE,
+		.updates_before_instantiate = 1,
+		.observe = note_strategy,
+		.observe_user = told,
+	});
+	uint32_t *buffers[2] = {buffer(0), buffer(0)}, slots[2];
+	struct dagpatch_recording *recording;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "table");
+	slots[1] = slot(recording, "host");
+	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[0], slots[0]}, NULL);
+	OK(recording, dagpatch_add_memset(recording,
+					  &(struct dagpatch_memset){
+						  .slot = slots[1], .element_bytes = 4, .width = 1},
+					  NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	/* Two nodes: their second update is the last one before a new graph. */
+	for (uint32_t i = 0; i < 4; i++) {
+		bind(recording, slots[0], buffers[i % 2]);
+		bind(recording, slots[1], buffers[1 - i % 2]);
+		OK(recording, dagpatch_apply(recording));
+		if (i > 0) {
+			assert_int_equal(told[0],
+					 i < 3 ? DAGPATCH_DEVICE_TABLE : DAGPATCH_INSTANTIATE);
+			assert_int_equal(told[1],
+					 i < 3 ? DAGPATCH_SET_PARAMS : DAGPATCH_INSTANTIATE);
+		}
+	}
+	assert_int_equal(stats_of(recording).uses[DAGPATCH_DEVICE_TABLE], 2);
+	assert_int_equal(stats_of(recording).uses[DAGPATCH_SET_PARAMS], 2);
+	assert_int_equal(stats_of(recording).uses[DAGPATCH_INSTANTIATE], 2);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	for (uint32_t i = 0; i < 2; i++)
+		suite_bed->free(buffers[i]);
+}
+
 /* The update of the whole graph is tried once, for most nodes change; then the cheaper way is taken. */
 static void costs_are_measured(void **state)
 {
@@ -199,9 +249,97 @@ static void what_a_driver_cannot_is_done_otherwise(void **state)
 		assert_int_equal(stats.uses[cases[i].wanted], 0);
 		assert_int_equal(stats.uses[cases[i].used],
 				 cases[i].used == DAGPATCH_INSTANTIATE ? 2 : 1);
+		assert_int_equal(stats.failures, 0);
 		end_run(&run);
 		dagpatch_model_without(0);
 	}
+}
+
+static int capture_memset(void *user, void *stream, void *const *addresses)
+{
+	return suite_bed->memset(stream, addresses[0], 7, 4, WORDS) ? -EIO : 0;
+}
+
+/* Nodes inside of children cannot be set one by one here, and an update of the whole graph would bring the
+ * addresses back that the table's nodes had at first. */
+static void updates_leave_the_table_alone(void **state)
+{
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *a = buffer(1), *b = buffer(5), *c = buffer(2), *d = buffer(2), slots[2];
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
+	context = context_with(&(struct dagpatch_options){.strategy = DAGPATCH_DEVICE_TABLE});
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "table");
+	slots[1] = slot(recording, "child");
+	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[0], slots[0]}, NULL);
+	OK(recording, dagpatch_add_captured(recording,
+					    &(struct dagpatch_capture){.record = capture_memset,
+								       .slots = &slots[1],
+								       .slot_count = 1},
+					    NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, c}, 2));
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, slots[0], b);
+	OK(recording, dagpatch_launch(recording, stream));
+	bind(recording, slots[1], d);
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	expect_all(a, 1);
+	expect_all(b, 20);
+	expect_all(d, 7);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	suite_bed->stream_destroy(stream);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free((uint32_t *[]){a, b, c, d}[i]);
+}
+
+/* The graph has the shadow's address, which stays. */
+static void a_moved_shadow_changes_nothing_in_the_graph(void **state)
+{
+	static const enum dagpatch_strategy strategies[] = {
+		DAGPATCH_SET_PARAMS, DAGPATCH_DEVICE_TABLE, DAGPATCH_UPDATE_GRAPH,
+		DAGPATCH_INSTANTIATE};
+	uint32_t *a = buffer(0), *inputs[2] = {buffer(3), buffer(4)};
+	void *stream = suite_bed->stream_create();
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct dagpatch_context *context =
+			context_with(&(struct dagpatch_options){.strategy = strategies[i]});
+		struct dagpatch_recording *recording;
+		uint32_t to, in;
+
+		OK(NULL, dagpatch_recording_create(context, 0, &recording));
+		to = slot(recording, "to");
+		OK(recording,
+		   dagpatch_slot_add(recording,
+				     &(struct dagpatch_slot){.bytes = WORDS * sizeof(uint32_t),
+							     .flags = DAGPATCH_SHADOW_IN},
+				     &in));
+		add_three(recording, BED_ADD, (uint32_t[]){to, in, in}, NULL);
+		OK(recording, dagpatch_finalize(recording));
+		bind(recording, to, a);
+		for (uint32_t j = 0; j < 2; j++) {
+			bind(recording, in, inputs[j]);
+			OK(recording, dagpatch_launch(recording, stream));
+			suite_bed->stream_synchronize(stream);
+			expect_all(a, j ? 8 : 6);
+		}
+		assert_int_equal(stats_of(recording).uses[DAGPATCH_INSTANTIATE], 1);
+		assert_int_equal(stats_of(recording).uses[DAGPATCH_DEVICE_TABLE], 0);
+		assert_int_equal(stats_of(recording).uses[DAGPATCH_SHADOW], 2);
+		dagpatch_recording_destroy(recording);
+		dagpatch_context_destroy(context);
+	}
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(a);
+	for (uint32_t i = 0; i < 2; i++)
+		suite_bed->free(inputs[i]);
 }
 
 /* ---- a second witness ---- */
@@ -258,6 +396,54 @@ static void caller_describes_a_kernel(void **state)
 	dagpatch_model_without(0);
 }
 
+/* Two marks, one after the other; when called for the third time, at the same time. */
+static int capture_in_another_order(void *user, void *stream, void *const *addresses)
+{
+	uint32_t *calls = user, value = 1;
+	bool forked = ++*calls == 3;
+	void *other = suite_bed->stream_create();
+	void *event = suite_bed->event_create();
+	void *parameters[] = {(void *)&addresses[0], &value};
+
+	if (forked) {
+		assert_int_equal(suite_bed->event_record(stream, event), 0);
+		assert_int_equal(suite_bed->event_wait(other, event), 0);
+	}
+	assert_int_equal(suite_bed->launch(stream, BED_MARK, 1, 1, parameters), 0);
+	assert_int_equal(suite_bed->launch(forked ? other : stream, BED_MARK, 1, 1, parameters), 0);
+	if (forked) {
+		assert_int_equal(suite_bed->event_record(other, event), 0);
+		assert_int_equal(suite_bed->event_wait(stream, event), 0);
+	}
+	suite_bed->event_destroy(event);
+	suite_bed->stream_destroy(other);
+	return 0;
+}
+
+/* What differs in it is not taken for unstable. */
+static void another_order_is_an_error(void **state)
+{
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
+	struct dagpatch_recording *recording;
+	uint32_t to, calls = 0;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	scene_failed(recording,
+		     dagpatch_add_captured(recording,
+					   &(struct dagpatch_capture){
+						   .record = capture_in_another_order,
+						   .user = &calls,
+						   .slots = &to,
+						   .slot_count = 1,
+						   .flags = DAGPATCH_LEAVE_UNSTABLE,
+					   },
+					   NULL, NULL),
+		     -EILSEQ, "capture 3 have other dependencies");
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+}
+
 /* ---- verify ---- */
 
 static int capture_as_told(void *user, void *stream, void *const *addresses)
@@ -288,6 +474,31 @@ static void verify_notices_another_capture(void **state)
 	scene_failed(recording, dagpatch_verify(recording), -EILSEQ, "node 1, byte 8");
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
+	suite_bed->free(a);
+}
+
+/* A value that was given afterwards is no address, and the callback does not know it. */
+static void verify_knows_other_values(void **state)
+{
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){.verify = 1});
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *a = buffer(0), value = 4, to;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording, add_mark(recording, to));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	OK(recording, dagpatch_apply(recording));
+	OK(recording, dagpatch_set_argument(recording, 1, 1, &value, sizeof(value)));
+	OK(recording, dagpatch_launch(recording, stream));
+	suite_bed->stream_synchronize(stream);
+	expect_words(a, 1, 4, __FILE__, __LINE__);
+	OK(recording, dagpatch_verify(recording));
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	suite_bed->stream_destroy(stream);
 	suite_bed->free(a);
 }
 
@@ -329,6 +540,83 @@ static void threads_have_their_own_recordings(void **state)
 	for (uint32_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	dagpatch_context_destroy(context);
+}
+
+/* Captured work, shared by copies of a nested recording and by what a cache has. */
+static struct dagpatch_recording *sharing(struct dagpatch_context *context,
+					  const struct dagpatch_recording *nested,
+					  struct dagpatch_cache *cache)
+{
+	struct dagpatch_recording *recording;
+	uint32_t to;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording, dagpatch_add_child(recording,
+					 &(struct dagpatch_child){
+						 nested, &(struct dagpatch_mapping){to, 0}, 1},
+					 NULL, NULL));
+	OK(recording, dagpatch_add_captured(recording,
+					    &(struct dagpatch_capture){
+						    .record = capture_mark,
+						    .slots = &to,
+						    .slot_count = 1,
+						    .flags = DAGPATCH_CAPTURE_AGAIN,
+						    .cache = cache,
+					    },
+					    NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	return recording;
+}
+
+static uint32_t *shared_buffers[4];
+
+static void *apply_shared(void *user)
+{
+	struct dagpatch_recording *recording = user;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		bind(recording, 0, shared_buffers[i % 4]);
+		OK(recording, dagpatch_apply(recording));
+	}
+	return NULL;
+}
+
+static void threads_share_what_was_captured(void **state)
+{
+	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
+	struct dagpatch_context *context =
+		context_with(&(struct dagpatch_options){.strategy = DAGPATCH_SET_PARAMS});
+	struct dagpatch_recording *nested, *recordings[THREADS];
+	struct dagpatch_cache *cache;
+	pthread_t threads[THREADS];
+
+	for (uint32_t i = 0; i < 4; i++)
+		shared_buffers[i] = buffer(0);
+	OK(NULL, dagpatch_cache_create(
+			 context,
+			 &(struct dagpatch_cache_options){
+				 .size = sizeof(struct dagpatch_cache_options), .capacity = 3},
+			 &cache));
+	OK(NULL, dagpatch_recording_create(context, DAGPATCH_NESTED, &nested));
+	OK(nested, add_mark(nested, slot(nested, "inner")));
+	OK(nested, dagpatch_finalize(nested));
+	for (uint32_t i = 0; i < THREADS; i++)
+		recordings[i] = sharing(context, nested, cache);
+	dagpatch_recording_destroy(nested);
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, apply_shared, recordings[i]), 0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	OK(NULL, dagpatch_cache_stats(cache, &stats));
+	assert_int_equal(stats.hits + stats.misses, THREADS * ROUNDS);
+	assert_int_equal(stats.entries, 3);
+	for (uint32_t i = 0; i < THREADS; i++)
+		dagpatch_recording_destroy(recordings[i]);
+	dagpatch_cache_destroy(cache);
+	dagpatch_context_destroy(context);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(shared_buffers[i]);
 }
 
 /* On a stream with a thread of its own: what is bound next while the last replay runs. */
@@ -395,12 +683,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bookkeeping_is_small),
 		cmocka_unit_test(worn_out_graphs_are_instantiated_anew),
+		cmocka_unit_test(worn_out_tables_are_instantiated_anew),
 		cmocka_unit_test(costs_are_measured),
 		cmocka_unit_test(updates_keep_what_was_set_before),
 		cmocka_unit_test(what_a_driver_cannot_is_done_otherwise),
+		cmocka_unit_test(updates_leave_the_table_alone),
+		cmocka_unit_test(a_moved_shadow_changes_nothing_in_the_graph),
 		cmocka_unit_test(caller_describes_a_kernel),
+		cmocka_unit_test(another_order_is_an_error),
 		cmocka_unit_test(verify_notices_another_capture),
+		cmocka_unit_test(verify_knows_other_values),
 		cmocka_unit_test(threads_have_their_own_recordings),
+		cmocka_unit_test(threads_share_what_was_captured),
 		cmocka_unit_test(bound_while_a_replay_runs),
 		cmocka_unit_test(contexts_are_checked),
 	};

@@ -1,12 +1,12 @@
 /* A libcuda.so.1 for tests on machines without a GPU: the driver API as far as dagpatch and
- * tests/patch use it, played on the model device (src/patch/model_parts.h). Streams are threads, graphs
+ * tests/patch use it, played on the model device (src/patch/model/model_parts.h). Streams are threads, graphs
  * and what is instantiated of them are the model's, kernels are C functions found by name. A node that is made
  * device-updatable gets what the device has written into its parameters at each run. */
 #ifndef TESTS_PATCH_CUDA_PLAYED_CUDA_H
 #define TESTS_PATCH_CUDA_PLAYED_CUDA_H
 
 #include "../patch/bed_cuda.h"
-#include "patch/model_parts.h"
+#include "patch/model/model_parts.h"
 
 #define PLAYED_PROTOTYPE(name, parameters) int name parameters;
 

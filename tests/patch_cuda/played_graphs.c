@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/cuda_kernels.h"
+#include "patch/cuda/cuda_kernels.h"
 #include "played_cuda.h"
 
 #define MODEL_GRAPH(graph) ((struct dagpatch_model_graph *)(graph))

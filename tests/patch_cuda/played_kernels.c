@@ -1,4 +1,4 @@
-/* The kernels of tests/patch/bed_kernels.cu and src/patch/cuda_kernels.cu as C functions, and nodes
+/* The kernels of tests/patch/bed_kernels.cu and src/patch/cuda/cuda_kernels.cu as C functions, and nodes
  * whose parameters the device writes. */
 #include <errno.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../patch/bed.h"
-#include "patch/cuda_kernels.h"
+#include "patch/cuda/cuda_kernels.h"
 #include "played_cuda.h"
 
 #define PARAMETERS_MOST 4

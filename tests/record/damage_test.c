@@ -138,7 +138,7 @@ static void other_versions_are_refused(void **state)
 	static const struct {
 		uint32_t version;
 		const char *text;
-	} others[] = {{SPOOL_VERSION - 1, "version 2"}, {SPOOL_VERSION + 1, "version 4"}};
+	} others[] = {{SPOOL_VERSION - 1, "version 3"}, {SPOOL_VERSION + 1, "version 5"}};
 	struct sample *sample = *state;
 
 	for (size_t i = 0; i < 2; i++) {

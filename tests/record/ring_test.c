@@ -418,6 +418,7 @@ struct story {
 	uint64_t records;
 	useconds_t pause_us; /* after each hundred */
 	_Atomic uint64_t put;
+	_Atomic uint64_t let_go; /* chunks */
 };
 
 static void *keep(void *spooler)
@@ -454,7 +455,7 @@ static void threads_of_different_rates_lose_nothing_unsaid(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
-	struct story stories[] = {{spooler, 400000, 20, 0}, {spooler, 4000, 5000, 0}};
+	struct story stories[] = {{spooler, 400000, 20, 0, 0}, {spooler, 4000, 5000, 0, 0}};
 	const struct spool_ledger *ledger;
 	struct spool_reader *reader;
 	pthread_t threads[2], keeper;
@@ -480,13 +481,27 @@ static void threads_of_different_rates_lose_nothing_unsaid(void **state)
 
 /* ---- kill -9 ---- */
 
+/* Tells when it has gone round. */
+static void *keep_and_tell(void *argument)
+{
+	const struct timespec pause = {.tv_nsec = 500000};
+	struct story *story = argument;
+
+	for (;;) {
+		spooler_service(story->spooler);
+		atomic_store(&story->let_go, spooler_live(story->spooler)->letting_go.chunks);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
 static void be_killed(const struct fixture *fixture, struct story *stories)
 {
 	struct spooler *spooler = open_ring(fixture, 0);
 	pthread_t thread;
 
 	stories[0].spooler = stories[1].spooler = spooler;
-	pthread_create(&thread, NULL, keep, spooler);
+	pthread_create(&thread, NULL, keep_and_tell, &stories[0]);
 	pthread_create(&thread, NULL, tell, &stories[0]);
 	tell(&stories[1]);
 }
@@ -505,8 +520,9 @@ static void kill_one(const struct fixture *fixture, unsigned int after_us, struc
 	pid = fork();
 	if (!pid)
 		be_killed(fixture, stories);
-	/* Twice round. */
-	while (atomic_load(&stories[0].put) + atomic_load(&stories[1].put) < RING_RECORDS) {
+	/* Round, and something was let go. */
+	while (atomic_load(&stories[0].put) + atomic_load(&stories[1].put) < RING_RECORDS ||
+	       !atomic_load(&stories[0].let_go)) {
 		assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 		usleep(100);
 	}
@@ -538,6 +554,65 @@ static void a_kill_while_it_goes_round_costs_nothing(void **state)
 	munmap(stories, 2 * sizeof(*stories));
 }
 
+/* ---- more threads than lanes ---- */
+
+#define CROWD		600
+#define PAIRS_OF_LANES	511
+#define RECORDS_OF_EACH 10
+
+struct crowd {
+	struct spooler *spooler;
+	pthread_barrier_t all_have_tried;
+	pthread_barrier_t all_have_written;
+};
+
+static void *be_one_of_many(void *argument)
+{
+	struct crowd *crowd = argument;
+	struct writer *w = fixture_writer(crowd->spooler, "many");
+
+	pthread_barrier_wait(&crowd->all_have_tried);
+	for (uint64_t i = 0; i < RECORDS_OF_EACH; i++)
+		fixture_put(w, i, 0);
+	pthread_barrier_wait(&crowd->all_have_written);
+	spooler_put_writer(crowd->spooler, w);
+	return NULL;
+}
+
+static void gather_crowd(struct spooler *spooler, unsigned int count)
+{
+	struct crowd crowd = {.spooler = spooler};
+	pthread_t threads[CROWD];
+
+	pthread_barrier_init(&crowd.all_have_tried, NULL, count);
+	pthread_barrier_init(&crowd.all_have_written, NULL, count);
+	for (unsigned int i = 0; i < count; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, be_one_of_many, &crowd), 0);
+	for (unsigned int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&crowd.all_have_tried);
+	pthread_barrier_destroy(&crowd.all_have_written);
+}
+
+/* Those beyond the lanes are refused and counted; once the others have ended there is room again. */
+static void more_threads_than_lanes_are_counted(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = open_ring(fixture, 0);
+	const struct spool_ledger *ledger;
+	struct spool_reader *reader;
+
+	gather_crowd(spooler, CROWD);
+	gather_crowd(spooler, PAIRS_OF_LANES);
+	reader = close_and_read(fixture, spooler);
+	ledger = spool_reader_ledger(reader);
+	assert_int_equal(ledger->attempted[RECORD_CLASS_API],
+			 (CROWD + PAIRS_OF_LANES) * RECORDS_OF_EACH);
+	assert_int_equal(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_NO_WRITER],
+			 (CROWD - PAIRS_OF_LANES) * RECORDS_OF_EACH);
+	spool_reader_close(reader);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -553,6 +628,7 @@ int main(void)
 		CASE(a_chunk_that_was_not_let_go_is_missed),
 		CASE(threads_of_different_rates_lose_nothing_unsaid),
 		CASE(a_kill_while_it_goes_round_costs_nothing),
+		CASE(more_threads_than_lanes_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* Many threads, short ones, and processes that are killed while they write. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,11 +167,80 @@ static void closing_under_threads_that_write_is_sound(void **state)
 	}
 }
 
-/* ---- kill -9 ---- */
+/* ---- threads beyond the lanes ---- */
+
+#define CROWD 12
 
 struct progress {
 	_Atomic uint64_t committed[2];
 };
+
+static _Atomic int crowd_stops;
+
+static void *crowd_thread(void *spooler)
+{
+	const struct writer_thread who = {.tid = 1, .name = "crowd"};
+	struct writer *w = spooler_take_writer(spooler, &who);
+
+	while (!atomic_load(&crowd_stops))
+		fixture_put(w, 1, 0);
+	spooler_put_writer(spooler, w);
+	return NULL;
+}
+
+static void take_all_lanes(struct spooler *spooler)
+{
+	for (int i = 0; i < SPOOL_LANE_COUNT; i++)
+		fixture_writer(spooler, "lane");
+}
+
+static void closing_under_threads_that_are_refused_is_sound(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	for (int round = 0; round < 20; round++) {
+		struct spooler *spooler = fixture_open_spool(fixture);
+		struct spool_reader *reader;
+		pthread_t threads[CROWD];
+		char path[512];
+		int result;
+
+		take_all_lanes(spooler);
+		atomic_store(&crowd_stops, 0);
+		for (int i = 0; i < CROWD; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, crowd_thread, spooler),
+					 0);
+		usleep(2000);
+		result = spooler_close(spooler);
+		atomic_store(&crowd_stops, 1);
+		for (int i = 0; i < CROWD; i++)
+			pthread_join(threads[i], NULL);
+		assert_int_equal(result, 0);
+		spooler_release(spooler);
+		reader = fixture_read(fixture);
+		assert_true(spool_reader_info(reader)->closed);
+		fixture_assert_sound(reader);
+		spool_reader_close(reader);
+		fixture_files(fixture, path, sizeof(path));
+		unlink(path);
+	}
+}
+
+static void be_killed_in_a_crowd(const struct fixture *fixture, struct progress *progress)
+{
+	struct spooler *spooler = fixture_open_spool(fixture);
+	pthread_t thread;
+
+	take_all_lanes(spooler);
+	atomic_store(&crowd_stops, 0);
+	for (int i = 0; i < CROWD; i++)
+		pthread_create(&thread, NULL, crowd_thread, spooler);
+	atomic_store(&progress->committed[0], 1);
+	for (;;)
+		pause();
+}
+
+/* ---- kill -9 ---- */
 
 struct victim {
 	struct spooler *spooler;
@@ -243,6 +314,72 @@ static void what_was_committed_survives_a_kill(void **state)
 	munmap(progress, sizeof(*progress));
 }
 
+static void threads_that_are_refused_may_be_killed(void **state)
+{
+	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(progress != MAP_FAILED);
+	for (unsigned int i = 0; i < KILLS; i++) {
+		struct spool_reader *reader;
+		char path[512];
+		pid_t pid;
+
+		atomic_store(&progress->committed[0], 0);
+		pid = fork();
+		if (!pid)
+			be_killed_in_a_crowd(*state, progress);
+		while (!atomic_load(&progress->committed[0]))
+			usleep(100);
+		usleep(20000);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		reader = fixture_read(*state);
+		fixture_assert_sound(reader);
+		spool_reader_close(reader);
+		fixture_files(*state, path, sizeof(path));
+		unlink(path);
+	}
+	munmap(progress, sizeof(*progress));
+}
+
+/* ---- a thread that was torn out of a record ---- */
+
+/* As after a longjmp from a signal handler, and the thread's end. */
+static void be_torn(struct spooler *spooler)
+{
+	struct writer *w = fixture_writer(spooler, "torn");
+	struct record_api *api;
+
+	assert_true(fixture_put(w, 1, 0));
+	api = writer_reserve(w, RECORD_API, 400);
+	assert_non_null(api);
+	memset((char *)api + sizeof(api->header), 0xff, 400 - sizeof(api->header));
+	spooler_put_writer(spooler, w);
+}
+
+static void what_a_torn_record_leaves_is_nobody_elses(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spooler *spooler = fixture_open_spool(fixture);
+	struct spool_reader *reader;
+	struct writer *w;
+
+	be_torn(spooler);
+	w = fixture_writer(spooler, "next");
+	for (uint64_t i = 0; i < 100; i++)
+		assert_true(fixture_put(w, i, 3));
+	spooler_put_writer(spooler, w);
+	assert_int_equal(spooler_close(spooler), -EBUSY);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	/* What it was is not known: so there is no saying that all is there. */
+	assert_false(spool_reader_info(reader)->closed);
+	fixture_assert_sound(reader);
+	assert_int_equal(fixture_count(reader, RECORD_API), 101);
+	spool_reader_close(reader);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -251,7 +388,10 @@ int main(void)
 		CASE(ten_thousand_short_threads_lose_nothing),
 		CASE(what_long_threads_offer_is_found_or_counted),
 		CASE(closing_under_threads_that_write_is_sound),
+		CASE(closing_under_threads_that_are_refused_is_sound),
 		CASE(what_was_committed_survives_a_kill),
+		CASE(threads_that_are_refused_may_be_killed),
+		CASE(what_a_torn_record_leaves_is_nobody_elses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

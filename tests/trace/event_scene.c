@@ -59,9 +59,8 @@ uint64_t event_scene_call(struct scene *scene, const struct event_call *call)
 	return record.fixed.cid;
 }
 
-static struct trace *load_brief(const struct scene *scene)
+static struct trace *load_with(const struct scene *scene, const struct trace_options *options)
 {
-	const struct trace_options options = {.is_brief = true};
 	char path[] = "/tmp/dagtap-event-scene-XXXXXX";
 	struct dagtap_error error;
 	struct trace *trace;
@@ -70,7 +69,7 @@ static struct trace *load_brief(const struct scene *scene)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, scene->image, scene_bytes(scene)), scene_bytes(scene));
 	close(fd);
-	if (trace_open(path, &options, &trace, &error) < 0)
+	if (trace_open(path, options, &trace, &error) < 0)
 		fail_msg("%s", error.message);
 	unlink(path);
 	return trace;
@@ -164,13 +163,32 @@ static void expect_same(const struct trace *trace, struct trace *other)
 	trace_close(other);
 }
 
+/* All else is the same. */
+static void expect_without_waits(const struct trace *trace, struct trace *other)
+{
+	assert_int_equal(other->events_count, 0);
+	assert_int_equal(other->event_records_count, 0);
+	assert_int_equal(other->waits_count, 0);
+	assert_int_equal(other->streams_count, trace->streams_count);
+	assert_int_equal(other->activities_count, trace->activities_count);
+	assert_int_equal(other->calls_count, trace->calls_count);
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		assert_int_equal(other->calls[i].cid, trace->calls[i].cid);
+		assert_int_equal(other->calls[i].stream, trace->calls[i].stream);
+	}
+	trace_close(other);
+}
+
 struct trace *event_scene_load(struct scene *scene)
 {
+	const struct trace_options brief = {.is_brief = true};
+	const struct trace_options without_waits = {.is_brief = true, .without_waits = true};
 	struct trace *trace;
 
 	scene_close(scene);
 	trace = scene_load(scene);
-	expect_same(trace, load_brief(scene));
+	expect_same(trace, load_with(scene, &brief));
+	expect_without_waits(trace, load_with(scene, &without_waits));
 	expect_same(trace, load_packed(scene));
 	scene_release(scene);
 	return trace;

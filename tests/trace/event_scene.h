@@ -62,7 +62,7 @@ uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
 #define CALL(scene, name, ...) EVENT_CALL(scene, .op = EVENT_OP_##name, .args = {__VA_ARGS__})
 
 /* Closes the scene and loads it; asserts that events, records, waits and streams are the same from what
- * is packed and in a brief load. */
+ * is packed and in a brief load, and that nothing else changes in one without waits. */
 struct trace *event_scene_load(struct scene *scene);
 
 /* What the wait is for: the cid of the record, 0 = none. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 struct pack_memory {
 	unsigned char *bytes;

@@ -55,7 +55,7 @@ static void use_path(const struct trace *trace)
 	path_report_init(&report, &deps);
 	if (windows.count) {
 		assert_int_equal(path_find(&deps, &windows.rows[0], &path), 0);
-		assert_int_equal(path_report_add(&report, 0, &path), 0);
+		assert_int_equal(path_report_add(&report, &windows, 0, &path), 0);
 		assert_int_equal(report.total_ns,
 				 tally_span(windows.rows[0].begin_ns, windows.rows[0].end_ns));
 		path_release(&path);

@@ -121,6 +121,21 @@ static void witness_that_found_no_room_accuses_nobody(void **state)
 	trace_close(trace);
 }
 
+static void witnesses_of_before_the_end_accuse_nobody(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_witness(&scene, "hip", "calls", 2);
+	run_calls(&scene, 5);
+	scene_witness(&scene, "session", "parts_not_stopped", 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->expected, 5);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
 static void dispatch_more_at_the_gate_is_unexplained(void **state)
 {
 	struct scene scene;
@@ -267,6 +282,30 @@ static void ring_full_counts_drops(void **state)
 	trace_close(trace);
 }
 
+/* The software GPU's line names the same records again. */
+static void a_record_is_lost_once(void **state)
+{
+	static const char *const zero[] = {"packets_barrier_and", "packets_barrier_or", "copies",
+					   "copies_rect"};
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	for (int i = 0; i < 3; i++)
+		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	gate(&scene, 8, 8);
+	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 8);
+	for (int i = 0; i < 4; i++)
+		scene_witness(&scene, "softgpu", zero[i], 0);
+	trace = close_and_load(&scene);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.dispatch")), 3);
+	assert_int_equal(ledger_dropped(trace, scene_source(trace, "softgpu.dispatch")), 3);
+	assert_int_equal(ledger_lost(trace), 3);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
 static void completion_that_is_missing_is_unexplained(void **state)
 {
 	struct scene scene;
@@ -393,6 +432,52 @@ static void launches_submitted_by_another_thread_are_explained(void **state)
 	}
 }
 
+/* Launches whose packets were on their way when tracing ended have no rows: as many as there were such packets. */
+static void packets_that_were_cut_are_explained(void **state)
+{
+	for (unsigned cut = 1; cut <= 2; cut++) {
+		struct scene scene;
+		struct trace *trace;
+
+		scene_init(&scene, 1);
+		run_calls(&scene, 5);
+		for (unsigned i = 0; i < 2; i++)
+			scene_call(&scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
+		gate(&scene, 5, 5);
+		scene_witness(&scene, "hsa", "packets_cut", cut);
+		trace = close_and_load(&scene);
+		assert_int_equal(scene_source(trace, "hip")->unexplained, cut < 2 ? 2 : 0);
+		assert_int_equal(scene_source(trace, "hsa.packet")->expected, 5 + cut);
+		assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.packet")), cut);
+		assert_int_equal(unexplained_of(trace), cut < 2 ? 2 : 0);
+		trace_close(trace);
+	}
+}
+
+static void nodes_that_were_cut_are_explained(void **state)
+{
+	static const uint64_t functions[] = {0x101, 0x101, 0x101};
+	static const uint32_t grids[] = {1, 1, 1};
+
+	for (unsigned cut = 1; cut <= 2; cut++) {
+		struct scene scene;
+		struct trace *trace;
+		uint64_t cid;
+
+		scene_init(&scene, 1);
+		scene_graph(&scene, 7, 31, 3, functions, grids);
+		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 3, (uint64_t[]){1, 0}, 2);
+		scene_graph_launch(&scene, 31, 0, cid);
+		scene_run(&scene, cid, 0, 1, 1);
+		gate(&scene, 1, 1);
+		scene_witness(&scene, "hsa", "packets_cut", cut);
+		trace = close_and_load(&scene);
+		assert_int_equal(scene_source(trace, "graph")->unexplained, 2 - cut);
+		assert_int_equal(ledger_dropped(trace, scene_source(trace, "graph")), cut);
+		trace_close(trace);
+	}
+}
+
 static void source_says_why_it_is_partial(void **state)
 {
 	struct {
@@ -421,6 +506,7 @@ int main(void)
 		cmocka_unit_test(call_that_never_returned_is_explained),
 		cmocka_unit_test(call_that_returned_after_the_count_is_explained),
 		cmocka_unit_test(witness_that_found_no_room_accuses_nobody),
+		cmocka_unit_test(witnesses_of_before_the_end_accuse_nobody),
 		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
 		cmocka_unit_test(packet_past_the_gate_is_unexplained),
 		cmocka_unit_test(softgpu_disagrees),
@@ -429,6 +515,7 @@ int main(void)
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(ring_full_counts_drops),
+		cmocka_unit_test(a_record_is_lost_once),
 		cmocka_unit_test(completion_that_is_missing_is_unexplained),
 		cmocka_unit_test(completion_of_nothing_is_unexplained),
 		cmocka_unit_test(completions_of_dropped_submissions_are_explained),
@@ -436,6 +523,8 @@ int main(void)
 		cmocka_unit_test(one_packet_twice_is_unexplained),
 		cmocka_unit_test(killed_process_closes_for_what_was_committed),
 		cmocka_unit_test(launches_submitted_by_another_thread_are_explained),
+		cmocka_unit_test(packets_that_were_cut_are_explained),
+		cmocka_unit_test(nodes_that_were_cut_are_explained),
 		cmocka_unit_test(source_says_why_it_is_partial),
 	};
 

@@ -214,6 +214,37 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 	trace_close(trace);
 }
 
+/* Of a launch that is there as of all launches: of two launches' kernels one was let go. */
+static void what_cupti_loses_is_unexplained_once(void **state)
+{
+	const uint64_t functions[] = {0x101, 0x102};
+	const uint32_t grids[] = {1, 1};
+	const struct trace_source *source;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 1, 1, 2, functions, grids);
+	for (uint64_t replay = 0; replay < 2; replay++) {
+		const struct record_api call = {
+			.cid = scene_reserve_cid(&scene),
+			.begin_ns = scene.ns,
+			.end_ns = scene.ns + 100,
+		};
+
+		scene_put(&scene, 0, RECORD_API, RECORD_CUDA_OP_RUNTIME, &call, sizeof(call));
+		scene_graph_launch(&scene, 1, replay, call.cid);
+	}
+	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
+	trace = close_and_load(&scene);
+	source = scene_source(trace, "graph");
+	assert_int_equal(source->expected, 4);
+	assert_int_equal(source->received, 0);
+	assert_int_equal(dropped_by_ring(trace, source), 1);
+	assert_int_equal(source->unexplained, 3);
+	trace_close(trace);
+}
+
 static void put_scope(struct scene *scene, unsigned writer, uint64_t id)
 {
 	struct record_scope scope = {.id = id, .ns = scene->ns};
@@ -249,6 +280,7 @@ int main(void)
 		cmocka_unit_test(halves_of_completions_may_be_let_go),
 		cmocka_unit_test(completions_that_nobody_let_go_are_unexplained),
 		cmocka_unit_test(a_launch_at_the_edge_is_said_not_to_be_whole),
+		cmocka_unit_test(what_cupti_loses_is_unexplained_once),
 		cmocka_unit_test(a_scope_that_was_written_again_is_one),
 	};
 

@@ -11,7 +11,7 @@
 #include "pack_memory.h"
 #include "scene.h"
 #include "spool_fixture.h"
-#include "trace/pack_section.h"
+#include "trace/pack/pack_section.h"
 
 static struct spool_reader *open_scene(const struct scene *scene)
 {

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "record/record.h"
-#include "trace/pack_block.h"
-#include "trace/pack_layout.h"
+#include "trace/pack/pack_block.h"
+#include "trace/pack/pack_layout.h"
 
 #define ROOM (1u << 20)
 

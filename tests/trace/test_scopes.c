@@ -242,6 +242,33 @@ static void scopes_of_one_text_share_its_attributes(void **state)
 	trace_close(trace);
 }
 
+/* By writer, then by time, though another writer's chunk lies before this one's second. */
+static void of_one_id_the_first_that_was_written_counts(void **state)
+{
+	struct scope_bytes first = scope_of(ID(9, 1), 0, "first");
+	struct scope_bytes again = scope_of(ID(9, 1), 0, "again");
+	struct scene scene;
+	struct trace *trace;
+	uint32_t chunks;
+
+	scene_init(&scene, 1);
+	scene_put(&scene, 1, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &again.fixed,
+		  sizeof(again.fixed) + again.bytes);
+	chunks = scene.chunks;
+	for (uint64_t i = 1; scene.chunks == chunks; i++) {
+		struct scope_bytes other = scope_of(ID(1, i), 0, "other");
+
+		put(&scene, RECORD_SCOPE_DAGTAP, &other);
+	}
+	put(&scene, RECORD_SCOPE_DAGTAP, &first);
+	trace = close_and_load(&scene);
+	assert_true(trace->scopes_count > 2);
+	assert_true(trace->scopes[trace->scopes_count - 1].id == ID(9, 1));
+	assert_true(trace->scopes[trace->scopes_count - 2].id < ID(9, 1));
+	assert_scope(trace, trace->scopes_count - 1, "first");
+	trace_close(trace);
+}
+
 /* ---- trees ---- */
 
 static void a_path_may_pass_from_thread_to_thread(void **state)
@@ -279,6 +306,7 @@ int main(void)
 		cmocka_unit_test(values_have_the_first_type_that_fits),
 		cmocka_unit_test(attributes_come_back_with_their_types),
 		cmocka_unit_test(scopes_of_one_text_share_its_attributes),
+		cmocka_unit_test(of_one_id_the_first_that_was_written_counts),
 		cmocka_unit_test(a_path_may_pass_from_thread_to_thread),
 	};
 

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/cuda/cuda_cid.h"
@@ -34,7 +35,7 @@ static void record_kernel(const struct cupti_kernel *kernel)
 
 	if (!record)
 		return;
-	record->cid = cuda_cid(kernel->correlationId);
+	record->cid = cuda_cid_work(kernel->correlationId);
 	record->start = kernel->start;
 	record->end = kernel->end;
 	record->node = kernel->graphNodeId;
@@ -58,21 +59,18 @@ static void record_kernel(const struct cupti_kernel *kernel)
 	writer_commit(writer, record, RECORD_CUDA_KERNEL, sizeof(*record), name);
 }
 
+/* What CUPTI tells of all of them, at a different place in each. */
+#define COPIED_FROM(activity)                                                                      \
+	.cid = cuda_cid_work((activity)->correlationId), .start = (activity)->start,               \
+	.end = (activity)->end, .node = (activity)->graphNodeId, .graph = (activity)->graphId,     \
+	.device = (activity)->deviceId, .context = (activity)->contextId,                          \
+	.stream = (activity)->streamId, .bytes = (activity)->bytes
+
 static void record_memcpy(const struct cupti_memcpy *copy)
 {
 	struct record_cuda_copy record = {
-		.cid = cuda_cid(copy->correlationId),
-		.start = copy->start,
-		.end = copy->end,
-		.node = copy->graphNodeId,
-		.graph = copy->graphId,
-		.device = copy->deviceId,
-		.context = copy->contextId,
-		.stream = copy->streamId,
-		.bytes = copy->bytes,
-		.direction = copy->copyKind,
-		.src_memory = copy->srcKind,
-		.dst_memory = copy->dstKind,
+		COPIED_FROM(copy),	     .direction = copy->copyKind,
+		.src_memory = copy->srcKind, .dst_memory = copy->dstKind,
 		.flags = copy->flags,
 	};
 
@@ -83,15 +81,7 @@ static void record_memcpy(const struct cupti_memcpy *copy)
 static void record_peer(const struct cupti_memcpy_peer *copy)
 {
 	struct record_cuda_copy record = {
-		.cid = cuda_cid(copy->correlationId),
-		.start = copy->start,
-		.end = copy->end,
-		.node = copy->graphNodeId,
-		.graph = copy->graphId,
-		.device = copy->deviceId,
-		.context = copy->contextId,
-		.stream = copy->streamId,
-		.bytes = copy->bytes,
+		COPIED_FROM(copy),
 		.src_device = copy->srcDeviceId,
 		.dst_device = copy->dstDeviceId,
 		.direction = copy->copyKind,
@@ -107,15 +97,7 @@ static void record_peer(const struct cupti_memcpy_peer *copy)
 static void record_memset(const struct cupti_memset *fill)
 {
 	struct record_cuda_copy record = {
-		.cid = cuda_cid(fill->correlationId),
-		.start = fill->start,
-		.end = fill->end,
-		.node = fill->graphNodeId,
-		.graph = fill->graphId,
-		.device = fill->deviceId,
-		.context = fill->contextId,
-		.stream = fill->streamId,
-		.bytes = fill->bytes,
+		COPIED_FROM(fill),
 		.value = fill->value,
 		.dst_memory = (uint8_t)fill->memoryKind,
 		.flags = (uint8_t)fill->flags,
@@ -192,8 +174,9 @@ static void record_memory(const struct cupti_memory *memory)
 
 static void record_overhead(const struct cupti_overhead *overhead)
 {
+	bool has_call = cupti.version >= CUPTI_WITH_OVERHEAD_CALL;
 	struct record_cuda_overhead record = {
-		.cid = cuda_cid(overhead->correlationId),
+		.cid = has_call ? cuda_cid(overhead->correlationId) : 0,
 		.start = overhead->start,
 		.end = overhead->end,
 		.tid = overhead->objectKind == OBJECT_THREAD ? overhead->objectId[1] : 0,
@@ -201,6 +184,9 @@ static void record_overhead(const struct cupti_overhead *overhead)
 
 	writer_put(session_writer(), RECORD_CUDA_OVERHEAD, overhead->overheadKind, &record,
 		   sizeof(record));
+	if (cupti.version >= CUPTI_WITH_OVERHEAD_DATA &&
+	    overhead->overheadKind == CUPTI_OVERHEAD_COMMAND_BUFFER_FULL)
+		free(overhead->overheadData);
 }
 
 /* As hexadecimal digits, which fill the field. */
@@ -253,7 +239,8 @@ static void record_device(const struct cupti_device *device)
 		 device->computeCapabilityMinor);
 	if (device->name)
 		memcpy(record.product, device->name, strnlen(device->name, sizeof(record.product)));
-	put_uuid(record.uuid, device->uuid);
+	/* What is cut out of one GPU has the GPU's id, and one of its own. */
+	put_uuid(record.uuid, device->isMigEnabled ? device->migUuid : device->uuid);
 	write_device(device->id, &record);
 	keep_device(device->id, &record);
 }

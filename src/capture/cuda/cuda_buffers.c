@@ -4,17 +4,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
+
+#define BROUGHT_WAIT_LIMIT_NS 500000000u
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its pages are there */
 static uint32_t idle_count, made_count;
 
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_open; /* by read_lock */
-static _Atomic uint64_t torn;
+static bool is_open;		 /* by read_lock */
+static _Atomic uint32_t brought; /* and not given back yet */
+static _Atomic uint64_t taken, torn;
 
 static uint8_t *make_buffer(void)
 {
@@ -53,8 +58,10 @@ static void read_records(uint8_t *buffer, size_t valid_bytes)
 
 	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK)
 		cuda_activity_record(record);
-	if (result != CUPTI_MAX_LIMIT_REACHED)
-		atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
+	if (result == CUPTI_MAX_LIMIT_REACHED)
+		return;
+	cupti_note(CUPTI_FAILURE_NEXT_RECORD, result);
+	atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 }
 
 void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
@@ -62,11 +69,15 @@ void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t s
 {
 	if (!buffer)
 		return;
+	atomic_fetch_add_explicit(&brought, 1, memory_order_relaxed);
 	pthread_mutex_lock(&read_lock);
-	if (valid_bytes && is_open)
+	if (valid_bytes && is_open) {
 		read_records(buffer, valid_bytes < size ? valid_bytes : size);
+		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+	}
 	pthread_mutex_unlock(&read_lock);
 	give_back(buffer);
+	atomic_fetch_sub_explicit(&brought, 1, memory_order_relaxed);
 }
 
 static void set_open(bool open)
@@ -81,9 +92,20 @@ void cuda_buffers_open(void)
 	set_open(true);
 }
 
+/* A thread of CUPTI's may have come with one and have lost its CPU. */
 void cuda_buffers_close(void)
 {
+	const struct timespec pause = {.tv_nsec = 100000};
+	uint64_t deadline_ns = clock_now_ns() + BROUGHT_WAIT_LIMIT_NS;
+
+	while (atomic_load_explicit(&brought, memory_order_relaxed) && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
 	set_open(false);
+}
+
+uint64_t cuda_buffers_taken(void)
+{
+	return atomic_load_explicit(&taken, memory_order_relaxed);
 }
 
 uint64_t cuda_buffers_torn(void)
@@ -96,4 +118,5 @@ void cuda_buffers_forget(void)
 	pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	read_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	made_count = idle_count;
+	atomic_store_explicit(&brought, 0, memory_order_relaxed);
 }

@@ -16,11 +16,12 @@ cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
 /* Outside a recording CUPTI may still bring some: what they hold is nobody's. After close returns no
- * record is being read. */
+ * record is being read; buffers that have been brought are, before. */
 void cuda_buffers_open(void);
 void cuda_buffers_close(void);
 
-/* Buffers whose records could not be read to their end. */
+/* Buffers with records that came back, and those whose records could not be read to their end. */
+uint64_t cuda_buffers_taken(void);
 uint64_t cuda_buffers_torn(void);
 
 /* In a fork child: another thread may have held the locks. What was lent is gone. */

@@ -1,12 +1,14 @@
 #include "capture/cuda/cuda_calls.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/cuda/cuda_args.h"
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_graphs.h"
+#include "capture/frame.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 
@@ -19,22 +21,21 @@ struct call_state {
 	uint64_t begin_ns;
 	uint32_t session;
 	uint32_t depth;
-	int node_type; /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
+	bool is_recorded; /* entered while the session was on */
+	int node_type;	  /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
 };
 
 /* Threads count for themselves, without an atomic add; those after the last slot share one. */
 enum { COUNTER_SLOTS = 1024 };
 
-static struct call_counter {
-	_Atomic uint64_t entered;
-	_Atomic uint64_t left;
-} __attribute__((aligned(64))) counters[COUNTER_SLOTS + 1];
+static struct call_counter counters[COUNTER_SLOTS + 1];
 
 static _Atomic uint32_t counters_taken;
 static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
 static struct cuda_call_counts counts_before; /* the recording */
 
 _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
+_Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t named[OP_COUNT / 64];
@@ -47,16 +48,8 @@ static struct call_counter *own_counter(void)
 		return counter;
 	index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
 	counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
+	atomic_store_explicit(&counter->is_shared, index >= COUNTER_SLOTS, memory_order_relaxed);
 	return counter;
-}
-
-static void count(_Atomic uint64_t *value)
-{
-	if (counter == &counters[COUNTER_SLOTS])
-		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
-	else
-		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
 }
 
 /* Left before entered: a call that returns between the two counts as open, not as -1. */
@@ -85,6 +78,7 @@ void cuda_calls_begin(void)
 
 	if (last && last < CUDA_CID_END)
 		atomic_compare_exchange_strong(&cuda_cid_near, &near, CUDA_CID_NEAR_OTHERS);
+	atomic_store_explicit(&cuda_cid_first, UINT64_MAX, memory_order_relaxed);
 	counts_before = sum_counts();
 	for (size_t i = 0; i < OP_COUNT / 64; i++)
 		atomic_store_explicit(&named[i], 0, memory_order_relaxed);
@@ -133,6 +127,12 @@ static bool is_graph_launch(enum cupti_domain domain, uint32_t cbid)
 	return cbid == CUPTI_cudaGraphLaunch || cbid == CUPTI_cudaGraphLaunch_ptsz;
 }
 
+static bool is_switch(enum cupti_domain domain, uint32_t cbid)
+{
+	return cbid == (domain == CUPTI_DOMAIN_DRIVER ? CUPTI_cuGraphNodeSetEnabled
+						      : CUPTI_cudaGraphNodeSetEnabled);
+}
+
 static int added_type(enum cupti_domain domain, uint32_t cbid, const void *parameters)
 {
 	bool is_driver = domain == CUPTI_DOMAIN_DRIVER;
@@ -154,18 +154,30 @@ static void enter_inner(uint64_t cid)
 		writer_put(session_writer(), RECORD_CUDA_INNER, 0, &record, sizeof(record));
 }
 
+/* Also of a call that comes while the session starts or stops, and has no row: what it launches is recorded. */
 static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
-	uint64_t cid = cuda_cid_enter(data->correlationId);
+	uint32_t number = atomic_load_explicit(&session_number, memory_order_acquire);
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+	bool is_on = state == SESSION_ON;
+	/* While the session starts a call is one that was under way before. */
+	uint64_t cid = state == SESSION_STARTING ? cuda_cid(data->correlationId)
+						 : cuda_cid_enter(data->correlationId);
+	struct call_counter *mine = own_counter();
 
-	if (call_state.session != session_current_number())
-		call_state = (struct call_state){.session = session_current_number()};
+	if (call_state.session != number)
+		call_state = (struct call_state){.session = number};
 	if (call_state.depth++) {
-		enter_inner(cid);
+		if (is_on && call_state.is_recorded)
+			enter_inner(cid);
 		return;
 	}
-	count(&own_counter()->entered);
-	call_state.cid = cid;
+	if (state != SESSION_STARTING)
+		call_count(mine, &mine->entered);
+	call_state.is_recorded = is_on;
+	call_state.cid = is_on ? cid : 0;
+	if (!is_on)
+		return;
 	call_state.node_type = CUDA_NODE_UNTOLD;
 	if (data->functionParams) {
 		call_state.node_type = added_type(domain, cbid, data->functionParams);
@@ -175,29 +187,55 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	call_state.begin_ns = session_now_ns();
 }
 
-static void write_call(uint32_t op, const struct cupti_callback_data *data)
+static int result_of(const struct cupti_callback_data *data)
 {
-	struct cuda_args args = cuda_args_read(op, data->functionParams);
-	struct {
-		struct record_api fixed;
-		uint64_t words[CUDA_ARGS_MOST];
-	} record = {
-		.fixed =
-			{
-				.cid = call_state.cid,
-				.scope = scope_current(),
-				.begin_ns = call_state.begin_ns,
-				.end_ns = session_now_ns(),
-				.result = data->functionReturnValue
-						  ? *(int *)data->functionReturnValue
-						  : 0,
-			},
-	};
+	return data->functionReturnValue ? *(int *)data->functionReturnValue : 0;
+}
 
-	memcpy(record.words, args.words, sizeof(record.words));
+/* Whether the call that is left is still part of a recording. */
+static bool is_on(void)
+{
+	return session_is_on() && call_state.session == session_current_number();
+}
+
+static void count_left(enum cupti_domain domain, uint32_t cbid,
+		       const struct cupti_callback_data *data)
+{
+	if (is_graph_launch(domain, cbid) && result_of(data) != 0)
+		cuda_graphs_launch_failed();
+	call_count(counter, &counter->left);
+}
+
+/* Counted while the record is being written: closing the spool waits for that, so that both are of one session. */
+static void write_call(enum cupti_domain domain, uint32_t cbid,
+		       const struct cupti_callback_data *data)
+{
+	uint32_t op = op_of(domain, cbid);
+	struct cuda_args args = cuda_args_read(op, data->functionParams);
+	size_t args_bytes = args.count * sizeof(*args.words);
+	uint64_t end_ns = session_now_ns();
+	struct record_api *api;
+	struct writer *writer;
+
 	name_op(op, data->functionName);
-	writer_put(session_writer(), RECORD_API, op, &record,
-		   sizeof(record.fixed) + args.count * sizeof(record.words[0]));
+	/* Before the session is looked at: a writer that is taken later may be the next one's. */
+	writer = session_writer();
+	if (!is_on())
+		return;
+	api = writer_reserve(writer, RECORD_API, sizeof(*api) + args_bytes);
+	/* There was no room, or the session has just ended. */
+	if (!api && !is_on())
+		return;
+	count_left(domain, cbid, data);
+	if (!api)
+		return;
+	api->cid = call_state.cid;
+	api->scope = scope_current();
+	api->begin_ns = call_state.begin_ns;
+	api->end_ns = end_ns;
+	api->result = result_of(data);
+	memcpy(api->args, args.words, args_bytes);
+	writer_commit(writer, api, RECORD_API, sizeof(*api) + args_bytes, op);
 }
 
 static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
@@ -205,18 +243,17 @@ static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	/* It was entered before the recording began. */
 	if (call_state.session != session_current_number() || !call_state.depth)
 		return;
-	if (--call_state.depth)
+	if (--call_state.depth || !call_state.is_recorded)
 		return;
-	write_call(op_of(domain, cbid), data);
-	count(&own_counter()->left);
+	if (is_on() && is_switch(domain, cbid) && data->functionParams && result_of(data) == 0)
+		cuda_graphs_switched(call_state.cid, data->functionParams);
+	write_call(domain, cbid, data);
 	call_state.cid = 0;
 }
 
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		     const struct cupti_callback_data *data)
 {
-	if (!session_is_on())
-		return;
 	if (data->callbackSite == CUPTI_ENTER)
 		enter(domain, cbid, data);
 	else

@@ -9,6 +9,9 @@
 /* Somewhere near the latest id; starts where every first id keeps its value. */
 extern _Atomic uint64_t cuda_cid_near;
 
+/* Of the calls that the recording has seen. Work of an earlier one is of no call that has a row. */
+extern _Atomic uint64_t cuda_cid_first;
+
 #define CUDA_CID_NEAR_FIRST ((uint64_t)1 << 31)
 
 /* Other interfaces' calls (HIP's, RCCL's or NCCL's) have ids above this once CUDA is there; if some had theirs
@@ -31,11 +34,25 @@ static inline uint64_t cuda_cid(uint32_t correlation)
 static inline uint64_t cuda_cid_enter(uint32_t correlation)
 {
 	uint64_t near = atomic_load_explicit(&cuda_cid_near, memory_order_relaxed);
+	uint64_t first = atomic_load_explicit(&cuda_cid_first, memory_order_relaxed);
 	uint64_t cid = cuda_cid(correlation);
 
 	if (__builtin_expect(cid > near + CUDA_CID_STEP, 0))
 		atomic_store_explicit(&cuda_cid_near, cid, memory_order_relaxed);
+	/* Calls of two threads may come in the wrong order. */
+	while (__builtin_expect(cid && cid < first, 0) &&
+	       !atomic_compare_exchange_weak_explicit(&cuda_cid_first, &first, cid,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
 	return cid;
+}
+
+/* Of an activity; 0: of no call that was seen to begin. */
+static inline uint64_t cuda_cid_work(uint32_t correlation)
+{
+	uint64_t cid = cuda_cid(correlation);
+
+	return cid < atomic_load_explicit(&cuda_cid_first, memory_order_relaxed) ? 0 : cid;
 }
 
 #endif

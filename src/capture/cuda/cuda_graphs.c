@@ -1,6 +1,8 @@
 #include "capture/cuda/cuda_graphs.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cupti.h"
@@ -11,10 +13,13 @@
  * again; those of the ones that are gone make room. Beyond the table trace/ counts. */
 enum { EXEC_SLOTS = 1 << 14, EXEC_PROBES = 32, EXEC_GONE = 1 };
 
-static struct {
+static struct exec {
 	_Atomic uint64_t key; /* id << 1, or EXEC_GONE, or 0 */
 	_Atomic uint64_t launches;
+	_Atomic bool is_switched; /* nodes of it, and that was written */
 } execs[EXEC_SLOTS];
+
+static _Atomic uint64_t failed_launches;
 
 /* Handles are used again: whenever an exec comes or goes what a thread remembers is out of date. */
 static _Atomic uint32_t exec_changes;
@@ -25,6 +30,14 @@ static __thread struct {
 	uint32_t id;
 } last_exec __attribute__((tls_model("initial-exec")));
 
+static uint32_t graph_id(void *graph)
+{
+	uint32_t id = 0, result = graph ? cupti.get_graph_id(graph, &id) : CUPTI_OK;
+
+	cupti_note(CUPTI_FAILURE_GRAPH_IDS, result);
+	return result == CUPTI_OK ? id : 0;
+}
+
 /* A CUPTI without a function for it numbers execs as graphs. */
 static uint32_t ask_exec_id(void *exec)
 {
@@ -32,7 +45,7 @@ static uint32_t ask_exec_id(void *exec)
 
 	if (exec && cupti.get_exec_id && cupti.get_exec_id(exec, &id) == CUPTI_OK)
 		return id;
-	return exec && cupti.get_graph_id(exec, &id) == CUPTI_OK ? id : 0;
+	return graph_id(exec);
 }
 
 static uint32_t exec_id(void *exec)
@@ -52,7 +65,8 @@ static uint32_t exec_slot(uint32_t id, uint32_t probe)
 	return (id * 2654435761u + probe) % EXEC_SLOTS;
 }
 
-static uint64_t count_launch(uint32_t id)
+/* NULL: there is no room for it. */
+static struct exec *find_exec(uint32_t id)
 {
 	uint64_t key = (uint64_t)id << 1;
 
@@ -60,8 +74,7 @@ static uint64_t count_launch(uint32_t id)
 		uint32_t at = exec_slot(id, probe);
 
 		if (atomic_load_explicit(&execs[at].key, memory_order_acquire) == key)
-			return atomic_fetch_add_explicit(&execs[at].launches, 1,
-							 memory_order_relaxed);
+			return &execs[at];
 	}
 	for (uint32_t probe = 0; probe < EXEC_PROBES; probe++) {
 		uint32_t at = exec_slot(id, probe);
@@ -73,10 +86,17 @@ static uint64_t count_launch(uint32_t id)
 		 * that does not get the slot finds the other's. */
 		if (seen == key || atomic_compare_exchange_strong(&execs[at].key, &seen, key) ||
 		    seen == key)
-			return atomic_fetch_add_explicit(&execs[at].launches, 1,
-							 memory_order_relaxed);
+			return &execs[at];
 	}
-	return RECORD_REPLAY_UNCOUNTED;
+	return NULL;
+}
+
+static uint64_t count_launch(uint32_t id)
+{
+	struct exec *exec = find_exec(id);
+
+	return exec ? atomic_fetch_add_explicit(&exec->launches, 1, memory_order_relaxed)
+		    : RECORD_REPLAY_UNCOUNTED;
 }
 
 static void forget_launches(uint32_t id)
@@ -88,6 +108,7 @@ static void forget_launches(uint32_t id)
 		if (atomic_load_explicit(&execs[at].key, memory_order_relaxed) != key)
 			continue;
 		atomic_store_explicit(&execs[at].launches, 0, memory_order_relaxed);
+		atomic_store_explicit(&execs[at].is_switched, false, memory_order_relaxed);
 		atomic_compare_exchange_strong(&execs[at].key, &key, EXEC_GONE);
 		return;
 	}
@@ -97,23 +118,20 @@ void cuda_graphs_begin(void)
 {
 	for (uint32_t i = 0; i < EXEC_SLOTS; i++) {
 		atomic_store_explicit(&execs[i].launches, 0, memory_order_relaxed);
+		atomic_store_explicit(&execs[i].is_switched, false, memory_order_relaxed);
 		atomic_store_explicit(&execs[i].key, 0, memory_order_relaxed);
 	}
+	atomic_store_explicit(&failed_launches, 0, memory_order_relaxed);
 	atomic_fetch_add(&exec_changes, 1);
-}
-
-static uint32_t graph_id(void *graph)
-{
-	uint32_t id = 0;
-
-	return graph && cupti.get_graph_id(graph, &id) == CUPTI_OK ? id : 0;
 }
 
 static uint64_t node_id(void *node)
 {
 	uint64_t id = 0;
+	uint32_t result = node ? cupti.get_node_id(node, &id) : CUPTI_OK;
 
-	return node && cupti.get_node_id(node, &id) == CUPTI_OK ? id : 0;
+	cupti_note(CUPTI_FAILURE_GRAPH_IDS, result);
+	return result == CUPTI_OK ? id : 0;
 }
 
 /* CUPTI leaves the type out (H200, CUDA 13.0): 0, which would be a kernel. The call that adds the node may
@@ -165,12 +183,23 @@ static enum record_cuda_graph_step step_of(enum cupti_resource step)
 		return RECORD_CUDA_EXEC_CREATED;
 	case CUPTI_GRAPHEXEC_DESTROY_STARTING:
 		return RECORD_CUDA_EXEC_GONE;
-	case CUPTI_GRAPH_NODE_UPDATED:
-	case CUPTI_GRAPH_NODE_SET_PARAMS:
-		return RECORD_CUDA_NODE_UPDATED;
 	default:
 		return 0;
 	}
+}
+
+/* Programs update a thousand nodes before each launch: the time is their call's, as a clock read is a tenth of what
+ * an update costs. */
+static void put_update(const struct cupti_graph_data *data)
+{
+	struct record_cuda_update record = {
+		.cid = cuda_calls_current(),
+		.ns = cuda_calls_begin_ns(),
+		.node = node_id(data->node),
+		.exec = exec_id(data->graphExec),
+	};
+
+	writer_put(session_writer(), RECORD_CUDA_UPDATE, 0, &record, sizeof(record));
 }
 
 void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_data *data)
@@ -178,16 +207,18 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	enum record_cuda_graph_step step = step_of(callback);
 	struct record_cuda_graph record;
 
-	if (!step || !data || !session_is_on())
+	if (!data || !session_is_on())
+		return;
+	if (callback == CUPTI_GRAPH_NODE_UPDATED || callback == CUPTI_GRAPH_NODE_SET_PARAMS)
+		put_update(data);
+	if (!step)
 		return;
 	record = (struct record_cuda_graph){
 		.cid = cuda_calls_current(),
 		.scope = scope_current(),
-		/* A clock read is a tenth of what an update costs. */
-		.ns = step == RECORD_CUDA_NODE_UPDATED ? cuda_calls_begin_ns() : session_now_ns(),
+		.ns = session_now_ns(),
 	};
-	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data, and each
-	 * answer takes time, in programs that update a thousand nodes before each launch too. */
+	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data. */
 	if (step < RECORD_CUDA_EXEC_GONE)
 		record.graph = graph_id(data->graph);
 	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
@@ -200,8 +231,6 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		record.other_node = node_id(data->originalNode);
 	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
 		record.other_node = node_id(data->dependency);
-	if (step == RECORD_CUDA_NODE_UPDATED)
-		record.node = node_id(data->node);
 	if (step == RECORD_CUDA_EXEC_CREATED || step == RECORD_CUDA_EXEC_GONE)
 		atomic_fetch_add_explicit(&exec_changes, 1, memory_order_release);
 	if (step >= RECORD_CUDA_EXEC_CREATED)
@@ -213,16 +242,59 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
 }
 
+/* CUPTI does not tell of it by itself. Once an exec is enough: the step is kept where a ring lets go of others. */
+void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *params)
+{
+	uint32_t id = exec_id(params->graphExec);
+	struct exec *exec = id ? find_exec(id) : NULL;
+	struct writer *writer = session_writer();
+	struct record_cuda_graph *record;
+
+	if (exec && atomic_load_explicit(&exec->is_switched, memory_order_relaxed))
+		return;
+	record = writer_reserve(writer, RECORD_CUDA_GRAPH, sizeof(*record));
+	if (!record)
+		return;
+	if (exec)
+		atomic_store_explicit(&exec->is_switched, true, memory_order_relaxed);
+	record->cid = cid;
+	record->scope = scope_current();
+	record->ns = session_now_ns();
+	record->node = node_id(params->node);
+	record->exec = id;
+	writer_commit(writer, record, RECORD_CUDA_GRAPH, sizeof(*record),
+		      RECORD_CUDA_NODE_SWITCHED);
+}
+
+/* Counted while the record is being written: closing the spool waits for that, so that none is counted in the next. */
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params)
 {
-	struct record_graph_launch record = {
-		.exec_id = exec_id(params->graphExec),
-		.cid = cid,
-		.stream = (uintptr_t)params->stream,
-	};
+	uint32_t exec = exec_id(params->graphExec);
+	struct writer *writer = session_writer();
+	struct record_graph_launch *record;
+	uint64_t replay;
 
-	if (!record.exec_id)
+	if (!exec || !session_is_on() || cuda_calls_current() != cid)
 		return;
-	record.replay = count_launch(record.exec_id);
-	writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+	record = writer_reserve(writer, RECORD_GRAPH_LAUNCH, sizeof(*record));
+	if (!record && (!session_is_on() || cuda_calls_current() != cid))
+		return;
+	replay = count_launch(exec);
+	if (!record)
+		return;
+	record->exec_id = exec;
+	record->cid = cid;
+	record->stream = (uintptr_t)params->stream;
+	record->replay = replay;
+	writer_commit(writer, record, RECORD_GRAPH_LAUNCH, sizeof(*record), 0);
+}
+
+void cuda_graphs_launch_failed(void)
+{
+	atomic_fetch_add_explicit(&failed_launches, 1, memory_order_relaxed);
+}
+
+uint64_t cuda_graphs_failed_launches(void)
+{
+	return atomic_load_explicit(&failed_launches, memory_order_relaxed);
 }

@@ -7,6 +7,11 @@
 
 void cuda_graphs_begin(void); /* a recording starts: launches are counted anew */
 void cuda_graphs_told(enum cupti_resource step, const struct cupti_graph_data *data);
+void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *params);
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
+
+/* Launches that were numbered and brought nothing, in this recording. */
+void cuda_graphs_launch_failed(void);
+uint64_t cuda_graphs_failed_launches(void);
 
 #endif

@@ -56,12 +56,12 @@ static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
 
 static void *subscriber;
 static _Atomic bool is_live;
-static uint32_t enabled_kinds; /* a bit each */
-static uint32_t ticks;
+static uint32_t enabled_kinds;				/* a bit each */
 static uint64_t dropped;				/* by CUPTI, in this recording */
 static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* this recording */
 static uint64_t torn_before;
 static char absences[REASON_BYTES]; /* what else cannot be had */
+static uint32_t failures_told;	    /* kinds */
 
 /* ---- callbacks ---- */
 
@@ -90,6 +90,7 @@ static void write_anchor(void)
 		uint32_t result = cupti.get_timestamp(&tick);
 		uint64_t width_ns = session_now_ns() - before_ns;
 
+		cupti_note(CUPTI_FAILURE_TIMESTAMP, result);
 		if (result != CUPTI_OK || !tick)
 			return;
 		if (width_ns < best.uncertainty_ns)
@@ -107,9 +108,20 @@ static void write_anchor(void)
 static void ask_dropped(void)
 {
 	size_t count = 0;
+	uint32_t result = cupti.get_dropped(NULL, 0, &count);
 
-	if (cupti.get_dropped(NULL, 0, &count) == CUPTI_OK)
+	cupti_note(CUPTI_FAILURE_DROPPED, result);
+	if (result == CUPTI_OK)
 		dropped += count;
+}
+
+/* When the process ends CUDA may be gone, and have brought all: what is missing then shows in the counts. */
+static void flush(enum cupti_flush how)
+{
+	uint32_t result = cupti.flush_all(how);
+
+	if (!session_is_ending())
+		cupti_note(CUPTI_FAILURE_FLUSH, result);
 }
 
 static void write_witnesses(void)
@@ -129,6 +141,7 @@ static void write_witnesses(void)
 	session_witness("cuda", "dropped", dropped);
 	session_witness("cuda", "calls", calls.entered);
 	session_witness("cuda", "torn_buffers", cuda_buffers_torn() - torn_before);
+	session_witness("cuda", "launches_failed", cuda_graphs_failed_launches());
 }
 
 static void count_from_here(void)
@@ -142,15 +155,16 @@ static void count_from_here(void)
 
 /* ---- on and off ---- */
 
+/* Calls last: whatever brings a record was seen to be called. */
 static void disable_all(void)
 {
-	for (size_t i = 0; i < DOMAIN_COUNT; i++)
-		cupti.enable_domain(0, subscriber, domains[i]);
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		if (enabled_kinds & 1u << i)
 			cupti.disable(kinds[i].kind);
 	}
 	enabled_kinds = 0;
+	for (size_t i = 0; i < DOMAIN_COUNT; i++)
+		cupti.enable_domain(0, subscriber, domains[i]);
 }
 
 static bool fail(const char *call, uint32_t result, char *ret_reason)
@@ -221,6 +235,8 @@ static bool turn_on(char *ret_reason)
 	if (result != CUPTI_OK)
 		return fail("cuptiSubscribe", result, ret_reason);
 	absences[0] = '\0';
+	cupti_forget_failures();
+	failures_told = 0;
 	count_from_here();
 	cuda_buffers_open();
 	cuda_calls_begin();
@@ -228,18 +244,31 @@ static bool turn_on(char *ret_reason)
 	if (enable_all(ret_reason))
 		return true;
 	disable_all();
+	cuda_buffers_close();
 	cupti.unsubscribe(subscriber);
 	return false;
 }
 
 static void write_source(void)
 {
-	char text[REASON_BYTES + 64];
-	bool is_whole = !*absences && !dropped;
+	char failures[CUPTI_FAILURE_COUNT * REASON_BYTES / 2];
+	char text[sizeof(failures) + REASON_BYTES + 64];
+	bool is_whole = !*absences && !dropped && !cupti_count_failures();
 
-	snprintf(text, sizeof(text), "CUPTI, interface %u%s%s", cupti.version, absences,
-		 dropped ? "; it dropped records" : "");
+	cupti_describe_failures(failures, sizeof(failures));
+	snprintf(text, sizeof(text), "CUPTI, interface %u%s%s%s", cupti.version, absences,
+		 dropped ? "; it dropped records" : "", failures);
 	session_source("cuda", is_whole ? RECORD_SOURCE_ON : RECORD_SOURCE_PARTIAL, text);
+}
+
+/* A process that is killed has said what failed until then. */
+static void tell_new_failures(void)
+{
+	uint32_t count = cupti_count_failures();
+
+	if (count != failures_told)
+		write_source();
+	failures_told = count;
 }
 
 /* ---- the session's hooks ---- */
@@ -259,15 +288,30 @@ static void part_start(void)
 	atomic_store(&is_live, true);
 }
 
+/* Full buffers come by themselves; of a program that fills none for a second what is finished is
+ * asked for. Not of others: asking waits for CUPTI's own thread, and who keeps that busy (H200: a million kernels a second for some
+ * minutes) would find no room in the spool meanwhile, which nobody makes but who waits here. */
+static void flush_if_quiet(void)
+{
+	static uint64_t taken_before;
+	static uint32_t ticks;
+
+	if (++ticks % TICKS_PER_FLUSH)
+		return;
+	if (cuda_buffers_taken() == taken_before)
+		flush(CUPTI_FLUSH_COMPLETE);
+	taken_before = cuda_buffers_taken();
+}
+
 static void part_tick(void)
 {
 	if (!atomic_load(&is_live))
 		return;
 	write_anchor();
-	if (++ticks % TICKS_PER_FLUSH == 0)
-		cupti.flush_all(CUPTI_FLUSH_COMPLETE);
+	flush_if_quiet();
 	ask_dropped();
 	write_witnesses();
+	tell_new_failures();
 }
 
 /* What the GPU has finished comes first; then, with the kinds off, what it has not. At the end of the
@@ -279,10 +323,10 @@ static void part_stop(void)
 
 	if (!atomic_exchange(&is_live, false))
 		return;
-	cupti.flush_all(CUPTI_FLUSH_COMPLETE);
+	flush(CUPTI_FLUSH_COMPLETE);
 	if (!is_last)
 		disable_all();
-	cupti.flush_all(CUPTI_FLUSH_FORCED);
+	flush(CUPTI_FLUSH_FORCED);
 	cuda_buffers_close();
 	ask_dropped();
 	write_anchor();

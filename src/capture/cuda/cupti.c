@@ -2,11 +2,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "capture/env.h"
 
 #define TOOLKIT_FOLDER "/usr/local/cuda/"
+#define FAILURE_BYTES  256
 
 struct cupti cupti;
 
@@ -46,6 +49,34 @@ static const char *find_functions(void *library)
 	return missing;
 }
 
+static const char *path_of(void *library)
+{
+	struct link_map *map = NULL;
+
+	return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "CUPTI";
+}
+
+/* 0 there: not loaded. */
+static int check_version(void *library, char *ret_reason, size_t reason_bytes)
+{
+	uint32_t version = 0, result = cupti.get_version(&version);
+
+	if (result != CUPTI_OK) {
+		cupti_describe("cuptiGetVersion", result, ret_reason, reason_bytes);
+		return -EIO;
+	}
+	if (version < CUPTI_LEAST_VERSION) {
+		snprintf(
+			ret_reason, reason_bytes,
+			"%s: CUPTI's interface %u is older than CUDA 12.0's (%u); DAGTAP_CUPTI may "
+			"name a newer one",
+			path_of(library), version, CUPTI_LEAST_VERSION);
+		return -EOPNOTSUPP;
+	}
+	cupti.version = version;
+	return 0;
+}
+
 int cupti_load(char *ret_reason, size_t reason_bytes)
 {
 	const char *missing;
@@ -61,17 +92,13 @@ int cupti_load(char *ret_reason, size_t reason_bytes)
 	}
 	missing = find_functions(library);
 	if (missing) {
-		snprintf(ret_reason, reason_bytes, "CUPTI has no %s", missing);
+		snprintf(ret_reason, reason_bytes,
+			 "%s has no %s: it is not CUPTI, or older than CUDA 12.0's; DAGTAP_CUPTI "
+			 "may name another",
+			 path_of(library), missing);
 		return -ENOSYS;
 	}
-	if (cupti.get_version(&cupti.version) != CUPTI_OK || cupti.version < CUPTI_LEAST_VERSION) {
-		snprintf(ret_reason, reason_bytes,
-			 "CUPTI's interface %u is older than CUDA 12.0's (%u)", cupti.version,
-			 CUPTI_LEAST_VERSION);
-		cupti.version = 0;
-		return -EOPNOTSUPP;
-	}
-	return 0;
+	return check_version(library, ret_reason, reason_bytes);
 }
 
 static const char *advice(uint32_t result)
@@ -94,4 +121,56 @@ void cupti_describe(const char *call, uint32_t result, char *ret_text, size_t te
 		name = NULL;
 	snprintf(ret_text, text_bytes, "%s: CUPTI error %u%s%s%s%s", call, result, name ? " (" : "",
 		 name ? name : "", name ? ")" : "", advice(result));
+}
+
+/* ---- while a recording is on ---- */
+
+static const struct {
+	const char *function, *consequence;
+} failures[CUPTI_FAILURE_COUNT] = {
+#define X(name, function, consequence) {function, consequence},
+	CUPTI_FAILURES(X)
+#undef X
+};
+
+static _Atomic uint32_t first_results[CUPTI_FAILURE_COUNT]; /* CUPTI_OK = none */
+
+void cupti_note(enum cupti_failure failure, uint32_t result)
+{
+	uint32_t none = CUPTI_OK;
+
+	if (result != CUPTI_OK)
+		atomic_compare_exchange_strong(&first_results[failure], &none, result);
+}
+
+void cupti_forget_failures(void)
+{
+	for (int i = 0; i < CUPTI_FAILURE_COUNT; i++)
+		atomic_store(&first_results[i], CUPTI_OK);
+}
+
+uint32_t cupti_count_failures(void)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < CUPTI_FAILURE_COUNT; i++)
+		count += atomic_load(&first_results[i]) != CUPTI_OK;
+	return count;
+}
+
+void cupti_describe_failures(char *ret_text, size_t text_bytes)
+{
+	char text[FAILURE_BYTES];
+	size_t used = 0;
+
+	*ret_text = '\0';
+	for (int i = 0; i < CUPTI_FAILURE_COUNT && used < text_bytes; i++) {
+		uint32_t result = atomic_load(&first_results[i]);
+
+		if (result == CUPTI_OK)
+			continue;
+		cupti_describe(failures[i].function, result, text, sizeof(text));
+		used += (size_t)snprintf(ret_text + used, text_bytes - used, "; %s: %s", text,
+					 failures[i].consequence);
+	}
 }

@@ -30,41 +30,26 @@ struct table_door hip_table = {
  * one, with it. */
 enum { COUNTER_SLOTS = 1024 };
 
-static struct call_counter {
-	_Atomic uint64_t entered;
-	_Atomic uint64_t left;
-} __attribute__((aligned(64))) counters[COUNTER_SLOTS + 1];
+static struct call_counter counters[COUNTER_SLOTS + 1];
 
 static _Atomic uint32_t counters_taken;
-static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
+__thread struct call_counter *hip_counter;
 
 static struct call_counter *take_counter(void)
 {
 	uint32_t index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
 
-	counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
-	return counter;
-}
-
-static void count(_Atomic uint64_t *value, bool shared)
-{
-	if (shared)
-		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
-	else
-		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
+	hip_counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
+	atomic_store_explicit(&hip_counter->is_shared, index >= COUNTER_SLOTS,
+			      memory_order_relaxed);
+	return hip_counter;
 }
 
 void hip_count_entered(void)
 {
-	struct call_counter *mine = counter ? counter : take_counter();
+	struct call_counter *mine = hip_counter ? hip_counter : take_counter();
 
-	count(&mine->entered, mine == &counters[COUNTER_SLOTS]);
-}
-
-void hip_count_left(void)
-{
-	count(&counter->left, counter == &counters[COUNTER_SLOTS]);
+	call_count(mine, &mine->entered);
 }
 
 /* What the counts were when the session started. */

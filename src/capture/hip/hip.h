@@ -6,7 +6,7 @@
 #ifndef DAGTAP_CAPTURE_HIP_HIP_H
 #define DAGTAP_CAPTURE_HIP_HIP_H
 
-#include "capture/session.h"
+#include "capture/frame.h"
 #include "capture/table.h"
 
 extern const struct session_part hip_part;
@@ -16,8 +16,10 @@ enum { HIP_TABLE_MAJOR_FIRST = 6, HIP_TABLE_MAJOR_LAST = 7 };
 
 extern struct table_door hip_table;
 
+/* This thread's, from its first recorded call on. */
+extern __thread struct call_counter *hip_counter __attribute__((tls_model("initial-exec")));
+
 void hip_count_entered(void);
-void hip_count_left(void);
 
 /* HIP_VERSION of the runtime in the process (50221153), 0 = not to be had. Calls the runtime the
  * first time: only after a call that succeeded. */

@@ -70,15 +70,17 @@ static bool is_followed(enum hip_op op)
 
 bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *stream)
 {
-	bool is_recorded = session_is_on() || wake();
+	uint32_t session = session_on_number();
 
+	if (!session && wake())
+		session = session_on_number();
 	call->is_bare = door > DOOR_TABLE;
-	if ((!is_recorded && (call->is_bare || !is_followed(op))) || is_muted() ||
+	if ((!session && (call->is_bare || !is_followed(op))) || is_muted() ||
 	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
 		return false;
 
-	call->frame.session = is_recorded ? session_current_number() : 0;
-	if (is_recorded)
+	call->frame.session = session;
+	if (session)
 		hip_count_entered();
 	call->stream = stream;
 	call->capturing = false;
@@ -107,10 +109,8 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 
 	frame_pop(&call->frame);
 	/* Once the session ends the rest of what the call submits goes unrecorded: it has not returned. */
-	if (session_is_on() && frame_is_recorded(frame)) {
-		hip_count_left();
-		frame_write(frame, result, word_count, words);
-	}
+	if (frame->session)
+		frame_write(frame, result, word_count, words, hip_counter);
 	if (hip_hooks[frame->op].after && !call->is_bare)
 		hip_hooks[frame->op].after(call, result, words);
 	if (call->capturing && result == HIP_OK)

@@ -16,17 +16,19 @@
 
 #define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
 #define SLOTS_LEAST	    8192u
-#define HOLD_LIMIT_NS	    200000000u
+#define HOLD_LIMIT_NS	    2000000000u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
 #define AWAIT_SPINS	    200
 #define AWAIT_LIMIT_NS	    20000000u
+#define WRITING_LIMIT_NS    20000000u
 
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
 /* What gates counted before they were used again. */
 static _Atomic uint64_t past_without_context;
+static _Atomic uint64_t packets_cut; /* of this recording */
 static _Atomic bool tracing_is_over;
 
 struct gate *gate_newest(void)
@@ -89,6 +91,28 @@ static void write_count(struct gate *gate, bool destroyed)
 	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
 }
 
+/* What is reserved by the time that GATE ends recording, and not recorded: a packet that its thread has not written
+ * yet, and all behind it. Another tool's proxy does not tell. */
+static void count_cut(const struct gate *gate)
+{
+	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
+	uint64_t reserved = count_get(&gate->virtual_index);
+
+	if (!gate_has_index(gate))
+		reserved = gate->is_chained ? next
+					    : __atomic_load_n(&gate->queue->write_dispatch_id,
+							      __ATOMIC_ACQUIRE);
+	if (next < first)
+		next = first;
+	if (reserved > next)
+		atomic_fetch_add_explicit(&packets_cut, reserved - next, memory_order_relaxed);
+}
+
+uint64_t gates_packets_cut(void)
+{
+	return count_get(&packets_cut);
+}
+
 /* ---- changing ---- */
 
 /* Each session is told once, whoever comes first. */
@@ -128,6 +152,7 @@ static void gate_end_recording(struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
 
+	count_cut(gate);
 	atomic_store_explicit(&gate->traced_end, next > first ? next : first, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
 }
@@ -154,6 +179,17 @@ static void gate_change(struct gate *gate)
 
 /* ---- holding ---- */
 
+static void set_holder(struct gate *gate, uint32_t tid)
+{
+	atomic_store_explicit(&gate->holder, tid, memory_order_relaxed);
+}
+
+/* Whether a signal handler has interrupted the holder on this very thread: it would wait for itself. */
+static bool gate_is_mine(const struct gate *gate)
+{
+	return atomic_load_explicit(&gate->holder, memory_order_relaxed) == session_tid();
+}
+
 /* By the holder: does the work of all who ring meanwhile, and leaves. */
 static void gate_work(struct gate *gate)
 {
@@ -161,11 +197,13 @@ static void gate_work(struct gate *gate)
 	uint64_t published = 0;
 
 	do {
+		set_holder(gate, session_tid());
 		gate_change(gate);
 		if (gate_has_index(gate))
 			published += gate_pass(gate);
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
+		set_holder(gate, 0);
 		/* Fails when somebody rang since: what they wrote is visible after this acquire.
 		 * Sequentially consistent against the monitor's parking. */
 	} while (!atomic_compare_exchange_strong(&gate->rings, &seen, seen & GATE_CLOSED));
@@ -198,8 +236,7 @@ static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes
 }
 
 /* A launch that returned is in the trace, even if the process is killed now: so whoever rang waits
- * until the holder has written the record. A holder that lost the CPU gets this thread's; no longer
- * than the limit, because a signal handler may have interrupted the holder on this very thread. */
+ * until the holder has written the record. A holder that lost the CPU gets this thread's. */
 static void gate_await(struct gate *gate, uint64_t index)
 {
 	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
@@ -211,7 +248,8 @@ static void gate_await(struct gate *gate, uint64_t index)
 		__builtin_ia32_pause();
 	}
 	deadline_ns = session_now_ns() + AWAIT_LIMIT_NS;
-	while (!gate_has_answered(gate, index, passes) && session_now_ns() < deadline_ns)
+	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate) &&
+	       session_now_ns() < deadline_ns)
 		sched_yield();
 }
 
@@ -240,14 +278,18 @@ bool gate_try_hold(struct gate *gate)
 {
 	uint32_t nobody = 0;
 
-	return atomic_compare_exchange_strong_explicit(&gate->rings, &nobody, 1,
-						       memory_order_acq_rel, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong_explicit(&gate->rings, &nobody, 1, memory_order_acq_rel,
+						     memory_order_relaxed))
+		return false;
+	set_holder(gate, session_tid());
+	return true;
 }
 
 void gate_leave(struct gate *gate)
 {
 	uint32_t alone = 1;
 
+	set_holder(gate, 0);
 	if (!atomic_compare_exchange_strong(&gate->rings, &alone, 0))
 		gate_work(gate);
 }
@@ -264,18 +306,16 @@ void gate_count(struct gate *gate)
 	gate_leave(gate);
 }
 
-/* Not waited for without end: a signal handler that ends the program may have interrupted the holder on this
- * very thread. False when it has not been done. */
-static bool gate_request(struct gate *gate, enum gate_change change)
+/* Not waited for without end: a thread that is stopped may hold it. False when it has not been done. */
+static bool gate_request(struct gate *gate, enum gate_change change, uint64_t deadline_ns)
 {
-	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
 	uint32_t wanted = change;
 
 	atomic_store_explicit(&gate->change, change, memory_order_relaxed);
 	gate_knock(gate);
 	while (atomic_load_explicit(&gate->change, memory_order_acquire) == wanted &&
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
-	       session_now_ns() < deadline_ns)
+	       !gate_is_mine(gate) && session_now_ns() < deadline_ns)
 		sched_yield();
 	/* Fails when it has been answered. */
 	atomic_compare_exchange_strong(&gate->change, &wanted, GATE_STAYS);
@@ -284,28 +324,40 @@ static bool gate_request(struct gate *gate, enum gate_change change)
 
 /* Its last count is written by who closes it, unless a signal handler has interrupted just that to end the
  * program. */
-static bool gate_await_counted(const struct gate *gate)
+static bool gate_await_counted(const struct gate *gate, uint64_t deadline_ns)
 {
-	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
-
 	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
-		if (session_now_ns() > deadline_ns)
+		if (gate_is_mine(gate) || session_now_ns() > deadline_ns)
 			return false;
 		sched_yield();
 	}
 	return true;
 }
 
-static void gate_stop_tracing(struct gate *gate)
+/* Reserved packets may be just being written, by a thread that has lost its CPU. What is behind them waits in the
+ * gate, though its launch has returned. */
+static void gate_await_written(const struct gate *gate, uint64_t deadline_ns)
+{
+	uint64_t reserved = count_get(&gate->virtual_index);
+
+	while (gate_has_index(gate) && gate_is_tracing(gate) &&
+	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
+	       count_get(&gate->next) < reserved && session_now_ns() < deadline_ns)
+		sched_yield();
+}
+
+static void gate_stop_tracing(struct gate *gate, uint64_t deadline_ns)
 {
 	uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
 
-	if (!gate_is_tracing(gate) || (state == GATE_LIVE && gate_request(gate, GATE_STOPS)))
+	if (!gate_is_tracing(gate) ||
+	    (state == GATE_LIVE && gate_request(gate, GATE_STOPS, deadline_ns)))
 		return;
 	state = atomic_load_explicit(&gate->state, memory_order_acquire);
-	if (state == GATE_UNUSED || (state == GATE_CLOSING && gate_await_counted(gate)))
+	if (state == GATE_UNUSED ||
+	    (state == GATE_CLOSING && gate_await_counted(gate, deadline_ns)))
 		return;
-	/* Not held: the handler interrupted the holder, and the counts stand still. */
+	/* Not held: a handler interrupted the holder, or that is stopped, and the counts stand still. */
 	write_count(gate, false);
 	if (state == GATE_LIVE)
 		gate_end_recording(gate);
@@ -315,6 +367,8 @@ static void gate_stop_tracing(struct gate *gate)
  * over. Not waited for without end: a signal handler that ends the program may have interrupted it. */
 void gates_stop_tracing(void)
 {
+	uint64_t written_by_ns = session_now_ns() + WRITING_LIMIT_NS;
+	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
 	struct timespec deadline;
 
 	atomic_store(&tracing_is_over, true);
@@ -322,18 +376,23 @@ void gates_stop_tracing(void)
 	deadline.tv_sec += 1;
 	if (!pthread_mutex_timedlock(&gates_lock, &deadline))
 		pthread_mutex_unlock(&gates_lock);
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		gate_stop_tracing(gate);
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
+		gate_await_written(gate, written_by_ns);
+		gate_stop_tracing(gate, deadline_ns);
+	}
 }
 
 void gates_start_tracing(void)
 {
+	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+
 	pthread_mutex_lock(&gates_lock);
 	atomic_store(&tracing_is_over, false);
+	atomic_store_explicit(&packets_cut, 0, memory_order_relaxed);
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 		    !gate_is_tracing(gate))
-			gate_request(gate, GATE_STARTS);
+			gate_request(gate, GATE_STARTS, deadline_ns);
 	}
 	pthread_mutex_unlock(&gates_lock);
 }
@@ -428,6 +487,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_store_explicit(&gate->traced_first, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->passed_first, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_end, index, memory_order_relaxed);
+	set_holder(gate, 0);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->rung, 0, memory_order_relaxed);
 	gate->forwarded = 0;
@@ -518,8 +578,7 @@ void gate_drain(struct gate *gate, uint64_t deadline_ns)
 	}
 }
 
-/* False when whoever holds the gate does not leave: a signal handler may have interrupted it on
- * this very thread. */
+/* False when whoever holds the gate does not leave. */
 static bool gate_shut(struct gate *gate)
 {
 	uint64_t deadline_ns;
@@ -531,7 +590,7 @@ static bool gate_shut(struct gate *gate)
 		return true;
 	deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
 	while (!atomic_load_explicit(&gate->has_left, memory_order_acquire)) {
-		if (session_now_ns() > deadline_ns)
+		if (gate_is_mine(gate) || session_now_ns() > deadline_ns)
 			return false;
 		sched_yield();
 	}
@@ -543,11 +602,15 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 	untraced_gate_closes(gate);
 	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
+	set_holder(gate, session_tid());
 	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	serial_leave(gate);
 	slot_ring_give_up(gate->slots, cause);
-	if (gate_is_tracing(gate))
+	if (gate_is_tracing(gate)) {
 		write_count(gate, true);
+		count_cut(gate);
+	}
+	set_holder(gate, 0);
 	atomic_store_explicit(&gate->has_counted, true, memory_order_release);
 	/* Now, because afterwards the runtime may give the same handles to another queue. */
 	if (gate->queue_entry)

@@ -31,6 +31,7 @@ enum gate_change { GATE_STAYS, GATE_STARTS, GATE_STOPS }; /* whether it records 
 
 struct gate {
 	_Atomic uint32_t rings __attribute__((aligned(64))); /* 0: nobody holds the gate */
+	_Atomic uint32_t holder;    /* its thread; 0 for a moment when it comes and goes */
 	_Atomic uint64_t announced; /* packets that doorbells have covered */
 	_Atomic uint64_t rung;	    /* doorbells of the application's */
 	_Atomic uint32_t is_owed;   /* announced packets are not written yet */
@@ -131,7 +132,7 @@ void gate_close(struct gate *gate, enum record_untimed cause);
 void gate_reuse(struct gate *gate, bool runtime_is_gone);
 
 /* From now on packets pass unrecorded, those that were held back at once, and new gates record
- * nothing. The last counts are exact. */
+ * nothing. Waits 20 ms at most for packets that are just being written. The last counts are exact. */
 void gates_stop_tracing(void);
 
 /* The other way round, for the next recording: packets reserved from now on are recorded, and the counts
@@ -147,5 +148,7 @@ struct gate *gate_newest(void);
 uint64_t gate_dispatches_without_context(void);
 /* Reservations whose context found no room. */
 uint64_t gate_reservations_lost(void);
+/* Packets that were reserved when their gate ended recording, and are not in it. */
+uint64_t gates_packets_cut(void);
 
 #endif

@@ -90,11 +90,8 @@ static struct counts counts_now(void)
 	return counts;
 }
 
-/* The runtime may open several times in one recording. */
 static void counts_begin(void)
 {
-	if (counted_session == session_current_number())
-		return;
 	counted_session = session_current_number();
 	counts_before = counts_now();
 }
@@ -119,6 +116,7 @@ static void write_witnesses(void)
 	/* Read after the device's counts: what they have and the rows do not. */
 	session_witness("hsa", "packets_untraced", untraced_packets());
 	session_witness("hsa", "copies_untraced", hsa_copies_untraced());
+	session_witness("hsa", "packets_cut", gates_packets_cut());
 	if (delays.count) {
 		session_witness("hsa", "completions_passed_on", delays.count);
 		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);
@@ -204,7 +202,9 @@ static bool runtime_open(struct hsa_api_table *table)
 		return false;
 	}
 	find_device_counters();
-	counts_begin();
+	/* It may open several times in one recording. */
+	if (counted_session != session_current_number())
+		counts_begin();
 	if (hsa_next.hsa_amd_profiling_async_copy_enable)
 		hsa_next.hsa_amd_profiling_async_copy_enable(true);
 	runtime_is_open = true;
@@ -292,6 +292,7 @@ static void record_again(void)
 	hsa_kernels_record();
 	untraced_begin();
 	hsa_copies_open();
+	/* Also when the runtime opened in this recording, before its start came here: packets have passed since. */
 	counts_begin();
 	/* Before, for those that are in use by now, and after, for those that are since. */
 	watch_forget_uses();

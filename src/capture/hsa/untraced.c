@@ -1,12 +1,14 @@
 #include "capture/hsa/untraced.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "capture/hsa/hsa_calls.h"
 
 #define LOCK_LIMIT_NS 100000000u
+#define YIELDS_MOST   64
 
 /* Of queues that are gone. */
 static _Atomic uint64_t past_waiting, past_packets;
@@ -89,17 +91,22 @@ static uint64_t gate_packets(struct gate *gate)
 	       (is_tracing ? 0 : above(taken, gate_recorded(gate)));
 }
 
-/* The first packet that the device may count from now on. While it is at work that may be the one that it is
- * just taking. Behind a proxy nobody sees what it has taken: it may be nothing yet. */
+/* The first packet that the device may count from now on: the one that it took last it may not have counted yet.
+ * Behind a proxy nobody sees what it has taken: it may be nothing. Of a gate that is held all the time it is as much
+ * as when the last recording began, at least. */
 static uint64_t gate_passed(struct gate *gate)
 {
-	uint64_t next = get(&gate->next), taken;
+	uint64_t taken;
 
 	if (!gate_has_index(gate))
 		return 0;
-	if (!gate_taken(gate, &taken))
-		return above(next, gate_ring_size(gate));
-	return taken && taken < next ? taken - 1 : taken;
+	for (int i = 0; i < YIELDS_MOST; i++) {
+		if (gate_taken(gate, &taken))
+			return above(taken, 1);
+		sched_yield();
+	}
+	/* Not by NEXT: doorbells may tell of more than the ring has room for. */
+	return get(&gate->passed_first);
 }
 
 void untraced_begin(void)

@@ -20,7 +20,7 @@ struct table_door rccl_table = {
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
 
-static _Atomic uint64_t entered, left;
+static struct call_counter counter = {.is_shared = true};
 static uint64_t entered_before, left_before; /* this session */
 static _Atomic uint32_t named_in;	     /* the session that has been told the names */
 
@@ -53,10 +53,8 @@ static bool wake(void)
 }
 
 /* When the first call of a session comes: most processes have none. */
-static void write_names(void)
+static void write_names(uint32_t session)
 {
-	uint32_t session = session_current_number();
-
 	if (atomic_load_explicit(&named_in, memory_order_relaxed) == session ||
 	    atomic_exchange(&named_in, session) == session)
 		return;
@@ -107,16 +105,18 @@ static void count_operation(struct rccl_call *call, void *comm)
 bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void *comm,
 		bool is_operation)
 {
-	bool is_recorded = session_is_on() || wake();
+	uint32_t session = session_on_number();
 
+	if (!session && wake())
+		session = session_on_number();
 	if (!session_may_record() || (frame_top && !frame_top->cid) ||
 	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
 		return false;
 	*call = (struct rccl_call){.rank = RCCL_RANK_UNKNOWN};
-	if (is_recorded) {
-		atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed);
-		write_names();
-		call->frame.session = session_current_number();
+	if (session) {
+		call_count(&counter, &counter.entered);
+		write_names(session);
+		call->frame.session = session;
 	}
 	if (is_operation)
 		count_operation(call, comm);
@@ -134,21 +134,19 @@ bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void
 void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words)
 {
 	frame_pop(&call->frame);
-	if (!session_is_on() || !frame_is_recorded(&call->frame))
-		return;
-	atomic_fetch_add_explicit(&left, 1, memory_order_relaxed);
-	frame_write(&call->frame, result, word_count, words);
+	if (call->frame.session)
+		frame_write(&call->frame, result, word_count, words, &counter);
 }
 
 static uint64_t calls(void)
 {
-	return atomic_load_explicit(&entered, memory_order_relaxed) - entered_before;
+	return atomic_load_explicit(&counter.entered, memory_order_relaxed) - entered_before;
 }
 
 static void start(void)
 {
-	left_before = atomic_load_explicit(&left, memory_order_relaxed);
-	entered_before = atomic_load_explicit(&entered, memory_order_relaxed);
+	left_before = atomic_load_explicit(&counter.left, memory_order_relaxed);
+	entered_before = atomic_load_explicit(&counter.entered, memory_order_relaxed);
 	table_tell(&rccl_table);
 }
 
@@ -161,7 +159,7 @@ static void tick(void)
 static void stop(void)
 {
 	/* Left before entered: a call that returns between the two counts as open, not as -1. */
-	uint64_t returned = atomic_load_explicit(&left, memory_order_relaxed) - left_before;
+	uint64_t returned = atomic_load_explicit(&counter.left, memory_order_relaxed) - left_before;
 	uint64_t count = calls();
 
 	if (!count)
@@ -172,8 +170,8 @@ static void stop(void)
 
 static void child(void)
 {
-	atomic_store_explicit(&entered, 0, memory_order_relaxed);
-	atomic_store_explicit(&left, 0, memory_order_relaxed);
+	atomic_store_explicit(&counter.entered, 0, memory_order_relaxed);
+	atomic_store_explicit(&counter.left, 0, memory_order_relaxed);
 	table_reset(&rccl_table);
 	communicator_forget_all();
 }

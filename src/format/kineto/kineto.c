@@ -1,0 +1,93 @@
+/* Kineto's JSON, as PyTorch's profiler writes it and HTA, TraceLens, TensorBoard and Perfetto read it:
+ * docs/format/kineto.md. */
+#include <errno.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "format/kineto/kineto_writer.h"
+#include "wire/json.h"
+
+/* Kineto counts time from the last quarter of a year, so that nanoseconds stay exact in a double. */
+#define QUARTER_NS (UINT64_C(7889238) * 1000000000)
+
+/* Of the wall clock, which the rows' times are from; 0 where the recording does not know it. */
+static uint64_t choose_base(struct kineto *kineto)
+{
+	const struct trace *trace = kineto->trace;
+	const struct trace_process *first = trace->processes;
+	uint64_t base;
+
+	if (trace->processes_count == 0 || first->start_realtime_ns == 0)
+		return 0;
+	base = first->start_realtime_ns / QUARTER_NS * QUARTER_NS;
+	kineto->out.origin_ns =
+		(int64_t)((uint64_t)first->start_ns - (first->start_realtime_ns - base));
+	return base;
+}
+
+static void put_rows(struct kineto *kineto)
+{
+	kineto_name_processes(kineto);
+	kineto_put_threads(kineto);
+	kineto_put_devices(kineto);
+	kineto_put_untimed(kineto);
+	kineto_put_waits(kineto);
+	kineto_put_hulls(kineto);
+	kineto_put_window_end(kineto);
+	kineto_fail(kineto, kineto->text.error);
+	kineto_out_flush(&kineto->out);
+}
+
+static int put_file(struct kineto *kineto, uint32_t rank)
+{
+	struct json json;
+	uint64_t base_ns = choose_base(kineto);
+	int error;
+
+	json_init(&json, kineto->out.file);
+	json_object_begin(&json);
+	kineto_put_head(kineto, base_ns, rank, &json);
+	json_key(&json, "traceEvents");
+	json_array_begin(&json);
+	fputs("\n", kineto->out.file);
+	if (!json.error)
+		put_rows(kineto);
+	json_array_end(&json);
+	json_object_end(&json);
+	error = json_finish(&json);
+	return kineto->out.error ? kineto->out.error : error;
+}
+
+static int write_kineto(const struct trace *trace, FILE *out, const struct format_options *options,
+			struct dagtap_error *error)
+{
+	struct kineto kineto = {.trace = trace};
+	int code;
+
+	kineto.is_hta = options && options->compat && strcmp(options->compat, "hta") == 0;
+	code = kineto_out_init(&kineto.out, out);
+	if (!code)
+		code = kineto_deal(&kineto);
+	if (!code)
+		code = put_file(&kineto, options ? options->rank : 0);
+	kineto_undeal(&kineto);
+	kineto_out_release(&kineto.out);
+	kineto_text_release(&kineto.text);
+	kineto_text_release(&kineto.row);
+	return code < 0 ? dagtap_error_set(error, code, "kineto: %s", strerror(-code)) : 0;
+}
+
+static const struct format_table compats[] = {
+	{"hta", "HolisticTraceAnalysis: CUDA's names, one launch for each kernel of a graph"},
+	{0},
+};
+
+const struct format format_kineto = {
+	.name = "kineto",
+	.extension = ".pt.trace.json",
+	.help = "PyTorch's traces, for HTA, TraceLens, TensorBoard (docs/format/kineto.md)",
+	.compats = compats,
+	.has_rank = true,
+	.is_brief = true,
+	.write = write_kineto,
+};

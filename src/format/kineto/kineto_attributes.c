@@ -1,0 +1,123 @@
+/* What programs and other tools say of rows besides. */
+#include <inttypes.h>
+
+#include "format/kineto/kineto_writer.h"
+
+static void put_value(struct kineto *kineto, const struct trace_scope_attribute *attribute)
+{
+	struct kineto_text *text = &kineto->row;
+
+	switch (attribute->kind) {
+	case RECORD_ATTRIBUTE_INT64:
+		if (attribute->value.int64 < 0)
+			kineto_text_put(text, "%" PRId64, attribute->value.int64);
+		else
+			kineto_text_u64(text, attribute->value.uint64);
+		break;
+	case RECORD_ATTRIBUTE_UINT64:
+		kineto_text_u64(text, attribute->value.uint64);
+		break;
+	case RECORD_ATTRIBUTE_DOUBLE:
+		kineto_text_double(text, attribute->value.float64);
+		break;
+	default:
+		kineto_text_repeat(text, &kineto->text,
+				   kineto_quoted(kineto, attribute->value.text));
+	}
+}
+
+/* What rows say themselves: a program's attribute of that name would hide it. */
+static bool is_own_key(const char *key)
+{
+	static const char *const keys[] = {"External id",
+					   "scope id",
+					   "parent External id",
+					   "scope kind",
+					   "open",
+					   "device",
+					   "stream",
+					   "correlation",
+					   "result",
+					   "registers per thread",
+					   "shared memory",
+					   "grid",
+					   "block",
+					   "kind",
+					   "fromDevice",
+					   "toDevice",
+					   "bytes",
+					   "memory bandwidth (GB/s)",
+					   "blit kernel",
+					   "hsa_queue",
+					   "graph id",
+					   "replay",
+					   "graph node id",
+					   "node",
+					   "graph node External id",
+					   "graph node confidence",
+					   "graph launch correlation"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Looked at once. */
+static bool is_own(struct kineto *kineto, trace_string key)
+{
+	struct kineto_string *entry = &kineto->strings[key];
+
+	if (entry->is_own_key == 0)
+		entry->is_own_key = is_own_key(trace_text(kineto->trace, key)) ? 1 : 2;
+	return entry->is_own_key == 1;
+}
+
+static bool is_said_before(const struct trace *trace, uint32_t first, uint32_t row)
+{
+	for (uint32_t i = first; i < row; i++) {
+		if (trace->scope_attributes[i].key == trace->scope_attributes[row].key)
+			return true;
+	}
+	return false;
+}
+
+void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count)
+{
+	static const struct kineto_text signs = {.bytes = ",:"};
+	static const struct kineto_piece comma = {0, 1}, colon = {1, 1};
+	const struct trace *trace = kineto->trace;
+
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct trace_scope_attribute *attribute = &trace->scope_attributes[i];
+
+		if (is_own(kineto, attribute->key) || is_said_before(trace, first, i))
+			continue;
+		kineto_text_repeat(&kineto->row, &signs, comma);
+		kineto_text_repeat(&kineto->row, &kineto->text,
+				   kineto_quoted(kineto, attribute->key));
+		kineto_text_repeat(&kineto->row, &signs, colon);
+		put_value(kineto, attribute);
+	}
+}
+
+struct kineto_piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row)
+{
+	const struct trace_attribute_set *set;
+	struct kineto_piece *piece;
+	size_t begin;
+
+	if (!sets)
+		return (struct kineto_piece){0};
+	set = &kineto->trace->attribute_sets[sets[row]];
+	piece = &kineto->sets[sets[row]];
+	if (piece->bytes == 0 && set->count > 0) {
+		kineto_put_attributes(kineto, set->first, set->count);
+		begin = kineto->text.used;
+		kineto_text_repeat(&kineto->text, &kineto->row, kineto_text_piece(&kineto->row, 0));
+		kineto->row.used = 0;
+		*piece = kineto_text_piece(&kineto->text, begin);
+	}
+	return *piece;
+}

@@ -1,0 +1,410 @@
+/* What the GPUs did: kernels, copies and memsets, each on a tid of its stream where it overlaps nothing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/kineto/kineto_writer.h"
+#include "format/words.h"
+
+/* Of a row, what is no piece: keys, literals and numbers. */
+#define ROW_BYTES 640
+
+/* More makes no sense, and does not fit. In millionths of GB/s. */
+#define BANDWIDTH_LIMIT 1e18
+
+struct op_entry {
+	struct kineto_piece head; /* up to the pid */
+	struct kineto_piece tail; /* arguments, each with the comma before it */
+	uint64_t bytes;		  /* that it moves; 0 = none, or not known */
+};
+
+struct device {
+	struct kineto *kineto;
+	const struct trace *trace;
+	uint32_t gpu;
+	struct op_entry *ops;
+	struct kineto_piece *queues, *nodes;
+	/* Of the last graph launch: its activities come together. */
+	uint32_t launch;
+	struct kineto_text launch_text;
+	/* Of the tid: up to the time; from the duration on, up to the first argument of the row's own. */
+	struct kineto_piece place, place_args;
+};
+
+/* ---- pieces ---- */
+
+static void put_dim(struct kineto_text *text, const char *key, const uint32_t dim[3])
+{
+	kineto_text_put(text, ",\"%s\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", key, dim[0], dim[1],
+			dim[2]);
+}
+
+/* The model counts work-items; CUDA's way is blocks, and a partial one is a block too. */
+static void put_kernel_args(struct kineto_text *text, const struct trace_op *op)
+{
+	uint32_t blocks[3];
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t size = op->workgroup[i] ? op->workgroup[i] : 1;
+
+		blocks[i] = (uint32_t)(op->grid[i] / size + (op->grid[i] % size != 0));
+	}
+	if (op->registers)
+		kineto_text_put(text, ",\"registers per thread\":%" PRIu32, op->registers);
+	kineto_text_put(text, ",\"shared memory\":%" PRIu32, op->group_bytes);
+	if (op->grid[0] == 0 && op->workgroup[0] == 0)
+		return;
+	put_dim(text, "grid", blocks);
+	put_dim(text, "block", op->workgroup);
+}
+
+static void put_peer(struct device *device, const char *key, uint32_t agent)
+{
+	uint32_t gpu = gpus_find(&device->kineto->gpus, agent);
+
+	if (gpu != device->kineto->gpus.host)
+		kineto_text_put(&device->kineto->text, ",\"%s\":%" PRIu32, key, gpu);
+}
+
+static void put_copy_args(struct device *device, const struct trace_op *op)
+{
+	struct kineto_text *text = &device->kineto->text;
+
+	if (op->direction != TRACE_COPY_UNKNOWN)
+		kineto_text_put(text, ",\"kind\":\"%s\"", kineto_copy_kind(op->direction));
+	if (op->direction != TRACE_P2P)
+		return;
+	put_peer(device, "fromDevice", op->src_agent);
+	put_peer(device, "toDevice", op->dst_agent);
+}
+
+static void put_op_name(struct kineto_text *text, const struct trace *trace,
+			const struct trace_op *op)
+{
+	const char *name = trace_text(trace, op->name);
+
+	if (op->kind == TRACE_COPY)
+		kineto_text_quote(text, kineto_copy_name(op->direction));
+	else if (op->kind == TRACE_MEMSET)
+		kineto_text_quote(text, "Memset (Device)");
+	else
+		kineto_text_quote(text, name[0] ? name : "(unknown kernel)");
+}
+
+static void make_op(struct device *device, uint32_t number)
+{
+	static const char *const categories[] = {[TRACE_KERNEL] = "kernel",
+						 [TRACE_COPY] = "gpu_memcpy",
+						 [TRACE_MEMSET] = "gpu_memset"};
+	const struct trace_op *op = &device->trace->ops[number];
+	struct op_entry *entry = &device->ops[number];
+	struct kineto_text *text = &device->kineto->text;
+	size_t begin = text->used;
+
+	kineto_text_put(text, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", categories[op->kind]);
+	put_op_name(text, device->trace, op);
+	entry->head = kineto_text_piece(text, begin);
+	begin = text->used;
+	if (op->kind == TRACE_KERNEL)
+		put_kernel_args(text, op);
+	else if (op->kind == TRACE_COPY)
+		put_copy_args(device, op);
+	if (op->blit) {
+		kineto_text_put(text, ",\"blit kernel\":");
+		kineto_text_quote(text, trace_text(device->trace, op->name));
+	}
+	if (op->kind != TRACE_KERNEL && op->bytes) {
+		kineto_text_put(text, ",\"bytes\":%" PRIu64, op->bytes);
+		entry->bytes = op->bytes;
+	}
+	entry->tail = kineto_text_piece(text, begin);
+}
+
+static struct kineto_piece find_queue(struct device *device, uint32_t queue)
+{
+	struct kineto_text *text = &device->kineto->text;
+	size_t begin = text->used;
+
+	if (queue == TRACE_NONE)
+		return (struct kineto_piece){0};
+	if (device->queues[queue].bytes == 0) {
+		kineto_text_put(text, ",\"hsa_queue\":%" PRIu32, device->trace->queues[queue].id);
+		device->queues[queue] = kineto_text_piece(text, begin);
+	}
+	return device->queues[queue];
+}
+
+/* CUPTI's own id of the node, where it gives one; else the graph's and the node's, so that nodes of the
+ * graphs in a graph differ. "node" is what dagtap's other outputs say. */
+static struct kineto_piece find_node(struct device *device, const struct trace_activity *activity)
+{
+	struct kineto_text *text = &device->kineto->text;
+	const struct trace *trace = device->trace;
+	size_t begin = text->used;
+	const struct trace_node *node;
+	uint64_t id;
+
+	if (activity->node == TRACE_NONE)
+		return (struct kineto_piece){0};
+	if (device->nodes[activity->node].bytes)
+		return device->nodes[activity->node];
+	node = &trace->nodes[activity->node];
+	id = trace->graphs[node->graph].id << 32 | ((uint64_t)node->index + 1);
+	if (activity->agent != TRACE_NONE &&
+	    trace->agents[activity->agent].index >= RECORD_CUDA_AGENT_FIRST && activity->id)
+		id = activity->id;
+	kineto_text_put(text, ",\"graph node id\":%" PRIu64 ",\"node\":%" PRIu32, id, node->index);
+	if (node->scope != TRACE_NONE)
+		kineto_text_put(text, ",\"graph node External id\":%" PRIu64,
+				kineto_external_id(node->scope));
+	device->nodes[activity->node] = kineto_text_piece(text, begin);
+	return device->nodes[activity->node];
+}
+
+static struct kineto_piece find_launch(struct device *device, uint32_t number)
+{
+	const struct trace *trace = device->trace;
+	const struct trace_launch *launch;
+
+	if (number == TRACE_NONE)
+		return (struct kineto_piece){0};
+	if (number != device->launch) {
+		launch = &trace->launches[number];
+		device->launch_text.used = 0;
+		kineto_text_put(&device->launch_text,
+				",\"graph id\":%" PRIu64 ",\"replay\":%" PRIu64,
+				trace->execs[launch->exec].id, launch->replay);
+		device->launch = number;
+	}
+	return kineto_text_piece(&device->launch_text, 0);
+}
+
+/* ---- rows ---- */
+
+/* 0: it has none. */
+static uint64_t correlation_of(const struct kineto *kineto, uint32_t row)
+{
+	const struct trace_activity *activity = &kineto->trace->activities[row];
+
+	if (activity->call != TRACE_NONE &&
+	    kineto_has_stand_ins(kineto, &kineto->trace->calls[activity->call]))
+		return kineto_stand_in(kineto, row);
+	return activity->cid ? kineto_correlation(kineto, activity->process, activity->cid) : 0;
+}
+
+static char *put_bandwidth(char *at, uint64_t bytes, uint64_t ns)
+{
+	double millionths = ns ? (double)bytes / (double)ns * 1e6 + 0.5 : BANDWIDTH_LIMIT;
+	uint64_t whole;
+
+	if (millionths >= BANDWIDTH_LIMIT)
+		return at;
+	whole = (uint64_t)millionths;
+	at = KINETO_PUT(at, ",\"memory bandwidth (GB/s)\":");
+	at = kineto_put_u64(at, whole / 1000000);
+	*at++ = '.';
+	return kineto_put_digits(at, whole % 1000000, 6);
+}
+
+static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t bytes)
+{
+	at = KINETO_PUT(at,
+			"{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+	at = kineto_put_u64(at, correlation);
+	at = kineto_put_steps(at, place, bytes);
+	return KINETO_PUT(at, "},\n");
+}
+
+static char *put_rarities(char *at, const struct device *device,
+			  const struct trace_activity *activity)
+{
+	if (activity->confidence != TRACE_CONFIDENCE_NONE &&
+	    activity->confidence != TRACE_CONFIDENCE_EXACT) {
+		const char *word = words_confidence(activity->confidence);
+
+		at = KINETO_PUT(at, ",\"graph node confidence\":\"");
+		at = (char *)memcpy(at, word, strlen(word)) + strlen(word);
+		*at++ = '"';
+	}
+	if (device->kineto->is_hta && activity->launch != TRACE_NONE && activity->cid) {
+		at = KINETO_PUT(at, ",\"graph launch correlation\":");
+		at = kineto_put_u64(
+			at, kineto_correlation(device->kineto, activity->process, activity->cid));
+	}
+	return at;
+}
+
+static void put_activity(struct device *device, uint32_t row)
+{
+	struct kineto *kineto = device->kineto;
+	const struct kineto_text *text = &kineto->text;
+	const struct trace_activity *activity = &device->trace->activities[row];
+	const struct op_entry *op = &device->ops[activity->op];
+	struct rows_time time = kineto_activity_time(device->trace->activities, row);
+	struct kineto_piece set, queue, launch, node;
+	uint64_t correlation = correlation_of(kineto, row);
+	char *at, *place;
+	size_t place_bytes;
+
+	if (op->head.bytes == 0)
+		make_op(device, activity->op);
+	set = kineto_find_set(kineto, device->trace->activity_attributes, row);
+	queue = find_queue(device, activity->queue);
+	node = find_node(device, activity);
+	launch = find_launch(device, activity->launch);
+	at = kineto_out_begin(&kineto->out, (size_t)op->head.bytes + op->tail.bytes + set.bytes +
+						    queue.bytes + launch.bytes + node.bytes +
+						    ROW_BYTES);
+	if (!at)
+		return;
+	at = kineto_put_piece(at, text, op->head);
+	place = at;
+	at = kineto_put_piece(at, text, device->place);
+	at = kineto_put_time(&kineto->out, at, time.begin_ns);
+	place_bytes = (size_t)(at - place);
+	at = KINETO_PUT(at, ",\"dur\":");
+	at = kineto_put_us(at, kineto_span_ns(time));
+	at = kineto_put_piece(at, text, device->place_args);
+	if (correlation) {
+		at = KINETO_PUT(at, ",\"correlation\":");
+		at = kineto_put_u64(at, correlation);
+	}
+	if (activity->scope != TRACE_NONE) {
+		at = KINETO_PUT(at, ",\"External id\":");
+		at = kineto_put_u64(at, kineto_external_id(activity->scope));
+	}
+	at = kineto_put_piece(at, text, op->tail);
+	if (op->bytes)
+		at = put_bandwidth(at, op->bytes, kineto_span_ns(time));
+	at = kineto_put_piece(at, text, queue);
+	at = kineto_put_piece(at, &device->launch_text, launch);
+	at = kineto_put_piece(at, text, node);
+	at = put_rarities(at, device, activity);
+	at = kineto_put_piece(at, text, set);
+	at = KINETO_PUT(at, "}},\n");
+	if (activity->call != TRACE_NONE)
+		at = put_arrow(at, correlation, place, place_bytes);
+	kineto_out_end(&kineto->out, at);
+}
+
+static void begin_lane(struct device *device, uint32_t slot, unsigned lane)
+{
+	struct kineto *kineto = device->kineto;
+	struct kineto_text *text = &kineto->text;
+	uint64_t tid = kineto_name_stream(kineto, device->gpu, slot, KINETO_LANE_WORK, lane);
+	size_t begin = text->used;
+
+	kineto_text_put(text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", device->gpu, tid);
+	device->place = kineto_text_piece(text, begin);
+	begin = text->used;
+	kineto_text_put(text, ",\"args\":{\"device\":%" PRIu32 ",\"stream\":%" PRIu32, device->gpu,
+			kineto->slot_numbers[slot]);
+	device->place_args = kineto_text_piece(text, begin);
+}
+
+/* What overlaps the last row goes to the next lane: a kernel within another's time is no part of it. */
+static void put_lane(struct device *device, uint32_t slot, struct rows_list *list, unsigned lane)
+{
+	const struct rows *rows = &device->kineto->activities;
+	struct rows_list rest = {.words = 0};
+	struct rows_walk walk = rows_walk_begin(rows, list);
+	int64_t end_ns = INT64_MIN;
+
+	begin_lane(device, slot, lane);
+	while (walk.row != ROWS_NONE) {
+		uint32_t row = rows_walk_take(&walk);
+		struct rows_time time = kineto_activity_time(rows->table, row);
+
+		if (time.begin_ns >= end_ns) {
+			end_ns = time.end_ns;
+			put_activity(device, row);
+		} else {
+			rows_run_add(rows, &rest.main, row);
+		}
+	}
+	*list = rest;
+}
+
+static void put_device(struct device *device)
+{
+	struct kineto *kineto = device->kineto;
+
+	for (uint32_t slot = 0; slot < kineto->slots && !kineto->out.error; slot++) {
+		struct rows_list *list =
+			&kineto->activities.lists[(size_t)device->gpu * kineto->slots + slot];
+
+		kineto_fail(kineto, rows_list_sort(&kineto->activities, list));
+		for (unsigned lane = 1; rows_list_count(list) > 0 && !kineto->out.error; lane++)
+			put_lane(device, slot, list, lane);
+	}
+}
+
+void kineto_put_devices(struct kineto *kineto)
+{
+	const struct trace *trace = kineto->trace;
+	struct device device = {
+		.kineto = kineto,
+		.trace = trace,
+		.launch = TRACE_NONE,
+		.ops = calloc((size_t)trace->ops_count + 1, sizeof(*device.ops)),
+		.queues = calloc((size_t)trace->queues_count + 1, sizeof(*device.queues)),
+		.nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*device.nodes)),
+	};
+
+	if (!device.ops || !device.queues || !device.nodes)
+		kineto_fail(kineto, -ENOMEM);
+	for (; device.gpu < kineto->gpu_total && !kineto->out.error; device.gpu++)
+		put_device(&device);
+	kineto_fail(kineto, device.launch_text.error);
+	free(device.ops);
+	free(device.queues);
+	free(device.nodes);
+	kineto_text_release(&device.launch_text);
+}
+
+/* ---- without a time ---- */
+
+/* An instant where it was submitted: no time is made up, and readers take nothing without a duration
+ * for work. */
+static void put_untimed(struct kineto *kineto, uint32_t row, uint32_t gpu)
+{
+	struct kineto_text *text = &kineto->row;
+	const struct trace_activity *activity = &kineto->trace->activities[row];
+	uint64_t correlation = correlation_of(kineto, row);
+
+	kineto_text_put(text, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"untimed\",\"name\":");
+	put_op_name(text, kineto->trace, trace_op_of(kineto->trace, activity));
+	kineto_text_put(text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", gpu,
+			KINETO_LANE_UNTIMED * kineto->lane_step);
+	kineto_text_time(text, &kineto->out, activity->submit_ns);
+	kineto_text_put(text, ",\"args\":{\"untimed\":\"%s\",\"device\":%" PRIu32,
+			words_untimed(activity->untimed), gpu);
+	if (activity->stream != TRACE_NONE)
+		kineto_text_put(text, ",\"stream\":%" PRIu32,
+				kineto->slot_numbers[activity->stream]);
+	if (correlation)
+		kineto_text_put(text, ",\"correlation\":%" PRIu64, correlation);
+	kineto_text_put(text, "}},\n");
+	kineto_put_row(&kineto->out, text);
+}
+
+void kineto_put_untimed(struct kineto *kineto)
+{
+	const struct trace *trace = kineto->trace;
+	uint8_t *is_named = calloc((size_t)kineto->gpu_total + 1, 1);
+
+	if (!is_named)
+		kineto_fail(kineto, -ENOMEM);
+	for (uint32_t row = 0; row < trace->activities_count && !kineto->out.error; row++) {
+		const struct trace_activity *activity = &trace->activities[row];
+		uint32_t gpu = gpus_find(&kineto->gpus, activity->agent);
+
+		if (kineto_is_timed(activity))
+			continue;
+		if (!is_named[gpu])
+			kineto_name_stream(kineto, gpu, TRACE_NONE, KINETO_LANE_UNTIMED, 1);
+		is_named[gpu] = 1;
+		put_untimed(kineto, row, gpu);
+	}
+	free(is_named);
+}

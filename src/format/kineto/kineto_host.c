@@ -1,0 +1,300 @@
+/* The host's side: calls and scopes of each thread, nested, on one tid; ranges on others. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/kineto/kineto_writer.h"
+#include "format/lane.h"
+#include "format/words.h"
+
+/* Of a row, what is no piece. */
+#define ROW_BYTES 1024
+
+struct api_entry {
+	struct kineto_piece head; /* up to the pid */
+	struct kineto_piece args; /* from the duration on, up to the correlation's number */
+};
+
+struct host {
+	struct kineto *kineto;
+	const struct trace *trace;
+	struct api_entry *apis;
+	struct rows_nest nest;
+	struct kineto_piece place; /* of the tid: up to the time */
+};
+
+/* ---- calls ---- */
+
+static const char *category_of(const struct trace *trace, const struct trace_api *api)
+{
+	const char *name = trace_text(trace, api->name);
+
+	switch (api->domain) {
+	case RECORD_DOMAIN_HSA:
+		return "cuda_driver";
+	case RECORD_DOMAIN_CUDA:
+		return strncmp(name, "cu", 2) == 0 && strncmp(name, "cuda", 4) != 0
+			       ? "cuda_driver"
+			       : "cuda_runtime";
+	case RECORD_DOMAIN_RCCL:
+		return "cpu_op";
+	default:
+		return "cuda_runtime";
+	}
+}
+
+/* CUPTI's own number, or ours of the HIP function. */
+static uint32_t callback_id(const struct trace_api *api)
+{
+	if (api->domain != RECORD_DOMAIN_CUDA || api->op < RECORD_CUDA_OP_FIRST)
+		return api->op;
+	return api->op >= RECORD_CUDA_OP_RUNTIME ? api->op - RECORD_CUDA_OP_RUNTIME
+						 : api->op - RECORD_CUDA_OP_DRIVER;
+}
+
+static const struct api_entry *find_api(struct host *host, uint32_t number)
+{
+	struct api_entry *entry = &host->apis[number];
+	const struct trace_api *api = &host->trace->apis[number];
+	struct kineto_text *text = &host->kineto->text;
+	const char *name = trace_text(host->trace, api->name);
+	size_t begin = text->used;
+	char hta_name[160];
+
+	if (entry->head.bytes)
+		return entry;
+	if (host->kineto->is_hta) {
+		kineto_hta_name(name, hta_name, sizeof(hta_name));
+		name = hta_name;
+	}
+	kineto_text_put(text,
+			"{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category_of(host->trace, api));
+	kineto_text_quote(text, name);
+	entry->head = kineto_text_piece(text, begin);
+	begin = text->used;
+	kineto_text_put(text, ",\"args\":{");
+	/* Another tool's file has its own. */
+	if (!host->trace->call_attributes)
+		kineto_text_put(text, "\"cbid\":%" PRIu32 ",", callback_id(api));
+	kineto_text_put(text, "\"correlation\":");
+	entry->args = kineto_text_piece(text, begin);
+	return entry;
+}
+
+static char *put_graph_launch(char *at, const struct trace *trace, const struct trace_call *call)
+{
+	const struct trace_launch *launch = &trace->launches[call->launch];
+
+	at = KINETO_PUT(at, ",\"graph id\":");
+	at = kineto_put_u64(at, trace->execs[launch->exec].id);
+	at = KINETO_PUT(at, ",\"replay\":");
+	return kineto_put_u64(at, launch->replay);
+}
+
+static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t bytes)
+{
+	at = KINETO_PUT(at, "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+	at = kineto_put_u64(at, correlation);
+	at = kineto_put_steps(at, place, bytes);
+	return KINETO_PUT(at, "},\n");
+}
+
+/* For HTA: the launch's time dealt out to its activities, a row that looks like a launch to each. */
+static void put_stand_in(struct host *host, const struct trace_call *call, uint32_t number)
+{
+	static const char *const names[] = {[TRACE_KERNEL] = "cudaLaunchKernel",
+					    [TRACE_COPY] = "cudaMemcpyAsync",
+					    [TRACE_MEMSET] = "cudaMemsetAsync"};
+	struct kineto *kineto = host->kineto;
+	uint32_t row = call->activity_first + number;
+	const struct trace_activity *activity = &host->trace->activities[row];
+	struct rows_time time = kineto_call_time(call, 0);
+	uint64_t share = kineto_span_ns(time) / call->activity_count;
+	int64_t begin_ns = time.begin_ns + (int64_t)(share * number);
+	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
+	char *place;
+	size_t place_bytes;
+
+	if (!at || !kineto_is_timed(activity))
+		return;
+	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"");
+	at = kineto_put_z(at, names[trace_op_of(host->trace, activity)->kind]);
+	*at++ = '"';
+	place = at;
+	at = kineto_put_piece(at, &kineto->text, host->place);
+	at = kineto_put_time(&kineto->out, at, begin_ns);
+	place_bytes = (size_t)(at - place);
+	at = KINETO_PUT(at, ",\"dur\":");
+	at = kineto_put_us(at, share);
+	at = KINETO_PUT(at, ",\"args\":{\"correlation\":");
+	at = kineto_put_u64(at, kineto_stand_in(kineto, row));
+	at = KINETO_PUT(at, ",\"graph launch correlation\":");
+	at = kineto_put_u64(at, kineto_correlation(kineto, call->process, call->cid));
+	at = KINETO_PUT(at, "}},\n");
+	kineto_out_end(&kineto->out,
+		       put_arrow(at, kineto_stand_in(kineto, row), place, place_bytes));
+}
+
+static void put_call(struct host *host, uint32_t row)
+{
+	struct kineto *kineto = host->kineto;
+	const struct kineto_text *text = &kineto->text;
+	const struct trace_call *call = &host->trace->calls[row];
+	const struct api_entry *api = find_api(host, call->api);
+	struct rows_time time = kineto_call_time(host->trace->calls, row);
+	unsigned marks = kineto_marks(kineto, row);
+	struct kineto_piece set = kineto_find_set(kineto, host->trace->call_attributes, row);
+	uint64_t correlation = kineto_correlation(kineto, call->process, call->cid);
+	size_t place_bytes;
+	char *at = kineto_out_begin(&kineto->out, (size_t)api->head.bytes + api->args.bytes +
+							  set.bytes + ROW_BYTES);
+	char *place;
+
+	if (!at)
+		return;
+	at = kineto_put_piece(at, text, api->head);
+	place = at;
+	at = kineto_put_piece(at, text, host->place);
+	at = kineto_put_time(&kineto->out, at, time.begin_ns);
+	place_bytes = (size_t)(at - place);
+	at = KINETO_PUT(at, ",\"dur\":");
+	at = kineto_put_us(at, kineto_span_ns(time));
+	at = kineto_put_piece(at, text, api->args);
+	at = kineto_put_u64(at, correlation);
+	if (call->scope != TRACE_NONE) {
+		at = KINETO_PUT(at, ",\"External id\":");
+		at = kineto_put_u64(at, kineto_external_id(call->scope));
+	}
+	if (call->result) {
+		at = KINETO_PUT(at, ",\"result\":");
+		at = kineto_put_i64(at, call->result);
+	}
+	if (call->launch != TRACE_NONE)
+		at = put_graph_launch(at, host->trace, call);
+	if (marks & KINETO_MARK_WAIT)
+		at = kineto_put_wait_args(kineto, at, row);
+	at = kineto_put_piece(at, text, set);
+	at = KINETO_PUT(at, "}},\n");
+	if (marks & KINETO_MARK_WORK && !kineto_has_stand_ins(kineto, call))
+		at = put_arrow(at, correlation, place, place_bytes);
+	kineto_out_end(&kineto->out, at);
+	if (kineto_has_stand_ins(kineto, call))
+		for (uint32_t i = 0; i < call->activity_count; i++)
+			put_stand_in(host, call, i);
+}
+
+/* ---- scopes ---- */
+
+static char *put_scope_args(char *at, const struct trace_scope *scope, uint32_t row)
+{
+	at = KINETO_PUT(at, ",\"args\":{\"External id\":");
+	at = kineto_put_u64(at, kineto_external_id(row));
+	at = KINETO_PUT(at, ",\"scope id\":");
+	at = kineto_put_u64(at, scope->id);
+	if (scope->parent != TRACE_NONE) {
+		at = KINETO_PUT(at, ",\"parent External id\":");
+		at = kineto_put_u64(at, kineto_external_id(scope->parent));
+	}
+	if (scope->kind != RECORD_SCOPE_DAGTAP) {
+		at = KINETO_PUT(at, ",\"scope kind\":\"");
+		at = kineto_put_z(at, words_scope_kind(scope->kind));
+		*at++ = '"';
+	}
+	return scope->open ? KINETO_PUT(at, ",\"open\":true") : at;
+}
+
+static void put_scope(struct host *host, uint32_t row)
+{
+	struct kineto *kineto = host->kineto;
+	const struct trace_scope *scope = &host->trace->scopes[row];
+	struct rows_time time = kineto_scope_time(host->trace->scopes, row);
+	bool is_mark = scope->kind == RECORD_SCOPE_MARK;
+	struct kineto_piece name = kineto_scope_name(kineto, row);
+	struct kineto_piece attributes;
+	char *at;
+
+	kineto_put_attributes(kineto, scope->attribute_first, scope->attribute_count);
+	attributes = kineto_text_piece(&kineto->row, 0);
+	at = kineto_out_begin(&kineto->out, (size_t)name.bytes + attributes.bytes + ROW_BYTES);
+	if (!at)
+		return;
+	at = is_mark ? KINETO_PUT(at, "{\"ph\":\"i\",\"s\":\"t\"")
+		     : KINETO_PUT(at, "{\"ph\":\"X\"");
+	at = KINETO_PUT(at, ",\"cat\":\"user_annotation\",\"name\":");
+	at = kineto_put_piece(at, &kineto->text, name);
+	at = kineto_put_piece(at, &kineto->text, host->place);
+	at = kineto_put_time(&kineto->out, at, time.begin_ns);
+	if (!is_mark) {
+		at = KINETO_PUT(at, ",\"dur\":");
+		at = kineto_put_us(at, kineto_span_ns(time));
+	}
+	at = put_scope_args(at, scope, row);
+	at = kineto_put_piece(at, &kineto->row, attributes);
+	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+	kineto->row.used = 0;
+}
+
+/* ---- threads ---- */
+
+static void put_lane(struct host *host, const struct lane_lists *lists)
+{
+	struct kineto *kineto = host->kineto;
+	enum lane_table table;
+	struct lane lane;
+	uint32_t row;
+	int more;
+
+	lane_begin(&lane, lists, &kineto->scopes, &kineto->calls, &host->nest);
+	while (!kineto->out.error && (more = lane_next(&lane, &table, &row)) != 0) {
+		kineto_fail(kineto, more);
+		if (table == LANE_CALLS)
+			put_call(host, row);
+		else
+			put_scope(host, row);
+	}
+	lane_end(&lane);
+}
+
+static void put_thread(struct host *host, uint32_t list, const struct lane_lists *lists,
+		       bool ranges)
+{
+	struct kineto *kineto = host->kineto;
+	const struct trace *trace = host->trace;
+	uint32_t process = list < trace->threads_count ? trace->threads[list].process
+						       : list - trace->threads_count;
+
+	kineto_fail(kineto, lane_lists_sort(lists, &kineto->scopes, &kineto->calls));
+	for (unsigned lane = 1; !lane_lists_are_empty(lists) && !kineto->out.error; lane++) {
+		uint64_t tid = kineto_name_thread(kineto, list, ranges, lane);
+		size_t begin = kineto->text.used;
+
+		kineto_text_put(&kineto->text, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":",
+				kineto_pid(kineto, process), tid);
+		host->place = kineto_text_piece(&kineto->text, begin);
+		put_lane(host, lists);
+	}
+}
+
+void kineto_put_threads(struct kineto *kineto)
+{
+	const struct trace *trace = kineto->trace;
+	uint32_t lists = trace->threads_count + trace->processes_count;
+	struct host host = {
+		.kineto = kineto,
+		.trace = trace,
+		.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis)),
+	};
+
+	if (!host.apis)
+		kineto_fail(kineto, -ENOMEM);
+	for (uint32_t i = 0; i < lists && !kineto->out.error; i++) {
+		struct rows_list none = {.words = 0};
+		const struct lane_lists own = {{&kineto->scopes.lists[i], &kineto->calls.lists[i]}};
+		const struct lane_lists ranges = {{&kineto->scopes.lists[lists + i], &none}};
+
+		put_thread(&host, i, &own, false);
+		put_thread(&host, i, &ranges, true);
+	}
+	free(host.apis);
+	rows_nest_release(&host.nest);
+}

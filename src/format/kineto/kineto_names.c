@@ -1,0 +1,152 @@
+/* Words of Kineto's files, and of those that read them. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/kineto/kineto_writer.h"
+
+struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string)
+{
+	struct kineto_string *entry = &kineto->strings[string];
+	size_t begin = kineto->text.used;
+
+	if (entry->quoted.bytes == 0) {
+		kineto_text_quote(&kineto->text, trace_text(kineto->trace, string));
+		entry->quoted = kineto_text_piece(&kineto->text, begin);
+	}
+	return entry->quoted;
+}
+
+/* HTA finds the steps of a training loop by this name. */
+static bool step_name(const struct kineto *kineto, const struct trace_scope *scope,
+		      struct kineto_text *text)
+{
+	const struct trace_scope_attribute *number;
+
+	if (!kineto->is_hta || scope->kind != RECORD_SCOPE_STEP || scope->attribute_count == 0)
+		return false;
+	number = &kineto->trace->scope_attributes[scope->attribute_first];
+	if (number->kind != RECORD_ATTRIBUTE_INT64)
+		return false;
+	kineto_text_put(text, "\"ProfilerStep#%" PRId64 "\"", number->value.int64);
+	return true;
+}
+
+struct kineto_piece kineto_scope_name(struct kineto *kineto, uint32_t scope)
+{
+	const struct trace_scope *row = &kineto->trace->scopes[scope];
+	size_t begin = kineto->text.used;
+
+	if (step_name(kineto, row, &kineto->text))
+		return kineto_text_piece(&kineto->text, begin);
+	return kineto_quoted(kineto, row->name ? row->name : row->text);
+}
+
+const char *kineto_copy_kind(enum trace_copy_direction direction)
+{
+	static const char *const kinds[] = {
+		[TRACE_COPY_UNKNOWN] = "", [TRACE_H2H] = "HtoH", [TRACE_H2D] = "HtoD",
+		[TRACE_D2H] = "DtoH",	   [TRACE_D2D] = "DtoD", [TRACE_P2P] = "PtoP",
+	};
+
+	return direction <= TRACE_P2P ? kinds[direction] : "";
+}
+
+const char *kineto_copy_name(enum trace_copy_direction direction)
+{
+	static const char *const names[] = {
+		[TRACE_COPY_UNKNOWN] = "Memcpy",
+		[TRACE_H2H] = "Memcpy HtoH (Host -> Host)",
+		[TRACE_H2D] = "Memcpy HtoD (Host -> Device)",
+		[TRACE_D2H] = "Memcpy DtoH (Device -> Host)",
+		[TRACE_D2D] = "Memcpy DtoD (Device -> Device)",
+		[TRACE_P2P] = "Memcpy PtoP (Device -> Device)",
+	};
+
+	return direction <= TRACE_P2P ? names[direction] : names[TRACE_COPY_UNKNOWN];
+}
+
+const char *kineto_wait_name(enum trace_wait_type type)
+{
+	static const char *const names[] = {
+		[TRACE_WAIT_UNKNOWN] = "Unknown Sync",
+		[TRACE_WAIT_EVENT] = "Event Sync",
+		[TRACE_WAIT_STREAM_EVENT] = "Stream Wait Event",
+		[TRACE_WAIT_STREAM] = "Stream Sync",
+		[TRACE_WAIT_DEVICE] = "Context Sync",
+	};
+
+	return type <= TRACE_WAIT_DEVICE ? names[type] : names[TRACE_WAIT_UNKNOWN];
+}
+
+/* ---- HTA ---- */
+
+/* Without what tells variants of a function apart: _spt, _ptsz, _ptds, _v2, _v7000. */
+static size_t stem_length(const char *name)
+{
+	static const char *const suffixes[] = {"_spt", "_ptsz", "_ptds"};
+	size_t length = strlen(name);
+	size_t digits = 0;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		size_t bytes = strlen(suffixes[i]);
+
+		if (length > bytes && strcmp(name + length - bytes, suffixes[i]) == 0)
+			length -= bytes;
+	}
+	while (digits < length && name[length - digits - 1] >= '0' &&
+	       name[length - digits - 1] <= '9')
+		digits++;
+	if (digits > 0 && length > digits + 2 && name[length - digits - 1] == 'v' &&
+	    name[length - digits - 2] == '_')
+		length -= digits + 2;
+	return length;
+}
+
+/* What HTA looks for by name: launches, records of events. The others only change their prefix. */
+static const char *known_to_hta(const char *name)
+{
+	static const struct {
+		const char *from, *to;
+	} rows[] = {
+		{"hipEventRecordWithFlags", "cudaEventRecord"},
+		{"cudaEventRecordWithFlags", "cudaEventRecord"},
+		{"hipExtLaunchKernel", "cudaLaunchKernel"},
+		{"hipLaunchCooperativeKernel", "cudaLaunchKernel"},
+		{"cudaLaunchCooperativeKernel", "cudaLaunchKernel"},
+		{"hipModuleLaunchKernel", "cuLaunchKernel"},
+		{"hipExtModuleLaunchKernel", "cuLaunchKernel"},
+		{"hipHccModuleLaunchKernel", "cuLaunchKernel"},
+		{"hipModuleLaunchCooperativeKernel", "cuLaunchKernel"},
+		{"hipDrvLaunchKernelEx", "cuLaunchKernel"},
+		{"cuLaunchKernelEx", "cuLaunchKernel"},
+		{"cuLaunchCooperativeKernel", "cuLaunchKernel"},
+		{"hipMemcpyWithStream", "cudaMemcpyAsync"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (strcmp(name, rows[i].from) == 0)
+			return rows[i].to;
+	}
+	if (!strstr(name, "Async"))
+		return NULL;
+	if (strstr(name, "Memcpy"))
+		return "cudaMemcpyAsync";
+	return strstr(name, "Memset") ? "cudaMemsetAsync" : NULL;
+}
+
+void kineto_hta_name(const char *name, char *ret_name, size_t size)
+{
+	char stem[128];
+	const char *known;
+	bool is_hip;
+
+	snprintf(stem, sizeof(stem), "%.*s", (int)stem_length(name), name);
+	known = known_to_hta(stem);
+	is_hip = strncmp(stem, "hip", 3) == 0;
+	if (known)
+		snprintf(ret_name, size, "%s", known);
+	else
+		snprintf(ret_name, size, "%s%s", is_hip ? "cuda" : "", is_hip ? stem + 3 : stem);
+}

@@ -1,0 +1,233 @@
+/* What is said of the whole file when its rows are in place. */
+#include <errno.h>
+
+#include "format/kineto/kineto_reader_load.h"
+#include "format/read_times.h"
+#include "trace/table.h"
+
+/* ---- times ---- */
+
+/* Rows count from the file's base. */
+static void add_base(const struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+	int64_t base = load->base_ns;
+
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		trace->calls[i].begin_ns += base;
+		trace->calls[i].end_ns += base;
+	}
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		trace->scopes[i].begin_ns += base;
+		trace->scopes[i].end_ns += base;
+	}
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		trace->activities[i].start_ns += base;
+		trace->activities[i].end_ns += base;
+		trace->activities[i].submit_ns += base;
+	}
+	for (uint32_t i = 0; i < trace->waits_count; i++) {
+		trace->waits[i].begin_ns += base;
+		trace->waits[i].end_ns += base;
+	}
+	for (uint32_t i = 0; i < trace->event_records_count; i++) {
+		if (trace->event_records[i].device_ns)
+			trace->event_records[i].device_ns += base;
+	}
+	for (uint32_t i = 0; i < trace->overheads_count; i++) {
+		trace->overheads[i].begin_ns += base;
+		trace->overheads[i].end_ns += base;
+	}
+}
+
+/* The file says nothing of a process but its rows. */
+static void describe_processes(const struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+
+	read_process_times(trace);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		struct trace_process *row = &trace->processes[i];
+
+		row->host = load->host;
+		if (load->has_base)
+			row->start_realtime_ns = (uint64_t)row->start_ns;
+		if (load->is_cut_off)
+			row->state = TRACE_TRUNCATED;
+	}
+	trace->truncated = load->is_cut_off;
+}
+
+/* ---- the ledger ---- */
+
+static int add_source(struct kread_load *load, uint32_t process)
+{
+	struct trace_source *row = trace_add(load->trace, sources);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_source){
+		.process = process,
+		.name = strtab_intern_z(load->strings, "kineto"),
+		.state = strtab_intern_z(load->strings, "partial"),
+		.text = strtab_intern_z(load->strings,
+					"the file has no count of what should be in it: nothing "
+					"says whether rows are missing"),
+	};
+	return 0;
+}
+
+static int add_sources(struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		if (add_source(load, i) < 0)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		struct trace_source *row = &trace->sources[trace->activities[i].process];
+
+		row->received++;
+		if (trace->activities[i].call == TRACE_NONE)
+			row->orphan_activities++;
+		else
+			row->joined++;
+	}
+	return 0;
+}
+
+/* ---- what is not known ---- */
+
+static int tell(struct kread_load *load, bool is_damage, trace_string text)
+{
+	struct trace_message *row = trace_add(load->trace, messages);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_message){.process = TRACE_NONE, .damage = is_damage, .text = text};
+	return 0;
+}
+
+/* A note, if COUNT is not 0. */
+static int tell_some(struct kread_load *load, uint64_t count, uint64_t of, const char *text)
+{
+	if (count == 0)
+		return 0;
+	return tell(load, false,
+		    strtab_format(load->strings, "%llu of %llu %s", (unsigned long long)count,
+				  (unsigned long long)of, text));
+}
+
+static int tell_waits(struct kread_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint64_t waits = 0, unresolved = 0;
+
+	for (uint32_t i = 0; i < trace->waits_count; i++) {
+		const struct trace_wait *row = &trace->waits[i];
+
+		if (row->type != TRACE_WAIT_EVENT && row->type != TRACE_WAIT_STREAM_EVENT)
+			continue;
+		waits++;
+		unresolved += row->known == TRACE_KNOWN_NOT;
+	}
+	return tell_some(load, unresolved, waits,
+			 "waits for events are unresolved: the file does not say which record of "
+			 "the event they wait for");
+}
+
+static int tell_kernels(struct kread_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint64_t kernels = 0, shapeless = 0;
+
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+
+		if (op->kind != TRACE_KERNEL)
+			continue;
+		kernels++;
+		shapeless += op->workgroup[0] == 0;
+	}
+	return tell_some(load, shapeless, kernels,
+			 "kernels: the file does not say their grid and block");
+}
+
+static int tell_launches(struct kread_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint64_t unknown = 0;
+
+	for (uint32_t i = 0; i < trace->launches_count; i++)
+		unknown += trace->execs[trace->launches[i].exec].graph == TRACE_NONE;
+	return tell_some(load, unknown, trace->launches_count,
+			 "graph launches: the file does not say of which graph, nor which nodes "
+			 "their work is; together they are graph exec 0");
+}
+
+static const char *const left_out_texts[] = {
+#define X(name, text) [KREAD_LEFT_OUT_##name] = (text),
+	KREAD_LEFT_OUT(X)
+#undef X
+};
+
+static int tell_left_out(struct kread_load *load)
+{
+	for (int i = 0; i < KREAD_LEFT_OUT_COUNT; i++) {
+		if (load->left_out[i] == 0)
+			continue;
+		if (tell(load, false,
+			 strtab_format(load->strings, "left out: %llu %s",
+				       (unsigned long long)load->left_out[i], left_out_texts[i])) <
+		    0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int tell_file(struct kread_load *load)
+{
+	int result = 0;
+
+	if (load->is_cut_off)
+		result = tell(load, true,
+			      strtab_format(load->strings,
+					    "the file is cut off at byte %llu%s: what is before it "
+					    "was read",
+					    (unsigned long long)load->bytes,
+					    load->is_gzip ? " of what it inflates to" : ""));
+	if (result == 0 && !load->has_base)
+		result = tell(load, false,
+			      strtab_intern_z(load->strings,
+					      "no baseTimeNanoseconds: times count from an origin "
+					      "that the file does not tell"));
+	if (result == 0 && load->backwards)
+		result = tell(load, false,
+			      strtab_format(load->strings, "%llu rows end before they begin",
+					    (unsigned long long)load->backwards));
+	return result;
+}
+
+int kread_conclude(struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+	int result;
+
+	if (load->has_base)
+		add_base(load);
+	describe_processes(load);
+	trace->activity_attributes = load->activity_sets.rows;
+	trace->call_attributes = load->call_sets.rows;
+	load->activity_sets.rows = load->call_sets.rows = NULL;
+	result = add_sources(load);
+	if (result == 0)
+		result = tell_file(load);
+	if (result == 0)
+		result = tell_launches(load);
+	if (result == 0)
+		result = tell_kernels(load);
+	if (result == 0)
+		result = tell_waits(load);
+	return result == 0 ? tell_left_out(load) : result;
+}

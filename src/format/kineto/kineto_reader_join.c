@@ -1,0 +1,391 @@
+/* What work on GPUs belongs to: calls, processes, GPUs, streams, graphs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/kineto/kineto_reader_load.h"
+#include "format/read_graphs.h"
+#include "trace/table.h"
+
+/* ---- names of processes and threads ---- */
+
+/* Of "thread 410 (python3)" what is in brackets. */
+static trace_string thread_name(struct kread_load *load, trace_string label)
+{
+	const char *text = kread_string(load, label);
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+
+	if (strncmp(text, "thread ", strlen("thread ")) != 0 || !open || !close || close < open)
+		return label;
+	return strtab_intern(load->strings, open + 1, (size_t)(close - open - 1));
+}
+
+/* Most are of GPUs and streams, whose pids and tids are no process's. */
+static void name_rows(struct kread_load *load)
+{
+	for (uint32_t i = 0; i < load->labels_count; i++) {
+		const struct kread_label *label = &load->labels[i];
+		uint32_t process =
+			numbers_find(&load->processes, label->pid.is_text, label->pid.value);
+		uint32_t thread;
+
+		if (process == NUMBERS_NONE)
+			continue;
+		if (!label->is_thread) {
+			load->trace->processes[process].exe = label->text;
+			continue;
+		}
+		thread = numbers_find(&load->threads, (uint64_t)process << 1 | label->tid.is_text,
+				      label->tid.value);
+		if (thread != NUMBERS_NONE)
+			load->trace->threads[thread].name = thread_name(load, label->text);
+	}
+}
+
+/* ---- processes ---- */
+
+/* GPU rows do not say whose they are. In a file of several processes their call does; what has none is
+ * the first one's, as all is in a file of one. */
+static int find_processes(struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+	struct numbers cids = {0};
+	uint32_t *owners = NULL, count = 0;
+	int result = 0;
+
+	if (trace->processes_count > 1) {
+		owners = calloc((size_t)trace->calls_count + 1, sizeof(*owners));
+		if (!owners)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; owners && i < trace->calls_count && result == 0; i++) {
+		uint32_t number;
+
+		if (trace->calls[i].cid == 0)
+			continue;
+		number = numbers_get(&cids, 0, trace->calls[i].cid);
+		if (number == NUMBERS_NONE)
+			result = -ENOMEM;
+		else if (number == count)
+			owners[count++] = trace->calls[i].process;
+	}
+	for (uint32_t i = 0; owners && i < trace->activities_count; i++) {
+		uint32_t number = numbers_find(&cids, 0, trace->activities[i].cid);
+
+		if (number != NUMBERS_NONE)
+			trace->activities[i].process = owners[number];
+	}
+	for (uint32_t i = 0; i < load->syncs_count; i++) {
+		struct kread_sync *sync = &load->syncs[i];
+		uint32_t number = numbers_find(&cids, 0, sync->cid);
+
+		if (sync->process == TRACE_NONE)
+			sync->process = owners && number != NUMBERS_NONE ? owners[number] : 0;
+	}
+	numbers_release(&cids);
+	free(owners);
+	return result;
+}
+
+static int add_first_process(struct kread_load *load)
+{
+	if (load->trace->processes_count)
+		return 0;
+	return trace_add(load->trace, processes) ? 0 : -ENOMEM;
+}
+
+/* ---- GPUs and streams ---- */
+
+int64_t kread_agent(struct kread_load *load, uint32_t process, uint32_t device)
+{
+	uint32_t known = load->devices.count, number, properties;
+	struct trace_agent *row;
+
+	if (device == KREAD_NO_DEVICE)
+		return TRACE_NONE;
+	number = numbers_get(&load->devices, process, device);
+	if (number != known)
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
+	row = trace_add(load->trace, agents);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_agent){.index = device, .is_gpu = true, .gpu_ordinal = device};
+	properties = numbers_find(&load->properties, 0, device);
+	if (properties != NUMBERS_NONE)
+		*row = load->agents[properties];
+	row->process = process;
+	return number;
+}
+
+static int add_agents(struct kread_load *load)
+{
+	for (uint32_t i = 0; i < load->agents_count; i++) {
+		if (kread_agent(load, 0, load->agents[i].index) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint64_t stream_space(uint32_t process, uint32_t device)
+{
+	return (uint64_t)process << 32 | device;
+}
+
+/* More GPUs are in no machine. */
+#define DEVICES_MOST 16
+
+/* Rows of calls do not say the GPU: the stream may be one that work showed. A number that none has is
+ * a handle, of which the file does not say whose it is. */
+static uint32_t find_stream(const struct kread_load *load, uint32_t process, int64_t stream)
+{
+	for (uint32_t device = 0; device < DEVICES_MOST; device++) {
+		uint32_t number = numbers_find(&load->streams, stream_space(process, device),
+					       (uint64_t)stream);
+
+		if (number != NUMBERS_NONE)
+			return number;
+	}
+	return TRACE_NONE;
+}
+
+int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device, int64_t stream)
+{
+	uint32_t known = load->streams.count, number;
+	struct trace_stream *row;
+	int64_t agent;
+
+	if (stream == KREAD_NO_STREAM)
+		return TRACE_NONE;
+	if (device == KREAD_NO_DEVICE)
+		return find_stream(load, process, stream);
+	number = numbers_get(&load->streams, stream_space(process, device), (uint64_t)stream);
+	if (number != known)
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
+	agent = kread_agent(load, process, device);
+	row = agent >= 0 ? trace_add(load->trace, streams) : NULL;
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_stream){
+		.process = process,
+		.ordinal = (uint32_t)stream,
+		.handle = (uint64_t)stream,
+		.agent = (uint32_t)agent,
+	};
+	return number;
+}
+
+/* ---- what it did ---- */
+
+/* Ops whose agents are devices become ops of a process. */
+struct op_map {
+	struct trace_op *ops;
+	uint32_t count;
+	struct op_place {
+		uint32_t process, op;
+	} * places; /* by op: where the last process has it */
+};
+
+static int op_map_init(struct op_map *map, struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+
+	*map = (struct op_map){.ops = trace->ops, .count = trace->ops_count};
+	trace->ops = NULL;
+	trace->ops_count = 0;
+	op_table_release(&load->ops);
+	map->places = malloc(((size_t)map->count + 1) * sizeof(*map->places));
+	if (!map->places)
+		return -ENOMEM;
+	memset(map->places, 0xff, ((size_t)map->count + 1) * sizeof(*map->places));
+	return op_table_init(&load->ops, trace);
+}
+
+static void op_map_release(struct op_map *map)
+{
+	free(map->ops);
+	free(map->places);
+}
+
+static int64_t map_op(struct kread_load *load, struct op_map *map, uint32_t process, uint32_t from)
+{
+	struct op_place *place = &map->places[from];
+	struct trace_op op = map->ops[from];
+	int64_t source, target;
+
+	if (place->process == process)
+		return place->op;
+	source = kread_agent(load, process, op.src_agent);
+	target = kread_agent(load, process, op.dst_agent);
+	if (source < 0 || target < 0)
+		return -ENOMEM;
+	op.src_agent = (uint32_t)source;
+	op.dst_agent = (uint32_t)target;
+	place->process = process;
+	place->op = op_intern(&load->ops, &op);
+	return place->op == TRACE_NONE ? -ENOMEM : (int64_t)place->op;
+}
+
+/* ---- graphs ---- */
+
+struct graphs {
+	struct numbers execs;  /* (process, graph id): execs */
+	struct numbers graphs; /* the same: graphs */
+	struct numbers nodes;  /* (graph, node id) */
+	struct numbers launches;
+	bool *launches_graph; /* by API: does it launch graphs? */
+};
+
+static int graphs_init(struct graphs *graphs, const struct kread_load *load)
+{
+	const struct trace *trace = load->trace;
+
+	*graphs = (struct graphs){.launches_graph = calloc((size_t)trace->apis_count + 1, 1)};
+	if (!graphs->launches_graph)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->apis_count; i++)
+		graphs->launches_graph[i] =
+			strstr(kread_string(load, trace->apis[i].name), "GraphLaunch") != NULL;
+	return 0;
+}
+
+static void graphs_release(struct graphs *graphs)
+{
+	numbers_release(&graphs->execs);
+	numbers_release(&graphs->graphs);
+	numbers_release(&graphs->nodes);
+	numbers_release(&graphs->launches);
+	free(graphs->launches_graph);
+}
+
+/* The graph id is the instantiated graph's: one is both. */
+static int64_t find_exec(struct trace *trace, struct graphs *graphs, uint32_t process, uint64_t id)
+{
+	int64_t graph = id ? read_graph(trace, &graphs->graphs, process, id) : TRACE_NONE;
+	uint32_t known = graphs->execs.count;
+	uint32_t number = numbers_get(&graphs->execs, process, id);
+	struct trace_exec *row;
+
+	if (graph < 0 || number == NUMBERS_NONE)
+		return -ENOMEM;
+	if (number != known)
+		return number;
+	row = trace_add(trace, execs);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_exec){.process = process, .id = id, .graph = (uint32_t)graph};
+	return number;
+}
+
+/* Work of a graph launch whose graph the file does not tell is of the process's exec 0. */
+static int join_graph(struct kread_load *load, struct graphs *graphs, const struct kread_work *work,
+		      struct trace_activity *row)
+{
+	struct trace *trace = load->trace;
+	const struct trace_call *call = row->call == TRACE_NONE ? NULL : &trace->calls[row->call];
+	int64_t exec, launch = -ENOMEM, node = TRACE_NONE;
+
+	if (work->graph == 0 && !(call && graphs->launches_graph[call->api]))
+		return 0;
+	exec = find_exec(trace, graphs, row->process, work->graph);
+	if (exec >= 0)
+		launch = read_graph_launch(trace, &graphs->launches, (uint32_t)exec, row->cid);
+	if (launch >= 0 && work->graph && work->node)
+		node = read_graph_node(trace, &graphs->nodes, trace->execs[exec].graph, row->id,
+				       row->op);
+	if (launch < 0 || node < 0)
+		return -ENOMEM;
+	row->launch = (uint32_t)launch;
+	row->node = (uint32_t)node;
+	row->confidence = node == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN : TRACE_CONFIDENCE_EXACT;
+	return 0;
+}
+
+/* ---- calls ---- */
+
+/* The activities of a call stand together. */
+static void join_call(struct trace *trace, uint32_t index)
+{
+	struct trace_activity *row = &trace->activities[index];
+	struct trace_call *call;
+
+	row->submit_ns = row->start_ns;
+	if (row->call == TRACE_NONE)
+		return;
+	call = &trace->calls[row->call];
+	if (call->activity_count == 0) {
+		call->activity_first = index;
+		call->stream = row->stream;
+	}
+	row->ordinal = call->activity_count++;
+	call->activities_expected = call->activity_count;
+	row->submit_ns = call->begin_ns;
+	row->thread = call->thread;
+	row->scope = call->scope;
+	if (call->launch == TRACE_NONE)
+		call->launch = row->launch;
+}
+
+static int join_work(struct kread_load *load, struct op_map *ops, struct graphs *graphs,
+		     uint32_t index)
+{
+	struct trace_activity *row = &load->trace->activities[index];
+	const struct kread_work *work = &load->works[row->id];
+	int64_t agent = kread_agent(load, row->process, work->device), stream = -1, op = -1;
+	int64_t scope;
+
+	if (agent >= 0)
+		stream = kread_stream(load, row->process, work->device, work->stream);
+	if (stream >= 0)
+		op = map_op(load, ops, row->process, work->op);
+	if (op < 0)
+		return -ENOMEM;
+	row->agent = (uint32_t)agent;
+	row->stream = (uint32_t)stream;
+	row->op = (uint32_t)op;
+	row->id = work->node;
+	if (join_graph(load, graphs, work, row) < 0)
+		return -ENOMEM;
+	join_call(load->trace, index);
+	if (row->scope != TRACE_NONE)
+		return 0;
+	scope = kread_find_scope(load, row->process, work->external_id);
+	row->scope = (uint32_t)scope;
+	return scope < 0 ? -ENOMEM : 0;
+}
+
+static int join_works(struct kread_load *load)
+{
+	struct graphs graphs = {0};
+	struct op_map ops;
+	int result = op_map_init(&ops, load);
+
+	if (result == 0)
+		result = graphs_init(&graphs, load);
+	for (uint32_t i = 0; i < load->trace->activities_count && result == 0; i++)
+		result = join_work(load, &ops, &graphs, i);
+	op_map_release(&ops);
+	graphs_release(&graphs);
+	return result == 0 ? order_graphs(load->trace) : result;
+}
+
+int kread_join(struct kread_load *load)
+{
+	struct trace *trace = load->trace;
+	int result = add_first_process(load);
+
+	if (result == 0) {
+		name_rows(load);
+		result = order_threads(trace);
+	}
+	if (result == 0)
+		result = order_apis(trace);
+	if (result == 0)
+		result = order_calls(trace, &load->call_sets);
+	if (result == 0)
+		result = find_processes(load);
+	if (result == 0)
+		result = order_activities(trace, &load->activity_sets);
+	if (result == 0)
+		result = add_agents(load);
+	return result == 0 ? join_works(load) : result;
+}

@@ -1,0 +1,426 @@
+/* Who waited for whom, as far as the file says it: rows of cuda_sync and cuda_event, and the hip_* args
+ * of HIP's own calls. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/kineto/kineto_reader_load.h"
+#include "trace/table.h"
+
+static struct kread_sync *add_sync(struct kread_load *load)
+{
+	const struct kread_event *event = &load->event;
+	int64_t cid = kread_int_or(load, event, KREAD_CORRELATION, 0);
+	int64_t device = kread_int_or(load, event, KREAD_DEVICE, -1);
+	struct kread_sync *row =
+		table_add((void **)&load->syncs, &load->syncs_count, sizeof(*load->syncs));
+
+	if (!row)
+		return NULL;
+	*row = (struct kread_sync){
+		.cid = cid > 0 ? (uint64_t)cid : 0,
+		.begin_ns = event->begin_ns,
+		.end_ns = event->begin_ns + event->duration_ns,
+		.stream = kread_int_or(load, event, KREAD_STREAM, KREAD_NO_STREAM),
+		.record_stream = kread_int_or(load, event, KREAD_WAIT_ON_STREAM, KREAD_NO_STREAM),
+		.process = TRACE_NONE,
+		.device = device >= 0 && device < KREAD_NO_DEVICE ? (uint32_t)device
+								  : KREAD_NO_DEVICE,
+		.context = (uint32_t)kread_int_or(load, event, KREAD_CONTEXT, 0),
+	};
+	return row;
+}
+
+static void take_record_cid(const struct kread_load *load, enum kread_word word,
+			    struct kread_sync *row)
+{
+	int64_t cid = kread_int_or(load, &load->event, word, -1);
+
+	if (cid > 0)
+		row->record_cid = (uint64_t)cid;
+}
+
+/* -1 is no event. */
+static void take_event_id(const struct kread_load *load, enum kread_word word,
+			  struct kread_sync *row)
+{
+	int64_t id;
+
+	if (kread_int(load, &load->event, word, &id) && id != -1) {
+		row->event = (uint64_t)id;
+		row->has_event = true;
+	}
+}
+
+static enum trace_wait_type type_of(const char *text)
+{
+	static const struct {
+		const char *text;
+		enum trace_wait_type type;
+	} kinds[] = {
+		{"Event Sync", TRACE_WAIT_EVENT},
+		{"Stream Wait Event", TRACE_WAIT_STREAM_EVENT},
+		{"Stream Sync", TRACE_WAIT_STREAM},
+		{"Context Sync", TRACE_WAIT_DEVICE},
+		{"EventSynchronize", TRACE_WAIT_EVENT},
+		{"StreamWaitEvent", TRACE_WAIT_STREAM_EVENT},
+		{"StreamSynchronize", TRACE_WAIT_STREAM},
+		{"DeviceSynchronize", TRACE_WAIT_DEVICE},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strstr(text, kinds[i].text))
+			return kinds[i].type;
+	}
+	return TRACE_WAIT_UNKNOWN;
+}
+
+/* What a cuda_sync row says beyond this is where it was drawn. */
+int kread_take_sync(struct kread_load *load)
+{
+	const struct kread_event *event = &load->event;
+	struct kread_sync *row = add_sync(load);
+	const char *kind = kread_string(load, event->name);
+
+	if (!row)
+		return -ENOMEM;
+	if (kread_has(event, KREAD_SYNC_KIND) &&
+	    kread_arg(event, KREAD_SYNC_KIND)->kind == RECORD_ATTRIBUTE_TEXT)
+		kind = kread_string(load, kread_arg(event, KREAD_SYNC_KIND)->value.text);
+	row->type = type_of(kind);
+	take_record_cid(load, KREAD_WAIT_ON_RECORD, row);
+	take_event_id(load, KREAD_WAIT_ON_EVENT, row);
+	return 0;
+}
+
+int kread_take_event_record(struct kread_load *load)
+{
+	struct kread_sync *row;
+
+	if (kread_int_or(load, &load->event, KREAD_CORRELATION, 0) <= 0) {
+		load->left_out[KREAD_LEFT_OUT_RECORD]++;
+		return 0;
+	}
+	row = add_sync(load);
+	if (!row)
+		return -ENOMEM;
+	row->is_record = true;
+	take_event_id(load, KREAD_EVENT_ID, row);
+	return 0;
+}
+
+#define HIP_ARGS                                                                                   \
+	(KREAD_ARG(KREAD_HIP_EVENT) | KREAD_ARG(KREAD_HIP_STREAM) | KREAD_ARG(KREAD_SYNC_TYPE) |   \
+	 KREAD_ARG(KREAD_WAIT_ON_HIP_EVENT) | KREAD_ARG(KREAD_WAIT_ON_HIP_RECORD))
+
+/* A call by whose name it is none of these, but which has the args, is kept by them alone. */
+int kread_take_hip_call(struct kread_load *load, uint32_t process)
+{
+	const struct kread_event *event = &load->event;
+	const char *name = kread_string(load, event->name);
+	enum trace_wait_type type;
+	struct kread_sync *row;
+	bool is_record;
+
+	if (!(event->args & HIP_ARGS))
+		return 0;
+	type = type_of(name);
+	is_record = strstr(name, "EventRecord") != NULL;
+	if (type == TRACE_WAIT_UNKNOWN && !is_record)
+		return 0;
+	if (is_record && kread_int_or(load, event, KREAD_CORRELATION, 0) <= 0) {
+		load->left_out[KREAD_LEFT_OUT_RECORD]++;
+		return 0;
+	}
+	row = add_sync(load);
+	if (!row)
+		return -ENOMEM;
+	row->process = process;
+	row->is_call = true;
+	row->is_record = is_record;
+	row->type = type;
+	row->context = 0;
+	row->stream = kread_int_or(load, event, KREAD_HIP_STREAM, KREAD_NO_STREAM);
+	take_event_id(load, KREAD_HIP_EVENT, row);
+	take_event_id(load, KREAD_WAIT_ON_HIP_EVENT, row);
+	take_record_cid(load, KREAD_WAIT_ON_HIP_RECORD, row);
+	return 0;
+}
+
+/* ---- when all is read ---- */
+
+static uint64_t sync_process(const void *row)
+{
+	return ((const struct kread_sync *)row)->process;
+}
+
+static uint64_t sync_cid(const void *row)
+{
+	return ((const struct kread_sync *)row)->cid;
+}
+
+/* A wait of the call's row behind that of cuda_sync, which says more. */
+static uint64_t sync_kind(const void *row)
+{
+	const struct kread_sync *sync = row;
+
+	return (sync->is_record ? 0 : 2) | sync->is_call;
+}
+
+static int order_syncs(struct kread_load *load)
+{
+	const struct order_table table = {(void **)&load->syncs,
+					  load->syncs_count,
+					  sizeof(*load->syncs),
+					  {sync_process, sync_cid, sync_kind}};
+	uint32_t *place;
+	int result = order_rows(&table, &place);
+
+	if (result == 0)
+		free(place);
+	return result;
+}
+
+/* The same wait, or the same record, twice. */
+static bool is_again(const struct kread_sync *row, const struct kread_sync *before)
+{
+	return row->is_call && row->cid && row->cid == before->cid &&
+	       row->process == before->process && row->is_record == before->is_record;
+}
+
+/* HIP's events go by their handles, which are no context's; what else the first row does not say, the
+ * second may. */
+static void add_to(struct kread_sync *row, const struct kread_sync *from)
+{
+	if (from->has_event) {
+		row->has_event = true;
+		row->event = from->event;
+		row->context = from->context;
+	}
+	if (row->record_cid == 0) {
+		row->record_cid = from->record_cid;
+		row->record_stream = from->record_stream;
+	}
+	if (row->stream == KREAD_NO_STREAM)
+		row->stream = from->stream;
+}
+
+static void merge_syncs(struct kread_load *load)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < load->syncs_count; i++) {
+		if (kept && is_again(&load->syncs[i], &load->syncs[kept - 1]))
+			add_to(&load->syncs[kept - 1], &load->syncs[i]);
+		else
+			load->syncs[kept++] = load->syncs[i];
+	}
+	load->syncs_count = kept;
+}
+
+struct waits {
+	struct numbers events;	/* (process and context, event) */
+	struct numbers records; /* (process, cid) */
+};
+
+static int64_t find_event(struct kread_load *load, struct waits *waits,
+			  const struct kread_sync *sync)
+{
+	uint32_t known = waits->events.count, number;
+	struct trace_event *row;
+
+	if (!sync->has_event)
+		return TRACE_NONE;
+	number = numbers_get(&waits->events, (uint64_t)sync->process << 32 | sync->context,
+			     sync->event);
+	if (number != known)
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
+	row = trace_add(load->trace, events);
+	if (!row)
+		return -ENOMEM;
+	row->process = sync->process;
+	row->handle = sync->event;
+	return number;
+}
+
+/* The row of the record with this correlation id, made when it is new. */
+static int64_t find_record(struct kread_load *load, struct waits *waits,
+			   const struct kread_sync *sync, uint64_t cid)
+{
+	uint32_t known = waits->records.count;
+	uint32_t number = numbers_get(&waits->records, sync->process, cid);
+	struct trace_event_record *row;
+
+	if (number != known)
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
+	row = trace_add(load->trace, event_records);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_event_record){
+		.process = sync->process,
+		.cid = cid,
+		.stream = TRACE_NONE,
+		.event = TRACE_NONE,
+	};
+	return number;
+}
+
+static int add_record(struct kread_load *load, struct waits *waits, const struct kread_sync *sync)
+{
+	int64_t event = find_event(load, waits, sync), row = -ENOMEM, stream = -ENOMEM;
+	struct trace_event_record *record;
+
+	if (event >= 0)
+		row = find_record(load, waits, sync, sync->cid);
+	if (row >= 0)
+		stream = kread_stream(load, sync->process, sync->device, sync->stream);
+	if (stream < 0)
+		return -ENOMEM;
+	record = &load->trace->event_records[row];
+	record->event = (uint32_t)event;
+	record->stream = (uint32_t)stream;
+	if (!sync->is_call)
+		record->device_ns = sync->begin_ns;
+	return 0;
+}
+
+/* The record that the wait names, which may have no row of its own in the file. */
+static int64_t find_producer(struct kread_load *load, struct waits *waits,
+			     const struct kread_sync *sync, uint32_t event)
+{
+	struct trace_event_record *record;
+	int64_t row, stream = TRACE_NONE;
+
+	if (sync->record_cid == 0)
+		return TRACE_NONE;
+	row = find_record(load, waits, sync, sync->record_cid);
+	if (row >= 0)
+		stream = kread_stream(load, sync->process, sync->device, sync->record_stream);
+	if (row < 0 || stream < 0)
+		return -ENOMEM;
+	record = &load->trace->event_records[row];
+	if (record->stream == TRACE_NONE)
+		record->stream = (uint32_t)stream;
+	if (record->event == TRACE_NONE)
+		record->event = event;
+	return row;
+}
+
+static int add_wait(struct kread_load *load, struct waits *waits, const struct kread_sync *sync)
+{
+	int64_t event = find_event(load, waits, sync), producer = -ENOMEM, stream = -ENOMEM;
+	struct trace_wait *row;
+
+	if (event >= 0)
+		producer = find_producer(load, waits, sync, (uint32_t)event);
+	if (producer >= 0)
+		stream = kread_stream(load, sync->process, sync->device, sync->stream);
+	row = stream >= 0 ? trace_add(load->trace, waits) : NULL;
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_wait){
+		.process = sync->process,
+		.call = TRACE_NONE,
+		.cid = sync->cid,
+		.begin_ns = sync->begin_ns,
+		.end_ns = sync->end_ns,
+		.type = sync->type,
+		.known = producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_FILE,
+		.stream = (uint32_t)stream,
+		.event = (uint32_t)event,
+		.producer = (uint32_t)producer,
+	};
+	return 0;
+}
+
+static int add_rows(struct kread_load *load, struct waits *waits)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < load->syncs_count && result == 0; i++) {
+		if (load->syncs[i].is_record)
+			result = add_record(load, waits, &load->syncs[i]);
+	}
+	for (uint32_t i = 0; i < load->syncs_count && result == 0; i++) {
+		if (!load->syncs[i].is_record)
+			result = add_wait(load, waits, &load->syncs[i]);
+	}
+	return result;
+}
+
+static uint64_t record_process(const void *row)
+{
+	return ((const struct trace_event_record *)row)->process;
+}
+
+static uint64_t record_cid(const void *row)
+{
+	return ((const struct trace_event_record *)row)->cid;
+}
+
+static int order_records(struct trace *trace)
+{
+	uint32_t *place;
+	int result =
+		order_rows(ORDER_TABLE(trace, event_records, record_process, record_cid), &place);
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < trace->waits_count; i++)
+		order_move(&trace->waits[i].producer, place);
+	free(place);
+	return 0;
+}
+
+/* Calls by (process, cid), too. */
+static uint32_t find_call(const struct trace *trace, uint32_t process, uint64_t cid, uint32_t *at)
+{
+	const struct trace_call *rows = trace->calls;
+
+	while (*at < trace->calls_count && (rows[*at].process < process ||
+					    (rows[*at].process == process && rows[*at].cid < cid)))
+		++*at;
+	if (cid == 0 || *at == trace->calls_count || rows[*at].process != process ||
+	    rows[*at].cid != cid)
+		return TRACE_NONE;
+	return *at;
+}
+
+static void find_calls(struct trace *trace)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < trace->event_records_count; i++) {
+		struct trace_event_record *row = &trace->event_records[i];
+
+		row->call = find_call(trace, row->process, row->cid, &at);
+	}
+	at = 0;
+	for (uint32_t i = 0; i < trace->waits_count; i++) {
+		struct trace_wait *row = &trace->waits[i];
+
+		row->call = find_call(trace, row->process, row->cid, &at);
+	}
+}
+
+int kread_join_waits(struct kread_load *load)
+{
+	struct waits waits = {0};
+	int result = order_syncs(load);
+
+	if (result == 0) {
+		merge_syncs(load);
+		result = add_rows(load, &waits);
+	}
+	if (result == 0)
+		result = order_records(load->trace);
+	if (result == 0) {
+		find_calls(load->trace);
+		result = order_streams(load->trace);
+	}
+	if (result == 0)
+		result = order_agents(load->trace);
+	numbers_release(&waits.events);
+	numbers_release(&waits.records);
+	return result;
+}

@@ -1,0 +1,186 @@
+#include "format/kineto/kineto_text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "wire/json.h"
+
+#define BUFFER_BYTES ((size_t)1 << 18)
+
+const char kineto_digit_pairs[200] __attribute__((nonstring)) =
+	"0001020304050607080910111213141516171819"
+	"2021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859"
+	"6061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
+/* ---- pieces ---- */
+
+void kineto_text_release(struct kineto_text *text)
+{
+	free(text->bytes);
+	*text = (struct kineto_text){0};
+}
+
+/* Room for so many more. */
+static bool reserve(struct kineto_text *text, size_t bytes)
+{
+	size_t needed = text->used + bytes + KINETO_STEP;
+	char *grown;
+
+	if (text->error || needed <= text->room)
+		return !text->error;
+	if (needed > UINT32_MAX) {
+		text->error = -EFBIG;
+		return false;
+	}
+	needed *= 2;
+	grown = realloc(text->bytes, needed);
+	if (!grown) {
+		text->error = -ENOMEM;
+		return false;
+	}
+	/* What is read behind a piece is never used; zeroed, no tool need be told so. */
+	memset(grown + text->room, 0, needed - text->room);
+	text->bytes = grown;
+	text->room = needed;
+	return true;
+}
+
+void kineto_text_put(struct kineto_text *text, const char *format, ...)
+{
+	va_list list;
+	int bytes;
+
+	va_start(list, format);
+	bytes = vsnprintf(NULL, 0, format, list);
+	va_end(list);
+	if (!reserve(text, (size_t)bytes + 1))
+		return;
+	va_start(list, format);
+	vsnprintf(text->bytes + text->used, (size_t)bytes + 1, format, list);
+	va_end(list);
+	text->used += (size_t)bytes;
+}
+
+void kineto_text_quote(struct kineto_text *text, const char *string)
+{
+	size_t bytes = strlen(string);
+
+	if (reserve(text, JSON_QUOTED_BYTES(bytes)))
+		text->used += json_quote(string, bytes, text->bytes + text->used);
+}
+
+void kineto_text_double(struct kineto_text *text, double value)
+{
+	if (reserve(text, JSON_DOUBLE_BYTES))
+		text->used += json_print_double(value, text->bytes + text->used);
+}
+
+void kineto_text_u64(struct kineto_text *text, uint64_t value)
+{
+	if (reserve(text, KINETO_NUMBER_BYTES))
+		text->used =
+			(size_t)(kineto_put_u64(text->bytes + text->used, value) - text->bytes);
+}
+
+void kineto_text_repeat(struct kineto_text *text, const struct kineto_text *from,
+			struct kineto_piece piece)
+{
+	if (piece.bytes == 0 || !reserve(text, piece.bytes))
+		return;
+	memcpy(text->bytes + text->used, from->bytes + piece.at, piece.bytes);
+	text->used += piece.bytes;
+}
+
+struct kineto_piece kineto_text_piece(const struct kineto_text *text, size_t begin)
+{
+	if (text->error)
+		return (struct kineto_piece){0};
+	return (struct kineto_piece){(uint32_t)begin, (uint32_t)(text->used - begin)};
+}
+
+/* ---- output ---- */
+
+int kineto_out_init(struct kineto_out *out, FILE *file)
+{
+	*out = (struct kineto_out){
+		.file = file,
+		.bytes = malloc(BUFFER_BYTES),
+		.room = BUFFER_BYTES,
+		.second = UINT64_MAX,
+	};
+	return out->bytes ? 0 : -ENOMEM;
+}
+
+void kineto_out_release(struct kineto_out *out)
+{
+	free(out->bytes);
+	out->bytes = NULL;
+}
+
+void kineto_out_flush(struct kineto_out *out)
+{
+	errno = 0;
+	if (!out->error && fwrite(out->bytes, 1, out->used, out->file) != out->used)
+		out->error = errno ? -errno : -EIO;
+	out->used = 0;
+}
+
+void kineto_out_grow(struct kineto_out *out, size_t bytes)
+{
+	char *grown;
+
+	kineto_out_flush(out);
+	if (bytes <= out->room || out->error)
+		return;
+	grown = realloc(out->bytes, bytes);
+	if (!grown) {
+		out->error = -ENOMEM;
+		return;
+	}
+	out->bytes = grown;
+	out->room = bytes;
+}
+
+/* Before the file's time 0, and within its first second, no digits stand in front. */
+char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns)
+{
+	uint64_t since = (uint64_t)ns - (uint64_t)out->origin_ns;
+	uint64_t second = since / 1000000000;
+
+	if ((int64_t)since < 0) {
+		*at++ = '-';
+		return kineto_put_us(at, -since);
+	}
+	if (second == 0)
+		return kineto_put_us(at, since);
+	out->second = second;
+	out->second_bytes =
+		(size_t)(kineto_put_u64(out->second_digits, second) - out->second_digits);
+	return kineto_put_time(out, at, ns);
+}
+
+/* ---- rows that are rare ---- */
+
+#define TIME_ROOM (sizeof(((struct kineto_out *)0)->second_digits) + KINETO_NUMBER_BYTES)
+
+void kineto_text_time(struct kineto_text *row, struct kineto_out *out, int64_t ns)
+{
+	if (reserve(row, TIME_ROOM))
+		row->used = (size_t)(kineto_put_time(out, row->bytes + row->used, ns) - row->bytes);
+}
+
+void kineto_put_row(struct kineto_out *out, struct kineto_text *row)
+{
+	struct kineto_piece piece = kineto_text_piece(row, 0);
+	char *at = kineto_out_begin(out, piece.bytes);
+
+	if (row->error && !out->error)
+		out->error = row->error;
+	if (at)
+		kineto_out_end(out, kineto_put_piece(at, row, piece));
+	row->used = 0;
+}

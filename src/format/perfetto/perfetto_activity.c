@@ -1,0 +1,212 @@
+#include "format/perfetto/perfetto_activity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/words.h"
+
+struct perfetto_track_slot {
+	struct perfetto_track_key key;
+	uint32_t number; /* 0 = free */
+};
+
+static int count_digits(uint32_t value)
+{
+	return snprintf(NULL, 0, "%" PRIu32, value);
+}
+
+void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *trace)
+{
+	uint32_t stream = 0;
+	uint32_t queue = 0;
+
+	for (uint32_t i = 0; i < trace->streams_count; i++) {
+		if (trace->streams[i].ordinal > stream)
+			stream = trace->streams[i].ordinal;
+	}
+	for (uint32_t i = 0; i < trace->queues_count; i++) {
+		if (trace->queues[i].id > queue)
+			queue = trace->queues[i].id;
+	}
+	*tracks = (struct perfetto_tracks){
+		.trace = trace,
+		.stream_digits = count_digits(stream),
+		.queue_digits = count_digits(queue),
+	};
+}
+
+void perfetto_tracks_release(struct perfetto_tracks *tracks)
+{
+	free(tracks->slots);
+}
+
+static struct perfetto_track_key key_of(const struct trace_activity *activity)
+{
+	bool timed = activity->untimed == RECORD_UNTIMED_NO;
+
+	return (struct perfetto_track_key){
+		.process = activity->process,
+		.queue = timed ? activity->queue : PERFETTO_QUEUE_UNTIMED,
+		.stream = activity->stream,
+	};
+}
+
+/* The key's slot, or the free one where it belongs. */
+static struct perfetto_track_slot *find_slot(const struct perfetto_tracks *tracks,
+					     struct perfetto_track_key key)
+{
+	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (((key.process * golden) ^ key.queue) * golden ^ key.stream) * golden;
+	uint32_t at = (uint32_t)(hash >> 32) & (tracks->slot_count - 1);
+
+	for (;; at = (at + 1) & (tracks->slot_count - 1)) {
+		struct perfetto_track_slot *slot = &tracks->slots[at];
+
+		if (slot->number == 0 ||
+		    (slot->key.process == key.process && slot->key.queue == key.queue &&
+		     slot->key.stream == key.stream))
+			return slot;
+	}
+}
+
+/* Doubles the hash table; at most half of it is in use. */
+static int grow(struct perfetto_tracks *tracks)
+{
+	struct perfetto_track_slot *old = tracks->slots;
+	uint32_t old_count = tracks->slot_count;
+	uint32_t count = old_count ? 2 * old_count : 64;
+	struct perfetto_track_slot *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	tracks->slots = slots;
+	tracks->slot_count = count;
+	for (uint32_t i = 0; i < old_count; i++) {
+		if (old[i].number != 0)
+			*find_slot(tracks, old[i].key) = old[i];
+	}
+	free(old);
+	return 0;
+}
+
+int64_t perfetto_tracks_find(struct perfetto_tracks *tracks, const struct trace_activity *activity)
+{
+	struct perfetto_track_slot *slot;
+
+	if (2 * tracks->count >= tracks->slot_count && grow(tracks) < 0)
+		return -ENOMEM;
+	slot = find_slot(tracks, key_of(activity));
+	if (slot->number == 0)
+		*slot = (struct perfetto_track_slot){key_of(activity), ++tracks->count};
+	return slot->number;
+}
+
+void perfetto_tracks_name(const struct perfetto_tracks *tracks,
+			  const struct trace_activity *activity, char *name, size_t size)
+{
+	const struct trace *trace = tracks->trace;
+	const struct perfetto_track_key key = key_of(activity);
+	char stream[32] = "";
+	char queue[48] = "copy engine";
+	char pid[32] = "";
+
+	if (key.stream != TRACE_NONE)
+		snprintf(stream, sizeof(stream), "stream %0*" PRIu32 ", ", tracks->stream_digits,
+			 trace->streams[key.stream].ordinal);
+	if (key.queue == PERFETTO_QUEUE_UNTIMED)
+		snprintf(queue, sizeof(queue), "untimed, at submission");
+	else if (key.queue != TRACE_NONE)
+		snprintf(queue, sizeof(queue), "queue %0*" PRIu32, tracks->queue_digits,
+			 trace->queues[key.queue].id);
+	if (trace->processes_count > 1)
+		snprintf(pid, sizeof(pid), " (pid %" PRIu32 ")", trace->processes[key.process].pid);
+	snprintf(name, size, "%s%s%s", stream, queue, pid);
+}
+
+const char *perfetto_arg_name(enum perfetto_arg_name name)
+{
+	static const char *const names[] = {
+#define X(name, text) [PERFETTO_ARG_##name] = (text),
+		PERFETTO_ARGS(X)
+#undef X
+	};
+
+	return names[name];
+}
+
+static void add_number(struct perfetto_args *args, enum perfetto_arg_name name, uint64_t number)
+{
+	args->rows[args->count++] = (struct perfetto_arg){.name = name, .number = number};
+}
+
+static void add_text(struct perfetto_args *args, enum perfetto_arg_name name, const char *text)
+{
+	if (text[0] != '\0')
+		args->rows[args->count++] = (struct perfetto_arg){.name = name, .text = text};
+}
+
+static void add_place(struct perfetto_args *args, const struct trace *trace,
+		      const struct trace_activity *activity)
+{
+	if (activity->agent != TRACE_NONE && trace->agents[activity->agent].is_gpu)
+		add_number(args, PERFETTO_ARG_DEVICE, trace->agents[activity->agent].gpu_ordinal);
+	if (activity->queue != TRACE_NONE)
+		add_number(args, PERFETTO_ARG_QUEUE, trace->queues[activity->queue].id);
+	if (activity->stream != TRACE_NONE)
+		add_number(args, PERFETTO_ARG_STREAM, trace->streams[activity->stream].ordinal);
+}
+
+static void add_origin(struct perfetto_args *args, const struct trace *trace,
+		       const struct trace_activity *activity)
+{
+	if (activity->call != TRACE_NONE) {
+		const struct trace_call *call = &trace->calls[activity->call];
+
+		add_number(args, PERFETTO_ARG_CID, call->cid);
+		add_text(args, PERFETTO_ARG_API, trace_text(trace, trace->apis[call->api].name));
+	}
+	if (activity->scope == TRACE_NONE)
+		return;
+	if (activity->scope != args->path_scope)
+		words_scope_path(trace, activity->scope, args->path, sizeof(args->path));
+	args->path_scope = activity->scope;
+	add_text(args, PERFETTO_ARG_SCOPE, args->path);
+}
+
+static void add_graph(struct perfetto_args *args, const struct trace *trace,
+		      const struct trace_activity *activity)
+{
+	uint32_t graph = words_activity_graph(trace, activity);
+
+	if (graph != TRACE_NONE)
+		add_number(args, PERFETTO_ARG_GRAPH, trace->graphs[graph].id);
+	if (activity->launch != TRACE_NONE) {
+		const struct trace_launch *launch = &trace->launches[activity->launch];
+
+		add_number(args, PERFETTO_ARG_EXEC, trace->execs[launch->exec].id);
+		add_number(args, PERFETTO_ARG_REPLAY, launch->replay);
+	}
+	if (activity->node != TRACE_NONE)
+		add_number(args, PERFETTO_ARG_NODE, trace->nodes[activity->node].index);
+	add_text(args, PERFETTO_ARG_CONFIDENCE, words_confidence(activity->confidence));
+}
+
+void perfetto_args_fill(struct perfetto_args *args, const struct trace *trace,
+			const struct trace_activity *activity)
+{
+	const struct trace_op *op = trace_op_of(trace, activity);
+
+	args->count = 0;
+	add_place(args, trace, activity);
+	add_origin(args, trace, activity);
+	add_graph(args, trace, activity);
+	if (op->bytes)
+		add_number(args, PERFETTO_ARG_BYTES, op->bytes);
+	if (op->registers)
+		add_number(args, PERFETTO_ARG_REGISTERS, op->registers);
+	if (op->blit)
+		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, op->name));
+	add_text(args, PERFETTO_ARG_UNTIMED, words_untimed(activity->untimed));
+}

@@ -1,0 +1,470 @@
+/* A process's side: its threads, their API calls, scopes, ranges and marks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/perfetto/perfetto_parts.h"
+
+#define ANNOTATIONS(X)                                                                             \
+	X(ACTIVITIES, "activities")                                                                \
+	X(ARGS, "args")                                                                            \
+	X(CID, "cid")                                                                              \
+	X(EXEC, "exec")                                                                            \
+	X(EXPECTED, "activities_expected")                                                         \
+	X(GRAPH, "graph")                                                                          \
+	X(OPEN, "open")                                                                            \
+	X(PARENT_CID, "parent_cid")                                                                \
+	X(REPLAY, "replay")                                                                        \
+	X(RESULT, "result")                                                                        \
+	X(SCOPE, "scope")                                                                          \
+	X(SCOPE_ID, "scope_id")                                                                    \
+	X(STREAM, "stream")
+
+enum annotation {
+	ANNOTATION_NONE,
+#define X(name, text) ANNOTATION_##name,
+	ANNOTATIONS(X)
+#undef X
+		ANNOTATION_COUNT
+};
+
+#define CATEGORIES(X)                                                                              \
+	X(HIP, "hip")                                                                              \
+	X(HSA, "hsa")                                                                              \
+	X(CUDA, "cuda")                                                                            \
+	X(RCCL, "rccl")                                                                            \
+	X(SCOPE, "scope")
+
+enum category {
+	CATEGORY_NONE,
+#define X(name, text) CATEGORY_##name,
+	CATEGORIES(X)
+#undef X
+};
+_Static_assert(CATEGORY_HIP == (int)RECORD_DOMAIN_HIP && CATEGORY_RCCL == (int)RECORD_DOMAIN_RCCL,
+	       "a call's category is its domain");
+
+struct cpu {
+	struct sequence *sequence;
+	struct proto *packet;
+	const struct trace *trace;
+	uint32_t process;
+	enum perfetto_form form;
+	/* What the slices now being put out are. */
+	enum perfetto_track track; /* of lane 0 */
+	enum perfetto_track overflow_track;
+	const char *track_name;
+	void (*put_slice)(struct cpu *cpu, uint32_t row);
+	/* Tracks that this group has already, so that each is described once. */
+	uint32_t described_group;
+	uint32_t described_lanes;
+};
+
+static void intern_fixed_names(struct sequence *sequence)
+{
+	static const char *const annotations[] = {"",
+#define X(name, text) text,
+						  ANNOTATIONS(X)
+#undef X
+	};
+	static const char *const categories[] = {"",
+#define X(name, text) text,
+						 CATEGORIES(X)
+#undef X
+	};
+
+	for (uint32_t i = 1; i < sizeof(annotations) / sizeof(annotations[0]); i++)
+		sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, i, annotations[i]);
+	for (uint32_t i = 1; i < sizeof(categories) / sizeof(categories[0]); i++)
+		sequence_intern_text(sequence, INTERNED_CATEGORIES, i, categories[i]);
+	sequence_reserve(sequence, SEQUENCE_ANNOTATION_NAMES, ANNOTATION_COUNT - 1);
+}
+
+static void put_process(struct cpu *cpu)
+{
+	const struct trace_process *process = &cpu->trace->processes[cpu->process];
+	size_t mark, inner;
+
+	sequence_packet_begin(cpu->sequence);
+	intern_fixed_names(cpu->sequence);
+	mark = proto_begin(cpu->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_put_u64(cpu->packet, TRACK_UUID,
+		      perfetto_track_id(PERFETTO_TRACK_PROCESS, cpu->process, 0));
+	inner = proto_begin(cpu->packet, TRACK_PROCESS);
+	proto_put_u64(cpu->packet, PROCESS_PID, process->pid);
+	proto_put_text(cpu->packet, PROCESS_CMDLINE, trace_text(cpu->trace, process->command));
+	proto_put_text(cpu->packet, PROCESS_NAME, trace_text(cpu->trace, process->exe));
+	proto_end(cpu->packet, inner);
+	proto_end(cpu->packet, mark);
+	sequence_packet_end(cpu->sequence);
+}
+
+static void put_thread(struct cpu *cpu, uint32_t thread)
+{
+	const struct trace_thread *row = &cpu->trace->threads[thread];
+	size_t mark, inner;
+
+	sequence_packet_begin(cpu->sequence);
+	mark = proto_begin(cpu->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_put_u64(cpu->packet, TRACK_UUID, perfetto_track_id(PERFETTO_TRACK_THREAD, thread, 0));
+	proto_put_u64(cpu->packet, TRACK_PARENT,
+		      perfetto_track_id(PERFETTO_TRACK_PROCESS, cpu->process, 0));
+	inner = proto_begin(cpu->packet, TRACK_THREAD);
+	proto_put_u64(cpu->packet, THREAD_PID, cpu->trace->processes[cpu->process].pid);
+	proto_put_u64(cpu->packet, THREAD_TID, row->tid);
+	if (row->name)
+		proto_put_text(cpu->packet, THREAD_NAME, trace_text(cpu->trace, row->name));
+	proto_end(cpu->packet, inner);
+	proto_end(cpu->packet, mark);
+	sequence_packet_end(cpu->sequence);
+}
+
+/* Events whose thread is not known go to tracks of the process. */
+static uint64_t parent_track(const struct cpu *cpu, uint32_t thread)
+{
+	if (thread == TRACE_NONE)
+		return perfetto_track_id(PERFETTO_TRACK_PROCESS, cpu->process, 0);
+	return perfetto_track_id(PERFETTO_TRACK_THREAD, thread, 0);
+}
+
+static uint64_t lane_track(const struct cpu *cpu, uint32_t thread, uint32_t lane)
+{
+	/* Behind all threads' numbers: one such track for each process. */
+	uint32_t index = thread == TRACE_NONE ? cpu->trace->threads_count + cpu->process : thread;
+
+	return perfetto_track_id(lane == 0 ? cpu->track : cpu->overflow_track, index, lane);
+}
+
+static void put_track(struct cpu *cpu, uint32_t thread, uint32_t lane)
+{
+	size_t mark;
+
+	sequence_packet_begin(cpu->sequence);
+	mark = proto_begin(cpu->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_put_u64(cpu->packet, TRACK_UUID, lane_track(cpu, thread, lane));
+	proto_put_u64(cpu->packet, TRACK_PARENT, parent_track(cpu, thread));
+	proto_put_text(cpu->packet, TRACK_NAME, cpu->track_name);
+	proto_end(cpu->packet, mark);
+	sequence_packet_end(cpu->sequence);
+}
+
+static void describe_lane(struct cpu *cpu, uint32_t thread, uint32_t lane)
+{
+	bool is_thread_track = cpu->track == PERFETTO_TRACK_THREAD && thread != TRACE_NONE;
+
+	if (cpu->described_group != thread) {
+		cpu->described_group = thread;
+		cpu->described_lanes = is_thread_track ? 1 : 0;
+	}
+	for (; cpu->described_lanes <= lane; cpu->described_lanes++)
+		put_track(cpu, thread, cpu->described_lanes);
+}
+
+static size_t begin_event(struct cpu *cpu, enum event_type type, uint64_t track, int64_t ns)
+{
+	size_t mark;
+
+	sequence_packet_begin_at(cpu->sequence, ns);
+	mark = proto_begin(cpu->packet, PACKET_TRACK_EVENT);
+	proto_put_u64(cpu->packet, EVENT_TYPE, type);
+	proto_put_u64(cpu->packet, EVENT_TRACK, track);
+	return mark;
+}
+
+static void end_event(struct cpu *cpu, size_t mark)
+{
+	proto_end(cpu->packet, mark);
+	sequence_packet_end(cpu->sequence);
+}
+
+static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
+{
+	struct cpu *cpu = context;
+	size_t mark;
+
+	describe_lane(cpu, slice->group, lane);
+	mark = begin_event(cpu, EVENT_BEGIN, lane_track(cpu, slice->group, lane), slice->begin_ns);
+	cpu->put_slice(cpu, slice->index);
+	end_event(cpu, mark);
+}
+
+static void end_slice(void *context, uint32_t thread, uint32_t lane, int64_t ns)
+{
+	struct cpu *cpu = context;
+
+	end_event(cpu, begin_event(cpu, EVENT_END, lane_track(cpu, thread, lane), ns));
+}
+
+static int put_slices(struct cpu *cpu, struct slice *slices, size_t count)
+{
+	const struct lanes_output output = {false, begin_slice, end_slice, cpu};
+
+	/* No thread has this number: the first group is a new one. */
+	cpu->described_group = cpu->trace->threads_count;
+	return lanes_put(slices, count, &output);
+}
+
+static void put_uint(struct cpu *cpu, enum annotation name, uint64_t value)
+{
+	size_t mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
+
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, name);
+	proto_put_u64(cpu->packet, ANNOTATION_UINT, value);
+	proto_end(cpu->packet, mark);
+}
+
+static void put_int(struct cpu *cpu, enum annotation name, int64_t value)
+{
+	size_t mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
+
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, name);
+	proto_put_i64(cpu->packet, ANNOTATION_INT, value);
+	proto_end(cpu->packet, mark);
+}
+
+static void put_name(struct cpu *cpu, trace_string name, enum category category)
+{
+	proto_put_u64(cpu->packet, EVENT_CATEGORY_IIDS, category);
+	proto_put_u64(cpu->packet, EVENT_NAME_IID,
+		      sequence_intern(cpu->sequence, SEQUENCE_EVENT_NAMES, name));
+}
+
+/* The leaf's text: the path is on the kernels, and around the call on the thread's scope track. */
+static void put_scope(struct cpu *cpu, uint32_t scope)
+{
+	const struct trace_scope *row = &cpu->trace->scopes[scope];
+	size_t mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
+
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, ANNOTATION_SCOPE);
+	proto_put_u64(cpu->packet, ANNOTATION_STRING_IID,
+		      sequence_intern(cpu->sequence, SEQUENCE_ANNOTATION_STRINGS, row->text));
+	proto_end(cpu->packet, mark);
+	put_uint(cpu, ANNOTATION_SCOPE_ID, row->id);
+}
+
+static void put_arg(struct cpu *cpu, trace_string name, const struct words_arg *arg)
+{
+	size_t mark = proto_begin(cpu->packet, ANNOTATION_DICT_ENTRIES);
+	char text[WORDS_ARG_CHARS];
+
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID,
+		      sequence_intern(cpu->sequence, SEQUENCE_ANNOTATION_NAMES, name));
+	switch (arg->kind) {
+	case 'u':
+	case 's':
+		proto_put_u64(cpu->packet, ANNOTATION_UINT, arg->words[0]);
+		break;
+	case 'i':
+	case 'e':
+		proto_put_i64(cpu->packet, ANNOTATION_INT, (int64_t)arg->words[0]);
+		break;
+	case 'p':
+	case 'h':
+	case 'o':
+		proto_put_u64(cpu->packet, ANNOTATION_POINTER, arg->words[0]);
+		break;
+	default:
+		proto_put_text(cpu->packet, ANNOTATION_STRING, words_arg_text(arg, text));
+	}
+	proto_end(cpu->packet, mark);
+}
+
+static void put_args(struct cpu *cpu, const struct trace_call *call)
+{
+	const struct trace_api *api = &cpu->trace->apis[call->api];
+	struct words_arg arg;
+	size_t mark;
+
+	if (!words_call_arg(cpu->trace, call, 0, &arg))
+		return;
+	mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, ANNOTATION_ARGS);
+	for (uint32_t i = 0; words_call_arg(cpu->trace, call, i, &arg); i++)
+		put_arg(cpu, cpu->trace->api_args[api->arg_first + i].name, &arg);
+	proto_end(cpu->packet, mark);
+}
+
+static void put_launch(struct cpu *cpu, const struct trace_launch *launch)
+{
+	const struct trace_exec *exec = &cpu->trace->execs[launch->exec];
+
+	if (exec->graph != TRACE_NONE)
+		put_uint(cpu, ANNOTATION_GRAPH, cpu->trace->graphs[exec->graph].id);
+	put_uint(cpu, ANNOTATION_EXEC, exec->id);
+	put_uint(cpu, ANNOTATION_REPLAY, launch->replay);
+}
+
+/* From the call to each of its activities. */
+static void put_arrows(struct cpu *cpu, uint32_t row)
+{
+	const struct trace_call *call = &cpu->trace->calls[row];
+	size_t mark;
+
+	if (call->activity_count == 0)
+		return;
+	if (cpu->form == PERFETTO_STAGES) {
+		mark = proto_begin(cpu->packet, EVENT_GPU_CORRELATION);
+		for (uint32_t i = 0; i < call->activity_count; i++)
+			proto_put_u64(cpu->packet, CORRELATION_SUBMISSIONS,
+				      perfetto_event(call->activity_first + i));
+		proto_end(cpu->packet, mark);
+		return;
+	}
+	for (uint32_t i = 0; i < call->activity_count; i++)
+		proto_put_fixed64(cpu->packet, EVENT_FLOW_IDS,
+				  perfetto_event(call->activity_first + i));
+}
+
+static void put_call(struct cpu *cpu, uint32_t row)
+{
+	const struct trace *trace = cpu->trace;
+	const struct trace_call *call = &trace->calls[row];
+	const struct trace_api *api = &trace->apis[call->api];
+
+	put_name(cpu, api->name, (enum category)api->domain);
+	put_uint(cpu, ANNOTATION_CID, call->cid);
+	put_int(cpu, ANNOTATION_RESULT, call->result);
+	if (call->parent != TRACE_NONE)
+		put_uint(cpu, ANNOTATION_PARENT_CID, trace->calls[call->parent].cid);
+	if (call->stream != TRACE_NONE)
+		put_uint(cpu, ANNOTATION_STREAM, trace->streams[call->stream].ordinal);
+	if (call->scope != TRACE_NONE)
+		put_scope(cpu, call->scope);
+	if (call->launch != TRACE_NONE)
+		put_launch(cpu, &trace->launches[call->launch]);
+	if (call->activities_expected || call->activity_count) {
+		put_uint(cpu, ANNOTATION_ACTIVITIES, call->activity_count);
+		put_uint(cpu, ANNOTATION_EXPECTED, call->activities_expected);
+	}
+	put_args(cpu, call);
+	put_arrows(cpu, row);
+}
+
+static void put_scope_slice(struct cpu *cpu, uint32_t row)
+{
+	const struct trace_scope *scope = &cpu->trace->scopes[row];
+	size_t mark;
+
+	put_name(cpu, scope->text, CATEGORY_SCOPE);
+	put_uint(cpu, ANNOTATION_SCOPE_ID, scope->id);
+	if (!scope->open)
+		return;
+	mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
+	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, ANNOTATION_OPEN);
+	proto_put_u64(cpu->packet, ANNOTATION_BOOL, 1);
+	proto_end(cpu->packet, mark);
+}
+
+static int put_calls(struct cpu *cpu)
+{
+	const struct trace *trace = cpu->trace;
+	struct slice *slices = malloc(((size_t)trace->calls_count + 1) * sizeof(*slices));
+	size_t count = 0;
+	int error;
+
+	if (!slices)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		if (call->process == cpu->process)
+			slices[count++] =
+				(struct slice){call->thread, i, call->begin_ns, call->end_ns};
+	}
+	cpu->track = PERFETTO_TRACK_THREAD;
+	cpu->overflow_track = PERFETTO_TRACK_CALLS;
+	cpu->track_name = "API calls";
+	cpu->put_slice = put_call;
+	error = put_slices(cpu, slices, count);
+	free(slices);
+	return error;
+}
+
+static bool is_range(const struct trace_scope *scope)
+{
+	return scope->kind == RECORD_SCOPE_RANGE;
+}
+
+/* Nested scopes (RANGES false) or ranges, which need not nest and get a track of their own. */
+static int put_scopes(struct cpu *cpu, bool ranges)
+{
+	const struct trace *trace = cpu->trace;
+	struct slice *slices = malloc(((size_t)trace->scopes_count + 1) * sizeof(*slices));
+	size_t count = 0;
+	int error;
+
+	if (!slices)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		const struct trace_scope *scope = &trace->scopes[i];
+
+		if (scope->process == cpu->process && scope->kind != RECORD_SCOPE_MARK &&
+		    is_range(scope) == ranges && !scope->untimed)
+			slices[count++] =
+				(struct slice){scope->thread, i, scope->begin_ns, scope->end_ns};
+	}
+	cpu->track = ranges ? PERFETTO_TRACK_RANGES : PERFETTO_TRACK_SCOPES;
+	cpu->overflow_track = cpu->track;
+	cpu->track_name = ranges ? "ranges" : "scopes";
+	cpu->put_slice = put_scope_slice;
+	error = put_slices(cpu, slices, count);
+	free(slices);
+	return error;
+}
+
+static int put_marks(struct cpu *cpu)
+{
+	const struct trace *trace = cpu->trace;
+	uint8_t *described = calloc((size_t)trace->threads_count + 1, 1);
+
+	if (!described)
+		return -ENOMEM;
+	cpu->track = PERFETTO_TRACK_MARKS;
+	cpu->overflow_track = PERFETTO_TRACK_MARKS;
+	cpu->track_name = "marks";
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		const struct trace_scope *scope = &trace->scopes[i];
+		uint32_t slot = scope->thread == TRACE_NONE ? trace->threads_count : scope->thread;
+		size_t mark;
+
+		if (scope->process != cpu->process || scope->kind != RECORD_SCOPE_MARK ||
+		    scope->untimed)
+			continue;
+		if (!described[slot])
+			put_track(cpu, scope->thread, 0);
+		described[slot] = 1;
+		mark = begin_event(cpu, EVENT_INSTANT, lane_track(cpu, scope->thread, 0),
+				   scope->begin_ns);
+		put_scope_slice(cpu, i);
+		end_event(cpu, mark);
+	}
+	free(described);
+	return 0;
+}
+
+int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form)
+{
+	struct cpu cpu = {
+		.sequence = sequence,
+		.packet = &sequence->packet,
+		.trace = sequence->trace,
+		.process = process,
+		.form = form,
+	};
+	int error;
+
+	sequence_start(sequence);
+	put_process(&cpu);
+	for (uint32_t thread = 0; thread < cpu.trace->threads_count; thread++) {
+		if (cpu.trace->threads[thread].process == process)
+			put_thread(&cpu, thread);
+	}
+	error = put_calls(&cpu);
+	if (!error)
+		error = put_scopes(&cpu, false);
+	if (!error)
+		error = put_scopes(&cpu, true);
+	if (!error)
+		error = put_marks(&cpu);
+	return error ? error : sequence_error(sequence);
+}

@@ -1,0 +1,246 @@
+/* A GPU's side as track events: slices like those of the CPU, with arrows that every reader draws,
+ * and typed arguments. A GPU is a track, its pairs of stream and queue are tracks below. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/perfetto/perfetto_activity.h"
+#include "format/perfetto/perfetto_parts.h"
+#include "format/words.h"
+
+/* Names and categories that are not the trace's; copies by direction. */
+#define NAME_COPY   1
+#define NAME_MEMSET (NAME_COPY + TRACE_P2P + 1)
+#define NAME_KERNEL (NAME_MEMSET + 1) /* one whose symbol is not known */
+
+#define CATEGORY_KIND 1 /* plus enum trace_activity_kind */
+
+/* Behind the arguments that both forms have. */
+#define ANNOTATION_ARG	     1
+#define ANNOTATION_GRID	     (ANNOTATION_ARG + PERFETTO_ARG_COUNT)
+#define ANNOTATION_WORKGROUP (ANNOTATION_GRID + 1)
+
+struct gpu {
+	struct sequence *sequence;
+	struct proto *packet;
+	const struct trace *trace;
+	const struct perfetto_arrows *arrows;
+	uint32_t number;
+	struct perfetto_args args;
+	struct perfetto_tracks tracks;
+	uint32_t described_track; /* tracks come one after the other */
+	uint32_t described_lanes;
+};
+
+static uint64_t gpu_track(const struct gpu *gpu)
+{
+	return perfetto_track_id(PERFETTO_TRACK_GPU, gpu->number, 0);
+}
+
+/* Room for 4,096 GPUs with a million tracks each. */
+static uint64_t lane_track(const struct gpu *gpu, uint32_t track, uint32_t lane)
+{
+	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | track, lane);
+}
+
+static void intern_fixed_names(struct gpu *gpu)
+{
+	struct sequence *sequence = gpu->sequence;
+
+	for (uint32_t i = 0; i < PERFETTO_ARG_COUNT; i++)
+		sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_ARG + i,
+				     perfetto_arg_name(i));
+	sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_GRID, "grid");
+	sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_WORKGROUP,
+			     "workgroup");
+	for (uint32_t i = TRACE_KERNEL; i <= TRACE_MEMSET; i++)
+		sequence_intern_text(sequence, INTERNED_CATEGORIES, CATEGORY_KIND + i,
+				     words_kind(i));
+	for (uint32_t i = TRACE_COPY_UNKNOWN; i <= TRACE_P2P; i++) {
+		const struct trace_op copy = {.kind = TRACE_COPY, .direction = i};
+
+		sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_COPY + i,
+				     words_op(gpu->trace, &copy));
+	}
+	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_MEMSET, "memset");
+	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_KERNEL, "(unknown kernel)");
+	sequence_reserve(sequence, SEQUENCE_EVENT_NAMES, NAME_KERNEL);
+}
+
+static void put_gpu_track(struct gpu *gpu, const struct gpus *gpus)
+{
+	char name[160] = "no GPU";
+	size_t mark;
+
+	if (gpu->number < gpus->count) {
+		const struct trace_agent *agent = &gpu->trace->agents[gpus->agents[gpu->number]];
+
+		snprintf(name, sizeof(name), "GPU %" PRIu32 " (%s)", gpu->number,
+			 trace_text(gpu->trace, agent->name));
+	}
+	sequence_packet_begin(gpu->sequence);
+	intern_fixed_names(gpu);
+	mark = proto_begin(gpu->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_put_u64(gpu->packet, TRACK_UUID, gpu_track(gpu));
+	proto_put_text(gpu->packet, TRACK_NAME, name);
+	proto_end(gpu->packet, mark);
+	sequence_packet_end(gpu->sequence);
+}
+
+static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t lane)
+{
+	char name[128];
+	size_t mark;
+
+	perfetto_tracks_name(&gpu->tracks, &gpu->trace->activities[slice->index], name,
+			     sizeof(name));
+	sequence_packet_begin(gpu->sequence);
+	mark = proto_begin(gpu->packet, PACKET_TRACK_DESCRIPTOR);
+	proto_put_u64(gpu->packet, TRACK_UUID, lane_track(gpu, slice->group, lane));
+	proto_put_u64(gpu->packet, TRACK_PARENT, gpu_track(gpu));
+	proto_put_text(gpu->packet, TRACK_NAME, name);
+	proto_end(gpu->packet, mark);
+	sequence_packet_end(gpu->sequence);
+}
+
+static uint32_t find_name(struct gpu *gpu, const struct trace_op *op)
+{
+	if (op->kind == TRACE_COPY)
+		return NAME_COPY + op->direction;
+	if (op->kind == TRACE_MEMSET)
+		return NAME_MEMSET;
+	if (op->name == 0)
+		return NAME_KERNEL;
+	return sequence_intern(gpu->sequence, SEQUENCE_EVENT_NAMES, op->name);
+}
+
+static void put_args(struct gpu *gpu, const struct trace_activity *activity)
+{
+	perfetto_args_fill(&gpu->args, gpu->trace, activity);
+	for (unsigned i = 0; i < gpu->args.count; i++) {
+		const struct perfetto_arg *arg = &gpu->args.rows[i];
+		size_t mark = proto_begin(gpu->packet, EVENT_ANNOTATIONS);
+
+		proto_put_u64(gpu->packet, ANNOTATION_NAME_IID, ANNOTATION_ARG + arg->name);
+		if (arg->text)
+			proto_put_text(gpu->packet, ANNOTATION_STRING, arg->text);
+		else
+			proto_put_u64(gpu->packet, ANNOTATION_UINT, arg->number);
+		proto_end(gpu->packet, mark);
+	}
+}
+
+static void put_dim(struct gpu *gpu, uint32_t name, uint64_t x, uint64_t y, uint64_t z)
+{
+	size_t mark = proto_begin(gpu->packet, EVENT_ANNOTATIONS);
+	char text[80];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "x%" PRIu64 "x%" PRIu64, x, y, z);
+	proto_put_u64(gpu->packet, ANNOTATION_NAME_IID, name);
+	proto_put_text(gpu->packet, ANNOTATION_STRING, text);
+	proto_end(gpu->packet, mark);
+}
+
+static size_t begin_event(struct gpu *gpu, enum event_type type, uint64_t track, int64_t ns)
+{
+	size_t mark;
+
+	sequence_packet_begin_at(gpu->sequence, ns);
+	mark = proto_begin(gpu->packet, PACKET_TRACK_EVENT);
+	proto_put_u64(gpu->packet, EVENT_TYPE, type);
+	proto_put_u64(gpu->packet, EVENT_TRACK, track);
+	return mark;
+}
+
+/* From its call, from what it waited for, and to what waited for it. */
+static void put_arrows(struct gpu *gpu, uint32_t row)
+{
+	const struct perfetto_arrows *arrows = gpu->arrows;
+
+	for (uint32_t i = arrows->first_from[row]; i < arrows->first_from[row + 1]; i++)
+		proto_put_fixed64(gpu->packet, EVENT_FLOW_IDS,
+				  perfetto_wait_flow(gpu->trace, arrows->from_rows[i]));
+	for (uint32_t i = arrows->first_to[row]; i < arrows->first_to[row + 1]; i++)
+		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS,
+				  perfetto_wait_flow(gpu->trace, i));
+	if (gpu->trace->activities[row].call != TRACE_NONE)
+		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS, perfetto_event(row));
+}
+
+static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
+{
+	struct gpu *gpu = context;
+	const struct trace_activity *activity = &gpu->trace->activities[slice->index];
+	const struct trace_op *op = trace_op_of(gpu->trace, activity);
+	size_t mark;
+
+	if (gpu->described_track != slice->group)
+		gpu->described_lanes = 0;
+	gpu->described_track = slice->group;
+	for (; gpu->described_lanes <= lane; gpu->described_lanes++)
+		put_track(gpu, slice, gpu->described_lanes);
+	mark = begin_event(gpu, EVENT_BEGIN, lane_track(gpu, slice->group, lane), slice->begin_ns);
+	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + op->kind);
+	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, op));
+	put_args(gpu, activity);
+	if (op->kind == TRACE_KERNEL) {
+		put_dim(gpu, ANNOTATION_GRID, op->grid[0], op->grid[1], op->grid[2]);
+		put_dim(gpu, ANNOTATION_WORKGROUP, op->workgroup[0], op->workgroup[1],
+			op->workgroup[2]);
+	}
+	put_arrows(gpu, slice->index);
+	proto_end(gpu->packet, mark);
+	sequence_packet_end(gpu->sequence);
+}
+
+static void end_slice(void *context, uint32_t track, uint32_t lane, int64_t ns)
+{
+	struct gpu *gpu = context;
+
+	proto_end(gpu->packet, begin_event(gpu, EVENT_END, lane_track(gpu, track, lane), ns));
+	sequence_packet_end(gpu->sequence);
+}
+
+static int put_slices(struct gpu *gpu, const struct gpus *gpus)
+{
+	const struct lanes_output output = {true, begin_slice, end_slice, gpu};
+	const struct trace *trace = gpu->trace;
+	struct slice *slices = malloc(((size_t)trace->activities_count + 1) * sizeof(*slices));
+	size_t count = 0;
+	int64_t track = 0;
+	int error;
+
+	if (!slices)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < trace->activities_count && track >= 0; row++) {
+		if (gpus_find(gpus, trace->activities[row].agent) != gpu->number)
+			continue;
+		track = perfetto_tracks_find(&gpu->tracks, &trace->activities[row]);
+		slices[count] = perfetto_activity_slice(trace, row);
+		slices[count++].group = (uint32_t)track;
+	}
+	error = track < 0 ? (int)track : lanes_put(slices, count, &output);
+	free(slices);
+	return error;
+}
+
+int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
+{
+	struct sequence *sequence = all->sequence;
+	struct gpu gpu = {
+		.sequence = sequence,
+		.packet = &sequence->packet,
+		.trace = sequence->trace,
+		.arrows = all->arrows,
+		.number = number,
+		.args.path_scope = TRACE_NONE,
+	};
+	int error;
+
+	perfetto_tracks_init(&gpu.tracks, sequence->trace);
+	sequence_start(sequence);
+	put_gpu_track(&gpu, all->gpus);
+	error = put_slices(&gpu, all->gpus);
+	perfetto_tracks_release(&gpu.tracks);
+	return error ? error : sequence_error(sequence);
+}

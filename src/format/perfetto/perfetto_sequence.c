@@ -1,0 +1,124 @@
+#include "format/perfetto/perfetto_sequence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum interned_field table_fields[] = {
+#define X(name, field) [SEQUENCE_##name] = (field),
+	SEQUENCE_TABLES(X)
+#undef X
+};
+
+int sequence_init(struct sequence *sequence, const struct trace *trace, FILE *out)
+{
+	*sequence = (struct sequence){.trace = trace, .out = out};
+	proto_init(&sequence->packet);
+	proto_init(&sequence->interned);
+	for (int i = 0; i < SEQUENCE_TABLE_COUNT; i++) {
+		sequence->numbers[i] =
+			calloc((size_t)trace->strings_count + 1, sizeof(*sequence->numbers[i]));
+		if (!sequence->numbers[i]) {
+			sequence_release(sequence);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void sequence_release(struct sequence *sequence)
+{
+	proto_release(&sequence->packet);
+	proto_release(&sequence->interned);
+	for (int i = 0; i < SEQUENCE_TABLE_COUNT; i++) {
+		free(sequence->numbers[i]);
+		sequence->numbers[i] = NULL;
+	}
+}
+
+int sequence_error(const struct sequence *sequence)
+{
+	return sequence->error;
+}
+
+void sequence_start(struct sequence *sequence)
+{
+	size_t bytes = sequence->trace->strings_count * sizeof(*sequence->numbers[0]);
+
+	sequence->id++;
+	sequence->started = false;
+	for (int i = 0; i < SEQUENCE_TABLE_COUNT; i++) {
+		memset(sequence->numbers[i], 0, bytes);
+		sequence->next[i] = 1;
+	}
+}
+
+static void put_defaults(struct sequence *sequence)
+{
+	size_t mark = proto_begin(&sequence->packet, PACKET_DEFAULTS);
+
+	proto_put_u64(&sequence->packet, DEFAULTS_CLOCK_ID, BUILTIN_MONOTONIC);
+	proto_end(&sequence->packet, mark);
+}
+
+void sequence_packet_begin(struct sequence *sequence)
+{
+	uint64_t flags = SEQUENCE_NEEDS_STATE | (sequence->started ? 0 : SEQUENCE_CLEARED);
+
+	proto_reset(&sequence->packet);
+	proto_reset(&sequence->interned);
+	proto_put_u64(&sequence->packet, PACKET_SEQUENCE_ID, sequence->id);
+	proto_put_u64(&sequence->packet, PACKET_SEQUENCE_FLAGS, flags);
+	if (!sequence->started)
+		put_defaults(sequence);
+	sequence->started = true;
+}
+
+void sequence_packet_begin_at(struct sequence *sequence, int64_t ns)
+{
+	sequence_packet_begin(sequence);
+	/* The clock starts at 0: only a damaged file has less, and a reader would take it for a time
+	 * far in the future. */
+	proto_put_u64(&sequence->packet, PACKET_TIMESTAMP, ns < 0 ? 0 : (uint64_t)ns);
+}
+
+void sequence_packet_end(struct sequence *sequence)
+{
+	int error;
+
+	if (sequence->interned.used > 0)
+		proto_put_bytes(&sequence->packet, PACKET_INTERNED_DATA, sequence->interned.bytes,
+				sequence->interned.used);
+	error = sequence->interned.error;
+	if (!error)
+		error = proto_write(&sequence->packet, TRACE_PACKET, sequence->out);
+	if (!sequence->error)
+		sequence->error = error;
+}
+
+void sequence_intern_text(struct sequence *sequence, enum interned_field field, uint32_t number,
+			  const char *text)
+{
+	size_t mark = proto_begin(&sequence->interned, field);
+
+	proto_put_u64(&sequence->interned, INTERNED_IID, number);
+	proto_put_text(&sequence->interned, INTERNED_NAME, text);
+	proto_end(&sequence->interned, mark);
+}
+
+uint32_t sequence_intern(struct sequence *sequence, enum sequence_table table, trace_string string)
+{
+	uint32_t *number = &sequence->numbers[table][string];
+
+	if (*number == 0) {
+		*number = sequence->next[table]++;
+		sequence_intern_text(sequence, table_fields[table], *number,
+				     trace_text(sequence->trace, string));
+	}
+	return *number;
+}
+
+void sequence_reserve(struct sequence *sequence, enum sequence_table table, uint32_t count)
+{
+	sequence->next[table] = count + 1;
+}

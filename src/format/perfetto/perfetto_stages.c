@@ -1,0 +1,243 @@
+/* A GPU's side as render stage events, one for each kernel, copy and memset: what perfetto has for
+ * GPU work. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/perfetto/perfetto_activity.h"
+#include "format/perfetto/perfetto_parts.h"
+#include "format/words.h"
+
+/* Behind the strings' own numbers: what is not a kernel. */
+#define STAGE_MEMSET	  (TRACE_P2P + 1)
+#define STAGE_FIXED_COUNT (STAGE_MEMSET + 1)
+
+struct gpu {
+	struct sequence *sequence;
+	struct proto *packet;
+	const struct trace *trace;
+	const struct perfetto_arrows *arrows;
+	uint32_t number;
+	struct perfetto_tracks tracks;
+	struct perfetto_args args;
+	/* Specifications: tracks and stages share their numbers. */
+	uint32_t next_specification;
+	uint32_t *stages;	  /* of each name, 0 = not there yet */
+	uint32_t *specifications; /* of each track */
+	uint32_t specifications_room;
+};
+
+static uint32_t intern_specification(struct gpu *gpu, const char *name, const char *description,
+				     uint64_t category)
+{
+	struct proto *interned = &gpu->sequence->interned;
+	uint32_t iid = gpu->next_specification++;
+	size_t mark = proto_begin(interned, INTERNED_GPU_SPECIFICATIONS);
+
+	proto_put_u64(interned, INTERNED_IID, iid);
+	proto_put_text(interned, INTERNED_NAME, name);
+	if (description)
+		proto_put_text(interned, SPECIFICATION_DESCRIPTION, description);
+	proto_put_u64(interned, SPECIFICATION_CATEGORY, category);
+	proto_end(interned, mark);
+	return iid;
+}
+
+static int grow_specifications(struct gpu *gpu)
+{
+	uint32_t room = gpu->specifications_room ? 2 * gpu->specifications_room : 64;
+	uint32_t *grown = realloc(gpu->specifications, room * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	gpu->specifications = grown;
+	gpu->specifications_room = room;
+	return 0;
+}
+
+/* 0 after an error, which is kept. */
+static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activity)
+{
+	uint32_t before = gpu->tracks.count;
+	int64_t number = perfetto_tracks_find(&gpu->tracks, activity);
+	char name[128];
+
+	if (number >= gpu->specifications_room && grow_specifications(gpu) < 0)
+		number = -ENOMEM;
+	if (number < 0) {
+		gpu->sequence->error = (int)number;
+		return 0;
+	}
+	if (number > before) {
+		perfetto_tracks_name(&gpu->tracks, activity, name, sizeof(name));
+		gpu->specifications[number] = intern_specification(gpu, name, NULL, CATEGORY_OTHER);
+	}
+	return gpu->specifications[number];
+}
+
+/* The stage's name is what every reader shows as the slice's name: each kernel is a stage. */
+static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
+{
+	bool is_kernel = op->kind == TRACE_KERNEL;
+	uint32_t key = op->name;
+
+	if (op->kind == TRACE_COPY)
+		key = gpu->trace->strings_count + op->direction;
+	else if (op->kind == TRACE_MEMSET)
+		key = gpu->trace->strings_count + STAGE_MEMSET;
+	if (gpu->stages[key] == 0)
+		gpu->stages[key] =
+			intern_specification(gpu, words_op(gpu->trace, op), words_kind(op->kind),
+					     is_kernel ? CATEGORY_COMPUTE : CATEGORY_OTHER);
+	return gpu->stages[key];
+}
+
+/* As extra data, because every reader since the first shows it; those that know more of a launch group
+ * its tracks by what it says itself (put_launch_args). */
+static void put_args(struct gpu *gpu, const struct trace_activity *activity)
+{
+	char digits[24];
+
+	perfetto_args_fill(&gpu->args, gpu->trace, activity);
+	for (unsigned i = 0; i < gpu->args.count; i++) {
+		const struct perfetto_arg *arg = &gpu->args.rows[i];
+		size_t mark = proto_begin(gpu->packet, STAGE_EXTRA_DATA);
+
+		if (!arg->text)
+			snprintf(digits, sizeof(digits), "%" PRIu64, arg->number);
+		proto_put_text(gpu->packet, EXTRA_NAME, perfetto_arg_name(arg->name));
+		proto_put_text(gpu->packet, EXTRA_VALUE, arg->text ? arg->text : digits);
+		proto_end(gpu->packet, mark);
+	}
+}
+
+static void put_dim(struct gpu *gpu, enum launch_field field, const uint32_t dim[3])
+{
+	size_t mark = proto_begin(gpu->packet, field);
+
+	proto_put_u64(gpu->packet, DIM_X, dim[0]);
+	proto_put_u64(gpu->packet, DIM_Y, dim[1]);
+	proto_put_u64(gpu->packet, DIM_Z, dim[2]);
+	proto_end(gpu->packet, mark);
+}
+
+/* Numbers alone; put_args has found them. */
+static void put_launch_args(struct gpu *gpu)
+{
+	for (unsigned i = 0; i < gpu->args.count; i++) {
+		const struct perfetto_arg *arg = &gpu->args.rows[i];
+		size_t mark;
+
+		if (arg->text)
+			continue;
+		mark = proto_begin(gpu->packet, LAUNCH_ARGS);
+		proto_put_u64(gpu->packet, LAUNCH_ARG_NAME_IID, (uint64_t)arg->name + 1);
+		proto_put_u64(gpu->packet, LAUNCH_ARG_UINT, arg->number);
+		proto_end(gpu->packet, mark);
+	}
+}
+
+/* Perfetto counts the grid in workgroups; a partial one is launched, so it counts. */
+static void put_launch(struct gpu *gpu, const struct trace_op *op)
+{
+	uint32_t groups[3];
+	size_t mark;
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t size = op->workgroup[i] ? op->workgroup[i] : 1;
+
+		groups[i] = (uint32_t)(op->grid[i] / size + (op->grid[i] % size != 0));
+	}
+	mark = proto_begin(gpu->packet, STAGE_LAUNCH);
+	put_dim(gpu, LAUNCH_GRID, groups);
+	put_dim(gpu, LAUNCH_WORKGROUP, op->workgroup);
+	put_launch_args(gpu);
+	proto_end(gpu->packet, mark);
+}
+
+static void put_arrows(struct gpu *gpu, uint32_t row)
+{
+	const struct perfetto_arrows *arrows = gpu->arrows;
+
+	for (uint32_t i = arrows->first_to[row]; i < arrows->first_to[row + 1]; i++)
+		proto_put_u64(gpu->packet, STAGE_EVENT_WAIT_IDS,
+			      perfetto_event(arrows->rows[i].from));
+}
+
+static void put_activity(struct gpu *gpu, uint32_t row)
+{
+	const struct trace_activity *activity = &gpu->trace->activities[row];
+	const struct trace_op *op = trace_op_of(gpu->trace, activity);
+	struct slice slice = perfetto_activity_slice(gpu->trace, row);
+	size_t mark;
+
+	sequence_packet_begin_at(gpu->sequence, slice.begin_ns);
+	mark = proto_begin(gpu->packet, PACKET_GPU_RENDER_STAGE_EVENT);
+	proto_put_u64(gpu->packet, STAGE_EVENT_ID, perfetto_event(row));
+	proto_put_u64(gpu->packet, STAGE_DURATION,
+		      (uint64_t)words_span_ns(slice.begin_ns, slice.end_ns));
+	proto_put_u64(gpu->packet, STAGE_CONTEXT, (uint64_t)activity->process + 1);
+	put_args(gpu, activity);
+	proto_put_u64(gpu->packet, STAGE_GPU_ID, gpu->number);
+	proto_put_u64(gpu->packet, STAGE_QUEUE_IID, find_track(gpu, activity));
+	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, op));
+	put_arrows(gpu, row);
+	if (op->kind == TRACE_KERNEL) {
+		proto_put_u64(gpu->packet, STAGE_KERNEL_IID,
+			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, op->name));
+		put_launch(gpu, op);
+	}
+	proto_end(gpu->packet, mark);
+	sequence_packet_end(gpu->sequence);
+}
+
+/* A context is a process here: that is what readers use it for. */
+static void put_contexts(struct gpu *gpu)
+{
+	struct proto *interned = &gpu->sequence->interned;
+
+	sequence_packet_begin(gpu->sequence);
+	for (uint32_t i = 0; i < PERFETTO_ARG_COUNT; i++)
+		sequence_intern_text(gpu->sequence, INTERNED_COMPUTE_ARG_NAMES, i + 1,
+				     perfetto_arg_name(i));
+	for (uint32_t i = 0; i < gpu->trace->processes_count; i++) {
+		size_t mark = proto_begin(interned, INTERNED_GRAPHICS_CONTEXTS);
+
+		proto_put_u64(interned, INTERNED_IID, (uint64_t)i + 1);
+		proto_put_u64(interned, CONTEXT_PID, gpu->trace->processes[i].pid);
+		proto_put_u64(interned, CONTEXT_API, CONTEXT_API_HIP);
+		proto_end(interned, mark);
+	}
+	sequence_packet_end(gpu->sequence);
+}
+
+int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number)
+{
+	struct sequence *sequence = all->sequence;
+	const struct trace *trace = sequence->trace;
+	struct gpu gpu = {
+		.sequence = sequence,
+		.packet = &sequence->packet,
+		.trace = trace,
+		.arrows = all->arrows,
+		.number = number,
+		.args.path_scope = TRACE_NONE,
+		.next_specification = 1,
+		.stages = calloc((size_t)trace->strings_count + STAGE_FIXED_COUNT,
+				 sizeof(*gpu.stages)),
+	};
+
+	if (!gpu.stages)
+		return -ENOMEM;
+	perfetto_tracks_init(&gpu.tracks, trace);
+	sequence_start(sequence);
+	put_contexts(&gpu);
+	for (uint32_t row = 0; row < trace->activities_count && !sequence->error; row++) {
+		if (gpus_find(all->gpus, trace->activities[row].agent) == number)
+			put_activity(&gpu, row);
+	}
+	perfetto_tracks_release(&gpu.tracks);
+	free(gpu.specifications);
+	free(gpu.stages);
+	return sequence_error(sequence);
+}

@@ -1,0 +1,119 @@
+/* Details of device work: texts that XProf takes apart at spaces and colons. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "format/xspace/xspace_writer.h"
+
+enum xspace_word xspace_word_of(const struct trace_op *op)
+{
+	static const enum xspace_word copies[] = {
+		[TRACE_COPY_UNKNOWN] = XSPACE_WORD_MEMCPY_OTHER,
+		[TRACE_H2H] = XSPACE_WORD_MEMCPY_OTHER,
+		[TRACE_H2D] = XSPACE_WORD_MEMCPY_H2D,
+		[TRACE_D2H] = XSPACE_WORD_MEMCPY_D2H,
+		[TRACE_D2D] = XSPACE_WORD_MEMCPY_D2D,
+		[TRACE_P2P] = XSPACE_WORD_MEMCPY_P2P,
+	};
+
+	if (op->kind == TRACE_KERNEL)
+		return XSPACE_WORD_COMPUTE;
+	return op->kind == TRACE_MEMSET ? XSPACE_WORD_MEMSET : copies[op->direction];
+}
+
+const char *xspace_word_text(enum xspace_word word)
+{
+	static const char *const texts[] = {
+#define X(name, text) [XSPACE_WORD_##name] = (text),
+		XSPACE_WORDS(X)
+#undef X
+	};
+
+	return texts[word];
+}
+
+static uint64_t divide_up(uint64_t value, uint32_t by)
+{
+	return by ? value / by + (value % by != 0) : 0;
+}
+
+static bool has_partial_groups(const struct trace_op *op)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		if (op->workgroup[i] == 0 || op->grid[i] % op->workgroup[i] != 0)
+			return true;
+	}
+	return false;
+}
+
+struct text {
+	char *at;
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	int count;
+
+	va_start(arguments, format);
+	count = vsnprintf(text->at, text->size, format, arguments);
+	va_end(arguments);
+	if (count < 0 || (size_t)count >= text->size)
+		count = (int)text->size - 1;
+	text->at += count;
+	text->size -= (size_t)count;
+}
+
+void xspace_kernel_details(const struct trace_op *op, char *text, size_t size)
+{
+	struct text out = {text, size};
+	uint64_t blocks[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		blocks[i] = divide_up(op->grid[i], op->workgroup[i]);
+	if (op->registers)
+		add(&out, "regs:%" PRIu32 " ", op->registers);
+	add(&out,
+	    "static_shared:%" PRIu32 " dynamic_shared:0 grid:%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+	    op->group_bytes, blocks[0], blocks[1], blocks[2]);
+	add(&out, " block:%" PRIu32 ",%" PRIu32 ",%" PRIu32, op->workgroup[0], op->workgroup[1],
+	    op->workgroup[2]);
+	if (op->private_bytes)
+		add(&out, " private_mem:%" PRIu32, op->private_bytes);
+	if (has_partial_groups(op))
+		add(&out, " work_items:%" PRIu64 ",%" PRIu64 ",%" PRIu64, op->grid[0], op->grid[1],
+		    op->grid[2]);
+}
+
+static const char *side(enum trace_copy_direction direction, bool source)
+{
+	if (direction == TRACE_COPY_UNKNOWN)
+		return "unknown";
+	if (direction == TRACE_H2H || (source && direction == TRACE_H2D) ||
+	    (!source && direction == TRACE_D2H))
+		return "host";
+	return "device";
+}
+
+void xspace_copy_details(const struct xspace_writer *writer, const struct trace_op *op, char *text,
+			 size_t size)
+{
+	struct text out = {text, size};
+	uint32_t src = gpus_find(&writer->gpus, op->src_agent);
+	uint32_t dst = gpus_find(&writer->gpus, op->dst_agent);
+
+	add(&out, "kind_src:%s kind_dst:%s size:%" PRIu64, side(op->direction, true),
+	    side(op->direction, false), op->bytes);
+	if (src < writer->gpus.count)
+		add(&out, " src:%" PRIu32, src);
+	if (dst < writer->gpus.count)
+		add(&out, " dest:%" PRIu32, dst);
+}
+
+void xspace_memset_details(const struct trace_op *op, char *text, size_t size)
+{
+	struct text out = {text, size};
+
+	add(&out, "kind:device num_bytes:%" PRIu64, op->bytes);
+}

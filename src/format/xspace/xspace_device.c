@@ -1,0 +1,447 @@
+/* A GPU's plane: its streams as lines, its work as events. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/words.h"
+#include "format/xspace/xspace_blobs.h"
+#include "format/xspace/xspace_event.h"
+#include "format/xspace/xspace_writer.h"
+#include "trace/table.h"
+
+#define DETAILS_CHARS 320
+
+struct op_entry {
+	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	bool is_kernel;
+	struct xspace_blob stats;
+};
+
+struct node_entry {
+	struct xspace_blob stats;
+	uint32_t scope;
+};
+
+/* What an activity's stats depend on besides its op, node and annotations. */
+struct extra_key {
+	uint32_t launch;
+	uint8_t confidence;
+	bool is_kernel, has_node, is_orphan;
+};
+
+struct device {
+	struct xspace_writer *writer;
+	const struct trace *trace;
+	uint32_t number;
+	struct xspace_plane plane;
+	struct xspace_stats stats; /* for what is encoded anew */
+	struct xspace_blobs blobs;
+	struct op_entry *ops;
+	struct node_entry *nodes;
+	struct xspace_blob *chains;
+	struct extra_key extra_key;
+	struct xspace_blobs extra_bytes;
+	struct xspace_blob extra;
+	uint64_t next_line_id;
+	int error;
+};
+
+static void keep_blob(struct device *device, struct xspace_blob *ret_blob)
+{
+	int error = xspace_blobs_add(&device->blobs, &device->stats.bytes, ret_blob);
+
+	if (error && !device->error)
+		device->error = error;
+}
+
+static const char *name_of(const struct device *device, const struct trace_op *op)
+{
+	const char *name;
+
+	if (op->kind != TRACE_KERNEL)
+		return xspace_word_text(xspace_word_of(op));
+	name = trace_text(device->trace, op->name);
+	return name[0] == '\0' ? "(unknown kernel)" : name;
+}
+
+static void put_op(struct device *device, uint32_t number)
+{
+	const struct trace_op *op = &device->trace->ops[number];
+	struct op_entry *entry = &device->ops[number];
+	struct xspace_stats *stats = &device->stats;
+	char details[DETAILS_CHARS];
+
+	proto_reset(&stats->bytes);
+	if (op->kind == TRACE_KERNEL) {
+		xspace_kernel_details(op, details, sizeof(details));
+		xspace_put_ref(stats, XSPACE_STAT_KERNEL_DETAILS, details);
+	} else if (op->kind == TRACE_COPY) {
+		xspace_copy_details(device->writer, op, details, sizeof(details));
+		xspace_put_ref(stats, XSPACE_STAT_MEMCPY_DETAILS, details);
+	} else {
+		xspace_memset_details(op, details, sizeof(details));
+		xspace_put_ref(stats, XSPACE_STAT_MEMSET_DETAILS, details);
+	}
+	if (op->blit)
+		xspace_put_ref(stats, XSPACE_STAT_BLIT_KERNEL, trace_text(device->trace, op->name));
+	keep_blob(device, &entry->stats);
+	entry->event = xspace_plane_event(&device->plane, name_of(device, op));
+	entry->is_kernel = op->kind == TRACE_KERNEL;
+}
+
+static void put_node(struct device *device, uint32_t number)
+{
+	const struct trace_node *node = &device->trace->nodes[number];
+
+	proto_reset(&device->stats.bytes);
+	xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_ID, device->trace->graphs[node->graph].id);
+	xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_NODE_ID, (uint64_t)node->index + 1);
+	device->nodes[number].scope = node->scope;
+	keep_blob(device, &device->nodes[number].stats);
+}
+
+static void put_chain(struct device *device, uint32_t chain)
+{
+	proto_reset(&device->stats.bytes);
+	xspace_chains_put(&device->writer->chains, chain, &device->stats);
+	keep_blob(device, &device->chains[chain]);
+}
+
+/* XProf takes what has an exec's id for a kernel, so only kernels say it. */
+static void put_launch(struct device *device, const struct extra_key *key)
+{
+	const struct trace *trace = device->trace;
+	const struct trace_exec *exec = &trace->execs[trace->launches[key->launch].exec];
+
+	if (!key->has_node && exec->graph != TRACE_NONE)
+		xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_ID, trace->graphs[exec->graph].id);
+	if (key->is_kernel)
+		xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_EXEC_ID, exec->id);
+	if (key->confidence != TRACE_CONFIDENCE_EXACT && key->confidence != TRACE_CONFIDENCE_NONE)
+		xspace_put_ref(&device->stats, XSPACE_STAT_CONFIDENCE,
+			       words_confidence(key->confidence));
+}
+
+static void put_extra(struct device *device, const struct extra_key *key)
+{
+	int error;
+
+	proto_reset(&device->stats.bytes);
+	if (key->launch != TRACE_NONE)
+		put_launch(device, key);
+	if (key->is_orphan)
+		xspace_put_ref(&device->stats, XSPACE_STAT_ORPHAN, "no call");
+	device->extra_bytes.used = 0;
+	device->extra_key = *key;
+	error = xspace_blobs_add(&device->extra_bytes, &device->stats.bytes, &device->extra);
+	if (error && !device->error)
+		device->error = error;
+}
+
+static void look_up_extra(struct device *device, const struct trace_activity *activity,
+			  bool is_kernel)
+{
+	const struct extra_key key = {
+		.launch = activity->launch,
+		.confidence = activity->confidence,
+		.is_kernel = is_kernel,
+		.has_node = activity->node != TRACE_NONE,
+		.is_orphan = activity->call == TRACE_NONE,
+	};
+	const struct extra_key *last = &device->extra_key;
+
+	if (!device->extra.known || key.launch != last->launch ||
+	    key.confidence != last->confidence || key.is_kernel != last->is_kernel ||
+	    key.has_node != last->has_node || key.is_orphan != last->is_orphan)
+		put_extra(device, &key);
+}
+
+static const struct node_entry *find_node(struct device *device, uint32_t number)
+{
+	static const struct node_entry none = {.scope = TRACE_NONE};
+
+	if (number == TRACE_NONE)
+		return &none;
+	if (!device->nodes[number].stats.known)
+		put_node(device, number);
+	return &device->nodes[number];
+}
+
+/* The annotation that was active when a graph's node was recorded says what the node is; that of
+ * the launch says the same of every node. */
+static const struct xspace_blob *find_chain(struct device *device, const struct node_entry *node,
+					    uint32_t launch_scope)
+{
+	uint32_t scope = node->scope == TRACE_NONE ? launch_scope : node->scope;
+	uint32_t chain = xspace_chains_find(&device->writer->chains, scope);
+
+	if (!device->chains[chain].known)
+		put_chain(device, chain);
+	return &device->chains[chain];
+}
+
+static void put_activity(struct device *device, const struct trace_activity *activity)
+{
+	struct xspace_writer *writer = device->writer;
+	const struct op_entry *op = &device->ops[activity->op];
+	const struct node_entry *node = find_node(device, activity->node);
+	const struct xspace_blob *chain = find_chain(device, node, activity->scope);
+	struct xspace_event event;
+	uint64_t correlation_id = 0, scope_id = 0;
+	size_t bytes;
+	uint8_t *room, *at;
+
+	if (op->event == 0)
+		put_op(device, activity->op);
+	look_up_extra(device, activity, op->is_kernel);
+	event = (struct xspace_event){
+		.metadata_id = op->event,
+		.offset_ps = xspace_offset_ps(writer, activity->start_ns),
+	};
+	if (activity->end_ns > activity->start_ns)
+		event.duration_ps = (uint64_t)(activity->end_ns - activity->start_ns) * 1000;
+	bytes = xspace_event_bytes(&event) + op->stats.bytes + node->stats.bytes + chain->bytes +
+		device->extra.bytes;
+	if (activity->cid) {
+		correlation_id = xspace_correlation_id(writer, activity->process, activity->cid);
+		bytes += xspace_number_bytes(correlation_id);
+	}
+	if (activity->scope != TRACE_NONE) {
+		scope_id = xspace_scope_id(writer, activity->scope);
+		bytes += xspace_number_bytes(scope_id);
+	}
+	room = xspace_out_room(&writer->out);
+	at = xspace_event_head(room, &event, bytes);
+	if (activity->cid)
+		at = xspace_number_put(at, XSPACE_STAT_CORRELATION_ID, XSTAT_UINT64,
+				       correlation_id);
+	if (activity->scope != TRACE_NONE)
+		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
+	at = xspace_blobs_copy(&device->blobs, &op->stats, at);
+	at = xspace_blobs_copy(&device->blobs, &node->stats, at);
+	at = xspace_blobs_copy(&device->extra_bytes, &device->extra, at);
+	at = xspace_blobs_copy(&device->blobs, chain, at);
+	writer->out.used += (size_t)(at - room);
+}
+
+static void put_foreign(struct device *device, const struct trace_activity *activity)
+{
+	const struct trace *trace = device->trace;
+	const uint32_t *sets = trace->activity_attributes;
+	struct xspace_foreign_row row = {.scope = activity->scope};
+	struct xspace_span span = {.offset_ps =
+					   xspace_offset_ps(device->writer, activity->start_ns)};
+
+	if (activity->cid)
+		row.correlation_id =
+			xspace_correlation_id(device->writer, activity->process, activity->cid);
+	if (sets)
+		row.set = sets[activity - trace->activities];
+	if (activity->end_ns > activity->start_ns)
+		span.duration_ps = (uint64_t)(activity->end_ns - activity->start_ns) * 1000;
+	xspace_put_foreign(device->writer, &row, &device->stats);
+	xspace_event_put(&device->plane, trace_text(trace, trace_op_of(trace, activity)->name),
+			 span, &device->stats);
+}
+
+/* "Stream #1(Compute,MemcpyH2D)": XProf puts what computes first. */
+static void name_line(const struct device *device, uint32_t activity, uint8_t words, unsigned lane,
+		      char *name, size_t size)
+{
+	const struct trace *trace = device->trace;
+	const struct trace_activity *row = &trace->activities[activity];
+	size_t used;
+
+	if (row->stream == TRACE_NONE)
+		used = (size_t)snprintf(name, size, "No stream");
+	else
+		used = (size_t)snprintf(name, size, "Stream #%" PRIu32,
+					trace->streams[row->stream].ordinal);
+	for (unsigned word = 0, first = 1; word < XSPACE_WORD_COUNT; word++) {
+		if (!(words & 1u << word))
+			continue;
+		used += (size_t)snprintf(name + used, size - used, "%s%s", first ? "(" : ",",
+					 xspace_word_text(word));
+		first = 0;
+	}
+	used += (size_t)snprintf(name + used, size - used, ")");
+	if (trace->processes_count > 1)
+		used += (size_t)snprintf(name + used, size - used, " pid %" PRIu32,
+					 trace->processes[row->process].pid);
+	if (lane > 1)
+		snprintf(name + used, size - used, " lane %u", lane);
+}
+
+/* A stream's own number where it is free: nothing else in the plane has it. */
+static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned lane)
+{
+	uint32_t stream = device->trace->activities[activity].stream;
+
+	if (device->trace->processes_count == 1 && stream != TRACE_NONE && lane == 1)
+		return device->trace->streams[stream].ordinal;
+	return device->next_line_id++;
+}
+
+/* What overlaps the last event at all goes to the next lane: a kernel within another's time is not
+ * a part of it. */
+static void put_lane(struct device *device, struct rows_list *list, unsigned lane)
+{
+	const struct rows *rows = &device->writer->activities;
+	struct rows_list rest = {.words = list->words};
+	struct rows_walk walk = rows_walk_begin(rows, list);
+	int64_t end_ns = INT64_MIN;
+	struct xspace_line line;
+	char name[256];
+
+	name_line(device, walk.row, list->words, lane, name, sizeof(name));
+	line = (struct xspace_line){.id = next_line_id(device, walk.row, lane), .name = name};
+	xspace_line_begin(&device->plane, &line);
+	while (walk.row != ROWS_NONE) {
+		uint32_t row = rows_walk_take(&walk);
+		const struct trace_activity *activity = &device->trace->activities[row];
+
+		if (activity->start_ns >= end_ns) {
+			end_ns = xspace_activity_time(rows->table, row).end_ns;
+			if (xspace_is_foreign(device->trace))
+				put_foreign(device, activity);
+			else
+				put_activity(device, activity);
+		} else {
+			rows_run_add(rows, &rest.main, row);
+		}
+	}
+	xspace_line_end(&device->plane, &line);
+	*list = rest;
+}
+
+static void put_stream(struct device *device, struct rows_list *list)
+{
+	int error = rows_list_sort(&device->writer->activities, list);
+
+	for (unsigned lane = 1; rows_list_count(list) > 0 && !error && !device->error; lane++)
+		put_lane(device, list, lane);
+	if (error && !device->error)
+		device->error = error;
+}
+
+static void put_streams(struct device *device)
+{
+	struct xspace_writer *writer = device->writer;
+	struct rows_list *lists = writer->activities.lists + device->number * writer->streams_count;
+	const struct trace *trace = device->trace;
+
+	xspace_plane_use(&device->plane, XSPACE_STAT_CORRELATION_ID);
+	xspace_plane_use(&device->plane, XSPACE_STAT_SCOPE_RANGE_ID);
+	if (trace->processes_count == 1) {
+		for (uint32_t i = 0; i < trace->streams_count; i++) {
+			if (trace->streams[i].ordinal >= device->next_line_id)
+				device->next_line_id = (uint64_t)trace->streams[i].ordinal + 1;
+		}
+	}
+	for (size_t i = 0; i < writer->streams_count && !device->error; i++)
+		put_stream(device, &lists[i]);
+}
+
+/* "gfx90a" is 9.0.10: the last two digits are the minor version and the stepping, the latter often
+ * a letter. */
+static bool parse_gfx(const char *name, int64_t *ret_major, int64_t *ret_minor)
+{
+	char digit[2] = "";
+	size_t length = strlen(name);
+	char *end;
+
+	if (strncmp(name, "gfx", 3) != 0 || length < 6)
+		return false;
+	digit[0] = name[length - 2];
+	*ret_minor = strtol(digit, &end, 16);
+	if (end == digit)
+		return false;
+	*ret_major = strtol(name + 3, &end, 10);
+	if (end < name + length - 2)
+		return false;
+	while (end > name + length - 2) {
+		*ret_major /= 10;
+		end--;
+	}
+	return true;
+}
+
+static void put_capabilities(struct device *device)
+{
+	const struct trace *trace = device->trace;
+	const struct trace_agent *agent =
+		&trace->agents[device->writer->gpus.agents[device->number]];
+	struct xspace_stats *stats = &device->stats;
+	const char *name = trace_text(trace, agent->name);
+	int64_t major, minor;
+
+	stats->field = XPLANE_STATS;
+	if (xspace_is_foreign(trace)) {
+		xspace_put_foreign(
+			device->writer,
+			&(struct xspace_foreign_row){.scope = TRACE_NONE, .set = agent->attributes},
+			stats);
+		xspace_out_put_fields(&device->writer->out, &stats->bytes);
+		return;
+	}
+	proto_reset(&stats->bytes);
+	xspace_put_text(stats, XSPACE_STAT_DEVICE_NAME, name);
+	if (parse_gfx(name, &major, &minor)) {
+		xspace_put_text(stats, XSPACE_STAT_DEVICE_VENDOR, "AMD");
+		xspace_put_i64(stats, XSPACE_STAT_COMPUTE_CAP_MAJOR, major);
+		xspace_put_i64(stats, XSPACE_STAT_COMPUTE_CAP_MINOR, minor);
+	}
+	if (agent->compute_units)
+		xspace_put_i64(stats, XSPACE_STAT_CORE_COUNT, agent->compute_units);
+	if (agent->memory_bytes)
+		xspace_put_u64(stats, XSPACE_STAT_MEMORY_SIZE, agent->memory_bytes);
+	if (agent->product)
+		xspace_put_text(stats, XSPACE_STAT_DEVICE_PRODUCT,
+				trace_text(trace, agent->product));
+	if (agent->uuid)
+		xspace_put_text(stats, XSPACE_STAT_DEVICE_UUID, trace_text(trace, agent->uuid));
+	xspace_out_put_fields(&device->writer->out, &stats->bytes);
+}
+
+static int make_tables(struct device *device)
+{
+	const struct trace *trace = device->trace;
+	size_t chains = device->writer->chains.rows_count;
+	static const struct proto empty = {0};
+
+	device->ops = calloc((size_t)trace->ops_count + 1, sizeof(*device->ops));
+	device->nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*device->nodes));
+	device->chains = table_zeroed(chains, sizeof(*device->chains));
+	if (!device->ops || !device->nodes || !device->chains)
+		return -ENOMEM;
+	return xspace_blobs_add(&device->blobs, &empty, &device->chains[0]);
+}
+
+int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
+{
+	struct device device = {.writer = writer, .trace = writer->trace, .number = gpu};
+	char name[64] = XSPACE_PLANE_NO_GPU;
+	int error;
+
+	if (gpu < writer->gpus.count)
+		snprintf(name, sizeof(name), XSPACE_PLANE_GPU "%" PRIu32, gpu);
+	error = xspace_plane_begin(&device.plane, &writer->out, gpu, name);
+	if (error)
+		return error;
+	device.stats = (struct xspace_stats){.plane = &device.plane, .field = XEVENT_STATS};
+	device.error = make_tables(&device);
+	if (!device.error)
+		put_streams(&device);
+	if (gpu < writer->gpus.count)
+		put_capabilities(&device);
+	error = xspace_plane_end(&device.plane);
+	free(device.ops);
+	free(device.nodes);
+	free(device.chains);
+	xspace_blobs_release(&device.blobs);
+	xspace_blobs_release(&device.extra_bytes);
+	proto_release(&device.stats.bytes);
+	return device.error ? device.error : error;
+}

@@ -1,0 +1,444 @@
+/* The host's plane: threads as lines; API calls, scopes and steps as events that nest.
+ *
+ * XProf finds what belongs to a step by what lies within its time on its line, so scopes and calls
+ * share a thread's line. Ranges nest in nothing: they have lines of their own. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/lane.h"
+#include "format/words.h"
+#include "format/xspace/xspace_blobs.h"
+#include "format/xspace/xspace_event.h"
+#include "format/xspace/xspace_writer.h"
+#include "trace/sort.h"
+#include "trace/table.h"
+
+struct named_blob {
+	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	struct xspace_blob stats;
+};
+
+struct api_entry {
+	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	bool allocates;
+};
+
+struct host {
+	struct xspace_writer *writer;
+	const struct trace *trace;
+	struct xspace_plane plane;
+	struct xspace_stats stats; /* for what is encoded anew */
+	struct xspace_blobs blobs;
+	struct api_entry *apis;
+	struct named_blob
+		*chains;    /* of scopes that annotate: name and attributes of the innermost */
+	uint64_t *line_ids; /* by thread */
+	uint64_t next_line_id;
+	struct rows_nest nest;
+	int error;
+};
+
+static void fail(struct host *host, int error)
+{
+	if (error < 0 && !host->error)
+		host->error = error;
+}
+
+static const char *name_or(const char *name, const char *other)
+{
+	return name[0] == '\0' ? other : name;
+}
+
+/* An allocation's size is the argument of that name, where arguments were recorded. */
+static void put_allocation(struct host *host, const struct trace_call *call)
+{
+	const char *api = trace_text(host->trace, host->trace->apis[call->api].name);
+	struct words_arg arg;
+	char details[64];
+
+	for (uint32_t i = 0; words_call_arg(host->trace, call, i, &arg); i++) {
+		if (strcmp(arg.name, "size") != 0 && strcmp(arg.name, "sizeBytes") != 0)
+			continue;
+		snprintf(details, sizeof(details), "kind:%s num_bytes:%" PRIu64,
+			 strstr(api, "Host") ? "pinned" : "device", arg.words[0]);
+		xspace_put_ref(&host->stats, XSPACE_STAT_MEMALLOC_DETAILS, details);
+		return;
+	}
+}
+
+static void put_graph_launch(struct host *host, const struct trace_call *call)
+{
+	const struct trace_launch *launch = &host->trace->launches[call->launch];
+	const struct trace_exec *exec = &host->trace->execs[launch->exec];
+
+	if (exec->graph != TRACE_NONE)
+		xspace_put_u64(&host->stats, XSPACE_STAT_GRAPH_ID,
+			       host->trace->graphs[exec->graph].id);
+	xspace_put_u64(&host->stats, XSPACE_STAT_GRAPH_EXEC_ID, exec->id);
+	xspace_put_u64(&host->stats, XSPACE_STAT_REPLAY, launch->replay);
+}
+
+/* What few calls have. */
+static void put_rarities(struct host *host, const struct trace_call *call)
+{
+	proto_reset(&host->stats.bytes);
+	if (call->launch != TRACE_NONE)
+		put_graph_launch(host, call);
+	if (call->result)
+		xspace_put_i64(&host->stats, XSPACE_STAT_RESULT, call->result);
+	if (call->activity_count == 0 && call->activities_expected > 0)
+		xspace_put_ref(&host->stats, XSPACE_STAT_ORPHAN, "no activity");
+	if (host->apis[call->api].allocates)
+		put_allocation(host, call);
+	if (host->stats.bytes.used > XSPACE_OUT_PIECE / 2)
+		fail(host, -EFBIG);
+}
+
+static bool has_rarities(const struct trace_call *call, const struct api_entry *api)
+{
+	return call->launch != TRACE_NONE || call->result || api->allocates ||
+	       (call->activity_count == 0 && call->activities_expected > 0);
+}
+
+static const struct api_entry *find_api(struct host *host, uint32_t number)
+{
+	struct api_entry *api = &host->apis[number];
+	const char *name;
+
+	if (api->event == 0) {
+		name = trace_text(host->trace, host->trace->apis[number].name);
+		api->event = xspace_plane_event(&host->plane, name_or(name, "(no name)"));
+		api->allocates = strstr(name, "Malloc") != NULL;
+	}
+	return api;
+}
+
+static struct xspace_event event_of(const struct host *host, uint32_t metadata_id,
+				    struct rows_time time)
+{
+	return (struct xspace_event){
+		.metadata_id = metadata_id,
+		.offset_ps = xspace_offset_ps(host->writer, time.begin_ns),
+		.duration_ps = (uint64_t)(time.end_ns - time.begin_ns) * 1000,
+	};
+}
+
+static void put_call(struct host *host, uint32_t row)
+{
+	struct xspace_writer *writer = host->writer;
+	const struct trace_call *call = &host->trace->calls[row];
+	const struct api_entry *api = find_api(host, call->api);
+	struct xspace_event event =
+		event_of(host, api->event, xspace_call_time(host->trace->calls, row));
+	uint64_t correlation_id = xspace_correlation_id(writer, call->process, call->cid);
+	uint64_t scope_id = 0;
+	uint32_t gpu = writer->gpu_of_call[row];
+	size_t bytes = xspace_event_bytes(&event) + xspace_number_bytes(correlation_id);
+	uint8_t *room, *at;
+
+	host->stats.bytes.used = 0;
+	if (call->scope != TRACE_NONE) {
+		scope_id = xspace_scope_id(writer, call->scope);
+		bytes += xspace_number_bytes(scope_id);
+	}
+	if (gpu < writer->gpus.count)
+		bytes += xspace_number_bytes(gpu);
+	if (has_rarities(call, api))
+		put_rarities(host, call);
+	bytes += host->stats.bytes.used;
+	if (host->error)
+		return;
+	room = xspace_out_room(&writer->out);
+	at = xspace_event_head(room, &event, bytes);
+	at = xspace_number_put(at, XSPACE_STAT_CORRELATION_ID, XSTAT_UINT64, correlation_id);
+	if (call->scope != TRACE_NONE)
+		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
+	if (gpu < writer->gpus.count)
+		at = xspace_number_put(at, XSPACE_STAT_DEVICE_ID, XSTAT_UINT64, gpu);
+	if (host->stats.bytes.used)
+		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
+	at += host->stats.bytes.used;
+	writer->out.used += (size_t)(at - room);
+}
+
+static struct xspace_span span_of(const struct host *host, struct rows_time time)
+{
+	return (struct xspace_span){
+		.offset_ps = xspace_offset_ps(host->writer, time.begin_ns),
+		.duration_ps = (uint64_t)(time.end_ns - time.begin_ns) * 1000,
+	};
+}
+
+static void put_foreign_call(struct host *host, uint32_t row)
+{
+	const struct trace *trace = host->trace;
+	const struct trace_call *call = &trace->calls[row];
+	const struct xspace_foreign_row foreign = {
+		.correlation_id = xspace_correlation_id(host->writer, call->process, call->cid),
+		.scope = call->scope,
+		.set = trace->call_attributes ? trace->call_attributes[row] : 0,
+	};
+
+	xspace_put_foreign(host->writer, &foreign, &host->stats);
+	xspace_event_put(&host->plane, trace_text(trace, trace->apis[call->api].name),
+			 span_of(host, xspace_call_time(trace->calls, row)), &host->stats);
+}
+
+/* Kinds that a length or a stat of theirs does not tell. */
+static bool is_said(enum record_scope_kind kind)
+{
+	return kind == RECORD_SCOPE_ROCTX || kind == RECORD_SCOPE_RANGE ||
+	       kind == RECORD_SCOPE_NVTX;
+}
+
+static void put_foreign_scope(struct host *host, uint32_t row)
+{
+	const struct trace *trace = host->trace;
+	const struct trace_scope *scope = &trace->scopes[row];
+	struct xspace_stats *stats = &host->stats;
+
+	proto_reset(&stats->bytes);
+	if (!xspace_scope_is_numbered(scope->id))
+		xspace_put_i64(stats, XSPACE_STAT_SCOPE_RANGE_ID,
+			       (int64_t)xspace_scope_id(host->writer, row));
+	if (is_said(scope->kind))
+		xspace_put_ref(stats, XSPACE_STAT_SCOPE_KIND, words_scope_kind(scope->kind));
+	if (scope->kind == RECORD_SCOPE_STEP)
+		xspace_put_i64(stats, XSPACE_STAT_ROOT, 1);
+	for (uint32_t i = 0; i < scope->attribute_count; i++)
+		xspace_put_attribute(stats, trace,
+				     &trace->scope_attributes[scope->attribute_first + i]);
+	xspace_event_put(&host->plane, trace_text(trace, scope->text),
+			 span_of(host, xspace_scope_time(trace->scopes, row)), stats);
+}
+
+/* Name and attributes of a scope as an event, in host->stats; returns the id of its name. */
+static uint32_t describe_scope(struct host *host, const struct trace_scope *scope)
+{
+	const struct trace *trace = host->trace;
+	struct xspace_stats *stats = &host->stats;
+
+	proto_reset(&stats->bytes);
+	if (scope->kind != RECORD_SCOPE_DAGTAP)
+		xspace_put_ref(stats, XSPACE_STAT_SCOPE_KIND, words_scope_kind(scope->kind));
+	if (scope->kind == RECORD_SCOPE_STEP)
+		xspace_put_i64(stats, XSPACE_STAT_ROOT, 1);
+	for (uint32_t i = 0; i < scope->attribute_count && i < XSPACE_KEYS_MAX; i++) {
+		const struct trace_scope_attribute *attribute =
+			&trace->scope_attributes[scope->attribute_first + i];
+
+		if (xspace_chains_allow(&host->writer->chains, attribute->key))
+			xspace_put_attribute(stats, trace, attribute);
+	}
+	return xspace_plane_event(&host->plane,
+				  name_or(trace_text(trace, scope->name), "(no name)"));
+}
+
+/* The same through the chain, which many scopes share. */
+static const struct named_blob *find_description(struct host *host, uint32_t row)
+{
+	struct named_blob *found = &host->chains[xspace_chains_find(&host->writer->chains, row)];
+
+	if (found->event == 0) {
+		found->event = describe_scope(host, &host->trace->scopes[row]);
+		fail(host, xspace_blobs_add(&host->blobs, &host->stats.bytes, &found->stats));
+	}
+	return found;
+}
+
+static void put_scope(struct host *host, uint32_t row)
+{
+	const struct trace *trace = host->trace;
+	struct xspace_writer *writer = host->writer;
+	const struct trace_scope *scope = &trace->scopes[row];
+	struct rows_time time = xspace_scope_time(trace->scopes, row);
+	uint64_t id = xspace_scope_id(writer, row);
+	const struct named_blob *shared = NULL;
+	struct xspace_event event;
+	size_t bytes;
+	uint8_t *room, *at;
+
+	if (xspace_scope_annotates(scope)) {
+		shared = find_description(host, row);
+		host->stats.bytes.used = 0;
+		event = event_of(host, shared->event, time);
+	} else {
+		event = event_of(host, describe_scope(host, scope), time);
+	}
+	if (scope->open)
+		xspace_put_i64(&host->stats, XSPACE_STAT_SCOPE_OPEN, 1);
+	if (scope->parent != TRACE_NONE && !xspace_scope_in_tree(trace, scope))
+		xspace_put_i64(&host->stats, XSPACE_STAT_SCOPE_PARENT,
+			       (int64_t)xspace_scope_id(writer, scope->parent));
+	if (host->stats.bytes.used > XSPACE_OUT_PIECE / 4 ||
+	    (shared && shared->stats.bytes > XSPACE_OUT_PIECE / 4))
+		fail(host, -EFBIG);
+	if (host->error)
+		return;
+	bytes = xspace_event_bytes(&event) + xspace_number_bytes(id) + host->stats.bytes.used;
+	room = xspace_out_room(&writer->out);
+	at = xspace_event_head(room, &event, bytes + (shared ? shared->stats.bytes : 0));
+	at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, id);
+	if (shared)
+		at = xspace_blobs_copy(&host->blobs, &shared->stats, at);
+	if (host->stats.bytes.used)
+		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
+	at += host->stats.bytes.used;
+	writer->out.used += (size_t)(at - room);
+}
+
+/* Another tool's names stay as they were. */
+static int name_thread(const struct host *host, const struct trace_thread *row, char *name,
+		       size_t size)
+{
+	const char *text = trace_text(host->trace, row->name);
+
+	if (text[0] && xspace_is_foreign(host->trace))
+		return snprintf(name, size, "%.64s", text);
+	return snprintf(name, size, "%.64s/%" PRIu32, name_or(text, "Host Threads"), row->tid);
+}
+
+static void name_line(const struct host *host, uint32_t thread, const char *kind, unsigned lane,
+		      char *name, size_t size)
+{
+	const struct trace *trace = host->trace;
+	const struct trace_thread *row = &trace->threads[thread];
+	size_t used = 0;
+
+	if (thread == trace->threads_count) {
+		used = (size_t)snprintf(name, size, "No thread");
+	} else {
+		if (trace->processes_count > 1) {
+			const struct trace_process *process = &trace->processes[row->process];
+			const char *exe = trace_text(trace, process->exe);
+			const char *slash = strrchr(exe, '/');
+
+			used = (size_t)snprintf(name, size, "%.64s pid %" PRIu32 ": ",
+						slash ? slash + 1 : exe, process->pid);
+		}
+		used += (size_t)name_thread(host, row, name + used, size - used);
+	}
+	used += (size_t)snprintf(name + used, size - used, "%s", kind);
+	if (lane > 1)
+		snprintf(name + used, size - used, " lane %u", lane);
+}
+
+static void put_row(struct host *host, enum lane_table table, uint32_t row)
+{
+	bool is_foreign = xspace_is_foreign(host->trace);
+
+	if (table == LANE_CALLS && is_foreign)
+		put_foreign_call(host, row);
+	else if (table == LANE_CALLS)
+		put_call(host, row);
+	else if (is_foreign)
+		put_foreign_scope(host, row);
+	else
+		put_scope(host, row);
+}
+
+static void put_lane(struct host *host, const struct lane_lists *lists,
+		     const struct xspace_line *line)
+{
+	struct xspace_writer *writer = host->writer;
+	struct xspace_line own = *line;
+	enum lane_table table;
+	struct lane lane;
+	uint32_t row;
+	int more;
+
+	lane_begin(&lane, lists, &writer->scopes, &writer->calls, &host->nest);
+	xspace_line_begin(&host->plane, &own);
+	while (!host->error && (more = lane_next(&lane, &table, &row)) != 0) {
+		fail(host, more);
+		put_row(host, table, row);
+	}
+	xspace_line_end(&host->plane, &own);
+	lane_end(&lane);
+}
+
+static void put_thread(struct host *host, uint32_t thread, const struct lane_lists *lists,
+		       const char *kind)
+{
+	char name[256];
+
+	fail(host, lane_lists_sort(lists, &host->writer->scopes, &host->writer->calls));
+	for (unsigned lane = 1; !lane_lists_are_empty(lists) && !host->error; lane++) {
+		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
+
+		name_line(host, thread, kind, lane, name, sizeof(name));
+		if (lane > 1 || kind[0] != '\0')
+			line.id = host->next_line_id++;
+		put_lane(host, lists, &line);
+	}
+}
+
+static void put_threads(struct host *host)
+{
+	struct xspace_writer *writer = host->writer;
+	uint32_t threads = host->trace->threads_count + 1;
+
+	xspace_plane_use(&host->plane, XSPACE_STAT_CORRELATION_ID);
+	xspace_plane_use(&host->plane, XSPACE_STAT_SCOPE_RANGE_ID);
+	xspace_plane_use(&host->plane, XSPACE_STAT_DEVICE_ID);
+	for (uint32_t i = 0; i < threads; i++) {
+		struct rows_list none = {.words = 0};
+		const struct lane_lists own = {{&writer->scopes.lists[i], &writer->calls.lists[i]}};
+		const struct lane_lists ranges = {{&writer->scopes.lists[threads + i], &none}};
+
+		put_thread(host, i, &own, "");
+		put_thread(host, i, &ranges, " ranges");
+	}
+}
+
+/* A thread's number is its line's, unless another thread had it before: systems use them again. */
+static int number_lines(struct host *host)
+{
+	const struct trace *trace = host->trace;
+	uint32_t count = trace->threads_count;
+	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
+	int error = -ENOMEM;
+
+	host->line_ids = calloc((size_t)count + 1, sizeof(*host->line_ids));
+	if (order && host->line_ids) {
+		for (uint32_t i = 0; i < count; i++)
+			order[i] = (struct sort_row){trace->threads[i].tid, i};
+		error = sort_rows(order, count);
+		host->next_line_id = count ? order[count - 1].key + 1 : 0;
+		for (uint32_t i = 0; i < count && !error; i++)
+			host->line_ids[order[i].index] = i > 0 && order[i].key == order[i - 1].key
+								 ? host->next_line_id++
+								 : order[i].key;
+		host->line_ids[count] = host->next_line_id++;
+	}
+	free(order);
+	return error;
+}
+
+int xspace_put_host(struct xspace_writer *writer)
+{
+	const struct trace *trace = writer->trace;
+	struct host host = {.writer = writer, .trace = trace};
+	int error = xspace_plane_begin(&host.plane, &writer->out, 0, XSPACE_PLANE_HOST);
+
+	if (error)
+		return error;
+	host.stats = (struct xspace_stats){.plane = &host.plane, .field = XEVENT_STATS};
+	host.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis));
+	host.chains = table_zeroed(writer->chains.rows_count, sizeof(*host.chains));
+	host.error = host.apis && host.chains ? number_lines(&host) : -ENOMEM;
+	if (!host.error)
+		put_threads(&host);
+	error = xspace_plane_end(&host.plane);
+	free(host.apis);
+	free(host.chains);
+	free(host.line_ids);
+	xspace_blobs_release(&host.blobs);
+	rows_nest_release(&host.nest);
+	fail(&host, host.stats.bytes.error);
+	proto_release(&host.stats.bytes);
+	return host.error ? host.error : error;
+}

@@ -1,0 +1,186 @@
+#include "format/xspace/xspace_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/varint.h"
+
+#define WIRE_VARINT 0
+#define WIRE_BYTES  2
+
+#define LENGTH_BYTES 5
+
+static int last_error(void)
+{
+	return errno ? -errno : -EIO;
+}
+
+/* In a file opened for appending every write goes to the end, wherever one has gone back to. */
+static bool can_go_back(FILE *file, off_t *ret_start)
+{
+	int fd = fileno(file);
+	off_t start = ftello(file);
+
+	if (start < 0 || fseeko(file, start, SEEK_SET) != 0)
+		return false;
+	if (fd >= 0 && (fcntl(fd, F_GETFL) & O_APPEND))
+		return false;
+	*ret_start = start;
+	return true;
+}
+
+int xspace_out_init(struct xspace_out *out, FILE *target, uint64_t bytes_max)
+{
+	*out = (struct xspace_out){.target = target, .file = target, .bytes_max = bytes_max};
+	if (target && !can_go_back(target, &out->start)) {
+		errno = 0;
+		out->file = tmpfile();
+		if (!out->file)
+			return last_error();
+	}
+	out->bytes = malloc(XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE);
+	if (!out->bytes) {
+		xspace_out_release(out);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void xspace_out_release(struct xspace_out *out)
+{
+	if (out->file && out->file != out->target)
+		fclose(out->file);
+	free(out->bytes);
+	*out = (struct xspace_out){0};
+}
+
+static void write_bytes(struct xspace_out *out, const void *bytes, size_t count)
+{
+	errno = 0;
+	if (!out->error && out->file && fwrite(bytes, 1, count, out->file) != count)
+		out->error = last_error();
+}
+
+/* Whole blocks: stdio hands those on without a copy. */
+void xspace_out_flush(struct xspace_out *out)
+{
+	size_t whole = out->used / XSPACE_OUT_BLOCK * XSPACE_OUT_BLOCK;
+
+	if (whole == 0)
+		return;
+	write_bytes(out, out->bytes, whole);
+	out->flushed += whole;
+	if (!out->error && out->flushed > out->bytes_max)
+		out->error = -EFBIG;
+	out->used -= whole;
+	memmove(out->bytes, out->bytes + whole, out->used);
+}
+
+static int copy_to_target(struct xspace_out *out)
+{
+	size_t count;
+
+	rewind(out->file);
+	errno = 0;
+	while ((count = fread(out->bytes, 1, XSPACE_OUT_BLOCK, out->file)) > 0) {
+		if (fwrite(out->bytes, 1, count, out->target) != count)
+			return last_error();
+	}
+	return ferror(out->file) ? last_error() : 0;
+}
+
+int xspace_out_finish(struct xspace_out *out)
+{
+	if (!out->error && out->flushed + out->used > out->bytes_max)
+		out->error = -EFBIG;
+	write_bytes(out, out->bytes, out->used);
+	out->flushed += out->used;
+	out->used = 0;
+	if (!out->error && out->file != out->target)
+		out->error = copy_to_target(out);
+	return out->error;
+}
+
+void xspace_out_put(struct xspace_out *out, const void *bytes, size_t count)
+{
+	while (count > 0) {
+		size_t piece = count < XSPACE_OUT_PIECE ? count : XSPACE_OUT_PIECE;
+
+		memcpy(xspace_out_room(out), bytes, piece);
+		out->used += piece;
+		bytes = (const uint8_t *)bytes + piece;
+		count -= piece;
+	}
+}
+
+static void put_key(struct xspace_out *out, uint32_t field, unsigned type, uint64_t value)
+{
+	uint8_t *room = xspace_out_room(out);
+	uint8_t *at = varint_put(room, (uint64_t)field << 3 | type);
+
+	at = varint_put(at, value);
+	out->used += (size_t)(at - room);
+}
+
+void xspace_out_put_u64(struct xspace_out *out, uint32_t field, uint64_t value)
+{
+	put_key(out, field, WIRE_VARINT, value);
+}
+
+void xspace_out_put_fields(struct xspace_out *out, const struct proto *fields)
+{
+	if (fields->error && !out->error)
+		out->error = fields->error;
+	if (!out->error)
+		xspace_out_put(out, fields->bytes, fields->used);
+}
+
+void xspace_out_put_message(struct xspace_out *out, uint32_t field, const struct proto *message)
+{
+	put_key(out, field, WIRE_BYTES, message->used);
+	xspace_out_put_fields(out, message);
+}
+
+uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field)
+{
+	uint64_t mark;
+
+	put_key(out, field, WIRE_BYTES, 0);
+	mark = out->flushed + out->used - 1;
+	out->used += LENGTH_BYTES - 1;
+	return mark;
+}
+
+/* The first WRITTEN bytes of a length that a flush has cut through are in the file already. */
+static void patch_file(struct xspace_out *out, uint64_t mark, const uint8_t *length, size_t written)
+{
+	if (out->error || !out->file)
+		return;
+	errno = 0;
+	if (fseeko(out->file, out->start + (off_t)mark, SEEK_SET) != 0)
+		out->error = last_error();
+	write_bytes(out, length, written);
+	if (!out->error && fseeko(out->file, out->start + (off_t)out->flushed, SEEK_SET) != 0)
+		out->error = last_error();
+}
+
+void xspace_out_end(struct xspace_out *out, uint64_t mark)
+{
+	uint64_t bytes = out->flushed + out->used - mark - LENGTH_BYTES;
+	uint8_t length[LENGTH_BYTES];
+	size_t written = 0;
+
+	for (unsigned i = 0; i < LENGTH_BYTES; i++)
+		length[i] = (uint8_t)(bytes >> (7 * i) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
+	if (mark < out->flushed) {
+		written = out->flushed - mark < LENGTH_BYTES ? (size_t)(out->flushed - mark)
+							     : LENGTH_BYTES;
+		patch_file(out, mark, length, written);
+	}
+	if (written < LENGTH_BYTES)
+		memcpy(out->bytes + (mark + written - out->flushed), length + written,
+		       LENGTH_BYTES - written);
+}

@@ -1,0 +1,339 @@
+#include "format/xspace/xspace_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/xspace/xspace_reader_load.h"
+#include "trace/create.h"
+#include "trace/table.h"
+
+bool xspace_is_likely(const struct read_file *file)
+{
+	struct proto_reader fields = proto_reader_of(file->bytes, file->size), plane;
+	struct proto_field field;
+	bool is_any = false;
+	int got;
+
+	while ((got = proto_reader_next(&fields, &field)) > 0) {
+		if (field.wire != PROTO_BYTES || field.number > XSPACE_HOSTNAMES)
+			return false;
+		is_any = true;
+		if (field.number != XSPACE_PLANES)
+			continue;
+		plane = proto_reader_into(&field);
+		if (proto_reader_next(&plane, &field) < 0 || field.number > XPLANE_STATS)
+			return false;
+	}
+	return got == 0 && is_any;
+}
+
+static int add_message(struct xread_load *load, bool damage, trace_string text)
+{
+	struct trace_message *row = trace_add(load->trace, messages);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_message){.process = TRACE_NONE, .damage = damage, .text = text};
+	return 0;
+}
+
+/* Its id, its name, and whose it says that it is. */
+static int read_head(struct xread_load *load, struct xread_plane *plane)
+{
+	struct proto_reader fields = plane->body;
+	struct proto_field field;
+	int got;
+
+	while ((got = xread_next(load, &fields, &field, "a plane")) > 0) {
+		if (field.number == XPLANE_ID && field.wire == PROTO_VARINT)
+			plane->id = (int64_t)field.value;
+		else if (field.number == XPLANE_NAME && field.wire == PROTO_BYTES)
+			plane->name = xread_text(load, &field);
+	}
+	return got;
+}
+
+static int add_plane(struct xread_load *load, const struct proto_field *field)
+{
+	struct xread_plane *plane =
+		table_add((void **)&load->planes, &load->planes_count, sizeof(*plane));
+
+	if (!plane)
+		return -ENOMEM;
+	*plane = (struct xread_plane){.body = proto_reader_into(field)};
+	return read_head(load, plane);
+}
+
+/* XLA says in a warning that events were dropped; our files say it in their ledger too. */
+static int take_warning(struct xread_load *load, const struct proto_field *field, bool is_error)
+{
+	trace_string text = xread_text(load, field);
+	bool is_drop = strstr(xread_string(load, text), "dropped") != NULL;
+
+	return add_message(load, is_error || (is_drop && !load->is_ours), text);
+}
+
+/* One XSpace comes from one machine. */
+static void take_host(struct xread_load *load, const struct proto_field *field)
+{
+	trace_string host = xread_text(load, field);
+
+	for (uint32_t i = 0; i < load->trace->processes_count; i++)
+		load->trace->processes[i].host = host;
+}
+
+static int read_warnings(struct xread_load *load)
+{
+	struct proto_reader fields = proto_reader_of(load->bytes, load->size);
+	struct proto_field field;
+	int got, result = 0;
+
+	while (result == 0 && (got = xread_next(load, &fields, &field, "the file")) != 0) {
+		if (got < 0)
+			return got;
+		if (field.wire != PROTO_BYTES)
+			continue;
+		if (field.number == XSPACE_ERRORS || field.number == XSPACE_WARNINGS)
+			result = take_warning(load, &field, field.number == XSPACE_ERRORS);
+		else if (field.number == XSPACE_HOSTNAMES)
+			take_host(load, &field);
+	}
+	return result;
+}
+
+static int list_planes(struct xread_load *load)
+{
+	struct proto_reader fields = proto_reader_of(load->bytes, load->size);
+	struct proto_field field;
+	int got, result = 0;
+
+	while (result == 0 && (got = xread_next(load, &fields, &field, "the file")) != 0) {
+		if (got < 0)
+			return got;
+		if (field.number == XSPACE_PLANES && field.wire == PROTO_BYTES)
+			result = add_plane(load, &field);
+	}
+	return result;
+}
+
+static bool has_name(const struct xread_load *load, const struct xread_plane *plane,
+		     const char *name)
+{
+	return !strcmp(xread_string(load, plane->name), name);
+}
+
+static bool is_gpu(const struct xread_load *load, const struct xread_plane *plane)
+{
+	return !strncmp(xread_string(load, plane->name), XSPACE_PLANE_GPU,
+			strlen(XSPACE_PLANE_GPU));
+}
+
+/* In our files there is a plane for work on no GPU. */
+static bool is_device(const struct xread_load *load, const struct xread_plane *plane)
+{
+	return is_gpu(load, plane) || (load->is_ours && has_name(load, plane, XSPACE_PLANE_NO_GPU));
+}
+
+static bool is_tree(const struct xread_load *load, const struct xread_plane *plane)
+{
+	return has_name(load, plane, XSPACE_PLANE_SCOPES);
+}
+
+static bool is_host(const struct xread_load *load, const struct xread_plane *plane)
+{
+	return !strncmp(xread_string(load, plane->name), "/host:", strlen("/host:")) &&
+	       !is_tree(load, plane) && !has_name(load, plane, XSPACE_PLANE_METADATA) &&
+	       !has_name(load, plane, XSPACE_PLANE_RECORDING);
+}
+
+/* What the planes say of themselves, but for the tree's, which says something else with it. */
+static int read_facts(struct xread_load *load, struct xread_plane *plane)
+{
+	struct xread_event facts;
+	int result = xread_metas_read(load, plane);
+
+	if (result == 0)
+		result = xread_facts(load, plane, &facts);
+	xread_metas_release(plane);
+	if (result != 0)
+		return result;
+	plane->pid = xread_number_of(&facts, XSPACE_STAT_PROCESS_ID);
+	if (has_name(load, plane, XSPACE_PLANE_ENVIRONMENT))
+		load->start_time = xread_number_of(&facts, XSPACE_STAT_START_TIME);
+	return 0;
+}
+
+/* Every plane is some process's: the one that it says, or the first that any plane says. */
+static int find_processes(struct xread_load *load)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = 0; i < load->planes_count; i++) {
+		struct xread_plane *plane = &load->planes[i];
+		int result = is_tree(load, plane) ? 0 : read_facts(load, plane);
+
+		if (result < 0)
+			return result;
+		if (first == 0)
+			first = plane->pid;
+	}
+	/* What is left out there is counted where rows come from it. */
+	memset(load->left_out, 0, sizeof(load->left_out));
+	for (uint32_t i = 0; i < load->planes_count && load->origins_count == 0; i++) {
+		struct xread_plane *plane = &load->planes[i];
+		int64_t process = xread_process(load, (uint32_t)(plane->pid ? plane->pid : first));
+
+		if (process < 0)
+			return -ENOMEM;
+		plane->process = (uint32_t)process;
+	}
+	return load->trace->processes_count ? 0 : (int)xread_process(load, 0);
+}
+
+/* Copies name agents whose plane may come later. */
+static int list_agents(struct xread_load *load)
+{
+	for (uint32_t i = 0; i < load->planes_count; i++) {
+		const struct xread_plane *plane = &load->planes[i];
+
+		if (is_gpu(load, plane) &&
+		    xread_agent(load, plane->process,
+				xread_ordinal(xread_string(load, plane->name))) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_plane(struct xread_load *load, struct xread_plane *plane,
+		      int (*read)(struct xread_load *, struct xread_plane *))
+{
+	int result = xread_metas_read(load, plane);
+
+	if (result == 0)
+		result = read(load, plane);
+	xread_metas_release(plane);
+	if (load->options && load->options->progress)
+		load->options->progress(load->options->progress_context,
+					(uint64_t)(plane->body.end - load->bytes), load->size);
+	return result;
+}
+
+/* Scopes before what is in them, GPUs before the host's calls that name them. */
+static const struct {
+	bool (*is_it)(const struct xread_load *load, const struct xread_plane *plane);
+	int (*read)(struct xread_load *load, struct xread_plane *plane);
+} kinds[] = {{is_tree, xread_tree}, {is_device, xread_device}, {is_host, xread_host}};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* What such planes say, if anything, is in their own stats. */
+static bool is_known(const struct xread_load *load, const struct xread_plane *plane)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		if (kinds[kind].is_it(load, plane))
+			return true;
+	}
+	return has_name(load, plane, XSPACE_PLANE_METADATA) ||
+	       has_name(load, plane, XSPACE_PLANE_ENVIRONMENT) ||
+	       has_name(load, plane, XSPACE_PLANE_RECORDING);
+}
+
+/* Before all others. */
+static int read_recording(struct xread_load *load)
+{
+	for (uint32_t i = 0; i < load->planes_count; i++) {
+		if (!has_name(load, &load->planes[i], XSPACE_PLANE_RECORDING))
+			continue;
+		load->is_ours = true;
+		return read_plane(load, &load->planes[i], xread_recording);
+	}
+	return 0;
+}
+
+static int read_planes(struct xread_load *load)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < load->planes_count; i++)
+		load->left_out[XREAD_LEFT_OUT_PLANE] += !is_known(load, &load->planes[i]);
+
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		for (uint32_t i = 0; i < load->planes_count && result == 0; i++) {
+			if (kinds[kind].is_it(load, &load->planes[i]))
+				result = read_plane(load, &load->planes[i], kinds[kind].read);
+		}
+	}
+	return result;
+}
+
+static int fill(struct xread_load *load)
+{
+	int result = list_planes(load);
+
+	if (result == 0)
+		result = read_recording(load);
+	if (result == 0)
+		result = find_processes(load);
+	if (result == 0)
+		result = read_warnings(load);
+	if (result == 0)
+		result = list_agents(load);
+	if (result == 0)
+		result = read_planes(load);
+	if (result == 0)
+		result = xread_join(load);
+	if (result == 0)
+		result = xread_join_graphs(load);
+	if (result == 0)
+		result = xread_conclude(load);
+	return result == 0 ? trace_seal(load->trace) : result;
+}
+
+static void release(struct xread_load *load)
+{
+	struct numbers *numbers[] = {
+		&load->processes,  &load->agents,   &load->threads,  &load->streams,
+		&load->scopes,	   &load->apis,	    &load->execs,    &load->graphs,
+		&load->nodes,	   &load->launches, &load->op_texts, &load->op_hashes,
+		&load->set_hashes,
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		numbers_release(numbers[i]);
+	for (uint32_t i = 0; i < load->planes_count; i++)
+		xread_metas_release(&load->planes[i]);
+	free(load->planes);
+	free(load->origins);
+	free(load->text_ops);
+	free(load->attributes);
+	free(load->activity_sets.rows);
+	free(load->call_sets.rows);
+}
+
+int xspace_open(const struct read_file *file, const struct trace_options *options,
+		struct trace **ret_trace, struct dagtap_error *error)
+{
+	struct xread_load load = {
+		.name = file->name,
+		.bytes = file->bytes,
+		.size = file->size,
+		.error = error,
+		.options = options,
+	};
+	int result = trace_create(&load.trace);
+
+	if (result == 0) {
+		load.strings = trace_strings(load.trace);
+		result = fill(&load);
+	}
+	release(&load);
+	if (result == 0) {
+		*ret_trace = load.trace;
+		return 0;
+	}
+	trace_close(load.trace);
+	if (result != -EBADMSG)
+		dagtap_error_set(error, result, "%s: out of memory", file->name);
+	return result;
+}

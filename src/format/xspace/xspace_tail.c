@@ -1,0 +1,301 @@
+/* What stands around the events: the scope tree, when it was recorded, by what, and what is
+ * missing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "format/words.h"
+#include "format/xspace/xspace_writer.h"
+
+/* Each scope that has a parent, as a stat: its metadata id is the child, its value the parent. The
+ * stats have no metadata but one: a tool that goes on with the plane numbers its own behind the
+ * greatest id that has some, and so does not run into ours. It needs no name. */
+static void put_tree(struct xspace_writer *writer, struct xspace_plane *plane)
+{
+	const struct trace *trace = writer->trace;
+	struct proto *stat = &plane->scratch;
+	int64_t greatest = INT64_MIN;
+	size_t mark;
+
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		int64_t child, parent;
+
+		if (!xspace_scope_in_tree(trace, &trace->scopes[i]))
+			continue;
+		child = (int64_t)xspace_scope_id(writer, i);
+		parent = (int64_t)xspace_scope_id(writer, trace->scopes[i].parent);
+		greatest = child > greatest ? child : greatest;
+		greatest = parent > greatest ? parent : greatest;
+		proto_reset(stat);
+		proto_put_i64(stat, XSTAT_METADATA_ID, child);
+		proto_put_i64(stat, XSTAT_INT64, parent);
+		xspace_out_put_message(&writer->out, XPLANE_STATS, stat);
+	}
+	proto_reset(stat);
+	proto_put_i64(stat, XMAP_KEY, greatest);
+	mark = proto_begin(stat, XMAP_VALUE);
+	proto_put_i64(stat, XSTAT_METADATA_KEY, greatest);
+	proto_end(stat, mark);
+	xspace_out_put_message(&writer->out, XPLANE_STAT_METADATA, stat);
+}
+
+int xspace_put_scope_tree(struct xspace_writer *writer)
+{
+	const struct trace *trace = writer->trace;
+	struct xspace_plane plane;
+	bool is_empty = true;
+	int error;
+
+	for (uint32_t i = 0; i < trace->scopes_count && is_empty; i++)
+		is_empty = !xspace_scope_in_tree(trace, &trace->scopes[i]);
+	if (is_empty)
+		return 0;
+	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_SCOPES);
+	if (error)
+		return error;
+	put_tree(writer, &plane);
+	return xspace_plane_end(&plane);
+}
+
+static int64_t last_moment(const struct trace *trace)
+{
+	int64_t end_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		if (trace->processes[i].end_ns > end_ns)
+			end_ns = trace->processes[i].end_ns;
+	}
+	return end_ns;
+}
+
+/* The wall clock at the moment that the lines count from. */
+static uint64_t origin_realtime_ns(const struct xspace_writer *writer)
+{
+	const struct trace_process *first = writer->trace->processes;
+
+	return first->start_realtime_ns + (uint64_t)(writer->origin_ns - first->start_ns);
+}
+
+int xspace_put_environment(struct xspace_writer *writer)
+{
+	const struct trace *trace = writer->trace;
+	struct xspace_stats stats = {.field = XPLANE_STATS};
+	struct xspace_plane plane;
+	uint64_t start_ns;
+	int error;
+
+	if (trace->processes_count == 0 || trace->processes[0].start_realtime_ns == 0)
+		return 0;
+	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_ENVIRONMENT);
+	if (error)
+		return error;
+	stats.plane = &plane;
+	start_ns = origin_realtime_ns(writer);
+	xspace_put_u64(&stats, XSPACE_STAT_START_TIME, start_ns);
+	xspace_put_u64(&stats, XSPACE_STAT_STOP_TIME,
+		       start_ns + (uint64_t)(last_moment(trace) - writer->origin_ns));
+	xspace_out_put_fields(&writer->out, &stats.bytes);
+	proto_release(&stats.bytes);
+	return xspace_plane_end(&plane);
+}
+
+/* A line of its own: processes overlap as they like. */
+static void put_process(struct xspace_writer *writer, struct xspace_plane *plane, uint32_t number,
+			struct xspace_stats *stats)
+{
+	struct xspace_line line = {.id = (uint64_t)number + 1, .name = "process"};
+	const struct trace *trace = writer->trace;
+	const struct trace_process *process = &trace->processes[number];
+	const char *exe = trace_text(trace, process->exe);
+	struct xspace_span span = {.offset_ps = xspace_offset_ps(writer, process->start_ns)};
+
+	if (process->end_ns > process->start_ns)
+		span.duration_ps = (uint64_t)(process->end_ns - process->start_ns) * 1000;
+	proto_reset(&stats->bytes);
+	xspace_put_u64(stats, XSPACE_STAT_PROCESS_ID, process->pid);
+	xspace_put_u64(stats, XSPACE_STAT_PARENT_PROCESS_ID, process->parent_pid);
+	xspace_put_ref(stats, XSPACE_STAT_COMMAND, trace_text(trace, process->command));
+	xspace_put_ref(stats, XSPACE_STAT_STATE,
+		       process->state == TRACE_TRUNCATED ? "truncated" : "complete");
+	if (writer->ids[number].correlation_base)
+		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_BASE,
+			       writer->ids[number].correlation_base);
+	if (writer->ids[number].cid_min <= writer->ids[number].cid_max)
+		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_LAST,
+			       writer->ids[number].cid_max + writer->ids[number].correlation_base);
+	xspace_line_begin(plane, &line);
+	xspace_event_put(plane, exe[0] ? exe : "(no name)", span, stats);
+	xspace_line_end(plane, &line);
+}
+
+static void put_source(struct xspace_writer *writer, struct xspace_plane *plane,
+		       const struct trace_source *source, struct xspace_stats *stats)
+{
+	const struct trace *trace = writer->trace;
+	const char *name = trace_text(trace, source->name);
+	uint64_t dropped = 0;
+
+	for (uint32_t i = 0; i < source->drop_count; i++)
+		dropped += trace->drops[source->drop_first + i].count;
+	proto_reset(&stats->bytes);
+	if (source->process < trace->processes_count)
+		xspace_put_u64(stats, XSPACE_STAT_PROCESS_ID,
+			       trace->processes[source->process].pid);
+	if (source->has_expected)
+		xspace_put_u64(stats, XSPACE_STAT_EXPECTED, source->expected);
+	xspace_put_u64(stats, XSPACE_STAT_RECEIVED, source->received);
+	xspace_put_u64(stats, XSPACE_STAT_JOINED, source->joined);
+	xspace_put_u64(stats, XSPACE_STAT_ORPHAN_CALLS, source->orphan_calls);
+	xspace_put_u64(stats, XSPACE_STAT_ORPHAN_ACTIVITIES, source->orphan_activities);
+	xspace_put_u64(stats, XSPACE_STAT_UNTIMED, source->untimed);
+	xspace_put_u64(stats, XSPACE_STAT_DROPPED, dropped);
+	xspace_put_u64(stats, XSPACE_STAT_UNEXPLAINED, source->unexplained);
+	xspace_put_ref(stats, XSPACE_STAT_WITNESS, trace_text(trace, source->witness));
+	xspace_put_ref(stats, XSPACE_STAT_STATE, trace_text(trace, source->state));
+	xspace_event_put(plane, name[0] ? name : "(no name)", (struct xspace_span){0}, stats);
+}
+
+int xspace_put_recording(struct xspace_writer *writer)
+{
+	const struct trace *trace = writer->trace;
+	struct xspace_line ledger = {.id = (uint64_t)trace->processes_count + 1, .name = "ledger"};
+	struct xspace_stats stats = {.field = XEVENT_STATS};
+	struct xspace_plane plane;
+	int error;
+
+	if (xspace_is_foreign(trace))
+		return 0;
+	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_RECORDING);
+	if (error)
+		return error;
+	stats.plane = &plane;
+	for (uint32_t i = 0; i < trace->processes_count; i++)
+		put_process(writer, &plane, i, &stats);
+	xspace_line_begin(&plane, &ledger);
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		put_source(writer, &plane, &trace->sources[i], &stats);
+	xspace_line_end(&plane, &ledger);
+	proto_reset(&stats.bytes);
+	stats.field = XPLANE_STATS;
+	xspace_put_text(&stats, XSPACE_STAT_WRITER, "dagtap " DAGTAP_VERSION);
+	xspace_put_text(&stats, XSPACE_STAT_COMMAND, trace_text(trace, trace->command));
+	xspace_put_i64(&stats, XSPACE_STAT_CLOCK_ORIGIN, writer->origin_ns);
+	xspace_out_put_fields(&writer->out, &stats.bytes);
+	proto_release(&stats.bytes);
+	return xspace_plane_end(&plane);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+put_line(struct xspace_writer *writer, enum xspace_field field, const char *format, ...)
+{
+	struct proto line = {0};
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	proto_put_text(&line, field, text);
+	xspace_out_put_fields(&writer->out, &line);
+	proto_release(&line);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* One line for each source: what it counted that is not here, or not joined. */
+static void warn_of_source(struct xspace_writer *writer, const struct trace_source *source)
+{
+	const struct trace *trace = writer->trace;
+	const char *name = trace_text(trace, source->name);
+
+	for (uint32_t i = 0; i < source->drop_count; i++) {
+		const struct trace_drop *drop = &trace->drops[source->drop_first + i];
+
+		if (drop->count)
+			put_line(writer, XSPACE_WARNINGS, "%s: %" PRIu64 " event%s dropped: %s",
+				 name, drop->count, plural(drop->count),
+				 trace_text(trace, drop->cause));
+	}
+	if (source->unexplained)
+		put_line(writer, XSPACE_WARNINGS, "%s: %" PRIu64 " event%s missing, cause unknown",
+			 name, source->unexplained, plural(source->unexplained));
+	if (source->orphan_calls)
+		put_line(writer, XSPACE_WARNINGS,
+			 "%s: %" PRIu64 " call%s without the work submitted", name,
+			 source->orphan_calls, plural(source->orphan_calls));
+	if (source->orphan_activities)
+		put_line(writer, XSPACE_WARNINGS,
+			 "%s: %" PRIu64 " device event%s without the call that submitted", name,
+			 source->orphan_activities, plural(source->orphan_activities));
+}
+
+static void warn_of_left_out(struct xspace_writer *writer)
+{
+	const struct xspace_left_out *left_out = &writer->left_out;
+
+	for (unsigned cause = 0; cause < RECORD_UNTIMED_COUNT; cause++) {
+		if (left_out->untimed[cause])
+			put_line(writer, XSPACE_WARNINGS,
+				 "%" PRIu64 " device event%s left out, as without a time: %s",
+				 left_out->untimed[cause], plural(left_out->untimed[cause]),
+				 words_untimed(cause));
+	}
+	if (left_out->activities_out_of_range)
+		put_line(writer, XSPACE_WARNINGS,
+			 "%" PRIu64 " device event%s left out: the time is out of XSpace's range",
+			 left_out->activities_out_of_range,
+			 plural(left_out->activities_out_of_range));
+	if (left_out->calls_out_of_range)
+		put_line(writer, XSPACE_WARNINGS,
+			 "%" PRIu64 " host event%s left out: the time is out of XSpace's range",
+			 left_out->calls_out_of_range, plural(left_out->calls_out_of_range));
+	if (left_out->backwards)
+		put_line(writer, XSPACE_WARNINGS,
+			 "%" PRIu64 " event%s ending before the begin, shown without length",
+			 left_out->backwards, plural(left_out->backwards));
+}
+
+/* Each machine once. */
+static void put_hosts(struct xspace_writer *writer)
+{
+	const struct trace_process *processes = writer->trace->processes;
+
+	for (uint32_t i = 0; i < writer->trace->processes_count; i++) {
+		bool is_new = processes[i].host != 0;
+
+		for (uint32_t j = 0; j < i && is_new; j++)
+			is_new = processes[j].host != processes[i].host;
+		if (is_new)
+			put_line(writer, XSPACE_HOSTNAMES, "%s",
+				 trace_text(writer->trace, processes[i].host));
+	}
+}
+
+void xspace_put_warnings(struct xspace_writer *writer)
+{
+	const struct trace *trace = writer->trace;
+
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (trace->messages[i].damage)
+			put_line(writer, XSPACE_ERRORS, "%s",
+				 trace_text(trace, trace->messages[i].text));
+	}
+	if (writer->window.count > 1)
+		put_line(writer, XSPACE_WARNINGS,
+			 "part %" PRIu32 " of %" PRIu32
+			 ": the trace is longer than the 2 GiB that one XSpace can have",
+			 writer->window.number, writer->window.count);
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (!trace->messages[i].damage)
+			put_line(writer, XSPACE_WARNINGS, "%s",
+				 trace_text(trace, trace->messages[i].text));
+	}
+	for (uint32_t i = 0; i < trace->sources_count && !xspace_is_foreign(trace); i++)
+		warn_of_source(writer, &trace->sources[i]);
+	warn_of_left_out(writer);
+	put_hosts(writer);
+}

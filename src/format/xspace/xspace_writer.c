@@ -1,0 +1,267 @@
+/* XSpace, the trace format of XProf and TensorBoard: docs/format/xspace.md. */
+#include "format/xspace/xspace_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Steps of time in which a trace is cut into parts. */
+#define CUT_STEPS 65536
+
+/* So many parts are no trace any more; also ends the search where no cut helps. */
+#define PARTS_MAX 4096
+
+static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
+{
+	const struct rows_list *lists = writer->activities.lists + gpu * writer->streams_count;
+
+	for (size_t i = 0; i < writer->streams_count; i++) {
+		if (rows_list_count(&lists[i]) > 0)
+			return true;
+	}
+	return false;
+}
+
+static int put_planes(struct xspace_writer *writer)
+{
+	int error = 0;
+
+	for (uint32_t gpu = 0; gpu < writer->gpus.count && !error; gpu++)
+		error = xspace_put_device(writer, gpu);
+	if (!error && has_rows(writer, writer->gpus.host))
+		error = xspace_put_device(writer, writer->gpus.host);
+	if (!error)
+		error = xspace_put_host(writer);
+	if (!error)
+		error = xspace_put_scope_tree(writer);
+	if (!error)
+		error = xspace_put_recording(writer);
+	if (!error)
+		error = xspace_put_environment(writer);
+	if (!error)
+		xspace_put_warnings(writer);
+	return error;
+}
+
+struct part {
+	const struct trace *trace;
+	struct xspace_window window;
+	uint64_t bytes_max;
+};
+
+/* OUT NULL: nothing is written. */
+static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
+{
+	struct xspace_writer writer = {.window = part->window};
+	int error = xspace_out_init(&writer.out, out, part->bytes_max);
+
+	if (error)
+		return error;
+	error = xspace_deal(&writer, part->trace);
+	if (!error) {
+		error = put_planes(&writer);
+		if (!error)
+			error = xspace_out_finish(&writer.out);
+		*ret_bytes = writer.out.flushed;
+		xspace_deal_release(&writer);
+	}
+	xspace_out_release(&writer.out);
+	return error;
+}
+
+/* Rows by the time that says which part they are in, counted in steps. */
+struct histogram {
+	int64_t from_ns;
+	int64_t step_ns;
+	uint64_t total;
+	uint64_t counts[CUT_STEPS];
+};
+
+static void count_row(struct histogram *histogram, int64_t ns, uint64_t rows)
+{
+	uint64_t step =
+		((uint64_t)ns - (uint64_t)histogram->from_ns) / (uint64_t)histogram->step_ns;
+
+	histogram->counts[step < CUT_STEPS ? step : CUT_STEPS - 1] += rows;
+	histogram->total += rows;
+}
+
+static void count_rows(struct histogram *histogram, const struct trace *trace)
+{
+	int64_t from_ns = INT64_MAX;
+	int64_t to_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < trace->calls_count; i++) {
+		from_ns = trace->calls[i].begin_ns < from_ns ? trace->calls[i].begin_ns : from_ns;
+		to_ns = trace->calls[i].begin_ns > to_ns ? trace->calls[i].begin_ns : to_ns;
+	}
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		from_ns = trace->scopes[i].begin_ns < from_ns ? trace->scopes[i].begin_ns : from_ns;
+		to_ns = trace->scopes[i].begin_ns > to_ns ? trace->scopes[i].begin_ns : to_ns;
+	}
+	if (from_ns > to_ns)
+		from_ns = to_ns = 0;
+	histogram->from_ns = from_ns;
+	histogram->step_ns = (int64_t)(((uint64_t)to_ns - (uint64_t)from_ns) / CUT_STEPS) + 1;
+	for (uint32_t i = 0; i < trace->calls_count; i++)
+		count_row(histogram, trace->calls[i].begin_ns,
+			  1 + 3 * (uint64_t)trace->calls[i].activity_count);
+	for (uint32_t i = 0; i < trace->scopes_count; i++)
+		count_row(histogram, trace->scopes[i].begin_ns, 1);
+}
+
+/* The step that part NUMBER of COUNT begins with, for parts of equally many rows. */
+static uint32_t cut_at(const struct histogram *histogram, uint32_t number, uint32_t count)
+{
+	uint64_t wanted = histogram->total / count * (number - 1);
+	uint64_t seen = 0;
+	uint32_t step = 0;
+
+	if (number > count)
+		return CUT_STEPS;
+	for (; step < CUT_STEPS && seen < wanted; step++)
+		seen += histogram->counts[step];
+	return step;
+}
+
+static int64_t step_begin_ns(const struct histogram *histogram, uint32_t step)
+{
+	if (step == 0)
+		return INT64_MIN;
+	return step == CUT_STEPS ? INT64_MAX
+				 : histogram->from_ns + (int64_t)step * histogram->step_ns;
+}
+
+static struct xspace_window window_of(const struct histogram *histogram, uint32_t number,
+				      uint32_t count)
+{
+	return (struct xspace_window){
+		.from_ns = step_begin_ns(histogram, cut_at(histogram, number, count)),
+		.to_ns = step_begin_ns(histogram, cut_at(histogram, number + 1, count)),
+		.number = number,
+		.count = count,
+	};
+}
+
+static bool has_one_step(const struct histogram *histogram, uint32_t number, uint32_t count)
+{
+	uint32_t end = cut_at(histogram, number + 1, count);
+	unsigned steps = 0;
+
+	for (uint32_t i = cut_at(histogram, number, count); i < end; i++)
+		steps += histogram->counts[i] > 0;
+	return steps <= 1;
+}
+
+/* 1 if all COUNT parts fit, 0 if not, -EFBIG if more parts would not either, negative errno. Tried
+ * out without a file. */
+static int do_parts_fit(struct part *part, const struct histogram *histogram, uint32_t count)
+{
+	for (uint32_t number = 1; number <= count; number++) {
+		uint64_t bytes;
+		int error;
+
+		part->window = window_of(histogram, number, count);
+		error = put_part(part, NULL, &bytes);
+		if (error == -EFBIG && !has_one_step(histogram, number, count))
+			return 0;
+		if (error)
+			return error;
+	}
+	return 1;
+}
+
+/* Number of parts, or negative errno. */
+static int64_t count_parts(struct part *part, const struct histogram *histogram)
+{
+	struct part whole = {.trace = part->trace, .bytes_max = UINT64_MAX};
+	uint64_t bytes;
+	int fit;
+
+	whole.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
+	fit = put_part(&whole, NULL, &bytes);
+	if (fit < 0)
+		return fit;
+	for (uint64_t count = bytes / part->bytes_max + 1; count <= PARTS_MAX; count++) {
+		fit = do_parts_fit(part, histogram, (uint32_t)count);
+		if (fit != 0)
+			return fit < 0 ? fit : (int64_t)count;
+	}
+	return -EFBIG;
+}
+
+static int put_parts(struct part *part, FILE *out, const struct format_options *options)
+{
+	struct histogram *histogram = calloc(1, sizeof(*histogram));
+	int64_t count;
+	int error = 0;
+
+	if (!histogram)
+		return -ENOMEM;
+	count_rows(histogram, part->trace);
+	count = count_parts(part, histogram);
+	if (count < 0)
+		error = (int)count;
+	for (uint32_t number = 1; number <= count && !error; number++) {
+		uint64_t bytes;
+
+		if (number > 1)
+			error = options->open_part(options->context, number, &out);
+		part->window = window_of(histogram, number, (uint32_t)count);
+		if (!error)
+			error = put_part(part, out, &bytes);
+	}
+	free(histogram);
+	return error;
+}
+
+/* Forgets what was written since START. */
+static int go_back(FILE *out, off_t start)
+{
+	int fd = fileno(out);
+
+	errno = 0;
+	if (fseeko(out, start, SEEK_SET) != 0 || (fd >= 0 && ftruncate(fd, start) != 0))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* One file will do for most traces, so that is what is tried. What is too long for a file that
+ * cannot be gone back in never got there: such are made elsewhere first. */
+int xspace_write(const struct trace *trace, FILE *out, const struct format_options *options,
+		 uint64_t bytes_max)
+{
+	struct part part = {.trace = trace, .bytes_max = bytes_max};
+	off_t start = ftello(out);
+	uint64_t bytes;
+	int error;
+
+	part.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
+	error = put_part(&part, out, &bytes);
+	if (error != -EFBIG || !options || !options->open_part)
+		return error;
+	error = start < 0 ? 0 : go_back(out, start);
+	return error ? error : put_parts(&part, out, options);
+}
+
+static int write_trace(const struct trace *trace, FILE *out, const struct format_options *options,
+		       struct dagtap_error *error)
+{
+	int code = xspace_write(trace, out, options, XSPACE_BYTES_MAX);
+
+	if (code == -EFBIG)
+		return dagtap_error_set(error, code,
+					"xspace: longer than the 2 GiB that one file can have; "
+					"with -o FILE it goes into several");
+	return code < 0 ? dagtap_error_set(error, code, "xspace: %s", strerror(-code)) : 0;
+}
+
+const struct format format_xspace = {
+	.name = "xspace",
+	.extension = ".xplane.pb",
+	.help = "for XProf and TensorBoard (docs/format/xspace.md)",
+	.is_brief = true,
+	.without_waits = true,
+	.write = write_trace,
+};

@@ -1,0 +1,519 @@
+/* Nodes of CUDA graphs as images (driver.h). */
+#include "patch/cuda/cuda.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)PATCH_HOST_MEMORY == (int)CUDA_MEMORY_HOST &&
+		       (int)PATCH_DEVICE_MEMORY == (int)CUDA_MEMORY_DEVICE &&
+		       (int)PATCH_ARRAY == (int)CUDA_MEMORY_ARRAY &&
+		       (int)PATCH_UNIFIED == (int)CUDA_MEMORY_UNIFIED,
+	       "kinds of memory have CUDA's numbers");
+
+static int make_image(struct patch_image *image, enum patch_kind kind, uint32_t size)
+{
+	int err = patch_image_resize(image, 0);
+
+	if (!err)
+		err = patch_image_resize(image, size);
+	image->kind = kind;
+	image->layout = NULL;
+	return err;
+}
+
+/* ---- kernels ---- */
+
+/* What a kernel node's parameters point to while the driver reads them. */
+struct kernel_call {
+	struct cuda_kernel_node_params params;
+	void *pointers[PATCH_PARAMETERS];
+	void *extra[5];
+	size_t bytes;
+};
+
+static void kernel_of_image(const struct patch_params *params, struct kernel_call *call)
+{
+	const struct patch_kernel *kernel = params->image;
+	struct cuda_kernel_node_params *to = &call->params;
+
+	*to = (struct cuda_kernel_node_params){
+		.func = kernel->function,
+		.gridDimX = kernel->grid[0],
+		.gridDimY = kernel->grid[1],
+		.gridDimZ = kernel->grid[2],
+		.blockDimX = kernel->block[0],
+		.blockDimY = kernel->block[1],
+		.blockDimZ = kernel->block[2],
+		.sharedMemBytes = kernel->shared_bytes,
+	};
+	if (kernel->form == PATCH_BY_POINTERS) {
+		patch_kernel_pointers(kernel, params->layout, call->pointers);
+		to->kernelParams = call->pointers;
+		return;
+	}
+	call->bytes = kernel->argument_bytes;
+	call->extra[0] = CUDA_EXTRA_BUFFER;
+	call->extra[1] = (void *)kernel->arguments;
+	call->extra[2] = CUDA_EXTRA_SIZE;
+	call->extra[3] = &call->bytes;
+	call->extra[4] = CUDA_EXTRA_END;
+	to->extra = call->extra;
+}
+
+/* The argument block behind `extra`, NULL if there is none. */
+static const void *find_block(void **extra, size_t *ret_bytes)
+{
+	const void *block = NULL;
+
+	*ret_bytes = 0;
+	for (void **at = extra; at && *at != CUDA_EXTRA_END; at += 2) {
+		if (*at == CUDA_EXTRA_BUFFER)
+			block = at[1];
+		else if (*at == CUDA_EXTRA_SIZE)
+			*ret_bytes = *(const size_t *)at[1];
+		else
+			return NULL;
+	}
+	return block;
+}
+
+static int fill_kernel(const struct cuda_kernel_node_params *from,
+		       const struct patch_layout *layout, struct patch_image *image)
+{
+	size_t bytes = layout ? layout->bytes : 0;
+	const void *block = from->kernelParams ? NULL : find_block(from->extra, &bytes);
+	struct patch_kernel *kernel;
+	int err;
+
+	if (bytes > UINT16_MAX || (!block && !layout))
+		return patch_fault(-ENOTSUP, "cuGraphKernelNodeGetParams", 0,
+				   "the layout of its parameters is not known");
+	err = make_image(image, PATCH_KERNEL,
+			 (uint32_t)(offsetof(struct patch_kernel, arguments) + bytes));
+	if (err)
+		return err;
+	image->layout = layout;
+	kernel = (struct patch_kernel *)image->bytes;
+	kernel->function = from->func;
+	memcpy(kernel->grid, &from->gridDimX, sizeof(kernel->grid));
+	memcpy(kernel->block, &from->blockDimX, sizeof(kernel->block));
+	kernel->shared_bytes = from->sharedMemBytes;
+	kernel->argument_bytes = (uint16_t)bytes;
+	kernel->form = block ? PATCH_BY_BLOCK : PATCH_BY_POINTERS;
+	if (block)
+		memcpy(kernel->arguments, block, bytes);
+	for (uint32_t i = 0; from->kernelParams && i < layout->count; i++)
+		memcpy(kernel->arguments + layout->parameters[i].offset, from->kernelParams[i],
+		       layout->parameters[i].bytes);
+	return 0;
+}
+
+static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
+{
+	struct cuda_kernel_node_params params;
+	int err = CUDA_CALL(cuda, cuGraphKernelNodeGetParams_v2, node, &params);
+
+	if (!err && !params.func)
+		err = CUDA_CALL(cuda, cuKernelGetFunction, &params.func, params.kern);
+	if (err)
+		return err;
+	return fill_kernel(&params, patch_layout_find(&cuda->base, params.func), image);
+}
+
+/* ---- copies and memsets ---- */
+
+/* CUDA wants as many rows as are copied, also where there is one slice and nothing depends on it. */
+static size_t rows_of_end(const struct patch_end *end, const struct patch_copy *image)
+{
+	size_t copied = end->y + image->height;
+
+	return image->depth == 1 && end->rows < copied ? copied : end->rows;
+}
+
+static struct cuda_memcpy3d copy_of_image(const struct patch_copy *image)
+{
+	const struct patch_end *src = &image->src;
+	const struct patch_end *dst = &image->dst;
+
+	return (struct cuda_memcpy3d){
+		.srcXInBytes = src->x_bytes,
+		.srcY = src->y,
+		.srcZ = src->z,
+		.srcLOD = src->level,
+		.srcMemoryType = src->memory,
+		.srcHost = src->memory == PATCH_HOST_MEMORY ? (void *)image->src_address : NULL,
+		.srcDevice = src->memory == PATCH_HOST_MEMORY ? 0 : image->src_address,
+		.srcArray = (cuda_array)src->array,
+		.srcPitch = src->pitch,
+		.srcHeight = rows_of_end(src, image),
+		.dstXInBytes = dst->x_bytes,
+		.dstY = dst->y,
+		.dstZ = dst->z,
+		.dstLOD = dst->level,
+		.dstMemoryType = dst->memory,
+		.dstHost = dst->memory == PATCH_HOST_MEMORY ? (void *)image->dst_address : NULL,
+		.dstDevice = dst->memory == PATCH_HOST_MEMORY ? 0 : image->dst_address,
+		.dstArray = (cuda_array)dst->array,
+		.dstPitch = dst->pitch,
+		.dstHeight = rows_of_end(dst, image),
+		.WidthInBytes = image->width_bytes,
+		.Height = image->height,
+		.Depth = image->depth,
+	};
+}
+
+static uint64_t address_of_end(uint32_t memory, const void *host, cuda_address device)
+{
+	if (memory == PATCH_HOST_MEMORY)
+		return (uintptr_t)host;
+	return memory == PATCH_ARRAY ? 0 : device;
+}
+
+static int get_copy(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
+{
+	struct cuda_memcpy3d p;
+	struct patch_copy *copy;
+	int err = CUDA_CALL(cuda, cuGraphMemcpyNodeGetParams, node, &p);
+
+	if (!err)
+		err = make_image(image, PATCH_COPY, sizeof(*copy));
+	if (err)
+		return err;
+	copy = (struct patch_copy *)image->bytes;
+	copy->dst_address = address_of_end(p.dstMemoryType, p.dstHost, p.dstDevice);
+	copy->src_address = address_of_end(p.srcMemoryType, p.srcHost, p.srcDevice);
+	copy->dst = (struct patch_end){
+		(uintptr_t)p.dstArray, p.dstPitch, p.dstHeight, p.dstXInBytes, p.dstY, p.dstZ,
+		p.dstMemoryType,       p.dstLOD,
+	};
+	copy->src = (struct patch_end){
+		(uintptr_t)p.srcArray, p.srcPitch, p.srcHeight, p.srcXInBytes, p.srcY, p.srcZ,
+		p.srcMemoryType,       p.srcLOD,
+	};
+	if (p.dstMemoryType != CUDA_MEMORY_ARRAY)
+		copy->dst.array = 0;
+	if (p.srcMemoryType != CUDA_MEMORY_ARRAY)
+		copy->src.array = 0;
+	copy->width_bytes = p.WidthInBytes;
+	copy->height = p.Height ? p.Height : 1;
+	copy->depth = p.Depth ? p.Depth : 1;
+	copy->dimensions = copy->depth > 1 ? 3 : copy->height > 1 ? 2 : 1;
+	return 0;
+}
+
+static struct cuda_memset_node_params memset_of_image(const struct patch_memset *image)
+{
+	return (struct cuda_memset_node_params){
+		.dst = image->address,
+		.pitch = image->pitch,
+		.value = image->value,
+		.elementSize = image->element_bytes,
+		.width = image->width,
+		.height = image->height,
+	};
+}
+
+static int get_memset(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
+{
+	struct cuda_memset_node_params params;
+	int err = CUDA_CALL(cuda, cuGraphMemsetNodeGetParams, node, &params);
+
+	if (!err)
+		err = make_image(image, PATCH_MEMSET, sizeof(struct patch_memset));
+	if (!err)
+		*(struct patch_memset *)image->bytes = (struct patch_memset){
+			.address = params.dst,
+			.pitch = params.pitch,
+			.width = params.width,
+			.height = params.height,
+			.value = params.value,
+			.element_bytes = params.elementSize,
+		};
+	return err;
+}
+
+/* ---- the others ---- */
+
+static int get_host(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
+{
+	struct cuda_host_node_params params;
+	int err = CUDA_CALL(cuda, cuGraphHostNodeGetParams, node, &params);
+
+	if (!err)
+		err = make_image(image, PATCH_HOST, sizeof(struct patch_host));
+	if (!err)
+		*(struct patch_host *)image->bytes =
+			(struct patch_host){params.fn, params.userData};
+	return err;
+}
+
+static int get_event(struct cuda_driver *cuda, cuda_node node, enum patch_kind kind,
+		     struct patch_image *image)
+{
+	cuda_event event;
+	int err = kind == PATCH_EVENT_RECORD
+			  ? CUDA_CALL(cuda, cuGraphEventRecordNodeGetEvent, node, &event)
+			  : CUDA_CALL(cuda, cuGraphEventWaitNodeGetEvent, node, &event);
+
+	if (!err)
+		err = make_image(image, kind, sizeof(struct patch_event));
+	if (!err)
+		*(struct patch_event *)image->bytes = (struct patch_event){event};
+	return err;
+}
+
+static int get_child(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
+{
+	cuda_graph graph;
+	int err = CUDA_CALL(cuda, cuGraphChildGraphNodeGetGraph, node, &graph);
+
+	if (!err)
+		err = make_image(image, PATCH_CHILD, sizeof(struct patch_child));
+	if (!err)
+		*(struct patch_child *)image->bytes =
+			(struct patch_child){(struct driver_graph *)graph};
+	return err;
+}
+
+int cuda_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_node from = (cuda_node)node;
+	uint32_t type;
+	int err = CUDA_CALL(cuda, cuGraphNodeGetType, from, &type);
+
+	if (err)
+		return err;
+	switch (type) {
+	case CUDA_NODE_KERNEL:
+		return get_kernel(cuda, from, image);
+	case CUDA_NODE_MEMCPY:
+		return get_copy(cuda, from, image);
+	case CUDA_NODE_MEMSET:
+		return get_memset(cuda, from, image);
+	case CUDA_NODE_HOST:
+		return get_host(cuda, from, image);
+	case CUDA_NODE_GRAPH:
+		return get_child(cuda, from, image);
+	case CUDA_NODE_EMPTY:
+		return make_image(image, PATCH_EMPTY, 0);
+	case CUDA_NODE_EVENT_RECORD:
+		return get_event(cuda, from, PATCH_EVENT_RECORD, image);
+	case CUDA_NODE_WAIT_EVENT:
+		return get_event(cuda, from, PATCH_EVENT_WAIT, image);
+	default:
+		return make_image(image, PATCH_OPAQUE, 0);
+	}
+}
+
+/* ---- images to nodes ---- */
+
+/* An image as the driver reads it. */
+union node_params {
+	struct kernel_call kernel;
+	struct cuda_memcpy3d copy;
+	struct cuda_memset_node_params memset;
+	struct cuda_host_node_params host;
+	cuda_event event;
+	cuda_graph graph;
+};
+
+/* Copies and memsets belong to a context, which RET_CONTEXT is then. */
+static int params_of_image(struct cuda_driver *cuda, const struct patch_params *params,
+			   union node_params *to, cuda_context *ret_context)
+{
+	const struct patch_host *host = params->image;
+
+	switch (params->kind) {
+	case PATCH_KERNEL:
+		kernel_of_image(params, &to->kernel);
+		return 0;
+	case PATCH_COPY:
+		to->copy = copy_of_image(params->image);
+		return cuda_enter(cuda, ret_context);
+	case PATCH_MEMSET:
+		to->memset = memset_of_image(params->image);
+		return cuda_enter(cuda, ret_context);
+	case PATCH_HOST:
+		to->host = (struct cuda_host_node_params){host->function, host->user};
+		return 0;
+	case PATCH_EVENT_RECORD:
+	case PATCH_EVENT_WAIT:
+		to->event = ((const struct patch_event *)params->image)->event;
+		return 0;
+	case PATCH_CHILD:
+		to->graph = (cuda_graph)((const struct patch_child *)params->image)->graph;
+		return 0;
+	case PATCH_EMPTY:
+		return 0;
+	default:
+		return patch_fault(-ENOTSUP, "cuGraphAddNode", 0, "not a kind that can be set");
+	}
+}
+
+int cuda_node_add(struct patch_device *device, struct driver_graph *graph,
+		  const struct patch_params *params, struct driver_node *const *after,
+		  uint32_t after_count, struct driver_node **ret_node)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	const cuda_node *from = (const cuda_node *)after;
+	cuda_graph to = (cuda_graph)graph;
+	cuda_node *node = (cuda_node *)ret_node;
+	union node_params p;
+	cuda_context context;
+	int err = params_of_image(cuda, params, &p, &context);
+
+	if (err)
+		return err;
+	switch (params->kind) {
+	case PATCH_KERNEL:
+		return CUDA_CALL(cuda, cuGraphAddKernelNode_v2, node, to, from, after_count,
+				 &p.kernel.params);
+	case PATCH_COPY:
+		return CUDA_CALL(cuda, cuGraphAddMemcpyNode, node, to, from, after_count, &p.copy,
+				 context);
+	case PATCH_MEMSET:
+		return CUDA_CALL(cuda, cuGraphAddMemsetNode, node, to, from, after_count, &p.memset,
+				 context);
+	case PATCH_HOST:
+		return CUDA_CALL(cuda, cuGraphAddHostNode, node, to, from, after_count, &p.host);
+	case PATCH_EVENT_RECORD:
+		return CUDA_CALL(cuda, cuGraphAddEventRecordNode, node, to, from, after_count,
+				 p.event);
+	case PATCH_EVENT_WAIT:
+		return CUDA_CALL(cuda, cuGraphAddEventWaitNode, node, to, from, after_count,
+				 p.event);
+	case PATCH_CHILD:
+		return CUDA_CALL(cuda, cuGraphAddChildGraphNode, node, to, from, after_count,
+				 p.graph);
+	default:
+		return CUDA_CALL(cuda, cuGraphAddEmptyNode, node, to, from, after_count);
+	}
+}
+
+int cuda_node_set(struct patch_device *device, struct driver_node *node,
+		  const struct patch_params *params)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_node to = (cuda_node)node;
+	union node_params p;
+	cuda_context context;
+	int err = params_of_image(cuda, params, &p, &context);
+
+	if (err)
+		return err;
+	switch (params->kind) {
+	case PATCH_KERNEL:
+		return CUDA_CALL(cuda, cuGraphKernelNodeSetParams_v2, to, &p.kernel.params);
+	case PATCH_COPY:
+		return CUDA_CALL(cuda, cuGraphMemcpyNodeSetParams, to, &p.copy);
+	case PATCH_MEMSET:
+		return CUDA_CALL(cuda, cuGraphMemsetNodeSetParams, to, &p.memset);
+	case PATCH_HOST:
+		return CUDA_CALL(cuda, cuGraphHostNodeSetParams, to, &p.host);
+	case PATCH_EVENT_RECORD:
+		return CUDA_CALL(cuda, cuGraphEventRecordNodeSetEvent, to, p.event);
+	case PATCH_EVENT_WAIT:
+		return CUDA_CALL(cuda, cuGraphEventWaitNodeSetEvent, to, p.event);
+	default:
+		return patch_fault(-ENOTSUP, "cuGraphNodeSetParams", 0,
+				   "an embedded graph is set node by node");
+	}
+}
+
+/* Of all calls the one that is made most. */
+static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
+		      const struct patch_params *params)
+{
+	struct kernel_call call;
+	int err = __atomic_load_n(&cuda->tables, __ATOMIC_RELAXED) ? cuda_table_give_way(cuda, exec)
+								   : 0;
+
+	if (err)
+		return err;
+	kernel_of_image(params, &call);
+	return CUDA_CALL(cuda, cuGraphExecKernelNodeSetParams_v2, exec, node, &call.params);
+}
+
+/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, and addresses of another
+ * kind of memory: what can only be instantiated. */
+static int refused(struct cuda_driver *cuda, const char *call, int result)
+{
+	int err = cuda_check(cuda, call, result);
+
+	return result == CUDA_INVALID_VALUE ? -ENOTSUP : err;
+}
+
+int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
+		  const struct patch_params *params)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_exec in = (cuda_exec)exec;
+	cuda_node to = (cuda_node)node;
+	union node_params p;
+	cuda_context context;
+	int err;
+
+	if (params->kind == PATCH_KERNEL)
+		return set_kernel(cuda, in, to, params);
+	err = params_of_image(cuda, params, &p, &context);
+	if (err)
+		return err;
+	switch (params->kind) {
+	case PATCH_COPY:
+		return refused(cuda, "cuGraphExecMemcpyNodeSetParams",
+			       cuda->call.cuGraphExecMemcpyNodeSetParams(in, to, &p.copy, context));
+	case PATCH_MEMSET:
+		return refused(
+			cuda, "cuGraphExecMemsetNodeSetParams",
+			cuda->call.cuGraphExecMemsetNodeSetParams(in, to, &p.memset, context));
+	case PATCH_HOST:
+		return CUDA_CALL(cuda, cuGraphExecHostNodeSetParams, in, to, &p.host);
+	case PATCH_EVENT_RECORD:
+		return CUDA_CALL(cuda, cuGraphExecEventRecordNodeSetEvent, in, to, p.event);
+	case PATCH_EVENT_WAIT:
+		return CUDA_CALL(cuda, cuGraphExecEventWaitNodeSetEvent, in, to, p.event);
+	case PATCH_CHILD:
+		return CUDA_CALL(cuda, cuGraphExecChildGraphNodeSetParams, in, to, p.graph);
+	default:
+		return 0; /* an empty node */
+	}
+}
+
+/* ---- conditionals ---- */
+
+static int conditional_type(struct cuda_driver *cuda, enum dagpatch_condition condition,
+			    uint32_t *ret_type)
+{
+	if (condition == DAGPATCH_CASE && cuda->version < CUDA_WITH_SWITCH)
+		return patch_fault(-ENOTSUP, "cuGraphAddNode", 0,
+				   "selecting among bodies needs a driver for CUDA 12.8");
+	*ret_type = condition == DAGPATCH_IF	  ? CUDA_CONDITIONAL_IF
+		    : condition == DAGPATCH_WHILE ? CUDA_CONDITIONAL_WHILE
+						  : CUDA_CONDITIONAL_SWITCH;
+	return 0;
+}
+
+int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph, uint64_t handle,
+			 enum dagpatch_condition condition, uint32_t body_count,
+			 struct driver_node *const *after, uint32_t after_count,
+			 struct driver_node **ret_node, struct driver_graph **ret_bodies)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	struct cuda_node_params params = {.type = CUDA_NODE_CONDITIONAL};
+	struct cuda_conditional_node_params *conditional = &params.u.conditional;
+	int err = conditional_type(cuda, condition, &conditional->type);
+
+	if (!err)
+		err = cuda_enter(cuda, &conditional->ctx);
+	if (err)
+		return err;
+	conditional->handle = handle;
+	conditional->size = body_count;
+	err = CUDA_CALL(cuda, cuGraphAddNode_v2, (cuda_node *)ret_node, (cuda_graph)graph,
+			(const cuda_node *)after, NULL, after_count, &params);
+	if (!err)
+		memcpy(ret_bodies, conditional->phGraph_out, body_count * sizeof(*ret_bodies));
+	return err;
+}

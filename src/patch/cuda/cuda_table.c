@@ -1,0 +1,618 @@
+/* The table that a graph's kernel nodes take their addresses from (cuda_kernels.cu has the other
+ * half): the nodes are made device-updatable, and the updater kernel sets their parameters.
+ *
+ * What is bound goes into a log, an entry a changed slot; ends[] has, for each run of the updater, how
+ * far the log reached when it was launched. Both are rings in pinned memory that the device reads,
+ * written here by plain stores before the launch. A run takes the entries up to its own end, so
+ * that a replay in flight never sees what was bound for a later one; progress->runs says whose
+ * entries may be overwritten.
+ *
+ * The updater is a kernel node before all roots of the graph, and CUDA runs the launches of one
+ * executable graph one after the other, whatever their streams. But a graph in which it runs takes 5
+ * to 10 % longer (H200, driver 580), so that node is disabled where that helps, and the same kernel
+ * goes before the graph into its stream: when something has changed, and when the launch before was
+ * in the same stream, for only then it comes after all replays. Where it helps is a graph that was
+ * instantiated for launches from the device: there, updatable nodes are as fast as others. */
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_kernels.h"
+
+#define LOG_LEAST  4096
+#define ENDS_LEAST 16
+
+/* The progress word has a cache line of its own, for the device writes it. */
+#define HEAD_BYTES  128
+#define STATE_BYTES 64
+
+_Static_assert(sizeof(struct updater_progress) <= HEAD_BYTES &&
+		       sizeof(struct updater_state) <= STATE_BYTES,
+	       "each comes before what is sized by the plan");
+
+struct slot_state {
+	uint64_t address;  /* last bound */
+	uint64_t position; /* of its last entry in the log, plus 1; 0: never bound */
+};
+
+struct driver_table {
+	struct driver_table *next; /* of the device's */
+	cuda_graph graph;	   /* what it is made for, until that is instantiated */
+	cuda_exec exec;		   /* from then on */
+	cuda_node updater;
+	cuda_function function;
+	struct updater_plan plan;
+	unsigned int threads;
+	cuda_stream stream;		   /* for uploads, and to ask whether the device is well */
+	struct updater_progress *progress; /* in the host's memory, as the two rings behind it */
+	uint64_t *ends;
+	struct updater_entry *log;
+	cuda_address on_device; /* state, first[], relocations */
+	uint64_t end_count;	/* powers of two */
+	uint64_t log_count;
+	uint64_t runs;	   /* of the updater, launched */
+	uint64_t written;  /* entries of the log */
+	uint64_t launched; /* entries that a run was told of; later ones may still change */
+	uint64_t last_stream;
+	bool has_last_stream; /* else nobody knows after what the updater would come */
+	bool is_apart; /* the node is disabled, as long as the updater can go before the graph */
+	bool is_stale; /* the host has set a node of it since the last launch */
+	uint32_t slot_count;
+	struct slot_state slots[];
+};
+
+/* ---- what the device has let go of ---- */
+
+static uint64_t runs_done(const struct driver_table *table)
+{
+	/* Pairs with the device's store, which comes after its last read of the log. */
+	return __atomic_load_n(&table->progress->runs, __ATOMIC_ACQUIRE);
+}
+
+/* Until so many runs have read their entries. */
+static int wait_for(struct cuda_driver *cuda, struct driver_table *table, uint64_t runs)
+{
+	while (runs_done(table) < runs) {
+		int result = cuda->call.cuStreamQuery(table->stream);
+
+		if (result != CUDA_OK && result != CUDA_NOT_READY)
+			return cuda_check(cuda, "cuStreamQuery", result);
+		sched_yield();
+	}
+	return 0;
+}
+
+/* The end of what the device has read of the log. */
+static uint64_t log_begin(const struct driver_table *table)
+{
+	uint64_t runs = runs_done(table);
+
+	return runs ? table->ends[(runs - 1) & (table->end_count - 1)] : 0;
+}
+
+static int make_room(struct cuda_driver *cuda, struct driver_table *table, uint64_t count)
+{
+	while (table->written + count - log_begin(table) > table->log_count) {
+		int err = wait_for(cuda, table, runs_done(table) + 1);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_device(const struct driver_table *table)
+{
+	uint64_t error = __atomic_load_n(&table->progress->error, __ATOMIC_RELAXED);
+
+	return error ? patch_fault(-EIO, "cudaGraphKernelNodeSetParam", (int)error,
+				   "a node on the device was not updated")
+		     : 0;
+}
+
+/* ---- binding and launching ---- */
+
+static void put_entry(struct driver_table *table, uint32_t slot, uint64_t address)
+{
+	struct slot_state *state = &table->slots[slot];
+	uint64_t at = state->position > table->launched ? state->position - 1 : table->written++;
+
+	table->log[at & (table->log_count - 1)] = (struct updater_entry){address, slot};
+	state->address = address;
+	state->position = at + 1;
+}
+
+int cuda_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
+		    const uint64_t *addresses, uint32_t count)
+{
+	uint32_t fresh = count < table->slot_count ? count : table->slot_count;
+	int err = check_device(table);
+
+	if (!err)
+		err = make_room(cuda_of(device), table, fresh);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < count; i++)
+		put_entry(table, slots[i], addresses[i]);
+	return 0;
+}
+
+/* What the host has set goes up with the next upload, after the replays in flight, and over what the
+ * device had set: all that was bound is applied again. The node does it, for nothing but the graph's
+ * own launches comes after the upload. */
+static int renew(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec)
+{
+	int err = CUDA_CALL(cuda, cuGraphUpload, exec, table->stream);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < table->slot_count; i++) {
+		if (table->slots[i].position)
+			put_entry(table, i, table->slots[i].address);
+	}
+	table->is_stale = false;
+	table->has_last_stream = false;
+	return 0;
+}
+
+/* The log's end for the updater's next run, whose launch comes after. */
+static int announce(struct cuda_driver *cuda, struct driver_table *table)
+{
+	int err = 0;
+
+	/* One less than there are: log_begin reads the end of the last that is done. */
+	if (table->runs - runs_done(table) >= table->end_count - 1)
+		err = wait_for(cuda, table, table->runs + 2 - table->end_count);
+	if (!err)
+		__atomic_store_n(&table->ends[table->runs & (table->end_count - 1)], table->written,
+				 __ATOMIC_RELEASE);
+	return err;
+}
+
+static void note_run(struct driver_table *table)
+{
+	table->runs++;
+	table->launched = table->written;
+}
+
+static int launch_with_updater(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
+			       cuda_stream stream)
+{
+	int err = announce(cuda, table);
+
+	if (!err)
+		err = CUDA_CALL(cuda, cuGraphLaunch, exec, stream);
+	if (!err)
+		note_run(table);
+	return err;
+}
+
+/* This once the node runs, in a stream where nothing says that earlier replays are done. */
+static int launch_enabled(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
+			  cuda_stream stream)
+{
+	int err = CUDA_CALL(cuda, cuGraphNodeSetEnabled, exec, table->updater, 1);
+	int disabled;
+
+	if (err)
+		return err;
+	err = launch_with_updater(cuda, table, exec, stream);
+	disabled = CUDA_CALL(cuda, cuGraphNodeSetEnabled, exec, table->updater, 0);
+	if (disabled)
+		table->is_apart = false;
+	return err;
+}
+
+static int launch_after_updater(struct cuda_driver *cuda, struct driver_table *table,
+				cuda_exec exec, cuda_stream stream)
+{
+	void *arguments[] = {&table->plan};
+	int err = announce(cuda, table);
+
+	if (!err)
+		err = CUDA_CALL(cuda, cuLaunchKernel, table->function, 1, 1, 1, table->threads, 1,
+				1, 0, stream, arguments, NULL);
+	if (err)
+		return err;
+	note_run(table);
+	return CUDA_CALL(cuda, cuGraphLaunch, exec, stream);
+}
+
+static int launch_apart(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
+			cuda_stream stream)
+{
+	unsigned long long id;
+	int err = CUDA_CALL(cuda, cuStreamGetId, stream, &id);
+
+	if (err)
+		return err;
+	if (table->written == table->launched)
+		err = CUDA_CALL(cuda, cuGraphLaunch, exec, stream);
+	else if (table->has_last_stream && id == table->last_stream)
+		err = launch_after_updater(cuda, table, exec, stream);
+	else
+		err = launch_enabled(cuda, table, exec, stream);
+	table->has_last_stream = !err;
+	table->last_stream = id;
+	return err;
+}
+
+int cuda_table_launch(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
+		      cuda_stream stream)
+{
+	int err = check_device(table);
+
+	if (!err && table->is_stale)
+		err = renew(cuda, table, exec);
+	if (err)
+		return err;
+	return table->is_apart ? launch_apart(cuda, table, exec, stream)
+			       : launch_with_updater(cuda, table, exec, stream);
+}
+
+int cuda_table_give_way(struct cuda_driver *cuda, cuda_exec exec)
+{
+	struct driver_table *table;
+	int err;
+
+	pthread_mutex_lock(&cuda->lock);
+	for (table = cuda->tables; table && table->exec != exec; table = table->next)
+		;
+	pthread_mutex_unlock(&cuda->lock);
+	if (!table)
+		return 0;
+	/* While the device updates a node the host must not. */
+	err = wait_for(cuda, table, table->runs);
+	if (!err)
+		table->is_stale = true;
+	return err;
+}
+
+/* ---- making one ---- */
+
+/* A relocation and the node's handle on the device, sorted by node so that each is asked once. */
+struct target {
+	const struct patch_table_relocation *relocation;
+	cuda_device_node handle;
+};
+
+static int compare_targets(const void *a, const void *b)
+{
+	uintptr_t left = (uintptr_t)((const struct target *)a)->relocation->node;
+	uintptr_t right = (uintptr_t)((const struct target *)b)->relocation->node;
+
+	return left < right ? -1 : left > right;
+}
+
+static int make_updatable(struct cuda_driver *cuda, cuda_node node, cuda_device_node *ret_handle)
+{
+	union cuda_attribute_value value;
+	int err;
+
+	memset(&value, 0, sizeof(value));
+	value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+	err = CUDA_CALL(cuda, cuGraphKernelNodeSetAttribute, node, CUDA_ATTRIBUTE_DEVICE_UPDATABLE,
+			&value);
+	if (!err)
+		*ret_handle = value.deviceUpdatableKernelNode.devNode;
+	return err;
+}
+
+static int find_handles(struct cuda_driver *cuda, const struct patch_table_plan *plan,
+			struct target *targets)
+{
+	for (uint32_t i = 0; i < plan->relocation_count; i++)
+		targets[i].relocation = &plan->relocations[i];
+	qsort(targets, plan->relocation_count, sizeof(*targets), compare_targets);
+	for (uint32_t i = 0; i < plan->relocation_count; i++) {
+		struct target *target = &targets[i];
+		int err = 0;
+
+		if (i && target->relocation->node == target[-1].relocation->node)
+			target->handle = target[-1].handle;
+		else
+			err = make_updatable(cuda, (cuda_node)target->relocation->node,
+					     &target->handle);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static size_t relocations_at(const struct patch_table_plan *plan)
+{
+	return STATE_BYTES + ((plan->slot_count + 1) * sizeof(unsigned int) + 7) / 8 * 8;
+}
+
+static size_t device_bytes(const struct patch_table_plan *plan)
+{
+	return relocations_at(plan) + plan->relocation_count * sizeof(struct updater_relocation);
+}
+
+/* The device's memory as it is at first: no replay yet, the slots' relocations. */
+static void *make_contents(const struct patch_table_plan *plan, const struct target *targets)
+{
+	char *contents = calloc(1, device_bytes(plan));
+	struct updater_relocation *relocations;
+	unsigned int *first;
+
+	if (!contents)
+		return NULL;
+	first = (unsigned int *)(contents + STATE_BYTES);
+	relocations = (struct updater_relocation *)(contents + relocations_at(plan));
+	for (uint32_t i = 0; i < plan->relocation_count; i++) {
+		const struct patch_table_relocation *from = targets[i].relocation;
+
+		relocations[from - plan->relocations] = (struct updater_relocation){
+			(uintptr_t)targets[i].handle, from->byte, (uint64_t)from->addend};
+		first[from->slot + 1]++;
+	}
+	for (uint32_t i = 0; i < plan->slot_count; i++)
+		first[i + 1] += first[i];
+	return contents;
+}
+
+static int fill_device(struct cuda_driver *cuda, struct driver_table *table,
+		       const struct patch_table_plan *plan, const void *contents)
+{
+	size_t bytes = device_bytes(plan);
+	int err = CUDA_CALL(cuda, cuMemAlloc_v2, &table->on_device, bytes);
+
+	if (!err)
+		err = CUDA_CALL(cuda, cuMemcpyAsync, table->on_device, cuda_address_of(contents),
+				bytes, table->stream);
+	if (!err)
+		err = CUDA_CALL(cuda, cuStreamSynchronize, table->stream);
+	return err;
+}
+
+static uint64_t power_of_two(uint64_t least, uint64_t wanted)
+{
+	while (least < wanted)
+		least *= 2;
+	return least;
+}
+
+static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
+{
+	char *memory;
+	int err;
+
+	table->end_count = power_of_two(ENDS_LEAST, (uint64_t)cuda->base.table_versions + 1);
+	/* What no launch was told of yet fits beside as much again that replays still read. */
+	table->log_count = power_of_two(LOG_LEAST, 2 * (uint64_t)table->slot_count);
+	err = CUDA_CALL(cuda, cuMemHostAlloc, (void **)&memory,
+			HEAD_BYTES + table->end_count * sizeof(*table->ends) +
+				table->log_count * sizeof(*table->log),
+			CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+	if (err)
+		return err;
+	table->progress = (struct updater_progress *)memory;
+	table->ends = (uint64_t *)(memory + HEAD_BYTES);
+	table->log = (struct updater_entry *)(table->ends + table->end_count);
+	memset(table->progress, 0, HEAD_BYTES + table->end_count * sizeof(*table->ends));
+	return 0;
+}
+
+/* As many threads as relocations, in warps, up to what a block has. */
+static unsigned int threads_for(uint32_t relocations)
+{
+	unsigned int threads = relocations < UPDATER_THREADS ? relocations : UPDATER_THREADS;
+
+	return (threads + 31) / 32 * 32;
+}
+
+static int add_updater_node(struct cuda_driver *cuda, struct driver_table *table, cuda_graph graph,
+			    const struct patch_table_plan *plan)
+{
+	void *arguments[] = {&table->plan};
+	struct cuda_kernel_node_params params = {
+		.gridDimX = 1,
+		.gridDimY = 1,
+		.gridDimZ = 1,
+		.blockDimX = threads_for(plan->relocation_count),
+		.blockDimY = 1,
+		.blockDimZ = 1,
+		.kernelParams = arguments,
+	};
+	int err = cuda_kernel_find(cuda, UPDATER_KERNEL, &params.func);
+
+	table->plan = (struct updater_plan){
+		.log = table->log,
+		.ends = (const unsigned long long *)table->ends,
+		.progress = table->progress,
+		.first = (const unsigned int *)(table->on_device + STATE_BYTES),
+		.relocations = (const struct updater_relocation *)(table->on_device +
+								   relocations_at(plan)),
+		.state = (struct updater_state *)table->on_device,
+		.log_count = table->log_count,
+		.end_count = table->end_count,
+	};
+	table->function = params.func;
+	table->threads = params.blockDimX;
+	if (!err)
+		err = CUDA_CALL(cuda, cuGraphAddKernelNode_v2, &table->updater, graph, NULL, 0,
+				&params);
+	return err;
+}
+
+/* The updater comes before everything that has nothing before it. */
+static int add_updater(struct cuda_driver *cuda, struct driver_table *table, cuda_graph graph,
+		       const struct patch_table_plan *plan)
+{
+	cuda_node *roots = NULL;
+	cuda_node *from = NULL;
+	size_t count;
+	int err = cuda_roots(cuda, graph, &roots, &count);
+
+	if (!err)
+		err = add_updater_node(cuda, table, graph, plan);
+	if (err)
+		goto out;
+	from = malloc(count * sizeof(*from));
+	if (!from)
+		err = patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's roots");
+	for (size_t i = 0; !err && i < count; i++)
+		from[i] = table->updater;
+	if (!err)
+		err = CUDA_CALL(cuda, cuGraphAddDependencies_v2, graph, from, roots, NULL, count);
+	if (err)
+		cuda->call.cuGraphDestroyNode(table->updater);
+out:
+	free(from);
+	free(roots);
+	return err;
+}
+
+static int fill_table(struct cuda_driver *cuda, struct driver_table *table, cuda_graph graph,
+		      const struct patch_table_plan *plan)
+{
+	struct target *targets = malloc(plan->relocation_count * sizeof(*targets));
+	void *contents = NULL;
+	int err =
+		targets ? CUDA_CALL(cuda, cuStreamCreate, &table->stream, CUDA_STREAM_NON_BLOCKING)
+			: patch_fault(-ENOMEM, "malloc", 0, "no memory for a table");
+
+	if (!err)
+		err = make_rings(cuda, table);
+	/* Nodes that are updatable stay so. The graph does as before; only, what is refused once to
+	 * such a graph, a clone or a whole-graph update, is refused. */
+	if (!err)
+		err = find_handles(cuda, plan, targets);
+	if (!err)
+		contents = make_contents(plan, targets);
+	if (!err && !contents)
+		err = patch_fault(-ENOMEM, "calloc", 0, "no memory for a table");
+	if (!err)
+		err = fill_device(cuda, table, plan, contents);
+	if (!err)
+		err = add_updater(cuda, table, graph, plan);
+	free(contents);
+	free(targets);
+	return err;
+}
+
+/* ---- as the driver's table has it ---- */
+
+static struct driver_table *find_graph(struct cuda_driver *cuda, cuda_graph graph)
+{
+	struct driver_table *table;
+
+	pthread_mutex_lock(&cuda->lock);
+	for (table = cuda->tables; table && table->graph != graph; table = table->next)
+		;
+	pthread_mutex_unlock(&cuda->lock);
+	return table;
+}
+
+unsigned long long cuda_table_flags(struct cuda_driver *cuda, cuda_graph graph)
+{
+	return find_graph(cuda, graph) ? CUDA_INSTANTIATE_DEVICE_LAUNCH : 0;
+}
+
+void cuda_table_refused(struct cuda_driver *cuda, cuda_graph graph)
+{
+	find_graph(cuda, graph)->is_apart = false;
+}
+
+void cuda_table_exec_gone(struct cuda_driver *cuda, cuda_exec exec)
+{
+	pthread_mutex_lock(&cuda->lock);
+	for (struct driver_table *table = cuda->tables; table; table = table->next) {
+		if (table->exec == exec)
+			table->exec = NULL;
+	}
+	pthread_mutex_unlock(&cuda->lock);
+}
+
+static void join_list(struct cuda_driver *cuda, struct driver_table *table)
+{
+	pthread_mutex_lock(&cuda->lock);
+	table->next = cuda->tables;
+	__atomic_store_n(&cuda->tables, table, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&cuda->lock);
+}
+
+static void leave_list(struct cuda_driver *cuda, struct driver_table *table)
+{
+	struct driver_table **at = &cuda->tables;
+
+	pthread_mutex_lock(&cuda->lock);
+	while (*at && *at != table)
+		at = &(*at)->next;
+	if (*at)
+		__atomic_store_n(at, table->next, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&cuda->lock);
+}
+
+int cuda_table_create(struct patch_device *device, struct driver_graph *graph,
+		      const struct patch_table_plan *plan, struct driver_table **ret_table)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	struct driver_table *table;
+	int err;
+
+	if (!plan->relocation_count)
+		return patch_fault(-ENOTSUP, "cuGraphKernelNodeSetAttribute", 0,
+				   "no kernel of the graph has an address");
+	table = calloc(1, sizeof(*table) + plan->slot_count * sizeof(*table->slots));
+	if (!table)
+		return patch_fault(-ENOMEM, "calloc", 0, "no memory for a table");
+	table->slot_count = plan->slot_count;
+	table->graph = (cuda_graph)graph;
+	table->is_apart = true;
+	err = cuda_enter(cuda, NULL);
+	if (!err)
+		err = fill_table(cuda, table, (cuda_graph)graph, plan);
+	if (err) {
+		struct patch_fault fault = patch_fault_take();
+
+		cuda_table_destroy(device, table);
+		return patch_fault(err, fault.call, fault.code, fault.text);
+	}
+	join_list(cuda, table);
+	*ret_table = table;
+	return 0;
+}
+
+int cuda_table_attach(struct patch_device *device, struct driver_table *table,
+		      struct driver_exec *exec)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	int err = 0;
+
+	table->exec = (cuda_exec)exec;
+	table->graph = NULL;
+	if (table->is_apart)
+		err = CUDA_CALL(cuda, cuGraphNodeSetEnabled, table->exec, table->updater, 0);
+	/* A graph whose nodes the device updates must have been uploaded. */
+	if (!err)
+		err = CUDA_CALL(cuda, cuGraphUpload, table->exec, table->stream);
+	if (!err)
+		err = CUDA_CALL(cuda, cuStreamSynchronize, table->stream);
+	return err;
+}
+
+void cuda_table_destroy(struct patch_device *device, struct driver_table *table)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	if (!table)
+		return;
+	leave_list(cuda, table);
+	if (!cuda_enter(cuda, NULL)) {
+		/* Runs in flight use all of it. */
+		if (table->runs)
+			wait_for(cuda, table, table->runs);
+		if (table->stream)
+			cuda->call.cuStreamDestroy_v2(table->stream);
+		if (table->progress)
+			cuda->call.cuMemFreeHost(table->progress);
+		if (table->on_device)
+			cuda->call.cuMemFree_v2(table->on_device);
+	}
+	free(table);
+}

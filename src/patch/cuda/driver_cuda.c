@@ -1,0 +1,523 @@
+/* The CUDA driver's table: everything but nodes (cuda_node.c) and the table of addresses
+ * (cuda_table.c). */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_kernels.h"
+
+#define DEFAULT_LIBRARY "libcuda.so.1"
+
+/* Where DAGPATCH_AUTO prefers the table: fewer nodes are set sooner than the updater runs (H200). */
+#define TABLE_FROM_NODES 256
+
+_Static_assert(sizeof(struct condition) == sizeof(struct patch_condition_arguments) &&
+		       CONDITION_CASE == DAGPATCH_CASE,
+	       "the kernel reads what the core writes");
+
+extern const char cuda_kernels_ptx[];
+
+struct cuda_idle_stream {
+	struct cuda_idle_stream *next;
+	cuda_context context;
+	cuda_stream stream;
+};
+
+static int errno_of(int result)
+{
+	switch (result) {
+	case CUDA_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case CUDA_NOT_PERMITTED:
+	case CUDA_NOT_SUPPORTED:
+	case CUDA_GRAPH_EXEC_UPDATE_FAILURE:
+		return -ENOTSUP;
+	default:
+		return -EIO;
+	}
+}
+
+int cuda_fault(struct cuda_driver *cuda, const char *call, int result)
+{
+	const char *text = NULL;
+
+	cuda->call.cuGetErrorName(result, &text);
+	return patch_fault(errno_of(result), call, result, text);
+}
+
+/* ---- opening ---- */
+
+__attribute__((format(printf, 3, 4))) static int complain(struct dagpatch_error *error, int result,
+							  const char *format, ...)
+{
+	va_list values;
+
+	if (!error)
+		return -ENOENT;
+	*error = (struct dagpatch_error){
+		.code = -ENOENT,
+		.driver_code = result,
+		.node = DAGPATCH_NONE,
+		.byte = DAGPATCH_NONE,
+	};
+	va_start(values, format);
+	vsnprintf(error->message, sizeof(error->message), format, values);
+	va_end(values);
+	return -ENOENT;
+}
+
+#define CUDA_FUNCTION_NAME(name, parameters) #name,
+
+static const char *const function_names[] = {CUDA_FUNCTIONS(CUDA_FUNCTION_NAME)};
+
+#define FUNCTION_COUNT (sizeof(function_names) / sizeof(*function_names))
+
+_Static_assert(sizeof(struct cuda_functions) == FUNCTION_COUNT * sizeof(void *),
+	       "functions are loaded as an array");
+
+static int load_functions(struct cuda_driver *cuda, const char *path, struct dagpatch_error *error)
+{
+	void **functions = (void **)&cuda->call;
+
+	/* libcuda has threads of its own: it stays. */
+	cuda->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!cuda->library)
+		return complain(error, 0, "%s", dlerror());
+	for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+		functions[i] = dlsym(cuda->library, function_names[i]);
+		if (!functions[i])
+			return complain(error, 0,
+					"%s has no %s: install a driver for CUDA 12.4 or later",
+					path, function_names[i]);
+	}
+	return 0;
+}
+
+static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_error *error)
+{
+	cuda_device first;
+	int result = cuda->call.cuInit(0);
+
+	if (result != CUDA_OK)
+		return complain(error, result, "%s: cuInit failed with %d%s", path, result,
+				result == CUDA_NO_DEVICE ? ": there is no GPU" : "");
+	result = cuda->call.cuDriverGetVersion(&cuda->version);
+	if (result == CUDA_OK && cuda->version < CUDA_LEAST_VERSION)
+		return complain(error, 0,
+				"%s is a driver for CUDA %d.%d: install one for 12.4 or later",
+				path, cuda->version / 1000, cuda->version % 1000 / 10);
+	if (result == CUDA_OK)
+		result = cuda->call.cuDeviceGet(&first, 0);
+	if (result == CUDA_OK)
+		result = cuda->call.cuDevicePrimaryCtxRetain(&cuda->context, first);
+	if (result == CUDA_OK && cuda_enter(cuda, NULL))
+		result = patch_fault_take().code;
+	if (result == CUDA_OK)
+		result = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL,
+						      0, NULL, NULL, 0);
+	if (result != CUDA_OK)
+		return complain(error, result, "%s: the first GPU does not start: error %d", path,
+				result);
+	return 0;
+}
+
+static void cuda_close(struct patch_device *device)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	struct cuda_idle_stream *idle = cuda->idle;
+	cuda_device first;
+
+	while (idle) {
+		struct cuda_idle_stream *next = idle->next;
+
+		cuda->call.cuStreamDestroy_v2(idle->stream);
+		free(idle);
+		idle = next;
+	}
+	if (cuda->kernels)
+		cuda->call.cuLibraryUnload(cuda->kernels);
+	if (cuda->context && cuda->call.cuDeviceGet(&first, 0) == CUDA_OK)
+		cuda->call.cuDevicePrimaryCtxRelease_v2(first);
+	if (cuda->library)
+		dlclose(cuda->library);
+	pthread_mutex_destroy(&cuda->lock);
+	free(cuda);
+}
+
+static int cuda_open(const struct dagpatch_options *options, struct patch_device **ret_device,
+		     struct dagpatch_error *error)
+{
+	const char *path = options->library ? options->library : DEFAULT_LIBRARY;
+	struct cuda_driver *cuda = calloc(1, sizeof(*cuda));
+	int err;
+
+	if (!cuda)
+		return -ENOMEM;
+	pthread_mutex_init(&cuda->lock, NULL);
+	cuda->base.driver = &patch_driver_cuda;
+	cuda->base.capabilities =
+		PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS | PATCH_SETS_NESTED;
+	cuda->base.table_from_nodes = TABLE_FROM_NODES;
+	err = load_functions(cuda, path, error);
+	if (!err)
+		err = start(cuda, path, error);
+	if (err) {
+		cuda_close(&cuda->base);
+		return err;
+	}
+	*ret_device = &cuda->base;
+	return 0;
+}
+
+/* ---- contexts, memory, kernels ---- */
+
+int cuda_enter(struct cuda_driver *cuda, cuda_context *ret_context)
+{
+	cuda_context context = NULL;
+	int err = CUDA_CALL(cuda, cuCtxGetCurrent, &context);
+
+	if (!err && !context) {
+		context = cuda->context;
+		err = CUDA_CALL(cuda, cuCtxSetCurrent, context);
+	}
+	if (!err && ret_context)
+		*ret_context = context;
+	return err;
+}
+
+int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
+{
+	cuda_kernel kernel;
+	int err = cuda_enter(cuda, NULL);
+
+	if (!err)
+		err = CUDA_CALL(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
+	if (!err)
+		err = CUDA_CALL(cuda, cuKernelGetFunction, ret_function, kernel);
+	return err;
+}
+
+static int cuda_memory_alloc(struct patch_device *device, uint64_t bytes, bool on_host,
+			     void **ret_address)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_address address;
+	int err = cuda_enter(cuda, NULL);
+
+	if (err)
+		return err;
+	if (on_host)
+		return CUDA_CALL(cuda, cuMemHostAlloc, ret_address, bytes,
+				 CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+	err = CUDA_CALL(cuda, cuMemAlloc_v2, &address, bytes);
+	if (!err)
+		*ret_address = (void *)address;
+	return err;
+}
+
+static void cuda_memory_free(struct patch_device *device, void *address, bool on_host)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	if (cuda_enter(cuda, NULL))
+		return;
+	if (on_host)
+		cuda->call.cuMemFreeHost(address);
+	else
+		cuda->call.cuMemFree_v2(cuda_address_of(address));
+}
+
+static int cuda_copy_async(struct patch_device *device, void *dst, const void *src, uint64_t bytes,
+			   struct driver_stream *stream)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return CUDA_CALL(cuda, cuMemcpyAsync, cuda_address_of(dst), cuda_address_of(src), bytes,
+			 (cuda_stream)stream);
+}
+
+static int cuda_kernel_parameters(struct patch_device *device, void *function,
+				  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	size_t offset, bytes;
+	uint32_t count = 0;
+	int result;
+
+	while (true) {
+		result = cuda->call.cuFuncGetParamInfo(function, count, &offset, &bytes);
+		if (result != CUDA_OK)
+			break;
+		if (count < capacity)
+			ret_parameters[count] = (struct dagpatch_parameter){
+				(uint32_t)offset, (uint32_t)bytes, DAGPATCH_PARAMETER_UNKNOWN};
+		count++;
+	}
+	/* So it answers for the one after the last. */
+	if (result == CUDA_INVALID_VALUE)
+		return (int)count;
+	return cuda_check(cuda, "cuFuncGetParamInfo", result);
+}
+
+/* ---- capture ---- */
+
+static cuda_stream take_idle(struct cuda_driver *cuda, cuda_context context)
+{
+	struct cuda_idle_stream **at = &cuda->idle;
+	struct cuda_idle_stream *found;
+	cuda_stream stream = NULL;
+
+	pthread_mutex_lock(&cuda->lock);
+	while (*at && (*at)->context != context)
+		at = &(*at)->next;
+	found = *at;
+	if (found) {
+		*at = found->next;
+		stream = found->stream;
+		free(found);
+	}
+	pthread_mutex_unlock(&cuda->lock);
+	return stream;
+}
+
+static void give_idle(struct cuda_driver *cuda, cuda_context context, cuda_stream stream)
+{
+	struct cuda_idle_stream *idle = malloc(sizeof(*idle));
+
+	if (!idle) {
+		cuda->call.cuStreamDestroy_v2(stream);
+		return;
+	}
+	pthread_mutex_lock(&cuda->lock);
+	*idle = (struct cuda_idle_stream){cuda->idle, context, stream};
+	cuda->idle = idle;
+	pthread_mutex_unlock(&cuda->lock);
+}
+
+static int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_stream stream = NULL;
+	cuda_context context;
+	int err = cuda_enter(cuda, &context);
+
+	if (err)
+		return err;
+	stream = take_idle(cuda, context);
+	if (!stream)
+		err = CUDA_CALL(cuda, cuStreamCreate, &stream, CUDA_STREAM_NON_BLOCKING);
+	if (err)
+		return err;
+	err = CUDA_CALL(cuda, cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_THREAD_LOCAL);
+	if (err)
+		cuda->call.cuStreamDestroy_v2(stream);
+	else
+		*ret_stream = (struct driver_stream *)stream;
+	return err;
+}
+
+static int cuda_capture_end(struct patch_device *device, struct driver_stream *stream,
+			    struct driver_graph **ret_graph)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_context context;
+	cuda_graph graph = NULL;
+	int err = CUDA_CALL(cuda, cuStreamEndCapture, (cuda_stream)stream, &graph);
+
+	*ret_graph = (struct driver_graph *)graph;
+	if (err || cuda_enter(cuda, &context))
+		cuda->call.cuStreamDestroy_v2((cuda_stream)stream);
+	else
+		give_idle(cuda, context, (cuda_stream)stream);
+	return err;
+}
+
+/* ---- graphs ---- */
+
+static int cuda_graph_create(struct patch_device *device, struct driver_graph **ret_graph)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return CUDA_CALL(cuda, cuGraphCreate, (cuda_graph *)ret_graph, 0);
+}
+
+static void cuda_graph_destroy(struct patch_device *device, struct driver_graph *graph)
+{
+	cuda_of(device)->call.cuGraphDestroy((cuda_graph)graph);
+}
+
+static int cuda_graph_clone(struct patch_device *device, struct driver_graph *graph,
+			    struct driver_graph **ret_clone)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return CUDA_CALL(cuda, cuGraphClone, (cuda_graph *)ret_clone, (cuda_graph)graph);
+}
+
+static int cuda_graph_nodes(struct patch_device *device, struct driver_graph *graph,
+			    struct driver_node **ret_nodes, uint32_t capacity)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	size_t count = 0;
+	size_t filled = capacity;
+	int err = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, NULL, &count);
+
+	if (!err && count && capacity)
+		err = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, (cuda_node *)ret_nodes,
+				&filled);
+	return err ? err : (int)count;
+}
+
+static int cuda_graph_edges(struct patch_device *device, struct driver_graph *graph,
+			    struct driver_node **ret_from, struct driver_node **ret_to,
+			    uint32_t capacity)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	struct cuda_edge_data *data = NULL;
+	size_t count = 0;
+	size_t filled = capacity;
+	int err = CUDA_CALL(cuda, cuGraphGetEdges_v2, (cuda_graph)graph, NULL, NULL, NULL, &count);
+
+	if (err || !count || !capacity)
+		return err ? err : (int)count;
+	/* Without it edges that are more than a plain dependency are an error. */
+	data = malloc(capacity * sizeof(*data));
+	if (!data)
+		return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's edges");
+	err = CUDA_CALL(cuda, cuGraphGetEdges_v2, (cuda_graph)graph, (cuda_node *)ret_from,
+			(cuda_node *)ret_to, data, &filled);
+	free(data);
+	return err ? err : (int)count;
+}
+
+int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes, size_t *ret_count)
+{
+	cuda_node *nodes = NULL;
+	size_t count = 0;
+	int err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, NULL, &count);
+
+	if (!err && count) {
+		nodes = malloc(count * sizeof(*nodes));
+		if (!nodes)
+			return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's roots");
+		err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, nodes, &count);
+	}
+	if (err) {
+		free(nodes);
+		return err;
+	}
+	*ret_nodes = nodes;
+	*ret_count = count;
+	return 0;
+}
+
+static int cuda_child_graph(struct patch_device *device, struct driver_node *node,
+			    struct driver_graph **ret_graph)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return CUDA_CALL(cuda, cuGraphChildGraphNodeGetGraph, (cuda_node)node,
+			 (cuda_graph *)ret_graph);
+}
+
+static int cuda_condition_create(struct patch_device *device, struct driver_graph *graph,
+				 uint64_t *ret_handle)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_context context;
+	int err = cuda_enter(cuda, &context);
+
+	if (!err)
+		err = CUDA_CALL(cuda, cuGraphConditionalHandleCreate, ret_handle, (cuda_graph)graph,
+				context, 0, 0);
+	return err;
+}
+
+static int cuda_condition_kernel(struct patch_device *device, void **ret_function)
+{
+	return cuda_kernel_find(cuda_of(device), CONDITION_KERNEL, (cuda_function *)ret_function);
+}
+
+/* ---- executable graphs ---- */
+
+static int cuda_instantiate(struct patch_device *device, struct driver_graph *graph,
+			    struct driver_exec **ret_exec)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	unsigned long long flags = cuda_table_flags(cuda, (cuda_graph)graph);
+	int result = cuda->call.cuGraphInstantiateWithFlags((cuda_exec *)ret_exec,
+							    (cuda_graph)graph, flags);
+
+	/* Nodes that are not for the device alone. */
+	if (result != CUDA_OK && flags) {
+		cuda_table_refused(cuda, (cuda_graph)graph);
+		return CUDA_CALL(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
+				 (cuda_graph)graph, 0);
+	}
+	return cuda_check(cuda, "cuGraphInstantiateWithFlags", result);
+}
+
+/* Replays in flight go on: the driver keeps what they need. */
+static void cuda_exec_destroy(struct patch_device *device, struct driver_exec *exec)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	cuda_table_exec_gone(cuda, (cuda_exec)exec);
+	cuda->call.cuGraphExecDestroy((cuda_exec)exec);
+}
+
+static int cuda_exec_update(struct patch_device *device, struct driver_exec *exec,
+			    struct driver_graph *graph)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	struct cuda_update_result result;
+
+	return CUDA_CALL(cuda, cuGraphExecUpdate_v2, (cuda_exec)exec, (cuda_graph)graph, &result);
+}
+
+static int cuda_launch(struct patch_device *device, struct driver_exec *exec,
+		       struct driver_table *table, struct driver_stream *stream)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	if (table)
+		return cuda_table_launch(cuda, table, (cuda_exec)exec, (cuda_stream)stream);
+	return CUDA_CALL(cuda, cuGraphLaunch, (cuda_exec)exec, (cuda_stream)stream);
+}
+
+const struct patch_driver patch_driver_cuda = {
+	.name = "cuda",
+	.open = cuda_open,
+	.close = cuda_close,
+	.memory_alloc = cuda_memory_alloc,
+	.memory_free = cuda_memory_free,
+	.copy_async = cuda_copy_async,
+	.kernel_parameters = cuda_kernel_parameters,
+	.capture_begin = cuda_capture_begin,
+	.capture_end = cuda_capture_end,
+	.graph_create = cuda_graph_create,
+	.graph_destroy = cuda_graph_destroy,
+	.graph_clone = cuda_graph_clone,
+	.graph_nodes = cuda_graph_nodes,
+	.graph_edges = cuda_graph_edges,
+	.node_get = cuda_node_get,
+	.node_add = cuda_node_add,
+	.node_set = cuda_node_set,
+	.child_graph = cuda_child_graph,
+	.condition_create = cuda_condition_create,
+	.condition_kernel = cuda_condition_kernel,
+	.conditional_add = cuda_conditional_add,
+	.instantiate = cuda_instantiate,
+	.exec_destroy = cuda_exec_destroy,
+	.exec_set = cuda_exec_set,
+	.exec_update = cuda_exec_update,
+	.launch = cuda_launch,
+	.table_create = cuda_table_create,
+	.table_attach = cuda_table_attach,
+	.table_destroy = cuda_table_destroy,
+	.table_bind = cuda_table_bind,
+};

@@ -1,0 +1,393 @@
+/* HIP as a driver, through whatever libamdhip64 is there; nodes are in hip_node.c.
+ *
+ * Its quirks, and what is done about them, are listed in docs/dagpatch.md. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/hip/amd_code.h"
+#include "patch/hip/hip.h"
+
+#define DEFAULT_LIBRARY	   "libamdhip64.so"
+#define DEFAULT_LIBRARY_V5 "libamdhip64.so.5"
+
+enum {
+	VERSION_6_0 = 60000000,
+	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about 4,100
+	 * updates of a graph exhaust it, and further ones do nothing and return success. */
+	UPDATES_OF_A_NODE = 2000,
+};
+
+int hip_check(struct hip_driver *hip, const char *call, int result)
+{
+	int code = -EIO;
+
+	if (result == HIP_OK)
+		return 0;
+	if (result == HIP_OUT_OF_MEMORY)
+		code = -ENOMEM;
+	else if (result == HIP_NOT_SUPPORTED || result == HIP_GRAPH_EXEC_UPDATE_FAILURE)
+		code = -ENOTSUP;
+	return patch_fault(code, call, result, hip->call.hipGetErrorString(result));
+}
+
+/* ---- opening ---- */
+
+static int complain(struct dagpatch_error *error, const char *what, const char *why)
+{
+	if (error) {
+		error->code = -ENOENT;
+		snprintf(error->message, sizeof(error->message), "hip: %s: %s", what, why);
+	}
+	return -ENOENT;
+}
+
+static int find(struct hip_driver *hip, const char *name, void *ret_function,
+		struct dagpatch_error *error)
+{
+	void *function = dlsym(hip->library, name);
+
+	if (!function)
+		return complain(error, name, "not in this libamdhip64; HIP 5.2 has it");
+	memcpy(ret_function, &function, sizeof(function));
+	return 0;
+}
+
+static int find_all(struct hip_driver *hip, struct dagpatch_error *error)
+{
+	int rc = find(hip, "hipGetErrorString", &hip->call.hipGetErrorString, error);
+
+	if (rc == 0)
+		rc = find(hip, "hipKernelNameRef", &hip->call.hipKernelNameRef, error);
+	if (rc == 0)
+		rc = find(hip, "hipKernelNameRefByPtr", &hip->call.hipKernelNameRefByPtr, error);
+#define HIP_FIND(name, parameters)                                                                 \
+	if (rc == 0)                                                                               \
+		rc = find(hip, #name, &hip->call.name, error);
+	HIP_FUNCTIONS(HIP_FIND)
+#undef HIP_FIND
+	return rc;
+}
+
+/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
+ * their arguments cannot be read. */
+static void find_loader(struct hip_driver *hip)
+{
+	int (*get_table)(uint16_t, uint16_t, size_t, void *);
+	void *function = dlsym(RTLD_DEFAULT, "hsa_system_get_major_extension_table");
+
+	if (!function)
+		function = dlsym(hip->library, "hsa_system_get_major_extension_table");
+	if (!function)
+		return;
+	memcpy(&get_table, &function, sizeof(function));
+	if (get_table(HSA_LOADER_EXTENSION, 1, sizeof(hip->loader), &hip->loader) != 0)
+		hip->loader = (struct hsa_loader_table){0};
+}
+
+static int open_library(struct hip_driver *hip, const char *given, struct dagpatch_error *error)
+{
+	const char *const names[] = {given ? given : DEFAULT_LIBRARY, DEFAULT_LIBRARY_V5};
+
+	for (uint32_t i = 0; i < (given ? 1 : 2) && !hip->library; i++)
+		hip->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	return hip->library ? 0 : complain(error, names[0], dlerror());
+}
+
+static int open_hip(const struct dagpatch_options *options, struct patch_device **ret_device,
+		    struct dagpatch_error *error)
+{
+	struct hip_driver *hip = calloc(1, sizeof(*hip));
+	int devices = 0;
+	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
+
+	if (rc == 0)
+		rc = find_all(hip, error);
+	if (rc == 0 && (hip->call.hipGetDeviceCount(&devices) != HIP_OK || devices == 0))
+		rc = complain(error, "hipGetDeviceCount", "no GPU");
+	if (rc == 0 && hip->call.hipRuntimeGetVersion(&hip->version) != HIP_OK)
+		rc = complain(error, "hipRuntimeGetVersion", "it does not say");
+	if (rc < 0) {
+		if (hip && hip->library)
+			dlclose(hip->library);
+		free(hip);
+		return rc;
+	}
+	find_loader(hip);
+	hip->device.driver = &patch_driver_hip;
+	hip->device.capabilities = hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0;
+	if (hip->version >= VERSION_6_0)
+		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
+	*ret_device = &hip->device;
+	return 0;
+}
+
+static void close_hip(struct patch_device *device)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	dlclose(hip->library);
+	free(hip);
+}
+
+/* ---- memory ---- */
+
+static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_host,
+			void **ret_address)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return on_host ? HIP_CALL(hip, hipHostMalloc, ret_address, bytes, 0)
+		       : HIP_CALL(hip, hipMalloc, ret_address, bytes);
+}
+
+static void memory_free(struct patch_device *device, void *address, bool on_host)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	if (on_host)
+		hip->call.hipHostFree(address);
+	else
+		hip->call.hipFree(address);
+}
+
+static int copy_async(struct patch_device *device, void *dst, const void *src, uint64_t bytes,
+		      struct driver_stream *stream)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipMemcpyAsync, dst, src, bytes, HIP_COPY_DEFAULT, stream);
+}
+
+/* ---- kernels' parameters ---- */
+
+static int ask_code_objects(struct hip_driver *hip, const char *name,
+			    struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct hsa_loader_segment *segments;
+	size_t count = 0;
+	int rc = -ENOENT;
+
+	if (hip->loader.query_segment_descriptors(NULL, &count) != 0)
+		return -ENOENT;
+	segments = calloc(count + 1, sizeof(*segments));
+	if (!segments)
+		return -ENOMEM;
+	if (hip->loader.query_segment_descriptors(segments, &count) != 0)
+		count = 0;
+	for (size_t i = 0; i < count && rc < 0; i++) {
+		const struct hsa_loader_segment *segment = &segments[i];
+
+		if (segment->storage_type == HSA_LOADER_STORAGE_MEMORY)
+			rc = amd_code_parameters(
+				(const uint8_t *)segment->storage + segment->storage_offset,
+				segment->storage_bytes, name, ret_parameters, capacity);
+	}
+	free(segments);
+	return rc;
+}
+
+static int kernel_parameters(struct patch_device *device, void *function,
+			     struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct hip_driver *hip = hip_of(device);
+	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
+	int rc = -ENOENT;
+
+	/* No kernel's host address: then it is a hipFunction_t. */
+	if (!name)
+		name = hip->call.hipKernelNameRef(function);
+	if (name && hip->loader.query_segment_descriptors)
+		rc = ask_code_objects(hip, name, ret_parameters, capacity);
+	return rc < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
+		      : rc;
+}
+
+/* ---- capture ---- */
+
+static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
+{
+	enum { NON_BLOCKING = 1 };
+	struct hip_driver *hip = hip_of(device);
+	void *stream;
+	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &stream, NON_BLOCKING);
+
+	if (rc < 0)
+		return rc;
+	rc = HIP_CALL(hip, hipStreamBeginCapture, stream, HIP_CAPTURE_MODE_THREAD_LOCAL);
+	if (rc < 0) {
+		hip->call.hipStreamDestroy(stream);
+		return rc;
+	}
+	*ret_stream = stream;
+	return 0;
+}
+
+static int capture_end(struct patch_device *device, struct driver_stream *stream,
+		       struct driver_graph **ret_graph)
+{
+	struct hip_driver *hip = hip_of(device);
+	void *graph = NULL;
+	int rc = HIP_CALL(hip, hipStreamEndCapture, stream, &graph);
+
+	hip->call.hipStreamDestroy(stream);
+	*ret_graph = rc < 0 ? NULL : graph;
+	return rc;
+}
+
+/* ---- graphs ---- */
+
+static int graph_create(struct patch_device *device, struct driver_graph **ret_graph)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipGraphCreate, (void **)ret_graph, 0);
+}
+
+static void graph_destroy(struct patch_device *device, struct driver_graph *graph)
+{
+	hip_of(device)->call.hipGraphDestroy(graph);
+}
+
+static int graph_clone(struct patch_device *device, struct driver_graph *graph,
+		       struct driver_graph **ret_clone)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipGraphClone, (void **)ret_clone, graph);
+}
+
+/* Asked for more than there are, 5.2 fills up with NULL and returns the number asked for. */
+static int graph_nodes(struct patch_device *device, struct driver_graph *graph,
+		       struct driver_node **ret_nodes, uint32_t capacity)
+{
+	struct hip_driver *hip = hip_of(device);
+	size_t count = 0, room;
+	int rc = HIP_CALL(hip, hipGraphGetNodes, graph, NULL, &count);
+
+	if (rc < 0)
+		return rc;
+	room = count < capacity ? count : capacity;
+	if (room > 0)
+		rc = HIP_CALL(hip, hipGraphGetNodes, graph, (void **)ret_nodes, &room);
+	return rc < 0 ? rc : (int)count;
+}
+
+static int graph_edges(struct patch_device *device, struct driver_graph *graph,
+		       struct driver_node **ret_from, struct driver_node **ret_to,
+		       uint32_t capacity)
+{
+	struct hip_driver *hip = hip_of(device);
+	size_t count = 0, room;
+	int rc = HIP_CALL(hip, hipGraphGetEdges, graph, NULL, NULL, &count);
+
+	if (rc < 0)
+		return rc;
+	room = count < capacity ? count : capacity;
+	if (room > 0)
+		rc = HIP_CALL(hip, hipGraphGetEdges, graph, (void **)ret_from, (void **)ret_to,
+			      &room);
+	return rc < 0 ? rc : (int)count;
+}
+
+static int child_graph(struct patch_device *device, struct driver_node *node,
+		       struct driver_graph **ret_graph)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipGraphChildGraphNodeGetGraph, node, (void **)ret_graph);
+}
+
+/* ---- executable graphs ---- */
+
+/* A graph without nodes is no graph that it could launch, as a child or alone: it gets an empty node. */
+static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
+{
+	struct patch_device *device = &hip->device;
+	int count = graph_nodes(device, graph, NULL, 0);
+	struct driver_node **nodes;
+	void *node;
+	int rc = count;
+
+	if (count <= 0)
+		return count < 0 ? count
+				 : HIP_CALL(hip, hipGraphAddEmptyNode, &node, graph, NULL, 0);
+	nodes = calloc((size_t)count, sizeof(struct driver_node *));
+	if (!nodes)
+		return patch_fault(-ENOMEM, "calloc", 0, "no memory for nodes");
+	rc = graph_nodes(device, graph, nodes, (uint32_t)count);
+	for (int i = 0; rc >= 0 && i < count; i++) {
+		struct driver_graph *child = hip_child_graph(hip, nodes[i]);
+
+		if (child)
+			rc = fill_empty(hip, child);
+	}
+	free(nodes);
+	return rc;
+}
+
+static int instantiate(struct patch_device *device, struct driver_graph *graph,
+		       struct driver_exec **ret_exec)
+{
+	struct hip_driver *hip = hip_of(device);
+	int rc = fill_empty(hip, graph);
+
+	if (rc < 0)
+		return rc;
+	return HIP_CALL(hip, hipGraphInstantiate, (void **)ret_exec, graph, NULL, NULL, 0);
+}
+
+/* It frees what a replay in flight still uses. */
+static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	hip->call.hipDeviceSynchronize();
+	hip->call.hipGraphExecDestroy(exec);
+}
+
+static int exec_update(struct patch_device *device, struct driver_exec *exec,
+		       struct driver_graph *graph)
+{
+	struct hip_driver *hip = hip_of(device);
+	unsigned int result = 0;
+	void *node = NULL;
+
+	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &result);
+}
+
+static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
+		  struct driver_stream *stream)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipGraphLaunch, exec, stream);
+}
+
+const struct patch_driver patch_driver_hip = {
+	.name = "hip",
+	.open = open_hip,
+	.close = close_hip,
+	.memory_alloc = memory_alloc,
+	.memory_free = memory_free,
+	.copy_async = copy_async,
+	.kernel_parameters = kernel_parameters,
+	.capture_begin = capture_begin,
+	.capture_end = capture_end,
+	.graph_create = graph_create,
+	.graph_destroy = graph_destroy,
+	.graph_clone = graph_clone,
+	.graph_nodes = graph_nodes,
+	.graph_edges = graph_edges,
+	.node_get = hip_node_get,
+	.node_add = hip_node_add,
+	.node_set = hip_node_set,
+	.child_graph = child_graph,
+	.instantiate = instantiate,
+	.exec_destroy = exec_destroy,
+	.exec_set = hip_exec_set,
+	.exec_update = exec_update,
+	.launch = launch,
+};

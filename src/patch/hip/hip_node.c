@@ -1,0 +1,490 @@
+/* Nodes of HIP's graphs: their parameters to images and back. */
+#include <errno.h>
+#include <string.h>
+
+#include "patch/hip/hip.h"
+
+enum {
+	VERSION_5_3 = 50300000,
+	VERSION_6_0 = 60000000,
+	VERSION_6_3 = 60300000,
+	VERSION_6_4 = 60400000,
+	REFUSED = 0,
+};
+
+static int refuse(const char *call, const char *why)
+{
+	return patch_fault(-ENOTSUP, call, REFUSED, why);
+}
+
+/* ---- kinds: their numbers moved twice ---- */
+
+static enum patch_kind kind_of(const struct hip_driver *hip, unsigned int number)
+{
+	static const uint8_t kinds[] = {PATCH_KERNEL,	  PATCH_COPY,	     PATCH_MEMSET,
+					PATCH_HOST,	  PATCH_CHILD,	     PATCH_EMPTY,
+					PATCH_EVENT_WAIT, PATCH_EVENT_RECORD};
+
+	/* Before 5.3 they begin at 1. */
+	if (hip->version < VERSION_5_3)
+		number--;
+	return number < sizeof(kinds) ? kinds[number] : PATCH_OPAQUE;
+}
+
+struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node *node)
+{
+	unsigned int number = 0;
+	void *graph = NULL;
+
+	if (hip->call.hipGraphNodeGetType(node, &number) != HIP_OK ||
+	    kind_of(hip, number) != PATCH_CHILD ||
+	    hip->call.hipGraphChildGraphNodeGetGraph(node, &graph) != HIP_OK)
+		return NULL;
+	return graph;
+}
+
+/* ---- kernels ---- */
+
+/* Where `extra` says its block is. */
+static int read_extra(void *const *extra, const void **ret_block, size_t *ret_bytes)
+{
+	*ret_block = NULL;
+	*ret_bytes = 0;
+	for (; *extra != HIP_EXTRA_END; extra += 2) {
+		if (extra[0] == HIP_EXTRA_BUFFER_POINTER)
+			*ret_block = extra[1];
+		else if (extra[0] == HIP_EXTRA_BUFFER_SIZE)
+			*ret_bytes = *(const size_t *)extra[1];
+		else
+			return refuse("hipGraphKernelNodeGetParams", "an opaque `extra`");
+	}
+	return *ret_block && *ret_bytes <= UINT16_MAX
+		       ? 0
+		       : refuse("hipGraphKernelNodeGetParams", "an `extra` without a block");
+}
+
+static void read_dimensions(const struct hip_kernel_params *params, struct patch_kernel *kernel)
+{
+	kernel->function = params->function;
+	memcpy(kernel->grid, &params->grid, sizeof(kernel->grid));
+	memcpy(kernel->block, &params->block, sizeof(kernel->block));
+	kernel->shared_bytes = params->shared_bytes;
+}
+
+static int read_kernel(struct hip_driver *hip, void *node, struct patch_image *image)
+{
+	struct hip_kernel_params params = {0};
+	struct patch_kernel *kernel;
+	const void *block = NULL;
+	size_t bytes;
+	int rc = HIP_CALL(hip, hipGraphKernelNodeGetParams, node, &params);
+
+	if (rc < 0)
+		return rc;
+	image->layout = patch_layout_find(&hip->device, params.function);
+	if (!params.arguments && params.extra) {
+		rc = read_extra(params.extra, &block, &bytes);
+		if (rc < 0)
+			return rc;
+	} else if (!image->layout) {
+		return refuse("hipGraphKernelNodeGetParams",
+			      "kernel's parameters unknown: see dagpatch_kernel_describe");
+	} else {
+		bytes = image->layout->bytes;
+	}
+	rc = patch_image_resize(image, (uint32_t)(sizeof(*kernel) + bytes));
+	if (rc < 0)
+		return rc;
+	kernel = (struct patch_kernel *)image->bytes;
+	read_dimensions(&params, kernel);
+	kernel->argument_bytes = (uint16_t)bytes;
+	kernel->form = params.arguments ? PATCH_BY_POINTERS : PATCH_BY_BLOCK;
+	if (kernel->form == PATCH_BY_BLOCK)
+		memcpy(kernel->arguments, block, bytes);
+	for (uint32_t i = 0; params.arguments && i < image->layout->count; i++)
+		memcpy(kernel->arguments + image->layout->parameters[i].offset, params.arguments[i],
+		       image->layout->parameters[i].bytes);
+	return 0;
+}
+
+/* What HIP is given of a kernel; it copies all of it during the call. */
+struct kernel_call {
+	struct hip_kernel_params params;
+	void *pointers[PATCH_PARAMETERS];
+	void *extra[5];
+	size_t bytes;
+};
+
+static void prepare_kernel(const struct patch_params *params, struct kernel_call *call)
+{
+	const struct patch_kernel *kernel = params->image;
+
+	call->params = (struct hip_kernel_params){
+		.function = kernel->function,
+		.shared_bytes = kernel->shared_bytes,
+	};
+	memcpy(&call->params.grid, kernel->grid, sizeof(kernel->grid));
+	memcpy(&call->params.block, kernel->block, sizeof(kernel->block));
+	if (kernel->form == PATCH_BY_POINTERS) {
+		patch_kernel_pointers(kernel, params->layout, call->pointers);
+		call->params.arguments = call->pointers;
+		return;
+	}
+	call->bytes = kernel->argument_bytes;
+	call->extra[0] = HIP_EXTRA_BUFFER_POINTER;
+	call->extra[1] = (void *)kernel->arguments;
+	call->extra[2] = HIP_EXTRA_BUFFER_SIZE;
+	call->extra[3] = &call->bytes;
+	call->extra[4] = HIP_EXTRA_END;
+	call->params.extra = call->extra;
+}
+
+/* ---- copies ---- */
+
+static uint32_t memory_of(int kind, bool is_dst)
+{
+	if (kind == HIP_COPY_DEFAULT)
+		return PATCH_UNIFIED;
+	if (is_dst)
+		return kind == HIP_COPY_HOST_TO_HOST || kind == HIP_COPY_DEVICE_TO_HOST
+			       ? PATCH_HOST_MEMORY
+			       : PATCH_DEVICE_MEMORY;
+	return kind == HIP_COPY_HOST_TO_HOST || kind == HIP_COPY_HOST_TO_DEVICE
+		       ? PATCH_HOST_MEMORY
+		       : PATCH_DEVICE_MEMORY;
+}
+
+static void read_end(const struct hip_pitched *pitched, const struct hip_position *position,
+		     const void *array, struct patch_end *end, uint64_t *address)
+{
+	*address = (uintptr_t)pitched->ptr;
+	*end = (struct patch_end){
+		.array = (uintptr_t)array,
+		.pitch = pitched->pitch,
+		.rows = pitched->ysize,
+		.x_bytes = position->x,
+		.y = position->y,
+		.z = position->z,
+		.memory = array ? PATCH_ARRAY : end->memory,
+	};
+}
+
+/* One-dimensional copies cannot be read, and up to 5.2 alone are they told apart from others. */
+static int read_copy(struct hip_driver *hip, void *node, struct patch_image *image)
+{
+	struct hip_copy_params params = {0};
+	struct patch_copy *copy;
+	int rc;
+
+	if (hip->version >= VERSION_5_3)
+		return refuse("hipGraphMemcpyNodeGetParams",
+			      "reads one-dimensional copies as something else");
+	rc = HIP_CALL(hip, hipGraphMemcpyNodeGetParams, node, &params);
+	if (rc == 0)
+		rc = patch_image_resize(image, sizeof(*copy));
+	if (rc < 0)
+		return rc;
+	copy = (struct patch_copy *)image->bytes;
+	copy->dst.memory = memory_of(params.kind, true);
+	copy->src.memory = memory_of(params.kind, false);
+	read_end(&params.dst, &params.dst_position, params.dst_array, &copy->dst,
+		 &copy->dst_address);
+	read_end(&params.src, &params.src_position, params.src_array, &copy->src,
+		 &copy->src_address);
+	copy->width_bytes = params.extent.width;
+	copy->height = params.extent.height;
+	copy->depth = params.extent.depth;
+	copy->dimensions = 3;
+	return 0;
+}
+
+static int copy_kind(const struct patch_copy *copy)
+{
+	bool to_host = copy->dst.memory == PATCH_HOST_MEMORY;
+	bool from_host = copy->src.memory == PATCH_HOST_MEMORY;
+
+	if (copy->dst.memory == PATCH_UNIFIED || copy->src.memory == PATCH_UNIFIED)
+		return HIP_COPY_DEFAULT;
+	if (from_host)
+		return to_host ? HIP_COPY_HOST_TO_HOST : HIP_COPY_HOST_TO_DEVICE;
+	return to_host ? HIP_COPY_DEVICE_TO_HOST : HIP_COPY_DEVICE_TO_DEVICE;
+}
+
+static struct hip_pitched pitched_end(uint64_t address, const struct patch_end *end,
+				      const struct patch_copy *copy)
+{
+	return (struct hip_pitched){
+		.ptr = (void *)(uintptr_t)address,
+		.pitch = end->pitch,
+		.xsize = copy->width_bytes,
+		.ysize = end->rows,
+	};
+}
+
+static struct hip_copy_params prepare_copy(const struct patch_copy *copy)
+{
+	return (struct hip_copy_params){
+		.src_array = (void *)(uintptr_t)copy->src.array,
+		.src_position = {copy->src.x_bytes, copy->src.y, copy->src.z},
+		.src = pitched_end(copy->src_address, &copy->src, copy),
+		.dst_array = (void *)(uintptr_t)copy->dst.array,
+		.dst_position = {copy->dst.x_bytes, copy->dst.y, copy->dst.z},
+		.dst = pitched_end(copy->dst_address, &copy->dst, copy),
+		.extent = {copy->width_bytes, copy->height, copy->depth},
+		.kind = copy_kind(copy),
+	};
+}
+
+/* ---- memsets and the small ones ---- */
+
+static int read_memset(struct hip_driver *hip, void *node, struct patch_image *image)
+{
+	struct hip_memset_params params = {0};
+	int rc = HIP_CALL(hip, hipGraphMemsetNodeGetParams, node, &params);
+
+	if (rc == 0)
+		rc = patch_image_resize(image, sizeof(struct patch_memset));
+	if (rc < 0)
+		return rc;
+	*(struct patch_memset *)image->bytes = (struct patch_memset){
+		.address = (uintptr_t)params.dst,
+		.pitch = params.pitch,
+		.width = params.width,
+		.height = params.height,
+		.value = params.value,
+		.element_bytes = params.element_bytes,
+	};
+	return 0;
+}
+
+static struct hip_memset_params prepare_memset(const struct patch_memset *memset)
+{
+	return (struct hip_memset_params){
+		.dst = (void *)(uintptr_t)memset->address,
+		.element_bytes = memset->element_bytes,
+		.height = memset->height,
+		.pitch = memset->pitch ? memset->pitch : memset->width * memset->element_bytes,
+		.value = memset->value,
+		.width = memset->width,
+	};
+}
+
+static int read_small(struct hip_driver *hip, void *node, struct patch_image *image)
+{
+	static const uint32_t sizes[PATCH_KINDS] = {
+		[PATCH_CHILD] = sizeof(struct patch_child),
+		[PATCH_HOST] = sizeof(struct patch_host),
+		[PATCH_EVENT_RECORD] = sizeof(struct patch_event),
+		[PATCH_EVENT_WAIT] = sizeof(struct patch_event),
+	};
+	int rc = patch_image_resize(image, sizes[image->kind]);
+
+	if (rc < 0)
+		return rc;
+	switch (image->kind) {
+	case PATCH_CHILD:
+		return HIP_CALL(hip, hipGraphChildGraphNodeGetGraph, node, (void **)image->bytes);
+	case PATCH_HOST:
+		return HIP_CALL(hip, hipGraphHostNodeGetParams, node,
+				(struct hip_host_params *)image->bytes);
+	case PATCH_EVENT_RECORD:
+		return HIP_CALL(hip, hipGraphEventRecordNodeGetEvent, node, (void **)image->bytes);
+	case PATCH_EVENT_WAIT:
+		return HIP_CALL(hip, hipGraphEventWaitNodeGetEvent, node, (void **)image->bytes);
+	default:
+		return 0;
+	}
+}
+
+int hip_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image)
+{
+	struct hip_driver *hip = hip_of(device);
+	unsigned int number = 0;
+	int rc = HIP_CALL(hip, hipGraphNodeGetType, node, &number);
+
+	if (rc < 0)
+		return rc;
+	image->kind = kind_of(hip, number);
+	image->layout = NULL;
+	image->size = 0;
+	switch (image->kind) {
+	case PATCH_KERNEL:
+		return read_kernel(hip, node, image);
+	case PATCH_COPY:
+		return read_copy(hip, node, image);
+	case PATCH_MEMSET:
+		return read_memset(hip, node, image);
+	default:
+		return read_small(hip, node, image);
+	}
+}
+
+/* ---- adding ---- */
+
+/* Where a node goes. */
+struct place {
+	void **node;
+	void *graph;
+	void *const *after;
+	size_t count;
+};
+
+static int add_copy(struct hip_driver *hip, const struct patch_copy *copy,
+		    const struct place *place)
+{
+	struct hip_copy_params params;
+
+	if (copy->dimensions == 1)
+		return HIP_CALL(hip, hipGraphAddMemcpyNode1D, place->node, place->graph,
+				place->after, place->count, (void *)(uintptr_t)copy->dst_address,
+				(void *)(uintptr_t)copy->src_address, copy->width_bytes,
+				copy_kind(copy));
+	params = prepare_copy(copy);
+	return HIP_CALL(hip, hipGraphAddMemcpyNode, place->node, place->graph, place->after,
+			place->count, &params);
+}
+
+static int add_kernel(struct hip_driver *hip, const struct patch_params *params,
+		      const struct place *place)
+{
+	struct kernel_call call;
+
+	prepare_kernel(params, &call);
+	return HIP_CALL(hip, hipGraphAddKernelNode, place->node, place->graph, place->after,
+			place->count, &call.params);
+}
+
+static int add_memset(struct hip_driver *hip, const struct patch_memset *memset,
+		      const struct place *place)
+{
+	struct hip_memset_params params = prepare_memset(memset);
+
+	return HIP_CALL(hip, hipGraphAddMemsetNode, place->node, place->graph, place->after,
+			place->count, &params);
+}
+
+int hip_node_add(struct patch_device *device, struct driver_graph *graph,
+		 const struct patch_params *params, struct driver_node *const *after,
+		 uint32_t after_count, struct driver_node **ret_node)
+{
+	struct hip_driver *hip = hip_of(device);
+	struct place at = {(void **)ret_node, graph, after_count ? (void *const *)after : NULL,
+			   after_count};
+
+	switch (params->kind) {
+	case PATCH_KERNEL:
+		return add_kernel(hip, params, &at);
+	case PATCH_COPY:
+		return add_copy(hip, params->image, &at);
+	case PATCH_MEMSET:
+		return add_memset(hip, params->image, &at);
+	case PATCH_EMPTY:
+		return HIP_CALL(hip, hipGraphAddEmptyNode, at.node, at.graph, at.after, at.count);
+	case PATCH_HOST:
+		return HIP_CALL(hip, hipGraphAddHostNode, at.node, at.graph, at.after, at.count,
+				params->image);
+	case PATCH_CHILD:
+		return HIP_CALL(hip, hipGraphAddChildGraphNode, at.node, at.graph, at.after,
+				at.count, ((const struct patch_child *)params->image)->graph);
+	case PATCH_EVENT_RECORD:
+		return HIP_CALL(hip, hipGraphAddEventRecordNode, at.node, at.graph, at.after,
+				at.count, ((const struct patch_event *)params->image)->event);
+	case PATCH_EVENT_WAIT:
+		return HIP_CALL(hip, hipGraphAddEventWaitNode, at.node, at.graph, at.after,
+				at.count, ((const struct patch_event *)params->image)->event);
+	default:
+		return refuse("hipGraphAdd", "no such node");
+	}
+}
+
+/* ---- setting ---- */
+
+static int set_copy(struct hip_driver *hip, void *exec, void *node, const struct patch_copy *copy)
+{
+	void *dst = (void *)(uintptr_t)copy->dst_address;
+	const void *src = (const void *)(uintptr_t)copy->src_address;
+	struct hip_copy_params params;
+
+	if (copy->dimensions == 1)
+		return exec ? HIP_CALL(hip, hipGraphExecMemcpyNodeSetParams1D, exec, node, dst, src,
+				       copy->width_bytes, copy_kind(copy))
+			    : HIP_CALL(hip, hipGraphMemcpyNodeSetParams1D, node, dst, src,
+				       copy->width_bytes, copy_kind(copy));
+	params = prepare_copy(copy);
+	return exec ? HIP_CALL(hip, hipGraphExecMemcpyNodeSetParams, exec, node, &params)
+		    : HIP_CALL(hip, hipGraphMemcpyNodeSetParams, node, &params);
+}
+
+static int set_kernel(struct hip_driver *hip, void *exec, void *node,
+		      const struct patch_params *params)
+{
+	struct kernel_call call;
+
+	/* ROCm/clr#138: that release keeps what it is given, and frees it. */
+	if (hip->version >= VERSION_6_3 && hip->version < VERSION_6_4)
+		return refuse("hipGraphKernelNodeSetParams", "frees its caller's memory in 6.3");
+	prepare_kernel(params, &call);
+	return exec ? HIP_CALL(hip, hipGraphExecKernelNodeSetParams, exec, node, &call.params)
+		    : HIP_CALL(hip, hipGraphKernelNodeSetParams, node, &call.params);
+}
+
+static int set_memset(struct hip_driver *hip, void *exec, void *node,
+		      const struct patch_memset *memset)
+{
+	struct hip_memset_params params = prepare_memset(memset);
+
+	return exec ? HIP_CALL(hip, hipGraphExecMemsetNodeSetParams, exec, node, &params)
+		    : HIP_CALL(hip, hipGraphMemsetNodeSetParams, node, &params);
+}
+
+static int set_event(struct hip_driver *hip, void *exec, void *node,
+		     const struct patch_params *params)
+{
+	void *event = ((const struct patch_event *)params->image)->event;
+
+	if (params->kind == PATCH_EVENT_RECORD)
+		return exec ? HIP_CALL(hip, hipGraphExecEventRecordNodeSetEvent, exec, node, event)
+			    : HIP_CALL(hip, hipGraphEventRecordNodeSetEvent, node, event);
+	return exec ? HIP_CALL(hip, hipGraphExecEventWaitNodeSetEvent, exec, node, event)
+		    : HIP_CALL(hip, hipGraphEventWaitNodeSetEvent, node, event);
+}
+
+/* EXEC NULL: the graph's node. */
+static int set(struct hip_driver *hip, void *exec, void *node, const struct patch_params *params)
+{
+	switch (params->kind) {
+	case PATCH_KERNEL:
+		return set_kernel(hip, exec, node, params);
+	case PATCH_COPY:
+		return set_copy(hip, exec, node, params->image);
+	case PATCH_MEMSET:
+		return set_memset(hip, exec, node, params->image);
+	case PATCH_HOST:
+		return exec ? HIP_CALL(hip, hipGraphExecHostNodeSetParams, exec, node,
+				       params->image)
+			    : HIP_CALL(hip, hipGraphHostNodeSetParams, node, params->image);
+	case PATCH_EVENT_RECORD:
+	case PATCH_EVENT_WAIT:
+		return set_event(hip, exec, node, params);
+	case PATCH_CHILD:
+		/* 5.2 takes the child for an executable graph there, and crashes. */
+		if (exec && hip->version >= VERSION_6_0)
+			return HIP_CALL(hip, hipGraphExecChildGraphNodeSetParams, exec, node,
+					((const struct patch_child *)params->image)->graph);
+		return refuse("hipGraphExecChildGraphNodeSetParams", "does not work in this HIP");
+	default:
+		return 0;
+	}
+}
+
+int hip_node_set(struct patch_device *device, struct driver_node *node,
+		 const struct patch_params *params)
+{
+	return set(hip_of(device), NULL, node, params);
+}
+
+int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
+		 const struct patch_params *params)
+{
+	return set(hip_of(device), exec, node, params);
+}

@@ -1,0 +1,571 @@
+/* Graphs of the model device, and the flat plans that are instantiated of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/model/model_parts.h"
+
+static void node_destroy(struct model_node *node)
+{
+	if (!node)
+		return;
+	for (uint32_t i = 0; i < node->inner_count; i++)
+		dagpatch_model_graph_destroy(node->inner[i]);
+	free(node->inner);
+	free(node->after);
+	free(node->image);
+	free(node);
+	model_live.nodes--;
+}
+
+int model_graph_create(struct dagpatch_model_graph **ret_graph)
+{
+	struct dagpatch_model_graph *graph = calloc(1, sizeof(*graph));
+
+	if (!graph)
+		return -ENOMEM;
+	model_live.graphs++;
+	*ret_graph = graph;
+	return 0;
+}
+
+void dagpatch_model_graph_destroy(struct dagpatch_model_graph *graph)
+{
+	if (!graph)
+		return;
+	for (uint32_t i = 0; i < graph->count; i++)
+		node_destroy(graph->nodes[i]);
+	free(graph->nodes);
+	free(graph);
+	model_live.graphs--;
+}
+
+/* The arguments from wherever the layout has them to where the kernel has them. */
+static int kernel_image(const struct patch_params *params, struct patch_image *image)
+{
+	const struct patch_kernel *from = params->image;
+	const struct dagpatch_model_kernel *kernel = from->function;
+	bool by_block = from->form == PATCH_BY_BLOCK;
+	struct patch_kernel *to;
+	int rc;
+
+	if (!by_block && params->layout->count != kernel->count)
+		return -EINVAL;
+	image->size = 0;
+	rc = patch_image_resize(image, (uint32_t)sizeof(*to) +
+					       (by_block ? from->argument_bytes : kernel->bytes));
+	if (rc < 0)
+		return rc;
+	to = (struct patch_kernel *)image->bytes;
+	*to = *from;
+	to->argument_bytes = (uint16_t)(image->size - sizeof(*to));
+	if (by_block)
+		memcpy(to->arguments, from->arguments, from->argument_bytes);
+	for (uint32_t i = 0; !by_block && i < kernel->count; i++) {
+		if (params->layout->parameters[i].bytes != kernel->parameters[i].bytes)
+			return -EINVAL;
+		memcpy(to->arguments + kernel->parameters[i].offset,
+		       from->arguments + params->layout->parameters[i].offset,
+		       kernel->parameters[i].bytes);
+	}
+	return 0;
+}
+
+int model_image(const struct patch_params *params, struct patch_image *image)
+{
+	int rc;
+
+	image->kind = params->kind;
+	if (params->kind == PATCH_KERNEL)
+		return kernel_image(params, image);
+	image->size = 0;
+	rc = patch_image_resize(image, params->size);
+	if (rc == 0 && params->size > 0)
+		memcpy(image->bytes, params->image, params->size);
+	return rc;
+}
+
+static int node_attach(struct dagpatch_model_graph *graph, struct model_node *node)
+{
+	if (graph->count == graph->capacity) {
+		uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;
+		struct model_node **nodes =
+			realloc(graph->nodes, capacity * sizeof(struct model_node *));
+
+		if (!nodes)
+			return -ENOMEM;
+		graph->nodes = nodes;
+		graph->capacity = capacity;
+	}
+	node->graph = graph;
+	node->index = graph->count;
+	graph->nodes[graph->count++] = node;
+	return 0;
+}
+
+static int node_create(enum patch_kind kind, struct model_node *const *after, uint32_t after_count,
+		       struct model_node **ret_node)
+{
+	struct model_node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return -ENOMEM;
+	model_live.nodes++;
+	node->kind = kind;
+	node->after_count = after_count;
+	node->after = malloc((after_count + 1) * sizeof(struct model_node *));
+	if (!node->after) {
+		node_destroy(node);
+		return -ENOMEM;
+	}
+	if (after_count > 0)
+		memcpy(node->after, after, after_count * sizeof(struct model_node *));
+	*ret_node = node;
+	return 0;
+}
+
+static int node_make_inner(struct model_node *node, uint32_t count)
+{
+	node->inner = calloc(count, sizeof(struct dagpatch_model_graph *));
+	if (!node->inner)
+		return -ENOMEM;
+	for (; node->inner_count < count; node->inner_count++)
+		if (model_graph_create(&node->inner[node->inner_count]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int node_fill(struct model_node *node, const struct patch_params *params)
+{
+	struct patch_image image = {0};
+	int rc;
+
+	if (params->kind == PATCH_CHILD) {
+		const struct patch_child *child = params->image;
+
+		node->inner = calloc(1, sizeof(struct dagpatch_model_graph *));
+		if (!node->inner)
+			return -ENOMEM;
+		rc = model_graph_copy((struct dagpatch_model_graph *)child->graph, &node->inner[0]);
+		node->inner_count = rc == 0;
+		return rc;
+	}
+	rc = model_image(params, &image);
+	if (rc < 0) {
+		patch_image_release(&image);
+		return rc;
+	}
+	node->image = image.bytes;
+	node->size = image.size;
+	return 0;
+}
+
+int model_node_add(struct dagpatch_model_graph *graph, const struct patch_params *params,
+		   struct model_node *const *after, uint32_t after_count,
+		   struct model_node **ret_node)
+{
+	struct model_node *node;
+	int rc = node_create(params->kind, after, after_count, &node);
+
+	if (rc < 0)
+		return rc;
+	rc = node_fill(node, params);
+	if (rc == 0)
+		rc = node_attach(graph, node);
+	if (rc < 0) {
+		node_destroy(node);
+		return rc;
+	}
+	*ret_node = node;
+	return 0;
+}
+
+int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_condition condition,
+			  uint32_t body_count, struct model_node *const *after,
+			  uint32_t after_count, struct model_node **ret_node)
+{
+	struct model_node *node;
+	int rc = node_create(PATCH_CONDITIONAL, after, after_count, &node);
+
+	if (rc < 0)
+		return rc;
+	node->condition = condition;
+	rc = node_make_inner(node, body_count);
+	if (rc == 0)
+		rc = node_attach(graph, node);
+	if (rc < 0) {
+		node_destroy(node);
+		return rc;
+	}
+	*ret_node = node;
+	return 0;
+}
+
+int model_node_set(struct model_node *node, const struct patch_params *params)
+{
+	struct patch_image image = {0};
+	int rc = model_image(params, &image);
+
+	if (rc == 0 && (node->kind != params->kind || node->size != image.size))
+		rc = -EINVAL;
+	if (rc < 0) {
+		patch_image_release(&image);
+		return rc;
+	}
+	free(node->image);
+	node->image = image.bytes;
+	return 0;
+}
+
+static int copy_node(struct dagpatch_model_graph *copy, const struct model_node *node)
+{
+	struct model_node *made;
+	int rc;
+
+	if (node->kind == PATCH_CONDITIONAL)
+		return -ENOTSUP;
+	rc = node_create(node->kind, node->after, node->after_count, &made);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < node->after_count; i++)
+		made->after[i] = copy->nodes[node->after[i]->index];
+	if (node->kind == PATCH_CHILD) {
+		struct patch_child child = {(struct driver_graph *)node->inner[0]};
+
+		rc = node_fill(made, &(struct patch_params){.kind = PATCH_CHILD, .image = &child});
+	} else if (node->size > 0) {
+		made->image = malloc(node->size);
+		rc = made->image ? 0 : -ENOMEM;
+		if (rc == 0)
+			memcpy(made->image, node->image, node->size);
+		made->size = node->size;
+	}
+	if (rc == 0)
+		rc = node_attach(copy, made);
+	if (rc < 0)
+		node_destroy(made);
+	return rc;
+}
+
+int model_graph_copy(struct dagpatch_model_graph *graph, struct dagpatch_model_graph **ret_copy)
+{
+	struct dagpatch_model_graph *copy;
+	int rc;
+
+	graph->reads++;
+	if (graph->has_table)
+		return -ENOTSUP;
+	rc = model_graph_create(&copy);
+	for (uint32_t i = 0; rc == 0 && i < graph->count; i++) {
+		rc = copy_node(copy, graph->nodes[i]);
+		if (rc < 0)
+			dagpatch_model_graph_destroy(copy);
+	}
+	if (rc == 0)
+		*ret_copy = copy;
+	return rc;
+}
+
+/* ---- plans ---- */
+
+static int plan_add(struct plan *plan, const struct model_node *node, uint32_t *ret_index)
+{
+	if (plan->count == plan->capacity) {
+		uint32_t capacity = plan->capacity ? plan->capacity * 2 : 64;
+		struct plan_node *nodes = realloc(plan->nodes, capacity * sizeof(*nodes));
+
+		if (!nodes)
+			return -ENOMEM;
+		plan->nodes = nodes;
+		plan->capacity = capacity;
+	}
+	plan->nodes[plan->count] = (struct plan_node){
+		.origin = node,
+		.kind = node->kind,
+		.image = plan->value_bytes,
+		.size = node->size,
+		.condition = node->condition,
+		.handle = node->handle,
+	};
+	plan->value_bytes += (node->size + 15) & ~15u;
+	*ret_index = plan->count++;
+	return 0;
+}
+
+static int plan_add_levels(struct plan *plan, uint32_t count, uint32_t *ret_first)
+{
+	uint32_t needed = plan->level_count + count;
+
+	if (needed > plan->level_capacity) {
+		uint32_t capacity = needed * 2;
+		struct plan_level *levels = realloc(plan->levels, capacity * sizeof(*levels));
+
+		if (!levels)
+			return -ENOMEM;
+		plan->levels = levels;
+		plan->level_capacity = capacity;
+	}
+	memset(plan->levels + plan->level_count, 0, count * sizeof(*plan->levels));
+	*ret_first = plan->level_count;
+	plan->level_count = needed;
+	return 0;
+}
+
+/* Who waits for whom: those that wait for node i are waiters[first[i]] to waiters[first[i + 1]]. */
+struct waiters {
+	uint32_t *first, *waiters, *waiting;
+};
+
+static void waiters_release(struct waiters *waiters)
+{
+	free(waiters->first);
+	free(waiters->waiters);
+	free(waiters->waiting);
+}
+
+static int waiters_find(const struct dagpatch_model_graph *graph, struct waiters *waiters)
+{
+	uint32_t edges = 0;
+
+	for (uint32_t i = 0; i < graph->count; i++)
+		edges += graph->nodes[i]->after_count;
+	waiters->first = calloc((size_t)graph->count + 2, sizeof(*waiters->first));
+	waiters->waiters = malloc(((size_t)edges + 1) * sizeof(*waiters->waiters));
+	waiters->waiting = malloc(((size_t)graph->count + 1) * sizeof(*waiters->waiting));
+	if (!waiters->first || !waiters->waiters || !waiters->waiting)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < graph->count; i++)
+		for (uint32_t j = 0; j < graph->nodes[i]->after_count; j++)
+			waiters->first[graph->nodes[i]->after[j]->index + 2]++;
+	for (uint32_t i = 0; i < graph->count; i++)
+		waiters->first[i + 2] += waiters->first[i + 1];
+	for (uint32_t i = 0; i < graph->count; i++) {
+		waiters->waiting[i] = graph->nodes[i]->after_count;
+		for (uint32_t j = 0; j < graph->nodes[i]->after_count; j++) {
+			uint32_t before = graph->nodes[i]->after[j]->index;
+
+			waiters->waiters[waiters->first[before + 1]++] = i;
+		}
+	}
+	return 0;
+}
+
+/* Of the nodes whose turn it is the last one of the order of adding comes first. A node waits only for
+ * earlier ones: looking further on begins at the last one that has just become free. */
+static int order_level(const struct dagpatch_model_graph *graph, const uint32_t *places,
+		       struct waiters *waiters, struct plan_level *level)
+{
+	uint32_t from = graph->count;
+
+	level->order = malloc(((size_t)graph->count + 1) * sizeof(*level->order));
+	if (!level->order)
+		return -ENOMEM;
+	while (from > 0) {
+		uint32_t node = --from;
+
+		if (waiters->waiting[node] != 0)
+			continue;
+		waiters->waiting[node] = UINT32_MAX;
+		level->order[level->count++] = places[node];
+		for (uint32_t i = waiters->first[node]; i < waiters->first[node + 1]; i++)
+			if (--waiters->waiting[waiters->waiters[i]] == 0 &&
+			    waiters->waiters[i] >= from)
+				from = waiters->waiters[i] + 1;
+	}
+	return level->count == graph->count ? 0 : -EINVAL;
+}
+
+static int plan_add_graph(struct plan *plan, const struct dagpatch_model_graph *graph,
+			  uint32_t level);
+
+static int plan_add_node(struct plan *plan, const struct model_node *node, uint32_t *ret_index)
+{
+	uint32_t index, first = 0;
+	int rc = plan_add(plan, node, &index);
+
+	if (rc == 0)
+		rc = plan_add_levels(plan, node->inner_count, &first);
+	for (uint32_t i = 0; rc == 0 && i < node->inner_count; i++)
+		rc = plan_add_graph(plan, node->inner[i], first + i);
+	if (rc < 0)
+		return rc;
+	plan->nodes[index].first_level = first;
+	plan->nodes[index].level_count = node->inner_count;
+	plan->nodes[index].inner_nodes = plan->count - index - 1;
+	*ret_index = index;
+	return 0;
+}
+
+static int plan_add_graph(struct plan *plan, const struct dagpatch_model_graph *graph,
+			  uint32_t level)
+{
+	uint32_t *places = malloc(((size_t)graph->count + 1) * sizeof(*places));
+	struct waiters waiters = {0};
+	int rc = places ? waiters_find(graph, &waiters) : -ENOMEM;
+
+	for (uint32_t i = 0; rc == 0 && i < graph->count; i++)
+		rc = plan_add_node(plan, graph->nodes[i], &places[i]);
+	if (rc == 0)
+		rc = order_level(graph, places, &waiters, &plan->levels[level]);
+	waiters_release(&waiters);
+	free(places);
+	return rc;
+}
+
+static int compare_origins(const void *left, const void *right)
+{
+	const struct plan_node *a = *(struct plan_node *const *)left;
+	const struct plan_node *b = *(struct plan_node *const *)right;
+
+	return (a->origin > b->origin) - (a->origin < b->origin);
+}
+
+static int plan_index(struct plan *plan)
+{
+	plan->by_origin = malloc((plan->count + 1) * sizeof(struct plan_node *));
+	if (!plan->by_origin)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->count; i++)
+		plan->by_origin[i] = &plan->nodes[i];
+	qsort(plan->by_origin, plan->count, sizeof(struct plan_node *), compare_origins);
+	return 0;
+}
+
+struct plan_node *model_plan_find(const struct plan *plan, const struct model_node *node)
+{
+	struct plan_node key = {.origin = node};
+	struct plan_node *pointer = &key;
+	struct plan_node **found = bsearch(&pointer, plan->by_origin, plan->count,
+					   sizeof(struct plan_node *), compare_origins);
+
+	return found ? *found : NULL;
+}
+
+int model_plan_create(struct dagpatch_model_graph *graph, struct plan **ret_plan,
+		      struct plan_values **ret_values)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	struct plan_values *values;
+	uint32_t level;
+	int rc;
+
+	if (!plan)
+		return -ENOMEM;
+	plan->references = 1;
+	graph->reads++;
+	rc = plan_add_levels(plan, 1, &level);
+	if (rc == 0)
+		rc = plan_add_graph(plan, graph, level);
+	if (rc == 0)
+		rc = plan_index(plan);
+	values = rc == 0 ? malloc(sizeof(*values) + plan->value_bytes) : NULL;
+	if (!values) {
+		model_plan_release(plan);
+		return rc < 0 ? rc : -ENOMEM;
+	}
+	values->references = 1;
+	for (uint32_t i = 0; i < plan->count; i++)
+		if (plan->nodes[i].size > 0)
+			memcpy(values->bytes + plan->nodes[i].image, plan->nodes[i].origin->image,
+			       plan->nodes[i].size);
+	*ret_plan = plan;
+	*ret_values = values;
+	return 0;
+}
+
+void model_plan_release(struct plan *plan)
+{
+	if (!plan || --plan->references > 0)
+		return;
+	for (uint32_t i = 0; i < plan->level_count; i++)
+		free(plan->levels[i].order);
+	free(plan->levels);
+	free(plan->by_origin);
+	free(plan->nodes);
+	free(plan);
+}
+
+void model_values_release(struct plan_values *values)
+{
+	if (values && --values->references == 0)
+		free(values);
+}
+
+/* ---- instantiated graphs ---- */
+
+/* Replays in flight keep what they were launched with. */
+static int exec_own_values(struct dagpatch_model_exec *exec)
+{
+	size_t bytes = sizeof(struct plan_values) + exec->plan->value_bytes;
+	struct plan_values *own;
+
+	if (exec->values->references == 1)
+		return 0;
+	own = malloc(bytes);
+	if (!own)
+		return -ENOMEM;
+	own->references = 1;
+	memcpy(own->bytes, exec->values->bytes, exec->plan->value_bytes);
+	model_values_release(exec->values);
+	exec->values = own;
+	return 0;
+}
+
+int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *node,
+		   const struct patch_params *params)
+{
+	const struct plan_node *planned = model_plan_find(exec->plan, node);
+	struct patch_image image = {0};
+	int rc;
+
+	if (!planned)
+		return -EINVAL;
+	rc = model_image(params, &image);
+	if (rc == 0 && (planned->kind != params->kind || planned->size != image.size))
+		rc = -EINVAL;
+	if (rc == 0)
+		rc = exec_own_values(exec);
+	if (rc == 0 && image.size > 0)
+		memcpy(exec->values->bytes + planned->image, image.bytes, image.size);
+	patch_image_release(&image);
+	return rc;
+}
+
+static bool is_same_shape(const struct plan_node *a, const struct plan_node *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (a[i].kind != b[i].kind || a[i].size != b[i].size ||
+		    a[i].inner_nodes != b[i].inner_nodes)
+			return false;
+	return true;
+}
+
+int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *origin,
+		    struct dagpatch_model_graph *graph, uint32_t count)
+{
+	const struct plan_node *from, *to = exec->plan->nodes;
+	const struct plan_node *outer = origin ? model_plan_find(exec->plan, origin) : NULL;
+	uint32_t total = outer ? outer->inner_nodes : exec->plan->count;
+	struct plan_values *values;
+	struct plan *plan;
+	int rc;
+
+	if (origin && !outer)
+		return -EINVAL;
+	if (outer)
+		to = outer + 1;
+	rc = model_plan_create(graph, &plan, &values);
+	if (rc < 0)
+		return rc;
+	from = plan->nodes;
+	if (plan->count != total || !is_same_shape(from, to, total))
+		rc = -ENOTSUP;
+	if (rc == 0)
+		rc = exec_own_values(exec);
+	for (uint32_t i = 0; rc == 0 && i < total && i < count; i++)
+		memcpy(exec->values->bytes + to[i].image, values->bytes + from[i].image,
+		       from[i].size);
+	model_plan_release(plan);
+	model_values_release(values);
+	return rc;
+}

@@ -1,0 +1,157 @@
+/* The pieces of the model device (dagpatch/model.h): graphs, what is instantiated of them, streams. */
+#ifndef DAGPATCH_MODEL_PARTS_H
+#define DAGPATCH_MODEL_PARTS_H
+
+#include <stdatomic.h>
+
+#include <dagpatch/model.h>
+
+#include "patch/driver.h"
+
+/* ---- counts of what is alive (driver_model.c) ---- */
+
+struct model_live {
+	_Atomic uint64_t allocations, streams, events, graphs, nodes, execs, tables, kernels;
+};
+extern struct model_live model_live;
+
+struct dagpatch_model_kernel {
+	dagpatch_model_fn function;
+	uint32_t count;
+	uint32_t bytes; /* of the argument block */
+	struct dagpatch_parameter parameters[];
+};
+
+/* ---- graphs (model_graph.c): not for several threads at once, as a driver's are not ---- */
+
+struct model_node {
+	enum patch_kind kind;
+	uint32_t index; /* in its graph */
+	uint32_t size;
+	uint8_t *image; /* kernels: arguments where the kernel has them */
+	struct dagpatch_model_graph *graph;
+	struct model_node **after;
+	uint32_t after_count;
+	/* A child's one embedded graph, a conditional's bodies. */
+	struct dagpatch_model_graph **inner;
+	uint32_t inner_count;
+	enum dagpatch_condition condition;
+	uint64_t handle;
+};
+
+struct dagpatch_model_graph {
+	struct model_node **nodes; /* in the order of adding */
+	uint32_t count, capacity;
+	bool has_table; /* cannot be copied nor instantiated again */
+	/* As with CUDA a graph is one thread's at a time, also when it is only read: this is what
+	 * ThreadSanitizer finds two threads at. */
+	uint32_t reads;
+};
+
+int model_graph_create(struct dagpatch_model_graph **ret_graph);
+/* Bodies of conditionals cannot be copied: -ENOTSUP, and for a graph with a table. */
+int model_graph_copy(struct dagpatch_model_graph *graph, struct dagpatch_model_graph **ret_copy);
+int model_node_add(struct dagpatch_model_graph *graph, const struct patch_params *params,
+		   struct model_node *const *after, uint32_t after_count,
+		   struct model_node **ret_node);
+int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_condition condition,
+			  uint32_t body_count, struct model_node *const *after,
+			  uint32_t after_count, struct model_node **ret_node);
+/* -EINVAL: another kind, kernel or size. */
+int model_node_set(struct model_node *node, const struct patch_params *params);
+/* The image as the device keeps it. */
+int model_image(const struct patch_params *params, struct patch_image *image);
+
+/* ---- instantiated graphs ---- */
+
+/* All nodes in one row: a node, then what is inside of it. */
+struct plan_node {
+	const struct model_node *origin;
+	enum patch_kind kind;
+	uint32_t image; /* offset among the values */
+	uint32_t size;
+	uint32_t inner_nodes; /* how many of the next nodes are inside */
+	uint32_t first_level; /* of what is inside */
+	uint32_t level_count;
+	enum dagpatch_condition condition;
+	uint64_t handle;
+};
+
+/* A graph's own nodes in the order in which they run. */
+struct plan_level {
+	uint32_t *order; /* indices of plan nodes */
+	uint32_t count;
+};
+
+struct plan {
+	_Atomic uint32_t references;
+	struct plan_node *nodes;
+	uint32_t count, capacity;
+	struct plan_level *levels;
+	uint32_t level_count, level_capacity;
+	struct plan_node **by_origin; /* sorted */
+	uint32_t value_bytes;
+};
+
+/* All images of one plan; shared with the replays in flight until somebody writes. */
+struct plan_values {
+	_Atomic uint32_t references;
+	_Alignas(16) uint8_t bytes[];
+};
+
+int model_plan_create(struct dagpatch_model_graph *graph, struct plan **ret_plan,
+		      struct plan_values **ret_values);
+void model_plan_release(struct plan *plan);
+void model_values_release(struct plan_values *values);
+/* NULL: not one of the plan's. */
+struct plan_node *model_plan_find(const struct plan *plan, const struct model_node *node);
+
+struct dagpatch_model_exec {
+	struct plan *plan;
+	struct plan_values *values;
+	struct driver_table *table;
+	struct model_exec_order *order;
+};
+
+/* Replays of one exec run one after the other in the order of their launches. */
+struct model_exec_order {
+	uint64_t launched, done;
+	struct dagpatch_model_stream *last; /* where the latest replay is */
+};
+
+/* Images of ORIGIN and what is inside of it (NULL: of all) from GRAPH, which must have the same
+ * shape; the first COUNT nodes of it only. */
+int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *origin,
+		    struct dagpatch_model_graph *graph, uint32_t count);
+int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *node,
+		   const struct patch_params *params);
+
+/* ---- running (model_run.c) ---- */
+
+struct model_replay {
+	struct plan *plan;
+	struct plan_values *values;
+	struct driver_table *table;
+};
+void model_run_replay(const struct model_replay *replay);
+void model_run_image(enum patch_kind kind, const void *image);
+
+/* The kernel that sets a conditional's handle. */
+struct dagpatch_model_kernel *model_condition_kernel(void);
+uint64_t model_condition_handle(void);
+
+/* The table's addresses for the next replay are applied; then they are put into the arguments of node
+ * INDEX. */
+void model_table_advance(struct driver_table *table);
+void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments);
+
+/* ---- streams (model_stream.c) ---- */
+
+/* Waits for the exec's replays and ends their order. */
+void model_exec_drain(struct dagpatch_model_exec *exec);
+/* Waits until *COUNT, which an operation on STREAM raises, is at least TARGET. */
+void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
+			uint64_t target);
+void model_event_run(struct dagpatch_model_event *event, bool is_record);
+
+#endif

@@ -1,0 +1,589 @@
+/* Streams and events of the model device: queues in order, and their capture.
+ *
+ * One lock guards all queues; operations run without it. Whoever waits for an operation on a lazy
+ * stream runs that stream. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/model/model_parts.h"
+
+enum operation_kind { RUN_IMAGE, RUN_REPLAY, AWAIT_EVENT, RECORD_EVENT };
+
+struct operation {
+	struct operation *next;
+	enum operation_kind what;
+	struct patch_image image;
+	struct model_replay replay;
+	struct model_exec_order *order;
+	uint64_t ticket; /* replays, and records of events, that come first */
+	struct dagpatch_model_event *event;
+	struct dagpatch_model_stream *other; /* where what comes first is; may be gone, see alive */
+};
+
+struct capture {
+	struct dagpatch_model_graph *graph;
+	struct dagpatch_model_stream *origin;
+};
+
+struct dagpatch_model_stream {
+	struct dagpatch_model_stream *next_alive;
+	int kind;
+	bool is_running, is_ending;
+	struct operation *first, **end;
+	pthread_t thread;
+	struct capture *capture;
+	struct model_node **tail; /* of the capture: what the next node waits for */
+	uint32_t tail_count;
+};
+
+struct dagpatch_model_event {
+	_Atomic uint64_t recorded; /* submitted */
+	_Atomic uint64_t done;
+	struct dagpatch_model_stream *stream;
+	struct capture *capture;
+	struct model_node **nodes;
+	uint32_t node_count;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct dagpatch_model_stream *alive;
+
+static bool is_alive(const struct dagpatch_model_stream *stream)
+{
+	for (struct dagpatch_model_stream *at = alive; at; at = at->next_alive)
+		if (at == stream)
+			return true;
+	return false;
+}
+
+static void operation_destroy(struct operation *operation)
+{
+	if (operation->what == RUN_REPLAY) {
+		model_plan_release(operation->replay.plan);
+		model_values_release(operation->replay.values);
+	}
+	patch_image_release(&operation->image);
+	free(operation);
+}
+
+static void run_one(struct dagpatch_model_stream *stream);
+
+/* With the lock: somebody else, or this thread on behalf of a lazy STREAM, gets on with it. */
+static void help(struct dagpatch_model_stream *stream)
+{
+	if (stream && is_alive(stream) && stream->kind == DAGPATCH_MODEL_LAZY &&
+	    !stream->is_running && stream->first)
+		run_one(stream);
+	else
+		pthread_cond_wait(&changed, &lock);
+}
+
+/* With the lock. */
+static void run_operation(struct operation *operation)
+{
+	struct model_exec_order *order = operation->order;
+
+	switch (operation->what) {
+	case AWAIT_EVENT:
+		while (operation->event->done < operation->ticket)
+			help(operation->other);
+		break;
+	case RECORD_EVENT:
+		operation->event->done++;
+		break;
+	case RUN_REPLAY:
+		while (order->done < operation->ticket)
+			help(operation->other);
+		pthread_mutex_unlock(&lock);
+		model_run_replay(&operation->replay);
+		pthread_mutex_lock(&lock);
+		order->done++;
+		break;
+	case RUN_IMAGE:
+		pthread_mutex_unlock(&lock);
+		model_run_image(operation->image.kind, operation->image.bytes);
+		pthread_mutex_lock(&lock);
+		break;
+	}
+}
+
+static void run_one(struct dagpatch_model_stream *stream)
+{
+	struct operation *operation = stream->first;
+
+	stream->first = operation->next;
+	if (!stream->first)
+		stream->end = &stream->first;
+	stream->is_running = true;
+	run_operation(operation);
+	operation_destroy(operation);
+	stream->is_running = false;
+	pthread_cond_broadcast(&changed);
+}
+
+static void *stream_thread(void *argument)
+{
+	struct dagpatch_model_stream *stream = argument;
+
+	pthread_mutex_lock(&lock);
+	while (stream->first || !stream->is_ending) {
+		if (stream->first)
+			run_one(stream);
+		else
+			pthread_cond_wait(&changed, &lock);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_stream)
+{
+	struct dagpatch_model_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return -ENOMEM;
+	stream->kind = kind;
+	stream->end = &stream->first;
+	if (kind == DAGPATCH_MODEL_THREADED &&
+	    pthread_create(&stream->thread, NULL, stream_thread, stream) != 0) {
+		free(stream);
+		return -EAGAIN;
+	}
+	pthread_mutex_lock(&lock);
+	stream->next_alive = alive;
+	alive = stream;
+	pthread_mutex_unlock(&lock);
+	model_live.streams++;
+	*ret_stream = stream;
+	return 0;
+}
+
+static void drain(struct dagpatch_model_stream *stream)
+{
+	while (stream->first || stream->is_running)
+		help(stream);
+}
+
+int dagpatch_model_stream_synchronize(struct dagpatch_model_stream *stream)
+{
+	if (stream->capture)
+		return -EBUSY;
+	pthread_mutex_lock(&lock);
+	drain(stream);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void dagpatch_model_stream_destroy(struct dagpatch_model_stream *stream)
+{
+	if (!stream)
+		return;
+	pthread_mutex_lock(&lock);
+	drain(stream);
+	for (struct dagpatch_model_stream **at = &alive; *at; at = &(*at)->next_alive)
+		if (*at == stream) {
+			*at = stream->next_alive;
+			break;
+		}
+	stream->is_ending = true;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	if (stream->kind == DAGPATCH_MODEL_THREADED)
+		pthread_join(stream->thread, NULL);
+	free(stream->tail);
+	free(stream);
+	model_live.streams--;
+}
+
+void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
+			uint64_t target)
+{
+	pthread_mutex_lock(&lock);
+	while (*count < target)
+		help(stream);
+	pthread_mutex_unlock(&lock);
+}
+
+/* With the lock. */
+static void append(struct dagpatch_model_stream *stream, struct operation *operation)
+{
+	*stream->end = operation;
+	stream->end = &operation->next;
+	pthread_cond_broadcast(&changed);
+}
+
+/* ---- capture ---- */
+
+static int tail_set(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
+		    uint32_t count, bool is_added)
+{
+	uint32_t kept = is_added ? stream->tail_count : 0;
+	struct model_node **tail =
+		realloc(stream->tail, (kept + count + 1) * sizeof(struct model_node *));
+
+	if (!tail)
+		return -ENOMEM;
+	if (count > 0)
+		memcpy(tail + kept, nodes, count * sizeof(struct model_node *));
+	stream->tail = tail;
+	stream->tail_count = kept + count;
+	return 0;
+}
+
+/* Whoever ends a capture looks at all streams, those of other threads too. */
+static void join_capture(struct dagpatch_model_stream *stream, struct capture *capture)
+{
+	pthread_mutex_lock(&lock);
+	stream->capture = capture;
+	pthread_mutex_unlock(&lock);
+}
+
+int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
+{
+	struct capture *capture;
+	int rc;
+
+	if (stream->capture)
+		return -EBUSY;
+	capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return -ENOMEM;
+	rc = model_graph_create(&capture->graph);
+	if (rc < 0) {
+		free(capture);
+		return rc;
+	}
+	capture->origin = stream;
+	join_capture(stream, capture);
+	stream->tail_count = 0;
+	return 0;
+}
+
+int dagpatch_model_capture_end(struct dagpatch_model_stream *stream,
+			       struct dagpatch_model_graph **ret_graph)
+{
+	struct capture *capture = stream->capture;
+
+	if (!capture || capture->origin != stream)
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	for (struct dagpatch_model_stream *at = alive; at; at = at->next_alive)
+		if (at->capture == capture)
+			at->capture = NULL;
+	pthread_mutex_unlock(&lock);
+	*ret_graph = capture->graph;
+	free(capture);
+	return 0;
+}
+
+static int capture_node(struct dagpatch_model_stream *stream, const struct patch_params *params)
+{
+	struct model_node *node;
+	int rc = model_node_add(stream->capture->graph, params, stream->tail, stream->tail_count,
+				&node);
+
+	return rc < 0 ? rc : tail_set(stream, &node, 1, false);
+}
+
+static int submit(struct dagpatch_model_stream *stream, const struct patch_params *params)
+{
+	struct operation *operation;
+	int rc;
+
+	if (stream->capture)
+		return capture_node(stream, params);
+	operation = calloc(1, sizeof(*operation));
+	if (!operation)
+		return -ENOMEM;
+	operation->what = RUN_IMAGE;
+	rc = model_image(params, &operation->image);
+	if (rc < 0) {
+		operation_destroy(operation);
+		return rc;
+	}
+	pthread_mutex_lock(&lock);
+	append(stream, operation);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+/* ---- what is submitted ---- */
+
+int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
+				struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
+				const uint32_t block[3], const void *arguments, uint32_t bytes)
+{
+	struct patch_kernel *image = calloc(1, sizeof(*image) + bytes);
+	int rc;
+
+	if (!image)
+		return -ENOMEM;
+	image->function = kernel;
+	memcpy(image->grid, grid, sizeof(image->grid));
+	memcpy(image->block, block, sizeof(image->block));
+	image->argument_bytes = (uint16_t)bytes;
+	image->form = PATCH_BY_BLOCK;
+	memcpy(image->arguments, arguments, bytes);
+	rc = submit(stream, &(struct patch_params){.kind = PATCH_KERNEL,
+						   .size = (uint32_t)sizeof(*image) + bytes,
+						   .image = image});
+	free(image);
+	return rc;
+}
+
+int dagpatch_model_launch(struct dagpatch_model_stream *stream,
+			  struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
+			  const uint32_t block[3], void *const *parameters)
+{
+	size_t bytes = sizeof(struct patch_layout) + kernel->count * sizeof(*kernel->parameters);
+	struct patch_layout *layout = calloc(1, bytes);
+	struct patch_kernel *image = calloc(1, sizeof(*image) + kernel->bytes);
+	int rc = layout && image ? 0 : -ENOMEM;
+
+	if (rc == 0) {
+		layout->count = kernel->count;
+		memcpy(layout->parameters, kernel->parameters,
+		       kernel->count * sizeof(*kernel->parameters));
+		image->function = kernel;
+		memcpy(image->grid, grid, sizeof(image->grid));
+		memcpy(image->block, block, sizeof(image->block));
+		image->argument_bytes = (uint16_t)kernel->bytes;
+		for (uint32_t i = 0; i < kernel->count; i++)
+			memcpy(image->arguments + kernel->parameters[i].offset, parameters[i],
+			       kernel->parameters[i].bytes);
+		rc = submit(stream,
+			    &(struct patch_params){.kind = PATCH_KERNEL,
+						   .size = (uint32_t)sizeof(*image) + kernel->bytes,
+						   .image = image,
+						   .layout = layout});
+	}
+	free(layout);
+	free(image);
+	return rc;
+}
+
+static struct patch_end end_of(uint64_t pitch, uint64_t rows,
+			       const struct dagpatch_model_copy *copy)
+{
+	return (struct patch_end){
+		.pitch = pitch ? pitch : copy->width_bytes,
+		.rows = rows ? rows : (copy->height ? copy->height : 1),
+		.memory = PATCH_UNIFIED,
+	};
+}
+
+int dagpatch_model_copy_async(struct dagpatch_model_stream *stream,
+			      const struct dagpatch_model_copy *copy)
+{
+	struct patch_copy image = {
+		.dst_address = (uintptr_t)copy->dst,
+		.src_address = (uintptr_t)copy->src,
+		.dst = end_of(copy->dst_pitch, copy->dst_rows, copy),
+		.src = end_of(copy->src_pitch, copy->src_rows, copy),
+		.width_bytes = copy->width_bytes,
+		.height = copy->height ? copy->height : 1,
+		.depth = copy->depth ? copy->depth : 1,
+		.dimensions = copy->depth > 1	 ? 3
+			      : copy->height > 1 ? 2
+						 : 1,
+	};
+
+	return submit(stream, &(struct patch_params){
+				      .kind = PATCH_COPY, .size = sizeof(image), .image = &image});
+}
+
+int dagpatch_model_memset_async(struct dagpatch_model_stream *stream, void *dst, uint32_t value,
+				uint32_t element_bytes, uint64_t width)
+{
+	struct patch_memset image = {
+		.address = (uintptr_t)dst,
+		.width = width,
+		.height = 1,
+		.value = value,
+		.element_bytes = element_bytes,
+	};
+
+	return submit(stream, &(struct patch_params){.kind = PATCH_MEMSET,
+						     .size = sizeof(image),
+						     .image = &image});
+}
+
+int dagpatch_model_host_async(struct dagpatch_model_stream *stream, void (*function)(void *user),
+			      void *user)
+{
+	struct patch_host image = {function, user};
+
+	return submit(stream, &(struct patch_params){
+				      .kind = PATCH_HOST, .size = sizeof(image), .image = &image});
+}
+
+int dagpatch_model_graph_launch(struct dagpatch_model_stream *stream,
+				struct dagpatch_model_graph *graph)
+{
+	struct patch_child image = {(struct driver_graph *)graph};
+
+	if (!stream->capture)
+		return -EINVAL;
+	return capture_node(stream, &(struct patch_params){.kind = PATCH_CHILD,
+							   .size = sizeof(image),
+							   .image = &image});
+}
+
+int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
+			       struct dagpatch_model_stream *stream)
+{
+	struct operation *operation;
+
+	if (stream->capture)
+		return -EBUSY;
+	operation = calloc(1, sizeof(*operation));
+	if (!operation)
+		return -ENOMEM;
+	operation->what = RUN_REPLAY;
+	operation->replay = (struct model_replay){exec->plan, exec->values, exec->table};
+	exec->plan->references++;
+	exec->values->references++;
+	pthread_mutex_lock(&lock);
+	operation->order = exec->order;
+	operation->ticket = exec->order->launched++;
+	operation->other = exec->order->last;
+	exec->order->last = stream;
+	append(stream, operation);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void model_exec_drain(struct dagpatch_model_exec *exec)
+{
+	pthread_mutex_lock(&lock);
+	while (exec->order->done < exec->order->launched)
+		help(exec->order->last);
+	pthread_mutex_unlock(&lock);
+	free(exec->order);
+}
+
+/* ---- events ---- */
+
+int dagpatch_model_event_create(struct dagpatch_model_event **ret_event)
+{
+	struct dagpatch_model_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return -ENOMEM;
+	model_live.events++;
+	*ret_event = event;
+	return 0;
+}
+
+void dagpatch_model_event_destroy(struct dagpatch_model_event *event)
+{
+	if (!event)
+		return;
+	free(event->nodes);
+	free(event);
+	model_live.events--;
+}
+
+uint64_t dagpatch_model_event_count(struct dagpatch_model_event *event)
+{
+	return event->done;
+}
+
+static int submit_event_node(struct dagpatch_model_stream *stream,
+			     struct dagpatch_model_event *event, enum patch_kind kind)
+{
+	struct patch_event image = {event};
+
+	return submit(stream,
+		      &(struct patch_params){.kind = kind, .size = sizeof(image), .image = &image});
+}
+
+static int record_in_capture(struct dagpatch_model_stream *stream,
+			     struct dagpatch_model_event *event)
+{
+	struct model_node **nodes =
+		realloc(event->nodes, (stream->tail_count + 1) * sizeof(struct model_node *));
+
+	if (!nodes)
+		return -ENOMEM;
+	if (stream->tail_count > 0)
+		memcpy(nodes, stream->tail, stream->tail_count * sizeof(struct model_node *));
+	event->nodes = nodes;
+	event->node_count = stream->tail_count;
+	event->capture = stream->capture;
+	return 0;
+}
+
+/* With the lock, on behalf of a stream. */
+static int append_event(struct dagpatch_model_stream *stream, struct dagpatch_model_event *event,
+			enum operation_kind what)
+{
+	struct operation *operation = calloc(1, sizeof(*operation));
+
+	if (!operation)
+		return -ENOMEM;
+	operation->what = what;
+	operation->event = event;
+	operation->other = event->stream;
+	if (what == RECORD_EVENT) {
+		event->recorded++;
+		event->stream = stream;
+	}
+	operation->ticket = event->recorded;
+	append(stream, operation);
+	return 0;
+}
+
+int dagpatch_model_event_record(struct dagpatch_model_stream *stream,
+				struct dagpatch_model_event *event, int external)
+{
+	int rc;
+
+	if (stream->capture)
+		return external ? submit_event_node(stream, event, PATCH_EVENT_RECORD)
+				: record_in_capture(stream, event);
+	pthread_mutex_lock(&lock);
+	rc = append_event(stream, event, RECORD_EVENT);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+int dagpatch_model_event_wait(struct dagpatch_model_stream *stream,
+			      struct dagpatch_model_event *event, int external)
+{
+	int rc;
+
+	if (stream->capture && external)
+		return submit_event_node(stream, event, PATCH_EVENT_WAIT);
+	if (event->capture && (!stream->capture || stream->capture == event->capture)) {
+		bool joins = !stream->capture;
+
+		join_capture(stream, event->capture);
+		return tail_set(stream, event->nodes, event->node_count, !joins);
+	}
+	if (stream->capture)
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	rc = append_event(stream, event, AWAIT_EVENT);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void model_event_run(struct dagpatch_model_event *event, bool is_record)
+{
+	pthread_mutex_lock(&lock);
+	if (is_record) {
+		event->recorded++;
+		event->done++;
+		pthread_cond_broadcast(&changed);
+	} else {
+		uint64_t target = event->recorded;
+
+		while (event->done < target)
+			help(event->stream);
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,426 @@
+/* Events, waits, memory operations and overhead of CUDA. A wait names the record of the event that it
+ * waits for by a number that CUPTI gives both. An older CUPTI gives none: then it is the last record
+ * of the event before the wait, in the order of correlation ids, which doubt remains about where their
+ * calls overlapped. CUPTI does not say which events other processes made. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/cuda/cuda.h"
+#include "trace/process.h"
+#include "trace/sort.h"
+#include "trace/table.h"
+
+/* What a record shares with the others of the four lists. */
+struct event_key {
+	uint64_t cid;
+	uint64_t order;
+	uint32_t context;
+	uint32_t event;
+};
+
+/* An event's records by (context, event, cid), or by (event, order); the index is the row's. */
+struct producer {
+	struct event_key key;
+	uint32_t row;
+};
+
+static uint64_t by_cid(const struct raw *row)
+{
+	return ((const struct record_cuda_event *)row->record)->cid;
+}
+
+/* All of them have their cid at the same place, and CUPTI's order is no order: by cid. */
+_Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_cuda_event, cid) &&
+		       offsetof(struct record_cuda_memory, cid) ==
+			       offsetof(struct record_cuda_event, cid) &&
+		       offsetof(struct record_cuda_overhead, cid) ==
+			       offsetof(struct record_cuda_event, cid),
+	       "cid");
+
+/* CUPTI's numbers of events are not used again within a context. */
+struct events {
+	uint64_t *keys; /* ascending */
+	uint32_t count;
+	uint32_t first; /* row of the first */
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static int load_events(struct process_load *load, struct events *ret)
+{
+	const struct raw_list *records = &load->lists[RECORD_CUDA_EVENT];
+	const struct raw_list *syncs = &load->lists[RECORD_CUDA_SYNC];
+	struct trace_event *rows;
+	uint32_t count = 0;
+
+	*ret = (struct events){.first = load->trace->events_count};
+	ret->keys = malloc(((size_t)records->count + syncs->count + 1) * sizeof(*ret->keys));
+	if (!ret->keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < records->count; i++) {
+		const struct record_cuda_event *record = records->rows[i].record;
+
+		ret->keys[count++] = cuda_stream_key(record->context, record->header.tag);
+	}
+	for (uint32_t i = 0; i < syncs->count; i++) {
+		const struct record_cuda_sync *record = syncs->rows[i].record;
+
+		if (record->event != RECORD_CUDA_NONE)
+			ret->keys[count++] = cuda_stream_key(record->context, record->event);
+	}
+	qsort(ret->keys, count, sizeof(*ret->keys), compare_keys);
+	for (uint32_t i = 0; i < count; i++)
+		if (i == 0 || ret->keys[i] != ret->keys[i - 1])
+			ret->keys[ret->count++] = ret->keys[i];
+	rows = trace_extend(load->trace, events, ret->count);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ret->count; i++)
+		rows[i] = (struct trace_event){.process = load->process,
+					       .handle = (uint32_t)ret->keys[i]};
+	return 0;
+}
+
+static uint32_t find_event(const struct events *events, uint32_t context, uint32_t event)
+{
+	uint64_t key = cuda_stream_key(context, event);
+	const uint64_t *found;
+
+	if (event == RECORD_CUDA_NONE)
+		return TRACE_NONE;
+	found = bsearch(&key, events->keys, events->count, sizeof(key), compare_keys);
+	return found ? events->first + (uint32_t)(found - events->keys) : TRACE_NONE;
+}
+
+static int load_event_records(struct process_load *load, const struct events *events)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	struct trace_event_record *rows = trace_extend(load->trace, event_records, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_event *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		rows[i] = (struct trace_event_record){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.stream = cuda_find_stream(load, record->context, record->stream),
+			.event = find_event(events, record->context, record->header.tag),
+			.order = record->order,
+			.device_ns = cuda_host_ns(&load->cuda, record->time),
+		};
+	}
+	return 0;
+}
+
+static int compare_events(const struct event_key *a, const struct event_key *b)
+{
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+static int compare_by_cid(const void *left, const void *right)
+{
+	const struct event_key *a = left, *b = right;
+	int order = compare_events(a, b);
+
+	return order ? order : (a->cid > b->cid) - (a->cid < b->cid);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const struct event_key *a = left, *b = right;
+
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static int compare_by_order(const void *left, const void *right)
+{
+	const struct event_key *a = left, *b = right;
+	int order = compare_numbers(a, b);
+
+	return order ? order : (a->context > b->context) - (a->context < b->context);
+}
+
+struct producers {
+	struct producer *by_cid;
+	struct producer *by_order;
+	uint32_t count;
+	uint32_t first;	  /* row of the first */
+	bool is_numbered; /* by CUPTI */
+};
+
+static int make_producers(struct process_load *load, uint32_t first, struct producers *ret)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	size_t bytes = ((size_t)list->count + 1) * sizeof(struct producer);
+
+	*ret = (struct producers){
+		.by_cid = malloc(bytes),
+		.by_order = malloc(bytes),
+		.count = list->count,
+		.first = first,
+	};
+	if (!ret->by_cid || !ret->by_order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_event *record = list->rows[i].record;
+
+		ret->by_cid[i] = (struct producer){
+			{record->cid, record->order, record->context, record->header.tag},
+			first + i};
+		ret->is_numbered |= record->order > 0;
+	}
+	memcpy(ret->by_order, ret->by_cid, bytes - sizeof(struct producer));
+	qsort(ret->by_cid, list->count, sizeof(struct producer), compare_by_cid);
+	qsort(ret->by_order, list->count, sizeof(struct producer), compare_by_order);
+	return 0;
+}
+
+/* The last one that is not beyond WANTED, if it is the same event's. */
+static const struct producer *find_latest(const struct producers *producers,
+					  const struct event_key *wanted)
+{
+	const struct producer *rows = producers->by_cid;
+	uint32_t low = 0, high = producers->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_by_cid(&rows[middle].key, wanted) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && !compare_events(&rows[low - 1].key, wanted) ? &rows[low - 1] : NULL;
+}
+
+/* The first by number that is not before WANTED. */
+static uint32_t lower_bound(const struct producers *producers, const struct event_key *wanted,
+			    int (*compare)(const void *, const void *))
+{
+	uint32_t low = 0, high = producers->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare(&producers->by_order[middle].key, wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The event's record with this number. The context of a wait is its stream's, on another device another one than the
+ * event's: then it is the only one. */
+static const struct producer *find_numbered(const struct producers *producers,
+					    const struct event_key *wanted)
+{
+	const struct producer *rows = producers->by_order;
+	uint32_t count = producers->count;
+	uint32_t at = lower_bound(producers, wanted, compare_by_order);
+	uint32_t first = lower_bound(producers, wanted, compare_numbers);
+
+	if (at < count && !compare_by_order(&rows[at].key, wanted))
+		return &rows[at];
+	if (first == count || compare_numbers(&rows[first].key, wanted))
+		return NULL;
+	return first + 1 == count || compare_numbers(&rows[first + 1].key, wanted) ? &rows[first]
+										   : NULL;
+}
+
+/* The record's call had returned when the wait's began. */
+static bool is_before(const struct trace *trace, const struct trace_event_record *record,
+		      const struct trace_wait *wait)
+{
+	return record->call == TRACE_NONE || wait->call == TRACE_NONE ||
+	       trace->calls[record->call].end_ns <= trace->calls[wait->call].begin_ns;
+}
+
+static void resolve(const struct trace *trace, const struct producers *producers,
+		    const struct record_cuda_sync *record, struct trace_wait *wait)
+{
+	struct event_key wanted = {record->cid, record->order, record->context, record->event};
+	const struct producer *found;
+
+	if (record->event == RECORD_CUDA_NONE || record->result)
+		return;
+	if (record->order) {
+		found = find_numbered(producers, &wanted);
+		/* Recorded before the recording began: nobody's. */
+		if (!found)
+			return;
+		wait->known = TRACE_KNOWN_NUMBER;
+		wait->event = trace->event_records[found->row].event;
+	} else if (producers->is_numbered) {
+		/* CUPTI knows no record of the event: NCCL waits for such. In a process's first recording,
+		 * which began with its first use of CUDA, there was none: the wait was for nothing. */
+		if (!trace->processes[wait->process].session)
+			wait->known = TRACE_KNOWN_NUMBER;
+		return;
+	} else {
+		found = find_latest(producers, &wanted);
+		if (!found)
+			return;
+		wait->known = is_before(trace, &trace->event_records[found->row], wait)
+				      ? TRACE_KNOWN_ORDER
+				      : TRACE_KNOWN_LIKELY;
+	}
+	wait->producer = found->row;
+}
+
+static enum trace_wait_type wait_type(uint32_t type)
+{
+	static const enum trace_wait_type types[RECORD_CUDA_SYNC_TYPE_COUNT] = {
+		[RECORD_CUDA_SYNC_EVENT] = TRACE_WAIT_EVENT,
+		[RECORD_CUDA_SYNC_STREAM_WAIT] = TRACE_WAIT_STREAM_EVENT,
+		[RECORD_CUDA_SYNC_STREAM] = TRACE_WAIT_STREAM,
+		[RECORD_CUDA_SYNC_CONTEXT] = TRACE_WAIT_DEVICE,
+	};
+
+	return type < RECORD_CUDA_SYNC_TYPE_COUNT ? types[type] : TRACE_WAIT_UNKNOWN;
+}
+
+/* A captured wait is an edge of a graph. */
+static bool is_edge(const struct process_load *load, const struct record_cuda_sync *record)
+{
+	return record->header.tag == RECORD_CUDA_SYNC_STREAM_WAIT &&
+	       cuda_is_captured(load,
+				load_find_call(load, cuda_outer_cid(&load->cuda, record->cid)));
+}
+
+static uint32_t count_waits(const struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		count += !is_edge(load, list->rows[i].record);
+	return count;
+}
+
+static int load_waits(struct process_load *load, const struct events *events,
+		      const struct producers *producers)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	struct trace_wait *row = trace_extend(load->trace, waits, count_waits(load));
+
+	if (!row)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_sync *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		if (is_edge(load, record))
+			continue;
+		*row = (struct trace_wait){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.type = wait_type(record->header.tag),
+			.stream = cuda_find_stream(load, record->context, record->stream),
+			.event = find_event(events, record->context, record->event),
+			.order = record->order,
+			.begin_ns = cuda_host_ns(&load->cuda, record->start),
+			.end_ns = cuda_host_ns(&load->cuda, record->end),
+			.producer = TRACE_NONE,
+			.result = record->result,
+		};
+		resolve(load->trace, producers, record, row++);
+	}
+	return 0;
+}
+
+static int load_memory(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_MEMORY];
+	struct trace_memory_operation *rows =
+		trace_extend(load->trace, memory_operations, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_memory *record = list->rows[i].record;
+		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
+
+		rows[i] = (struct trace_memory_operation){
+			.process = load->process,
+			.cid = cid,
+			.call = load_find_call(load, cid),
+			.agent = cuda_find_agent(load, record->device),
+			.is_release = record->header.tag == RECORD_CUDA_MEMORY_RELEASE,
+			.address = record->address,
+			.bytes = record->bytes,
+			.ns = cuda_host_ns(&load->cuda, record->time),
+		};
+	}
+	return 0;
+}
+
+static int load_overheads(struct process_load *load)
+{
+	const struct raw_list *list = &load->lists[RECORD_CUDA_OVERHEAD];
+	struct trace_overhead *rows = trace_extend(load->trace, overheads, list->count);
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_overhead *record = list->rows[i].record;
+
+		rows[i] = (struct trace_overhead){
+			.process = load->process,
+			.thread = record->tid ? load_find_thread(load, record->tid) : TRACE_NONE,
+			.kind = record->header.tag,
+			.begin_ns = cuda_host_ns(&load->cuda, record->start),
+			.end_ns = cuda_host_ns(&load->cuda, record->end),
+		};
+	}
+	return 0;
+}
+
+static int load_all_waits(struct process_load *load)
+{
+	struct producers producers = {0};
+	struct events events = {0};
+	uint32_t first = load->trace->event_records_count;
+	int result = load_events(load, &events);
+
+	if (result == 0)
+		result = load_event_records(load, &events);
+	if (result == 0)
+		result = make_producers(load, first, &producers);
+	if (result == 0)
+		result = load_waits(load, &events, &producers);
+	free(events.keys);
+	free(producers.by_cid);
+	free(producers.by_order);
+	return result;
+}
+
+int cuda_events_load(struct process_load *load)
+{
+	static const enum record_type types[] = {RECORD_CUDA_EVENT, RECORD_CUDA_SYNC,
+						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && result == 0; i++)
+		result = raw_sort(&load->lists[types[i]], by_cid);
+	if (result == 0 && !load->without_waits)
+		result = load_all_waits(load);
+	if (result == 0)
+		result = load_memory(load);
+	return result == 0 ? load_overheads(load) : result;
+}

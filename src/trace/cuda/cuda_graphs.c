@@ -1,0 +1,797 @@
+/* Graphs of CUDA from the steps of their lives: what a graph held when an exec was made of it becomes
+ * the records that HIP's snapshots are (graphs.c reads both). Nodes have ids, and clones know what they
+ * were cloned from, so which node an activity is needs no matching. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/cuda/cuda.h"
+#include "trace/process.h"
+
+#define CLONES_MOST	 64 /* that a node is away from the one that was made */
+#define CHILD_DEPTH_MOST 32
+#define EDGES_UNKNOWN	 (UINT32_MAX - 1) /* as a count: what graphs.c finds does not match it */
+
+struct edge {
+	uint32_t from, to; /* nodes */
+	uint32_t next;	   /* of the same graph */
+	bool is_gone;
+};
+
+struct life {
+	uint32_t first_node, last_node; /* TRACE_NONE = none */
+	uint32_t first_edge, last_edge;
+	uint32_t original; /* graph that it was cloned from, or TRACE_NONE */
+	uint64_t snapshot; /* that it still is like, 0 = none */
+	uint32_t exec; /* number of the exec whose snapshot it is in: it is the child of one node */
+	bool is_gone;
+};
+
+static const struct life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
+				    TRACE_NONE, 0,	    0,		false};
+
+struct building {
+	struct process_load *load;
+	struct cuda_node *nodes;
+	uint32_t node_count;
+	struct life *graphs; /* by rank of the graph's id */
+	struct edge *edges;
+	uint32_t edge_count;
+	uint32_t *clones; /* by node: its clone in the graph whose edges are being inherited */
+	uint64_t last_graph_id; /* of snapshots */
+	uint32_t exec_count;	/* that were made so far */
+
+	/* The graph into which the last clone went, and by which call. */
+	uint64_t clone_cid;
+	uint32_t clone_graph;
+};
+
+static uint64_t by_ns(const struct raw *row)
+{
+	return ((const struct record_cuda_graph *)row->record)->ns;
+}
+
+static uint64_t by_launch_cid(const struct raw *row)
+{
+	return ((const struct record_graph_launch *)row->record)->cid;
+}
+
+static uint64_t by_launch_exec(const struct raw *row)
+{
+	return ((const struct record_graph_launch *)row->record)->exec_id;
+}
+
+static uint32_t rank_of(const struct idset *set, uint64_t id)
+{
+	uint32_t rank = id ? idset_find(set, id) : UINT32_MAX;
+
+	return rank == UINT32_MAX ? TRACE_NONE : rank;
+}
+
+static uint32_t find_node(const struct building *building, uint64_t id)
+{
+	return rank_of(&building->load->cuda.node_ids, id);
+}
+
+static uint32_t find_graph(const struct building *building, uint64_t id)
+{
+	return rank_of(&building->load->cuda.graph_ids, id);
+}
+
+static int put(struct building *building, enum record_type type, uint32_t tag, void *record,
+	       size_t bytes)
+{
+	struct record_header header = {(uint16_t)type, (uint16_t)(bytes / 8), tag};
+	struct origin_walk nobody = {0};
+
+	memcpy(record, &header, sizeof(header));
+	return raw_add(&building->load->lists[type], record, &nobody);
+}
+
+/* ---- steps ---- */
+
+static enum record_node_type type_by_kind(enum trace_activity_kind kind)
+{
+	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
+						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
+						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
+
+	return types[kind];
+}
+
+/* By a part of the name of the call that made it; the first that is there. */
+static enum record_node_type type_by_call(struct building *building, uint64_t cid)
+{
+	static const struct {
+		const char *part;
+		enum record_node_type type;
+	} types[] = {
+		{"EmptyNode", RECORD_NODE_EMPTY},
+		{"HostNode", RECORD_NODE_HOST},
+		{"HostFunc", RECORD_NODE_HOST},
+		{"EventRecord", RECORD_NODE_EVENT_RECORD},
+		{"EventWait", RECORD_NODE_EVENT_WAIT},
+		{"MemAlloc", RECORD_NODE_MEM_ALLOC},
+		{"MallocAsync", RECORD_NODE_MEM_ALLOC},
+		{"MallocFromPool", RECORD_NODE_MEM_ALLOC},
+		{"MemFree", RECORD_NODE_MEM_FREE},
+		{"FreeAsync", RECORD_NODE_MEM_FREE},
+		{"Memcpy", RECORD_NODE_MEMCPY},
+		{"Memset", RECORD_NODE_MEMSET},
+		{"KernelNode", RECORD_NODE_KERNEL},
+		{"LaunchKernel", RECORD_NODE_KERNEL},
+		{"LaunchCooperative", RECORD_NODE_KERNEL},
+	};
+	const struct process_load *load = building->load;
+	uint32_t call = load_find_call(load, cuda_outer_cid(&load->cuda, cid));
+	const char *name;
+
+	if (call == TRACE_NONE || load->trace->calls[call].api == TRACE_NONE)
+		return RECORD_NODE_UNTOLD;
+	name = trace_text(load->trace, load->trace->apis[load->trace->calls[call].api].name);
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		if (strcasestr(name, types[i].part))
+			return types[i].type;
+	}
+	return RECORD_NODE_UNTOLD;
+}
+
+static void append_node(struct building *building, struct life *life, uint32_t at)
+{
+	if (life->last_node == TRACE_NONE)
+		life->first_node = at;
+	else
+		building->nodes[life->last_node].next = at;
+	life->last_node = at;
+}
+
+/* Whose clone it is comes in a step behind the one that makes it. What the clone ran, the original is
+ * too. */
+static void say_original(struct building *building, struct cuda_node *node,
+			 const struct record_cuda_graph *step)
+{
+	struct cuda_node *original = node;
+	struct life *life = &building->graphs[node->graph];
+
+	node->original = find_node(building, step->other_node);
+	if (life->original == TRACE_NONE)
+		life->original = find_graph(building, step->other_graph);
+	building->clone_cid = step->cid;
+	building->clone_graph = node->graph;
+	for (int depth = 0; depth < CLONES_MOST && original->original != TRACE_NONE; depth++) {
+		original = &building->nodes[original->original];
+		if (original->type == RECORD_NODE_UNTOLD)
+			original->type = node->type;
+		else
+			node->type = original->type;
+	}
+}
+
+/* A child graph is cloned by the call that makes its node, right before it. */
+static void take_child(struct building *building, struct cuda_node *node,
+		       const struct record_cuda_graph *step)
+{
+	if (!step->cid || building->clone_cid != step->cid || building->clone_graph == TRACE_NONE ||
+	    building->clone_graph == node->graph)
+		return;
+	node->child = building->clone_graph;
+	node->type = RECORD_NODE_CHILD;
+	building->clone_graph = TRACE_NONE;
+}
+
+static void add_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
+{
+	struct life *life = &building->graphs[graph];
+	uint32_t at = building->edge_count++;
+
+	life->snapshot = 0;
+	building->edges[at] = (struct edge){.from = from, .to = to, .next = TRACE_NONE};
+	if (life->last_edge == TRACE_NONE)
+		life->first_edge = at;
+	else
+		building->edges[life->last_edge].next = at;
+	life->last_edge = at;
+}
+
+/* ---- ids that are used again ---- */
+
+static void forget_life(struct cuda_node *node)
+{
+	node->graph = TRACE_NONE;
+	node->next = TRACE_NONE;
+	node->original = TRACE_NONE;
+	node->child = TRACE_NONE;
+	node->type = node->ran;
+	node->is_gone = false;
+}
+
+/* What execs were made of it is in their snapshots. */
+static void begin_again(struct building *building, uint32_t graph)
+{
+	struct life *life = &building->graphs[graph];
+	uint32_t next;
+
+	for (uint32_t at = life->first_node; at != TRACE_NONE; at = next) {
+		next = building->nodes[at].next;
+		forget_life(&building->nodes[at]);
+	}
+	*life = no_life;
+}
+
+/* The graph's other nodes and edges stay, in their order. */
+static void forget_node(struct building *building, uint32_t gone)
+{
+	struct cuda_node *node = &building->nodes[gone];
+	struct life old = building->graphs[node->graph];
+	struct life *life = &building->graphs[node->graph];
+	uint32_t next;
+
+	life->first_node = life->last_node = TRACE_NONE;
+	for (uint32_t at = old.first_node; at != TRACE_NONE; at = next) {
+		next = building->nodes[at].next;
+		building->nodes[at].next = TRACE_NONE;
+		if (at != gone)
+			append_node(building, life, at);
+	}
+	for (uint32_t at = old.first_edge; at != TRACE_NONE; at = building->edges[at].next) {
+		if (building->edges[at].from == gone || building->edges[at].to == gone)
+			building->edges[at].is_gone = true;
+	}
+	forget_life(node);
+}
+
+/* ---- nodes ---- */
+
+static void add_node(struct building *building, const struct record_cuda_graph *step)
+{
+	uint32_t at = find_node(building, step->node);
+	uint32_t graph = find_graph(building, step->graph);
+	struct cuda_node *node;
+	struct life *life;
+
+	if (at == TRACE_NONE || graph == TRACE_NONE)
+		return;
+	node = &building->nodes[at];
+	life = &building->graphs[graph];
+	if (node->graph != TRACE_NONE && node->is_gone)
+		forget_node(building, at);
+	if (node->graph == TRACE_NONE) {
+		life->snapshot = 0;
+		node->graph = graph;
+		node->scope = step->scope;
+		node->ns = step->ns;
+		node->cid = step->cid;
+		if (step->type != RECORD_NODE_UNTOLD)
+			node->type = (uint8_t)step->type;
+		else if (node->type == RECORD_NODE_UNTOLD)
+			node->type = (uint8_t)type_by_call(building, step->cid);
+		append_node(building, life, at);
+		take_child(building, node, step);
+	}
+	if (step->header.tag == RECORD_CUDA_NODE_CLONED)
+		say_original(building, node, step);
+}
+
+static void change_edge(struct building *building, const struct record_cuda_graph *step)
+{
+	uint32_t graph = find_graph(building, step->graph);
+	uint32_t from = find_node(building, step->other_node);
+	uint32_t to = find_node(building, step->node);
+
+	if (graph == TRACE_NONE || from == TRACE_NONE || to == TRACE_NONE)
+		return;
+	if (step->header.tag == RECORD_CUDA_EDGE_CREATED) {
+		add_edge(building, graph, from, to);
+		return;
+	}
+	building->graphs[graph].snapshot = 0;
+	for (uint32_t at = building->graphs[graph].first_edge; at != TRACE_NONE;
+	     at = building->edges[at].next) {
+		if (building->edges[at].from == from && building->edges[at].to == to)
+			building->edges[at].is_gone = true;
+	}
+}
+
+/* ---- snapshots ---- */
+
+static const struct cuda_node *made_node(const struct building *building,
+					 const struct cuda_node *node)
+{
+	for (int depth = 0; depth < CLONES_MOST && node->original != TRACE_NONE; depth++)
+		node = &building->nodes[node->original];
+	return node;
+}
+
+/* The child graph of a node, or of the one that it was cloned from. */
+static uint32_t child_of(const struct building *building, const struct cuda_node *node)
+{
+	for (int depth = 0; depth < CLONES_MOST; depth++) {
+		if (node->child != TRACE_NONE || node->original == TRACE_NONE)
+			break;
+		node = &building->nodes[node->original];
+	}
+	return node->child;
+}
+
+struct snapshot {
+	uint32_t graph; /* rank */
+	uint64_t id;
+	uint64_t parent_id;
+	uint32_t parent_index;
+	uint64_t ns;
+	int depth;
+};
+
+static int put_snapshot(struct building *building, const struct snapshot *snapshot);
+
+static int put_child(struct building *building, const struct snapshot *parent,
+		     const struct cuda_node *node, uint64_t *ret_id)
+{
+	uint32_t graph = child_of(building, node);
+	struct snapshot child = {
+		.graph = graph,
+		.parent_id = parent->id,
+		.parent_index = node->index,
+		.ns = parent->ns,
+		.depth = parent->depth + 1,
+	};
+
+	if (graph == TRACE_NONE || child.depth > CHILD_DEPTH_MOST ||
+	    building->graphs[graph].exec == building->exec_count)
+		return 0;
+	child.id = ++building->last_graph_id;
+	*ret_id = child.id;
+	return put_snapshot(building, &child);
+}
+
+static int put_node(struct building *building, const struct snapshot *snapshot,
+		    const struct cuda_node *node)
+{
+	const struct cuda_node *made = made_node(building, node);
+	struct record_graph_node record = {
+		.graph_id = snapshot->id,
+		.handle = node->id,
+		.type = node->type == RECORD_NODE_UNTOLD ? RECORD_NODE_OTHER : node->type,
+		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
+		.ns = snapshot->ns,
+	};
+	struct record_node_recorded recorded = {
+		.node = node->id,
+		.cid = made->cid,
+		.scope = made->scope,
+		.ns = made->ns,
+	};
+
+	if (node->type == RECORD_NODE_CHILD &&
+	    put_child(building, snapshot, node, &record.child_graph_id) < 0)
+		return -ENOMEM;
+	if (put(building, RECORD_GRAPH_NODE, node->index, &record, sizeof(record)) < 0)
+		return -ENOMEM;
+	return put(building, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
+}
+
+static int put_edge(struct building *building, const struct snapshot *snapshot, uint32_t from,
+		    uint32_t to, uint32_t *count)
+{
+	const struct cuda_node *nodes = building->nodes;
+	struct record_graph_edge record = {.graph_id = snapshot->id};
+
+	if (from == TRACE_NONE || to == TRACE_NONE || nodes[from].is_gone || nodes[to].is_gone ||
+	    nodes[from].graph != snapshot->graph || nodes[to].graph != snapshot->graph)
+		return 0;
+	record.from = nodes[from].index;
+	record.to = nodes[to].index;
+	++*count;
+	return put(building, RECORD_GRAPH_EDGE, 0, &record, sizeof(record));
+}
+
+/* A clone that was told no edges has its original's. */
+static int put_edges(struct building *building, const struct snapshot *snapshot, uint32_t *count)
+{
+	const struct life *life = &building->graphs[snapshot->graph];
+	bool is_inherited = life->first_edge == TRACE_NONE && life->original != TRACE_NONE;
+	const struct life *source = is_inherited ? &building->graphs[life->original] : life;
+	int result = 0;
+
+	for (uint32_t at = life->first_node; is_inherited && at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		if (building->nodes[at].original != TRACE_NONE)
+			building->clones[building->nodes[at].original] = at;
+	}
+	for (uint32_t at = source->first_edge; at != TRACE_NONE && result == 0;
+	     at = building->edges[at].next) {
+		const struct edge *edge = &building->edges[at];
+
+		if (!edge->is_gone)
+			result = put_edge(building, snapshot,
+					  is_inherited ? building->clones[edge->from] : edge->from,
+					  is_inherited ? building->clones[edge->to] : edge->to,
+					  count);
+	}
+	return result;
+}
+
+/* Nodes are numbered first: a child's snapshot and the edges need the numbers. */
+static uint32_t number_nodes(struct building *building, uint32_t graph, bool *ret_is_plain)
+{
+	uint32_t count = 0;
+
+	*ret_is_plain = true;
+	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		struct cuda_node *node = &building->nodes[at];
+
+		if (node->is_gone)
+			continue;
+		node->index = count++;
+		/* Conditional nodes bring as much as they like. */
+		*ret_is_plain &= node->type < RECORD_NODE_OTHER;
+	}
+	return count;
+}
+
+static int put_snapshot(struct building *building, const struct snapshot *snapshot)
+{
+	struct record_graph record = {
+		.graph_id = snapshot->id,
+		.ns = snapshot->ns,
+		.parent_graph_id = snapshot->parent_id,
+		.parent_node = snapshot->parent_index,
+	};
+	bool is_plain;
+	int result = 0;
+
+	building->graphs[snapshot->graph].exec = building->exec_count;
+	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
+	for (uint32_t at = building->graphs[snapshot->graph].first_node;
+	     at != TRACE_NONE && result == 0; at = building->nodes[at].next) {
+		if (!building->nodes[at].is_gone)
+			result = put_node(building, snapshot, &building->nodes[at]);
+	}
+	if (result == 0)
+		result = put_edges(building, snapshot, &record.edge_count);
+	if (!is_plain)
+		record.edge_count = EDGES_UNKNOWN;
+	return result < 0 ? result : put(building, RECORD_GRAPH, 0, &record, sizeof(record));
+}
+
+static void lose_node(struct building *building, uint64_t id)
+{
+	uint32_t node = find_node(building, id);
+
+	if (node == TRACE_NONE)
+		return;
+	building->nodes[node].is_gone = true;
+	if (building->nodes[node].graph != TRACE_NONE)
+		building->graphs[building->nodes[node].graph].snapshot = 0;
+}
+
+static bool has_children(const struct building *building, uint32_t graph)
+{
+	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		if (building->nodes[at].type == RECORD_NODE_CHILD)
+			return true;
+	}
+	return false;
+}
+
+/* Execs of a graph that has not changed meanwhile share its snapshot. */
+static int take_snapshot(struct building *building, struct snapshot *snapshot)
+{
+	struct life *life = &building->graphs[snapshot->graph];
+	int result;
+
+	snapshot->id = life->snapshot;
+	if (snapshot->id)
+		return 0;
+	building->exec_count++;
+	snapshot->id = ++building->last_graph_id;
+	result = put_snapshot(building, snapshot);
+	life->snapshot = has_children(building, snapshot->graph) ? 0 : snapshot->id;
+	return result;
+}
+
+static int make_exec(struct building *building, const struct record_cuda_graph *step)
+{
+	struct snapshot snapshot = {
+		.graph = find_graph(building, step->graph),
+		.ns = step->ns,
+	};
+	struct record_graph_exec record = {
+		.exec_id = step->exec,
+		.cid = step->cid,
+		.ns = step->ns,
+	};
+	int result = 0;
+
+	if (!step->exec)
+		return 0;
+	/* A graph that was made before the recording shows in its activities alone. */
+	if (snapshot.graph != TRACE_NONE &&
+	    building->graphs[snapshot.graph].first_node != TRACE_NONE) {
+		result = take_snapshot(building, &snapshot);
+		record.graph_id = snapshot.id;
+	}
+	if (result == 0 && record.graph_id)
+		result = put(building, RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+	return result;
+}
+
+static int add_updates(struct building *building)
+{
+	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
+	int result = 0;
+
+	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+		const struct record_cuda_update *update = list->rows[i].record;
+		struct record_graph_node record = {
+			.graph_id = update->exec,
+			.handle = update->node,
+			.type = RECORD_NODE_OTHER,
+			.cid = update->cid,
+			.ns = update->ns,
+		};
+
+		if (update->exec)
+			result = put(building, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX, &record,
+				     sizeof(record));
+	}
+	return result;
+}
+
+static int take_step(struct building *building, const struct record_cuda_graph *step)
+{
+	uint32_t graph = find_graph(building, step->graph);
+
+	if (graph != TRACE_NONE && step->header.tag <= RECORD_CUDA_GRAPH_CLONED &&
+	    building->graphs[graph].is_gone)
+		begin_again(building, graph);
+	switch (step->header.tag) {
+	case RECORD_CUDA_GRAPH_GONE:
+		if (graph != TRACE_NONE)
+			building->graphs[graph].is_gone = true;
+		return 0;
+	case RECORD_CUDA_GRAPH_CLONED:
+		if (graph != TRACE_NONE)
+			building->graphs[graph].original = find_graph(building, step->other_graph);
+		return 0;
+	case RECORD_CUDA_NODE_CREATED:
+	case RECORD_CUDA_NODE_CLONED:
+		add_node(building, step);
+		return 0;
+	case RECORD_CUDA_NODE_GONE:
+		lose_node(building, step->node);
+		return 0;
+	case RECORD_CUDA_EDGE_CREATED:
+	case RECORD_CUDA_EDGE_GONE:
+		change_edge(building, step);
+		return 0;
+	case RECORD_CUDA_EXEC_CREATED:
+		return make_exec(building, step);
+	default:
+		return 0;
+	}
+}
+
+/* ---- graphs that show in their activities alone ---- */
+
+struct stray {
+	uint32_t exec;
+	uint32_t node; /* rank */
+	uint8_t kind;  /* enum trace_activity_kind */
+};
+
+static int compare_strays(const void *left, const void *right)
+{
+	const struct stray *a = left, *b = right;
+
+	if (a->exec != b->exec)
+		return a->exec < b->exec ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static int learn_execs(const struct building *building, struct idset *execs)
+{
+	const struct raw_list *list = &building->load->lists[RECORD_GRAPH_EXEC];
+	int result = 0;
+
+	for (uint32_t i = 0; i < list->count && result == 0; i++)
+		result = idset_add(
+			execs, ((const struct record_graph_exec *)list->rows[i].record)->exec_id);
+	return result < 0 ? result : idset_finish(execs);
+}
+
+/* Each node once, of whatever exec it came with. */
+static uint32_t collect_strays(const struct building *building, const struct idset *execs,
+			       struct stray *ret_strays)
+{
+	const struct process_load *load = building->load;
+	const struct trace *trace = load->trace;
+	uint32_t count = 0;
+
+	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+		uint32_t node;
+
+		/* What names no exec is of none. */
+		if (row->confidence != TRACE_CONFIDENCE_UNKNOWN || !row->queue ||
+		    idset_find(execs, row->queue) != UINT32_MAX)
+			continue;
+		node = find_node(building, row->id);
+		if (node == TRACE_NONE || building->nodes[node].index == UINT32_MAX)
+			continue;
+		building->nodes[node].index = UINT32_MAX;
+		ret_strays[count++] =
+			(struct stray){row->queue, node, trace_op_of(trace, row)->kind};
+	}
+	qsort(ret_strays, count, sizeof(*ret_strays), compare_strays);
+	return count;
+}
+
+static int put_stray(struct building *building, const struct stray *stray, uint32_t index)
+{
+	struct record_graph_node record = {
+		.graph_id = building->last_graph_id,
+		.handle = building->nodes[stray->node].id,
+		.type = type_by_kind(stray->kind),
+		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
+	};
+
+	return put(building, RECORD_GRAPH_NODE, index, &record, sizeof(record));
+}
+
+static int put_strays(struct building *building, const struct stray *strays, uint32_t count)
+{
+	struct record_graph graph = {
+		.graph_id = ++building->last_graph_id,
+		.node_count = count,
+		.edge_count = EDGES_UNKNOWN,
+	};
+	struct record_graph_exec exec = {.exec_id = strays->exec, .graph_id = graph.graph_id};
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && result == 0; i++)
+		result = put_stray(building, &strays[i], i);
+	if (result == 0)
+		result = put(building, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	return result < 0 ? result : put(building, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+}
+
+static int put_all_strays(struct building *building, const struct stray *strays, uint32_t count)
+{
+	uint32_t first = 0;
+	int result = 0;
+
+	for (uint32_t i = 1; i <= count && result == 0; i++) {
+		if (i < count && strays[i].exec == strays[first].exec)
+			continue;
+		result = put_strays(building, &strays[first], i - first);
+		first = i;
+	}
+	return result;
+}
+
+static int add_strays(struct building *building)
+{
+	struct stray *strays = calloc((size_t)building->node_count + 1, sizeof(*strays));
+	struct idset execs = {0};
+	int result = strays ? learn_execs(building, &execs) : -ENOMEM;
+
+	for (uint32_t i = 0; i < building->node_count; i++)
+		building->nodes[i].index = 0;
+	if (result == 0)
+		result = put_all_strays(building, strays, collect_strays(building, &execs, strays));
+	idset_release(&execs);
+	free(strays);
+	return result;
+}
+
+/* ---- the stage ---- */
+
+/* Launches carry no number of their own: in the order of their calls. */
+static int number_launches(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_GRAPH_LAUNCH];
+	uint64_t exec = 0, replay = 0;
+
+	if (raw_sort(list, by_launch_cid) < 0 || raw_sort(list, by_launch_exec) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		/* The list's own copy. */
+		struct record_graph_launch *record =
+			(struct record_graph_launch *)(uintptr_t)list->rows[i].record;
+
+		if (record->exec_id != exec)
+			replay = 0;
+		exec = record->exec_id;
+		if (record->replay == RECORD_REPLAY_UNCOUNTED)
+			record->replay = replay++;
+	}
+	return 0;
+}
+
+static void learn_ids(struct building *building)
+{
+	const struct process_load *load = building->load;
+	const struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
+
+	for (uint32_t i = 0; i < building->node_count; i++)
+		building->nodes[i] = (struct cuda_node){
+			.graph = TRACE_NONE,
+			.original = TRACE_NONE,
+			.next = TRACE_NONE,
+			.child = TRACE_NONE,
+			.exec = TRACE_NONE,
+			.type = RECORD_NODE_UNTOLD,
+			.ran = RECORD_NODE_UNTOLD,
+		};
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_cuda_graph *step = list->rows[i].record;
+		uint32_t node = find_node(building, step->node);
+
+		if (node != TRACE_NONE)
+			building->nodes[node].id = step->node;
+	}
+	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
+		const struct trace_activity *row = &load->trace->activities[i];
+		uint32_t node = row->confidence == TRACE_CONFIDENCE_UNKNOWN
+					? find_node(building, row->id)
+					: TRACE_NONE;
+
+		if (node == TRACE_NONE)
+			continue;
+		building->nodes[node].id = row->id;
+		building->nodes[node].ran = type_by_kind(trace_op_of(load->trace, row)->kind);
+		building->nodes[node].type = building->nodes[node].ran;
+	}
+}
+
+static int init_building(struct building *building, struct process_load *load)
+{
+	uint32_t graph_count = load->cuda.graph_ids.count;
+	size_t steps = load->lists[RECORD_CUDA_GRAPH].count;
+
+	*building = (struct building){
+		.load = load,
+		.clone_graph = TRACE_NONE,
+		.node_count = load->cuda.node_ids.count,
+		.graphs = calloc((size_t)graph_count + 1, sizeof(*building->graphs)),
+		.edges = calloc(steps + 1, sizeof(*building->edges)),
+		.clones = malloc(((size_t)load->cuda.node_ids.count + 1) * sizeof(uint32_t)),
+	};
+	load->cuda.nodes = calloc((size_t)building->node_count + 1, sizeof(*load->cuda.nodes));
+	building->nodes = load->cuda.nodes;
+	if (!building->graphs || !building->edges || !building->clones || !building->nodes)
+		return -ENOMEM;
+	memset(building->clones, 0xff, ((size_t)building->node_count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < graph_count; i++)
+		building->graphs[i] = no_life;
+	learn_ids(building);
+	return 0;
+}
+
+int cuda_graphs_load(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
+	struct building building;
+	int result;
+
+	if (!cuda_is_there(&load->cuda))
+		return 0;
+	result = init_building(&building, load);
+	if (result == 0)
+		result = number_launches(load);
+	if (result == 0)
+		result = raw_sort(list, by_ns);
+	for (uint32_t i = 0; i < list->count && result == 0; i++)
+		result = take_step(&building, list->rows[i].record);
+	if (result == 0)
+		result = add_updates(&building);
+	if (result == 0)
+		result = add_strays(&building);
+	free(building.graphs);
+	free(building.edges);
+	free(building.clones);
+	return result;
+}

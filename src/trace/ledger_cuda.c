@@ -1,0 +1,124 @@
+/* What CUPTI told of: calls against our count of them, activities against its own. */
+#include "trace/ledger_state.h"
+
+#define NO_BUFFER "CUPTI had no buffer for it"
+
+/* One line for what has several in HIP's ledger. */
+static void say_let_go(struct ledger *ledger, struct trace_source *source)
+{
+	ledger_say(ledger, source,
+		   strtab_format(ledger->load->strings,
+				 "the ring let go of %llu kernels, %llu copies, %llu others",
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_DISPATCH),
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_COPY),
+				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_BARRIER)));
+}
+
+/* CUPTI does not say whether it will bring a kernel of a launch. */
+static void say_barren(struct ledger *ledger, struct trace_source *source)
+{
+	uint64_t count = 0;
+
+	if (ledger->ended_early || ledger_activities_let_go(ledger) ||
+	    ledger_has_activity_losses(ledger) || ledger_losses(ledger, RECORD_CLASS_GRAPH))
+		return;
+	if (cuda_count_barren(ledger->load, &count) < 0)
+		ledger->failed = true;
+	source->orphan_calls += count;
+	source->joined -= count < source->joined ? count : source->joined;
+	if (count)
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings,
+					 "of %llu launches CUPTI brought no kernel: not finished "
+					 "in time, or taken by another profiler",
+					 (unsigned long long)count));
+}
+
+/* Of two calls with one number only one has a row. */
+static void add_cuda_calls(struct ledger *ledger)
+{
+	struct trace_source *source;
+	uint32_t line = ledger->load->trace->sources_count;
+
+	ledger_add_calls(ledger, "cuda.call", "cuda");
+	if (line == ledger->load->trace->sources_count)
+		return;
+	source = &ledger->load->trace->sources[line];
+	source->unexplained += ledger->load->duplicates;
+	say_barren(ledger, source);
+}
+
+static void say_passed_over(struct ledger *ledger, struct trace_source *source)
+{
+	uint64_t count = ledger_witness_or_0(ledger, "cuda", "of_unknown_kinds");
+
+	if (count)
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings,
+					 "%llu records of kinds that were not asked for",
+					 (unsigned long long)count));
+}
+
+/* What CUPTI gave and what it says it dropped, against the rows. */
+static void add_cuda_activities(struct ledger *ledger)
+{
+	static const enum record_type types[] = {RECORD_CUDA_KERNEL, RECORD_CUDA_COPY,
+						 RECORD_CUDA_SYNC,   RECORD_CUDA_EVENT,
+						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
+	static const enum record_class classes[] = {RECORD_CLASS_DISPATCH, RECORD_CLASS_COPY,
+						    RECORD_CLASS_BARRIER};
+	const struct process_load *load = ledger->load;
+	const struct totals *totals = &ledger->totals;
+	struct trace_source *source = ledger_add_source(ledger, "cuda");
+	uint64_t dropped = ledger_witness_or_0(ledger, "cuda", "dropped");
+	uint64_t lost = 0, accounted;
+
+	if (!source)
+		return;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		source->received += load->type_counts[types[i]];
+	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER, dropped);
+	if (ledger_activities_let_go(ledger))
+		say_let_go(ledger, source);
+	say_passed_over(ledger, source);
+	ledger_add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
+	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+		lost += ledger_drops(ledger, classes[i]);
+		source->unexplained += load->counts.missing[classes[i]];
+	}
+	accounted = source->received + dropped + lost;
+	if (ledger->witnesses_are_late)
+		ledger_set_expected(ledger, source, "lanes", accounted + source->unexplained);
+	else
+		ledger_set_expected(ledger, source, "CUPTI",
+				    ledger_witness_or_0(ledger, "cuda", "kernels") +
+					    ledger_witness_or_0(ledger, "cuda", "copies") +
+					    ledger_witness_or_0(ledger, "cuda", "others") +
+					    dropped);
+	source->unexplained = difference(source->expected, accounted);
+	source->unexplained += ledger_witness_or_0(ledger, "cuda", "torn_buffers");
+	source->joined = totals->dispatches_joined + totals->copies_joined;
+	source->orphan_activities = totals->dispatches + totals->copies - source->joined;
+	source->untimed = totals->dispatches_untimed + totals->copies_untimed;
+	ledger_judge_lost_calls(ledger, source,
+				totals->dispatches_lost_call + totals->copies_lost_call);
+}
+
+void ledger_add_cuda(struct ledger *ledger)
+{
+	add_cuda_calls(ledger);
+	add_cuda_activities(ledger);
+}
+
+void ledger_add_cuda_losses(struct ledger *ledger)
+{
+	struct trace_source *source = ledger_add_source(ledger, "cuda");
+
+	if (!source)
+		return;
+	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER,
+			ledger_witness_or_0(ledger, "cuda", "dropped"));
+	source->unexplained = ledger_witness_or_0(ledger, "cuda", "torn_buffers");
+	say_passed_over(ledger, source);
+	say_barren(ledger, source);
+}

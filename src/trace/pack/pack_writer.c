@@ -1,0 +1,261 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "record/record.h"
+#include "trace/pack/pack.h"
+#include "trace/pack/pack_block.h"
+#include "trace/pack/pack_section.h"
+
+/* A writer's chunks wait until there are so many: one block. */
+#define BLOCK_CHUNKS 16
+
+/* Or until so many others have come: what is waiting is memory, and order. */
+#define WINDOW_CHUNKS 1024
+
+#define PROGRESS_CHUNKS 64
+
+/* Of a writer's chunks, by number, those before `packed` are done and those before `next` are waiting. */
+struct lane {
+	uint32_t packed;
+	uint32_t next;
+	uint32_t waiting_since; /* place in the file's order */
+};
+
+struct packer {
+	const struct spool_reader *spool;
+	const struct pack_sink *sink;
+	struct pack_encoder *encoder;
+	struct lane *lanes;
+	uint32_t chunk_count;
+	uint8_t *records; /* of the block that is being made */
+	struct pack_buffer index;
+	uint32_t block_count;
+	uint64_t offset; /* in the section */
+};
+
+_Static_assert(BLOCK_CHUNKS *SPOOL_CHUNK_BYTES <= PACK_BLOCK_BYTES_MOST,
+	       "a block holds its chunks");
+
+/* Host times, where a type has them; the last moment that a record tells of, and the first. */
+static const struct {
+	uint16_t first;
+	uint16_t last;
+} times[RECORD_TYPE_COUNT] = {
+#define NS(id, structure)                                                                          \
+	[RECORD_##id] = {offsetof(struct structure, ns), offsetof(struct structure, ns)}
+	NS(THREAD, record_thread),
+	NS(KERNEL, record_kernel),
+	NS(QUEUE, record_queue),
+	NS(DISPATCH, record_dispatch),
+	NS(BARRIER, record_barrier),
+	NS(COPY, record_copy),
+	NS(SCOPE, record_scope),
+	NS(SCOPE_END, record_scope_end),
+	NS(WITNESS, record_witness),
+	NS(NOTE, record_note),
+	NS(END, record_end),
+#undef NS
+	[RECORD_API] = {offsetof(struct record_api, begin_ns), offsetof(struct record_api, end_ns)},
+	[RECORD_ANCHOR] = {offsetof(struct record_anchor, host_ns),
+			   offsetof(struct record_anchor, host_ns)},
+};
+
+static void note_times(struct pack_entry *entry, const uint8_t *record, uint16_t type)
+{
+	uint64_t first, last;
+
+	if (type >= RECORD_TYPE_COUNT || !times[type].first)
+		return;
+	memcpy(&first, record + times[type].first, sizeof(first));
+	memcpy(&last, record + times[type].last, sizeof(last));
+	if (first && (!entry->first_ns || first < entry->first_ns))
+		entry->first_ns = first;
+	if (last > entry->last_ns)
+		entry->last_ns = last;
+}
+
+/* Counts by type, and the times. */
+static void survey(const uint8_t *records, struct pack_entry *entry,
+		   uint32_t counts[RECORD_TYPE_COUNT])
+{
+	for (uint32_t at = 0; at < entry->record_bytes;) {
+		struct record_header header;
+
+		memcpy(&header, records + at, sizeof(header));
+		counts[header.type < RECORD_TYPE_COUNT ? header.type : RECORD_NONE]++;
+		note_times(entry, records + at, header.type);
+		entry->record_count++;
+		at += header.words * 8u;
+	}
+}
+
+static int put(struct packer *packer, const void *bytes, size_t size)
+{
+	int err = size ? packer->sink->put(packer->sink->context, bytes, size) : 0;
+
+	packer->offset += err == 0 ? size : 0;
+	return err;
+}
+
+static size_t gather_records(struct packer *packer, uint32_t first, uint32_t end)
+{
+	struct spool_stretch stretch;
+	size_t size = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		spool_reader_stretch(packer->spool, i, &stretch);
+		memcpy(packer->records + size, stretch.records, stretch.bytes);
+		size += stretch.bytes;
+		spool_reader_forget(packer->spool, i);
+	}
+	return size;
+}
+
+static int put_block(struct packer *packer, uint32_t writer)
+{
+	struct lane *lane = &packer->lanes[writer];
+	size_t size = gather_records(packer, lane->packed, lane->next);
+	struct pack_entry entry = {
+		.offset = packer->offset,
+		.record_bytes = (uint32_t)size,
+		.chunks = (uint32_t)(lane->next - lane->packed),
+		.writer = writer,
+	};
+	uint32_t counts[RECORD_TYPE_COUNT] = {0};
+	const void *block;
+	size_t block_size;
+	int err;
+
+	lane->packed = lane->next;
+	if (size == 0)
+		return 0;
+	err = pack_encode(packer->encoder, packer->records, size, &block, &block_size);
+	if (err < 0)
+		return err;
+	survey(packer->records, &entry, counts);
+	entry.stored_bytes = (uint32_t)block_size;
+	entry.checksum = XXH3_64bits(block, block_size);
+	pack_put_bytes(&packer->index, &entry, sizeof(entry));
+	pack_put_bytes(&packer->index, counts, sizeof(counts));
+	packer->block_count++;
+	return packer->index.failed ? -ENOMEM : put(packer, block, block_size);
+}
+
+static uint32_t writer_at(const struct packer *packer, uint32_t place)
+{
+	struct spool_stretch stretch;
+
+	spool_reader_stretch(packer->spool, spool_reader_chunk_in_file(packer->spool, place),
+			     &stretch);
+	return stretch.writer;
+}
+
+/* The file is gone through as it lies, which is nearly the order in which its chunks were begun. For
+ * each, the next chunk of its writer waits from now on; whoever has waited long enough is packed. */
+static int step(struct packer *packer, uint32_t place)
+{
+	uint32_t writer = writer_at(packer, place);
+	struct lane *lane = &packer->lanes[writer];
+	uint32_t oldest;
+
+	if (lane->packed == lane->next)
+		lane->waiting_since = place;
+	lane->next++;
+	if (lane->next - lane->packed == BLOCK_CHUNKS)
+		return put_block(packer, writer);
+	if (place < WINDOW_CHUNKS)
+		return 0;
+	oldest = writer_at(packer, place - WINDOW_CHUNKS);
+	lane = &packer->lanes[oldest];
+	if (lane->packed < lane->next && lane->waiting_since <= place - WINDOW_CHUNKS)
+		return put_block(packer, oldest);
+	return 0;
+}
+
+static int put_blocks(struct packer *packer)
+{
+	uint32_t writers = spool_reader_writer_count(packer->spool);
+	const struct pack_sink *sink = packer->sink;
+	int err = 0;
+
+	for (uint32_t i = 0; i < packer->chunk_count && err == 0; i++) {
+		if (sink->progress && i % PROGRESS_CHUNKS == 0)
+			sink->progress(sink->context, i, packer->chunk_count);
+		err = step(packer, i);
+	}
+	for (uint32_t writer = 0; writer < writers && err == 0; writer++) {
+		if (packer->lanes[writer].packed < packer->lanes[writer].next)
+			err = put_block(packer, writer);
+	}
+	if (sink->progress && err == 0)
+		sink->progress(sink->context, packer->chunk_count, packer->chunk_count);
+	return err;
+}
+
+/* Facts, index and the section's end, summed together. */
+static int put_end(struct packer *packer)
+{
+	struct pack_buffer tail = {0};
+	struct pack_end end = {
+		.facts_offset = packer->offset,
+		.block_count = packer->block_count,
+		.entry_bytes = sizeof(struct pack_entry) + RECORD_TYPE_COUNT * sizeof(uint32_t),
+		.type_count = RECORD_TYPE_COUNT,
+		.version = PACK_VERSION,
+		.magic = PACK_MAGIC,
+	};
+	int err = -ENOMEM;
+
+	pack_facts_write(&tail, packer->spool);
+	end.facts_bytes = (uint32_t)tail.size;
+	pack_put_bytes(&tail, packer->index.bytes, packer->index.size);
+	pack_put_bytes(&tail, &end, offsetof(struct pack_end, checksum));
+	if (!tail.failed) {
+		end.checksum = XXH3_64bits(tail.bytes, tail.size);
+		pack_put_bytes(&tail, (const char *)&end + offsetof(struct pack_end, checksum),
+			       sizeof(end) - offsetof(struct pack_end, checksum));
+	}
+	if (!tail.failed)
+		err = put(packer, tail.bytes, tail.size);
+	pack_buffer_release(&tail);
+	return err;
+}
+
+/* Chunks are numbered by writer and sequence. */
+static int make_lanes(struct packer *packer)
+{
+	uint32_t writers = spool_reader_writer_count(packer->spool);
+	struct spool_stretch stretch;
+
+	packer->chunk_count = spool_reader_chunk_count(packer->spool);
+	packer->lanes = calloc(writers + 1u, sizeof(*packer->lanes));
+	if (!packer->lanes)
+		return -ENOMEM;
+	for (uint32_t i = packer->chunk_count; i-- > 0;) {
+		spool_reader_stretch(packer->spool, i, &stretch);
+		packer->lanes[stretch.writer].packed = i;
+		packer->lanes[stretch.writer].next = i;
+	}
+	return 0;
+}
+
+int pack_write(const struct spool_reader *spool, const struct pack_sink *sink)
+{
+	struct packer packer = {.spool = spool, .sink = sink};
+	int err = pack_encoder_create(&packer.encoder);
+
+	packer.records = malloc((size_t)BLOCK_CHUNKS * SPOOL_CHUNK_BYTES);
+	if (err == 0)
+		err = packer.records ? make_lanes(&packer) : -ENOMEM;
+	if (err == 0)
+		err = put_blocks(&packer);
+	if (err == 0)
+		err = put_end(&packer);
+	pack_encoder_destroy(packer.encoder);
+	pack_buffer_release(&packer.index);
+	free(packer.records);
+	free(packer.lanes);
+	return err;
+}

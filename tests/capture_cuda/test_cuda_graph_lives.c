@@ -1,0 +1,315 @@
+/* CUDA graphs whose parts go while they are in use, whose numbers come again, and work that says half of what it is. */
+#include "cuda_scene.h"
+
+#include "capture/scope.h"
+#include "capture/session.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+static void node_gone(uint64_t graph, uint64_t node)
+{
+	struct cupti_graph_data gone = {.graph = (void *)graph, .node = (void *)node};
+
+	model_resource(CUPTI_GRAPHNODE_DESTROY_STARTING, &gone);
+}
+
+/* The middle one is destroyed, and its number given to a node under another scope. */
+static void a_number_again(void)
+{
+	play_start();
+	play_layers();
+	node_gone(GRAPH, 12);
+	scope_push(RECORD_SCOPE_DAGTAP, "again");
+	play_node(GRAPH, 12, CUDA_NODE_KERNEL);
+	scope_pop(RECORD_SCOPE_DAGTAP);
+	play_instantiate();
+	play_launch(1, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	session_stop();
+}
+
+static void a_node_may_have_a_number_again(void **state)
+{
+	struct trace *trace = play_scene(*state, a_number_again);
+	const struct trace_graph *graph = &trace->graphs[trace->execs[0].graph];
+	uint32_t again = 0;
+
+	assert_int_equal(graph->node_count, 3);
+	/* Edges of the one that went are not the new one's. */
+	assert_int_equal(graph->edge_count, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_node *node = &trace->nodes[graph->node_first + i];
+
+		again += node->handle == 12;
+		assert_string_equal(trace_text(trace, trace->scopes[node->scope].text),
+				    node->handle == 12	 ? "again"
+				    : node->handle == 11 ? "embed"
+							 : "project");
+		assert_int_equal(trace->activities[i].confidence, TRACE_CONFIDENCE_EXACT);
+	}
+	assert_int_equal(again, 1);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* The graph and its exec go while a replay is under way; a graph comes that has their numbers. */
+static void a_graph_goes(void)
+{
+	struct cupti_graph_data graph = {.graph = (void *)GRAPH};
+	struct cupti_graph_data exec = {.graphExec = (void *)EXEC};
+
+	play_start();
+	play_layers();
+	play_instantiate();
+	play_launch(1, EXEC);
+	model_resource(CUPTI_GRAPHEXEC_DESTROY_STARTING, &exec);
+	model_resource(CUPTI_GRAPH_DESTROY_STARTING, &graph);
+	play_graph(GRAPH);
+	play_node(GRAPH, 14, CUDA_NODE_KERNEL);
+	play_exec(EXEC + 1, GRAPH);
+	play_launch(2, EXEC + 1);
+	play_graph_kernel(2, EXEC + 1, 14, "alone");
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "late");
+	session_stop();
+}
+
+static void what_ran_keeps_the_graph_that_it_was_of(void **state)
+{
+	struct trace *trace = play_scene(*state, a_graph_goes);
+
+	assert_int_equal(trace->graphs[trace->execs[0].graph].node_count, 3);
+	assert_int_equal(trace->graphs[trace->execs[1].graph].node_count, 1);
+	assert_int_equal(play_find_kernel(trace, "alone")->confidence, TRACE_CONFIDENCE_EXACT);
+	assert_int_equal(play_find_kernel(trace, "late")->confidence, TRACE_CONFIDENCE_EXACT);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* A graph of nothing goes, one of a kernel gets its numbers. */
+static void another_kind(void)
+{
+	struct cupti_graph_data graph = {.graph = (void *)GRAPH};
+
+	play_start();
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_EMPTY);
+	model_resource(CUPTI_GRAPH_DESTROY_STARTING, &graph);
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_KERNEL);
+	play_graph_clone(EXEC_GRAPH, GRAPH);
+	play_node_clone(EXEC_GRAPH, 101, 11, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
+	play_launch(1, EXEC);
+	play_graph_kernel(1, EXEC, 101, "kernel");
+	session_stop();
+}
+
+static void a_number_again_may_be_of_another_kind(void **state)
+{
+	struct trace *trace = play_scene(*state, another_kind);
+
+	assert_int_equal(trace->nodes[play_find_kernel(trace, "kernel")->node].type,
+			 RECORD_NODE_KERNEL);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* Work that names half of what it is of, or what nobody has. */
+static void halves(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_layers();
+	play_instantiate();
+	play_call(1);
+	kernel = play_kernel(1, "no node");
+	kernel.graphId = EXEC;
+	PLAY_PUT(kernel);
+	kernel = play_kernel(1, "no exec");
+	kernel.graphNodeId = 101;
+	PLAY_PUT(kernel);
+	kernel = play_kernel(0, "no call");
+	kernel.graphId = EXEC;
+	kernel.graphNodeId = 102;
+	PLAY_PUT(kernel);
+	kernel = play_kernel(1, "nobody's");
+	kernel.graphId = 77;
+	kernel.graphNodeId = 7777;
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void what_is_not_known_has_no_node(void **state)
+{
+	struct trace *trace = play_scene(*state, halves);
+	const struct trace_activity *no_call = play_find_kernel(trace, "no call");
+
+	assert_int_equal(trace->activities_count, 4);
+	assert_int_equal(play_find_kernel(trace, "no node")->node, TRACE_NONE);
+	assert_int_equal(play_find_kernel(trace, "no exec")->node, TRACE_NONE);
+	assert_int_equal(no_call->call, TRACE_NONE);
+	assert_int_equal(trace->nodes[no_call->node].handle, 12);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- types that CUPTI leaves out ---- */
+
+/* A node's parameters begin with its type; older functions have no edge data before them. */
+static void add_node(bool is_old, uint32_t correlation, uint64_t node, int type)
+{
+	const struct cupti_add_node_params old = {.graph = (void *)GRAPH, .parameters = &type};
+	const struct cupti_add_node_v2_params later = {.graph = (void *)GRAPH, .parameters = &type};
+	struct cupti_graph_data data = {.graph = (void *)GRAPH, .node = (void *)node};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME,
+		    is_old ? CUPTI_cudaGraphAddNode_v12020 : CUPTI_cudaGraphAddNode_v12030,
+		    correlation, "cudaGraphAddNode", is_old ? (const void *)&old : &later);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	model_leave(&call, 0);
+}
+
+static void capture_node(uint32_t correlation, uint64_t node, const char *call_name)
+{
+	struct cupti_graph_data data = {.graph = (void *)GRAPH, .node = (void *)node};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, (uint32_t)(100 + node), correlation, call_name,
+		    NULL);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	model_leave(&call, 0);
+}
+
+static void nodes_of_many_types(void)
+{
+	play_start();
+	play_graph(GRAPH);
+	add_node(true, 1, 11, CUDA_NODE_EMPTY);
+	add_node(false, 2, 12, CUDA_NODE_MEM_ALLOC);
+	capture_node(3, 13, "cudaMemcpyAsync");
+	capture_node(4, 14, "cudaLaunchHostFunc");
+	capture_node(5, 15, "cudaEventRecordWithFlags");
+	capture_node(6, 16, "cudaLaunchKernelExC");
+	play_exec(EXEC, GRAPH);
+	/* The loop's body runs as often as it likes, and without a call. */
+	add_node(false, 7, 17, CUDA_NODE_CONDITIONAL);
+	play_exec(EXEC + 1, GRAPH);
+	play_launch(8, EXEC + 1);
+	play_graph_kernel(8, EXEC + 1, 16, "before");
+	play_graph_kernel(0, EXEC + 1, 99, "body");
+	play_graph_kernel(0, EXEC + 1, 99, "body");
+	session_stop();
+}
+
+static void types_are_told_by_calls(void **state)
+{
+	static const enum record_node_type types[] = {
+		RECORD_NODE_EMPTY, RECORD_NODE_MEM_ALLOC,    RECORD_NODE_MEMCPY,
+		RECORD_NODE_HOST,  RECORD_NODE_EVENT_RECORD, RECORD_NODE_KERNEL,
+	};
+	struct trace *trace = play_scene(*state, nodes_of_many_types);
+	const struct trace_graph *graph = &trace->graphs[trace->execs[0].graph];
+
+	assert_int_equal(graph->node_count, 6);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(trace->nodes[graph->node_first + i].type, types[i]);
+	graph = &trace->graphs[trace->execs[1].graph];
+	assert_int_equal(graph->node_count, 7);
+	assert_int_equal(trace->nodes[graph->node_first + 6].type, RECORD_NODE_OTHER);
+	assert_int_equal(play_find_kernel(trace, "body")->call, TRACE_NONE);
+	assert_non_null(strstr(trace_text(trace, play_source(trace, "graph")->text),
+			       "1 launches not judged"));
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- updates ---- */
+
+/* A node gets other parameters before each launch, for longer than a ring keeps. */
+enum { UPDATES = 400000 };
+
+static void updates_beyond_a_ring(void)
+{
+	struct cupti_graph_data update = {.graphExec = (void *)EXEC, .node = (void *)12};
+	struct model_open call;
+
+	setenv("DAGTAP_RING", "4M", 1);
+	setenv("DAGTAP_READY", "16M", 1);
+	play_start();
+	play_layers();
+	play_instantiate();
+	for (uint32_t i = 1; i <= UPDATES; i++) {
+		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 301, i, "cudaGraphExecKernelNodeSetParams",
+			    NULL);
+		model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &update);
+		model_leave(&call, 0);
+		/* Time for the housekeeper to let go. */
+		if (i % 1000 == 0)
+			usleep(1000);
+	}
+	session_stop();
+}
+
+static void a_ring_lets_go_of_updates(void **state)
+{
+	struct trace *trace = play_scene(*state, updates_beyond_a_ring);
+	const struct trace_source *source = play_source(trace, "graph.record");
+	uint64_t let_go = ledger_dropped(trace, source);
+
+	assert_true(let_go > 0);
+	assert_int_equal(trace->execs[0].update_count + let_go, UPDATES);
+	assert_int_equal(trace->nodes[1].update_count, trace->execs[0].update_count);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* No CUDA does this; a damaged recording might. */
+static void graphs_in_a_ring(void)
+{
+	struct model_open call;
+
+	play_start();
+	play_graph(GRAPH);
+	for (uint32_t i = 0; i < 8; i++) {
+		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 300, 1 + i, "cudaGraphAddChildGraphNode",
+			    NULL);
+		play_graph_clone(GRAPH, GRAPH);
+		play_node(GRAPH, 11 + i, CUDA_NODE_GRAPH);
+		model_leave(&call, 0);
+	}
+	for (uint64_t i = 0; i < 3; i++)
+		play_node_clone(GRAPH, 21 + i, 21 + (i + 1) % 3, CUDA_NODE_KERNEL);
+	play_exec(EXEC, GRAPH);
+	play_launch(20, EXEC);
+	play_graph_kernel(20, EXEC, 22, "kernel");
+	session_stop();
+}
+
+static void rings_come_to_an_end(void **state)
+{
+	struct trace *trace = play_scene(*state, graphs_in_a_ring);
+
+	assert_int_equal(trace->graphs_count, 1);
+	assert_int_equal(play_find_kernel(trace, "kernel")->confidence, TRACE_CONFIDENCE_EXACT);
+	trace_close(trace);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_node_may_have_a_number_again),
+		CASE(a_number_again_may_be_of_another_kind),
+		CASE(what_ran_keeps_the_graph_that_it_was_of),
+		CASE(what_is_not_known_has_no_node),
+		CASE(a_ring_lets_go_of_updates),
+		CASE(types_are_told_by_calls),
+		CASE(rings_come_to_an_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,449 @@
+/* CUPTIs older and newer than the one at hand, and records that say what cannot be: nothing faults, is lost
+ * without a count or gets a name that is not its own. */
+#include "cuda_scene.h"
+
+#include <stdio.h>
+
+#include "capture/session.h"
+#include "record/record.h"
+#include "trace/load.h"
+
+static const struct trace_call *call_of(const struct trace *trace,
+					const struct trace_activity *activity)
+{
+	assert_int_not_equal(activity->call, TRACE_NONE);
+	return &trace->calls[activity->call];
+}
+
+static bool source_says(const struct trace *trace, const char *source, const char *text)
+{
+	return strstr(trace_text(trace, play_source(trace, source)->text), text);
+}
+
+/* ---- overhead, as each CUPTI has it ---- */
+
+/* The linker hands us every free of the tool's (CMakeLists.txt). */
+void __real_free(void *block);
+void __wrap_free(void *block);
+
+static void *watched;
+static int watched_freed;
+
+void __wrap_free(void *block)
+{
+	watched_freed += block && block == watched;
+	__real_free(block);
+}
+
+static struct cupti_overhead overhead_of_call(uint32_t correlation, uint32_t kind)
+{
+	return (struct cupti_overhead){
+		.kind = CUPTI_KIND_OVERHEAD,
+		.overheadKind = kind,
+		.objectKind = 2,
+		.objectId = {0, session_tid()},
+		.start = model_now(),
+		.end = model_now(),
+		.correlationId = correlation,
+	};
+}
+
+static void overhead_with_data(void)
+{
+	struct cupti_overhead overhead;
+
+	play_start();
+	play_call(1);
+	overhead = overhead_of_call(1, CUPTI_OVERHEAD_COMMAND_BUFFER_FULL);
+	overhead.overheadData = watched = malloc(12);
+	PLAY_PUT(overhead);
+	/* Of another kind it may be anything. */
+	overhead = overhead_of_call(1, 3u << 16);
+	overhead.overheadData = &overhead;
+	PLAY_PUT(overhead);
+	session_stop();
+	expect(watched_freed == 1);
+}
+
+static void what_cupti_allocates_for_us_is_freed(void **state)
+{
+	struct trace *trace = play_scene(*state, overhead_with_data);
+
+	assert_int_equal(trace->overheads_count, 2);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static uint32_t version;
+
+static void overhead_of_a_version(void)
+{
+	struct cupti_overhead overhead;
+	struct cupti_kernel kernel;
+
+	model_set_version(version);
+	play_start();
+	play_call(1);
+	for (int i = 0; i < 3; i++) {
+		overhead = overhead_of_call(1, CUPTI_OVERHEAD_COMMAND_BUFFER_FULL);
+		PLAY_PUT(overhead);
+	}
+	kernel = play_kernel(1, "behind");
+	PLAY_PUT(kernel);
+	overhead = overhead_of_call(1, CUPTI_OVERHEAD_COMMAND_BUFFER_FULL);
+	PLAY_PUT(overhead);
+	session_stop();
+}
+
+static void older_overhead_has_less(void **state)
+{
+	static const uint32_t versions[] = {CUPTI_LEAST_VERSION, CUPTI_WITH_OVERHEAD_CALL,
+					    CUPTI_WITH_OVERHEAD_DATA, 280000};
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		struct trace *trace;
+
+		version = versions[i];
+		trace = play_scene(*state, overhead_of_a_version);
+		assert_int_equal(trace->overheads_count, 4);
+		play_find_kernel(trace, "behind");
+		play_assert_closed(trace);
+		trace_close(trace);
+		fixture_teardown(state);
+		fixture_setup(state);
+	}
+}
+
+/* ---- calls ---- */
+
+/* A function that this CUPTI has a number for and no name; and one beyond our numbers. */
+static void nameless(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	model_call(CUPTI_DOMAIN_RUNTIME, 1999, 1, NULL);
+	model_call(CUPTI_DOMAIN_DRIVER, 99999, 2, "cuFromTheFuture");
+	for (uint32_t call = 1; call <= 2; call++) {
+		kernel = play_kernel(call, call == 1 ? "first" : "second");
+		PLAY_PUT(kernel);
+	}
+	session_stop();
+}
+
+static void a_call_without_a_name_is_cudas(void **state)
+{
+	struct trace *trace = play_scene(*state, nameless);
+	static const char *const kernels[] = {"first", "second"};
+
+	assert_int_equal(trace->calls_count, 2);
+	for (int i = 0; i < 2; i++) {
+		const struct trace_activity *row = play_find_kernel(trace, kernels[i]);
+
+		assert_int_equal(trace->apis[call_of(trace, row)->api].domain, RECORD_DOMAIN_CUDA);
+		assert_int_equal(trace->streams[row->stream].handle, STREAM);
+	}
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* One name more is kept while those of the others are looked at, wherever the table of texts grows. */
+static uint32_t named_count;
+
+static void nameless_among_many(void)
+{
+	char name[32];
+
+	play_start();
+	model_call(CUPTI_DOMAIN_RUNTIME, 1999, 1, NULL);
+	for (uint32_t i = 0; i < named_count; i++) {
+		snprintf(name, sizeof(name), "cuda%u", i);
+		model_call(CUPTI_DOMAIN_RUNTIME, i, 2 + i, name);
+	}
+	session_stop();
+}
+
+static void a_name_more_disturbs_no_other(void **state)
+{
+	for (named_count = 1; named_count <= 64; named_count++) {
+		struct trace *trace = play_scene(*state, nameless_among_many);
+		const struct trace_api *last;
+
+		assert_int_equal(trace->calls_count, named_count + 1);
+		last = &trace->apis[trace->calls[named_count].api];
+		assert_int_equal(strncmp(trace_text(trace, last->name), "cuda", 4), 0);
+		trace_close(trace);
+		fixture_teardown(state);
+		fixture_setup(state);
+	}
+}
+
+static void one_number_twice(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	play_call(1);
+	kernel = play_kernel(1, "whose");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_number_that_two_calls_have_is_told(void **state)
+{
+	struct trace *trace = play_scene(*state, one_number_twice);
+
+	assert_int_equal(trace->calls_count, 1);
+	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 1);
+	trace_close(trace);
+}
+
+/* Of five calls one brings a kernel, one fails, one is captured, one launches nothing. */
+static void barren(void)
+{
+	struct cupti_graph_data node = {.graph = (void *)GRAPH, .node = (void *)11};
+	struct cupti_kernel kernel = play_kernel(1, "kernel");
+	struct model_open call;
+
+	play_start();
+	play_call(1);
+	PLAY_PUT(kernel);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 2, "cudaLaunchKernel", NULL);
+	model_leave(&call, 1);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 3, "cudaLaunchKernel", NULL);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &node);
+	model_leave(&call, 0);
+	model_call(CUPTI_DOMAIN_RUNTIME, 10, 4, "cudaGetLastError");
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 5, "cuLaunchKernelEx");
+	session_stop();
+}
+
+static void launches_without_their_kernel_are_told(void **state)
+{
+	struct trace *trace = play_scene(*state, barren);
+
+	assert_int_equal(trace->calls_count, 5);
+	assert_int_equal(play_source(trace, "cuda.call")->orphan_calls, 1);
+	assert_int_equal(play_source(trace, "cuda.call")->joined, 4);
+	assert_true(source_says(trace, "cuda.call", "of 1 launches CUPTI brought no kernel"));
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- beside HIP ---- */
+
+static void hip_call(void)
+{
+	struct record_api record = {.cid = session_next_cid(),
+				    .begin_ns = session_now_ns(),
+				    .end_ns = session_now_ns()};
+	struct record_api_name name = {.domain = RECORD_DOMAIN_HIP, .text_bytes = 7};
+
+	writer_put_text(session_writer(), RECORD_API_NAME, 1, &name, sizeof(name), "hipInit", 7);
+	writer_put(session_writer(), RECORD_API, 1, &record, sizeof(record));
+	session_witness("hip", "calls", 1);
+}
+
+static void both_vendors(void)
+{
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+
+	play_start();
+	hip_call();
+	play_call(1);
+	play_call(2);
+	kernel = play_kernel(1, "cuda's");
+	PLAY_PUT(kernel);
+	copy = play_copy(2, 64);
+	PLAY_PUT(copy);
+	model_drop(3);
+	session_stop();
+}
+
+static void hip_and_cuda_may_be_in_one_process(void **state)
+{
+	struct trace *trace = play_scene(*state, both_vendors);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_int_equal(trace->calls_count, 3);
+	assert_int_equal(play_source(trace, "hip")->expected, 3);
+	assert_int_equal(play_source(trace, "hip")->received, 3);
+	assert_string_equal(
+		trace_text(
+			trace,
+			trace->apis[call_of(trace, play_find_kernel(trace, "cuda's"))->api].name),
+		"cudaLaunchKernel");
+	assert_int_equal(source->drop_count, 1);
+	assert_int_equal(trace->drops[source->drop_first].count, 3);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- calls and kernels ---- */
+
+/* A kernel is delivered while its call is still open. */
+static void before_its_call(void)
+{
+	struct cupti_kernel kernel = play_kernel(1, "early");
+	struct model_open open;
+
+	play_start();
+	model_enter(&open, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 1, "cudaLaunchKernel", NULL);
+	PLAY_PUT(kernel);
+	model_deliver(0);
+	model_leave(&open, 0);
+	session_stop();
+}
+
+static void a_kernel_may_come_before_its_call_returns(void **state)
+{
+	struct trace *trace = play_scene(*state, before_its_call);
+
+	assert_int_equal(call_of(trace, play_find_kernel(trace, "early"))->cid, 1);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- times and sizes ---- */
+
+static void odd_times(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	for (uint32_t call = 1; call <= 3; call++)
+		play_call(call);
+	kernel = play_kernel(1, "backwards");
+	kernel.end = kernel.start - 50;
+	PLAY_PUT(kernel);
+	kernel = play_kernel(2, "never");
+	kernel.start = kernel.end = 0;
+	PLAY_PUT(kernel);
+	kernel = play_kernel(3, "instant");
+	kernel.end = kernel.start;
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void times_that_cannot_be_are_none(void **state)
+{
+	struct trace *trace = play_scene(*state, odd_times);
+	const struct trace_activity *backwards = play_find_kernel(trace, "backwards");
+
+	assert_int_equal(backwards->untimed, RECORD_UNTIMED_BACKWARDS);
+	assert_int_equal(backwards->start_ns, 0);
+	assert_int_equal(backwards->end_ns, 0);
+	assert_int_equal(play_find_kernel(trace, "never")->untimed, RECORD_UNTIMED_SHUTDOWN);
+	assert_int_equal(play_find_kernel(trace, "instant")->untimed, RECORD_UNTIMED_NO);
+	assert_int_equal(play_source(trace, "cuda")->untimed, 2);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void many_blocks(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "huge");
+	kernel.gridX = INT32_MAX;
+	kernel.blockX = 1024;
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_huge_grid_is_whole(void **state)
+{
+	struct trace *trace = play_scene(*state, many_blocks);
+	const struct trace_op *op = trace_op_of(trace, play_find_kernel(trace, "huge"));
+
+	assert_true(op->grid[0] == (uint64_t)INT32_MAX * 1024);
+	assert_int_equal(op->workgroup[0], 1024);
+	trace_close(trace);
+}
+
+/* ---- kinds ---- */
+
+static void other_kinds(void)
+{
+	struct cupti_activity unasked = {.kind = 52};
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	PLAY_PUT(unasked);
+	PLAY_PUT(unasked);
+	kernel = play_kernel(1, "known");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void records_that_are_passed_over_are_counted(void **state)
+{
+	struct trace *trace = play_scene(*state, other_kinds);
+
+	play_find_kernel(trace, "known");
+	assert_true(source_says(trace, "cuda", "2 records of kinds that were not asked for"));
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* ---- devices ---- */
+
+static void mig(void)
+{
+	struct cupti_device device = {
+		.kind = CUPTI_KIND_DEVICE,
+		.globalMemorySize = 1ull << 34,
+		.numMultiprocessors = 16,
+		.computeCapabilityMajor = 9,
+		.uuid = {0x11},
+		.name = "NVIDIA H200 MIG 1g.18gb",
+		.isMigEnabled = 1,
+		.gpuInstanceId = 3,
+		.migUuid = {0x22, 0x33},
+	};
+
+	play_start();
+	PLAY_PUT(device);
+	device.id = 1;
+	device.isMigEnabled = 0;
+	PLAY_PUT(device);
+	session_stop();
+}
+
+static void a_part_of_a_gpu_has_an_id_of_its_own(void **state)
+{
+	struct trace *trace = play_scene(*state, mig);
+
+	assert_int_equal(trace->agents_count, 2);
+	assert_string_equal(trace_text(trace, trace->agents[0].uuid),
+			    "22330000000000000000000000000000");
+	assert_string_equal(trace_text(trace, trace->agents[1].uuid),
+			    "11000000000000000000000000000000");
+	trace_close(trace);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(what_cupti_allocates_for_us_is_freed),
+		CASE(older_overhead_has_less),
+		CASE(a_call_without_a_name_is_cudas),
+		CASE(a_name_more_disturbs_no_other),
+		CASE(a_number_that_two_calls_have_is_told),
+		CASE(launches_without_their_kernel_are_told),
+		CASE(hip_and_cuda_may_be_in_one_process),
+		CASE(a_kernel_may_come_before_its_call_returns),
+		CASE(times_that_cannot_be_are_none),
+		CASE(a_huge_grid_is_whole),
+		CASE(records_that_are_passed_over_are_counted),
+		CASE(a_part_of_a_gpu_has_an_id_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

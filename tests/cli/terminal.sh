@@ -1,0 +1,62 @@
+#!/bin/bash
+# terminal.sh: names as programs give them: nothing in them is obeyed by a terminal, tables stay aligned, and lines
+# end where the terminal does.
+. "$(dirname "$0")/lib.sh"
+
+python3 - "$work" <<-'END'
+	import json, sys
+	names = ["red \x1b[31m", "two\nlines", "C1 \u009b1m", "Kern\u00e4l\u00a0\u4e00", "k" * 300]
+	rows = []
+	for i, name in enumerate(names):
+	    call = {"correlation": i + 1}
+	    rows.append(dict(ph="X", cat="cuda_runtime", name="cudaLaunchKernel", pid=9, tid=9, ts=20 * i, dur=2, args=call))
+	    rows.append(dict(ph="X", cat="kernel", name=name, pid=0, tid=7, ts=20 * i + 3, dur=5 + i,
+	                     args=dict(call, device=0, stream=7)))
+	    rows.append(dict(ph="X", cat="user_annotation", name="scope " + name, pid=9, tid=9, ts=20 * i, dur=4))
+	json.dump(dict(schemaVersion=1, traceEvents=rows), open(sys.argv[1] + "/names.json", "w"))
+END
+file=$work/names.json
+
+for command in summary "summary --by scope" path "diff $file" info check; do
+	"$dagtap" $command "$file" >"$work/out" || fail "$command: exit $?"
+	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$work/out" || fail "$command prints control characters"
+	! LC_ALL=C grep -q $'\xc2[\x80-\x9f]' "$work/out" || fail "$command prints control characters of C1"
+done
+"$dagtap" summary "$file" >"$work/out"
+for text in "red ?\[31m$" "two?lines$" "C1 ??1m$" "Kernäl.*一$" " k\{300\}$"; do
+	grep -q "$text" "$work/out" || fail "no $text in $(cat "$work/out")"
+done
+"$dagtap" summary "$work/"$'a\x1b[31mb' 2>"$work/error" && fail "a file that is not there"
+grep -qF "a?[31mb" "$work/error" || fail "file not named: $(cat -v "$work/error")"
+
+# JSON keeps them as they are.
+expect "names in JSON" "$(json "$file" summary 'sorted(map(len, (r["name"] for r in d["kernels"])))')" "[6, 8, 9, 9, 300]"
+
+# On a terminal no line is longer than it; a character counts once, and all columns stay below their heads.
+on_terminal() { # COLUMNS ARGS...
+	python3 - "$@" <<-'END'
+		import fcntl, os, pty, struct, sys, termios
+		pid, fd = pty.fork()
+		if pid == 0:
+		    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+		    os.execv(sys.argv[2], sys.argv[2:])
+		out = b""
+		try:
+		    while piece := os.read(fd, 65536):
+		        out += piece
+		except OSError:
+		    pass
+		os.waitpid(pid, 0)
+		sys.stdout.buffer.write(out.replace(b"\r\n", b"\n").replace(b"\r\x1b[K", b""))
+	END
+}
+# The longest lines of a table, in characters: without names they need 56.
+longest() {
+	sed -n '/^count/,/^$/p' | python3 -c 'import sys; print(max(len(line.rstrip("\n")) for line in sys.stdin))'
+}
+expect "longest line on a terminal of 80" "$(on_terminal 80 "$dagtap" summary "$file" | longest)" 80
+expect "on one of 200" "$(on_terminal 200 "$dagtap" summary "$file" | longest)" 200
+on_terminal 80 "$dagtap" summary "$file" | grep -q "  kkk*\.\.\.$" || fail "not told that a name goes on"
+# Of a path of scopes the end is what tells it from others.
+on_terminal 80 "$dagtap" summary --by scope "$file" | grep -q "  \.\.\.kkk*$" || fail "the end of a path is cut"
+[ "$("$dagtap" summary "$file" | longest)" -gt 300 ] || fail "a pipe gets less than whole names"

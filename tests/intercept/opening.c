@@ -1,0 +1,63 @@
+/* intercept-opening N: a recording is started while the runtime opens, just too late for that to take part in it
+ * and before the start has reached the GPU's half. N kernels run until it has, and N after. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <dagtap/session.h>
+
+#include "device_queue.h"
+#include "held.h"
+
+static pthread_t starter;
+static atomic_bool is_opening;
+
+static void *start(void *unused)
+{
+	held_arm();
+	if (!dagtap_session_start())
+		driver_fail("no recording");
+	return unused;
+}
+
+/* The injected library asks this while the runtime opens: from here on there is a new recording. */
+__attribute__((visibility("default"))) int dladdr(const void *address, Dl_info *info)
+{
+	int (*next)(const void *, Dl_info *) =
+		(int (*)(const void *, Dl_info *))(uintptr_t)dlsym(RTLD_NEXT, "dladdr");
+
+	if (atomic_exchange(&is_opening, false)) {
+		if (pthread_create(&starter, NULL, start, NULL))
+			driver_fail("no thread");
+		held_await();
+	}
+	return next(address, info);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t count = argc == 2 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
+	hsa_queue_t *queue;
+
+	if (!count)
+		driver_fail("usage: intercept-opening N");
+	if (!dagtap_session_start())
+		driver_fail("no recording");
+	dagtap_session_stop();
+	atomic_store(&is_opening, true);
+	device_start();
+	if (atomic_load(&is_opening))
+		driver_fail("nothing asked where the runtime lies while it opened");
+	queue = queue_make(1024);
+	queue_run(queue, count);
+	held_let_go();
+	pthread_join(starter, NULL);
+	queue_run(queue, count);
+	HSA_CHECK(hsa_queue_destroy(queue));
+	device_end();
+	printf("kernels launched: %u\n", 2 * count);
+	return 0;
+}
