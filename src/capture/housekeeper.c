@@ -2,31 +2,25 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "capture/guest_thread.h"
 #include "capture/log.h"
 #include "record/spooler.h"
 
-#define TICK_NS		  250000000u
+#define TICK_NS	       250000000u
 /* A program that is killed soon has two clock samples all the same. */
-#define TICK_FIRST_NS	  10000000u
-#define PAUSE_LEAST_NS	  1000000u
-#define PAUSE_MOST_NS	  16000000u
-#define END_LIMIT_NS	  500000000u
-#define STACK_BYTES_LEAST ((size_t)256 << 10)
+#define TICK_FIRST_NS  10000000u
+#define PAUSE_LEAST_NS 1000000u
+#define PAUSE_MOST_NS  16000000u
+#define END_LIMIT_NS   500000000u
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool running; /* the thread exists */
-	bool begun;   /* and has come to its work */
 	bool stopping;
-	bool ended; /* has done its work; the thread may exist yet */
 	struct spooler *spooler;
 	void (*tick)(void);
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
@@ -68,34 +62,13 @@ static uint64_t next_pause(int consumed, uint64_t pause_ns)
 	return pause_ns * 2 < PAUSE_MOST_NS ? pause_ns * 2 : PAUSE_MOST_NS;
 }
 
-/* Of BEGUN and ENDED. */
-static void say(bool *fact)
-{
-	pthread_mutex_lock(&keeper.lock);
-	*fact = true;
-	pthread_cond_signal(&keeper.wake);
-	pthread_mutex_unlock(&keeper.lock);
-}
-
-/* A program that forks right after its first call must not do so while a thread is half made:
- * runtimes with locks of their own (sanitizers, allocators) would be copied with them held. */
-static void wait_until_begun(void)
-{
-	pthread_mutex_lock(&keeper.lock);
-	while (!keeper.begun)
-		pthread_cond_wait(&keeper.wake, &keeper.lock);
-	pthread_mutex_unlock(&keeper.lock);
-}
-
-static void *keep_house(void *unused)
+static void keep_house(void)
 {
 	uint64_t tick_ns = TICK_FIRST_NS;
 	uint64_t tick_at = clock_now_ns() + tick_ns;
 	uint64_t pause_ns = PAUSE_LEAST_NS;
 	int last_error = 0;
 
-	prctl(PR_SET_NAME, "dagtap-house");
-	say(&keeper.begun);
 	do {
 		int result = spooler_service(keeper.spooler);
 
@@ -107,91 +80,37 @@ static void *keep_house(void *unused)
 		}
 		pause_ns = next_pause(result, pause_ns);
 	} while (!pause_until(clock_now_ns() + pause_ns));
-	say(&keeper.ended);
-	return NULL;
 }
 
-/* Detached: joining takes a lock of the threads library, which the very thread may hold in which a
- * signal handler calls exit. */
-static int create_thread(void)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	sigset_t all;
-	sigset_t before;
-	size_t usual_bytes;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_getstacksize(&attributes, &usual_bytes);
-	/* Not less than the program's own threads have: its thread-local memory is a part of each stack. */
-	if (usual_bytes < STACK_BYTES_LEAST)
-		pthread_attr_setstacksize(&attributes, STACK_BYTES_LEAST);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attributes, keep_house, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -err;
-}
-
-/* Of the last session's thread, which may be at its last step. */
-static bool has_ended(void)
-{
-	bool ended;
-
-	pthread_mutex_lock(&keeper.lock);
-	ended = !keeper.running || keeper.ended;
-	pthread_mutex_unlock(&keeper.lock);
-	return ended;
-}
+static struct guest_thread house_thread = {.name = "dagtap-house", .body = keep_house};
 
 int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 {
-	int err;
-
-	if (!has_ended())
+	/* The last session's may be at its last step. */
+	if (guest_thread_exists(&house_thread))
 		return -EBUSY;
 	keeper.spooler = spooler;
 	keeper.tick = tick;
 	keeper.stopping = false;
-	keeper.begun = false;
-	keeper.ended = false;
-	err = create_thread();
-	keeper.running = !err;
-	if (!err)
-		wait_until_begun();
-	return err;
-}
-
-static bool wait_until_ended(void)
-{
-	struct timespec deadline = clock_deadline_in(END_LIMIT_NS);
-	int err = 0;
-
-	while (!keeper.ended && !err)
-		err = pthread_cond_timedwait(&keeper.wake, &keeper.lock, &deadline);
-	return keeper.ended;
+	return guest_thread_start(&house_thread);
 }
 
 void housekeeper_stop(void)
 {
-	if (!keeper.running)
+	if (!guest_thread_exists(&house_thread))
 		return;
 	spooler_wind_down(keeper.spooler);
 	pthread_mutex_lock(&keeper.lock);
 	keeper.stopping = true;
 	pthread_cond_signal(&keeper.wake);
-	keeper.running = !wait_until_ended();
 	pthread_mutex_unlock(&keeper.lock);
-	if (keeper.running)
+	if (!guest_thread_await_end(&house_thread, END_LIMIT_NS))
 		log_line("the housekeeping thread does not end");
 }
 
 void housekeeper_forget(void)
 {
-	keeper.running = false;
+	guest_thread_forget(&house_thread);
 	pthread_mutex_init(&keeper.lock, NULL);
 	pthread_cond_init(&keeper.wake, NULL);
 }

@@ -157,6 +157,39 @@ static void a_fork_child_counts_its_own_sessions(void **state)
 	assert_int_equal(fixture_files(fixture, NULL, 0), 4);
 }
 
+/* Threads of this process, as the kernel counts them. */
+static int threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int count = -2; /* . and .. */
+
+	expect(tasks != NULL);
+	while (readdir(tasks))
+		count++;
+	closedir(tasks);
+	return count;
+}
+
+static void look_for_threads(void)
+{
+	int before = threads();
+
+	expect(session_start());
+	for (int i = 0; i < 100; i++) {
+		session_stop();
+		expect(threads() == before);
+		expect(session_start_again());
+	}
+}
+
+/* A program that forks then is a program of one thread: for its child all of libc is there. */
+static void a_stopped_session_has_no_thread(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, look_for_threads), 0);
+}
+
 /* ---- parts ---- */
 
 static char story[64];
@@ -424,6 +457,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(each_session_has_a_spool),
 		CASE(a_start_that_fails_may_be_tried_again),
+		CASE(a_stopped_session_has_no_thread),
 		CASE(a_fork_child_counts_its_own_sessions),
 		CASE(parts_start_in_every_session),
 		CASE(a_call_belongs_to_the_session_that_it_began_in),

@@ -1,15 +1,15 @@
 #include "capture/hsa/hsa_monitor.h"
 
+#include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/guest_thread.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_copies.h"
@@ -23,13 +23,11 @@
 #define PAUSE_MOST_NS	   1000000
 /* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
 #define LOOKS_UNTIL_PARKED 20
-#define STOP_WAIT_MS	   500
+#define STOP_LIMIT_NS	   500000000u
 
 _Atomic uint32_t hsa_monitor_parked;
 
 static _Atomic bool is_stopping;
-static _Atomic bool has_ended;
-static bool is_running;
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
@@ -88,13 +86,11 @@ static void park(void)
 		futex(&hsa_monitor_parked, FUTEX_WAIT, 1);
 }
 
-static void *run(void *unused)
+static void watch(void)
 {
 	struct timespec pause = {.tv_nsec = PAUSE_LEAST_NS};
 	uint32_t idle = 0;
 
-	(void)unused;
-	prctl(PR_SET_NAME, "dagtap-monitor");
 	/* Its waking up takes no CPU away from a thread that is running, unless the program
 	 * waits. */
 	if (queue_mode_needs_monitor())
@@ -119,51 +115,33 @@ static void *run(void *unused)
 		idle = 0;
 		pause.tv_nsec = PAUSE_LEAST_NS;
 	}
-	atomic_store(&has_ended, true);
-	return NULL;
 }
 
-/* Detached from the start: joining could wait for a lock of the threads library that the very thread
- * holds in which a signal handler calls exit. */
+static struct guest_thread monitor_thread = {.name = "dagtap-monitor", .body = watch};
+
 int hsa_monitor_start(void)
 {
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int err;
-
-	if (is_running)
+	if (guest_thread_exists(&monitor_thread) && !atomic_load(&is_stopping))
 		return 0;
+	/* The last one, which was stuck in the runtime when it was to stop. */
+	if (!guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS))
+		return -EBUSY;
 	atomic_store(&is_stopping, false);
-	atomic_store(&has_ended, false);
-	/* The application's signals are not ours to handle. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &attributes, run, NULL);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	is_running = !err;
-	return -err;
+	return guest_thread_start(&monitor_thread);
 }
 
 void hsa_monitor_stop(void)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
-
-	if (!is_running)
+	if (!guest_thread_exists(&monitor_thread))
 		return;
-	is_running = false;
+	/* Both sequentially consistent, as in park(). */
 	atomic_store(&is_stopping, true);
-	for (int i = 0; i < STOP_WAIT_MS && !atomic_load(&has_ended); i++) {
-		hsa_monitor_wake();
-		nanosleep(&pause, NULL);
-	}
+	hsa_monitor_wake();
+	guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS);
 }
 
 void hsa_monitor_forget(void)
 {
-	is_running = false;
+	guest_thread_forget(&monitor_thread);
 	atomic_store_explicit(&hsa_monitor_parked, 0, memory_order_relaxed);
 }

@@ -1,0 +1,121 @@
+#include "capture/guest_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STACK_BYTES_LEAST ((size_t)256 << 10)
+/* From the last line of the body to the last of the kernel's: microseconds, or a few turns of a
+ * loaded machine's scheduler. */
+#define LEAVE_LIMIT_NS	  100000000u
+#define LEAVE_PAUSE_NS	  20000
+
+static void await(sem_t *fact)
+{
+	while (sem_wait(fact) != 0 && errno == EINTR)
+		;
+}
+
+static bool await_until(sem_t *fact, const struct timespec *deadline)
+{
+	int err;
+
+	do {
+		err = sem_timedwait(fact, deadline);
+	} while (err && errno == EINTR);
+	return !err;
+}
+
+static void *run(void *argument)
+{
+	struct guest_thread *thread = argument;
+
+	prctl(PR_SET_NAME, thread->name);
+	thread->tid = (pid_t)syscall(SYS_gettid);
+	sem_post(&thread->begun);
+	thread->body();
+	sem_post(&thread->done);
+	return NULL;
+}
+
+static int create(struct guest_thread *thread)
+{
+	pthread_attr_t attributes;
+	pthread_t unused;
+	sigset_t all;
+	sigset_t before;
+	size_t usual_bytes;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_getstacksize(&attributes, &usual_bytes);
+	/* Not less than the program's own threads have: its thread-local memory is a part of each stack. */
+	if (usual_bytes < STACK_BYTES_LEAST)
+		pthread_attr_setstacksize(&attributes, STACK_BYTES_LEAST);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&unused, &attributes, run, thread);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -err;
+}
+
+/* A thread that has done its work has yet to leave: its destructors run, and a child that were forked
+ * in the middle of them would have their locks held for ever. Any error says that it is not ours to see. */
+static void see_off(struct guest_thread *thread)
+{
+	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
+	uint64_t limit_ns = clock_now_ns() + LEAVE_LIMIT_NS;
+
+	while (!syscall(SYS_tgkill, getpid(), thread->tid, 0) && clock_now_ns() < limit_ns)
+		nanosleep(&pause, NULL);
+	thread->is_there = false;
+}
+
+/* It may have ended since somebody waited for it in vain. */
+bool guest_thread_exists(struct guest_thread *thread)
+{
+	if (thread->is_there && sem_trywait(&thread->done) == 0)
+		see_off(thread);
+	return thread->is_there;
+}
+
+int guest_thread_start(struct guest_thread *thread)
+{
+	int err;
+
+	if (guest_thread_exists(thread))
+		return -EBUSY;
+	sem_init(&thread->begun, 0, 0);
+	sem_init(&thread->done, 0, 0);
+	err = create(thread);
+	thread->is_there = !err;
+	if (!err)
+		await(&thread->begun);
+	return err;
+}
+
+bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns)
+{
+	struct timespec deadline = clock_deadline_in(limit_ns);
+
+	if (!thread->is_there)
+		return true;
+	if (!await_until(&thread->done, &deadline))
+		return false;
+	see_off(thread);
+	return true;
+}
+
+void guest_thread_forget(struct guest_thread *thread)
+{
+	thread->is_there = false;
+}

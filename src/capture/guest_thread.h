@@ -1,0 +1,39 @@
+/* A thread of the tool's own in the traced program: detached, with all signals blocked, so that the
+ * program's handlers never run on it. It is never joined: joining takes a lock of the threads library,
+ * which the very thread may hold in which a signal handler calls exit.
+ *
+ * Started and ended by one thread at a time (the session's locks see to it). */
+#ifndef DAGTAP_CAPTURE_GUEST_THREAD_H
+#define DAGTAP_CAPTURE_GUEST_THREAD_H
+
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct guest_thread {
+	const char *name; /* as the kernel shows it: at most 15 characters */
+	void (*body)(void);
+	/* The rest is zero at first, and this room's own. */
+	sem_t begun;
+	sem_t done;
+	pid_t tid;
+	bool is_there;
+};
+
+/* Waits until it has begun: a program that forks right afterwards must not do so while a thread is half
+ * made, for runtimes with locks of their own (sanitizers, allocators) would be copied with them held.
+ * 0 or a negative errno; -EBUSY: the last one has not ended. */
+int guest_thread_start(struct guest_thread *thread);
+
+/* Started, and not known to have ended. Never waits. */
+bool guest_thread_exists(struct guest_thread *thread);
+
+/* After its body was told to return: waits until it has, for LIMIT_NS at most, and until the kernel has let
+ * go of the thread, for as short a time as that takes. False: it is there yet. None was started: true. */
+bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns);
+
+/* In a fork child, which has no such thread. */
+void guest_thread_forget(struct guest_thread *thread);
+
+#endif

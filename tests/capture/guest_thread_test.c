@@ -1,0 +1,113 @@
+/* A thread of the tool's own: begun when its start returns, gone from the process when its end was awaited. */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/guest_thread.h"
+
+enum { ROUNDS = 500 };
+
+#define LIMIT_NS       5000000000u
+#define SHORT_LIMIT_NS 1000000u
+
+static _Atomic bool may_end;
+static _Atomic int begun;
+static char name[16];
+static sigset_t blocked;
+
+static void body(void)
+{
+	prctl(PR_GET_NAME, name);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	atomic_fetch_add(&begun, 1);
+	while (!atomic_load(&may_end))
+		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
+}
+
+static struct guest_thread guest = {.name = "guest", .body = body};
+
+static int tasks(void)
+{
+	DIR *entries = opendir("/proc/self/task");
+	int count = -2; /* . and .. */
+
+	assert_non_null(entries);
+	while (readdir(entries))
+		count++;
+	closedir(entries);
+	return count;
+}
+
+static void it_is_gone_when_its_end_was_awaited(void **state)
+{
+	int before = tasks();
+
+	atomic_store(&may_end, true);
+	for (int i = 0; i < ROUNDS; i++) {
+		assert_int_equal(guest_thread_start(&guest), 0);
+		assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+		assert_int_equal(tasks(), before);
+	}
+	assert_int_equal(atomic_load(&begun), ROUNDS);
+}
+
+static void it_has_a_name_and_no_signals(void **state)
+{
+	atomic_store(&may_end, true);
+	assert_int_equal(guest_thread_start(&guest), 0);
+	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	assert_string_equal(name, "guest");
+	assert_true(sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGUSR1) == 1);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	assert_int_equal(sigismember(&blocked, SIGUSR1), 0);
+}
+
+static void there_is_one_of_it(void **state)
+{
+	atomic_store(&may_end, false);
+	assert_int_equal(guest_thread_start(&guest), 0);
+	assert_true(guest_thread_exists(&guest));
+	assert_int_equal(guest_thread_start(&guest), -EBUSY);
+	/* Not told to end: it is left where it is. */
+	assert_false(guest_thread_await_end(&guest, SHORT_LIMIT_NS));
+	assert_int_equal(guest_thread_start(&guest), -EBUSY);
+	atomic_store(&may_end, true);
+	while (guest_thread_exists(&guest))
+		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
+	assert_true(guest_thread_await_end(&guest, 0));
+	assert_int_equal(guest_thread_start(&guest), 0);
+	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+}
+
+static void one_that_never_was_has_ended(void **state)
+{
+	struct guest_thread never = {.name = "never", .body = body};
+
+	assert_false(guest_thread_exists(&never));
+	assert_true(guest_thread_await_end(&never, 0));
+	guest_thread_forget(&never);
+	assert_true(guest_thread_await_end(&never, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_gone_when_its_end_was_awaited),
+		cmocka_unit_test(it_has_a_name_and_no_signals),
+		cmocka_unit_test(there_is_one_of_it),
+		cmocka_unit_test(one_that_never_was_has_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
