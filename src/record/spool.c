@@ -29,10 +29,13 @@ uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes)
 	return crc32c(crc, chunk->records, used_bytes - SPOOL_CHUNK_HEAD_BYTES);
 }
 
+/* The lanes in use come as a value: at the end a thread may be about to raise them to what they are. */
 uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_lane *lanes,
 			  uint64_t lanes_used)
 {
-	uint32_t crc = crc32c(0, (const char *)live + SPOOL_SUMMED_OFFSET, SPOOL_SUMMED_BYTES);
+	uint32_t crc = crc32c(0, &lanes_used, sizeof(lanes_used));
 
+	crc = crc32c(crc, (const char *)live + SPOOL_SUMMED_OFFSET + sizeof(lanes_used),
+		     SPOOL_SUMMED_BYTES - sizeof(lanes_used));
 	return crc32c(crc, lanes, lanes_used * sizeof(*lanes));
 }

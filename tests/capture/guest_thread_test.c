@@ -51,10 +51,14 @@ static int tasks(void)
 
 static void it_is_gone_when_its_end_was_awaited(void **state)
 {
-	int before = tasks();
+	int before;
 
 	atomic_store(&may_end, true);
-	for (int i = 0; i < ROUNDS; i++) {
+	assert_int_equal(guest_thread_start(&guest), 0);
+	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	/* Runtimes of sanitizers have one of their own from the first thread on. */
+	before = tasks();
+	for (int i = 1; i < ROUNDS; i++) {
 		assert_int_equal(guest_thread_start(&guest), 0);
 		assert_true(guest_thread_await_end(&guest, LIMIT_NS));
 		assert_int_equal(tasks(), before);
