@@ -21,6 +21,7 @@ static struct {
 	size_t size, used;
 	size_t dropped;
 	void (*at_flush)(void);
+	void (*at_record)(void);
 	bool is_left_out[MODEL_CALLS_MOST]; /* calls of the driver */
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
@@ -48,6 +49,11 @@ void model_fail(enum model_call call, uint32_t nth, uint32_t result)
 void model_at_flush(void (*hook)(void))
 {
 	model.at_flush = hook;
+}
+
+void model_at_record(void (*hook)(void))
+{
+	model.at_record = hook;
 }
 
 uint32_t model_count(enum model_call call)
@@ -212,6 +218,8 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 	size_t bytes;
 	uint32_t result = result_of(MODEL_NEXT_RECORD);
 
+	if (model.at_record)
+		model.at_record();
 	if (result != CUPTI_OK)
 		return result;
 	if (*record)

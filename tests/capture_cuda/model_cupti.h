@@ -41,6 +41,9 @@ uint32_t model_count(enum model_call call);
 /* Called in each flush, on the thread that asks for it. */
 void model_at_flush(void (*hook)(void));
 
+/* Called whenever the next record of a buffer is asked for, on the thread that asks. */
+void model_at_record(void (*hook)(void));
+
 /* Of the next cuptiGetVersion; before the recording begins. */
 void model_set_version(uint32_t version);
 

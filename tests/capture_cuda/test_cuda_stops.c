@@ -77,6 +77,64 @@ static void a_buffer_on_its_way_is_read(void **state)
 	trace_close(trace);
 }
 
+/* Turn 1: a buffer's second record is asked for. Turn 3: its thread goes on, not when somebody waits. */
+static void hold_the_second(void)
+{
+	static _Atomic int asked;
+
+	if (atomic_fetch_add(&asked, 1) != 1)
+		return;
+	atomic_store(&turn, 1);
+	while (atomic_load(&turn) < 3)
+		__real_nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void *bring_and_be_held(void *unused)
+{
+	model_deliver(0);
+	return unused;
+}
+
+static void stop_while_a_reader_is_held(void)
+{
+	struct cupti_kernel kernel;
+	pthread_t thread;
+
+	play_start();
+	for (uint32_t i = 1; i <= 3; i++) {
+		play_call(i);
+		kernel = play_kernel(i, i == 1 ? "read" : "not read");
+		PLAY_PUT(kernel);
+	}
+	model_at_record(hold_the_second);
+	expect(!pthread_create(&thread, NULL, bring_and_be_held, NULL));
+	await(1);
+	session_stop();
+	expect(session_state == SESSION_STOPPED && session_start_again());
+	atomic_store(&turn, 3);
+	pthread_join(thread, NULL);
+	play_call(4);
+	kernel = play_kernel(4, "of the second");
+	PLAY_PUT(kernel);
+}
+
+/* Its thread has been stopped, or the signal handler that ended the program runs on it. */
+static void a_reader_that_does_not_come_on_is_left(void **state)
+{
+	struct trace *trace = play_scene(*state, stop_while_a_reader_is_held);
+	uint64_t unexplained = 0;
+
+	assert_int_equal(trace->calls_count, 4);
+	assert_int_equal(trace->activities_count, 2);
+	play_find_kernel(trace, "read");
+	assert_int_not_equal(play_find_kernel(trace, "of the second")->call, TRACE_NONE);
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		if (!strcmp(trace_text(trace, trace->sources[i].name), "cuda"))
+			unexplained += trace->sources[i].unexplained;
+	assert_int_equal(unexplained, 1);
+	trace_close(trace);
+}
+
 /* Another thread's: its launch is not recorded any more, its kernel is. */
 static void call_in_the_flush(void)
 {
@@ -158,6 +216,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_buffer_on_its_way_is_read),
+		CASE(a_reader_that_does_not_come_on_is_left),
 		CASE(calls_that_come_while_it_stops_are_counted),
 		CASE(a_long_flush_does_not_cost_the_next_recording),
 	};

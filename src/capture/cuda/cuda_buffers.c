@@ -17,7 +17,8 @@ static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its
 static uint32_t idle_count, made_count;
 
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_open;		 /* by read_lock */
+/* Odd while a recording takes records. What is read when it closes is read on; two steps later no more. */
+static _Atomic uint32_t period;
 static _Atomic uint32_t brought; /* and not given back yet */
 static _Atomic uint64_t taken, torn;
 
@@ -51,56 +52,80 @@ static void give_back(uint8_t *buffer)
 	pthread_mutex_unlock(&pool_lock);
 }
 
-static void read_records(uint8_t *buffer, size_t valid_bytes)
+static bool is_over(uint32_t begun)
+{
+	return atomic_load(&period) - begun >= 2;
+}
+
+static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
 	struct cupti_activity *record = NULL;
 	uint32_t result = CUPTI_OK;
 
-	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK)
+	while (!is_over(begun) &&
+	       (result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK &&
+	       !is_over(begun))
 		cuda_activity_record(record);
-	if (result == CUPTI_MAX_LIMIT_REACHED)
+	if (result == CUPTI_OK || result == CUPTI_MAX_LIMIT_REACHED)
 		return;
 	cupti_note(CUPTI_FAILURE_NEXT_RECORD, result);
 	atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 }
 
+static void take_records(uint8_t *buffer, size_t valid_bytes)
+{
+	uint32_t begun;
+
+	pthread_mutex_lock(&read_lock);
+	begun = atomic_load(&period);
+	if (begun % 2) {
+		read_records(buffer, valid_bytes, begun);
+		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&read_lock);
+}
+
+/* Sequentially consistent against close: either it finds us, or we find it closed. */
 void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_bytes)
 {
 	if (!buffer)
 		return;
-	atomic_fetch_add_explicit(&brought, 1, memory_order_relaxed);
-	pthread_mutex_lock(&read_lock);
-	if (valid_bytes && is_open) {
-		read_records(buffer, valid_bytes < size ? valid_bytes : size);
-		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
-	}
-	pthread_mutex_unlock(&read_lock);
+	atomic_fetch_add(&brought, 1);
+	if (valid_bytes)
+		take_records(buffer, valid_bytes < size ? valid_bytes : size);
 	give_back(buffer);
-	atomic_fetch_sub_explicit(&brought, 1, memory_order_relaxed);
-}
-
-static void set_open(bool open)
-{
-	pthread_mutex_lock(&read_lock);
-	is_open = open;
-	pthread_mutex_unlock(&read_lock);
+	atomic_fetch_sub(&brought, 1);
 }
 
 void cuda_buffers_open(void)
 {
-	set_open(true);
+	atomic_fetch_add(&period, 1);
 }
 
-/* A thread of CUPTI's may have come with one and have lost its CPU. */
-void cuda_buffers_close(void)
+static uint32_t await_brought(uint64_t deadline_ns)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
-	uint64_t deadline_ns = clock_now_ns() + BROUGHT_WAIT_LIMIT_NS;
+	uint32_t left;
 
-	while (atomic_load_explicit(&brought, memory_order_relaxed) && clock_now_ns() < deadline_ns)
+	while ((left = atomic_load(&brought)) && clock_now_ns() < deadline_ns)
 		nanosleep(&pause, NULL);
-	set_open(false);
+	return left;
+}
+
+/* First those that a thread of CUPTI's has come with, then those that have met the close. */
+void cuda_buffers_close(void)
+{
+	uint64_t deadline_ns = clock_now_ns() + BROUGHT_WAIT_LIMIT_NS;
+	uint32_t left;
+
+	await_brought(deadline_ns);
+	atomic_fetch_add(&period, 1);
+	left = await_brought(deadline_ns);
+	if (!left)
+		return;
+	atomic_fetch_add(&period, 2);
+	atomic_fetch_add_explicit(&torn, left, memory_order_relaxed);
 }
 
 uint64_t cuda_buffers_taken(void)
@@ -118,5 +143,6 @@ void cuda_buffers_forget(void)
 	pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	read_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	made_count = idle_count;
+	atomic_store(&period, 0);
 	atomic_store_explicit(&brought, 0, memory_order_relaxed);
 }

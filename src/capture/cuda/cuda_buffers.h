@@ -15,8 +15,9 @@
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
-/* Outside a recording CUPTI may still bring some: what they hold is nobody's. After close returns no
- * record is being read; buffers that have been brought are, before. */
+/* Outside a recording CUPTI may still bring some: what they hold is nobody's. Close waits, for half a second at
+ * most, until buffers that have been brought are read; the rest of one whose reader does not come on is
+ * not read in this recording nor in the next, and it counts as torn. */
 void cuda_buffers_open(void);
 void cuda_buffers_close(void);
 
