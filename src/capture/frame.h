@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/call_counter.h"
 #include "capture/session.h"
 
 /* The doors by which a call comes in: the function's symbol, for which ours stands in, or a slot of a
@@ -64,22 +65,6 @@ struct frame_context {
 	uint32_t ordinal;
 	uint32_t tid;
 };
-
-/* Calls of the thread or threads whose it is, counted apart from their records. */
-struct call_counter {
-	_Atomic uint64_t entered;
-	_Atomic uint64_t left;
-	_Atomic bool is_shared;
-} __attribute__((aligned(64)));
-
-static inline void call_count(const struct call_counter *counter, _Atomic uint64_t *value)
-{
-	if (atomic_load_explicit(&counter->is_shared, memory_order_relaxed))
-		atomic_fetch_add_explicit(value, 1, memory_order_relaxed);
-	else
-		atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
-}
 
 /* The API record of a call that has returned, and its count, unless its session has ended. */
 void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,

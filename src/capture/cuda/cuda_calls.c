@@ -25,14 +25,8 @@ struct call_state {
 	int node_type;	  /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
 };
 
-/* Threads count for themselves, without an atomic add; those after the last slot share one. */
-enum { COUNTER_SLOTS = 1024 };
-
-static struct call_counter counters[COUNTER_SLOTS + 1];
-
-static _Atomic uint32_t counters_taken;
+static struct call_counters counters;
 static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
-static struct cuda_call_counts counts_before; /* the recording */
 
 _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
 _Atomic uint64_t cuda_cid_first = UINT64_MAX;
@@ -40,36 +34,9 @@ _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t named[OP_COUNT / 64];
 
-static struct call_counter *own_counter(void)
+struct call_counts cuda_calls_count(void)
 {
-	uint32_t index;
-
-	if (counter)
-		return counter;
-	index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
-	counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
-	atomic_store_explicit(&counter->is_shared, index >= COUNTER_SLOTS, memory_order_relaxed);
-	return counter;
-}
-
-/* Left before entered: a call that returns between the two counts as open, not as -1. */
-static struct cuda_call_counts sum_counts(void)
-{
-	struct cuda_call_counts sum = {0};
-
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
-		sum.left += atomic_load_explicit(&counters[i].left, memory_order_relaxed);
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
-		sum.entered += atomic_load_explicit(&counters[i].entered, memory_order_relaxed);
-	return sum;
-}
-
-struct cuda_call_counts cuda_calls_count(void)
-{
-	struct cuda_call_counts now = sum_counts();
-
-	return (struct cuda_call_counts){now.entered - counts_before.entered,
-					 now.left - counts_before.left};
+	return call_counters_since(&counters);
 }
 
 void cuda_calls_begin(void)
@@ -79,7 +46,7 @@ void cuda_calls_begin(void)
 	if (last && last < CUDA_CID_END)
 		atomic_compare_exchange_strong(&cuda_cid_near, &near, CUDA_CID_NEAR_OTHERS);
 	atomic_store_explicit(&cuda_cid_first, UINT64_MAX, memory_order_relaxed);
-	counts_before = sum_counts();
+	call_counters_begin(&counters);
 	for (size_t i = 0; i < OP_COUNT / 64; i++)
 		atomic_store_explicit(&named[i], 0, memory_order_relaxed);
 }
@@ -87,10 +54,7 @@ void cuda_calls_begin(void)
 void cuda_calls_forget(void)
 {
 	call_state = (struct call_state){0};
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++) {
-		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
-		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
-	}
+	call_counters_forget(&counters);
 }
 
 /* Beyond our numbers: 0, a call without a name. */
@@ -154,6 +118,13 @@ static void enter_inner(uint64_t cid)
 		writer_put(session_writer(), RECORD_CUDA_INNER, 0, &record, sizeof(record));
 }
 
+static void count_entered(void)
+{
+	if (!counter)
+		counter = call_counters_take(&counters);
+	call_count(counter, &counter->entered);
+}
+
 /* Also of a call that comes while the session starts or stops, and has no row: what it launches is recorded. */
 static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
@@ -163,7 +134,6 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	/* While the session starts a call is one that was under way before. */
 	uint64_t cid = state == SESSION_STARTING ? cuda_cid(data->correlationId)
 						 : cuda_cid_enter(data->correlationId);
-	struct call_counter *mine = own_counter();
 
 	if (call_state.session != number)
 		call_state = (struct call_state){.session = number};
@@ -173,7 +143,7 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 		return;
 	}
 	if (state != SESSION_STARTING)
-		call_count(mine, &mine->entered);
+		count_entered();
 	call_state.is_recorded = is_on;
 	call_state.cid = is_on ? cid : 0;
 	if (!is_on)

@@ -6,6 +6,7 @@
 #ifndef DAGTAP_CAPTURE_CUDA_CALLS_H
 #define DAGTAP_CAPTURE_CUDA_CALLS_H
 
+#include "capture/call_counter.h"
 #include "vendor/cupti_types.h"
 
 void cuda_calls_begin(void); /* a recording starts: names are to be written again */
@@ -21,10 +22,7 @@ uint64_t cuda_calls_begin_ns(void);
 int cuda_calls_node_type(void);
 
 /* Calls entered and left since cuda_calls_begin, counted apart from their records. */
-struct cuda_call_counts {
-	uint64_t entered, left;
-};
-struct cuda_call_counts cuda_calls_count(void);
+struct call_counts cuda_calls_count(void);
 
 void cuda_calls_forget(void); /* in a fork child */
 

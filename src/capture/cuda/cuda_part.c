@@ -131,7 +131,7 @@ static void write_witnesses(void)
 		CUDA_DELIVERED(X)
 #undef X
 	};
-	struct cuda_call_counts calls = cuda_calls_count();
+	struct call_counts calls = cuda_calls_count();
 
 	session_witness("cuda", "open", calls.entered - calls.left);
 	for (int i = 0; i < CUDA_DELIVERED_COUNT; i++)

@@ -26,52 +26,18 @@ struct table_door hip_table = {
 /* Absent from tests of this part alone. */
 #pragma weak hsa_dispatches_without_context
 
-/* Threads count for themselves, without an atomic add; those that come after the last slot share
- * one, with it. */
-enum { COUNTER_SLOTS = 1024 };
-
-static struct call_counter counters[COUNTER_SLOTS + 1];
-
-static _Atomic uint32_t counters_taken;
+static struct call_counters counters;
 __thread struct call_counter *hip_counter;
-
-static struct call_counter *take_counter(void)
-{
-	uint32_t index = atomic_fetch_add_explicit(&counters_taken, 1, memory_order_relaxed);
-
-	hip_counter = &counters[index < COUNTER_SLOTS ? index : COUNTER_SLOTS];
-	atomic_store_explicit(&hip_counter->is_shared, index >= COUNTER_SLOTS,
-			      memory_order_relaxed);
-	return hip_counter;
-}
 
 void hip_count_entered(void)
 {
-	struct call_counter *mine = hip_counter ? hip_counter : take_counter();
-
-	call_count(mine, &mine->entered);
+	if (!hip_counter)
+		hip_counter = call_counters_take(&counters);
+	call_count(hip_counter, &hip_counter->entered);
 }
 
-/* What the counts were when the session started. */
-static uint64_t entered_before, left_before, unseen_before;
-
-static uint64_t sum_entered(void)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
-		sum += atomic_load_explicit(&counters[i].entered, memory_order_relaxed);
-	return sum;
-}
-
-static uint64_t sum_left(void)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++)
-		sum += atomic_load_explicit(&counters[i].left, memory_order_relaxed);
-	return sum;
-}
+/* What it was when the session started. */
+static uint64_t unseen_before;
 
 int hip_version(void)
 {
@@ -131,7 +97,7 @@ static const char *why_unseen(void)
 	if (session_current_number() > 1)
 		return "they were under way when the recording began, or the program takes HIP's "
 		       "functions with dlsym";
-	if (!sum_entered())
+	if (!call_counters_sum(&counters).entered)
 		return "the tool was not preloaded, or the program takes HIP's functions with "
 		       "dlsym";
 	return "the program takes HIP's functions with dlsym, or uses HSA itself";
@@ -165,15 +131,14 @@ static void write_source(void)
 
 static void write_witness(void)
 {
-	session_witness("hip", "calls", sum_entered() - entered_before);
+	session_witness("hip", "calls", call_counters_since(&counters).entered);
 }
 
 /* Calls do not come in before the session is on; those that are open since the last one do not count. */
 static void start(void)
 {
 	unseen_before = count_unseen();
-	left_before = sum_left();
-	entered_before = sum_entered();
+	call_counters_begin(&counters);
 	function_trace_begins();
 	write_names();
 	table_tell(&hip_table);
@@ -182,21 +147,16 @@ static void start(void)
 
 static void stop(void)
 {
-	/* Left before entered: a call that returns between the two counts as open, not as -1. */
-	uint64_t left = sum_left() - left_before;
-	uint64_t entered = sum_entered() - entered_before;
+	struct call_counts calls = call_counters_since(&counters);
 
-	session_witness("hip", "open", entered - left);
-	session_witness("hip", "calls", entered);
+	session_witness("hip", "open", calls.entered - calls.left);
+	session_witness("hip", "calls", calls.entered);
 	write_source();
 }
 
 static void child(void)
 {
-	for (size_t i = 0; i <= COUNTER_SLOTS; i++) {
-		atomic_store_explicit(&counters[i].entered, 0, memory_order_relaxed);
-		atomic_store_explicit(&counters[i].left, 0, memory_order_relaxed);
-	}
+	call_counters_forget(&counters);
 	table_reset(&hip_table);
 	table_reset(&hip_compiler_table);
 	function_reset();
