@@ -78,18 +78,23 @@ void human_make_plain(char *text)
 	}
 }
 
+bool human_print_to(FILE *out, const char *label, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return false;
+	human_make_plain(text);
+	fprintf(out, "%s%s\n", label, text);
+	free(text);
+	return true;
+}
+
 void human_print(const char *format, ...)
 {
 	va_list args;
-	char *text;
-	int chars;
 
 	va_start(args, format);
-	chars = vasprintf(&text, format, args);
+	human_print_to(stdout, "", format, args);
 	va_end(args);
-	if (chars < 0)
-		return;
-	human_make_plain(text);
-	puts(text);
-	free(text);
 }

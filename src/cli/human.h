@@ -2,7 +2,10 @@
 #ifndef DAGTAP_CLI_HUMAN_H
 #define DAGTAP_CLI_HUMAN_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define HUMAN_CHARS 32
 
@@ -19,5 +22,8 @@ void human_make_plain(char *text);
 
 /* A line of texts from a file, made plain. */
 void human_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same to OUT, behind a label. False: no memory, and nothing was written. */
+bool human_print_to(FILE *out, const char *label, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 #endif

@@ -96,19 +96,11 @@ static void print_overview(FILE *out)
 int(cli_fail)(const char *format, ...)
 {
 	va_list args;
-	char *text;
-	int chars;
 
 	va_start(args, format);
-	chars = vasprintf(&text, format, args);
-	va_end(args);
-	if (chars < 0) {
+	if (!human_print_to(stderr, "dagtap: ", format, args))
 		fputs("dagtap: out of memory\n", stderr);
-		return CLI_FAILED;
-	}
-	human_make_plain(text);
-	fprintf(stderr, "dagtap: %s\n", text);
-	free(text);
+	va_end(args);
 	return CLI_FAILED;
 }
 
