@@ -35,7 +35,7 @@ int dagtap_session_is_recording(void);
  * is recorded without times), writes the final counts and closes the file, which is complete when the
  * call returns. Later calls go through unrecorded, until dagtap_session_start. Calls of other threads
  * that are under way are counted and not recorded. If another thread is already stopping the recording,
- * this waits for it, five seconds at most. Not needed before exit() or a return from main. */
+ * this waits for it, ten seconds at most. Not needed before exit() or a return from main. */
 void dagtap_session_stop(void);
 
 /* Puts a line of text into the recording, where `dagtap check` and `dagtap info` show it. TEXT is

@@ -12,9 +12,7 @@
 #include "base/clock.h"
 
 #define STACK_BYTES_LEAST ((size_t)256 << 10)
-/* From the last line of the body to the last of the kernel's: microseconds, or a few turns of a
- * loaded machine's scheduler. */
-#define LEAVE_LIMIT_NS	  100000000u
+#define LEAVE_LIMIT_NS	  1000000000u
 #define LEAVE_PAUSE_NS	  20000
 
 static void await(sem_t *fact)
@@ -68,23 +66,11 @@ static int create(struct guest_thread *thread)
 	return -err;
 }
 
-/* A thread that has done its work has yet to leave: its destructors run, and a child that were forked
- * in the middle of them would have their locks held for ever. Any error says that it is not ours to see. */
-static void see_off(struct guest_thread *thread)
-{
-	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
-	uint64_t limit_ns = clock_now_ns() + LEAVE_LIMIT_NS;
-
-	while (!syscall(SYS_tgkill, getpid(), thread->tid, 0) && clock_now_ns() < limit_ns)
-		nanosleep(&pause, NULL);
-	thread->is_there = false;
-}
-
-/* It may have ended since somebody waited for it in vain. */
 bool guest_thread_exists(struct guest_thread *thread)
 {
+	/* It may have ended since somebody waited for it in vain. */
 	if (thread->is_there && sem_trywait(&thread->done) == 0)
-		see_off(thread);
+		thread->is_there = false;
 	return thread->is_there;
 }
 
@@ -94,6 +80,8 @@ int guest_thread_start(struct guest_thread *thread)
 
 	if (guest_thread_exists(thread))
 		return -EBUSY;
+	/* It posts the last of what is made anew now. */
+	guest_thread_see_off(thread, LEAVE_LIMIT_NS);
 	sem_init(&thread->begun, 0, 0);
 	sem_init(&thread->done, 0, 0);
 	err = create(thread);
@@ -107,15 +95,24 @@ bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns)
 {
 	struct timespec deadline = clock_deadline_in(limit_ns);
 
-	if (!thread->is_there)
-		return true;
-	if (!await_until(&thread->done, &deadline))
-		return false;
-	see_off(thread);
-	return true;
+	if (thread->is_there && await_until(&thread->done, &deadline))
+		thread->is_there = false;
+	return !thread->is_there;
+}
+
+/* Any error says that it is not ours to see. */
+void guest_thread_see_off(const struct guest_thread *thread, uint64_t limit_ns)
+{
+	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
+	uint64_t deadline_ns = clock_now_ns() + limit_ns;
+
+	while (thread->tid && !syscall(SYS_tgkill, getpid(), thread->tid, 0) &&
+	       clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
 }
 
 void guest_thread_forget(struct guest_thread *thread)
 {
 	thread->is_there = false;
+	thread->tid = 0;
 }

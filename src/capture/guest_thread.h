@@ -26,12 +26,17 @@ struct guest_thread {
  * 0 or a negative errno; -EBUSY: the last one has not ended. */
 int guest_thread_start(struct guest_thread *thread);
 
-/* Started, and not known to have ended. Never waits. */
+/* Started, and its body is not known to have returned. */
 bool guest_thread_exists(struct guest_thread *thread);
 
-/* After its body was told to return: waits until it has, for LIMIT_NS at most, and until the kernel has let
- * go of the thread, for as short a time as that takes. False: it is there yet. None was started: true. */
+/* After its body was told to return: waits until it has, for LIMIT_NS at most. False: it is there yet. None was
+ * started: true. */
 bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns);
+
+/* Afterwards: waits until the kernel has let go of the thread. A thread that has done its work has yet to leave:
+ * its destructors run, and the child of a fork in the middle of them would have their locks held for ever.
+ * Not when the process ends: the thread may wait for a lock that the ending one's caller holds. */
+void guest_thread_see_off(const struct guest_thread *thread, uint64_t limit_ns);
 
 /* In a fork child, which has no such thread. */
 void guest_thread_forget(struct guest_thread *thread);

@@ -15,7 +15,7 @@
 #define TICK_FIRST_NS  10000000u
 #define PAUSE_LEAST_NS 1000000u
 #define PAUSE_MOST_NS  16000000u
-#define END_LIMIT_NS   500000000u
+#define END_LIMIT_NS   3000000000u
 
 static struct {
 	pthread_mutex_t lock;
@@ -86,8 +86,8 @@ static struct guest_thread house_thread = {.name = "dagtap-house", .body = keep_
 
 int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 {
-	/* The last session's may be at its last step. */
-	if (guest_thread_exists(&house_thread))
+	/* The last session's, which had not ended when that had to. */
+	if (!guest_thread_await_end(&house_thread, END_LIMIT_NS))
 		return -EBUSY;
 	keeper.spooler = spooler;
 	keeper.tick = tick;
@@ -106,6 +106,12 @@ void housekeeper_stop(void)
 	pthread_mutex_unlock(&keeper.lock);
 	if (!guest_thread_await_end(&house_thread, END_LIMIT_NS))
 		log_line("the housekeeping thread does not end");
+}
+
+void housekeeper_see_off(void)
+{
+	if (!guest_thread_exists(&house_thread))
+		guest_thread_see_off(&house_thread, END_LIMIT_NS);
 }
 
 void housekeeper_forget(void)

@@ -6,9 +6,11 @@
 
 struct spooler;
 
-/* 0 or a negative errno; -EBUSY: the last one has not ended yet. */
+/* 0 or a negative errno; -EBUSY: the last one does not end. */
 int housekeeper_start(struct spooler *spooler, void (*tick)(void));
-void housekeeper_stop(void);   /* waits, for at most half a second */
+void housekeeper_stop(void); /* waits, for at most three seconds */
+/* Afterwards, unless the process ends: waits until the thread has left the process. */
+void housekeeper_see_off(void);
 void housekeeper_forget(void); /* in a fork child, where the thread is not */
 
 #endif

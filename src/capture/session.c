@@ -19,8 +19,8 @@
 #include "record/spooler.h"
 
 #define PARTS_MOST	     8
-#define CHANGE_WAIT_LIMIT_NS 5000000000u
-#define HOOK_WAIT_LIMIT_NS   500000000u
+#define CHANGE_WAIT_LIMIT_NS 10000000000u
+#define HOOK_WAIT_LIMIT_NS   3000000000u
 
 _Atomic int session_state = SESSION_IDLE;
 _Atomic uint32_t session_number;
@@ -455,6 +455,8 @@ static bool stop(enum session_state after)
 		tell_unstopped();
 	put_end();
 	housekeeper_stop();
+	if (!session_is_ending())
+		housekeeper_see_off();
 	err = spooler_close(spooler);
 	log_line("closed %s%s", spooler_path(spooler),
 		 err ? ": a thread was inside a record; left open" : "");

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "record/spooler_state.h"
 
-#define QUIESCE_LIMIT_NS  1000000000u
-#define SERVICE_LIMIT_NS  500000000u
+#define QUIESCE_LIMIT_NS  3000000000u
+#define SERVICE_LIMIT_NS  3000000000u
 #define MAPPED_HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
 
 int spooler_service(struct spooler *s)
@@ -395,6 +395,12 @@ static bool writer_may_write(const struct writer *w)
 	       !atomic_load_explicit(&w->has_ended, memory_order_acquire);
 }
 
+/* Closing from a signal handler that interrupted a record: it would wait for itself. */
+static bool writer_is_mine(const struct writer *w)
+{
+	return w->thread.tid == (uint32_t)syscall(SYS_gettid);
+}
+
 static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t deadline_ns)
 {
 	for (uint32_t i = 0; i < writer_count; i++) {
@@ -402,7 +408,7 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t d
 
 		/* Pairs with the release in writer_commit: the record is complete. */
 		while (writer_may_write(w))
-			if (!pause_before(deadline_ns))
+			if (writer_is_mine(w) || !pause_before(deadline_ns))
 				return false;
 		if (atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_TORN)
 			return false;

@@ -1,4 +1,4 @@
-/* A thread of the tool's own: begun when its start returns, gone from the process when its end was awaited. */
+/* A thread of the tool's own: begun when its start returns, gone from the process when it was seen off. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -49,18 +49,24 @@ static int tasks(void)
 	return count;
 }
 
-static void it_is_gone_when_its_end_was_awaited(void **state)
+static void end_it(void)
+{
+	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	guest_thread_see_off(&guest, LIMIT_NS);
+}
+
+static void it_is_gone_when_it_was_seen_off(void **state)
 {
 	int before;
 
 	atomic_store(&may_end, true);
 	assert_int_equal(guest_thread_start(&guest), 0);
-	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	end_it();
 	/* Runtimes of sanitizers have one of their own from the first thread on. */
 	before = tasks();
 	for (int i = 1; i < ROUNDS; i++) {
 		assert_int_equal(guest_thread_start(&guest), 0);
-		assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+		end_it();
 		assert_int_equal(tasks(), before);
 	}
 	assert_int_equal(atomic_load(&begun), ROUNDS);
@@ -70,7 +76,7 @@ static void it_has_a_name_and_no_signals(void **state)
 {
 	atomic_store(&may_end, true);
 	assert_int_equal(guest_thread_start(&guest), 0);
-	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	end_it();
 	assert_string_equal(name, "guest");
 	assert_true(sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGUSR1) == 1);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
@@ -91,7 +97,7 @@ static void there_is_one_of_it(void **state)
 		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
 	assert_true(guest_thread_await_end(&guest, 0));
 	assert_int_equal(guest_thread_start(&guest), 0);
-	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
+	end_it();
 }
 
 static void one_that_never_was_has_ended(void **state)
@@ -107,7 +113,7 @@ static void one_that_never_was_has_ended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_gone_when_its_end_was_awaited),
+		cmocka_unit_test(it_is_gone_when_it_was_seen_off),
 		cmocka_unit_test(it_has_a_name_and_no_signals),
 		cmocka_unit_test(there_is_one_of_it),
 		cmocka_unit_test(one_that_never_was_has_ended),

@@ -13,7 +13,7 @@
 #include "capture/session.h"
 #include "in_child.h"
 
-enum { PATIENCE_MS = 300 };
+enum { PATIENCE_MS = 20000 };
 
 static char story[64];
 static _Atomic int turn;

@@ -341,7 +341,7 @@ static void parts_start_tick_and_stop_in_turn(void **state)
 static void c_ticks(void)
 {
 	atomic_store(&ticked, true);
-	sleep(10);
+	sleep(60);
 }
 
 static void c_stops(void)

@@ -10,7 +10,7 @@
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
 
-#define BROUGHT_WAIT_LIMIT_NS 500000000u
+#define BROUGHT_WAIT_LIMIT_NS 3000000000u
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its pages are there */

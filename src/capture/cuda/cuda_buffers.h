@@ -15,7 +15,7 @@
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
-/* Outside a recording CUPTI may still bring some: what they hold is nobody's. Close waits, for half a second at
+/* Outside a recording CUPTI may still bring some: what they hold is nobody's. Close waits, three seconds at
  * most, until buffers that have been brought are read; the rest of one whose reader does not come on is
  * not read in this recording nor in the next, and it counts as torn. */
 void cuda_buffers_open(void);

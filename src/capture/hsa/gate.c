@@ -16,11 +16,13 @@
 
 #define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
 #define SLOTS_LEAST	    8192u
-#define HOLD_LIMIT_NS	    2000000000u
+#define HOLD_LIMIT_NS	    5000000000u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
 #define AWAIT_SPINS	    200
-#define AWAIT_LIMIT_NS	    20000000u
+#define AWAIT_YIELD_NS	    1000000u
+#define AWAIT_PAUSE_NS	    50000
+#define AWAIT_LIMIT_NS	    500000000u
 #define WRITING_LIMIT_NS    20000000u
 
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -184,8 +186,7 @@ static void set_holder(struct gate *gate, uint32_t tid)
 	atomic_store_explicit(&gate->holder, tid, memory_order_relaxed);
 }
 
-/* Whether a signal handler has interrupted the holder on this very thread: it would wait for itself. */
-static bool gate_is_mine(const struct gate *gate)
+bool gate_is_mine(const struct gate *gate)
 {
 	return atomic_load_explicit(&gate->holder, memory_order_relaxed) == session_tid();
 }
@@ -235,22 +236,36 @@ static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes
 	       !(atomic_load_explicit(&gate->rings, memory_order_relaxed) & ~GATE_CLOSED);
 }
 
+/* Sleeping lets those run, too, whom a thread of a higher priority does not yield to. */
+static void gate_let_others_run(uint64_t waited_ns)
+{
+	const struct timespec pause = {.tv_nsec = AWAIT_PAUSE_NS};
+
+	if (waited_ns < AWAIT_YIELD_NS)
+		sched_yield();
+	else
+		nanosleep(&pause, NULL);
+}
+
 /* A launch that returned is in the trace, even if the process is killed now: so whoever rang waits
  * until the holder has written the record. A holder that lost the CPU gets this thread's. */
 static void gate_await(struct gate *gate, uint64_t index)
 {
 	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
-	uint64_t deadline_ns;
+	uint64_t begin_ns, waited_ns;
 
 	for (int i = 0; i < AWAIT_SPINS; i++) {
 		if (gate_has_answered(gate, index, passes))
 			return;
 		__builtin_ia32_pause();
 	}
-	deadline_ns = session_now_ns() + AWAIT_LIMIT_NS;
-	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate) &&
-	       session_now_ns() < deadline_ns)
-		sched_yield();
+	begin_ns = session_now_ns();
+	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate)) {
+		waited_ns = session_now_ns() - begin_ns;
+		if (waited_ns > AWAIT_LIMIT_NS)
+			return;
+		gate_let_others_run(waited_ns);
+	}
 }
 
 void gate_ring(struct gate *gate, uint64_t value)

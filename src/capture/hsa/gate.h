@@ -111,6 +111,8 @@ static inline bool gate_owes(const struct gate *gate)
 
 /* Takes the gate when nobody holds it; false also when it is closed. */
 bool gate_try_hold(struct gate *gate);
+/* Whether a signal handler has interrupted the holder on this very thread: it would wait for itself. */
+bool gate_is_mine(const struct gate *gate);
 /* Does the work of those who rang meanwhile, too. */
 void gate_leave(struct gate *gate);
 

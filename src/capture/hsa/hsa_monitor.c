@@ -23,7 +23,7 @@
 #define PAUSE_MOST_NS	   1000000
 /* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
 #define LOOKS_UNTIL_PARKED 20
-#define STOP_LIMIT_NS	   500000000u
+#define STOP_LIMIT_NS	   3000000000u
 
 _Atomic uint32_t hsa_monitor_parked;
 
@@ -137,7 +137,8 @@ void hsa_monitor_stop(void)
 	/* Both sequentially consistent, as in park(). */
 	atomic_store(&is_stopping, true);
 	hsa_monitor_wake();
-	guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS);
+	if (guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS) && !session_is_ending())
+		guest_thread_see_off(&monitor_thread, STOP_LIMIT_NS);
 }
 
 void hsa_monitor_forget(void)

@@ -11,7 +11,7 @@
 #include "capture/session.h"
 
 #define HOLD_SPINS    1000
-#define HOLD_LIMIT_NS 20000000u
+#define HOLD_LIMIT_NS 500000000u
 
 static bool is_live(const struct gate *gate)
 {
@@ -19,13 +19,12 @@ static bool is_live(const struct gate *gate)
 	       atomic_load_explicit(&gate->state, memory_order_relaxed) == GATE_LIVE;
 }
 
-/* Counting (gate_count) holds the gate for a moment. Not for ever: a signal handler may have
- * interrupted the holder on this very thread. */
+/* Counting (gate_count) holds the gate for a moment. Not for ever: a thread that is stopped may hold it. */
 static bool hold(struct gate *gate)
 {
 	uint64_t deadline_ns = 0, now_ns;
 
-	for (int i = 0; is_live(gate); i++) {
+	for (int i = 0; is_live(gate) && !gate_is_mine(gate); i++) {
 		if (gate_try_hold(gate))
 			return true;
 		__builtin_ia32_pause();

@@ -7,7 +7,7 @@
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
-#define TURN_LIMIT_NS 1000000000u
+#define TURN_LIMIT_NS 3000000000u
 #define DEPENDENCIES  5
 
 struct serial_turn {
