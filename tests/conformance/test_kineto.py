@@ -102,9 +102,8 @@ class Hta(unittest.TestCase):
                 and host_ns < sum(int(row["duration_ns"]) for row in kernels)
                 and all(int(launch["end_ns"]) < int(before["end_ns"]) for launch, before in zip(launches[1:], kernels)))
 
-    def record_with_the_host_ahead(self, recording):
+    def record_with_the_host_ahead(self, recording, kernel_ns):
         """Where the host is late the path goes through a launch, and rightly: then kernels take twice as long."""
-        kernel_ns = 2000000
         while True:
             dagtap(self, "record", "--force", f"--softgpu=kernel_ns={kernel_ns}", "-o", recording, "--",
                    BUILD / "examples" / "streams-and-events", "20")
@@ -112,11 +111,19 @@ class Hta(unittest.TestCase):
                 return
             kernel_ns *= 2
 
+    def analyse_with_the_host_ahead(self):
+        """What a loaded machine does to the program elsewhere takes the path to the host, too: then once more."""
+        recording = WORK / "hta-streams.dagtap"
+        for attempt in range(4):
+            self.record_with_the_host_ahead(recording, 2000000 << attempt)
+            found = self.analyse(recording)
+            if any(wait["on_path"] for wait in found["waits"]):
+                break
+        return found
+
     def test_critical_path_goes_from_stream_to_stream(self):
         """Each of the two streams waits for the other, 20 times."""
-        recording = WORK / "hta-streams.dagtap"
-        self.record_with_the_host_ahead(recording)
-        found = self.analyse(recording)
+        found = self.analyse_with_the_host_ahead()
         between = [wait for wait in found["waits"]
                    if min(stream for _, stream in wait["events"]) > 0]
 

@@ -13,8 +13,8 @@
 #include "kineto_rows.h"
 #include "sample.h"
 
-/* Of the sample's time 0, from the quarter of a year that it is in. */
-#define US "3813830000"
+/* Of the sample's time 0, from the twelfth of a year that it is in. */
+#define US "1184084000"
 
 static void head_says_what_readers_ask_for(void **state)
 {
@@ -23,7 +23,7 @@ static void head_says_what_readers_ask_for(void **state)
 	struct json_object *device, *account, *source;
 
 	assert_int_equal(kineto_number(file.root, "schemaVersion"), 1);
-	assert_string_equal(kineto_digits(file.root, "baseTimeNanoseconds"), "1696186170000000000");
+	assert_string_equal(kineto_digits(file.root, "baseTimeNanoseconds"), "1698815916000000000");
 	assert_int_equal(kineto_number(kineto_get(file.root, "distributedInfo"), "rank"), 5);
 	assert_int_equal(kineto_length(devices), 1);
 	device = kineto_at(devices, 0);

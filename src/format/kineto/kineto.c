@@ -7,8 +7,11 @@
 #include "format/kineto/kineto_writer.h"
 #include "wire/json.h"
 
-/* Kineto counts time from the last quarter of a year, so that nanoseconds stay exact in a double. */
-#define QUARTER_NS (UINT64_C(7889238) * 1000000000)
+/* Kineto counts time from the last quarter of a year, so that times stay small. From its 51st day on they are
+ * beyond 2^42 us, where three readings of a hundred through a double are 1 ns early, and a slice that follows another
+ * at once overlaps it. So here it is a twelfth of a year; each of Kineto's is one of these, too. */
+#define BASE_STEP_NS (UINT64_C(7889238) / 3 * 1000000000)
+_Static_assert(BASE_STEP_NS / 1000 < UINT64_C(1) << 42, "beyond what a double holds to the ns");
 
 /* Of the wall clock, which the rows' times are from; 0 where the recording does not know it. */
 static uint64_t choose_base(struct kineto *kineto)
@@ -19,7 +22,7 @@ static uint64_t choose_base(struct kineto *kineto)
 
 	if (trace->processes_count == 0 || first->start_realtime_ns == 0)
 		return 0;
-	base = first->start_realtime_ns / QUARTER_NS * QUARTER_NS;
+	base = first->start_realtime_ns / BASE_STEP_NS * BASE_STEP_NS;
 	kineto->out.origin_ns =
 		(int64_t)((uint64_t)first->start_ns - (first->start_realtime_ns - base));
 	return base;
