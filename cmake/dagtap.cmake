@@ -48,6 +48,10 @@ set(DAGTAP_TEST_ENVIRONMENT
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
 
+# Seconds: what ends a test that hangs, also on a machine ten times slower than ours. Long ones take more than some 20 s here.
+set(DAGTAP_TEST_TIMEOUT 600)
+set(DAGTAP_LONG_TEST_TIMEOUT 900)
+
 # dagtap_test(NAME label1;label2 sources... LINK libs...): one cmocka program, run by CTest.
 function(dagtap_test name labels)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
@@ -55,6 +59,6 @@ function(dagtap_test name labels)
   target_link_libraries(${name} PRIVATE dagtap_options PkgConfig::CMOCKA Threads::Threads ${arg_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${DAGTAP_TEST_TIMEOUT}
     ENVIRONMENT "${DAGTAP_TEST_ENVIRONMENT}")
 endfunction()

@@ -59,6 +59,18 @@ static void say_passed_over(struct ledger *ledger, struct trace_source *source)
 					 (unsigned long long)count));
 }
 
+/* The last buffers come as they are, also with records that are not complete. */
+static void say_unfinished(struct ledger *ledger, struct trace_source *source)
+{
+	uint64_t count = ledger_witness_or_0(ledger, "cuda", "unfinished_buffers");
+
+	if (count)
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings,
+					 "%llu buffers ended in work that had not finished",
+					 (unsigned long long)count));
+}
+
 /* What CUPTI gave and what it says it dropped, against the rows. */
 static void add_cuda_activities(struct ledger *ledger)
 {
@@ -81,6 +93,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	if (ledger_activities_let_go(ledger))
 		say_let_go(ledger, source);
 	say_passed_over(ledger, source);
+	say_unfinished(ledger, source);
 	ledger_add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
 		lost += ledger_drops(ledger, classes[i]);
@@ -120,5 +133,6 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 			ledger_witness_or_0(ledger, "cuda", "dropped"));
 	source->unexplained = ledger_witness_or_0(ledger, "cuda", "torn_buffers");
 	say_passed_over(ledger, source);
+	say_unfinished(ledger, source);
 	say_barren(ledger, source);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/cuda/cuda_ends.h"
 #include "trace/expect.h"
 #include "trace/ledger_state.h"
 #include "trace/table.h"
@@ -36,30 +37,43 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 	}
 }
 
-static uint64_t missing_of(const struct trace_source *source)
+/* What launches of one kind and another did not bring. */
+struct shortfall {
+	uint64_t unseen;     /* launches of HIP's that show no row at all */
+	uint64_t cut;	     /* launches that are not whole */
+	uint64_t unfinished; /* activities, of CUDA's launches that nothing says to have ended */
+};
+
+/* Beside what had not ended. */
+static uint64_t missing_of(const struct trace_source *source, const struct shortfall *shortfall)
 {
-	return source->expected > source->received ? source->expected - source->received : 0;
+	uint64_t there = source->received + shortfall->unfinished;
+
+	return source->expected > there ? source->expected - there : 0;
 }
 
 /* What launches that show no row at all should have brought: where HIP submits on a thread of its
  * own, it came without a call. It is put down as such, up to what came so. */
-static void explain_unseen(struct ledger *ledger, struct trace_source *source, uint64_t unseen)
+static void explain_unseen(struct ledger *ledger, struct trace_source *source,
+			   const struct shortfall *shortfall)
 {
+	uint64_t unseen = shortfall->unseen, missing = missing_of(source, shortfall);
 	uint64_t cut;
 
 	if (unseen > ledger->totals.without_call)
 		unseen = ledger->totals.without_call;
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE,
 			"came without a call: submitted by a thread of HIP's own", unseen);
-	cut = missing_of(source) > unseen ? missing_of(source) - unseen : 0;
+	cut = missing > unseen ? missing - unseen : 0;
 	if (cut > ledger_packets_cut(ledger))
 		cut = ledger_packets_cut(ledger);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
-	source->unexplained = difference(source->expected, source->received + unseen + cut);
+	source->unexplained = difference(source->expected,
+					 source->received + unseen + cut + shortfall->unfinished);
 }
 
 /* CUPTI still had the activities of launches whose calls had returned when the process was killed, or ended while a
- * tick was still running. */
+ * tick was still running; or had them behind one that was not finished. */
 static void explain_undelivered(struct ledger *ledger, struct trace_source *source)
 {
 	if (source->received > source->expected)
@@ -74,20 +88,22 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 }
 
 /* A launch may be there of which kernels were let go: no more of them than were. */
-static void explain_let_go(struct ledger *ledger, struct trace_source *source, uint64_t cut)
+static void explain_let_go(struct ledger *ledger, struct trace_source *source,
+			   const struct shortfall *shortfall)
 {
 	uint64_t let_go = ledger_activities_let_go(ledger);
-	uint64_t missing = missing_of(source);
+	uint64_t missing = missing_of(source, shortfall);
 
 	if (missing > let_go)
 		missing = let_go;
 	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, missing);
-	source->unexplained = difference(source->expected, source->received + missing);
-	if (cut)
+	source->unexplained =
+		difference(source->expected, source->received + missing + shortfall->unfinished);
+	if (shortfall->cut)
 		ledger_say(ledger, source,
 			   strtab_format(ledger->load->strings,
 					 "%llu launches at the ring's edge are not whole",
-					 (unsigned long long)cut));
+					 (unsigned long long)shortfall->cut));
 }
 
 static const struct expect_graph *expect_of(const struct process_load *load, uint32_t exec)
@@ -134,7 +150,8 @@ static int count_replays(const struct process_load *load, uint64_t failed, uint6
 /* Launches of which a ring kept nothing are not there to miss their activities; and what CUPTI loses on the GPU it
  * does not count. There must be at least as many as the launches have nodes. Those that are there have been
  * judged already. */
-static void judge_let_go(struct ledger *ledger, struct trace_source *source)
+static void judge_let_go(struct ledger *ledger, struct trace_source *source,
+			 const struct shortfall *shortfall)
 {
 	const struct process_load *load = ledger->load;
 	uint64_t let_go = ledger->ended_early ? 0 : ledger_activities_let_go(ledger);
@@ -143,7 +160,7 @@ static void judge_let_go(struct ledger *ledger, struct trace_source *source)
 			 load->type_counts[RECORD_COPY] +
 			 ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
 			 ledger_drops(ledger, RECORD_CLASS_COPY) +
-			 ledger_witness_or_0(ledger, "cuda", "dropped");
+			 ledger_witness_or_0(ledger, "cuda", "dropped") + shortfall->unfinished;
 	uint64_t failed = ledger_witness_or_0(ledger, "cuda", "launches_failed");
 	uint64_t least, missing;
 
@@ -151,8 +168,8 @@ static void judge_let_go(struct ledger *ledger, struct trace_source *source)
 		ledger->failed = true;
 		return;
 	}
-	if (source->expected > source->received + let_go)
-		known += source->expected - source->received - let_go;
+	if (missing_of(source, shortfall) > let_go)
+		known += missing_of(source, shortfall) - let_go;
 	if (least <= known)
 		return;
 	missing = least - known;
@@ -230,6 +247,70 @@ static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 						  "graphs on and off"));
 }
 
+/* What the launch did not bring of LEAST. */
+static void add_shortfall(const struct process_load *load, const struct cuda_ends *ends,
+			  const struct trace_launch *launch, uint64_t least, uint64_t brought,
+			  struct shortfall *shortfall)
+{
+	shortfall->cut += brought < least;
+	if (is_hips(load, launch->call))
+		shortfall->unseen += launch->activity_count ? 0 : least;
+	else if (brought < least && !cuda_ends_cover(ends, load, launch))
+		shortfall->unfinished += least - brought;
+}
+
+static void explain(struct ledger *ledger, struct trace_source *source, struct shortfall *shortfall)
+{
+	bool has_cuda = cuda_is_there(&ledger->load->cuda);
+	bool is_cut = has_cuda && (ledger->ended_early ||
+				   ledger_witness_or_0(ledger, "cuda", "unfinished_buffers"));
+	bool has_ring = ledger_activities_let_go(ledger) != 0;
+
+	/* Nothing is known then of what had ended. */
+	if (is_cut)
+		shortfall->unfinished = 0;
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "not finished when tracing ended",
+			shortfall->unfinished);
+	if (is_cut)
+		explain_undelivered(ledger, source);
+	else if (has_ring)
+		explain_let_go(ledger, source, shortfall);
+	else if (!ledger_has_activity_losses(ledger))
+		explain_unseen(ledger, source, shortfall);
+	if (has_cuda && has_ring)
+		judge_let_go(ledger, source, shortfall);
+}
+
+/* What the launches say must have come, and what did. */
+struct tally {
+	struct cuda_ends ends;
+	struct shortfall shortfall;
+	uint64_t untold, switched; /* launches that are not judged */
+};
+
+static void tally_launch(const struct process_load *load, const struct trace_launch *launch,
+			 struct trace_source *source, struct tally *tally)
+{
+	const struct expect_graph *expect = expect_of(load, launch->exec);
+	uint64_t before = activities_of(source);
+
+	if (launch->call == TRACE_NONE || !expect || expect->unknown) {
+		tally->untold++;
+		return;
+	}
+	if (cuda_is_switched(load, launch->exec)) {
+		tally->switched++;
+		return;
+	}
+	/* A launch that failed brings nothing. */
+	if (load->trace->calls[launch->call].result != 0 && launch->activity_count == 0)
+		return;
+	source->expected += least_of(expect);
+	count_launch(load, launch, source);
+	add_shortfall(load, &tally->ends, launch, least_of(expect), activities_of(source) - before,
+		      &tally->shortfall);
+}
+
 /* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
  * graph is not known in full, are not held against it. */
 void ledger_add_graphs(struct ledger *ledger)
@@ -237,7 +318,7 @@ void ledger_add_graphs(struct ledger *ledger)
 	const struct process_load *load = ledger->load;
 	const struct trace *trace = load->trace;
 	struct trace_source *source;
-	uint64_t untold = 0, switched = 0, unseen = 0, cut = 0, before;
+	struct tally tally = {0};
 
 	if (trace->launches_count == load->first.launches)
 		return;
@@ -248,40 +329,18 @@ void ledger_add_graphs(struct ledger *ledger)
 		count_unjudged(ledger, source);
 		return;
 	}
-	ledger_set_expected(ledger, source, "nodes x launches", 0);
-	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
-		const struct trace_launch *launch = &trace->launches[i];
-		const struct expect_graph *expect = expect_of(load, launch->exec);
-
-		if (launch->call == TRACE_NONE || !expect || expect->unknown) {
-			untold++;
-			continue;
-		}
-		if (cuda_is_switched(load, launch->exec)) {
-			switched++;
-			continue;
-		}
-		/* A launch that failed brings nothing. */
-		if (trace->calls[launch->call].result != 0 && launch->activity_count == 0)
-			continue;
-		source->expected += least_of(expect);
-		if (!launch->activity_count && is_hips(load, launch->call))
-			unseen += least_of(expect);
-		before = activities_of(source);
-		count_launch(load, launch, source);
-		cut += activities_of(source) - before < least_of(expect);
+	if (cuda_ends_find(load, &tally.ends) < 0) {
+		ledger->failed = true;
+		return;
 	}
+	ledger_set_expected(ledger, source, "nodes x launches", 0);
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++)
+		tally_launch(load, &trace->launches[i], source, &tally);
 	source->received = activities_of(source);
-	if (ledger->ended_early && cuda_is_there(&load->cuda))
-		explain_undelivered(ledger, source);
-	else if (ledger_activities_let_go(ledger))
-		explain_let_go(ledger, source, cut);
-	else if (!ledger_has_activity_losses(ledger))
-		explain_unseen(ledger, source, unseen);
-	if (cuda_is_there(&load->cuda) && ledger_activities_let_go(ledger))
-		judge_let_go(ledger, source);
-	if (untold)
-		say_untold(ledger, source, untold);
-	if (switched)
-		say_switched(ledger, source, switched);
+	explain(ledger, source, &tally.shortfall);
+	if (tally.untold)
+		say_untold(ledger, source, tally.untold);
+	if (tally.switched)
+		say_switched(ledger, source, tally.switched);
+	cuda_ends_release(&tally.ends);
 }

@@ -21,6 +21,7 @@
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_INVALID_KIND = 21, /* of a record: it is incomplete or invalid */
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,

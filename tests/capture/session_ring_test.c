@@ -6,22 +6,39 @@
 
 #include <cmocka.h>
 
+#include "capture/recording.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 #include "in_child.h"
 
-#define CALLS	   1000000 /* 61 MiB */
-#define CALLS_RUSH 20000   /* what is ready has room for many times that */
+#define CALLS	    1000000 /* 61 MiB */
+#define CALLS_RUSH  20000
+#define READY_LEAST 256 /* chunks: half of what is kept ready, many times what a rush fills */
 
-/* As a program that is not faster than the housekeeping thread. */
+static uint64_t chunks_left(void)
+{
+	const struct spool_live *live = spooler_live(recording_spooler());
+	/* First: what is ready is never less than what was taken before. */
+	uint64_t taken = atomic_load(&live->chunks_taken);
+
+	return atomic_load(&live->chunks_ready) - taken;
+}
+
+static void wait_for_room(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	while (chunks_left() < READY_LEAST)
+		nanosleep(&pause, NULL);
+}
+
+/* As a program that is not faster than the housekeeping thread, however slow that is. */
 static void make_calls(void)
 {
-	const struct timespec pause = {.tv_nsec = 2000000};
-
-	for (uint64_t i = 1; i <= CALLS; i++) {
-		expect(fixture_put(session_writer(), i, 0));
+	for (uint64_t i = 0; i < CALLS; i++) {
 		if (i % CALLS_RUSH == 0)
-			nanosleep(&pause, NULL);
+			wait_for_room();
+		expect(fixture_put(session_writer(), i, 0));
 	}
 }
 

@@ -1,5 +1,9 @@
 #include "cuda_play.h"
 
+#include "record/record.h"
+
+#define DEVICE_SYNCHRONIZE 165 /* cudaDeviceSynchronize */
+
 void play_call(uint32_t correlation)
 {
 	model_call(CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, correlation, "cudaLaunchKernel");
@@ -82,6 +86,23 @@ void play_device(uint32_t device, const char *name)
 	};
 
 	PLAY_PUT(record);
+}
+
+void play_device_wait(uint32_t correlation)
+{
+	struct cupti_synchronization wait = {
+		.kind = CUPTI_KIND_SYNCHRONIZATION,
+		.type = RECORD_CUDA_SYNC_CONTEXT,
+		.start = model_now(),
+		.end = model_now(),
+		.correlationId = correlation,
+		.contextId = CONTEXT,
+		.streamId = RECORD_CUDA_NONE,
+		.cudaEventId = RECORD_CUDA_NONE,
+	};
+
+	model_call(CUPTI_DOMAIN_RUNTIME, DEVICE_SYNCHRONIZE, correlation, "cudaDeviceSynchronize");
+	PLAY_PUT(wait);
 }
 
 static void *handle(uint64_t id)

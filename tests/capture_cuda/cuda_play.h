@@ -20,6 +20,9 @@ struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes);
 struct cupti_memset play_fill(uint32_t correlation, uint64_t bytes);
 void play_device(uint32_t device, const char *name);
 
+/* The host waits for all of the context's streams. */
+void play_device_wait(uint32_t correlation);
+
 #define PLAY_PUT(record) model_put(&(record), sizeof(record))
 
 /* The life of graphs; handles are ids. */

@@ -7,8 +7,6 @@
 
 #define MODEL_CALLS_MOST 1024
 
-#define INVALID_KIND 21
-
 static struct {
 	uint32_t version;
 	cupti_callback *callback;
@@ -20,8 +18,7 @@ static struct {
 	uint8_t *buffer;
 	size_t size, used;
 	size_t dropped;
-	void (*at_flush)(void);
-	void (*at_record)(void);
+	model_hook _Atomic at_flush, at_record;
 	bool is_left_out[MODEL_CALLS_MOST]; /* calls of the driver */
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
@@ -46,12 +43,12 @@ void model_fail(enum model_call call, uint32_t nth, uint32_t result)
 	model.failures[call].is_set = true;
 }
 
-void model_at_flush(void (*hook)(void))
+void model_at_flush(model_hook hook)
 {
 	model.at_flush = hook;
 }
 
-void model_at_record(void (*hook)(void))
+void model_at_record(model_hook hook)
 {
 	model.at_record = hook;
 }
@@ -217,9 +214,10 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 	uint8_t *next = buffer;
 	size_t bytes;
 	uint32_t result = result_of(MODEL_NEXT_RECORD);
+	model_hook hook = model.at_record;
 
-	if (model.at_record)
-		model.at_record();
+	if (hook)
+		hook();
 	if (result != CUPTI_OK)
 		return result;
 	if (*record)
@@ -228,7 +226,7 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 		return CUPTI_MAX_LIMIT_REACHED;
 	bytes = model_record_bytes(((struct cupti_activity *)next)->kind);
 	if (!bytes || next + bytes > buffer + valid_bytes)
-		return INVALID_KIND;
+		return CUPTI_INVALID_KIND;
 	*record = (struct cupti_activity *)next;
 	return CUPTI_OK;
 }
@@ -243,9 +241,10 @@ MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream,
 MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 {
 	uint32_t result = result_of(MODEL_FLUSH_ALL);
+	model_hook hook = model.at_flush;
 
-	if (model.at_flush)
-		model.at_flush();
+	if (hook)
+		hook();
 	/* The buffer that is being filled comes when it is forced. */
 	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
 		model_deliver(0);

@@ -38,11 +38,14 @@ void model_fail(enum model_call call, uint32_t nth, uint32_t result);
 /* How often it was called. */
 uint32_t model_count(enum model_call call);
 
-/* Called in each flush, on the thread that asks for it. */
-void model_at_flush(void (*hook)(void));
+/* Set at any time, by any thread; NULL for none. */
+typedef void (*model_hook)(void);
+
+/* Called in each flush, on the thread that asks for it: a tick may be the first to ask. */
+void model_at_flush(model_hook hook);
 
 /* Called whenever the next record of a buffer is asked for, on the thread that asks. */
-void model_at_record(void (*hook)(void));
+void model_at_record(model_hook hook);
 
 /* Of the next cuptiGetVersion; before the recording begins. */
 void model_set_version(uint32_t version);

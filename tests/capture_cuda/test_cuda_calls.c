@@ -450,8 +450,35 @@ static void what_has_no_times_says_so(void **state)
 	trace_close(trace);
 }
 
+static void end_in_unfinished_work(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "finished");
+	PLAY_PUT(kernel);
+	model_fail(MODEL_NEXT_RECORD, 1, CUPTI_INVALID_KIND);
+	session_stop();
+}
+
+/* CUPTI says the same of a record that it has not finished as of one that is none; it gives the first when it is
+ * made to give all. */
+static void what_is_not_finished_is_not_torn(void **state)
+{
+	struct trace *trace = play_scene(*state, end_in_unfinished_work);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	play_find_kernel(trace, "finished");
+	assert_non_null(strstr(trace_text(trace, source->text),
+			       "1 buffers ended in work that had not finished"));
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 static void lending(void)
 {
+	static uint8_t foreign[64];
 	uint8_t *buffer = NULL, *kept = NULL;
 	size_t size, most;
 
@@ -464,6 +491,11 @@ static void lending(void)
 	cuda_buffers_lend(&buffer, &size, &most);
 	expect(!buffer && !size);
 	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(buffer == kept);
+	/* Another tool's, which asked for it between two recordings. */
+	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
+	cuda_buffers_take(NULL, 0, foreign, sizeof(foreign), 0);
 	cuda_buffers_lend(&buffer, &size, &most);
 	expect(buffer == kept);
 }
@@ -492,6 +524,7 @@ int main(void)
 		CASE(a_torn_buffer_is_told),
 		CASE(kinds_that_nobody_asked_for_are_passed_over),
 		CASE(what_has_no_times_says_so),
+		CASE(what_is_not_finished_is_not_torn),
 		CASE(buffers_are_bounded),
 	};
 

@@ -3,6 +3,8 @@
 #include "cuda_scene.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "capture/session.h"
 #include "record/record.h"
@@ -427,6 +429,109 @@ static void a_part_of_a_gpu_has_an_id_of_its_own(void **state)
 	trace_close(trace);
 }
 
+/* ---- what began before the recording ---- */
+
+static struct model_open early;
+
+static void call_while_it_starts(void)
+{
+	if (session_current_number() > 1)
+		model_enter(&early, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 10, "cudaLaunchKernel",
+			    NULL);
+}
+
+static const struct session_part caller = {.name = "caller", .start = call_while_it_starts};
+
+/* Of a call that has no row neither has the driver's call within it. */
+static void work_of_a_call_from_before(void)
+{
+	struct model_open inner;
+	struct cupti_kernel kernel;
+
+	play_start();
+	session_add_part(&caller);
+	session_stop();
+	expect(session_start_again());
+	model_enter(&inner, CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel", NULL);
+	kernel = play_kernel(11, "from before");
+	PLAY_PUT(kernel);
+	model_leave(&inner, 0);
+	model_leave(&early, 0);
+	play_call(12);
+	kernel = play_kernel(12, "of it");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_call_that_came_during_the_start_is_of_before(void **state)
+{
+	struct trace *trace = play_scene(*state, work_of_a_call_from_before);
+
+	assert_int_equal(play_find_kernel(trace, "from before")->call, TRACE_NONE);
+	assert_int_not_equal(play_find_kernel(trace, "of it")->call, TRACE_NONE);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* The node before was made when nothing was recorded. */
+static void half_a_graph(void)
+{
+	play_start();
+	session_stop();
+	expect(session_start_again());
+	play_graph(GRAPH);
+	play_node(GRAPH, 12, CUDA_NODE_KERNEL);
+	play_edge(GRAPH, 11, 12);
+	play_exec(EXEC, GRAPH);
+	play_launch(1, EXEC);
+	play_graph_kernel(1, EXEC, 11, "unknown");
+	play_graph_kernel(1, EXEC, 12, "known");
+	session_stop();
+}
+
+static void a_graph_that_is_known_in_part_is_not_judged(void **state)
+{
+	struct trace *trace = play_scene(*state, half_a_graph);
+
+	assert_true(source_says(trace, "graph", "of a graph that is not known in full"));
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void fork_and_start(void)
+{
+	int status;
+	pid_t pid;
+
+	play_start();
+	pid = fork();
+	if (!pid) {
+		session_start();
+		session_stop();
+		_exit(model_count(MODEL_SUBSCRIBE) != 1);
+	}
+	waitpid(pid, &status, 0);
+	expect(status == 0);
+	session_stop();
+}
+
+/* Its CUPTI is a copy of the parent's, which has the locks that the parent had. */
+static void a_child_has_no_cuda(void **state)
+{
+	struct trace *trace;
+	uint32_t told = 0;
+
+#ifdef __SANITIZE_THREAD__
+	skip(); /* which ends a child that starts a thread */
+#endif
+	trace = play_scene(*state, fork_and_start);
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		told += !strcmp(trace_text(trace, trace->sources[i].text),
+				"CUDA does not survive a fork");
+	assert_int_equal(told, 1);
+	trace_close(trace);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -443,6 +548,9 @@ int main(void)
 		CASE(a_huge_grid_is_whole),
 		CASE(records_that_are_passed_over_are_counted),
 		CASE(a_part_of_a_gpu_has_an_id_of_its_own),
+		CASE(a_call_that_came_during_the_start_is_of_before),
+		CASE(a_graph_that_is_known_in_part_is_not_judged),
+		CASE(a_child_has_no_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,19 @@ static hsa_status_t copy(char *memory, size_t bytes, hsa_signal_t signal)
 					 NULL, signal);
 }
 
+/* None of them begins before all were asked for. */
+static void copy_together(char *memory, int count, hsa_signal_t signal)
+{
+	hsa_signal_t held = signal_make(1);
+
+	for (int i = 0; i < count; i++)
+		HSA_CHECK(hsa_amd_memory_async_copy(memory + 65536, device.gpu, memory, device.cpu,
+						    65536, 1, &held, signal));
+	hsa_signal_store_screlease(held, 0);
+	signal_await(signal);
+	HSA_CHECK(hsa_signal_destroy(held));
+}
+
 /* One signal used again and again, one shared by two copies, one copy that is refused. */
 static void scene_copies(void)
 {
@@ -233,9 +246,7 @@ static void scene_copies(void)
 		hsa_signal_store_relaxed(signal, 1);
 	}
 	hsa_signal_store_relaxed(signal, 2);
-	HSA_CHECK(copy(memory, 65536, signal));
-	HSA_CHECK(copy(memory, 65536, signal));
-	signal_await(signal);
+	copy_together(memory, 2, signal);
 	CHECK(copy(memory, 1, none) != HSA_STATUS_SUCCESS);
 	HSA_CHECK(hsa_signal_destroy(signal));
 	HSA_CHECK(hsa_amd_memory_pool_free(memory));

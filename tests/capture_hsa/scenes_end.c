@@ -1,7 +1,10 @@
 /* Scenes about the end: of tracing, of the program, of the runtime, while the device is at work. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
@@ -34,18 +37,20 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Kernels of some seconds: tracing ends before they do. */
+/* The device waits for a signal before the kernels: tracing ends before they do, however slow the machine is. */
 static void scene_stop_in_flight(void)
 {
 	hsa_queue_t *queue = queue_make(64);
-	hsa_signal_t counted = signal_make(3), own = signal_make(1);
+	hsa_signal_t counted = signal_make(3), own = signal_make(1), held = signal_make(1);
 
+	barrier(queue, held, none);
 	for (int i = 0; i < 3; i++)
 		dispatch(queue, counted);
 	dispatch(queue, own);
 	dispatch(queue, none);
 	stop_tracing();
-	CHECK(hsa_signal_load_relaxed(counted) > 0);
+	CHECK(hsa_signal_load_relaxed(counted) == 3 && hsa_signal_load_relaxed(own) == 1);
+	hsa_signal_store_screlease(held, 0);
 	signal_await(counted);
 	signal_await(own);
 	drain(queue);
@@ -56,6 +61,7 @@ static void scene_stop_in_flight(void)
 	CHECK(atomic_load(&ran) == 6);
 	HSA_CHECK(hsa_signal_destroy(counted));
 	HSA_CHECK(hsa_signal_destroy(own));
+	HSA_CHECK(hsa_signal_destroy(held));
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
@@ -114,9 +120,35 @@ static void scene_stop_in_batch(void)
 	HSA_CHECK(hsa_queue_destroy(queues[1]));
 }
 
+static _Thread_local bool is_stopper;
+static sem_t is_draining, may_go_on;
+
+/* In place of the C library's, for the tool too: the thread that ends tracing sleeps once nothing more is recorded,
+ * while it waits for the device, and is held there. */
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *pause,
+						     struct timespec *left);
+int nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	int err;
+
+	if (is_stopper) {
+		is_stopper = false;
+		sem_post(&is_draining);
+		sem_wait(&may_go_on);
+	}
+	err = clock_nanosleep(CLOCK_REALTIME, 0, pause, left);
+	if (!err)
+		return 0;
+	errno = err;
+	return -1;
+}
+
 static void *stop(void *unused)
 {
+	is_stopper = true;
 	stop_tracing();
+	/* Without the tool, too. */
+	sem_post(&is_draining);
 	return unused;
 }
 
@@ -127,7 +159,7 @@ static void barriers(hsa_queue_t *queue, int count)
 	drain(queue);
 }
 
-/* With a kernel of a minute on the device the tool takes a second to end. Meanwhile the program makes
+/* With a kernel of a minute on the device the tool waits for it at its end. Meanwhile the program makes
  * queues, uses them, and destroys one. */
 static void scene_late_queues(void)
 {
@@ -137,17 +169,19 @@ static void scene_late_queues(void)
 	dispatch(busy, signal_make(1));
 	barrier(busy, none, none);
 	barriers(queue, 2);
-	pthread_create(&thread, NULL, stop, NULL);
-	while (tool_table() && tool_table()->is_recording())
+	while (!hsa_queue_load_read_index_scacquire(busy))
 		pause_ms(1);
-	/* By now the gates of the queues of before are open, too. */
-	pause_ms(100);
+	CHECK(!sem_init(&is_draining, 0, 0) && !sem_init(&may_go_on, 0, 0));
+	CHECK(!pthread_create(&thread, NULL, stop, NULL));
+	/* Then the gates of the queues of before are open, too. */
+	sem_wait(&is_draining);
 	for (int i = 0; i < 2; i++)
 		late[i] = queue_make(64);
 	barriers(late[0], 6);
 	barriers(late[1], 4);
 	barriers(queue, 2);
 	HSA_CHECK(hsa_queue_destroy(late[0]));
+	sem_post(&may_go_on);
 	pthread_join(thread, NULL);
 	exit(0);
 }

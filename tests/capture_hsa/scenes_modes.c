@@ -245,15 +245,26 @@ static void scene_quiet(void)
 #define SHARERS 8
 #define ROUNDS	40
 
-/* One signal counts several packets on two queues; it is reset or destroyed as soon as it is 0. */
+/* Behind one doorbell: the device has none of them before the tool has seen all. */
+static void dispatch_together(hsa_queue_t *queue, uint64_t count, hsa_signal_t signal)
+{
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
+
+	for (uint64_t i = 0; i < count; i++)
+		dispatch_put(queue, first + i, signal);
+	ring(queue, first + count - 1);
+}
+
+/* One signal counts several packets on two queues; it is reset or destroyed as soon as it is 0. Of each two at least
+ * one finds it in use. */
 static void scene_counted(void)
 {
 	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
 	hsa_signal_t signal = signal_make(SHARERS);
 
 	for (unsigned i = 1; i <= ROUNDS; i++) {
-		for (int k = 0; k < SHARERS; k++)
-			dispatch(queues[k & 1], signal);
+		for (int k = 0; k < SHARERS / 2; k++)
+			dispatch_together(queues[k & 1], 2, signal);
 		signal_await(signal);
 		CHECK(hsa_signal_load_scacquire(signal) == 0);
 		CHECK(atomic_load(&ran) == i * SHARERS);
@@ -277,8 +288,7 @@ static void scene_known_elsewhere(void)
 	hsa_signal_t counted = signal_make(3), last = signal_make(1);
 
 	for (int i = 0; i < ROUNDS; i++) {
-		for (int k = 0; k < 3; k++)
-			dispatch(queue, counted);
+		dispatch_together(queue, 3, counted);
 		dispatch(queue, last);
 		signal_await(last);
 		hsa_signal_store_relaxed(last, 1);
@@ -303,8 +313,7 @@ static void scene_counted_dependency(void)
 
 		barrier(queues[1], signal, none);
 		dispatch(queues[1], done);
-		dispatch(queues[0], signal);
-		dispatch(queues[0], signal);
+		dispatch_together(queues[0], 2, signal);
 		signal_await(done);
 		CHECK(atomic_load(&ran) == 3 * i);
 		hsa_signal_store_screlease(signal, 2);

@@ -214,6 +214,25 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 	trace_close(trace);
 }
 
+/* All that was launched has ended. */
+static void wait_for_device(struct scene *scene)
+{
+	const struct record_api call = {
+		.cid = scene_reserve_cid(scene),
+		.begin_ns = scene->ns + 1000,
+		.end_ns = scene->ns + 1100,
+	};
+	const struct record_cuda_sync wait = {
+		.cid = call.cid,
+		.context = 1,
+		.stream = 7,
+		.event = RECORD_CUDA_NONE,
+	};
+
+	scene_put(scene, 0, RECORD_API, RECORD_CUDA_OP_RUNTIME, &call, sizeof(call));
+	scene_put(scene, 0, RECORD_CUDA_SYNC, RECORD_CUDA_SYNC_CONTEXT, &wait, sizeof(wait));
+}
+
 /* Of a launch that is there as of all launches: of two launches' kernels one was let go. */
 static void what_cupti_loses_is_unexplained_once(void **state)
 {
@@ -235,6 +254,7 @@ static void what_cupti_loses_is_unexplained_once(void **state)
 		scene_put(&scene, 0, RECORD_API, RECORD_CUDA_OP_RUNTIME, &call, sizeof(call));
 		scene_graph_launch(&scene, 1, replay, call.cid);
 	}
+	wait_for_device(&scene);
 	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
 	trace = close_and_load(&scene);
 	source = scene_source(trace, "graph");

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -13,14 +14,16 @@
 #define BROUGHT_WAIT_LIMIT_NS 3000000000u
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *made[CUDA_BUFFERS_MOST];
 static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its pages are there */
 static uint32_t idle_count, made_count;
 
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Odd while a recording takes records. What is read when it closes is read on; two steps later no more. */
 static _Atomic uint32_t period;
-static _Atomic uint32_t brought; /* and not given back yet */
-static _Atomic uint64_t taken, torn;
+static _Atomic uint32_t brought;  /* and not given back yet */
+static _Atomic bool is_last_call; /* CUPTI is asked for what is not finished, too */
+static _Atomic uint64_t taken, torn, unfinished;
 
 static uint8_t *make_buffer(void)
 {
@@ -38,16 +41,24 @@ void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
 	if (idle_count)
 		*buffer = idle[--idle_count];
 	else if (made_count < CUDA_BUFFERS_MOST && (*buffer = make_buffer()))
-		made_count++;
+		made[made_count++] = *buffer;
 	pthread_mutex_unlock(&pool_lock);
 	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
 }
 
+static bool is_ours(const uint8_t *buffer)
+{
+	for (uint32_t i = 0; i < made_count; i++)
+		if (made[i] == buffer)
+			return true;
+	return false;
+}
+
+/* CUPTI may bring one that another tool lent it, between two recordings; or one from before a fork. */
 static void give_back(uint8_t *buffer)
 {
 	pthread_mutex_lock(&pool_lock);
-	/* One that was lent before a fork is not of this pool. */
-	if (idle_count < made_count)
+	if (is_ours(buffer) && idle_count < made_count)
 		idle[idle_count++] = buffer;
 	pthread_mutex_unlock(&pool_lock);
 }
@@ -68,17 +79,24 @@ static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 		cuda_activity_record(record);
 	if (result == CUPTI_OK || result == CUPTI_MAX_LIMIT_REACHED)
 		return;
+	if (result == CUPTI_INVALID_KIND && atomic_load(&is_last_call)) {
+		atomic_fetch_add_explicit(&unfinished, 1, memory_order_relaxed);
+		return;
+	}
 	cupti_note(CUPTI_FAILURE_NEXT_RECORD, result);
 	atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 }
 
-static void take_records(uint8_t *buffer, size_t valid_bytes)
+/* Behind a reader that does not come on it is given up: CUPTI's flush, and so our stop, would wait for this. */
+static void take_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
-	uint32_t begun;
+	struct timespec deadline = clock_deadline_in(BROUGHT_WAIT_LIMIT_NS);
 
-	pthread_mutex_lock(&read_lock);
-	begun = atomic_load(&period);
-	if (begun % 2) {
+	if (pthread_mutex_timedlock(&read_lock, &deadline)) {
+		atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
+		return;
+	}
+	if (!is_over(begun)) {
 		read_records(buffer, valid_bytes, begun);
 		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
 	}
@@ -89,18 +107,27 @@ static void take_records(uint8_t *buffer, size_t valid_bytes)
 void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_bytes)
 {
+	uint32_t begun;
+
 	if (!buffer)
 		return;
 	atomic_fetch_add(&brought, 1);
-	if (valid_bytes)
-		take_records(buffer, valid_bytes < size ? valid_bytes : size);
+	begun = atomic_load(&period);
+	if (valid_bytes && begun % 2)
+		take_records(buffer, valid_bytes < size ? valid_bytes : size, begun);
 	give_back(buffer);
 	atomic_fetch_sub(&brought, 1);
 }
 
 void cuda_buffers_open(void)
 {
+	atomic_store(&is_last_call, false);
 	atomic_fetch_add(&period, 1);
+}
+
+void cuda_buffers_last_call(void)
+{
+	atomic_store(&is_last_call, true);
 }
 
 static uint32_t await_brought(uint64_t deadline_ns)
@@ -138,10 +165,16 @@ uint64_t cuda_buffers_torn(void)
 	return atomic_load_explicit(&torn, memory_order_relaxed);
 }
 
+uint64_t cuda_buffers_unfinished(void)
+{
+	return atomic_load_explicit(&unfinished, memory_order_relaxed);
+}
+
 void cuda_buffers_forget(void)
 {
 	pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	read_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	memcpy(made, idle, idle_count * sizeof(*made));
 	made_count = idle_count;
 	atomic_store(&period, 0);
 	atomic_store_explicit(&brought, 0, memory_order_relaxed);

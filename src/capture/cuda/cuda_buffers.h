@@ -21,9 +21,15 @@ cupti_buffer_completed cuda_buffers_take;
 void cuda_buffers_open(void);
 void cuda_buffers_close(void);
 
-/* Buffers with records that came back, and those whose records could not be read to their end. */
+/* Until then: CUPTI is asked for all buffers, also for those with records that are not complete. Reading one of
+ * them ends there, for it says no more than that the record is incomplete or invalid. */
+void cuda_buffers_last_call(void);
+
+/* Buffers with records that came back, those whose records could not be read to their end, and those that
+ * ended in one that was not finished. */
 uint64_t cuda_buffers_taken(void);
 uint64_t cuda_buffers_torn(void);
+uint64_t cuda_buffers_unfinished(void);
 
 /* In a fork child: another thread may have held the locks. What was lent is gone. */
 void cuda_buffers_forget(void);

@@ -125,29 +125,31 @@ static void count_entered(void)
 	call_count(counter, &counter->entered);
 }
 
-/* Also of a call that comes while the session starts or stops, and has no row: what it launches is recorded. */
+/* A call that comes while the session stops is counted and has no row: what it launches is recorded. */
 static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	uint32_t number = atomic_load_explicit(&session_number, memory_order_acquire);
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
 	bool is_on = state == SESSION_ON;
-	/* While the session starts a call is one that was under way before. */
-	uint64_t cid = state == SESSION_STARTING ? cuda_cid(data->correlationId)
-						 : cuda_cid_enter(data->correlationId);
+	uint64_t cid;
 
 	if (call_state.session != number)
 		call_state = (struct call_state){.session = number};
 	if (call_state.depth++) {
 		if (is_on && call_state.is_recorded)
-			enter_inner(cid);
+			enter_inner(cuda_cid_enter(data->correlationId));
 		return;
 	}
-	if (state != SESSION_STARTING)
-		count_entered();
+	/* While the session starts a call is one that was under way before, and so is what it calls. */
 	call_state.is_recorded = is_on;
-	call_state.cid = is_on ? cid : 0;
+	call_state.cid = 0;
+	if (state == SESSION_STARTING)
+		return;
+	count_entered();
+	cid = cuda_cid_enter(data->correlationId);
 	if (!is_on)
 		return;
+	call_state.cid = cid;
 	call_state.node_type = CUDA_NODE_UNTOLD;
 	if (data->functionParams) {
 		call_state.node_type = added_type(domain, cbid, data->functionParams);

@@ -59,7 +59,8 @@ static _Atomic bool is_live;
 static uint32_t enabled_kinds;				/* a bit each */
 static uint64_t dropped;				/* by CUPTI, in this recording */
 static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* this recording */
-static uint64_t torn_before;
+static uint64_t torn_before, unfinished_before;
+static bool has_forked;
 static char absences[REASON_BYTES]; /* what else cannot be had */
 static uint32_t failures_told;	    /* kinds */
 
@@ -141,6 +142,8 @@ static void write_witnesses(void)
 	session_witness("cuda", "dropped", dropped);
 	session_witness("cuda", "calls", calls.entered);
 	session_witness("cuda", "torn_buffers", cuda_buffers_torn() - torn_before);
+	session_witness("cuda", "unfinished_buffers",
+			cuda_buffers_unfinished() - unfinished_before);
 	session_witness("cuda", "launches_failed", cuda_graphs_failed_launches());
 }
 
@@ -150,6 +153,7 @@ static void count_from_here(void)
 		delivered_before[i] =
 			atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed);
 	torn_before = cuda_buffers_torn();
+	unfinished_before = cuda_buffers_unfinished();
 	dropped = 0;
 }
 
@@ -226,6 +230,8 @@ static bool enable_all(char *ret_reason)
 
 static bool turn_on(char *ret_reason)
 {
+	static bool has_recorded;
+	size_t not_ours; /* what another tool's records lost since the last recording */
 	uint32_t result;
 
 	if (cupti_load(ret_reason, REASON_BYTES) < 0)
@@ -237,6 +243,9 @@ static bool turn_on(char *ret_reason)
 	absences[0] = '\0';
 	cupti_forget_failures();
 	failures_told = 0;
+	if (has_recorded)
+		cupti.get_dropped(NULL, 0, &not_ours);
+	has_recorded = true;
 	count_from_here();
 	cuda_buffers_open();
 	cuda_calls_begin();
@@ -275,9 +284,9 @@ static void tell_new_failures(void)
 
 static void part_start(void)
 {
-	char reason[REASON_BYTES];
+	char reason[REASON_BYTES] = "CUDA does not survive a fork";
 
-	if (!turn_on(reason)) {
+	if (has_forked || !turn_on(reason)) {
 		log_line("cuda: %s", reason);
 		session_source("cuda", RECORD_SOURCE_ABSENT, reason);
 		return;
@@ -326,6 +335,7 @@ static void part_stop(void)
 	flush(CUPTI_FLUSH_COMPLETE);
 	if (!is_last)
 		disable_all();
+	cuda_buffers_last_call();
 	flush(CUPTI_FLUSH_FORCED);
 	cuda_buffers_close();
 	ask_dropped();
@@ -340,6 +350,7 @@ static void part_stop(void)
 static void part_child(void)
 {
 	atomic_store(&is_live, false);
+	has_forked = true;
 	cuda_buffers_forget();
 	cuda_calls_forget();
 	enabled_kinds = 0;

@@ -211,16 +211,18 @@ static bool *find_launch_apis(const struct process_load *load)
 	return launches;
 }
 
-/* Of captured launches nodes were made. */
+/* Of captured launches nodes were made, which may be gone by now. */
 static int learn_makers(const struct process_load *load, struct idset *makers)
 {
+	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
 	int result = 0;
 
-	for (uint32_t i = 0; i < load->cuda.node_ids.count && result == 0; i++) {
-		uint64_t cid = load->cuda.nodes ? load->cuda.nodes[i].cid : 0;
+	for (uint32_t i = 0; i < steps->count && result == 0; i++) {
+		const struct record_cuda_graph *step = steps->rows[i].record;
 
-		if (cid)
-			result = idset_add(makers, cuda_outer_cid(&load->cuda, cid));
+		if (step->cid && (step->header.tag == RECORD_CUDA_NODE_CREATED ||
+				  step->header.tag == RECORD_CUDA_NODE_CLONED))
+			result = idset_add(makers, cuda_outer_cid(&load->cuda, step->cid));
 	}
 	return result < 0 ? result : idset_finish(makers);
 }

@@ -25,10 +25,11 @@ struct life {
 	uint64_t snapshot; /* that it still is like, 0 = none */
 	uint32_t exec; /* number of the exec whose snapshot it is in: it is the child of one node */
 	bool is_gone;
+	bool is_partial; /* it has nodes that were made before the recording */
 };
 
-static const struct life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
-				    TRACE_NONE, 0,	    0,		false};
+static const struct life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
+				    0,		0,	    false,	false};
 
 struct building {
 	struct process_load *load;
@@ -272,14 +273,24 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 		say_original(building, node, step);
 }
 
+static bool has_graph(const struct building *building, uint32_t node)
+{
+	return node != TRACE_NONE && building->nodes[node].graph != TRACE_NONE;
+}
+
 static void change_edge(struct building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
 	uint32_t from = find_node(building, step->other_node);
 	uint32_t to = find_node(building, step->node);
 
-	if (graph == TRACE_NONE || from == TRACE_NONE || to == TRACE_NONE)
+	if (graph == TRACE_NONE)
 		return;
+	if (!has_graph(building, from) || !has_graph(building, to)) {
+		building->graphs[graph].is_partial = true;
+		building->graphs[graph].snapshot = 0;
+		return;
+	}
 	if (step->header.tag == RECORD_CUDA_EDGE_CREATED) {
 		add_edge(building, graph, from, to);
 		return;
@@ -450,7 +461,7 @@ static int put_snapshot(struct building *building, const struct snapshot *snapsh
 	}
 	if (result == 0)
 		result = put_edges(building, snapshot, &record.edge_count);
-	if (!is_plain)
+	if (!is_plain || building->graphs[snapshot->graph].is_partial)
 		record.edge_count = EDGES_UNKNOWN;
 	return result < 0 ? result : put(building, RECORD_GRAPH, 0, &record, sizeof(record));
 }
