@@ -48,27 +48,24 @@ static void add_cuda_calls(struct ledger *ledger)
 	say_barren(ledger, source);
 }
 
-static void say_passed_over(struct ledger *ledger, struct trace_source *source)
+/* How many of WHAT a witness counted. */
+static void say_count(struct ledger *ledger, struct trace_source *source, const char *witness,
+		      const char *what)
 {
-	uint64_t count = ledger_witness_or_0(ledger, "cuda", "of_unknown_kinds");
+	uint64_t count = ledger_witness_or_0(ledger, "cuda", witness);
 
 	if (count)
 		ledger_say(ledger, source,
-			   strtab_format(ledger->load->strings,
-					 "%llu records of kinds that were not asked for",
-					 (unsigned long long)count));
+			   strtab_format(ledger->load->strings, "%llu %s",
+					 (unsigned long long)count, what));
 }
 
-/* The last buffers come as they are, also with records that are not complete. */
-static void say_unfinished(struct ledger *ledger, struct trace_source *source)
+static void say_odd_records(struct ledger *ledger, struct trace_source *source)
 {
-	uint64_t count = ledger_witness_or_0(ledger, "cuda", "unfinished_buffers");
-
-	if (count)
-		ledger_say(ledger, source,
-			   strtab_format(ledger->load->strings,
-					 "%llu buffers ended in work that had not finished",
-					 (unsigned long long)count));
+	say_count(ledger, source, "of_unknown_kinds", "records of kinds that were not asked for");
+	/* The last buffers come as they are, also with records that are not complete. */
+	say_count(ledger, source, "unfinished_buffers",
+		  "buffers ended in work that had not finished");
 }
 
 /* What CUPTI gave and what it says it dropped, against the rows. */
@@ -92,8 +89,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER, dropped);
 	if (ledger_activities_let_go(ledger))
 		say_let_go(ledger, source);
-	say_passed_over(ledger, source);
-	say_unfinished(ledger, source);
+	say_odd_records(ledger, source);
 	ledger_add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
 		lost += ledger_drops(ledger, classes[i]);
@@ -132,7 +128,6 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER,
 			ledger_witness_or_0(ledger, "cuda", "dropped"));
 	source->unexplained = ledger_witness_or_0(ledger, "cuda", "torn_buffers");
-	say_passed_over(ledger, source);
-	say_unfinished(ledger, source);
+	say_odd_records(ledger, source);
 	say_barren(ledger, source);
 }

@@ -2,7 +2,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -15,29 +14,12 @@
 #define CALLS_RUSH  20000
 #define READY_LEAST 256 /* chunks: half of what is kept ready, many times what a rush fills */
 
-static uint64_t chunks_left(void)
-{
-	const struct spool_live *live = spooler_live(recording_spooler());
-	/* First: what is ready is never less than what was taken before. */
-	uint64_t taken = atomic_load(&live->chunks_taken);
-
-	return atomic_load(&live->chunks_ready) - taken;
-}
-
-static void wait_for_room(void)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-
-	while (chunks_left() < READY_LEAST)
-		nanosleep(&pause, NULL);
-}
-
 /* As a program that is not faster than the housekeeping thread, however slow that is. */
 static void make_calls(void)
 {
 	for (uint64_t i = 0; i < CALLS; i++) {
 		if (i % CALLS_RUSH == 0)
-			wait_for_room();
+			fixture_await_ready(recording_spooler(), READY_LEAST);
 		expect(fixture_put(session_writer(), i, 0));
 	}
 }

@@ -624,24 +624,6 @@ static void stop_within_a_launch(uint32_t correlation)
 	model_leave(&call, 0);
 }
 
-static uint64_t chunks_left(void)
-{
-	const struct spool_live *live = spooler_live(recording_spooler());
-	/* First: what is ready is never less than what was taken before. */
-	uint64_t taken = atomic_load(&live->chunks_taken);
-
-	return atomic_load(&live->chunks_ready) - taken;
-}
-
-/* Made by letting go of old chunks, however slow the housekeeper is: none of the records is dropped. */
-static void wait_for_room(void)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-
-	while (chunks_left() < PACE_READY)
-		nanosleep(&pause, NULL);
-}
-
 /* More than it holds; of some early launches CUPTI brings nothing, and does not say so, or there is
  * nothing to bring. */
 static void launches_beyond_a_ring(void)
@@ -662,7 +644,7 @@ static void launches_beyond_a_ring(void)
 		for (uint64_t i = 0; i < 3 && comes; i++)
 			play_graph_kernel(launch, EXEC, 11 + i, "kernel");
 		if (launch % PACE_LAUNCHES == 0)
-			wait_for_room();
+			fixture_await_ready(recording_spooler(), PACE_READY);
 	}
 	if (story == ONE_IS_OPEN)
 		stop_within_a_launch(RINGED_LAUNCHES + 1);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,6 +100,23 @@ bool fixture_put(struct writer *w, uint64_t counter, size_t args)
 		record->args[i] = counter;
 	writer_commit(w, record, RECORD_API, bytes, (uint32_t)counter);
 	return true;
+}
+
+static uint64_t chunks_left(struct spooler *spooler)
+{
+	const struct spool_live *live = spooler_live(spooler);
+	/* First: what is ready is never less than what was taken before. */
+	uint64_t taken = atomic_load(&live->chunks_taken);
+
+	return atomic_load(&live->chunks_ready) - taken;
+}
+
+void fixture_await_ready(struct spooler *spooler, uint64_t chunks)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	while (chunks_left(spooler) < chunks)
+		nanosleep(&pause, NULL);
 }
 
 struct spool_reader *fixture_read(const struct fixture *fixture)

@@ -32,6 +32,10 @@ struct writer *fixture_writer(struct spooler *spooler, const char *name);
 /* An API record with COUNTER as its cid and ARGS words of it as arguments; true if it was taken. */
 bool fixture_put(struct writer *w, uint64_t counter, size_t args);
 
+/* Until so many chunks are ready, as somebody else makes them: what fits into them is not dropped then,
+ * however slow that is. */
+void fixture_await_ready(struct spooler *spooler, uint64_t chunks);
+
 /* The one spool in the folder, opened for reading; asserts that it opens. */
 struct spool_reader *fixture_read(const struct fixture *fixture);
 
