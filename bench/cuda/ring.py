@@ -21,7 +21,7 @@ def resident_mb(pid):
     """All of it, and without the pages of the spool and of libraries; None once the process is gone."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    except FileNotFoundError:
+    except OSError:
         return None
     values = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("VmRSS", "RssAnon"))}
     return tuple(int(values[name]) / 1024 for name in ("VmRSS", "RssAnon")) if len(values) == 2 else None

@@ -60,8 +60,14 @@ def run(command, environment=None):
 
 
 def size_mb(path):
-    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
-    return sum(f.stat().st_size for f in files) / 1e6
+    """Without what goes away while we look."""
+    total = 0
+    for file in [path] if path.is_file() else path.rglob("*"):
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except OSError:
+            pass
+    return total / 1e6
 
 
 def find_one(folder, pattern):
