@@ -398,7 +398,8 @@ static bool writer_may_write(const struct writer *w)
 /* Closing from a signal handler that interrupted a record: it would wait for itself. */
 static bool writer_is_mine(const struct writer *w)
 {
-	return w->thread.tid == (uint32_t)syscall(SYS_gettid);
+	return atomic_load_explicit(&w->owner, memory_order_relaxed) ==
+	       (uint32_t)syscall(SYS_gettid);
 }
 
 static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t deadline_ns)

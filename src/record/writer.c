@@ -157,6 +157,7 @@ void writer_put_thread(struct writer *w)
 static void change_thread(struct writer *w, const struct writer_thread *thread)
 {
 	w->thread = *thread;
+	atomic_store_explicit(&w->owner, thread->tid, memory_order_relaxed);
 	/* A first chunk starts with one anyway. */
 	if (atomic_load_explicit(&w->cursor, memory_order_relaxed))
 		writer_put_thread(w);

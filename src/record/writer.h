@@ -42,12 +42,13 @@ enum writer_use {
 	WRITER_TORN, /* its thread ended within a record: nobody's any more, and not to be sealed */
 };
 
-/* cursor, limit and use are atomic because closing a spool looks at them from another thread. */
+/* What is atomic closing a spool looks at from another thread. */
 struct writer {
 	_Atomic(unsigned char *) cursor; /* where the next record goes */
 	_Atomic(unsigned char *) limit;	 /* end of the current chunk; cursor = limit = NULL: none */
 	_Atomic uint32_t use;		 /* enum writer_use */
 	_Atomic bool has_ended; /* its owner has seen that the spool closes: no record follows */
+	_Atomic uint32_t owner; /* its thread's id */
 	uint32_t lane_index;
 	struct spool_lane *lane;
 	struct spool_chunk *chunk;

@@ -203,6 +203,18 @@ static void copies_are_timed(void **state)
 	play_end(&p);
 }
 
+/* A time is no less a copy's because it is not known so well what it is on the host's clock. */
+static void copies_are_timed_by_a_doubtful_clock(void **state)
+{
+	struct play p = play_behind("hsa_slow_clock_tool.so", "gfx906,copy_ns=20000",
+				    "tests/hsa-scenes copies");
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->copies_untimed[RECORD_UNTIMED_NO], 100);
+	play_end(&p);
+}
+
 static void rect_copies_are_timed(void **state)
 {
 	struct play p = play("gfx906,copy_ns=200000", "tests/hsa-scenes rect-copies");
@@ -376,6 +388,7 @@ int main(void)
 		cmocka_unit_test(exit_in_flight),
 		cmocka_unit_test(h20_fork_child_is_silent),
 		cmocka_unit_test(copies_are_timed),
+		cmocka_unit_test(copies_are_timed_by_a_doubtful_clock),
 		cmocka_unit_test(rect_copies_are_timed),
 		cmocka_unit_test(newer_copies_are_timed),
 		cmocka_unit_test(queues_come_and_go),

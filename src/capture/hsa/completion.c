@@ -248,7 +248,8 @@ static void copy_times(const struct slot *slot, struct completion *result)
 	result->start = time.start + offset;
 	result->end = time.end + offset;
 	/* The times of the signal's previous copy: this one left none. */
-	if (result->end + STALE_COPY_NS < slot->submit_ns)
+	if (result->end + STALE_COPY_NS + hsa_anchors_host_doubt_ns(slot->submit_ns) <
+	    slot->submit_ns)
 		return;
 	result->untimed = RECORD_UNTIMED_NO;
 }

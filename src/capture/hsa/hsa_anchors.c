@@ -13,6 +13,7 @@
 #define BRACKETS		  5
 #define SEARCH_ROUNDS		  12
 #define NEAR_ENOUGH_NS		  20000
+#define DRIFT_PART		  10000 /* 100 ppm: what NTP turns one of them by, and more */
 
 struct clock_counters {
 	uint64_t gpu;
@@ -28,11 +29,35 @@ struct bracket {
 	uint64_t width_ns;
 };
 
-static _Atomic uint64_t host_offset;
+/* As measured when it was known best, some time ago. */
+static _Atomic uint64_t host_offset, host_doubt_ns, host_measured_ns;
 
 uint64_t hsa_anchors_host_offset(void)
 {
 	return atomic_load_explicit(&host_offset, memory_order_relaxed);
+}
+
+/* Meanwhile the clocks have gone apart. */
+uint64_t hsa_anchors_host_doubt_ns(uint64_t now_ns)
+{
+	uint64_t then_ns = atomic_load_explicit(&host_measured_ns, memory_order_relaxed);
+
+	return atomic_load_explicit(&host_doubt_ns, memory_order_relaxed) +
+	       (now_ns > then_ns ? now_ns - then_ns : 0) / DRIFT_PART;
+}
+
+/* A thread that lost its CPU between the two clocks does not know better than one that did not. */
+static void learn_offset(const struct bracket *bracket)
+{
+	uint64_t doubt_ns = bracket->width_ns / 2;
+
+	if (atomic_load_explicit(&host_measured_ns, memory_order_relaxed) &&
+	    doubt_ns > hsa_anchors_host_doubt_ns(bracket->host_ns))
+		return;
+	atomic_store_explicit(&host_offset, bracket->host_ns - bracket->system_ns,
+			      memory_order_relaxed);
+	atomic_store_explicit(&host_doubt_ns, doubt_ns, memory_order_relaxed);
+	atomic_store_explicit(&host_measured_ns, bracket->host_ns, memory_order_relaxed);
 }
 
 /* The narrowest of a few reads of the system clock between two of the host's. */
@@ -51,7 +76,7 @@ static bool bracket_read(struct bracket *ret_bracket)
 			best = (struct bracket){system, before + (after - before) / 2,
 						after - before};
 	}
-	atomic_store_explicit(&host_offset, best.host_ns - best.system_ns, memory_order_relaxed);
+	learn_offset(&best);
 	*ret_bracket = best;
 	return true;
 }

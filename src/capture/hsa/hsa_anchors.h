@@ -8,7 +8,8 @@
 /* Records an anchor for each GPU. The runtime must be open. One thread at a time. */
 void hsa_anchors_record(void);
 
-/* What to add to the runtime's system time to get host time (modulo 2^64), as last measured. */
+/* What to add to the runtime's system time to get host time (modulo 2^64), and how far off that may be. */
 uint64_t hsa_anchors_host_offset(void);
+uint64_t hsa_anchors_host_doubt_ns(uint64_t now_ns);
 
 #endif
