@@ -101,14 +101,17 @@ bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns)
 }
 
 /* Any error says that it is not ours to see. */
-void guest_thread_see_off(const struct guest_thread *thread, uint64_t limit_ns)
+void guest_thread_see_off(struct guest_thread *thread, uint64_t limit_ns)
 {
 	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
 	uint64_t deadline_ns = clock_now_ns() + limit_ns;
 
-	while (thread->tid && !syscall(SYS_tgkill, getpid(), thread->tid, 0) &&
-	       clock_now_ns() < deadline_ns)
-		nanosleep(&pause, NULL);
+	while (thread->tid && clock_now_ns() < deadline_ns) {
+		if (syscall(SYS_tgkill, getpid(), thread->tid, 0))
+			thread->tid = 0;
+		else
+			nanosleep(&pause, NULL);
+	}
 }
 
 void guest_thread_forget(struct guest_thread *thread)

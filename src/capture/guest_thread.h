@@ -36,7 +36,7 @@ bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns);
 /* Afterwards: waits until the kernel has let go of the thread. A thread that has done its work has yet to leave:
  * its destructors run, and the child of a fork in the middle of them would have their locks held for ever.
  * Not when the process ends: the thread may wait for a lock that the ending one's caller holds. */
-void guest_thread_see_off(const struct guest_thread *thread, uint64_t limit_ns);
+void guest_thread_see_off(struct guest_thread *thread, uint64_t limit_ns);
 
 /* In a fork child, which has no such thread. */
 void guest_thread_forget(struct guest_thread *thread);
