@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_graphs.h"
 #include "trace/process.h"
 
 #define CLONES_MOST	 64 /* that a node is away from the one that was made */
 #define CHILD_DEPTH_MOST 32
-#define EDGES_UNKNOWN	 (UINT32_MAX - 1) /* as a count: what graphs.c finds does not match it */
 
 struct edge {
 	uint32_t from, to; /* nodes */
@@ -79,19 +79,19 @@ static uint32_t find_graph(const struct building *building, uint64_t id)
 	return rank_of(&building->load->cuda.graph_ids, id);
 }
 
-static int put(struct building *building, enum record_type type, uint32_t tag, void *record,
-	       size_t bytes)
+int cuda_put_record(struct process_load *load, enum record_type type, uint32_t tag, void *record,
+		    size_t bytes)
 {
 	struct record_header header = {(uint16_t)type, (uint16_t)(bytes / 8), tag};
 	struct origin_walk nobody = {0};
 
 	memcpy(record, &header, sizeof(header));
-	return raw_add(&building->load->lists[type], record, &nobody);
+	return raw_add(&load->lists[type], record, &nobody);
 }
 
 /* ---- steps ---- */
 
-static enum record_node_type type_by_kind(enum trace_activity_kind kind)
+enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
 {
 	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
 						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
@@ -376,9 +376,11 @@ static int put_node(struct building *building, const struct snapshot *snapshot,
 	if (node->type == RECORD_NODE_CHILD &&
 	    put_child(building, snapshot, node, &record.child_graph_id) < 0)
 		return -ENOMEM;
-	if (put(building, RECORD_GRAPH_NODE, node->index, &record, sizeof(record)) < 0)
+	if (cuda_put_record(building->load, RECORD_GRAPH_NODE, node->index, &record,
+			    sizeof(record)) < 0)
 		return -ENOMEM;
-	return put(building, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
+	return cuda_put_record(building->load, RECORD_NODE_RECORDED, 0, &recorded,
+			       sizeof(recorded));
 }
 
 static int put_edge(struct building *building, const struct snapshot *snapshot, uint32_t from,
@@ -393,7 +395,7 @@ static int put_edge(struct building *building, const struct snapshot *snapshot, 
 	record.from = nodes[from].index;
 	record.to = nodes[to].index;
 	++*count;
-	return put(building, RECORD_GRAPH_EDGE, 0, &record, sizeof(record));
+	return cuda_put_record(building->load, RECORD_GRAPH_EDGE, 0, &record, sizeof(record));
 }
 
 /* A clone that was told no edges has its original's. */
@@ -462,8 +464,10 @@ static int put_snapshot(struct building *building, const struct snapshot *snapsh
 	if (result == 0)
 		result = put_edges(building, snapshot, &record.edge_count);
 	if (!is_plain || building->graphs[snapshot->graph].is_partial)
-		record.edge_count = EDGES_UNKNOWN;
-	return result < 0 ? result : put(building, RECORD_GRAPH, 0, &record, sizeof(record));
+		record.edge_count = CUDA_EDGES_UNKNOWN;
+	return result < 0
+		       ? result
+		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
 }
 
 static void lose_node(struct building *building, uint64_t id)
@@ -525,7 +529,8 @@ static int make_exec(struct building *building, const struct record_cuda_graph *
 		record.graph_id = snapshot.id;
 	}
 	if (result == 0 && record.graph_id)
-		result = put(building, RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+		result = cuda_put_record(building->load, RECORD_GRAPH_EXEC, 0, &record,
+					 sizeof(record));
 	return result;
 }
 
@@ -545,8 +550,8 @@ static int add_updates(struct building *building)
 		};
 
 		if (update->exec)
-			result = put(building, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX, &record,
-				     sizeof(record));
+			result = cuda_put_record(building->load, RECORD_GRAPH_EXEC_UPDATE,
+						 UINT32_MAX, &record, sizeof(record));
 	}
 	return result;
 }
@@ -583,119 +588,6 @@ static int take_step(struct building *building, const struct record_cuda_graph *
 	default:
 		return 0;
 	}
-}
-
-/* ---- graphs that show in their activities alone ---- */
-
-struct stray {
-	uint32_t exec;
-	uint32_t node; /* rank */
-	uint8_t kind;  /* enum trace_activity_kind */
-};
-
-static int compare_strays(const void *left, const void *right)
-{
-	const struct stray *a = left, *b = right;
-
-	if (a->exec != b->exec)
-		return a->exec < b->exec ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
-
-static int learn_execs(const struct building *building, struct idset *execs)
-{
-	const struct raw_list *list = &building->load->lists[RECORD_GRAPH_EXEC];
-	int result = 0;
-
-	for (uint32_t i = 0; i < list->count && result == 0; i++)
-		result = idset_add(
-			execs, ((const struct record_graph_exec *)list->rows[i].record)->exec_id);
-	return result < 0 ? result : idset_finish(execs);
-}
-
-/* Each node once, of whatever exec it came with. */
-static uint32_t collect_strays(const struct building *building, const struct idset *execs,
-			       struct stray *ret_strays)
-{
-	const struct process_load *load = building->load;
-	const struct trace *trace = load->trace;
-	uint32_t count = 0;
-
-	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
-		const struct trace_activity *row = &trace->activities[i];
-		uint32_t node;
-
-		/* What names no exec is of none. */
-		if (row->confidence != TRACE_CONFIDENCE_UNKNOWN || !row->queue ||
-		    idset_find(execs, row->queue) != UINT32_MAX)
-			continue;
-		node = find_node(building, row->id);
-		if (node == TRACE_NONE || building->nodes[node].index == UINT32_MAX)
-			continue;
-		building->nodes[node].index = UINT32_MAX;
-		ret_strays[count++] =
-			(struct stray){row->queue, node, trace_op_of(trace, row)->kind};
-	}
-	qsort(ret_strays, count, sizeof(*ret_strays), compare_strays);
-	return count;
-}
-
-static int put_stray(struct building *building, const struct stray *stray, uint32_t index)
-{
-	struct record_graph_node record = {
-		.graph_id = building->last_graph_id,
-		.handle = building->nodes[stray->node].id,
-		.type = type_by_kind(stray->kind),
-		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
-	};
-
-	return put(building, RECORD_GRAPH_NODE, index, &record, sizeof(record));
-}
-
-static int put_strays(struct building *building, const struct stray *strays, uint32_t count)
-{
-	struct record_graph graph = {
-		.graph_id = ++building->last_graph_id,
-		.node_count = count,
-		.edge_count = EDGES_UNKNOWN,
-	};
-	struct record_graph_exec exec = {.exec_id = strays->exec, .graph_id = graph.graph_id};
-	int result = 0;
-
-	for (uint32_t i = 0; i < count && result == 0; i++)
-		result = put_stray(building, &strays[i], i);
-	if (result == 0)
-		result = put(building, RECORD_GRAPH, 0, &graph, sizeof(graph));
-	return result < 0 ? result : put(building, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
-}
-
-static int put_all_strays(struct building *building, const struct stray *strays, uint32_t count)
-{
-	uint32_t first = 0;
-	int result = 0;
-
-	for (uint32_t i = 1; i <= count && result == 0; i++) {
-		if (i < count && strays[i].exec == strays[first].exec)
-			continue;
-		result = put_strays(building, &strays[first], i - first);
-		first = i;
-	}
-	return result;
-}
-
-static int add_strays(struct building *building)
-{
-	struct stray *strays = calloc((size_t)building->node_count + 1, sizeof(*strays));
-	struct idset execs = {0};
-	int result = strays ? learn_execs(building, &execs) : -ENOMEM;
-
-	for (uint32_t i = 0; i < building->node_count; i++)
-		building->nodes[i].index = 0;
-	if (result == 0)
-		result = put_all_strays(building, strays, collect_strays(building, &execs, strays));
-	idset_release(&execs);
-	free(strays);
-	return result;
 }
 
 /* ---- the stage ---- */
@@ -753,7 +645,7 @@ static void learn_ids(struct building *building)
 		if (node == TRACE_NONE)
 			continue;
 		building->nodes[node].id = row->id;
-		building->nodes[node].ran = type_by_kind(trace_op_of(load->trace, row)->kind);
+		building->nodes[node].ran = cuda_node_type_of(trace_op_of(load->trace, row)->kind);
 		building->nodes[node].type = building->nodes[node].ran;
 	}
 }
@@ -800,7 +692,7 @@ int cuda_graphs_load(struct process_load *load)
 	if (result == 0)
 		result = add_updates(&building);
 	if (result == 0)
-		result = add_strays(&building);
+		result = cuda_add_strays(load, &building.last_graph_id);
 	free(building.graphs);
 	free(building.edges);
 	free(building.clones);
