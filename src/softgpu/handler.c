@@ -3,12 +3,15 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
 #include "softgpu/process.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
+
+#define SETTLE_SECONDS 1 /* at exit, for callbacks that are due */
 
 struct handler {
 	hsa_signal_condition_t condition;
@@ -32,9 +35,14 @@ static struct {
 	struct softgpu_signal *ready_tail;
 	struct function *function_head;
 	struct function *function_tail;
+	pthread_cond_t settled;
+	pthread_t thread;
+	uint64_t queued, done; /* signals and functions */
 	bool has_thread;
 	bool is_guarded;
-} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	     .wake = PTHREAD_COND_INITIALIZER,
+	     .settled = PTHREAD_COND_INITIALIZER};
 
 /* With the lock held. */
 static void queue_signal(struct softgpu_signal *signal)
@@ -48,6 +56,7 @@ static void queue_signal(struct softgpu_signal *signal)
 	else
 		runtime.ready_head = signal;
 	runtime.ready_tail = signal;
+	runtime.queued++;
 	pthread_cond_signal(&runtime.wake);
 }
 
@@ -133,25 +142,49 @@ static void *handler_thread(void *unused)
 			run_signal(signal);
 		} else {
 			pthread_cond_wait(&runtime.wake, &runtime.lock);
+			continue;
 		}
+		runtime.done++;
+		pthread_cond_broadcast(&runtime.settled);
 	}
 	return NULL;
+}
+
+/* Before anything of the process is taken apart: callbacks that are due have run. HIP's destructors free what its
+ * callbacks free too; a GPU's interrupts come in microseconds, and this thread may have waited for a CPU. */
+static void settle_at_exit(void)
+{
+	struct timespec deadline;
+	uint64_t due;
+
+	if (process_is_forked_child() || pthread_equal(pthread_self(), runtime.thread))
+		return;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += SETTLE_SECONDS;
+	/* Who exits in a signal's handler may hold it. */
+	if (pthread_mutex_timedlock(&runtime.lock, &deadline))
+		return;
+	due = runtime.queued;
+	while (runtime.done < due &&
+	       !pthread_cond_timedwait(&runtime.settled, &runtime.lock, &deadline))
+		;
+	pthread_mutex_unlock(&runtime.lock);
 }
 
 /* With the lock held. The thread starts with the first handler and lives as long as the process:
  * a program that exits may still have callbacks armed, as on the real runtime. */
 static int need_thread(void)
 {
-	pthread_t thread;
 	int error;
 
 	if (runtime.has_thread)
 		return 0;
-	error = process_start_thread(&thread, "softgpu-events", handler_thread, NULL);
+	error = process_start_thread(&runtime.thread, "softgpu-events", handler_thread, NULL);
 	if (error)
 		return error;
-	pthread_detach(thread);
+	pthread_detach(runtime.thread);
 	runtime.has_thread = true;
+	atexit(settle_at_exit);
 	return 0;
 }
 
@@ -236,6 +269,7 @@ hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *a
 		else
 			runtime.function_head = function;
 		runtime.function_tail = function;
+		runtime.queued++;
 		pthread_cond_signal(&runtime.wake);
 	}
 	pthread_mutex_unlock(&runtime.lock);

@@ -329,7 +329,7 @@ void ledger_add_graphs(struct ledger *ledger)
 		count_unjudged(ledger, source);
 		return;
 	}
-	if (cuda_ends_find(load, &tally.ends) < 0) {
+	if (cuda_is_there(&load->cuda) && cuda_ends_find(load, &tally.ends) < 0) {
 		ledger->failed = true;
 		return;
 	}

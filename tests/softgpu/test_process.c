@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,34 @@ static int role_ticks(struct aql *aql)
 	return 0;
 }
 
+static atomic_int is_late_done;
+
+static bool run_late(hsa_signal_value_t value, void *argument)
+{
+	const struct timespec while_others_exit = {0, 200000000};
+
+	(void)value;
+	(void)argument;
+	nanosleep(&while_others_exit, NULL);
+	atomic_store(&is_late_done, 1);
+	return false;
+}
+
+static void end_by_what_has_run(void)
+{
+	_exit(atomic_load(&is_late_done) ? 0 : 1);
+}
+
+/* What was registered first runs last: as destructors of libraries do. */
+static int role_exit_with_callback(void)
+{
+	hsa_signal_t signal = aql_signal(1);
+
+	hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, run_late, NULL);
+	hsa_signal_store_screlease(signal, 0);
+	return 2;
+}
+
 static int play_role(const char *role)
 {
 	struct aql aql;
@@ -128,7 +157,11 @@ static int play_role(const char *role)
 		setenv("DAGTAP_SOFTGPU", getenv("ROLE_CONFIGURATION"), 1);
 		return hsa_init() == HSA_STATUS_ERROR_INVALID_ARGUMENT ? 0 : 1;
 	}
+	if (!strcmp(role, "exit-with-callback"))
+		atexit(end_by_what_has_run);
 	aql_open(getenv("ROLE_CONFIGURATION"), &aql);
+	if (!strcmp(role, "exit-with-callback"))
+		return role_exit_with_callback();
 	if (!strcmp(role, "fork"))
 		return role_fork(&aql);
 	if (!strcmp(role, "ticks"))
@@ -250,6 +283,11 @@ static void a_forked_child_ends_and_leaves_the_report_alone(void **state)
 	assert_int_equal(*text, '\0');
 }
 
+static void callbacks_that_are_due_run_before_the_process_ends(void **state)
+{
+	assert_int_equal(run_role("exit-with-callback", "gfx906"), 0);
+}
+
 static int make_folder(void **state)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -274,6 +312,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_truth_has_a_line_for_each_dispatch),
 		cmocka_unit_test(times_agree_with_the_truth_under_drift),
 		cmocka_unit_test(a_forked_child_ends_and_leaves_the_report_alone),
+		cmocka_unit_test(callbacks_that_are_due_run_before_the_process_ends),
 	};
 
 	if (argc > 1)

@@ -71,10 +71,9 @@ static bool is_over(uint32_t begun)
 static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
 	struct cupti_activity *record = NULL;
-	uint32_t result = CUPTI_OK;
+	uint32_t result;
 
-	while (!is_over(begun) &&
-	       (result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK &&
+	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK &&
 	       !is_over(begun))
 		cuda_activity_record(record);
 	if (result == CUPTI_OK || result == CUPTI_MAX_LIMIT_REACHED)

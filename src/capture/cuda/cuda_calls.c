@@ -140,9 +140,9 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 			enter_inner(cuda_cid_enter(data->correlationId));
 		return;
 	}
-	/* While the session starts a call is one that was under way before, and so is what it calls. */
 	call_state.is_recorded = is_on;
 	call_state.cid = 0;
+	/* A call that comes while the session starts was under way before, and so is what it calls. */
 	if (state == SESSION_STARTING)
 		return;
 	count_entered();

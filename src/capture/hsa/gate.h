@@ -86,7 +86,7 @@ struct gate *gate_find(const hsa_queue_t *queue);
 
 /* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before
  * them unwritten, are recorded: here when the gate was free, else by its holder, who is waited
- * for (20 ms at most). */
+ * for (half a second at most). */
 void gate_ring(struct gate *gate, uint64_t value);
 
 /* Whether the program's write index is the gate's: on an intercept queue it is the runtime's. */

@@ -4,8 +4,8 @@
  * any queue has completed. A packet that waits for signals passes only when they are there. So a
  * published kernel never waits for one that is held back, whatever depends on what between
  * queues, and no packet is added: kernels that depend on others through signals cannot deadlock.
- * Kernels that wait for each other in memory would: a turn ends after a second when somebody else
- * waits for it, and that is counted.
+ * Kernels that wait for each other in memory would: a turn ends after three seconds when somebody
+ * else waits for it, and that is counted.
  *
  * The program sees kernels start later, one after the other, some 50 us apart, and a doorbell
  * that returns before its packets are on the device. */

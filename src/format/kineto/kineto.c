@@ -8,8 +8,9 @@
 #include "wire/json.h"
 
 /* Kineto counts time from the last quarter of a year, so that times stay small. From its 51st day on they are
- * beyond 2^42 us, where three readings of a hundred through a double are 1 ns early, and a slice that follows another
- * at once overlaps it. So here it is a twelfth of a year; each of Kineto's is one of these, too. */
+ * beyond 2^42 us, where a double no longer tells all nanoseconds: readers that go through one are 1 ns early here
+ * and there, and a slice that follows another at once overlaps it. So here it is a twelfth of a year; each of
+ * Kineto's is one of these, too. */
 #define BASE_STEP_NS (UINT64_C(7889238) / 3 * 1000000000)
 _Static_assert(BASE_STEP_NS / 1000 < UINT64_C(1) << 42, "beyond what a double holds to the ns");
 
