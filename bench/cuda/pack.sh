@@ -9,12 +9,13 @@ trap 'rm -rf "$build"' EXIT
 mkdir -p "$out/tree/bin" "$out/tree/lib" "$out/tree/bench" "$out/tree/tests"
 cmake -S "$source" -B "$build" -G Ninja -DCMAKE_PROJECT_dagtap_INCLUDE="$source/bench/cuda/static.cmake" \
 	${CMAKE_C_COMPILER_LAUNCHER:+-DCMAKE_C_COMPILER_LAUNCHER="$CMAKE_C_COMPILER_LAUNCHER"} >"$build/log"
-ninja -C "$build" bin/dagtap dagtap_inject cuda-floor cuda-program >>"$build/log" || {
+ninja -C "$build" bin/dagtap dagtap_inject dagtap_annotate cuda-floor cuda-program >>"$build/log" || {
 	tail -20 "$build/log" >&2
 	exit 1
 }
 cp "$build/bin/dagtap" "$out/tree/bin/"
 cp -r "$build/lib/dagtap" "$out/tree/lib/"
+cp -L "$build/lib/libdagtap.so" "$out/tree/lib/"
 cp "$build/bench/libcuda-floor.so" "$out/tree/bench/"
 cp "$build/tests/cuda-program" "$build/tests/libmodel-cupti.so" "$out/tree/tests/"
 cp "$source"/bench/cuda/*.{py,cu} "$out/"

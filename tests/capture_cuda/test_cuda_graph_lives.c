@@ -53,6 +53,42 @@ static void a_node_may_have_a_number_again(void **state)
 	trace_close(trace);
 }
 
+static void play_middle_behind_its_edges(void)
+{
+	play_edge(GRAPH, 11, 12);
+	play_edge(GRAPH, 12, 13);
+	play_node(GRAPH, 12, CUDA_NODE_KERNEL);
+}
+
+static void edges_first(void)
+{
+	play_start();
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_KERNEL);
+	play_node(GRAPH, 13, CUDA_NODE_KERNEL);
+	play_middle_behind_its_edges();
+	node_gone(GRAPH, 12);
+	play_middle_behind_its_edges();
+	play_instantiate();
+	play_launch(1, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	session_stop();
+}
+
+/* As a capture tells of them (H200, CUDA 13.0), also where the number is used again. */
+static void an_edge_may_come_before_its_node(void **state)
+{
+	struct trace *trace = play_scene(*state, edges_first);
+
+	assert_int_equal(trace->graphs[trace->execs[0].graph].node_count, 3);
+	assert_int_equal(trace->graphs[trace->execs[0].graph].edge_count, 2);
+	assert_int_equal(play_source(trace, "graph")->expected, 3);
+	assert_int_equal(play_source(trace, "graph")->received, 3);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 /* The graph and its exec go while a replay is under way; a graph comes that has their numbers. */
 static void a_graph_goes(void)
 {
@@ -304,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_node_may_have_a_number_again),
 		CASE(a_number_again_may_be_of_another_kind),
+		CASE(an_edge_may_come_before_its_node),
 		CASE(what_ran_keeps_the_graph_that_it_was_of),
 		CASE(what_is_not_known_has_no_node),
 		CASE(a_ring_lets_go_of_updates),

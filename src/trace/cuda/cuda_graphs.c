@@ -25,7 +25,7 @@ struct life {
 	uint64_t snapshot; /* that it still is like, 0 = none */
 	uint32_t exec; /* number of the exec whose snapshot it is in: it is the child of one node */
 	bool is_gone;
-	bool is_partial; /* it has nodes that were made before the recording */
+	bool is_partial; /* it had an edge of a node that was made before the recording */
 };
 
 static const struct life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
@@ -180,20 +180,6 @@ static void take_child(struct building *building, struct cuda_node *node,
 	building->clone_graph = TRACE_NONE;
 }
 
-static void add_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
-{
-	struct life *life = &building->graphs[graph];
-	uint32_t at = building->edge_count++;
-
-	life->snapshot = 0;
-	building->edges[at] = (struct edge){.from = from, .to = to, .next = TRACE_NONE};
-	if (life->last_edge == TRACE_NONE)
-		life->first_edge = at;
-	else
-		building->edges[life->last_edge].next = at;
-	life->last_edge = at;
-}
-
 /* ---- ids that are used again ---- */
 
 static void forget_life(struct cuda_node *node)
@@ -241,6 +227,18 @@ static void forget_node(struct building *building, uint32_t gone)
 	forget_life(node);
 }
 
+static bool has_graph(const struct building *building, uint32_t node)
+{
+	return building->nodes[node].graph != TRACE_NONE;
+}
+
+/* What is told of a node that is gone is told of the next one with its number. */
+static void forget_if_gone(struct building *building, uint32_t node)
+{
+	if (has_graph(building, node) && building->nodes[node].is_gone)
+		forget_node(building, node);
+}
+
 /* ---- nodes ---- */
 
 static void add_node(struct building *building, const struct record_cuda_graph *step)
@@ -254,8 +252,7 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 		return;
 	node = &building->nodes[at];
 	life = &building->graphs[graph];
-	if (node->graph != TRACE_NONE && node->is_gone)
-		forget_node(building, at);
+	forget_if_gone(building, at);
 	if (node->graph == TRACE_NONE) {
 		life->snapshot = 0;
 		node->graph = graph;
@@ -273,9 +270,33 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 		say_original(building, node, step);
 }
 
-static bool has_graph(const struct building *building, uint32_t node)
+/* ---- edges ---- */
+
+/* It may be told of before its nodes are. */
+static void add_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
 {
-	return node != TRACE_NONE && building->nodes[node].graph != TRACE_NONE;
+	struct life *life = &building->graphs[graph];
+	uint32_t at = building->edge_count++;
+
+	forget_if_gone(building, from);
+	forget_if_gone(building, to);
+	building->edges[at] = (struct edge){.from = from, .to = to, .next = TRACE_NONE};
+	if (life->last_edge == TRACE_NONE)
+		life->first_edge = at;
+	else
+		building->edges[life->last_edge].next = at;
+	life->last_edge = at;
+}
+
+static void drop_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
+{
+	if (!has_graph(building, from) || !has_graph(building, to))
+		building->graphs[graph].is_partial = true;
+	for (uint32_t at = building->graphs[graph].first_edge; at != TRACE_NONE;
+	     at = building->edges[at].next) {
+		if (building->edges[at].from == from && building->edges[at].to == to)
+			building->edges[at].is_gone = true;
+	}
 }
 
 static void change_edge(struct building *building, const struct record_cuda_graph *step)
@@ -286,21 +307,26 @@ static void change_edge(struct building *building, const struct record_cuda_grap
 
 	if (graph == TRACE_NONE)
 		return;
-	if (!has_graph(building, from) || !has_graph(building, to)) {
-		building->graphs[graph].is_partial = true;
-		building->graphs[graph].snapshot = 0;
-		return;
-	}
-	if (step->header.tag == RECORD_CUDA_EDGE_CREATED) {
-		add_edge(building, graph, from, to);
-		return;
-	}
 	building->graphs[graph].snapshot = 0;
-	for (uint32_t at = building->graphs[graph].first_edge; at != TRACE_NONE;
-	     at = building->edges[at].next) {
-		if (building->edges[at].from == from && building->edges[at].to == to)
-			building->edges[at].is_gone = true;
+	if (from == TRACE_NONE || to == TRACE_NONE)
+		building->graphs[graph].is_partial = true;
+	else if (step->header.tag == RECORD_CUDA_EDGE_CREATED)
+		add_edge(building, graph, from, to);
+	else
+		drop_edge(building, graph, from, to);
+}
+
+/* Whether an edge of it has an end that was never told of. */
+static bool lacks_nodes(const struct building *building, const struct life *life)
+{
+	for (uint32_t at = life->first_edge; at != TRACE_NONE; at = building->edges[at].next) {
+		const struct edge *edge = &building->edges[at];
+
+		if (!edge->is_gone &&
+		    (!has_graph(building, edge->from) || !has_graph(building, edge->to)))
+			return true;
 	}
+	return life->is_partial;
 }
 
 /* ---- snapshots ---- */
@@ -399,11 +425,18 @@ static int put_edge(struct building *building, const struct snapshot *snapshot, 
 }
 
 /* A clone that was told no edges has its original's. */
+static const struct life *edges_of(const struct building *building, const struct life *life)
+{
+	return life->first_edge == TRACE_NONE && life->original != TRACE_NONE
+		       ? &building->graphs[life->original]
+		       : life;
+}
+
 static int put_edges(struct building *building, const struct snapshot *snapshot, uint32_t *count)
 {
 	const struct life *life = &building->graphs[snapshot->graph];
-	bool is_inherited = life->first_edge == TRACE_NONE && life->original != TRACE_NONE;
-	const struct life *source = is_inherited ? &building->graphs[life->original] : life;
+	const struct life *source = edges_of(building, life);
+	bool is_inherited = source != life;
 	int result = 0;
 
 	for (uint32_t at = life->first_node; is_inherited && at != TRACE_NONE;
@@ -451,19 +484,20 @@ static int put_snapshot(struct building *building, const struct snapshot *snapsh
 		.parent_graph_id = snapshot->parent_id,
 		.parent_node = snapshot->parent_index,
 	};
+	struct life *life = &building->graphs[snapshot->graph];
 	bool is_plain;
 	int result = 0;
 
-	building->graphs[snapshot->graph].exec = building->exec_count;
+	life->exec = building->exec_count;
 	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
-	for (uint32_t at = building->graphs[snapshot->graph].first_node;
-	     at != TRACE_NONE && result == 0; at = building->nodes[at].next) {
+	for (uint32_t at = life->first_node; at != TRACE_NONE && result == 0;
+	     at = building->nodes[at].next) {
 		if (!building->nodes[at].is_gone)
 			result = put_node(building, snapshot, &building->nodes[at]);
 	}
 	if (result == 0)
 		result = put_edges(building, snapshot, &record.edge_count);
-	if (!is_plain || building->graphs[snapshot->graph].is_partial)
+	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
 		record.edge_count = CUDA_EDGES_UNKNOWN;
 	return result < 0
 		       ? result

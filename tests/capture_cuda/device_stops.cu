@@ -1,0 +1,245 @@
+/* device_stops SCENE [TIMES]: recordings that stop while the GPU is at work, and graphs whose nodes change. Says what is to be
+ * in the trace ("name: number"); needs a GPU.
+ *   flight      stops with graphs and kernels under way, again and again, and ends with some
+ *   threads     the same while four threads launch
+ *   nodes       nodes switched off and on, parameters set, the exec updated
+ *   reset       the device is reset with work under way, and used again
+ *   on-device   a graph that a kernel launches */
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#define CHECK(call)                                                                                \
+	do {                                                                                       \
+		cudaError_t error_ = (call);                                                       \
+		if (error_ != cudaSuccess) {                                                       \
+			std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));       \
+			std::exit(1);                                                              \
+		}                                                                                  \
+	} while (0)
+
+#define NODES	8
+#define THREADS 4
+
+__global__ void step(long long cycles)
+{
+	long long start = clock64();
+
+	while (clock64() - start < cycles)
+		;
+}
+
+__global__ void alone(long long cycles)
+{
+	long long start = clock64();
+
+	while (clock64() - start < cycles)
+		;
+}
+
+__global__ void launch_it(cudaGraphExec_t exec)
+{
+	cudaGraphLaunch(exec, cudaStreamGraphFireAndForget);
+}
+
+static void call(const char *name)
+{
+	void *function = dlsym(RTLD_DEFAULT, name);
+
+	if (function)
+		((int (*)(void))function)();
+}
+
+/* A chain of kernels, each of them so many cycles long. */
+static cudaGraph_t make_chain(long long cycles, cudaGraphNode_t *ret_nodes)
+{
+	cudaKernelNodeParams parameters = {};
+	void *arguments[] = {&cycles};
+	cudaGraph_t graph;
+
+	parameters.func = (void *)step;
+	parameters.gridDim = parameters.blockDim = dim3(1);
+	parameters.kernelParams = arguments;
+	CHECK(cudaGraphCreate(&graph, 0));
+	for (int i = 0; i < NODES; i++)
+		CHECK(cudaGraphAddKernelNode(&ret_nodes[i], graph, i ? &ret_nodes[i - 1] : NULL, i ? 1 : 0, &parameters));
+	return graph;
+}
+
+static cudaGraphExec_t make_exec(long long cycles)
+{
+	cudaGraphNode_t nodes[NODES];
+	cudaGraphExec_t exec;
+
+	CHECK(cudaGraphInstantiate(&exec, make_chain(cycles, nodes), 0));
+	return exec;
+}
+
+/* Some 20 ms of work a round, of which the stop sees a part. */
+static void run_flight(int times)
+{
+	cudaGraphExec_t exec = make_exec(1000000);
+	cudaStream_t stream, other;
+
+	CHECK(cudaStreamCreate(&stream));
+	CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+	for (int i = 0; i < times; i++) {
+		for (int k = 0; k < 5; k++) {
+			CHECK(cudaGraphLaunch(exec, stream));
+			alone<<<1, 1, 0, other>>>(2000000);
+		}
+		usleep(1000 * (i % 20));
+		call("dagtap_session_stop");
+		if (i % 2)
+			CHECK(cudaDeviceSynchronize());
+		call("dagtap_session_start");
+	}
+	CHECK(cudaDeviceSynchronize());
+	for (int k = 0; k < 5; k++)
+		CHECK(cudaGraphLaunch(exec, stream));
+}
+
+static std::atomic<bool> is_over;
+
+static void launch_always(int index)
+{
+	cudaGraphExec_t exec = make_exec(1000 * (index + 1));
+	cudaStream_t stream;
+	void *data;
+
+	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	while (!is_over) {
+		for (int i = 0; i < 20; i++) {
+			CHECK(cudaGraphLaunch(exec, stream));
+			alone<<<1, 1, 0, stream>>>(1000);
+			CHECK(cudaMallocAsync(&data, 4096, stream));
+			CHECK(cudaMemsetAsync(data, 0, 4096, stream));
+			CHECK(cudaFreeAsync(data, stream));
+		}
+		CHECK(cudaStreamSynchronize(stream));
+	}
+}
+
+static void run_threads(int times)
+{
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < THREADS; i++)
+		threads.emplace_back(launch_always, i);
+	for (int i = 0; i < times; i++) {
+		usleep(10000 + i * 7919 % 20000);
+		call("dagtap_session_stop");
+		usleep(i * 6007 % 10000);
+		call("dagtap_session_start");
+	}
+	usleep(20000);
+	is_over = true;
+	for (std::thread &thread : threads)
+		thread.join();
+}
+
+static int rows;
+
+static void replay(cudaGraphExec_t exec, cudaStream_t stream, int times, int nodes)
+{
+	for (int i = 0; i < times; i++)
+		CHECK(cudaGraphLaunch(exec, stream));
+	CHECK(cudaStreamSynchronize(stream));
+	rows += times * nodes;
+}
+
+static void run_nodes(int times)
+{
+	cudaGraphNode_t nodes[NODES];
+	cudaGraph_t graph = make_chain(1000, nodes);
+	cudaKernelNodeParams parameters = {};
+	cudaGraphExecUpdateResultInfo info;
+	long long cycles = 3000;
+	void *arguments[] = {&cycles};
+	cudaGraphExec_t exec;
+	cudaStream_t stream;
+
+	parameters.func = (void *)alone;
+	parameters.gridDim = dim3(2);
+	parameters.blockDim = dim3(32);
+	parameters.kernelParams = arguments;
+	CHECK(cudaStreamCreate(&stream));
+	CHECK(cudaGraphInstantiate(&exec, graph, 0));
+	for (int i = 0; i < times; i++) {
+		replay(exec, stream, 2, NODES);
+		CHECK(cudaGraphNodeSetEnabled(exec, nodes[i % NODES], 0));
+		replay(exec, stream, 2, NODES - 1);
+		CHECK(cudaGraphNodeSetEnabled(exec, nodes[i % NODES], 1));
+		CHECK(cudaGraphExecKernelNodeSetParams(exec, nodes[(i + 1) % NODES], &parameters));
+		replay(exec, stream, 2, NODES);
+		CHECK(cudaGraphExecUpdate(exec, graph, &info));
+	}
+	replay(exec, stream, 1, NODES);
+	std::printf("graph_rows: %d\n", rows);
+}
+
+static void run_reset(int times)
+{
+	for (int i = 0; i < times; i++) {
+		cudaGraphExec_t exec = make_exec(200000);
+		cudaStream_t stream;
+
+		CHECK(cudaStreamCreate(&stream));
+		for (int k = 0; k < 5; k++) {
+			CHECK(cudaGraphLaunch(exec, stream));
+			alone<<<1, 1, 0, stream>>>(100000);
+		}
+		if (i % 2)
+			CHECK(cudaDeviceSynchronize());
+		CHECK(cudaDeviceReset());
+	}
+}
+
+static void run_on_device(int times)
+{
+	cudaGraphNode_t nodes[NODES], node;
+	cudaGraph_t graph = make_chain(1000, nodes), launching;
+	cudaKernelNodeParams parameters = {};
+	cudaGraphExec_t inner, outer;
+	void *arguments[] = {&inner};
+	cudaStream_t stream;
+
+	CHECK(cudaStreamCreate(&stream));
+	CHECK(cudaGraphInstantiate(&inner, graph, cudaGraphInstantiateFlagDeviceLaunch));
+	CHECK(cudaGraphUpload(inner, stream));
+	parameters.func = (void *)launch_it;
+	parameters.gridDim = parameters.blockDim = dim3(1);
+	parameters.kernelParams = arguments;
+	CHECK(cudaGraphCreate(&launching, 0));
+	CHECK(cudaGraphAddKernelNode(&node, launching, NULL, 0, &parameters));
+	CHECK(cudaGraphInstantiate(&outer, launching, 0));
+	replay(outer, stream, times, 1);
+	std::printf("graph_rows: %d\non_device: %d\n", rows, times * NODES);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(int times);
+	} scenes[] = {{"flight", run_flight},
+		      {"threads", run_threads},
+		      {"nodes", run_nodes},
+		      {"reset", run_reset},
+		      {"on-device", run_on_device}};
+
+	for (const auto &scene : scenes) {
+		if (argc < 2 || std::strcmp(argv[1], scene.name))
+			continue;
+		scene.run(argc > 2 ? std::atoi(argv[2]) : 20);
+		std::printf("done: 1\n");
+		return 0;
+	}
+	std::fprintf(stderr, "usage: device_stops flight|threads|nodes|reset|on-device [TIMES]\n");
+	return 2;
+}
