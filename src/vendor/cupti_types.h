@@ -427,8 +427,6 @@ typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buf
 	X(get_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))
 
 #define CUPTI_OPTIONAL_FUNCTIONS(X)                                                                \
-	X(enable_callback, cuptiEnableCallback,                                                    \
-	  (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))                     \
 	X(get_exec_id, cuptiGetGraphExecId, (void *exec, uint32_t *id))                            \
 	X(enable_event_times, cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))      \
 	X(get_result_text, cuptiGetResultString, (uint32_t result, const char **text))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph, counted; then
-# graphs of every shape, events, two recordings in one process.
+# graphs of every shape, events, two recordings in one process; recordings that stop while the GPU is at work.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -54,3 +54,22 @@ python3 - "$work" <<-'END' || fail "graphs and events"
 	waits = [w for w in csv.DictReader(open(work + "/waits.csv")) if w["event"]]
 	assert len(waits) == 4 and all(w["known"] == "number" for w in waits), waits
 END
+
+# Recordings that stop and start while the GPU is at work, a device that is reset, two processes on one GPU.
+nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/stops" "$SOURCE_DIR/tests/capture_cuda/device_stops.cu" -lcudadevrt
+restart="env LD_PRELOAD=$BUILD_DIR/lib/libdagtap.so $work/stops"
+record_stops() { # NAME COMMAND...
+	local name=$1
+	shift
+	launch record --backend cuda -q -o "$work/$name.dagtap" -- "$@" >"$work/out" || fail "$name: $(cat "$work/out")"
+	expect_closed "$work/$name.dagtap"
+}
+record_stops flight $restart flight 20
+expect "recordings" "$(json "$work/flight.dagtap" info 'len([s for s in d["sources"] if s["name"] == "cuda.call"])')" 21
+record_stops threads $restart threads 100
+record_stops reset "$work/stops" reset 4
+record_stops two sh -c "'$work/stops' nodes 5 & '$work/stops' flight 3 & wait"
+record_stops on-device "$work/stops" on-device 3
+record_stops nodes "$work/stops" nodes 5
+expect "rows of graphs" "$("$dagtap" export --format csv --table activities "$work/nodes.dagtap" -o - | grep -c ",exact,")" \
+	"$(sed -n 's/^graph_rows: //p' "$work/out")"

@@ -1,7 +1,7 @@
 /* device_stops SCENE [TIMES]: recordings that stop while the GPU is at work, and graphs whose nodes change. Says what is to be
  * in the trace ("name: number"); needs a GPU.
  *   flight      stops with graphs and kernels under way, again and again, and ends with some
- *   threads     the same while four threads launch
+ *   threads     the same while eight threads launch
  *   nodes       nodes switched off and on, parameters set, the exec updated
  *   reset       the device is reset with work under way, and used again
  *   on-device   a graph that a kernel launches */
@@ -24,7 +24,7 @@
 	} while (0)
 
 #define NODES	8
-#define THREADS 4
+#define THREADS 8
 
 __global__ void step(long long cycles)
 {
@@ -132,9 +132,9 @@ static void run_threads(int times)
 	for (int i = 0; i < THREADS; i++)
 		threads.emplace_back(launch_always, i);
 	for (int i = 0; i < times; i++) {
-		usleep(10000 + i * 7919 % 20000);
+		usleep(1000 + i * 7919 % 2000);
 		call("dagtap_session_stop");
-		usleep(i * 6007 % 10000);
+		usleep(i * 6007 % 1000);
 		call("dagtap_session_start");
 	}
 	usleep(20000);

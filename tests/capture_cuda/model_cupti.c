@@ -5,8 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MODEL_CALLS_MOST 1024
-
 static struct {
 	uint32_t version;
 	cupti_callback *callback;
@@ -19,7 +17,6 @@ static struct {
 	size_t size, used;
 	size_t dropped;
 	model_hook _Atomic at_flush, at_record;
-	bool is_left_out[MODEL_CALLS_MOST]; /* calls of the driver */
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
 		_Atomic bool is_set; /* last */
@@ -115,6 +112,7 @@ MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void 
 MODEL_EXPORT(cuptiUnsubscribe, (void *subscriber))
 {
 	model.callback = NULL;
+	model.domains = 0;
 	return CUPTI_OK;
 }
 
@@ -127,14 +125,6 @@ MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t dom
 	if (!enable)
 		model.domains &= ~(1u << domain);
 	return result;
-}
-
-MODEL_EXPORT(cuptiEnableCallback,
-	     (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))
-{
-	if (!enable && domain == CUPTI_DOMAIN_DRIVER && cbid < MODEL_CALLS_MOST)
-		model.is_left_out[cbid] = true;
-	return result_of(MODEL_ENABLE_CALLBACK);
 }
 
 MODEL_EXPORT(cuptiGetTimestamp, (uint64_t * timestamp))
@@ -284,8 +274,6 @@ MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))
 
 static void call_back(uint32_t domain, uint32_t cbid, const void *data)
 {
-	if (domain == CUPTI_DOMAIN_DRIVER && cbid < MODEL_CALLS_MOST && model.is_left_out[cbid])
-		return;
 	if (model.callback && model.domains & 1u << domain)
 		model.callback(model.userdata, domain, cbid, data);
 }

@@ -21,7 +21,6 @@
 	X(FLUSH_ALL)                                                                               \
 	X(GET_DROPPED)                                                                             \
 	X(NEXT_RECORD)                                                                             \
-	X(ENABLE_CALLBACK)                                                                         \
 	X(EVENT_TIMES)                                                                             \
 	X(GET_ID)
 

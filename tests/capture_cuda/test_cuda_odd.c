@@ -473,6 +473,49 @@ static void a_call_that_came_during_the_start_is_of_before(void **state)
 	trace_close(trace);
 }
 
+/* As much as is seen of a runtime call that another thread's first use of CUDA was in the middle of. */
+static void driver_calls_of_one_number(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH - 1, 11, "cuCtxGetCurrent");
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel");
+	kernel = play_kernel(11, "from before");
+	PLAY_PUT(kernel);
+	play_call(12);
+	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 13, "cuLaunchKernel");
+	session_stop();
+}
+
+static void a_call_that_was_under_way_is_one_row(void **state)
+{
+	struct trace *trace = play_scene(*state, driver_calls_of_one_number);
+
+	assert_int_equal(trace->calls_count, 3);
+	assert_int_equal(trace->calls[play_find_kernel(trace, "from before")->call].cid, 11);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* Nothing of CUPTI's makes up for it, but it is not passed over. */
+static void one_number_for_all(void)
+{
+	play_start();
+	play_call(11);
+	play_call(12);
+	play_call(12);
+	session_stop();
+}
+
+static void calls_of_one_number_are_told(void **state)
+{
+	struct trace *trace = play_scene(*state, one_number_for_all);
+
+	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 1);
+	trace_close(trace);
+}
+
 /* The node before was made when nothing was recorded. */
 static void half_a_graph(void)
 {
@@ -549,6 +592,8 @@ int main(void)
 		CASE(records_that_are_passed_over_are_counted),
 		CASE(a_part_of_a_gpu_has_an_id_of_its_own),
 		CASE(a_call_that_came_during_the_start_is_of_before),
+		CASE(a_call_that_was_under_way_is_one_row),
+		CASE(calls_of_one_number_are_told),
 		CASE(a_graph_that_is_known_in_part_is_not_judged),
 		CASE(a_child_has_no_cuda),
 	};

@@ -122,17 +122,6 @@ static void what_fails_on_the_way_is_told(void **state)
 	}
 }
 
-/* Calls of CUPTI's own show as well, and nothing is missing. */
-static void a_filter_that_fails_costs_nothing(void **state)
-{
-	struct trace *trace = play_failure(state, MODEL_ENABLE_CALLBACK, 0, 999);
-
-	assert_string_equal(trace_text(trace, play_source(trace, "cuda")->state), "on");
-	play_find_kernel(trace, "kernel");
-	play_assert_closed(trace);
-	trace_close(trace);
-}
-
 /* A process that is killed has said it by then, and the last word counts, whoever says it. */
 static void fail_and_stop(void)
 {
@@ -438,7 +427,6 @@ int main(void)
 		CASE(what_is_needed_turns_the_source_off),
 		CASE(what_is_not_needed_is_named),
 		CASE(what_fails_on_the_way_is_told),
-		CASE(a_filter_that_fails_costs_nothing),
 		CASE(what_fails_is_told_at_the_next_tick),
 		CASE(without_a_clock_nothing_is_timed),
 		CASE(a_failing_flush_loses_what_was_not_delivered),

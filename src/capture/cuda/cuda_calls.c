@@ -22,7 +22,10 @@ struct call_state {
 	uint32_t session;
 	uint32_t depth;
 	bool is_recorded; /* entered while the session was on */
-	int node_type;	  /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
+	bool has_begun;	  /* the thread has made a call in this session */
+	uint64_t
+		under_way; /* number of a runtime call of which only driver calls were seen, 0 = of none */
+	int node_type; /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
 };
 
 static struct call_counters counters;
@@ -125,6 +128,19 @@ static void count_entered(void)
 	call_count(counter, &counter->entered);
 }
 
+/* A runtime call that began before the recording shows in the driver calls within it, which have its number: the
+ * first of them stands for it. */
+static bool is_of_call_under_way(enum cupti_domain domain, uint64_t cid)
+{
+	bool is_drivers = domain == CUPTI_DOMAIN_DRIVER;
+	bool is_again = is_drivers && cid && cid == call_state.under_way;
+
+	if (!is_again)
+		call_state.under_way = is_drivers && !call_state.has_begun ? cid : 0;
+	call_state.has_begun = true;
+	return is_again;
+}
+
 /* A call that comes while the session stops is counted and has no row: what it launches is recorded. */
 static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
@@ -145,8 +161,12 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	/* A call that comes while the session starts was under way before, and so is what it calls. */
 	if (state == SESSION_STARTING)
 		return;
-	count_entered();
 	cid = cuda_cid_enter(data->correlationId);
+	if (is_of_call_under_way(domain, cid)) {
+		call_state.is_recorded = false;
+		return;
+	}
+	count_entered();
 	if (!is_on)
 		return;
 	call_state.cid = cid;

@@ -66,10 +66,20 @@ static uint32_t failures_told;	    /* kinds */
 
 /* ---- callbacks ---- */
 
+/* The driver's calls by which CUPTI asks for the name of what a runtime call launches, before each. Callbacks of these alone
+ * are not turned off: a thread that is just in one has one number for all its calls from then on (H200, CUDA 13.0). */
+static bool is_cuptis_own(uint32_t domain, uint32_t cbid)
+{
+	return domain == CUPTI_DOMAIN_DRIVER &&
+	       (cbid == CUPTI_cuFuncGetName || cbid == CUPTI_cuKernelGetName);
+}
+
 static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct cupti_resource_data *resource = data;
 
+	if (is_cuptis_own(domain, cbid))
+		return;
 	if (domain != CUPTI_DOMAIN_RESOURCE)
 		return cuda_calls_told(domain, cbid, data);
 	if (cbid == CUPTI_MODULE_UNLOAD_STARTING)
@@ -159,16 +169,13 @@ static void count_from_here(void)
 
 /* ---- on and off ---- */
 
-/* Calls last: whatever brings a record was seen to be called. */
-static void disable_all(void)
+static void disable_kinds(void)
 {
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		if (enabled_kinds & 1u << i)
 			cupti.disable(kinds[i].kind);
 	}
 	enabled_kinds = 0;
-	for (size_t i = 0; i < DOMAIN_COUNT; i++)
-		cupti.enable_domain(0, subscriber, domains[i]);
 }
 
 static bool fail(const char *call, uint32_t result, char *ret_reason)
@@ -200,15 +207,6 @@ static bool enable_kinds(char *ret_reason)
 	return true;
 }
 
-/* CUPTI asks for the name of what a runtime call launches by a driver call of its own, before each. */
-static void leave_out_own_calls(void)
-{
-	static const uint32_t calls[] = {CUPTI_cuFuncGetName, CUPTI_cuKernelGetName};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls) && cupti.enable_callback; i++)
-		cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_DRIVER, calls[i]);
-}
-
 static bool enable_all(char *ret_reason)
 {
 	uint32_t result = cupti.register_buffers(cuda_buffers_lend, cuda_buffers_take);
@@ -224,7 +222,6 @@ static bool enable_all(char *ret_reason)
 		if (result != CUPTI_OK)
 			return fail("cuptiEnableDomain", result, ret_reason);
 	}
-	leave_out_own_calls();
 	return true;
 }
 
@@ -252,7 +249,7 @@ static bool turn_on(char *ret_reason)
 	cuda_graphs_begin();
 	if (enable_all(ret_reason))
 		return true;
-	disable_all();
+	disable_kinds();
 	cuda_buffers_close();
 	cupti.unsubscribe(subscriber);
 	return false;
@@ -334,7 +331,7 @@ static void part_stop(void)
 		return;
 	flush(CUPTI_FLUSH_COMPLETE);
 	if (!is_last)
-		disable_all();
+		disable_kinds();
 	cuda_buffers_last_call();
 	flush(CUPTI_FLUSH_FORCED);
 	cuda_buffers_close();
@@ -342,6 +339,7 @@ static void part_stop(void)
 	write_anchor();
 	write_witnesses();
 	write_source();
+	/* Calls last: whatever brings a record was seen to be called. */
 	if (!is_last)
 		cupti.unsubscribe(subscriber);
 }
