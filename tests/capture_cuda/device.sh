@@ -65,7 +65,7 @@ record_stops() { # NAME COMMAND...
 	expect_closed "$work/$name.dagtap"
 }
 record_stops flight $restart flight 20
-expect "recordings" "$(json "$work/flight.dagtap" info 'len([s for s in d["sources"] if s["name"] == "cuda.call"])')" 21
+expect "recordings" "$(json "$work/flight.dagtap" check 'len([s for s in d["sources"] if s["name"] == "cuda.call"])')" 21
 record_stops threads $restart threads 100
 record_stops reset "$work/stops" reset 4
 record_stops two sh -c "'$work/stops' nodes 5 & '$work/stops' flight 3 & wait"
