@@ -10,16 +10,19 @@ FOR_EVENTS = ("event", "stream_event")
 
 
 def tally(rows):
-    """Of waits for events: how they are known, and those that are not, by type and call. Of the others: how many."""
-    known, unresolved, others = collections.Counter(), collections.Counter(), collections.Counter()
+    """Of waits for events: how they are known, and those that are not, by type and call. Of the others: how many. What failed, or
+    asked and was told "not ready", waited for nothing."""
+    known, unresolved, others, nothing = (collections.Counter() for _ in range(4))
     for row in rows:
         if row["type"] not in FOR_EVENTS:
             others[row["type"]] += 1
+        elif row["result"] not in ("", "0"):
+            nothing[row["api"]] += 1
         elif row["known"]:  # that there is none, too
             known[row["known"]] += 1
         else:
             unresolved[f"{row['type']} by {row['api'] or 'an unknown call'}"] += 1
-    return known, unresolved, others
+    return known, unresolved, others, nothing
 
 
 def kineto_tally(events):
@@ -46,7 +49,7 @@ def collectives(context, per_rank, ranks):
 
 
 def goals(context, result, ranks):
-    known, unresolved, others = tally(context.tool.rows("waits", context.recording))
+    known, unresolved, others, nothing = tally(context.tool.rows("waits", context.recording))
     waits, missing = known.total() + unresolved.total(), unresolved.total()
     fault = context.tool.fault(context.recording)
     return [report.goal("processes in one file", str(ranks), str(context.tool.ask("info", context.recording)["counts"]["processes"]), None),
@@ -54,6 +57,8 @@ def goals(context, result, ranks):
             report.goal("waits for events", "more than 0", str(waits), waits > 0),
             report.goal("of them unresolved", "0", f"{missing} {dict(unresolved.most_common(5)) if missing else ''}".strip(), missing == 0),
             report.goal("of them exact, by the event record's number", str(waits), str(known["number"]), known["number"] == waits),
+            report.goal("calls that waited for nothing: failed, or told \"not ready\"", "-",
+                        f"{nothing.total()} {dict(nothing) if nothing else ''}".strip(), None),
             report.goal("waits for streams and devices", "-", str(others.total()), None),
             report.goal("`dagtap check`", "0", fault or "0", not fault)]
 

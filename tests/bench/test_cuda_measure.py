@@ -156,14 +156,16 @@ class Layers(unittest.TestCase):
 
 class Waits(unittest.TestCase):
     def test_waits_are_told_apart(self):
-        rows = [{"type": "event", "api": "cudaEventSynchronize", "producer_cid": "4", "known": "number"},
-                {"type": "stream_event", "api": "cudaStreamWaitEvent", "producer_cid": "5", "known": "order"},
-                {"type": "stream_event", "api": "", "producer_cid": "", "known": ""},
-                {"type": "device", "api": "cudaDeviceSynchronize", "producer_cid": "", "known": ""}]
-        known, unresolved, others = waits.tally(rows)
+        rows = [{"type": "event", "api": "cudaEventSynchronize", "producer_cid": "4", "known": "number", "result": "0"},
+                {"type": "stream_event", "api": "cudaStreamWaitEvent", "producer_cid": "5", "known": "order", "result": "0"},
+                {"type": "stream_event", "api": "", "producer_cid": "", "known": "", "result": ""},
+                {"type": "event", "api": "cudaEventQuery", "producer_cid": "", "known": "", "result": "600"},
+                {"type": "device", "api": "cudaDeviceSynchronize", "producer_cid": "", "known": "", "result": "0"}]
+        known, unresolved, others, nothing = waits.tally(rows)
         self.assertEqual(dict(known), {"number": 1, "order": 1})
         self.assertEqual(dict(unresolved), {"stream_event by an unknown call": 1})
         self.assertEqual(dict(others), {"device": 1})
+        self.assertEqual(dict(nothing), {"cudaEventQuery": 1})
 
     def test_kineto_counts_what_it_does_not_know(self):
         events = [{"cat": "cuda_sync", "args": {"wait_on_stream": -1}}, {"cat": "cuda_sync", "args": {"wait_on_stream": 7}},
