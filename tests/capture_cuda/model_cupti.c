@@ -1,5 +1,6 @@
 #include "model_cupti.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static struct {
 	uint64_t kinds;
 	cupti_buffer_requested *requested;
 	cupti_buffer_completed *completed;
+	pthread_mutex_t lock; /* of the buffer */
 	uint8_t *buffer;
 	size_t size, used;
 	size_t dropped;
@@ -22,7 +24,7 @@ static struct {
 		_Atomic bool is_set; /* last */
 		_Atomic uint32_t nth, result;
 	} failures[MODEL_CALL_COUNT];
-} model = {.version = 130001};
+} model = {.version = 130001, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static uint32_t result_of(enum model_call call)
 {
@@ -325,33 +327,55 @@ void model_resource(enum cupti_resource step, const void *descriptor)
 	call_back(CUPTI_DOMAIN_RESOURCE, step, &data);
 }
 
-static void ask_for_buffer(void)
+static bool ask_for_buffer(void)
 {
-	size_t most = 0;
+	size_t size = 0, most = 0;
+	uint8_t *buffer = NULL;
 
-	model.used = model.size = 0;
 	if (model.requested)
-		model.requested(&model.buffer, &model.size, &most);
+		model.requested(&buffer, &size, &most);
+	pthread_mutex_lock(&model.lock);
+	model.buffer = buffer;
+	model.size = size;
+	model.used = 0;
+	pthread_mutex_unlock(&model.lock);
+	return buffer;
 }
 
+/* False: there is no room. */
+static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret_is_full)
+{
+	bool fits;
+
+	pthread_mutex_lock(&model.lock);
+	fits = model.buffer && model.used + room <= model.size;
+	*ret_is_full = model.buffer && !fits;
+	if (fits) {
+		memset(model.buffer + model.used, 0xee, room);
+		memcpy(model.buffer + model.used, record, bytes);
+		model.used += room;
+	}
+	pthread_mutex_unlock(&model.lock);
+	return fits;
+}
+
+/* Others may flush meanwhile. */
 void model_put(const void *record, size_t bytes)
 {
 	const struct cupti_activity *activity = record;
 	size_t room = model_record_bytes(activity->kind);
+	bool is_full;
 
 	if (room < bytes)
 		bytes = room;
-	if (model.buffer && model.used + room > model.size)
-		model_deliver(0);
-	if (!model.buffer)
-		ask_for_buffer();
-	if (!model.buffer) {
-		model.dropped++;
-		return;
+	while (!copy_record(record, bytes, room, &is_full)) {
+		if (is_full) {
+			model_deliver(0);
+		} else if (!ask_for_buffer()) {
+			model.dropped++;
+			return;
+		}
 	}
-	memset(model.buffer + model.used, 0xee, room);
-	memcpy(model.buffer + model.used, record, bytes);
-	model.used += room;
 }
 
 void model_drop(size_t count)
@@ -361,9 +385,15 @@ void model_drop(size_t count)
 
 void model_deliver(size_t cut_bytes)
 {
-	uint8_t *buffer = model.buffer;
+	size_t size, used;
+	uint8_t *buffer;
 
+	pthread_mutex_lock(&model.lock);
+	buffer = model.buffer;
+	size = model.size;
+	used = model.used;
 	model.buffer = NULL;
+	pthread_mutex_unlock(&model.lock);
 	if (buffer)
-		model.completed(NULL, 0, buffer, model.size, model.used - cut_bytes);
+		model.completed(NULL, 0, buffer, size, used - cut_bytes);
 }
