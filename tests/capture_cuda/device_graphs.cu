@@ -1,17 +1,6 @@
 /* device_graphs: graphs of every shape that CUPTI tells of in its own way, events that are recorded again, and
  * two recordings in one process. Says what is to be in the trace ("name: number"); needs a GPU. */
-#include <cstdio>
-#include <cstdlib>
-#include <dlfcn.h>
-
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		if (error_ != cudaSuccess) {                                                       \
-			std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));       \
-			std::exit(1);                                                              \
-		}                                                                                  \
-	} while (0)
+#include "device.cuh"
 
 #define KERNEL(name)                                                                               \
 	__global__ void name(int *value)                                                           \
@@ -175,14 +164,6 @@ static void run_events(cudaEvent_t first, cudaEvent_t second)
 	CHECK(cudaEventRecord(second, other));
 	CHECK(cudaEventSynchronize(second));
 	CHECK(cudaDeviceSynchronize());
-}
-
-static void call(const char *name)
-{
-	void *function = dlsym(RTLD_DEFAULT, name);
-
-	if (function)
-		((int (*)(void))function)();
 }
 
 int main()

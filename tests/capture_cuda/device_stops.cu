@@ -6,27 +6,17 @@
  *   reset       the device is reset with work under way, and used again
  *   on-device   a graph that a kernel launches */
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		if (error_ != cudaSuccess) {                                                       \
-			std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));       \
-			std::exit(1);                                                              \
-		}                                                                                  \
-	} while (0)
+#include "device.cuh"
 
 #define NODES	8
 #define THREADS 8
 
-__global__ void step(long long cycles)
+static __device__ void spin(long long cycles)
 {
 	long long start = clock64();
 
@@ -34,25 +24,19 @@ __global__ void step(long long cycles)
 		;
 }
 
+__global__ void step(long long cycles)
+{
+	spin(cycles);
+}
+
 __global__ void alone(long long cycles)
 {
-	long long start = clock64();
-
-	while (clock64() - start < cycles)
-		;
+	spin(cycles);
 }
 
 __global__ void launch_it(cudaGraphExec_t exec)
 {
 	cudaGraphLaunch(exec, cudaStreamGraphFireAndForget);
-}
-
-static void call(const char *name)
-{
-	void *function = dlsym(RTLD_DEFAULT, name);
-
-	if (function)
-		((int (*)(void))function)();
 }
 
 /* A chain of kernels, each of them so many cycles long. */

@@ -13,6 +13,15 @@ static void node_gone(uint64_t graph, uint64_t node)
 	model_resource(CUPTI_GRAPHNODE_DESTROY_STARTING, &gone);
 }
 
+static void replay_and_stop(void)
+{
+	play_instantiate();
+	play_launch(1, EXEC);
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	session_stop();
+}
+
 /* The middle one is destroyed, and its number given to a node under another scope. */
 static void a_number_again(void)
 {
@@ -22,11 +31,7 @@ static void a_number_again(void)
 	scope_push(RECORD_SCOPE_DAGTAP, "again");
 	play_node(GRAPH, 12, CUDA_NODE_KERNEL);
 	scope_pop(RECORD_SCOPE_DAGTAP);
-	play_instantiate();
-	play_launch(1, EXEC);
-	for (uint64_t i = 0; i < 3; i++)
-		play_graph_kernel(1, EXEC, 101 + i, "kernel");
-	session_stop();
+	replay_and_stop();
 }
 
 static void a_node_may_have_a_number_again(void **state)
@@ -69,11 +74,7 @@ static void edges_first(void)
 	play_middle_behind_its_edges();
 	node_gone(GRAPH, 12);
 	play_middle_behind_its_edges();
-	play_instantiate();
-	play_launch(1, EXEC);
-	for (uint64_t i = 0; i < 3; i++)
-		play_graph_kernel(1, EXEC, 101 + i, "kernel");
-	session_stop();
+	replay_and_stop();
 }
 
 /* As a capture tells of them (H200, CUDA 13.0), also where the number is used again. */
