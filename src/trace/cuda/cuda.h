@@ -96,6 +96,12 @@ uint64_t cuda_outer_cid(const struct cuda_load *cuda, uint64_t cid);
 /* Host ns of CUPTI's, 0 without a clock. */
 int64_t cuda_host_ns(struct cuda_load *cuda, uint64_t time);
 
+/* Index into cuda->nodes, TRACE_NONE if nothing has this id. */
+static inline uint32_t cuda_node_rank(const struct cuda_load *cuda, uint64_t id)
+{
+	return id ? idset_find(&cuda->node_ids, id) : TRACE_NONE;
+}
+
 /* Rows, TRACE_NONE if there is none. */
 uint32_t cuda_find_agent(const struct process_load *load, uint32_t device);
 uint32_t cuda_find_stream(struct process_load *load, uint32_t context, uint32_t stream);

@@ -62,21 +62,14 @@ static uint64_t by_launch_exec(const struct raw *row)
 	return ((const struct record_graph_launch *)row->record)->exec_id;
 }
 
-static uint32_t rank_of(const struct idset *set, uint64_t id)
-{
-	uint32_t rank = id ? idset_find(set, id) : UINT32_MAX;
-
-	return rank == UINT32_MAX ? TRACE_NONE : rank;
-}
-
 static uint32_t find_node(const struct building *building, uint64_t id)
 {
-	return rank_of(&building->load->cuda.node_ids, id);
+	return cuda_node_rank(&building->load->cuda, id);
 }
 
 static uint32_t find_graph(const struct building *building, uint64_t id)
 {
-	return rank_of(&building->load->cuda.graph_ids, id);
+	return id ? idset_find(&building->load->cuda.graph_ids, id) : TRACE_NONE;
 }
 
 int cuda_put_record(struct process_load *load, enum record_type type, uint32_t tag, void *record,

@@ -59,10 +59,10 @@ static uint64_t place_inlined(struct process_load *load, uint32_t exec, uint32_t
 /* Index into trace.nodes of the node with this id, in the exec that was entered. */
 static uint32_t find_place(struct cuda_load *cuda, uint32_t exec, uint64_t id)
 {
-	uint32_t rank = id ? idset_find(&cuda->node_ids, id) : UINT32_MAX;
+	uint32_t rank = cuda_node_rank(cuda, id);
 	uint32_t at = rank;
 
-	if (rank == UINT32_MAX)
+	if (rank == TRACE_NONE)
 		return TRACE_NONE;
 	for (int depth = 0; depth < CLONES_MOST && cuda->nodes[at].exec != exec; depth++) {
 		if (cuda->nodes[at].original == TRACE_NONE)

@@ -47,8 +47,8 @@ static uint32_t collect_strays(struct process_load *load, const struct idset *ex
 		if (row->confidence != TRACE_CONFIDENCE_UNKNOWN || !row->queue ||
 		    idset_find(execs, row->queue) != UINT32_MAX)
 			continue;
-		node = row->id ? idset_find(&load->cuda.node_ids, row->id) : UINT32_MAX;
-		if (node == UINT32_MAX || load->cuda.nodes[node].index == UINT32_MAX)
+		node = cuda_node_rank(&load->cuda, row->id);
+		if (node == TRACE_NONE || load->cuda.nodes[node].index == UINT32_MAX)
 			continue;
 		load->cuda.nodes[node].index = UINT32_MAX;
 		ret_strays[count++] =
