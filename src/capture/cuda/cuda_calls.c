@@ -23,9 +23,9 @@ struct call_state {
 	uint32_t depth;
 	bool is_recorded; /* entered while the session was on */
 	bool has_begun;	  /* the thread has made a call in this session */
-	uint64_t
-		under_way; /* number of a runtime call of which only driver calls were seen, 0 = of none */
-	int node_type; /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
+	int node_type;	  /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
+	/* Number of a runtime call of which only driver calls were seen, 0 = of none. */
+	uint64_t under_way;
 };
 
 static struct call_counters counters;
