@@ -1,9 +1,40 @@
-/* The host clock of all records: CLOCK_MONOTONIC in ns. */
+/* The host clock of all records and of every wait: CLOCK_MONOTONIC in ns, unless a test has its hand on it.
+ *
+ * A test that decides when time goes on makes a file of sizeof(struct clock_page) zero bytes and names it in
+ * DAGTAP_CLOCK. The injected library and the software GPU map it, each for itself, so that both read the
+ * same time. Who maps it may hold the clock, step it and release it. Cost of a read without a page: one relaxed
+ * load besides the system's. */
 #ifndef DAGTAP_BASE_CLOCK_H
 #define DAGTAP_BASE_CLOCK_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+
+/* Shared between processes. All zero: the clock is CLOCK_MONOTONIC. */
+struct clock_page {
+	_Atomic uint64_t held_ns;  /* the time at which the clock stands still; 0: it runs */
+	_Atomic int64_t offset_ns; /* a running clock's, against CLOCK_MONOTONIC */
+};
+
+/* NULL: the system's clock. Set before the first read that has to agree with another library's; never unset. */
+extern struct clock_page *_Atomic clock_page;
+
+/* Maps the page at PATH for this library's copy of the clock. 0 or a negative errno. */
+int clock_take_page(const char *path);
+
+/* One thread at a time: holds the clock at its present time; moves a held one on, which ends the waits that are
+ * due by then within a millisecond; lets it run on from where it stands. */
+void clock_hold(struct clock_page *page);
+void clock_step(struct clock_page *page, uint64_t ns);
+void clock_release(struct clock_page *page);
+
+uint64_t clock_page_ns(const struct clock_page *page);
+bool clock_is_held(void);
+
+/* Until when to sleep by CLOCK_MONOTONIC to wake at NS of this clock, or to look again at one that is held. */
+uint64_t clock_wake_ns(uint64_t ns);
 
 static inline uint64_t clock_read_ns(clockid_t clock)
 {
@@ -15,17 +46,22 @@ static inline uint64_t clock_read_ns(clockid_t clock)
 
 static inline uint64_t clock_now_ns(void)
 {
-	return clock_read_ns(CLOCK_MONOTONIC);
+	const struct clock_page *page = atomic_load_explicit(&clock_page, memory_order_relaxed);
+
+	return page ? clock_page_ns(page) : clock_read_ns(CLOCK_MONOTONIC);
+}
+
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u)};
 }
 
 /* CLOCK_REALTIME in so many ns, as the timed waits of pthread want it: those that take a clock are
  * unknown to thread sanitizers. */
 static inline struct timespec clock_deadline_in(uint64_t ns)
 {
-	uint64_t deadline_ns = clock_read_ns(CLOCK_REALTIME) + ns;
-
-	return (struct timespec){.tv_sec = (time_t)(deadline_ns / 1000000000u),
-				 .tv_nsec = (long)(deadline_ns % 1000000000u)};
+	return clock_timespec(clock_read_ns(CLOCK_REALTIME) + ns);
 }
 
 #endif

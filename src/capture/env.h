@@ -20,6 +20,10 @@
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
 	X(CUPTI, "DAGTAP_CUPTI", "",                                                               \
 	  "path of the libcupti.so to use; unset: the one that the process or the loader finds")   \
+	X(CLOCK, "DAGTAP_CLOCK", "",                                                               \
+	  "for tests: the file with the time, which stands still (src/base/clock.h)")              \
+	X(TIMERS, "DAGTAP_TIMERS", "",                                                             \
+	  "for tests: other periods and limits, NAME=NS or NAME=never (src/base/timer.h)")         \
 	X(LOG, "DAGTAP_LOG", "", "file to which the library appends what it does; unset: no log")
 
 enum env_variable {

@@ -9,26 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 
 #define STACK_BYTES_LEAST ((size_t)256 << 10)
-#define LEAVE_LIMIT_NS	  1000000000u
 #define LEAVE_PAUSE_NS	  20000
 
 static void await(sem_t *fact)
 {
 	while (sem_wait(fact) != 0 && errno == EINTR)
 		;
-}
-
-static bool await_until(sem_t *fact, const struct timespec *deadline)
-{
-	int err;
-
-	do {
-		err = sem_timedwait(fact, deadline);
-	} while (err && errno == EINTR);
-	return !err;
 }
 
 static void *run(void *argument)
@@ -81,7 +70,7 @@ int guest_thread_start(struct guest_thread *thread)
 	if (guest_thread_exists(thread))
 		return -EBUSY;
 	/* It posts the last of what is made anew now. */
-	guest_thread_see_off(thread, LEAVE_LIMIT_NS);
+	guest_thread_see_off(thread, timer_start(TIMER_THREAD_LEAVE));
 	sem_init(&thread->begun, 0, 0);
 	sem_init(&thread->done, 0, 0);
 	err = create(thread);
@@ -91,22 +80,19 @@ int guest_thread_start(struct guest_thread *thread)
 	return err;
 }
 
-bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns)
+bool guest_thread_await_end(struct guest_thread *thread, struct timer_limit limit)
 {
-	struct timespec deadline = clock_deadline_in(limit_ns);
-
-	if (thread->is_there && await_until(&thread->done, &deadline))
+	if (thread->is_there && timer_wait(&thread->done, limit))
 		thread->is_there = false;
 	return !thread->is_there;
 }
 
 /* Any error says that it is not ours to see. */
-void guest_thread_see_off(struct guest_thread *thread, uint64_t limit_ns)
+void guest_thread_see_off(struct guest_thread *thread, struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};
-	uint64_t deadline_ns = clock_now_ns() + limit_ns;
 
-	while (thread->tid && clock_now_ns() < deadline_ns) {
+	while (thread->tid && !timer_is_over(limit)) {
 		if (syscall(SYS_tgkill, getpid(), thread->tid, 0))
 			thread->tid = 0;
 		else

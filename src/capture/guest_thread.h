@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/timer.h"
+
 struct guest_thread {
 	const char *name; /* as the kernel shows it: at most 15 characters */
 	void (*body)(void);
@@ -29,14 +31,14 @@ int guest_thread_start(struct guest_thread *thread);
 /* Started, and its body is not known to have returned. */
 bool guest_thread_exists(struct guest_thread *thread);
 
-/* After its body was told to return: waits until it has, for LIMIT_NS at most. False: it is there yet. None was
+/* After its body was told to return: waits until it has, or until the limit. False: it is still there. None was
  * started: true. */
-bool guest_thread_await_end(struct guest_thread *thread, uint64_t limit_ns);
+bool guest_thread_await_end(struct guest_thread *thread, struct timer_limit limit);
 
 /* Afterwards: waits until the kernel has let go of the thread. A thread that has done its work has yet to leave:
  * its destructors run, and the child of a fork in the middle of them would have their locks held for ever.
  * Not when the process ends: the thread may wait for a lock that the ending one's caller holds. */
-void guest_thread_see_off(struct guest_thread *thread, uint64_t limit_ns);
+void guest_thread_see_off(struct guest_thread *thread, struct timer_limit limit);
 
 /* In a fork child, which has no such thread. */
 void guest_thread_forget(struct guest_thread *thread);

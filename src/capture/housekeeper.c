@@ -6,16 +6,13 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/timer.h"
 #include "capture/guest_thread.h"
 #include "capture/log.h"
 #include "record/spooler.h"
 
-#define TICK_NS	       250000000u
-/* A program that is killed soon has two clock samples all the same. */
-#define TICK_FIRST_NS  10000000u
 #define PAUSE_LEAST_NS 1000000u
 #define PAUSE_MOST_NS  16000000u
-#define END_LIMIT_NS   3000000000u
 
 static struct {
 	pthread_mutex_t lock;
@@ -25,16 +22,10 @@ static struct {
 	void (*tick)(void);
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-static struct timespec timespec_at(uint64_t ns)
-{
-	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-				 .tv_nsec = (long)(ns % 1000000000u)};
-}
-
 /* True when it is time to stop. */
-static bool pause_until(uint64_t ns)
+static bool pause_for(uint64_t ns)
 {
-	struct timespec deadline = timespec_at(ns);
+	struct timespec deadline = clock_timespec(clock_read_ns(CLOCK_MONOTONIC) + ns);
 	bool stopping;
 
 	pthread_mutex_lock(&keeper.lock);
@@ -54,18 +45,24 @@ static void log_change(int result, int *last_error)
 	*last_error = error;
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Looks often while chunks are being used up: the writers never call. */
 static uint64_t next_pause(int consumed, uint64_t pause_ns)
 {
 	if (consumed > 0)
 		return PAUSE_LEAST_NS;
-	return pause_ns * 2 < PAUSE_MOST_NS ? pause_ns * 2 : PAUSE_MOST_NS;
+	return lesser(pause_ns * 2, PAUSE_MOST_NS);
 }
 
 static void keep_house(void)
 {
-	uint64_t tick_ns = TICK_FIRST_NS;
-	uint64_t tick_at = clock_now_ns() + tick_ns;
+	/* A program that is killed soon has two clock samples all the same. */
+	uint64_t tick_ns = timer_ns(TIMER_HOUSE_TICK_FIRST);
+	struct timer_limit tick = timer_start_ns(tick_ns);
 	uint64_t pause_ns = PAUSE_LEAST_NS;
 	int last_error = 0;
 
@@ -73,13 +70,13 @@ static void keep_house(void)
 		int result = spooler_service(keeper.spooler);
 
 		log_change(result, &last_error);
-		if (clock_now_ns() >= tick_at) {
+		if (timer_is_over(tick)) {
 			keeper.tick();
-			tick_ns = tick_ns * 2 < TICK_NS ? tick_ns * 2 : TICK_NS;
-			tick_at = clock_now_ns() + tick_ns;
+			tick_ns = lesser(tick_ns * 2, timer_ns(TIMER_HOUSE_TICK));
+			tick = timer_start_ns(tick_ns);
 		}
 		pause_ns = next_pause(result, pause_ns);
-	} while (!pause_until(clock_now_ns() + pause_ns));
+	} while (!pause_for(pause_ns));
 }
 
 static struct guest_thread house_thread = {.name = "dagtap-house", .body = keep_house};
@@ -87,7 +84,7 @@ static struct guest_thread house_thread = {.name = "dagtap-house", .body = keep_
 int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 {
 	/* The last session's, which had not ended when that had to. */
-	if (!guest_thread_await_end(&house_thread, END_LIMIT_NS))
+	if (!guest_thread_await_end(&house_thread, timer_start(TIMER_THREAD_END)))
 		return -EBUSY;
 	keeper.spooler = spooler;
 	keeper.tick = tick;
@@ -104,14 +101,14 @@ void housekeeper_stop(void)
 	keeper.stopping = true;
 	pthread_cond_signal(&keeper.wake);
 	pthread_mutex_unlock(&keeper.lock);
-	if (!guest_thread_await_end(&house_thread, END_LIMIT_NS))
+	if (!guest_thread_await_end(&house_thread, timer_start(TIMER_THREAD_END)))
 		log_line("the housekeeping thread does not end");
 }
 
 void housekeeper_see_off(void)
 {
 	if (!guest_thread_exists(&house_thread))
-		guest_thread_see_off(&house_thread, END_LIMIT_NS);
+		guest_thread_see_off(&house_thread, timer_start(TIMER_THREAD_END));
 }
 
 void housekeeper_forget(void)

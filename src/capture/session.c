@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/timer.h"
 #include "capture/env.h"
 #include "capture/housekeeper.h"
 #include "capture/log.h"
@@ -18,9 +19,7 @@
 #include "capture/thinning.h"
 #include "record/spooler.h"
 
-#define PARTS_MOST	     8
-#define CHANGE_WAIT_LIMIT_NS 10000000000u
-#define HOOK_WAIT_LIMIT_NS   3000000000u
+#define PARTS_MOST 8
 
 _Atomic int session_state = SESSION_IDLE;
 _Atomic uint32_t session_number;
@@ -47,7 +46,7 @@ static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Held by a tick, and by the stop hooks: the two must not meet. */
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
 static bool thread_key_made;
@@ -198,14 +197,14 @@ static void tick_parts(void)
 	pthread_mutex_unlock(&hooks_lock);
 }
 
-/* Waits for a start hook that is under way, until DEADLINE_NS. */
-static bool stop_part(struct part_slot *slot, uint64_t deadline_ns)
+/* Waits for a start hook that is under way, until LIMIT. */
+static bool stop_part(struct part_slot *slot, struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
 	int state;
 
 	while ((state = atomic_load(&slot->state)) == PART_STARTING) {
-		if (session_now_ns() > deadline_ns)
+		if (timer_is_over(limit))
 			return false;
 		nanosleep(&pause, NULL);
 	}
@@ -221,14 +220,13 @@ static bool stop_part(struct part_slot *slot, uint64_t deadline_ns)
 /* In reverse order. False: a tick or a start hook does not end, and what is not stopped is to be later. */
 static bool stop_parts(void)
 {
-	struct timespec deadline = clock_deadline_in(HOOK_WAIT_LIMIT_NS);
-	uint64_t deadline_ns = session_now_ns() + HOOK_WAIT_LIMIT_NS;
+	struct timer_limit limit = timer_start(TIMER_PART_HOOK);
 	bool all = true;
 
-	if (pthread_mutex_timedlock(&hooks_lock, &deadline))
+	if (!timer_lock(&hooks_lock, limit))
 		return false;
 	for (size_t i = atomic_load(&part_count); i-- > 0;)
-		all &= stop_part(&parts[i], deadline_ns);
+		all &= stop_part(&parts[i], limit);
 	pthread_mutex_unlock(&hooks_lock);
 	return all;
 }
@@ -274,10 +272,14 @@ static void after_fork_in_child(void)
 
 /* ---- start ---- */
 
-/* Before anything starts: a child that is forked in the midst of it has nobody who goes on. */
-static void watch_forks(void)
+/* Before anything starts: a child that is forked in the midst of it has nobody who goes on; and there is one
+ * time from the first record on. */
+static void prepare_first_start(void)
 {
 	pthread_atfork(NULL, NULL, after_fork_in_child);
+	timer_configure(env_text(ENV_TIMERS));
+	if (env_is_set(ENV_CLOCK) && clock_take_page(env_text(ENV_CLOCK)))
+		log_line("no clock at %s", env_text(ENV_CLOCK));
 }
 
 /* Registered here and not when the library is loaded: the vendor's runtime has registered its own
@@ -390,12 +392,12 @@ static bool start_as_first(enum session_state failed)
 static bool wait_while(enum session_state state)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
-	uint64_t deadline_ns = session_now_ns() + CHANGE_WAIT_LIMIT_NS;
+	struct timer_limit limit = timer_start(TIMER_SESSION_CHANGE);
 
 	if (atomic_load(&changer_tid) == session_tid())
 		return false;
 	while (atomic_load_explicit(&session_state, memory_order_acquire) == (int)state &&
-	       session_now_ns() < deadline_ns)
+	       !timer_is_over(limit))
 		nanosleep(&pause, NULL);
 	return true;
 }
@@ -406,7 +408,7 @@ bool session_start(void)
 
 	if (session_is_on())
 		return true;
-	pthread_once(&forks_once, watch_forks);
+	pthread_once(&first_start_once, prepare_first_start);
 	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
 		return start_as_first(SESSION_OFF);
 	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();

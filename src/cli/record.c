@@ -11,6 +11,7 @@
 
 #include "base/amount.h"
 #include "base/clock.h"
+#include "base/timer.h"
 #include "cli/cli.h"
 #include "cli/gather.h"
 #include "cli/human.h"
@@ -18,8 +19,6 @@
 #include "cli/spool_folder.h"
 #include "format/words.h"
 #include "record/spooler.h"
-
-#define SURVIVORS_WAIT_NS 3000000000u
 
 struct record_options {
 	char *output;
@@ -277,10 +276,10 @@ static void catch_interrupts(void)
 static bool wait_for_survivors(const char *folder)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
-	uint64_t deadline_ns = clock_now_ns() + SURVIVORS_WAIT_NS;
+	struct timer_limit limit = timer_start(TIMER_SURVIVORS);
 
 	while (launch_has_survivors()) {
-		if (clock_now_ns() > deadline_ns || gather_is_interrupted() ||
+		if (timer_is_over(limit) || gather_is_interrupted() ||
 		    gather_count_processes(folder) == 0)
 			return true;
 		nanosleep(&pause, NULL);

@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/timer.h"
 #include "record/spooler_state.h"
 
-#define QUIESCE_LIMIT_NS  3000000000u
-#define SERVICE_LIMIT_NS  3000000000u
 #define MAPPED_HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
 
 int spooler_service(struct spooler *s)
@@ -377,12 +376,12 @@ static void barrier_everywhere(const struct spooler *s)
 	nanosleep(&long_enough, NULL);
 }
 
-/* False when it is past the deadline. */
-static bool pause_before(uint64_t deadline_ns)
+/* False at the limit. */
+static bool pause_before(struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
 
-	if (clock_now_ns() > deadline_ns)
+	if (timer_is_over(limit))
 		return false;
 	nanosleep(&pause, NULL);
 	return true;
@@ -402,20 +401,20 @@ static bool writer_is_mine(const struct writer *w)
 	       (uint32_t)syscall(SYS_gettid);
 }
 
-static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t deadline_ns)
+static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct timer_limit limit)
 {
 	for (uint32_t i = 0; i < writer_count; i++) {
 		const struct writer *w = &s->writers->of[i];
 
 		/* Pairs with the release in writer_commit: the record is complete. */
 		while (writer_may_write(w))
-			if (writer_is_mine(w) || !pause_before(deadline_ns))
+			if (writer_is_mine(w) || !pause_before(limit))
 				return false;
 		if (atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_TORN)
 			return false;
 	}
 	while (atomic_load_explicit(&s->writers->refusing, memory_order_seq_cst))
-		if (!pause_before(deadline_ns))
+		if (!pause_before(limit))
 			return false;
 	return true;
 }
@@ -426,13 +425,13 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, uint64_t d
  * back, so that all is done twice. */
 static bool quiesce_writers(struct spooler *s, uint32_t writer_count)
 {
-	uint64_t deadline_ns = clock_now_ns() + QUIESCE_LIMIT_NS;
+	struct timer_limit limit = timer_start(TIMER_SPOOL_QUIESCE);
 
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < writer_count; i++)
 			atomic_store_explicit(&s->writers->of[i].limit, NULL, memory_order_relaxed);
 		barrier_everywhere(s);
-		if (!wait_until_idle(s, writer_count, deadline_ns))
+		if (!wait_until_idle(s, writer_count, limit))
 			return false;
 	}
 	return true;
@@ -470,7 +469,7 @@ static void finish_file(struct spooler *s, uint32_t writer_count)
 
 int spooler_close(struct spooler *s)
 {
-	struct timespec deadline = clock_deadline_in(SERVICE_LIMIT_NS);
+	struct timer_limit limit = timer_start(TIMER_SPOOL_SERVICE);
 	uint32_t writer_count;
 	bool quiet;
 
@@ -481,7 +480,7 @@ int spooler_close(struct spooler *s)
 		return 0;
 	spooler_wind_down(s);
 	writer_count = atomic_exchange_explicit(&s->writers_made, UINT32_MAX, memory_order_seq_cst);
-	if (pthread_mutex_timedlock(&s->service_lock, &deadline))
+	if (!timer_lock(&s->service_lock, limit))
 		return -EBUSY;
 	quiet = quiesce_writers(s, writer_count);
 	if (quiet)

@@ -18,8 +18,8 @@
 
 enum { ROUNDS = 500 };
 
-#define LIMIT_NS       5000000000u
-#define SHORT_LIMIT_NS 1000000u
+static const struct timer_limit never = {TIMER_NEVER};
+static const struct timer_limit at_once = {0};
 
 static _Atomic bool may_end;
 static _Atomic int begun;
@@ -51,8 +51,8 @@ static int tasks(void)
 
 static void end_it(void)
 {
-	assert_true(guest_thread_await_end(&guest, LIMIT_NS));
-	guest_thread_see_off(&guest, LIMIT_NS);
+	assert_true(guest_thread_await_end(&guest, never));
+	guest_thread_see_off(&guest, never);
 }
 
 static void it_is_gone_when_it_was_seen_off(void **state)
@@ -90,24 +90,24 @@ static void there_is_one_of_it(void **state)
 	assert_true(guest_thread_exists(&guest));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
 	/* Not told to end: it is left where it is. */
-	assert_false(guest_thread_await_end(&guest, SHORT_LIMIT_NS));
+	assert_false(guest_thread_await_end(&guest, at_once));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
 	atomic_store(&may_end, true);
 	while (guest_thread_exists(&guest))
 		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
-	assert_true(guest_thread_await_end(&guest, 0));
+	assert_true(guest_thread_await_end(&guest, at_once));
 	assert_int_equal(guest_thread_start(&guest), 0);
 	end_it();
 }
 
 static void one_that_never_was_has_ended(void **state)
 {
-	struct guest_thread never = {.name = "never", .body = body};
+	struct guest_thread unborn = {.name = "unborn", .body = body};
 
-	assert_false(guest_thread_exists(&never));
-	assert_true(guest_thread_await_end(&never, 0));
-	guest_thread_forget(&never);
-	assert_true(guest_thread_await_end(&never, 0));
+	assert_false(guest_thread_exists(&unborn));
+	assert_true(guest_thread_await_end(&unborn, at_once));
+	guest_thread_forget(&unborn);
+	assert_true(guest_thread_await_end(&unborn, at_once));
 }
 
 int main(void)

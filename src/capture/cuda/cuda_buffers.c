@@ -7,11 +7,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
-
-#define BROUGHT_WAIT_LIMIT_NS 3000000000u
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *made[CUDA_BUFFERS_MOST];
@@ -89,9 +87,7 @@ static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 /* Behind a reader that does not come on it is given up: CUPTI's flush, and so our stop, would wait for this. */
 static void take_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
-	struct timespec deadline = clock_deadline_in(BROUGHT_WAIT_LIMIT_NS);
-
-	if (pthread_mutex_timedlock(&read_lock, &deadline)) {
+	if (!timer_lock(&read_lock, timer_start(TIMER_CUDA_BUFFERS))) {
 		atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 		return;
 	}
@@ -129,12 +125,12 @@ void cuda_buffers_last_call(void)
 	atomic_store(&is_last_call, true);
 }
 
-static uint32_t await_brought(uint64_t deadline_ns)
+static uint32_t await_brought(struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
 	uint32_t left;
 
-	while ((left = atomic_load(&brought)) && clock_now_ns() < deadline_ns)
+	while ((left = atomic_load(&brought)) && !timer_is_over(limit))
 		nanosleep(&pause, NULL);
 	return left;
 }
@@ -142,12 +138,12 @@ static uint32_t await_brought(uint64_t deadline_ns)
 /* First those that a thread of CUPTI's has come with, then those that have met the close. */
 void cuda_buffers_close(void)
 {
-	uint64_t deadline_ns = clock_now_ns() + BROUGHT_WAIT_LIMIT_NS;
+	struct timer_limit limit = timer_start(TIMER_CUDA_BUFFERS);
 	uint32_t left;
 
-	await_brought(deadline_ns);
+	await_brought(limit);
 	atomic_fetch_add(&period, 1);
-	left = await_brought(deadline_ns);
+	left = await_brought(limit);
 	if (!left)
 		return;
 	atomic_fetch_add(&period, 2);

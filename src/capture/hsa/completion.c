@@ -2,11 +2,11 @@
 
 #include <sched.h>
 
+#include "base/timer.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
-#define TICKS_LATE_NS 100000000u /* a value without ticks for so long: none will come */
 #define STALE_COPY_NS 100000u
 #define DELAY_BUCKETS 64
 
@@ -96,7 +96,7 @@ static bool ticks_are_late(struct slot *slot)
 
 	if (!slot->low_ns)
 		slot->low_ns = now;
-	return now - slot->low_ns > TICKS_LATE_NS;
+	return now - slot->low_ns > timer_ns(TIMER_TICKS_LATE);
 }
 
 static bool harvest_is_over(struct slot *slot, bool certain, struct completion *ret_completion)

@@ -16,14 +16,11 @@
 
 #define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
 #define SLOTS_LEAST	    8192u
-#define HOLD_LIMIT_NS	    5000000000u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
 #define AWAIT_SPINS	    200
 #define AWAIT_YIELD_NS	    1000000u
 #define AWAIT_PAUSE_NS	    50000
-#define AWAIT_LIMIT_NS	    500000000u
-#define WRITING_LIMIT_NS    20000000u
 
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct gate *) newest;
@@ -252,7 +249,8 @@ static void gate_let_others_run(uint64_t waited_ns)
 static void gate_await(struct gate *gate, uint64_t index)
 {
 	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
-	uint64_t begin_ns, waited_ns;
+	struct timer_limit limit;
+	uint64_t begin_ns;
 
 	for (int i = 0; i < AWAIT_SPINS; i++) {
 		if (gate_has_answered(gate, index, passes))
@@ -260,12 +258,10 @@ static void gate_await(struct gate *gate, uint64_t index)
 		__builtin_ia32_pause();
 	}
 	begin_ns = session_now_ns();
-	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate)) {
-		waited_ns = session_now_ns() - begin_ns;
-		if (waited_ns > AWAIT_LIMIT_NS)
-			return;
-		gate_let_others_run(waited_ns);
-	}
+	limit = timer_start(TIMER_GATE_ANSWER);
+	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate) &&
+	       !timer_is_over(limit))
+		gate_let_others_run(session_now_ns() - begin_ns);
 }
 
 void gate_ring(struct gate *gate, uint64_t value)
@@ -322,7 +318,7 @@ void gate_count(struct gate *gate)
 }
 
 /* Not waited for without end: a thread that is stopped may hold it. False when it has not been done. */
-static bool gate_request(struct gate *gate, enum gate_change change, uint64_t deadline_ns)
+static bool gate_request(struct gate *gate, enum gate_change change, struct timer_limit limit)
 {
 	uint32_t wanted = change;
 
@@ -330,7 +326,7 @@ static bool gate_request(struct gate *gate, enum gate_change change, uint64_t de
 	gate_knock(gate);
 	while (atomic_load_explicit(&gate->change, memory_order_acquire) == wanted &&
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
-	       !gate_is_mine(gate) && session_now_ns() < deadline_ns)
+	       !gate_is_mine(gate) && !timer_is_over(limit))
 		sched_yield();
 	/* Fails when it has been answered. */
 	atomic_compare_exchange_strong(&gate->change, &wanted, GATE_STAYS);
@@ -339,10 +335,10 @@ static bool gate_request(struct gate *gate, enum gate_change change, uint64_t de
 
 /* Its last count is written by who closes it, unless a signal handler has interrupted just that to end the
  * program. */
-static bool gate_await_counted(const struct gate *gate, uint64_t deadline_ns)
+static bool gate_await_counted(const struct gate *gate, struct timer_limit limit)
 {
 	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
-		if (gate_is_mine(gate) || session_now_ns() > deadline_ns)
+		if (gate_is_mine(gate) || timer_is_over(limit))
 			return false;
 		sched_yield();
 	}
@@ -351,26 +347,24 @@ static bool gate_await_counted(const struct gate *gate, uint64_t deadline_ns)
 
 /* Reserved packets may be just being written, by a thread that has lost its CPU. What is behind them waits in the
  * gate, though its launch has returned. */
-static void gate_await_written(const struct gate *gate, uint64_t deadline_ns)
+static void gate_await_written(const struct gate *gate, struct timer_limit limit)
 {
 	uint64_t reserved = count_get(&gate->virtual_index);
 
 	while (gate_has_index(gate) && gate_is_tracing(gate) &&
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
-	       count_get(&gate->next) < reserved && session_now_ns() < deadline_ns)
+	       count_get(&gate->next) < reserved && !timer_is_over(limit))
 		sched_yield();
 }
 
-static void gate_stop_tracing(struct gate *gate, uint64_t deadline_ns)
+static void gate_stop_tracing(struct gate *gate, struct timer_limit limit)
 {
 	uint32_t state = atomic_load_explicit(&gate->state, memory_order_acquire);
 
-	if (!gate_is_tracing(gate) ||
-	    (state == GATE_LIVE && gate_request(gate, GATE_STOPS, deadline_ns)))
+	if (!gate_is_tracing(gate) || (state == GATE_LIVE && gate_request(gate, GATE_STOPS, limit)))
 		return;
 	state = atomic_load_explicit(&gate->state, memory_order_acquire);
-	if (state == GATE_UNUSED ||
-	    (state == GATE_CLOSING && gate_await_counted(gate, deadline_ns)))
+	if (state == GATE_UNUSED || (state == GATE_CLOSING && gate_await_counted(gate, limit)))
 		return;
 	/* Not held: a handler interrupted the holder, or that is stopped, and the counts stand still. */
 	write_count(gate, false);
@@ -382,24 +376,21 @@ static void gate_stop_tracing(struct gate *gate, uint64_t deadline_ns)
  * over. Not waited for without end: a signal handler that ends the program may have interrupted it. */
 void gates_stop_tracing(void)
 {
-	uint64_t written_by_ns = session_now_ns() + WRITING_LIMIT_NS;
-	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
-	struct timespec deadline;
+	struct timer_limit written = timer_start(TIMER_GATE_WRITTEN);
+	struct timer_limit held = timer_start(TIMER_GATE_HOLD);
 
 	atomic_store(&tracing_is_over, true);
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += 1;
-	if (!pthread_mutex_timedlock(&gates_lock, &deadline))
+	if (timer_lock(&gates_lock, timer_start(TIMER_HSA_LOCK)))
 		pthread_mutex_unlock(&gates_lock);
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		gate_await_written(gate, written_by_ns);
-		gate_stop_tracing(gate, deadline_ns);
+		gate_await_written(gate, written);
+		gate_stop_tracing(gate, held);
 	}
 }
 
 void gates_start_tracing(void)
 {
-	uint64_t deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+	struct timer_limit limit = timer_start(TIMER_GATE_HOLD);
 
 	pthread_mutex_lock(&gates_lock);
 	atomic_store(&tracing_is_over, false);
@@ -407,7 +398,7 @@ void gates_start_tracing(void)
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 		    !gate_is_tracing(gate))
-			gate_request(gate, GATE_STARTS, deadline_ns);
+			gate_request(gate, GATE_STARTS, limit);
 	}
 	pthread_mutex_unlock(&gates_lock);
 }
@@ -579,11 +570,11 @@ static bool gate_is_drained(struct gate *gate)
 	return consumed >= atomic_load_explicit(&gate->next, memory_order_acquire);
 }
 
-void gate_drain(struct gate *gate, uint64_t deadline_ns)
+void gate_drain(struct gate *gate, struct timer_limit limit)
 {
 	struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
 
-	while (!gate_is_drained(gate) && session_now_ns() < deadline_ns) {
+	while (!gate_is_drained(gate) && !timer_is_over(limit)) {
 		if (!slot_ring_collect(gate->slots)) {
 			hsa_monitor_wake();
 			nanosleep(&pause, NULL);
@@ -596,16 +587,16 @@ void gate_drain(struct gate *gate, uint64_t deadline_ns)
 /* False when whoever holds the gate does not leave. */
 static bool gate_shut(struct gate *gate)
 {
-	uint64_t deadline_ns;
+	struct timer_limit limit;
 
 	atomic_store_explicit(&gate->state, GATE_CLOSING, memory_order_release);
 	atomic_store_explicit(&gate->has_left, false, memory_order_relaxed);
 	/* Whoever holds the gate sees this when leaving, and says so. */
 	if (!atomic_fetch_or_explicit(&gate->rings, GATE_CLOSED, memory_order_acq_rel))
 		return true;
-	deadline_ns = session_now_ns() + HOLD_LIMIT_NS;
+	limit = timer_start(TIMER_GATE_HOLD);
 	while (!atomic_load_explicit(&gate->has_left, memory_order_acquire)) {
-		if (gate_is_mine(gate) || session_now_ns() > deadline_ns)
+		if (gate_is_mine(gate) || timer_is_over(limit))
 			return false;
 		sched_yield();
 	}

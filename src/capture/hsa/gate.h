@@ -22,6 +22,7 @@
 
 #include <hsa/amd_hsa_queue.h>
 
+#include "base/timer.h"
 #include "capture/hsa/reservations.h"
 #include "capture/hsa/slots.h"
 #include "record/record.h"
@@ -124,8 +125,8 @@ static inline bool gate_is_tracing(const struct gate *gate)
 /* Looks again for announced packets that were not written when their doorbell rang. */
 void gate_retry(struct gate *gate);
 
-/* Waits, at most to DEADLINE_NS, until the device has finished what was published. */
-void gate_drain(struct gate *gate, uint64_t deadline_ns);
+/* Waits, until LIMIT, until the device has finished what was published. */
+void gate_drain(struct gate *gate, struct timer_limit limit);
 
 /* Lets nothing pass any more, gives up with CAUSE what is outstanding, writes the queue's last
  * count, and forgets the queue's handles. */

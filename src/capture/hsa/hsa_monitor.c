@@ -23,7 +23,6 @@
 #define PAUSE_MOST_NS	   1000000
 /* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
 #define LOOKS_UNTIL_PARKED 20
-#define STOP_LIMIT_NS	   3000000000u
 
 _Atomic uint32_t hsa_monitor_parked;
 
@@ -124,7 +123,7 @@ int hsa_monitor_start(void)
 	if (guest_thread_exists(&monitor_thread) && !atomic_load(&is_stopping))
 		return 0;
 	/* The last one, which was stuck in the runtime when it was to stop. */
-	if (!guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS))
+	if (!guest_thread_await_end(&monitor_thread, timer_start(TIMER_THREAD_END)))
 		return -EBUSY;
 	atomic_store(&is_stopping, false);
 	return guest_thread_start(&monitor_thread);
@@ -137,8 +136,9 @@ void hsa_monitor_stop(void)
 	/* Both sequentially consistent, as in park(). */
 	atomic_store(&is_stopping, true);
 	hsa_monitor_wake();
-	if (guest_thread_await_end(&monitor_thread, STOP_LIMIT_NS) && !session_is_ending())
-		guest_thread_see_off(&monitor_thread, STOP_LIMIT_NS);
+	if (guest_thread_await_end(&monitor_thread, timer_start(TIMER_THREAD_END)) &&
+	    !session_is_ending())
+		guest_thread_see_off(&monitor_thread, timer_start(TIMER_THREAD_END));
 }
 
 void hsa_monitor_forget(void)

@@ -21,10 +21,8 @@
 #include "capture/log.h"
 #include "capture/session.h"
 
-#define DRAIN_LIMIT_NS	    1000000000u
-#define DRAIN_LIMIT_MOST_NS 2000000000u
-#define DRAIN_PAUSE_NS	    200000
-#define COUNTERS_MOST	    64
+#define DRAIN_PAUSE_NS 200000
+#define COUNTERS_MOST  64
 
 _Atomic bool hsa_part_live;
 
@@ -151,21 +149,17 @@ static uint64_t outstanding(void)
 static void drain(void)
 {
 	const struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
-	uint64_t start_ns = session_now_ns(), progress_ns = start_ns;
-	uint64_t left = outstanding();
+	struct timer_limit usual = timer_start(TIMER_DEVICE_DRAIN);
+	struct timer_limit most = timer_start(TIMER_DEVICE_DRAIN_MOST);
+	struct timer_limit stands = timer_start(TIMER_DEVICE_STANDS);
+	uint64_t left = outstanding(), now_left;
 
-	while (left) {
-		uint64_t now_ns = session_now_ns(), now_left;
-
-		if (now_ns - start_ns > DRAIN_LIMIT_MOST_NS ||
-		    (now_ns - start_ns > DRAIN_LIMIT_NS &&
-		     now_ns - progress_ns > DRAIN_LIMIT_NS / 10))
-			return;
+	while (left && !timer_is_over(most) && !(timer_is_over(usual) && timer_is_over(stands))) {
 		hsa_monitor_wake();
 		nanosleep(&pause, NULL);
 		now_left = outstanding();
 		if (now_left < left)
-			progress_ns = now_ns;
+			stands = timer_start(TIMER_DEVICE_STANDS);
 		left = now_left;
 	}
 }
@@ -220,11 +214,7 @@ static bool runtime_open(struct hsa_api_table *table)
  * it. */
 static bool runtime_lock_await(void)
 {
-	struct timespec deadline;
-
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += 1;
-	return !pthread_mutex_timedlock(&runtime_lock, &deadline);
+	return timer_lock(&runtime_lock, timer_start(TIMER_HSA_LOCK));
 }
 
 /* Before the runtime ends: nothing of it may be called afterwards. */

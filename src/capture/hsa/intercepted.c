@@ -10,8 +10,7 @@
 #include "capture/hsa/hsa_part.h"
 #include "capture/session.h"
 
-#define HOLD_SPINS    1000
-#define HOLD_LIMIT_NS 500000000u
+#define HOLD_SPINS 1000
 
 static bool is_live(const struct gate *gate)
 {
@@ -22,7 +21,7 @@ static bool is_live(const struct gate *gate)
 /* Counting (gate_count) holds the gate for a moment. Not for ever: a thread that is stopped may hold it. */
 static bool hold(struct gate *gate)
 {
-	uint64_t deadline_ns = 0, now_ns;
+	struct timer_limit limit = {0};
 
 	for (int i = 0; is_live(gate) && !gate_is_mine(gate); i++) {
 		if (gate_try_hold(gate))
@@ -31,9 +30,9 @@ static bool hold(struct gate *gate)
 		if (i < HOLD_SPINS)
 			continue;
 		sched_yield();
-		now_ns = session_now_ns();
-		deadline_ns = deadline_ns ? deadline_ns : now_ns + HOLD_LIMIT_NS;
-		if (now_ns > deadline_ns)
+		if (!limit.end_ns)
+			limit = timer_start(TIMER_PROXY_HOLD);
+		if (timer_is_over(limit))
 			return false;
 	}
 	return false;

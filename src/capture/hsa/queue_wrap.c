@@ -9,8 +9,6 @@
 #include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
-#define DESTROY_LIMIT_NS 2000000000u
-
 /* A cooperative queue is handed out several times: counting its users and opening its gate are
  * one step. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -143,7 +141,7 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
 			untraced_queue_goes(queue);
 		return hsa_next.hsa_queue_destroy(queue);
 	}
-	gate_drain(gate, session_now_ns() + DESTROY_LIMIT_NS);
+	gate_drain(gate, timer_start(TIMER_QUEUE_DRAIN));
 	gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
 	status = hsa_next.hsa_queue_destroy(queue);
 	gate_reuse(gate, false);

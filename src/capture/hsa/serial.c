@@ -2,13 +2,13 @@
 
 #include <hsa/hsa_ext_amd.h>
 
+#include "base/timer.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/slots.h"
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
-#define TURN_LIMIT_NS 3000000000u
-#define DEPENDENCIES  5
+#define DEPENDENCIES 5
 
 struct serial_turn {
 	_Atomic uint64_t agent; /* handle; 0 = unused */
@@ -68,7 +68,7 @@ static bool turn_take(struct serial_turn *turn, struct gate *gate, uint64_t now_
 {
 	bool is_free = turn_is_over(turn);
 
-	if (!is_free && now_ns - turn->since_ns > TURN_LIMIT_NS) {
+	if (!is_free && now_ns - turn->since_ns > timer_ns(TIMER_SERIAL_TURN)) {
 		atomic_fetch_add_explicit(&overruns, 1, memory_order_relaxed);
 		is_free = true;
 	}

@@ -4,11 +4,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/timer.h"
 #include "capture/hsa/hsa_calls.h"
 
-#define LOCK_LIMIT_NS 100000000u
-#define YIELDS_MOST   64
+#define YIELDS_MOST 64
 
 /* Of queues that are gone. */
 static _Atomic uint64_t past_waiting, past_packets;
@@ -164,9 +163,7 @@ static _Atomic(struct late_queue *) late_newest;
 /* Not for ever: the process may be ending in a signal handler that interrupted the holder. */
 static bool late_lock_take(void)
 {
-	struct timespec deadline = clock_deadline_in(LOCK_LIMIT_NS);
-
-	return !pthread_mutex_timedlock(&late_lock, &deadline);
+	return timer_lock(&late_lock, timer_start(TIMER_LATE_QUEUES));
 }
 
 static struct late_queue *late_find(const hsa_queue_t *queue)

@@ -1,0 +1,88 @@
+/* Every period and every limit of a wait, in one table. Nothing in dagtap waits for another thread, for the device
+ * or for a lock without a limit, for the holder may be stopped, or interrupted by the very handler that waits.
+ * What happens at a limit is decided by the machine's speed, so a test sets the limit: "never", or 0, which is to
+ * look once. The times are those of base/clock.h, which a test may hold.
+ *
+ * Threading: timer_configure before other threads use timers; everything else from any thread. */
+#ifndef DAGTAP_BASE_TIMER_H
+#define DAGTAP_BASE_TIMER_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMER_NEVER UINT64_MAX
+
+/* X(id, name, ns, is a limit, what it is for) */
+#define TIMERS(X)                                                                                  \
+	X(HOUSE_TICK, "house_tick", 250000000, 0, "clocks and counters are sampled")               \
+	X(HOUSE_TICK_FIRST, "house_tick_first", 10000000, 0,                                       \
+	  "the same after a start; doubles up to house_tick")                                      \
+	X(SESSION_CHANGE, "session_change", 10000000000, 1,                                        \
+	  "for another thread that starts or stops the recording")                                 \
+	X(PART_HOOK, "part_hook", 3000000000, 1,                                                   \
+	  "for a part's tick or start, when the recording stops")                                  \
+	X(THREAD_END, "thread_end", 3000000000, 1, "for the end of one of the tool's own threads") \
+	X(THREAD_LEAVE, "thread_leave", 1000000000, 1,                                             \
+	  "until the kernel has let go of the last such thread, before the next one is made")      \
+	X(SPOOL_QUIESCE, "spool_quiesce", 3000000000, 1, "for a record that is being written")     \
+	X(SPOOL_SERVICE, "spool_service", 3000000000, 1,                                           \
+	  "for the housekeeper's work on the spool")                                               \
+	X(CUDA_BUFFERS, "cuda_buffers", 3000000000, 1,                                             \
+	  "for a thread that brings a buffer of CUPTI's")                                          \
+	X(HSA_LOCK, "hsa_lock", 1000000000, 1, "for a lock, when tracing or the process ends")     \
+	X(LATE_QUEUES, "late_queues", 100000000, 1,                                                \
+	  "for the lock of the queues that were made when tracing had ended")                      \
+	X(GATE_HOLD, "gate_hold", 5000000000, 1, "for the thread that is at work in a gate")       \
+	X(GATE_ANSWER, "gate_answer", 500000000, 1,                                                \
+	  "for the same, by a thread that has just rung the doorbell")                             \
+	X(GATE_WRITTEN, "gate_written", 20000000, 1,                                               \
+	  "for packets that are reserved and not written, when tracing ends")                      \
+	X(PROXY_HOLD, "proxy_hold", 500000000, 1, "for who counts at a proxy's gate")              \
+	X(QUEUE_DRAIN, "queue_drain", 2000000000, 1, "for the work of a queue that is destroyed")  \
+	X(DEVICE_DRAIN, "device_drain", 1000000000, 1, "for the device's work, when tracing ends") \
+	X(DEVICE_DRAIN_MOST, "device_drain_most", 2000000000, 1,                                   \
+	  "the same, while work is finished")                                                      \
+	X(DEVICE_STANDS, "device_stands", 100000000, 1,                                            \
+	  "the same: no work was finished for so long")                                            \
+	X(TICKS_LATE, "ticks_late", 100000000, 1,                                                  \
+	  "for the ticks of a signal that has been decremented without them")                      \
+	X(SERIAL_TURN, "serial_turn", 3000000000, 1,                                               \
+	  "for the one kernel that a GPU runs at a time")                                          \
+	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \
+	  "for processes that a recorded program left running")                                    \
+	X(SOFTGPU_SETTLE, "softgpu_settle", 1000000000, 1,                                         \
+	  "for the software GPU's callbacks that are due when the process ends")
+
+enum timer {
+#define X(id, name, ns, is_limit, help) TIMER_##id,
+	TIMERS(X)
+#undef X
+		TIMER_COUNT
+};
+
+/* "name=ns" or "name=never" with commas between; the name "limits" is every limit. What is not understood is
+ * skipped. */
+void timer_configure(const char *text);
+
+uint64_t timer_ns(enum timer timer); /* TIMER_NEVER: it never runs out */
+
+/* When a wait that begins now is given up. */
+struct timer_limit {
+	uint64_t end_ns;
+};
+
+struct timer_limit timer_start(enum timer timer);
+struct timer_limit
+timer_start_ns(uint64_t ns); /* TIMER_NEVER, or a time that is no row of the table */
+bool timer_is_over(struct timer_limit limit);
+
+/* True when what was waited for is ours; false at the limit. A signal's handler does not end the wait. */
+bool timer_wait(sem_t *semaphore, struct timer_limit limit);
+bool timer_lock(pthread_mutex_t *lock, struct timer_limit limit);
+
+/* Once, as pthread_cond_wait: it may return for no reason. False at the limit. */
+bool timer_wait_for(pthread_cond_t *fact, pthread_mutex_t *lock, struct timer_limit limit);
+
+#endif
