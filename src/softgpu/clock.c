@@ -8,6 +8,7 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "softgpu/config.h"
 
 #define HOST_NS_PER_TICK   (1000000000.0L / CLOCK_DEVICE_HZ)
@@ -17,10 +18,7 @@
 
 uint64_t clock_host_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return clock_now_ns();
 }
 
 /* Long double: 64 bits of mantissa hold any ns of CLOCK_MONOTONIC exactly. */
@@ -51,8 +49,8 @@ void clock_spin_ns(uint64_t ns)
 
 	if (!ns)
 		return;
-	end = clock_host_ns() + ns;
-	while (clock_host_ns() < end)
+	end = clock_read_ns(CLOCK_MONOTONIC) + ns;
+	while (clock_read_ns(CLOCK_MONOTONIC) < end)
 		;
 }
 
@@ -84,16 +82,22 @@ void clock_relax(void)
 	atomic_fetch_sub_explicit(&spinners, 1, memory_order_relaxed);
 }
 
+uint64_t clock_spin_from(uint64_t host_ns)
+{
+	return clock_is_held() ? host_ns : host_ns - SPIN_BEFORE_END_NS;
+}
+
 void clock_sleep_until(uint64_t host_ns)
 {
-	uint64_t now = clock_host_ns();
+	uint64_t now;
 
-	if (now + SPIN_BEFORE_END_NS < host_ns) {
-		uint64_t wake = host_ns - SPIN_BEFORE_END_NS;
-		struct timespec until = {(time_t)(wake / 1000000000u), (long)(wake % 1000000000u)};
+	while ((now = clock_host_ns()) < host_ns) {
+		uint64_t spin_from = clock_spin_from(host_ns);
+		struct timespec until = clock_timespec(clock_wake_ns(spin_from));
 
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (now < spin_from)
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		else
+			clock_relax();
 	}
-	while (clock_host_ns() < host_ns)
-		clock_relax();
 }

@@ -11,6 +11,10 @@
 
 #include <dagtap/softgpu.h>
 
+#include "base/clock.h"
+#include "base/timer.h"
+#include "softgpu/hold.h"
+
 #define ENVIRONMENT_VARIABLE "DAGTAP_SOFTGPU"
 #define MAX_WORD_BYTES	     384
 #define KERNEL_KEY	     "kernel:"
@@ -59,6 +63,10 @@ static const struct key keys[] = {
 	 "host start and end of each dispatch and copy: a path (%p: process id)"},
 	{"packets", KEY_TEXT, FIELD(packets), 0, 0, "",
 	 "every packet as the device read it: a path (%p: process id)"},
+	{"hold_at", KEY_TEXT, FIELD(hold_at), 0, sizeof(((struct softgpu_config *)NULL)->hold_at),
+	 "", "COUNTER:N: the thread that counts the N-th is held there"},
+	{"hold_pipe", KEY_TEXT, FIELD(hold_pipe), 0, 0, "",
+	 "named pipe that tells of it, and lets go when written to; none: no work is taken"},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
@@ -118,9 +126,13 @@ static bool store_double(const struct key *key, const char *text, void *field)
 	return true;
 }
 
-static bool store_text(const char *text, void *field)
+/* The key's greatest number is the size of its field, where that is no path's. */
+static bool store_text(const struct key *key, const char *text, void *field)
 {
-	if (strlen(text) >= sizeof(((struct softgpu_config *)NULL)->report))
+	size_t room =
+		key->max > 0 ? (size_t)key->max : sizeof(((struct softgpu_config *)NULL)->report);
+
+	if (strlen(text) >= room)
 		return false;
 	strcpy(field, text);
 	return true;
@@ -134,7 +146,7 @@ static bool store_value(const struct key *key, const char *text, struct softgpu_
 	if (key->type == KEY_DOUBLE)
 		return store_double(key, text, field);
 	if (key->type == KEY_TEXT)
-		return store_text(text, field);
+		return store_text(key, text, field);
 	if (!parse_integer(key, text, &value))
 		return false;
 	if (key->type == KEY_U32)
@@ -199,7 +211,9 @@ static int parse_word(char *word, struct softgpu_config *config, const struct co
 	key = find_key(word);
 	if (!key)
 		return complain(complaint, "unknown key", whole);
-	return store_value(key, equals + 1, config) ? 0 : complain(complaint, "bad value", whole);
+	if (!store_value(key, equals + 1, config) || !hold_point_is_valid(config->hold_at))
+		return complain(complaint, "bad value", whole);
+	return 0;
 }
 
 static void set_defaults(struct softgpu_config *config)
@@ -242,9 +256,16 @@ static pthread_once_t parse_once = PTHREAD_ONCE_INIT;
 
 static void parse_environment(void)
 {
+	const struct complaint complaint = {parse_message, sizeof(parse_message)};
 	const char *string = getenv(ENVIRONMENT_VARIABLE);
+	const char *timers = getenv("DAGTAP_TIMERS"), *clock = getenv("DAGTAP_CLOCK");
 
 	config_parse(string ? string : "", &parsed, parse_message, sizeof(parse_message));
+	hold_configure(&parsed);
+	if (timers)
+		timer_configure(timers);
+	if (clock && *clock && clock_take_page(clock))
+		complain(&complaint, "DAGTAP_CLOCK is no page of a clock", clock);
 }
 
 const struct softgpu_config *config_get(void)

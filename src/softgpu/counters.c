@@ -1,6 +1,7 @@
 #include "softgpu/counters.h"
 
 #include <stddef.h>
+#include <string.h>
 
 _Atomic uint64_t softgpu_counter_values[SOFTGPU_COUNTER_COUNT];
 
@@ -9,6 +10,14 @@ static const char *const names[SOFTGPU_COUNTER_COUNT] = {
 	SOFTGPU_COUNTERS(X)
 #undef X
 };
+
+int softgpu_counter_find(const char *name, size_t length)
+{
+	for (int i = 0; i < SOFTGPU_COUNTER_COUNT; i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+			return i;
+	return -1;
+}
 
 uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names, uint32_t capacity)
 {

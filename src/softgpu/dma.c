@@ -11,6 +11,7 @@
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/hold.h"
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
 #include "softgpu/report.h"
@@ -134,6 +135,7 @@ static void run_job(struct job *job)
 {
 	struct report_span span = {.start_ns = clock_host_ns()};
 
+	softgpu_count(copies_begun, 1);
 	move_bytes(job);
 	span.end_ns = clock_host_ns();
 	if (span.end_ns < span.start_ns + modelled_ns(job_bytes(job)))
@@ -147,6 +149,7 @@ static void run_job(struct job *job)
 			     job->agent);
 	signal_release(job->completion);
 	free_job(job);
+	softgpu_count(copies_ended, 1);
 }
 
 static bool is_ready(const struct job *job)
@@ -167,6 +170,8 @@ static struct job *take_ready(struct engine *engine)
 	while (*link && !is_ready(*link))
 		link = &(*link)->next;
 	job = *link;
+	if (job && !hold_lets_take())
+		return NULL;
 	if (job)
 		*link = job->next;
 	return job;

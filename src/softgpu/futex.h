@@ -1,4 +1,4 @@
-/* The two futex calls that the library sleeps and wakes with. Deadlines are CLOCK_MONOTONIC ns. */
+/* The two futex calls that the library sleeps and wakes with. Deadlines are ns of the host clock. */
 #ifndef SOFTGPU_FUTEX_H
 #define SOFTGPU_FUTEX_H
 
@@ -9,13 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define FUTEX_FOREVER UINT64_MAX
 
 /* Returns when woken, when *WORD is not EXPECTED, at the deadline, or for no reason at all. */
 static inline void futex_wait(const void *word, uint32_t expected, uint64_t deadline_ns)
 {
-	struct timespec deadline = {(time_t)(deadline_ns / 1000000000u),
-				    (long)(deadline_ns % 1000000000u)};
+	struct timespec deadline = clock_timespec(clock_wake_ns(deadline_ns));
 
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected,
 		deadline_ns == FUTEX_FOREVER ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);

@@ -3,15 +3,13 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/timer.h"
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
 #include "softgpu/process.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
-
-#define SETTLE_SECONDS 1 /* at exit, for callbacks that are due */
 
 struct handler {
 	hsa_signal_condition_t condition;
@@ -102,6 +100,7 @@ static void run_signal(struct softgpu_signal *signal)
 		return;
 	pthread_mutex_unlock(&runtime.lock);
 	stays = handler->callback(value, handler->argument);
+	softgpu_count(handlers_run, 1);
 	if (!stays)
 		free(handler);
 	pthread_mutex_lock(&runtime.lock);
@@ -154,19 +153,16 @@ static void *handler_thread(void *unused)
  * callbacks free too; a GPU's interrupts come in microseconds, and this thread may have waited for a CPU. */
 static void settle_at_exit(void)
 {
-	struct timespec deadline;
+	struct timer_limit limit = timer_start(TIMER_SOFTGPU_SETTLE);
 	uint64_t due;
 
 	if (process_is_forked_child() || pthread_equal(pthread_self(), runtime.thread))
 		return;
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += SETTLE_SECONDS;
 	/* Who exits in a signal's handler may hold it. */
-	if (pthread_mutex_timedlock(&runtime.lock, &deadline))
+	if (!timer_lock(&runtime.lock, limit))
 		return;
 	due = runtime.queued;
-	while (runtime.done < due &&
-	       !pthread_cond_timedwait(&runtime.settled, &runtime.lock, &deadline))
+	while (runtime.done < due && timer_wait_for(&runtime.settled, &runtime.lock, limit))
 		;
 	pthread_mutex_unlock(&runtime.lock);
 }

@@ -7,11 +7,13 @@
 
 #include <hsa/hsa_ext_amd.h>
 
+#include "base/clock.h"
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/dispatch.h"
 #include "softgpu/futex.h"
+#include "softgpu/hold.h"
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
 #include "softgpu/report.h"
@@ -20,8 +22,6 @@
 
 #define MAX_DEPENDENCIES   5
 #define MAX_WORKGROUP	   1024
-/* The end of a sleep is spun, with yields: the scheduler is not that exact. */
-#define SPIN_NS		   60000u
 /* How long an idle processor looks at its doorbell before it sleeps. */
 #define IDLE_SPIN_NS	   3000u
 /* How often a header is looked at that a doorbell has covered and that is not valid yet. */
@@ -108,11 +108,13 @@ static void finish_flight(const struct processor *processor, const struct flight
 	if (flight->kernel && report_truth_wanted())
 		report_truth_dispatch(amd->hsa_queue.id, flight->packet_index, flight->kernel,
 				      &span);
-	if (!flight->completion.handle)
-		return;
-	signal_complete(flight->completion, properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING,
-			span.start_tick, span.end_tick);
-	signal_release(flight->completion);
+	if (flight->completion.handle) {
+		signal_complete(flight->completion,
+				properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, span.start_tick,
+				span.end_tick);
+		signal_release(flight->completion);
+	}
+	softgpu_count(packets_ended, 1);
 }
 
 /* The flight that ends first; of several, the oldest. */
@@ -168,12 +170,12 @@ static void wait_for_epoch(struct processor *processor, uint32_t seen)
 	uint64_t now = clock_host_ns();
 	uint64_t until = now + DEPENDENCY_LOOK_NS;
 
-	if (flight && flight->end_ns <= now + SPIN_NS) {
+	if (flight && now >= clock_spin_from(flight->end_ns)) {
 		clock_relax();
 		return;
 	}
-	if (flight && flight->end_ns - SPIN_NS < until)
-		until = flight->end_ns - SPIN_NS;
+	if (flight && clock_spin_from(flight->end_ns) < until)
+		until = clock_spin_from(flight->end_ns);
 	signal_epoch_wait(seen, until);
 }
 
@@ -181,12 +183,14 @@ static void wait_for_epoch(struct processor *processor, uint32_t seen)
  * queue until it is complete. */
 static void wait_for_dependencies(struct processor *processor, const struct dependencies *wanted)
 {
-	for (;;) {
+	for (bool is_blocked = false;; is_blocked = true) {
 		uint32_t seen = signal_epoch();
 
 		retire_due(processor);
 		if (is_stopping(processor) || dependencies_hold(wanted))
 			return;
+		if (!is_blocked)
+			softgpu_count(barriers_blocked, 1);
 		wait_for_epoch(processor, seen);
 	}
 }
@@ -376,7 +380,7 @@ static bool can_take(struct processor *processor)
 	if (header >> HSA_PACKET_HEADER_BARRIER & 1)
 		limit = 1;
 	if (processor->flight_count < limit)
-		return true;
+		return hold_lets_take();
 	if (processor->blocked_index != index + 1) {
 		processor->blocked_index = index + 1;
 		processor->blocked_ns = clock_host_ns();
@@ -395,24 +399,35 @@ static bool header_is_awaited(const struct softgpu_queue *queue)
 	       !atomic_load_explicit(&queue->inactive, memory_order_relaxed);
 }
 
+/* True when it rang meanwhile. By the system's clock: a test may hold the other. */
+static bool spin_while_idle(const struct softgpu_queue *queue, uint32_t seen)
+{
+	uint64_t end = clock_read_ns(CLOCK_MONOTONIC) + IDLE_SPIN_NS;
+
+	while (clock_read_ns(CLOCK_MONOTONIC) < end) {
+		if (atomic_load(&queue->doorbell_word) != seen)
+			return true;
+		clock_relax();
+	}
+	return false;
+}
+
 static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 {
 	struct softgpu_queue *queue = processor->queue;
 	const struct flight *flight = next_to_end(processor);
 	uint64_t now = clock_host_ns();
-	uint64_t until = flight ? flight->end_ns - SPIN_NS : FUTEX_FOREVER;
+	uint64_t until = flight ? clock_spin_from(flight->end_ns) : FUTEX_FOREVER;
 
 	if (header_is_awaited(queue) && now + HEADER_LOOK_NS < until)
 		until = now + HEADER_LOOK_NS;
-	if (flight && flight->end_ns <= now + SPIN_NS) {
+	if (flight && now >= clock_spin_from(flight->end_ns)) {
 		clock_relax();
 		return;
 	}
-	for (uint64_t end = now + IDLE_SPIN_NS; !flight && clock_host_ns() < end;) {
-		if (atomic_load(&queue->doorbell_word) != seen)
-			return;
-		clock_relax();
-	}
+	if (!flight && spin_while_idle(queue, seen))
+		return;
+	softgpu_count(idle_looks, 1);
 	atomic_fetch_add(&queue->sleepers, 1);
 	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
 		futex_wait(&queue->doorbell_word, seen, until);

@@ -159,6 +159,16 @@ void queue_destroy_all(void)
 	} while (queue);
 }
 
+void queue_wake_all(void)
+{
+	pthread_mutex_lock(&registry.lock);
+	for (struct softgpu_queue *queue = registry.head; queue; queue = queue->next) {
+		atomic_fetch_add(&queue->doorbell_word, 1);
+		futex_wake_all(&queue->doorbell_word);
+	}
+	pthread_mutex_unlock(&registry.lock);
+}
+
 static void announce(struct softgpu_queue *queue, int64_t value)
 {
 	uint64_t before = atomic_load_explicit(&queue->announced, memory_order_relaxed);

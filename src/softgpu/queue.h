@@ -52,6 +52,9 @@ struct queue_request {
 hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue);
 void queue_destroy(struct softgpu_queue *queue);
 
+/* Every processor looks again whether it may take a packet. */
+void queue_wake_all(void);
+
 /* The end of the runtime. */
 void queue_destroy_all(void);
 

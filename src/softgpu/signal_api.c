@@ -268,6 +268,7 @@ static void wait_sleep(const struct signal_wait *wait, hsa_signal_value_t seen)
 
 	if (wait->block)
 		atomic_fetch_add(&wait->block->waiters, 1);
+	softgpu_count(signal_sleeps, 1);
 	/* The low half of the value is the futex word: a change before the sleep ends it. */
 	if (__atomic_load_n(wait->value, __ATOMIC_SEQ_CST) == seen)
 		futex_wait((const void *)wait->value, (uint32_t)seen, until);
@@ -280,15 +281,15 @@ static hsa_signal_value_t wait_for_value(hsa_signal_t signal, hsa_signal_conditi
 {
 	struct signal_wait wait = {.condition = condition, .compare = compare};
 	hsa_signal_value_t seen = 0;
-	uint64_t spin_end;
+	uint64_t spin_end; /* by the system's clock: a test may hold the other */
 
 	if (condition > HSA_SIGNAL_CONDITION_GTE || !signal_retain(signal))
 		return load_value(signal, __ATOMIC_ACQUIRE);
 	wait.value = signal_value_word(signal, &wait.block);
 	wait.deadline_ns = deadline_after(timeout_ns);
-	spin_end = earlier(wait.deadline_ns, clock_host_ns() + SPIN_NS);
+	spin_end = clock_read_ns(CLOCK_MONOTONIC) + SPIN_NS;
 	while (wait.value && !wait_is_over(&wait, &seen)) {
-		if (clock_host_ns() < spin_end)
+		if (clock_read_ns(CLOCK_MONOTONIC) < spin_end)
 			sched_yield();
 		else
 			wait_sleep(&wait, seen);
@@ -384,6 +385,7 @@ uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *si
 		now = clock_host_ns();
 		if (index >= 0 || now >= deadline || process_is_forked_child())
 			break;
+		softgpu_count(signal_sleeps, 1);
 		signal_epoch_wait(seen, earlier(deadline, now + look));
 	}
 	if (index < 0)

@@ -9,6 +9,7 @@
 #include "softgpu/api.h"
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
+#include "softgpu/counters.h"
 #include "softgpu/loader_ext.h"
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
@@ -128,6 +129,7 @@ hsa_status_t softgpu_hsa_system_get_info(hsa_system_info_t attribute, void *valu
 		*(uint16_t *)value = 1;
 		break;
 	case HSA_SYSTEM_INFO_TIMESTAMP:
+		softgpu_count(timestamps_read, 1);
 		*(uint64_t *)value = clock_host_ns();
 		break;
 	case HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY:

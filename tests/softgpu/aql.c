@@ -10,9 +10,8 @@
 
 #include <dagtap/softgpu.h>
 
-#define MAX_COUNTERS  64
-#define WAIT_LIMIT_NS 20000000000ull
-#define PACKET_BYTES  64
+#define MAX_COUNTERS 64
+#define PACKET_BYTES 64
 
 static void count_on_host(const void *kernarg, const struct hsa_kernel_dispatch_packet_s *packet)
 {
@@ -142,8 +141,8 @@ void aql_submit(hsa_queue_t *queue, const void *packet)
 
 void aql_wait(hsa_signal_t signal)
 {
-	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1,
-						   WAIT_LIMIT_NS, HSA_WAIT_STATE_BLOCKED),
+	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+						   HSA_WAIT_STATE_BLOCKED),
 			 0);
 }
 

@@ -29,7 +29,7 @@ void aql_put(hsa_queue_t *queue, uint64_t index, const void *packet);
 uint64_t aql_write(hsa_queue_t *queue, const void *packet);
 void aql_submit(hsa_queue_t *queue, const void *packet);
 
-/* Waits until a completion signal is 0; a test that hangs fails after 20 s. */
+/* Waits until a completion signal is 0. */
 void aql_wait(hsa_signal_t signal);
 /* An empty barrier that ends after everything before it. */
 void aql_drain(hsa_queue_t *queue);

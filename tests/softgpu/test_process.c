@@ -1,8 +1,9 @@
 /* What a process leaves behind, and what fork does: each case runs this program again with the name
  * of a role, so that each has a device of its own. */
 #include <inttypes.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,8 +19,7 @@
 
 #include "aql.h"
 
-#define DISPATCHES	    20
-#define CHILD_LIMIT_SECONDS 20
+#define DISPATCHES 20
 
 static const char *self;
 static char folder[] = "/tmp/softgpu-test-XXXXXX";
@@ -67,17 +67,10 @@ static void role_dispatch(struct aql *aql)
 /* The child must end by exit, with its destructors, although our threads are not there. */
 static int wait_for_child(pid_t child)
 {
-	const struct timespec pause = {0, 10000000};
-	int status;
+	int status = -1;
 
-	for (int i = 0; i < CHILD_LIMIT_SECONDS * 100; i++) {
-		if (waitpid(child, &status, WNOHANG) == child)
-			return status;
-		nanosleep(&pause, NULL);
-	}
-	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	return -1;
+	return status;
 }
 
 static int role_fork(struct aql *aql)
@@ -120,14 +113,28 @@ static int role_ticks(struct aql *aql)
 }
 
 static atomic_int is_late_done;
+static _Atomic(pthread_t) exiting_thread;
+static sem_t exit_waits;
 
+/* In place of the C library's, for the software GPU too: tells when the thread that exits waits for a callback. */
+__attribute__((visibility("default"))) int pthread_cond_wait(pthread_cond_t *fact,
+							     pthread_mutex_t *lock);
+int pthread_cond_wait(pthread_cond_t *fact, pthread_mutex_t *lock)
+{
+	const struct timespec never = {.tv_sec = INT64_MAX};
+
+	if (pthread_equal(atomic_load(&exiting_thread), pthread_self()))
+		sem_post(&exit_waits);
+	return pthread_cond_timedwait(fact, lock, &never);
+}
+
+/* Ends only when the process, which is ending, waits for it. */
 static bool run_late(hsa_signal_value_t value, void *argument)
 {
-	const struct timespec while_others_exit = {0, 200000000};
-
 	(void)value;
 	(void)argument;
-	nanosleep(&while_others_exit, NULL);
+	while (sem_wait(&exit_waits))
+		;
 	atomic_store(&is_late_done, 1);
 	return false;
 }
@@ -142,7 +149,9 @@ static int role_exit_with_callback(void)
 {
 	hsa_signal_t signal = aql_signal(1);
 
+	sem_init(&exit_waits, 0, 0);
 	hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, run_late, NULL);
+	atomic_store(&exiting_thread, pthread_self());
 	hsa_signal_store_screlease(signal, 0);
 	return 2;
 }

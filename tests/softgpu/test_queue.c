@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include <dagtap/softgpu.h>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 
@@ -231,11 +231,23 @@ static void ticks_need_the_profiling_bit(void **state)
 	hsa_signal_destroy(signal);
 }
 
-static void still_waits(hsa_signal_t signal)
+/* The device has come to the barrier and waits there. */
+static void submit_and_block(hsa_queue_t *queue, const void *barrier, hsa_signal_t signal)
 {
-	assert_int_equal(hsa_signal_wait_relaxed(signal, HSA_SIGNAL_CONDITION_LT, 1, 2000000,
-						 HSA_WAIT_STATE_BLOCKED),
-			 1);
+	uint64_t blocked = aql_counter("barriers_blocked");
+
+	aql_submit(queue, barrier);
+	assert_int_equal(softgpu_await("barriers_blocked", blocked + 1), 0);
+	assert_int_equal(hsa_signal_load_scacquire(signal), 1);
+}
+
+/* A queue that is rung has looked and found nothing that it may take. */
+static void ring_for_nothing(hsa_queue_t *queue, uint64_t index)
+{
+	uint64_t looks = aql_counter("idle_looks");
+
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+	assert_int_equal(softgpu_await("idle_looks", looks + 1), 0);
 }
 
 static void barrier_and_waits_for_all(void **state)
@@ -247,9 +259,8 @@ static void barrier_and_waits_for_all(void **state)
 
 	barrier.dep_signal[0] = one;
 	barrier.dep_signal[4] = two;
-	aql_submit(queue, &barrier);
 	hsa_signal_store_relaxed(one, 0);
-	still_waits(done);
+	submit_and_block(queue, &barrier, done);
 	hsa_signal_store_relaxed(two, 0);
 	aql_wait(done);
 	hsa_queue_destroy(queue);
@@ -267,8 +278,7 @@ static void barrier_or_waits_for_one(void **state)
 
 	barrier.dep_signal[1] = one;
 	barrier.dep_signal[2] = two;
-	aql_submit(queue, &barrier);
-	still_waits(done);
+	submit_and_block(queue, &barrier, done);
 	hsa_signal_store_relaxed(two, 0);
 	aql_wait(done);
 	hsa_queue_destroy(queue);
@@ -290,8 +300,7 @@ static void barrier_value_waits_for_its_condition(void **state)
 		.completion_signal = done,
 	};
 
-	aql_submit(queue, &packet);
-	still_waits(done);
+	submit_and_block(queue, &packet, done);
 	hsa_signal_store_relaxed(signal, 0x25);
 	aql_wait(done);
 	hsa_queue_destroy(queue);
@@ -405,10 +414,11 @@ static void stops_the_queue(const void *packet, hsa_status_t status)
 			 HSA_STATUS_SUCCESS);
 	aql_submit(queue, packet);
 	aql_submit(queue, &behind);
-	assert_int_equal(hsa_signal_wait_scacquire(told, HSA_SIGNAL_CONDITION_NE, 1, 20000000000,
+	assert_int_equal(hsa_signal_wait_scacquire(told, HSA_SIGNAL_CONDITION_NE, 1, UINT64_MAX,
 						   HSA_WAIT_STATE_BLOCKED),
 			 status);
-	still_waits(after);
+	ring_for_nothing(queue, 1);
+	assert_int_equal(hsa_signal_load_scacquire(after), 1);
 	assert_int_equal(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
 	hsa_signal_destroy(told);
 	hsa_signal_destroy(after);
@@ -441,9 +451,11 @@ static void an_inactive_queue_takes_nothing(void **state)
 	hsa_barrier_and_packet_t barrier =
 		aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, done);
 
+	ring_for_nothing(queue, 0);
 	assert_int_equal(hsa_queue_inactivate(queue), HSA_STATUS_SUCCESS);
-	aql_submit(queue, &barrier);
-	still_waits(done);
+	aql_write(queue, &barrier);
+	ring_for_nothing(queue, 0);
+	assert_int_equal(hsa_signal_load_scacquire(done), 1);
 	hsa_queue_destroy(queue);
 	hsa_signal_destroy(done);
 }
@@ -457,13 +469,12 @@ static void covered_slots_are_awaited(void **state)
 		aql_dispatch(aql.count, kernarg, AQL_BARRIER, no_signal);
 	hsa_kernel_dispatch_packet_t second = aql_dispatch(aql.count, kernarg, AQL_BARRIER, done);
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, 2);
-	const struct timespec pause = {.tv_nsec = 20000000};
 
 	(void)state;
 	*counted = 0;
+	ring_for_nothing(queue, 0);
 	aql_put(queue, index + 1, &second);
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(index + 1));
-	nanosleep(&pause, NULL);
+	ring_for_nothing(queue, index + 1);
 	assert_int_equal(__atomic_load_n(counted, __ATOMIC_RELAXED), 0);
 	aql_put(queue, index, &first);
 	aql_wait(done);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <dagtap/softgpu.h>
 #include <hsa/amd_hsa_signal.h>
 
 #include "aql.h"
@@ -90,15 +91,33 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+#define TIMEOUT_NS 3600000000000
+
+static void *wait_for_long(void *signal)
+{
+	assert_int_equal(hsa_signal_wait_scacquire(*(const hsa_signal_t *)signal,
+						   HSA_SIGNAL_CONDITION_LT, 1, TIMEOUT_NS,
+						   HSA_WAIT_STATE_BLOCKED),
+			 5);
+	return NULL;
+}
+
 static void wait_gives_up_at_its_timeout(void **state)
 {
 	hsa_signal_t signal = aql_signal(5);
-	uint64_t begin = now_ns();
+	uint64_t sleeps = aql_counter("signal_sleeps");
+	pthread_t waiter;
 
-	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 2000000,
-						   HSA_WAIT_STATE_BLOCKED),
-			 5);
-	assert_true(now_ns() - begin >= 2000000);
+	softgpu_clock_hold();
+	assert_int_equal(pthread_create(&waiter, NULL, wait_for_long, &signal), 0);
+	/* It sleeps again although its time is all but over. */
+	softgpu_await("signal_sleeps", sleeps + 1);
+	softgpu_clock_step(TIMEOUT_NS - 1);
+	sleeps = aql_counter("signal_sleeps");
+	softgpu_await("signal_sleeps", sleeps + 2);
+	softgpu_clock_step(1);
+	pthread_join(waiter, NULL);
+	softgpu_clock_release();
 	assert_int_equal(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 5, 0,
 						   HSA_WAIT_STATE_ACTIVE),
 			 5);
@@ -125,21 +144,21 @@ static void costs_are_charged_to_the_caller(void **state)
 struct later {
 	hsa_signal_t signal;
 	hsa_signal_value_t value;
+	uint64_t sleeps; /* before */
 };
 
 static void *store_later(void *argument)
 {
 	const struct later *later = argument;
-	const struct timespec pause = {0, 3000000};
 
-	nanosleep(&pause, NULL);
+	softgpu_await("signal_sleeps", later->sleeps + 1);
 	hsa_signal_store_screlease(later->signal, later->value);
 	return NULL;
 }
 
 static void waiters_are_woken_by_a_store(void **state)
 {
-	struct later later = {aql_signal(1), 0};
+	struct later later = {aql_signal(1), 0, aql_counter("signal_sleeps")};
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, store_later, &later);
@@ -154,7 +173,7 @@ static void wait_any_says_which(void **state)
 	hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ,
 						HSA_SIGNAL_CONDITION_GTE};
 	hsa_signal_value_t wanted[3] = {0, 3, 9};
-	struct later later = {signals[1], 3};
+	struct later later = {signals[1], 3, aql_counter("signal_sleeps")};
 	hsa_signal_value_t seen = 0;
 	pthread_t thread;
 
@@ -178,7 +197,7 @@ static void wait_all_wants_each(void **state)
 						HSA_SIGNAL_CONDITION_GTE};
 	hsa_signal_value_t wanted[3] = {0, 3, 9};
 	hsa_signal_value_t seen[3] = {7, 7, 7};
-	struct later later = {signals[1], 3};
+	struct later later = {signals[1], 3, aql_counter("signal_sleeps")};
 	pthread_t thread;
 
 	assert_int_equal(hsa_amd_signal_wait_all(3, signals, conditions, wanted, 1000000,
@@ -256,11 +275,11 @@ static void memory_signals_refuse_handlers(void **state)
 	hsa_signal_destroy(signal);
 }
 
+static uint64_t sleeps_before;
+
 static void *write_later(void *argument)
 {
-	const struct timespec pause = {0, 3000000};
-
-	nanosleep(&pause, NULL);
+	softgpu_await("signal_sleeps", sleeps_before + 1);
 	__atomic_store_n((hsa_signal_value_t *)argument, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -274,6 +293,7 @@ static void writes_behind_the_back_end_a_wait(void **state)
 	assert_int_equal(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal),
 			 0);
 	hsa_amd_signal_value_pointer(signal, &value);
+	sleeps_before = aql_counter("signal_sleeps");
 	pthread_create(&thread, NULL, write_later, (void *)value);
 	aql_wait(signal);
 	pthread_join(thread, NULL);

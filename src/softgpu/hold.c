@@ -1,0 +1,199 @@
+#include "softgpu/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "softgpu/config.h"
+#include "softgpu/counters.h"
+#include "softgpu/futex.h"
+#include "softgpu/queue.h"
+#include "softgpu/signal.h"
+
+#define UNLIMITED INT64_MIN
+
+/* ---- the taking of work ---- */
+
+static _Atomic int64_t may_be_taken = UNLIMITED;
+
+bool hold_lets_take(void)
+{
+	int64_t left = atomic_load_explicit(&may_be_taken, memory_order_relaxed);
+
+	while (left != UNLIMITED) {
+		if (!left)
+			return false;
+		if (atomic_compare_exchange_weak(&may_be_taken, &left, left - 1))
+			return true;
+	}
+	return true;
+}
+
+static void wake_takers(void)
+{
+	queue_wake_all();
+	signal_epoch_bump();
+}
+
+void softgpu_take_hold(void)
+{
+	atomic_store(&may_be_taken, 0);
+}
+
+int softgpu_take_step(uint32_t count)
+{
+	int64_t left = atomic_load(&may_be_taken);
+
+	do {
+		if (left == UNLIMITED)
+			return -EPERM;
+	} while (!atomic_compare_exchange_weak(&may_be_taken, &left, left + count));
+	wake_takers();
+	return 0;
+}
+
+void softgpu_take_release(void)
+{
+	atomic_store(&may_be_taken, UNLIMITED);
+	wake_takers();
+}
+
+/* ---- counters ---- */
+
+_Atomic uint32_t softgpu_counters_watched;
+
+static _Atomic uint32_t moves; /* what the waiters sleep on */
+
+static struct {
+	int counter; /* -1: none */
+	uint64_t value;
+	const char *pipe; /* "": the taking is held */
+} point = {.counter = -1};
+
+static int open_end(int way)
+{
+	int file;
+
+	do {
+		file = open(point.pipe, way | O_CLOEXEC);
+	} while (file < 0 && errno == EINTR);
+	return file;
+}
+
+/* The other side's read returns; then its write, whatever it is, lets the thread go on. */
+static void hold_thread(uint64_t value)
+{
+	char text[64];
+	int length = snprintf(text, sizeof(text), "%" PRIu64 "\n", value);
+	int file = open_end(O_WRONLY);
+
+	if (file >= 0 && write(file, text, (size_t)length) < 0)
+		errno = 0; /* the reader has gone: it will not write either, and the open below tells */
+	if (file >= 0)
+		close(file);
+	file = open_end(O_RDONLY);
+	while (file >= 0 && (read(file, text, sizeof(text)) > 0 || errno == EINTR))
+		errno = 0;
+	if (file >= 0)
+		close(file);
+}
+
+void softgpu_counter_moved(enum softgpu_counter_id id, uint64_t before, uint64_t now)
+{
+	if ((int)id == point.counter && before < point.value && now >= point.value) {
+		if (*point.pipe)
+			hold_thread(now);
+		else
+			softgpu_take_hold();
+	}
+	atomic_fetch_add(&moves, 1);
+	futex_wake_all(&moves);
+}
+
+/* -1: TEXT is no COUNTER:N. */
+static int read_point(const char *text, uint64_t *ret_value)
+{
+	const char *colon = strchr(text, ':');
+	char *end;
+
+	if (!colon)
+		return -1;
+	*ret_value = strtoull(colon + 1, &end, 10);
+	if (!*ret_value || *end)
+		return -1;
+	return softgpu_counter_find(text, (size_t)(colon - text));
+}
+
+bool hold_point_is_valid(const char *text)
+{
+	uint64_t value;
+
+	return !*text || read_point(text, &value) >= 0;
+}
+
+void hold_configure(const struct softgpu_config *config)
+{
+	if (!*config->hold_at)
+		return;
+	point.counter = read_point(config->hold_at, &point.value);
+	point.pipe = config->hold_pipe;
+	atomic_fetch_add(&softgpu_counters_watched, 1);
+}
+
+int softgpu_await(const char *counter, uint64_t value)
+{
+	int id = counter ? softgpu_counter_find(counter, strlen(counter)) : -1;
+
+	if (id < 0)
+		return -EINVAL;
+	atomic_fetch_add(&softgpu_counters_watched, 1);
+	for (;;) {
+		uint32_t seen = atomic_load(&moves);
+
+		if (atomic_load(&softgpu_counter_values[id]) >= value)
+			break;
+		futex_wait(&moves, seen, FUTEX_FOREVER);
+	}
+	atomic_fetch_sub(&softgpu_counters_watched, 1);
+	return 0;
+}
+
+/* ---- the clock ---- */
+
+/* Without a page that others see, too. */
+static struct clock_page own_page;
+
+static struct clock_page *page(void)
+{
+	struct clock_page *none = NULL;
+
+	atomic_compare_exchange_strong(&clock_page, &none, &own_page);
+	return atomic_load(&clock_page);
+}
+
+void softgpu_clock_hold(void)
+{
+	config_get();
+	clock_hold(page());
+}
+
+int softgpu_clock_step(uint64_t ns)
+{
+	if (!clock_is_held())
+		return -EPERM;
+	clock_step(page(), ns);
+	return 0;
+}
+
+void softgpu_clock_release(void)
+{
+	if (clock_is_held())
+		clock_release(page());
+}
