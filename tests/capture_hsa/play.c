@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define ARGUMENTS_MOST 24
 
 static const char *build_dir(void)
@@ -27,8 +29,10 @@ static const char *build_dir(void)
 struct run {
 	const char *tool; /* in tests/; NULL: none */
 	bool is_traced;
+	bool is_held; /* the clock */
 	const char *variable;
 	const char *value;
+	const char *timers; /* NULL: as all tests have them */
 	const char *config;
 	const char *command_line;
 };
@@ -47,6 +51,21 @@ static void set_tools(const struct run *run)
 	setenv("HSA_TOOLS_LIB", path, 1);
 }
 
+/* A clock for the tool and the device, which the program may hold. */
+static void set_clock(const struct play *play, bool is_held)
+{
+	const struct clock_page page = {.held_ns = is_held ? clock_now_ns() : 0};
+	char path[2 * PATH_MAX];
+	int file;
+
+	snprintf(path, sizeof(path), "%s/clock", play->folder);
+	file = open(path, O_WRONLY | O_CREAT, 0600);
+	if (write(file, &page, sizeof(page)) != sizeof(page))
+		_exit(126);
+	close(file);
+	setenv("DAGTAP_CLOCK", path, 1);
+}
+
 static void exec_program(const struct play *play, const struct run *run, char *const *arguments)
 {
 	char path[2 * PATH_MAX];
@@ -60,6 +79,9 @@ static void exec_program(const struct play *play, const struct run *run, char *c
 	set_tools(run);
 	setenv("DAGTAP_SOFTGPU", run->config, 1);
 	setenv("DAGTAP_SPOOL", play->folder, 1);
+	set_clock(play, run->is_held);
+	if (run->timers)
+		setenv("DAGTAP_TIMERS", run->timers, 1);
 	if (run->variable)
 		setenv(run->variable, run->value, 1);
 	snprintf(path, sizeof(path), "%s/%s", build_dir(), arguments[0]);
@@ -99,6 +121,28 @@ struct play play_with(const char *variable, const char *value, const char *confi
 	return play_run(&(struct run){.is_traced = true,
 				      .variable = variable,
 				      .value = value,
+				      .config = config,
+				      .command_line = command_line});
+}
+
+struct play play_held(const char *config, const char *command_line)
+{
+	return play_run(&(struct run){.is_traced = true,
+				      .is_held = true,
+				      .config = config,
+				      .command_line = command_line});
+}
+
+struct play play_giving_up(const char *timers, const char *mode, const char *config,
+			   const char *command_line)
+{
+	char all[256];
+
+	snprintf(all, sizeof(all), "limits=never,%s", timers);
+	return play_run(&(struct run){.is_traced = true,
+				      .variable = mode ? "DAGTAP_HSA_MODE" : NULL,
+				      .value = mode,
+				      .timers = all,
 				      .config = config,
 				      .command_line = command_line});
 }

@@ -19,6 +19,12 @@ struct play play(const char *config, const char *command_line);
 /* With VARIABLE=VALUE in its environment, too. */
 struct play play_with(const char *variable, const char *value, const char *config,
 		      const char *command_line);
+/* Where what is waited for does not come: the wait with this timer's limit is given up at its first look (TIMERS as
+ * in DAGTAP_TIMERS; all other limits never run out). MODE: of DAGTAP_HSA_MODE, or NULL. */
+struct play play_giving_up(const char *timers, const char *mode, const char *config,
+			   const char *command_line);
+/* By a clock that stands still from the first; the program steps it. */
+struct play play_held(const char *config, const char *command_line);
 /* After TOOL, which lies in tests/. */
 struct play play_behind(const char *tool, const char *config, const char *command_line);
 /* Under a design of hazard_designs.c. */

@@ -1,10 +1,8 @@
 #include "scene.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <hsa/amd_hsa_signal.h>
 
@@ -62,13 +60,6 @@ void signal_await(hsa_signal_t signal)
 	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
 					 HSA_WAIT_STATE_BLOCKED) > 0)
 		;
-}
-
-void pause_ms(long ms)
-{
-	struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-	nanosleep(&pause, NULL);
 }
 
 char *packet_at(hsa_queue_t *queue, uint64_t index)
@@ -160,14 +151,10 @@ void check_signal(hsa_signal_t signal)
 
 uint64_t device_count(const char *name)
 {
-	uint32_t (*read)(uint64_t *, const char **, uint32_t) = NULL;
-	void *found = dlsym(RTLD_DEFAULT, "softgpu_counters");
 	const char *names[COUNTERS_MOST];
 	uint64_t values[COUNTERS_MOST];
-	uint32_t count;
+	uint32_t count = softgpu_counters(values, names, COUNTERS_MOST);
 
-	memcpy(&read, &found, sizeof(read));
-	count = read ? read(values, names, COUNTERS_MOST) : 0;
 	for (uint32_t i = 0; i < count && i < COUNTERS_MOST; i++) {
 		if (!strcmp(names[i], name))
 			return values[i];

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dagtap/softgpu.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
@@ -39,7 +40,6 @@ void close_device(void);
 hsa_queue_t *queue_make(uint32_t size);
 hsa_signal_t signal_make(hsa_signal_value_t value);
 void signal_await(hsa_signal_t signal);
-void pause_ms(long ms);
 
 char *packet_at(hsa_queue_t *queue, uint64_t index);
 /* Waits for room; body first, then the header. */

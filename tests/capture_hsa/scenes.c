@@ -20,15 +20,18 @@
 static void scene_out_of_order(void)
 {
 	hsa_queue_t *queue = queue_make(64);
-	uint64_t first = hsa_queue_add_write_index_screlease(queue, 3);
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, 3), looks;
 	hsa_signal_t done = signal_make(1);
 
 	CHECK(hsa_queue_load_write_index_scacquire(queue) == first + 3);
 	dispatch_put(queue, first + 2, done);
+	looks = device_count("idle_looks");
 	ring(queue, first + 2);
 	dispatch_put(queue, first + 1, none);
 	ring(queue, first + 1);
-	pause_ms(30);
+	/* The device has looked, if it was rung at all: a tool may keep the doorbells until there is a packet. */
+	if (device_count("doorbells"))
+		softgpu_await("idle_looks", looks + 1);
 	CHECK(!atomic_load(&ran));
 	dispatch_put(queue, first, none);
 	signal_await(done);
@@ -219,6 +222,19 @@ static hsa_status_t copy(char *memory, size_t bytes, hsa_signal_t signal)
 					 NULL, signal);
 }
 
+#define COPY_NS 2000000 /* as the device is configured */
+
+/* It begins at the time at which it is asked for, and ends when that was COPY_NS ago. */
+static void copy_by_the_clock(char *memory, size_t bytes, hsa_signal_t signal)
+{
+	uint64_t begun = device_count("copies_begun");
+
+	HSA_CHECK(copy(memory, bytes, signal));
+	softgpu_await("copies_begun", begun + 1);
+	softgpu_clock_step(COPY_NS);
+	signal_await(signal);
+}
+
 /* None of them begins before all were asked for. */
 static void copy_together(char *memory, int count, hsa_signal_t signal)
 {
@@ -238,13 +254,14 @@ static void scene_copies(void)
 	char *memory = device_allocate(&device, 131072);
 	hsa_signal_t signal = signal_make(1);
 
+	softgpu_clock_hold();
 	for (size_t i = 1; i <= 100; i++) {
 		memory[0] = (char)i;
-		HSA_CHECK(copy(memory, i, signal));
-		signal_await(signal);
+		copy_by_the_clock(memory, i, signal);
 		CHECK(memory[65536] == (char)i);
 		hsa_signal_store_relaxed(signal, 1);
 	}
+	softgpu_clock_release();
 	hsa_signal_store_relaxed(signal, 2);
 	copy_together(memory, 2, signal);
 	CHECK(copy(memory, 1, none) != HSA_STATUS_SUCCESS);
@@ -497,14 +514,28 @@ static void scene_intercepted(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
-/* Runs for some anchors' time: the clocks drift apart meanwhile. */
+#define DRIFT_STEP_NS	 20000000
+#define DRIFT_SAMPLES	 5  /* of the clocks: a look of the tool's reads the device's so often */
+#define DRIFT_PER_SAMPLE 13 /* steps: it looks at them every 250 ms */
+
+/* Runs for some looks of the tool's at the clocks, which drift apart meanwhile. */
 static void scene_drift(void)
 {
 	hsa_queue_t *queue = queue_make(64);
+	uint64_t samples = device_count("timestamps_read");
 
 	for (int i = 0; i < 60; i++) {
-		dispatch(queue, none);
-		pause_ms(20);
+		hsa_signal_t done = signal_make(1);
+
+		dispatch(queue, done);
+		softgpu_await("packets_kernel_dispatch", (uint64_t)i + 1);
+		softgpu_clock_step(DRIFT_STEP_NS);
+		signal_await(done);
+		HSA_CHECK(hsa_signal_destroy(done));
+		if (i % DRIFT_PER_SAMPLE == DRIFT_PER_SAMPLE - 1) {
+			softgpu_await("timestamps_read", samples + DRIFT_SAMPLES);
+			samples = device_count("timestamps_read");
+		}
 	}
 	drain(queue);
 	HSA_CHECK(hsa_queue_destroy(queue));

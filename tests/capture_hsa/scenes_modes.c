@@ -143,8 +143,7 @@ static void scene_no_slots(void)
 		packet_put(queue, index, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
 		ring(queue, index);
 	}
-	while (atomic_load(&ran) < WITHOUT_SLOTS)
-		pause_ms(1);
+	softgpu_await("packets_ended", WITHOUT_SLOTS);
 	print_left("signals_created", device_count("signals_created_memory") +
 					      device_count("signals_created_interrupt") - signals);
 	HSA_CHECK(hsa_queue_destroy(queue));
@@ -295,11 +294,11 @@ static void scene_known_elsewhere(void)
 		hsa_signal_silent_store_relaxed(counted, 3);
 		CHECK(hsa_signal_load_relaxed(counted) == 3);
 	}
-	pause_ms(5);
+	/* Afterwards the tool has done with all packets of the queue. */
+	HSA_CHECK(hsa_queue_destroy(queue));
 	CHECK(hsa_signal_load_scacquire(counted) == 3);
 	HSA_CHECK(hsa_signal_destroy(counted));
 	HSA_CHECK(hsa_signal_destroy(last));
-	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
 /* The device itself waits for a signal that two packets share: it is never borrowed again. */
@@ -387,20 +386,43 @@ static void *crowd(void *queue)
 }
 
 /* Queues that would run beside each other. */
-static void scene_crowd(void)
+static void start_crowd(hsa_queue_t **queues, pthread_t *threads)
 {
-	hsa_queue_t *queues[CROWD_THREADS];
-	pthread_t threads[CROWD_THREADS];
-
 	for (int i = 0; i < CROWD_THREADS; i++) {
 		queues[i] = queue_make(64);
 		pthread_create(&threads[i], NULL, crowd, queues[i]);
 	}
+}
+
+static void end_crowd(hsa_queue_t **queues, const pthread_t *threads)
+{
 	for (int i = 0; i < CROWD_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	CHECK(atomic_load(&ran) == CROWD_THREADS * CROWD_EACH);
 	for (int i = 0; i < CROWD_THREADS; i++)
 		HSA_CHECK(hsa_queue_destroy(queues[i]));
+}
+
+static void scene_crowd(void)
+{
+	hsa_queue_t *queues[CROWD_THREADS];
+	pthread_t threads[CROWD_THREADS];
+
+	start_crowd(queues, threads);
+	end_crowd(queues, threads);
+}
+
+/* The clock stands until a kernel of each queue runs. */
+static void scene_crowd_held(void)
+{
+	hsa_queue_t *queues[CROWD_THREADS];
+	pthread_t threads[CROWD_THREADS];
+
+	softgpu_clock_hold();
+	start_crowd(queues, threads);
+	softgpu_await("packets_kernel_dispatch", CROWD_THREADS);
+	softgpu_clock_release();
+	end_crowd(queues, threads);
 }
 
 const struct scene mode_scenes[] = {
@@ -417,5 +439,6 @@ const struct scene mode_scenes[] = {
 	{"overlap", scene_overlap},
 	{"chain", scene_chain},
 	{"crowd", scene_crowd},
+	{"crowd-held", scene_crowd_held},
 	{NULL, NULL},
 };
