@@ -39,6 +39,11 @@
 	  "for the same, by a thread that has just rung the doorbell")                             \
 	X(GATE_WRITTEN, "gate_written", 20000000, 1,                                               \
 	  "for packets that are reserved and not written, when tracing ends")                      \
+	X(GATE_TAKEN, "gate_taken", 1000000, 1,                                                    \
+	  "for the same, to know what the device had taken when a recording began")                \
+	X(SLOT_ROOM, "slot_room", 100000, 1,                                                       \
+	  "for whoever collects completions, by a thread that finds few slots free")               \
+	X(PACE, "pace", 100000000, 1, "for room in the spool, while a large graph is written")     \
 	X(PROXY_HOLD, "proxy_hold", 500000000, 1, "for who counts at a proxy's gate")              \
 	X(QUEUE_DRAIN, "queue_drain", 2000000000, 1, "for the work of a queue that is destroyed")  \
 	X(DEVICE_DRAIN, "device_drain", 1000000000, 1, "for the device's work, when tracing ends") \

@@ -35,13 +35,11 @@ hsa_signal_t signal_make(hsa_signal_value_t value)
 	return signal;
 }
 
-bool signal_await(hsa_signal_t signal, unsigned seconds)
+void signal_await(hsa_signal_t signal)
 {
-	uint64_t frequency;
-
-	HSA_CHECK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency));
-	return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, frequency * seconds,
-					 HSA_WAIT_STATE_BLOCKED) < 1;
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					 HSA_WAIT_STATE_BLOCKED) >= 1)
+		;
 }
 
 void dispatch_fill(hsa_kernel_dispatch_packet_t *ret_packet, uint32_t number, hsa_signal_t signal)
@@ -82,17 +80,15 @@ void queue_ring(hsa_queue_t *queue, uint64_t index)
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-bool queue_drain(hsa_queue_t *queue, unsigned seconds)
+void queue_drain(hsa_queue_t *queue)
 {
 	hsa_barrier_and_packet_t packet = {.completion_signal = signal_make(1)};
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-	bool is_done;
 
 	packet_put(queue, index, &packet, HSA_PACKET_TYPE_BARRIER_AND | HEADER_BARRIER);
 	queue_ring(queue, index);
-	is_done = signal_await(packet.completion_signal, seconds);
+	signal_await(packet.completion_signal);
 	HSA_CHECK(hsa_signal_destroy(packet.completion_signal));
-	return is_done;
 }
 
 void queue_run(hsa_queue_t *queue, uint32_t count)
@@ -107,6 +103,5 @@ void queue_run(hsa_queue_t *queue, uint32_t count)
 		packet_put(queue, first + i, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
 	}
 	queue_ring(queue, first + count - 1);
-	if (!queue_drain(queue, 60))
-		driver_fail("the queue stands still");
+	queue_drain(queue);
 }

@@ -1,4 +1,4 @@
-/* What the interceptor's test programs share: queues, packets written by hand, bounded waits. */
+/* What the interceptor's test programs share: queues, and packets written by hand. */
 #ifndef TESTS_INTERCEPT_DEVICE_QUEUE_H
 #define TESTS_INTERCEPT_DEVICE_QUEUE_H
 
@@ -16,8 +16,8 @@ extern struct device device;
 hsa_queue_t *queue_make(uint32_t size);
 hsa_signal_t signal_make(hsa_signal_value_t value);
 
-/* False: not below 1 within SECONDS. */
-bool signal_await(hsa_signal_t signal, unsigned seconds);
+/* Until it is below 1. */
+void signal_await(hsa_signal_t signal);
 
 /* A dispatch of a kernel that does nothing; NUMBER shows in its grid. The header is left out. */
 void dispatch_fill(hsa_kernel_dispatch_packet_t *ret_packet, uint32_t number, hsa_signal_t signal);
@@ -27,8 +27,8 @@ void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t
 
 void queue_ring(hsa_queue_t *queue, uint64_t index);
 
-/* One barrier packet behind everything; false when that is not done within SECONDS. */
-bool queue_drain(hsa_queue_t *queue, unsigned seconds);
+/* One barrier packet behind everything, waited for. */
+void queue_drain(hsa_queue_t *queue);
 
 /* COUNT kernels, waited for. */
 void queue_run(hsa_queue_t *queue, uint32_t count);

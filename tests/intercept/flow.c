@@ -51,8 +51,7 @@ int main(int argc, char **argv)
 			printf("anonymous KiB: %lu\n", anonymous_kib());
 		submit(queue, done);
 	}
-	if (!queue_drain(queue, 60))
-		driver_fail("the queue stands still");
+	queue_drain(queue);
 	printf("anonymous KiB: %lu\n", anonymous_kib());
 	HSA_CHECK(hsa_queue_destroy(queue));
 	device_end();

@@ -1,14 +1,20 @@
 #include "held.h"
 
+#include <semaphore.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static _Thread_local bool is_armed;
-static atomic_bool is_held, may_go;
+static sem_t is_held, may_go;
+
+__attribute__((constructor)) static void init(void)
+{
+	sem_init(&is_held, 0, 0);
+	sem_init(&may_go, 0, 0);
+}
 
 void held_arm(void)
 {
@@ -17,13 +23,13 @@ void held_arm(void)
 
 void held_await(void)
 {
-	while (!atomic_load(&is_held))
-		usleep(100);
+	while (sem_wait(&is_held))
+		;
 }
 
 void held_let_go(void)
 {
-	atomic_store(&may_go, true);
+	sem_post(&may_go);
 }
 
 __attribute__((visibility("default"))) int prctl(int option, ...)
@@ -37,9 +43,9 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	va_end(list);
 	if (is_armed) {
 		is_armed = false;
-		atomic_store(&is_held, true);
-		while (!atomic_load(&may_go))
-			usleep(100);
+		sem_post(&is_held);
+		while (sem_wait(&may_go))
+			;
 	}
 	return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
 			    arguments[3]);

@@ -69,8 +69,7 @@ int main(int argc, char **argv)
 		submit(queue, total - done < BATCH ? total - done : BATCH);
 	printf("outstanding at once: %llu\n", (unsigned long long)outstanding(queue));
 	hsa_signal_store_screlease(held, 0);
-	if (!queue_drain(queue, 60))
-		driver_fail("the queue stands still");
+	queue_drain(queue);
 	HSA_CHECK(hsa_queue_destroy(queue));
 	HSA_CHECK(hsa_signal_destroy(held));
 	device_end();

@@ -101,8 +101,7 @@ static void submit_round(hsa_queue_t *queue)
 	for (uint64_t i = 0; i < count; i++)
 		put_any(queue, first + i);
 	queue_ring(queue, first + count - 1);
-	if (!queue_drain(queue, 10))
-		driver_fail("queue %llu stands still", (unsigned long long)queue->id);
+	queue_drain(queue);
 }
 
 int main(int argc, char **argv)

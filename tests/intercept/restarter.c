@@ -1,24 +1,45 @@
-/* Preloaded into a program: stops and starts its recording every few ms for as long as it runs. */
-#include <dagtap/session.h>
+/* Preloaded into a program: stops and starts its recording ROUNDS times, each time when the device has taken a number of
+ * kernels that the seed says. The device takes no more than RESTARTER_KERNELS (its key hold_at) until all is done, so
+ * that the program cannot be over before. */
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAUSE_MOST_US 2000
+#include <dagtap/session.h>
+#include <dagtap/softgpu.h>
 
-static void *restart_on(void *unused)
+#define ROUNDS	12
+#define MOMENTS (2 * ROUNDS)
+
+static uint64_t number(const char *variable)
 {
-	unsigned seed = (unsigned)atoi(getenv("RESTARTER_SEED") ? getenv("RESTARTER_SEED") : "1");
+	const char *text = getenv(variable);
 
-	for (;;) {
-		while (!dagtap_session_is_recording())
-			usleep(100);
-		usleep((useconds_t)(rand_r(&seed) % PAUSE_MOST_US));
-		dagtap_session_stop();
-		usleep((useconds_t)(rand_r(&seed) % PAUSE_MOST_US));
-		dagtap_session_start();
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void await_kernels(uint64_t count)
+{
+	softgpu_await("packets_kernel_dispatch", count);
+}
+
+static void *restart_often(void *unused)
+{
+	unsigned seed = (unsigned)number("RESTARTER_SEED");
+	uint64_t kernels = number("RESTARTER_KERNELS"), share = kernels / MOMENTS;
+
+	for (uint64_t i = 0; i < MOMENTS; i++) {
+		await_kernels(i * share + 1 + (uint64_t)rand_r(&seed) % share);
+		if (i % 2)
+			dagtap_session_start();
+		else
+			dagtap_session_stop();
 	}
-	return NULL;
+	await_kernels(kernels);
+	softgpu_take_release();
+	return unused;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -28,6 +49,6 @@ __attribute__((constructor)) static void begin(void)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_create(&thread, &attributes, restart_on, NULL);
+	pthread_create(&thread, &attributes, restart_often, NULL);
 	pthread_attr_destroy(&attributes);
 }

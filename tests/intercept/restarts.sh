@@ -1,16 +1,19 @@
 #!/bin/bash
-# restarts.sh SEED PROGRAM ARGS...: a program whose recording is stopped and started at any moment does what it
-# would do without, and each of the recordings accounts for all that the device did while it was made.
+# restarts.sh SEED KERNELS PROGRAM ARGS...: a program of KERNELS kernels whose recording is stopped and started at any
+# moment does what it would do without, and each of the recordings accounts for all that the device did while it was
+# made.
 . "$(dirname "$0")/../cli/lib.sh"
-seed=$1 program=$2
-shift 2
+seed=$1 kernels=$2 program=$3
+shift 3
 
-export RESTARTER_SEED=$seed DAGTAP_READY=8M
-LD_PRELOAD="${SANITIZER_RUNTIME:-} $BUILD_DIR/tests/restarter.so" \
-	"$dagtap" record --keep-spool --softgpu=kernel_ns=2000 -o "$work/run.dagtap" -- \
+# The device may be held while a recording stops: there these waits have to end.
+export DAGTAP_TIMERS=limits=never,gate_written=20000000,device_drain=100000000,device_drain_most=200000000
+export RESTARTER_SEED=$seed RESTARTER_KERNELS=$((kernels * 9 / 10)) DAGTAP_READY=8M
+LD_PRELOAD="${SANITIZER_RUNTIME:-} $BUILD_DIR/tests/restarter.so" "$dagtap" record --keep-spool \
+	--softgpu="kernel_ns=2000,hold_at=packets_kernel_dispatch:$RESTARTER_KERNELS" -o "$work/run.dagtap" -- \
 	"$examples/$program" "$@" >"$work/run.out" || fail "$program exited with $?: $(cat "$work/run.out")"
 spools=("$work"/run.spool/*.spool)
-[ "${#spools[@]}" -gt 1 ] || fail "only ${#spools[@]} recordings"
+expect "recordings" ${#spools[@]} 13
 for spool in "${spools[@]}"; do
 	expect_closed "$spool"
 done

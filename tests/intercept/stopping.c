@@ -1,16 +1,18 @@
 /* intercept-stopping N: the recording is stopped while the thread that has just rung for N kernels gets no CPU, in the
  * middle of looking at them. */
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <dagtap/session.h>
 
 #include "device_queue.h"
 #include "held.h"
-
-#define PAUSE_US 500000
 
 static hsa_queue_t *queue;
 static uint32_t count;
@@ -22,9 +24,29 @@ static void *launch(void *unused)
 	return unused;
 }
 
+static _Thread_local bool is_stopper;
+static sem_t stop_waits;
+
+static void tell_once(void)
+{
+	if (is_stopper)
+		sem_post(&stop_waits);
+	is_stopper = false;
+}
+
+/* In place of the C library's, for the injected library too: the stop waits for the thread that is held. */
+__attribute__((visibility("default"))) int sched_yield(void)
+{
+	tell_once();
+	return (int)syscall(SYS_sched_yield);
+}
+
 static void *stop(void *unused)
 {
+	is_stopper = true;
 	dagtap_session_stop();
+	/* It did not wait: then there is nothing to be seen, and the counts tell. */
+	tell_once();
 	return unused;
 }
 
@@ -35,6 +57,7 @@ int main(int argc, char **argv)
 	count = argc == 2 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 	if (!count)
 		driver_fail("usage: intercept-stopping N");
+	sem_init(&stop_waits, 0, 0);
 	device_start();
 	queue = queue_make(1024);
 	if (pthread_create(&launcher, NULL, launch, NULL))
@@ -42,7 +65,7 @@ int main(int argc, char **argv)
 	held_await();
 	if (pthread_create(&stopper, NULL, stop, NULL))
 		driver_fail("no thread");
-	usleep(PAUSE_US);
+	sem_wait(&stop_waits);
 	held_let_go();
 	pthread_join(launcher, NULL);
 	pthread_join(stopper, NULL);

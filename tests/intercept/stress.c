@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "device_queue.h"
@@ -23,7 +21,6 @@
 #define BATCH_MOST    40
 #define QUEUE_CHANGES 12
 #define FORKS	      4
-#define END_MOST_MS   80
 
 enum end { END_OWN, END_EXIT, END_KILL, END_HANDLER, END_COUNT };
 
@@ -36,11 +33,37 @@ static struct {
 static unsigned seed;
 static enum end end;
 
-static void pause_us(unsigned us)
-{
-	struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+/* How many of all submissions have been made: what the other threads go by. */
+#define SUBMISSIONS ((unsigned)THREADS * ROUNDS)
 
-	nanosleep(&pause, NULL);
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	unsigned submissions;
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+
+static void submission_made(void)
+{
+	pthread_mutex_lock(&progress.lock);
+	progress.submissions++;
+	pthread_cond_broadcast(&progress.moved);
+	pthread_mutex_unlock(&progress.lock);
+}
+
+static void await_submissions(unsigned count)
+{
+	pthread_mutex_lock(&progress.lock);
+	while (progress.submissions < count)
+		pthread_cond_wait(&progress.moved, &progress.lock);
+	pthread_mutex_unlock(&progress.lock);
+}
+
+/* The INDEX-th of COUNT moments, which are spread over all submissions. */
+static void await_moment(unsigned index, unsigned count, unsigned *random)
+{
+	unsigned share = SUBMISSIONS / count;
+
+	await_submissions(index * share + (unsigned)rand_r(random) % share);
 }
 
 /* With the place's lock held for reading. */
@@ -64,8 +87,7 @@ static void submit(hsa_queue_t *queue, unsigned *random)
 	queue_ring(queue, first + count - 1);
 	if (!signal.handle)
 		return;
-	if (!signal_await(signal, 20))
-		driver_fail("a completion did not arrive");
+	signal_await(signal);
 	HSA_CHECK(hsa_signal_destroy(signal));
 }
 
@@ -79,6 +101,7 @@ static void *submit_for_long(void *argument)
 		pthread_rwlock_rdlock(&places[place].lock);
 		submit(places[place].queue, &random);
 		pthread_rwlock_unlock(&places[place].lock);
+		submission_made();
 	}
 	return NULL;
 }
@@ -92,11 +115,11 @@ static void *change_queues(void *unused)
 	for (int i = 0; i < QUEUE_CHANGES; i++) {
 		int place = rand_r(&random) % QUEUES;
 
+		await_moment((unsigned)i, QUEUE_CHANGES, &random);
 		pthread_rwlock_wrlock(&places[place].lock);
 		HSA_CHECK(hsa_queue_destroy(places[place].queue));
 		places[place].queue = queue_make(RING);
 		pthread_rwlock_unlock(&places[place].lock);
-		pause_us((unsigned)rand_r(&random) % 3000);
 	}
 	return NULL;
 }
@@ -125,18 +148,21 @@ static void *fork_children(void *unused)
 	(void)unused;
 	for (int i = 0; i < FORKS; i++) {
 		unsigned way = (unsigned)rand_r(&random);
-		pid_t child = fork();
+		pid_t child;
 		int status;
 
+		await_moment((unsigned)i, FORKS, &random);
+		child = fork();
 		if (!child)
 			be_child(way);
 		if (child < 0 || waitpid(child, &status, 0) != child || status)
 			driver_fail("a child of kind %u ended with 0x%x", way % 3,
 				    (unsigned)status);
-		pause_us((unsigned)rand_r(&random) % 4000);
 	}
 	return NULL;
 }
+
+static pthread_t main_thread;
 
 static void exit_in_handler(int signal)
 {
@@ -145,13 +171,16 @@ static void exit_in_handler(int signal)
 
 static void *end_early(void *unused)
 {
-	(void)unused;
 	unsigned random = seed * 100 + 70;
 
-	pause_us(1000 * ((unsigned)rand_r(&random) % END_MOST_MS));
+	await_moment(0, 1, &random);
 	if (end == END_KILL)
 		raise(SIGKILL);
-	exit(0);
+	if (end == END_HANDLER)
+		pthread_kill(main_thread, SIGALRM);
+	else
+		exit(0);
+	return unused;
 }
 
 static pthread_t start(void *(*body)(void *), void *argument)
@@ -176,14 +205,11 @@ static void take_alarm(bool takes)
 
 static void plan_end(void)
 {
-	struct itimerval when = {.it_value.tv_usec = 1000 + seed * 7919 % (END_MOST_MS * 1000)};
-
-	if (end == END_EXIT || end == END_KILL)
-		start(end_early, NULL);
-	if (end == END_HANDLER) {
+	main_thread = pthread_self();
+	if (end == END_HANDLER)
 		signal(SIGALRM, exit_in_handler);
-		setitimer(ITIMER_REAL, &when, NULL);
-	}
+	if (end != END_OWN)
+		start(end_early, NULL);
 }
 
 static void run(bool forks)
@@ -200,6 +226,9 @@ static void run(bool forks)
 	take_alarm(true);
 	while (count)
 		pthread_join(threads[--count], NULL);
+	/* The end comes, however late. */
+	while (end != END_OWN)
+		pause();
 }
 
 int main(int argc, char **argv)

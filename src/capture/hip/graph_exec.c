@@ -150,7 +150,7 @@ static bool begin_update(const struct hip_call *call, uint64_t handle,
 {
 	struct graph_exec *exec = (struct graph_exec *)handle_map_get(&execs, handle);
 
-	*ret_update = (struct exec_update){call->frame.cid, exec, PACE_INIT};
+	*ret_update = (struct exec_update){call->frame.cid, exec, {0}};
 	if (!exec || !exec->template)
 		return false;
 	tell(exec);

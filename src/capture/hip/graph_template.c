@@ -245,7 +245,7 @@ static void write_under(const struct graph_template *template, uint64_t parent_g
 
 void graph_template_write(const struct graph_template *template)
 {
-	struct pace pace = PACE_INIT;
+	struct pace pace = {0};
 
 	write_under(template, 0, 0, &pace);
 }

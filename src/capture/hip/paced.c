@@ -21,13 +21,23 @@ static bool is_short_of_room(void)
 	       atomic_load_explicit(&live->chunks_ready, memory_order_relaxed);
 }
 
-void paced_put(struct pace *pace, enum record_type type, uint32_t tag, const void *record,
-	       size_t bytes)
+static void await_room(struct pace *pace)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
+	while (is_short_of_room()) {
+		if (!pace->limit.end_ns)
+			pace->limit = timer_start(TIMER_PACE);
+		if (timer_is_over(pace->limit))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+void paced_put(struct pace *pace, enum record_type type, uint32_t tag, const void *record,
+	       size_t bytes)
+{
 	if (pace->records++ % RECORDS_BETWEEN_LOOKS == 0)
-		for (; pace->pauses_left && is_short_of_room(); pace->pauses_left--)
-			nanosleep(&pause, NULL);
+		await_room(pace);
 	writer_put(session_writer(), type, tag, record, bytes);
 }

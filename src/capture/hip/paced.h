@@ -7,19 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/timer.h"
 #include "record/record.h"
 
 struct pace {
 	uint32_t records;
-	uint32_t pauses_left;
+	struct timer_limit limit; /* of all pauses together; begins with the first */
 };
 
-#define PACE_INIT                                                                                  \
-	{                                                                                          \
-		.pauses_left = 500                                                                 \
-	}
-
-/* writer_put on this thread's writer; may sleep, for up to 100 ms a PACE. */
+/* writer_put on this thread's writer; may sleep, until the limit of PACE, which is zero at first. */
 void paced_put(struct pace *pace, enum record_type type, uint32_t tag, const void *record,
 	       size_t bytes);
 

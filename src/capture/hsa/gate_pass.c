@@ -11,7 +11,6 @@
 
 /* Collecting on the submitting thread starts when so few of the slots are left. */
 #define SLOTS_LEFT_SHIFT 2
-#define YIELDS_MOST	 64
 
 static void gate_add(_Atomic uint64_t *count, uint64_t n)
 {
@@ -204,9 +203,13 @@ static void make_room(struct gate *gate)
 {
 	uint64_t slots = gate->slots->mask + 1;
 
-	for (int i = 0; i < YIELDS_MOST; i++) {
-		if (slot_ring_outstanding(gate->slots) <= slots - (slots >> SLOTS_LEFT_SHIFT) ||
-		    slot_ring_collect(gate->slots) || !slot_ring_is_being_collected(gate->slots))
+	struct timer_limit limit = {0};
+
+	while (slot_ring_outstanding(gate->slots) > slots - (slots >> SLOTS_LEFT_SHIFT) &&
+	       !slot_ring_collect(gate->slots) && slot_ring_is_being_collected(gate->slots)) {
+		if (!limit.end_ns)
+			limit = timer_start(TIMER_SLOT_ROOM);
+		if (timer_is_over(limit))
 			return;
 		sched_yield();
 	}

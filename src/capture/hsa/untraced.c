@@ -7,7 +7,6 @@
 #include "base/timer.h"
 #include "capture/hsa/hsa_calls.h"
 
-#define YIELDS_MOST 64
 
 /* Of queues that are gone. */
 static _Atomic uint64_t past_waiting, past_packets;
@@ -95,15 +94,17 @@ static uint64_t gate_packets(struct gate *gate)
  * as when the last recording began, at least. */
 static uint64_t gate_passed(struct gate *gate)
 {
+	struct timer_limit limit;
 	uint64_t taken;
+	bool is_known;
 
 	if (!gate_has_index(gate))
 		return 0;
-	for (int i = 0; i < YIELDS_MOST; i++) {
-		if (gate_taken(gate, &taken))
-			return above(taken, 1);
+	limit = timer_start(TIMER_GATE_TAKEN);
+	while (!(is_known = gate_taken(gate, &taken)) && !timer_is_over(limit))
 		sched_yield();
-	}
+	if (is_known)
+		return above(taken, 1);
 	/* Not by NEXT: doorbells may tell of more than the ring has room for. */
 	return get(&gate->passed_first);
 }
