@@ -74,7 +74,7 @@ DAGTAP_SOFTGPU_API int softgpu_take_step(uint32_t count);
 DAGTAP_SOFTGPU_API void softgpu_take_release(void);
 
 /* The device's time stands still: what runs does not end, and what begins now has begun now. The time is
- * also HSA_SYSTEM_INFO_TIMESTAMP; it is shared with libdagtap-inject.so where DAGTAP_CLOCK names a page
+ * also HSA_SYSTEM_INFO_TIMESTAMP, but timeouts of waits for signals go on; it is shared with libdagtap-inject.so where DAGTAP_CLOCK names a page
  * (docs/softgpu.md). */
 DAGTAP_SOFTGPU_API void softgpu_clock_hold(void);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
 #include "softgpu/clock.h"
@@ -194,7 +195,7 @@ static void *run_engine(void *argument)
 		if (job)
 			run_job(job);
 		else
-			signal_epoch_wait(seen, clock_host_ns() + LOOK_AGAIN_NS);
+			signal_epoch_wait(seen, clock_read_ns(CLOCK_MONOTONIC) + LOOK_AGAIN_NS);
 	}
 	return NULL;
 }

@@ -1,4 +1,5 @@
-/* The two futex calls that the library sleeps and wakes with. Deadlines are ns of the host clock. */
+/* The futex calls that the library sleeps and wakes with. Deadlines are ns of CLOCK_MONOTONIC: who waits for the
+ * device's time passes it through clock_wake_ns. */
 #ifndef SOFTGPU_FUTEX_H
 #define SOFTGPU_FUTEX_H
 
@@ -16,7 +17,7 @@
 /* Returns when woken, when *WORD is not EXPECTED, at the deadline, or for no reason at all. */
 static inline void futex_wait(const void *word, uint32_t expected, uint64_t deadline_ns)
 {
-	struct timespec deadline = clock_timespec(clock_wake_ns(deadline_ns));
+	struct timespec deadline = clock_timespec(deadline_ns);
 
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected,
 		deadline_ns == FUTEX_FOREVER ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);

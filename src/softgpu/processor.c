@@ -176,7 +176,7 @@ static void wait_for_epoch(struct processor *processor, uint32_t seen)
 	}
 	if (flight && clock_spin_from(flight->end_ns) < until)
 		until = clock_spin_from(flight->end_ns);
-	signal_epoch_wait(seen, until);
+	signal_epoch_wait(seen, clock_wake_ns(until));
 }
 
 /* Earlier packets go on ending meanwhile. Later ones are not taken: a barrier packet stops the
@@ -430,7 +430,8 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	softgpu_count(idle_looks, 1);
 	atomic_fetch_add(&queue->sleepers, 1);
 	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
-		futex_wait(&queue->doorbell_word, seen, until);
+		futex_wait(&queue->doorbell_word, seen,
+			   until == FUTEX_FOREVER ? FUTEX_FOREVER : clock_wake_ns(until));
 	atomic_fetch_sub(&queue->sleepers, 1);
 	/* Woken on the CPU of the program that rings: let it write the rest of its packets. */
 	if (!flight)

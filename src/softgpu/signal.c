@@ -344,11 +344,11 @@ void signal_epoch_bump(void)
 		futex_wake_all(&epoch);
 }
 
-void signal_epoch_wait(uint32_t seen, uint64_t until_host_ns)
+void signal_epoch_wait(uint32_t seen, uint64_t until_ns)
 {
 	atomic_fetch_add(&epoch_sleepers, 1);
 	if (atomic_load(&epoch) == seen)
-		futex_wait(&epoch, seen, until_host_ns);
+		futex_wait(&epoch, seen, until_ns);
 	atomic_fetch_sub(&epoch_sleepers, 1);
 }
 

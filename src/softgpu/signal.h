@@ -37,7 +37,7 @@ bool signal_is_value(const void *address);
 /* Registers a callback for the next change of any signal in the process: what the packet processor
  * and the copy engine sleep on when they wait for dependencies. A 32-bit futex word that moves. */
 uint32_t signal_epoch(void);
-void signal_epoch_wait(uint32_t seen, uint64_t until_host_ns);
+void signal_epoch_wait(uint32_t seen, uint64_t until_ns); /* of CLOCK_MONOTONIC */
 /* Wakes the sleepers for another reason than a signal: there is new work. */
 void signal_epoch_bump(void);
 

@@ -232,9 +232,15 @@ SIGNAL_EXCHANGE(scacquire)
 SIGNAL_EXCHANGE(screlease)
 SIGNAL_EXCHANGE(scacq_screl)
 
+/* A timeout is the waiting thread's, not the device's: it runs out while a test holds the device's clock. */
+static uint64_t system_now_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC);
+}
+
 static uint64_t deadline_after(uint64_t timeout_ns)
 {
-	uint64_t now = clock_host_ns();
+	uint64_t now = system_now_ns();
 
 	return timeout_ns > FUTEX_FOREVER - now ? FUTEX_FOREVER : now + timeout_ns;
 }
@@ -257,14 +263,14 @@ static bool wait_is_over(const struct signal_wait *wait, hsa_signal_value_t *ret
 {
 	*ret_value = __atomic_load_n(wait->value, __ATOMIC_ACQUIRE);
 	return signal_condition_holds(wait->condition, *ret_value, wait->compare) ||
-	       clock_host_ns() >= wait->deadline_ns || process_is_forked_child();
+	       system_now_ns() >= wait->deadline_ns || process_is_forked_child();
 }
 
 static void wait_sleep(const struct signal_wait *wait, hsa_signal_value_t seen)
 {
 	bool is_interrupt = wait->block && wait->block->kind == SIGNAL_INTERRUPT;
 	uint64_t look = is_interrupt ? INTERRUPT_SIGNAL_LOOK_NS : MEMORY_SIGNAL_LOOK_NS;
-	uint64_t until = earlier(wait->deadline_ns, clock_host_ns() + look);
+	uint64_t until = earlier(wait->deadline_ns, system_now_ns() + look);
 
 	if (wait->block)
 		atomic_fetch_add(&wait->block->waiters, 1);
@@ -281,15 +287,15 @@ static hsa_signal_value_t wait_for_value(hsa_signal_t signal, hsa_signal_conditi
 {
 	struct signal_wait wait = {.condition = condition, .compare = compare};
 	hsa_signal_value_t seen = 0;
-	uint64_t spin_end; /* by the system's clock: a test may hold the other */
+	uint64_t spin_end;
 
 	if (condition > HSA_SIGNAL_CONDITION_GTE || !signal_retain(signal))
 		return load_value(signal, __ATOMIC_ACQUIRE);
 	wait.value = signal_value_word(signal, &wait.block);
 	wait.deadline_ns = deadline_after(timeout_ns);
-	spin_end = clock_read_ns(CLOCK_MONOTONIC) + SPIN_NS;
+	spin_end = system_now_ns() + SPIN_NS;
 	while (wait.value && !wait_is_over(&wait, &seen)) {
-		if (clock_read_ns(CLOCK_MONOTONIC) < spin_end)
+		if (system_now_ns() < spin_end)
 			sched_yield();
 		else
 			wait_sleep(&wait, seen);
@@ -352,7 +358,7 @@ uint32_t softgpu_hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t *si
 	if (!signal_count || !signals || !conds || !values)
 		return UINT32_MAX;
 	for (uint32_t i = 0; i < signal_count; i++) {
-		uint64_t now = clock_host_ns();
+		uint64_t now = system_now_ns();
 		hsa_signal_value_t seen = wait_for_value(signals[i], conds[i], values[i],
 							 deadline > now ? deadline - now : 0);
 
@@ -382,7 +388,7 @@ uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *si
 		uint64_t now;
 
 		index = find_satisfied(signal_count, signals, conds, values, &value);
-		now = clock_host_ns();
+		now = system_now_ns();
 		if (index >= 0 || now >= deadline || process_is_forked_child())
 			break;
 		softgpu_count(signal_sleeps, 1);

@@ -76,9 +76,10 @@ class TraceProcessor:
         return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def dagtap(test, *arguments):
+def dagtap(test, *arguments, environment=None):
+    more = {name: str(value) for name, value in (environment or {}).items()}
     result = subprocess.run([BUILD / "bin" / "dagtap", *map(str, arguments)],
-                            capture_output=True, text=True, check=False)
+                            capture_output=True, text=True, check=False, env={**os.environ, **more})
     test.assertEqual(result.returncode, 0, result.stderr)
     return result.stdout
 
