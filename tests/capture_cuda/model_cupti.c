@@ -1,5 +1,6 @@
 #include "model_cupti.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,18 +19,42 @@ static struct {
 	uint8_t *buffer;
 	size_t size, used;
 	size_t dropped;
-	model_hook _Atomic at_flush, at_record;
+	uint64_t (*read_clock)(void);
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
 		_Atomic bool is_set; /* last */
 		_Atomic uint32_t nth, result;
 	} failures[MODEL_CALL_COUNT];
+	pthread_t worker;
 } model = {.version = 130001, .lock = ATOMIC_FLAG_INIT};
 
+/* Who is held, and who waits for that or for a call. Nobody takes the lock while nothing is held and nobody waits: a
+ * fork child may have inherited it in any state. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	_Atomic uint32_t awaiting; /* threads in model_await */
+	struct {
+		_Atomic bool is_held;
+		uint32_t passing;      /* that are let through before the first is held */
+		uint32_t came, let_go; /* of the threads that were held */
+	} places[MODEL_PLACE_COUNT];
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void tell_changed(void)
+{
+	pthread_mutex_lock(&gate.lock);
+	pthread_cond_broadcast(&gate.changed);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+/* Sequentially consistent against model_await: it sees our count, or we see it waiting. */
 static uint32_t result_of(enum model_call call)
 {
 	uint32_t nth = model.calls[call]++;
 
+	if (gate.awaiting)
+		tell_changed();
 	return model.failures[call].is_set && nth >= model.failures[call].nth
 		       ? model.failures[call].result
 		       : CUPTI_OK;
@@ -42,19 +67,84 @@ void model_fail(enum model_call call, uint32_t nth, uint32_t result)
 	model.failures[call].is_set = true;
 }
 
-void model_at_flush(model_hook hook)
-{
-	model.at_flush = hook;
-}
-
-void model_at_record(model_hook hook)
-{
-	model.at_record = hook;
-}
-
 uint32_t model_count(enum model_call call)
 {
 	return model.calls[call];
+}
+
+void model_await(enum model_call call, uint32_t count)
+{
+	pthread_mutex_lock(&gate.lock);
+	gate.awaiting++;
+	while (model.calls[call] < count)
+		pthread_cond_wait(&gate.changed, &gate.lock);
+	gate.awaiting--;
+	pthread_mutex_unlock(&gate.lock);
+}
+
+/* Here a thread is held that comes to PLACE while that is held. */
+static void come_to(enum model_place place)
+{
+	uint32_t number;
+
+	if (!gate.places[place].is_held)
+		return;
+	pthread_mutex_lock(&gate.lock);
+	if (gate.places[place].passing) {
+		gate.places[place].passing--;
+	} else if (gate.places[place].is_held) {
+		number = gate.places[place].came++;
+		pthread_cond_broadcast(&gate.changed);
+		while (gate.places[place].let_go <= number)
+			pthread_cond_wait(&gate.changed, &gate.lock);
+	}
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void model_hold(enum model_place place, uint32_t nth)
+{
+	pthread_mutex_lock(&gate.lock);
+	gate.places[place].passing = nth;
+	gate.places[place].is_held = true;
+	pthread_mutex_unlock(&gate.lock);
+}
+
+/* With the lock held. */
+static void await_one(enum model_place place)
+{
+	while (gate.places[place].came == gate.places[place].let_go)
+		pthread_cond_wait(&gate.changed, &gate.lock);
+}
+
+void model_await_held(enum model_place place)
+{
+	pthread_mutex_lock(&gate.lock);
+	await_one(place);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void model_step(enum model_place place)
+{
+	pthread_mutex_lock(&gate.lock);
+	await_one(place);
+	gate.places[place].let_go++;
+	pthread_cond_broadcast(&gate.changed);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void model_release(enum model_place place)
+{
+	pthread_mutex_lock(&gate.lock);
+	gate.places[place].is_held = false;
+	gate.places[place].passing = 0;
+	gate.places[place].let_go = gate.places[place].came;
+	pthread_cond_broadcast(&gate.changed);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void model_set_clock(uint64_t (*read_ns)(void))
+{
+	model.read_clock = read_ns;
 }
 
 void model_set_version(uint32_t version)
@@ -131,7 +221,7 @@ MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t dom
 
 MODEL_EXPORT(cuptiGetTimestamp, (uint64_t * timestamp))
 {
-	*timestamp = model_now();
+	*timestamp = model.read_clock ? model.read_clock() : model_now();
 	return result_of(MODEL_GET_TIMESTAMP);
 }
 
@@ -206,10 +296,8 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 	uint8_t *next = buffer;
 	size_t bytes;
 	uint32_t result = result_of(MODEL_NEXT_RECORD);
-	model_hook hook = model.at_record;
 
-	if (hook)
-		hook();
+	come_to(MODEL_AT_RECORD);
 	if (result != CUPTI_OK)
 		return result;
 	if (*record)
@@ -233,10 +321,8 @@ MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream,
 MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 {
 	uint32_t result = result_of(MODEL_FLUSH_ALL);
-	model_hook hook = model.at_flush;
 
-	if (hook)
-		hook();
+	come_to(MODEL_AT_FLUSH);
 	/* The buffer that is being filled comes when it is forced. */
 	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
 		model_deliver(0);
@@ -343,6 +429,7 @@ static bool ask_for_buffer(void)
 	size_t size = 0, most = 0;
 	uint8_t *buffer = NULL;
 
+	come_to(MODEL_AT_REQUEST);
 	if (model.requested)
 		model.requested(&buffer, &size, &most);
 	lock_buffer();
@@ -405,6 +492,25 @@ void model_deliver(size_t cut_bytes)
 	used = model.used;
 	model.buffer = NULL;
 	unlock_buffer();
-	if (buffer)
-		model.completed(NULL, 0, buffer, size, used - cut_bytes);
+	if (!buffer)
+		return;
+	come_to(MODEL_AT_DELIVERY);
+	model.completed(NULL, 0, buffer, size, used - cut_bytes);
+}
+
+static void *deliver(void *unused)
+{
+	model_deliver(0);
+	return unused;
+}
+
+void model_worker_deliver(void)
+{
+	if (pthread_create(&model.worker, NULL, deliver, NULL))
+		abort();
+}
+
+void model_worker_await(void)
+{
+	pthread_join(model.worker, NULL);
 }

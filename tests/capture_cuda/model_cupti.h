@@ -1,6 +1,9 @@
 /* A CUPTI that a test plays: the functions that the tool looks up, and what the driver would have told
  * them. A handle of the driver is its id as a pointer. One thread plays at a time, unless a test says
- * otherwise; callbacks come on the playing thread, buffers on that which delivers or flushes. */
+ * otherwise; callbacks come on the playing thread, buffers on that which delivers or flushes.
+ *
+ * A test that needs a thread in the middle of something holds the place where it is then (model_hold), waits until
+ * one is there (model_await_held), and lets it go on (model_step, model_release). No wait has a limit. */
 #ifndef TESTS_MODEL_CUPTI_H
 #define TESTS_MODEL_CUPTI_H
 
@@ -37,14 +40,39 @@ void model_fail(enum model_call call, uint32_t nth, uint32_t result);
 /* How often it was called. */
 uint32_t model_count(enum model_call call);
 
-/* Set at any time, by any thread; NULL for none. */
-typedef void (*model_hook)(void);
+/* Waits until it has been called COUNT times in all, however long that takes. */
+void model_await(enum model_call call, uint32_t count);
 
-/* Called in each flush, on the thread that asks for it: a tick may be the first to ask. */
-void model_at_flush(model_hook hook);
+/* X(name): where a thread that is inside the played CUPTI can be held. */
+#define MODEL_PLACES(X)                                                                            \
+	X(FLUSH)    /* in cuptiActivityFlushAll; no buffer has been delivered yet */               \
+	X(REQUEST)  /* before the tool is asked for a buffer */                                    \
+	X(DELIVERY) /* before the tool is given a buffer back */                                   \
+	X(RECORD)   /* in cuptiActivityGetNextRecord, which the tool calls for such a buffer */
 
-/* Called whenever the next record of a buffer is asked for, on the thread that asks. */
-void model_at_record(model_hook hook);
+enum model_place {
+#define X(name) MODEL_AT_##name,
+	MODEL_PLACES(X)
+#undef X
+		MODEL_PLACE_COUNT
+};
+
+/* From now on the threads that come to PLACE stay there, except the first NTH. */
+void model_hold(enum model_place place, uint32_t nth);
+
+/* Waits until a thread is held at PLACE. */
+void model_await_held(enum model_place place);
+
+/* Waits until a thread is held at PLACE and lets this one go on; PLACE stays held. */
+void model_step(enum model_place place);
+
+/* Lets all threads go on; PLACE holds none any more. */
+void model_release(enum model_place place);
+
+/* CUPTI's own thread: model_deliver(0) on a thread of the model. One at a time; await returns once the tool has given
+ * the thread back. */
+void model_worker_deliver(void);
+void model_worker_await(void);
 
 /* Of the next cuptiGetVersion; before the recording begins. */
 void model_set_version(uint32_t version);
@@ -56,6 +84,9 @@ bool model_is_enabled(void);
 /* The clock of records: model_now() is later each time, and so many ns before CLOCK_MONOTONIC's. */
 #define MODEL_CLOCK_AHEAD_NS 1000000000000
 uint64_t model_now(void);
+
+/* What cuptiGetTimestamp gives instead of model_now(); 0 is no time. Before the recording begins. */
+void model_set_clock(uint64_t (*read_ns)(void));
 
 /* A call of the program's, with its callbacks; PARAMS and RESULT as CUPTI hands them. */
 struct model_open {
