@@ -2,7 +2,9 @@
  * other, a fork, threads. */
 #include "cuda_scene.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -122,13 +124,18 @@ static void what_fails_on_the_way_is_told(void **state)
 	}
 }
 
+/* Until a tick that has failed is over: the next one asks for the time, too, and is given it as little. */
+static void fail_for_a_tick(void)
+{
+	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
+	model_await(MODEL_GET_TIMESTAMP, model_count(MODEL_GET_TIMESTAMP) + 2);
+}
+
 /* A process that is killed has said it by then, and the last word counts, whoever says it. */
 static void fail_and_stop(void)
 {
 	play_start();
-	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
-	while (model_count(MODEL_GET_TIMESTAMP) < 12)
-		usleep(10000);
+	fail_for_a_tick();
 	model_fail(MODEL_FLUSH_ALL, 0, 997);
 	session_stop();
 }
@@ -136,9 +143,7 @@ static void fail_and_stop(void)
 static void fail_and_die(void)
 {
 	play_start();
-	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
-	while (model_count(MODEL_GET_TIMESTAMP) < 12)
-		usleep(10000);
+	fail_for_a_tick();
 	_exit(0);
 }
 
@@ -269,26 +274,34 @@ static void each_recording_stands_alone(void **state)
 	trace_close(trace);
 }
 
+static void await(sem_t *fact)
+{
+	while (sem_wait(fact) && errno == EINTR)
+		;
+}
+
 enum { TICKS_BUSY = 12 }; /* the tool looks at each fourth */
 
-static _Atomic bool is_called;
-static _Atomic uint32_t ticks_seen, asked_while_busy;
+static sem_t is_called, are_ticks_over;
+static _Atomic uint32_t asked_while_busy;
 
 /* Before the tool's own part, in each tick: busy is who brings a buffer from tick to tick, however long those take. */
 static void bring_while_busy(void)
 {
+	static uint32_t ticks_seen; /* one thread ticks */
 	struct cupti_kernel kernel = play_kernel(1, "busy");
 
 	/* What is brought before its call would be of an earlier recording. */
-	while (!atomic_load(&is_called))
-		usleep(1000);
-	if (atomic_load(&ticks_seen) < TICKS_BUSY) {
+	if (!ticks_seen)
+		await(&is_called);
+	if (ticks_seen < TICKS_BUSY) {
 		PLAY_PUT(kernel);
 		model_deliver(0);
-	} else if (atomic_load(&ticks_seen) == TICKS_BUSY) {
+	} else if (ticks_seen == TICKS_BUSY) {
 		atomic_store(&asked_while_busy, model_count(MODEL_FLUSH_ALL));
+		sem_post(&are_ticks_over);
 	}
-	atomic_fetch_add(&ticks_seen, 1);
+	ticks_seen++;
 }
 
 /* A program that fills buffers is not asked for more, one that does not is. */
@@ -296,15 +309,14 @@ static void busy_and_quiet(void)
 {
 	static const struct session_part program = {.name = "program", .tick = bring_while_busy};
 
+	expect(!sem_init(&is_called, 0, 0) && !sem_init(&are_ticks_over, 0, 0));
 	session_add_part(&program);
 	play_start();
 	play_call(1);
-	atomic_store(&is_called, true);
-	while (atomic_load(&ticks_seen) <= TICKS_BUSY)
-		usleep(10000);
+	sem_post(&is_called);
+	await(&are_ticks_over);
 	expect(atomic_load(&asked_while_busy) == 0);
-	while (!model_count(MODEL_FLUSH_ALL))
-		usleep(10000);
+	model_await(MODEL_FLUSH_ALL, 1);
 	session_stop();
 }
 
