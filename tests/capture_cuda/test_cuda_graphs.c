@@ -1,6 +1,7 @@
 /* CUDA graphs: from the steps of their lives, and from activities alone, to templates, nodes, replays. */
 #include "cuda_scene.h"
 
+#include <semaphore.h>
 #include <time.h>
 
 #include "analyze/advise.h"
@@ -222,12 +223,14 @@ static void what_was_not_delivered_is_put_down(void **state)
 	trace_close(trace);
 }
 
-static _Atomic bool is_ticking;
+static sem_t is_ticking, never;
 
+/* For good: the process ends before. */
 static void tick_for_long(void)
 {
-	is_ticking = true;
-	sleep(60);
+	sem_post(&is_ticking);
+	for (;;)
+		sem_wait(&never);
 }
 
 static const struct session_part slow_part = {.name = "slow", .tick = tick_for_long};
@@ -235,12 +238,13 @@ static const struct session_part slow_part = {.name = "slow", .tick = tick_for_l
 /* What CUPTI still has is not asked for. */
 static void stopped_during_a_tick(void)
 {
+	expect(!sem_init(&is_ticking, 0, 0) && !sem_init(&never, 0, 0));
 	session_add_part(&slow_part);
 	play_start();
 	play_layers();
 	play_instantiate();
-	while (!is_ticking)
-		usleep(1000);
+	while (sem_wait(&is_ticking))
+		;
 	play_launch(1, EXEC);
 	play_launch(2, EXEC);
 	for (uint64_t i = 0; i < 3; i++)
