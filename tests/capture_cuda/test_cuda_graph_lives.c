@@ -1,6 +1,7 @@
 /* CUDA graphs whose parts go while they are in use, whose numbers come again, and work that says half of what it is. */
 #include "cuda_scene.h"
 
+#include "capture/recording.h"
 #include "capture/scope.h"
 #include "capture/session.h"
 #include "trace/ledger.h"
@@ -267,7 +268,11 @@ static void types_are_told_by_calls(void **state)
 /* ---- updates ---- */
 
 /* A node gets other parameters before each launch, for longer than a ring keeps. */
-enum { UPDATES = 400000 };
+enum {
+	UPDATES = 400000,
+	PACE_UPDATES = 1000,
+	PACE_READY = 128 /* chunks: half of what is ready */
+};
 
 static void updates_beyond_a_ring(void)
 {
@@ -284,9 +289,8 @@ static void updates_beyond_a_ring(void)
 			    NULL);
 		model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &update);
 		model_leave(&call, 0);
-		/* Time for the housekeeper to let go. */
-		if (i % 1000 == 0)
-			usleep(1000);
+		if (i % PACE_UPDATES == 0)
+			fixture_await_ready(recording_spooler(), PACE_READY);
 	}
 	session_stop();
 }
