@@ -7,12 +7,11 @@
 #include <cmocka.h>
 #include <dagpatch/dagpatch.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../patch/bed.h"
 #include "../patch/bed_cuda.h"
+#include "patch/cuda/cuda.h"
 #include "patch/recording.h"
 
 #define PLACES	64
@@ -26,6 +25,11 @@ struct scene {
 	uint32_t *flag;	  /* the first node waits for it */
 	uint32_t *places; /* where the second node may mark, 256 bytes each */
 };
+
+static void set_flag(const struct scene *scene, uint32_t value)
+{
+	__atomic_store_n(scene->flag, value, __ATOMIC_RELEASE);
+}
 
 static uint32_t *place(const struct scene *scene, uint32_t number)
 {
@@ -106,6 +110,8 @@ static int teardown(void **state)
 {
 	struct scene *scene = *state;
 
+	/* What a case that failed left waiting. */
+	set_flag(scene, 1);
 	dagpatch_recording_destroy(scene->recording);
 	dagpatch_context_destroy(scene->context);
 	bed_cuda.stream_destroy(scene->stream);
@@ -137,34 +143,44 @@ static void expect_table_only(struct scene *scene)
 	assert_int_equal(stats.uses[DAGPATCH_SET_PARAMS], 0);
 }
 
-static void set_flag(struct scene *scene, uint32_t value)
-{
-	__atomic_store_n(scene->flag, value, __ATOMIC_RELEASE);
-}
+static struct {
+	int (*query)(cuda_stream stream); /* the driver's */
+	uint32_t *flag;
+	uint32_t count;
+} asked;
 
-static void *set_flag_later(void *argument)
+/* The table asks for its stream while it waits for a replay, and for nothing else. */
+static int set_flag_when_asked(cuda_stream stream)
 {
-	usleep(20000);
-	__atomic_store_n((uint32_t *)argument, 1, __ATOMIC_RELEASE);
-	return NULL;
+	asked.count++;
+	__atomic_store_n(asked.flag, 1, __ATOMIC_RELEASE);
+	return asked.query(stream);
 }
 
 static void a_full_table_waits_for_the_oldest_replay(void **state)
 {
 	struct scene *scene = *state;
-	pthread_t thread;
+	struct cuda_driver *cuda = cuda_of(scene->context->device);
 
 	bind_place(scene, 0);
 	assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
 	bed_cuda.stream_synchronize(scene->stream);
 	set_flag(scene, 0);
-	assert_int_equal(pthread_create(&thread, NULL, set_flag_later, scene->flag), 0);
-	/* More than there is room for while the first one waits. */
-	for (uint32_t i = 1; i < PLACES; i++) {
+	asked.query = cuda->call.cuStreamQuery;
+	asked.flag = scene->flag;
+	asked.count = 0;
+	cuda->call.cuStreamQuery = set_flag_when_asked;
+	/* There is room for so many while the first one waits. */
+	for (uint32_t i = 1; i < 1 + VERSION; i++) {
 		bind_place(scene, i);
 		assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
 	}
-	pthread_join(thread, NULL);
+	assert_int_equal(asked.count, 0);
+	for (uint32_t i = 1 + VERSION; i < PLACES; i++) {
+		bind_place(scene, i);
+		assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
+	}
+	assert_true(asked.count > 0);
 	for (uint32_t i = 0; i < PLACES; i++)
 		expect_marks(scene, i, 1);
 	expect_table_only(scene);
@@ -202,20 +218,18 @@ static void launches_in_turn_in_two_streams_each_have_their_own(void **state)
 {
 	struct scene *scene = *state;
 	void *other = bed_cuda.stream_create();
-	pthread_t thread;
 
 	bind_place(scene, 0);
 	assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
 	bed_cuda.stream_synchronize(scene->stream);
 	set_flag(scene, 0);
-	assert_int_equal(pthread_create(&thread, NULL, set_flag_later, scene->flag), 0);
 	/* No more than the table takes while the first of them waits. */
 	for (uint32_t i = 1; i < 1 + VERSION; i++) {
 		bind_place(scene, i);
 		assert_int_equal(dagpatch_launch(scene->recording, i % 2 ? other : scene->stream),
 				 0);
 	}
-	pthread_join(thread, NULL);
+	set_flag(scene, 1);
 	bed_cuda.stream_synchronize(other);
 	for (uint32_t i = 0; i < 1 + VERSION; i++)
 		expect_marks(scene, i, 1);
