@@ -4,17 +4,19 @@
  *   threads     the same while eight threads launch
  *   nodes       nodes switched off and on, parameters set, the exec updated
  *   reset       the device is reset with work under way, and used again
- *   on-device   a graph that a kernel launches */
+ *   on-device   a graph that a kernel launches
+ * Stops come when so many kernels have run, or so many graphs were launched: no time is waited for. */
 #include <atomic>
 #include <cstring>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "device.cuh"
 
 #define NODES	8
 #define THREADS 8
+#define REPEATS 5		     /* graphs in a round, and kernels beside them */
+#define ROUND	(REPEATS * (NODES + 1)) /* kernels */
 
 static __device__ void spin(long long cycles)
 {
@@ -24,14 +26,23 @@ static __device__ void spin(long long cycles)
 		;
 }
 
-__global__ void step(long long cycles)
+/* In memory of the host's; NULL: nobody counts. */
+static __device__ void count_one(unsigned *finished)
 {
-	spin(cycles);
+	if (finished && threadIdx.x == 0 && blockIdx.x == 0)
+		atomicAdd_system(finished, 1);
 }
 
-__global__ void alone(long long cycles)
+__global__ void step(long long cycles, unsigned *finished)
 {
 	spin(cycles);
+	count_one(finished);
+}
+
+__global__ void alone(long long cycles, unsigned *finished)
+{
+	spin(cycles);
+	count_one(finished);
 }
 
 __global__ void launch_it(cudaGraphExec_t exec)
@@ -40,10 +51,10 @@ __global__ void launch_it(cudaGraphExec_t exec)
 }
 
 /* A chain of kernels, each of them so many cycles long. */
-static cudaGraph_t make_chain(long long cycles, cudaGraphNode_t *ret_nodes)
+static cudaGraph_t make_chain(long long cycles, unsigned *finished, cudaGraphNode_t *ret_nodes)
 {
 	cudaKernelNodeParams parameters = {};
-	void *arguments[] = {&cycles};
+	void *arguments[] = {&cycles, &finished};
 	cudaGraph_t graph;
 
 	parameters.func = (void *)step;
@@ -55,44 +66,64 @@ static cudaGraph_t make_chain(long long cycles, cudaGraphNode_t *ret_nodes)
 	return graph;
 }
 
-static cudaGraphExec_t make_exec(long long cycles)
+static cudaGraphExec_t make_exec(long long cycles, unsigned *finished)
 {
 	cudaGraphNode_t nodes[NODES];
 	cudaGraphExec_t exec;
 
-	CHECK(cudaGraphInstantiate(&exec, make_chain(cycles, nodes), 0));
+	CHECK(cudaGraphInstantiate(&exec, make_chain(cycles, finished, nodes), 0));
 	return exec;
 }
 
-/* Some 20 ms of work a round, of which the stop sees a part. */
+/* Until COUNT has come to N, for as long as the GPU needs. */
+static void await_kernels(const unsigned *count, unsigned n)
+{
+	while (*(const volatile unsigned *)count < n)
+		std::this_thread::yield();
+}
+
+/* Some 20 ms of work a round, of which the stop sees a part: it comes when so many of its kernels have run. */
 static void run_flight(int times)
 {
-	cudaGraphExec_t exec = make_exec(1000000);
+	cudaGraphExec_t exec;
 	cudaStream_t stream, other;
+	unsigned *finished;
 
+	CHECK(cudaHostAlloc(&finished, sizeof(*finished), cudaHostAllocMapped));
+	*finished = 0;
+	exec = make_exec(1000000, finished);
 	CHECK(cudaStreamCreate(&stream));
 	CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
 	for (int i = 0; i < times; i++) {
-		for (int k = 0; k < 5; k++) {
+		for (int k = 0; k < REPEATS; k++) {
 			CHECK(cudaGraphLaunch(exec, stream));
-			alone<<<1, 1, 0, other>>>(2000000);
+			alone<<<1, 1, 0, other>>>(2000000, finished);
 		}
-		usleep(1000 * (i % 20));
+		await_kernels(finished, i * ROUND + i % 20 * ROUND / 20);
 		call("dagtap_session_stop");
 		if (i % 2)
 			CHECK(cudaDeviceSynchronize());
 		call("dagtap_session_start");
 	}
 	CHECK(cudaDeviceSynchronize());
-	for (int k = 0; k < 5; k++)
+	for (int k = 0; k < REPEATS; k++)
 		CHECK(cudaGraphLaunch(exec, stream));
 }
 
 static std::atomic<bool> is_over;
+static std::atomic<unsigned> launched; /* graphs, by all threads */
+
+static void await_launches(unsigned more)
+{
+	unsigned begin = launched;
+
+	while (launched - begin < more)
+		std::this_thread::yield();
+}
 
 static void launch_always(int index)
 {
-	cudaGraphExec_t exec = make_exec(1000 * (index + 1));
+	cudaGraphExec_t exec = make_exec(1000 * (index + 1), NULL);
 	cudaStream_t stream;
 	void *data;
 
@@ -100,7 +131,8 @@ static void launch_always(int index)
 	while (!is_over) {
 		for (int i = 0; i < 20; i++) {
 			CHECK(cudaGraphLaunch(exec, stream));
-			alone<<<1, 1, 0, stream>>>(1000);
+			launched++;
+			alone<<<1, 1, 0, stream>>>(1000, NULL);
 			CHECK(cudaMallocAsync(&data, 4096, stream));
 			CHECK(cudaMemsetAsync(data, 0, 4096, stream));
 			CHECK(cudaFreeAsync(data, stream));
@@ -116,12 +148,12 @@ static void run_threads(int times)
 	for (int i = 0; i < THREADS; i++)
 		threads.emplace_back(launch_always, i);
 	for (int i = 0; i < times; i++) {
-		usleep(1000 + i * 7919 % 2000);
+		await_launches(100 + i * 7919 % 200);
 		call("dagtap_session_stop");
-		usleep(i * 6007 % 1000);
+		await_launches(i * 6007 % 100);
 		call("dagtap_session_start");
 	}
-	usleep(20000);
+	await_launches(2000);
 	is_over = true;
 	for (std::thread &thread : threads)
 		thread.join();
@@ -140,11 +172,12 @@ static void replay(cudaGraphExec_t exec, cudaStream_t stream, int times, int nod
 static void run_nodes(int times)
 {
 	cudaGraphNode_t nodes[NODES];
-	cudaGraph_t graph = make_chain(1000, nodes);
+	cudaGraph_t graph = make_chain(1000, NULL, nodes);
 	cudaKernelNodeParams parameters = {};
 	cudaGraphExecUpdateResultInfo info;
 	long long cycles = 3000;
-	void *arguments[] = {&cycles};
+	unsigned *finished = NULL;
+	void *arguments[] = {&cycles, &finished};
 	cudaGraphExec_t exec;
 	cudaStream_t stream;
 
@@ -170,13 +203,13 @@ static void run_nodes(int times)
 static void run_reset(int times)
 {
 	for (int i = 0; i < times; i++) {
-		cudaGraphExec_t exec = make_exec(200000);
+		cudaGraphExec_t exec = make_exec(200000, NULL);
 		cudaStream_t stream;
 
 		CHECK(cudaStreamCreate(&stream));
-		for (int k = 0; k < 5; k++) {
+		for (int k = 0; k < REPEATS; k++) {
 			CHECK(cudaGraphLaunch(exec, stream));
-			alone<<<1, 1, 0, stream>>>(100000);
+			alone<<<1, 1, 0, stream>>>(100000, NULL);
 		}
 		if (i % 2)
 			CHECK(cudaDeviceSynchronize());
@@ -187,7 +220,7 @@ static void run_reset(int times)
 static void run_on_device(int times)
 {
 	cudaGraphNode_t nodes[NODES], node;
-	cudaGraph_t graph = make_chain(1000, nodes), launching;
+	cudaGraph_t graph = make_chain(1000, NULL, nodes), launching;
 	cudaKernelNodeParams parameters = {};
 	cudaGraphExec_t inner, outer;
 	void *arguments[] = {&inner};
