@@ -54,13 +54,15 @@ set(DAGTAP_TEST_ENVIRONMENT
 set(DAGTAP_TEST_TIMEOUT 600)
 set(DAGTAP_LONG_TEST_TIMEOUT 900)
 
+include(${CMAKE_CURRENT_LIST_DIR}/test.cmake)
+
 # dagtap_test(NAME label1;label2 sources... LINK libs...): one cmocka program, run by CTest.
 function(dagtap_test name labels)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE dagtap_options PkgConfig::CMOCKA Threads::Threads ${arg_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name})
+  dagtap_add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${DAGTAP_TEST_TIMEOUT}
     ENVIRONMENT "${DAGTAP_TEST_ENVIRONMENT}")
 endfunction()

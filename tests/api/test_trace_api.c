@@ -13,13 +13,14 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "scene.h"
 
-static char folder[] = "/tmp/test-api-XXXXXX";
+static char folder[TEST_PATH_BYTES];
 
 static char *in_folder(const char *name)
 {
-	static char path[128];
+	static char path[2 * TEST_PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	return path;
@@ -150,7 +151,7 @@ static void exports_give_their_file_or_none(void **state)
 	struct dagtap_trace *trace = open_recording();
 	struct dagtap_export_format format;
 	struct dagtap_error error = {0};
-	char path[128];
+	char path[2 * TEST_PATH_BYTES];
 	size_t formats = 0;
 
 	while (dagtap_export_get_format(formats, &format) == 0)
@@ -185,7 +186,7 @@ static void what_cannot_be_read_is_said(void **state)
 
 static int make_folder(void **state)
 {
-	return mkdtemp(folder) ? 0 : -1;
+	return mkdtemp(test_path(folder, "api")) ? 0 : -1;
 }
 
 static int remove_folder(void **state)

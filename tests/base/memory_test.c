@@ -10,11 +10,12 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "base/memory.h"
 
 #define MIB ((uint64_t)1 << 20)
 
-static char root[] = "/tmp/memory_test-XXXXXX";
+static char root[TEST_PATH_BYTES];
 
 /* With the folders above it. */
 static void put(const char *name, const char *text)
@@ -45,8 +46,7 @@ static void drop(void)
 static int begin(void **state)
 {
 	(void)state;
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	assert_non_null(mkdtemp(root));
+	assert_non_null(mkdtemp(test_path(root, "memory")));
 	put("proc/meminfo", "MemTotal:       8388608 kB\nMemAvailable:    4194304 kB\n");
 	return 0;
 }

@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "base/replace.h"
 
-static char folder[] = "/tmp/dagtap-test-XXXXXX";
-static char path[64];
+static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
 
 static int make_folder(void **state)
 {
-	if (!mkdtemp(folder))
+	if (!mkdtemp(test_path(folder, "replace")))
 		return -1;
 	snprintf(path, sizeof(path), "%s/out", folder);
 	return 0;

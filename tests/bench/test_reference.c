@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "record/reader.h"
 #include "reference_gpu.h"
 #include "reference_graphs.h"
@@ -23,8 +24,8 @@
 #define STEPS 1
 
 struct fixture {
-	char folder[64];
-	char path[96];
+	char folder[TEST_PATH_BYTES];
+	char path[2 * TEST_PATH_BYTES];
 	struct trace *trace;
 };
 
@@ -33,8 +34,7 @@ static int set_up(void **state)
 	static struct fixture fixture;
 	struct dagtap_error error;
 
-	strcpy(fixture.folder, "/tmp/dagtap-reference-XXXXXX");
-	assert_non_null(mkdtemp(fixture.folder));
+	assert_non_null(mkdtemp(test_path(fixture.folder, "reference")));
 	snprintf(fixture.path, sizeof(fixture.path), "%s/run.spool", fixture.folder);
 	assert_int_equal(reference_spool_write(fixture.path, 1, STEPS), 0);
 	if (trace_open(fixture.path, NULL, &fixture.trace, &error) < 0)
@@ -48,6 +48,8 @@ static int tear_down(void **state)
 	struct fixture *fixture = *state;
 
 	trace_close(fixture->trace);
+	if (test_files_are_left())
+		return 0;
 	unlink(fixture->path);
 	rmdir(fixture->folder);
 	return 0;
@@ -223,7 +225,7 @@ static void test_seed_decides_the_bytes(void **state)
 	const struct fixture *fixture = *state;
 	size_t bytes, same_bytes, other_bytes;
 	char *run = read_all(fixture->path, &bytes);
-	char path[96], *same, *other;
+	char path[2 * TEST_PATH_BYTES], *same, *other;
 
 	snprintf(path, sizeof(path), "%s/again.spool", fixture->folder);
 	assert_int_equal(reference_spool_write(path, 1, STEPS), 0);

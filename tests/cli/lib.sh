@@ -1,12 +1,12 @@
 # Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its JSON.
-# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME; tests/rocm7 also EXAMPLES_DIR, and RUN_WITH to start them.
+# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm7 also EXAMPLES_DIR, and RUN_WITH to start them.
 set -eu
 
 dagtap=$BUILD_DIR/bin/dagtap
 examples=${EXAMPLES_DIR:-$BUILD_DIR/examples}
 here=$SOURCE_DIR/tests/cli
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+[ -n "${DAGTAP_TEST_FOLDER:-}" ] || trap 'rm -rf "$work"' EXIT # else tests/run.sh removes it, or keeps it
 
 fail() {
 	echo "FAILED: $*" >&2

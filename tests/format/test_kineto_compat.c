@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "format/output.h"
 #include "kineto_rows.h"
 #include "sample.h"
@@ -308,16 +309,15 @@ static void write_to(const char *path)
 
 static void name_that_ends_in_gz_is_compressed(void **state)
 {
-	char folder[] = "/tmp/test-kineto-XXXXXX";
+	char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
 	size_t bytes;
 	char *plain = sample_write(sample_trace(), &format_kineto, NULL, &bytes);
 	char *read = malloc(bytes + 1);
 	unsigned char magic[2];
-	char path[64];
 	gzFile packed;
 	FILE *raw;
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(mkdtemp(test_path(folder, "kineto")));
 	snprintf(path, sizeof(path), "%s/a.pt.trace.json.gz", folder);
 	write_to(path);
 	raw = fopen(path, "r");

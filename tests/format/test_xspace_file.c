@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "../launched.h"
 #include "format/xspace/xspace_writer.h"
 
 /* Rows enough that lengths lie far behind what was flushed already. */
@@ -96,8 +97,8 @@ static void test_files_keep_what_is_in_them(void **state)
 	struct dagtap_error error;
 
 	for (unsigned append = 0; append < 2; append++) {
-		char path[] = "xspace-XXXXXX";
-		int fd = mkstemp(path);
+		char path[TEST_PATH_BYTES];
+		int fd = mkstemp(test_path(path, "xspace"));
 		FILE *out;
 		char *bytes;
 		size_t size;
@@ -282,8 +283,8 @@ static void test_lengths_behind_a_flush(void **state)
 static void test_lengths_in_a_file_that_is_appended_to(void **state)
 {
 	static uint8_t filler[3 << 20];
-	char path[] = "xspace-XXXXXX";
-	int fd = mkstemp(path);
+	char path[TEST_PATH_BYTES];
+	int fd = mkstemp(test_path(path, "xspace"));
 	struct message whole, part;
 	struct xspace_out out;
 	uint64_t mark;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "pack_memory.h"
 #include "trace/bundle.h"
 #include "trace/load.h"
@@ -61,10 +62,10 @@ uint64_t event_scene_call(struct scene *scene, const struct event_call *call)
 
 static struct trace *load_with(const struct scene *scene, const struct trace_options *options)
 {
-	char path[] = "/tmp/dagtap-event-scene-XXXXXX";
+	char path[TEST_PATH_BYTES];
 	struct dagtap_error error;
 	struct trace *trace;
-	int fd = mkstemp(path);
+	int fd = mkstemp(test_path(path, "event-scene"));
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, scene->image, scene_bytes(scene)), scene_bytes(scene));
@@ -97,11 +98,11 @@ static void put_packed(struct bundle_writer *writer, const struct scene *scene)
 
 static struct trace *load_packed(const struct scene *scene)
 {
-	char path[] = "/tmp/dagtap-event-scene-XXXXXX";
+	char path[TEST_PATH_BYTES];
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 	struct trace *trace;
-	int fd = mkstemp(path);
+	int fd = mkstemp(test_path(path, "event-scene"));
 
 	assert_true(fd >= 0);
 	close(fd);

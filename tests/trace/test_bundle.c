@@ -12,15 +12,15 @@
 #include <cmocka.h>
 #include <xxhash.h>
 
+#include "../launched.h"
 #include "trace/bundle.h"
 #include "trace/bundle_layout.h"
 
-static char folder[] = "/tmp/dagtap-bundle-XXXXXX";
-static char path[64];
+static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
 
 static int setup(void **state)
 {
-	if (!mkdtemp(folder))
+	if (!mkdtemp(test_path(folder, "bundle")))
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.dagtap", folder);
 	return 0;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "event_scene.h"
 #include "trace/load.h"
 
@@ -189,7 +190,7 @@ static void wait_for_what_was_never_recorded(void **state)
 
 static void put_spool(const char *folder, const struct scene *scene)
 {
-	char path[256];
+	char path[2 * TEST_PATH_BYTES];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
@@ -201,7 +202,7 @@ static void put_spool(const char *folder, const struct scene *scene)
 
 static void remove_spools(const char *folder)
 {
-	char path[256];
+	char path[2 * TEST_PATH_BYTES];
 
 	for (unsigned pid = 1; pid <= 3; pid++) {
 		snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
@@ -213,12 +214,12 @@ static void remove_spools(const char *folder)
 /* What a recording knows of an event is nothing to the next one. */
 static void event_map_cleared_on_reset(void **state)
 {
-	char folder[] = "/tmp/dagtap-waits-XXXXXX";
+	char folder[TEST_PATH_BYTES];
 	struct dagtap_error error;
 	struct scene scene;
 	struct trace *trace;
 
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(mkdtemp(test_path(folder, "waits")));
 	for (unsigned pid = 1; pid <= 3; pid++) {
 		event_scene_init(&scene);
 		scene.pid = pid;

@@ -1,0 +1,21 @@
+# How a test is started: by tests/run.sh, which gives it a folder for its files and a seed, and says what to do when it fails.
+
+find_program(DAGTAP_BASH bash REQUIRED)
+cmake_path(SET DAGTAP_TEST_LAUNCHER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../tests/run.sh)
+
+# dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the launcher.
+function(dagtap_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;CONFIGURATIONS" "COMMAND")
+  list(POP_FRONT arg_COMMAND program)
+  if(TARGET ${program})
+    set(program $<TARGET_FILE:${program}>)
+  endif()
+  set(repeat "ctest --test-dir '${CMAKE_BINARY_DIR}' -R '^${arg_NAME}$' --output-on-failure")
+  set(when "")
+  if(arg_CONFIGURATIONS)
+    set(when CONFIGURATIONS ${arg_CONFIGURATIONS})
+    string(APPEND repeat " -C ${arg_CONFIGURATIONS}")
+  endif()
+  add_test(NAME ${arg_NAME} ${when} COMMAND ${DAGTAP_BASH} ${DAGTAP_TEST_LAUNCHER}
+    ${CMAKE_BINARY_DIR}/tests/kept/${arg_NAME} "${repeat}" ${program} ${arg_COMMAND})
+endfunction()
