@@ -13,6 +13,20 @@ fail() {
 	exit 1
 }
 
+# draw LIMIT: a random number below LIMIT in $drawn, by the seed of the test. draw_any LIMIT: of any magnitude, from 1.
+RANDOM=${DAGTAP_TEST_SEED:-1}
+draw() {
+	drawn=$(((RANDOM << 15 | RANDOM) % $1))
+}
+draw_any() {
+	local bits=0
+	while [ $((2 << bits)) -le "$1" ]; do bits=$((bits + 1)); done
+	draw $bits
+	bits=$drawn
+	draw $((1 << bits))
+	drawn=$(((1 << bits) + drawn))
+}
+
 # dagtap, starting a program: in a sanitizer build its runtime has to come before the injected library.
 launch() {
 	LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" "$@"
@@ -61,4 +75,23 @@ expect() { # WHAT GOT WANT
 
 expect_closed() { # FILE
 	"$dagtap" check "$1" >"$work/check" || fail "check exited with $?: $(cat "$work/check")"
+}
+
+# launches_in FILE: sets $kernels (recorded), $dropped (launches, for want of room) and $state; the ledger closes.
+launches_in() {
+	"$dagtap" check --json "$1" >"$work/check" || fail "check exited with $?: $("$dagtap" check "$1")"
+	"$dagtap" summary --json "$1" >"$work/json" || fail "summary --json $1"
+	python3 - "$work/json" "$work/check" >"$work/launches" <<-'END'
+		import json, sys
+		summary, check = (json.load(open(path)) for path in sys.argv[1:])
+		print(summary["totals"]["kernels"], sum(s["dropped"].get("no free chunk", 0) for s in check["sources"]
+		                                        if s["name"] == "hsa.dispatch"), check["state"])
+	END
+	read -r kernels dropped state <"$work/launches"
+}
+
+# A killed program's launches: those that returned are on file or counted, and none is that was not begun.
+expect_launches() { # RECORDED BEGUN RETURNED
+	[ "$1" -ge "$3" ] || fail "lost $(($3 - $1)) launches"
+	[ "$1" -le "$2" ] || fail "$(($1 - $2)) launches too many"
 }
