@@ -26,15 +26,16 @@ refuse 1 -f -o "$(printf %300s | tr ' ' n)"
 rm -r pipe folder there.dagtap err
 
 # The second one asks for the same name while the first one's program runs.
+mkfifo started refused
 launch record --softgpu -q -o same.dagtap -- sh -c \
-	"touch started; until [ -e refused ]; do sleep 0.01; done; '$examples/eager' 50 >/dev/null" &
+	": >started; : <refused; '$examples/eager' 50 >/dev/null" &
 first=$!
-until [ -e started ]; do sleep 0.01; done
+: <started
 code=0
 launch record --softgpu -f -o same.dagtap -- touch ran 2>err || code=$?
 expect "exit code of the second recording" $code 1
 grep -q "another recording" err || fail "not told why: $(cat err)"
-touch refused
+: >refused
 wait $first || fail "the first recording exited with $?"
 [ ! -e ran ] || fail "the second recording ran its program"
 expect "kernels of the first" "$(json same.dagtap summary 'd["totals"]["kernels"]')" 50
@@ -49,14 +50,17 @@ os.execv(sys.argv[2], sys.argv[2:])' "${SANITIZER_RUNTIME:-}" "$dagtap" record -
 expect "exit code with SIGCHLD ignored" $code 5
 expect "kernels with SIGCHLD ignored" "$(json ignored.dagtap summary 'd["totals"]["kernels"]')" 50
 
-# What a killed `record` leaves behind is kept, and still read, until --force says otherwise.
+# What a killed `record` leaves behind is kept, and still read, until --force says otherwise. Its program runs until we
+# end it, or end.
+mkfifo pid end
+exec 9<>end
 LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" record --softgpu -q -o left.dagtap -- sh -c \
-	"'$examples/eager' 50 >/dev/null; echo \$\$ >pid; touch done; exec sleep 30" &
+	"'$examples/eager' 50 >/dev/null; echo \$\$ >pid; exec cat end" 9>&- &
 recorder=$!
-until [ -e done ]; do sleep 0.01; done
+read -r pid <pid
 kill -9 $recorder
 wait $recorder 2>/dev/null || :
-kill "$(cat pid)"
+kill "$pid"
 expect "kernels in the spools" "$(json left.spool summary 'd["totals"]["kernels"]')" 50
 refuse 1 -o left.dagtap
 launch record --softgpu -q -f -o left.dagtap -- "$examples/eager" 7 >out

@@ -1,0 +1,53 @@
+/* Preloaded into a program of HIP's: after hipStreamSynchronize it waits until the tool has made room for what the
+ * program records until it comes there again, so that none of it is dropped. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/spool.h"
+
+#define SHOWN __attribute__((visibility("default")))
+
+/* Chunks: less than is kept ready at the least. */
+#define READY_LEAST 256
+
+/* The spool that this process writes, -1 while there is none. */
+static int spool_open(void)
+{
+	const char *folder = getenv("DAGTAP_SPOOL");
+	glob_t found = {0};
+	char pattern[4096];
+	int file = -1;
+
+	snprintf(pattern, sizeof(pattern), "%s/%d.*.spool", folder ? folder : "", (int)getpid());
+	if (glob(pattern, 0, NULL, &found) == 0)
+		file = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+	globfree(&found);
+	return file;
+}
+
+static void wait_for_room(void)
+{
+	int spool = spool_open();
+	struct spool_live live;
+
+	while (spool >= 0 && pread(spool, &live, sizeof(live), SPOOL_LIVE_OFFSET) == sizeof(live) &&
+	       live.chunks_ready - live.chunks_taken < READY_LEAST)
+		sched_yield();
+	if (spool >= 0)
+		close(spool);
+}
+
+SHOWN int hipStreamSynchronize(void *stream);
+int hipStreamSynchronize(void *stream)
+{
+	int (*next)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "hipStreamSynchronize");
+	int result = next(stream);
+
+	wait_for_room();
+	return result;
+}
