@@ -85,7 +85,7 @@ static const _Atomic uint64_t *await_page(const char *path, pid_t pid, size_t *r
 		if (fd >= 0)
 			close(fd);
 		expect_running(pid);
-		sched_yield();
+		usleep(1000);
 	}
 	page = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
@@ -99,6 +99,11 @@ static void await_launches(pid_t pid, const char *path, uint64_t count)
 	size_t words;
 	const _Atomic uint64_t *page = await_page(path, pid, &words);
 
+	/* Until its first launch the program has the CPU for itself. */
+	while (!atomic_load(&page[0])) {
+		expect_running(pid);
+		usleep(1000);
+	}
 	for (;;) {
 		uint64_t begun = 0;
 

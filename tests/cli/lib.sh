@@ -29,12 +29,12 @@ draw_any() {
 
 # dagtap, starting a program: in a sanitizer build its runtime has to come before the injected library.
 launch() {
-	LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" "$@"
+	LD_PRELOAD="${SANITIZER_RUNTIME:-}${preload:+ $preload}" "$dagtap" "$@"
 }
 
 # record NAME SOFTGPU-OPTIONS PROGRAM ARGS...: makes $work/NAME.dagtap, and leaves the program's output
 # in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*; keep=--keep-spool leaves
-# the spools in $work/NAME.spool too.
+# the spools in $work/NAME.spool too; preload= names a library of the test's.
 record() {
 	local name=$1 options=$2
 	shift 2

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -37,7 +36,7 @@ static void wait_for_room(void)
 
 	while (spool >= 0 && pread(spool, &live, sizeof(live), SPOOL_LIVE_OFFSET) == sizeof(live) &&
 	       live.chunks_ready - live.chunks_taken < READY_LEAST)
-		sched_yield();
+		usleep(1000);
 	if (spool >= 0)
 		close(spool);
 }

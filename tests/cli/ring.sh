@@ -12,20 +12,11 @@ of_ring() { # FILE SOURCE FIELDS
 		for s in d['sources'] if s['name'] == '$2'][0]$3"
 }
 
-# A tool that gets no CPU for a moment makes no room: what finds none is lost, exactly counted, and the program is run
-# again, slower. Of one that never loses its CPU for so long nothing is lost at any pace.
-keep="--keep-spool --ring 4M"
-for pace_ns in 0 1000 2000 5000 10000; do
-	rm -rf "$work"/run.*
-	record run kernel_ns=$pace_ns, "$examples/graph-bubbles" $steps "$replays" 10
-	expect_closed "$work/run.dagtap"
-	expect "kernels on the device" "$(reached_device run)" $kernel_count
-	received=$(of_ring "$work/run.dagtap" hsa.dispatch "[1]")
-	expect "kept, let go and lost" $((received + $(of_ring "$work/run.dagtap" hsa.dispatch "[4]"))) $kernel_count
-	[ "$(json "$work/run.dagtap" check 'd["lost"]')" -gt 0 ] || break
-	echo "at $pace_ns ns a kernel: $(tail -1 "$work/check")"
-done
-keep=
+# The program waits for room (paced.c): a tool that gets no CPU for a moment makes none.
+keep="--keep-spool --ring 4M" preload=$BUILD_DIR/tests/paced.so record run kernel_ns=0, "$examples/graph-bubbles" \
+	$steps "$replays" 10
+expect_closed "$work/run.dagtap"
+expect "kernels on the device" "$(reached_device run)" $kernel_count
 
 # The ring, what is ready at most, two windows that were begun, and 1 MiB a thousand nodes.
 bytes=$(stat -c %s "$work"/run.spool/*.spool)
@@ -66,9 +57,7 @@ python3 - "$work/activities.csv" "$steps" "$replays" <<-'END' || fail "what is l
 END
 
 # By age: a second's worth at most is kept, and the rest of what was ready.
-keep="--ring 256M,1s"
-record aged kernel_ns=0, "$examples/graph-bubbles" 100 100 10
-keep=
+keep="--ring 256M,1s" record aged kernel_ns=0, "$examples/graph-bubbles" 100 100 10
 expect_closed "$work/aged.dagtap"
 
 # The same through CUPTI, as the tests play it, by a program that waits for room.
@@ -85,12 +74,14 @@ python3 - "$work/cuda.json" <<-'END' || fail "CUDA: $(cat "$work/check")"
 	assert not source["orphan_activities"], source
 END
 
-# Killed at any moment once it has gone round.
+# Killed at any moment once it has gone round: when it has let go so many chunks as the seed says.
 for ((n = 1; n <= kills; n++)); do
-	launch record --softgpu=kernel_ns=0 --ring 4M --ready 8M -f -o "$work/killed.dagtap" -- bash -c \
-		'"${@:3}" & until [ "$(python3 "$1" let-go "$2")" -gt 64 ]; do kill -0 $! || exit; sleep 0.02; done
-		sleep "0.$((RANDOM % 1000))"; kill -9 $!; wait' \
-		killer "$here/spool.py" "$work/killed.spool" "$examples/graph-bubbles" $steps 1000000 10 >"$work/out" 2>&1 || true
+	draw 256
+	code=0
+	launch record --softgpu=kernel_ns=0 --ring 4M --ready 8M -f -o "$work/killed.dagtap" -- \
+		python3 "$here/spool.py" kill "$work/killed.spool" $((65 + drawn)) "$examples/graph-bubbles" $steps 1000000 10 \
+		>"$work/out" 2>&1 || code=$?
+	expect "exit code, killed after $((65 + drawn)) chunks ($(cat "$work/out"))" $code 137
 	expect_closed "$work/killed.dagtap"
 	expect "state" "$(json "$work/killed.dagtap" check 'd["state"]')" truncated
 	[ "$(of_ring "$work/killed.dagtap" hsa.dispatch "[2]")" -gt 0 ] || fail "killed before it went round: $(cat "$work/out")"

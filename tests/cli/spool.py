@@ -3,13 +3,17 @@
     spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
     spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
     spool.py flip FILE FILE OFFSET           one bit changed
-    spool.py let-go FOLDER                   prints how many chunks a ring has let go, also while they are written
+    spool.py kill FOLDER CHUNKS PROGRAM...   runs the program, kills it with SIGKILL once its rings have let go so many chunks,
+                                             and ends in the same way
 """
 import glob
 import os
 import random
+import signal
 import struct
+import subprocess
 import sys
+import time
 
 CHUNK_MAGIC = b"DTCK"
 
@@ -57,15 +61,26 @@ def let_go(path):
     return sum(struct.unpack_from("<Q", data, header_bytes + lane * lane_bytes + 456)[0] for lane in range(lane_count))
 
 
-def main(verb, source, target=None, number="0"):
+def kill(folder, chunks, program):
+    child = subprocess.Popen(program)
+    while sum(let_go(path) for path in glob.glob(os.path.join(folder, "*.spool"))) < chunks:
+        if child.poll() is not None:
+            sys.exit("the program ended early")
+        time.sleep(0.001)
+    child.kill()
+    child.wait()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(verb, source, target=None, number="0", *program):
     if verb == "shuffle":
         rewrite(source, target, random.Random(int(number)).shuffle)
     elif verb == "drop":
         rewrite(source, target, drop_middle)
     elif verb == "flip":
         flip(source, target, int(number))
-    elif verb == "let-go":
-        print(sum(let_go(path) for path in glob.glob(os.path.join(source, "*.spool"))))
+    elif verb == "kill":
+        kill(source, int(target), [number, *program])
     else:
         sys.exit(__doc__)
 
