@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "analyze/starts.h"
 
 #define COUNT 70000u /* several parts, many blocks */
@@ -86,7 +87,7 @@ static void check(struct trace *trace)
 static void out_of_order_rows_are_sorted(void **state)
 {
 	struct trace trace;
-	uint64_t random = 1;
+	uint64_t random = test_seed();
 
 	init_trace(&trace);
 	for (uint32_t i = 0; i < COUNT; i++) {
@@ -104,7 +105,7 @@ static void out_of_order_rows_are_sorted(void **state)
 static void far_apart_starts_are_sorted(void **state)
 {
 	struct trace trace;
-	uint64_t random = 2;
+	uint64_t random = test_seed() + 1;
 
 	init_trace(&trace);
 	for (uint32_t i = 0; i < COUNT; i++) {

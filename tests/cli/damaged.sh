@@ -44,7 +44,8 @@ done
 expect_refused "$work/empty"
 yes "this is not a trace" | head -n 200 >"$work/text"
 expect_refused "$work/text"
-head -c 100000 /dev/urandom >"$work/noise"
+python3 -c 'import random, sys
+sys.stdout.buffer.write(random.Random(int(sys.argv[1])).randbytes(100000))' "${DAGTAP_TEST_SEED:-1}" >"$work/noise"
 expect_refused "$work/noise"
 expect_refused "$work/absent"
 mkdir "$work/no-spools"

@@ -15,8 +15,9 @@ for question in "summary $by_kernel" "graph $by_node"; do
 done
 
 mv "$work/first.spool" "$work/plain.spool"
-for seed in 1 2 3; do
-	python3 "$here/spool.py" shuffle "$work/plain.spool" "$work/shuffled$seed.spool" $seed
+for number in 1 2 3; do
+	draw 1000000
+	python3 "$here/spool.py" shuffle "$work/plain.spool" "$work/shuffled$number.spool" "$drawn"
 done
 cp -r "$work/plain.spool" "$work/again.spool"
 for format in csv perfetto; do

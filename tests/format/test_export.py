@@ -14,6 +14,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 DAGTAP = BUILD / "bin" / "dagtap"
+SEED = int(os.environ.get("DAGTAP_TEST_SEED", "1"))
 
 
 def dagtap(*arguments):
@@ -150,14 +151,14 @@ class Export(unittest.TestCase):
         out.unlink(missing_ok=True)
 
     def test_files_that_are_no_recordings(self):
-        noise = random.Random(1).randbytes(70000)
+        noise = random.Random(SEED).randbytes(70000)
         for name, content in (("empty", b""), ("text", b"hello\n" * 2000), ("noise", noise)):
             with self.subTest(name=name):
                 self.export_damaged(name, content)
 
     def test_damaged_recordings(self):
         whole = self.recording.read_bytes()
-        numbers = random.Random(2)
+        numbers = random.Random(SEED)
         for _ in range(25):
             at = numbers.randrange(len(whole))
             flipped = whole[:at] + bytes([whole[at] ^ 1 << numbers.randrange(8)]) + whole[at + 1:]

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "format/perfetto/perfetto_lanes.h"
 
 #define LANES_MAX 16
@@ -116,7 +117,7 @@ static void random_slices_all_come_out_nested(void **state)
 {
 	struct slice slices[200];
 
-	srand(1);
+	srand((unsigned)test_seed());
 	for (int round = 0; round < 200; round++) {
 		struct recorder recorder = {.begins = 0};
 		const struct lanes_output output = {false, begin, end, &recorder};

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "format/order.h"
 
 struct row {
@@ -46,7 +47,7 @@ static bool is_in_order(const struct row *a, const struct row *b)
 static void sort_and_check(uint32_t count, const uint64_t values[3])
 {
 	struct row *rows = calloc(count + 1, sizeof(*rows));
-	uint64_t state = count;
+	uint64_t state = count + test_seed();
 	uint32_t *place;
 
 	for (uint32_t i = 0; i < count; i++) {

@@ -3,7 +3,9 @@
 # replay is named exactly: the order written down in trace/expect.c is the real HIP's.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
-for seed in 1 2; do
+for _ in 1 2; do
+	draw 1000000
+	seed=$drawn
 	for kinds in 1 2 3 4 5; do
 		record run "kernel_ns=0," "$BUILD_DIR/tests/graph-orders" $seed 6 $kinds
 		expect_closed "$work/run.dagtap"

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "trace/clock.h"
 
 #define SECOND 1000000000ll
@@ -125,7 +126,7 @@ static void make_ticks(uint64_t *ticks, uint64_t *random)
 static void conversion_never_reverses_two_ticks(void **state)
 {
 	static const uint64_t jitters_ns[] = {0, 50, 5000, 3000000, 900000000};
-	uint64_t random = 88172645463325252u, ticks[TICKS];
+	uint64_t random = 88172645463325252u + test_seed(), ticks[TICKS];
 	struct clock_anchor anchors[ANCHORS];
 
 	for (int trial = 0; trial < TRIALS * 5; trial++) {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "record/record.h"
 #include "trace/pack/pack_block.h"
 #include "trace/pack/pack_layout.h"
@@ -51,7 +52,7 @@ static struct records *begin(void **state, uint64_t seed)
 	struct coders *coders = *state;
 
 	coders->records.size = 0;
-	coders->records.seed = seed;
+	coders->records.seed = test_seed() + seed;
 	return &coders->records;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "trace/sort.h"
 #include "trace/strtab.h"
 #include "trace/table.h"
@@ -69,7 +70,7 @@ static void sort_is_stable_and_complete(void **state)
 {
 	enum { COUNT = 10000 };
 	struct sort_row *rows = malloc(COUNT * sizeof(*rows));
-	uint64_t random = 1;
+	uint64_t random = test_seed();
 
 	for (uint32_t i = 0; i < COUNT; i++) {
 		random = random * 6364136223846793005ull + 1;

@@ -481,7 +481,7 @@ static uint32_t next_random(uint32_t *state)
 static void any_calls_harm_nothing(void **state)
 {
 	enum { OPS = EVENT_OP_END - EVENT_OP_BEFORE_FIRST - 1, CALLS = 600 };
-	uint32_t seed = 1;
+	uint32_t seed = (uint32_t)test_seed();
 
 	for (int round = 0; round < 30; round++) {
 		struct scene scene;
@@ -523,7 +523,7 @@ static void a_long_run_of_one_thread(void **state)
 					    EVENT_OP_RECORD,	 EVENT_OP_RECORD,
 					    EVENT_OP_EVENT_WAIT, EVENT_OP_EVENT_WAIT};
 	uint64_t last[HANDLES] = {0}, wanted[CALLS];
-	uint32_t seed = 7, waits = 0;
+	uint32_t seed = (uint32_t)test_seed(), waits = 0;
 	struct scene scene;
 	struct trace *trace;
 

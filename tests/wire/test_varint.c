@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "wire/varint.h"
 
 static void expect(uint64_t value)
@@ -33,7 +34,7 @@ static void test_every_length_at_its_edges(void **state)
 
 static void test_many_values(void **state)
 {
-	uint64_t random = 1;
+	uint64_t random = test_seed();
 
 	for (unsigned i = 0; i < 200000; i++) {
 		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
