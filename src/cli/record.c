@@ -364,8 +364,11 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
 	char *folder = NULL, *real_folder = NULL;
+	const char *timers = getenv("DAGTAP_TIMERS");
 	int result = parse(self, argc, argv, &options);
 
+	if (timers)
+		timer_configure(timers);
 	if (result == CLI_OK && options.help) {
 		result = cli_help(self);
 	} else if (result == CLI_OK) {

@@ -90,6 +90,32 @@ launches_in() {
 	read -r kernels dropped state <"$work/launches"
 }
 
+# kill_at WHAT N PROGRAM PAGE ARGS...: records a program that counts its launches in PAGE, kills it with
+# SIGKILL, and expects the exit status of that. WHAT is counted by killed.c, at full rate, or by the software GPU: then
+# the thread that counted the Nth is held meanwhile, and others go on until they wait for it. keep= as for record.
+kill_at() {
+	local what=$1 number=$2 code=0 recorder pid
+	shift 2
+	rm -rf "$work/killed.dagtap" "$work/held"
+	case $what in
+	calls | launches)
+		"$dagtap" record -q --softgpu=kernel_ns=0 -o "$work/killed.dagtap" ${keep:-} -- \
+			"$BUILD_DIR/tests/killed" "$what" "$number" "$@" >"$work/out" 2>&1 || code=$?
+		;;
+	*)
+		mkfifo "$work/held"
+		"$dagtap" record -q --softgpu=kernel_ns=0,hold_at=$what:$number,hold_pipe="$work/held" \
+			-o "$work/killed.dagtap" ${keep:-} -- "$@" >"$work/out" 2>&1 &
+		recorder=$!
+		read -r _ <"$work/held"
+		pid=$(cat "/proc/$recorder/task/$recorder/children")
+		kill -9 $pid
+		wait $recorder || code=$?
+		;;
+	esac
+	expect "exit code, killed at $what $number ($(cat "$work/out"))" $code 137
+}
+
 # A killed program's launches: those that returned are on file or counted, and none is that was not begun.
 expect_launches() { # RECORDED BEGUN RETURNED
 	[ "$1" -ge "$3" ] || fail "lost $(($3 - $1)) launches"

@@ -18,47 +18,45 @@ expect "stdout" "$(cat "$work/out")" out
 expect "first line of stderr" "$(head -n 1 "$work/err")" err
 expect "files left" "$(ls -A)" ""
 
-# What a process that outlives the program records stays in the folder of spools; the rest is gathered.
+# What a process that outlives the program records stays in the folder of spools; the rest is gathered. It has launched
+# when the program ends, and nobody waits for it.
 cd "$work"
-launch record --softgpu -o left.dagtap -- sh -c "
+mkfifo held alive go late gone
+cat alive >/dev/null & # until the process that has it is gone
+reader=$!
+DAGTAP_TIMERS=limits=never,survivors=0 launch record --softgpu=hold_at=packets_kernel_dispatch:60,hold_pipe=held \
+	-o left.dagtap -- sh -c "
 	'$examples/eager' 50 >/dev/null
-	'$examples/counted' page 100000000 >/dev/null 2>&1 &
-	until [ \"\$(od -An -t u8 -N 8 page 2>/dev/null | tr -d ' 0')\" ]; do sleep 0.01; done" 2>"$work/err"
+	'$examples/counted' page 100000000 >alive 2>/dev/null &
+	read -r count <held
+	echo >held" 2>"$work/err"
 grep -q "left processes running (1 recording)" "$work/err" || fail "not told: $(cat "$work/err")"
 expect "kernels that were gathered" "$(json left.dagtap summary 'd["totals"]["kernels"]')" 50
 expect_closed left.dagtap
-kill -9 "$(od -An -t u8 -N 8 page | tr -d ' ')"
-returned=$(od -An -t u8 -j 16 -N 8 page | tr -d ' ')
-all=$(json left.spool summary 'd["totals"]["kernels"]')
-[ "$all" -ge "$returned" ] || fail "$returned launches returned, $all kernels in the folder"
+read -r pid _ < <(od -An -w24 -t u8 page)
+kill -9 "$pid"
+wait $reader
+read -r _ begun returned < <(od -An -w24 -t u8 page)
+launches_in left.spool
+expect_launches $((kernels + dropped)) "$begun" "$returned"
 
-# One that has not used a GPU yet finds the folder still there. It does not stay for ever if nobody lets it go.
+# One that has not used a GPU yet finds the folder still there. It does not stay when we end.
+exec 9<>go
 launch record --softgpu -o late.dagtap -- sh -c \
-	"(for i in \$(seq 6000); do [ ! -e go ] || break; sleep 0.01; done; '$examples/eager' 50 >/dev/null; touch late) &" 2>"$work/err"
+	"(read -r line <go; '$examples/eager' 50; echo >late) >/dev/null 2>&1 &" 2>"$work/err" 9>&-
 [ ! -e late.dagtap ] || fail "a recording of nothing"
-touch go
-until [ -e late ]; do sleep 0.01; done
+echo >&9
+read -r _ <late
 expect "kernels of a late process" "$(json late.spool summary 'd["totals"]["kernels"]')" 50
 
-# One that ends in time is waited for: it is stopped until the program is gone. Where it gets too little CPU to end in
-# time then, once more.
-record_soon() {
-	local pid
-	rm -rf page2 soon.dagtap soon.spool
-	launch record --softgpu=kernel_ns=100000 -q -o soon.dagtap -- sh -c "
-		'$examples/counted' page2 2000 >/dev/null &
-		until [ \"\$(od -An -t u8 -N 8 page2 2>/dev/null | tr -d ' 0')\" ]; do sleep 0.01; done
-		kill -STOP \$!
-		(while kill -0 \$\$ 2>/dev/null; do sleep 0.01; done; kill -CONT \$!) &" \
-		>"$work/out" 2>&1 || fail "record exited with $?: $(cat "$work/out")"
-	pid=$(od -An -t u8 -N 8 page2 | tr -d ' ')
-	# Not for ever: of an orphan that nobody waits for the number stays.
-	for ((n = 0; n < 500; n++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.01; done
-	[ ! -e soon.spool ]
-}
-attempt=1
-until record_soon; do
-	[ $attempt -lt 5 ] || fail "the folder stayed"
-	attempt=$((attempt + 1))
-done
+# One that ends in time is waited for: it is held until the program is gone, and the limit does not run out.
+launch record --softgpu=hold_at=packets_kernel_dispatch:1000,hold_pipe=held -q -o soon.dagtap -- sh -c "
+	exec 9>gone
+	'$examples/counted' page2 2000 >/dev/null 9>&- &
+	read -r count <held" >"$work/out" 2>&1 &
+recorder=$!
+cat <gone
+echo >held
+wait $recorder || fail "record exited with $?: $(cat "$work/out")"
+[ ! -e soon.spool ] || fail "the folder stayed"
 expect "kernels of a process that ends soon" "$(json soon.dagtap summary 'd["totals"]["kernels"]')" 2000
