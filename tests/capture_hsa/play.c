@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../launched.h"
 #include "base/clock.h"
 
 #define ARGUMENTS_MOST 24
@@ -93,11 +94,11 @@ static void exec_program(const struct play *play, const struct run *run, char *c
 static struct play play_run(const struct run *run)
 {
 	char words[512], *arguments[ARGUMENTS_MOST] = {0}, *rest = words;
-	struct play play = {.folder = "/tmp/test-capture-hsa-XXXXXX"};
+	struct play play = {0};
 	int count = 0;
 	pid_t child;
 
-	assert_non_null(mkdtemp(play.folder));
+	assert_non_null(mkdtemp(test_path(play.folder, "hsa")));
 	snprintf(words, sizeof(words), "%s", run->command_line);
 	while (count < ARGUMENTS_MOST - 1 && (arguments[count] = strtok_r(rest, " ", &rest)))
 		count++;
