@@ -16,6 +16,7 @@ struct handler {
 	hsa_signal_value_t compare;
 	hsa_amd_signal_handler callback;
 	void *argument;
+	uint64_t era; /* the runtime's when it was armed */
 	struct handler *next;
 };
 
@@ -36,6 +37,8 @@ static struct {
 	pthread_cond_t settled;
 	pthread_t thread;
 	uint64_t queued, done; /* signals and functions */
+	uint64_t era;	       /* shut-downs so far: a handler of an earlier one is never called */
+	bool is_calling;       /* the thread is inside a callback */
 	bool has_thread;
 	bool is_guarded;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -89,6 +92,22 @@ static struct handler *take_satisfied(struct softgpu_signal *signal, int64_t val
 	return handler;
 }
 
+/* With the lock held, which is dropped around the callback. True when it is to be called again. */
+static bool call_handler(const struct handler *handler, int64_t value)
+{
+	bool stays;
+
+	if (handler->era != runtime.era)
+		return false;
+	runtime.is_calling = true;
+	pthread_mutex_unlock(&runtime.lock);
+	stays = handler->callback(value, handler->argument);
+	softgpu_count(handlers_run, 1);
+	pthread_mutex_lock(&runtime.lock);
+	runtime.is_calling = false;
+	return stays;
+}
+
 /* With the lock held, which is dropped around the callback. */
 static void run_signal(struct softgpu_signal *signal)
 {
@@ -98,14 +117,11 @@ static void run_signal(struct softgpu_signal *signal)
 
 	if (!handler)
 		return;
-	pthread_mutex_unlock(&runtime.lock);
-	stays = handler->callback(value, handler->argument);
-	softgpu_count(handlers_run, 1);
-	if (!stays)
-		free(handler);
-	pthread_mutex_lock(&runtime.lock);
+	stays = call_handler(handler, value);
 	if (stays)
 		link_handler(signal, handler);
+	else
+		free(handler);
 	/* Others may be satisfied too, or this one again. */
 	queue_signal(signal);
 	if (stays)
@@ -121,10 +137,12 @@ static void run_function(void)
 	struct function *function = runtime.function_head;
 
 	runtime.function_head = function->next;
+	runtime.is_calling = true;
 	pthread_mutex_unlock(&runtime.lock);
 	function->callback(function->argument);
 	free(function);
 	pthread_mutex_lock(&runtime.lock);
+	runtime.is_calling = false;
 }
 
 static void *handler_thread(void *unused)
@@ -147,6 +165,37 @@ static void *handler_thread(void *unused)
 		pthread_cond_broadcast(&runtime.settled);
 	}
 	return NULL;
+}
+
+/* With the lock held. */
+static void drop_functions(void)
+{
+	while (runtime.function_head) {
+		struct function *function = runtime.function_head;
+
+		runtime.function_head = function->next;
+		free(function);
+		runtime.done++;
+	}
+}
+
+void handler_shut_down(void)
+{
+	uint64_t due;
+
+	if (process_is_forked_child())
+		return;
+	pthread_mutex_lock(&runtime.lock);
+	if (runtime.has_thread && !pthread_equal(pthread_self(), runtime.thread)) {
+		due = runtime.queued;
+		while (runtime.done < due)
+			pthread_cond_wait(&runtime.settled, &runtime.lock);
+		runtime.era++;
+		drop_functions();
+		while (runtime.is_calling)
+			pthread_cond_wait(&runtime.settled, &runtime.lock);
+	}
+	pthread_mutex_unlock(&runtime.lock);
 }
 
 /* Before anything of the process is taken apart: callbacks that are due have run. HIP's destructors free what its
@@ -208,6 +257,7 @@ static hsa_status_t arm(hsa_signal_t signal, const struct handler *wanted)
 	}
 	*handler = *wanted;
 	pthread_mutex_lock(&runtime.lock);
+	handler->era = runtime.era;
 	error = need_thread();
 	if (!error) {
 		link_handler(block, handler);
@@ -229,7 +279,7 @@ hsa_status_t softgpu_hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signa
 						  hsa_amd_signal_handler handler, void *arg)
 {
 	const struct softgpu_signal *block = signal_block(signal);
-	struct handler wanted = {cond, value, handler, arg, NULL};
+	struct handler wanted = {cond, value, handler, arg, 0, NULL};
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;

@@ -11,4 +11,9 @@ struct softgpu_signal;
 /* The signal's value changed and something is armed on it. */
 void handler_notify(struct softgpu_signal *signal);
 
+/* At the last hsa_shut_down, before the tools' libraries are closed: callbacks that are due have
+ * run, none runs any more, and what is still armed is never called. Called from a callback it does
+ * nothing. */
+void handler_shut_down(void);
+
 #endif

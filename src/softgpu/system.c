@@ -10,6 +10,7 @@
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/handler.h"
 #include "softgpu/loader_ext.h"
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
@@ -102,9 +103,11 @@ hsa_status_t softgpu_hsa_shut_down(void)
 	pthread_mutex_unlock(&runtime.lock);
 	if (!is_last)
 		return HSA_STATUS_SUCCESS;
-	/* Still up: tools take down what they made. */
+	/* Still up: tools take down what they made. In ROCr's order, Runtime::Unload. */
 	tools_unload();
 	queue_destroy_all();
+	handler_shut_down();
+	tools_close();
 	pthread_mutex_lock(&runtime.lock);
 	runtime.references--;
 	atomic_store(&runtime.is_up, runtime.references != 0);

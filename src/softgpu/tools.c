@@ -16,6 +16,7 @@ typedef void (*on_unload_fn)(void);
 
 static void *loaded[MAX_TOOLS];
 static int loaded_count;
+static int unloaded_count; /* OnUnload was called, and they are to be closed */
 
 /* The end of a name in LIST, which is copied to RET_NAME without its quotes. */
 static const char *split_one(const char *list, char *ret_name)
@@ -95,13 +96,10 @@ void tools_load(void)
 
 void tools_unload(void)
 {
-	void *libraries[MAX_TOOLS];
-	int count = loaded_count;
-
-	memcpy(libraries, loaded, sizeof(libraries));
+	unloaded_count = loaded_count;
 	loaded_count = 0;
-	for (int i = count - 1; i >= 0; i--) {
-		void *address = dlsym(libraries[i], "OnUnload");
+	for (int i = unloaded_count - 1; i >= 0; i--) {
+		void *address = dlsym(loaded[i], "OnUnload");
 		on_unload_fn on_unload;
 
 		memcpy(&on_unload, &address, sizeof(on_unload));
@@ -109,6 +107,15 @@ void tools_unload(void)
 			on_unload();
 	}
 	table_reset();
+}
+
+void tools_close(void)
+{
+	void *libraries[MAX_TOOLS];
+	int count = unloaded_count;
+
+	memcpy(libraries, loaded, sizeof(libraries));
+	unloaded_count = 0;
 	for (int i = count - 1; i >= 0; i--)
 		dlclose(libraries[i]);
 }

@@ -4,7 +4,8 @@
 
 /* At the first hsa_init and the last hsa_shut_down, with no lock held. */
 void tools_load(void);
-void tools_unload(void);
+void tools_unload(void); /* calls each OnUnload */
+void tools_close(void);	 /* then, when no thread is inside them any more */
 
 /* Splits LIST as ROCr does: at spaces outside quotes; \" is a quote. Up to CAPACITY names, each
  * allocated; returns how many. */

@@ -9,10 +9,12 @@
 #include <cmocka.h>
 
 #include "aql.h"
+#include "due_tool.h"
 #include "softgpu/tools.h"
 #include "tool.h"
 
-static char tool_path[4096], refusing_path[4096];
+static char tool_path[4096], refusing_path[4096], due_path[4096];
+struct due_story due_story;
 
 static struct tool_log *open_log(void)
 {
@@ -103,6 +105,23 @@ static void the_table_is_clean_after_it(void **state)
 	assert_int_equal(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 
+/* As ROCr: the thread that runs handlers is done before the libraries are closed. */
+static void a_tool_is_closed_behind_its_last_handler(void **state)
+{
+	struct machine machine;
+
+	sem_init(&due_story.unloading, 0, 0);
+	setenv("HSA_TOOLS_LIB", due_path, 1);
+	machine_open("gfx906", &machine);
+	unsetenv("HSA_TOOLS_LIB");
+	assert_int_equal(due_story.loads, 1);
+	assert_int_equal(due_story.ran, 0);
+	assert_int_equal(hsa_shut_down(), HSA_STATUS_SUCCESS);
+	assert_int_equal(due_story.closes, 1);
+	assert_int_equal(due_story.ran_before_close, DUE_HANDLERS);
+	assert_int_equal(due_story.signals_destroyed, DUE_HANDLERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,11 +129,14 @@ int main(void)
 		cmocka_unit_test(a_tool_sees_every_packet),
 		cmocka_unit_test(the_last_shut_down_unloads),
 		cmocka_unit_test(the_table_is_clean_after_it),
+		cmocka_unit_test(a_tool_is_closed_behind_its_last_handler),
 	};
 	char list[8192 + 64];
 
 	snprintf(tool_path, sizeof(tool_path), "%s/tests/libsoftgpu-tool.so", getenv("BUILD_DIR"));
 	snprintf(refusing_path, sizeof(refusing_path), "%s/tests/libsoftgpu-tool-refusing.so",
+		 getenv("BUILD_DIR"));
+	snprintf(due_path, sizeof(due_path), "%s/tests/libsoftgpu-due-tool.so",
 		 getenv("BUILD_DIR"));
 	snprintf(list, sizeof(list), "/nowhere/absent.so \"%s\" %s", refusing_path, tool_path);
 	setenv("HSA_TOOLS_LIB", list, 1);
