@@ -44,6 +44,9 @@ extern const struct bench bench_kineto_read;
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);
 
+/* Returns ERR. What is told of the benchmark that runs, in place of ERR's text, if it fails. */
+int bench_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Sorts VALUES. */
 double bench_median(double *values, size_t count);
 

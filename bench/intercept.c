@@ -6,19 +6,22 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "bench.h"
+#include "child.h"
 #include "record/reader.h"
 
 #define RUNS_MOST   30
 #define PATH_MOST   4096
 #define CLOCK_READS 100000
+
+#define COMMAND_WORDS_MOST 12
 
 enum tool { BARE, TRACED, BORROWED, SIGNALS, TOOL_COUNT };
 
@@ -62,9 +65,18 @@ static const struct experiment {
 	 30, 1u << BARE | 1u << TRACED},
 };
 
+/* As env takes it, so that a run that failed can be repeated by hand. */
+struct command {
+	char text[(PATH_MOST + 64) * COMMAND_WORDS_MOST];
+	size_t bytes; /* of the text, without its end */
+	char *words[COMMAND_WORDS_MOST + 1];
+	size_t count;
+};
+
 struct intercept_bench {
-	char build[PATH_MOST]; /* the folder above that of this program */
-	char folder[64];       /* where a traced program records */
+	struct command command; /* of the run that goes on */
+	char build[PATH_MOST];	/* the folder above that of this program */
+	char folder[64];	/* where a traced program records */
 	double values[FIGURE_COUNT][TOOL_COUNT][RUNS_MOST];
 	size_t counts[FIGURE_COUNT][TOOL_COUNT];
 	uint64_t attempted, recorded, timed; /* dispatches */
@@ -72,32 +84,49 @@ struct intercept_bench {
 
 /* ---- one run ---- */
 
-static void set_path(const struct intercept_bench *b, const char *variable, const char *name)
+__attribute__((format(printf, 2, 3))) static void add_word(struct command *c, const char *format,
+							   ...)
 {
-	char path[PATH_MOST + 64];
+	va_list arguments;
+	int length;
 
-	snprintf(path, sizeof(path), "%s/%s", b->build, name);
-	setenv(variable, path, 1);
+	c->words[c->count++] = c->text + c->bytes;
+	va_start(arguments, format);
+	length = vsnprintf(c->text + c->bytes, PATH_MOST + 64, format, arguments);
+	va_end(arguments);
+	c->bytes += (size_t)(length < PATH_MOST + 64 ? length : PATH_MOST + 63) + 1;
 }
 
-static void become(const struct intercept_bench *b, const struct experiment *e, enum tool tool)
+static void make_command(const struct intercept_bench *b, const struct experiment *e,
+			 enum tool tool, struct command *ret_command)
 {
-	char path[PATH_MOST + 64];
+	struct command *c = ret_command;
 
-	setenv("DAGTAP_SOFTGPU", e->softgpu, 1);
-	set_path(b, "LD_LIBRARY_PATH", "lib/dagtap/softgpu");
-	unsetenv("HSA_TOOLS_LIB");
+	c->bytes = c->count = 0;
+	add_word(c, "env");
+	add_word(c, "--unset=HSA_TOOLS_LIB");
+	add_word(c, "DAGTAP_SOFTGPU=%s", e->softgpu);
+	add_word(c, "LD_LIBRARY_PATH=%s/lib/dagtap/softgpu", b->build);
 	if (tool == TRACED || tool == BORROWED) {
-		setenv("DAGTAP_HSA_MODE", tool == TRACED ? "harvest" : "borrow", 1);
-		setenv("DAGTAP_SPOOL", b->folder, 1);
-		set_path(b, "HSA_TOOLS_LIB", "lib/dagtap/libdagtap-inject.so");
-		set_path(b, "LD_PRELOAD", "lib/dagtap/libdagtap-inject.so");
+		add_word(c, "DAGTAP_HSA_MODE=%s", tool == TRACED ? "harvest" : "borrow");
+		add_word(c, "DAGTAP_SPOOL=%s", b->folder);
+		add_word(c, "HSA_TOOLS_LIB=%s/lib/dagtap/libdagtap-inject.so", b->build);
+		add_word(c, "LD_PRELOAD=%s/lib/dagtap/libdagtap-inject.so", b->build);
 	} else if (tool == SIGNALS) {
-		set_path(b, "HSA_TOOLS_LIB", "bench/intercept-signals.so");
+		add_word(c, "HSA_TOOLS_LIB=%s/bench/intercept-signals.so", b->build);
 	}
-	snprintf(path, sizeof(path), "%s/bench/%s", b->build, e->program);
-	execl(path, e->program, e->argument, (char *)NULL);
-	_exit(127);
+	add_word(c, "%s/bench/%s", b->build, e->program);
+	if (e->argument)
+		add_word(c, "%s", e->argument);
+	c->words[c->count] = NULL;
+}
+
+/* One line instead of words. */
+static const char *join_words(struct command *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		c->words[i][-1] = ' ';
+	return c->text;
 }
 
 static void take_line(struct intercept_bench *b, enum tool tool, const char *line)
@@ -149,11 +178,12 @@ static void take_spools(struct intercept_bench *b)
 
 static int run_once(struct intercept_bench *b, const struct experiment *e, enum tool tool)
 {
-	int pipe_ends[2], status;
 	char line[256];
+	int pipe_ends[2], err;
 	FILE *output;
 	pid_t child;
 
+	make_command(b, e, tool, &b->command);
 	if (pipe(pipe_ends))
 		return -errno;
 	child = fork();
@@ -161,7 +191,8 @@ static int run_once(struct intercept_bench *b, const struct experiment *e, enum 
 		dup2(pipe_ends[1], STDOUT_FILENO);
 		close(pipe_ends[0]);
 		close(pipe_ends[1]);
-		become(b, e, tool);
+		execvp(b->command.words[0], b->command.words);
+		_exit(127);
 	}
 	close(pipe_ends[1]);
 	output = fdopen(pipe_ends[0], "r");
@@ -169,10 +200,9 @@ static int run_once(struct intercept_bench *b, const struct experiment *e, enum 
 		take_line(b, tool, line);
 	if (output)
 		fclose(output);
-	if (child < 0 || waitpid(child, &status, 0) != child || status)
-		return -ECHILD;
+	err = child_wait(child, join_words(&b->command));
 	take_spools(b);
-	return 0;
+	return err;
 }
 
 static int run_all(struct intercept_bench *b)

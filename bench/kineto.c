@@ -134,7 +134,7 @@ static int measure_spool(const char *spool, const char *folder, struct bench_res
 	struct cpu_seconds write_floor;
 	struct report report = {0};
 	char output[PATH_MOST];
-	int error = run_alone(measure, spool, &report, sizeof(report));
+	int error = run_alone("load and write", measure, spool, &report, sizeof(report));
 
 	snprintf(output, sizeof(output), "%s/output", folder);
 	if (!error)

@@ -267,12 +267,12 @@ static void add(struct bench_result *result, struct report *plain, struct report
 static int measure(const struct paths *paths, struct bench_result *result)
 {
 	struct report plain = {0}, gzip = {0}, floors = {0};
-	int error = run_alone(measure_plain, paths, &plain, sizeof(plain));
+	int error = run_alone("read plain JSON", measure_plain, paths, &plain, sizeof(plain));
 
 	if (!error)
-		error = run_alone(measure_gzip, paths, &gzip, sizeof(gzip));
+		error = run_alone("read gzipped JSON", measure_gzip, paths, &gzip, sizeof(gzip));
 	if (!error)
-		error = run_alone(measure_floors, paths, &floors, sizeof(floors));
+		error = run_alone("floors", measure_floors, paths, &floors, sizeof(floors));
 	if (!error)
 		add(result, &plain, &gzip, &floors);
 	return error;

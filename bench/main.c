@@ -1,5 +1,6 @@
 /* dagtap-bench NAME|all [--json] [OPTIONS of NAME] */
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,18 @@ static const struct bench *const benches[] = {
 };
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
+
+static char failure[4096]; /* of the benchmark that runs; empty: only its errno is known */
+
+int bench_fail(int err, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(failure, sizeof(failure), format, arguments);
+	va_end(arguments);
+	return err;
+}
 
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help)
@@ -59,10 +72,12 @@ static int run_bench(const struct bench *bench, bool json, bool first)
 	int err;
 
 	result.count = 0;
+	failure[0] = '\0';
 	err = bench->run(&result);
 
 	if (err) {
-		fprintf(stderr, "dagtap-bench: %s: %s\n", bench->name, strerror(-err));
+		fprintf(stderr, "dagtap-bench: %s: %s\n", bench->name,
+			failure[0] ? failure : strerror(-err));
 		return 1;
 	}
 	if (json)

@@ -182,7 +182,8 @@ static void tell(const struct report *reports, struct bench_result *result)
 static int measure_spool(const char *path, const char *folder, struct bench_result *ret_result)
 {
 	struct report reports[RUNS];
-	int error = run_alone_times(measure, path, reports, sizeof(*reports), RUNS);
+	int error = run_alone_times("load and find the path", measure, path, reports,
+				    sizeof(*reports), RUNS);
 
 	if (!error)
 		tell(reports, ret_result);

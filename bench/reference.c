@@ -148,7 +148,8 @@ static int measure_runs(const struct places *places, struct report *ret_report)
 
 	for (int i = 0; i < RUNS && !error; i++) {
 		unlink(places->output);
-		error = run_alone(load_and_export, places, &reports[i], sizeof(reports[i]));
+		error = run_alone("load and export", load_and_export, places, &reports[i],
+				  sizeof(reports[i]));
 	}
 	if (!error)
 		take_medians(reports, ret_report);

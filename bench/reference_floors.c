@@ -8,9 +8,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench.h"
+#include "child.h"
 #include "wire/proto.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -77,13 +78,13 @@ static void pin_to_core(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-int run_alone(void (*work)(const void *context, void *ret_result), const void *context,
-	      void *ret_result, size_t result_bytes)
+int run_alone(const char *name, void (*work)(const void *context, void *ret_result),
+	      const void *context, void *ret_result, size_t result_bytes)
 {
 	void *shared =
 		mmap(NULL, result_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status = 0;
 	pid_t child;
+	int err;
 
 	if (shared == MAP_FAILED)
 		return -errno;
@@ -93,32 +94,33 @@ int run_alone(void (*work)(const void *context, void *ret_result), const void *c
 		work(context, shared);
 		_exit(0);
 	}
-	if (child < 0 || waitpid(child, &status, 0) != child || status)
-		status = -ECHILD;
-	else
+	err = child_wait(child, name);
+	if (!err)
 		memcpy(ret_result, shared, result_bytes);
 	munmap(shared, result_bytes);
-	if (!status && *(const int *)ret_result < 0)
-		status = *(const int *)ret_result;
-	return status;
+	if (!err && *(const int *)ret_result < 0) {
+		err = *(const int *)ret_result;
+		bench_fail(err, "%s: %s", strerror(-err), name);
+	}
+	return err;
 }
 
-int run_alone_times(void (*work)(const void *context, void *ret_result), const void *context,
-		    void *ret_results, size_t result_bytes, size_t count)
+int run_alone_times(const char *name, void (*work)(const void *context, void *ret_result),
+		    const void *context, void *ret_results, size_t result_bytes, size_t count)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < count && !error; i++)
-		error = run_alone(work, context, (char *)ret_results + i * result_bytes,
+		error = run_alone(name, work, context, (char *)ret_results + i * result_bytes,
 				  result_bytes);
 	return error;
 }
 
-static int run_thrice(void (*work)(const void *context, void *ret_timed), const void *context,
-		      struct cpu_seconds *ret_seconds)
+static int run_thrice(const char *name, void (*work)(const void *context, void *ret_timed),
+		      const void *context, struct cpu_seconds *ret_seconds)
 {
 	struct timed timed[RUNS] = {0};
-	int error = run_alone_times(work, context, timed, sizeof(*timed), RUNS);
+	int error = run_alone_times(name, work, context, timed, sizeof(*timed), RUNS);
 
 	if (!error)
 		*ret_seconds = cpu_median(&timed[0].seconds, RUNS, sizeof(*timed));
@@ -168,7 +170,7 @@ static void copy_file(const void *context, void *ret_timed)
 
 int floor_copy(const char *path, struct cpu_seconds *ret_seconds)
 {
-	return run_thrice(copy_file, path, ret_seconds);
+	return run_thrice("floor: copy", copy_file, path, ret_seconds);
 }
 
 /* ---- touch ---- */
@@ -193,7 +195,7 @@ static void touch_memory(const void *context, void *ret_timed)
 
 int floor_touch(uint64_t bytes, struct cpu_seconds *ret_seconds)
 {
-	return run_thrice(touch_memory, &bytes, ret_seconds);
+	return run_thrice("floor: touch", touch_memory, &bytes, ret_seconds);
 }
 
 /* ---- write ---- */
@@ -243,7 +245,7 @@ int floor_write(const char *path, uint64_t bytes, struct cpu_seconds *ret_second
 {
 	struct writing writing = {.path = path, .bytes = bytes};
 
-	return run_thrice(write_file, &writing, ret_seconds);
+	return run_thrice("floor: write", write_file, &writing, ret_seconds);
 }
 
 /* ---- encode ---- */
@@ -289,5 +291,5 @@ static void encode_events(const void *context, void *ret_timed)
 
 int floor_encode(uint64_t count, struct cpu_seconds *ret_seconds)
 {
-	return run_thrice(encode_events, &count, ret_seconds);
+	return run_thrice("floor: encode", encode_events, &count, ret_seconds);
 }

@@ -21,13 +21,13 @@ static inline double cpu_sum(const struct cpu_seconds *seconds)
 struct cpu_seconds cpu_median(const struct cpu_seconds *first, size_t count, size_t stride);
 
 /* Calls WORK in a forked child on one core; what it left in RESULT comes back. RESULT begins with an int, 0
- * or the negative errno of WORK, which is what this gives too. */
-int run_alone(void (*work)(const void *context, void *ret_result), const void *context,
-	      void *ret_result, size_t result_bytes);
+ * or the negative errno of WORK, which is what this gives too. NAME is what a child that fails is called. */
+int run_alone(const char *name, void (*work)(const void *context, void *ret_result),
+	      const void *context, void *ret_result, size_t result_bytes);
 
 /* COUNT times, RESULTS one behind the other, up to the first failure. */
-int run_alone_times(void (*work)(const void *context, void *ret_result), const void *context,
-		    void *ret_results, size_t result_bytes, size_t count);
+int run_alone_times(const char *name, void (*work)(const void *context, void *ret_result),
+		    const void *context, void *ret_results, size_t result_bytes, size_t count);
 
 /* Each in a child: every byte of the file at PATH copied; BYTES of fresh memory stored to, a byte a page;
  * BYTES written to a new file at PATH; COUNT events encoded as XLA's XSpace has them, with three
