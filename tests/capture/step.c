@@ -1,42 +1,64 @@
 #include "step.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "capture/session.h"
-
-#define BUSY_LIMIT_NS 3000000
+#include "record/spooler.h"
 
 /* The linker's: where this program's instructions are. */
 extern const char __executable_start[], etext[];
 
+/* The caller and the stepped thread take turns; what is not atomic belongs to the one whose turn it is. */
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	pthread_t thread;
 	bool is_made;
-	void (*call)(void); /* NULL: it has returned */
+	pthread_t thread;
+	sem_t call_wanted;
+	sem_t stopped; /* it is held, or CALL has returned */
+	sem_t go_on;
+	void (*call)(void);
 	uint32_t until;
 	uint32_t count;
-	atomic_bool is_held, may_go;
-} stepped = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	bool has_returned;
+	_Atomic bool is_held;
+	struct spooler *written; /* of the record that the held thread is in; NULL: it is in none */
+} stepped;
+
+static void await(sem_t *event)
+{
+	while (sem_wait(event))
+		;
+}
+
+static void let_go(void)
+{
+	if (atomic_exchange(&stepped.is_held, false))
+		sem_post(&stepped.go_on);
+}
+
+/* The spooler pauses with it between two looks at a writer that is within a record. */
+int nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	if (atomic_load(&stepped.is_held) && stepped.written && spooler_is_closing(stepped.written))
+		let_go();
+	return (int)syscall(SYS_nanosleep, pause, left);
+}
 
 static void hold(void)
 {
-	const struct timespec pause = {.tv_nsec = 20000};
 	const struct writer *w = session_thread_writer;
-	bool is_busy = w && writer_is_busy(w);
-	uint64_t begin_ns = session_now_ns();
 
+	stepped.written = w && writer_is_busy(w) ? w->spooler : NULL;
 	atomic_store(&stepped.is_held, true);
-	while (!atomic_load(&stepped.may_go) &&
-	       !(is_busy && session_now_ns() - begin_ns > BUSY_LIMIT_NS))
-		nanosleep(&pause, NULL);
+	sem_post(&stepped.stopped);
+	await(&stepped.go_on);
 }
 
 static void trapped(int signal, siginfo_t *info, void *context)
@@ -67,15 +89,11 @@ static void step_through(void (*call)(void))
 
 static void *run_calls(void *unused)
 {
-	pthread_mutex_lock(&stepped.lock);
 	for (;;) {
-		while (!stepped.call)
-			pthread_cond_wait(&stepped.changed, &stepped.lock);
-		pthread_mutex_unlock(&stepped.lock);
+		await(&stepped.call_wanted);
 		step_through(stepped.call);
-		pthread_mutex_lock(&stepped.lock);
-		stepped.call = NULL;
-		pthread_cond_broadcast(&stepped.changed);
+		stepped.has_returned = true;
+		sem_post(&stepped.stopped);
 	}
 	return unused;
 }
@@ -84,45 +102,31 @@ static void make_thread(void)
 {
 	const struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
 
+	sem_init(&stepped.call_wanted, 0, 0);
+	sem_init(&stepped.stopped, 0, 0);
+	sem_init(&stepped.go_on, 0, 0);
 	sigaction(SIGTRAP, &action, NULL);
 	stepped.is_made = !pthread_create(&stepped.thread, NULL, run_calls, NULL);
 	if (!stepped.is_made)
 		_exit(1);
 }
 
-static bool has_returned(void)
-{
-	bool returned;
-
-	pthread_mutex_lock(&stepped.lock);
-	returned = !stepped.call;
-	pthread_mutex_unlock(&stepped.lock);
-	return returned;
-}
-
 bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void))
 {
-	const struct timespec pause = {.tv_nsec = 20000};
-	bool is_held;
+	bool was_held;
 
 	if (!stepped.is_made)
 		make_thread();
-	atomic_store(&stepped.is_held, false);
-	atomic_store(&stepped.may_go, false);
 	stepped.until = n;
-	pthread_mutex_lock(&stepped.lock);
 	stepped.call = call;
-	pthread_cond_broadcast(&stepped.changed);
-	pthread_mutex_unlock(&stepped.lock);
-	while (!atomic_load(&stepped.is_held) && !has_returned())
-		nanosleep(&pause, NULL);
-	is_held = atomic_load(&stepped.is_held);
-	if (is_held)
+	stepped.has_returned = false;
+	sem_post(&stepped.call_wanted);
+	await(&stepped.stopped);
+	was_held = !stepped.has_returned;
+	if (was_held) {
 		meanwhile();
-	atomic_store(&stepped.may_go, true);
-	pthread_mutex_lock(&stepped.lock);
-	while (stepped.call)
-		pthread_cond_wait(&stepped.changed, &stepped.lock);
-	pthread_mutex_unlock(&stepped.lock);
-	return is_held;
+		let_go();
+		await(&stepped.stopped);
+	}
+	return was_held;
 }

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* CALL, on a thread that is the same each time, held in front of instruction N, from 1, while MEANWHILE runs here. A
- * thread that is within a record is let go on after some ms: a spool that is closed waits for it. False when CALL has
- * come to its end before. */
+/* CALL, on a thread that is the same each time, held in front of instruction N, from 1, while MEANWHILE runs here. If
+ * MEANWHILE closes the spool of a record that the thread is in, the thread goes on when the close begins to wait for
+ * that record, and not before. False when CALL has come to its end before. */
 bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void));
 
 #endif
