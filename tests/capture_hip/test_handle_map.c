@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -58,35 +59,60 @@ static void churns(void **state)
 static struct handle_map shared = HANDLE_MAP_INIT;
 static _Atomic int stop_reading;
 
+static struct reader {
+	pthread_t thread;
+	_Atomic int is_asked;
+	sem_t has_read; /* all of it, since it was asked */
+	int wrong;
+} readers[2];
+
 /* What stays is always found, with its own value, while the table grows around it. */
-static void *read_constantly(void *wrong)
+static void *read_constantly(void *argument)
 {
-	while (!atomic_load(&stop_reading))
+	struct reader *reader = argument;
+
+	while (!atomic_load(&stop_reading)) {
+		int is_asked = atomic_exchange(&reader->is_asked, 0);
+
 		for (uint64_t i = 1; i <= 100; i++)
-			if (handle_map_get(&shared, i * 8) != i)
-				atomic_fetch_add((_Atomic int *)wrong, 1);
+			reader->wrong += handle_map_get(&shared, i * 8) != i;
+		if (is_asked)
+			sem_post(&reader->has_read);
+	}
 	return NULL;
+}
+
+/* They go on reading: neither side is done before the other has begun. */
+static void await_readers(void)
+{
+	for (int i = 0; i < 2; i++)
+		atomic_store(&readers[i].is_asked, 1);
+	for (int i = 0; i < 2; i++)
+		sem_wait(&readers[i].has_read);
 }
 
 static void readers_meet_a_writer(void **state)
 {
-	_Atomic int wrong = 0;
-	pthread_t readers[2];
-
 	for (uint64_t i = 1; i <= 100; i++)
 		assert_int_equal(handle_map_put(&shared, i * 8, i), 0);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&readers[i], NULL, read_constantly, &wrong), 0);
+	for (int i = 0; i < 2; i++) {
+		sem_init(&readers[i].has_read, 0, 0);
+		assert_int_equal(
+			pthread_create(&readers[i].thread, NULL, read_constantly, &readers[i]), 0);
+	}
 	for (uint64_t i = 1000; i < 200000; i++) {
+		if (i % 5000 == 0)
+			await_readers();
 		assert_int_equal(handle_map_put(&shared, i * 8, i), 0);
 		/* First it grows, then it is filled anew again and again. */
 		if (i > 10000 || i % 3 == 0)
 			handle_map_take(&shared, i * 8);
 	}
 	atomic_store(&stop_reading, 1);
-	for (int i = 0; i < 2; i++)
-		pthread_join(readers[i], NULL);
-	assert_int_equal(wrong, 0);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(readers[i].thread, NULL);
+		assert_int_equal(readers[i].wrong, 0);
+	}
 	handle_map_reset(&shared);
 }
 
