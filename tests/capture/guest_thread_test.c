@@ -2,6 +2,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,7 +11,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,7 +22,7 @@ enum { ROUNDS = 500 };
 static const struct timer_limit never = {TIMER_NEVER};
 static const struct timer_limit at_once = {0};
 
-static _Atomic bool may_end;
+static sem_t may_end; /* one for each body that is to return */
 static _Atomic int begun;
 static char name[16];
 static sigset_t blocked;
@@ -31,8 +32,8 @@ static void body(void)
 	prctl(PR_GET_NAME, name);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	atomic_fetch_add(&begun, 1);
-	while (!atomic_load(&may_end))
-		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
+	while (sem_wait(&may_end))
+		;
 }
 
 static struct guest_thread guest = {.name = "guest", .body = body};
@@ -49,6 +50,12 @@ static int tasks(void)
 	return count;
 }
 
+static void start_one_that_may_end(void)
+{
+	sem_post(&may_end);
+	assert_int_equal(guest_thread_start(&guest), 0);
+}
+
 static void end_it(void)
 {
 	assert_true(guest_thread_await_end(&guest, never));
@@ -59,13 +66,12 @@ static void it_is_gone_when_it_was_seen_off(void **state)
 {
 	int before;
 
-	atomic_store(&may_end, true);
-	assert_int_equal(guest_thread_start(&guest), 0);
+	start_one_that_may_end();
 	end_it();
 	/* Runtimes of sanitizers have one of their own from the first thread on. */
 	before = tasks();
 	for (int i = 1; i < ROUNDS; i++) {
-		assert_int_equal(guest_thread_start(&guest), 0);
+		start_one_that_may_end();
 		end_it();
 		assert_int_equal(tasks(), before);
 	}
@@ -74,8 +80,7 @@ static void it_is_gone_when_it_was_seen_off(void **state)
 
 static void it_has_a_name_and_no_signals(void **state)
 {
-	atomic_store(&may_end, true);
-	assert_int_equal(guest_thread_start(&guest), 0);
+	start_one_that_may_end();
 	end_it();
 	assert_string_equal(name, "guest");
 	assert_true(sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGUSR1) == 1);
@@ -85,18 +90,17 @@ static void it_has_a_name_and_no_signals(void **state)
 
 static void there_is_one_of_it(void **state)
 {
-	atomic_store(&may_end, false);
 	assert_int_equal(guest_thread_start(&guest), 0);
 	assert_true(guest_thread_exists(&guest));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
 	/* Not told to end: it is left where it is. */
 	assert_false(guest_thread_await_end(&guest, at_once));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
-	atomic_store(&may_end, true);
+	sem_post(&may_end);
 	while (guest_thread_exists(&guest))
-		nanosleep(&(const struct timespec){.tv_nsec = 10000}, NULL);
+		sched_yield();
 	assert_true(guest_thread_await_end(&guest, at_once));
-	assert_int_equal(guest_thread_start(&guest), 0);
+	start_one_that_may_end();
 	end_it();
 }
 
@@ -119,5 +123,6 @@ int main(void)
 		cmocka_unit_test(one_that_never_was_has_ended),
 	};
 
+	sem_init(&may_end, 0, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
