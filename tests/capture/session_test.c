@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -225,12 +226,21 @@ static void *start_in_thread(void *unused)
 	return NULL;
 }
 
+static pthread_barrier_t all_are_there;
+
+static void *start_with_all(void *unused)
+{
+	pthread_barrier_wait(&all_are_there);
+	return start_in_thread(unused);
+}
+
 static void start_in_many_threads(void)
 {
 	pthread_t threads[16];
 
+	pthread_barrier_init(&all_are_there, NULL, 16);
 	for (int i = 0; i < 16; i++)
-		pthread_create(&threads[i], NULL, start_in_thread, NULL);
+		expect(!pthread_create(&threads[i], NULL, start_with_all, NULL));
 	for (int i = 0; i < 16; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -273,7 +283,7 @@ static void threads_that_end_give_their_writer_back(void **state)
 /* ---- parts ---- */
 
 static char story[64];
-static _Atomic bool ticked;
+static sem_t ticked;
 
 static void tell(char letter)
 {
@@ -302,7 +312,7 @@ static void b_ticks(void)
 {
 	if (!strchr(story, '.'))
 		tell('.');
-	atomic_store(&ticked, true);
+	sem_post(&ticked);
 }
 
 static void b_stops(void)
@@ -316,13 +326,13 @@ static const struct session_part part_b = {
 
 static void live_with_parts(void)
 {
+	sem_init(&ticked, 0, 0);
 	session_add_part(&part_a);
 	session_add_part(&part_a);
 	expect(session_start());
 	expect(!strcmp(story, "a"));
 	session_add_part(&part_b);
-	while (!atomic_load(&ticked))
-		usleep(1000);
+	sem_wait(&ticked);
 	session_stop();
 	expect(!strcmp(story, "ab.BA"));
 }
@@ -340,8 +350,9 @@ static void parts_start_tick_and_stop_in_turn(void **state)
 
 static void c_ticks(void)
 {
-	atomic_store(&ticked, true);
-	sleep(60);
+	sem_post(&ticked);
+	for (;;)
+		pause();
 }
 
 static void c_stops(void)
@@ -353,10 +364,11 @@ static const struct session_part part_c = {.name = "c", .tick = c_ticks, .stop =
 
 static void stop_during_a_tick(void)
 {
+	setenv("DAGTAP_TIMERS", "part_hook=0,thread_end=0", 1);
+	sem_init(&ticked, 0, 0);
 	session_add_part(&part_c);
 	expect(session_start());
-	while (!atomic_load(&ticked))
-		usleep(1000);
+	sem_wait(&ticked);
 	session_stop();
 	expect(!strcmp(story, ""));
 	_exit(0);
