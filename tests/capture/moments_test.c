@@ -1,5 +1,7 @@
 /* Starts, stops and ends that meet: of the session from two threads, with a part's start, a tick, a fork, the end of
  * the process. Each is held just there, by a part's hook or by a function of libc that the session calls. */
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,40 +12,34 @@
 
 #include <cmocka.h>
 
+#include "base/timer.h"
 #include "capture/session.h"
 #include "in_child.h"
 
-enum { PATIENCE_MS = 20000 };
-
 static char story[64];
-static _Atomic int turn;
+static _Atomic uint32_t turn; /* how far a case has come: its moments are numbered from 1 */
 static _Thread_local void (*at_nanosleep)(void), (*at_gethostname)(void);
 
-static void rest(void)
+static void reach(uint32_t n)
 {
-	syscall(SYS_nanosleep, &(const struct timespec){.tv_nsec = 1000000}, NULL);
+	atomic_store(&turn, n);
+	syscall(SYS_futex, &turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void take_time(void)
+static void await(uint32_t n)
 {
-	for (int i = 0; i < 300; i++)
-		rest();
+	uint32_t now;
+
+	while ((now = atomic_load(&turn)) < n)
+		syscall(SYS_futex, &turn, FUTEX_WAIT, now, NULL, NULL, 0);
 }
 
-/* Until it is turn N, or not for ever. */
-static void await(int n)
+static void reach_2(void)
 {
-	for (int i = 0; i < PATIENCE_MS && atomic_load(&turn) < n; i++)
-		rest();
+	reach(2);
 }
 
-static void await_state(enum session_state state)
-{
-	for (int i = 0; i < PATIENCE_MS && atomic_load(&session_state) != (int)state; i++)
-		rest();
-}
-
-/* The session polls with it. */
+/* The session pauses with it while it waits for another thread. */
 int nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	void (*hook)(void) = at_nanosleep;
@@ -86,17 +82,18 @@ static void stops(void)
 
 /* ---- a part's hooks ---- */
 
-static void starts_until_it_is_stopped(void)
+/* Turn 1: it is starting; 2: the stop waits for that. */
+static void starts_until_a_stop_waits(void)
 {
 	tell("a");
 	if (session_current_number() > 1)
 		return;
-	atomic_store(&turn, 1);
-	await_state(SESSION_DRAINING);
+	reach(1);
+	await(2);
 }
 
 static const struct session_part slow_to_start = {
-	.name = "slow", .start = starts_until_it_is_stopped, .stop = stops};
+	.name = "slow", .start = starts_until_a_stop_waits, .stop = stops};
 
 static void *add_slow_to_start(void *unused)
 {
@@ -111,6 +108,7 @@ static void stop_while_a_part_starts(void)
 	expect(session_start());
 	adder = in_thread(add_slow_to_start);
 	await(1);
+	at_nanosleep = reach_2;
 	session_stop();
 	expect(!strcmp(story, "az"));
 	pthread_join(adder, NULL);
@@ -131,14 +129,13 @@ static void starts(void)
 	tell("a");
 }
 
+/* Turn 1: it ticks; 2: the session has stopped without it. */
 static void ticks_over_a_stop(void)
 {
 	if (session_current_number() > 1)
 		return;
-	atomic_store(&turn, 1);
-	for (int i = 0; i < 10 * PATIENCE_MS && atomic_load(&session_state) != SESSION_STOPPED; i++)
-		rest();
-	atomic_store(&turn, 2);
+	reach(1);
+	await(2);
 }
 
 static const struct session_part slow_to_tick = {
@@ -146,17 +143,18 @@ static const struct session_part slow_to_tick = {
 
 static void restart_after_a_long_tick(void)
 {
+	setenv("DAGTAP_TIMERS", "part_hook=0,thread_end=0", 1);
 	session_add_part(&slow_to_tick);
 	expect(session_start());
-	for (int i = 0; i < 10 && atomic_load(&turn) < 1; i++)
-		await(1);
+	await(1);
 	session_stop();
 	expect(!strcmp(story, "a"));
-	for (int i = 0; i < 10 && atomic_load(&turn) < 2; i++)
-		await(2);
-	/* The thread that ticked has not quite ended. */
-	for (int i = 0; i < PATIENCE_MS && !session_start_again(); i++)
-		rest();
+	expect(!session_start_again());
+	expect(session_state == SESSION_STOPPED && !strcmp(story, "a"));
+	/* With time enough a start waits for the tick, and for the thread that ticked. */
+	timer_configure("part_hook=never,thread_end=never");
+	reach(2);
+	expect(session_start_again());
 	expect(session_is_on());
 	expect(!strcmp(story, "aza"));
 	session_stop();
@@ -172,9 +170,10 @@ static void a_part_that_a_tick_kept_running_is_stopped_before_it_starts(void **s
 
 /* ---- two threads ---- */
 
+/* Turn 1: it is being stopped; 2: the other stop waits for that. */
 static void stops_slowly(void)
 {
-	atomic_store(&turn, 1);
+	reach(1);
 	await(2);
 	tell("z");
 }
@@ -187,18 +186,13 @@ static void *stop_first(void *unused)
 	return unused;
 }
 
-static void go_on(void)
-{
-	atomic_store(&turn, 2);
-}
-
 static void stop_twice(void)
 {
 	session_add_part(&slow_to_stop);
 	expect(session_start());
 	in_thread(stop_first);
 	await(1);
-	at_nanosleep = go_on;
+	at_nanosleep = reach_2;
 	session_stop();
 	/* Without exit, and the other thread: whatever is not complete now never will be. */
 	_exit(strcmp(story, "z") != 0 || session_state != SESSION_STOPPED);
@@ -217,17 +211,17 @@ static void the_spool_is_complete_when_either_stop_returns(void **state)
 
 /* ---- the end of the process ---- */
 
-/* Turn 1: it is starting; 2: the end waits for that; 3: it is on, and is being stopped, which takes its time. */
+/* Turn 1: it is starting; 2: the end waits for that; 3: it is on, and is being stopped; 4: the end waits for that. */
 static void starts_before_the_end(void)
 {
-	atomic_store(&turn, 1);
+	reach(1);
 	await(2);
 }
 
 static void stops_at_the_end(void)
 {
-	atomic_store(&turn, 3);
-	take_time();
+	reach(3);
+	await(4);
 	tell("z");
 }
 
@@ -243,8 +237,14 @@ static void *start_and_stop(void *unused)
 
 static void let_it_stop(void)
 {
-	atomic_store(&turn, 2);
+	reach(4);
+}
+
+static void let_it_start(void)
+{
+	reach(2);
 	await(3);
+	at_nanosleep = let_it_stop;
 }
 
 static void end_while_it_starts_and_stops(void)
@@ -252,7 +252,7 @@ static void end_while_it_starts_and_stops(void)
 	session_add_part(&at_the_end);
 	in_thread(start_and_stop);
 	await(1);
-	at_nanosleep = let_it_stop;
+	at_nanosleep = let_it_start;
 	session_end();
 	_exit(session_state != SESSION_OFF);
 }
@@ -272,7 +272,7 @@ static void the_end_waits_for_a_stop_behind_a_start(void **state)
 
 static void wait_for_the_fork(void)
 {
-	atomic_store(&turn, 1);
+	reach(1);
 	await(2);
 }
 
@@ -297,7 +297,7 @@ static void fork_while_it_starts(void)
 		expect(fixture_put(session_writer(), 1, 4));
 		exit(0);
 	}
-	atomic_store(&turn, 2);
+	reach(2);
 	pthread_join(starter, NULL);
 	expect(waitpid(pid, &status, 0) == pid && status == 0);
 }
