@@ -143,7 +143,7 @@ static const struct session_part slow_to_tick = {
 
 static void restart_after_a_long_tick(void)
 {
-	setenv("DAGTAP_TIMERS", "part_hook=0,thread_end=0", 1);
+	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
 	session_add_part(&slow_to_tick);
 	expect(session_start());
 	await(1);

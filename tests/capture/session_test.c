@@ -364,7 +364,7 @@ static const struct session_part part_c = {.name = "c", .tick = c_ticks, .stop =
 
 static void stop_during_a_tick(void)
 {
-	setenv("DAGTAP_TIMERS", "part_hook=0,thread_end=0", 1);
+	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
 	sem_init(&ticked, 0, 0);
 	session_add_part(&part_c);
 	expect(session_start());
