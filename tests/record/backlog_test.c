@@ -1,12 +1,13 @@
 /* Writers that fill chunks faster than new ones are made: what waits for its seal is memory of the traced
  * program's, and bounded. */
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -15,8 +16,10 @@
 
 #define RING_BYTES ((uint64_t)16 << 20)
 #define CHUNKS	   6400 /* in all: 400 MiB, 25 times the ring */
+#define LOOKS	   100	/* at what is mapped, all along */
 
 static atomic_uint taken;
+static sem_t look;
 
 /* Of the spool file, as it is mapped now. */
 static uint64_t mapped_bytes(const char *path)
@@ -42,11 +45,15 @@ static void *take_chunks(void *spooler)
 		uint32_t index;
 		struct spool_chunk *chunk = spooler_take_chunk(spooler, 0, &index);
 
-		if (!chunk)
+		if (!chunk) {
+			/* The keeper may want this CPU. */
+			sched_yield();
 			continue;
+		}
 		chunk->used_bytes = SPOOL_CHUNK_HEAD_BYTES;
 		atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
-		atomic_fetch_add(&taken, 1);
+		if (atomic_fetch_add(&taken, 1) % (CHUNKS / LOOKS) == 0)
+			sem_post(&look);
 	}
 	return NULL;
 }
@@ -66,14 +73,16 @@ static void full_chunks_are_sealed_while_new_ones_are_made(void **state)
 	uint64_t most = 0;
 
 	assert_int_equal(fixture_try_open(fixture, RING_BYTES, &spooler), 0);
+	sem_init(&look, 0, 0);
 	assert_int_equal(pthread_create(&taker, NULL, take_chunks, spooler), 0);
 	assert_int_equal(pthread_create(&keeper, NULL, keep_house, spooler), 0);
-	while (atomic_load(&taken) < CHUNKS) {
-		const struct timespec pause = {.tv_nsec = 1000000};
-		uint64_t bytes = mapped_bytes(spooler_path(spooler));
+	for (int i = 0; i < LOOKS; i++) {
+		uint64_t bytes;
 
+		while (sem_wait(&look))
+			;
+		bytes = mapped_bytes(spooler_path(spooler));
 		most = bytes > most ? bytes : most;
-		nanosleep(&pause, NULL);
 	}
 	pthread_join(taker, NULL);
 	pthread_join(keeper, NULL);

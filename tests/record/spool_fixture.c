@@ -2,16 +2,20 @@
 
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define ASK_EVERY 500 /* records: about half a chunk's */
 
 int fixture_setup(void **state)
 {
@@ -118,6 +122,98 @@ void fixture_await_ready(struct spooler *spooler, uint64_t chunks)
 	while (chunks_left(spooler) < chunks)
 		nanosleep(&pause, NULL);
 }
+
+/* ---- housekeeping by another thread ---- */
+
+static void *keep(void *argument)
+{
+	struct keeper *keeper = argument;
+
+	while (!atomic_load(&keeper->is_over)) {
+		while (sem_wait(&keeper->asked))
+			;
+		spooler_service(keeper->spooler);
+		atomic_store(&keeper->let_go, spooler_live(keeper->spooler)->letting_go.chunks);
+		pthread_mutex_lock(&keeper->lock);
+		keeper->services++;
+		pthread_cond_broadcast(&keeper->served);
+		pthread_mutex_unlock(&keeper->lock);
+	}
+	return NULL;
+}
+
+void keeper_start(struct keeper *keeper, struct spooler *spooler)
+{
+	*keeper = (struct keeper){.spooler = spooler};
+	sem_init(&keeper->asked, 0, 0);
+	pthread_mutex_init(&keeper->lock, NULL);
+	pthread_cond_init(&keeper->served, NULL);
+	if (pthread_create(&keeper->thread, NULL, keep, keeper))
+		abort();
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+	atomic_store(&keeper->is_over, true);
+	keeper_ask(keeper);
+	pthread_join(keeper->thread, NULL);
+	pthread_cond_destroy(&keeper->served);
+	pthread_mutex_destroy(&keeper->lock);
+	sem_destroy(&keeper->asked);
+}
+
+void keeper_ask(struct keeper *keeper)
+{
+	sem_post(&keeper->asked);
+}
+
+void keeper_await(struct keeper *keeper)
+{
+	uint64_t services;
+
+	pthread_mutex_lock(&keeper->lock);
+	services = keeper->services;
+	keeper_ask(keeper);
+	while (keeper->services == services)
+		pthread_cond_wait(&keeper->served, &keeper->lock);
+	pthread_mutex_unlock(&keeper->lock);
+}
+
+bool keeper_put(struct keeper *keeper, struct writer *w, uint64_t counter, size_t args)
+{
+	bool taken = fixture_put(w, counter, args);
+
+	if (!taken)
+		keeper_await(keeper);
+	else if (counter % ASK_EVERY == 0)
+		keeper_ask(keeper);
+	return taken;
+}
+
+/* ---- moments ---- */
+
+uint64_t fixture_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 20;
+}
+
+void fixture_count_to_kill(_Atomic int64_t *count)
+{
+	if (atomic_fetch_sub(count, 1) == 1)
+		kill(getpid(), SIGKILL);
+}
+
+void fixture_await_killed(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* ---- reading ---- */
 
 struct spool_reader *fixture_read(const struct fixture *fixture)
 {

@@ -2,6 +2,9 @@
 #ifndef DAGTAP_TESTS_SPOOL_FIXTURE_H
 #define DAGTAP_TESTS_SPOOL_FIXTURE_H
 
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +38,44 @@ bool fixture_put(struct writer *w, uint64_t counter, size_t args);
 /* Until so many chunks are ready, as somebody else makes them: what fits into them is not dropped then,
  * however slow that is. */
 void fixture_await_ready(struct spooler *spooler, uint64_t chunks);
+
+/* ---- housekeeping by another thread ---- */
+
+/* Serves the spooler as the session's thread does, but when it is asked and not after a pause: however
+ * little CPU it gets, the writers that need it wait. */
+struct keeper {
+	struct spooler *spooler;
+	pthread_t thread;
+	sem_t asked;
+	pthread_mutex_t lock;
+	pthread_cond_t served;
+	uint64_t services;	 /* with the lock */
+	_Atomic uint64_t let_go; /* chunks, in ring mode */
+	_Atomic bool is_over;
+};
+
+void keeper_start(struct keeper *keeper, struct spooler *spooler);
+void keeper_stop(struct keeper *keeper);
+
+/* Asks for a service; the second waits for the end of one. */
+void keeper_ask(struct keeper *keeper);
+void keeper_await(struct keeper *keeper);
+
+/* fixture_put; asks now and then. A record that was dropped for want of a chunk waits for a service. */
+bool keeper_put(struct keeper *keeper, struct writer *w, uint64_t counter, size_t args);
+
+/* ---- moments ---- */
+
+uint64_t fixture_random(uint64_t *state);
+
+/* COUNT is shared by the threads of a process that is to die in the middle of its work: the call that
+ * brings it down to 0 kills the process. */
+void fixture_count_to_kill(_Atomic int64_t *count);
+
+/* Waits for a child that ends like that, and only like that. */
+void fixture_await_killed(pid_t pid);
+
+/* ---- reading ---- */
 
 /* The one spool in the folder, opened for reading; asserts that it opens. */
 struct spool_reader *fixture_read(const struct fixture *fixture);

@@ -1,6 +1,7 @@
 /* Many threads, short ones, and processes that are killed while they write. */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,67 +14,45 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "spool_fixture.h"
 
-#define SHORT_THREADS	  10000
-#define CHURNERS	  8
-#define LONG_THREADS	  8
-#define LONG_RECORDS	  20000
-#define KILLS		  20
-#define RECORDS_PER_SHORT 3
-
-/* ---- housekeeping, as the session's thread does it ---- */
-
-struct keeper {
-	struct spooler *spooler;
-	pthread_t thread;
-	_Atomic int stop;
-};
-
-static void *keep(void *argument)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	struct keeper *keeper = argument;
-
-	while (!atomic_load(&keeper->stop)) {
-		spooler_service(keeper->spooler);
-		nanosleep(&pause, NULL);
-	}
-	return NULL;
-}
-
-static void keeper_start(struct keeper *keeper, struct spooler *spooler)
-{
-	keeper->spooler = spooler;
-	atomic_store(&keeper->stop, 0);
-	assert_int_equal(pthread_create(&keeper->thread, NULL, keep, keeper), 0);
-}
-
-static void keeper_stop(struct keeper *keeper)
-{
-	atomic_store(&keeper->stop, 1);
-	pthread_join(keeper->thread, NULL);
-}
+#define SHORT_THREADS		  10000
+#define CHURNERS		  8
+#define LONG_THREADS		  8
+#define LONG_RECORDS		  20000
+#define KILLS			  20
+#define KILL_RECORDS		  100000 /* most, of both threads */
+#define WRITERS			  4
+#define REFUSED			  12
+#define REFUSALS		  50000
+#define THREADS_MOST		  REFUSED
+#define RECORDS_PER_SHORT	  3
+#define SHORT_THREADS_PER_SERVICE 50
+#define LONG_RECORDS_PER_SERVICE  500
 
 /* ---- threads ---- */
 
-static void *short_thread(void *spooler)
+static void *short_thread(void *argument)
 {
-	struct writer *w = fixture_writer(spooler, "short");
+	struct keeper *keeper = argument;
+	struct writer *w = fixture_writer(keeper->spooler, "short");
 
 	for (uint64_t i = 0; i < RECORDS_PER_SHORT; i++)
 		fixture_put(w, i, 3);
-	spooler_put_writer(spooler, w);
+	spooler_put_writer(keeper->spooler, w);
 	return NULL;
 }
 
-static void *churn(void *spooler)
+static void *churn(void *keeper)
 {
 	for (int i = 0; i < SHORT_THREADS / CHURNERS; i++) {
 		pthread_t thread;
 
-		if (!pthread_create(&thread, NULL, short_thread, spooler))
+		if (!pthread_create(&thread, NULL, short_thread, keeper))
 			pthread_join(thread, NULL);
+		if (i % SHORT_THREADS_PER_SERVICE == 0)
+			keeper_ask(keeper);
 	}
 	return NULL;
 }
@@ -88,7 +67,7 @@ static void ten_thousand_short_threads_lose_nothing(void **state)
 
 	keeper_start(&keeper, spooler);
 	for (int i = 0; i < CHURNERS; i++)
-		assert_int_equal(pthread_create(&churners[i], NULL, churn, spooler), 0);
+		assert_int_equal(pthread_create(&churners[i], NULL, churn, &keeper), 0);
 	for (int i = 0; i < CHURNERS; i++)
 		pthread_join(churners[i], NULL);
 	keeper_stop(&keeper);
@@ -101,13 +80,15 @@ static void ten_thousand_short_threads_lose_nothing(void **state)
 	spool_reader_close(reader);
 }
 
-static void *long_thread(void *spooler)
+static void *long_thread(void *argument)
 {
-	struct writer *w = fixture_writer(spooler, "long");
+	struct keeper *keeper = argument;
+	struct writer *w = fixture_writer(keeper->spooler, "long");
 
 	for (uint64_t i = 0; i < LONG_RECORDS; i++)
-		fixture_put(w, i, i % 30);
-	spooler_put_writer(spooler, w);
+		if (fixture_put(w, i, i % 30) && i % LONG_RECORDS_PER_SERVICE == 0)
+			keeper_ask(keeper);
+	spooler_put_writer(keeper->spooler, w);
 	return NULL;
 }
 
@@ -122,7 +103,7 @@ static void what_long_threads_offer_is_found_or_counted(void **state)
 
 	keeper_start(&keeper, spooler);
 	for (int i = 0; i < LONG_THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, long_thread, spooler), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, long_thread, &keeper), 0);
 	for (int i = 0; i < LONG_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	keeper_stop(&keeper);
@@ -136,55 +117,99 @@ static void what_long_threads_offer_is_found_or_counted(void **state)
 	spool_reader_close(reader);
 }
 
+/* ---- closing, and kill -9, at any moment ---- */
+
+/* What threads share that work until somebody closes their spool under them, or they are killed. */
+struct crowd {
+	struct spooler *spooler;
+	_Atomic int64_t until_close; /* records; who takes the last one away posts CLOSE */
+	sem_t close;
+	_Atomic bool is_over;
+	_Atomic int64_t *until_kill; /* or NULL */
+};
+
+static void count_record(struct crowd *crowd)
+{
+	if (crowd->until_kill)
+		fixture_count_to_kill(crowd->until_kill);
+	else if (atomic_fetch_sub(&crowd->until_close, 1) == 1)
+		sem_post(&crowd->close);
+}
+
+static void *write_some(void *argument)
+{
+	struct crowd *crowd = argument;
+	struct writer *w = fixture_writer(crowd->spooler, "some");
+
+	for (uint64_t i = 0; i < LONG_RECORDS; i++) {
+		fixture_put(w, i, i % 30);
+		count_record(crowd);
+	}
+	spooler_put_writer(crowd->spooler, w);
+	return NULL;
+}
+
+/* Closes FIXTURE's spool under THREAD_COUNT threads that do WORK, after so many records of theirs; and once
+ * they have ended looks at what there is. */
+static void close_under(const struct fixture *fixture, struct spooler *spooler, int thread_count,
+			void *(*work)(void *crowd), int64_t after)
+{
+	struct crowd crowd = {.spooler = spooler, .until_close = after};
+	pthread_t threads[THREADS_MOST];
+	struct spool_reader *reader;
+	char path[512];
+	int result;
+
+	sem_init(&crowd.close, 0, 0);
+	for (int i = 0; i < thread_count; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &crowd), 0);
+	while (sem_wait(&crowd.close))
+		;
+	/* Judged after the threads have ended: the next case forks. */
+	result = spooler_close(spooler);
+	atomic_store(&crowd.is_over, true);
+	for (int i = 0; i < thread_count; i++)
+		pthread_join(threads[i], NULL);
+	sem_destroy(&crowd.close);
+	assert_int_equal(result, 0);
+	spooler_release(spooler);
+	reader = fixture_read(fixture);
+	assert_true(spool_reader_info(reader)->closed);
+	fixture_count(reader, RECORD_API);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+	fixture_files(fixture, path, sizeof(path));
+	unlink(path);
+}
+
+static int64_t moment(uint64_t *random, uint64_t most)
+{
+	return 1 + (int64_t)(fixture_random(random) % most);
+}
+
 static void closing_under_threads_that_write_is_sound(void **state)
 {
 	const struct fixture *fixture = *state;
+	uint64_t random = test_seed();
 
-	for (int round = 0; round < 10; round++) {
-		struct spooler *spooler = fixture_open_spool(fixture);
-		pthread_t threads[4];
-		struct spool_reader *reader;
-		char path[512];
-		int result;
-
-		for (int i = 0; i < 4; i++)
-			assert_int_equal(pthread_create(&threads[i], NULL, long_thread, spooler),
-					 0);
-		usleep((useconds_t)round * 150);
-		/* Judged after the threads have ended: the next case forks. */
-		result = spooler_close(spooler);
-		for (int i = 0; i < 4; i++)
-			pthread_join(threads[i], NULL);
-		assert_int_equal(result, 0);
-		spooler_release(spooler);
-		reader = fixture_read(fixture);
-		assert_true(spool_reader_info(reader)->closed);
-		fixture_count(reader, RECORD_API);
-		fixture_assert_sound(reader);
-		spool_reader_close(reader);
-		fixture_files(fixture, path, sizeof(path));
-		unlink(path);
-	}
+	for (int round = 0; round < 10; round++)
+		close_under(fixture, fixture_open_spool(fixture), WRITERS, write_some,
+			    moment(&random, WRITERS * LONG_RECORDS));
 }
 
 /* ---- threads beyond the lanes ---- */
 
-#define CROWD 12
-
-struct progress {
-	_Atomic uint64_t committed[2];
-};
-
-static _Atomic int crowd_stops;
-
-static void *crowd_thread(void *spooler)
+static void *be_refused(void *argument)
 {
 	const struct writer_thread who = {.tid = 1, .name = "crowd"};
-	struct writer *w = spooler_take_writer(spooler, &who);
+	struct crowd *crowd = argument;
+	struct writer *w = spooler_take_writer(crowd->spooler, &who);
 
-	while (!atomic_load(&crowd_stops))
+	while (!atomic_load(&crowd->is_over)) {
 		fixture_put(w, 1, 0);
-	spooler_put_writer(spooler, w);
+		count_record(crowd);
+	}
+	spooler_put_writer(crowd->spooler, w);
 	return NULL;
 }
 
@@ -197,98 +222,104 @@ static void take_all_lanes(struct spooler *spooler)
 static void closing_under_threads_that_are_refused_is_sound(void **state)
 {
 	const struct fixture *fixture = *state;
+	uint64_t random = test_seed();
 
 	for (int round = 0; round < 20; round++) {
 		struct spooler *spooler = fixture_open_spool(fixture);
-		struct spool_reader *reader;
-		pthread_t threads[CROWD];
-		char path[512];
-		int result;
 
 		take_all_lanes(spooler);
-		atomic_store(&crowd_stops, 0);
-		for (int i = 0; i < CROWD; i++)
-			assert_int_equal(pthread_create(&threads[i], NULL, crowd_thread, spooler),
-					 0);
-		usleep(2000);
-		result = spooler_close(spooler);
-		atomic_store(&crowd_stops, 1);
-		for (int i = 0; i < CROWD; i++)
-			pthread_join(threads[i], NULL);
-		assert_int_equal(result, 0);
-		spooler_release(spooler);
-		reader = fixture_read(fixture);
-		assert_true(spool_reader_info(reader)->closed);
-		fixture_assert_sound(reader);
-		spool_reader_close(reader);
-		fixture_files(fixture, path, sizeof(path));
-		unlink(path);
+		close_under(fixture, spooler, REFUSED, be_refused, moment(&random, REFUSALS));
 	}
 }
 
-static void be_killed_in_a_crowd(const struct fixture *fixture, struct progress *progress)
+static void be_killed_in_a_crowd(const struct fixture *fixture, int64_t after)
 {
-	struct spooler *spooler = fixture_open_spool(fixture);
+	_Atomic int64_t until_kill = after;
+	struct crowd crowd = {.spooler = fixture_open_spool(fixture), .until_kill = &until_kill};
 	pthread_t thread;
 
-	take_all_lanes(spooler);
-	atomic_store(&crowd_stops, 0);
-	for (int i = 0; i < CROWD; i++)
-		pthread_create(&thread, NULL, crowd_thread, spooler);
-	atomic_store(&progress->committed[0], 1);
+	take_all_lanes(crowd.spooler);
+	for (int i = 0; i < REFUSED; i++)
+		if (pthread_create(&thread, NULL, be_refused, &crowd))
+			_exit(1);
 	for (;;)
 		pause();
 }
 
+static void threads_that_are_refused_may_be_killed(void **state)
+{
+	uint64_t random = test_seed();
+
+	for (unsigned int i = 0; i < KILLS; i++) {
+		int64_t after = moment(&random, REFUSALS);
+		struct spool_reader *reader;
+		char path[512];
+		pid_t pid = fork();
+
+		if (!pid)
+			be_killed_in_a_crowd(*state, after);
+		fixture_await_killed(pid);
+		reader = fixture_read(*state);
+		fixture_assert_sound(reader);
+		spool_reader_close(reader);
+		fixture_files(*state, path, sizeof(path));
+		unlink(path);
+	}
+}
+
 /* ---- kill -9 ---- */
 
+struct progress {
+	_Atomic uint64_t committed[2];
+};
+
 struct victim {
-	struct spooler *spooler;
-	_Atomic uint64_t *committed;
+	struct keeper *keeper;
+	struct progress *progress;
+	int index;
+	_Atomic int64_t *until_kill; /* counts once both have committed something */
 };
 
 static void *write_for_ever(void *argument)
 {
 	struct victim *victim = argument;
-	struct writer *w = fixture_writer(victim->spooler, "victim");
+	struct progress *progress = victim->progress;
+	struct writer *w = fixture_writer(victim->keeper->spooler, "victim");
 
-	for (uint64_t i = 0; i < UINT64_MAX; i++)
-		if (fixture_put(w, i, i % 11))
-			atomic_fetch_add(victim->committed, 1);
+	for (uint64_t i = 0; i < UINT64_MAX; i++) {
+		if (!keeper_put(victim->keeper, w, i, i % 11))
+			continue;
+		atomic_fetch_add(&progress->committed[victim->index], 1);
+		if (atomic_load(&progress->committed[!victim->index]))
+			fixture_count_to_kill(victim->until_kill);
+	}
 	return NULL;
 }
 
-static void be_killed(const struct fixture *fixture, struct progress *progress)
+static void be_killed(const struct fixture *fixture, struct progress *progress, int64_t after)
 {
-	struct spooler *spooler = fixture_open_spool(fixture);
-	struct victim victims[2] = {{spooler, &progress->committed[0]},
-				    {spooler, &progress->committed[1]}};
-	pthread_t thread;
+	_Atomic int64_t until_kill = after;
 	struct keeper keeper;
+	struct victim victims[2] = {{&keeper, progress, 0, &until_kill},
+				    {&keeper, progress, 1, &until_kill}};
+	pthread_t thread;
 
-	keeper_start(&keeper, spooler);
-	pthread_create(&thread, NULL, write_for_ever, &victims[0]);
-	write_for_ever(&victims[1]);
+	keeper_start(&keeper, fixture_open_spool(fixture));
+	if (!pthread_create(&thread, NULL, write_for_ever, &victims[0]))
+		write_for_ever(&victims[1]);
+	_exit(1);
 }
 
-static void kill_one(const struct fixture *fixture, unsigned int after_us,
-		     struct progress *progress)
+static void kill_one(const struct fixture *fixture, int64_t after, struct progress *progress)
 {
 	struct spool_reader *reader;
 	pid_t pid = fork();
 	char path[512];
-	int status;
 	uint64_t found;
 
 	if (!pid)
-		be_killed(fixture, progress);
-	while (!atomic_load(&progress->committed[0]) || !atomic_load(&progress->committed[1])) {
-		assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
-		usleep(100);
-	}
-	usleep(after_us);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+		be_killed(fixture, progress, after);
+	fixture_await_killed(pid);
 	reader = fixture_read(fixture);
 	assert_false(spool_reader_info(reader)->closed);
 	fixture_assert_sound(reader);
@@ -304,41 +335,13 @@ static void what_was_committed_survives_a_kill(void **state)
 {
 	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
 					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t random = test_seed();
 
 	assert_true(progress != MAP_FAILED);
 	for (unsigned int i = 0; i < KILLS; i++) {
 		atomic_store(&progress->committed[0], 0);
 		atomic_store(&progress->committed[1], 0);
-		kill_one(*state, i * i * 97 % 20000, progress);
-	}
-	munmap(progress, sizeof(*progress));
-}
-
-static void threads_that_are_refused_may_be_killed(void **state)
-{
-	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
-					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	assert_true(progress != MAP_FAILED);
-	for (unsigned int i = 0; i < KILLS; i++) {
-		struct spool_reader *reader;
-		char path[512];
-		pid_t pid;
-
-		atomic_store(&progress->committed[0], 0);
-		pid = fork();
-		if (!pid)
-			be_killed_in_a_crowd(*state, progress);
-		while (!atomic_load(&progress->committed[0]))
-			usleep(100);
-		usleep(20000);
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
-		reader = fixture_read(*state);
-		fixture_assert_sound(reader);
-		spool_reader_close(reader);
-		fixture_files(*state, path, sizeof(path));
-		unlink(path);
+		kill_one(*state, moment(&random, KILL_RECORDS), progress);
 	}
 	munmap(progress, sizeof(*progress));
 }
