@@ -38,7 +38,7 @@ bench: build
 	build/bin/dagtap-bench all
 
 stress: build
-	ctest --test-dir build -C Long -L long --output-on-failure
+	DAGTAP_TEST_SEED=random ctest --test-dir build -C Long -L "long|stress" --output-on-failure
 
 fuzz: deps-check
 	@scripts/build.sh fuzz $(BUILD_JOBS) fuzz/all
