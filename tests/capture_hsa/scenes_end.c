@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "scene.h"
@@ -180,21 +179,44 @@ static void scene_late_queues(void)
 	exit(0);
 }
 
-/* The program leaves from a signal handler, which may interrupt a submission. */
+static pthread_t main_thread;
+static atomic_uint turns; /* of the main thread's */
+
 static void leave(int number)
 {
 	(void)number;
 	exit(0);
 }
 
+/* SCENE_MOMENT says after how many of the main thread's turns. */
+static void *interrupt(void *unused)
+{
+	const char *moment = getenv("SCENE_MOMENT");
+	unsigned count = moment ? (unsigned)strtoul(moment, NULL, 10) : 1;
+
+	while (atomic_load(&turns) < count)
+		__builtin_ia32_pause();
+	pthread_kill(main_thread, SIGALRM);
+	return unused;
+}
+
+/* The signal is for the main thread alone. */
+static void leave_from_handler(void)
+{
+	pthread_t thread;
+
+	main_thread = pthread_self();
+	signal(SIGALRM, leave);
+	CHECK(!pthread_create(&thread, NULL, interrupt, NULL));
+}
+
+/* The program leaves from a signal handler, which may interrupt a submission. */
 static void scene_exit_in_handler(void)
 {
-	const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
 	hsa_queue_t *queue = queue_make(64);
 
-	signal(SIGALRM, leave);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	for (;;)
+	leave_from_handler();
+	for (;; atomic_fetch_add(&turns, 1))
 		dispatch(queue, none);
 }
 
@@ -209,19 +231,17 @@ static void *end_at_once(void *unused)
  * library meanwhile. */
 static void scene_exit_in_join(void)
 {
-	const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
 	hsa_queue_t *queue = queue_make(64);
 	pthread_attr_t attributes;
 	sigset_t alarm;
 
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	signal(SIGALRM, leave);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, JOIN_STACK_BYTES);
 	dispatch(queue, none);
-	setitimer(ITIMER_REAL, &soon, NULL);
-	for (;;) {
+	leave_from_handler();
+	for (;; atomic_fetch_add(&turns, 1)) {
 		pthread_t thread;
 
 		/* Not in its allocations: there exit() is no call for a handler. */

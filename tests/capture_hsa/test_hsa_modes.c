@@ -282,14 +282,23 @@ static void shut_down_in_flight(void **state)
 	play_end(&p);
 }
 
+static void set_moment(unsigned turns)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", turns);
+	setenv("SCENE_MOMENT", text, 1);
+}
+
 static void exit_in_a_handler(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 10; i++) {
+	for (unsigned i = 0; i < 10; i++) {
+		set_moment(100 + 37 * i);
 		/* The packet that the handler interrupted is never written, or handed on. */
-		struct play p = play_giving_up("gate_written=0,device_drain_most=0",
-					       modes[i % (int)MODES].name, "gfx906,kernel_ns=0",
-					       "tests/hsa-scenes exit-in-handler");
+		struct play p =
+			play_giving_up("gate_written=0,device_drain_most=0", modes[i % MODES].name,
+				       "gfx906,kernel_ns=0", "tests/hsa-scenes exit-in-handler");
 
 		/* That the program ended is what counts; its last records may have been cut. */
 		assert_non_null(p.rows);
@@ -306,8 +315,11 @@ static void exit_in_a_handler_during_a_join(void **state)
 	/* It puts signals off to where no lock is held. */
 	skip();
 #endif
-	for (int i = 0; i < 24; i++) {
-		struct play p = play("gfx906", "tests/hsa-scenes exit-in-join");
+	for (unsigned i = 0; i < 24; i++) {
+		struct play p;
+
+		set_moment(10 + i);
+		p = play("gfx906", "tests/hsa-scenes exit-in-join");
 
 		assert_true(p.rows->closed);
 		assert_int_equal(p.rows->dispatch_count, 1);
