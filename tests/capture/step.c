@@ -61,14 +61,19 @@ static void hold(void)
 	await(&stepped.go_on);
 }
 
+#define TRAP_BIT 0x100
+
 static void trapped(int signal, siginfo_t *info, void *context)
 {
-	const ucontext_t *at = context;
+	ucontext_t *at = context;
 	uintptr_t pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
 
-	if (pc >= (uintptr_t)__executable_start && pc < (uintptr_t)etext &&
-	    ++stepped.count == stepped.until)
-		hold();
+	if (pc < (uintptr_t)__executable_start || pc >= (uintptr_t)etext ||
+	    ++stepped.count != stepped.until)
+		return;
+	hold();
+	/* The rest of the call goes on by itself: most of the time is in the steps. */
+	at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_BIT;
 }
 
 /* The trap flag; the red zone below the stack pointer may be in use. */
