@@ -1,5 +1,5 @@
-/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, -R: these only,
- * -w FEATURES: a model without these (dagpatch/model.h). */
+/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, the test's seed unless it
+ * is given; -R: these only; -w FEATURES: a model without these (dagpatch/model.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 
 #include <dagpatch/model.h>
 
+#include "../launched.h"
 #include "suite.h"
 
 static bool has_capability(enum dagpatch_capability capability)
@@ -64,7 +65,7 @@ static int run_all(struct choice *choice)
 
 int main(int argc, char **argv)
 {
-	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = 1};
+	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = test_seed()};
 	int option, failed;
 
 	while ((option = getopt(argc, argv, "r:s:w:R")) != -1) {
