@@ -7,7 +7,6 @@
 #include "base/timer.h"
 #include "capture/hsa/hsa_calls.h"
 
-
 /* Of queues that are gone. */
 static _Atomic uint64_t past_waiting, past_packets;
 
