@@ -85,11 +85,11 @@ static void stops(void)
 /* Turn 1: it is starting; 2: the stop waits for that. */
 static void starts_until_a_stop_waits(void)
 {
+	if (session_current_number() == 1) {
+		reach(1);
+		await(2);
+	}
 	tell("a");
-	if (session_current_number() > 1)
-		return;
-	reach(1);
-	await(2);
 }
 
 static const struct session_part slow_to_start = {
