@@ -208,6 +208,7 @@ static void leave_from_handler(void)
 	main_thread = pthread_self();
 	signal(SIGALRM, leave);
 	CHECK(!pthread_create(&thread, NULL, interrupt, NULL));
+	pthread_detach(thread);
 }
 
 /* The program leaves from a signal handler, which may interrupt a submission. */
