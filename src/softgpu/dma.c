@@ -192,10 +192,12 @@ static void *run_engine(void *argument)
 		job = take_ready(engine);
 		engine->waits_for_signals = !job;
 		pthread_mutex_unlock(&lock);
-		if (job)
+		if (job) {
 			run_job(job);
-		else
+		} else {
+			softgpu_count(idle_looks, 1);
 			signal_epoch_wait(seen, clock_read_ns(CLOCK_MONOTONIC) + LOOK_AGAIN_NS);
+		}
 	}
 	return NULL;
 }

@@ -147,6 +147,15 @@ static void producers_share_a_ring(void **state)
 	hsa_queue_destroy(queue);
 }
 
+/* A queue that is rung has looked and found nothing that it may take. */
+static void ring_for_nothing(hsa_queue_t *queue, uint64_t index)
+{
+	uint64_t looks = aql_counter("idle_looks");
+
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+	assert_int_equal(softgpu_await("idle_looks", looks + 1), 0);
+}
+
 static void a_slot_counts_when_index_and_header_say_so(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -156,11 +165,9 @@ static void a_slot_counts_when_index_and_header_say_so(void **state)
 	/* The second slot is written and rung for, the first is not written yet. */
 	hsa_queue_add_write_index_relaxed(queue, 2);
 	aql_put(queue, 1, &packet);
-	hsa_signal_store_screlease(queue->doorbell_signal, 1);
+	ring_for_nothing(queue, 1);
 	packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, first);
-	assert_int_equal(hsa_signal_wait_relaxed(second, HSA_SIGNAL_CONDITION_LT, 1, 3000000,
-						 HSA_WAIT_STATE_BLOCKED),
-			 1);
+	assert_int_equal(hsa_signal_load_scacquire(second), 1);
 	/* A slot beyond the write index, as a tool with a virtual index has them. */
 	aql_put(queue, 2, &packet);
 	packet.completion_signal = first;
@@ -175,21 +182,34 @@ static void a_slot_counts_when_index_and_header_say_so(void **state)
 	hsa_signal_destroy(second);
 }
 
+/* By a held clock: the device has begun a dispatch of "scale", the one after DISPATCHES others, and it ends. */
+static void end_long_one(uint64_t dispatches, hsa_signal_t signal)
+{
+	softgpu_await("packets_kernel_dispatch", dispatches + 1);
+	softgpu_clock_step(LONG_NS);
+	aql_wait(signal);
+}
+
 /* Submits a long and a short dispatch and says whether the short one ended first. */
 static bool short_one_ends_first(enum aql_order order)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
 	hsa_signal_t slow = aql_signal(1), fast = aql_signal(1);
+	uint64_t dispatches = aql_counter("packets_kernel_dispatch");
 	hsa_kernel_dispatch_packet_t packet;
 	bool overtook;
 
 	hsa_amd_profiling_set_profiler_enabled(queue, 1);
+	softgpu_clock_hold();
 	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, slow);
 	aql_write(queue, &packet);
 	packet = aql_dispatch(aql.count, kernarg, order, fast);
 	aql_submit(queue, &packet);
-	aql_wait(slow);
+	if (order == AQL_OVERLAP)
+		aql_wait(fast);
+	end_long_one(dispatches, slow);
 	aql_wait(fast);
+	softgpu_clock_release();
 	overtook = amd_signal(fast)->end_ts < amd_signal(slow)->end_ts;
 	hsa_queue_destroy(queue);
 	hsa_signal_destroy(slow);
@@ -208,18 +228,21 @@ static void ticks_need_the_profiling_bit(void **state)
 	hsa_queue_t *queue = aql_queue(&aql, 64);
 	hsa_signal_t signal = aql_signal(1);
 	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, signal);
+	uint64_t dispatches = aql_counter("packets_kernel_dispatch");
 	hsa_amd_profiling_dispatch_time_t time;
 
+	softgpu_clock_hold();
 	aql_submit(queue, &packet);
 	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.gpu[0], signal, &time),
 			 HSA_STATUS_SUCCESS);
-	aql_wait(signal);
+	end_long_one(dispatches, signal);
 	assert_int_equal(amd_signal(signal)->start_ts, 0);
 	assert_int_equal(amd_signal(signal)->end_ts, 0);
 	hsa_signal_store_relaxed(signal, 1);
 	assert_int_equal(hsa_amd_profiling_set_profiler_enabled(queue, 1), HSA_STATUS_SUCCESS);
 	aql_submit(queue, &packet);
-	aql_wait(signal);
+	end_long_one(dispatches + 1, signal);
+	softgpu_clock_release();
 	assert_int_equal(hsa_amd_profiling_get_dispatch_time(aql.machine.gpu[0], signal, &time),
 			 HSA_STATUS_SUCCESS);
 	assert_in_range(time.end - time.start, LONG_NS - 20, LONG_NS + 20);
@@ -239,15 +262,6 @@ static void submit_and_block(hsa_queue_t *queue, const void *barrier, hsa_signal
 	aql_submit(queue, barrier);
 	assert_int_equal(softgpu_await("barriers_blocked", blocked + 1), 0);
 	assert_int_equal(hsa_signal_load_scacquire(signal), 1);
-}
-
-/* A queue that is rung has looked and found nothing that it may take. */
-static void ring_for_nothing(hsa_queue_t *queue, uint64_t index)
-{
-	uint64_t looks = aql_counter("idle_looks");
-
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-	assert_int_equal(softgpu_await("idle_looks", looks + 1), 0);
 }
 
 static void barrier_and_waits_for_all(void **state)
@@ -331,6 +345,7 @@ static void bad_completion_signals_are_counted(void **state)
 	hsa_signal_t dead = aql_signal(1);
 	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, dead);
 	uint64_t errors = aql_counter("signal_errors");
+	uint64_t dispatches = aql_counter("packets_kernel_dispatch");
 
 	hsa_signal_destroy(dead);
 	aql_submit(queue, &packet);
@@ -342,11 +357,13 @@ static void bad_completion_signals_are_counted(void **state)
 	/* Destroyed while the packet runs. */
 	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, aql_signal(1));
 	dead = packet.completion_signal;
+	softgpu_clock_hold();
 	aql_submit(queue, &packet);
-	while (hsa_queue_load_read_index_scacquire(queue) < 4)
-		;
+	softgpu_await("packets_kernel_dispatch", dispatches + 3);
 	hsa_signal_destroy(dead);
+	softgpu_clock_step(LONG_NS);
 	aql_drain(queue);
+	softgpu_clock_release();
 	assert_int_equal(aql_counter("signal_errors"), errors + 3);
 	hsa_queue_destroy(queue);
 }
