@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../launched.h"
 #include "device_queue.h"
 
 #define RING   256
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
 	file = argc == 2 ? fopen(argv[1], "w") : NULL;
 	if (!file)
 		driver_fail("usage: intercept-packets FILE");
-	srand(1);
+	srand((unsigned)test_seed());
 	device_start();
 	for (int i = 0; i < RING; i++)
 		signals[i] = signal_make(1 << 20);

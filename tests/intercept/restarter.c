@@ -1,6 +1,6 @@
 /* Preloaded into a program: stops and starts its recording ROUNDS times, each time when the device has taken a number of
- * kernels that the seed says. The device takes no more than RESTARTER_KERNELS (its key hold_at) until all is done, so
- * that the program cannot be over before. */
+ * kernels that the test's seed says. The device takes no more than RESTARTER_KERNELS (its key hold_at) until all is done,
+ * so that the program cannot be over before. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void await_kernels(uint64_t count)
 
 static void *restart_often(void *unused)
 {
-	unsigned seed = (unsigned)number("RESTARTER_SEED");
+	unsigned seed = (unsigned)number("DAGTAP_TEST_SEED");
 	uint64_t kernels = number("RESTARTER_KERNELS"), share = kernels / MOMENTS;
 
 	for (uint64_t i = 0; i < MOMENTS; i++) {

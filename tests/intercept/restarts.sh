@@ -1,14 +1,14 @@
 #!/bin/bash
-# restarts.sh SEED KERNELS PROGRAM ARGS...: a program of KERNELS kernels whose recording is stopped and started at any
+# restarts.sh KERNELS PROGRAM ARGS...: a program of KERNELS kernels whose recording is stopped and started at any
 # moment does what it would do without, and each of the recordings accounts for all that the device did while it was
 # made.
 . "$(dirname "$0")/../cli/lib.sh"
-seed=$1 kernels=$2 program=$3
-shift 3
+kernels=$1 program=$2
+shift 2
 
 # The device may be held while a recording stops: there these waits have to end.
 export DAGTAP_TIMERS=limits=never,gate_written=20000000,device_drain=100000000,device_drain_most=200000000
-export RESTARTER_SEED=$seed RESTARTER_KERNELS=$((kernels * 9 / 10)) DAGTAP_READY=8M
+export RESTARTER_KERNELS=$((kernels * 9 / 10)) DAGTAP_READY=8M
 LD_PRELOAD="${SANITIZER_RUNTIME:-} $BUILD_DIR/tests/restarter.so" "$dagtap" record --keep-spool \
 	--softgpu="kernel_ns=2000,hold_at=packets_kernel_dispatch:$RESTARTER_KERNELS" -o "$work/run.dagtap" -- \
 	"$examples/$program" "$@" >"$work/run.out" || fail "$program exited with $?: $(cat "$work/run.out")"

@@ -1,8 +1,9 @@
 #!/bin/bash
-# stress.sh TIMES [FIRST [threads]]: runs of intercept-stress with seeds from FIRST. A run ends as its seed says; its
+# stress.sh TIMES [threads]: runs of intercept-stress with seeds from that of the test. A run ends as its seed says; its
 # recording loads, and nothing in it is unexplained. One that hangs is the last seed that was printed.
 . "$SOURCE_DIR/tests/cli/lib.sh"
-times=$1 first=${2:-1} mode=${3:-}
+times=$1 mode=${2:-}
+first=$((${DAGTAP_TEST_SEED:-1} % 1000000))
 
 for ((seed = first; seed < first + times; seed++)); do
 	echo "seed $seed"
