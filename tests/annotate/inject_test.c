@@ -29,7 +29,7 @@ static int run(const char *program, const char *mode, enum door door, const char
 	int status;
 	pid_t pid = fork();
 	char inject[512];
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 
 	if (!pid) {
 		snprintf(path, sizeof(path), "%s/tests/%s", getenv("BUILD_DIR"), program);
@@ -129,7 +129,7 @@ static void exec_leaves_a_readable_spool_and_starts_anew(void **state)
 	folder = opendir(fixture->folder);
 	while ((entry = readdir(folder))) {
 		struct spool_reader *reader;
-		char path[512];
+		char path[2 * TEST_PATH_BYTES];
 
 		if (entry->d_name[0] == '.')
 			continue;

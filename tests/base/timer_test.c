@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "base/clock.h"
 #include "base/timer.h"
 
@@ -58,9 +59,9 @@ static void a_released_one_runs_on_from_where_it_stood(void **state)
 /* As the injected library and the software GPU do. */
 static void a_page_is_shared_by_its_file(void **state)
 {
-	char path[] = "/tmp/test-clock-XXXXXX";
+	char path[TEST_PATH_BYTES];
 	const struct clock_page time = {.held_ns = 1000};
-	int file = mkstemp(path);
+	int file = mkstemp(test_path(path, "clock"));
 
 	assert_true(file >= 0);
 	assert_int_equal(clock_take_page(path), -EINVAL);

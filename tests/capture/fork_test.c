@@ -63,7 +63,7 @@ static void a_fork_child_has_a_spool_of_its_own(void **state)
 	folder = opendir(fixture->folder);
 	while ((entry = readdir(folder))) {
 		struct spool_reader *reader;
-		char path[512];
+		char path[2 * TEST_PATH_BYTES];
 
 		if (entry->d_name[0] == '.')
 			continue;

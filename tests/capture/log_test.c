@@ -32,7 +32,7 @@ static void close_all_and_go_on(void)
 
 static int count_lines(const char *folder)
 {
-	char path[256], line[512];
+	char path[2 * TEST_PATH_BYTES], line[512];
 	int count = 0;
 	FILE *log;
 

@@ -32,7 +32,7 @@ static struct spool_reader *open_session(const char *folder, uint32_t n)
 	struct dirent *entry;
 
 	while (entries && !reader && (entry = readdir(entries))) {
-		char path[512];
+		char path[2 * TEST_PATH_BYTES];
 
 		if (entry->d_name[0] == '.')
 			continue;

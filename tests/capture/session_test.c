@@ -204,7 +204,7 @@ static void hard_ends_leave_what_was_written(void **state)
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct spool_reader *reader;
-		char path[512];
+		char path[2 * TEST_PATH_BYTES];
 
 		in_child(fixture->folder, ways[i]);
 		reader = fixture_read(fixture);

@@ -1,4 +1,5 @@
 #include "recording.h"
+#include "../launched.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -119,22 +120,23 @@ static void run(struct recording *recording, const char *const *words, const cha
 struct recording *recording_make(const char *program, const char *argument, const char *environment)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
-	char folder[] = "/tmp/dagtap-recording-XXXXXX";
+	char folder[TEST_PATH_BYTES];
 
 	assert_non_null(recording);
-	run(recording, (const char *const[]){program, argument, NULL}, environment, folder);
+	run(recording, (const char *const[]){program, argument, NULL}, environment,
+	    test_path(folder, "recording"));
 	take_spools(recording, folder);
 	return recording;
 }
 
 struct trace *recording_load(const char *const *words, char **ret_output)
 {
-	char folder[] = "/tmp/dagtap-recording-XXXXXX";
+	char folder[TEST_PATH_BYTES];
 	struct recording recording = {0};
 	struct dagtap_error error;
 	struct trace *trace;
 
-	run(&recording, words, NULL, folder);
+	run(&recording, words, NULL, test_path(folder, "recording"));
 	if (recording.exit_code)
 		fail_msg("%s: exit code %d", words[0], recording.exit_code);
 	if (trace_open(folder, NULL, &trace, &error) < 0)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "capture/hip/function.h"
 #include "capture/session.h"
 #include "record/reader.h"
@@ -21,7 +22,7 @@ void __hipRegisterFunction(void **module, const void *stub, char *device_functio
 void __hipUnregisterFatBinary(void **module);
 int model_registered(void);
 
-static char folder[] = "/tmp/dagtap-function-XXXXXX";
+static char folder[TEST_PATH_BYTES];
 static char names[8][32];
 static size_t name_count;
 
@@ -33,7 +34,7 @@ static void add(uintptr_t module, uintptr_t stub, const char *name)
 
 static int start(void **state)
 {
-	assert_non_null(mkdtemp(folder));
+	assert_non_null(mkdtemp(test_path(folder, "function")));
 	setenv("DAGTAP_SPOOL", folder, 1);
 	/* Before the session, as constructors do. */
 	add(1, 0x100, "first");
@@ -69,7 +70,7 @@ static void read_names(const char *path)
 static void read_spool(void)
 {
 	DIR *entries = opendir(folder);
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 
 	assert_non_null(entries);
 	for (struct dirent *entry; (entry = readdir(entries));) {

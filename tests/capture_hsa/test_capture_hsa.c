@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../launched.h"
 #include "play.h"
 
 /* ---- cases ---- */
@@ -358,9 +359,9 @@ static void check_truth(const struct rows *rows, const char *path)
 
 static void drifting_clock_is_fitted(void **state)
 {
-	char truth[] = "/tmp/test-capture-hsa-truth-XXXXXX", config[256];
+	char truth[TEST_PATH_BYTES], config[2 * TEST_PATH_BYTES];
 	struct play p;
-	int file = mkstemp(truth);
+	int file = mkstemp(test_path(truth, "truth"));
 
 	(void)state;
 	assert_true(file >= 0);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../launched.h"
 #include "play.h"
 
 #define HAZARD	   "hsa_hazard_tool.so"
@@ -190,9 +191,9 @@ static int wrong_ends_printed(const struct play *p, const uint64_t *ends)
 /* Kernels of one batch that overlap: the last one's end is not the others'. */
 static void h11_each_kernel_has_its_own_end(void **state)
 {
-	char truth[] = "/tmp/test-capture-hsa-truth-XXXXXX", config[256];
+	char truth[TEST_PATH_BYTES], config[2 * TEST_PATH_BYTES];
 	uint64_t ends[OVERLAPPING];
-	int file = mkstemp(truth);
+	int file = mkstemp(test_path(truth, "truth"));
 	struct play p;
 
 	(void)state;
@@ -269,8 +270,8 @@ static int signals_kept(const struct play *p, const char *packets)
 static void h13_the_device_completes_the_programs_signals(void **state)
 {
 	static const char *const modes[] = {"harvest", "borrow", "observe", "intercept"};
-	char packets[] = "/tmp/test-capture-hsa-packets-XXXXXX", config[256];
-	int file = mkstemp(packets);
+	char packets[TEST_PATH_BYTES], config[2 * TEST_PATH_BYTES];
+	int file = mkstemp(test_path(packets, "packets"));
 	struct play p;
 
 	(void)state;
@@ -319,8 +320,8 @@ static uint64_t lines_of(const char *path)
 
 static uint64_t lines_logged(const char *scene)
 {
-	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
-	int file = mkstemp(log);
+	char log[TEST_PATH_BYTES];
+	int file = mkstemp(test_path(log, "log"));
 	struct play p;
 	uint64_t lines;
 
@@ -344,8 +345,8 @@ static void h14_no_log_line_a_dispatch(void **state)
 /* A thread that submits writes to no file at all. */
 static void h14_no_write_while_submitting(void **state)
 {
-	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
-	int file = mkstemp(log);
+	char log[TEST_PATH_BYTES];
+	int file = mkstemp(test_path(log, "log"));
 
 	(void)state;
 	assert_true(file >= 0);
@@ -408,8 +409,8 @@ static void h19_queues_are_destroyed(void **state)
 /* Ten dispatches before the fork and ten after it. */
 static void h20_fork_child_repeats_nothing(void **state)
 {
-	char log[] = "/tmp/test-capture-hsa-log-XXXXXX";
-	int file = mkstemp(log);
+	char log[TEST_PATH_BYTES];
+	int file = mkstemp(test_path(log, "log"));
 	struct play p;
 
 	(void)state;

@@ -49,7 +49,7 @@ static struct spooler *open_ring(const struct fixture *fixture, uint64_t ring_ns
 static uint64_t file_bytes(const struct fixture *fixture)
 {
 	struct stat status;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 
 	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
 	assert_int_equal(stat(path, &status), 0);
@@ -523,7 +523,7 @@ static void kill_one(const struct fixture *fixture, int64_t after, struct story 
 {
 	const struct spool_ledger *ledger;
 	struct spool_reader *reader;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 	uint64_t accounted;
 	pid_t pid;
 

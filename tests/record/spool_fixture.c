@@ -21,8 +21,7 @@ int fixture_setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-	strcpy(fixture->folder, "/tmp/dagtap-test-XXXXXX");
-	if (!mkdtemp(fixture->folder))
+	if (!mkdtemp(test_path(fixture->folder, "spools")))
 		return -1;
 	*state = fixture;
 	return 0;
@@ -53,15 +52,15 @@ int fixture_teardown(void **state)
 	struct fixture *fixture = *state;
 	DIR *folder = opendir(fixture->folder);
 	struct dirent *entry;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 
-	while (folder && (entry = readdir(folder))) {
+	while (folder && !test_files_are_left() && (entry = readdir(folder))) {
 		snprintf(path, sizeof(path), "%s/%s", fixture->folder, entry->d_name);
 		unlink(path);
 	}
 	if (folder)
 		closedir(folder);
-	rmdir(fixture->folder);
+	rmdir(fixture->folder); /* empty ones alone */
 	free(fixture);
 	return 0;
 }
@@ -219,7 +218,7 @@ struct spool_reader *fixture_read(const struct fixture *fixture)
 {
 	struct dagtap_error error = {.message = ""};
 	struct spool_reader *reader = NULL;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 
 	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
 	if (spool_reader_open(path, &reader, &error))
@@ -231,7 +230,7 @@ unsigned char *fixture_bytes(const struct fixture *fixture, size_t *ret_length)
 {
 	struct stat status;
 	unsigned char *bytes;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 	FILE *file;
 
 	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);

@@ -9,12 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../launched.h"
 #include "record/reader.h"
 #include "record/spooler.h"
 #include "record/writer.h"
 
 struct fixture {
-	char folder[64];
+	char folder[TEST_PATH_BYTES];
 };
 
 int fixture_setup(void **state);    /* *state: struct fixture */

@@ -157,7 +157,7 @@ static void close_under(const struct fixture *fixture, struct spooler *spooler, 
 	struct crowd crowd = {.spooler = spooler, .until_close = after};
 	pthread_t threads[THREADS_MOST];
 	struct spool_reader *reader;
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 	int result;
 
 	sem_init(&crowd.close, 0, 0);
@@ -253,7 +253,7 @@ static void threads_that_are_refused_may_be_killed(void **state)
 	for (unsigned int i = 0; i < KILLS; i++) {
 		int64_t after = moment(&random, REFUSALS);
 		struct spool_reader *reader;
-		char path[512];
+		char path[2 * TEST_PATH_BYTES];
 		pid_t pid = fork();
 
 		if (!pid)
@@ -314,7 +314,7 @@ static void kill_one(const struct fixture *fixture, int64_t after, struct progre
 {
 	struct spool_reader *reader;
 	pid_t pid = fork();
-	char path[512];
+	char path[2 * TEST_PATH_BYTES];
 	uint64_t found;
 
 	if (!pid)

@@ -15,6 +15,7 @@
 #include <dagtap/softgpu.h>
 #include <hsa/amd_hsa_signal.h>
 
+#include "../launched.h"
 #include "aql.h"
 
 #define LONG_NS 50000000ull
@@ -25,13 +26,13 @@
 static struct aql aql;
 static uint64_t **kernarg; /* the one argument of "count" */
 static uint64_t *counted;
-static char folder[] = "/tmp/test-hold-XXXXXX", pipe_path[64];
+static char folder[TEST_PATH_BYTES], pipe_path[2 * TEST_PATH_BYTES];
 
 static int open_device(void **state)
 {
-	char configuration[256];
+	char configuration[4 * TEST_PATH_BYTES];
 
-	if (!mkdtemp(folder))
+	if (!mkdtemp(test_path(folder, "hold")))
 		return -1;
 	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", folder);
 	if (mkfifo(pipe_path, 0600))

@@ -17,12 +17,13 @@
 
 #include <hsa/amd_hsa_signal.h>
 
+#include "../launched.h"
 #include "aql.h"
 
 #define DISPATCHES 20
 
 static const char *self;
-static char folder[] = "/tmp/softgpu-test-XXXXXX";
+static char folder[TEST_PATH_BYTES];
 
 static char *path_in_folder(const char *name)
 {
@@ -299,7 +300,7 @@ static void callbacks_that_are_due_run_before_the_process_ends(void **state)
 
 static int make_folder(void **state)
 {
-	return mkdtemp(folder) ? 0 : -1;
+	return mkdtemp(test_path(folder, "process")) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
