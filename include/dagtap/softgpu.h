@@ -52,37 +52,38 @@ DAGTAP_SOFTGPU_API int softgpu_kernel_register(const char *name, softgpu_kernel_
 DAGTAP_SOFTGPU_API uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names,
 					     uint32_t capacity);
 
-/* Blocks until the counter named COUNTER is VALUE or more. 0, or -EINVAL: there is no such counter.
- * Any thread but one of the device's own (a host function's). Cost: while somebody waits, each count
- * is a system call more. */
+/* Blocks until the counter named COUNTER is at least VALUE. 0, or -EINVAL when there is no such counter.
+ * From any thread of the program, not from a host function. Cost: while a thread waits, every count of the
+ * device makes one system call. */
 DAGTAP_SOFTGPU_API int softgpu_await(const char *counter, uint64_t value);
 
-/* ---- for tests: what the device does next is the caller's to say ----
+/* ---- for tests: control of the device ----
  *
- * A test makes a state with these instead of hoping for a moment: "packets are in the ring and none was
- * taken" is softgpu_take_hold and a doorbell; "a kernel is running" is softgpu_clock_hold, a doorbell and
- * softgpu_await("packets_kernel_dispatch", 1). One thread of the program at a time may use them. */
+ * With these calls a test creates a state instead of waiting for a moment. "Packets are in the ring and none was
+ * taken": softgpu_take_hold, then a doorbell. "A kernel is running": softgpu_clock_hold, a doorbell, and
+ * softgpu_await("packets_kernel_dispatch", 1). Called by one thread at a time. */
 
-/* No queue takes a packet and no engine begins a copy from now on; what was taken goes on. What a queue or an
- * engine is just about to take it may still take. */
+/* From now on no queue takes a packet and no engine starts a copy; work that was taken continues. A queue or an
+ * engine that has already decided to take one may still take it. */
 DAGTAP_SOFTGPU_API void softgpu_take_hold(void);
 
-/* While that is held: lets COUNT more packets and copies be taken, of whichever queue comes first. 0, or -EPERM:
- * it is not held. */
+/* While taking is held: allows COUNT more packets and copies, from any queue or engine. 0, or -EPERM when taking
+ * is not held. */
 DAGTAP_SOFTGPU_API int softgpu_take_step(uint32_t count);
 
 DAGTAP_SOFTGPU_API void softgpu_take_release(void);
 
-/* The device's time stands still: what runs does not end, and what begins now has begun now. The time is
- * also HSA_SYSTEM_INFO_TIMESTAMP, but timeouts of waits for signals go on; it is shared with libdagtap-inject.so where DAGTAP_CLOCK names a page
- * (docs/softgpu.md). */
+/* Stops the device's clock: running work does not end, and work that starts has the present time as its start.
+ * HSA_SYSTEM_INFO_TIMESTAMP stops too; timeouts of waits for signals do not. Where DAGTAP_CLOCK names a page
+ * (docs/softgpu.md) it is also the clock of libdagtap-inject.so. */
 DAGTAP_SOFTGPU_API void softgpu_clock_hold(void);
 
-/* Moves a held clock on by NS. What ends by then ends at its modelled time, some time after this call has returned:
- * wait for it by its signal or by softgpu_await. 0, or -EPERM: it is not held. */
+/* Moves a held clock forward by NS. Work whose modelled end is then in the past ends, with its modelled end as
+ * its time, soon after this call returns: wait for its signal or use softgpu_await. 0, or -EPERM when the clock is
+ * not held. */
 DAGTAP_SOFTGPU_API int softgpu_clock_step(uint64_t ns);
 
-/* It runs on from where it stands. */
+/* The clock runs again, from the held time. */
 DAGTAP_SOFTGPU_API void softgpu_clock_release(void);
 
 /* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000") and applies nothing: the device reads

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever sleeps until a time of a clock that is held looks at it so often. */
+/* A sleeper looks at a held clock at this interval. */
 #define HELD_LOOK_NS 1000000u
 
 struct clock_page *_Atomic clock_page;

@@ -1,9 +1,11 @@
-/* Every period and every limit of a wait, in one table. Nothing in dagtap waits for another thread, for the device
- * or for a lock without a limit, for the holder may be stopped, or interrupted by the very handler that waits.
- * What happens at a limit is decided by the machine's speed, so a test sets the limit: "never", or 0, which is to
- * look once. The times are those of base/clock.h, which a test may hold.
+/* Every period and every limit of a wait, in one table. dagtap never waits without a limit for another thread, the
+ * device or a lock: the holder may be stopped, or may be the very thread that a signal handler interrupted.
  *
- * Threading: timer_configure before other threads use timers; everything else from any thread. */
+ * Whether a limit runs out depends on the machine's speed. A test therefore sets its limits: "never", or 0, which
+ * means to look once. The times are those of base/clock.h, which a test may hold.
+ *
+ * Threading: timer_configure before other threads use timers; everything else from any thread. Cost: one read of
+ * the clock for each start and each question whether a limit is over. */
 #ifndef DAGTAP_BASE_TIMER_H
 #define DAGTAP_BASE_TIMER_H
 
@@ -14,7 +16,7 @@
 
 #define TIMER_NEVER UINT64_MAX
 
-/* X(id, name, ns, is a limit, what it is for) */
+/* X(id, name, ns, 1 for the limit of a wait or 0 for a period, what it is for) */
 #define TIMERS(X)                                                                                  \
 	X(HOUSE_TICK, "house_tick", 250000000, 0, "clocks and counters are sampled")               \
 	X(HOUSE_TICK_FIRST, "house_tick_first", 10000000, 0,                                       \
@@ -67,11 +69,11 @@ enum timer {
 		TIMER_COUNT
 };
 
-/* "name=ns" or "name=never" with commas between; the name "limits" is every limit. What is not understood is
- * skipped. */
+/* Text: "name=ns" or "name=never", separated by commas; the name "limits" stands for every limit. Entries that
+ * cannot be parsed are skipped. */
 void timer_configure(const char *text);
 
-uint64_t timer_ns(enum timer timer); /* TIMER_NEVER: it never runs out */
+uint64_t timer_ns(enum timer timer); /* TIMER_NEVER: no limit */
 
 /* When a wait that begins now is given up. */
 struct timer_limit {
@@ -79,15 +81,15 @@ struct timer_limit {
 };
 
 struct timer_limit timer_start(enum timer timer);
-struct timer_limit
-timer_start_ns(uint64_t ns); /* TIMER_NEVER, or a time that is no row of the table */
+/* The same for a time that has no row in the table; TIMER_NEVER is allowed. */
+struct timer_limit timer_start_ns(uint64_t ns);
 bool timer_is_over(struct timer_limit limit);
 
-/* True when what was waited for is ours; false at the limit. A signal's handler does not end the wait. */
+/* True when the semaphore or the lock was taken; false at the limit. A signal handler does not end the wait. */
 bool timer_wait(sem_t *semaphore, struct timer_limit limit);
 bool timer_lock(pthread_mutex_t *lock, struct timer_limit limit);
 
-/* Once, as pthread_cond_wait: it may return for no reason. False at the limit. */
+/* One wait for a condition variable, with spurious wake-ups as in pthread_cond_wait. False at the limit. */
 bool timer_wait_for(pthread_cond_t *fact, pthread_mutex_t *lock, struct timer_limit limit);
 
 #endif

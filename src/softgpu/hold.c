@@ -87,7 +87,7 @@ static int open_end(int way)
 	return file;
 }
 
-/* The other side's read returns; then its write, whatever it is, lets the thread go on. */
+/* Writes the value to the pipe, so that the script's read returns; then waits until the script writes to it. */
 static void hold_thread(uint64_t value)
 {
 	char text[64];
@@ -167,7 +167,7 @@ int softgpu_await(const char *counter, uint64_t value)
 
 /* ---- the clock ---- */
 
-/* Without a page that others see, too. */
+/* Used when DAGTAP_CLOCK names no page. */
 static struct clock_page own_page;
 
 static struct clock_page *page(void)

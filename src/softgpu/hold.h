@@ -1,5 +1,5 @@
-/* What a test holds: the taking of work, a thread at a counter's value, and the clock. The interface is that of
- * dagtap/softgpu.h and of the configuration's keys hold_at and hold_pipe. */
+/* Control of the device by a test: the taking of work, a thread at a counter's value, and the clock. The public
+ * interface is in dagtap/softgpu.h; the configuration keys are hold_at and hold_pipe. */
 #ifndef SOFTGPU_HOLD_H
 #define SOFTGPU_HOLD_H
 
@@ -7,14 +7,14 @@
 
 struct softgpu_config;
 
-/* A queue or a copy engine is about to take one: false while a test holds that; the taker looks again when
- * it is woken. Any thread; one relaxed load when nothing is held. */
+/* Whether a queue may take a packet, or an engine a copy. True uses up one step of softgpu_take_step. After false
+ * the caller sleeps and asks again. Any thread; one relaxed load when taking is not held. */
 bool hold_lets_take(void);
 
 /* TEXT is COUNTER:N, or empty. */
 bool hold_point_is_valid(const char *text);
 
-/* Reads the two keys, which are valid. Once, before anything is counted; CONFIG stays where it is. */
+/* Takes the two keys, which have been checked. Called once, before anything is counted; keeps a pointer to CONFIG. */
 void hold_configure(const struct softgpu_config *config);
 
 #endif
