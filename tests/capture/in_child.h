@@ -2,6 +2,7 @@
 #ifndef DAGTAP_TESTS_IN_CHILD_H
 #define DAGTAP_TESTS_IN_CHILD_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 #include "spool_fixture.h"
 
 /* Runs BODY with DAGTAP_SPOOL set (unless FOLDER is NULL) in a child that then leaves through
- * exit. Returns its wait status; a body reports what it finds wrong with _exit(1). */
+ * exit. Returns its wait status; a body reports what it finds wrong with expect(). */
 static inline int in_child(const char *folder, void (*body)(void))
 {
 	int status;
@@ -27,10 +28,15 @@ static inline int in_child(const char *folder, void (*body)(void))
 	return status;
 }
 
-static inline void expect(int condition)
+/* In the child, on any thread of it: says what it finds wrong and ends the process. */
+#define expect(condition) expect_at(!!(condition), #condition, __FILE__, __LINE__)
+
+static inline void expect_at(int holds, const char *condition, const char *file, int line)
 {
-	if (!condition)
-		_exit(1);
+	if (holds)
+		return;
+	dprintf(STDERR_FILENO, "%s:%d: not so: %s\n", file, line, condition);
+	_exit(1);
 }
 
 #endif
