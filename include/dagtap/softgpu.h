@@ -4,12 +4,13 @@
  * -rdynamic), or by one that was registered here; <name> is the kernel's symbol without ".kd".
  * Without either, a dispatch takes its modelled time, computes nothing and is counted.
  *
- * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them weak,
- * or look them up with dlsym, in a program that also runs on other runtimes. What the machine is and
- * how it is configured: docs/softgpu.md.
+ * These functions are exported by the software GPU's libhsa-runtime64.so.1 only. Declare them
+ * weak, or look them up with dlsym, in a program that also runs on other runtimes. What the
+ * machine is and how it is configured: docs/softgpu.md.
  *
- * Threading: any thread may call any of them at any time, before hsa_init too.
- * Cost: a registration takes a lock and may allocate; the others do neither.
+ * Threading: any thread may call any of them at any time, before hsa_init too; those that are for
+ * tests and softgpu_await say what else holds.
+ * Cost: a registration takes a lock and may allocate; softgpu_await sleeps; the others do neither.
  * Errors: negative errno; a wrong argument changes nothing. */
 #ifndef DAGTAP_SOFTGPU_H
 #define DAGTAP_SOFTGPU_H
@@ -29,13 +30,13 @@ extern "C" {
 
 struct hsa_kernel_dispatch_packet_s;
 
-/* Runs one whole dispatch (all its work-items), on the thread of the queue it came by: two queues may
- * run the same function at once. KERNARG is a private copy of the arguments, laid out as the code
- * object's metadata says and not aligned beyond 64 bytes, with every device address made usable on
- * the host; PACKET is a copy of the packet (HSA Platform System Architecture 1.2, section 2.9).
- * Both belong to the caller and are valid during the call only. The dispatch ends when the function
- * has returned and the modelled time is over. The function may call HSA, but must not wait for
- * work of its own queue. */
+/* Runs one whole dispatch (all its work-items), on the thread of the queue it came by: two
+ * queues may run the same function at once. KERNARG is a private copy of the arguments, laid out
+ * as the code object's metadata says and not aligned beyond 64 bytes, with every device address
+ * made usable on the host; PACKET is a copy of the packet (HSA Platform System Architecture 1.2,
+ * section 2.9). Both belong to the caller and are valid during the call only. The dispatch ends
+ * when the function has returned and the modelled time is over. The function may call HSA, but
+ * must not wait for work of its own queue. */
 typedef void (*softgpu_kernel_fn)(const void *kernarg,
 				  const struct hsa_kernel_dispatch_packet_s *packet);
 
@@ -52,43 +53,44 @@ DAGTAP_SOFTGPU_API int softgpu_kernel_register(const char *name, softgpu_kernel_
 DAGTAP_SOFTGPU_API uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names,
 					     uint32_t capacity);
 
-/* Blocks until the counter named COUNTER is at least VALUE. 0, or -EINVAL when there is no such counter.
- * From any thread of the program, not from a host function. Cost: while a thread waits, every count of the
- * device makes one system call. */
+/* Blocks until the counter named COUNTER is at least VALUE. 0, or -EINVAL when there is no such
+ * counter. From any thread of the program, not from a host function. Cost: while a thread waits,
+ * every count of the device makes one system call. */
 DAGTAP_SOFTGPU_API int softgpu_await(const char *counter, uint64_t value);
 
 /* ---- for tests: control of the device ----
  *
- * With these calls a test creates a state instead of waiting for a moment. "Packets are in the ring and none was
- * taken": softgpu_take_hold, then a doorbell. "A kernel is running": softgpu_clock_hold, a doorbell, and
- * softgpu_await("packets_kernel_dispatch", 1). Called by one thread at a time. */
+ * With these calls a test creates a state instead of waiting for a moment. "Packets are in the
+ * ring and none was taken": softgpu_take_hold, then a doorbell. "A kernel is running":
+ * softgpu_clock_hold, a doorbell, and softgpu_await("packets_kernel_dispatch", 1). Called by one
+ * thread at a time. */
 
-/* From now on no queue takes a packet and no engine starts a copy; work that was taken continues. A queue or an
- * engine that has already decided to take one may still take it. */
+/* From now on no queue takes a packet and no engine starts a copy; work that was taken
+ * continues. A queue or an engine that has already decided to take one may still take it. */
 DAGTAP_SOFTGPU_API void softgpu_take_hold(void);
 
-/* While taking is held: allows COUNT more packets and copies, from any queue or engine. 0, or -EPERM when taking
- * is not held. */
+/* While taking is held: allows COUNT more packets and copies, from any queue or engine. 0, or
+ * -EPERM when taking is not held. */
 DAGTAP_SOFTGPU_API int softgpu_take_step(uint32_t count);
 
 DAGTAP_SOFTGPU_API void softgpu_take_release(void);
 
-/* Stops the device's clock: running work does not end, and work that starts has the present time as its start.
- * HSA_SYSTEM_INFO_TIMESTAMP stops too; timeouts of waits for signals do not. Where DAGTAP_CLOCK names a page
- * (docs/softgpu.md) it is also the clock of libdagtap-inject.so. */
+/* Stops the device's clock: running work does not end, and work that starts has the present time
+ * as its start. HSA_SYSTEM_INFO_TIMESTAMP stops too; timeouts of waits for signals do not. Where
+ * DAGTAP_CLOCK names a page (docs/softgpu.md) it is also the clock of libdagtap-inject.so. */
 DAGTAP_SOFTGPU_API void softgpu_clock_hold(void);
 
-/* Moves a held clock forward by NS. Work whose modelled end is then in the past ends, with its modelled end as
- * its time, soon after this call returns: wait for its signal or use softgpu_await. 0, or -EPERM when the clock is
- * not held. */
+/* Moves a held clock forward by NS. Work whose modelled end is then in the past ends, with its
+ * modelled end as its time, soon after this call returns: wait for its signal or use
+ * softgpu_await. 0, or -EPERM when the clock is not held. */
 DAGTAP_SOFTGPU_API int softgpu_clock_step(uint64_t ns);
 
 /* The clock runs again, from the held time. */
 DAGTAP_SOFTGPU_API void softgpu_clock_release(void);
 
-/* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000") and applies nothing: the device reads
- * DAGTAP_SOFTGPU. 0, or -EINVAL with one line, NUL-terminated and cut after MESSAGE_BYTES, in
- * RET_MESSAGE (may be NULL). */
+/* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000") and applies nothing: the device
+ * reads DAGTAP_SOFTGPU. 0, or -EINVAL with one line, NUL-terminated and cut after MESSAGE_BYTES,
+ * in RET_MESSAGE (may be NULL). */
 DAGTAP_SOFTGPU_API int softgpu_config_check(const char *string, char *ret_message,
 					    size_t message_bytes);
 

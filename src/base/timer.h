@@ -1,11 +1,13 @@
-/* Every period and every limit of a wait, in one table. dagtap never waits without a limit for another thread, the
- * device or a lock: the holder may be stopped, or may be the very thread that a signal handler interrupted.
+/* Every period and every limit of a wait, in one table. dagtap never waits without a limit for
+ * another thread, the device or a lock: the holder may be stopped, or may be the very thread
+ * that a signal handler interrupted.
  *
- * Whether a limit runs out depends on the machine's speed. A test therefore sets its limits: "never", or 0, which
- * means to look once. The times are those of base/clock.h, which a test may hold.
+ * Whether a limit runs out depends on the machine's speed. A test therefore sets its limits:
+ * "never", or 0, which means to look once. The times are those of base/clock.h, which a test may
+ * hold.
  *
- * Threading: timer_configure before other threads use timers; everything else from any thread. Cost: one read of
- * the clock for each start and each question whether a limit is over. */
+ * Threading: timer_configure before other threads use timers; everything else from any thread.
+ * Cost: one read of the clock for each start and each question whether a limit is over. */
 #ifndef DAGTAP_BASE_TIMER_H
 #define DAGTAP_BASE_TIMER_H
 
@@ -69,8 +71,8 @@ enum timer {
 		TIMER_COUNT
 };
 
-/* Text: "name=ns" or "name=never", separated by commas; the name "limits" stands for every limit. Entries that
- * cannot be parsed are skipped. */
+/* Text: "name=ns" or "name=never", separated by commas; the name "limits" stands for every
+ * limit. Entries that cannot be parsed are skipped. */
 void timer_configure(const char *text);
 
 uint64_t timer_ns(enum timer timer); /* TIMER_NEVER: no limit */
@@ -85,11 +87,13 @@ struct timer_limit timer_start(enum timer timer);
 struct timer_limit timer_start_ns(uint64_t ns);
 bool timer_is_over(struct timer_limit limit);
 
-/* True when the semaphore or the lock was taken; false at the limit. A signal handler does not end the wait. */
+/* True when the semaphore or the lock was taken; false at the limit. A signal handler does not
+ * end the wait. */
 bool timer_wait(sem_t *semaphore, struct timer_limit limit);
 bool timer_lock(pthread_mutex_t *lock, struct timer_limit limit);
 
-/* One wait for a condition variable, with spurious wake-ups as in pthread_cond_wait. False at the limit. */
+/* One wait for a condition variable, with spurious wake-ups as in pthread_cond_wait. False at
+ * the limit. */
 bool timer_wait_for(pthread_cond_t *fact, pthread_mutex_t *lock, struct timer_limit limit);
 
 #endif

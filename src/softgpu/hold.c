@@ -87,7 +87,8 @@ static int open_end(int way)
 	return file;
 }
 
-/* Writes the value to the pipe, so that the script's read returns; then waits until the script writes to it. */
+/* Writes the value to the pipe, so that the script's read returns; then waits until the script
+ * writes to it. */
 static void hold_thread(uint64_t value)
 {
 	char text[64];
@@ -95,7 +96,7 @@ static void hold_thread(uint64_t value)
 	int file = open_end(O_WRONLY);
 
 	if (file >= 0 && write(file, text, (size_t)length) < 0)
-		errno = 0; /* the reader has gone: it will not write either, and the open below tells */
+		errno = 0; /* The reader has gone. The thread is held all the same. */
 	if (file >= 0)
 		close(file);
 	file = open_end(O_RDONLY);
