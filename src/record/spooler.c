@@ -150,12 +150,18 @@ int spooler_is_closing(const struct spooler *s)
 	return (int)atomic_load_explicit(&s->closing, memory_order_relaxed);
 }
 
+/* One thread that counts at the session; the upper half names it, as long as it is the only one. */
+static uint64_t refusal_of_mine(void)
+{
+	return (uint64_t)syscall(SYS_gettid) << 32 | 1;
+}
+
 /* Sequentially consistent against close: either it finds us counting, or we find it closing. */
 bool spooler_begin_refusal(struct spooler *s)
 {
 	if (spooler_is_closing(s))
 		return false;
-	atomic_fetch_add_explicit(&s->writers->refusing, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&s->writers->refusing, refusal_of_mine(), memory_order_seq_cst);
 	if (!atomic_load_explicit(&s->closing, memory_order_seq_cst))
 		return true;
 	spooler_end_refusal(s);
@@ -164,7 +170,7 @@ bool spooler_begin_refusal(struct spooler *s)
 
 void spooler_end_refusal(struct spooler *s)
 {
-	atomic_fetch_sub_explicit(&s->writers->refusing, 1, memory_order_release);
+	atomic_fetch_sub_explicit(&s->writers->refusing, refusal_of_mine(), memory_order_release);
 }
 
 struct spool_live *spooler_live(struct spooler *s)
@@ -403,6 +409,8 @@ static bool writer_is_mine(const struct writer *w)
 
 static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct timer_limit limit)
 {
+	uint64_t refusing;
+
 	for (uint32_t i = 0; i < writer_count; i++) {
 		const struct writer *w = &s->writers->of[i];
 
@@ -413,8 +421,8 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct tim
 		if (atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_TORN)
 			return false;
 	}
-	while (atomic_load_explicit(&s->writers->refusing, memory_order_seq_cst))
-		if (!pause_before(limit))
+	while ((refusing = atomic_load_explicit(&s->writers->refusing, memory_order_seq_cst)))
+		if (refusing == refusal_of_mine() || !pause_before(limit))
 			return false;
 	return true;
 }

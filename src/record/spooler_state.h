@@ -31,7 +31,7 @@ struct window {
  * zeros refuses, and alive = 0 keeps new ones from being made. */
 struct writers {
 	_Atomic uint32_t alive;
-	_Atomic uint32_t refusing; /* threads that count at the session just now */
+	_Atomic uint64_t refusing; /* threads that count at the session now: sum of tid << 32 | 1 */
 	struct writer nobody;
 	struct writer of[SPOOL_LANE_COUNT];
 };

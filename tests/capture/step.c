@@ -24,6 +24,7 @@ static struct {
 	sem_t stopped; /* it is held, or CALL has returned */
 	sem_t go_on;
 	void (*call)(void);
+	void (*at_stop)(void); /* on the stepped thread */
 	uint32_t until;
 	uint32_t count;
 	bool has_returned;
@@ -71,7 +72,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	if (pc < (uintptr_t)__executable_start || pc >= (uintptr_t)etext ||
 	    ++stepped.count != stepped.until)
 		return;
-	hold();
+	stepped.at_stop();
 	/* The rest of the call goes on by itself: most of the time is in the steps. */
 	at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_BIT;
 }
@@ -103,14 +104,19 @@ static void *run_calls(void *unused)
 	return unused;
 }
 
-static void make_thread(void)
+static void catch_traps(void)
 {
 	const struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
 
+	sigaction(SIGTRAP, &action, NULL);
+}
+
+static void make_thread(void)
+{
 	sem_init(&stepped.call_wanted, 0, 0);
 	sem_init(&stepped.stopped, 0, 0);
 	sem_init(&stepped.go_on, 0, 0);
-	sigaction(SIGTRAP, &action, NULL);
+	catch_traps();
 	stepped.is_made = !pthread_create(&stepped.thread, NULL, run_calls, NULL);
 	if (!stepped.is_made)
 		_exit(1);
@@ -124,6 +130,7 @@ bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void))
 		make_thread();
 	stepped.until = n;
 	stepped.call = call;
+	stepped.at_stop = hold;
 	stepped.has_returned = false;
 	sem_post(&stepped.call_wanted);
 	await(&stepped.stopped);
@@ -134,4 +141,13 @@ bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void))
 		await(&stepped.stopped);
 	}
 	return was_held;
+}
+
+bool interrupt_at(uint32_t n, void (*call)(void), void (*handler)(void))
+{
+	catch_traps();
+	stepped.until = n;
+	stepped.at_stop = handler;
+	step_through(call);
+	return stepped.count >= n;
 }

@@ -12,4 +12,8 @@
  * that record, and not before. False when CALL has come to its end before. */
 bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void));
 
+/* CALL, on this thread, interrupted in front of instruction N, from 1: HANDLER runs there, as a
+ * signal's. False when CALL has come to its end before. */
+bool interrupt_at(uint32_t n, void (*call)(void), void (*handler)(void));
+
 #endif

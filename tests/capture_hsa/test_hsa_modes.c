@@ -290,19 +290,14 @@ static void set_moment(unsigned turns)
 	setenv("SCENE_MOMENT", text, 1);
 }
 
-/* The packet that the handler interrupts is never written, or handed on. And it may interrupt its thread just as that
- * takes or leaves the gate, or counts a refusal, before anybody can tell whose they are: then the exit waits for the
- * very thread that it runs on, and the limits have to end that. */
-#define SELF_INTERRUPTED                                                                           \
-	"gate_written=0,device_drain_most=0,gate_hold=1000000000,spool_quiesce=1000000000"
-
 static void exit_in_a_handler(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
 		set_moment(100 + 37 * i);
+		/* The packet that the handler interrupts is never written, or handed on. */
 		struct play p =
-			play_giving_up(SELF_INTERRUPTED, modes[i % MODES].name,
+			play_giving_up("gate_written=0,device_drain_most=0", modes[i % MODES].name,
 				       "gfx906,kernel_ns=0", "tests/hsa-scenes exit-in-handler");
 
 		/* That the program ended is what counts; its last records may have been cut. */

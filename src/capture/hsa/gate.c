@@ -14,7 +14,6 @@
 #include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
-#define GATE_CLOSED	    0x80000000u /* in rings: nobody takes the gate any more */
 #define SLOTS_LEAST	    8192u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
@@ -178,46 +177,35 @@ static void gate_change(struct gate *gate)
 
 /* ---- holding ---- */
 
-static void set_holder(struct gate *gate, uint32_t tid)
-{
-	atomic_store_explicit(&gate->holder, tid, memory_order_relaxed);
-}
-
 bool gate_is_mine(const struct gate *gate)
 {
-	return atomic_load_explicit(&gate->holder, memory_order_relaxed) == session_tid();
+	return hold_thread(&gate->hold) == session_tid();
 }
 
 /* By the holder: does the work of all who ring meanwhile, and leaves. */
 static void gate_work(struct gate *gate)
 {
-	uint32_t seen = atomic_load_explicit(&gate->rings, memory_order_acquire);
+	uint64_t seen = hold_look(&gate->hold);
 	uint64_t published = 0;
 
 	do {
-		set_holder(gate, session_tid());
 		gate_change(gate);
 		if (gate_has_index(gate))
 			published += gate_pass(gate);
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
-		set_holder(gate, 0);
-		/* Fails when somebody rang since: what they wrote is visible after this acquire.
-		 * Sequentially consistent against the monitor's parking. */
-	} while (!atomic_compare_exchange_strong(&gate->rings, &seen, seen & GATE_CLOSED));
-	if (seen & GATE_CLOSED) {
-		atomic_store_explicit(&gate->has_left, true, memory_order_release);
+		/* Sequentially consistent against the monitor's parking. */
+	} while (!hold_leave(&gate->hold, &seen));
+	if (seen & HOLD_CLOSED)
 		return;
-	}
 	if (published || atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
 		hsa_monitor_wake();
 }
 
-/* Returns the rings before this one: 0 = the work is done. */
-static uint32_t gate_knock(struct gate *gate)
+/* What hold_knock gives: 0 = the work is done. */
+static uint64_t gate_knock(struct gate *gate)
 {
-	/* Release: the packets written before. Acquire: what the last holder did. */
-	uint32_t before = atomic_fetch_add_explicit(&gate->rings, 1, memory_order_acq_rel);
+	uint64_t before = hold_knock(&gate->hold, session_tid());
 
 	if (!before)
 		gate_work(gate);
@@ -230,7 +218,7 @@ static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes
 {
 	return atomic_load_explicit(&gate->next, memory_order_relaxed) > index ||
 	       atomic_load_explicit(&gate->passes, memory_order_relaxed) - passes >= 2 ||
-	       !(atomic_load_explicit(&gate->rings, memory_order_relaxed) & ~GATE_CLOSED);
+	       !hold_thread(&gate->hold);
 }
 
 /* Sleeping lets those run, too, whom a thread of a higher priority does not yield to. */
@@ -267,7 +255,7 @@ static void gate_await(struct gate *gate, uint64_t index)
 void gate_ring(struct gate *gate, uint64_t value)
 {
 	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
-	uint32_t before;
+	uint64_t before;
 
 	while (announced < value + 1 &&
 	       !atomic_compare_exchange_weak_explicit(&gate->announced, &announced, value + 1,
@@ -275,7 +263,7 @@ void gate_ring(struct gate *gate, uint64_t value)
 		;
 	atomic_fetch_add_explicit(&gate->rung, 1, memory_order_release);
 	before = gate_knock(gate);
-	if (before && !(before & GATE_CLOSED) && gate_is_tracing(gate))
+	if (before && !(before & HOLD_CLOSED) && gate_is_tracing(gate))
 		gate_await(gate, value);
 }
 
@@ -287,21 +275,14 @@ void gate_retry(struct gate *gate)
 
 bool gate_try_hold(struct gate *gate)
 {
-	uint32_t nobody = 0;
-
-	if (!atomic_compare_exchange_strong_explicit(&gate->rings, &nobody, 1, memory_order_acq_rel,
-						     memory_order_relaxed))
-		return false;
-	set_holder(gate, session_tid());
-	return true;
+	return hold_try(&gate->hold, session_tid());
 }
 
 void gate_leave(struct gate *gate)
 {
-	uint32_t alone = 1;
+	uint64_t alone = hold_of(session_tid());
 
-	set_holder(gate, 0);
-	if (!atomic_compare_exchange_strong(&gate->rings, &alone, 0))
+	if (!hold_leave(&gate->hold, &alone))
 		gate_work(gate);
 }
 
@@ -338,7 +319,8 @@ static bool gate_request(struct gate *gate, enum gate_change change, struct time
 static bool gate_await_counted(const struct gate *gate, struct timer_limit limit)
 {
 	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
-		if (gate_is_mine(gate) || timer_is_over(limit))
+		if (atomic_load_explicit(&gate->closer, memory_order_relaxed) == session_tid() ||
+		    timer_is_over(limit))
 			return false;
 		sched_yield();
 	}
@@ -493,7 +475,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_store_explicit(&gate->traced_first, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->passed_first, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_end, index, memory_order_relaxed);
-	set_holder(gate, 0);
+	atomic_store_explicit(&gate->closer, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->rung, 0, memory_order_relaxed);
 	gate->forwarded = 0;
@@ -511,7 +493,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	reservations_reset(&gate->reservations);
 	if (gate->mode != RECORD_QUEUE_OBSERVE)
 		slot_ring_make_signals(gate->slots);
-	atomic_store_explicit(&gate->rings, 0, memory_order_release);
+	atomic_store_explicit(&gate->hold.word, 0, memory_order_release);
 	atomic_store_explicit(&gate->state, GATE_LIVE, memory_order_release);
 }
 
@@ -589,13 +571,12 @@ static bool gate_shut(struct gate *gate)
 {
 	struct timer_limit limit;
 
+	atomic_store_explicit(&gate->closer, session_tid(), memory_order_relaxed);
 	atomic_store_explicit(&gate->state, GATE_CLOSING, memory_order_release);
-	atomic_store_explicit(&gate->has_left, false, memory_order_relaxed);
-	/* Whoever holds the gate sees this when leaving, and says so. */
-	if (!atomic_fetch_or_explicit(&gate->rings, GATE_CLOSED, memory_order_acq_rel))
+	if (!hold_close(&gate->hold))
 		return true;
 	limit = timer_start(TIMER_GATE_HOLD);
-	while (!atomic_load_explicit(&gate->has_left, memory_order_acquire)) {
+	while (hold_thread(&gate->hold)) {
 		if (gate_is_mine(gate) || timer_is_over(limit))
 			return false;
 		sched_yield();
@@ -608,7 +589,6 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 	untraced_gate_closes(gate);
 	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
-	set_holder(gate, session_tid());
 	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	serial_leave(gate);
 	slot_ring_give_up(gate->slots, cause);
@@ -616,7 +596,6 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 		write_count(gate, true);
 		count_cut(gate);
 	}
-	set_holder(gate, 0);
 	atomic_store_explicit(&gate->has_counted, true, memory_order_release);
 	/* Now, because afterwards the runtime may give the same handles to another queue. */
 	if (gate->queue_entry)

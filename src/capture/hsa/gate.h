@@ -7,8 +7,7 @@
  * completion signal where there was none.
  *
  * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
- * also for those that ring meanwhile: `rings` counts them, and the holder leaves when it can set
- * the count back to 0. They wait for their record, within bounds. The device gets a doorbell for
+ * also for those that ring meanwhile (capture/hsa/hold.h). They wait for their record, within bounds. The device gets a doorbell for
  * each of theirs. A reserved slot that is not written yet stops the scan. If a doorbell already
  * covered it the writer need not ring again, so the monitor looks after it.
  *
@@ -23,6 +22,7 @@
 #include <hsa/amd_hsa_queue.h>
 
 #include "base/timer.h"
+#include "capture/hsa/hold.h"
 #include "capture/hsa/reservations.h"
 #include "capture/hsa/slots.h"
 #include "record/record.h"
@@ -31,8 +31,7 @@ enum gate_state { GATE_UNUSED, GATE_LIVE, GATE_CLOSING };
 enum gate_change { GATE_STAYS, GATE_STARTS, GATE_STOPS }; /* whether it records */
 
 struct gate {
-	_Atomic uint32_t rings __attribute__((aligned(64))); /* 0: nobody holds the gate */
-	_Atomic uint32_t holder;    /* its thread; 0 for a moment when it comes and goes */
+	struct hold hold __attribute__((aligned(64)));
 	_Atomic uint64_t announced; /* packets that doorbells have covered */
 	_Atomic uint64_t rung;	    /* doorbells of the application's */
 	_Atomic uint32_t is_owed;   /* announced packets are not written yet */
@@ -52,7 +51,7 @@ struct gate {
 	_Atomic bool is_tracing;       /* changed by the holder: packets are counted and recorded */
 	_Atomic uint32_t change;       /* enum gate_change: what the holder is to do first */
 	_Atomic uint32_t state;
-	_Atomic bool has_left;		/* the last holder, after the gate was closed */
+	_Atomic uint32_t closer;	/* the thread that closes it; 0 before */
 	_Atomic bool has_counted;	/* once closed: the last count is written */
 	_Atomic uint64_t closing_index; /* what index_passed gives while the queue goes */
 	uint32_t queue_id;
