@@ -63,6 +63,8 @@ static const struct key keys[] = {
 	 "host start and end of each dispatch and copy: a path (%p: process id)"},
 	{"packets", KEY_TEXT, FIELD(packets), 0, 0, "",
 	 "every packet as the device read it: a path (%p: process id)"},
+	{"work_log", KEY_TEXT, FIELD(work_log), 0, 0, "",
+	 "each packet and copy taken: a path (%p: process id, else appended)"},
 	{"hold_at", KEY_TEXT, FIELD(hold_at), 0, sizeof(((struct softgpu_config *)NULL)->hold_at),
 	 "", "COUNTER:N: the thread that counts the N-th is held there"},
 	{"hold_pipe", KEY_TEXT, FIELD(hold_pipe), 0, 0, "",

@@ -30,8 +30,9 @@ struct softgpu_config {
 	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
 	char truth
 		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */
-	char packets[256]; /* every packet as the device read it, one line each; "" = none */
-	char hold_at[64];  /* COUNTER:N: what counts the N-th is held; "" = nothing is */
+	char packets[256];  /* every packet as the device read it, one line each; "" = none */
+	char work_log[256]; /* each packet and copy that the device took; "" = none */
+	char hold_at[64];   /* COUNTER:N: what counts the N-th is held; "" = nothing is */
 	char hold_pipe
 		[256]; /* told to whoever reads this named pipe; "": the taking of work is held */
 	struct {

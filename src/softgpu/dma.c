@@ -18,6 +18,7 @@
 #include "softgpu/report.h"
 #include "softgpu/signal.h"
 #include "softgpu/system.h"
+#include "softgpu/work_log.h"
 
 /* A dependency that lives in pool memory can be stored to without a call of ours: look again. */
 #define LOOK_AGAIN_NS 1000000ull
@@ -55,6 +56,8 @@ struct job {
 	size_t rows;
 	size_t slices;
 	enum direction direction;
+	uint32_t from_agent; /* indices */
+	uint32_t to_agent;
 	uint32_t engine;
 	hsa_agent_t agent;
 	bool stamp;
@@ -132,9 +135,26 @@ static void free_job(struct job *job)
 	free(job);
 }
 
+/* 0: nobody wants a line. */
+static uint64_t log_job(const struct job *job, uint64_t start_ns)
+{
+	struct work_log_copy copy = {
+		.from = job->from_agent,
+		.to = job->to_agent,
+		.bytes = job_bytes(job),
+	};
+
+	if (!work_log_wanted())
+		return 0;
+	copy.agent = agent_find(job->agent)->index;
+	copy.begin_tick = clock_host_to_ticks(start_ns);
+	return work_log_copy(&copy);
+}
+
 static void run_job(struct job *job)
 {
 	struct report_span span = {.start_ns = clock_host_ns()};
+	uint64_t work_place = log_job(job, span.start_ns);
 
 	softgpu_count(copies_begun, 1);
 	move_bytes(job);
@@ -146,6 +166,7 @@ static void run_job(struct job *job)
 	span.end_tick = clock_host_to_ticks(span.end_ns);
 	if (report_truth_wanted())
 		report_truth_copy(direction_names[job->direction], job_bytes(job), &span);
+	work_log_end(work_place, span.end_tick);
 	signal_complete_copy(job->completion, job->stamp, span.start_tick, span.end_tick,
 			     job->agent);
 	signal_release(job->completion);
@@ -312,6 +333,8 @@ static hsa_status_t start_linear(struct job *job, const struct softgpu_agent *to
 	job->rows = 1;
 	job->slices = 1;
 	job->direction = direction_of(to, from);
+	job->from_agent = from->index;
+	job->to_agent = to->index;
 	if (job->engine == DMA_ENGINES)
 		job->engine = direction_engines[job->direction];
 	job->agent = agent_handle(from->is_gpu ? from : to);
@@ -458,6 +481,8 @@ hsa_status_t softgpu_hsa_amd_memory_async_copy_rect(
 	    !place_side(src, src_offset, range, &job.from))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	job.direction = (enum direction)dir;
+	job.from_agent = dir & 2 ? agent->index : 0;
+	job.to_agent = dir & 1 ? agent->index : 0;
 	job.engine = direction_engines[job.direction];
 	job.row_bytes = range->x;
 	job.rows = range->y;

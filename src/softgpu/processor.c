@@ -19,6 +19,7 @@
 #include "softgpu/report.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/work_log.h"
 
 #define MAX_DEPENDENCIES   5
 #define MAX_WORKGROUP	   1024
@@ -35,7 +36,8 @@ struct flight {
 	uint64_t packet_index;
 	uint64_t start_ns;
 	uint64_t end_ns;
-	const char *kernel; /* NULL: a barrier */
+	const char *kernel;  /* NULL: a barrier */
+	uint64_t work_place; /* of its line in the work log */
 };
 
 struct processor {
@@ -108,6 +110,7 @@ static void finish_flight(const struct processor *processor, const struct flight
 	if (flight->kernel && report_truth_wanted())
 		report_truth_dispatch(amd->hsa_queue.id, flight->packet_index, flight->kernel,
 				      &span);
+	work_log_end(flight->work_place, span.end_tick);
 	if (flight->completion.handle) {
 		signal_complete(flight->completion,
 				properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, span.start_tick,
@@ -340,9 +343,12 @@ static void take_packet(struct processor *processor)
 	packet.header = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 	memcpy(packet.bytes + sizeof(packet.header), slot + 1,
 	       sizeof(packet) - sizeof(packet.header));
+	flight.start_ns = start_of(processor, index);
+	if (work_log_wanted())
+		flight.work_place = work_log_packet(queue, index, &packet,
+						    clock_host_to_ticks(flight.start_ns));
 	__atomic_store_n(slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 	__atomic_store_n(&queue->amd.read_dispatch_id, index + 1, __ATOMIC_RELEASE);
-	flight.start_ns = start_of(processor, index);
 	report_packet(queue->amd.hsa_queue.id, index, &packet);
 	type = (uint8_t)(packet.header >> HSA_PACKET_HEADER_TYPE);
 	count_packet(&packet, type);

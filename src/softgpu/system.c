@@ -15,6 +15,7 @@
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
 #include "softgpu/tools.h"
+#include "softgpu/work_log.h"
 
 #define EXTENSION_BITMAP_BYTES 128
 
@@ -79,6 +80,8 @@ hsa_status_t softgpu_hsa_init(void)
 		pthread_cond_wait(&runtime.loaded, &runtime.lock);
 	if (runtime.references == UINT32_MAX) {
 		status = HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+	} else if (runtime.references == 0 && work_log_open()) {
+		status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	} else if (runtime.references++ == 0) {
 		atomic_store(&runtime.is_up, true);
 		atomic_store(&runtime.was_up, true);

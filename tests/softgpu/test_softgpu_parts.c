@@ -35,7 +35,8 @@ static void every_key_is_read(void **state)
 {
 	parses("gfx90a,gpus=16,vram=3M,large_bar=1,kernel_ns=7,copy_ns=8,copy_bytes_per_us=9,"
 	       "overlap=64,event_limit=0,signal_ns=44000,doorbell_ns=500,intercept_batch=1,"
-	       "clock_offset_ticks=-5,clock_drift_ppm=-50.5,report=/tmp/r%p,truth=-,"
+	       "clock_offset_ticks=-5,clock_drift_ppm=-50.5,report=/tmp/r%p,truth=-,work_log=/tmp/"
+	       "w,"
 	       "kernel:a*=10,kernel:b=c=0");
 	assert_string_equal(config.isa, "gfx90a");
 	assert_int_equal(config.gpus, 16);
@@ -53,6 +54,7 @@ static void every_key_is_read(void **state)
 	assert_true(config.clock_drift_ppm == -50.5);
 	assert_string_equal(config.report, "/tmp/r%p");
 	assert_string_equal(config.truth, "-");
+	assert_string_equal(config.work_log, "/tmp/w");
 	assert_int_equal(config.kernel_pattern_count, 2);
 	assert_string_equal(config.kernel_pattern[0].glob, "a*");
 	assert_int_equal(config.kernel_pattern[0].ns, 10);

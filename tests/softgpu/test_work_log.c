@@ -1,0 +1,591 @@
+/* The work log: what it says of packets and copies while the device runs, which this process reads
+ * from its own file; and what is left of it however a process ends, which this program started
+ * again with the name of a role shows. */
+#include <dirent.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dagtap/softgpu.h>
+
+#include "../launched.h"
+#include "aql.h"
+
+#define QUEUES	   3
+#define DISPATCHES 40	 /* a queue in this process */
+#define MANY	   15000 /* a role's, more than one step of the file holds */
+#define MAX_LINES  20000
+#define COLUMNS	   18
+
+enum column {
+	TYPE,
+	AGENT,
+	QUEUE,
+	INDEX,
+	KERNEL,
+	GRID,
+	WORKGROUP = GRID + 3,
+	KERNARG = WORKGROUP + 3,
+	SIGNAL,
+	BEGIN,
+	END,
+	BYTES,
+	SOURCE,
+	DESTINATION,
+};
+
+struct work {
+	char *text;
+	size_t size; /* of the file */
+	size_t used; /* bytes of whole lines */
+	int count;   /* packets and copies */
+	char *process;
+	char *line[MAX_LINES][COLUMNS];
+	char *total; /* NULL: the process did not come to its end */
+};
+
+static const char *self;
+static char folder[TEST_PATH_BYTES];
+static struct aql aql;
+static struct work work;
+
+static char *path_in_folder(const char *name, pid_t pid)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s.%d", folder, name, (int)pid);
+	return path;
+}
+
+/* ---- reading a log ---- */
+
+static void read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	fseek(file, 0, SEEK_END);
+	work.size = (size_t)ftell(file);
+	rewind(file);
+	free(work.text);
+	work.text = calloc(1, work.size + 1);
+	assert_int_equal(fread(work.text, 1, work.size, file), work.size);
+	fclose(file);
+}
+
+static void split(char *line, char *ret_columns[COLUMNS])
+{
+	for (int i = 0; i < COLUMNS; i++) {
+		ret_columns[i] = strsep(&line, "\t");
+		assert_non_null(ret_columns[i]);
+	}
+	assert_null(line);
+}
+
+static void read_log(const char *path)
+{
+	char *line, *rest;
+
+	read_file(path);
+	rest = work.text;
+	work.count = 0;
+	work.total = NULL;
+	line = strsep(&rest, "\n");
+	assert_int_equal(strncmp(line, "type\tagent\tqueue\tindex\t", 23), 0);
+	work.process = strsep(&rest, "\n");
+	while (strchr(rest, '\n')) {
+		assert_null(work.total);
+		line = strsep(&rest, "\n");
+		if (*line == '#') {
+			work.total = line;
+			continue;
+		}
+		assert_true(work.count < MAX_LINES);
+		split(line, work.line[work.count++]);
+	}
+	assert_int_equal(*rest, '\0');
+	work.used = (size_t)(rest - work.text);
+}
+
+static uint64_t number(int line, int column)
+{
+	return strtoull(work.line[line][column], NULL, 0);
+}
+
+static void expect_text(int line, int column, const char *text)
+{
+	assert_string_equal(work.line[line][column], text);
+}
+
+static int count_of(const char *type)
+{
+	int count = 0;
+
+	for (int i = 0; i < work.count; i++)
+		count += !strcmp(work.line[i][TYPE], type);
+	return count;
+}
+
+/* The number after NAME= in the line of totals. */
+static uint64_t total(const char *name)
+{
+	char wanted[64];
+	const char *at;
+
+	snprintf(wanted, sizeof(wanted), "\t%s=", name);
+	at = strstr(work.total, wanted);
+	assert_non_null(at);
+	return strtoull(at + strlen(wanted), NULL, 10);
+}
+
+/* ---- packets ---- */
+
+static hsa_queue_t *queue_on(int gpu)
+{
+	hsa_queue_t *queue;
+
+	assert_int_equal(hsa_queue_create(aql.machine.gpu[gpu], 16, HSA_QUEUE_TYPE_MULTI, NULL,
+					  NULL, UINT32_MAX, UINT32_MAX, &queue),
+			 HSA_STATUS_SUCCESS);
+	return queue;
+}
+
+static uint64_t *kernarg_of_queue[QUEUES];
+
+/* The I-th dispatch of queue Q. */
+static hsa_kernel_dispatch_packet_t packet_of(int q, int i, hsa_signal_t done)
+{
+	hsa_kernel_dispatch_packet_t packet =
+		aql_dispatch(i % 2 ? aql.scale : aql.count, kernarg_of_queue[q],
+			     i % 5 ? AQL_OVERLAP : AQL_BARRIER, i % 3 ? (hsa_signal_t){0} : done);
+
+	packet.setup = 3;
+	packet.grid_size_x = (uint32_t)(64 * (i + 1));
+	packet.grid_size_y = (uint32_t)(i + 2);
+	packet.grid_size_z = (uint32_t)(q + 1);
+	packet.workgroup_size_x = 32;
+	packet.workgroup_size_y = 2;
+	packet.workgroup_size_z = (uint16_t)(q + 1);
+	return packet;
+}
+
+static void expect_dispatch(int line, int q, int i)
+{
+	hsa_kernel_dispatch_packet_t packet = packet_of(q, i, (hsa_signal_t){1});
+
+	expect_text(line, TYPE, "dispatch");
+	expect_text(line, KERNEL, i % 2 ? "scale" : "count");
+	assert_int_equal(number(line, GRID), packet.grid_size_x);
+	assert_int_equal(number(line, GRID + 1), packet.grid_size_y);
+	assert_int_equal(number(line, GRID + 2), packet.grid_size_z);
+	assert_int_equal(number(line, WORKGROUP), packet.workgroup_size_x);
+	assert_int_equal(number(line, WORKGROUP + 1), packet.workgroup_size_y);
+	assert_int_equal(number(line, WORKGROUP + 2), packet.workgroup_size_z);
+	assert_int_equal(number(line, KERNARG), (uintptr_t)kernarg_of_queue[q]);
+	assert_int_equal(number(line, SIGNAL), packet.completion_signal.handle != 0);
+	assert_true(number(line, END) >= number(line, BEGIN) + 100); /* 1,000 ns */
+}
+
+/* Every line of this queue is the next packet's. */
+static void expect_queue(int q, const hsa_queue_t *queue)
+{
+	static const char *const last[] = {"barrier_or", "vendor", "agent_dispatch", "barrier_and"};
+	uint64_t next = 0;
+
+	for (int i = 0; i < work.count; i++) {
+		if (!*work.line[i][QUEUE] || number(i, QUEUE) != queue->id)
+			continue;
+		assert_int_equal(number(i, INDEX), next);
+		assert_int_equal(number(i, AGENT), q < 2 ? 1 : 2);
+		expect_text(i, BYTES, "");
+		if (next < DISPATCHES) {
+			expect_dispatch(i, q, (int)next);
+		} else {
+			expect_text(i, TYPE, last[next - DISPATCHES]);
+			expect_text(i, KERNEL, "");
+			expect_text(i, GRID, "");
+			assert_true(number(i, END) >= number(i, BEGIN));
+		}
+		next++;
+	}
+	assert_int_equal(next, DISPATCHES + 4);
+}
+
+static void put_others(hsa_queue_t *queue)
+{
+	static const hsa_packet_type_t types[] = {HSA_PACKET_TYPE_BARRIER_OR,
+						  HSA_PACKET_TYPE_VENDOR_SPECIFIC,
+						  HSA_PACKET_TYPE_AGENT_DISPATCH};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		hsa_barrier_and_packet_t packet =
+			aql_barrier(types[i], AQL_BARRIER, (hsa_signal_t){0});
+
+		aql_submit(queue, &packet);
+	}
+	aql_drain(queue);
+}
+
+static void each_packet_of_each_queue_has_its_line(void **state)
+{
+	hsa_queue_t *queue[QUEUES] = {queue_on(0), queue_on(0), queue_on(1)};
+	hsa_signal_t done = aql_signal(QUEUES * DISPATCHES);
+
+	for (int q = 0; q < QUEUES; q++) {
+		kernarg_of_queue[q] = machine_allocate(aql.machine.kernarg, 4096);
+		kernarg_of_queue[q][0] = (uint64_t)(uintptr_t)&kernarg_of_queue[q][1];
+	}
+	for (int i = 0; i < DISPATCHES; i++) {
+		for (int q = 0; q < QUEUES; q++) {
+			hsa_kernel_dispatch_packet_t packet = packet_of(q, i, done);
+
+			aql_submit(queue[q], &packet);
+		}
+	}
+	for (int q = 0; q < QUEUES; q++)
+		put_others(queue[q]);
+	read_log(path_in_folder("log", getpid()));
+	for (int q = 0; q < QUEUES; q++)
+		expect_queue(q, queue[q]);
+	assert_int_equal(work.count, QUEUES * (DISPATCHES + 4));
+	assert_int_equal(count_of("dispatch"), aql_counter("packets_kernel_dispatch"));
+	assert_int_equal(count_of("barrier_and"), aql_counter("packets_barrier_and"));
+	assert_int_equal(count_of("barrier_or"), aql_counter("packets_barrier_or"));
+	assert_int_equal(count_of("vendor"), aql_counter("packets_vendor"));
+	assert_int_equal(count_of("agent_dispatch"), aql_counter("packets_agent_dispatch"));
+	for (int q = 0; q < QUEUES; q++)
+		hsa_queue_destroy(queue[q]);
+	hsa_signal_destroy(done);
+}
+
+static void a_line_is_there_before_the_slot_is_free(void **state)
+{
+	hsa_queue_t *queue = queue_on(0);
+	hsa_kernel_dispatch_packet_t packet =
+		aql_dispatch(aql.scale, NULL, AQL_BARRIER, (hsa_signal_t){0});
+
+	softgpu_clock_hold();
+	aql_submit(queue, &packet);
+	while (!hsa_queue_load_read_index_scacquire(queue))
+		sched_yield();
+	read_log(path_in_folder("log", getpid()));
+	assert_int_equal(number(work.count - 1, QUEUE), queue->id);
+	expect_text(work.count - 1, KERNEL, "scale");
+	expect_text(work.count - 1, END, "?                   ");
+	softgpu_clock_release();
+	aql_drain(queue);
+	read_log(path_in_folder("log", getpid()));
+	assert_true(number(work.count - 2, END) > number(work.count - 2, BEGIN));
+	hsa_queue_destroy(queue);
+}
+
+static void an_unknown_kernel_and_a_bad_packet_have_lines(void **state)
+{
+	hsa_queue_t *queue = queue_on(1);
+	hsa_kernel_dispatch_packet_t packet =
+		aql_dispatch(4096, NULL, AQL_BARRIER, (hsa_signal_t){0});
+	hsa_barrier_and_packet_t bad = aql_barrier(9, AQL_BARRIER, (hsa_signal_t){0});
+
+	aql_submit(queue, &packet);
+	aql_submit(queue, &bad);
+	assert_int_equal(softgpu_await("packets_invalid_type", 1), 0);
+	read_log(path_in_folder("log", getpid()));
+	expect_text(work.count - 2, KERNEL, "?");
+	expect_text(work.count - 1, TYPE, "invalid");
+	hsa_queue_destroy(queue);
+}
+
+/* ---- copies ---- */
+
+static void expect_copy(int line, uint64_t agent, size_t bytes, uint64_t from, uint64_t to)
+{
+	expect_text(line, TYPE, "copy");
+	assert_int_equal(number(line, AGENT), agent);
+	assert_int_equal(number(line, BYTES), bytes);
+	assert_int_equal(number(line, SOURCE), from);
+	assert_int_equal(number(line, DESTINATION), to);
+	expect_text(line, QUEUE, "");
+	assert_true(number(line, END) > number(line, BEGIN));
+}
+
+static void each_copy_has_its_line(void **state)
+{
+	const struct machine *machine = &aql.machine;
+	char *first = machine_allocate(machine->vram[0], 4096);
+	char *second = machine_allocate(machine->vram[1], 4096);
+	char *host = machine_allocate(machine->fine, 4096);
+	const hsa_pitched_ptr_t to = {host, 64, 0}, from = {second, 64, 0};
+	const hsa_dim3_t zero = {0, 0, 0}, range = {16, 4, 1};
+	hsa_signal_t done = aql_signal(1);
+
+	hsa_amd_memory_async_copy(first, machine->gpu[0], host, machine->cpu, 4096, 0, NULL, done);
+	aql_wait(done);
+	hsa_signal_store_screlease(done, 1);
+	hsa_amd_memory_async_copy(second, machine->gpu[1], first, machine->gpu[0], 100, 0, NULL,
+				  done);
+	aql_wait(done);
+	hsa_signal_store_screlease(done, 1);
+	assert_int_equal(hsa_amd_memory_async_copy_rect(&to, &zero, &from, &zero, &range,
+							machine->gpu[1], hsaDeviceToHost, 0, NULL,
+							done),
+			 HSA_STATUS_SUCCESS);
+	aql_wait(done);
+	read_log(path_in_folder("log", getpid()));
+	expect_copy(work.count - 3, 1, 4096, 0, 1);
+	expect_copy(work.count - 2, 1, 100, 1, 2);
+	expect_copy(work.count - 1, 2, 64, 2, 0);
+	assert_int_equal(count_of("copy"), aql_counter("copies_begun"));
+	hsa_signal_destroy(done);
+}
+
+/* ---- how a process ends ---- */
+
+static void role_dispatch(void)
+{
+	uint64_t *kernarg = machine_allocate(aql.machine.kernarg, 4096);
+	hsa_queue_t *queue = queue_on(0);
+
+	kernarg[0] = (uint64_t)(uintptr_t)&kernarg[1];
+	for (int i = 0; i < MANY; i++) {
+		hsa_kernel_dispatch_packet_t packet =
+			aql_dispatch(aql.count, kernarg, AQL_BARRIER, (hsa_signal_t){0});
+
+		aql_submit(queue, &packet);
+	}
+	aql_drain(queue);
+}
+
+static void exit_in_handler(int signal)
+{
+	exit(signal);
+}
+
+static int role_fork(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child)
+		exit(hsa_init() == HSA_STATUS_ERROR_OUT_OF_RESOURCES ? 7 : 8);
+	waitpid(child, &status, 0);
+	return status == 7 << 8 ? 0 : 1;
+}
+
+static int play_role(const char *role)
+{
+	if (!strcmp(role, "idle"))
+		return 0;
+	setenv("DAGTAP_SOFTGPU", getenv("ROLE_CONFIGURATION"), 1);
+	if (!strcmp(role, "refused"))
+		return hsa_init() == HSA_STATUS_ERROR_INVALID_ARGUMENT ? 0 : 1;
+	aql_open(getenv("ROLE_CONFIGURATION"), &aql);
+	role_dispatch();
+	if (!strcmp(role, "_exit"))
+		_exit(0);
+	if (!strcmp(role, "kill"))
+		raise(SIGKILL);
+	if (!strcmp(role, "handler")) {
+		signal(SIGUSR1, exit_in_handler);
+		raise(SIGUSR1);
+	}
+	if (!strcmp(role, "fork"))
+		return role_fork();
+	if (!strcmp(role, "exec"))
+		execl(self, self, "plain", (char *)NULL);
+	return 0;
+}
+
+/* Runs ROLE with a log NAME; returns its wait status. */
+static int run_role(const char *role, const char *name, pid_t *ret_pid)
+{
+	char configuration[TEST_PATH_BYTES * 3];
+	int status = -1;
+	pid_t child;
+
+	snprintf(configuration, sizeof(configuration),
+		 "gfx906,kernel_ns=0,report=%s/report.%%p,work_log=%s/%s", folder, folder, name);
+	child = fork();
+	if (!child) {
+		setenv("ROLE_CONFIGURATION", configuration, 1);
+		execl(self, self, role, (char *)NULL);
+		_exit(126);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	*ret_pid = child;
+	return status;
+}
+
+static int files_named(const char *prefix)
+{
+	DIR *stream = opendir(folder);
+	int count = 0;
+
+	assert_non_null(stream);
+	for (struct dirent *entry; (entry = readdir(stream));)
+		count += !strncmp(entry->d_name, prefix, strlen(prefix));
+	closedir(stream);
+	return count;
+}
+
+static uint64_t reported(pid_t pid, const char *counter)
+{
+	char text[8192], wanted[64];
+	FILE *file = fopen(path_in_folder("report", pid), "r");
+	const char *at;
+	size_t length;
+
+	assert_non_null(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	snprintf(wanted, sizeof(wanted), "\"%s\": ", counter);
+	at = strstr(text, wanted);
+	assert_non_null(at);
+	return strtoull(at + strlen(wanted), NULL, 10);
+}
+
+/* All that a role put is there, in a file without a byte behind the totals. */
+static void expect_complete(pid_t pid)
+{
+	char process[64];
+
+	snprintf(process, sizeof(process), "#process\tpid=%d", (int)pid);
+	assert_string_equal(work.process, process);
+	assert_int_equal(count_of("dispatch"), MANY);
+	assert_int_equal(work.count, MANY + 1);
+	assert_non_null(work.total);
+	assert_int_equal(work.used, work.size);
+	assert_int_equal(total("dispatch"), reported(pid, "packets_kernel_dispatch"));
+	assert_int_equal(total("dispatch"), MANY);
+	assert_int_equal(total("barrier_and"), reported(pid, "packets_barrier_and"));
+	assert_int_equal(total("barrier_or"), 0);
+	assert_int_equal(total("copy"), reported(pid, "copies_begun"));
+	assert_int_equal(total("copy_bytes"), reported(pid, "copy_bytes"));
+	assert_int_equal(total("doorbells"), reported(pid, "doorbells"));
+	assert_int_equal(total("lost"), 0);
+}
+
+static void a_process_that_returns_or_exits_in_a_handler_leaves_totals(void **state)
+{
+	pid_t pid;
+
+	assert_int_equal(run_role("plain", "returned", &pid), 0);
+	read_log(path_in_folder("returned", pid));
+	expect_complete(pid);
+	assert_int_equal(run_role("handler", "handler", &pid), SIGUSR1 << 8);
+	read_log(path_in_folder("handler", pid));
+	expect_complete(pid);
+}
+
+static void a_killed_process_loses_the_totals_alone(void **state)
+{
+	static const char *const roles[] = {"_exit", "kill"};
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(run_role(roles[i], roles[i], &pid), i ? SIGKILL : 0);
+		read_log(path_in_folder(roles[i], pid));
+		assert_int_equal(count_of("dispatch"), MANY);
+		assert_int_equal(work.count, MANY + 1);
+		assert_null(work.total);
+		assert_true(work.size > work.used);
+		for (size_t at = work.used; at < work.size; at++)
+			assert_int_equal(work.text[at], 0);
+	}
+}
+
+static void a_forked_child_leaves_the_log_alone(void **state)
+{
+	pid_t pid;
+
+	assert_int_equal(run_role("fork", "forked", &pid), 0);
+	assert_int_equal(files_named("forked"), 1);
+	read_log(path_in_folder("forked", pid));
+	expect_complete(pid);
+}
+
+static void a_file_that_exists_is_never_written(void **state)
+{
+	pid_t pid;
+
+	assert_int_equal(run_role("exec", "twice%p.log", &pid), 0);
+	assert_int_equal(files_named("twice"), 2);
+	for (int i = 0; i < 2; i++) {
+		char path[TEST_PATH_BYTES * 2];
+
+		snprintf(path, sizeof(path), "%s/twice%d.log%s", folder, (int)pid, i ? ".1" : "");
+		read_log(path);
+		assert_int_equal(count_of("dispatch"), MANY);
+		assert_int_equal(!work.total, !i);
+	}
+}
+
+static void a_process_without_hsa_init_makes_no_file(void **state)
+{
+	pid_t pid;
+
+	assert_int_equal(run_role("idle", "idle", &pid), 0);
+	assert_int_equal(files_named("idle"), 0);
+}
+
+static void a_file_that_cannot_be_made_fails_hsa_init(void **state)
+{
+	pid_t pid;
+
+	assert_int_equal(run_role("refused", "no/such/folder", &pid), 0);
+}
+
+static int open_device(void **state)
+{
+	char configuration[TEST_PATH_BYTES + 64];
+
+	if (!mkdtemp(test_path(folder, "work")))
+		return -1;
+	snprintf(configuration, sizeof(configuration),
+		 "gfx906,gpus=2,kernel_ns=1000,work_log=%s/log", folder);
+	aql_open(configuration, &aql);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	DIR *stream = opendir(folder);
+	char path[TEST_PATH_BYTES * 2];
+
+	free(work.text);
+	for (struct dirent *entry; stream && (entry = readdir(stream));) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		unlink(path);
+	}
+	closedir(stream);
+	return rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_packet_of_each_queue_has_its_line),
+		cmocka_unit_test(a_line_is_there_before_the_slot_is_free),
+		cmocka_unit_test(an_unknown_kernel_and_a_bad_packet_have_lines),
+		cmocka_unit_test(each_copy_has_its_line),
+		cmocka_unit_test(a_process_that_returns_or_exits_in_a_handler_leaves_totals),
+		cmocka_unit_test(a_killed_process_loses_the_totals_alone),
+		cmocka_unit_test(a_forked_child_leaves_the_log_alone),
+		cmocka_unit_test(a_file_that_exists_is_never_written),
+		cmocka_unit_test(a_process_without_hsa_init_makes_no_file),
+		cmocka_unit_test(a_file_that_cannot_be_made_fails_hsa_init),
+	};
+
+	self = argv[0];
+	if (argc > 1)
+		return play_role(argv[1]);
+	return cmocka_run_group_tests(tests, open_device, remove_folder);
+}
