@@ -4,7 +4,7 @@ BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 PREFIX ?= /usr/local
 
-.PHONY: all demo check check-conformance check-rocm7 lint build bench stress fuzz install clean deps deps-build deps-check
+.PHONY: all demo check check-conformance check-rocm lint build bench stress fuzz install clean deps deps-build deps-check
 all: build
 
 # Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
@@ -27,9 +27,9 @@ check: deps-check build
 check-conformance: deps-check build
 	ctest --preset default -L conformance --output-on-failure
 
-# HIP 7.2.4, rocBLAS and RCCL, in a folder of their own (build/rocm7): 0.8 GB from Debian's mirror, once.
-check-rocm7: deps-check build
-	@scripts/check-rocm7.sh $(BUILD_JOBS)
+# HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's mirror, once.
+check-rocm: deps-check build
+	@scripts/check-rocm.sh $(BUILD_JOBS)
 
 lint: deps-check build
 	@scripts/lint.sh build $(BUILD_JOBS)

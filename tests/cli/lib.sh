@@ -1,5 +1,5 @@
 # Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its JSON.
-# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm7 also EXAMPLES_DIR, and RUN_WITH to start them.
+# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm also EXAMPLES_DIR, and RUN_WITH to start them.
 set -eu
 
 dagtap=$BUILD_DIR/bin/dagtap

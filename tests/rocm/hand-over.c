@@ -11,19 +11,37 @@
 
 #include <rocprofiler-register/rocprofiler-register.h>
 
-#define ROCM_VERSION (10000 * 7 + 100 * 2 + 4)
+/* In this order: each of the HIP headers uses what the ones before it declare. */
+#include <hip/hip_runtime_api.h>
+
+#include <hip/hip_deprecated.h>
+#include <hip/hip_gl_interop.h>
+
+#include <hip/amd_detail/hip_api_trace.hpp>
+
+#if __has_include(<rccl/rccl.h>)
+#include <rccl/amd_detail/api_trace.h>
+#include <rccl/rccl.h>
+#define HAS_RCCL 1
+#endif
+
+#define TEXT(name)   #name
+#define NUMBER(name) TEXT(name)
+#define ROCM_VERSION (10000 * HIP_VERSION_MAJOR + 100 * HIP_VERSION_MINOR)
 
 struct part {
 	const char *table; /* as rocprofiler-register knows it */
 	const char *library;
-	const char *
-		first; /* any function of the library that takes no more than a place for a number */
-	size_t bytes;  /* of the table, its size first */
+	const char *first; /* any function of the library that takes a place for a number alone */
+	size_t bytes;	   /* of the table in this library's headers, its size first */
 };
 
 static const struct part parts[] = {
-	{"hip", "libamdhip64.so.7", "hipRuntimeGetVersion", 4056},
-	{"rccl", "librccl.so.1", "ncclGetVersion", 336},
+	{"hip", "libamdhip64.so." NUMBER(HIP_VERSION_MAJOR), "hipRuntimeGetVersion",
+	 sizeof(struct HipDispatchTable)},
+#ifdef HAS_RCCL
+	{"rccl", "librccl.so.1", "ncclGetVersion", sizeof(rcclApiFuncTable)},
+#endif
 };
 
 struct image {

@@ -1,9 +1,11 @@
 #!/bin/bash
-# sgemm.sh M N K COUNT: rocBLAS's kernels are recorded by their names, each with its call and its dimensions; one a
+# sgemm.sh "GPU..." M N K COUNT: rocBLAS's kernels are recorded by their names, each with its call and its dimensions; one a
 # product when the matrices are small.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
-for gpu in gfx906 gfx90a gfx942; do
+gpus=$1
+shift
+for gpu in $gpus; do
 	record $gpu "$gpu,kernel_ns=1000," "$examples/sgemm" "$@"
 	expect "kernels that reached $gpu" "$(reached_device $gpu)" "$4"
 	"$dagtap" export --format csv -o "$work/$gpu.csv" "$work/$gpu.dagtap"

@@ -1,3 +1,3 @@
 #!/bin/bash
 # handing-over.sh COMMAND...: runs it with libhand-over.so preloaded behind whatever is preloaded already.
-exec env LD_LIBRARY_PATH="$ROCM7_LIBRARIES" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$EXAMPLES_DIR/libhand-over.so" "$@"
+exec env LD_LIBRARY_PATH="$ROCM_LIBRARIES" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$EXAMPLES_DIR/libhand-over.so" "$@"

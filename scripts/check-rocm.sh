@@ -1,0 +1,25 @@
+#!/bin/bash
+# check-rocm.sh JOBS [LINE...]: tests/rocm with the build in build/, once for each line of ROCm (6.4 and 7.2), whose
+# userland rocm.sh unpacks in build/rocm/LINE. Exit status 77, with the reason: a userland cannot be had here, and the
+# tests with the others pass.
+set -eu
+cd "$(dirname "$0")/.."
+jobs=$1
+shift
+[ $# -gt 0 ] || set -- 6.4 7.2
+export DAGTAP_ROCM_DEBS=${DAGTAP_ROCM_DEBS:-build/rocm/debs}
+absent=0
+
+for line in "$@"; do
+	folder=$PWD/build/rocm/$line tests=build/rocm/$line-tests
+	scripts/rocm.sh "$line" "$folder" || {
+		code=$?
+		[ $code -eq 77 ] || exit $code
+		absent=77
+		continue
+	}
+	cmake -S tests/rocm -B "$tests" -G Ninja "-DROCM=$folder" "-DROCM_LINE=$line" "-DDAGTAP_BUILD=$PWD/build" >/dev/null
+	ninja -C "$tests"
+	ctest --test-dir "$tests" --output-on-failure -j "$jobs"
+done
+exit $absent
