@@ -1,6 +1,7 @@
 #!/bin/bash
 # allreduce.sh WORDS COUNT: an all-reduce over two GPUs of one process. RCCL reads what GPUs there are from the
-# driver's files, so the run has a /sys/class of its own, in a mount namespace.
+# driver's files, so the run has a /sys/class of its own, in a mount namespace. Where tables are handed over, RCCL's is
+# wrapped with every function that its header has, and nowhere else.
 here=$(dirname "$0")
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	unshare --mount --map-root-user true 2>/dev/null || {
@@ -20,3 +21,13 @@ expect "RCCL's kernels" \
 "$dagtap" summary --by api --json "$work/run.dagtap" >"$work/calls"
 expect "its calls" "$(sed -n 's/.*"name": "ncclAllReduce", "count": \([0-9]*\),.*/\1/p' "$work/calls")" $((2 * $2))
 expect_closed "$work/run.dagtap"
+
+headers=$ROCM/usr/include/rccl
+version=$(sed -n 's/#define NCCL_M[AI][JN]OR //p' "$headers/rccl.h" | paste -s -d.)
+functions=$(grep -c '_fn;' "$headers/amd_detail/api_trace.h")
+case $RUN_WITH in
+*/handing-over.sh) want="on, $version: $functions of its $functions functions wrapped" ;;
+*) want= ;;
+esac
+"$dagtap" info "$work/run.dagtap" >"$work/info"
+expect "RCCL's table" "$(sed -n 's/.* rccl.table: //p' "$work/info")" "$want"

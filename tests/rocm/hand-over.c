@@ -25,22 +25,25 @@
 #define HAS_RCCL 1
 #endif
 
-#define TEXT(name)   #name
-#define NUMBER(name) TEXT(name)
-#define ROCM_VERSION (10000 * HIP_VERSION_MAJOR + 100 * HIP_VERSION_MINOR)
+#define TEXT(name)		     #name
+#define NUMBER(name)		     TEXT(name)
+#define VERSION(major, minor, patch) (10000 * (major) + 100 * (minor) + (patch))
+#define HIP_TABLE_VERSION	     VERSION(HIP_VERSION_MAJOR, HIP_VERSION_MINOR, 0)
 
 struct part {
 	const char *table; /* as rocprofiler-register knows it */
 	const char *library;
 	const char *first; /* any function of the library that takes a place for a number alone */
 	size_t bytes;	   /* of the table in this library's headers, its size first */
+	uint32_t version;  /* that the library registers with; RCCL's is NCCL's */
 };
 
 static const struct part parts[] = {
 	{"hip", "libamdhip64.so." NUMBER(HIP_VERSION_MAJOR), "hipRuntimeGetVersion",
-	 sizeof(struct HipDispatchTable)},
+	 sizeof(struct HipDispatchTable), HIP_TABLE_VERSION},
 #ifdef HAS_RCCL
-	{"rccl", "librccl.so.1", "ncclGetVersion", sizeof(rcclApiFuncTable)},
+	{"rccl", "librccl.so.1", "ncclGetVersion", sizeof(rcclApiFuncTable),
+	 VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)},
 #endif
 };
 
@@ -110,17 +113,21 @@ static void give_up(const char *what, const char *why)
 	exit(EXIT_FAILURE);
 }
 
+/* Of the table that is being registered; the libraries' own functions of this kind are constant. */
+static uint32_t registered_version;
+
 static uint32_t import(void)
 {
-	return ROCM_VERSION;
+	return registered_version;
 }
 
-static void register_table(const char *name, void *table)
+static void register_table(const char *name, uint32_t version, void *table)
 {
 	rocprofiler_register_library_indentifier_t id;
-	rocprofiler_register_error_code_t error =
-		rocprofiler_register_library_api_table(name, import, ROCM_VERSION, &table, 1, &id);
+	rocprofiler_register_error_code_t error;
 
+	registered_version = version;
+	error = rocprofiler_register_library_api_table(name, import, version, &table, 1, &id);
 	if (error != ROCP_REG_SUCCESS)
 		give_up(name, rocprofiler_register_error_string(error));
 }
@@ -141,7 +148,7 @@ static void hand_over(const struct part *part)
 	dl_iterate_phdr(search_library, &image);
 	if (image.tables_found != 1)
 		give_up(part->library, "its dispatch table was not found");
-	register_table(part->table, image.table);
+	register_table(part->table, part->version, image.table);
 }
 
 /* ROCr's, as a tool of the old kind gets it: it registers its own way instead, and leaves the other tools out. */
@@ -149,7 +156,7 @@ __attribute__((visibility("default"))) bool OnLoad(void *table, uint64_t runtime
 						   uint64_t failed_tool_count,
 						   const char *const *failed_tool_names)
 {
-	register_table("hsa", table);
+	register_table("hsa", HIP_TABLE_VERSION, table);
 	return true;
 }
 
