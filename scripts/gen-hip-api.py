@@ -6,15 +6,22 @@
                                                  library itself or from hip_hcc.map.in. With LIST,
                                                  what that has of older releases stays
     gen-hip-api.py check LIST INCLUDE SYMBOLS    fails when that release is not as LIST says
-    gen-hip-api.py exports LIST INJECTED         fails when the injected library lacks a function
+    gen-hip-api.py account LIST UNRECORDED INCLUDE LIBRARY
+                                                 fails when the library of any release exports a function
+                                                 that neither list has (UNRECORDED is
+                                                 src/vendor/hip_unrecorded.list), or one that LIST
+                                                 has with other kinds of parameters
+    gen-hip-api.py exports LIST UNRECORDED INJECTED    fails when the injected library lacks a function,
+                                                 or has one that is to be left alone
     gen-hip-api.py ops LIST > hip_ops.h          the numbers of the calls
     gen-hip-api.py wrappers LIST TABLE > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
     gen-hip-api.py rccl-ops LIST > rccl_ops.h    the same for RCCL, whose list is in its table's order
     gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
     gen-hip-api.py texts LIST > hip_op_texts.h   what API_NAME records say of them, without the calls
 
-Only "list" and "check" need clang; a build needs no more than this file and Python.
+Only "list", "check" and "account" need clang; a build needs no more than this file and Python.
 """
+import fnmatch
 import json
 import re
 import subprocess
@@ -525,15 +532,54 @@ def check(path, include, symbols):
     return status
 
 
-def check_exports(path, injected):
-    text = subprocess.run(["nm", "-D", "--defined-only", injected], check=True,
+def functions_of(library):
+    """The functions that it exports, without their versions."""
+    text = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                           capture_output=True, text=True).stdout
-    symbols = set(re.findall(r" T (\S+)$", text, re.M))
-    calls = read_list(path)
-    absent = sorted(({call.symbol for call in calls} | {call.name for call in calls}) - symbols)
-    for symbol in absent:
-        print(f"not exported: {symbol}", file=sys.stderr)
-    return 1 if absent else 0
+    return set(re.findall(r" [TW] ([^\s@]+)\S*$", text, re.M))
+
+
+def read_unrecorded(path):
+    """pattern -> what is done with it, "-" or "seen"."""
+    with open(path, encoding="utf-8") as lines:
+        return {line.split()[1]: line.split()[0] for line in lines
+                if line.strip() and not line.startswith("#")}
+
+
+def is_among(symbol, patterns):
+    return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in patterns)
+
+
+def report(what, names):
+    for name in sorted(names):
+        print(f"{what}: {name}", file=sys.stderr)
+    return 1 if names else 0
+
+
+def account(path, unrecorded, include, library):
+    """Every function of a release against both lists."""
+    calls = {call.name: call for call in read_list(path)}
+    known = set(calls) | {call.symbol for call in calls.values()}
+    patterns = read_unrecorded(unrecorded)
+    other_kinds = [f"{row}\nlisted: {calls[name].row}"
+                   for name, row in make_rows(include, library).items()
+                   if name in calls and kinds_of(row) != kinds_of(calls[name].row)]
+
+    return (report("in neither list", {symbol for symbol in functions_of(library) - known
+                                       if not is_among(symbol, patterns)}) |
+            report("in both lists", {symbol for symbol in known if is_among(symbol, patterns)}) |
+            report("changed", other_kinds))
+
+
+def check_exports(path, unrecorded, injected):
+    symbols = functions_of(injected)
+    calls, patterns = read_list(path), read_unrecorded(unrecorded)
+    seen = {pattern for pattern, what in patterns.items() if what == "seen"}
+    wanted = {call.symbol for call in calls} | {call.name for call in calls} | seen
+
+    return (report("not exported", wanted - symbols) |
+            report("not to be exported", {symbol for symbol in symbols - wanted
+                                          if is_among(symbol, patterns)}))
 
 
 def main(argv):
@@ -541,8 +587,10 @@ def main(argv):
         print(make_list(*argv[1:]), end="")
     elif argv[:1] == ["check"] and len(argv) == 4:
         return check(*argv[1:])
-    elif argv[:1] == ["exports"] and len(argv) == 3:
-        return check_exports(argv[1], argv[2])
+    elif argv[:1] == ["account"] and len(argv) == 5:
+        return account(*argv[1:])
+    elif argv[:1] == ["exports"] and len(argv) == 4:
+        return check_exports(*argv[1:])
     elif argv[:1] == ["ops"] and len(argv) == 2:
         print_ops(Hip, read_list(argv[1]))
     elif argv[:1] == ["wrappers"] and len(argv) == 3:
