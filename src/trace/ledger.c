@@ -234,18 +234,22 @@ static uint64_t by_tag(const struct raw *row)
 	return ((const struct record_header *)row->record)->tag;
 }
 
-static uint64_t by_ns(const struct raw *row)
+static uint64_t by_amount(const struct raw *row)
 {
-	return ((const struct record_queue_count *)row->record)->ns;
+	const struct record_queue_count *count = row->record;
+
+	return count->write_index + count->dispatches + count->barriers + count->others +
+	       count->destroyed;
 }
 
-/* Counts are cumulative: the last of each queue is valid. */
+/* Counts are cumulative: the greatest of each queue is its last. Times do not tell: two threads may
+ * write one at the same nanosecond. */
 static int count_gates(struct ledger *ledger)
 {
 	struct raw_list *list = &ledger->load->lists[RECORD_QUEUE_COUNT];
 	struct totals *totals = &ledger->totals;
 
-	if (raw_sort(list, by_ns) < 0 || raw_sort(list, by_tag) < 0)
+	if (raw_sort(list, by_amount) < 0 || raw_sort(list, by_tag) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_queue_count *record = list->rows[i].record;

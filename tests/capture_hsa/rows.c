@@ -185,6 +185,13 @@ static void complete_copy(struct rows *rows, uint32_t untimed, const struct reco
 	row->end = done->end;
 }
 
+/* A queue's counts are cumulative: the greatest is its last, whatever their times. */
+static uint64_t counted(const struct record_queue_count *count)
+{
+	return count->write_index + count->dispatches + count->barriers + count->others +
+	       count->destroyed;
+}
+
 static void complete(struct rows *rows, const struct spool_record *record)
 {
 	const void *r = record->header;
@@ -199,8 +206,7 @@ static void complete(struct rows *rows, const struct spool_record *record)
 		break;
 	case RECORD_QUEUE_COUNT:
 		queue = queue_row(rows, record->header->tag);
-		if (!queue->is_counted ||
-		    queue->count.ns <= ((const struct record_queue_count *)r)->ns)
+		if (!queue->is_counted || counted(&queue->count) <= counted(r))
 			queue->count = *(const struct record_queue_count *)r;
 		queue->is_counted = true;
 		break;
