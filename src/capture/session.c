@@ -516,11 +516,13 @@ static void copy_name(char *name, size_t size, const char *text)
 
 void session_witness(const char *source, const char *key, uint64_t value)
 {
+	static _Atomic uint32_t last_number;
 	struct record_witness witness = {.ns = session_now_ns(), .value = value};
+	uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
 
 	copy_name(witness.source, sizeof(witness.source), source);
 	copy_name(witness.key, sizeof(witness.key), key);
-	writer_put(session_writer(), RECORD_WITNESS, 0, &witness, sizeof(witness));
+	writer_put(session_writer(), RECORD_WITNESS, number, &witness, sizeof(witness));
 }
 
 void session_source(const char *name, enum record_source_state state, const char *text)

@@ -478,7 +478,7 @@ struct record_anchor {
 
 /* A count from somebody else than the code that writes rows; the last per source and key counts. */
 struct record_witness {
-	struct record_header header;
+	struct record_header header; /* tag: counts up; tells apart those of one nanosecond */
 	uint64_t ns;
 	uint64_t value;
 	char source[16];

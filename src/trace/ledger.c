@@ -49,6 +49,15 @@ uint64_t ledger_activities_let_go(const struct ledger *ledger)
 	       ledger_let_go(ledger, RECORD_CLASS_BARRIER);
 }
 
+/* Threads write witnesses: their order in the file says nothing. */
+static bool is_later(const struct record_witness *record, const struct record_witness *other)
+{
+	if (record->ns != other->ns)
+		return record->ns > other->ns;
+	/* Recordings of before had no numbers, 0. */
+	return record->header.tag >= other->header.tag;
+}
+
 bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
 			 uint64_t *ret_value)
 {
@@ -61,7 +70,7 @@ bool ledger_find_witness(const struct ledger *ledger, const char *source, const 
 		if (strncmp(record->source, source, sizeof(record->source)) != 0 ||
 		    strncmp(record->key, key, sizeof(record->key)) != 0)
 			continue;
-		if (!last || record->ns >= last->ns)
+		if (!last || is_later(record, last))
 			last = record;
 	}
 	if (!last)

@@ -246,14 +246,17 @@ uint64_t recording_witness(const struct recording *recording, const char *source
 {
 	const struct record_witness *witness;
 	uint64_t value = 0, ns = 0;
+	uint32_t number = 0;
 	bool found = false;
 
 	for (size_t i = 0; (witness = recording_find(recording, RECORD_WITNESS, i)); i++) {
 		if (strncmp(witness->source, source, sizeof(witness->source)) != 0 ||
-		    strncmp(witness->key, key, sizeof(witness->key)) != 0 || witness->ns < ns)
+		    strncmp(witness->key, key, sizeof(witness->key)) != 0 || witness->ns < ns ||
+		    (witness->ns == ns && witness->header.tag < number))
 			continue;
 		value = witness->value;
 		ns = witness->ns;
+		number = witness->header.tag;
 		found = true;
 	}
 	assert_true(found);

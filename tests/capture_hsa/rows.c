@@ -293,6 +293,7 @@ uint64_t rows_witness(const char *folder, const char *source, const char *key)
 {
 	struct spool_reader *reader = open_only(folder);
 	uint64_t value = UINT64_MAX, latest = 0;
+	uint32_t number = 0;
 	struct spool_cursor cursor;
 	struct spool_record record;
 
@@ -302,9 +303,11 @@ uint64_t rows_witness(const char *folder, const char *source, const char *key)
 			const struct record_witness *r = (const void *)record.header;
 
 			if (record.type != RECORD_WITNESS || strcmp(r->source, source) != 0 ||
-			    strcmp(r->key, key) != 0 || r->ns < latest)
+			    strcmp(r->key, key) != 0 || r->ns < latest ||
+			    (r->ns == latest && r->header.tag < number))
 				continue;
 			latest = r->ns;
+			number = r->header.tag;
 			value = r->value;
 		}
 	}

@@ -81,6 +81,29 @@ static void last_count_of_a_queue_is_the_greatest(void **state)
 	trace_close(trace);
 }
 
+static void witness_by(struct scene *scene, unsigned writer, uint32_t number, uint64_t value)
+{
+	struct record_witness record = {
+		.ns = scene->ns, .value = value, .source = "hip", .key = "calls"};
+
+	scene_put(scene, writer, RECORD_WITNESS, number, &record, sizeof(record));
+}
+
+static void last_of_witnesses_at_one_time_has_the_highest_number(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 2);
+	run_calls(&scene, 5);
+	witness_by(&scene, 0, 2, 5);
+	witness_by(&scene, 1, 1, 4);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "hip")->expected, 5);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
 static void call_more_than_rows_is_unexplained(void **state)
 {
 	struct scene scene;
@@ -524,6 +547,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(witnesses_that_agree_close_it),
 		cmocka_unit_test(last_count_of_a_queue_is_the_greatest),
+		cmocka_unit_test(last_of_witnesses_at_one_time_has_the_highest_number),
 		cmocka_unit_test(call_more_than_rows_is_unexplained),
 		cmocka_unit_test(call_that_never_returned_is_explained),
 		cmocka_unit_test(call_that_returned_after_the_count_is_explained),
