@@ -4,7 +4,7 @@ BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 PREFIX ?= /usr/local
 
-.PHONY: all demo check check-conformance check-rocm lint build bench stress fuzz install clean deps deps-build deps-check
+.PHONY: all demo check check-conformance check-rocm check-jax-rocm lint build bench stress fuzz install clean deps deps-build deps-check
 all: build
 
 # Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
@@ -30,6 +30,11 @@ check-conformance: deps-check build
 # HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's mirror, once.
 check-rocm: deps-check build
 	@scripts/check-rocm.sh $(BUILD_JOBS)
+
+# JAX for AMD GPUs as it is released, on the software GPU, in build/jax-rocm: 1.7 GB from Debian's mirror and the package
+# index, once.
+check-jax-rocm: deps-check build
+	@scripts/check-jax-rocm.sh $(BUILD_JOBS)
 
 lint: deps-check build
 	@scripts/lint.sh build $(BUILD_JOBS)

@@ -4,23 +4,28 @@
 # are not asked. Programs that are linked for FOLDER's loader run there (tests/rocm).
 #
 #   7.2   ROCm 7.2.4 with RCCL, from Debian's experimental: 0.8 GB to fetch, 2.4 GB on the disk
+#   7.2-jax   the same with what JAX needs beside it: hipBLASLt, MIOpen, hipFFT and rocFFT of 7.2.4, and Python 3.13
+#             (scripts/jax-rocm.sh): 1.1 GB to fetch, 3.2 GB on the disk
 #   6.4   HIP 6.4.3 and rocBLAS 6.4.4, from Debian's unstable: 0.35 GB to fetch, 4.5 GB on the disk
 #
 # The packages come from the host's mirror, or from DAGTAP_DEBIAN_MIRROR; they are kept in FOLDER/debs, or in
 # DAGTAP_ROCM_DEBS, which both lines may share, with a list of each line's packages and their checksums: a run that
 # finds those needs no network. FOLDER/complete is there when all is. Exit status 77: they cannot be had here.
 set -euo pipefail
-usage='usage: rocm.sh 7.2|6.4 FOLDER'
+usage='usage: rocm.sh 7.2|7.2-jax|6.4 FOLDER'
 line=${1:?$usage}
 folder=${2:?$usage}
 
 # pins: a version and the packages that are wanted in it, a line each; whatever they depend on is as unstable has it
 # today. 6.4 has no RCCL: unstable's is 5.4.3, which depends on HIP 5.
 case $line in
-7.2)
+7.2 | 7.2-jax)
 	wanted='libamdhip64-dev librocprofiler-register-0-dev libroctx-dev librccl-dev librocblas-dev'
+	[ "$line" = 7.2 ] || wanted+=' python3.13 libhipblaslt1 libhipfft0 librocfft0 libmiopen1'
 	hip=libamdhip64.so.7
-	pins='7.2.4 libamdhip64-* libhiprtc* libhsa-runtime* librocprofiler-register* libamd-comgr* libroctx* librccl* librocblas* librocm-smi*'
+	pins='7.2.4 libamdhip64-* libhiprtc* libhsa-runtime* librocprofiler-register* libamd-comgr* libroctx* librccl* librocblas* librocm-smi*
+		7.2.4 libhipblas* libhipfft* librocfft* libmiopen*
+		3.13 python3.13'
 	;;
 6.4)
 	wanted='libamdhip64-dev librocprofiler-register-0-dev libroctx-dev librocblas-dev'

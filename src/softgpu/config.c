@@ -57,6 +57,8 @@ static const struct key keys[] = {
 	 "the device clock's speed against 100 MHz"},
 	{"rocr7_tables", KEY_I64, FIELD(rocr7_tables), -1, 1, "-1",
 	 "tools get ROCR 7's dispatch tables: 1, 0, or -1: if HIP is newer than 5"},
+	{"counters", KEY_BOOL, FIELD(counters), 0, 1, "1",
+	 "tools may ask for its counters; 0: as of a real device there are none"},
 	{"report", KEY_TEXT, FIELD(report), 0, 0, "",
 	 "counters as JSON at exit: a path (%p: process id) or -"},
 	{"truth", KEY_TEXT, FIELD(truth), 0, 0, "",

@@ -12,7 +12,7 @@
 #include "softgpu/blit.h"
 
 struct softgpu_kernel {
-	char name[512]; /* without ".kd" */
+	char name[4096]; /* without ".kd"; hipBLASLt has names of some 600 bytes */
 	uint32_t kernarg_bytes;
 	uint32_t group_bytes;
 	uint32_t private_bytes;

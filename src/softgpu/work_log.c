@@ -20,7 +20,7 @@
 
 #define MAP_BYTES      (16ull << 30)
 #define STEP_BYTES     (1ull << 20)
-#define MAX_LINE_BYTES 1024
+#define MAX_LINE_BYTES 5120 /* a kernel's name, and the rest */
 #define MAX_PATH_BYTES 512
 #define MAX_NAMES      1000
 

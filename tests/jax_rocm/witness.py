@@ -21,8 +21,10 @@ import sys
 from call_counts import read_counts
 
 GRAPH_LAUNCHES = {"hipGraphLaunch", "hipGraphLaunch_spt"}
-# Whose calls of HIP's functions are not a program's.
-HIP_LIBRARIES = re.compile(r"lib(amdhip64|hiprtc)\.so")
+# Whose calls of HIP's functions are not a program's: HIP's own, and a witness' that passes the program's on.
+NO_PROGRAMS = re.compile(r"lib(amdhip64|hiprtc|graph-watch|hand-over)\.so")
+# Other libraries whose functions have names of this kind.
+OTHERS = re.compile(r"hip(rtc|blas|fft|sparse|solver|rand|dnn|tensor)")
 DIRECTIONS = {(False, False): "H2H", (False, True): "H2D", (True, False): "D2H", (True, True): "D2D"}
 SHAPE = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"]
 EXPORTS = {
@@ -32,6 +34,7 @@ EXPORTS = {
     "summary.json": ["summary", "--json"],
     "check.json": ["check", "--json"],
     "graph.json": ["graph", "--json"],
+    "advice.json": ["graph", "--json", "--advise"],
 }
 
 
@@ -66,26 +69,33 @@ def read_table(path):
         return list(csv.DictReader(file))
 
 
-class Evidence:
-    """All that a folder holds."""
+class Witnesses:
+    """What others than dagtap left in a folder."""
 
     def __init__(self, folder):
-        folder = pathlib.Path(folder)
-        logs = [read_work_log(path) for path in sorted(folder.glob("work_log.*"))]
+        self.folder = pathlib.Path(folder)
+        logs = [read_work_log(path) for path in sorted(self.folder.glob("work_log.*"))]
         self.log = [row for rows, _ in logs for row in rows]
         self.log_totals = [totals for _, totals in logs]
         self.log_rows = [rows for rows, _ in logs]
         self.calls = collections.Counter()
-        for path in sorted(folder.glob("calls.*")):
+        for path in sorted(self.folder.glob("calls.*")):
             self.calls += read_counts(path)
-        self.activities = read_table(folder / "activities.csv")
-        self.api = read_table(folder / "api.csv")
-        self.nodes = read_table(folder / "graph_nodes.csv")
-        self.summary = json.loads((folder / "summary.json").read_text())
-        self.ledger = json.loads((folder / "check.json").read_text())
-        self.graphs = json.loads((folder / "graph.json").read_text())
         if not logs or not self.calls:
             raise ValueError(f"{folder}: no work_log.* or no calls.*")
+
+
+class Evidence(Witnesses):
+    """And what dagtap says, as export put it there."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.activities = read_table(self.folder / "activities.csv")
+        self.api = read_table(self.folder / "api.csv")
+        self.nodes = read_table(self.folder / "graph_nodes.csv")
+        self.calls_after_the_end = collections.Counter()  # by name: what libraries call while the process is taken apart
+        self.summary, self.ledger, self.graphs, self.advice = (
+            json.loads((self.folder / f"{name}.json").read_text()) for name in ("summary", "check", "graph", "advice"))
 
     def dispatched(self):
         """The rows that a dispatch packet carried."""
@@ -259,9 +269,17 @@ def check_copies(evidence):
 
 
 def is_call(name):
-    """What dagtap records as a call; hiprtc is another library's interface, __hip* the
-    compiler's."""
-    return name.startswith("nccl") or (name.startswith("hip") and not name.startswith("hiprtc"))
+    """What dagtap records as a call; __hip* are the compiler's. RCCL's own threads ask for its version, too."""
+    return name.startswith(("nccl", "hip")) and not OTHERS.match(name) and name != "ncclGetVersion"
+
+
+def calls_inside_rccl(evidence):
+    """RCCL calls its own interface; dagtap has such a call below the program's."""
+    callers = {(row["process"], row["cid"]): row["api"] for row in evidence.api}
+    return collections.Counter(
+        row["api"] for row in evidence.api
+        if row["api"].startswith("nccl") and callers.get((row["process"], row["parent_cid"]), "").startswith("nccl")
+    )
 
 
 def check_calls(evidence):
@@ -269,9 +287,12 @@ def check_calls(evidence):
     program's."""
     witness = collections.Counter()
     for (name, caller, _), count in evidence.calls.items():
-        if is_call(name) and not HIP_LIBRARIES.match(caller):
+        inside = name.startswith("nccl") and caller.startswith("librccl.so")
+        if is_call(name) and not inside and not NO_PROGRAMS.match(caller):
             witness[name] += count
     recorded = collections.Counter(row["api"] for row in evidence.api if is_call(row["api"]))
+    recorded -= calls_inside_rccl(evidence)
+    witness -= evidence.calls_after_the_end
     expect_same_counts(witness, recorded)
     return sum(witness.values())
 

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""JAX for AMD GPUs on the software GPU, under dagtap: what was recorded against what others saw.
+
+judge.py CASE RELEASE. Each case runs a program with JAX of that release, under `dagtap record` and beside it, and checks
+the recordings against the software GPU's work log, the call counter and the graph watch (witness.py), and against each
+other. One line for each check; exit status 1 when any failed, 77 where there is no mount namespace.
+
+BUILD_DIR: dagtap; JAX_ROCM: the folder of scripts/jax-rocm.sh; WITNESSES: the folder of libcall-counter.so and
+libgraph-watch.so; DAGTAP_TEST_FOLDER: where the recordings go.
+"""
+
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+import updates
+import witness
+
+HERE = pathlib.Path(__file__).resolve().parent
+DAGTAP = pathlib.Path(os.environ["BUILD_DIR"]) / "bin/dagtap"
+FOLDER = pathlib.Path(os.environ["DAGTAP_TEST_FOLDER"])
+JAX = pathlib.Path(os.environ["JAX_ROCM"])
+WITNESSES = pathlib.Path(os.environ["WITNESSES"])
+# Triton has the matrix products, and no algorithm is chosen by measuring: every run does the same.
+STEADY = "--xla_gpu_autotune_level=0"
+NO_COMMAND_BUFFERS = STEADY + " --xla_gpu_enable_command_buffer="
+
+
+class Run:
+    """One run of a program, and what it left in a folder of its own."""
+
+    def __init__(self, release, name, program, flags=STEADY, device="gfx90a", traced=True, tables=False):
+        self.name = name
+        self.folder = FOLDER / name
+        self.folder.mkdir()
+        self.recording = self.folder / "run.dagtap"
+        device = f"{device},kernel_ns=1000,work_log={self.folder}/work_log"
+        python = JAX / release / "python"
+        command = [python, HERE / "start.py", *self.variables(traced, tables), "--", HERE / program[0], *program[1:]]
+        if traced:
+            command = [DAGTAP, "record", "-q", f"--softgpu={device}", "-o", self.recording, "--", *command]
+        else:
+            command = [DAGTAP, f"softgpu={device}", "--", *command]
+        environment = os.environ | {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2"}
+        self.done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if self.done.returncode == 77:
+            print(self.done.stderr)
+            sys.exit(77)
+        if self.done.returncode:
+            sys.exit(f"{name}: exit status {self.done.returncode}\n{self.done.stdout}{self.done.stderr}")
+        if traced:
+            witness.export(DAGTAP, self.recording, self.folder)
+            self.evidence = witness.Evidence(self.folder)
+        else:
+            self.evidence = witness.Witnesses(self.folder)
+
+    def variables(self, traced, tables):
+        yield f"LD_AUDIT={WITNESSES}/libcall-counter.so"
+        yield f"CALL_COUNTS={self.folder}/calls"
+        if tables:
+            # The libraries have to be there before XLA's plugin asks for them: it loads them late.
+            yield f"LD_PRELOAD+={JAX}/libhand-over.so:libamdhip64.so.7:librccl.so.1"
+        elif traced:
+            yield f"LD_PRELOAD+={WITNESSES}/libgraph-watch.so"
+            yield f"GRAPH_WATCH={self.folder}/graph_watch"
+
+
+class Judge:
+    """Prints what was checked, and remembers whether anything failed."""
+
+    def __init__(self):
+        self.failed = False
+
+    def recording(self, run, names=None):
+        print(f"-- {run.name}: {run.done.stdout.strip()}")
+        self.failed |= bool(witness.run_checks(run.evidence, names))
+
+    def check(self, what, function, *arguments):
+        try:
+            print(f"ok {what} {function(*arguments)}")
+        except witness.Difference as difference:
+            print(f"FAILED {what}: {difference}")
+            self.failed = True
+
+    def same(self, what, one, other):
+        self.check(what, same_counts, one, other)
+
+
+def same_counts(one, other):
+    names = sorted(name for name in set(one) | set(other) if one[name] != other[name])
+    if names:
+        raise witness.Difference(
+            f"{len(names)} differ, first {names[0]}: {one[names[0]]} and {other[names[0]]}"
+        )
+    return sum(one.values())
+
+
+def kernels(run):
+    return collections.Counter(row["kernel"] for row in run.evidence.log if row["type"] == "dispatch")
+
+
+def work(run):
+    """What the device was given: packets with their shapes, copies with their bytes. But for barriers: HIP puts one in
+    where it finds that the device is not as far yet, in every run others."""
+    seen = collections.Counter()
+    for row in run.evidence.log:
+        if row["type"].startswith("barrier"):
+            continue
+        shape = ([row[name] for name in witness.SHAPE] if row["type"] == "dispatch"
+                 else [row["bytes"], row["source"], row["destination"]])
+        seen[(row["type"], row["kernel"], *shape)] += 1
+    return seen
+
+
+# How often XLA calls these depends on how far the device is: two runs without a tool differ in them, too.
+BY_TIME = {"hipEventCreateWithFlags", "hipEventDestroy", "hipSetDevice", "hipStreamWaitEvent", "hipEventQuery",
+           "hipHostFree", "hipHostMalloc"}
+
+
+def calls(run):
+    """By name and caller."""
+    counts = collections.Counter()
+    for (name, caller, _), count in run.evidence.calls.items():
+        if name not in BY_TIME and not witness.NO_PROGRAMS.match(caller):
+            counts[name, caller] += count
+    return counts
+
+
+def output(run):
+    return collections.Counter(run.done.stdout.splitlines())
+
+
+def has_graphs(run):
+    launches = run.evidence.summary["totals"]["graph_launches"]
+    if not launches:
+        raise witness.Difference("no graph was launched")
+    return launches
+
+
+def has_none(run):
+    if run.evidence.summary["totals"]["graph_launches"]:
+        raise witness.Difference("a graph was launched")
+    return 0
+
+
+def has_no_device_counters(run):
+    told = [source["name"] for source in run.evidence.ledger["sources"] if source["name"].startswith("softgpu")]
+    if told:
+        raise witness.Difference(f"the ledger has {told[0]}")
+    return len(run.evidence.ledger["sources"])
+
+
+def tables_were_taken(run, names):
+    states = {source["name"]: source["state"] for source in run.evidence.ledger["sources"]}
+    off = [name for name in names if states.get(name) != "on"]
+    if off:
+        raise witness.Difference(f"not taken: {', '.join(off)}")
+    return len(names)
+
+
+def train(judge, release):
+    """Traced and not, with command buffers and without, by symbols and by tables."""
+    program = ["train.py", "10"]
+    traced = Run(release, "traced", program)
+    judge.recording(traced)
+    judge.check("graphs", has_graphs, traced)
+    judge.check("updates", updates.check_updates, traced.evidence)
+    judge.check("advice", updates.check_advice, traced.evidence)
+
+    plain = Run(release, "plain", program, traced=False)
+    for what in (output, work, calls):
+        judge.same(f"{what.__name__}_as_untraced", what(traced), what(plain))
+
+    eager = Run(release, "eager", program, flags=NO_COMMAND_BUFFERS, device="gfx90a,counters=0")
+    judge.recording(eager)
+    judge.check("device_tells_nothing", has_no_device_counters, eager)
+    judge.check("no_graphs", has_none, eager)
+    judge.same("kernels_without_command_buffers", kernels(traced), kernels(eager))
+
+    tables = Run(release, "tables", program, tables=True)
+    judge.check("tables", tables_were_taken, tables, ["hip.table", "hsa.table"])
+    judge.recording(tables)
+    judge.same("kernels_by_tables", kernels(traced), kernels(tables))
+
+
+def sharded(judge, release):
+    """Two GPUs with RCCL."""
+    for name, by_tables in (("symbols", False), ("tables", True)):
+        run = Run(release, name, ["sharded.py", "5"], device="gfx90a,gpus=2", tables=by_tables)
+        judge.recording(run)
+        if by_tables:
+            judge.check("tables", tables_were_taken, run, ["hip.table", "hsa.table", "rccl.table"])
+        else:
+            judge.check("collectives", updates.check_collectives, run.evidence)
+
+
+def autotuned(judge, release):
+    """Algorithms chosen by measuring, among those of Debian's hipBLASLt."""
+    judge.recording(Run(release, "autotuned", ["train.py", "3"], flags=""))
+
+
+def fourier(judge, release):
+    """MIOpen and rocFFT."""
+    run = Run(release, "fourier", ["fourier.py", "3"])
+    # A destructor of librocfft.so.0's, after the recording has ended.
+    run.evidence.calls_after_the_end["hipStreamDestroy"] = 1
+    judge.recording(run)
+
+
+def long(judge, release):
+    """2,000 steps."""
+    run = Run(release, "long", ["train.py", "2000"])
+    judge.recording(run)
+    judge.check("updates", updates.check_updates, run.evidence)
+
+
+def two(judge, release):
+    """Two processes at once."""
+    judge.recording(Run(release, "two", ["two.py", "train.py", "5"]))
+
+
+CASES = {case.__name__: case for case in (train, sharded, autotuned, fourier, long, two)}
+
+
+def main():
+    judge = Judge()
+    CASES[sys.argv[1]](judge, sys.argv[2])
+    sys.exit(judge.failed)
+
+
+if __name__ == "__main__":
+    main()

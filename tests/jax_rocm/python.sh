@@ -1,0 +1,24 @@
+#!/bin/bash
+# python ARGUMENTS: the Python of ../rocm with the JAX beside this file, to be started under `dagtap record --softgpu` or
+# `dagtap softgpu`. In a mount namespace of its own it finds what the driver would say of the GPUs, which JAX counts and
+# RCCL reads, and the loader of ../rocm in the place of the system's: programs that libraries there start need it, too.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(dirname "$here")
+
+if [ -z "${DAGTAP_JAX_NAMESPACE:-}" ]; then
+	unshare --mount --map-root-user true 2>/dev/null || {
+		echo "$0: this machine gives no mount namespace (unshare --mount --map-root-user)" >&2
+		exit 77
+	}
+	DAGTAP_JAX_NAMESPACE=1 exec unshare --mount --map-root-user "$0" "$@"
+fi
+gpus=$(sed -n 's/.*gpus=\([0-9]*\).*/\1/p' <<<"${DAGTAP_SOFTGPU:-}")
+bash "$folder/make-topology.sh" /sys/class "${gpus:-1}"
+mount --bind "$folder/rocm/usr/lib64/ld-linux-x86-64.so.2" "$(readlink -f /lib64/ld-linux-x86-64.so.2)"
+# From here on every program is the folder's.
+export LD_LIBRARY_PATH="$here/stubs:$folder/rocm/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
+export JAX_PLATFORMS="${JAX_PLATFORMS:-rocm}" ROCM_PATH="${ROCM_PATH:-$here}" AMD_COMGR_CACHE="${AMD_COMGR_CACHE:-0}"
+unset DAGTAP_JAX_NAMESPACE
+exec "$folder/rocm/usr/bin/python3.13" "$@"
