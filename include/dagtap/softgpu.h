@@ -88,7 +88,7 @@ DAGTAP_SOFTGPU_API int softgpu_clock_step(uint64_t ns);
 /* The clock runs again, from the held time. */
 DAGTAP_SOFTGPU_API void softgpu_clock_release(void);
 
-/* Checks a configuration string ("gfx906,gpus=2,kernel_ns=5000") and applies nothing: the device
+/* Checks a configuration string ("gfx90a,gpus=2,kernel_ns=5000") and applies nothing: the device
  * reads DAGTAP_SOFTGPU. 0, or -EINVAL with one line, NUL-terminated and cut after MESSAGE_BYTES,
  * in RET_MESSAGE (may be NULL). */
 DAGTAP_SOFTGPU_API int softgpu_config_check(const char *string, char *ret_message,

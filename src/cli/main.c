@@ -29,7 +29,7 @@ static const struct cli_command commands[] = {
 	 cli_record},
 	{"softgpu", "-- PROGRAM ARGS...   (or softgpu=CONFIG -- PROGRAM ...)",
 	 "run a program on the software GPU, untraced",
-	 "  CONFIG is a list of words and key=value, for example gfx906,gpus=2,kernel_ns=5000\n",
+	 "  CONFIG is a list of words and key=value, for example gfx90a,gpus=2,kernel_ns=5000\n",
 	 cli_softgpu},
 	{"summary", "FILE [--by kernel|stream|graph|scope|api] [--json]", "where the time went",
 	 "      --by WHAT          kernel (default), stream, graph, scope or api\n"

@@ -75,7 +75,8 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-static const char *const isas[] = {"gfx906", "gfx90a", "gfx942", "gfx1030"};
+/* The first is the default: the one kind for which every release of HIP and today's compilers have code. */
+static const char *const isas[] = {"gfx90a", "gfx906", "gfx942", "gfx1030"};
 
 #define ISA_COUNT (sizeof(isas) / sizeof(isas[0]))
 

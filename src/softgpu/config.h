@@ -1,4 +1,4 @@
-/* The software GPU's configuration: one string, "gfx906,gpus=2,kernel_ns=5000,...", from the
+/* The software GPU's configuration: one string, "gfx90a,gpus=2,kernel_ns=5000,...", from the
  * environment variable DAGTAP_SOFTGPU. config.c holds the one table of keys, which parses the
  * string, checks it and prints its own help. */
 #ifndef SOFTGPU_CONFIG_H
@@ -12,7 +12,7 @@
 #define SOFTGPU_MAX_OVERLAP  64
 
 struct softgpu_config {
-	char isa[32];		    /* gfx906 | gfx90a | gfx942 | gfx1030: a bare word */
+	char isa[32];		    /* gfx90a | gfx906 | gfx942 | gfx1030: a bare word */
 	uint32_t gpus;		    /* 1..16 */
 	uint64_t vram_bytes;	    /* per GPU; live bytes are counted, past it: out of resources */
 	bool large_bar;		    /* CPU may access VRAM pools */

@@ -164,10 +164,10 @@ static int run_other(const char *configuration, const char *isa, uint32_t wavefr
 static int open_machine(void **state)
 {
 	/* Before this process reads its own configuration. */
-	if (run_other("gfx90a,gpus=16", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 64, 16) ||
+	if (run_other("gfx906,gpus=16", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 16) ||
 	    run_other("gfx942", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 64, 1) ||
 	    run_other("gfx1030", "amdgcn-amd-amdhsa--gfx1030", 32, 1) ||
-	    run_other("", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 1))
+	    run_other("", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 64, 1))
 		return -1;
 	machine_open("gfx906,gpus=3,vram=1G", &machine);
 	return 0;

@@ -24,7 +24,7 @@ static void parses(const char *string)
 static void an_empty_string_gives_the_defaults(void **state)
 {
 	parses("");
-	assert_string_equal(config.isa, "gfx906");
+	assert_string_equal(config.isa, "gfx90a");
 	assert_int_equal(config.gpus, 1);
 	assert_int_equal(config.vram_bytes, 16ull << 30);
 	assert_int_equal(config.event_limit, 4096);
