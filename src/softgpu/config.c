@@ -56,7 +56,7 @@ static const struct key keys[] = {
 	{"clock_drift_ppm", KEY_DOUBLE, FIELD(clock_drift_ppm), -1e5, 1e5, "0",
 	 "the device clock's speed against 100 MHz"},
 	{"rocr7_tables", KEY_I64, FIELD(rocr7_tables), -1, 1, "-1",
-	 "tools get ROCR 7's dispatch tables: 1, 0, or -1: if HIP is newer than 5"},
+	 "tools get ROCR 7's dispatch tables: 1; 5's: 0; -1: those of the HIP library"},
 	{"counters", KEY_BOOL, FIELD(counters), 0, 1, "1",
 	 "tools may ask for its counters; 0: as of a real device there are none"},
 	{"report", KEY_TEXT, FIELD(report), 0, 0, "",

@@ -1,8 +1,10 @@
-/* The dispatch tables, their defaults, and the exported functions. There are two generations of tables, that of
- * ROCR 5 and that of 7; tools get one of them, and exported functions go through the slots of that one. */
+/* The dispatch tables, their defaults, and the exported functions. There are two generations of
+ * tables, that of ROCR 5 and that of 6 and 7; tools get one of them, and exported functions go through
+ * the slots of that one. ROCR 6.4's extension table is 7's without the last functions. */
 #include "softgpu/table.h"
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,15 +104,17 @@ static void select_old(void)
 	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext.old), 0);
 }
 
-static void select_newer(void)
+static void select_newer(bool is_six)
 {
 	const uint32_t major = HSA_NEWER_TABLE_MAJOR;
+	const size_t amd_ext_bytes = is_six ? HSA_NEWER_AMD_BYTES_6_4 : sizeof(newer_amd_ext);
 
 	root.old.amd_ext = (struct hsa_amd_ext_table *)&newer_amd_ext;
 	memcpy(softgpu_amd_ext_slots, newer_slots, sizeof(newer_slots));
 	set_version(&root.old.version, HSA_NEWER_ROOT_MAJOR, sizeof(root), HSA_NEWER_ROOT_STEP);
 	set_version(&softgpu_core.version, major, sizeof(softgpu_core), 0);
-	set_version(&newer_amd_ext.version, major, sizeof(newer_amd_ext), HSA_NEWER_AMD_STEP);
+	set_version(&newer_amd_ext.version, major, amd_ext_bytes,
+		    is_six ? HSA_NEWER_AMD_STEP_6_4 : HSA_NEWER_AMD_STEP);
 	set_version(&softgpu_finalizer_ext.version, major, sizeof(softgpu_finalizer_ext), 0);
 	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext),
 		    HSA_NEWER_IMAGE_STEP);
@@ -118,26 +122,32 @@ static void select_newer(void)
 	set_version(&pc_sampling.version, 1, sizeof(pc_sampling), 0);
 }
 
-/* Stops at a HIP library other than that of ROCm 5. */
-static int is_newer_hip(struct dl_phdr_info *info, size_t size, void *data)
+#define NEWEST_MAJOR 7
+
+/* Stops at a HIP library other than that of ROCm 5, with its major version. */
+static int newer_hip_major(struct dl_phdr_info *info, size_t size, void *data)
 {
 	static const char stem[] = "libamdhip64.so";
 	const char *name = strrchr(info->dlpi_name, '/');
-	unsigned int major = 0;
+	int major = NEWEST_MAJOR;
 
 	name = name ? name + 1 : info->dlpi_name;
 	if (strncmp(name, stem, sizeof(stem) - 1) != 0)
 		return 0;
-	sscanf(name + sizeof(stem) - 1, ".%u", &major);
-	return major != 5;
+	sscanf(name + sizeof(stem) - 1, ".%d", &major);
+	return major == 5 ? 0 : major;
 }
 
 void table_select(void)
 {
 	int64_t configured = config_get()->rocr7_tables;
 
-	if (configured < 0 ? dl_iterate_phdr(is_newer_hip, NULL) : configured)
-		select_newer();
+	int major = configured > 0 ? NEWEST_MAJOR : 0;
+
+	if (configured < 0)
+		major = dl_iterate_phdr(newer_hip_major, NULL);
+	if (major)
+		select_newer(major == 6);
 	else
 		select_old();
 }

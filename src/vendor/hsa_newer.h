@@ -144,11 +144,14 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent,
 #endif
 
 /* Versions of the tables: root, core and finaliser, extension, image; the last two count their steps. */
-#define HSA_NEWER_ROOT_MAJOR  3
-#define HSA_NEWER_ROOT_STEP   1
-#define HSA_NEWER_TABLE_MAJOR 2
-#define HSA_NEWER_AMD_STEP    8
-#define HSA_NEWER_IMAGE_STEP  1
+#define HSA_NEWER_ROOT_MAJOR	3
+#define HSA_NEWER_ROOT_STEP	1
+#define HSA_NEWER_TABLE_MAJOR	2
+#define HSA_NEWER_AMD_STEP	8
+/* ROCR 6.4.3's extension table ends before this function. */
+#define HSA_NEWER_AMD_STEP_6_4	5
+#define HSA_NEWER_AMD_BYTES_6_4 HSA_EXT_2_hsa_amd_memory_get_preferred_copy_engine
+#define HSA_NEWER_IMAGE_STEP	1
 
 /* Behind what the image table of major 1 has. */
 #define HSA_NEWER_IMAGE_EXT_TABLE(N) N(13, hsa_ext_sampler_create_v2)
