@@ -77,6 +77,9 @@ static struct {
 	const char *pipe; /* "": the taking is held */
 } point = {.counter = -1};
 
+/* It has come, and nothing is taken any more, or its thread tells the pipe. The counter is there before. */
+static _Atomic bool point_has_come;
+
 static int open_end(int way)
 {
 	int file;
@@ -108,14 +111,17 @@ static void hold_thread(uint64_t value)
 
 void softgpu_counter_moved(enum softgpu_counter_id id, uint64_t before, uint64_t now)
 {
-	if ((int)id == point.counter && before < point.value && now >= point.value) {
-		if (*point.pipe)
-			hold_thread(now);
-		else
+	bool is_point = (int)id == point.counter && before < point.value && now >= point.value;
+
+	if (is_point) {
+		if (!*point.pipe)
 			softgpu_take_hold();
+		atomic_store(&point_has_come, true);
 	}
 	atomic_fetch_add(&moves, 1);
 	futex_wake_all(&moves);
+	if (is_point && *point.pipe)
+		hold_thread(now);
 }
 
 /* -1: TEXT is no COUNTER:N. */
@@ -148,6 +154,14 @@ void hold_configure(const struct softgpu_config *config)
 	atomic_fetch_add(&softgpu_counters_watched, 1);
 }
 
+/* Who waits for the point, or for what is behind it, finds the hold in place, and may release it. */
+static bool has_come(int id, uint64_t value)
+{
+	if (atomic_load(&softgpu_counter_values[id]) < value)
+		return false;
+	return id != point.counter || value < point.value || atomic_load(&point_has_come);
+}
+
 int softgpu_await(const char *counter, uint64_t value)
 {
 	int id = counter ? softgpu_counter_find(counter, strlen(counter)) : -1;
@@ -158,7 +172,7 @@ int softgpu_await(const char *counter, uint64_t value)
 	for (;;) {
 		uint32_t seen = atomic_load(&moves);
 
-		if (atomic_load(&softgpu_counter_values[id]) >= value)
+		if (has_come(id, value))
 			break;
 		futex_wait(&moves, seen, FUTEX_FOREVER);
 	}

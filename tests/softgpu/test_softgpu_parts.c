@@ -1,9 +1,12 @@
-/* The parts that need no device: the configuration string, the clock. */
+/* The parts that need no device: the configuration string, the clock, a point that is waited for. */
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -11,6 +14,8 @@
 
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
+#include "softgpu/counters.h"
+#include "softgpu/hold.h"
 
 static struct softgpu_config config;
 static char message[256];
@@ -185,6 +190,49 @@ static void sleeping_ends_after_its_time(void **state)
 	assert_true(clock_host_ns() >= until);
 }
 
+static _Atomic int releaser; /* its thread id; -1: it has returned */
+
+static void *release_at_the_point(void *unused)
+{
+	atomic_store(&releaser, gettid());
+	softgpu_await("queues_created", 1);
+	softgpu_take_release();
+	atomic_store(&releaser, -1);
+	return unused;
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state == 'S';
+}
+
+/* The counter is there before the hold is: who looks at it just then must not release first. */
+static void who_awaits_a_point_finds_it_held(void **state)
+{
+	pthread_t thread;
+	int tid;
+
+	parses("hold_at=queues_created:1");
+	hold_configure(&config);
+	atomic_fetch_add(&softgpu_counter_values[SOFTGPU_COUNT_queues_created], 1);
+	assert_int_equal(pthread_create(&thread, NULL, release_at_the_point, NULL), 0);
+	while ((tid = atomic_load(&releaser)) != -1 && !(tid && sleeps(tid)))
+		sched_yield();
+	softgpu_counter_moved(SOFTGPU_COUNT_queues_created, 0, 1);
+	pthread_join(thread, NULL);
+	assert_true(hold_lets_take());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +243,7 @@ int main(void)
 		cmocka_unit_test(the_guide_names_every_key_and_counter),
 		cmocka_unit_test(ticks_convert_there_and_back),
 		cmocka_unit_test(sleeping_ends_after_its_time),
+		cmocka_unit_test(who_awaits_a_point_finds_it_held),
 	};
 
 	setenv("DAGTAP_SOFTGPU", "clock_drift_ppm=50,clock_offset_ticks=1000000", 1);
