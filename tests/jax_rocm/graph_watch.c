@@ -5,6 +5,7 @@
  *
  * FILE.PID has a line for each call that succeeded, in the order of their ends, tabs between its fields:
  *
+ *   function FUNCTION NAME            a host stub was registered, or a module's function found
  *   add GRAPH NODE KIND SHAPE...      a node was added; KIND: kernel, child, or other
  *   destroy GRAPH                     before it goes: its handle may be another's then
  *   instantiate EXEC GRAPH
@@ -13,8 +14,8 @@
  *   communicator COMM RANK
  *   all-reduce COMM BYTES
  *
- * SHAPE, of kernels: grid and workgroup, both in work-items, as the packet will have them. Handles are as the runtime
- * gave them. Graphs that are captured from streams are not seen, only their launches. */
+ * SHAPE, of kernels: the function, then grid and workgroup, both in work-items, as the packet will have them. Handles
+ * are as the runtime gave them. Graphs that are captured from streams are not seen, only their launches. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -63,7 +64,7 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
 static void tell_kernel(const char *what, void *of, hipGraphNode_t node,
 			const hipKernelNodeParams *p)
 {
-	tell("%s\t%p\t%p\tkernel\t%u\t%u\t%u\t%u\t%u\t%u\n", what, of, (void *)node,
+	tell("%s\t%p\t%p\tkernel\t%p\t%u\t%u\t%u\t%u\t%u\t%u\n", what, of, (void *)node, p->func,
 	     p->gridDim.x * p->blockDim.x, p->gridDim.y * p->blockDim.y,
 	     p->gridDim.z * p->blockDim.z, p->blockDim.x, p->blockDim.y, p->blockDim.z);
 }
@@ -82,6 +83,27 @@ static void tell_kernel(const char *what, void *of, hipGraphNode_t node,
 		return error;                                                                      \
 	}
 
+/* Exported by libamdhip64 for hipcc's start-up code, declared in no header. */
+#define REGISTER_PARAMETERS                                                                        \
+	(void **modules, const void *stub, char *host_name, const char *name,                      \
+	 unsigned thread_limit, void *thread_id, void *block_id, void *block_dim, void *grid_dim,  \
+	 int *warp_size)
+
+void __hipRegisterFunction REGISTER_PARAMETERS;
+EXPORT void __hipRegisterFunction REGISTER_PARAMETERS
+{
+	void(*next) REGISTER_PARAMETERS =
+		(void(*) REGISTER_PARAMETERS)dlsym(RTLD_NEXT, "__hipRegisterFunction");
+
+	if (!next)
+		return;
+	next(modules, stub, host_name, name, thread_limit, thread_id, block_id, block_dim, grid_dim,
+	     warp_size);
+	tell("function\t%p\t%s\n", stub, name);
+}
+
+WATCH(hipModuleGetFunction, (hipFunction_t * function, hipModule_t module, const char *name),
+      (function, module, name), tell("function\t%p\t%s\n", (void *)*function, name))
 WATCH(hipGraphAddKernelNode,
       (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *after, size_t count,
        const hipKernelNodeParams *params),

@@ -337,7 +337,8 @@ def kernel_nodes(evidence, *, with_shape):
 
 def check_replays(evidence):
     """Each launch of a graph has each of its kernel nodes once, with that node's kernel, and with
-    its grid and workgroup where the exec was never updated."""
+    its grid and workgroup where the exec was never updated. For programs that set no node to
+    another kernel."""
     nodes = {with_shape: kernel_nodes(evidence, with_shape=with_shape) for with_shape in (False, True)}
     updated = {(str(row["pid"]), str(row["id"])) for row in evidence.graphs["execs"] if row["updates"]}
     launches = [row for row in evidence.api if row["api"] in GRAPH_LAUNCHES and row["result"] == "0"]
