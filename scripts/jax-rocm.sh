@@ -62,6 +62,11 @@ is_complete() { # RELEASE
 	done
 }
 
+for program in gcc nm readelf unshare; do
+	command -v $program >/dev/null || cannot "there is no $program here"
+done
+python3 -m pip --version >/dev/null 2>&1 || cannot "python3 has no pip here (Debian: python3-pip)"
+
 make_shared() {
 	cp "$project/tests/rocm/make-topology.sh" "$folder/"
 	gcc -shared -fPIC -O1 -w -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__ -isystem "$folder/rocm/usr/include" \
