@@ -42,8 +42,8 @@ def main():
             turns = [(plain, None), (traced, pathlib.Path(folder) / f"{pair}.dagtap")]
             for values, recording in turns if pair % 2 else reversed(turns):
                 values.append(run(dagtap, python, steps, recording))
-            print(f"\rpair {pair + 1} of {pairs}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\rpair {pair + 1} of {pairs}", end="\n" if pair + 1 == pairs else "", file=sys.stderr, flush=True)
     line("plain", plain, " us")
     line("recorded", traced, " us")
     line("ratio", [b / a for a, b in zip(plain, traced)], "   ")
