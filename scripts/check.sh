@@ -13,9 +13,9 @@ scripts/check-layering.sh
 scripts/check-format.sh
 scripts/check-headers.sh
 
-# Readers that are not ours need a network: make check-conformance.
+# Readers that are not ours need a network: make check-conformance, make check-jax-rocm.
 stage tests
-ctest --preset default -LE conformance -j "$jobs"
+ctest --preset default -LE 'conformance|jax-rocm' -j "$jobs"
 
 for preset in asan tsan; do
 	stage "tests, $preset"

@@ -17,6 +17,11 @@ if [ ! -e "$folder/etc/debian_version" ]; then
 	debootstrap --variant=minbase --include=git,make bookworm "$folder" "$(mirror)"
 fi
 cp /etc/resolv.conf /etc/hosts "$folder/etc/"
+# How this machine reaches the package index: pip's own configuration, and whom it trusts there.
+mkdir -p "$folder/usr/local/share/ca-certificates" "$folder/etc/ssl/certs"
+cp /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/"
+find /usr/local/share/ca-certificates -name '*.crt' -exec cp -t "$folder/usr/local/share/ca-certificates" {} +
+[ ! -e /etc/pip.conf ] || cp /etc/pip.conf "$folder/etc/"
 rm -rf "$folder/root/dagtap"
 git clone --quiet --no-local "$top" "$folder/root/dagtap"
 

@@ -25,13 +25,15 @@ JAX = pathlib.Path(os.environ["JAX_ROCM"])
 WITNESSES = pathlib.Path(os.environ["WITNESSES"])
 # Triton has the matrix products, and no algorithm is chosen by measuring: every run does the same.
 STEADY = "--xla_gpu_autotune_level=0"
+LIBRARIES = STEADY + " --xla_gpu_enable_triton_gemm=false"
 NO_COMMAND_BUFFERS = STEADY + " --xla_gpu_enable_command_buffer="
 
 
 class Run:
     """One run of a program, and what it left in a folder of its own."""
 
-    def __init__(self, release, name, program, flags=STEADY, device="gfx90a", traced=True, tables=False):
+    def __init__(self, release, name, program, flags=STEADY, device="gfx90a", traced=True, tables=False,
+                 segments=True):
         self.name = name
         self.folder = FOLDER / name
         self.folder.mkdir()
@@ -43,7 +45,12 @@ class Run:
             command = [DAGTAP, "record", "-q", f"--softgpu={device}", "-o", self.recording, "--", *command]
         else:
             command = [DAGTAP, f"softgpu={device}", "--", *command]
-        environment = os.environ | {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2"}
+        # HIP's own way with graphs, which fails for child graphs (python.sh).
+        environment = os.environ | {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2",
+                                    "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": str(int(segments))}
+        if not python.exists():
+            print(f"not run: {python} is not there; make check-jax-rocm sets it up")
+            sys.exit(77)
         self.done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if self.done.returncode == 77:
             print(self.done.stderr)
@@ -139,6 +146,13 @@ def has_graphs(run):
     return launches
 
 
+def has_child_graphs(run):
+    children = [node for node in run.evidence.nodes if node["child_graph"]]
+    if not children:
+        raise witness.Difference("no node is a graph")
+    return len(children)
+
+
 def has_none(run):
     if run.evidence.summary["totals"]["graph_launches"]:
         raise witness.Difference("a graph was launched")
@@ -198,7 +212,15 @@ def sharded(judge, release):
 
 def autotuned(judge, release):
     """Algorithms chosen by measuring, among those of Debian's hipBLASLt."""
-    judge.recording(Run(release, "autotuned", ["train.py", "3"], flags=""))
+    judge.recording(Run(release, "autotuned", ["train.py", "3"], flags="", segments=False))
+
+
+def libraries(judge, release):
+    """Matrix products by hipBLASLt and rocBLAS, which XLA captures from a stream into child graphs."""
+    run = Run(release, "libraries", ["train.py", "10"], flags=LIBRARIES, segments=False)
+    judge.recording(run)
+    judge.check("graphs", has_graphs, run)
+    judge.check("child_graphs", has_child_graphs, run)
 
 
 def fourier(judge, release):
@@ -221,7 +243,7 @@ def two(judge, release):
     judge.recording(Run(release, "two", ["two.py", "train.py", "5"]))
 
 
-CASES = {case.__name__: case for case in (train, sharded, autotuned, fourier, long, two)}
+CASES = {case.__name__: case for case in (train, sharded, autotuned, libraries, fourier, long, two)}
 
 
 def main():

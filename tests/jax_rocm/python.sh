@@ -20,5 +20,8 @@ mount --bind "$folder/rocm/usr/lib64/ld-linux-x86-64.so.2" "$(readlink -f /lib64
 export LD_LIBRARY_PATH="$here/stubs:$folder/rocm/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 export JAX_PLATFORMS="${JAX_PLATFORMS:-rocm}" ROCM_PATH="${ROCM_PATH:-$here}" AMD_COMGR_CACHE="${AMD_COMGR_CACHE:-0}"
+# HIP 7.2.4 crashes in hipGraphLaunch of a graph with child graphs, which XLA makes of a library's products, when it
+# parts such a graph into segments and goes back on it ("Complex graph detected"), with any tool and with none.
+export DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING="${DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING:-0}"
 unset DAGTAP_JAX_NAMESPACE
 exec "$folder/rocm/usr/bin/python3.13" "$@"
