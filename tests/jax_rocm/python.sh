@@ -6,16 +6,21 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(dirname "$here")
 
+cannot() {
+	echo "$0: $*" >&2
+	exit 77
+}
+
 if [ -z "${DAGTAP_JAX_NAMESPACE:-}" ]; then
-	unshare --mount --map-root-user true 2>/dev/null || {
-		echo "$0: this machine gives no mount namespace (unshare --mount --map-root-user)" >&2
-		exit 77
-	}
+	unshare --mount --map-root-user true 2>/dev/null ||
+		cannot "this machine gives no mount namespace (unshare --mount --map-root-user)"
 	DAGTAP_JAX_NAMESPACE=1 exec unshare --mount --map-root-user "$0" "$@"
 fi
 gpus=$(sed -n 's/.*gpus=\([0-9]*\).*/\1/p' <<<"${DAGTAP_SOFTGPU:-}")
-bash "$folder/make-topology.sh" /sys/class "${gpus:-1}"
-mount --bind "$folder/rocm/usr/lib64/ld-linux-x86-64.so.2" "$(readlink -f /lib64/ld-linux-x86-64.so.2)"
+bash "$folder/make-topology.sh" /sys/class "${gpus:-1}" || cannot "its namespace lets nothing be mounted on /sys/class"
+loader=$(readlink -f /lib64/ld-linux-x86-64.so.2)
+mount --bind "$folder/rocm/usr/lib64/ld-linux-x86-64.so.2" "$loader" ||
+	cannot "its namespace lets nothing be mounted on $loader"
 # From here on every program is the folder's.
 export LD_LIBRARY_PATH="$here/stubs:$folder/rocm/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
