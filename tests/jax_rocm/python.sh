@@ -11,10 +11,12 @@ cannot() {
 	exit 77
 }
 
+# Root needs no namespace of users besides, which there is none of in a chroot.
+new=(unshare --mount --map-root-user)
+[ "$EUID" -ne 0 ] || new=(unshare --mount)
 if [ -z "${DAGTAP_JAX_NAMESPACE:-}" ]; then
-	unshare --mount --map-root-user true 2>/dev/null ||
-		cannot "this machine gives no mount namespace (unshare --mount --map-root-user)"
-	DAGTAP_JAX_NAMESPACE=1 exec unshare --mount --map-root-user "$0" "$@"
+	"${new[@]}" true 2>/dev/null || cannot "this machine gives no mount namespace (${new[*]})"
+	DAGTAP_JAX_NAMESPACE=1 exec "${new[@]}" "$0" "$@"
 fi
 gpus=$(sed -n 's/.*gpus=\([0-9]*\).*/\1/p' <<<"${DAGTAP_SOFTGPU:-}")
 bash "$folder/make-topology.sh" /sys/class "${gpus:-1}" || cannot "its namespace lets nothing be mounted on /sys/class"
