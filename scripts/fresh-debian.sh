@@ -29,7 +29,10 @@ git clone --quiet --no-local "$top" "$folder/root/dagtap"
 unshare --mount --fork bash -eu -c '
 	folder=$1
 	shift
+	# A root that is a mount can have mount namespaces of its own.
+	mount --bind "$folder" "$folder"
 	mount -t proc proc "$folder/proc"
+	mount -t sysfs sysfs "$folder/sys"
 	mount -t tmpfs tmpfs "$folder/dev/shm" 2>/dev/null || true
 	for target in "$@"; do
 		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
