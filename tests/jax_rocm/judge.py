@@ -124,8 +124,8 @@ def work(run):
 
 
 # How often XLA calls these depends on how far the device is: two runs without a tool differ in them, too.
-BY_TIME = {"hipEventCreateWithFlags", "hipEventDestroy", "hipSetDevice", "hipStreamWaitEvent", "hipEventQuery",
-           "hipHostFree", "hipHostMalloc"}
+BY_TIME = {"hipEventCreateWithFlags", "hipEventDestroy", "hipSetDevice", "hipStreamWaitEvent", "hipHostFree",
+           "hipHostMalloc"}
 
 
 def calls(run):
