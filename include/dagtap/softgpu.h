@@ -48,13 +48,14 @@ DAGTAP_SOFTGPU_API int softgpu_kernel_register(const char *name, softgpu_kernel_
 
 /* Copies up to CAPACITY counters (RET_VALUES) and their names (RET_NAMES: constant strings, never
  * freed); either may be NULL. Returns how many there are. What each counts: docs/softgpu.md. Values
- * only grow and are read one by one, so two of them need not be of one moment.
+ * only grow and are read one by one, so two of them need not be of one moment. 0 with counters=0.
  * Cost: one relaxed load a counter. */
 DAGTAP_SOFTGPU_API uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names,
 					     uint32_t capacity);
 
 /* Blocks until the counter named COUNTER is at least VALUE. 0, or -EINVAL when there is no such
- * counter. From any thread of the program, not from a host function. Cost: while a thread waits,
+ * counter. At the point of hold_at it returns when the hold is in place, so that the caller may
+ * release it. From any thread of the program, not from a host function. Cost: while a thread waits,
  * every count of the device makes one system call. */
 DAGTAP_SOFTGPU_API int softgpu_await(const char *counter, uint64_t value);
 

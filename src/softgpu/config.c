@@ -75,7 +75,7 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-/* The first is the default: the one kind for which every release of HIP and today's compilers have code. */
+/* The first is the default: every release of HIP and today's compilers have code for it. */
 static const char *const isas[] = {"gfx90a", "gfx906", "gfx942", "gfx1030"};
 
 #define ISA_COUNT (sizeof(isas) / sizeof(isas[0]))

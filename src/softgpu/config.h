@@ -26,8 +26,8 @@ struct softgpu_config {
 	bool intercept_batch; /* intercept handlers get all contiguous packets, not one a call */
 	int64_t clock_offset_ticks; /* device clock at CLOCK_MONOTONIC 0 */
 	double clock_drift_ppm;	    /* device clock speed against 100 MHz */
-	int64_t rocr7_tables; /* tools get ROCR 7's tables: 1, 5's: 0; -1: those of the HIP library */
-	bool counters;	      /* softgpu_counters tells them */
+	int64_t rocr7_tables;	    /* tools get ROCR 7's: 1, 5's: 0; the HIP library's: -1 */
+	bool counters;		    /* softgpu_counters tells them */
 	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
 	char truth
 		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */

@@ -77,7 +77,8 @@ static struct {
 	const char *pipe; /* "": the taking is held */
 } point = {.counter = -1};
 
-/* It has come, and nothing is taken any more, or its thread tells the pipe. The counter is there before. */
+/* The counter has come to the point and the hold is in place, or its thread tells the pipe. The
+ * counter itself has the value a moment before. */
 static _Atomic bool point_has_come;
 
 static int open_end(int way)

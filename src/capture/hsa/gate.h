@@ -6,10 +6,11 @@
  * and it sees as many packets as the application wrote, byte for byte the same but for a
  * completion signal where there was none.
  *
- * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
- * also for those that ring meanwhile (capture/hsa/hold.h). They wait for their record, within bounds. The device gets a doorbell for
- * each of theirs. A reserved slot that is not written yet stops the scan. If a doorbell already
- * covered it the writer need not ring again, so the monitor looks after it.
+ * Doorbells may ring out of order and from many threads. The first one holds the gate and
+ * answers also for those that ring meanwhile (capture/hsa/hold.h). They wait for their record,
+ * within bounds. The device gets a doorbell for each of theirs. A reserved slot that is not
+ * written yet stops the scan. If a doorbell already covered it the writer need not ring again,
+ * so the monitor looks after it.
  *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H

@@ -1,10 +1,11 @@
-/* Who holds a gate, and how many have knocked since, in one word: a gate is never held without its
- * holder's name beside, so that a signal handler knows at any instruction whether it has interrupted
- * the holder.
+/* Who holds a gate, and how many have knocked since, in one word. A gate is never held without its
+ * holder's thread beside: a signal handler knows at any instruction whether it has interrupted the
+ * holder.
  *
  * Whoever knocks first holds it and does the work of all who knock meanwhile: it leaves when nobody
  * has knocked since it looked. Closed, it is not taken any more; who holds it then leaves as ever.
- * Threads are told apart by their kernel ids. Any thread, also in a signal handler; no call blocks. */
+ * Threads are told apart by their kernel ids. From any thread, also in a signal handler; no call
+ * blocks. */
 #ifndef CAPTURE_HSA_HOLD_H
 #define CAPTURE_HSA_HOLD_H
 
