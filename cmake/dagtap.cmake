@@ -61,7 +61,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/test.cmake)
 # dagtap_test(NAME label1;label2 sources... LINK libs...): one cmocka program, run by CTest.
 function(dagtap_test name labels)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
-  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS} ${CMAKE_SOURCE_DIR}/tests/timers.c)
   target_link_libraries(${name} PRIVATE dagtap_options PkgConfig::CMOCKA Threads::Threads ${arg_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   dagtap_add_test(NAME ${name} COMMAND ${name})

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -87,6 +88,17 @@ static void a_limit_is_over_when_its_time_has_come(void **state)
 	assert_false(timer_is_over(limit));
 	clock_step(&page, 1);
 	assert_true(timer_is_over(limit));
+}
+
+/* Before any other case sets limits of its own. */
+static void what_ctest_sets_holds_in_a_test_program(void **state)
+{
+	const char *timers = getenv("DAGTAP_TIMERS");
+
+	if (!timers || strcmp(timers, "limits=never") != 0)
+		skip();
+	assert_int_equal(timer_ns(TIMER_SPOOL_QUIESCE), TIMER_NEVER);
+	assert_int_not_equal(timer_ns(TIMER_HOUSE_TICK), TIMER_NEVER);
 }
 
 static void one_of_0_is_over_at_once_and_never_is_never(void **state)
@@ -179,6 +191,7 @@ static void what_comes_before_the_limit_is_ours(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_ctest_sets_holds_in_a_test_program),
 		CASE(a_held_clock_stands_still),
 		CASE(a_released_one_runs_on_from_where_it_stood),
 		CASE(a_limit_is_over_when_its_time_has_come),
