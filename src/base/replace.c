@@ -22,10 +22,26 @@ static char *temporary_name(const char *path)
 	static _Atomic unsigned serial;
 	char *name;
 
-	if (asprintf(&name, "%.*s.%s.%d.%u.tmp", folder_chars, path, path + folder_chars,
-		     (int)getpid(), serial++) < 0)
+	/* Not longer than PATH may be: it must not fail when everything has been written. */
+	if (asprintf(&name, "%.*s.dagtap.%d.%u.tmp", folder_chars, path, (int)getpid(), serial++) <
+	    0)
 		return NULL;
 	return name;
+}
+
+/* A file that nobody else has made, nor a link: another process may have had our number. */
+static int create_temporary(struct replacement *replacement, mode_t mode)
+{
+	int fd;
+
+	do {
+		free(replacement->temporary);
+		replacement->temporary = temporary_name(replacement->path);
+		if (!replacement->temporary)
+			return -ENOMEM;
+		fd = open(replacement->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	} while (fd < 0 && errno == EEXIST);
+	return fd < 0 ? -errno : fd;
 }
 
 static void replacement_release(struct replacement *replacement)
@@ -35,11 +51,11 @@ static void replacement_release(struct replacement *replacement)
 	*replacement = (struct replacement){0};
 }
 
-int replace_begin(struct replacement *replacement, const char *path, bool force, int *ret_fd,
-		  struct dagtap_error *error)
+int replace_begin(struct replacement *replacement, const char *path, bool force, mode_t mode,
+		  int *ret_fd, struct dagtap_error *error)
 {
 	struct stat status;
-	int fd = -1;
+	int fd;
 
 	*replacement = (struct replacement){0};
 	/* A rename would put a file in the place of a device. */
@@ -49,15 +65,10 @@ int replace_begin(struct replacement *replacement, const char *path, bool force,
 		return fail(path, -EEXIST, error);
 	replacement->force = force;
 	replacement->path = strdup(path);
-	replacement->temporary = temporary_name(path);
-	errno = ENOMEM;
-	if (replacement->path && replacement->temporary)
-		fd = open(replacement->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = replacement->path ? create_temporary(replacement, mode) : -ENOMEM;
 	if (fd < 0) {
-		int code = -errno;
-
 		replacement_release(replacement);
-		return fail(path, code, error);
+		return fail(path, fd, error);
 	}
 	*ret_fd = fd;
 	return 0;

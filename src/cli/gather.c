@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/spool_folder.h"
 #include "record/reader.h"
 #include "record/spool.h"
 #include "trace/pack/pack.h"
@@ -28,23 +29,25 @@ bool gather_is_interrupted(void)
 	return interrupted;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
+/* A file of the folder: not through a link, nor waiting for the other end of a pipe. -1 with errno,
+ * ELOOP for whatever is no file. */
+static int open_spool(int folder_fd, const char *name)
 {
-	size_t chars = strlen(name), suffix_chars = strlen(suffix);
+	int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
 
-	return chars > suffix_chars && !strcmp(name + chars - suffix_chars, suffix);
-}
-
-static int is_spool(const struct dirent *entry)
-{
-	return has_suffix(entry->d_name, SPOOL_SUFFIX);
+	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+		return fd;
+	close(fd);
+	errno = ELOOP;
+	return -1;
 }
 
 /* The live part of a spool's header. False: it has none yet, or is none. */
 static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool *ret_is_open)
 {
 	struct spool_header header;
-	int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC);
+	int fd = open_spool(folder_fd, name);
 	ssize_t got = fd < 0 ? -1 : read(fd, &header, sizeof(header));
 
 	if (fd >= 0)
@@ -56,23 +59,20 @@ static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool 
 	return true;
 }
 
-/* Calls TAKE for the files of FOLDER that pass FILTER; returns the sum of what it returns. */
-static uint32_t for_each(const char *folder, int (*filter)(const struct dirent *),
+/* Calls TAKE for the files of the folder that pass FILTER; returns the sum of what it returns. */
+static uint32_t for_each(int folder_fd, int (*filter)(const struct dirent *),
 			 uint32_t (*take)(int folder_fd, const char *name))
 {
 	struct dirent **entries;
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int count = fd < 0 ? -1 : scandir(folder, &entries, filter, alphasort);
+	int count = scandirat(folder_fd, ".", &entries, filter, alphasort);
 	uint32_t sum = 0;
 
 	for (int i = 0; i < count; i++) {
-		sum += take(fd, entries[i]->d_name);
+		sum += take(folder_fd, entries[i]->d_name);
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
-	if (fd >= 0)
-		close(fd);
 	return sum;
 }
 
@@ -94,14 +94,14 @@ static uint32_t is_live(int folder_fd, const char *name)
 	       has_process(folder_fd, name);
 }
 
-uint32_t gather_count_live(const char *folder)
+uint32_t gather_count_live(int folder_fd)
 {
-	return for_each(folder, is_spool, is_live);
+	return for_each(folder_fd, spool_folder_is_spool, is_live);
 }
 
-uint32_t gather_count_processes(const char *folder)
+uint32_t gather_count_processes(int folder_fd)
 {
-	return for_each(folder, is_spool, has_process);
+	return for_each(folder_fd, spool_folder_is_spool, has_process);
 }
 
 /* How far the gathering is, told on a terminal. */
@@ -154,26 +154,22 @@ static int put_packed(struct passage *passage, uint32_t pid, const char *path,
 }
 
 /* What cannot be read as a spool is kept as it is: whoever opens the recording is told why. */
-static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path)
+static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path, int fd)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *image = MAP_FAILED;
 	int result;
 
-	if (fd >= 0 && fstat(fd, &status) == 0)
+	if (fstat(fd, &status) == 0)
 		image = status.st_size
 				? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
 				: NULL;
 	if (image == MAP_FAILED)
-		result = dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno));
-	else
-		result = bundle_put_spool(passage->writer, pid, image, (uint64_t)status.st_size,
-					  passage->error);
-	if (image && image != MAP_FAILED)
+		return dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno));
+	result = bundle_put_spool(passage->writer, pid, image, (uint64_t)status.st_size,
+				  passage->error);
+	if (image)
 		munmap(image, (size_t)status.st_size);
-	if (fd >= 0)
-		close(fd);
 	return result;
 }
 
@@ -216,16 +212,16 @@ static void find_absence(struct gather_result *result, const struct spool_reader
 	}
 }
 
-static int put_spool(struct passage *passage, const char *path)
+static int put_spool(struct passage *passage, const char *path, int fd)
 {
 	const char *slash = strrchr(path, '/');
 	uint32_t pid = (uint32_t)strtoul(slash ? slash + 1 : path, NULL, 10);
 	const struct spool_ledger *ledger;
 	struct spool_reader *reader;
-	int result = spool_reader_open(path, &reader, passage->error);
+	int result = spool_reader_open_fd(fd, path, &reader, passage->error);
 
 	if (result == -EINVAL)
-		return put_as_it_is(passage, pid, path);
+		return put_as_it_is(passage, pid, path, fd);
 	if (result < 0)
 		return result;
 	ledger = spool_reader_ledger(reader);
@@ -237,20 +233,33 @@ static int put_spool(struct passage *passage, const char *path)
 	return result;
 }
 
-static int put_all(struct passage *passage, const char *folder, struct dirent **entries, int count)
+static int put_named(struct passage *passage, const struct gather_request *request,
+		     const char *name)
+{
+	char *path;
+	int fd, result;
+
+	if (asprintf(&path, "%s/%s", request->folder, name) < 0)
+		return dagtap_error_set(passage->error, -ENOMEM, "out of memory");
+	fd = open_spool(request->folder_fd, name);
+	result = fd < 0 ? dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno))
+			: put_spool(passage, path, fd);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return result;
+}
+
+static int put_all(struct passage *passage, const struct gather_request *request,
+		   struct dirent **entries, int count)
 {
 	struct progress progress = {.spool_count = (uint32_t)count};
 	int result = 0;
 
 	passage->progress = &progress;
 	for (int i = 0; i < count && result == 0; i++) {
-		char *path;
-
-		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			return dagtap_error_set(passage->error, -ENOMEM, "out of memory");
 		progress.spool++;
-		result = put_spool(passage, path);
-		free(path);
+		result = put_named(passage, request, entries[i]->d_name);
 	}
 	if (progress.is_told)
 		fputs("\r\033[K", stderr);
@@ -269,7 +278,7 @@ static int write_bundle(const struct gather_request *request, struct dirent **en
 	passage.writer = writer;
 	result = bundle_put_meta(writer, request->meta, error);
 	if (result == 0)
-		result = put_all(&passage, request->folder, entries, count);
+		result = put_all(&passage, request, entries, count);
 	if (result < 0) {
 		bundle_abandon(writer);
 		return result;
@@ -277,36 +286,32 @@ static int write_bundle(const struct gather_request *request, struct dirent **en
 	return bundle_finish(writer, error);
 }
 
-static uint32_t remove_file(int folder_fd, const char *name)
+/* Takes out of the list what DROP says; returns how many are left in it. */
+static int take_out(int folder_fd, struct dirent **entries, int count,
+		    uint32_t (*drop)(int folder_fd, const char *name))
 {
-	return unlinkat(folder_fd, name, 0) == 0;
-}
-
-/* Takes the spools of live processes out of the list; returns how many are left in it. */
-static int take_live_out(const char *folder, struct dirent **entries, int count)
-{
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int kept = 0;
 
 	for (int i = 0; i < count; i++) {
-		if (fd >= 0 && is_live(fd, entries[i]->d_name))
+		if (drop(folder_fd, entries[i]->d_name))
 			free(entries[i]);
 		else
 			entries[kept++] = entries[i];
 	}
-	if (fd >= 0)
-		close(fd);
 	return kept;
 }
 
-static void remove_gathered(const char *folder, struct dirent **entries, int count)
+static uint32_t is_foreign(int folder_fd, const char *name)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_spool(folder_fd, name);
 
-	for (int i = 0; fd >= 0 && i < count; i++)
-		remove_file(fd, entries[i]->d_name);
 	if (fd >= 0)
 		close(fd);
+	else if (errno == ELOOP || errno == ENXIO)
+		fprintf(stderr, "dagtap: %s: no file of its own, and not gathered\n", name);
+	else
+		return 0;
+	return fd < 0;
 }
 
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
@@ -315,33 +320,29 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	struct gather_result counts = {0};
 	struct dirent **entries;
 	struct stat status;
-	int found = scandir(request->folder, &entries, is_spool, alphasort);
-	int count = found;
-	int result = 0;
+	int found = scandirat(request->folder_fd, ".", &entries, spool_folder_is_spool, alphasort);
+	int files, count, result = 0;
 
 	if (found < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", request->folder, strerror(errno));
-	if (request->leave_live)
-		count = take_live_out(request->folder, entries, found);
+	files = take_out(request->folder_fd, entries, found, is_foreign);
+	count = request->leave_live ? take_out(request->folder_fd, entries, files, is_live) : files;
 	if (count > 0)
 		result = write_bundle(request, entries, count, &counts, error);
 	counts.spool_count = (uint32_t)count;
-	counts.live_count = (uint32_t)(found - count);
+	counts.live_count = (uint32_t)(files - count);
+	counts.foreign_count = (uint32_t)(found - files);
 	if (count > 0 && stat(request->output, &status) == 0)
 		counts.file_bytes = (uint64_t)status.st_size;
 	if (result == 0)
 		*ret_result = counts;
-	if (result == 0 && !request->keep)
-		remove_gathered(request->folder, entries, count);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
+		if (result == 0 && !request->keep)
+			unlinkat(request->folder_fd, entries[i]->d_name, 0);
 		free(entries[i]);
+	}
 	free(entries);
 	return result;
-}
-
-static int is_lost(const struct dirent *entry)
-{
-	return has_suffix(entry->d_name, SPOOL_LOST_SUFFIX);
 }
 
 static uint32_t tell_lost(int folder_fd, const char *name)
@@ -355,23 +356,7 @@ static uint32_t tell_lost(int folder_fd, const char *name)
 	return 1;
 }
 
-uint32_t gather_tell_lost(const char *folder)
+uint32_t gather_tell_lost(int folder_fd)
 {
-	return for_each(folder, is_lost, tell_lost);
-}
-
-static int is_ours(const struct dirent *entry)
-{
-	return is_spool(entry) || is_lost(entry) || has_suffix(entry->d_name, SPOOL_SUFFIX ".new");
-}
-
-void gather_remove(const char *folder)
-{
-	char *target = realpath(folder, NULL); /* where a ring is kept: FOLDER is then a link */
-
-	for_each(folder, is_ours, remove_file);
-	/* The link stays as long as something of others' is behind it. */
-	if (!target || rmdir(target) == 0)
-		unlink(folder);
-	free(target);
+	return for_each(folder_fd, spool_folder_is_lost, tell_lost);
 }

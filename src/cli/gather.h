@@ -9,7 +9,8 @@
 #include "trace/bundle.h"
 
 struct gather_request {
-	const char *folder; /* of the spools */
+	const char *folder; /* of the spools: what messages call it */
+	int folder_fd;
 	const char *output;
 	bool force;	 /* replace OUTPUT */
 	bool leave_live; /* spools whose process still records stay where they are */
@@ -20,8 +21,9 @@ struct gather_request {
 #define GATHER_ABSENCE_BYTES 512
 
 struct gather_result {
-	uint32_t spool_count; /* 0: none to gather, and no file was written */
-	uint32_t live_count;  /* left alone */
+	uint32_t spool_count;	/* 0: none to gather, and no file was written */
+	uint32_t live_count;	/* left alone */
+	uint32_t foreign_count; /* of that name, and no files of their own: left alone and told */
 	uint64_t file_bytes;
 	uint64_t dispatches, calls; /* records that are in it */
 	uint64_t lost;		    /* that no room was found for */
@@ -39,16 +41,13 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 void gather_interrupt(int signal_number);
 bool gather_is_interrupted(void);
 
-/* Spools whose process is alive and still records. */
-uint32_t gather_count_live(const char *folder);
+/* Spools in the folder FD whose process is alive and still records. */
+uint32_t gather_count_live(int folder_fd);
 
 /* Spools whose process is alive; it may have done with recording and be about to end. */
-uint32_t gather_count_processes(const char *folder);
+uint32_t gather_count_processes(int folder_fd);
 
 /* Tells on stderr which processes found no room to record; returns how many. */
-uint32_t gather_tell_lost(const char *folder);
-
-/* Removes the folder and the spools in it; anything else in it is left, and the folder with it. */
-void gather_remove(const char *folder);
+uint32_t gather_tell_lost(int folder_fd);
 
 #endif

@@ -189,7 +189,7 @@ static int check_output(const struct cli_command *self, const struct record_opti
 }
 
 static int prepare_folder(const struct cli_command *self, const struct record_options *options,
-			  const char *folder)
+			  struct spool_folder *ret_folder)
 {
 	const struct spool_folder_options wanted = {
 		.force = options->force,
@@ -197,7 +197,7 @@ static int prepare_folder(const struct cli_command *self, const struct record_op
 	};
 	int result = check_output(self, options);
 
-	return result == CLI_OK ? spool_folder_make(folder, &wanted) : result;
+	return result == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : result;
 }
 
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
@@ -273,14 +273,14 @@ static void catch_interrupts(void)
 
 /* What the program left running and has recorded something gets a moment to end. Returns whether anything is
  * left running. */
-static bool wait_for_survivors(const char *folder)
+static bool wait_for_survivors(int folder_fd)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
 	struct timer_limit limit = timer_start(TIMER_SURVIVORS);
 
 	while (launch_has_survivors()) {
 		if (timer_is_over(limit) || gather_is_interrupted() ||
-		    gather_count_processes(folder) == 0)
+		    gather_count_processes(folder_fd) == 0)
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -296,11 +296,13 @@ static void tell_survivors(const struct record_options *options, const char *fol
 		options->program[0], live_count, folder);
 }
 
-static int gather(const struct record_options *options, const char *folder,
+static int gather(const struct record_options *options, const struct spool_folder *folder,
 		  const struct bundle_meta *meta)
 {
-	bool has_survivors = wait_for_survivors(folder);
-	const struct gather_request request = {.folder = folder,
+	bool has_survivors = wait_for_survivors(folder->fd);
+	const char *name = spool_folder_name(folder);
+	const struct gather_request request = {.folder = name,
+					       .folder_fd = folder->fd,
 					       .output = options->output,
 					       .force = options->force,
 					       .leave_live = has_survivors,
@@ -308,34 +310,34 @@ static int gather(const struct record_options *options, const char *folder,
 					       .meta = meta};
 	struct gather_result result = {0};
 	struct dagtap_error error;
-	uint32_t lost_count = gather_tell_lost(folder);
+	uint32_t lost_count = gather_tell_lost(folder->fd);
+	int status;
 
-	if (access(folder, F_OK) < 0)
-		return cli_fail("%s was removed while the program ran: nothing was recorded",
-				folder);
+	if (!spool_folder_is_there(folder))
+		return cli_fail("%s was removed while the program ran: nothing was recorded", name);
 	if (gather_spools(&request, &result, &error) < 0) {
 		cli_fail_error(&error);
-		return cli_fail("the spools stay in %s; every command reads them", folder);
+		return cli_fail("the spools stay in %s; every command reads them", name);
 	}
 	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
-		gather_remove(folder);
+		spool_folder_remove(folder);
+	status = lost_count || result.foreign_count ? CLI_FAILED : CLI_OK;
 	if (options->quiet)
-		return lost_count ? CLI_FAILED : CLI_OK;
+		return status;
 	if (has_survivors)
-		tell_survivors(options, folder, result.live_count);
+		tell_survivors(options, name, result.live_count);
 	if (result.spool_count > 0)
 		tell_result(options->output, &result);
-	else if (result.live_count == 0 && lost_count == 0)
+	else if (result.live_count == 0 && status == CLI_OK)
 		fprintf(stderr,
 			"dagtap: %s used no GPU: nothing recorded; dagtap info says what can be "
 			"recorded here\n",
 			options->program[0]);
-	return lost_count ? CLI_FAILED : CLI_OK;
+	return status;
 }
 
-/* REAL_FOLDER is where a ring in memory is, also when the link to it is removed meanwhile. */
 static int record(const struct cli_command *self, const struct record_options *options,
-		  const char *folder, const char *real_folder)
+		  const struct spool_folder *folder)
 {
 	struct dagtap_error error;
 	struct bundle_meta meta = {
@@ -343,18 +345,18 @@ static int record(const struct cli_command *self, const struct record_options *o
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 	};
 	int status = 0;
-	int result = prepare_environment(self, options, folder);
+	int result = prepare_environment(self, options, folder->path);
 
 	if (result != CLI_OK || launch_run(options->program, &status, &error) < 0) {
-		gather_remove(folder);
+		spool_folder_remove(folder);
 		return result != CLI_OK ? result : cli_fail_error(&error);
 	}
 	meta.exit_status = status;
 	meta.command = join_words(options->program);
 	if (!meta.command)
-		return cli_fail("out of memory; the spools stay in %s", folder);
+		return cli_fail("out of memory; the spools stay in %s", folder->path);
 	catch_interrupts();
-	result = gather(options, access(folder, F_OK) < 0 ? real_folder : folder, &meta);
+	result = gather(options, folder, &meta);
 	free(meta.command);
 	/* The program's own code comes first; a failure of ours shows when the program had none. */
 	return status ? status : result;
@@ -363,7 +365,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 int cli_record(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
-	char *folder = NULL, *real_folder = NULL;
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
 	const char *timers = getenv("DAGTAP_TIMERS");
 	int result = parse(self, argc, argv, &options);
 
@@ -372,18 +374,11 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 	if (result == CLI_OK && options.help) {
 		result = cli_help(self);
 	} else if (result == CLI_OK) {
-		folder = spool_folder_of(options.output);
-		result =
-			folder ? prepare_folder(self, &options, folder) : cli_fail("out of memory");
+		result = prepare_folder(self, &options, &folder);
 		if (result == CLI_OK)
-			real_folder = realpath(folder, NULL);
-		if (real_folder)
-			result = record(self, &options, folder, real_folder);
-		else if (result == CLI_OK)
-			result = cli_fail("%s: %s", folder, strerror(errno));
+			result = record(self, &options, &folder);
 	}
-	free(real_folder);
-	free(folder);
+	spool_folder_close(&folder);
 	free(options.output);
 	return result;
 }

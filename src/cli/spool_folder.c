@@ -1,8 +1,9 @@
-/* OUT.spool: where the traced processes record, until it becomes OUT.dagtap. */
 #include "cli/spool_folder.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,63 +16,192 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/gather.h"
+#include "record/spool.h"
 
 #define MEMORY_FOLDER	   "/dev/shm"
+#define MEMORY_PREFIX	   "dagtap-"
+#define MEMORY_RANDOM	   6 /* characters that mkdtemp draws */
 #define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
-#define MEMORY_RINGS_LEAST 8 /* each process has one, and the program needs shared memory too */
+#define MEMORY_RINGS_LEAST 8  /* each process has one, and the program needs shared memory too */
+#define SPOOL_NAME_MOST	   64 /* /PID.NS.spool.new */
 
-char *spool_folder_of(const char *output)
+/* Never through a link, and never waiting for the other end of a pipe. */
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define FILE_FLAGS   (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
+/* ---- names ---- */
+
+/* Returns CLI_OK, or has said why there is none. */
+static int name_folder(const char *output, char **ret_path)
 {
 	size_t chars = strlen(output);
-	char *folder, *cwd;
+	char *cwd = NULL;
+	int length;
 
 	if (chars > 7 && !strcmp(output + chars - 7, ".dagtap"))
 		chars -= 7;
-	if (output[0] == '/')
-		return asprintf(&folder, "%.*s.spool", (int)chars, output) < 0 ? NULL : folder;
-	cwd = getcwd(NULL, 0);
-	if (!cwd)
-		return NULL;
-	if (asprintf(&folder, "%s/%.*s.spool", cwd, (int)chars, output) < 0)
-		folder = NULL;
+	if (output[0] != '/' && !(cwd = getcwd(NULL, 0)))
+		return cli_fail("%s: the working directory cannot be told: %s", output,
+				strerror(errno));
+	length = asprintf(ret_path, "%s%s%.*s.spool", cwd ? cwd : "", cwd ? "/" : "", (int)chars,
+			  output);
 	free(cwd);
-	return folder;
+	if (length < 0)
+		return cli_fail("out of memory");
+	/* What is made there has a longer name yet, and OUTPUT's own is shorter. */
+	if (length < PATH_MAX - SPOOL_NAME_MOST)
+		return CLI_OK;
+	free(*ret_path);
+	return cli_fail("%s: %s", output, strerror(ENAMETOOLONG));
 }
 
-/* The lock lasts as long as this process: two recordings must not share a folder. */
-static int lock_folder(const char *folder)
+static bool has_suffix(const char *name, const char *suffix)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t chars = strlen(name), suffix_chars = strlen(suffix);
 
+	return chars > suffix_chars && !strcmp(name + chars - suffix_chars, suffix);
+}
+
+int spool_folder_is_spool(const struct dirent *entry)
+{
+	return has_suffix(entry->d_name, SPOOL_SUFFIX);
+}
+
+int spool_folder_is_lost(const struct dirent *entry)
+{
+	return has_suffix(entry->d_name, SPOOL_LOST_SUFFIX);
+}
+
+/* ---- what is in a folder ---- */
+
+/* A spool by its magic; one that was being made may be without, and then has nothing at all in its
+ * head. */
+static bool holds_spool(int fd, bool is_unfinished)
+{
+	static const char blank[sizeof(SPOOL_MAGIC) - 1];
+	char magic[sizeof(blank)];
+	ssize_t got = pread(fd, magic, sizeof(magic), 0);
+
+	if (got == (ssize_t)sizeof(magic) && !memcmp(magic, SPOOL_MAGIC, sizeof(magic)))
+		return true;
+	return is_unfinished && (got == 0 || (got == (ssize_t)sizeof(magic) &&
+					      !memcmp(magic, blank, sizeof(blank))));
+}
+
+/* Made by dagtap, for the owner of the folder, and nothing of it is elsewhere. */
+static bool is_ours(int folder_fd, const char *name)
+{
+	bool is_new = has_suffix(name, SPOOL_SUFFIX ".new");
+	bool is_spool = has_suffix(name, SPOOL_SUFFIX);
+	struct stat status, folder;
+	bool ours = false;
+	int fd;
+
+	if (!is_spool && !is_new && !has_suffix(name, SPOOL_LOST_SUFFIX))
+		return false;
+	fd = openat(folder_fd, name, FILE_FLAGS);
 	if (fd < 0)
-		return cli_fail("%s: %s", folder, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return CLI_OK;
+		return false;
+	if (fstat(fd, &status) == 0 && fstat(folder_fd, &folder) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_uid == folder.st_uid)
+		ours = is_spool || is_new ? holds_spool(fd, is_new) : status.st_size == 0;
 	close(fd);
-	return errno == EWOULDBLOCK ? cli_fail("%s: another recording writes there", folder)
-				    : CLI_OK;
+	return ours;
 }
 
-/* What another recording left there. */
-static int clear_folder(const char *folder)
+static int is_entry(const struct dirent *entry)
 {
-	struct stat status;
-	int result;
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
 
-	if (lstat(folder, &status) < 0)
-		return CLI_OK;
-	/* A link whose memory went with an earlier run of the machine cannot be locked, nor be in use. */
-	if (S_ISLNK(status.st_mode) && access(folder, F_OK) < 0) {
-		unlink(folder);
-		return CLI_OK;
-	}
-	result = lock_folder(folder);
-	if (result != CLI_OK)
-		return result;
-	if (gather_count_live(folder) > 0)
-		return cli_fail("%s: a process of an earlier recording still writes there", folder);
-	gather_remove(folder);
-	return CLI_OK;
+static void free_entries(struct dirent **entries, int count)
+{
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	free(entries);
+}
+
+/* Says what in the folder is none of ours. */
+static int check_contents(int fd, const char *path)
+{
+	struct dirent **entries;
+	int count = scandirat(fd, ".", &entries, is_entry, alphasort);
+	int result = CLI_OK;
+
+	if (count < 0)
+		return cli_fail("%s: %s", path, strerror(errno));
+	for (int i = 0; i < count && result == CLI_OK; i++)
+		if (!is_ours(fd, entries[i]->d_name))
+			result =
+				cli_fail("%s: there are other files than spools in it (%s); remove "
+					 "it, or choose another name for the recording",
+					 path, entries[i]->d_name);
+	free_entries(entries, count);
+	return result;
+}
+
+static void remove_contents(int fd)
+{
+	struct dirent **entries;
+	int count = scandirat(fd, ".", &entries, is_entry, alphasort);
+
+	for (int i = 0; i < count; i++)
+		if (is_ours(fd, entries[i]->d_name))
+			unlinkat(fd, entries[i]->d_name, 0);
+	if (count >= 0)
+		free_entries(entries, count);
+}
+
+/* ---- a ring in memory: behind a link ---- */
+
+/* Where the link BASE leads, if that is a folder such as make_in_memory makes; its name there. */
+static bool read_memory_link(int parent_fd, const char *base, char *ret_name, size_t size)
+{
+	static const char prefix[] = MEMORY_FOLDER "/";
+	char target[sizeof(prefix) + NAME_MAX];
+	ssize_t length = readlinkat(parent_fd, base, target, sizeof(target) - 1);
+	const char *drawn = target + sizeof(prefix) - 1 + strlen(MEMORY_PREFIX);
+	struct stat status;
+
+	if (length < 0 || fstatat(parent_fd, base, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    status.st_uid != geteuid())
+		return false;
+	target[length] = '\0';
+	if (strncmp(target, MEMORY_FOLDER "/" MEMORY_PREFIX, (size_t)(drawn - target)) != 0 ||
+	    strlen(drawn) != MEMORY_RANDOM)
+		return false;
+	for (const char *at = drawn; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			return false;
+	return snprintf(ret_name, size, "%s", target + sizeof(prefix) - 1) < (int)size;
+}
+
+static int open_memory(void)
+{
+	return open(MEMORY_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The folder behind the link BASE, which is a ring's; -1 with errno. */
+static int open_behind(const char *name)
+{
+	int memory_fd = open_memory();
+	int fd = memory_fd < 0 ? -1 : openat(memory_fd, name, FOLDER_FLAGS);
+	int code = errno;
+
+	if (memory_fd >= 0)
+		close(memory_fd);
+	errno = code;
+	return fd;
+}
+
+static void remove_behind(const char *name)
+{
+	int memory_fd = open_memory();
+
+	if (memory_fd < 0)
+		return;
+	unlinkat(memory_fd, name, AT_REMOVEDIR);
+	close(memory_fd);
 }
 
 /* The folder may be larger than the memory that is left, and what lies there counts towards a container's limit. */
@@ -90,35 +220,211 @@ static bool has_memory_for(uint64_t ring_bytes)
 
 /* A ring is written over and over: in memory, where there is room, no disk has to keep up with the program.
  * False: not there. FOLDER is then a link. */
-static bool make_in_memory(const char *folder, uint64_t ring_bytes)
+static bool make_in_memory(struct spool_folder *folder, uint64_t ring_bytes)
 {
-	char target[] = MEMORY_FOLDER "/dagtap-XXXXXX";
+	char target[] = MEMORY_FOLDER "/" MEMORY_PREFIX "XXXXXX";
 
+	_Static_assert(sizeof("XXXXXX") - 1 == MEMORY_RANDOM, "as mkdtemp wants it");
 	if (!has_memory_for(ring_bytes) || !mkdtemp(target))
 		return false;
-	if (symlink(target, folder) == 0)
+	folder->fd = open(target, FOLDER_FLAGS);
+	if (folder->fd >= 0 && symlinkat(target, folder->parent_fd, folder->base) == 0)
 		return true;
+	spool_folder_close(&(struct spool_folder){.parent_fd = -1, .fd = folder->fd});
+	folder->fd = -1;
 	rmdir(target);
 	return false;
 }
 
-int spool_folder_make(const char *folder, const struct spool_folder_options *options)
-{
-	int result = options->force ? clear_folder(folder) : CLI_OK;
+/* ---- the folder ---- */
 
+/* Two recordings must not share a folder. */
+static int lock_folder(int fd, const char *path)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return CLI_OK;
+	return cli_fail("%s: another recording writes there", path);
+}
+
+/* Nobody but us may put files in its place while it is cleared. */
+static int check_owner(int fd, const char *path)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return cli_fail("%s: %s", path, strerror(errno));
+	if (status.st_uid != geteuid())
+		return cli_fail("%s: is not yours; remove it, or choose another name for the "
+				"recording",
+				path);
+	if (status.st_mode & (S_IWGRP | S_IWOTH))
+		return cli_fail("%s: others may write there; remove it, or choose another name for "
+				"the recording",
+				path);
+	return CLI_OK;
+}
+
+/* Everything is looked at before anything is removed. */
+static int clear(int fd, const char *path)
+{
+	int result = check_owner(fd, path);
+
+	if (result == CLI_OK)
+		result = lock_folder(fd, path);
+	if (result == CLI_OK && gather_count_live(fd) > 0)
+		result = cli_fail("%s: a process of an earlier recording still writes there", path);
+	if (result == CLI_OK)
+		result = check_contents(fd, path);
+	if (result == CLI_OK)
+		remove_contents(fd);
+	return result;
+}
+
+static int clear_link(const struct spool_folder *folder)
+{
+	char name[NAME_MAX + 1];
+	int result = CLI_OK;
+	int fd;
+
+	if (!read_memory_link(folder->parent_fd, folder->base, name, sizeof(name)))
+		return cli_fail(
+			"%s: is a link, which is not followed; remove it, or choose another "
+			"name for the recording",
+			folder->path);
+	fd = open_behind(name);
+	/* The memory went with an earlier run of the machine. */
+	if (fd < 0 && errno != ENOENT)
+		return cli_fail("%s: %s", folder->path, strerror(errno));
+	if (fd >= 0) {
+		result = clear(fd, folder->path);
+		close(fd);
+	}
 	if (result != CLI_OK)
 		return result;
-	if ((options->memory_bytes && access(folder, F_OK) < 0 &&
-	     make_in_memory(folder, options->memory_bytes)) ||
-	    mkdir(folder, 0755) == 0)
-		return lock_folder(folder);
-	if (errno == EEXIST && options->force)
-		return cli_fail("%s: there are other files than spools in it; remove it, or "
-				"choose another name for the recording",
-				folder);
+	remove_behind(name);
+	unlinkat(folder->parent_fd, folder->base, 0);
+	return CLI_OK;
+}
+
+/* What another recording left there. */
+static int clear_earlier(const struct spool_folder *folder)
+{
+	struct stat status;
+	int fd, result;
+
+	if (fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return CLI_OK;
+	if (S_ISLNK(status.st_mode))
+		return clear_link(folder);
+	fd = openat(folder->parent_fd, folder->base, FOLDER_FLAGS);
+	if (fd < 0)
+		return cli_fail("%s: %s", folder->path, strerror(errno));
+	result = clear(fd, folder->path);
+	close(fd);
+	if (result == CLI_OK)
+		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
+	return result;
+}
+
+static int make_folder(struct spool_folder *folder, const struct spool_folder_options *options)
+{
+	struct stat status;
+
+	if (options->memory_bytes &&
+	    fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    make_in_memory(folder, options->memory_bytes))
+		return lock_folder(folder->fd, folder->path);
+	if (mkdirat(folder->parent_fd, folder->base, 0700) == 0) {
+		folder->fd = openat(folder->parent_fd, folder->base, FOLDER_FLAGS);
+		if (folder->fd >= 0)
+			return lock_folder(folder->fd, folder->path);
+	}
 	if (errno == EEXIST)
 		return cli_fail("%s: exists already (spools of a recording that was not finished; "
 				"every command reads them); --force replaces it",
-				folder);
-	return cli_fail("%s: %s", folder, strerror(errno));
+				folder->path);
+	return cli_fail("%s: %s", folder->path, strerror(errno));
+}
+
+static int open_parent(struct spool_folder *folder)
+{
+	char *slash = strrchr(folder->path, '/');
+
+	folder->base = slash + 1;
+	*slash = '\0';
+	folder->parent_fd = open(slash == folder->path ? "/" : folder->path,
+				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*slash = '/';
+	return folder->parent_fd < 0 ? cli_fail("%s: %s", folder->path, strerror(errno)) : CLI_OK;
+}
+
+int spool_folder_make(const char *output, const struct spool_folder_options *options,
+		      struct spool_folder *ret_folder)
+{
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
+	int result = name_folder(output, &folder.path);
+
+	if (result != CLI_OK)
+		return result;
+	result = open_parent(&folder);
+	if (result == CLI_OK && options->force)
+		result = clear_earlier(&folder);
+	if (result == CLI_OK)
+		result = make_folder(&folder, options);
+	if (result == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
+		result = cli_fail("%s: %s", folder.path, strerror(errno));
+	if (result != CLI_OK) {
+		spool_folder_close(&folder);
+		return result;
+	}
+	*ret_folder = folder;
+	return CLI_OK;
+}
+
+void spool_folder_close(struct spool_folder *folder)
+{
+	if (folder->fd >= 0)
+		close(folder->fd);
+	if (folder->parent_fd >= 0)
+		close(folder->parent_fd);
+	free(folder->path);
+	free(folder->real_path);
+	*folder = (struct spool_folder){.parent_fd = -1, .fd = -1};
+}
+
+bool spool_folder_is_there(const struct spool_folder *folder)
+{
+	struct stat status;
+
+	return fstat(folder->fd, &status) == 0 && status.st_nlink > 0;
+}
+
+const char *spool_folder_name(const struct spool_folder *folder)
+{
+	return access(folder->path, F_OK) < 0 ? folder->real_path : folder->path;
+}
+
+/* By the folder that holds it: what has taken its name meanwhile stays. */
+static void remove_name(const struct spool_folder *folder)
+{
+	char name[NAME_MAX + 1];
+	struct stat held, named;
+
+	if (read_memory_link(folder->parent_fd, folder->base, name, sizeof(name))) {
+		remove_behind(name);
+		/* The link stays as long as something of others' is behind it. */
+		if (!spool_folder_is_there(folder))
+			unlinkat(folder->parent_fd, folder->base, 0);
+		return;
+	}
+	if (fstat(folder->fd, &held) == 0 &&
+	    fstatat(folder->parent_fd, folder->base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
+		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
+}
+
+void spool_folder_remove(const struct spool_folder *folder)
+{
+	remove_contents(folder->fd);
+	remove_name(folder);
 }

@@ -40,7 +40,7 @@ int output_open(struct output *output, const char *path, bool force, struct dagt
 	*output = (struct output){.file = stdout, .path = path};
 	if (strcmp(path, "-") == 0)
 		return 0;
-	code = replace_begin(&output->replacement, path, force, &fd, error);
+	code = replace_begin(&output->replacement, path, force, 0666, &fd, error);
 	if (code < 0)
 		return code;
 	code = open_streams(output, fd);

@@ -580,29 +580,39 @@ static int map_file(int fd, size_t length, void **ret_mapping)
 	return 0;
 }
 
-int spool_reader_open(const char *path, struct spool_reader **ret_reader,
-		      struct dagtap_error *error)
+int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_reader,
+			 struct dagtap_error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	void *mapping = NULL;
 	int err = 0;
 
-	if (fd < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
 	if (fstat(fd, &status))
 		err = -errno;
 	else if (!S_ISREG(status.st_mode))
 		err = -EISDIR;
 	else if (status.st_size > 0)
 		err = map_file(fd, (size_t)status.st_size, &mapping);
-	close(fd);
 	if (err)
-		return dagtap_error_set(error, err, "%s: %s", path,
+		return dagtap_error_set(error, err, "%s: %s", name,
 					err == -EISDIR ? "not a regular file"
 						       : strerrordesc_np(-err));
-	return create_reader(mapping, mapping ? (size_t)status.st_size : 0, mapping, path,
+	return create_reader(mapping, mapping ? (size_t)status.st_size : 0, mapping, name,
 			     ret_reader, error);
+}
+
+int spool_reader_open(const char *path, struct spool_reader **ret_reader,
+		      struct dagtap_error *error)
+{
+	/* Not to wait for the other end of a pipe. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int result;
+
+	if (fd < 0)
+		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
+	result = spool_reader_open_fd(fd, path, ret_reader, error);
+	close(fd);
+	return result;
 }
 
 void spool_reader_close(struct spool_reader *r)

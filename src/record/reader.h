@@ -38,6 +38,11 @@ struct spool_reader;
 int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 		      struct dagtap_error *error);
 
+/* The same from the caller's descriptor, which may be closed afterwards. NAME is what messages call
+ * it. */
+int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_reader,
+			 struct dagtap_error *error);
+
 /* Reads from memory that stays the caller's and must outlive the reader; aligned to 8 bytes. NAME
  * is what messages call it. */
 int spool_reader_open_memory(const void *bytes, size_t length, const char *name,

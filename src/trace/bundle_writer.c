@@ -12,6 +12,9 @@
 #include "trace/bundle.h"
 #include "trace/bundle_layout.h"
 
+/* For its owner alone, whatever the umask: it holds the command line. */
+#define BUNDLE_MODE 0600
+
 struct bundle_writer {
 	struct replacement file;
 	int fd;
@@ -37,7 +40,8 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	writer->offset = sizeof(struct bundle_header);
 	writer->sum = XXH3_createState();
-	result = writer->sum ? replace_begin(&writer->file, path, force, &writer->fd, error)
+	result = writer->sum ? replace_begin(&writer->file, path, force, BUNDLE_MODE, &writer->fd,
+					     error)
 			     : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	if (result < 0) {
 		XXH3_freeState(writer->sum);

@@ -76,7 +76,7 @@ static void is_there_when_committed(void **state)
 	struct replacement replacement;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, &fd, NULL), 0);
+	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, NULL), 0);
 	put(fd, "new");
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(replace_commit(&replacement, NULL), 0);
@@ -91,7 +91,7 @@ static void leaves_nothing_when_abandoned(void **state)
 	struct replacement replacement;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, &fd, NULL), 0);
+	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, NULL), 0);
 	put(fd, "new");
 	replace_abandon(&replacement);
 	replace_abandon(&replacement);
@@ -105,11 +105,11 @@ static void an_existing_file_needs_force(void **state)
 	int fd;
 
 	put_file("old");
-	assert_int_equal(replace_begin(&replacement, path, false, &fd, &error), -EEXIST);
+	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, &error), -EEXIST);
 	assert_non_null(strstr(error.message, "exists already"));
 	replace_abandon(&replacement);
 	expect_file("old");
-	assert_int_equal(replace_begin(&replacement, path, true, &fd, &error), 0);
+	assert_int_equal(replace_begin(&replacement, path, true, 0666, &fd, &error), 0);
 	put(fd, "new");
 	assert_int_equal(replace_commit(&replacement, &error), 0);
 	expect_file("new");
@@ -121,7 +121,7 @@ static void a_file_that_came_meanwhile_is_kept(void **state)
 	struct dagtap_error error;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, &fd, &error), 0);
+	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, &error), 0);
 	put(fd, "new");
 	put_file("meanwhile");
 	assert_int_equal(replace_commit(&replacement, &error), -EEXIST);
@@ -136,11 +136,39 @@ static void what_is_no_file_is_not_replaced(void **state)
 	int fd = -1;
 
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(replace_begin(&replacement, path, true, &fd, NULL), -EINVAL);
+	assert_int_equal(replace_begin(&replacement, path, true, 0666, &fd, NULL), -EINVAL);
 	assert_int_equal(fd, -1);
 	assert_int_equal(stat(path, &status), 0);
 	assert_true(S_ISFIFO(status.st_mode));
 	assert_int_equal(files_there(), 1);
+}
+
+#define PLANTED 64 /* more than this program has begun so far */
+
+static void a_link_under_the_temporary_name_is_not_followed(void **state)
+{
+	char victim[3 * TEST_PATH_BYTES], name[3 * TEST_PATH_BYTES];
+	struct replacement replacement;
+	struct stat status;
+	int fd;
+
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	put(open(victim, O_WRONLY | O_CREAT | O_TRUNC, 0600), "mine");
+	for (int i = 0; i < PLANTED; i++) {
+		snprintf(name, sizeof(name), "%s/.dagtap.%d.%d.tmp", folder, (int)getpid(), i);
+		assert_int_equal(symlink(victim, name), 0);
+	}
+	assert_int_equal(replace_begin(&replacement, path, false, 0600, &fd, NULL), 0);
+	put(fd, "written");
+	assert_int_equal(replace_commit(&replacement, NULL), 0);
+	expect_file("written");
+	assert_int_equal(stat(victim, &status), 0);
+	assert_int_equal(status.st_size, 4);
+	for (int i = 0; i < PLANTED; i++) {
+		snprintf(name, sizeof(name), "%s/.dagtap.%d.%d.tmp", folder, (int)getpid(), i);
+		unlink(name);
+	}
+	unlink(victim);
 }
 
 static void a_folder_that_is_not_there_is_an_error(void **state)
@@ -149,7 +177,7 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
 	struct dagtap_error error;
 	int fd = -1;
 
-	assert_int_equal(replace_begin(&replacement, "/nowhere/at/all", false, &fd, &error),
+	assert_int_equal(replace_begin(&replacement, "/nowhere/at/all", false, 0666, &fd, &error),
 			 -ENOENT);
 	assert_string_equal(error.message, "/nowhere/at/all: No such file or directory");
 	assert_int_equal(fd, -1);
@@ -161,6 +189,8 @@ int main(void)
 		cmocka_unit_test_teardown(is_there_when_committed, remove_file),
 		cmocka_unit_test_teardown(leaves_nothing_when_abandoned, remove_file),
 		cmocka_unit_test_teardown(an_existing_file_needs_force, remove_file),
+		cmocka_unit_test_teardown(a_link_under_the_temporary_name_is_not_followed,
+					  remove_file),
 		cmocka_unit_test_teardown(a_file_that_came_meanwhile_is_kept, remove_file),
 		cmocka_unit_test_teardown(what_is_no_file_is_not_replaced, remove_file),
 		cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
