@@ -59,6 +59,8 @@
 	  "for the ticks of a signal that has been decremented without them")                      \
 	X(SERIAL_TURN, "serial_turn", 3000000000, 1,                                               \
 	  "for the one kernel that a GPU runs at a time")                                          \
+	X(LOSS_WORD, "loss_word", 500000000, 1,                                                    \
+	  "for the recorder to read why other processes are not recorded")                         \
 	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \
 	  "for processes that a recorded program left running")                                    \
 	X(SOFTGPU_SETTLE, "softgpu_settle", 1000000000, 1,                                         \

@@ -1,6 +1,8 @@
 #include "capture/env.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/amount.h"
 
@@ -13,16 +15,46 @@ static const struct {
 #undef X
 };
 
+static const enum env_variable kept[] = {ENV_SPOOL, ENV_RECORDER, ENV_READY, ENV_RING};
+
+static struct {
+	const char *texts[ENV_COUNT]; /* NULL: read when it is asked for */
+	char memory[2 * PATH_MAX];
+} remembered;
+
+void env_remember(void)
+{
+	size_t used = 0;
+
+	memset(remembered.texts, 0, sizeof(remembered.texts));
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		const char *text = getenv(variables[kept[i]].name);
+		size_t bytes = text ? strlen(text) + 1 : 0;
+
+		if (bytes <= 1 || bytes > sizeof(remembered.memory) - used)
+			continue;
+		remembered.texts[kept[i]] = memcpy(remembered.memory + used, text, bytes);
+		used += bytes;
+	}
+}
+
+static const char *read_text(enum env_variable variable)
+{
+	const char *text = remembered.texts[variable];
+
+	return text ? text : getenv(variables[variable].name);
+}
+
 const char *env_text(enum env_variable variable)
 {
-	const char *text = getenv(variables[variable].name);
+	const char *text = read_text(variable);
 
 	return text && *text ? text : variables[variable].value;
 }
 
 bool env_is_set(enum env_variable variable)
 {
-	const char *text = getenv(variables[variable].name);
+	const char *text = read_text(variable);
 
 	return text && *text;
 }

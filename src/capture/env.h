@@ -9,6 +9,8 @@
 #define ENV_VARIABLES(X)                                                                           \
 	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
 	  "folder for the spool files, which must exist; unset: the library does nothing")         \
+	X(RECORDER, "DAGTAP_RECORDER", "",                                                         \
+	  "set by dagtap record: where a process that cannot be recorded says why")                \
 	X(READY, "DAGTAP_READY", "256M",                                                           \
 	  "most bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G); with a "    \
 	  "ring and unset: 128M or a quarter of it")                                               \
@@ -32,6 +34,10 @@ enum env_variable {
 #undef X
 		ENV_COUNT
 };
+
+/* As the library is loaded: from now on the variables that say where and how to record have the
+ * values of this moment, whatever the program does to its environment. */
+void env_remember(void);
 
 /* The variable's text, its default when unset or empty; never NULL. */
 const char *env_text(enum env_variable variable);

@@ -17,6 +17,7 @@
 #include "capture/log.h"
 #include "capture/scope.h"
 #include "capture/thinning.h"
+#include "record/loss_word.h"
 #include "record/spooler.h"
 
 #define PARTS_MOST 8
@@ -292,17 +293,51 @@ static void watch_end(void)
 		atexit(session_end);
 }
 
-/* An empty file whose name tells whoever gathers the spools that this process has none, and why: for
- * that there is room on a full disk too. */
-static void leave_word(const char *folder, int err)
+/* An empty file whose name tells whoever gathers the spools that this process has none, and why:
+ * for that there is room on a full disk too. Not opened: there may be no descriptor left. */
+static bool leave_file(const char *folder, int err)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/%ld.%d" SPOOL_LOST_SUFFIX, folder, (long)getpid(),
-		     -err) >= (int)sizeof(path))
+	return snprintf(path, sizeof(path), "%s/%ld.%d" SPOOL_LOST_SUFFIX, folder, (long)getpid(),
+			-err) < (int)sizeof(path) &&
+	       (mknod(path, S_IFREG | 0600, 0) == 0 || errno == EEXIST);
+}
+
+/* Best effort: there is no other way to report it. */
+static void send_word(const struct loss_address *recorder, struct loss_word *word)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct timer_limit limit = timer_start(TIMER_LOSS_WORD);
+	int result;
+
+	prctl(PR_GET_NAME, word->name, 0, 0, 0);
+	while ((result = loss_word_send(recorder, word)) == -EAGAIN && !timer_is_over(limit))
+		nanosleep(&pause, NULL);
+	log_line("%s", result ? "nobody hears that this is not recorded" : "told the recorder");
+}
+
+/* Tells the recorder that this process uses a GPU and has no spool in FOLDER. */
+static void leave_word(const char *folder, int err)
+{
+	struct loss_word word = {.reason = LOSS_NO_SPOOL, .code = -err};
+	struct loss_address recorder;
+
+	if (!leave_file(folder, err) && loss_address_parse(env_text(ENV_RECORDER), &recorder))
+		send_word(&recorder, &word);
+}
+
+/* Whoever started this process may have changed DAGTAP_SPOOL: the recorder looks elsewhere. */
+static void tell_other_folder(const char *folder)
+{
+	struct loss_word word = {.reason = *folder ? LOSS_OTHER_FOLDER : LOSS_UNSET};
+	struct loss_address recorder;
+
+	if (!loss_address_parse(env_text(ENV_RECORDER), &recorder) ||
+	    !strcmp(recorder.folder, folder))
 		return;
-	/* Not opened: there may be no descriptor left. What cannot be said stays unsaid. */
-	(void)!mknod(path, S_IFREG | 0600, 0);
+	memcpy(word.text, folder, strnlen(folder, sizeof(word.text)));
+	send_word(&recorder, &word);
 }
 
 static int start_recording(struct spooler *spooler)
@@ -343,9 +378,10 @@ static bool open_spool(void)
 	struct spooler *spooler;
 	int err;
 
+	log_open();
+	tell_other_folder(folder);
 	if (!*folder)
 		return false;
-	log_open();
 	if (env_is_set(ENV_READY))
 		options.ready_bytes = env_bytes(ENV_READY, 0);
 	read_ring(&options);
@@ -427,7 +463,9 @@ void session_arm(void)
 {
 	int state = SESSION_IDLE;
 
-	if (!*env_text(ENV_SPOOL))
+	env_remember();
+	/* Without a folder and with a recorder: it is to hear of it if a GPU is used. */
+	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))
 		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
 }
 

@@ -154,7 +154,8 @@ static inline uint64_t session_now_ns(void)
 	return clock_now_ns();
 }
 
-/* For entry.c, as the library is loaded: off for good when DAGTAP_SPOOL is not set. */
+/* For entry.c, as the library is loaded: keeps what the environment says now. Off for good when
+ * neither DAGTAP_SPOOL nor DAGTAP_RECORDER is set. */
 void session_arm(void);
 
 /* For scope.c: this thread's end is to be told to us, and its scope number has changed. */

@@ -345,18 +345,22 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	return result;
 }
 
-static uint32_t tell_lost(int folder_fd, const char *name)
+uint32_t gather_tell_lost(int folder_fd, FILE *out)
 {
-	int pid, code;
+	struct dirent **entries;
+	int count = scandirat(folder_fd, ".", &entries, spool_folder_is_lost, alphasort);
+	uint32_t told = 0;
 
-	(void)folder_fd;
-	if (sscanf(name, "%d.%d", &pid, &code) != 2)
-		return 0;
-	fprintf(stderr, "dagtap: process %d was not recorded: %s\n", pid, strerror(code));
-	return 1;
-}
+	for (int i = 0; i < count; i++) {
+		int pid, code;
 
-uint32_t gather_tell_lost(int folder_fd)
-{
-	return for_each(folder_fd, spool_folder_is_lost, tell_lost);
+		if (sscanf(entries[i]->d_name, "%d.%d", &pid, &code) == 2) {
+			fprintf(out, "process %d was not recorded: %s\n", pid, strerror(code));
+			told++;
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return told;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "trace/bundle.h"
@@ -47,7 +48,8 @@ uint32_t gather_count_live(int folder_fd);
 /* Spools whose process is alive; it may have done with recording and be about to end. */
 uint32_t gather_count_processes(int folder_fd);
 
-/* Tells on stderr which processes found no room to record; returns how many. */
-uint32_t gather_tell_lost(int folder_fd);
+/* Writes a line to OUT for each process that left word in the folder of why it has no spool;
+ * returns how many. */
+uint32_t gather_tell_lost(int folder_fd, FILE *out);
 
 #endif

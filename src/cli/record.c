@@ -16,6 +16,7 @@
 #include "cli/gather.h"
 #include "cli/human.h"
 #include "cli/launch.h"
+#include "cli/loss_box.h"
 #include "cli/spool_folder.h"
 #include "format/words.h"
 #include "record/spooler.h"
@@ -296,8 +297,32 @@ static void tell_survivors(const struct record_options *options, const char *fol
 		options->program[0], live_count, folder);
 }
 
+/* What could not be recorded: told on stderr, a line each. NULL: out of memory. */
+static char *collect_losses(const struct spool_folder *folder, struct loss_box *box,
+			    uint32_t *ret_count)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	uint32_t count;
+
+	if (!out)
+		return NULL;
+	loss_box_shut(box);
+	count = gather_tell_lost(folder->fd, out);
+	count += loss_box_tell(box, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	*ret_count = count;
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		fprintf(stderr, "dagtap: %.*s\n", (int)strcspn(line, "\n"), line);
+	return text;
+}
+
 static int gather(const struct record_options *options, const struct spool_folder *folder,
-		  const struct bundle_meta *meta)
+		  struct loss_box *box, struct bundle_meta *meta)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
 	const char *name = spool_folder_name(folder);
@@ -310,9 +335,12 @@ static int gather(const struct record_options *options, const struct spool_folde
 					       .meta = meta};
 	struct gather_result result = {0};
 	struct dagtap_error error;
-	uint32_t lost_count = gather_tell_lost(folder->fd);
+	uint32_t lost_count = 0;
 	int status;
 
+	meta->losses = collect_losses(folder, box, &lost_count);
+	if (!meta->losses)
+		return cli_fail("out of memory; the spools stay in %s", name);
 	if (!spool_folder_is_there(folder))
 		return cli_fail("%s was removed while the program ran: nothing was recorded", name);
 	if (gather_spools(&request, &result, &error) < 0) {
@@ -337,7 +365,7 @@ static int gather(const struct record_options *options, const struct spool_folde
 }
 
 static int record(const struct cli_command *self, const struct record_options *options,
-		  const struct spool_folder *folder)
+		  const struct spool_folder *folder, struct loss_box *box)
 {
 	struct dagtap_error error;
 	struct bundle_meta meta = {
@@ -356,7 +384,8 @@ static int record(const struct cli_command *self, const struct record_options *o
 	if (!meta.command)
 		return cli_fail("out of memory; the spools stay in %s", folder->path);
 	catch_interrupts();
-	result = gather(options, folder, &meta);
+	result = gather(options, folder, box, &meta);
+	free(meta.losses);
 	free(meta.command);
 	/* The program's own code comes first; a failure of ours shows when the program had none. */
 	return status ? status : result;
@@ -366,6 +395,7 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
+	struct loss_box *box = NULL;
 	const char *timers = getenv("DAGTAP_TIMERS");
 	int result = parse(self, argc, argv, &options);
 
@@ -375,9 +405,14 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 		result = cli_help(self);
 	} else if (result == CLI_OK) {
 		result = prepare_folder(self, &options, &folder);
+		/* Without it processes that cannot be recorded are not heard of, and the others
+		 * are. */
+		if (result == CLI_OK && loss_box_open(folder.path, &box) < 0)
+			box = NULL;
 		if (result == CLI_OK)
-			result = record(self, &options, &folder);
+			result = record(self, &options, &folder, box);
 	}
+	loss_box_close(box);
 	spool_folder_close(&folder);
 	free(options.output);
 	return result;

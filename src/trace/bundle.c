@@ -177,6 +177,10 @@ static int put_meta_line(struct bundle_meta *meta, const char *line, size_t byte
 		meta->command = value;
 		return 0;
 	}
+	if (key_bytes == 6 && !memcmp(line, "losses", 6) && !meta->losses) {
+		meta->losses = value;
+		return 0;
+	}
 	if (key_bytes == 8 && !memcmp(line, "start_ns", 8))
 		meta->start_ns = strtoull(value, NULL, 10);
 	if (key_bytes == 11 && !memcmp(line, "exit_status", 11))
@@ -282,6 +286,7 @@ void bundle_close(struct bundle *bundle)
 	free(bundle->sections);
 	free(bundle->meta.version);
 	free(bundle->meta.command);
+	free(bundle->meta.losses);
 	if (bundle->map)
 		munmap(bundle->map, bundle->map_bytes);
 	*bundle = (struct bundle){0};

@@ -177,6 +177,8 @@ int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta
 	put_escaped(out, "command", meta->command);
 	fprintf(out, "start_ns %" PRIu64 "\n", meta->start_ns);
 	fprintf(out, "exit_status %" PRId32 "\n", meta->exit_status);
+	if (meta->losses && *meta->losses)
+		put_escaped(out, "losses", meta->losses);
 	if (fclose(out) != 0) {
 		free(text);
 		return fail(writer, -ENOMEM, error);

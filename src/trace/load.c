@@ -122,11 +122,44 @@ static int add_bundle(struct recording *recording)
 	return result;
 }
 
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t chars = strlen(name), suffix_chars = strlen(suffix);
+
+	return chars > suffix_chars && !strcmp(name + chars - suffix_chars, suffix);
+}
+
 static int is_spool_name(const struct dirent *entry)
 {
-	size_t chars = strlen(entry->d_name), suffix = strlen(SPOOL_SUFFIX);
+	return ends_with(entry->d_name, SPOOL_SUFFIX);
+}
 
-	return chars > suffix && !strcmp(entry->d_name + chars - suffix, SPOOL_SUFFIX);
+static int is_lost_name(const struct dirent *entry)
+{
+	return ends_with(entry->d_name, SPOOL_LOST_SUFFIX);
+}
+
+/* Empty files by which processes say that they have no spool, and why. */
+static int add_lost(struct recording *recording)
+{
+	struct dirent **entries;
+	int count = scandir(recording->name, &entries, is_lost_name, alphasort);
+	int result = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct dagtap_error refusal;
+		int pid, code;
+
+		if (result == 0 && sscanf(entries[i]->d_name, "%d.%d", &pid, &code) == 2) {
+			dagtap_error_set(&refusal, -EINVAL, "process %d was not recorded: %s", pid,
+					 strerror(code));
+			result = keep_refusal(recording, &refusal);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return result;
 }
 
 static int add_folder(struct recording *recording, struct dagtap_error *error)
@@ -150,7 +183,9 @@ static int add_folder(struct recording *recording, struct dagtap_error *error)
 		free(entries[i]);
 	}
 	free(entries);
-	if (count == 0)
+	if (result == 0)
+		result = add_lost(recording);
+	if (result == 0 && count == 0 && recording->refused_count == 0)
 		return dagtap_error_set(error, -ENOENT, "%s: no spools in this folder",
 					recording->name);
 	return result;
@@ -219,6 +254,35 @@ static int compare_origins(const void *left, const void *right)
 	return (a->session_id > b->session_id) - (a->session_id < b->session_id);
 }
 
+static int tell_loss(struct trace *trace, struct strtab *strings, const char *line, size_t bytes)
+{
+	struct trace_message *message = trace_add(trace, messages);
+
+	if (!message)
+		return -ENOMEM;
+	*message = (struct trace_message){
+		.process = TRACE_NONE,
+		.damage = true,
+		.text = strtab_intern(strings, line, bytes),
+	};
+	return 0;
+}
+
+/* A line each: processes that were not recorded. */
+static int tell_losses(struct trace *trace, struct strtab *strings, const char *losses)
+{
+	int result = 0;
+
+	while (losses && *losses && result == 0) {
+		size_t bytes = strcspn(losses, "\n");
+
+		if (bytes)
+			result = tell_loss(trace, strings, losses, bytes);
+		losses += bytes + (losses[bytes] == '\n');
+	}
+	return result;
+}
+
 static int tell_refusals(struct trace *trace, struct strtab *strings,
 			 const struct recording *recording)
 {
@@ -253,6 +317,8 @@ static int fill_trace(struct trace *trace, const struct recording *recording,
 		result = ingest_process(trace, strings, &recording->origins[i], &progress);
 	if (result == 0)
 		result = tell_refusals(trace, strings, recording);
+	if (result == 0)
+		result = tell_losses(trace, strings, recording->bundle.meta.losses);
 	if (recording->bundle.meta.command)
 		trace->command = strtab_intern_z(strings, recording->bundle.meta.command);
 	if (recording->bundle.sections)

@@ -34,7 +34,7 @@ static int teardown(void **state)
 
 static void write_bundle(bool force)
 {
-	const struct bundle_meta meta = {"1.2", "run \\ me\nnow", 77, 137};
+	const struct bundle_meta meta = {"1.2", "run \\ me\nnow", 77, 137, NULL};
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 
@@ -78,7 +78,7 @@ static void existing_file_is_not_replaced_unasked(void **state)
 
 static void file_that_appeared_meanwhile_is_not_replaced(void **state)
 {
-	const struct bundle_meta meta = {"1.2", "other", 77, 0};
+	const struct bundle_meta meta = {"1.2", "other", 77, 0, NULL};
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 	struct bundle bundle;
@@ -190,7 +190,7 @@ static void version_1_is_read(void **state)
 
 static void write_packed(void)
 {
-	const struct bundle_meta meta = {"1.2", "me", 77, 0};
+	const struct bundle_meta meta = {"1.2", "me", 77, 0, NULL};
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 

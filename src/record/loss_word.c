@@ -1,0 +1,60 @@
+#include "record/loss_word.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "NAME.", "SECRET:" */
+static bool take_id(const char **text, char end, char *ret_id)
+{
+	for (int i = 0; i < LOSS_WORD_ID_CHARS; i++)
+		if (!isxdigit((unsigned char)(*text)[i]))
+			return false;
+	if ((*text)[LOSS_WORD_ID_CHARS] != end)
+		return false;
+	memcpy(ret_id, *text, LOSS_WORD_ID_CHARS);
+	*text += LOSS_WORD_ID_CHARS + 1;
+	return true;
+}
+
+bool loss_address_parse(const char *text, struct loss_address *ret_address)
+{
+	struct loss_address address;
+
+	if (!take_id(&text, '.', address.name) || !take_id(&text, ':', address.secret))
+		return false;
+	address.folder = text;
+	*ret_address = address;
+	return true;
+}
+
+socklen_t loss_address_socket(const char *name, struct sockaddr_un *ret_address)
+{
+	static const char prefix[] = LOSS_WORD_SOCKET_NAME;
+	/* A zero byte first: not a name in the file system. */
+	char *at = ret_address->sun_path + 1;
+
+	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	memcpy(at, prefix, sizeof(prefix) - 1);
+	memcpy(at + sizeof(prefix) - 1, name, LOSS_WORD_ID_CHARS);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(prefix) +
+			   LOSS_WORD_ID_CHARS);
+}
+
+int loss_word_send(const struct loss_address *address, struct loss_word *word)
+{
+	struct sockaddr_un to;
+	socklen_t bytes = loss_address_socket(address->name, &to);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int result = 0;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(word->secret, address->secret, sizeof(word->secret));
+	if (sendto(fd, word, sizeof(*word), MSG_NOSIGNAL, (struct sockaddr *)&to, bytes) < 0)
+		result = -errno;
+	close(fd);
+	return result;
+}
