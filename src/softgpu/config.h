@@ -10,6 +10,7 @@
 #define SOFTGPU_MAX_GPUS     16
 #define SOFTGPU_MAX_PATTERNS 16
 #define SOFTGPU_MAX_OVERLAP  64
+#define CONFIG_NEWEST_TABLES 2
 
 struct softgpu_config {
 	char isa[32];		    /* gfx90a | gfx906 | gfx942 | gfx1030: a bare word */
@@ -26,8 +27,9 @@ struct softgpu_config {
 	bool intercept_batch; /* intercept handlers get all contiguous packets, not one a call */
 	int64_t clock_offset_ticks; /* device clock at CLOCK_MONOTONIC 0 */
 	double clock_drift_ppm;	    /* device clock speed against 100 MHz */
-	int64_t rocr7_tables;	    /* tools get ROCR 7's: 1, 5's: 0; the HIP library's: -1 */
-	bool counters;		    /* softgpu_counters tells them */
+	/* Tools get ROCR 7.2's: 1, 5's: 0, the newest: 2; those of the HIP library: -1. */
+	int64_t rocr7_tables;
+	bool counters;	  /* softgpu_counters tells them */
 	char report[256]; /* counters as JSON at exit: a path (%p = pid), "-" = stderr, "" = none */
 	char truth
 		[256]; /* per dispatch and copy: true host start and end, one line each; "" = none */

@@ -46,6 +46,8 @@ static _Thread_local struct cursor *cursor;
 
 struct softgpu_queue *intercept_target(struct softgpu_queue *queue)
 {
+	if (queue->counted)
+		return queue->counted;
 	return queue->intercept ? queue->intercept->hardware : queue;
 }
 

@@ -10,7 +10,7 @@ void intercept_ring(struct intercept *intercept);
 /* Destroys the hardware queue too. */
 void intercept_destroy(struct intercept *intercept);
 
-/* The hardware queue behind a proxy, or the queue itself. */
+/* The hardware queue behind a proxy or a counted handle, or the queue itself. */
 struct softgpu_queue *intercept_target(struct softgpu_queue *queue);
 
 #endif

@@ -1,10 +1,12 @@
-/* Memory by a handle that can be sent (hsa_amd_ipc_memory_*): good in the process that made it, where RCCL hands
- * buffers from one of its threads to another; refused in any other, because memory here is the process's own. */
+/* Memory and signals by a handle that can be sent (hsa_amd_ipc_*): good in the process that made it,
+ * where RCCL hands buffers from one of its threads to another; refused in any other, because memory
+ * here is the process's own. */
 #include <string.h>
 #include <unistd.h>
 
 #include "softgpu/api.h"
 #include "softgpu/memory.h"
+#include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
 struct ipc_handle {
@@ -58,4 +60,35 @@ hsa_status_t softgpu_hsa_amd_ipc_memory_detach(void *mapped_ptr)
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	return memory_is_pool_address(mapped_ptr) ? HSA_STATUS_SUCCESS
 						  : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t softgpu_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
+{
+	const struct ipc_handle made = {.process = (uint64_t)getpid(), .address = signal.handle};
+	const struct softgpu_signal *block = signal_block(signal);
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!handle || !block || block->kind != SIGNAL_IPC)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memcpy(handle, &made, sizeof(made));
+	return HSA_STATUS_SUCCESS;
+}
+
+/* As in ROCr, the process that made the signal gets the same one again, with one more user. */
+hsa_status_t softgpu_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
+					       hsa_signal_t *signal)
+{
+	struct ipc_handle made;
+
+	if (!system_is_up())
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	if (!handle || !signal)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	memcpy(&made, handle, sizeof(made));
+	if (made.process != (uint64_t)getpid() ||
+	    !signal_attach(signal_block((hsa_signal_t){made.address})))
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	signal->handle = made.address;
+	return HSA_STATUS_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include "softgpu/futex.h"
 #include "softgpu/intercept.h"
 #include "softgpu/process.h"
+#include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
@@ -91,22 +92,45 @@ struct softgpu_queue *queue_find(const hsa_queue_t *handle)
 	return queue;
 }
 
+struct softgpu_queue *queue_allocate(const struct queue_request *request)
+{
+	size_t bytes = (sizeof(struct softgpu_queue) + AMD_QUEUE_ALIGN_BYTES - 1) /
+		       AMD_QUEUE_ALIGN_BYTES * AMD_QUEUE_ALIGN_BYTES;
+	struct softgpu_queue *queue = aligned_alloc(AMD_QUEUE_ALIGN_BYTES, bytes);
+
+	if (!queue)
+		return NULL;
+	memset(queue, 0, bytes);
+	queue->write_index = &queue->amd.write_dispatch_id;
+	queue->read_index = &queue->amd.read_dispatch_id;
+	queue->agent = request->agent;
+	queue->error_callback = request->error_callback;
+	queue->error_data = request->error_data;
+	registry_add(queue);
+	return queue;
+}
+
+bool queue_add_doorbell(struct softgpu_queue *queue)
+{
+	struct softgpu_signal *doorbell = signal_make(SIGNAL_DOORBELL, 0, queue);
+
+	if (!doorbell)
+		return false;
+	doorbell->amd.hardware_doorbell_ptr = &queue->doorbell_value;
+	queue->amd.hsa_queue.doorbell_signal = signal_handle(doorbell);
+	return true;
+}
+
 hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue)
 {
 	hsa_status_t status = check_request(request);
-	struct softgpu_signal *doorbell;
 	struct softgpu_queue *queue;
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	queue = aligned_alloc(AMD_QUEUE_ALIGN_BYTES, sizeof(*queue));
+	queue = queue_allocate(request);
 	if (!queue)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	memset(queue, 0, sizeof(*queue));
-	registry_add(queue);
-	queue->agent = request->agent;
-	queue->error_callback = request->error_callback;
-	queue->error_data = request->error_data;
 	queue->amd.hsa_queue.type = request->type;
 	queue->amd.hsa_queue.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH;
 	queue->amd.hsa_queue.size = request->size;
@@ -114,15 +138,27 @@ hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queu
 	queue->amd.queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
 	queue->amd.read_dispatch_id_field_base_byte_offset =
 		offsetof(amd_queue_t, read_dispatch_id);
-	doorbell = signal_make(SIGNAL_DOORBELL, 0, queue);
-	if (doorbell) {
-		doorbell->amd.hardware_doorbell_ptr = &queue->doorbell_value;
-		queue->amd.hsa_queue.doorbell_signal = signal_handle(doorbell);
-	}
-	if (!doorbell || !queue->amd.hsa_queue.base_address) {
+	if (!queue_add_doorbell(queue) || !queue->amd.hsa_queue.base_address) {
 		queue_destroy(queue);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	}
+	*ret_queue = queue;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t queue_make_running(const struct queue_request *request,
+				struct softgpu_queue **ret_queue)
+{
+	struct softgpu_queue *queue;
+	hsa_status_t status = queue_make(request, &queue);
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	if (processor_start(queue)) {
+		queue_destroy(queue);
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	}
+	softgpu_count(queues_created, 1);
 	*ret_queue = queue;
 	return HSA_STATUS_SUCCESS;
 }
@@ -133,13 +169,19 @@ void queue_destroy(struct softgpu_queue *queue)
 	struct softgpu_signal *doorbell = signal_block(hsa->doorbell_signal);
 
 	registry_remove(queue);
+	if (queue->counted) {
+		free(queue);
+		return;
+	}
 	/* After this a late ring finds a dead signal and not a freed queue. */
 	if (doorbell)
 		signal_destroy(doorbell);
 	if (queue->intercept)
 		intercept_destroy(queue->intercept);
 	processor_stop(queue);
-	if (hsa->base_address)
+	if (queue->sdma)
+		sdma_queue_release(queue);
+	else if (hsa->base_address)
 		munmap(hsa->base_address, (size_t)hsa->size * AQL_PACKET_BYTES);
 	free(queue);
 }
@@ -188,6 +230,10 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 	}
 	softgpu_count(doorbells, 1);
 	clock_spin_ns(config_get()->doorbell_ns);
+	if (queue->sdma) {
+		sdma_queue_ring(queue, value);
+		return;
+	}
 	/* The value tells which slot was written, but with several producers not that all before it
 	 * were: the packet headers do. */
 	announce(queue, value);
@@ -210,16 +256,10 @@ hsa_status_t softgpu_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queu
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (!queue)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	status = queue_make(&request, &made);
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	if (processor_start(made)) {
-		queue_destroy(made);
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	}
-	softgpu_count(queues_created, 1);
-	*queue = &made->amd.hsa_queue;
-	return HSA_STATUS_SUCCESS;
+	status = queue_make_running(&request, &made);
+	if (status == HSA_STATUS_SUCCESS)
+		*queue = &made->amd.hsa_queue;
+	return status;
 }
 
 hsa_status_t softgpu_hsa_queue_destroy(hsa_queue_t *handle)
@@ -230,7 +270,7 @@ hsa_status_t softgpu_hsa_queue_destroy(hsa_queue_t *handle)
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (!handle)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	if (!queue || queue->is_behind_proxy)
+	if (!queue || queue->is_behind_proxy || queue->counted)
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
 	/* From its own error callback or a host kernel: the thread cannot wait for itself. */
 	if (processor_is_current(intercept_target(queue)))
@@ -282,10 +322,18 @@ hsa_status_t softgpu_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *handle,
 	return HSA_STATUS_SUCCESS;
 }
 
+/* Not for counted queues and those of copy engines. */
+static struct softgpu_queue *find_adjustable(const hsa_queue_t *handle)
+{
+	struct softgpu_queue *queue = queue_find(handle);
+
+	return queue && !queue->counted && !queue->sdma ? queue : NULL;
+}
+
 hsa_status_t softgpu_hsa_amd_queue_set_priority(hsa_queue_t *handle,
 						hsa_amd_queue_priority_t priority)
 {
-	if (!queue_find(handle))
+	if (!find_adjustable(handle))
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
 	return priority > HSA_AMD_QUEUE_PRIORITY_HIGH ? HSA_STATUS_ERROR_INVALID_ARGUMENT
 						      : HSA_STATUS_SUCCESS;
@@ -295,7 +343,7 @@ hsa_status_t softgpu_hsa_amd_queue_set_priority(hsa_queue_t *handle,
 hsa_status_t softgpu_hsa_amd_queue_cu_set_mask(const hsa_queue_t *handle,
 					       uint32_t num_cu_mask_count, const uint32_t *cu_mask)
 {
-	struct softgpu_queue *queue = queue_find(handle);
+	struct softgpu_queue *queue = find_adjustable(handle);
 
 	if (!queue)
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
@@ -310,7 +358,7 @@ hsa_status_t softgpu_hsa_amd_queue_cu_set_mask(const hsa_queue_t *handle,
 hsa_status_t softgpu_hsa_amd_queue_cu_get_mask(const hsa_queue_t *handle,
 					       uint32_t num_cu_mask_count, uint32_t *cu_mask)
 {
-	struct softgpu_queue *queue = queue_find(handle);
+	struct softgpu_queue *queue = find_adjustable(handle);
 
 	if (!queue)
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
@@ -321,11 +369,27 @@ hsa_status_t softgpu_hsa_amd_queue_cu_get_mask(const hsa_queue_t *handle,
 	return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t answer_u64(void *value, uint64_t answer)
+{
+	memcpy(value, &answer, sizeof(answer));
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t answer_u32(void *value, uint32_t answer)
+{
+	memcpy(value, &answer, sizeof(answer));
+	return HSA_STATUS_SUCCESS;
+}
+
+static const struct softgpu_queue *hardware_of(const struct softgpu_queue *queue)
+{
+	return queue->counted ? queue->counted : queue;
+}
+
 hsa_status_t softgpu_hsa_amd_queue_get_info(hsa_queue_t *handle,
 					    hsa_queue_info_attribute_t attribute, void *value)
 {
 	const struct softgpu_queue *queue = queue_find(handle);
-	uint64_t answer;
 
 	if (!queue)
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
@@ -333,14 +397,24 @@ hsa_status_t softgpu_hsa_amd_queue_get_info(hsa_queue_t *handle,
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	switch (attribute) {
 	case HSA_AMD_QUEUE_INFO_AGENT:
-		answer = agent_handle(queue->agent).handle;
-		break;
+		return answer_u64(value, agent_handle(queue->agent).handle);
 	case HSA_AMD_QUEUE_INFO_DOORBELL_ID:
-		answer = handle->doorbell_signal.handle;
-		break;
+		return answer_u64(value, handle->doorbell_signal.handle);
+	case HSA_QUEUE_INFO_USE_COUNT:
+		return answer_u32(value, queue->counted ? queue->counted->use_count : UINT32_MAX);
+	case HSA_QUEUE_INFO_HW_ID:
+		return answer_u32(value, (uint32_t)hardware_of(queue)->amd.hsa_queue.id);
+	case HSA_AMD_QUEUE_INFO_ENGINE_TYPE:
+		return answer_u32(value, queue->sdma ? HSA_AMD_QUEUE_ENGINE_SDMA
+						     : HSA_AMD_QUEUE_ENGINE_COMPUTE);
+	case HSA_AMD_QUEUE_INFO_SDMA_ENGINE_ID:
+		return queue->sdma ? answer_u32(value, sdma_queue_engine(queue))
+				   : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	case HSA_AMD_QUEUE_INFO_READ_POINTER:
+		return answer_u64(value, (uint64_t)(uintptr_t)queue->read_index);
+	case HSA_AMD_QUEUE_INFO_WRITE_POINTER:
+		return answer_u64(value, (uint64_t)(uintptr_t)queue->write_index);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
-	memcpy(value, &answer, sizeof(answer));
-	return HSA_STATUS_SUCCESS;
 }

@@ -1,5 +1,7 @@
-/* AQL queues: the ring, the indices and the doorbell. A hardware queue has a processor thread; an
- * intercept queue (proxy) has a hardware queue behind it and runs its handlers where it is rung. */
+/* Queues: the ring, the indices and the doorbell. A hardware queue has a processor thread; an
+ * intercept queue (proxy) has a hardware queue behind it and runs its handlers where it is rung; a
+ * counted handle (counted.h) stands for a hardware queue that others have handles of, too; a queue
+ * of a copy engine (sdma_queue.h) has packets of another kind and is served where it is rung. */
 #ifndef SOFTGPU_QUEUE_H
 #define SOFTGPU_QUEUE_H
 
@@ -19,9 +21,14 @@
 typedef void (*queue_error_fn)(hsa_status_t status, hsa_queue_t *source, void *data);
 
 struct intercept;
+struct sdma_queue;
 
 struct softgpu_queue {
 	amd_queue_t amd; /* first: hsa_queue_t * is amd_queue_t * is this */
+	/* What the index functions go by: the words in AMD, or those of the queue that a counted
+	 * handle stands for, or a copy engine's. */
+	volatile uint64_t *write_index;
+	volatile uint64_t *read_index;
 	struct softgpu_agent *agent;
 	queue_error_fn error_callback;
 	void *error_data;
@@ -35,6 +42,9 @@ struct softgpu_queue {
 	bool has_thread;
 	struct intercept *intercept; /* not NULL: a proxy */
 	bool is_behind_proxy;
+	struct softgpu_queue *counted; /* not NULL: a counted handle of this hardware queue */
+	uint32_t use_count;	       /* counted handles of this hardware queue */
+	struct sdma_queue *sdma;       /* not NULL: a copy engine's */
 	uint32_t cu_mask[2];
 	struct softgpu_queue *next; /* in the registry */
 };
@@ -47,9 +57,18 @@ struct queue_request {
 	void *error_data;
 };
 
+/* A zeroed queue in the registry, with index words of its own and nothing else. NULL: no memory. */
+struct softgpu_queue *queue_allocate(const struct queue_request *request);
+/* False: there is no room for the signal. */
+bool queue_add_doorbell(struct softgpu_queue *queue);
+
 /* Checks the arguments as hsa_queue_create names its errors, then makes a queue with a ring full of
  * invalid packets, without a thread. queue_destroy also takes a half-made one. */
 hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue);
+/* queue_make, and the thread that takes its packets. */
+hsa_status_t queue_make_running(const struct queue_request *request,
+				struct softgpu_queue **ret_queue);
+/* Of a counted handle only the handle goes. */
 void queue_destroy(struct softgpu_queue *queue);
 
 /* Every processor looks again whether it may take a packet. */

@@ -1,16 +1,16 @@
-/* The index functions: hot, without a status, and on any amd_queue_t. A NULL queue reads as 0. */
+/* The index functions: hot, without a status, and on any queue of ours. A NULL queue reads as 0. */
 #include "softgpu/api.h"
 
-#include <hsa/amd_hsa_queue.h>
+#include "softgpu/queue.h"
 
 static volatile uint64_t *write_word(const hsa_queue_t *queue)
 {
-	return &((amd_queue_t *)(uintptr_t)queue)->write_dispatch_id;
+	return ((const struct softgpu_queue *)queue)->write_index;
 }
 
 static volatile uint64_t *read_word(const hsa_queue_t *queue)
 {
-	return &((amd_queue_t *)(uintptr_t)queue)->read_dispatch_id;
+	return ((const struct softgpu_queue *)queue)->read_index;
 }
 
 #define INDEX_LOAD(which, spelling, order)                                                         \

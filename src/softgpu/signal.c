@@ -132,6 +132,7 @@ static void block_init(struct softgpu_signal *block, enum signal_kind kind, int6
 	block->sdma_end_ts = 0;
 	atomic_store_explicit(&block->copy_agent, 0, memory_order_relaxed);
 	block->kind = kind;
+	block->next_free = 0;
 	block->id = SIGNAL_ID;
 }
 
@@ -185,6 +186,24 @@ bool signal_is_value(const void *address)
 	const struct softgpu_signal *block = signal_block((hsa_signal_t){handle});
 
 	return block && block->kind != SIGNAL_DOORBELL;
+}
+
+bool signal_attach(struct softgpu_signal *block)
+{
+	if (!block || block->kind != SIGNAL_IPC)
+		return false;
+	__atomic_fetch_add(&block->next_free, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool signal_detach(struct softgpu_signal *block)
+{
+	uint32_t users = __atomic_load_n(&block->next_free, __ATOMIC_RELAXED);
+
+	while (users && !__atomic_compare_exchange_n(&block->next_free, &users, users - 1, true,
+						     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return !users;
 }
 
 static bool is_pool_signal(hsa_signal_t signal)

@@ -55,6 +55,8 @@ hsa_status_t softgpu_hsa_amd_signal_create(hsa_signal_value_t initial_value, uin
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
 	kind = attributes || !has_cpu ? SIGNAL_MEMORY : SIGNAL_INTERRUPT;
+	if (attributes & HSA_AMD_SIGNAL_IPC)
+		kind = SIGNAL_IPC;
 	block = signal_make(kind, initial_value, NULL);
 	if (!block)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -86,6 +88,8 @@ hsa_status_t softgpu_hsa_signal_destroy(hsa_signal_t signal)
 		softgpu_count(signal_errors, 1);
 		return HSA_STATUS_ERROR_INVALID_SIGNAL;
 	}
+	if (!signal_detach(block))
+		return HSA_STATUS_SUCCESS;
 	softgpu_count(signals_destroyed, 1);
 	signal_destroy(block);
 	return HSA_STATUS_SUCCESS;
@@ -102,7 +106,7 @@ hsa_status_t softgpu_hsa_amd_signal_value_pointer(hsa_signal_t signal,
 	value = signal_value_word(signal, &block);
 	if (!value)
 		return HSA_STATUS_ERROR_INVALID_SIGNAL;
-	if (block && block->kind != SIGNAL_MEMORY)
+	if (block && block->kind != SIGNAL_MEMORY && block->kind != SIGNAL_IPC)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	*value_ptr = value;
 	return HSA_STATUS_SUCCESS;

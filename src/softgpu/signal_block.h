@@ -16,7 +16,8 @@ struct softgpu_queue;
 
 enum signal_kind {
 	SIGNAL_INTERRUPT, /* may have an event; async handlers allowed */
-	SIGNAL_MEMORY,	  /* GPU-only or IPC: polled, its value pointer may be handed out */
+	SIGNAL_MEMORY,	  /* GPU-only: polled, its value pointer may be handed out */
+	SIGNAL_IPC,	  /* likewise, and there may be handles of it to attach to */
 	SIGNAL_DOORBELL,
 };
 
@@ -28,7 +29,7 @@ struct softgpu_signal {
 	_Atomic(struct handler *) armed; /* list, under the handler lock; NULL test without it */
 	uint64_t id;			 /* SIGNAL_ID while alive */
 	_Atomic uint32_t copy_agent;	 /* index + 1 of the agent of the last profiled copy */
-	uint32_t next_free;
+	uint32_t next_free; /* while alive: how often it is attached to (signal_attach) */
 	uint64_t sdma_end_ts;
 	_Atomic uint32_t refs; /* count, and SIGNAL_DEAD once destroyed */
 	_Atomic uint32_t waiters;
@@ -60,6 +61,11 @@ volatile int64_t *signal_value_word(hsa_signal_t signal, struct softgpu_signal *
 struct softgpu_signal *signal_make(enum signal_kind kind, int64_t initial,
 				   struct softgpu_queue *queue);
 void signal_destroy(struct softgpu_signal *block);
+
+/* One more user of a block of kind SIGNAL_IPC; false when it is none, or destroyed. */
+bool signal_attach(struct softgpu_signal *block);
+/* One user less. True: it was the last, and the block is to be destroyed. */
+bool signal_detach(struct softgpu_signal *block);
 
 /* After every change of a value: wakes the waiters, the handlers and the epoch's sleepers. BLOCK is
  * NULL for a signal in pool memory. */

@@ -9,6 +9,7 @@
 #include "softgpu/api.h"
 #include "softgpu/clock.h"
 #include "softgpu/config.h"
+#include "softgpu/counted.h"
 #include "softgpu/counters.h"
 #include "softgpu/handler.h"
 #include "softgpu/loader_ext.h"
@@ -109,6 +110,7 @@ hsa_status_t softgpu_hsa_shut_down(void)
 	/* Still up: tools take down what they made. In ROCr's order, Runtime::Unload. */
 	tools_unload();
 	queue_destroy_all();
+	counted_forget();
 	handler_shut_down();
 	tools_close();
 	pthread_mutex_lock(&runtime.lock);

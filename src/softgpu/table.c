@@ -1,6 +1,8 @@
 /* The dispatch tables, their defaults, and the exported functions. There are two generations of
- * tables, that of ROCR 5 and that of 6 and 7; tools get one of them, and exported functions go through
- * the slots of that one. ROCR 6.4's extension table is 7's without the last functions. */
+ * tables, that of ROCR 5 and the one since 6; tools get one of them, and exported functions go
+ * through the slots of that one. ROCR 6.4's and 7.2's extension tables are the newest one without
+ * its last functions: by the size word tools know that they are not there, while programs can call
+ * them all the same. */
 #include "softgpu/table.h"
 
 #include <link.h>
@@ -104,17 +106,25 @@ static void select_old(void)
 	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext.old), 0);
 }
 
-static void select_newer(bool is_six)
+/* Which functions of the extension table tools are told of. */
+struct generation {
+	size_t bytes;
+	uint32_t step;
+};
+
+static const struct generation six = {HSA_NEWER_AMD_BYTES_6_4, HSA_NEWER_AMD_STEP_6_4};
+static const struct generation seven = {HSA_NEWER_AMD_BYTES_7_2, HSA_NEWER_AMD_STEP_7_2};
+static const struct generation newest = {sizeof(newer_amd_ext), HSA_NEWER_AMD_STEP};
+
+static void select_newer(const struct generation *generation)
 {
 	const uint32_t major = HSA_NEWER_TABLE_MAJOR;
-	const size_t amd_ext_bytes = is_six ? HSA_NEWER_AMD_BYTES_6_4 : sizeof(newer_amd_ext);
 
 	root.old.amd_ext = (struct hsa_amd_ext_table *)&newer_amd_ext;
 	memcpy(softgpu_amd_ext_slots, newer_slots, sizeof(newer_slots));
 	set_version(&root.old.version, HSA_NEWER_ROOT_MAJOR, sizeof(root), HSA_NEWER_ROOT_STEP);
 	set_version(&softgpu_core.version, major, sizeof(softgpu_core), 0);
-	set_version(&newer_amd_ext.version, major, amd_ext_bytes,
-		    is_six ? HSA_NEWER_AMD_STEP_6_4 : HSA_NEWER_AMD_STEP);
+	set_version(&newer_amd_ext.version, major, generation->bytes, generation->step);
 	set_version(&softgpu_finalizer_ext.version, major, sizeof(softgpu_finalizer_ext), 0);
 	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext),
 		    HSA_NEWER_IMAGE_STEP);
@@ -122,14 +132,14 @@ static void select_newer(bool is_six)
 	set_version(&pc_sampling.version, 1, sizeof(pc_sampling), 0);
 }
 
-#define NEWEST_MAJOR 7
+#define HIP_MAJOR_7 7
 
 /* Stops at a HIP library other than that of ROCm 5, with its major version. */
 static int newer_hip_major(struct dl_phdr_info *info, size_t size, void *data)
 {
 	static const char stem[] = "libamdhip64.so";
 	const char *name = strrchr(info->dlpi_name, '/');
-	int major = NEWEST_MAJOR;
+	int major = HIP_MAJOR_7;
 
 	name = name ? name + 1 : info->dlpi_name;
 	if (strncmp(name, stem, sizeof(stem) - 1) != 0)
@@ -141,15 +151,16 @@ static int newer_hip_major(struct dl_phdr_info *info, size_t size, void *data)
 void table_select(void)
 {
 	int64_t configured = config_get()->rocr7_tables;
-
-	int major = configured > 0 ? NEWEST_MAJOR : 0;
+	int major = configured > 0 ? HIP_MAJOR_7 : 0;
 
 	if (configured < 0)
 		major = dl_iterate_phdr(newer_hip_major, NULL);
-	if (major)
-		select_newer(major == 6);
-	else
+	if (!major)
 		select_old();
+	else if (configured == CONFIG_NEWEST_TABLES || major > HIP_MAJOR_7)
+		select_newer(&newest);
+	else
+		select_newer(major == 6 ? &six : &seven);
 }
 
 struct hsa_api_table *table_get(void)

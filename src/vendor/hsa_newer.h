@@ -4,6 +4,7 @@
 #ifndef VENDOR_HSA_NEWER_H
 #define VENDOR_HSA_NEWER_H
 
+#include "vendor/hsa_newest.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
 
@@ -72,11 +73,6 @@ typedef struct hsa_ext_sampler_descriptor_v2_s {
 
 typedef enum { MEMORY_TYPE_NONE, MEMORY_TYPE_PINNED } hsa_amd_memory_type_t;
 
-typedef enum {
-	HSA_AMD_QUEUE_INFO_AGENT,
-	HSA_AMD_QUEUE_INFO_DOORBELL_ID
-} hsa_queue_info_attribute_t;
-
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
 						 hsa_agent_t src_agent, size_t size,
 						 uint32_t num_dep_signals,
@@ -124,8 +120,6 @@ hsa_amd_vmem_get_alloc_properties_from_handle(hsa_amd_vmem_alloc_handle_t memory
 					      hsa_amd_memory_pool_t *pool,
 					      hsa_amd_memory_type_t *type);
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t threshold);
-hsa_status_t hsa_amd_queue_get_info(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
-				    void *value);
 hsa_status_t hsa_amd_enable_logging(uint8_t *flags, void *file);
 uint32_t hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t *signals,
 				 hsa_signal_condition_t *conds, hsa_signal_value_t *values,
@@ -147,7 +141,10 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent,
 #define HSA_NEWER_ROOT_MAJOR	3
 #define HSA_NEWER_ROOT_STEP	1
 #define HSA_NEWER_TABLE_MAJOR	2
-#define HSA_NEWER_AMD_STEP	8
+#define HSA_NEWER_AMD_STEP	18 /* of AMD's interface 1.31 */
+/* ROCR 7.2.4's extension table ends before this function. */
+#define HSA_NEWER_AMD_STEP_7_2	8
+#define HSA_NEWER_AMD_BYTES_7_2 HSA_EXT_2_hsa_amd_counted_queue_acquire
 /* ROCR 6.4.3's extension table ends before this function. */
 #define HSA_NEWER_AMD_STEP_6_4	5
 #define HSA_NEWER_AMD_BYTES_6_4 HSA_EXT_2_hsa_amd_memory_get_preferred_copy_engine
@@ -188,7 +185,8 @@ struct hsa_newer_api_table {
 };
 
 _Static_assert(sizeof(struct hsa_newer_api_table) == 64, "HsaApiTable");
-_Static_assert(sizeof(struct hsa_newer_amd_ext_table) == 624, "AmdExtTable");
+_Static_assert(sizeof(struct hsa_newer_amd_ext_table) == 744, "AmdExtTable");
+_Static_assert(HSA_NEWER_AMD_BYTES_7_2 == 624, "AmdExtTable of ROCR 7.2.4");
 _Static_assert(sizeof(struct hsa_newer_image_ext_table) == 128, "ImageExtTable");
 _Static_assert(offsetof(struct hsa_newer_amd_ext_table, hsa_amd_memory_async_copy_on_engine_fn) ==
 		       144,

@@ -84,7 +84,7 @@ static void bad_strings_are_refused_with_a_word(void **state)
 		"kernel:=5",
 		"kernel:a=b",
 		"large_bar=2",
-		"rocr7_tables=2",
+		"rocr7_tables=3",
 	};
 	char longest[1000];
 

@@ -64,30 +64,39 @@ static const char *layout_problem(const struct hsa_api_table *table)
 	return NULL;
 }
 
+/* The sizes of a table between which nothing is to be said: from ROCR 7.2.4's on. */
+struct known_bytes {
+	size_t least, most;
+};
+
 /* "core 1016 bytes" where that is what we know, else with the difference. */
 static size_t describe(size_t used, const char *name, const struct hsa_table_version *version,
-		       size_t known_bytes)
+		       struct known_bytes known)
 {
 	size_t bytes = version->minor_id, room = sizeof(tables_text) - used;
+	bool is_shorter = bytes < known.least;
+	size_t difference = is_shorter ? known.least - bytes : bytes - known.most;
 	char *at = tables_text + used;
 
-	if (bytes == known_bytes)
+	if (bytes >= known.least && bytes <= known.most)
 		return used + (size_t)snprintf(at, room, "%s %zu bytes", name, bytes);
-	return used + (size_t)snprintf(
-			      at, room, "%s %zu bytes, %zu functions %s than our list", name, bytes,
-			      (bytes < known_bytes ? known_bytes - bytes : bytes - known_bytes) /
-				      sizeof(void *),
-			      bytes < known_bytes ? "shorter" : "longer");
+	return used + (size_t)snprintf(at, room, "%s %zu bytes, %zu functions %s than our list",
+				       name, bytes, difference / sizeof(void *),
+				       is_shorter ? "shorter" : "longer");
 }
 
 static void describe_tables(const struct hsa_api_table *table)
 {
+	const struct known_bytes core = {sizeof(struct hsa_core_table),
+					 sizeof(struct hsa_core_table)};
+	const struct known_bytes ext_1 = {sizeof(struct hsa_amd_ext_table),
+					  sizeof(struct hsa_amd_ext_table)};
+	const struct known_bytes ext_2 = {HSA_EXT_2_hsa_amd_counted_queue_acquire, HSA_EXT_2_BYTES};
 	const struct hsa_table_version *ext = &table->amd_ext->version;
-	size_t used = describe(0, "core", &table->core->version, sizeof(struct hsa_core_table));
+	size_t used = describe(0, "core", &table->core->version, core);
 
 	used += (size_t)snprintf(tables_text + used, sizeof(tables_text) - used, "; ");
-	describe(used, "extensions", ext,
-		 ext->major_id == 1 ? sizeof(struct hsa_amd_ext_table) : HSA_EXT_2_BYTES);
+	describe(used, "extensions", ext, ext->major_id == 1 ? ext_1 : ext_2);
 }
 
 const char *hsa_calls_text(void)

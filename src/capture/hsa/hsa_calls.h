@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "vendor/hsa_newest.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
 
@@ -49,40 +50,10 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 						 hsa_signal_t completion_signal, uint32_t engine,
 						 bool force_copy_on_sdma);
 
-enum hsa_batch_copy_type {
-	HSA_BATCH_COPY_LINEAR,
-	HSA_BATCH_COPY_BROADCAST, /* one source, num_entries destinations */
-	HSA_BATCH_COPY_SWAP,
-	/* From 3 on: addresses that only the device knows. */
-};
-
-/* One operation of hsa_amd_memory_async_batch_copy (extension table 2, from step 10 on):
- * what we look at of it. */
-struct hsa_batch_copy {
-	uint16_t version;
-	uint16_t type; /* enum hsa_batch_copy_type */
-	uint16_t entry_count;
-	uint16_t traffic_class;
-	hsa_signal_t completion_signal;
-	uint64_t src;
-	hsa_agent_t src_agent;
-	uint64_t dst_agent; /* a handle, or where there are several, the address of a list */
-	uint64_t dst;	    /* likewise */
-	uint64_t bytes;
-	uint64_t reserved[9];
-};
-_Static_assert(sizeof(struct hsa_batch_copy) == 128, "as the runtime has it");
-
-hsa_status_t hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies, uint32_t count,
-					     uint32_t num_dep_signals,
-					     const hsa_signal_t *dep_signals);
-
-/* From step 10 of major version 2 on, which is newer than our list of that table. */
-enum { HSA_EXT_2_BATCH_COPY = 640 };
-
 /* X(function, byte offset in tables of major 1, in tables of major 2; 0 = not there). */
-#define HSA_EXT_AT(name)      offsetof(struct hsa_amd_ext_table, name##_fn)
-#define HSA_EXT_BOTH(X, name) X(name, HSA_EXT_AT(name), HSA_EXT_2_##name)
+#define HSA_EXT_AT(name)       offsetof(struct hsa_amd_ext_table, name##_fn)
+#define HSA_EXT_BOTH(X, name)  X(name, HSA_EXT_AT(name), HSA_EXT_2_##name)
+#define HSA_EXT_NEWER(X, name) X(name, 0, HSA_EXT_2_##name)
 #define HSA_EXT_CALLS(X)                                                                           \
 	HSA_EXT_BOTH(X, hsa_amd_profiling_set_profiler_enabled)                                    \
 	HSA_EXT_BOTH(X, hsa_amd_profiling_async_copy_enable)                                       \
@@ -91,12 +62,12 @@ enum { HSA_EXT_2_BATCH_COPY = 640 };
 	HSA_EXT_BOTH(X, hsa_amd_memory_pool_get_info)                                              \
 	HSA_EXT_BOTH(X, hsa_amd_agent_iterate_memory_pools)                                        \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy)                                                 \
-	X(hsa_amd_memory_async_copy_on_engine, 0, HSA_EXT_2_hsa_amd_memory_async_copy_on_engine)   \
+	HSA_EXT_NEWER(X, hsa_amd_memory_async_copy_on_engine)                                      \
 	HSA_EXT_BOTH(X, hsa_amd_signal_create)                                                     \
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_create)                                            \
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_register)                                          \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy_rect)                                            \
-	X(hsa_amd_memory_async_batch_copy, 0, HSA_EXT_2_BATCH_COPY)
+	HSA_EXT_NEWER(X, hsa_amd_memory_async_batch_copy)
 
 /* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
 struct hsa_calls {
