@@ -664,6 +664,7 @@ static void add_all(struct ledger *ledger)
 		ledger_add_cuda(ledger);
 	else
 		add_hsa_and_hip(ledger);
+	ledger_add_unknown_queues(ledger);
 	ledger_add_graphs(ledger);
 	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
 	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);

@@ -5,6 +5,7 @@
 struct device_slack {
 	uint64_t untraced; /* sent since tracing ended */
 	uint64_t waiting;  /* recorded, not taken by the device */
+	uint64_t unknown;  /* in queues that no gate knows, which have a line of their own */
 };
 
 static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
@@ -21,7 +22,7 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 {
 	struct trace_source *source = ledger_add_source(ledger, name);
 	uint64_t accounted = ledger->load->counts.found[class] + ledger_drops(ledger, class);
-	uint64_t untraced;
+	uint64_t untraced, unknown;
 
 	if (!source)
 		return;
@@ -36,7 +37,9 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	}
 	untraced = take_slack(&slack->untraced, counted - accounted);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "sent after tracing ended", untraced);
-	source->unexplained = counted - accounted - untraced;
+	unknown = take_slack(&slack->unknown, counted - accounted - untraced);
+	ledger_add_drop(ledger, source, TRACE_DROP_LOST, "in queues that no gate knows", unknown);
+	source->unexplained = counted - accounted - untraced - unknown;
 }
 
 static struct device_slack packet_slack(const struct ledger *ledger)
@@ -44,6 +47,7 @@ static struct device_slack packet_slack(const struct ledger *ledger)
 	struct device_slack slack = {
 		.untraced = ledger_witness_or_0(ledger, "hsa", "packets_untraced"),
 		.waiting = ledger_witness_or_0(ledger, "hsa", "packets_waiting"),
+		.unknown = ledger_witness_or_0(ledger, "hsa", "packets_unknown"),
 	};
 	/* Kinds of packets that have no rows, and so no line. */
 	uint64_t others = ledger_witness_or_0(ledger, "softgpu", "packets_vendor") +

@@ -1,4 +1,5 @@
-/* Inside the ledger: its lines come from ledger.c, ledger_cuda.c, ledger_graphs.c and ledger_softgpu.c. */
+/* Inside the ledger: its lines come from ledger.c, ledger_cuda.c, ledger_graphs.c, ledger_queues.c and
+ * ledger_softgpu.c. */
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
 
@@ -75,5 +76,6 @@ void ledger_add_cuda(struct ledger *ledger);
 void ledger_add_cuda_losses(struct ledger *ledger); /* beside HIP's lines, which have the rest */
 void ledger_add_graphs(struct ledger *ledger);
 void ledger_add_softgpu(struct ledger *ledger);
+void ledger_add_unknown_queues(struct ledger *ledger);
 
 #endif

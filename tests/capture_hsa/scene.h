@@ -29,6 +29,7 @@ struct scene {
 extern const struct scene plain_scenes[];
 extern const struct scene mode_scenes[];
 extern const struct scene end_scenes[];
+extern const struct scene queue_scenes[];
 
 extern struct device device;
 extern atomic_uint ran; /* kernels */

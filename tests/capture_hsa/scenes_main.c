@@ -21,7 +21,7 @@ static bool play(const struct scene *scenes, const char *name)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && (play(plain_scenes, argv[1]) || play(mode_scenes, argv[1]) ||
-			  play(end_scenes, argv[1])))
+			  play(end_scenes, argv[1]) || play(queue_scenes, argv[1])))
 		return EXIT_SUCCESS;
 	fprintf(stderr, "usage: hsa-scenes SCENE\n");
 	return 2;

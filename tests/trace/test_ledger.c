@@ -271,6 +271,49 @@ static void packets_sent_after_tracing_explain_once(void **state)
 	trace_close(trace);
 }
 
+static struct trace *beside_unknown_queues(uint64_t dispatches, uint64_t packets,
+					   uint64_t submissions)
+{
+	struct scene scene;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	gate(&scene, 5, 5);
+	scene_witness(&scene, "hsa", "packets_unknown", packets);
+	scene_witness(&scene, "hsa", "submissions_unknown", submissions);
+	if (dispatches) {
+		scene_witness(&scene, "softgpu", "packets_kernel_dispatch", dispatches);
+		scene_witness(&scene, "softgpu", "packets_barrier_and", 0);
+		scene_witness(&scene, "softgpu", "packets_barrier_or", 0);
+		scene_witness(&scene, "softgpu", "copies", 0);
+		scene_witness(&scene, "softgpu", "copies_rect", 0);
+	}
+	return close_and_load(&scene);
+}
+
+/* What no gate saw is unexplained, once, whether or not the device tells what it had. */
+static void packets_of_unknown_queues_are_unexplained(void **state)
+{
+	struct trace *trace = beside_unknown_queues(0, 0, 0);
+
+	assert_int_equal(unexplained_of(trace), 0);
+	trace_close(trace);
+	trace = beside_unknown_queues(0, 7, 0);
+	assert_int_equal(scene_source(trace, "hsa.unknown")->expected, 7);
+	assert_int_equal(scene_source(trace, "hsa.unknown")->unexplained, 7);
+	assert_int_equal(unexplained_of(trace), 7);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+	trace = beside_unknown_queues(5 + 7 + 1, 7, 0);
+	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 1);
+	assert_int_equal(unexplained_of(trace), 7 + 1);
+	trace_close(trace);
+	trace = beside_unknown_queues(5, 0, 3);
+	assert_int_equal(scene_source(trace, "hsa.engine")->unexplained, 3);
+	assert_int_equal(unexplained_of(trace), 3);
+	trace_close(trace);
+}
+
 static void packets_that_the_device_has_not_taken_are_explained(void **state)
 {
 	struct trace *trace = beside_device(3, 0, 0, 0, 2);
@@ -558,6 +601,7 @@ int main(void)
 		cmocka_unit_test(softgpu_disagrees),
 		cmocka_unit_test(packets_sent_after_tracing_are_explained),
 		cmocka_unit_test(packets_sent_after_tracing_explain_once),
+		cmocka_unit_test(packets_of_unknown_queues_are_unexplained),
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(ring_full_counts_drops),

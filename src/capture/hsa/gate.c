@@ -41,6 +41,17 @@ struct gate *gate_find(const hsa_queue_t *queue)
 	return entry && entry->kind == OBJECT_QUEUE ? entry->owner : NULL;
 }
 
+struct gate *gate_of(const hsa_queue_t *queue)
+{
+	struct gate *gate = gate_find(queue);
+	struct object *entry;
+
+	if (__builtin_expect(gate != NULL, 1) || !queue)
+		return gate;
+	entry = object_map_find(&object_map, queue->doorbell_signal.handle);
+	return entry && entry->kind == OBJECT_DOORBELL ? entry->owner : NULL;
+}
+
 /* ---- counting ---- */
 
 static uint64_t count_get(const _Atomic uint64_t *count)
@@ -370,6 +381,11 @@ void gates_stop_tracing(void)
 	}
 }
 
+bool gates_are_tracing(void)
+{
+	return !atomic_load_explicit(&tracing_is_over, memory_order_relaxed);
+}
+
 void gates_start_tracing(void)
 {
 	struct timer_limit limit = timer_start(TIMER_GATE_HOLD);
@@ -501,13 +517,15 @@ static int gate_publish(struct gate *gate)
 {
 	hsa_queue_t *queue = &gate->queue->hsa_queue;
 
+	enum object_kind doorbell = gate_has_index(gate) ? OBJECT_DOORBELL : OBJECT_PASSED_DOORBELL;
+
 	gate->doorbell_entry = NULL;
 	gate->queue_entry =
 		object_map_put(&object_map, (uint64_t)(uintptr_t)queue, OBJECT_QUEUE, gate, 0);
-	if (gate->queue_entry && gate_has_index(gate))
+	if (gate->queue_entry)
 		gate->doorbell_entry = object_map_put(&object_map, queue->doorbell_signal.handle,
-						      OBJECT_DOORBELL, gate, 0);
-	if (!gate->queue_entry || (gate_has_index(gate) && !gate->doorbell_entry)) {
+						      doorbell, gate, 0);
+	if (!gate->queue_entry || !gate->doorbell_entry) {
 		gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
 		gate_reuse(gate, false);
 		return -ENOMEM;

@@ -84,6 +84,8 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 
 /* The gate of QUEUE, or NULL. */
 struct gate *gate_find(const hsa_queue_t *queue);
+/* The same where QUEUE, which lives or is NULL, may be a counted queue's handle: by its doorbell. */
+struct gate *gate_of(const hsa_queue_t *queue);
 
 /* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before
  * them unwritten, are recorded: here when the gate was free, else by its holder, who is waited
@@ -141,6 +143,9 @@ void gates_stop_tracing(void);
 /* The other way round, for the next recording: packets reserved from now on are recorded, and the counts
  * begin anew. */
 void gates_start_tracing(void);
+
+/* False from the end of a recording until the next begins. */
+bool gates_are_tracing(void);
 
 /* Writes the queue's count, unless somebody holds the gate. */
 void gate_count(struct gate *gate);

@@ -64,6 +64,10 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy)                                                 \
 	HSA_EXT_NEWER(X, hsa_amd_memory_async_copy_on_engine)                                      \
 	HSA_EXT_BOTH(X, hsa_amd_signal_create)                                                     \
+	HSA_EXT_BOTH(X, hsa_amd_ipc_signal_create)                                                 \
+	HSA_EXT_BOTH(X, hsa_amd_ipc_signal_attach)                                                 \
+	HSA_EXT_NEWER(X, hsa_amd_queue_create)                                                     \
+	HSA_EXT_NEWER(X, hsa_amd_counted_queue_acquire)                                            \
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_create)                                            \
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_register)                                          \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy_rect)                                            \
@@ -120,6 +124,10 @@ const char *hsa_calls_text(void);
 	X(hsa_amd_memory_async_copy)                                                               \
 	X(hsa_amd_memory_async_copy_on_engine)                                                     \
 	X(hsa_amd_signal_create)                                                                   \
+	X(hsa_amd_ipc_signal_create)                                                               \
+	X(hsa_amd_ipc_signal_attach)                                                               \
+	X(hsa_amd_queue_create)                                                                    \
+	X(hsa_amd_counted_queue_acquire)                                                           \
 	X(hsa_amd_queue_intercept_create)                                                          \
 	X(hsa_amd_memory_async_copy_rect)                                                          \
 	X(hsa_amd_memory_async_batch_copy)

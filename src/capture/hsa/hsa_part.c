@@ -16,6 +16,7 @@
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
+#include "capture/hsa/unknown_queues.h"
 #include "capture/hsa/untraced.h"
 #include "capture/hsa/watch.h"
 #include "capture/log.h"
@@ -68,6 +69,7 @@ struct counts {
 	uint64_t without_context;
 	uint64_t reservations_lost;
 	uint64_t serial_overruns;
+	struct unknown_counts unknown;
 };
 
 static struct counts counts_before; /* the recording */
@@ -85,6 +87,7 @@ static struct counts counts_now(void)
 	counts.without_context = gate_dispatches_without_context();
 	counts.reservations_lost = gate_reservations_lost();
 	counts.serial_overruns = serial_overruns();
+	counts.unknown = unknown_queues_counts();
 	return counts;
 }
 
@@ -111,6 +114,10 @@ static void write_witnesses(void)
 			counts.without_context - counts_before.without_context);
 	session_witness("hsa", "reservations_lost",
 			counts.reservations_lost - counts_before.reservations_lost);
+	session_witness("hsa", "packets_unknown",
+			counts.unknown.packets - counts_before.unknown.packets);
+	session_witness("hsa", "submissions_unknown",
+			counts.unknown.submissions - counts_before.unknown.submissions);
 	/* Read after the device's counts: what they have and the rows do not. */
 	session_witness("hsa", "packets_untraced", untraced_packets());
 	session_witness("hsa", "copies_untraced", hsa_copies_untraced());

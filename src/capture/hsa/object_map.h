@@ -10,14 +10,27 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum object_kind { OBJECT_SIGNAL = 1, OBJECT_DOORBELL, OBJECT_QUEUE, OBJECT_KERNEL };
+enum object_kind {
+	OBJECT_SIGNAL = 1,
+	OBJECT_DOORBELL,
+	OBJECT_PASSED_DOORBELL, /* of a proxy, or of a queue that was made too late to be recorded */
+	OBJECT_QUEUE,
+	OBJECT_KERNEL,
+};
+
+/* Of a signal: whether its times could be another packet's. */
+enum object_sharing {
+	OBJECT_NOT_SHARED,
+	OBJECT_SHARED,	   /* until the application stores to it */
+	OBJECT_SHARED_EVER /* with other processes */
+};
 
 struct object {
 	_Atomic uint64_t key; /* 0 = free, OBJECT_BUSY = being filled */
 	struct object *next;  /* set before the entry can be found, constant afterwards */
 	uint32_t kind;
 	/* Signals, see watch.h: */
-	_Atomic uint32_t is_shared;
+	_Atomic uint32_t is_shared;	/* enum object_sharing */
 	_Atomic uint32_t is_dependency; /* a packet or copy on the device has waited for it */
 	_Atomic uint32_t lent;		/* completions that are passed on to it by us */
 	_Atomic uint32_t was_lent;	/* since its value was last stored */

@@ -72,14 +72,26 @@ void queue_mode_read(void)
 		 names[asked_for], serialises ? ", one kernel at a time" : "");
 }
 
-enum record_queue_mode queue_mode_choose(hsa_queue_type32_t type)
+static enum record_queue_mode choose(const char *reason)
 {
-	const char *reason = problem(asked_for, type);
-
 	if (!reason)
 		return asked_for;
 	note_change(reason);
 	return RECORD_QUEUE_HARVEST;
+}
+
+enum record_queue_mode queue_mode_choose(hsa_queue_type32_t type)
+{
+	return choose(problem(asked_for, type));
+}
+
+enum record_queue_mode queue_mode_choose_made(hsa_queue_type32_t type)
+{
+	const char *reason = problem(asked_for, type);
+
+	if (!reason && asked_for == RECORD_QUEUE_INTERCEPT)
+		reason = "a queue by description, and a counted one, are no intercept queues";
+	return choose(reason);
 }
 
 bool queue_mode_serialises(void)

@@ -15,6 +15,8 @@ void queue_mode_read(void);
 /* For a queue of TYPE. When it is not the one that was asked for a note says why,
  * once. */
 enum record_queue_mode queue_mode_choose(hsa_queue_type32_t type);
+/* The same for a queue that exists already: no intercept queue can be made in its place. */
+enum record_queue_mode queue_mode_choose_made(hsa_queue_type32_t type);
 
 /* Kernels run one at a time on each GPU. */
 bool queue_mode_serialises(void);

@@ -1,4 +1,6 @@
 /* Queues as the application sees them: creation and destruction, and a write index of its own. */
+#include "capture/hsa/queue_wrap.h"
+
 #include <pthread.h>
 
 #include "capture/hsa/gate.h"
@@ -13,13 +15,12 @@
  * one step. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Also between two recordings: the next one is to see the queues that are made then. */
-static bool is_followed(void)
+bool queue_is_followed(void)
 {
 	return hsa_part_is_live() && session_may_record();
 }
 
-static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
+void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
 {
 	struct gate *gate;
 	int err = 0;
@@ -37,8 +38,8 @@ static void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queu
 		session_note("no memory for a queue: its packets are not seen");
 }
 
-/* Tracing has ended. A cooperative queue may have a gate since before. */
-static void queue_made_late(hsa_queue_t *queue, bool is_proxy)
+/* A cooperative queue may have a gate since before. */
+void queue_made_late(hsa_queue_t *queue, bool is_proxy)
 {
 	struct gate *gate;
 
@@ -72,7 +73,7 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 				   uint32_t group_segment_size, hsa_queue_t **queue)
 {
 	enum record_queue_mode mode =
-		is_followed() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
+		queue_is_followed() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
 	hsa_status_t status = queue_create(agent, size, type, callback, data, private_segment_size,
 					   group_segment_size, queue, mode);
 
@@ -102,7 +103,7 @@ hsa_status_t wrap_hsa_amd_queue_intercept_create(
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	if (!is_followed()) {
+	if (!queue_is_followed()) {
 		queue_made_late(*queue, true);
 		return status;
 	}
@@ -124,7 +125,7 @@ static struct gate *queue_last_user(hsa_queue_t *queue)
 	if (!hsa_part_is_live())
 		return NULL;
 	pthread_mutex_lock(&open_lock);
-	gate = gate_find(queue);
+	gate = gate_of(queue);
 	if (gate && --gate->references)
 		gate = NULL;
 	pthread_mutex_unlock(&open_lock);
@@ -152,7 +153,7 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
  * application can see. */
 hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
 {
-	const struct gate *gate = is_followed() ? gate_find(queue) : NULL;
+	const struct gate *gate = queue_is_followed() ? gate_of(queue) : NULL;
 
 	if (gate && gate->mode != RECORD_QUEUE_OBSERVE)
 		enable = 1;
@@ -161,14 +162,14 @@ hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int
 
 hsa_status_t wrap_hsa_amd_profiling_async_copy_enable(bool enable)
 {
-	return hsa_next.hsa_amd_profiling_async_copy_enable(enable || is_followed());
+	return hsa_next.hsa_amd_profiling_async_copy_enable(enable || queue_is_followed());
 }
 
 /* ---- the virtual write index ---- */
 
 static struct gate *index_gate(const hsa_queue_t *queue)
 {
-	return hsa_part_is_live() ? gate_find(queue) : NULL;
+	return hsa_part_is_live() ? gate_of(queue) : NULL;
 }
 
 /* NULL: the queue's own index is the one in use. */

@@ -152,6 +152,7 @@ struct late_queue {
 	uint64_t first;		  /* the first packet that counts */
 	uint32_t users;		  /* cooperative queues are handed out several times */
 	bool is_proxy;
+	struct object *doorbell;    /* so that it is no unknown one; NULL: no memory for it */
 	_Atomic uint64_t handed_on; /* of a proxy */
 	struct late_queue *older;
 };
@@ -221,6 +222,8 @@ void untraced_queue_made(hsa_queue_t *queue, bool is_proxy)
 		late->first = hsa_next.hsa_queue_load_write_index_relaxed(queue);
 		atomic_store_explicit(&late->handed_on, 0, memory_order_relaxed);
 		late->is_proxy = is_proxy && late_watches(late, queue);
+		late->doorbell = object_map_put(&object_map, queue->doorbell_signal.handle,
+						OBJECT_PASSED_DOORBELL, NULL, 0);
 	}
 	pthread_mutex_unlock(&late_lock);
 }
@@ -236,6 +239,8 @@ static void late_goes(struct late_queue *late)
 
 	atomic_fetch_add_explicit(&past_packets, late_packets(late, submitted),
 				  memory_order_relaxed);
+	if (late->doorbell)
+		object_map_remove(late->doorbell);
 	late->queue = NULL;
 }
 

@@ -6,12 +6,20 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
 #include "capture/hsa/slots.h"
+#include "capture/hsa/unknown_queues.h"
 
 struct object *watch_find(hsa_signal_t signal)
 {
 	struct object *entry = object_map_find(&object_map, signal.handle);
 
 	return entry && entry->kind == OBJECT_SIGNAL ? entry : NULL;
+}
+
+/* What is shared for ever stays so. */
+static void set_shared(struct object *signal, uint32_t from, uint32_t to)
+{
+	atomic_compare_exchange_strong_explicit(&signal->is_shared, &from, to, memory_order_release,
+						memory_order_relaxed);
 }
 
 enum record_untimed watch_begin(struct object *signal, uint64_t reference)
@@ -24,7 +32,7 @@ enum record_untimed watch_begin(struct object *signal, uint64_t reference)
 	last = atomic_exchange(&signal->word, reference);
 	if (!last || slot_settle(last, RECORD_UNTIMED_SHARED_SIGNAL, false))
 		return RECORD_UNTIMED_NO;
-	atomic_store_explicit(&signal->is_shared, 1, memory_order_release);
+	set_shared(signal, OBJECT_NOT_SHARED, OBJECT_SHARED);
 	watch_cancel(signal, reference);
 	return RECORD_UNTIMED_SHARED_SIGNAL;
 }
@@ -48,10 +56,13 @@ static bool use_is_over(const struct object *signal, uint64_t last)
 bool watch_should_borrow(struct object *signal)
 {
 	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
+	uint32_t shared = atomic_load_explicit(&signal->is_shared, memory_order_relaxed);
 
-	if (atomic_load_explicit(&signal->is_dependency, memory_order_relaxed))
+	/* For what another process shares, its device may be waiting. */
+	if (shared == OBJECT_SHARED_EVER ||
+	    atomic_load_explicit(&signal->is_dependency, memory_order_relaxed))
 		return false;
-	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
+	if (shared)
 		return true;
 	return last && !use_is_over(signal, last);
 }
@@ -85,7 +96,7 @@ void watch_cancel(struct object *signal, uint64_t reference)
 static void forget_use(struct object *entry)
 {
 	if (entry->kind == OBJECT_SIGNAL)
-		atomic_store_explicit(&entry->is_shared, 1, memory_order_release);
+		set_shared(entry, OBJECT_NOT_SHARED, OBJECT_SHARED);
 }
 
 void watch_forget_uses(void)
@@ -125,7 +136,7 @@ static void watch_store(struct object *signal)
 		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
 	watch_pass_on(signal, false);
 	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
-		atomic_store_explicit(&signal->is_shared, 0, memory_order_release);
+		set_shared(signal, OBJECT_SHARED, OBJECT_NOT_SHARED);
 }
 
 static void watch_end(struct object *signal)
@@ -168,6 +179,36 @@ hsa_status_t wrap_hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32
 	return status;
 }
 
+/* Other processes may use SIGNAL from now on, or do: they complete it, and write its ticks, too. */
+static void watch_share(hsa_signal_t signal)
+{
+	struct object *entry = watch_find(signal);
+
+	if (!entry)
+		entry = object_map_put(&object_map, signal.handle, OBJECT_SIGNAL, NULL, 0);
+	if (entry)
+		atomic_store_explicit(&entry->is_shared, OBJECT_SHARED_EVER, memory_order_release);
+}
+
+hsa_status_t wrap_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
+{
+	/* Before the handle is there for anybody to use. */
+	if (hsa_part_is_live() && watch_find(signal))
+		watch_share(signal);
+	return hsa_next.hsa_amd_ipc_signal_create(signal, handle);
+}
+
+/* The process that made the signal gets the same one again. */
+hsa_status_t wrap_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
+					    hsa_signal_t *signal)
+{
+	hsa_status_t status = hsa_next.hsa_amd_ipc_signal_attach(handle, signal);
+
+	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_part_is_live())
+		watch_share(*signal);
+	return status;
+}
+
 hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
 {
 	struct object *entry = hsa_part_is_live() ? watch_find(signal) : NULL;
@@ -177,21 +218,31 @@ hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
 	return hsa_next.hsa_signal_destroy(signal);
 }
 
-/* A store to a queue's doorbell is answered by the queue's gate, any other one is passed on. */
+/* A store to a queue's doorbell is answered by the queue's gate; any other one, for which this
+ * returns false, is passed on. */
+static bool store_is_answered(hsa_signal_t signal, hsa_signal_value_t value)
+{
+	struct object *entry;
+
+	if (!hsa_part_is_live())
+		return false;
+	entry = object_map_find(&object_map, signal.handle);
+	if (!entry) {
+		unknown_queue_ring(signal);
+	} else if (entry->kind == OBJECT_DOORBELL) {
+		gate_ring(entry->owner, (uint64_t)value);
+		return true;
+	} else if (entry->kind == OBJECT_SIGNAL) {
+		watch_store(entry);
+	}
+	return false;
+}
+
 #define WRAP_STORE(name)                                                                           \
 	void wrap_##name(hsa_signal_t signal, hsa_signal_value_t value)                            \
 	{                                                                                          \
-		struct object *entry = NULL;                                                       \
-                                                                                                   \
-		if (hsa_part_is_live())                                                            \
-			entry = object_map_find(&object_map, signal.handle);                       \
-		if (entry && entry->kind == OBJECT_DOORBELL) {                                     \
-			gate_ring(entry->owner, (uint64_t)value);                                  \
-			return;                                                                    \
-		}                                                                                  \
-		if (entry)                                                                         \
-			watch_store(entry);                                                        \
-		hsa_next.name(signal, value);                                                      \
+		if (!store_is_answered(signal, value))                                             \
+			hsa_next.name(signal, value);                                              \
 	}
 
 WRAP_STORE(hsa_signal_store_relaxed)

@@ -5,7 +5,9 @@
  * A signal that is used again while its last use was not over is shared: its ticks could be either
  * packet's. Nothing that uses it is timed then, until the application stores a new value to it; a
  * queue in mode BORROW gives the later packet a signal of ours (completion_borrow) instead, unless
- * the device has ever waited for the application's: that must not have to wait for a thread. */
+ * the device has ever waited for the application's: that must not have to wait for a thread. A
+ * signal that other processes have a handle of (hsa_amd_ipc_signal_create, _attach) is shared for
+ * ever. */
 #ifndef CAPTURE_HSA_WATCH_H
 #define CAPTURE_HSA_WATCH_H
 

@@ -1,0 +1,32 @@
+/* What a doorbell signal's block says: whether it is one, and of which queue. The runtime reads the
+ * same words when it is rung. */
+#ifndef CAPTURE_HSA_DOORBELL_H
+#define CAPTURE_HSA_DOORBELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+
+static inline bool doorbell_is(hsa_signal_t signal)
+{
+	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)signal.handle;
+
+	return block && (block->kind == AMD_SIGNAL_KIND_DOORBELL ||
+			 block->kind == AMD_SIGNAL_KIND_LEGACY_DOORBELL);
+}
+
+/* The queue of AQL packets that SIGNAL, which lives, is the doorbell of, or NULL. */
+static inline amd_queue_t *doorbell_queue(hsa_signal_t signal)
+{
+	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)signal.handle;
+	amd_queue_t *queue = doorbell_is(signal) ? block->queue_ptr : NULL;
+
+	if (!queue || queue->hsa_queue.doorbell_signal.handle != signal.handle ||
+	    !(queue->hsa_queue.features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH))
+		return NULL;
+	return queue;
+}
+
+#endif

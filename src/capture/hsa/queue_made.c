@@ -1,0 +1,111 @@
+/* Queues that are made by other calls than hsa_queue_create: several by description, and counted
+ * ones. The latter are handles of a few hardware queues that no call hands out and that live until
+ * the runtime ends. A handle has the ring and the doorbell of its hardware queue, and index words
+ * that nobody uses; the gate is the hardware queue's, and the doorbell leads to it (gate_of). So a
+ * handle that is released leaves nothing behind. */
+#include <pthread.h>
+
+#include "capture/hsa/doorbell.h"
+#include "capture/hsa/gate.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_part.h"
+#include "capture/hsa/queue_mode.h"
+#include "capture/hsa/queue_wrap.h"
+#include "capture/session.h"
+
+/* ---- queues by description ---- */
+
+static void follow(hsa_queue_t *queue, hsa_agent_t agent, hsa_queue_type32_t type)
+{
+	enum record_queue_mode mode;
+
+	if (!queue_is_followed()) {
+		queue_made_late(queue, false);
+		return;
+	}
+	mode = queue_mode_choose_made(type);
+	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
+		hsa_next.hsa_amd_profiling_set_profiler_enabled(queue, 1);
+	queue_opened(queue, agent, mode);
+}
+
+/* Its packets are of another kind, and no index tells how many there are: unknown_queues.h counts
+ * its doorbells. */
+static void note_engine_queue(void)
+{
+	static atomic_flag is_said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&is_said))
+		session_note("the program has made a queue of a copy engine: "
+			     "copies that it submits there itself are not recorded");
+}
+
+static bool is_known(const hsa_amd_queue_create_desc_t *desc)
+{
+	return desc->version == HSA_AMD_QUEUE_CREATE_DESC_VERSION;
+}
+
+/* Some may be there although the call failed: those whose QUEUE it has set. */
+hsa_status_t wrap_hsa_amd_queue_create(hsa_agent_t agent, hsa_amd_queue_create_desc_t *descs,
+				       uint32_t num_descs)
+{
+	/* The size of a description is that of its version. */
+	uint32_t count = descs && num_descs && is_known(descs) ? num_descs : 0;
+	hsa_status_t status;
+
+	for (uint32_t i = 0; i < count; i++)
+		descs[i].queue = NULL;
+	status = hsa_next.hsa_amd_queue_create(agent, descs, num_descs);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!descs[i].queue || !is_known(&descs[i]))
+			continue;
+		if (descs[i].engine_type == HSA_AMD_QUEUE_ENGINE_COMPUTE)
+			follow(descs[i].queue, agent, descs[i].engine.compute.type);
+		else
+			note_engine_queue();
+	}
+	return status;
+}
+
+/* ---- counted queues ---- */
+
+/* Finding a hardware queue's gate and opening it are one step. */
+static pthread_mutex_t counted_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* False: it has been used past a gate, by handles that would go on so. Under the lock. */
+static bool hardware_follow(hsa_queue_t *hardware, hsa_agent_t agent)
+{
+	if (gate_find(hardware))
+		return true;
+	if (queue_is_followed() && hsa_next.hsa_queue_load_write_index_scacquire(hardware))
+		return false;
+	follow(hardware, agent, HSA_QUEUE_TYPE_MULTI);
+	return true;
+}
+
+static void handle_acquired(const hsa_queue_t *handle, hsa_agent_t agent)
+{
+	amd_queue_t *hardware = doorbell_queue(handle->doorbell_signal);
+	bool is_followed = false;
+
+	pthread_mutex_lock(&counted_lock);
+	if (hardware && hardware->hsa_queue.base_address == handle->base_address)
+		is_followed = hardware_follow(&hardware->hsa_queue, agent);
+	pthread_mutex_unlock(&counted_lock);
+	if (!is_followed)
+		session_note("a counted queue cannot be followed: its packets are not recorded");
+}
+
+hsa_status_t wrap_hsa_amd_counted_queue_acquire(hsa_agent_t agent, hsa_queue_type_t type,
+						hsa_amd_queue_priority_t priority,
+						void (*callback)(hsa_status_t status,
+								 hsa_queue_t *source, void *data),
+						void *data, uint64_t flags, hsa_queue_t **queue)
+{
+	hsa_status_t status = hsa_next.hsa_amd_counted_queue_acquire(agent, type, priority,
+								     callback, data, flags, queue);
+
+	if (status == HSA_STATUS_SUCCESS && hsa_part_is_live())
+		handle_acquired(*queue, agent);
+	return status;
+}

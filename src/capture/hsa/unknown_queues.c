@@ -1,0 +1,74 @@
+#include "capture/hsa/unknown_queues.h"
+
+#include <stdatomic.h>
+
+#include "capture/hsa/doorbell.h"
+#include "capture/hsa/gate.h"
+
+/* A power of two. More such queues have a packet counted for each doorbell. */
+#define QUEUES_MOST 256u
+
+/* By doorbell; never removed: a later queue may have the same one. */
+struct unknown_queue {
+	_Atomic uint64_t doorbell; /* 0: free */
+	_Atomic uint64_t counted;  /* packets before this index were seen */
+};
+
+static struct unknown_queue queues[QUEUES_MOST];
+static _Atomic uint64_t packets, submissions;
+
+static struct unknown_queue *queue_get(uint64_t doorbell)
+{
+	uint64_t place = (doorbell * 0x9E3779B97F4A7C15ull) >> 32;
+
+	for (uint32_t i = 0; i < QUEUES_MOST; i++) {
+		struct unknown_queue *queue = &queues[(place + i) % QUEUES_MOST];
+		uint64_t found = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&queue->doorbell, &found, doorbell,
+							    memory_order_relaxed,
+							    memory_order_relaxed) ||
+		    found == doorbell)
+			return queue;
+	}
+	return NULL;
+}
+
+/* How many packets are new. The index is read after what was counted before: it is less only when a
+ * new queue has the doorbell. */
+static uint64_t new_packets(struct unknown_queue *queue, const amd_queue_t *device)
+{
+	uint64_t counted = atomic_load_explicit(&queue->counted, memory_order_acquire);
+	uint64_t index;
+
+	do {
+		index = __atomic_load_n(&device->write_dispatch_id, __ATOMIC_ACQUIRE);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&queue->counted, &counted, index, memory_order_acq_rel, memory_order_acquire));
+	return index < counted ? index : index - counted;
+}
+
+void unknown_queue_ring(hsa_signal_t signal)
+{
+	struct unknown_queue *queue;
+	const amd_queue_t *device;
+	uint64_t count = 1;
+
+	if (!doorbell_is(signal))
+		return;
+	device = doorbell_queue(signal);
+	queue = device ? queue_get(signal.handle) : NULL;
+	if (queue)
+		count = new_packets(queue, device);
+	if (gates_are_tracing())
+		atomic_fetch_add_explicit(device ? &packets : &submissions, count,
+					  memory_order_relaxed);
+}
+
+struct unknown_counts unknown_queues_counts(void)
+{
+	return (struct unknown_counts){
+		.packets = atomic_load_explicit(&packets, memory_order_relaxed),
+		.submissions = atomic_load_explicit(&submissions, memory_order_relaxed),
+	};
+}

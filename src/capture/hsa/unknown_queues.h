@@ -1,0 +1,26 @@
+/* The safety net: doorbells of queues that no gate knows, because a call made them that we do not
+ * know, or because there was no memory for a gate. Such a queue is not taken under a gate when it is
+ * found: threads may be writing into it past us, and by what call it will be destroyed nobody knows.
+ * Its packets are counted, by its write index at each doorbell, and `dagtap check` fails by their
+ * number. The queue is not touched but while the program rings it. */
+#ifndef CAPTURE_HSA_UNKNOWN_QUEUES_H
+#define CAPTURE_HSA_UNKNOWN_QUEUES_H
+
+#include <stdint.h>
+
+#include <hsa/hsa.h>
+
+struct unknown_counts {
+	uint64_t packets;
+	/* Doorbells of queues whose packets cannot be counted, as those of copy engines. */
+	uint64_t submissions;
+};
+
+/* The program is about to store to SIGNAL, which is in no map. Counts when it is a doorbell and
+ * something is being recorded. Any thread; no lock and no allocation. */
+void unknown_queue_ring(hsa_signal_t signal);
+
+/* Since the process began. */
+struct unknown_counts unknown_queues_counts(void);
+
+#endif
