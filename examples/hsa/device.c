@@ -41,6 +41,14 @@ void hsa_check(hsa_status_t status, const char *call, const char *file, int line
 	driver_fail("%s:%d: %s: %s (0x%x)", file, line, call, text, (unsigned)status);
 }
 
+static uint32_t chosen;
+static uint32_t gpus_before; /* to be passed over until then */
+
+void device_choose(uint32_t gpu)
+{
+	chosen = gpu;
+}
+
 static hsa_status_t visit_agent(hsa_agent_t agent, void *data)
 {
 	struct device *device = data;
@@ -49,7 +57,7 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void *data)
 	HSA_CHECK(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
 	if (type == HSA_DEVICE_TYPE_CPU && !device->cpu.handle)
 		device->cpu = agent;
-	if (type == HSA_DEVICE_TYPE_GPU && !device->gpu.handle)
+	if (type == HSA_DEVICE_TYPE_GPU && !device->gpu.handle && !gpus_before--)
 		device->gpu = agent;
 	return HSA_STATUS_SUCCESS;
 }
@@ -107,6 +115,7 @@ void device_open(struct device *ret_device)
 	char isa[64] = "";
 
 	memset(ret_device, 0, sizeof(*ret_device));
+	gpus_before = chosen;
 	HSA_CHECK(hsa_init());
 	HSA_CHECK(hsa_iterate_agents(visit_agent, ret_device));
 	if (!ret_device->cpu.handle || !ret_device->gpu.handle)

@@ -25,6 +25,9 @@ __attribute__((noreturn, format(printf, 1, 2))) void driver_fail(const char *for
 
 void hsa_check(hsa_status_t status, const char *call, const char *file, int line);
 
+/* The GPU that device_open takes, from 0 in the runtime's order. Without it: the first. */
+void device_choose(uint32_t gpu);
+
 /* hsa_init, the agents, the kernel `ticket`. device_close ends with hsa_shut_down. */
 void device_open(struct device *ret_device);
 void device_close(struct device *device);

@@ -118,11 +118,14 @@ static void init_agents(void)
 		if (strcmp(models[i].name, config->isa) == 0)
 			model = &models[i];
 	}
-	for (uint32_t i = 0; i <= config->gpus && i <= SOFTGPU_MAX_GPUS; i++) {
+	agents_used = config->gpus * config->partitions + 1;
+	for (uint32_t i = 0; i < agents_used; i++) {
 		struct softgpu_agent *agent = &agents[i];
 
 		agent->index = i;
 		agent->is_gpu = i > 0;
+		agent->card = i ? (i - 1) / config->partitions + 1 : 0;
+		agent->partition = i ? (i - 1) % config->partitions : 0;
 		if (!agent->is_gpu) {
 			snprintf(agent->name, sizeof(agent->name), "Host CPU");
 			continue;
@@ -130,7 +133,6 @@ static void init_agents(void)
 		snprintf(agent->name, sizeof(agent->name), "%s", model->name);
 		snprintf(agent->isa_name, sizeof(agent->isa_name), "%s", isa_full_name());
 	}
-	agents_used = config->gpus + 1;
 }
 
 uint32_t agent_count(void)
@@ -192,12 +194,15 @@ static hsa_status_t store_name(void *value, const char *name)
 
 static hsa_status_t get_uuid(const struct softgpu_agent *agent, void *value)
 {
-	char uuid[21];
+	const struct softgpu_config *config = config_get();
+	char uuid[SOFTGPU_UUID_BYTES] = "CPU-XX";
 
 	if (agent->is_gpu)
-		snprintf(uuid, sizeof(uuid), "GPU-%016x", 0x50f70000u + agent->index);
-	else
-		snprintf(uuid, sizeof(uuid), "CPU-XX");
+		snprintf(uuid, sizeof(uuid), "GPU-%016x", 0x50f70000u + agent->card);
+	for (uint32_t i = 0; i < config->uuid_count; i++) {
+		if (config->uuid[i].card + 1 == agent->card)
+			memcpy(uuid, config->uuid[i].text, sizeof(uuid));
+	}
 	memcpy(value, uuid, sizeof(uuid));
 	return HSA_STATUS_SUCCESS;
 }
@@ -313,6 +318,12 @@ static hsa_status_t get_clock_counters(void *value)
 	return HSA_STATUS_SUCCESS;
 }
 
+/* As the driver has it: bus, device and function, and in the highest bits the partition. */
+static uint32_t place_on_bus(const struct softgpu_agent *agent)
+{
+	return agent->partition << 28 | agent->card << 8;
+}
+
 /* AMD's attributes that are one number each; a CPU has its own few. */
 static bool find_amd_number(const struct softgpu_agent *agent, uint32_t attribute,
 			    uint32_t *ret_number)
@@ -328,7 +339,7 @@ static bool find_amd_number(const struct softgpu_agent *agent, uint32_t attribut
 		{HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, model->clock_mhz, 0},
 		{HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, agent->index, agent->index},
 		{HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS, 4, 0},
-		{HSA_AMD_AGENT_INFO_BDFID, agent->index << 8, 0},
+		{HSA_AMD_AGENT_INFO_BDFID, place_on_bus(agent), 0},
 		{HSA_AMD_AGENT_INFO_MEMORY_WIDTH, model->memory_width_bits, 0},
 		{HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, model->memory_clock_mhz, 0},
 		{HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, model->waves_per_cu, 0},

@@ -18,6 +18,7 @@
 #define ENVIRONMENT_VARIABLE "DAGTAP_SOFTGPU"
 #define MAX_WORD_BYTES	     384
 #define KERNEL_KEY	     "kernel:"
+#define UUID_KEY	     "uuid:"
 
 enum key_type { KEY_U32, KEY_U64, KEY_I64, KEY_BYTES, KEY_BOOL, KEY_DOUBLE, KEY_TEXT };
 
@@ -34,6 +35,8 @@ struct key {
 
 static const struct key keys[] = {
 	{"gpus", KEY_U32, FIELD(gpus), 1, SOFTGPU_MAX_GPUS, "1", "number of GPUs"},
+	{"partitions", KEY_U32, FIELD(partitions), 1, SOFTGPU_MAX_SLICES, "1",
+	 "GPUs that each of these is offered as"},
 	{"vram", KEY_BYTES, FIELD(vram_bytes), 1 << 20, 1e15, "16G",
 	 "memory of each GPU in bytes (K, M, G, T)"},
 	{"large_bar", KEY_BOOL, FIELD(large_bar), 0, 1, "0", "the CPU may access GPU memory"},
@@ -199,6 +202,22 @@ static bool store_pattern(const char *glob, const char *text, struct softgpu_con
 	return true;
 }
 
+/* "uuid:CARD=TEXT" */
+static bool store_uuid(const char *card, const char *text, struct softgpu_config *config)
+{
+	const struct key number = {.type = KEY_U32, .max = SOFTGPU_MAX_GPUS - 1};
+	uint32_t at = config->uuid_count;
+	int64_t value;
+
+	if (at == SOFTGPU_MAX_UUIDS || strlen(text) >= SOFTGPU_UUID_BYTES ||
+	    !parse_integer(&number, card, &value))
+		return false;
+	config->uuid[at].card = (uint32_t)value;
+	strcpy(config->uuid[at].text, text);
+	config->uuid_count++;
+	return true;
+}
+
 static int parse_word(char *word, struct softgpu_config *config, const struct complaint *complaint)
 {
 	char whole[MAX_WORD_BYTES];
@@ -213,6 +232,10 @@ static int parse_word(char *word, struct softgpu_config *config, const struct co
 		return store_pattern(word + sizeof(KERNEL_KEY) - 1, equals + 1, config)
 			       ? 0
 			       : complain(complaint, "bad or too many kernel patterns", whole);
+	if (!strncmp(word, UUID_KEY, sizeof(UUID_KEY) - 1))
+		return store_uuid(word + sizeof(UUID_KEY) - 1, equals + 1, config)
+			       ? 0
+			       : complain(complaint, "bad or too many uuids", whole);
 	key = find_key(word);
 	if (!key)
 		return complain(complaint, "unknown key", whole);
@@ -233,6 +256,7 @@ int config_parse(const char *string, struct softgpu_config *ret_config, char *me
 		 unsigned long message_size)
 {
 	const struct complaint complaint = {message, message_size};
+	const char *whole = string;
 	int error = 0;
 
 	set_defaults(ret_config);
@@ -250,6 +274,8 @@ int config_parse(const char *string, struct softgpu_config *ret_config, char *me
 			error = parse_word(word, ret_config, &complaint);
 		string += length + (string[length] == ',');
 	}
+	if (!error && ret_config->gpus * ret_config->partitions > SOFTGPU_MAX_GPUS)
+		error = complain(&complaint, "too many GPUs with their partitions", whole);
 	if (error)
 		set_defaults(ret_config);
 	return error;
@@ -318,5 +344,6 @@ size_t softgpu_config_help(char *ret_text, size_t text_bytes)
 		append(&text, keys[i].name, keys[i].fallback, keys[i].help);
 	append(&text, KERNEL_KEY "GLOB", "",
 	       "modelled time of the kernels whose name matches GLOB");
+	append(&text, UUID_KEY "N", "", "what the N-th GPU, from 0, says its uuid is");
 	return text.length;
 }

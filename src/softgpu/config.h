@@ -7,14 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SOFTGPU_MAX_GPUS     16
+#define SOFTGPU_MAX_GPUS     256
+#define SOFTGPU_MAX_SLICES   8 /* partitions of a card */
+#define SOFTGPU_MAX_UUIDS    16
+#define SOFTGPU_UUID_BYTES   21
 #define SOFTGPU_MAX_PATTERNS 16
 #define SOFTGPU_MAX_OVERLAP  64
 #define CONFIG_NEWEST_TABLES 2
 
 struct softgpu_config {
 	char isa[32];		    /* gfx90a | gfx906 | gfx942 | gfx1030: a bare word */
-	uint32_t gpus;		    /* 1..16 */
+	uint32_t gpus;		    /* cards */
+	uint32_t partitions;	    /* GPUs that each card is; all of them: at most MAX_GPUS */
 	uint64_t vram_bytes;	    /* per GPU; live bytes are counted, past it: out of resources */
 	bool large_bar;		    /* CPU may access VRAM pools */
 	uint64_t kernel_ns;	    /* modelled time of a kernel that has no pattern */
@@ -43,6 +47,11 @@ struct softgpu_config {
 		uint64_t ns;
 	} kernel_pattern[SOFTGPU_MAX_PATTERNS]; /* "kernel:GLOB=NS" */
 	uint32_t kernel_pattern_count;
+	struct {
+		uint32_t card; /* from 0 */
+		char text[SOFTGPU_UUID_BYTES];
+	} uuid[SOFTGPU_MAX_UUIDS]; /* "uuid:CARD=TEXT" */
+	uint32_t uuid_count;
 };
 
 /* Parsed on first use; a bad string falls back to defaults and hsa_init says so by failing

@@ -11,7 +11,7 @@
 #include "softgpu/system.h"
 
 #define PRIORITIES   3u
-#define QUEUES_MOST  64u
+#define QUEUES_MOST  16u
 #define QUEUES_USUAL 4u
 #define PACKETS	     4096u
 

@@ -35,7 +35,7 @@ struct memory_block {
 	uint32_t lock_count;
 	uint32_t global_flags;
 	struct softgpu_agent *owner;
-	uint32_t access_mask; /* bit i: agent i was given access */
+	struct agent_set access; /* the agents that were given access */
 	void *user_data;
 	struct notifier *notifiers;
 	struct memory_block *next_locked;
@@ -257,14 +257,14 @@ void memory_leave_mapping(void *address)
 	free(block);
 }
 
-void memory_set_access(void *address, uint32_t mask)
+void memory_set_access(void *address, const struct agent_set *access)
 {
 	struct memory_block *block;
 
 	lock_blocks();
 	block = find_block(address);
 	if (block)
-		block->access_mask = mask;
+		block->access = *access;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -280,7 +280,7 @@ static hsa_status_t allocate(const struct softgpu_pool *pool, size_t bytes, void
 	block->bytes = round_up(bytes);
 	block->global_flags = pool->global_flags;
 	block->owner = pool->agent;
-	block->access_mask = 1u << pool->agent->index;
+	agent_set_add(&block->access, pool->agent->index);
 	if (!memory_charge(pool, block->bytes)) {
 		free(block);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -374,21 +374,21 @@ hsa_status_t softgpu_hsa_memory_free(void *ptr)
 	return softgpu_hsa_amd_memory_pool_free(ptr);
 }
 
-/* The bits of AGENTS; none given means all. False when a handle is unknown. */
-static bool make_access_mask(const hsa_agent_t *agents, uint32_t count, uint32_t *ret_mask)
+/* The set of AGENTS; none given means all. False when a handle is unknown. */
+static bool make_access(const hsa_agent_t *agents, uint32_t count, struct agent_set *ret_access)
 {
-	uint32_t mask = 0;
+	struct agent_set access = {0};
 
-	if (count == 0)
-		mask = (1u << agent_count()) - 1;
+	for (uint32_t i = 0; count == 0 && i < agent_count(); i++)
+		agent_set_add(&access, i);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct softgpu_agent *agent = agent_find(agents[i]);
 
 		if (!agent)
 			return false;
-		mask |= 1u << agent->index;
+		agent_set_add(&access, agent->index);
 	}
-	*ret_mask = mask;
+	*ret_access = access;
 	return true;
 }
 
@@ -405,7 +405,8 @@ static void widen_alias_bounds(uintptr_t begin, uintptr_t end)
 
 /* Locks again what is locked already: all agents see one address, as with the driver. (HIP locks a
  * registered range once for each GPU and uses either answer on any of them.) */
-static bool relock_range(const void *host_ptr, size_t size, uint32_t access_mask, void **ret_alias)
+static bool relock_range(const void *host_ptr, size_t size, const struct agent_set *access,
+			 void **ret_alias)
 {
 	struct memory_block *block;
 
@@ -416,20 +417,21 @@ static bool relock_range(const void *host_ptr, size_t size, uint32_t access_mask
 			break;
 	if (block) {
 		block->lock_count++;
-		block->access_mask |= access_mask;
+		for (size_t i = 0; i < sizeof(access->words) / sizeof(access->words[0]); i++)
+			block->access.words[i] |= access->words[i];
 		*ret_alias = (void *)(block->begin + block->lock_lead);
 	}
 	pthread_mutex_unlock(&lock);
 	return block != NULL;
 }
 
-static hsa_status_t lock_range(void *host_ptr, size_t size, uint32_t access_mask,
+static hsa_status_t lock_range(void *host_ptr, size_t size, const struct agent_set *access,
 			       uint32_t global_flags, void **ret_alias)
 {
 	size_t lead = (uintptr_t)host_ptr % POOL_GRANULE_BYTES;
 	struct memory_block *block;
 
-	if (relock_range(host_ptr, size, access_mask, ret_alias))
+	if (relock_range(host_ptr, size, access, ret_alias))
 		return HSA_STATUS_SUCCESS;
 	block = calloc(1, sizeof(*block));
 	if (!block)
@@ -442,7 +444,7 @@ static hsa_status_t lock_range(void *host_ptr, size_t size, uint32_t access_mask
 	block->lock_count = 1;
 	block->global_flags = global_flags;
 	block->owner = agent_at(0);
-	block->access_mask = access_mask;
+	block->access = *access;
 	if (!map_block(block, PROT_NONE)) {
 		free(block);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -467,15 +469,15 @@ static bool lock_arguments_ok(const void *host_ptr, size_t size, const hsa_agent
 hsa_status_t softgpu_hsa_amd_memory_lock(void *host_ptr, size_t size, hsa_agent_t *agents,
 					 int num_agent, void **agent_ptr)
 {
-	uint32_t mask;
+	struct agent_set access;
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (!lock_arguments_ok(host_ptr, size, agents, num_agent, agent_ptr))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	if (!make_access_mask(agents, (uint32_t)num_agent, &mask))
+	if (!make_access(agents, (uint32_t)num_agent, &access))
 		return HSA_STATUS_ERROR_INVALID_AGENT;
-	return lock_range(host_ptr, size, mask, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+	return lock_range(host_ptr, size, &access, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
 			  agent_ptr);
 }
 
@@ -484,7 +486,7 @@ hsa_status_t softgpu_hsa_amd_memory_lock_to_pool(void *host_ptr, size_t size, hs
 						 uint32_t flags, void **agent_ptr)
 {
 	struct softgpu_pool pool;
-	uint32_t mask;
+	struct agent_set access;
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
@@ -492,9 +494,9 @@ hsa_status_t softgpu_hsa_amd_memory_lock_to_pool(void *host_ptr, size_t size, hs
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (!pool_find(handle.handle, &pool) || pool.agent->is_gpu)
 		return (hsa_status_t)HSA_STATUS_ERROR_INVALID_MEMORY_POOL;
-	if (!make_access_mask(agents, (uint32_t)num_agent, &mask))
+	if (!make_access(agents, (uint32_t)num_agent, &access))
 		return HSA_STATUS_ERROR_INVALID_AGENT;
-	return lock_range(host_ptr, size, mask, pool.global_flags, agent_ptr);
+	return lock_range(host_ptr, size, &access, pool.global_flags, agent_ptr);
 }
 
 /* Takes the most recent of the ranges that begin at HOST_PTR, if that was its last lock. */
@@ -534,12 +536,12 @@ hsa_status_t softgpu_hsa_amd_memory_unlock(void *host_ptr)
 	return HSA_STATUS_SUCCESS;
 }
 
-static bool access_allowed(const struct memory_block *block, uint32_t mask)
+static bool access_allowed(const struct memory_block *block, const struct agent_set *access)
 {
 	const struct softgpu_pool pool = pool_local(block->owner);
 
 	for (uint32_t i = 0; i < agent_count(); i++) {
-		if ((mask & (1u << i)) &&
+		if (agent_set_has(access, i) &&
 		    pool_access(&pool, agent_at(i)) == HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED)
 			return false;
 	}
@@ -551,18 +553,19 @@ hsa_status_t softgpu_hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_
 {
 	hsa_status_t status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	struct memory_block *block;
-	uint32_t mask;
+	struct agent_set access;
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (num_agents == 0 || !agents || flags || !ptr)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	if (!make_access_mask(agents, num_agents, &mask))
+	if (!make_access(agents, num_agents, &access))
 		return HSA_STATUS_ERROR_INVALID_AGENT;
 	lock_blocks();
 	block = find_block(ptr);
-	if (block && !block->is_locked && access_allowed(block, mask)) {
-		block->access_mask = mask | (1u << block->owner->index);
+	if (block && !block->is_locked && access_allowed(block, &access)) {
+		block->access = access;
+		agent_set_add(&block->access, block->owner->index);
 		status = HSA_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
@@ -583,7 +586,8 @@ static void fill_info(const struct memory_block *block, hsa_amd_pointer_info_t *
 }
 
 /* What is known about an address, copied out from under the lock. */
-static bool describe(const void *ptr, hsa_amd_pointer_info_t *ret_info, uint32_t *ret_mask)
+static bool describe(const void *ptr, hsa_amd_pointer_info_t *ret_info,
+		     struct agent_set *ret_access)
 {
 	const struct memory_block *block;
 	bool known;
@@ -595,18 +599,20 @@ static bool describe(const void *ptr, hsa_amd_pointer_info_t *ret_info, uint32_t
 	known = block != NULL;
 	if (known) {
 		fill_info(block, ret_info);
-		*ret_mask = block->access_mask;
+		*ret_access = block->access;
 	}
 	pthread_mutex_unlock(&lock);
 	return known;
 }
 
-static hsa_status_t list_accessible(uint32_t mask, void *(*alloc)(size_t), uint32_t *ret_count,
-				    hsa_agent_t **ret_agents)
+static hsa_status_t list_accessible(const struct agent_set *access, void *(*alloc)(size_t),
+				    uint32_t *ret_count, hsa_agent_t **ret_agents)
 {
-	uint32_t count = (uint32_t)__builtin_popcount(mask);
+	uint32_t count = 0;
 	hsa_agent_t *list;
 
+	for (uint32_t i = 0; i < agent_count(); i++)
+		count += agent_set_has(access, i);
 	*ret_count = count;
 	if (!alloc || !ret_agents)
 		return HSA_STATUS_SUCCESS;
@@ -615,7 +621,7 @@ static hsa_status_t list_accessible(uint32_t mask, void *(*alloc)(size_t), uint3
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	*ret_agents = list;
 	for (uint32_t i = 0; i < agent_count(); i++) {
-		if (mask & (1u << i))
+		if (agent_set_has(access, i))
 			*list++ = agent_handle(agent_at(i));
 	}
 	return HSA_STATUS_SUCCESS;
@@ -626,19 +632,19 @@ hsa_status_t softgpu_hsa_amd_pointer_info(const void *ptr, hsa_amd_pointer_info_
 					  hsa_agent_t **accessible)
 {
 	hsa_amd_pointer_info_t found = {.type = HSA_EXT_POINTER_TYPE_UNKNOWN};
-	uint32_t mask = 0;
+	struct agent_set access = {0};
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
 	if (!ptr || !info || info->size < offsetof(hsa_amd_pointer_info_t, agentBaseAddress))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	describe(ptr, &found, &mask);
+	describe(ptr, &found, &access);
 	/* A caller built against an older header has a shorter structure. */
 	found.size = info->size < sizeof(found) ? info->size : (uint32_t)sizeof(found);
 	memcpy(info, &found, found.size);
 	if (!num_agents_accessible)
 		return HSA_STATUS_SUCCESS;
-	return list_accessible(mask, alloc, num_agents_accessible, accessible);
+	return list_accessible(&access, alloc, num_agents_accessible, accessible);
 }
 
 hsa_status_t softgpu_hsa_amd_pointer_info_set_userdata(const void *ptr, void *userdata)

@@ -10,6 +10,8 @@
 
 #include <hsa/hsa.h>
 
+#include "softgpu/agent.h"
+
 struct softgpu_agent;
 struct softgpu_pool;
 
@@ -42,7 +44,7 @@ bool memory_charge(const struct softgpu_pool *pool, size_t bytes);
 void memory_discharge(const struct softgpu_pool *pool, size_t bytes);
 bool memory_enter_mapping(void *address, size_t bytes, const struct softgpu_pool *pool);
 void memory_leave_mapping(void *address);
-/* Bit i of MASK: agent i may use what is mapped at ADDRESS. */
-void memory_set_access(void *address, uint32_t mask);
+/* The agents in ACCESS may use what is mapped at ADDRESS. */
+void memory_set_access(void *address, const struct agent_set *access);
 
 #endif

@@ -324,16 +324,18 @@ hsa_status_t softgpu_hsa_amd_vmem_unmap(void *va, size_t size)
 static hsa_status_t set_access(struct range *range, const hsa_amd_memory_access_desc_t *desc,
 			       size_t count)
 {
-	uint32_t mask = 0;
+	struct agent_set access = {0};
 
 	for (size_t i = 0; i < count; i++)
 		if (!agent_find(desc[i].agent_handle))
 			return HSA_STATUS_ERROR_INVALID_AGENT;
 	for (size_t i = 0; i < count; i++)
 		range->access[agent_find(desc[i].agent_handle)->index] = desc[i].permissions;
-	for (uint32_t i = 0; i < agent_count(); i++)
-		mask |= (uint32_t)(range->access[i] != HSA_ACCESS_PERMISSION_NONE) << i;
-	memory_set_access((void *)range->begin, mask);
+	for (uint32_t i = 0; i < agent_count(); i++) {
+		if (range->access[i] != HSA_ACCESS_PERMISSION_NONE)
+			agent_set_add(&access, i);
+	}
+	memory_set_access((void *)range->begin, &access);
 	return HSA_STATUS_SUCCESS;
 }
 

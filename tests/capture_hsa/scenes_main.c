@@ -1,4 +1,4 @@
-/* hsa-scenes SCENE: plays one scene on the first GPU. */
+/* hsa-scenes SCENE [N]: plays one scene on the first GPU, or on the N-th from 0. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,12 @@ static bool play(const struct scene *scenes, const char *name)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && (play(plain_scenes, argv[1]) || play(mode_scenes, argv[1]) ||
-			  play(end_scenes, argv[1]) || play(queue_scenes, argv[1])))
+	if (argc == 3)
+		device_choose((uint32_t)strtoul(argv[2], NULL, 10));
+	if ((argc == 2 || argc == 3) &&
+	    (play(plain_scenes, argv[1]) || play(mode_scenes, argv[1]) ||
+	     play(end_scenes, argv[1]) || play(queue_scenes, argv[1])))
 		return EXIT_SUCCESS;
-	fprintf(stderr, "usage: hsa-scenes SCENE\n");
+	fprintf(stderr, "usage: hsa-scenes SCENE [GPU]\n");
 	return 2;
 }

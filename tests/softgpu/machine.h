@@ -9,7 +9,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-#define MACHINE_MAX_GPUS 16
+#define MACHINE_MAX_GPUS 256
 
 struct machine {
 	hsa_agent_t cpu;

@@ -161,10 +161,55 @@ static int run_other(const char *configuration, const char *isa, uint32_t wavefr
 	return status;
 }
 
+static bool is_at(hsa_agent_t agent, const char *uuid, uint32_t card, uint32_t partition)
+{
+	char text[21];
+
+	hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_UUID, text);
+	return !strcmp(text, uuid) &&
+	       info_u32(agent, HSA_AMD_AGENT_INFO_BDFID) == (partition << 28 | card << 8);
+}
+
+static bool is_accessible_for_all(const struct machine *all)
+{
+	void *memory = machine_allocate(all->fine, 4096);
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	hsa_agent_t *list = NULL;
+	uint32_t count = 0;
+
+	return hsa_amd_agents_allow_access(all->gpu_count, all->gpu, NULL, memory) ==
+		       HSA_STATUS_SUCCESS &&
+	       hsa_amd_pointer_info(memory, &info, malloc, &count, &list) == HSA_STATUS_SUCCESS &&
+	       count == all->gpu_count + 1 && list[count - 1].handle == all->gpu[255].handle;
+}
+
+/* 32 cards of eight GPUs each: those of a card share its uuid and its place on the bus. */
+static int run_partitions(void)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		struct machine all;
+
+		machine_open("gfx942,gpus=32,partitions=8,vram=64M,uuid:1=GPU-XX", &all);
+		_exit(all.gpu_count == 256 && is_at(all.gpu[0], "GPU-0000000050f70001", 1, 0) &&
+				      is_at(all.gpu[7], "GPU-0000000050f70001", 1, 7) &&
+				      is_at(all.gpu[8], "GPU-XX", 2, 0) &&
+				      is_at(all.gpu[255], "GPU-0000000050f70020", 32, 7) &&
+				      is_accessible_for_all(&all)
+			      ? 0
+			      : 1);
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
 static int open_machine(void **state)
 {
 	/* Before this process reads its own configuration. */
-	if (run_other("gfx906,gpus=16", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 16) ||
+	if (run_partitions() ||
+	    run_other("gfx906,gpus=16", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 16) ||
 	    run_other("gfx942", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 64, 1) ||
 	    run_other("gfx1030", "amdgcn-amd-amdhsa--gfx1030", 32, 1) ||
 	    run_other("", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 64, 1))

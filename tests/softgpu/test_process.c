@@ -222,7 +222,7 @@ static void a_process_without_hsa_init_leaves_nothing(void **state)
 
 static void a_bad_configuration_fails_hsa_init(void **state)
 {
-	assert_int_equal(run_role("refused", "gpus=99"), 0);
+	assert_int_equal(run_role("refused", "gpus=999"), 0);
 }
 
 static void the_truth_has_a_line_for_each_dispatch(void **state)

@@ -71,7 +71,12 @@ static void bad_strings_are_refused_with_a_word(void **state)
 	static const char *const bad[] = {
 		"gfx943",
 		"gpus=0",
-		"gpus=17",
+		"gpus=257",
+		"partitions=9",
+		"gpus=33,partitions=8",
+		"uuid:0=GPU-longer-than-a-uuid-can-be",
+		"uuid:256=GPU-1",
+		"uuid:=GPU-1",
 		"gpus=two",
 		"gpus=",
 		"gpus=1x",
