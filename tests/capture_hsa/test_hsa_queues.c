@@ -113,6 +113,25 @@ static void shared_signals_are_not_timed(void **state)
 	}
 }
 
+/* The last of a large node: it has a name, a clock, and kernels with names and times. */
+static void every_gpu_of_a_large_node_is_recorded(void **state)
+{
+	struct play p = play("gfx906,gpus=32,partitions=8,vram=64M,kernel_ns=20000",
+			     "tests/hsa-scenes crowd 255");
+	uint64_t anchors = 0;
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(p.rows->agents, 257);
+	assert_int_equal(timed(&p), 100);
+	for (size_t i = 0; i < p.rows->dispatch_count; i++)
+		assert_int_not_equal(p.rows->dispatches[i].r.kernel, 0);
+	for (size_t i = 0; i < p.rows->anchor_count; i++)
+		anchors += p.rows->anchors[i].header.tag == 256;
+	assert_true(anchors >= 2);
+	play_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +140,7 @@ int main(void)
 		cmocka_unit_test(packets_of_unknown_queues_are_counted),
 		cmocka_unit_test(submissions_to_engines_are_counted),
 		cmocka_unit_test(shared_signals_are_not_timed),
+		cmocka_unit_test(every_gpu_of_a_large_node_is_recorded),
 	};
 
 	return cmocka_run_group_tests_name("hsa_queues", tests, NULL, NULL);

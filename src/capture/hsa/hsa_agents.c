@@ -1,6 +1,7 @@
 #include "capture/hsa/hsa_agents.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/hsa/hsa_calls.h"
@@ -10,8 +11,10 @@
 #define AGENT_INFO_TIMESTAMP_FREQUENCY 0xA016
 #define AGENT_TEXT_MOST		       64 /* as the runtime's header has it */
 
-static struct hsa_agent_entry agents[HSA_AGENTS_MOST];
-static uint32_t agent_count;
+#define AGENTS_LEAST 16u
+
+static struct hsa_agent_entry *agents;
+static uint32_t agent_count, agent_room;
 static uint32_t gpu_count;
 
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count)
@@ -89,13 +92,31 @@ static void agent_record(const struct hsa_agent_entry *agent)
 	writer_put(session_writer(), RECORD_AGENT, agent->index, &r, sizeof(r));
 }
 
+static bool make_room(void)
+{
+	uint32_t room = agent_room ? agent_room * 2 : AGENTS_LEAST;
+	struct hsa_agent_entry *larger;
+
+	if (agent_count < agent_room)
+		return true;
+	larger = realloc(agents, room * sizeof(*agents));
+	if (!larger)
+		return false;
+	agents = larger;
+	agent_room = room;
+	return true;
+}
+
 static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
 {
-	struct hsa_agent_entry *agent = &agents[agent_count];
+	struct hsa_agent_entry *agent;
 
 	(void)unused;
-	if (agent_count == HSA_AGENTS_MOST)
+	if (!make_room()) {
+		session_note("no memory for a GPU: its kernels have no names and no times");
 		return HSA_STATUS_INFO_BREAK;
+	}
+	agent = &agents[agent_count];
 	*agent = (struct hsa_agent_entry){
 		.handle = handle,
 		.index = agent_count,

@@ -7,8 +7,6 @@
 
 #include <hsa/hsa.h>
 
-#define HSA_AGENTS_MOST 64
-
 struct hsa_agent_entry {
 	hsa_agent_t handle;
 	uint32_t index; /* in the runtime's order */
@@ -17,7 +15,8 @@ struct hsa_agent_entry {
 	uint64_t last_tick; /* for hsa_anchors.c */
 };
 
-/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. */
+/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. Where there is
+ * no memory for the list a note says so: the other agents' kernels have no names and no times. */
 void hsa_agents_read(void);
 
 /* Records those that it has listed once more, for another recording. */

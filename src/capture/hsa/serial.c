@@ -1,5 +1,7 @@
 #include "capture/hsa/serial.h"
 
+#include <stdlib.h>
+
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/timer.h"
@@ -10,9 +12,11 @@
 
 #define DEPENDENCIES 5
 
+/* Never freed: gates hold on to them. */
 struct serial_turn {
-	_Atomic uint64_t agent; /* handle; 0 = unused */
-	_Atomic uint32_t lock;	/* only tried, never waited for, by gates */
+	uint64_t agent;		   /* handle */
+	struct serial_turn *older; /* list of all; constant */
+	_Atomic uint32_t lock;	   /* only tried, never waited for, by gates */
 	/* Under the lock: */
 	struct gate *holder; /* whose dispatch is on the device */
 	uint64_t sequence;   /* of its slot */
@@ -22,19 +26,26 @@ struct serial_turn {
 	struct gate *next; /* was refused first */
 };
 
-static struct serial_turn turns[HSA_AGENTS_MOST];
+static struct serial_turn *newest_turn;
 static _Atomic uint64_t overruns;
 
 struct serial_turn *serial_turn_of(hsa_agent_t agent)
 {
-	for (int i = 0; i < HSA_AGENTS_MOST; i++) {
-		uint64_t owner = 0;
+	struct serial_turn *turn = newest_turn;
 
-		if (atomic_compare_exchange_strong(&turns[i].agent, &owner, agent.handle) ||
-		    owner == agent.handle)
-			return &turns[i];
+	while (turn && turn->agent != agent.handle)
+		turn = turn->older;
+	if (turn)
+		return turn;
+	turn = calloc(1, sizeof(*turn));
+	if (!turn) {
+		session_note("no memory for a GPU's turns: its kernels run beside each other");
+		return NULL;
 	}
-	return NULL;
+	turn->agent = agent.handle;
+	turn->older = newest_turn;
+	newest_turn = turn;
+	return turn;
 }
 
 uint64_t serial_overruns(void)
@@ -200,6 +211,6 @@ void serial_leave(struct gate *gate)
 
 void serial_forget(void)
 {
-	for (int i = 0; i < HSA_AGENTS_MOST; i++)
-		turns[i] = (struct serial_turn){0};
+	for (struct serial_turn *turn = newest_turn; turn; turn = turn->older)
+		*turn = (struct serial_turn){.agent = turn->agent, .older = turn->older};
 }
