@@ -181,6 +181,14 @@ static void put_graph(struct csv *csv, uint32_t graph)
 		put_u64(csv, csv->trace->graphs[graph].id);
 }
 
+static void put_node(struct csv *csv, uint32_t node)
+{
+	if (node == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, csv->trace->nodes[node].index);
+}
+
 /* The exec, then the replay. */
 static void put_launch(struct csv *csv, uint32_t launch)
 {
@@ -252,10 +260,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_scope(csv, activity->scope);
 	put_graph(csv, words_activity_graph(csv->trace, activity));
 	put_launch(csv, activity->launch);
-	if (activity->node == TRACE_NONE)
-		put_nothing(csv);
-	else
-		put_u64(csv, csv->trace->nodes[activity->node].index);
+	put_node(csv, activity->node);
 	put_text(csv, words_confidence(activity->confidence));
 	put_text(csv, words_untimed(activity->untimed));
 	put_known(csv, op->registers);
@@ -368,6 +373,21 @@ static void put_event(struct csv *csv, uint32_t row)
 	put_bool(csv, csv->trace->events[row].is_foreign);
 }
 
+/* The node that recorded an event: its graph, exec, replay and index. */
+static void put_recorder(struct csv *csv, const struct trace_event_record *record)
+{
+	const struct trace *trace = csv->trace;
+
+	if (record->node == TRACE_NONE || record->call == TRACE_NONE) {
+		for (int i = 0; i < 4; i++)
+			put_nothing(csv);
+		return;
+	}
+	put_graph(csv, trace->nodes[record->node].graph);
+	put_launch(csv, trace->calls[record->call].launch);
+	put_node(csv, record->node);
+}
+
 static void put_event_row(struct csv *csv, uint32_t row)
 {
 	const struct trace_event_record *record = &csv->trace->event_records[row];
@@ -378,6 +398,7 @@ static void put_event_row(struct csv *csv, uint32_t row)
 	put_stream(csv, record->stream);
 	put_known(csv, record->order);
 	put_known(csv, (uint64_t)record->device_ns);
+	put_recorder(csv, record);
 }
 
 static void put_wait_row(struct csv *csv, uint32_t row)
@@ -396,12 +417,13 @@ static void put_wait_row(struct csv *csv, uint32_t row)
 	put_text(csv, words_known(wait->known));
 	put_known(csv, wait->order);
 	if (wait->producer == TRACE_NONE) {
-		put_nothing(csv);
-		put_nothing(csv);
+		for (int i = 0; i < 6; i++)
+			put_nothing(csv);
 		return;
 	}
 	put_known(csv, csv->trace->event_records[wait->producer].cid);
 	put_stream(csv, csv->trace->event_records[wait->producer].stream);
+	put_recorder(csv, &csv->trace->event_records[wait->producer]);
 }
 
 static void put_memory_row(struct csv *csv, uint32_t row)
@@ -484,10 +506,11 @@ static const struct table tables[] = {
 	{"process,graph,parent_graph,node,type,name,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,"
 	 "workgroup_z,bytes,direction,scope,scope_id,child_graph",
 	 count_nodes, put_node_row},
-	{"process,cid,api,event,generation,foreign,stream,order,device_ns", count_events,
-	 put_event_row},
+	{"process,cid,api,event,generation,foreign,stream,order,device_ns,graph,exec,replay,node",
+	 count_events, put_event_row},
 	{"process,cid,api,type,begin_ns,end_ns,duration_ns,result,stream,event,generation,foreign,"
-	 "known,order,producer_cid,producer_stream",
+	 "known,order,producer_cid,producer_stream,producer_graph,producer_exec,producer_replay,"
+	 "producer_node",
 	 count_waits, put_wait_row},
 	{"process,cid,api,device,operation,ns,address,bytes", count_memory, put_memory_row},
 };

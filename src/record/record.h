@@ -409,8 +409,11 @@ struct record_graph_node {
 	uint64_t handle;
 	uint32_t type;	    /* enum record_node_type */
 	uint32_t copy_kind; /* hipMemcpyKind of a copy node, or RECORD_COPY_KIND_UNKNOWN */
-	uint64_t function;  /* handle of a kernel node (see FUNCTION) */
-	uint32_t grid[3];   /* blocks, as the API has them */
+	union {
+		uint64_t function; /* of a kernel node: its handle (see FUNCTION) */
+		uint64_t event;	   /* of an event node: the event's handle, 0 = not known */
+	};
+	uint32_t grid[3]; /* blocks, as the API has them */
 	uint32_t block[3];
 	uint64_t shared_bytes;
 	uint64_t bytes; /* copies and memsets: in all */

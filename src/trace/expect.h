@@ -30,7 +30,8 @@ struct expect_graph {
 	struct expect_item *items;
 	uint32_t item_count;
 	uint32_t room;
-	bool unknown; /* parts of the graph are missing or cannot be: nothing can be told */
+	bool lacks_nodes; /* that were announced */
+	bool unknown;	  /* parts of the graph are missing or cannot be: nothing can be told */
 };
 
 /* The row of the table for this node; most = 0: it brings nothing. */

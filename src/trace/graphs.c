@@ -120,6 +120,8 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 		.pieces = 1,
 	};
 
+	if (record->type == RECORD_NODE_EVENT_RECORD || record->type == RECORD_NODE_EVENT_WAIT)
+		row.event = record->event;
 	if (record->type == RECORD_NODE_MEMSET)
 		row.pieces = expect_fill_pieces(record->dst, record->bytes, record->height);
 
@@ -260,6 +262,8 @@ static void complete_graphs(struct process_load *load)
 			continue;
 		row = &load->trace->graphs[graph];
 		row->parent = load_find_graph(load, record->parent_graph_id);
+		load->expects[graph - load->first.graphs].lacks_nodes =
+			row->node_count < record->node_count;
 		if (row->node_count != record->node_count || row->edge_count != record->edge_count)
 			load->expects[graph - load->first.graphs].unknown = true;
 	}

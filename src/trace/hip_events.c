@@ -6,12 +6,16 @@
 
 #include "trace/args.h"
 #include "trace/captures.h"
+#include "trace/graph_events.h"
 #include "trace/process.h"
 #include "trace/sort.h"
 #include "trace/table.h"
 
 /* hipError_t of a hipStreamEndCapture after which the capture goes on. */
 enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
+
+/* hipEventRecordExternal and hipEventWaitExternal. */
+#define FLAG_EXTERNAL 1
 
 /* ---- what a call is ---- */
 
@@ -55,7 +59,11 @@ static uint8_t word_of(const struct trace *trace, const struct trace_api *api, c
 
 struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api)
 {
-	struct hip_event_api result = {.word = HIP_EVENT_NO_WORD, .stop_word = HIP_EVENT_NO_WORD};
+	struct hip_event_api result = {
+		.word = HIP_EVENT_NO_WORD,
+		.stop_word = HIP_EVENT_NO_WORD,
+		.flags_word = HIP_EVENT_NO_WORD,
+	};
 	const char *name = trace_text(trace, api->name);
 
 	if (api->domain != RECORD_DOMAIN_HIP)
@@ -70,6 +78,8 @@ struct hip_event_api hip_event_api_of(const struct trace *trace, const struct tr
 			result.word = word_of(trace, api, row->event);
 		if (row->role == HIP_EVENT_RECORD_START)
 			result.stop_word = word_of(trace, api, "stopEvent");
+		if (row->role == HIP_EVENT_RECORD || row->role == HIP_EVENT_STREAM_WAIT)
+			result.flags_word = word_of(trace, api, "flags");
 	}
 	return result;
 }
@@ -79,23 +89,25 @@ static uint64_t word_at(const struct record_api *record, uint8_t word)
 	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
 }
 
-static int add_note(struct hip_event_notes *notes, enum hip_event_role role, uint32_t rank,
-		    uint64_t event)
+/* NULL: out of memory. */
+static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_event_role role,
+				       uint32_t rank, uint64_t event)
 {
 	struct hip_event_note *note =
 		table_add((void **)&notes->rows, &notes->count, sizeof(*note));
 
 	if (!note)
-		return -ENOMEM;
+		return NULL;
 	*note = (struct hip_event_note){
 		.event = event,
 		.rank = rank,
 		.event_row = TRACE_NONE,
 		.producer = TRACE_NONE,
 		.row = TRACE_NONE,
+		.node = TRACE_NONE,
 		.role = role,
 	};
-	return 0;
+	return note;
 }
 
 /* A call that failed has done nothing; but a capture that does not end well has mostly ended. */
@@ -110,14 +122,38 @@ int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *ap
 {
 	uint64_t event = word_at(record, api->word);
 	uint64_t stop = word_at(record, api->stop_word);
-	int result = 0;
+	struct hip_event_note *note;
 
 	if (!has_effect(api->role, record->result))
 		return 0;
-	if (event || api->role >= HIP_EVENT_WAIT_STREAM)
-		result = add_note(notes, api->role, rank, event);
-	if (result == 0 && stop)
-		result = add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop);
+	if (event || api->role >= HIP_EVENT_WAIT_STREAM) {
+		note = add_note(notes, api->role, rank, event);
+		if (!note)
+			return -ENOMEM;
+		note->is_external = word_at(record, api->flags_word) & FLAG_EXTERNAL;
+	}
+	return stop && !add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
+}
+
+/* What the nodes of launched graphs record. */
+static int note_replays(struct process_load *load)
+{
+	struct graph_events events;
+	int result = graph_events_find(load, &events);
+
+	for (uint32_t i = 0; i < events.count && result == 0; i++) {
+		const struct graph_event *row = &events.rows[i];
+		struct hip_event_note *note = add_note(
+			&load->hip_events,
+			row->node == TRACE_NONE ? HIP_EVENT_RECORD_MAYBE : HIP_EVENT_RECORD_NODE,
+			row->call - load->first.calls, row->event);
+
+		if (note)
+			note->node = row->node;
+		else
+			result = -ENOMEM;
+	}
+	graph_events_release(&events);
 	return result;
 }
 
@@ -129,6 +165,7 @@ struct event_life {
 	uint32_t row;	      /* in the walk's events, TRACE_NONE = not needed yet */
 	uint32_t record;      /* note of the last one, TRACE_NONE = none */
 	uint32_t capture;     /* that the last record went into, 0 = none */
+	uint32_t turn;	      /* of the walk: when it was made or recorded last */
 	bool is_there;
 	bool is_complete; /* made during the recording: no record of it is missing */
 	bool is_foreign;
@@ -141,6 +178,8 @@ struct event_walk {
 	struct event_life *lives; /* by rank of the handle */
 	struct captures captures; /* by stream, from first.streams */
 	bool has_losses;
+	uint32_t turn;	     /* notes taken, this one included */
+	uint32_t doubt_turn; /* when something may have recorded any event, 0 = never */
 	struct trace_event *events;
 	uint32_t event_count, record_count, wait_count;
 };
@@ -156,9 +195,10 @@ static struct event_life *life_of(struct event_walk *walk, const struct hip_even
 	return &walk->lives[idset_find(&walk->handles, note->event)];
 }
 
-static void begin_life(struct event_life *life, bool is_complete)
+static void begin_life(const struct event_walk *walk, struct event_life *life, bool is_complete)
 {
 	*life = (struct event_life){
+		.turn = walk->turn,
 		.generations = life->generations + 1,
 		.row = TRACE_NONE,
 		.record = TRACE_NONE,
@@ -173,7 +213,7 @@ static struct event_life *used_life(struct event_walk *walk, const struct hip_ev
 	struct event_life *life = life_of(walk, note);
 
 	if (!life->is_there)
-		begin_life(life, false);
+		begin_life(walk, life, false);
 	return life;
 }
 
@@ -209,11 +249,17 @@ static int take_record(struct event_walk *walk, uint32_t at)
 {
 	struct hip_event_note *note = &walk->load->hip_events.rows[at];
 	struct event_life *life = used_life(walk, note);
+	uint32_t capture = captures_of(&walk->captures, stream_of(walk, note));
+	bool is_node = note->is_external || note->role == HIP_EVENT_RECORD_NODE;
 
-	life->capture = captures_of(&walk->captures, stream_of(walk, note));
+	/* A node of the graph that is being captured: the event is what it was. */
+	if (capture && is_node)
+		return 0;
+	life->capture = capture;
 	if (life->capture)
 		return 0;
 	life->record = at;
+	life->turn = walk->turn;
 	note->row = walk->record_count++;
 	return give_row(walk, life, note);
 }
@@ -223,7 +269,7 @@ static void resolve(const struct event_walk *walk, const struct event_life *life
 		    struct hip_event_note *wait)
 {
 	const struct process_load *load = walk->load;
-	bool is_sure = !walk->has_losses && !life->is_exported;
+	bool is_sure = !walk->has_losses && !life->is_exported && life->turn > walk->doubt_turn;
 
 	if (life->is_foreign)
 		return;
@@ -243,6 +289,9 @@ static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
 {
 	struct event_life *life = used_life(walk, note);
 
+	/* A node of the graph that is being captured. */
+	if (note->is_external && captures_of(&walk->captures, stream_of(walk, note)))
+		return 0;
 	if (note->role == HIP_EVENT_STREAM_WAIT &&
 	    captures_is_under_way(&walk->captures, life->capture)) {
 		/* An edge of the graph. */
@@ -258,10 +307,11 @@ static int take_note(struct event_walk *walk, uint32_t at)
 {
 	struct hip_event_note *note = &walk->load->hip_events.rows[at];
 
+	walk->turn++;
 	switch ((enum hip_event_role)note->role) {
 	case HIP_EVENT_CREATE:
 	case HIP_EVENT_OPEN:
-		begin_life(life_of(walk, note), true);
+		begin_life(walk, life_of(walk, note), true);
 		life_of(walk, note)->is_foreign = note->role == HIP_EVENT_OPEN;
 		return 0;
 	case HIP_EVENT_EXPORT:
@@ -273,7 +323,11 @@ static int take_note(struct event_walk *walk, uint32_t at)
 	case HIP_EVENT_RECORD:
 	case HIP_EVENT_RECORD_START:
 	case HIP_EVENT_RECORD_STOP:
+	case HIP_EVENT_RECORD_NODE:
 		return take_record(walk, at);
+	case HIP_EVENT_RECORD_MAYBE:
+		walk->doubt_turn = walk->turn;
+		return 0;
 	case HIP_EVENT_STREAM_WAIT:
 	case HIP_EVENT_WAIT:
 		return take_event_wait(walk, note);
@@ -312,7 +366,8 @@ static int init_walk(struct event_walk *walk, struct process_load *load)
 {
 	*walk = (struct event_walk){
 		.load = load,
-		.has_losses = load_has_losses(load, RECORD_CLASS_API),
+		.has_losses = load_has_losses(load, RECORD_CLASS_API) ||
+			      load_has_losses(load, RECORD_CLASS_GRAPH),
 	};
 	for (uint32_t i = 0; i < load->hip_events.count; i++)
 		if (load->hip_events.rows[i].event &&
@@ -334,9 +389,10 @@ static void release_walk(struct event_walk *walk)
 	free(walk->events);
 }
 
+/* The last part tells apart the nodes of one launch. */
 static uint64_t note_key(const struct hip_event_note *note)
 {
-	return (uint64_t)note->rank << 8 | note->role;
+	return (uint64_t)note->rank << 32 | (uint64_t)note->role << 24 | (note->node & 0xffffff);
 }
 
 /* One thread's calls are in order as they come. */
@@ -346,6 +402,11 @@ static bool are_sorted(const struct hip_event_notes *notes)
 		if (note_key(&notes->rows[i - 1]) >= note_key(&notes->rows[i]))
 			return false;
 	return true;
+}
+
+static bool is_record(const struct hip_event_note *note)
+{
+	return note->role >= HIP_EVENT_RECORD && note->role <= HIP_EVENT_RECORD_NODE;
 }
 
 /* By call; of several with one call and role, which only a damaged file has, one stays. */
@@ -391,6 +452,7 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 {
 	struct process_load *load = walk->load;
 	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record)); /* begins */
+	int64_t next_doubt = INT64_MAX;
 
 	if (!next_record)
 		return -ENOMEM;
@@ -401,12 +463,15 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 		const struct trace_call *call = call_of(load, note);
 		int64_t *next;
 
+		if (note->role == HIP_EVENT_RECORD_MAYBE)
+			next_doubt = call->begin_ns;
 		if (note->row == TRACE_NONE || note->event_row == TRACE_NONE)
 			continue;
 		next = &next_record[note->event_row];
-		if (note->role <= HIP_EVENT_RECORD_STOP)
+		if (is_record(note))
 			*next = call->begin_ns;
-		else if (note->role == HIP_EVENT_STREAM_WAIT && *next < call->end_ns &&
+		else if (note->role == HIP_EVENT_STREAM_WAIT &&
+			 (*next < call->end_ns || next_doubt < call->end_ns) &&
 			 note->known == TRACE_KNOWN_ORDER)
 			note->known =
 				note->producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_LIKELY;
@@ -437,8 +502,8 @@ static int64_t device_ns(const struct trace *trace, const struct trace_call *cal
 {
 	const struct trace_activity *kernel = &trace->activities[call->activity_first];
 
-	if (role == HIP_EVENT_RECORD || call->activity_count != 1 ||
-	    trace_op_of(trace, kernel)->kind != TRACE_KERNEL)
+	if ((role != HIP_EVENT_RECORD_START && role != HIP_EVENT_RECORD_STOP) ||
+	    call->activity_count != 1 || trace_op_of(trace, kernel)->kind != TRACE_KERNEL)
 		return 0;
 	return role == HIP_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
 }
@@ -454,6 +519,7 @@ static void fill_record(const struct process_load *load, const struct hip_event_
 		.cid = call->cid,
 		.stream = call->stream,
 		.event = event_first + note->event_row,
+		.node = note->node,
 		.device_ns = device_ns(load->trace, call, note->role),
 	};
 }
@@ -500,7 +566,7 @@ static int make_rows(struct event_walk *walk)
 	for (uint32_t i = 0; i < load->hip_events.count; i++) {
 		struct hip_event_note *note = &load->hip_events.rows[i];
 
-		if (note->row == TRACE_NONE || note->role > HIP_EVENT_RECORD_STOP)
+		if (note->row == TRACE_NONE || !is_record(note))
 			continue;
 		note->row = record_row++;
 		fill_record(load, note, event_first, records++);
@@ -508,7 +574,7 @@ static int make_rows(struct event_walk *walk)
 	for (uint32_t i = 0; i < load->hip_events.count; i++) {
 		const struct hip_event_note *note = &load->hip_events.rows[i];
 
-		if (note->row != TRACE_NONE && note->role > HIP_EVENT_RECORD_STOP)
+		if (note->row != TRACE_NONE && !is_record(note))
 			fill_wait(load, note, event_first, waits++);
 	}
 	return 0;
@@ -539,8 +605,11 @@ int hip_events_load(struct process_load *load)
 	struct sort_row *order;
 	int result;
 
-	if (!notes->count)
+	if (load->without_waits)
 		return 0;
+	result = cuda_is_there(&load->cuda) ? 0 : note_replays(load);
+	if (result < 0 || !notes->count)
+		return result;
 	order = table_alloc(notes->count, sizeof(*order));
 	result = order ? sort_notes(notes, order) : -ENOMEM;
 	if (result == 0)

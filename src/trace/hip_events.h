@@ -8,6 +8,7 @@
 #ifndef DAGTAP_TRACE_HIP_EVENTS_H
 #define DAGTAP_TRACE_HIP_EVENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/record.h"
@@ -24,6 +25,8 @@ enum hip_event_role {
 	HIP_EVENT_RECORD,
 	HIP_EVENT_RECORD_START, /* with a launch: where its kernel begins */
 	HIP_EVENT_RECORD_STOP,
+	HIP_EVENT_RECORD_NODE,	/* by a launch: a node of its graph */
+	HIP_EVENT_RECORD_MAYBE, /* a launch of which it is not known what its nodes record */
 	HIP_EVENT_STREAM_WAIT,
 	HIP_EVENT_WAIT,
 	HIP_EVENT_WAIT_STREAM,
@@ -40,6 +43,7 @@ struct hip_event_api {
 	uint8_t role; /* enum hip_event_role */
 	uint8_t word; /* argument that holds the event */
 	uint8_t stop_word;
+	uint8_t flags_word; /* of records and waits that a capture may make nodes of */
 };
 
 struct hip_event_note {
@@ -48,8 +52,10 @@ struct hip_event_note {
 	uint32_t event_row;
 	uint32_t producer; /* note, TRACE_NONE = none */
 	uint32_t row;	   /* in event_records or waits, TRACE_NONE = it has none */
+	uint32_t node;	   /* RECORD_NODE: index into trace.nodes */
 	uint8_t role;
 	uint8_t known;
+	bool is_external; /* captured, it is a node of the graph and no edge */
 };
 
 struct hip_event_notes {

@@ -246,6 +246,7 @@ struct trace_node { /* by (graph, index) */
 	enum trace_copy_direction direction; /* of a copy node, as far as the program said */
 	uint32_t scope;			     /* active when the node was recorded */
 	uint32_t child;			     /* graph or TRACE_NONE */
+	uint64_t event;	 /* handle, of an event node when the exec was made; 0 = not known */
 	uint32_t pieces; /* activities that HIP 5.2.3 makes of it: a fill may have ends apart */
 	uint32_t update_count; /* in all execs of its graph, as far as the recording tells */
 };
@@ -303,6 +304,7 @@ struct trace_event_record { /* an event was recorded on a stream; by (process, c
 	uint64_t cid;
 	uint32_t stream;   /* 0 is a stream too: TRACE_NONE = unknown */
 	uint32_t event;	   /* index into events */
+	uint32_t node;	   /* of the graph that CALL launched, which did it; TRACE_NONE: the call */
 	uint64_t order;	   /* ascends by record of the event, 0 = not known */
 	int64_t device_ns; /* when the stream came to it; 0 = not known */
 };

@@ -53,8 +53,8 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 
 /* ---- updates that have a record ---- */
 
-static uint32_t place_of(struct process_load *load, uint32_t exec,
-			 const struct record_graph_node *record)
+uint32_t updates_find_node(struct process_load *load, uint32_t exec,
+			   const struct record_graph_node *record)
 {
 	const struct trace *trace = load->trace;
 	uint32_t graph = trace->execs[exec].graph;
@@ -89,7 +89,7 @@ static bool is_whole_call(const struct trace *trace, uint32_t call)
 static void count_row(struct process_load *load, uint32_t exec,
 		      const struct record_graph_node *record, bool is_touched_only)
 {
-	uint32_t node = is_touched_only ? TRACE_NONE : place_of(load, exec, record);
+	uint32_t node = is_touched_only ? TRACE_NONE : updates_find_node(load, exec, record);
 
 	load->trace->execs[exec].update_count++;
 	if (node != TRACE_NONE)

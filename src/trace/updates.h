@@ -38,6 +38,11 @@ struct update_api update_api_of(const struct trace *trace, const struct trace_ap
 int update_note(struct update_notes *notes, const struct update_api *api, uint32_t rank,
 		const struct record_api *record);
 
+/* The node that the record of an update of EXEC, a row, is about: index into trace.nodes, or
+ * TRACE_NONE. */
+uint32_t updates_find_node(struct process_load *load, uint32_t exec,
+			   const struct record_graph_node *record);
+
 /* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and nodes.
  * 0 or -ENOMEM. */
 int updates_count(struct process_load *load);

@@ -46,7 +46,29 @@ static void check_record(const struct trace *trace, const struct trace_wait *wai
 	assert_int_equal(trace->event_records[number - 1].event, wait->event);
 }
 
-/* "wait N by WHO for nothing|record R on STREAM|all [on STREAM]" */
+/* " by node N of replay R", if a graph recorded the event. */
+static void check_node(const struct trace *trace, const struct trace_wait *wait, const char *line)
+{
+	const struct trace_event_record *record = &trace->event_records[wait->producer];
+	const char *by = strstr(line, " by node ");
+	const struct trace_launch *launch;
+	unsigned node, replay;
+
+	if (!by) {
+		assert_int_equal(record->node, TRACE_NONE);
+		return;
+	}
+	assert_int_equal(sscanf(by, " by node %u of replay %u", &node, &replay), 2);
+	assert_int_not_equal(record->node, TRACE_NONE);
+	assert_int_equal(trace->nodes[record->node].type, RECORD_NODE_EVENT_RECORD);
+	assert_int_equal(trace->nodes[record->node].index, node);
+	assert_int_not_equal(trace->calls[record->call].launch, TRACE_NONE);
+	launch = &trace->launches[trace->calls[record->call].launch];
+	assert_int_equal(launch->replay, replay);
+	assert_int_equal(launch->stream, record->stream);
+}
+
+/* "wait N by WHO for nothing|record R on STREAM[ by node N of replay R]|all [on STREAM]" */
 static void check_line(const struct trace *trace, uint32_t number, const char *line)
 {
 	const struct trace_wait *wait = &trace->waits[number - 1];
@@ -60,6 +82,7 @@ static void check_line(const struct trace *trace, uint32_t number, const char *l
 		assert_int_equal(sscanf(line, "wait %*u by %*s for record %u on %31s", &record, on),
 				 2);
 		check_record(trace, wait, record, pointer(on));
+		check_node(trace, wait, line);
 		return;
 	}
 	assert_int_equal(wait->producer, TRACE_NONE);
@@ -151,6 +174,18 @@ static void a_capture_forgets_no_record(void **state)
 	trace_close(trace);
 }
 
+static void graph_node_records_the_event(void **state)
+{
+	char *output;
+	struct trace *trace = recording_load(
+		(const char *const[]){"tests/hip-waits", "graphs", "--print-waits", NULL}, &output);
+
+	assert_int_equal(check_output(trace, output), 11);
+	assert_int_equal(trace->event_records_count, 6);
+	assert_int_equal(trace->events_count, 2);
+	trace_close(trace);
+}
+
 static bool has_line(const char *output, const char *line)
 {
 	return strstr(output, line) != NULL;
@@ -221,6 +256,7 @@ int main(void)
 		cmocka_unit_test(streams_and_events),
 		cmocka_unit_test(capture_wait_becomes_graph_edge),
 		cmocka_unit_test(a_capture_forgets_no_record),
+		cmocka_unit_test(graph_node_records_the_event),
 		cmocka_unit_test(handles_are_used_again),
 		cmocka_unit_test(two_threads_record_and_wait),
 		cmocka_unit_test(events_of_a_launch_have_its_times),

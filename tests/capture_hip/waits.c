@@ -3,6 +3,7 @@
 #include "waits.h"
 #include "kernels.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -161,6 +162,162 @@ static int threads(void)
 	return 0;
 }
 
+/* ---- events that graphs record ---- */
+
+static uint32_t *graph_data;
+static uint32_t graph_term = 1, graph_count = WORDS;
+
+static hipGraphNode_t add_kernel(hipGraph_t graph, const hipGraphNode_t *before)
+{
+	void *arguments[] = {&graph_data, &graph_term, &graph_count};
+	hipKernelNodeParams parameters = {.func = (void *)&example_kernels[MIX],
+					  .gridDim = {1, 1, 1},
+					  .blockDim = {WORDS, 1, 1},
+					  .kernelParams = arguments};
+	hipGraphNode_t node;
+
+	HIP_CHECK(hipGraphAddKernelNode(&node, graph, before, before != NULL, &parameters));
+	return node;
+}
+
+/* A kernel, the event's record, another kernel. */
+static hipGraphNode_t build(hipGraph_t graph, hipEvent_t event)
+{
+	hipGraphNode_t first = add_kernel(graph, NULL), record;
+
+	HIP_CHECK(hipGraphAddEventRecordNode(&record, graph, &first, 1, event));
+	add_kernel(graph, &record);
+	return record;
+}
+
+/* As HIP itself numbers it. */
+static unsigned index_of(hipGraph_t graph, hipGraphNode_t wanted)
+{
+	hipGraphNode_t nodes[16];
+	size_t count = 16;
+
+	HIP_CHECK(hipGraphGetNodes(graph, nodes, &count));
+	for (unsigned i = 0; i < count; i++)
+		if (nodes[i] == wanted)
+			return i;
+	example_fail("the graph lacks a node");
+}
+
+static void replay(hipGraphExec_t exec, hipStream_t stream)
+{
+	HIP_CHECK(hipGraphLaunch(exec, stream));
+}
+
+/* HIP's own word: while the replay's kernel runs the event, which was over before, is not. */
+static void must_be_recorded_by(hipGraphExec_t exec, hipStream_t stream, hipEvent_t event)
+{
+	void (*hold)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "softgpu_clock_hold");
+	void (*release)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "softgpu_clock_release");
+
+	HIP_CHECK(hipDeviceSynchronize());
+	waits_host_for_all();
+	if (!hold || !release)
+		example_fail("no software GPU");
+	HIP_CHECK(hipEventQuery(event));
+	hold();
+	replay(exec, stream);
+	if (hipEventQuery(event) != hipErrorNotReady)
+		example_fail("HIP has not recorded the event");
+	release();
+}
+
+static int graphs(void)
+{
+	struct tracked first = make(), second = make();
+	hipStream_t main_stream, side;
+	hipGraph_t graph, child;
+	hipGraphNode_t node, child_node, held;
+	hipGraphExec_t exec, child_exec;
+	unsigned index, child_index;
+
+	graph_data = device_words();
+	HIP_CHECK(hipStreamCreate(&main_stream));
+	HIP_CHECK(hipStreamCreate(&side));
+	HIP_CHECK(hipGraphCreate(&graph, 0));
+	node = build(graph, first.event);
+	index = index_of(graph, node);
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+
+	record(&first, side);
+	wait_by(main_stream, &first);
+	must_be_recorded_by(exec, main_stream, first.event);
+	waits_replayed(&first.record, main_stream, index, 0);
+	wait_by(side, &first);
+	HIP_CHECK(hipEventSynchronize(first.event));
+	waits_host(&first.record);
+	replay(exec, side);
+	waits_replayed(&first.record, side, index, 1);
+	wait_by(main_stream, &first);
+
+	HIP_CHECK(hipGraphExecEventRecordNodeSetEvent(exec, node, second.event));
+	replay(exec, main_stream);
+	waits_replayed(&second.record, main_stream, index, 2);
+	wait_by(side, &second);
+	wait_by(side, &first);
+	record(&second, side);
+	wait_by(main_stream, &second);
+
+	/* The graph of the exec above has kept its event. */
+	HIP_CHECK(hipGraphCreate(&child, 0));
+	add_kernel(child, NULL);
+	held = add_kernel(child, NULL);
+	HIP_CHECK(hipGraphAddChildGraphNode(&child_node, child, &held, 1, graph));
+	child_index = index;
+	HIP_CHECK(hipGraphInstantiate(&child_exec, child, NULL, NULL, 0));
+	replay(child_exec, side);
+	waits_replayed(&first.record, side, child_index, 0);
+	wait_by(main_stream, &first);
+	wait_by(main_stream, &second);
+	HIP_CHECK(hipDeviceSynchronize());
+	waits_host_for_all();
+	return 0;
+}
+
+/* A record that a capture makes a node of: the event is what it was until the graph is launched. */
+static int external(void)
+{
+#ifdef hipEventRecordExternal
+	uint32_t *data = device_words(), term = 1, count = WORDS;
+	void *arguments[] = {&data, &term, &count};
+	struct tracked event = make();
+	hipStream_t main_stream, side;
+	hipGraph_t graph;
+	hipGraphExec_t exec;
+	hipGraphNode_t nodes[16];
+	hipGraphNodeType type = hipGraphNodeTypeEmpty;
+	size_t node_count = 16, node = 0;
+
+	HIP_CHECK(hipStreamCreate(&main_stream));
+	HIP_CHECK(hipStreamCreate(&side));
+	record(&event, side);
+	HIP_CHECK(hipStreamBeginCapture(main_stream, hipStreamCaptureModeThreadLocal));
+	example_capture(&example_kernels[MIX], 1, WORDS, arguments, main_stream);
+	HIP_CHECK(hipEventRecordWithFlags(event.event, main_stream, hipEventRecordExternal));
+	example_capture(&example_kernels[MIX], 1, WORDS, arguments, main_stream);
+	HIP_CHECK(hipStreamEndCapture(main_stream, &graph));
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+	wait_by(main_stream, &event);
+	HIP_CHECK(hipGraphGetNodes(graph, nodes, &node_count));
+	for (; node < node_count && type != hipGraphNodeTypeEventRecord; node++)
+		HIP_CHECK(hipGraphNodeGetType(nodes[node], &type));
+	if (type != hipGraphNodeTypeEventRecord)
+		example_fail("the capture has no node for the record");
+	must_be_recorded_by(exec, main_stream, event.event);
+	waits_replayed(&event.record, main_stream, (unsigned)node - 1, 0);
+	wait_by(side, &event);
+	HIP_CHECK(hipDeviceSynchronize());
+	waits_host_for_all();
+	return 0;
+#else
+	return 2; /* HIP 5.2 has no such flag */
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	waits_option(&argc, argv);
@@ -171,5 +328,9 @@ int main(int argc, char **argv)
 		return handles();
 	if (!strcmp(argv[1], "captured"))
 		return captured();
+	if (!strcmp(argv[1], "graphs"))
+		return graphs();
+	if (!strcmp(argv[1], "external"))
+		return external();
 	return strcmp(argv[1], "threads") ? 2 : threads();
 }

@@ -4,7 +4,8 @@ import csv
 import re
 import sys
 
-LINE = re.compile(r"wait (\d+) by (\S+) for (nothing|record (\d+) on (\S+)|all(?: on (\S+))?)$")
+LINE = re.compile(r"wait (\d+) by (\S+) for "
+                  r"(nothing|record (\d+) on (\S+)(?: by node (\d+) of replay (\d+))?|all(?: on (\S+))?)$")
 
 
 def main():
@@ -20,7 +21,7 @@ def main():
     assert len(said) == len(waits) == want_waits, (len(said), len(waits))
     assert len(records) == want_records, len(records)
     for line, wait in zip(said, waits):
-        number, who, what, record, on, all_on = line.groups()
+        number, who, what, record, on, node, replay, all_on = line.groups()
         by_host = "stream" if all_on else "device" if what == "all" else "event"
         assert wait["type"] == ("stream_event" if who != "host" else by_host), (line.group(), wait)
         if who != "host":
@@ -34,6 +35,8 @@ def main():
         assert wait["known"] == "order", (line.group(), wait)
         assert wait["producer_cid"] == producer["cid"], (line.group(), wait, producer)
         assert wait["producer_stream"] == producer["stream"], (line.group(), wait, producer)
+        assert (wait["producer_node"], wait["producer_replay"]) == (node or "", replay or ""), (line.group(), wait)
+        assert all(wait["producer_" + key] == producer[key] for key in ("graph", "exec", "replay", "node"))
         assert (wait["event"], wait["generation"]) == (producer["event"], producer["generation"])
         same_stream(on, producer["stream"])
     assert len(set(streams.values())) == len(streams), streams

@@ -132,8 +132,14 @@ static struct trace *trace_with_events(void)
 	static struct trace_event events[] = {{.handle = 3, .generation = 1},
 					      {.handle = 4, .is_foreign = true}};
 	static struct trace_event_record records[] = {
-		{.call = 0, .cid = 1, .stream = 1, .order = 1, .device_ns = 1001500},
-		{.call = TRACE_NONE, .cid = 77, .stream = TRACE_NONE},
+		{.call = 0,
+		 .cid = 1,
+		 .stream = 1,
+		 .node = TRACE_NONE,
+		 .order = 1,
+		 .device_ns = 1001500},
+		{.call = TRACE_NONE, .cid = 77, .stream = TRACE_NONE, .node = TRACE_NONE},
+		{.call = 0, .cid = 1, .stream = 1, .node = 1},
 	};
 	static struct trace_wait waits[] = {
 		{.call = 1,
@@ -162,6 +168,14 @@ static struct trace *trace_with_events(void)
 		 .stream = TRACE_NONE,
 		 .event = 1,
 		 .producer = TRACE_NONE},
+		{.call = TRACE_NONE,
+		 .cid = 79,
+		 .begin_ns = 40,
+		 .end_ns = 41,
+		 .type = TRACE_WAIT_EVENT,
+		 .known = TRACE_KNOWN_ORDER,
+		 .stream = TRACE_NONE,
+		 .producer = 2},
 	};
 	static struct trace_memory_operation operations[] = {
 		{.call = 2, .cid = 3, .address = 4096, .bytes = 512, .ns = 1002600, .agent = 0},
@@ -172,9 +186,9 @@ static struct trace *trace_with_events(void)
 	trace->events = events;
 	trace->events_count = 2;
 	trace->event_records = records;
-	trace->event_records_count = 2;
+	trace->event_records_count = 3;
 	trace->waits = waits;
-	trace->waits_count = 3;
+	trace->waits_count = 4;
 	trace->memory_operations = operations;
 	trace->memory_operations_count = 2;
 	return trace;
@@ -184,9 +198,11 @@ static void event_says_on_which_stream_it_was_recorded(void **state)
 {
 	char *text = write_table(trace_with_events(), "events");
 
-	assert_int_equal(count_rows(text), 2);
-	expect_line(text, 1, "100,1,hipGraphLaunch,3,1,0,1,1,1001500");
-	expect_line(text, 2, "100,77,,3,1,0,,,");
+	assert_int_equal(count_rows(text), 3);
+	expect_line(text, 1, "100,1,hipGraphLaunch,3,1,0,1,1,1001500,,,,");
+	expect_line(text, 2, "100,77,,3,1,0,,,,,,,");
+	/* A node of the graph that the call launched. */
+	expect_line(text, 3, "100,1,hipGraphLaunch,3,1,0,1,,,7,9,0,1");
 	free(text);
 }
 
@@ -194,8 +210,10 @@ static void wait_names_who_recorded_its_event(void **state)
 {
 	char *text = write_table(trace_with_events(), "waits");
 
-	assert_int_equal(count_rows(text), 3);
-	expect_line(text, 1, "100,2,hipGraphLaunch,stream_event,10,15,5,0,0,3,1,0,number,1,1,1");
+	assert_int_equal(count_rows(text), 4);
+	expect_line(text, 1,
+		    "100,2,hipGraphLaunch,stream_event,10,15,5,0,0,3,1,0,number,1,1,1,,,,");
+	expect_line(text, 4, "100,79,,event,40,41,1,0,,3,1,0,order,,1,1,7,9,0,1");
 	free(text);
 }
 
@@ -203,8 +221,8 @@ static void wait_without_a_producer_still_names_its_event(void **state)
 {
 	char *text = write_table(trace_with_events(), "waits");
 
-	expect_line(text, 2, "100,3,hipMemcpyAsync,stream,20,22,2,700,1,,,,,,,");
-	expect_line(text, 3, "100,78,,event,30,30,0,0,,4,0,1,,,,");
+	expect_line(text, 2, "100,3,hipMemcpyAsync,stream,20,22,2,700,1,,,,,,,,,,,");
+	expect_line(text, 3, "100,78,,event,30,30,0,0,,4,0,1,,,,,,,,");
 	free(text);
 }
 

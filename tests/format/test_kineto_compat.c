@@ -76,8 +76,11 @@ static struct trace *make_scene(struct scene *scene)
 			.arg_first = TRACE_NONE,
 		};
 	}
-	scene->records[0] = (struct trace_event_record){
-		.call = SAMPLE_CALLS, .cid = SAMPLE_CALLS + 1, .stream = 1, .event = 0};
+	scene->records[0] = (struct trace_event_record){.call = SAMPLE_CALLS,
+							.cid = SAMPLE_CALLS + 1,
+							.stream = 1,
+							.event = 0,
+							.node = TRACE_NONE};
 	scene->waits[0] = make_wait(WAIT_CALL, TRACE_WAIT_STREAM_EVENT);
 	scene->waits[0].stream = 0;
 	scene->waits[0].event = 0;

@@ -253,7 +253,8 @@ static void empty_nodes_are_looked_through(void **state)
 static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 {
 	struct trace_event event = {.handle = 0x77};
-	struct trace_event_record record = {.call = 1, .cid = 3, .stream = 1, .event = 0};
+	struct trace_event_record record = {
+		.call = 1, .cid = 3, .stream = 1, .event = 0, .node = TRACE_NONE};
 	struct trace_wait waits[] = {
 		{.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT, .stream = 0},
 		{.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT, .producer = TRACE_NONE},
@@ -279,7 +280,8 @@ static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 static void arrows_go_by_submission_though_calls_are_lost(void **state)
 {
 	struct trace_event event = {.handle = 0x77};
-	struct trace_event_record record = {.call = 1, .cid = 3, .stream = 1, .event = 0};
+	struct trace_event_record record = {
+		.call = 1, .cid = 3, .stream = 1, .event = 0, .node = TRACE_NONE};
 	struct trace_wait wait = {.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT};
 	struct trace *trace = sample_trace();
 	struct trace_activity activities[SAMPLE_ACTIVITIES];

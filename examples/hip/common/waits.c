@@ -16,7 +16,15 @@ void waits_option(int *argc, char **argv)
 
 void waits_recorded(struct waits_record *record, hipStream_t stream)
 {
-	*record = (struct waits_record){++record_count, stream};
+	*record = (struct waits_record){.number = ++record_count, .stream = stream};
+}
+
+void waits_replayed(struct waits_record *record, hipStream_t stream, unsigned node, unsigned replay)
+{
+	waits_recorded(record, stream);
+	record->is_replayed = true;
+	record->node = node;
+	record->replay = replay;
 }
 
 static void print_wait(const char *who, const struct waits_record *record)
@@ -24,11 +32,15 @@ static void print_wait(const char *who, const struct waits_record *record)
 	wait_count++;
 	if (!is_printed)
 		return;
-	if (record->number)
-		printf("wait %u by %s for record %u on %p\n", wait_count, who, record->number,
-		       (void *)record->stream);
-	else
+	if (!record->number) {
 		printf("wait %u by %s for nothing\n", wait_count, who);
+		return;
+	}
+	printf("wait %u by %s for record %u on %p", wait_count, who, record->number,
+	       (void *)record->stream);
+	if (record->is_replayed)
+		printf(" by node %u of replay %u", record->node, record->replay);
+	printf("\n");
 }
 
 void waits_stream(hipStream_t stream, const struct waits_record *record)

@@ -9,6 +9,9 @@
 struct waits_record {
 	unsigned number;
 	hipStream_t stream;
+	bool is_replayed; /* by a node of a graph */
+	unsigned node;	  /* its index in the graph */
+	unsigned replay;
 };
 
 /* Takes the option out of the arguments if it is the last one; without it nothing is printed. */
@@ -16,6 +19,11 @@ void waits_option(int *argc, char **argv);
 
 /* After hipEventRecord. */
 void waits_recorded(struct waits_record *record, hipStream_t stream);
+
+/* After hipGraphLaunch of an exec that was launched REPLAY times before, for each node that
+ * records an event, in the order of hipGraphGetNodes. */
+void waits_replayed(struct waits_record *record, hipStream_t stream, unsigned node,
+		    unsigned replay);
 
 /* After the wait: of a stream or of the host, for an event, for all of a stream, for everything. */
 void waits_stream(hipStream_t stream, const struct waits_record *record);

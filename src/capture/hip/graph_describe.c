@@ -79,6 +79,8 @@ void graph_describe_node(uint64_t node, struct record_graph_node *ret_record)
 		graph_describe_memset(&memset, ret_record);
 	else if (type == RECORD_NODE_MEMCPY)
 		describe_any_copy(node, ret_record);
+	else if (type == RECORD_NODE_EVENT_RECORD || type == RECORD_NODE_EVENT_WAIT)
+		runtime_graph_event(node, type, &ret_record->event);
 }
 
 bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b)

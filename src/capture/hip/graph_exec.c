@@ -169,6 +169,13 @@ static struct graph_template *find_graph(struct graph_template *graph, uint64_t 
 	return found;
 }
 
+static void describe_event(uint32_t op, uint64_t event, struct record_graph_node *record)
+{
+	record->type = op == HIP_hipGraphExecEventRecordNodeSetEvent ? RECORD_NODE_EVENT_RECORD
+								     : RECORD_NODE_EVENT_WAIT;
+	record->event = event;
+}
+
 static void describe_set_call(uint32_t op, const uint64_t *args, struct record_graph_node *record)
 {
 	struct graph_copy copy;
@@ -183,10 +190,8 @@ static void describe_set_call(uint32_t op, const uint64_t *args, struct record_g
 		graph_describe_memset((const struct hip_memset_params *)args[2], record);
 	else if (op == HIP_hipGraphExecHostNodeSetParams)
 		record->type = RECORD_NODE_HOST;
-	else if (op == HIP_hipGraphExecEventRecordNodeSetEvent)
-		record->type = RECORD_NODE_EVENT_RECORD;
 	else
-		record->type = RECORD_NODE_EVENT_WAIT;
+		describe_event(op, args[2], record);
 }
 
 void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *args)

@@ -96,6 +96,13 @@ int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params)
 	return ask(HIP_hipGraphMemsetNodeGetParams, node, ret_params);
 }
 
+int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret_event)
+{
+	return ask(type == RECORD_NODE_EVENT_RECORD ? HIP_hipGraphEventRecordNodeGetEvent
+						    : HIP_hipGraphEventWaitNodeGetEvent,
+		   node, ret_event);
+}
+
 /* The numbers moved twice: HIP 5.3 began at 0, HIP 5.5 put memory nodes before the symbol copies. */
 static const enum record_node_type types_5_2[] = {
 	RECORD_NODE_OTHER,	  RECORD_NODE_KERNEL, RECORD_NODE_MEMCPY, RECORD_NODE_MEMSET,

@@ -28,6 +28,9 @@ int runtime_graph_type(uint64_t node, enum record_node_type *ret_type);
 int runtime_graph_kernel(uint64_t node, struct hip_kernel_params *ret_params);
 int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params);
 
+/* The event of a node of TYPE, which records or waits for it. */
+int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret_event);
+
 /* Not for 1D copies: before HIP 5.3 those say so by their type and are -ENOTSUP. */
 int runtime_graph_copy(uint64_t node, struct hip_copy_params *ret_params);
 

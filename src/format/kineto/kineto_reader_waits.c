@@ -261,6 +261,7 @@ static int64_t find_record(struct kread_load *load, struct waits *waits,
 		.cid = cid,
 		.stream = TRACE_NONE,
 		.event = TRACE_NONE,
+		.node = TRACE_NONE,
 	};
 	return number;
 }

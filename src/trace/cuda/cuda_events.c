@@ -115,6 +115,7 @@ static int load_event_records(struct process_load *load, const struct events *ev
 			.call = load_find_call(load, cid),
 			.stream = cuda_find_stream(load, record->context, record->stream),
 			.event = find_event(events, record->context, record->header.tag),
+			.node = TRACE_NONE,
 			.order = record->order,
 			.device_ns = cuda_host_ns(&load->cuda, record->time),
 		};

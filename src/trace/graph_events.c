@@ -1,0 +1,202 @@
+#include "trace/graph_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/expect.h"
+#include "trace/process.h"
+#include "trace/table.h"
+#include "trace/updates.h"
+
+#define CHILD_DEPTH_MAX 32
+
+/* A node that records an event, while the launches of its exec are walked. */
+struct recorder {
+	uint64_t event;
+	uint32_t node;
+};
+
+struct finding {
+	struct process_load *load;
+	struct graph_events *found;
+	bool *has_recorders; /* by graph, from first.graphs: it or a child has such a node */
+	struct recorder *recorders;
+	uint32_t recorder_count;
+	bool is_partial; /* there may be others in the exec */
+};
+
+static uint64_t update_exec(const struct raw *row)
+{
+	return ((const struct record_graph_node *)row->record)->graph_id;
+}
+
+static int mark_graphs(struct finding *finding)
+{
+	const struct process_load *load = finding->load;
+	const struct trace *trace = load->trace;
+	uint32_t count = trace->graphs_count - load->first.graphs;
+
+	finding->has_recorders = calloc((size_t)count + 1, sizeof(*finding->has_recorders));
+	if (!finding->has_recorders)
+		return -ENOMEM;
+	for (uint32_t i = load->first.nodes; i < trace->nodes_count; i++) {
+		uint32_t graph = trace->nodes[i].graph;
+
+		if (trace->nodes[i].type != RECORD_NODE_EVENT_RECORD)
+			continue;
+		/* A damaged file may have rings. */
+		for (int depth = 0; graph != TRACE_NONE && depth < CHILD_DEPTH_MAX; depth++) {
+			finding->has_recorders[graph - load->first.graphs] = true;
+			graph = trace->graphs[graph].parent;
+		}
+	}
+	return 0;
+}
+
+/* ---- the nodes of an exec ---- */
+
+static int add_recorder(struct finding *finding, uint32_t node)
+{
+	struct recorder *row =
+		table_add((void **)&finding->recorders, &finding->recorder_count, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct recorder){finding->load->trace->nodes[node].event, node};
+	return 0;
+}
+
+static int add_recorders(struct finding *finding, uint32_t graph, int depth)
+{
+	const struct process_load *load = finding->load;
+	const struct trace_graph *row = &load->trace->graphs[graph];
+	int result = 0;
+
+	finding->is_partial |= load->expects[graph - load->first.graphs].lacks_nodes;
+	if (!finding->has_recorders[graph - load->first.graphs])
+		return 0;
+	if (depth > CHILD_DEPTH_MAX) {
+		finding->is_partial = true;
+		return 0;
+	}
+	for (uint32_t i = row->node_first; i < row->node_first + row->node_count && result == 0;
+	     i++) {
+		const struct trace_node *node = &load->trace->nodes[i];
+
+		if (node->type == RECORD_NODE_EVENT_RECORD)
+			result = add_recorder(finding, i);
+		else if (node->child != TRACE_NONE)
+			result = add_recorders(finding, node->child, depth + 1);
+	}
+	return result;
+}
+
+static int enter_exec(struct finding *finding, uint32_t exec)
+{
+	uint32_t graph = finding->load->trace->execs[exec].graph;
+
+	free(finding->recorders);
+	finding->recorders = NULL;
+	finding->recorder_count = 0;
+	finding->is_partial = graph == TRACE_NONE;
+	return graph == TRACE_NONE ? 0 : add_recorders(finding, graph, 0);
+}
+
+static void apply_update(struct finding *finding, uint32_t exec,
+			 const struct record_graph_node *record)
+{
+	uint32_t node;
+
+	if (record->type != RECORD_NODE_EVENT_RECORD)
+		return;
+	node = updates_find_node(finding->load, exec, record);
+	for (uint32_t i = 0; i < finding->recorder_count; i++)
+		if (finding->recorders[i].node == node)
+			finding->recorders[i].event = record->event;
+	finding->is_partial |= node == TRACE_NONE;
+}
+
+/* ---- launches ---- */
+
+static int add_event(struct finding *finding, const struct trace_launch *launch, uint32_t node,
+		     uint64_t event)
+{
+	struct graph_event *row =
+		table_add((void **)&finding->found->rows, &finding->found->count, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct graph_event){event, node, launch->call};
+	return 0;
+}
+
+static int take_launch(struct finding *finding, const struct trace_launch *launch)
+{
+	bool is_partial = finding->is_partial;
+	int result = 0;
+
+	if (launch->call == TRACE_NONE || finding->load->trace->calls[launch->call].result)
+		return 0;
+	for (uint32_t i = 0; i < finding->recorder_count && result == 0; i++) {
+		const struct recorder *recorder = &finding->recorders[i];
+
+		if (recorder->event)
+			result = add_event(finding, launch, recorder->node, recorder->event);
+		else
+			is_partial = true;
+	}
+	return result == 0 && is_partial ? add_event(finding, launch, TRACE_NONE, 0) : result;
+}
+
+/* The launches from FIRST to STOP, which are one exec's in the order of their replays. */
+static int take_exec(struct finding *finding, uint32_t first, uint32_t stop)
+{
+	struct process_load *load = finding->load;
+	const struct raw_list *updates = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	const struct trace_launch *launches = load->trace->launches;
+	uint32_t exec = launches[first].exec;
+	uint64_t id = load->trace->execs[exec].id;
+	uint32_t next = id ? (uint32_t)(raw_find(updates, id - 1, update_exec) + 1) : 0;
+	int result = enter_exec(finding, exec);
+
+	for (uint32_t i = first; i < stop && result == 0; i++) {
+		uint64_t cid = load->launch_cids[i - load->first.launches];
+
+		for (; finding->recorder_count && next < updates->count; next++) {
+			const struct record_graph_node *record = updates->rows[next].record;
+
+			if (record->graph_id != id || record->cid >= cid)
+				break;
+			apply_update(finding, exec, record);
+		}
+		result = take_launch(finding, &launches[i]);
+	}
+	return result;
+}
+
+int graph_events_find(struct process_load *load, struct graph_events *ret_events)
+{
+	const struct trace *trace = load->trace;
+	struct finding finding = {.load = load, .found = ret_events};
+	int result = mark_graphs(&finding);
+	uint32_t stop;
+
+	*ret_events = (struct graph_events){0};
+	for (uint32_t first = load->first.launches; first < trace->launches_count && result == 0;
+	     first = stop) {
+		stop = first + 1;
+		while (stop < trace->launches_count &&
+		       trace->launches[stop].exec == trace->launches[first].exec)
+			stop++;
+		result = take_exec(&finding, first, stop);
+	}
+	free(finding.has_recorders);
+	free(finding.recorders);
+	return result;
+}
+
+void graph_events_release(struct graph_events *events)
+{
+	free(events->rows);
+	*events = (struct graph_events){0};
+}
