@@ -236,6 +236,82 @@ static uint32_t leave(struct replay *replay, uint32_t unknown)
 	return store_close_join(deps, opened);
 }
 
+/* ---- events that its nodes record ---- */
+
+/* All that the launch had to wait for, as one thing. */
+static uint32_t join_entry(struct replay *replay)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t opened;
+
+	if (replay->scratch->entry_count == 0)
+		return STORE_NOTHING;
+	if (replay->scratch->entry_count == 1)
+		return replay->scratch->entry[0].from;
+	opened = store_open(deps);
+	for (uint32_t i = 0; i < replay->scratch->entry_count; i++)
+		store_push(deps, replay->scratch->entry[i]);
+	return store_close_join(deps, opened);
+}
+
+/* The call's records by nodes, which are in the order of the nodes. */
+static uint32_t count_records(const struct dependency_walk *walk, const struct trace_call *call)
+{
+	const struct trace *trace = walk->deps->trace;
+	const struct trace_event_record *rows = &trace->event_records[walk->next_record];
+	uint32_t most = trace->event_records_count - walk->next_record, count = 0;
+
+	while (count < most && rows[count].process == call->process &&
+	       rows[count].cid == call->cid && rows[count].node != TRACE_NONE)
+		count++;
+	return count;
+}
+
+static uint32_t find_record(const struct trace_event_record *rows, uint32_t count, uint32_t node)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows[middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && rows[low].node == node ? low : TRACE_NONE;
+}
+
+/* A record stands for what its node came to. */
+static void take_records(struct replay *replay, uint32_t count)
+{
+	struct dependency_walk *walk = replay->walk;
+	const struct trace *trace = walk->deps->trace;
+	uint32_t *sources = &walk->record_sources[walk->next_record];
+	uint32_t entry = STORE_NOTHING;
+	bool has_entry = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		sources[i] = RECORD_NOT_PLACED;
+	walk->next_record += count;
+	if (replay->known < replay->count)
+		return;
+	for (uint32_t i = 0; i < replay->plan->items_count; i++) {
+		uint32_t node = replay->plan->items[i].node, done = replay->scratch->done[i], at;
+
+		if (node == TRACE_NONE || trace->nodes[node].type != RECORD_NODE_EVENT_RECORD)
+			continue;
+		at = find_record(&trace->event_records[walk->next_record - count], count, node);
+		if (at == TRACE_NONE)
+			continue;
+		if (done == DONE_AT_ENTRY && !has_entry) {
+			entry = join_entry(replay);
+			has_entry = true;
+		}
+		sources[at] = done == DONE_AT_ENTRY ? entry : done;
+	}
+}
+
 int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -250,7 +326,7 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 		.count = call->activity_count,
 	};
 	uint32_t stream = launch->stream == TRACE_NONE ? replay.rows[0].stream : launch->stream;
-	uint32_t lane = lanes_find(&walk->lanes, stream, replay.rows[0].agent), last;
+	uint32_t lane = lanes_find(&walk->lanes, stream, replay.rows[0].agent), last, records;
 
 	if (replay.graph != TRACE_NONE) {
 		replay.plan = replay_plans_get(&walk->plans, replay.graph);
@@ -264,6 +340,9 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 	link_pieces(&replay);
 	if (replay.known)
 		take_known(&replay);
+	records = count_records(walk, call);
+	if (records)
+		take_records(&replay, records);
 	last = leave(&replay, replay.known < replay.count ? take_unknown(&replay) : STORE_NOTHING);
 	if (lane != TRACE_NONE)
 		lanes_give(&walk->lanes, lane, last);

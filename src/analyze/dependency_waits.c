@@ -32,11 +32,15 @@ static bool find_event_source(struct dependency_walk *walk, uint32_t at, uint32_
 	enum dependency_doubt doubt = DEPENDENCY_DOUBT_NO_RECORD;
 
 	if (wait->producer != TRACE_NONE) {
-		if (trace->event_records[wait->producer].stream != TRACE_NONE) {
-			*ret_source = walk->record_sources[wait->producer];
+		uint32_t source = walk->record_sources[wait->producer];
+
+		doubt = source == RECORD_NOT_PLACED ? DEPENDENCY_DOUBT_NO_NODE
+						    : DEPENDENCY_DOUBT_NO_STREAM;
+		if (source != RECORD_NOT_PLACED &&
+		    trace->event_records[wait->producer].stream != TRACE_NONE) {
+			*ret_source = source;
 			return true;
 		}
-		doubt = DEPENDENCY_DOUBT_NO_STREAM;
 	} else if (wait->known != TRACE_KNOWN_NOT) {
 		*ret_source = STORE_NOTHING;
 		return true;

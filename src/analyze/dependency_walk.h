@@ -20,6 +20,10 @@ struct replay_scratch {
 	uint32_t entry_count, entry_room;
 };
 
+/* In place of what a record stands for: a node recorded the event, and of its replay not all nodes
+ * are known. */
+#define RECORD_NOT_PLACED (STORE_NOTHING - 1)
+
 struct dependency_walk {
 	struct dependencies *deps;
 	struct lanes lanes;
@@ -27,13 +31,13 @@ struct dependency_walk {
 	struct replay_scratch replay;
 	uint32_t next_record, next_wait; /* into the trace's */
 	uint32_t wait_first, wait_stop;	 /* those of the call that is taken */
-	uint32_t *record_sources;	 /* by event record: what it stands for */
-	uint32_t *thread_agents;	 /* by thread: where its last work ran */
-	uint32_t *last_calls;		 /* by thread */
-	uint32_t *last_packets;		 /* by queue: activity, or TRACE_NONE */
-	bool *is_blocking;		 /* by API */
-	uint64_t *synced;      /* by agent: the lanes' turn when the host had waited for all */
-	uint32_t *node_launch; /* by node: launch + 1 that node_first, node_last are of */
+	uint32_t *record_sources; /* by event record: what it stands for, or RECORD_NOT_PLACED */
+	uint32_t *thread_agents;  /* by thread: where its last work ran */
+	uint32_t *last_calls;	  /* by thread */
+	uint32_t *last_packets;	  /* by queue: activity, or TRACE_NONE */
+	bool *is_blocking;	  /* by API */
+	uint64_t *synced;	  /* by agent: the lanes' turn when the host had waited for all */
+	uint32_t *node_launch;	  /* by node: launch + 1 that node_first, node_last are of */
 	uint32_t *node_first, *node_last; /* places in the launch */
 };
 
@@ -53,7 +57,8 @@ void waits_take_streams(struct dependency_walk *walk, const struct trace_call *c
 void waits_settle(struct dependency_walk *walk, const struct trace_call *call);
 void waits_push_host(struct dependency_walk *walk, const struct trace_call *call);
 
-/* dependency_replay.c: the activities of a graph launch. 0 or -ENOMEM. */
+/* dependency_replay.c: the activities of a graph launch, and what its nodes record. 0 or
+ * -ENOMEM. */
 int replay_take(struct dependency_walk *walk, const struct trace_call *call);
 void replay_scratch_release(struct replay_scratch *scratch);
 

@@ -289,6 +289,22 @@ void schedule_device_sync(struct schedule *schedule, struct span call)
 
 /* ---- graphs and scopes ---- */
 
+static struct record_graph_node make_node(struct schedule *schedule, const char *name)
+{
+	struct record_graph_node node = {.graph_id = GRAPH, .ns = schedule->scene.ns};
+
+	if (name[0] == '!') {
+		node.type = RECORD_NODE_EVENT_RECORD;
+		node.event = EVENT_1 + (uint64_t)(name[1] - '1');
+		return node;
+	}
+	node.type = RECORD_NODE_KERNEL;
+	node.function = 0x500 + name_kernel(schedule, name);
+	for (int axis = 0; axis < 3; axis++)
+		node.grid[axis] = node.block[axis] = 1;
+	return node;
+}
+
 void schedule_graph(struct schedule *schedule, const char *const *names, const uint32_t (*edges)[2],
 		    uint32_t edge_count)
 {
@@ -299,14 +315,7 @@ void schedule_graph(struct schedule *schedule, const char *const *names, const u
 		graph.node_count++;
 	scene_put(&schedule->scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
 	for (uint32_t i = 0; i < graph.node_count; i++) {
-		struct record_graph_node node = {
-			.graph_id = GRAPH,
-			.type = RECORD_NODE_KERNEL,
-			.function = 0x500 + name_kernel(schedule, names[i]),
-			.grid = {1, 1, 1},
-			.block = {1, 1, 1},
-			.ns = schedule->scene.ns,
-		};
+		struct record_graph_node node = make_node(schedule, names[i]);
 
 		scene_put(&schedule->scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
 	}

@@ -643,6 +643,96 @@ static void events_of_a_launch(void **state)
 	found_release(&found);
 }
 
+/* Makes sure that NAME has to wait for the work FROM alone, through an event. */
+static void expect_event_edge(const struct found *found, const char *name, const char *from)
+{
+	struct dependency_list list =
+		dependencies_of_activity(&found->deps, found_activity(found, name));
+	struct dependency_source source;
+
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.rows[0].kind, DEPENDENCY_EVENT);
+	assert_true(dependencies_follow(&found->deps, &list.rows[0], INT64_MAX, &source));
+	assert_int_equal(source.activity, found_activity(found, from));
+}
+
+/* 17. A node of a graph records e1 behind p, and another one records e2 behind nothing.
+ *
+ * host  [0 2)x!1 [2 3)record s1 e1 [3 13)launch r!4 p!5 q!6 [13 14)wait s2 e1 [14 16)b!15
+ *       [16 17)wait s3 e2 [17 19)c!18
+ * s1         [10 x 20)[24 r 30)[32 p 50)
+ *                              [32 q    90)
+ * s2                                   ~[53 b 60)
+ * s3                   ~[22 c 28)
+ *
+ * b comes after p: neither after x, as by the earlier record, nor after q, as behind the launch. c
+ * comes after what s1 had been given before the launch. s2: host 15, event 35, launch 3; s3: host 18,
+ * event 2, launch 2. */
+static void events_of_nodes(void **state)
+{
+	static const char *const names[] = {"r", "p", "q", "!1", "!2", NULL};
+	static const uint32_t edges[][2] = {{0, 1}, {0, 2}, {1, 3}};
+	struct schedule schedule;
+	struct found found;
+
+	schedule_init(&schedule, false);
+	for (uint64_t stream = STREAM_1; stream <= STREAM_3; stream++)
+		schedule_stream(&schedule, stream, 1);
+	schedule_graph(&schedule, names, edges, 3);
+	schedule_kernel(&schedule, STREAM_1, "x", SPAN(0, 2), 1, SPAN(10, 20));
+	schedule_record(&schedule, EVENT_1, STREAM_1, SPAN(2, 3));
+	schedule_launch(&schedule, STREAM_1, 3, SPAN(3, 13));
+	schedule_node(&schedule, "r", 4, SPAN(24, 30));
+	schedule_node(&schedule, "p", 5, SPAN(32, 50));
+	schedule_node(&schedule, "q", 6, SPAN(32, 90));
+	schedule_wait(&schedule, STREAM_2, EVENT_1, SPAN(13, 14));
+	schedule_kernel(&schedule, STREAM_2, "b", SPAN(14, 16), 15, SPAN(53, 60));
+	schedule_wait(&schedule, STREAM_3, EVENT_2, SPAN(16, 17));
+	schedule_kernel(&schedule, STREAM_3, "c", SPAN(17, 19), 18, SPAN(22, 28));
+	schedule_find_until(&schedule, 90, &found);
+	expect_event_edge(&found, "b", "p");
+	expect_event_edge(&found, "c", "x");
+	assert_int_equal(found.deps.contradicted[DEPENDENCY_EVENT], 0);
+	assert_int_equal(found.deps.unresolved_count, 0);
+	expect_stream(
+		&found, STREAM_2, 7,
+		CAUSES([IDLE_HOST] = 15, [IDLE_EVENT] = 35, [IDLE_LAUNCH] = 3, [IDLE_END] = 30));
+	expect_stream(
+		&found, STREAM_3, 6,
+		CAUSES([IDLE_HOST] = 18, [IDLE_EVENT] = 2, [IDLE_LAUNCH] = 2, [IDLE_END] = 62));
+	found_release(&found);
+}
+
+/* 18. The same event, of a replay in which a kernel is none of the nodes: where the record stands is
+ * not known.
+ *
+ * host  [0 10)launch r!1 odd!2 [10 11)wait s2 e1 [11 13)b!12
+ * s1    [10 r 20)[22 odd 60) */
+static void an_event_of_a_replay_that_is_not_known(void **state)
+{
+	static const char *const names[] = {"r", "p", "!1", NULL};
+	static const uint32_t edges[][2] = {{0, 1}, {1, 2}};
+	struct schedule schedule;
+	struct found found;
+
+	schedule_init(&schedule, false);
+	schedule_stream(&schedule, STREAM_1, 1);
+	schedule_stream(&schedule, STREAM_2, 1);
+	schedule_graph(&schedule, names, edges, 2);
+	schedule_launch(&schedule, STREAM_1, 2, SPAN(0, 10));
+	schedule_node(&schedule, "r", 1, SPAN(10, 20));
+	schedule_node(&schedule, "odd", 2, SPAN(22, 60));
+	schedule_wait(&schedule, STREAM_2, EVENT_1, SPAN(10, 11));
+	schedule_kernel(&schedule, STREAM_2, "b", SPAN(11, 13), 12, SPAN(70, 80));
+	schedule_find_until(&schedule, 80, &found);
+	assert_int_equal(found.trace->waits[0].known, TRACE_KNOWN_ORDER);
+	assert_int_equal(found.deps.unresolved_count, 1);
+	assert_int_equal(found.deps.unresolved[0].doubt, DEPENDENCY_DOUBT_NO_NODE);
+	assert_int_equal(dependencies_of_activity(&found.deps, found_activity(&found, "b")).count,
+			 0);
+	found_release(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -663,6 +753,8 @@ int main(void)
 		cmocka_unit_test(times_that_contradict_an_edge),
 		cmocka_unit_test(a_node_that_is_not_known),
 		cmocka_unit_test(events_of_a_launch),
+		cmocka_unit_test(events_of_nodes),
+		cmocka_unit_test(an_event_of_a_replay_that_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

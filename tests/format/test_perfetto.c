@@ -276,6 +276,28 @@ static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 	free(file.text);
 }
 
+/* As if node 1 of the second replay had recorded the event: from the node before it there. */
+static void event_of_a_node_has_its_arrow(void **state)
+{
+	struct trace_event event = {.handle = 0x77};
+	struct trace_event_record record = {.call = 1, .cid = 2, .stream = 1, .node = 1};
+	struct trace_wait wait = {.call = 2, .cid = 3, .type = TRACE_WAIT_STREAM_EVENT};
+	struct trace *trace = sample_trace();
+	struct file file;
+	uint64_t last = 0;
+
+	trace->events = &event;
+	trace->events_count = 1;
+	trace->event_records = &record;
+	trace->event_records_count = 1;
+	trace->waits = &wait;
+	trace->waits_count = 1;
+	file = write_file(trace);
+	assert_int_equal(waits_of(&file, 6, &last), 1);
+	assert_int_equal(last, 3);
+	free(file.text);
+}
+
 /* Work whose call has no row stands behind all that has, and was submitted before some of it. */
 static void arrows_go_by_submission_though_calls_are_lost(void **state)
 {
@@ -575,6 +597,7 @@ int main(void)
 		cmocka_unit_test(graph_kernels_wait_along_the_edges_of_each_replay),
 		cmocka_unit_test(empty_nodes_are_looked_through),
 		cmocka_unit_test(stream_that_waits_for_an_event_has_an_arrow),
+		cmocka_unit_test(event_of_a_node_has_its_arrow),
 		cmocka_unit_test(arrows_go_by_submission_though_calls_are_lost),
 		cmocka_unit_test(slices_begin_and_end_equally_often),
 		cmocka_unit_test(interning_across_state_clear),

@@ -137,19 +137,17 @@ static void look_through(struct search *search, uint32_t node, uint32_t launch, 
 			look_at(search, i, launch, to);
 }
 
-static void find_before(struct search *search, uint32_t row)
+/* From the work that NODE comes after in the launch to TO. */
+static void find_before(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
-	const struct trace_activity *activity = &search->trace->activities[row];
-
 	search->seen_mark++;
 	search->depth = 0;
-	look_before(search, activity->node, activity->launch, row);
+	look_before(search, node, launch, to);
 	while (search->depth > 0 && !search->error)
-		look_through(search, search->stack[--search->depth], activity->launch, row);
+		look_through(search, search->stack[--search->depth], launch, to);
 }
 
-/* A node's work may be in pieces: the first waits, and the last is waited for. */
-static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
+static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 {
 	const struct trace *trace = search->trace;
 
@@ -161,12 +159,20 @@ static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
 		search->activity[activity->node] = row;
 		search->launch[activity->node] = activity->launch;
 	}
+}
+
+/* A node's work may be in pieces: the first waits, and the last is waited for. */
+static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
+{
+	const struct trace *trace = search->trace;
+
+	note_nodes(search, begin, end);
 	for (uint32_t row = begin; row < end && !search->error; row++) {
 		uint32_t node = trace->activities[row].node;
 		bool is_later_piece = row > begin && trace->activities[row - 1].node == node;
 
 		if (node != TRACE_NONE && !is_later_piece)
-			find_before(search, row);
+			find_before(search, node, trace->activities[row].launch, row);
 	}
 }
 
@@ -259,6 +265,22 @@ static uint32_t count_before(const struct trace *trace, const struct by_stream *
 	return low - by->first[stream];
 }
 
+/* A node recorded the event: from the work before that node in its replay. */
+static void find_recorded_by_node(struct search *search, const struct trace_event_record *record,
+				  uint32_t to)
+{
+	const struct trace_call *call;
+
+	/* Without edges nothing is before it. */
+	if (record->call == TRACE_NONE || !search->before_first)
+		return;
+	call = &search->trace->calls[record->call];
+	if (call->launch == TRACE_NONE)
+		return;
+	note_nodes(search, call->activity_first, call->activity_first + call->activity_count);
+	find_before(search, record->node, call->launch, to);
+}
+
 /* From the last work before the event was recorded to the first after the wait. */
 static void find_wait(struct search *search, const struct by_stream *by,
 		      const struct trace_wait *wait)
@@ -269,9 +291,15 @@ static void find_wait(struct search *search, const struct by_stream *by,
 
 	if (record->stream == TRACE_NONE || record->stream == wait->stream)
 		return;
-	before = count_before(trace, by, record->stream, record->cid);
 	after = count_before(trace, by, wait->stream, wait->cid);
-	if (before > 0 && by->first[wait->stream] + after < by->first[wait->stream + 1])
+	if (by->first[wait->stream] + after == by->first[wait->stream + 1])
+		return;
+	if (record->node != TRACE_NONE) {
+		find_recorded_by_node(search, record, by->rows[by->first[wait->stream] + after]);
+		return;
+	}
+	before = count_before(trace, by, record->stream, record->cid);
+	if (before > 0)
 		add(search, by->rows[by->first[record->stream] + before - 1],
 		    by->rows[by->first[wait->stream] + after]);
 }
