@@ -32,7 +32,7 @@ static bool is_on(const struct frame *frame)
 void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
 		 struct call_counter *counter)
 {
-	uint64_t end_ns = session_now_ns();
+	uint64_t end_ns = frame->end_ns ? frame->end_ns : session_now_ns();
 	const struct frame *outer = frame->outer;
 	/* Before the session is looked at: a writer that is taken later may be the next one's. */
 	struct writer *writer = session_writer();

@@ -22,6 +22,7 @@ struct frame {
 	uint64_t cid;
 	uint64_t scope; /* innermost scope at entry */
 	uint64_t begin_ns;
+	uint64_t end_ns;     /* 0: the call ends when its record is written */
 	uint32_t activities; /* ordinal of the next GPU activity */
 	uint32_t op;
 	uint32_t session; /* its number at entry, 0 = the call is not recorded */

@@ -463,7 +463,7 @@ struct record_graph_launch {
 /* A node was added to a graph by this call, or captured by it: under which scope. */
 struct record_node_recorded {
 	struct record_header header;
-	uint64_t node;	/* handle */
+	uint64_t node;	/* handle, 0 = not known: the call was captured */
 	uint64_t graph; /* handle, 0 = unknown */
 	uint64_t cid;
 	uint64_t scope;

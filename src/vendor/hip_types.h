@@ -18,7 +18,8 @@ enum {
 };
 
 /* Streams that are no handles: cannot be captured, the runtime need not be asked. */
-#define HIP_STREAM_LEGACY 1
+#define HIP_STREAM_LEGACY     1
+#define HIP_STREAM_PER_THREAD 2
 
 struct hip_dim3 {
 	uint32_t x, y, z;

@@ -25,6 +25,7 @@ static struct handle_map execs = HANDLE_MAP_INIT;	 /* hipGraphExec_t -> struct g
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over free_execs */
 static struct graph_exec *free_execs;
 static _Atomic uint64_t exec_ids;
+static _Atomic bool has_switched;
 
 static struct graph_exec *take_exec(void)
 {
@@ -301,8 +302,20 @@ void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args)
 	give_exec(exec);
 }
 
+void graph_exec_node_switched(struct hip_call *call, int result, const uint64_t *args)
+{
+	if (result == HIP_OK)
+		atomic_store_explicit(&has_switched, true, memory_order_relaxed);
+}
+
+bool graph_exec_has_switched(void)
+{
+	return atomic_load_explicit(&has_switched, memory_order_relaxed);
+}
+
 void graph_exec_reset(void)
 {
+	atomic_store_explicit(&has_switched, false, memory_order_relaxed);
 	handle_map_reset(&execs);
 	pthread_mutex_init(&lock, NULL);
 	free_execs = NULL;

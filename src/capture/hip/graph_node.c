@@ -94,6 +94,13 @@ void graph_node_captured(struct hip_call *call, uint64_t node, uint64_t graph, c
 	record_new(call, node, graph, args);
 }
 
+void graph_node_captured_unknown(struct hip_call *call)
+{
+	const struct node_info info = {.cid = call->frame.cid, .scope = call->frame.scope};
+
+	write_recorded(0, 0, &info);
+}
+
 void graph_node_added(struct hip_call *call, int result, const uint64_t *args)
 {
 	if (result == HIP_OK && args[0])

@@ -23,6 +23,8 @@ bool graph_node_find_copy(uint64_t node, struct graph_copy *ret_copy);
 
 void graph_node_captured(struct hip_call *call, uint64_t node, uint64_t graph,
 			 const uint64_t *args);
+/* The call was captured, and what node it became cannot be told. */
+void graph_node_captured_unknown(struct hip_call *call);
 void graph_node_graph_made(uint64_t graph);
 
 /* Hooks. The Add functions have their node and graph as first and second argument. */

@@ -140,6 +140,8 @@ static void start(void)
 	unseen_before = count_unseen();
 	call_counters_begin(&counters);
 	function_trace_begins();
+	if (graph_exec_has_switched())
+		session_witness("hip", "nodes_switched", 1);
 	write_names();
 	table_tell(&hip_table);
 	table_tell(&hip_compiler_table);

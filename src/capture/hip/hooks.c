@@ -34,6 +34,8 @@ static void module_function_given(struct hip_call *call, int result, const uint6
 
 #define AFTER(call, hook)  [HIP_##call] = {.after = hook}
 #define FOLLOW(call, hook) [HIP_##call] = {.after = hook, .is_followed = true}
+#define FOLLOW_ALL(call, hook)                                                                     \
+	[HIP_##call] = {.after = hook, .is_followed = true, .is_for_all = true}
 
 const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
 	AFTER(hipLaunchKernel, function_launched),
@@ -50,12 +52,12 @@ const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
 	AFTER(hipDrvLaunchKernelEx, configured_kernel_launched),
 	[HIP_hipModuleGetFunction] = {module_function_asked, module_function_given, true},
 
-	FOLLOW(hipStreamBeginCapture, stream_capture_begun),
-	FOLLOW(hipStreamBeginCapture_spt, stream_capture_begun),
-	FOLLOW(hipStreamBeginCaptureToGraph, stream_capture_begun),
-	FOLLOW(hipStreamEndCapture, stream_capture_ended),
-	FOLLOW(hipStreamEndCapture_spt, stream_capture_ended),
-	FOLLOW(hipStreamDestroy, stream_capture_stream_gone),
+	FOLLOW_ALL(hipStreamBeginCapture, stream_capture_begun),
+	FOLLOW_ALL(hipStreamBeginCapture_spt, stream_capture_begun),
+	FOLLOW_ALL(hipStreamBeginCaptureToGraph, stream_capture_begun),
+	FOLLOW_ALL(hipStreamEndCapture, stream_capture_ended),
+	FOLLOW_ALL(hipStreamEndCapture_spt, stream_capture_ended),
+	FOLLOW_ALL(hipStreamDestroy, stream_capture_stream_gone),
 
 	FOLLOW(hipGraphCreate, graph_node_graph_created),
 	FOLLOW(hipGraphClone, graph_node_graph_cloned),
@@ -101,5 +103,6 @@ const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
 	FOLLOW(hipGraphExecMemcpyNodeSetParamsToSymbol, graph_exec_params_set),
 	FOLLOW(hipGraphExecMemsetNodeSetParams, graph_exec_params_set),
 	FOLLOW(hipGraphExecUpdate, graph_exec_updated),
+	FOLLOW(hipGraphNodeSetEnabled, graph_exec_node_switched),
 	[HIP_hipGraphExecDestroy] = {graph_exec_going, graph_exec_gone, true},
 };

@@ -1,7 +1,10 @@
 #include "capture/hip/stream_capture.h"
 
+#include <string.h>
+
 #include "capture/hip/graph_node.h"
 #include "capture/hip/handle_map.h"
+#include "capture/session.h"
 
 _Atomic uint32_t stream_captures;
 
@@ -14,15 +17,38 @@ struct capture_info {
 	size_t node_count;
 };
 
-static bool read_info(void *stream, struct capture_info *ret_info)
+/* The stream that the call works on: functions for the thread's own default stream take it for NULL. */
+static void *stream_of(const struct hip_call *call)
+{
+	const char *symbol = hip_ops[call->frame.op].symbol;
+	size_t length = strlen(symbol);
+
+	if (!call->stream && length > 4 && !strcmp(symbol + length - 4, "_spt"))
+		return (void *)HIP_STREAM_PER_THREAD;
+	return call->stream;
+}
+
+/* Of the runtime that the call went to. */
+static void *info_function(const struct hip_call *call)
+{
+	enum hip_op op = HIP_hipStreamGetCaptureInfo_v2;
+
+	return call->is_bare
+		       ? atomic_load_explicit(&hip_nexts[call->door][op], memory_order_relaxed)
+		       : hip_next(op);
+}
+
+static bool read_info(const struct hip_call *call, struct capture_info *ret_info)
 {
 	int (*get)(void *, int *, unsigned long long *, void **, const void *const **, size_t *) =
-		hip_next(HIP_hipStreamGetCaptureInfo_v2);
+		info_function(call);
+	void *stream = stream_of(call);
 	struct capture_info info = {0};
 	struct frame frame;
 	int result;
 
-	if (!get)
+	/* The legacy default stream cannot be captured. */
+	if (!get || (uintptr_t)stream <= HIP_STREAM_LEGACY)
 		return false;
 	hip_mute(&frame);
 	result = get(stream, &info.status, NULL, &info.graph, &info.nodes, &info.node_count);
@@ -35,32 +61,51 @@ void stream_capture_before(struct hip_call *call)
 {
 	struct capture_info info;
 
-	call->capturing = read_info(call->stream, &info);
+	call->capturing = read_info(call, &info);
 	call->last_node = call->capturing && info.node_count ? info.nodes[0] : NULL;
 }
 
-/* Calls that change the set of last nodes without making one. */
+/* Calls that change the set of last nodes without making one, or end the capture. */
 static bool makes_no_node(uint32_t op)
 {
 	return op == HIP_hipStreamWaitEvent || op == HIP_hipStreamWaitEvent_spt ||
-	       op == HIP_hipStreamUpdateCaptureDependencies;
+	       op == HIP_hipStreamUpdateCaptureDependencies || op == HIP_hipStreamEndCapture ||
+	       op == HIP_hipStreamEndCapture_spt || op == HIP_hipStreamDestroy;
+}
+
+static bool is_launch(uint32_t op)
+{
+	return strstr(hip_ops[op].symbol, "Launch") != NULL;
 }
 
 void stream_capture_after(struct hip_call *call, const uint64_t *args)
 {
 	struct capture_info info;
 
-	if (makes_no_node(call->frame.op) || !read_info(call->stream, &info))
+	if (makes_no_node(call->frame.op))
 		return;
 	/* A new node is the stream's only last one; the old ones stay alive beside it, so that it
-	 * cannot have the address of one of them. */
-	if (info.node_count == 1 && info.nodes[0] != call->last_node)
+	 * cannot have the address of one of them. Without one the call was not captured: HIP 5.2.3
+	 * launches most kernels at once. Handles of a further runtime mean nothing to us. */
+	if (call->is_bare || !read_info(call, &info)) {
+		if (is_launch(call->frame.op) && call->frame.session)
+			graph_node_captured_unknown(call);
+	} else if (info.node_count == 1 && info.nodes[0] != call->last_node) {
 		graph_node_captured(call, (uintptr_t)info.nodes[0], (uintptr_t)info.graph, args);
+	}
+}
+
+/* Each thread has a default stream of its own, under one handle. */
+static uint64_t key_of(const struct hip_call *call, uint64_t stream)
+{
+	if (!stream)
+		stream = (uintptr_t)stream_of(call);
+	return stream == HIP_STREAM_PER_THREAD ? (uint64_t)session_tid() << 32 | stream : stream;
 }
 
 void stream_capture_begun(struct hip_call *call, int result, const uint64_t *args)
 {
-	uint64_t stream = args[ARG_hipStreamBeginCapture_stream];
+	uint64_t stream = key_of(call, args[ARG_hipStreamBeginCapture_stream]);
 
 	if (result == HIP_OK && stream && !handle_map_get(&streams, stream) &&
 	    !handle_map_put(&streams, stream, 1))
@@ -79,18 +124,15 @@ void stream_capture_ended(struct hip_call *call, int result, const uint64_t *arg
 	 * the program, so the code has to say whether the capture goes on. */
 	if (result == HIP_CAPTURE_UNMATCHED || result == HIP_CAPTURE_WRONG_THREAD)
 		return;
-	if (result == HIP_OK)
+	if (result == HIP_OK && !call->is_bare)
 		graph_node_graph_made(args[ARG_hipStreamEndCapture_pGraph]);
-	call->capturing = false;
-	forget(args[ARG_hipStreamEndCapture_stream]);
+	forget(key_of(call, args[ARG_hipStreamEndCapture_stream]));
 }
 
 void stream_capture_stream_gone(struct hip_call *call, int result, const uint64_t *args)
 {
-	if (result == HIP_OK) {
-		call->capturing = false;
+	if (result == HIP_OK)
 		forget(args[ARG_hipStreamDestroy_stream]);
-	}
 }
 
 void stream_capture_reset(void)

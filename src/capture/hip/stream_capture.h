@@ -1,6 +1,7 @@
 /* Which graph node a captured call became: HIP does not say, but the stream's set of last nodes
  * does, before and after the call. Looked at only while some stream of the process is being
- * captured; else one relaxed load a call. Any thread. */
+ * captured; else one relaxed load a call. That a launch was captured is said in any case, also when its
+ * node cannot be told: the ledger has to know that it owes no dispatch. Any thread. */
 #ifndef DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 #define DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 
@@ -17,7 +18,9 @@ static inline bool stream_capture_any(void)
 	return atomic_load_explicit(&stream_captures, memory_order_relaxed) != 0;
 }
 
+/* Sets call->capturing. */
 void stream_capture_before(struct hip_call *call);
+/* Of a call with that set, which succeeded; before its record is written. */
 void stream_capture_after(struct hip_call *call, const uint64_t *args);
 
 /* Hooks: hipStreamBeginCapture, hipStreamEndCapture, hipStreamDestroy. */

@@ -60,12 +60,14 @@ static bool wake(void)
 
 /* Between two sessions graphs are made and handles used again: the next session is not to take one for
  * another. */
-static bool is_followed(enum hip_op op)
+static bool is_followed(enum hip_op op, bool is_bare)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+	const struct hip_hook *hook = &hip_hooks[op];
 
-	return (state == SESSION_DRAINING || state == SESSION_STOPPED) &&
-	       (hip_hooks[op].is_followed || stream_capture_any());
+	if (state != SESSION_DRAINING && state != SESSION_STOPPED)
+		return false;
+	return is_bare ? hook->is_for_all : hook->is_followed || stream_capture_any();
 }
 
 bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *stream)
@@ -75,7 +77,8 @@ bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *s
 	if (!session && wake())
 		session = session_on_number();
 	call->is_bare = door > DOOR_TABLE;
-	if ((!session && (call->is_bare || !is_followed(op))) || is_muted() ||
+	call->door = (uint8_t)door;
+	if ((!session && !is_followed(op, call->is_bare)) || is_muted() ||
 	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
 		return false;
 
@@ -84,12 +87,13 @@ bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *s
 		hip_count_entered();
 	call->stream = stream;
 	call->capturing = false;
-	if (!call->is_bare && (uintptr_t)stream > HIP_STREAM_LEGACY && stream_capture_any())
-		stream_capture_before(call);
 	call->saved = NULL;
 	call->frame.op = op;
+	if (stream_capture_any())
+		stream_capture_before(call);
 	call->frame.comes_again = door == DOOR_SYMBOL;
 	call->frame.activities = 0;
+	call->frame.end_ns = 0;
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();
 	frame_push(&call->frame);
@@ -108,11 +112,14 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
+	/* Before the call's own record: a launch that is on file without a node was not captured. */
+	if (call->capturing && result == HIP_OK) {
+		call->frame.end_ns = session_now_ns();
+		stream_capture_after(call, words);
+	}
 	/* Once the session ends the rest of what the call submits goes unrecorded: it has not returned. */
 	if (frame->session)
 		frame_write(frame, result, word_count, words, hip_counter);
-	if (hip_hooks[frame->op].after && !call->is_bare)
+	if (hip_hooks[frame->op].after && (!call->is_bare || hip_hooks[frame->op].is_for_all))
 		hip_hooks[frame->op].after(call, result, words);
-	if (call->capturing && result == HIP_OK)
-		stream_capture_after(call, words);
 }

@@ -35,6 +35,7 @@ struct hip_call {
 	const void
 		*last_node; /* while STREAM captures: the node that it ended in before the call */
 	const void *saved;  /* from a before hook to its after hook */
+	uint8_t door;	    /* by which it came in */
 	bool capturing;	    /* STREAM was being captured */
 	bool is_bare;	    /* of a further runtime in the process: no more than its record */
 };
@@ -45,6 +46,7 @@ struct hip_hook {
 	void (*before)(struct hip_call *call, const uint64_t *args);
 	void (*after)(struct hip_call *call, int result, const uint64_t *args);
 	bool is_followed; /* also between two sessions: the next one needs what it tells */
+	bool is_for_all;  /* also of a further runtime in the process */
 };
 
 extern const struct hip_hook hip_hooks[HIP_OP_COUNT];
