@@ -197,8 +197,9 @@ static int tell_loss(const struct trace *trace, const char *path)
 
 		if (source->unexplained == 0)
 			continue;
-		cli_fail("%s: %s: %" PRIu64 " unexplained", path, trace_text(trace, source->name),
-			 source->unexplained);
+		cli_fail("%s: %s: %" PRIu64 " unexplained%s%s", path,
+			 trace_text(trace, source->name), source->unexplained,
+			 source->text ? ": " : "", trace_text(trace, source->text));
 		return CLI_LOSS;
 	}
 	return CLI_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/owed.h"
 #include "trace/table.h"
 
 #define UNKNOWN_OP  UINT32_MAX
@@ -18,6 +19,7 @@ struct call_api {
 	struct hip_event_api event;
 	struct cuda_capture_api capture;
 	struct update_api update;
+	struct owed_api owed;
 	bool keeps_args;
 };
 
@@ -118,6 +120,7 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 				 : hip_event_api_of(load->trace, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
+		.owed = owed_api_of(load->trace, &load->trace->apis[row]),
 	};
 	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
@@ -220,6 +223,7 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		.result = api->result,
 	};
 	load->stream_handles[rank] = stream_handle(fill, api);
+	load->owed[rank] = owed_by(&fill->api->owed, api);
 	if (fill->api->event.role != HIP_EVENT_NONE &&
 	    hip_event_note(&load->hip_events, &fill->api->event, rank, api) < 0)
 		return -ENOMEM;
@@ -291,7 +295,8 @@ int calls_load(struct process_load *load)
 
 	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
 	load->activity_counts = table_zeroed(count, sizeof(*load->activity_counts));
-	if (!load->stream_handles || !load->activity_counts ||
+	load->owed = table_zeroed(count, sizeof(*load->owed));
+	if (!load->owed || !load->stream_handles || !load->activity_counts ||
 	    !trace_reserve(load->trace, calls, count))
 		result = -ENOMEM;
 	if (result == 0)

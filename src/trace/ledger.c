@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "trace/ledger_state.h"
+#include "trace/owed.h"
 #include "trace/table.h"
 
 static const char *const drop_texts[] = {
@@ -311,7 +312,7 @@ uint64_t ledger_packets_cut(const struct ledger *ledger)
 static void judge_calls(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
-	uint64_t let_go = ledger_activities_let_go(ledger), missing = 0;
+	uint64_t let_go = ledger_activities_let_go(ledger), missing = 0, unsubmitted = 0;
 
 	for (uint32_t i = load->first.calls; i < load->trace->calls_count; i++) {
 		const struct trace_call *call = &load->trace->calls[i];
@@ -320,7 +321,10 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 
 		if (found < call->activities_expected) {
 			source->orphan_calls++;
-			missing += call->activities_expected - found;
+			if (ledger_is_unsubmitted(ledger, i))
+				unsubmitted++;
+			else
+				missing += call->activities_expected - found;
 		} else {
 			source->joined++;
 		}
@@ -331,7 +335,12 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 						   "calls of which activities were");
 	else if (missing > let_go + ledger_packets_cut(ledger) &&
 		 !ledger_has_activity_losses(ledger))
-		source->unexplained += source->orphan_calls;
+		source->unexplained += source->orphan_calls - unsubmitted;
+	if (unsubmitted)
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings,
+					 "of %llu calls activities were " PACKETS_UNSUBMITTED,
+					 (unsigned long long)unsubmitted));
 }
 
 /* Of the calls that were open when the count was taken some may have returned since, with a row. */
@@ -666,6 +675,7 @@ static void add_all(struct ledger *ledger)
 		add_hsa_and_hip(ledger);
 	ledger_add_unknown_queues(ledger);
 	ledger_add_graphs(ledger);
+	ledger_add_launches(ledger);
 	add_class_line(ledger, "scope", RECORD_CLASS_SCOPE, NULL, 0);
 	add_class_line(ledger, "graph.record", RECORD_CLASS_GRAPH, NULL, 0);
 	add_class_line(ledger, "meta", RECORD_CLASS_META, NULL, 0);
@@ -685,11 +695,17 @@ int ledger_load(struct process_load *load)
 	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
 	if (result == 0)
 		result = count_barriers(&ledger);
+	if (result == 0)
+		result = ledger_find_tails(&ledger);
 	if (result == 0) {
+		owed_settle(load);
 		count_rows(&ledger);
+		ledger.without_call_left = ledger.totals.without_call;
+		ledger.cut_left = ledger_packets_cut(&ledger);
 		add_all(&ledger);
 	}
 	free(ledger.barriers_of_call);
+	free(ledger.stream_tails);
 	return ledger.failed ? -ENOMEM : result;
 }
 
@@ -715,10 +731,13 @@ uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *so
 	return sum;
 }
 
-/* What the software GPU counted is the other lines' records again, and so are their drops. */
+/* What the software GPU counted, and what launches owe, is the other lines' records again, and so are their
+ * drops. */
 static bool is_second_count(const struct trace *trace, const struct trace_source *source)
 {
-	return !strncmp(trace_text(trace, source->name), "softgpu.", strlen("softgpu."));
+	const char *name = trace_text(trace, source->name);
+
+	return !strncmp(name, "softgpu.", strlen("softgpu.")) || !strcmp(name, "hip.launch");
 }
 
 uint64_t ledger_lost(const struct trace *trace)

@@ -39,17 +39,31 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 
 /* What launches of one kind and another did not bring. */
 struct shortfall {
-	uint64_t unseen;     /* launches of HIP's that show no row at all */
-	uint64_t cut;	     /* launches that are not whole */
-	uint64_t unfinished; /* activities, of CUDA's launches that nothing says to have ended */
+	uint64_t unseen;      /* launches of HIP's that show no row at all */
+	uint64_t cut;	      /* launches that are not whole */
+	uint64_t unfinished;  /* activities, of CUDA's launches that nothing says to have ended */
+	uint64_t unsubmitted; /* activities, of HIP's that were not rung in before a kill */
 };
 
-/* Beside what had not ended. */
+/* What came, or was not to come before the end. */
+static uint64_t accounted(const struct trace_source *source, const struct shortfall *shortfall)
+{
+	return source->received + shortfall->unfinished + shortfall->unsubmitted;
+}
+
 static uint64_t missing_of(const struct trace_source *source, const struct shortfall *shortfall)
 {
-	uint64_t there = source->received + shortfall->unfinished;
+	uint64_t there = accounted(source, shortfall);
 
 	return source->expected > there ? source->expected - there : 0;
+}
+
+/* Records of activities that are known to be lost; they stand in the lines of their classes. */
+static uint64_t lost_records(const struct ledger *ledger)
+{
+	return ledger_losses(ledger, RECORD_CLASS_DISPATCH) +
+	       ledger_losses(ledger, RECORD_CLASS_COPY) +
+	       ledger_witness_or_0(ledger, "cuda", "dropped");
 }
 
 /* What launches that show no row at all should have brought: where HIP submits on a thread of its
@@ -57,19 +71,18 @@ static uint64_t missing_of(const struct trace_source *source, const struct short
 static void explain_unseen(struct ledger *ledger, struct trace_source *source,
 			   const struct shortfall *shortfall)
 {
-	uint64_t unseen = shortfall->unseen, missing = missing_of(source, shortfall);
+	uint64_t missing = missing_of(source, shortfall), lost = lost_records(ledger);
+	uint64_t unseen = ledger_take(&ledger->without_call_left, shortfall->unseen);
 	uint64_t cut;
 
-	if (unseen > ledger->totals.without_call)
-		unseen = ledger->totals.without_call;
-	ledger_add_drop(ledger, source, TRACE_DROP_EDGE,
-			"came without a call: submitted by a thread of HIP's own", unseen);
-	cut = missing > unseen ? missing - unseen : 0;
-	if (cut > ledger_packets_cut(ledger))
-		cut = ledger_packets_cut(ledger);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_WITHOUT_CALL, unseen);
+	cut = ledger_take(&ledger->cut_left, missing > unseen ? missing - unseen : 0);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
-	source->unexplained = difference(source->expected,
-					 source->received + unseen + cut + shortfall->unfinished);
+	missing -= unseen + cut < missing ? unseen + cut : missing;
+	if (lost > missing)
+		lost = missing;
+	source->unexplained =
+		difference(source->expected, accounted(source, shortfall) + unseen + cut + lost);
 }
 
 /* CUPTI still had the activities of launches whose calls had returned when the process was killed, or ended while a
@@ -97,8 +110,7 @@ static void explain_let_go(struct ledger *ledger, struct trace_source *source,
 	if (missing > let_go)
 		missing = let_go;
 	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, missing);
-	source->unexplained =
-		difference(source->expected, source->received + missing + shortfall->unfinished);
+	source->unexplained = difference(source->expected, accounted(source, shortfall) + missing);
 	if (shortfall->cut)
 		ledger_say(ledger, source,
 			   strtab_format(ledger->load->strings,
@@ -217,24 +229,8 @@ static void say_switched(struct ledger *ledger, struct trace_source *source, uin
 				 (unsigned long long)switched));
 }
 
-/* Whether the program has switched nodes of HIP's execs on or off, of whichever. */
-static bool switches_nodes(const struct process_load *load)
-{
-	const struct trace *trace = load->trace;
-
-	for (uint32_t i = load->first.apis; i < trace->apis_count; i++) {
-		if (trace->apis[i].domain != RECORD_DOMAIN_HIP ||
-		    !strstr(load->strings->strings[trace->apis[i].name], "GraphNodeSetEnabled"))
-			continue;
-		for (uint32_t call = load->first.calls; call < trace->calls_count; call++) {
-			if (trace->calls[call].api == i)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* How much there must be of each launch is not known then. */
+/* Before this recording began the program has switched nodes of HIP's execs off or on: of which is not on file. How much
+ * there must be of each launch is not known then. */
 static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -243,17 +239,22 @@ static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 		count_launch(load, &load->trace->launches[i], source);
 	source->received = activities_of(source);
 	ledger_say(ledger, source,
-		   strtab_intern_z(load->strings, "not judged: the program switches nodes of "
-						  "graphs on and off"));
+		   strtab_intern_z(load->strings, "not judged: the program had switched nodes of "
+						  "graphs on or off before"));
 }
 
 /* What the launch did not bring of LEAST. */
-static void add_shortfall(const struct process_load *load, const struct cuda_ends *ends,
+static void add_shortfall(const struct ledger *ledger, const struct cuda_ends *ends,
 			  const struct trace_launch *launch, uint64_t least, uint64_t brought,
 			  struct shortfall *shortfall)
 {
+	const struct process_load *load = ledger->load;
+
 	shortfall->cut += brought < least;
-	if (is_hips(load, launch->call))
+	if (is_hips(load, launch->call) && brought < least &&
+	    ledger_is_unsubmitted(ledger, launch->call))
+		shortfall->unsubmitted += least - brought;
+	else if (is_hips(load, launch->call))
 		shortfall->unseen += launch->activity_count ? 0 : least;
 	else if (brought < least && !cuda_ends_cover(ends, load, launch))
 		shortfall->unfinished += least - brought;
@@ -268,14 +269,16 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 
 	/* Nothing is known then of what had ended. */
 	if (is_cut)
-		shortfall->unfinished = 0;
+		shortfall->unfinished = shortfall->unsubmitted = 0;
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "not finished when tracing ended",
 			shortfall->unfinished);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNSUBMITTED,
+			shortfall->unsubmitted);
 	if (is_cut)
 		explain_undelivered(ledger, source);
 	else if (has_ring)
 		explain_let_go(ledger, source, shortfall);
-	else if (!ledger_has_activity_losses(ledger))
+	else
 		explain_unseen(ledger, source, shortfall);
 	if (has_cuda && has_ring)
 		judge_let_go(ledger, source, shortfall);
@@ -284,30 +287,37 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 /* What the launches say must have come, and what did. */
 struct tally {
 	struct cuda_ends ends;
+	struct switch_walk switches;
 	struct shortfall shortfall;
 	uint64_t untold, switched; /* launches that are not judged */
 };
 
-static void tally_launch(const struct process_load *load, const struct trace_launch *launch,
-			 struct trace_source *source, struct tally *tally)
+static void tally_launch(const struct ledger *ledger, uint32_t index, struct trace_source *source,
+			 struct tally *tally)
 {
+	const struct process_load *load = ledger->load;
+	const struct trace_launch *launch = &load->trace->launches[index];
 	const struct expect_graph *expect = expect_of(load, launch->exec);
-	uint64_t before = activities_of(source);
+	uint64_t cid = load->launch_cids[index - load->first.launches];
+	uint64_t before = activities_of(source), off, least;
 
 	if (launch->call == TRACE_NONE || !expect || expect->unknown) {
 		tally->untold++;
 		return;
 	}
-	if (cuda_is_switched(load, launch->exec)) {
+	if (cuda_is_switched(load, launch->exec) ||
+	    !switch_walk_take(&tally->switches, launch->exec, cid, &off)) {
 		tally->switched++;
 		return;
 	}
 	/* A launch that failed brings nothing. */
 	if (load->trace->calls[launch->call].result != 0 && launch->activity_count == 0)
 		return;
-	source->expected += least_of(expect);
+	least = least_of(expect);
+	least -= off < least ? off : least;
+	source->expected += least;
 	count_launch(load, launch, source);
-	add_shortfall(load, &tally->ends, launch, least_of(expect), activities_of(source) - before,
+	add_shortfall(ledger, &tally->ends, launch, least, activities_of(source) - before,
 		      &tally->shortfall);
 }
 
@@ -325,17 +335,19 @@ void ledger_add_graphs(struct ledger *ledger)
 	source = ledger_add_source(ledger, "graph");
 	if (!source)
 		return;
-	if (switches_nodes(load)) {
+	if (ledger_witness_or_0(ledger, "hip", "nodes_switched")) {
 		count_unjudged(ledger, source);
 		return;
 	}
-	if (cuda_is_there(&load->cuda) && cuda_ends_find(load, &tally.ends) < 0) {
+	if (switch_walk_init(&tally.switches, load) < 0 ||
+	    (cuda_is_there(&load->cuda) && cuda_ends_find(load, &tally.ends) < 0)) {
 		ledger->failed = true;
+		switch_walk_release(&tally.switches);
 		return;
 	}
 	ledger_set_expected(ledger, source, "nodes x launches", 0);
 	for (uint32_t i = load->first.launches; i < trace->launches_count; i++)
-		tally_launch(load, &trace->launches[i], source, &tally);
+		tally_launch(ledger, i, source, &tally);
 	source->received = activities_of(source);
 	explain(ledger, source, &tally.shortfall);
 	if (tally.untold)
@@ -343,4 +355,5 @@ void ledger_add_graphs(struct ledger *ledger)
 	if (tally.switched)
 		say_switched(ledger, source, tally.switched);
 	cuda_ends_release(&tally.ends);
+	switch_walk_release(&tally.switches);
 }

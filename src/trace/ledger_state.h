@@ -5,7 +5,9 @@
 
 #include "trace/process.h"
 
-#define PACKETS_CUT "on their way, not written yet when tracing ended"
+#define PACKETS_WITHOUT_CALL "came without a call: submitted by a thread of HIP's own"
+#define PACKETS_UNSUBMITTED  "not submitted at the end"
+#define PACKETS_CUT	     "on their way, not written yet when tracing ended"
 
 /* Totals that several lines use. */
 struct totals {
@@ -20,6 +22,9 @@ struct ledger {
 	struct process_load *load;
 	struct totals totals;
 	uint32_t *barriers_of_call; /* by call, from first.calls */
+	int64_t *stream_tails;	    /* by stream, from first.streams: ledger_find_tails */
+	/* What graph launches and kernel launches may lack, each packet for one of them. */
+	uint64_t without_call_left, cut_left;
 	bool truncated;
 	bool ended_early;	 /* what a vendor's library still had was not asked for */
 	bool witnesses_are_late; /* some were written before the last rows */
@@ -69,12 +74,24 @@ void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string
 /* The line NAME of the calls of INTERFACE ("hip" or "cuda"), and RCCL's; none if nobody counted any. */
 void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface);
 
+/* Takes up to WANTED out of the pool; returns how many. */
+uint64_t ledger_take(uint64_t *pool, uint64_t wanted);
+
+/* Fills stream_tails. 0 or -ENOMEM. */
+int ledger_find_tails(struct ledger *ledger);
+
+/* Whether what the call lacks had its places in a queue when the process was killed, and was not rung in yet: its
+ * wrapper counted more packets than there are rows, and no later call brought any into the same stream. Calls are
+ * indices into trace.calls. */
+bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
+
 /* LOST activities name a call that has no row: it was dropped, or had not returned. */
 void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost);
 
 void ledger_add_cuda(struct ledger *ledger);
 void ledger_add_cuda_losses(struct ledger *ledger); /* beside HIP's lines, which have the rest */
 void ledger_add_graphs(struct ledger *ledger);
+void ledger_add_launches(struct ledger *ledger); /* after the graphs */
 void ledger_add_softgpu(struct ledger *ledger);
 void ledger_add_unknown_queues(struct ledger *ledger);
 

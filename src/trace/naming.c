@@ -38,6 +38,7 @@ struct exec_state {
 struct naming {
 	struct process_load *load;
 	struct exec_state state;
+	struct switch_walk switches;
 	uint32_t orphan_first; /* activities from here on have no call */
 	uint32_t *assigned;    /* for every launch's layout */
 	uint32_t assigned_room;
@@ -482,6 +483,17 @@ static int make_room(struct naming *naming, uint32_t rows)
 	return 0;
 }
 
+static uint32_t count_expected(struct naming *naming, const struct trace_launch *launch,
+			       uint64_t cid)
+{
+	uint32_t count = expect_count(naming->state.expect);
+	uint64_t off;
+
+	if (!switch_walk_take(&naming->switches, launch->exec, cid, &off) || count == TRACE_NONE)
+		return TRACE_NONE;
+	return count - (uint32_t)(off < count ? off : count);
+}
+
 static int name_launch(struct naming *naming, uint32_t index)
 {
 	struct process_load *load = naming->load;
@@ -497,7 +509,7 @@ static int name_launch(struct naming *naming, uint32_t index)
 	if (apply_updates(naming, cid) < 0 || make_room(naming, layout.row_count) < 0)
 		return -ENOMEM;
 	if (naming->state.expect)
-		launch->activities_expected = expect_count(naming->state.expect);
+		launch->activities_expected = count_expected(naming, launch, cid);
 	launch->activity_count = layout.row_count;
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		layout.rows[i].launch = index;
@@ -552,10 +564,13 @@ int naming_load(struct process_load *load)
 		result = make_expectations(load);
 	if (result == 0)
 		result = updates_count(load);
+	if (result == 0)
+		result = switch_walk_init(&naming.switches, load);
 	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
 		result = name_launch(&naming, i);
 	cuda_finish_rows(load);
 	exec_state_release(&naming.state);
+	switch_walk_release(&naming.switches);
 	free(naming.assigned);
 	op_table_release(&load->ops);
 	return result;

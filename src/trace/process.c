@@ -41,12 +41,14 @@ void process_load_release(struct process_load *load)
 	free(load->packets.rows);
 	free(load->copies.rows);
 	free(load->activity_counts);
+	free(load->owed);
 	free(load->stream_handles);
 	free(load->stream_apis);
 	op_table_release(&load->ops);
 	free(load->launch_cids);
 	free(load->hip_events.rows);
 	free(load->updates.rows);
+	switches_release(&load->switches);
 	cuda_load_release(&load->cuda);
 	if (load->expects)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);

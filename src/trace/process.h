@@ -18,6 +18,7 @@
 #include "trace/ops.h"
 #include "trace/origin.h"
 #include "trace/strtab.h"
+#include "trace/switches.h"
 #include "trace/updates.h"
 
 struct clock_fit;
@@ -85,6 +86,7 @@ struct process_load {
 	struct submissions copies;  /* by copy id */
 	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
 	struct op_table ops;	    /* until naming_load */
+	uint8_t *owed;		    /* by call, from first.calls: dispatches (owed.h) */
 	uint64_t *stream_handles;   /* by call, from first.calls; until join_load */
 	struct stream_api *stream_apis;	   /* by API, from first.apis; until join_load */
 	uint64_t *launch_cids;		   /* by launch, from first.launches */
@@ -94,6 +96,7 @@ struct process_load {
 	uint64_t unmatched_done;	   /* completions of nothing that was submitted */
 	struct hip_event_notes hip_events; /* until hip_events_load */
 	struct update_notes updates;
+	struct switches switches;
 	struct cuda_load cuda;
 };
 

@@ -10,11 +10,30 @@
 
 /* ---- what a call is ---- */
 
+static struct update_api switch_api_of(const struct trace *trace, const struct trace_api *api)
+{
+	uint32_t exec = args_find(trace, api, "hGraphExec");
+	uint32_t node = args_find(trace, api, "hNode");
+	uint32_t on = args_find(trace, api, "isEnabled");
+
+	if (exec == TRACE_NONE || node == TRACE_NONE || on == TRACE_NONE)
+		return (struct update_api){0};
+	return (struct update_api){
+		.is_update = true,
+		.is_switch = true,
+		.exec_word = trace->api_args[exec].word,
+		.node_word = trace->api_args[node].word,
+		.on_word = trace->api_args[on].word,
+	};
+}
+
 struct update_api update_api_of(const struct trace *trace, const struct trace_api *api)
 {
 	const char *name = trace_text(trace, api->name);
 	uint32_t exec, node;
 
+	if (api->domain == RECORD_DOMAIN_HIP && !strcmp(name, "hipGraphNodeSetEnabled"))
+		return switch_api_of(trace, api);
 	if (api->domain != RECORD_DOMAIN_HIP || !strstr(name, "GraphExec"))
 		return (struct update_api){0};
 	exec = args_find(trace, api, "hGraphExec");
@@ -24,11 +43,15 @@ struct update_api update_api_of(const struct trace *trace, const struct trace_ap
 	if (exec == TRACE_NONE)
 		return (struct update_api){0};
 	if (strcmp(name, "hipGraphExecUpdate") == 0)
-		return (struct update_api){true, true, trace->api_args[exec].word, UINT8_MAX};
+		return (struct update_api){.is_update = true,
+					   .is_whole = true,
+					   .exec_word = trace->api_args[exec].word,
+					   .node_word = UINT8_MAX};
 	if (node == TRACE_NONE || !strstr(name, "NodeSet"))
 		return (struct update_api){0};
-	return (struct update_api){true, false, trace->api_args[exec].word,
-				   trace->api_args[node].word};
+	return (struct update_api){.is_update = true,
+				   .exec_word = trace->api_args[exec].word,
+				   .node_word = trace->api_args[node].word};
 }
 
 int update_note(struct update_notes *notes, const struct update_api *api, uint32_t rank,
@@ -38,7 +61,8 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 	struct update_note *note;
 
 	if (record->result != 0 || api->exec_word >= words ||
-	    (!api->is_whole && (api->node_word >= words || !record->args[api->node_word])))
+	    (!api->is_whole && (api->node_word >= words || !record->args[api->node_word])) ||
+	    (api->is_switch && api->on_word >= words))
 		return 0;
 	note = table_add((void **)&notes->rows, &notes->count, sizeof(*note));
 	if (!note)
@@ -47,6 +71,8 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 		.exec = record->args[api->exec_word],
 		.node = api->is_whole ? 0 : record->args[api->node_word],
 		.rank = rank,
+		.is_switch = api->is_switch,
+		.is_on = api->is_switch && (uint32_t)record->args[api->on_word],
 	};
 	return 0;
 }
@@ -247,6 +273,20 @@ static bool has_row(const struct process_load *load, uint64_t exec_id, uint64_t 
 	return false;
 }
 
+static int add_switch(struct process_load *load, const struct update_index *index,
+		      const struct update_note *note)
+{
+	const struct trace *trace = load->trace;
+	uint64_t cid = trace->calls[load->first.calls + note->rank].cid;
+	uint32_t exec = exec_at(index, note->exec, cid);
+	struct switch_row row = {.exec = exec, .cid = cid, .is_on = note->is_on};
+
+	if (exec == TRACE_NONE)
+		return 0;
+	row.node = node_at(index, trace, trace->execs[exec].graph, note->node);
+	return switches_add(&load->switches, &row);
+}
+
 static void count_note(struct process_load *load, const struct update_index *index,
 		       const struct update_note *note)
 {
@@ -282,8 +322,15 @@ int updates_count(struct process_load *load)
 	count_rows(load);
 	if (load->updates.count)
 		result = make_index(load, &index);
-	for (uint32_t i = 0; i < load->updates.count && result == 0; i++)
-		count_note(load, &index, &load->updates.rows[i]);
+	for (uint32_t i = 0; i < load->updates.count && result == 0; i++) {
+		const struct update_note *note = &load->updates.rows[i];
+
+		if (note->is_switch)
+			result = add_switch(load, &index, note);
+		else
+			count_note(load, &index, note);
+	}
+	switches_sort(&load->switches);
 	free(index.execs);
 	free(index.nodes);
 	return result;

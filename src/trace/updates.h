@@ -17,13 +17,15 @@ struct process_load;
 /* What an API has to do with updates, worked out once an API. */
 struct update_api {
 	bool is_update;
-	bool is_whole; /* of all nodes at once */
-	uint8_t exec_word, node_word;
+	bool is_whole;	/* of all nodes at once */
+	bool is_switch; /* turns a node on or off, no more */
+	uint8_t exec_word, node_word, on_word;
 };
 
 struct update_note {
 	uint64_t exec, node; /* handles; node 0: the whole graph */
 	uint32_t rank;	     /* of the call */
+	bool is_switch, is_on;
 };
 
 struct update_notes {
@@ -43,8 +45,8 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 uint32_t updates_find_node(struct process_load *load, uint32_t exec,
 			   const struct record_graph_node *record);
 
-/* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and nodes.
- * 0 or -ENOMEM. */
+/* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and nodes, and
+ * load->switches. 0 or -ENOMEM. */
 int updates_count(struct process_load *load);
 
 #endif

@@ -141,6 +141,13 @@ static void put_apis(struct scene *scene)
 					   "pNodeParams:p",
 		[SCENE_GRAPH_UPDATE] = "hipGraphExecUpdate hGraphExec:h hGraph:h "
 				       "hErrorNode_out:o updateResult_out:o",
+		[SCENE_MODULE_LAUNCH] =
+			"hipModuleLaunchKernel f:h gridDimX:u gridDimY:u gridDimZ:u "
+			"blockDimX:u blockDimY:u blockDimZ:u stream:h",
+		[SCENE_LAUNCH_BY_PTR] = "hipLaunchByPtr func:p",
+		[SCENE_SET_ENABLED] = "hipGraphNodeSetEnabled hGraphExec:h hNode:h isEnabled:u",
+		[SCENE_LAUNCH_MULTI] = "hipExtLaunchMultiKernelMultiDevice launchParamsList:p "
+				       "numDevices:i flags:u",
 	};
 
 	for (uint32_t op = 1; op < sizeof(texts) / sizeof(texts[0]); op++) {
@@ -226,22 +233,34 @@ uint64_t scene_reserve_cid(struct scene *scene)
 	return scene->next_cid++;
 }
 
+static void put_call(struct scene *scene, unsigned writer, struct record_api *api, enum scene_op op,
+		     const uint64_t *args, size_t arg_count)
+{
+	char record[sizeof(struct record_api) + 8 * sizeof(uint64_t)];
+
+	api->begin_ns = scene->ns;
+	api->end_ns = scene->ns + 100;
+
+	scene->ns += 200;
+	memcpy(record, api, sizeof(*api));
+	if (arg_count)
+		memcpy(record + sizeof(*api), args, arg_count * sizeof(*args));
+	scene_put(scene, writer, RECORD_API, op, record, sizeof(*api) + arg_count * sizeof(*args));
+}
+
 void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
 		    uint32_t activities, const uint64_t *args, size_t arg_count)
 {
-	char record[sizeof(struct record_api) + 8 * sizeof(uint64_t)];
-	struct record_api api = {
-		.cid = cid,
-		.begin_ns = scene->ns,
-		.end_ns = scene->ns + 100,
-		.activities = activities,
-	};
+	put_call(scene, writer, &(struct record_api){.cid = cid, .activities = activities}, op,
+		 args, arg_count);
+}
 
-	scene->ns += 200;
-	memcpy(record, &api, sizeof(api));
-	if (arg_count)
-		memcpy(record + sizeof(api), args, arg_count * sizeof(*args));
-	scene_put(scene, writer, RECORD_API, op, record, sizeof(api) + arg_count * sizeof(*args));
+uint64_t scene_failed_call(struct scene *scene, enum scene_op op)
+{
+	uint64_t cid = scene_reserve_cid(scene);
+
+	put_call(scene, 0, &(struct record_api){.cid = cid, .result = 1}, op, NULL, 0);
+	return cid;
 }
 
 uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
@@ -298,6 +317,22 @@ void scene_witness(struct scene *scene, const char *source, const char *key, uin
 	scene_put(scene, 0, RECORD_WITNESS, 0, &record, sizeof(record));
 }
 
+void scene_say(struct scene *scene, const char *name, enum record_source_state state,
+	       const char *text)
+{
+	struct record_source record = {.ns = scene->ns++, .text_bytes = strlen(text)};
+
+	strncpy(record.name, name, sizeof(record.name) - 1);
+	put_text(scene, RECORD_SOURCE, state, &record, sizeof(record), text);
+}
+
+void scene_node_recorded(struct scene *scene, uint64_t node, uint64_t cid)
+{
+	struct record_node_recorded record = {.node = node, .cid = cid, .ns = scene->ns};
+
+	scene_put(scene, 0, RECORD_NODE_RECORDED, 0, &record, sizeof(record));
+}
+
 void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t count,
 		 const uint64_t *functions, const uint32_t *grids)
 {
@@ -306,12 +341,14 @@ void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t co
 		.node_count = count,
 		.edge_count = count - 1,
 	};
-	struct record_graph_exec exec_record = {.exec_id = exec, .graph_id = graph};
+	struct record_graph_exec exec_record = {
+		.exec_id = exec, .graph_id = graph, .handle = SCENE_EXEC_HANDLE(exec)};
 
 	scene_put(scene, 0, RECORD_GRAPH, 0, &record, sizeof(record));
 	for (uint32_t i = 0; i < count; i++) {
 		struct record_graph_node node = {
 			.graph_id = graph,
+			.handle = SCENE_NODE_HANDLE(graph, i),
 			.type = RECORD_NODE_KERNEL,
 			.function = functions[i],
 			.grid = {grids[i], 1, 1},

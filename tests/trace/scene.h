@@ -30,6 +30,10 @@ enum scene_op {
 	SCENE_STREAM_DESTROY,	 /* "hipStreamDestroy stream:h" */
 	SCENE_GRAPH_SET_PARAMS,	 /* "hipGraphExecKernelNodeSetParams hGraphExec:h node:h ..." */
 	SCENE_GRAPH_UPDATE,	 /* "hipGraphExecUpdate hGraphExec:h hGraph:h ..." */
+	SCENE_MODULE_LAUNCH, /* "hipModuleLaunchKernel f:h gridDimX:u ... blockDimZ:u stream:h" */
+	SCENE_LAUNCH_BY_PTR, /* "hipLaunchByPtr func:p" */
+	SCENE_SET_ENABLED,   /* "hipGraphNodeSetEnabled hGraphExec:h hNode:h isEnabled:u" */
+	SCENE_LAUNCH_MULTI,  /* "hipExtLaunchMultiKernelMultiDevice ...:p numDevices:i flags:u" */
 };
 
 struct scene {
@@ -65,6 +69,9 @@ uint64_t scene_reserve_cid(struct scene *scene);
 void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
 		    uint32_t activities, const uint64_t *args, size_t arg_count);
 
+/* A call of stream 0 that failed. */
+uint64_t scene_failed_call(struct scene *scene, enum scene_op op);
+
 /* Dispatch of a kernel with that grid (workgroup 1) on queue 1; returns its packet index. */
 uint64_t scene_dispatch(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel,
 			uint32_t grid);
@@ -72,9 +79,18 @@ void scene_done(struct scene *scene, uint64_t packet, uint64_t start_tick, uint6
 /* Both, taking 100 ticks. */
 void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel, uint32_t grid);
 
+/* What a source says about itself. */
+void scene_say(struct scene *scene, const char *name, enum record_source_state state,
+	       const char *text);
+
 void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value);
 
+/* A node of some graph was made by call CID, or captured by it. */
+void scene_node_recorded(struct scene *scene, uint64_t node, uint64_t cid);
+
 /* A graph of kernel nodes, kernel FUNCTIONS[i] with GRIDS[i], in a row; exec EXEC of it. */
+#define SCENE_EXEC_HANDLE(exec)	       (0xe00000 + (exec))
+#define SCENE_NODE_HANDLE(graph, node) (0xf00000 + (graph)*256 + (node))
 void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t count,
 		 const uint64_t *functions, const uint32_t *grids);
 void scene_graph_launch(struct scene *scene, uint64_t exec, uint64_t replay, uint64_t cid);

@@ -1,0 +1,213 @@
+/* Kernel launches against the dispatches that they brought: a witness that needs no device, so that a recording into
+ * which no packet came at all does not read well on a machine without counters. */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/ledger_state.h"
+#include "trace/owed.h"
+#include "trace/table.h"
+
+/* ---- what had a place in a queue, and was not rung in before the end ---- */
+
+/* When the last call that brought work into each stream began. */
+int ledger_find_tails(struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+	uint32_t count = trace->streams_count - load->first.streams;
+
+	ledger->stream_tails = table_zeroed(count, sizeof(*ledger->stream_tails));
+	if (!ledger->stream_tails)
+		return -ENOMEM;
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+		int64_t *tail;
+
+		if (!call->activity_count || call->stream == TRACE_NONE)
+			continue;
+		tail = &ledger->stream_tails[call->stream - load->first.streams];
+		if (*tail < call->begin_ns)
+			*tail = call->begin_ns;
+	}
+	return 0;
+}
+
+bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t index)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace_call *call = &load->trace->calls[index];
+	uint64_t rows = (uint64_t)call->activity_count +
+			ledger->barriers_of_call[index - load->first.calls];
+
+	if (!ledger->ended_early || rows >= call->activities_expected)
+		return false;
+	return call->stream == TRACE_NONE ||
+	       ledger->stream_tails[call->stream - load->first.streams] <= call->end_ns;
+}
+
+/* ---- what is owed, and what came ---- */
+
+struct launch_tally {
+	uint64_t owed, brought;
+	uint64_t unsubmitted; /* of what did not come */
+};
+
+static uint64_t count_kernels(const struct trace *trace, const struct trace_call *call)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < call->activity_count; i++)
+		count += trace_op_of(trace, &trace->activities[call->activity_first + i])->kind ==
+			 TRACE_KERNEL;
+	return count;
+}
+
+static struct launch_tally tally_launches(const struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+	struct launch_tally tally = {0};
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		uint64_t owed = load->owed[i - load->first.calls], kernels;
+
+		if (!owed)
+			continue;
+		kernels = count_kernels(trace, &trace->calls[i]);
+		if (kernels > owed)
+			kernels = owed;
+		tally.owed += owed;
+		tally.brought += kernels;
+		if (kernels < owed && ledger_is_unsubmitted(ledger, i))
+			tally.unsubmitted += owed - kernels;
+	}
+	return tally;
+}
+
+/* Launches of graphs that are not known, or not in full: nobody can tell what they owe. */
+static uint64_t count_untold(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint64_t count = 0;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+		const struct trace_api *api = &trace->apis[call->api];
+
+		count += api->domain == RECORD_DOMAIN_HIP && call->result == 0 &&
+			 !strncmp(trace_text(trace, api->name), "hipGraphLaunch", 14) &&
+			 (call->launch == TRACE_NONE ||
+			  trace->launches[call->launch].exec == TRACE_NONE ||
+			  trace->execs[trace->launches[call->launch].exec].graph == TRACE_NONE);
+	}
+	return count;
+}
+
+/* ---- why not ---- */
+
+/* The last word that source NAME has said about itself; NULL: none. */
+static const struct record_source *last_word(const struct process_load *load, const char *name)
+{
+	const struct raw_list *list = &load->lists[RECORD_SOURCE];
+	const struct record_source *last = NULL;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_source *record = list->rows[i].record;
+
+		if (!strncmp(record->name, name, sizeof(record->name)) &&
+		    (!last || record->ns >= last->ns))
+			last = record;
+	}
+	return last;
+}
+
+static bool is_absent(const struct record_source *source)
+{
+	return !source || source->header.tag == RECORD_SOURCE_ABSENT;
+}
+
+static void say_why(struct ledger *ledger, struct trace_source *line)
+{
+	const struct record_source *hsa = last_word(ledger->load, "hsa");
+	struct strtab *strings = ledger->load->strings;
+
+	if (!hsa)
+		ledger_say(ledger, line,
+			   strtab_intern_z(strings,
+					   "HSA is not recorded: no runtime handed its table to "
+					   "the tool (HSA_TOOLS_LIB does not name it, or another "
+					   "tool took its place)"));
+	else if (is_absent(hsa))
+		ledger_say(ledger, line,
+			   strtab_format(strings, "HSA is not recorded: %.*s", (int)hsa->text_bytes,
+					 hsa->text));
+	else
+		ledger_say(ledger, line,
+			   strtab_intern_z(strings, "launches brought no kernel into any queue "
+						    "that is watched"));
+}
+
+/* ---- the line ---- */
+
+uint64_t ledger_take(uint64_t *pool, uint64_t wanted)
+{
+	uint64_t taken = wanted < *pool ? wanted : *pool;
+
+	*pool -= taken;
+	return taken;
+}
+
+/* Takes up to MOST from what is missing, under CAUSE. */
+static void explain(struct ledger *ledger, struct trace_source *line, enum trace_drop_kind kind,
+		    const char *cause, uint64_t most)
+{
+	uint64_t count = ledger_take(&line->unexplained, most);
+
+	ledger_add_drop(ledger, line, kind, cause, count);
+}
+
+static void explain_from_pool(struct ledger *ledger, struct trace_source *line, const char *cause,
+			      uint64_t *pool)
+{
+	uint64_t count = ledger_take(pool, line->unexplained);
+
+	line->unexplained -= count;
+	ledger_add_drop(ledger, line, TRACE_DROP_EDGE, cause, count);
+}
+
+static void explain_missing(struct ledger *ledger, struct trace_source *line,
+			    const struct launch_tally *tally)
+{
+	line->unexplained = tally->owed - tally->brought;
+	explain(ledger, line, TRACE_DROP_LET_GO, "let go by the ring",
+		ledger_let_go(ledger, RECORD_CLASS_DISPATCH));
+	explain(ledger, line, TRACE_DROP_LOST, "the record of the dispatch was lost",
+		ledger_losses(ledger, RECORD_CLASS_DISPATCH));
+	explain(ledger, line, TRACE_DROP_EDGE, PACKETS_UNSUBMITTED, tally->unsubmitted);
+	explain_from_pool(ledger, line, PACKETS_CUT, &ledger->cut_left);
+	explain_from_pool(ledger, line, PACKETS_WITHOUT_CALL, &ledger->without_call_left);
+	explain(ledger, line, TRACE_DROP_LOST,
+		"may have been captured: the graph's record was lost",
+		ledger_drops(ledger, RECORD_CLASS_GRAPH));
+}
+
+void ledger_add_launches(struct ledger *ledger)
+{
+	bool is_off = is_absent(last_word(ledger->load, "hsa")) && !ledger->totals.dispatches;
+	struct launch_tally tally = tally_launches(ledger);
+	uint64_t untold = is_off ? count_untold(ledger->load) : 0;
+	struct trace_source *line;
+
+	if (!tally.owed && !untold)
+		return;
+	line = ledger_add_source(ledger, "hip.launch");
+	if (!line)
+		return;
+	ledger_set_expected(ledger, line, "launch calls", tally.owed);
+	line->received = tally.brought;
+	line->joined = tally.brought;
+	explain_missing(ledger, line, &tally);
+	line->unexplained += untold;
+	if (line->unexplained)
+		say_why(ledger, line);
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# witness.sh: launches of which no packet was recorded do not read well, on a device that counts nothing: where no HSA
+# runtime came to the tool, where its table was refused, and where the packets went past the tool; with the reason. Those
+# that a thread of HIP's own submits are explained.
+. "$(dirname "$0")/lib.sh"
+tool=$BUILD_DIR/tests/deaf_tool.so
+
+# refused NAME LINE COUNT REASON: check of the recording ends with 3, names LINE's COUNT, and says why.
+refused() {
+	local code=0
+	"$dagtap" check "$work/$1.dagtap" >"$work/check" 2>"$work/told" || code=$?
+	expect "$1: exit status of check ($(cat "$work/check"))" $code 3
+	grep -q "$2: $3 unexplained.*$4" "$work/told" || fail "$1: check says: $(cat "$work/told")"
+}
+
+# deaf HOW NAME PROGRAM ARGS...
+deaf() {
+	local name=$2
+	export DEAF=$1 HSA_TOOLS_LIB=$tool
+	shift 2
+	record "$name" counters=0, "$@"
+	unset DEAF HSA_TOOLS_LIB
+}
+
+RUN_WITH="env -u HSA_TOOLS_LIB" record absent counters=0, "$examples/eager" 1000
+refused absent hip.launch 1000 "HSA is not recorded: no runtime handed its table to the tool"
+RUN_WITH="env -u HSA_TOOLS_LIB" record graphs counters=0, "$examples/graph-bubbles" 10 5
+refused graphs graph 50 ""
+deaf refuse refused "$examples/eager" 1000
+refused refused hip.launch 1000 "HSA is not recorded: unknown major version of the core table"
+deaf bypass bypassed "$examples/eager" 1000
+refused bypassed hip.launch 1000 "launches brought no kernel into any queue that is watched"
+
+AMD_DIRECT_DISPATCH=0 record threaded counters=0, "$examples/eager" 1000
+expect_closed "$work/threaded.dagtap"
+record plain counters=0, "$examples/eager" 1000
+expect_closed "$work/plain.dagtap"
+grep -q "^softgpu" "$work/check" && fail "the device's counters are not hidden"
+expect "launches" "$(json "$work/plain.dagtap" check '[s["received"] for s in d["sources"] if s["name"] == "hip.launch"]')" "[1000]"

@@ -1,0 +1,483 @@
+/* The ledger's line of launches: what a call owes the GPU, with no witness but the call itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+#include "trace/ledger.h"
+#include "trace/load.h"
+
+#define STREAM_A 0xa000
+#define STREAM_B 0xb000
+
+static struct trace *load(struct scene *scene)
+{
+	struct trace *trace = scene_load(scene);
+
+	scene_release(scene);
+	return trace;
+}
+
+static struct trace *close_and_load(struct scene *scene)
+{
+	scene_close(scene);
+	return load(scene);
+}
+
+static const struct trace_source *line(const struct trace *trace)
+{
+	return scene_source(trace, "hip.launch");
+}
+
+/* A launch into STREAM, which reserved RESERVED slots. */
+static uint64_t launch(struct scene *scene, uint64_t stream, uint32_t reserved)
+{
+	return scene_call(scene, SCENE_LAUNCH_KERNEL, reserved, (uint64_t[]){0x101, stream}, 2);
+}
+
+static void launch_and_run(struct scene *scene, uint64_t stream)
+{
+	scene_run(scene, launch(scene, stream, 1), 0, 1, 1);
+}
+
+static uint64_t drop_of(const struct trace *trace, const char *cause)
+{
+	const struct trace_source *source = line(trace);
+
+	for (uint32_t i = 0; i < source->drop_count; i++) {
+		const struct trace_drop *drop = &trace->drops[source->drop_first + i];
+
+		if (!strcmp(trace_text(trace, drop->cause), cause))
+			return drop->count;
+	}
+	return 0;
+}
+
+static void launches_that_brought_their_kernel_close_it(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	for (int i = 0; i < 5; i++)
+		launch_and_run(&scene, 0);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 5);
+	assert_int_equal(line(trace)->received, 5);
+	assert_int_equal(line(trace)->joined, 5);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void launches_without_a_kernel_are_unexplained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch_and_run(&scene, 0);
+	for (int i = 0; i < 3; i++)
+		launch(&scene, 0, 0);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 4);
+	assert_int_equal(line(trace)->received, 1);
+	assert_int_equal(line(trace)->unexplained, 3);
+	assert_false(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void reason_is_the_source_that_is_absent(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	scene_say(&scene, "hsa", RECORD_SOURCE_ABSENT, "the core table lacks a function");
+	launch(&scene, 0, 0);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->unexplained, 1);
+	assert_string_equal(trace_text(trace, line(trace)->text),
+			    "HSA is not recorded: the core table lacks a function");
+	trace_close(trace);
+}
+
+static void reason_is_that_no_runtime_came(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	launch(&scene, 0, 0);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->unexplained, 1);
+	assert_non_null(strstr(trace_text(trace, line(trace)->text), "HSA_TOOLS_LIB"));
+	trace_close(trace);
+}
+
+/* A graph whose nodes are not known owes an unknown number; of an absent source that is still a loss. */
+static void graph_launches_need_the_source_too(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	for (int absent = 0; absent <= 1; absent++) {
+		scene_init(&scene, 1);
+		scene_say(&scene, "hsa", absent ? RECORD_SOURCE_ABSENT : RECORD_SOURCE_ON, "why");
+		for (int i = 0; i < 2; i++)
+			scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
+		trace = close_and_load(&scene);
+		if (absent)
+			assert_int_equal(line(trace)->unexplained, 2);
+		assert_int_equal(ledger_is_closed(trace), !absent);
+		trace_close(trace);
+	}
+}
+
+static void failed_launches_owe_nothing(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	launch_and_run(&scene, 0);
+	scene_failed_call(&scene, SCENE_LAUNCH_KERNEL);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void captured_launches_owe_nothing(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	launch_and_run(&scene, 0);
+	scene_node_recorded(&scene, 0x7000, launch(&scene, STREAM_A, 0));
+	scene_node_recorded(&scene, 0, launch(&scene, STREAM_A, 0)); /* which node is not known */
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void launches_of_nothing_owe_nothing(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	for (int empty = 1; empty <= 7; empty++) {
+		uint64_t args[8] = {0x101, 1, 1, 1, 1, 1, 1, 0};
+
+		args[empty] = 0; /* 7: the stream */
+		scene_init(&scene, 1);
+		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+		scene_call(&scene, SCENE_MODULE_LAUNCH, 0, args, 8);
+		trace = close_and_load(&scene);
+		assert_int_equal(ledger_is_closed(trace), empty < 7);
+		trace_close(trace);
+	}
+}
+
+static void launches_on_many_devices_owe_one_each(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	cid = scene_call(&scene, SCENE_LAUNCH_MULTI, 2, (uint64_t[]){0x5000, 3, 0}, 3);
+	scene_run(&scene, cid, 0, 1, 1);
+	scene_run(&scene, cid, 1, 1, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 3);
+	assert_int_equal(line(trace)->received, 2);
+	assert_int_equal(line(trace)->unexplained, 1);
+	trace_close(trace);
+}
+
+/* What a launch does through another launch's function is owed once. */
+static void launch_within_a_launch_owes_once(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+	uint64_t outer, inner;
+	struct record_api api;
+	uint64_t args[3];
+
+	scene_init(&scene, 1);
+	outer = scene_reserve_cid(&scene);
+	inner = scene_reserve_cid(&scene);
+	api = (struct record_api){.cid = inner, .parent = outer, .activities = 1};
+	memcpy(args, &(uint64_t[]){0x101, 0}, 2 * sizeof(uint64_t));
+	{
+		char record[sizeof(api) + 2 * sizeof(uint64_t)];
+
+		memcpy(record, &api, sizeof(api));
+		memcpy(record + sizeof(api), args, 2 * sizeof(uint64_t));
+		scene_put(&scene, 0, RECORD_API, SCENE_LAUNCH_KERNEL, record, sizeof(record));
+	}
+	scene_put_call(&scene, 0, outer, SCENE_LAUNCH_BY_PTR, 0, (uint64_t[]){0x101}, 1);
+	scene_run(&scene, inner, 0, 1, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(line(trace)->expected, 1);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void dispatches_without_a_call_explain_as_many(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	for (unsigned lost = 0; lost <= 1; lost++) {
+		scene_init(&scene, 1);
+		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+		for (unsigned i = 0; i < 4 + lost; i++)
+			launch(&scene, 0, 0);
+		for (unsigned i = 0; i < 4; i++)
+			scene_run(&scene, 0, i, 1, 1);
+		trace = close_and_load(&scene);
+		assert_int_equal(drop_of(trace, "came without a call: submitted by a thread of "
+						"HIP's own"),
+				 4);
+		assert_int_equal(line(trace)->unexplained, lost);
+		trace_close(trace);
+	}
+}
+
+/* One dispatch explains one launch: not a graph's node beside. */
+static void dispatches_without_a_call_explain_once(void **state)
+{
+	static const uint64_t functions[] = {0x101, 0x101};
+	static const uint32_t grids[] = {1, 1};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	scene_graph(&scene, 7, 31, 2, functions, grids);
+	cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
+	scene_graph_launch(&scene, 31, 0, cid);
+	launch(&scene, 0, 0);
+	launch(&scene, 0, 0);
+	for (unsigned i = 0; i < 3; i++)
+		scene_run(&scene, 0, i, 1, 1);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "graph")->unexplained, 0);
+	assert_int_equal(line(trace)->unexplained, 1);
+	trace_close(trace);
+}
+
+static void records_that_were_lost_explain_as_many(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	for (unsigned lost = 0; lost <= 1; lost++) {
+		scene_init(&scene, 1);
+		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+		for (unsigned i = 0; i < 3 + lost; i++)
+			launch(&scene, 0, 1);
+		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_RING);
+		scene_drop(&scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL); /* it was a capture? */
+		trace = close_and_load(&scene);
+		assert_int_equal(ledger_dropped(trace, line(trace)), 3);
+		assert_int_equal(line(trace)->unexplained, lost);
+		/* Each is lost once: the dispatch and the graph's record. */
+		assert_int_equal(ledger_lost(trace), 2);
+		trace_close(trace);
+	}
+}
+
+static void packets_that_were_cut_are_explained(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch(&scene, 0, 1);
+	launch(&scene, 0, 1);
+	scene_witness(&scene, "hsa", "packets_cut", 2);
+	trace = close_and_load(&scene);
+	assert_int_equal(ledger_dropped(trace, line(trace)), 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+/* A kill: what had a slot, and nothing came behind it in its stream, was not submitted. */
+static void kill_leaves_launches_not_submitted(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch_and_run(&scene, STREAM_A);
+	launch(&scene, STREAM_A, 1);
+	launch(&scene, STREAM_A, 1);
+	launch_and_run(&scene, STREAM_B);
+	trace = load(&scene);
+	assert_true(trace->truncated);
+	assert_int_equal(drop_of(trace, "not submitted at the end"), 2);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+static void kill_explains_nothing_before_the_end(void **state)
+{
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch(&scene, STREAM_A, 1); /* the stream went on behind it */
+	launch_and_run(&scene, STREAM_A);
+	launch(&scene, STREAM_A, 0); /* nobody saw it take a slot */
+	trace = load(&scene);
+	assert_int_equal(drop_of(trace, "not submitted at the end"), 0);
+	assert_int_equal(line(trace)->unexplained, 2);
+	trace_close(trace);
+}
+
+static void kill_leaves_graph_launches_not_submitted(void **state)
+{
+	static const uint64_t functions[] = {0x101, 0x101};
+	static const uint32_t grids[] = {1, 1};
+
+	for (unsigned behind = 0; behind <= 1; behind++) {
+		struct scene scene;
+		struct trace *trace;
+		uint64_t cid;
+
+		scene_init(&scene, 1);
+		scene_graph(&scene, 7, 31, 2, functions, grids);
+		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){1, STREAM_A}, 2);
+		scene_graph_launch(&scene, 31, 0, cid);
+		scene_run(&scene, cid, 0, 1, 1);
+		if (behind)
+			launch_and_run(&scene, STREAM_A);
+		trace = load(&scene);
+		assert_int_equal(scene_source(trace, "graph")->unexplained, behind);
+		assert_int_equal(ledger_is_closed(trace), !behind);
+		trace_close(trace);
+	}
+}
+
+/* Of three nodes the second is off for launches 1 and 2; what came in each. */
+static struct trace *switched(const unsigned brought[4], bool is_known)
+{
+	static const uint64_t functions[] = {0x101, 0x101, 0x101};
+	static const uint32_t grids[] = {1, 1, 1};
+	uint64_t node = is_known ? SCENE_NODE_HANDLE(7, 1) : 0xbad;
+	struct scene scene;
+
+	scene_init(&scene, 1);
+	scene_graph(&scene, 6, 30, 3, functions, grids);
+	scene_graph(&scene, 7, 31, 3, functions, grids);
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t cid;
+
+		if (i == 1 || i == 3)
+			scene_call(&scene, SCENE_SET_ENABLED, 0,
+				   (uint64_t[]){SCENE_EXEC_HANDLE(31), node, i == 3}, 3);
+		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, brought[i],
+				 (uint64_t[]){SCENE_EXEC_HANDLE(31), 0}, 2);
+		scene_graph_launch(&scene, 31, i, cid);
+		for (unsigned k = 0; k < brought[i]; k++)
+			scene_run(&scene, cid, k, 1, 1);
+		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 3,
+				 (uint64_t[]){SCENE_EXEC_HANDLE(30), 0}, 2);
+		scene_graph_launch(&scene, 30, i, cid);
+		for (unsigned k = 0; k < 3; k++)
+			scene_run(&scene, cid, k, 1, 1);
+	}
+	return close_and_load(&scene);
+}
+
+static void nodes_that_are_off_owe_nothing(void **state)
+{
+	struct trace *trace = switched((unsigned[]){3, 2, 2, 3}, true);
+
+	assert_int_equal(scene_source(trace, "graph")->expected, 4 * 3 + 3 + 2 + 2 + 3);
+	assert_int_equal(trace->launches[4 + 1].activities_expected, 2);
+	assert_int_equal(trace->launches[4 + 3].activities_expected, 3);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned brought[] = {3, 2, 2, 3};
+
+		brought[i]--;
+		trace = switched(brought, true);
+		assert_int_equal(scene_source(trace, "graph")->unexplained, 1);
+		trace_close(trace);
+	}
+}
+
+static void unknown_node_that_is_off_is_not_judged(void **state)
+{
+	struct trace *trace = switched((unsigned[]){3, 2, 1, 3}, false);
+
+	assert_int_equal(scene_source(trace, "graph")->expected, 4 * 3 + 3);
+	assert_int_equal(trace->launches[4 + 1].activities_expected, TRACE_NONE);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+/* A recording that began after the program had switched nodes. */
+static void nodes_switched_before_are_not_judged(void **state)
+{
+	static const uint64_t functions[] = {0x101, 0x101};
+	static const uint32_t grids[] = {1, 1};
+	struct scene scene;
+	struct trace *trace;
+	uint64_t cid;
+
+	scene_init(&scene, 1);
+	scene_witness(&scene, "hip", "nodes_switched", 1);
+	scene_graph(&scene, 7, 31, 2, functions, grids);
+	cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 1, (uint64_t[]){1, 0}, 2);
+	scene_graph_launch(&scene, 31, 0, cid);
+	scene_run(&scene, cid, 0, 1, 1);
+	trace = close_and_load(&scene);
+	assert_true(ledger_is_closed(trace));
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(launches_that_brought_their_kernel_close_it),
+		cmocka_unit_test(launches_without_a_kernel_are_unexplained),
+		cmocka_unit_test(reason_is_the_source_that_is_absent),
+		cmocka_unit_test(reason_is_that_no_runtime_came),
+		cmocka_unit_test(graph_launches_need_the_source_too),
+		cmocka_unit_test(failed_launches_owe_nothing),
+		cmocka_unit_test(captured_launches_owe_nothing),
+		cmocka_unit_test(launches_of_nothing_owe_nothing),
+		cmocka_unit_test(launches_on_many_devices_owe_one_each),
+		cmocka_unit_test(launch_within_a_launch_owes_once),
+		cmocka_unit_test(dispatches_without_a_call_explain_as_many),
+		cmocka_unit_test(dispatches_without_a_call_explain_once),
+		cmocka_unit_test(records_that_were_lost_explain_as_many),
+		cmocka_unit_test(packets_that_were_cut_are_explained),
+		cmocka_unit_test(kill_leaves_launches_not_submitted),
+		cmocka_unit_test(kill_explains_nothing_before_the_end),
+		cmocka_unit_test(kill_leaves_graph_launches_not_submitted),
+		cmocka_unit_test(nodes_that_are_off_owe_nothing),
+		cmocka_unit_test(unknown_node_that_is_off_is_not_judged),
+		cmocka_unit_test(nodes_switched_before_are_not_judged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
