@@ -22,6 +22,8 @@
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
 	X(CUPTI, "DAGTAP_CUPTI", "",                                                               \
 	  "path of the libcupti.so to use; unset: the one that the process or the loader finds")   \
+	X(COUNTERS, "DAGTAP_COUNTERS", "1",                                                        \
+	  "for tests: 0: the software GPU's counters are no witness, as of a real device")         \
 	X(CLOCK, "DAGTAP_CLOCK", "",                                                               \
 	  "for tests: the file with the time, which stands still (src/base/clock.h)")              \
 	X(TIMERS, "DAGTAP_TIMERS", "",                                                             \

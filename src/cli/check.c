@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/columns.h"
@@ -187,6 +188,18 @@ static int print_text(const struct trace *trace, bool ok)
 	return CLI_OK;
 }
 
+/* For tests (DAGTAP_CHECK_WITNESS=ledger): what the software GPU alone knows is a hole in the ledger. */
+static int tell_hole(const struct trace *trace, const char *path)
+{
+	const char *wanted = getenv("DAGTAP_CHECK_WITNESS");
+
+	if (!wanted || strcmp(wanted, "ledger") != 0 || !ledger_is_device_alone(trace))
+		return CLI_OK;
+	return cli_fail("%s: the software GPU alone tells of it: on a device that counts nothing "
+			"this would be ok",
+			path);
+}
+
 /* The one line on stderr that goes with exit status 3. */
 static int tell_loss(const struct trace *trace, const char *path)
 {
@@ -247,6 +260,8 @@ int cli_check(const struct cli_command *self, int argc, char **argv)
 		result = print_text(trace, ok);
 	if (result == CLI_OK)
 		result = cli_finish_stdout();
+	if (result == CLI_OK)
+		result = tell_hole(trace, argv[optind]);
 	if (result == CLI_OK)
 		result = tell_loss(trace, argv[optind]);
 	if (result == CLI_OK && strict)

@@ -709,10 +709,16 @@ int ledger_load(struct process_load *load)
 	return ledger.failed ? -ENOMEM : result;
 }
 
-bool ledger_is_closed(const struct trace *trace)
+static bool is_of_device(const struct trace *trace, const struct trace_source *source)
+{
+	return !strncmp(trace_text(trace, source->name), "softgpu.", strlen("softgpu."));
+}
+
+static bool is_closed(const struct trace *trace, bool with_device)
 {
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
-		if (trace->sources[i].unexplained)
+		if (trace->sources[i].unexplained &&
+		    (with_device || !is_of_device(trace, &trace->sources[i])))
 			return false;
 	}
 	for (uint32_t i = 0; i < trace->messages_count; i++) {
@@ -720,6 +726,16 @@ bool ledger_is_closed(const struct trace *trace)
 			return false;
 	}
 	return true;
+}
+
+bool ledger_is_closed(const struct trace *trace)
+{
+	return is_closed(trace, true);
+}
+
+bool ledger_is_device_alone(const struct trace *trace)
+{
+	return is_closed(trace, false) && !is_closed(trace, true);
 }
 
 uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source)
@@ -735,9 +751,8 @@ uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *so
  * drops. */
 static bool is_second_count(const struct trace *trace, const struct trace_source *source)
 {
-	const char *name = trace_text(trace, source->name);
-
-	return !strncmp(name, "softgpu.", strlen("softgpu.")) || !strcmp(name, "hip.launch");
+	return is_of_device(trace, source) ||
+	       !strcmp(trace_text(trace, source->name), "hip.launch");
 }
 
 uint64_t ledger_lost(const struct trace *trace)

@@ -76,7 +76,7 @@ static void doorbells_out_of_order(void **state)
 	p = play("gfx906", "tests/hsa-scenes out-of-order");
 	play_check_ledger(&p);
 	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], 3);
-	assert_int_equal(rows_witness(p.folder, "softgpu", "doorbells"), 2);
+	assert_int_equal(play_device(&p, "doorbells"), 2);
 	play_end(&p);
 }
 
@@ -93,8 +93,8 @@ static void other_packets_pass_unchanged(void **state)
 	(void)state;
 	play_check_ledger(&p);
 	assert_int_equal(p.rows->queues[1].count.others, 2);
-	assert_int_equal(rows_witness(p.folder, "softgpu", "packets_vendor"), 1);
-	assert_int_equal(rows_witness(p.folder, "softgpu", "packets_agent_dispatch"), 1);
+	assert_int_equal(play_device(&p, "packets_vendor"), 1);
+	assert_int_equal(play_device(&p, "packets_agent_dispatch"), 1);
 	play_end(&p);
 }
 
@@ -157,7 +157,7 @@ static void h19_queue_destroyed_in_flight(void **state)
 	assert_int_equal(p.rows->dispatch_count, 3);
 	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_QUEUE_DESTROYED], 3);
 	assert_int_equal(p.rows->queues[1].count.destroyed, 1);
-	assert_int_equal(rows_witness(p.folder, "softgpu", "signal_errors"), 0);
+	assert_int_equal(play_device(&p, "signal_errors"), 0);
 	play_end(&p);
 }
 
@@ -261,7 +261,7 @@ static void queues_come_and_go(void **state)
 	play_check_ledger(&p);
 	assert_int_equal(p.rows->dispatch_count, 4 * 25 * 20 * 2);
 	assert_int_equal(p.rows->untimed[RECORD_UNTIMED_NO], p.rows->dispatch_count);
-	assert_int_equal(rows_witness(p.folder, "softgpu", "queues_created"), 101);
+	assert_int_equal(play_device(&p, "queues_created"), 101);
 	play_end(&p);
 }
 

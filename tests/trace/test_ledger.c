@@ -241,6 +241,30 @@ static void softgpu_disagrees(void **state)
 
 	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 4);
 	assert_int_equal(unexplained_of(trace), 4);
+	assert_true(ledger_is_device_alone(trace));
+	trace_close(trace);
+}
+
+/* Also where nothing is wrong, or somebody else tells of it, too. */
+static void device_is_not_alone(void **state)
+{
+	struct trace *trace = beside_device(5, 0, 0, 0, 0);
+	struct scene scene;
+
+	assert_true(ledger_is_closed(trace));
+	assert_false(ledger_is_device_alone(trace));
+	trace_close(trace);
+	scene_init(&scene, 1);
+	run_calls(&scene, 5);
+	gate(&scene, 6, 6);
+	for (int i = 0; i < 5; i++)
+		scene_witness(&scene, "softgpu",
+			      (const char *[]){"packets_kernel_dispatch", "packets_barrier_and",
+					       "packets_barrier_or", "copies", "copies_rect"}[i],
+			      i ? 0 : 6);
+	trace = close_and_load(&scene);
+	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 1);
+	assert_false(ledger_is_device_alone(trace));
 	trace_close(trace);
 }
 
@@ -600,6 +624,7 @@ int main(void)
 		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
 		cmocka_unit_test(packet_past_the_gate_is_unexplained),
 		cmocka_unit_test(softgpu_disagrees),
+		cmocka_unit_test(device_is_not_alone),
 		cmocka_unit_test(packets_sent_after_tracing_are_explained),
 		cmocka_unit_test(packets_sent_after_tracing_explain_once),
 		cmocka_unit_test(packets_of_unknown_queues_are_unexplained),

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
+#include "capture/env.h"
 #include "capture/export.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
@@ -57,7 +59,8 @@ static void find_device_counters(void)
 	library = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
 	if (!library)
 		return;
-	device_counters = (counters_fn *)(uintptr_t)dlsym(library, "softgpu_counters");
+	if (strcmp(env_text(ENV_COUNTERS), "0") != 0)
+		device_counters = (counters_fn *)(uintptr_t)dlsym(library, "softgpu_counters");
 	dlclose(library);
 }
 
