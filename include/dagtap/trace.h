@@ -171,7 +171,8 @@ struct dagtap_trace_call {
 	uint32_t launch;      /* if it launched a graph */
 	uint32_t event_first; /* its events follow each other, as it submitted them */
 	uint32_t event_count;
-	uint32_t events_expected; /* as counted at submission, barriers included */
+	uint32_t events_expected; /* HIP: as counted at submission, barriers included; CUDA: of
+				     launches; DAGTAP_TRACE_NONE: it is not known */
 };
 
 enum dagtap_trace_event_kind { DAGTAP_TRACE_KERNEL, DAGTAP_TRACE_COPY, DAGTAP_TRACE_MEMSET };

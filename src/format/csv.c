@@ -99,6 +99,15 @@ static void put_known(struct csv *csv, uint64_t value)
 		put_nothing(csv);
 }
 
+/* TRACE_NONE: it is not known. */
+static void put_known_count(struct csv *csv, uint32_t count)
+{
+	if (count == TRACE_NONE)
+		put_nothing(csv);
+	else
+		put_u64(csv, count);
+}
+
 static void put_dim(struct csv *csv, const uint32_t dim[3])
 {
 	for (int i = 0; i < 3; i++)
@@ -299,7 +308,7 @@ static void put_call_row(struct csv *csv, uint32_t row)
 	put_i64(csv, call->result);
 	put_stream(csv, call->stream);
 	put_u64(csv, call->activity_count);
-	put_u64(csv, call->activities_expected);
+	put_known_count(csv, call->activities_expected);
 	put_scope(csv, call->scope);
 	put_graph(csv, call->launch == TRACE_NONE
 			       ? TRACE_NONE

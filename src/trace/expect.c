@@ -237,6 +237,15 @@ int expect_make(const struct trace *trace, struct expect_graph *expects, uint32_
 	return add_graph(&making, graph, 0);
 }
 
+uint64_t expect_least(const struct expect_graph *expect)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < expect->item_count; i++)
+		sum += expect->items[i].least;
+	return sum;
+}
+
 uint32_t expect_count(const struct expect_graph *expect)
 {
 	uint64_t count = 0;

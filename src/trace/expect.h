@@ -46,6 +46,9 @@ uint32_t expect_fill_pieces(uint64_t dst, uint64_t bytes, uint32_t rows);
 int expect_make(const struct trace *trace, struct expect_graph *expects, uint32_t first_graph,
 		uint32_t graph);
 
+/* How many activities a launch brings at least, one a node that brings any. */
+uint64_t expect_least(const struct expect_graph *expect);
+
 /* How many activities a launch brings: TRACE_NONE if that is not fixed or not known. */
 uint32_t expect_count(const struct expect_graph *expect);
 

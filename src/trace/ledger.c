@@ -319,7 +319,9 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 		uint64_t found = (uint64_t)call->activity_count +
 				 ledger->barriers_of_call[i - load->first.calls];
 
-		if (found < call->activities_expected) {
+		/* What CUDA's calls bring is judged with what CUPTI says (ledger_cuda.c). */
+		if (trace_domain_of(load->trace, call) != RECORD_DOMAIN_CUDA &&
+		    found < call->activities_expected) {
 			source->orphan_calls++;
 			if (ledger_is_unsubmitted(ledger, i))
 				unsubmitted++;

@@ -17,13 +17,12 @@ static void say_let_go(struct ledger *ledger, struct trace_source *source)
 /* CUPTI does not say whether it will bring a kernel of a launch. */
 static void say_barren(struct ledger *ledger, struct trace_source *source)
 {
-	uint64_t count = 0;
+	uint64_t count;
 
 	if (ledger->ended_early || ledger_activities_let_go(ledger) ||
 	    ledger_has_activity_losses(ledger) || ledger_losses(ledger, RECORD_CLASS_GRAPH))
 		return;
-	if (cuda_count_barren(ledger->load, &count) < 0)
-		ledger->failed = true;
+	count = cuda_count_barren(ledger->load);
 	source->orphan_calls += count;
 	source->joined -= count < source->joined ? count : source->joined;
 	if (count)

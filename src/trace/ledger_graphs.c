@@ -8,15 +8,6 @@
 #include "trace/ledger_state.h"
 #include "trace/table.h"
 
-static uint64_t least_of(const struct expect_graph *expect)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < expect->item_count; i++)
-		sum += expect->items[i].least;
-	return sum;
-}
-
 /* A node's share counts once, in however many pieces it came: fills and copies may be split. */
 static void count_launch(const struct process_load *load, const struct trace_launch *launch,
 			 struct trace_source *source)
@@ -149,7 +140,7 @@ static int count_replays(const struct process_load *load, uint64_t failed, uint6
 		uint32_t exec = load->first.execs + i;
 		const struct expect_graph *expect = expect_of(load, exec);
 		bool is_known = expect && !expect->unknown && !cuda_is_switched(load, exec);
-		uint64_t least = is_known ? least_of(expect) : 0;
+		uint64_t least = is_known ? expect_least(expect) : 0;
 
 		sum += replays[i] * least;
 		largest = least > largest ? least : largest;
@@ -313,7 +304,7 @@ static void tally_launch(const struct ledger *ledger, uint32_t index, struct tra
 	/* A launch that failed brings nothing. */
 	if (load->trace->calls[launch->call].result != 0 && launch->activity_count == 0)
 		return;
-	least = least_of(expect);
+	least = expect_least(expect);
 	least -= off < least ? off : least;
 	source->expected += least;
 	count_launch(load, launch, source);

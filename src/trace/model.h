@@ -148,10 +148,12 @@ struct trace_call { /* by (process, cid) */
 	uint32_t thread;
 	uint32_t parent; /* index into calls or TRACE_NONE */
 	uint32_t scope;
-	uint32_t stream;	      /* the stream argument, TRACE_NONE if it has none */
-	uint32_t launch;	      /* index into launches if it is a graph launch */
-	uint32_t activities_expected; /* as the wrapper counted at submission */
-	uint32_t activity_first;      /* its activities are contiguous, by ordinal */
+	uint32_t stream; /* the stream argument, TRACE_NONE if it has none */
+	uint32_t launch; /* index into launches if it is a graph launch */
+	uint32_t
+		activities_expected; /* HIP: as the wrapper counted at submission; CUDA: of launches,
+					 as far as it is known; TRACE_NONE: it is not */
+	uint32_t activity_first;     /* its activities are contiguous, by ordinal */
 	uint32_t activity_count;
 	uint32_t api;	    /* index into apis */
 	uint32_t arg_first; /* into trace.words, as many as its API says; TRACE_NONE: not kept */
@@ -449,6 +451,12 @@ static inline const struct trace_op *trace_op_of(const struct trace *trace,
 						 const struct trace_activity *activity)
 {
 	return &trace->ops[activity->op];
+}
+
+static inline enum record_domain trace_domain_of(const struct trace *trace,
+						 const struct trace_call *call)
+{
+	return trace->apis[call->api].domain;
 }
 
 static inline const char *trace_text(const struct trace *trace, trace_string string)

@@ -21,6 +21,7 @@ table() { # NAME
 }
 table activities
 table scopes
+table calls
 python3 - "$work" <<-'END' || fail "nodes and replays"
 	import csv, os, sys
 	def rows(table):
@@ -32,6 +33,9 @@ python3 - "$work" <<-'END' || fail "nodes and replays"
 	    assert {r["kind"] for r in rows("scopes")} == {"nvtx"}
 	    assert len(rows("scopes")) == 1000
 	    assert all(r["scope"] == "step" for r in activities), activities[0]
+	# What is not known is not said to be 0.
+	for call in rows("calls"):
+	    assert call["activities_expected"] == ("3" if call["replay"] else ""), call
 END
 
 # auto traces CUDA too; hsa does not: then nothing is recorded.

@@ -71,6 +71,7 @@ static void each_belongs_to_its_call(void **state)
 	assert_string_equal(trace_text(trace, trace->apis[call_of(trace, kernel)->api].name),
 			    "cudaLaunchKernel");
 	assert_int_equal(kernel->cid, 1);
+	assert_int_equal(call_of(trace, kernel)->activities_expected, 1);
 	assert_int_equal(op->grid[0], 640);
 	assert_int_equal(op->grid[1], 2);
 	assert_int_equal(op->workgroup[0], 64);

@@ -90,6 +90,7 @@ static void graph_launch_one_to_n(void **state)
 		assert_int_equal(row->cid, call->cid);
 		assert_int_equal(row->launch, i / 3);
 		assert_int_equal(call->activity_count, 3);
+		assert_int_equal(call->activities_expected, 3);
 	}
 	trace_close(trace);
 }
@@ -115,6 +116,7 @@ static void partial_replay_reported(void **state)
 	assert_int_equal(play_source(trace, "graph")->expected, 3);
 	assert_int_equal(play_source(trace, "graph")->received, 2);
 	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
+	assert_int_equal(trace->calls[trace->launches[0].call].activities_expected, 3);
 	trace_close(trace);
 }
 

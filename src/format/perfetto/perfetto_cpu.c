@@ -332,7 +332,10 @@ static void put_call(struct cpu *cpu, uint32_t row)
 		put_scope(cpu, call->scope);
 	if (call->launch != TRACE_NONE)
 		put_launch(cpu, &trace->launches[call->launch]);
-	if (call->activities_expected || call->activity_count) {
+	if (call->activities_expected == TRACE_NONE) {
+		if (call->activity_count)
+			put_uint(cpu, ANNOTATION_ACTIVITIES, call->activity_count);
+	} else if (call->activities_expected || call->activity_count) {
 		put_uint(cpu, ANNOTATION_ACTIVITIES, call->activity_count);
 		put_uint(cpu, ANNOTATION_EXPECTED, call->activities_expected);
 	}

@@ -81,6 +81,12 @@ static void put_graph_launch(struct host *host, const struct trace_call *call)
 	xspace_put_u64(&host->stats, XSPACE_STAT_REPLAY, launch->replay);
 }
 
+static bool is_barren(const struct trace_call *call)
+{
+	return call->activity_count == 0 && call->activities_expected > 0 &&
+	       call->activities_expected != TRACE_NONE;
+}
+
 /* What few calls have. */
 static void put_rarities(struct host *host, const struct trace_call *call)
 {
@@ -89,7 +95,7 @@ static void put_rarities(struct host *host, const struct trace_call *call)
 		put_graph_launch(host, call);
 	if (call->result)
 		xspace_put_i64(&host->stats, XSPACE_STAT_RESULT, call->result);
-	if (call->activity_count == 0 && call->activities_expected > 0)
+	if (is_barren(call))
 		xspace_put_ref(&host->stats, XSPACE_STAT_ORPHAN, "no activity");
 	if (host->apis[call->api].allocates)
 		put_allocation(host, call);
@@ -99,8 +105,7 @@ static void put_rarities(struct host *host, const struct trace_call *call)
 
 static bool has_rarities(const struct trace_call *call, const struct api_entry *api)
 {
-	return call->launch != TRACE_NONE || call->result || api->allocates ||
-	       (call->activity_count == 0 && call->activities_expected > 0);
+	return call->launch != TRACE_NONE || call->result || api->allocates || is_barren(call);
 }
 
 static const struct api_entry *find_api(struct host *host, uint32_t number)

@@ -193,62 +193,6 @@ uint32_t cuda_find_stream(struct process_load *load, uint32_t context, uint32_t 
 	return load->cuda.stream_first + rank;
 }
 
-/* By API, from first.apis; NULL: out of memory. */
-static bool *find_launch_apis(const struct process_load *load)
-{
-	const struct trace *trace = load->trace;
-	uint32_t count = trace->apis_count - load->first.apis;
-	bool *launches = calloc((size_t)count + 1, sizeof(*launches));
-
-	for (uint32_t i = 0; launches && i < count; i++) {
-		const struct trace_api *api = &trace->apis[load->first.apis + i];
-		const char *name = load->strings->strings[api->name];
-
-		launches[i] =
-			api->domain == RECORD_DOMAIN_CUDA &&
-			(strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"));
-	}
-	return launches;
-}
-
-/* Of captured launches nodes were made, which may be gone by now. */
-static int learn_makers(const struct process_load *load, struct idset *makers)
-{
-	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
-	int result = 0;
-
-	for (uint32_t i = 0; i < steps->count && result == 0; i++) {
-		const struct record_cuda_graph *step = steps->rows[i].record;
-
-		if (step->cid && (step->header.tag == RECORD_CUDA_NODE_CREATED ||
-				  step->header.tag == RECORD_CUDA_NODE_CLONED))
-			result = idset_add(makers, cuda_outer_cid(&load->cuda, step->cid));
-	}
-	return result < 0 ? result : idset_finish(makers);
-}
-
-int cuda_count_barren(const struct process_load *load, uint64_t *ret_count)
-{
-	const struct trace *trace = load->trace;
-	bool *launches = find_launch_apis(load);
-	struct idset makers = {0};
-	uint64_t count = 0;
-	int result = launches ? learn_makers(load, &makers) : -ENOMEM;
-
-	for (uint32_t i = load->first.calls; i < trace->calls_count && result == 0; i++) {
-		const struct trace_call *call = &trace->calls[i];
-
-		if (launches[call->api - load->first.apis] && !call->activity_count &&
-		    !call->result)
-			count += idset_find(&makers, call->cid) == UINT32_MAX;
-	}
-	idset_release(&makers);
-	free(launches);
-	if (result == 0)
-		*ret_count = count;
-	return result;
-}
-
 void cuda_tell_streams(struct process_load *load)
 {
 	static const enum trace_stream_kind kinds[] = {

@@ -69,9 +69,14 @@ int cuda_finish_sets(struct cuda_load *cuda);
 /* A stage: the calls that are inside others, and the clock. */
 int cuda_load(struct process_load *load);
 
+/* Sets what each call of CUDA's is expected to bring: a launch that was not captured 1, a graph launch the activities of
+ * its nodes, one that failed or was captured 0; TRACE_NONE where it is not known, and of all other calls. When graphs and
+ * launches are there. 0 or -ENOMEM. */
+int cuda_expect_load(struct process_load *load);
+
 /* Calls that launched a kernel which CUPTI did not bring: no activity names them, and none of them was recorded as a
- * graph's node. 0 or -ENOMEM. */
-int cuda_count_barren(const struct process_load *load, uint64_t *ret_count);
+ * graph's node. */
+uint64_t cuda_count_barren(const struct process_load *load);
 
 /* What kind each of CUPTI's streams is, as far as it was told. */
 void cuda_tell_streams(struct process_load *load);

@@ -1,0 +1,153 @@
+/* How many activities each call of CUDA's is expected to bring. CUPTI does not say: what is known of launches is
+ * said, of all other calls nothing (TRACE_NONE). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/cuda/cuda.h"
+#include "trace/expect.h"
+#include "trace/process.h"
+
+/* Calls of these launch one kernel. By API, from first.apis; NULL: out of memory. */
+static bool *find_launch_apis(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint32_t count = trace->apis_count - load->first.apis;
+	bool *launches = calloc((size_t)count + 1, sizeof(*launches));
+
+	for (uint32_t i = 0; launches && i < count; i++) {
+		const struct trace_api *api = &trace->apis[load->first.apis + i];
+		const char *name = load->strings->strings[api->name];
+
+		launches[i] =
+			api->domain == RECORD_DOMAIN_CUDA && !strstr(name, "MultiDevice") &&
+			(strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"));
+	}
+	return launches;
+}
+
+/* Of captured launches nodes were made, which may be gone by now. */
+static int learn_makers(const struct process_load *load, struct idset *makers)
+{
+	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
+	int result = 0;
+
+	for (uint32_t i = 0; i < steps->count && result == 0; i++) {
+		const struct record_cuda_graph *step = steps->rows[i].record;
+
+		if (step->cid && (step->header.tag == RECORD_CUDA_NODE_CREATED ||
+				  step->header.tag == RECORD_CUDA_NODE_CLONED))
+			result = idset_add(makers, cuda_outer_cid(&load->cuda, step->cid));
+	}
+	return result < 0 ? result : idset_finish(makers);
+}
+
+#define PARENT_DEPTH_MAX 64
+
+struct expecting {
+	struct process_load *load;
+	bool *launches;	      /* by API, from first.apis: launches one kernel */
+	struct idset makers;  /* cids of calls that made a node */
+	uint32_t *exec_count; /* by exec, from first.execs */
+};
+
+/* Bodies of conditional nodes run as often as the device decides. By graph, from first.graphs; also of the graphs
+ * around. NULL: out of memory. */
+static bool *find_open_graphs(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+	bool *open = calloc((size_t)(trace->graphs_count - load->first.graphs) + 1, sizeof(*open));
+
+	for (uint32_t i = load->first.nodes; open && i < trace->nodes_count; i++) {
+		uint32_t graph = trace->nodes[i].graph;
+
+		if (trace->nodes[i].type != RECORD_NODE_OTHER)
+			continue;
+		for (int depth = 0; graph != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+			open[graph - load->first.graphs] = true;
+			graph = trace->graphs[graph].parent;
+		}
+	}
+	return open;
+}
+
+static uint32_t count_of_exec(const struct process_load *load, const bool *open, uint32_t exec)
+{
+	uint32_t graph = load->trace->execs[exec].graph;
+	const struct expect_graph *expect;
+	uint64_t least;
+
+	if (graph == TRACE_NONE || open[graph - load->first.graphs] || cuda_is_switched(load, exec))
+		return TRACE_NONE;
+	expect = &load->expects[graph - load->first.graphs];
+	least = expect_least(expect);
+	return expect->unknown || least >= TRACE_NONE ? TRACE_NONE : (uint32_t)least;
+}
+
+/* What a launch of each exec brings; TRACE_NONE: that cannot be told. */
+static int count_execs(struct expecting *expecting)
+{
+	const struct process_load *load = expecting->load;
+	uint32_t count = load->trace->execs_count - load->first.execs;
+	bool *open = find_open_graphs(load);
+
+	expecting->exec_count = calloc((size_t)count + 1, sizeof(*expecting->exec_count));
+	for (uint32_t i = 0; open && expecting->exec_count && i < count; i++)
+		expecting->exec_count[i] = count_of_exec(load, open, load->first.execs + i);
+	free(open);
+	return open && expecting->exec_count ? 0 : -ENOMEM;
+}
+
+static uint32_t count_of_call(const struct expecting *expecting, const struct trace_call *call)
+{
+	const struct process_load *load = expecting->load;
+	uint32_t exec =
+		call->launch == TRACE_NONE ? TRACE_NONE : load->trace->launches[call->launch].exec;
+
+	if (exec != TRACE_NONE)
+		return call->result ? 0 : expecting->exec_count[exec - load->first.execs];
+	if (!expecting->launches[call->api - load->first.apis])
+		return TRACE_NONE;
+	/* A captured launch whose node's record is missing looks like any other. */
+	if (!call->activity_count && load_has_losses(load, RECORD_CLASS_GRAPH))
+		return TRACE_NONE;
+	return !call->result && idset_find(&expecting->makers, call->cid) == UINT32_MAX;
+}
+
+int cuda_expect_load(struct process_load *load)
+{
+	struct expecting expecting = {.load = load};
+	int result;
+
+	if (!cuda_is_there(&load->cuda))
+		return 0;
+	expecting.launches = find_launch_apis(load);
+	result = expecting.launches ? learn_makers(load, &expecting.makers) : -ENOMEM;
+	if (result == 0)
+		result = count_execs(&expecting);
+	for (uint32_t i = load->first.calls; i < load->trace->calls_count && result == 0; i++) {
+		struct trace_call *call = &load->trace->calls[i];
+
+		if (load->trace->apis[call->api].domain == RECORD_DOMAIN_CUDA)
+			call->activities_expected = count_of_call(&expecting, call);
+	}
+	idset_release(&expecting.makers);
+	free(expecting.exec_count);
+	free(expecting.launches);
+	return result;
+}
+
+uint64_t cuda_count_barren(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+	uint64_t count = 0;
+
+	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		count += trace->apis[call->api].domain == RECORD_DOMAIN_CUDA &&
+			 call->launch == TRACE_NONE && call->activities_expected == 1 &&
+			 !call->activity_count;
+	}
+	return count;
+}
