@@ -2,7 +2,7 @@
  * once: "plain"; "empty", with a grid and with a block of nothing; "captured", into a stream that is captured, another
  * that was drawn into the capture, and the thread's own (HIP 5.2.3 captures what two of the functions launch, and runs
  * the others' kernels at once); "many", on two devices. Prints "NAME RESULT" for each call, and how many kernels it has
- * launched outside of captures. */
+ * launched outside of captures. "switched": a graph, a node of which is switched off and on. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,6 +289,35 @@ static void many(void)
 	}
 }
 
+/* A graph of three kernels, of which the second is switched off for a while; HIP 5.2.3 cannot do that. */
+static void switched(void)
+{
+	int (*enable)(hipGraphExec_t, hipGraphNode_t, unsigned) = find("hipGraphNodeSetEnabled");
+	hipKernelNodeParams params = {.func = (void *)kernel.stub,
+				      .gridDim = one,
+				      .blockDim = block,
+				      .kernelParams = kernel.pointers};
+	hipGraphNode_t nodes[3];
+	hipGraphExec_t exec;
+	hipGraph_t graph;
+
+	HIP_CHECK(hipGraphCreate(&graph, 0));
+	for (int i = 0; i < 3; i++)
+		HIP_CHECK(hipGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i > 0,
+						&params));
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+	for (unsigned launch = 0; launch < 6; launch++) {
+		bool is_off = false;
+
+		if (launch % 3 && enable)
+			is_off = enable(exec, nodes[1], launch % 3 == 2) == 0 && launch % 3 == 1;
+		HIP_CHECK(hipGraphLaunch(exec, NULL));
+		launched += is_off ? 2 : 3;
+	}
+	HIP_CHECK(hipDeviceSynchronize());
+	printf("launched %u\n", launched);
+}
+
 static void set_up(void)
 {
 	struct example_code code;
@@ -311,7 +340,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"plain", plain}, {"empty", empty}, {"captured", captured}, {"many", many}};
+	} modes[] = {{"plain", plain},
+		     {"empty", empty},
+		     {"captured", captured},
+		     {"many", many},
+		     {"switched", switched}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	set_up();
@@ -322,5 +355,5 @@ int main(int argc, char **argv)
 			return example_finish();
 		}
 	}
-	example_fail("usage: launches plain|empty|captured|many");
+	example_fail("usage: launches plain|empty|captured|many|switched");
 }

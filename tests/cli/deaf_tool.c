@@ -9,20 +9,27 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
+#define TABLE_BYTES_MOST 4096
+
+/* As they were; newer runtimes' are larger than what we know of them. */
+union copy {
+	struct hsa_core_table core;
+	unsigned char bytes[TABLE_BYTES_MOST];
+};
+
 static struct hsa_api_table *tables;
-static struct hsa_core_table core;
-static struct hsa_amd_ext_table amd_ext;
+static union copy core, amd_ext;
 
 static hsa_status_t iterate_agents(hsa_status_t (*callback)(hsa_agent_t agent, void *data),
 				   void *data)
 {
-	bool is_wrapped = tables->core->hsa_queue_create_fn != core.hsa_queue_create_fn;
+	bool is_wrapped = tables->core->hsa_queue_create_fn != core.core.hsa_queue_create_fn;
 
 	if (is_wrapped) {
 		memcpy(tables->core, &core, tables->core->version.minor_id);
 		memcpy(tables->amd_ext, &amd_ext, tables->amd_ext->version.minor_id);
 	}
-	return core.hsa_iterate_agents_fn(callback, data);
+	return core.core.hsa_iterate_agents_fn(callback, data);
 }
 
 SHOWN bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_tool_count,
@@ -42,8 +49,8 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
 	memcpy(&core, table->core, table->core->version.minor_id);
 	memcpy(&amd_ext, table->amd_ext, table->amd_ext->version.minor_id);
 	if (!strcmp(how, "refuse")) {
-		core.version.major_id = 99;
-		table->core = &core;
+		core.core.version.major_id = 99;
+		table->core = &core.core;
 	} else {
 		table->core->hsa_iterate_agents_fn = iterate_agents;
 	}

@@ -1,16 +1,17 @@
 #!/bin/bash
 # launches.sh PROGRAM: launches by every function that launches a kernel (tests/capture_hip/launches.c). What the ledger
-# says they owe is what the program launched and what reached the device; nothing of a launch of nothing, or of one that
-# was captured.
+# says they owe is what the program launched and what reached the device; nothing of a launch of nothing, of one that
+# was captured, or of a node that is switched off.
 . "$(dirname "$0")/lib.sh"
 program=$1
 
-for mode in plain empty captured many; do
+for mode in plain empty captured many switched; do
 	record $mode "gpus=2," "$program" $mode
 	file=$work/$mode.dagtap
 	want=$(reached_device $mode)
 	[ $mode = captured ] || expect "$mode: kernels that reached the device" "$want" "$(launched $mode)"
 	expect_closed "$file"
-	line=$(json "$file" check '[[s["expected"], s["received"]] for s in d["sources"] if s["name"] == "hip.launch"]')
+	[ $mode = switched ] && name=graph || name=hip.launch
+	line=$(json "$file" check '[[s["expected"], s["received"]] for s in d["sources"] if s["name"] == "'$name'"]')
 	expect "$mode: launches in the ledger" "$line" "[[$want, $want]]"
 done

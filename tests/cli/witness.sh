@@ -22,9 +22,12 @@ deaf() {
 	unset DEAF HSA_TOOLS_LIB
 }
 
-RUN_WITH="env -u HSA_TOOLS_LIB" record absent counters=0, "$examples/eager" 1000
+with=${RUN_WITH:-}
+RUN_WITH="env -u HSA_TOOLS_LIB $with"
+record absent counters=0, "$examples/eager" 1000
 refused absent hip.launch 1000 "HSA is not recorded: no runtime handed its table to the tool"
-RUN_WITH="env -u HSA_TOOLS_LIB" record graphs counters=0, "$examples/graph-bubbles" 10 5
+record graphs counters=0, "$examples/graph-bubbles" 10 5
+RUN_WITH=$with
 refused graphs graph 50 ""
 deaf refuse refused "$examples/eager" 1000
 refused refused hip.launch 1000 "HSA is not recorded: unknown major version of the core table"

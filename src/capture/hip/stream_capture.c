@@ -57,10 +57,22 @@ static bool read_info(const struct hip_call *call, struct capture_info *ret_info
 	return result == HIP_OK && info.status == HIP_CAPTURE_ACTIVE;
 }
 
+/* Launches that do not name their stream: it was said before, or stands in a list. */
+static bool has_no_stream(uint32_t op)
+{
+	return op == HIP_hipLaunchByPtr || op == HIP_hipExtLaunchMultiKernelMultiDevice ||
+	       op == HIP_hipLaunchCooperativeKernelMultiDevice ||
+	       op == HIP_hipModuleLaunchCooperativeKernelMultiDevice;
+}
+
 void stream_capture_before(struct hip_call *call)
 {
 	struct capture_info info;
 
+	if (has_no_stream(call->frame.op)) {
+		call->capturing = true;
+		return;
+	}
 	call->capturing = read_info(call, &info);
 	call->last_node = call->capturing && info.node_count ? info.nodes[0] : NULL;
 }
@@ -73,6 +85,7 @@ static bool makes_no_node(uint32_t op)
 	       op == HIP_hipStreamEndCapture_spt || op == HIP_hipStreamDestroy;
 }
 
+/* Of those that name their stream. */
 static bool is_launch(uint32_t op)
 {
 	return strstr(hip_ops[op].symbol, "Launch") != NULL;
@@ -84,6 +97,12 @@ void stream_capture_after(struct hip_call *call, const uint64_t *args)
 
 	if (makes_no_node(call->frame.op))
 		return;
+	/* It submitted nothing: maybe its stream is one of those that are captured. */
+	if (has_no_stream(call->frame.op)) {
+		if (!call->frame.activities && call->frame.session)
+			graph_node_captured_unknown(call);
+		return;
+	}
 	/* A new node is the stream's only last one; the old ones stay alive beside it, so that it
 	 * cannot have the address of one of them. Without one the call was not captured: HIP 5.2.3
 	 * launches most kernels at once. Handles of a further runtime mean nothing to us. */
