@@ -364,12 +364,19 @@ static void take_packet(struct processor *processor)
 		run_barrier(processor, &packet, &flight);
 }
 
+static bool is_announced(const struct softgpu_queue *queue, uint64_t index)
+{
+	return !config_get()->doorbell_bound ||
+	       index < atomic_load_explicit(&queue->announced, memory_order_acquire);
+}
+
 /* Tools may keep the write index that the program sees to themselves: a slot counts when the real
- * index covers it and its header is valid, whatever the doorbell said. */
+ * index covers it and its header is valid, whatever the doorbell said, unless the configuration has
+ * the device go by its doorbell, too. */
 static bool packet_is_there(const struct softgpu_queue *queue, uint64_t index, uint16_t *ret_header)
 {
 	if (atomic_load_explicit(&queue->inactive, memory_order_relaxed) ||
-	    index >= queue_write_index(queue))
+	    index >= queue_write_index(queue) || !is_announced(queue, index))
 		return false;
 	*ret_header = __atomic_load_n((const uint16_t *)queue_slot(queue, index), __ATOMIC_ACQUIRE);
 	return (uint8_t)(*ret_header >> HSA_PACKET_HEADER_TYPE) != HSA_PACKET_TYPE_INVALID;

@@ -302,7 +302,11 @@ bool ledger_has_activity_losses(const struct ledger *ledger)
 	       ledger_losses(ledger, RECORD_CLASS_BARRIER) || ledger->totals.gate_others;
 }
 
-/* Packets that were reserved, and not recorded, when tracing ended: their calls have no rows for them. */
+uint64_t ledger_packets_unrecorded(const struct ledger *ledger)
+{
+	return ledger_witness_or_0(ledger, "hsa", "packets_unrecorded");
+}
+
 uint64_t ledger_packets_cut(const struct ledger *ledger)
 {
 	return ledger_witness_or_0(ledger, "hsa", "packets_cut");
@@ -335,7 +339,8 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 	if (missing <= let_go)
 		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, let_go,
 						   "calls of which activities were");
-	else if (missing > let_go + ledger_packets_cut(ledger) &&
+	else if (missing >
+			 let_go + ledger_packets_cut(ledger) + ledger_packets_unrecorded(ledger) &&
 		 !ledger_has_activity_losses(ledger))
 		source->unexplained += source->orphan_calls - unsubmitted;
 	if (unsubmitted)
@@ -501,6 +506,7 @@ static void add_packets(struct ledger *ledger)
 {
 	const struct totals *totals = &ledger->totals;
 	uint64_t cut = ledger_packets_cut(ledger);
+	uint64_t unrecorded = ledger_packets_unrecorded(ledger);
 	struct trace_source *source;
 
 	if (!totals->gate_count || ledger->witnesses_are_late)
@@ -512,7 +518,8 @@ static void add_packets(struct ledger *ledger)
 	source->received = totals->gate_dispatches + totals->gate_barriers + totals->gate_others;
 	source->joined = source->received;
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
-	source->unexplained = difference(totals->write_indices, source->received);
+	ledger_add_drop(ledger, source, TRACE_DROP_LOST, PACKETS_UNRECORDED, unrecorded);
+	source->unexplained = difference(totals->write_indices, source->received + unrecorded);
 }
 
 /* Of the completions whose record was dropped some belong to submissions whose own record was dropped
@@ -704,6 +711,7 @@ int ledger_load(struct process_load *load)
 		count_rows(&ledger);
 		ledger.without_call_left = ledger.totals.without_call;
 		ledger.cut_left = ledger_packets_cut(&ledger);
+		ledger.unrecorded_left = ledger_packets_unrecorded(&ledger);
 		add_all(&ledger);
 	}
 	free(ledger.barriers_of_call);

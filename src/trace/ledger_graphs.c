@@ -49,6 +49,11 @@ static uint64_t missing_of(const struct trace_source *source, const struct short
 	return source->expected > there ? source->expected - there : 0;
 }
 
+static uint64_t at_most(uint64_t count, uint64_t limit)
+{
+	return count < limit ? count : limit;
+}
+
 /* Records of activities that are known to be lost; they stand in the lines of their classes. */
 static uint64_t lost_records(const struct ledger *ledger)
 {
@@ -64,16 +69,18 @@ static void explain_unseen(struct ledger *ledger, struct trace_source *source,
 {
 	uint64_t missing = missing_of(source, shortfall), lost = lost_records(ledger);
 	uint64_t unseen = ledger_take(&ledger->without_call_left, shortfall->unseen);
-	uint64_t cut;
+	uint64_t cut, unrecorded;
 
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_WITHOUT_CALL, unseen);
-	cut = ledger_take(&ledger->cut_left, missing > unseen ? missing - unseen : 0);
+	missing -= at_most(unseen, missing);
+	cut = ledger_take(&ledger->cut_left, missing);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
-	missing -= unseen + cut < missing ? unseen + cut : missing;
-	if (lost > missing)
-		lost = missing;
-	source->unexplained =
-		difference(source->expected, accounted(source, shortfall) + unseen + cut + lost);
+	/* As losses they are in the line of all packets. */
+	unrecorded = ledger_take(&ledger->unrecorded_left, missing - cut);
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNRECORDED, unrecorded);
+	source->unexplained = difference(source->expected,
+					 accounted(source, shortfall) + unseen + cut + unrecorded +
+						 at_most(lost, missing - cut - unrecorded));
 }
 
 /* CUPTI still had the activities of launches whose calls had returned when the process was killed, or ended while a

@@ -185,6 +185,7 @@ static void explain_missing(struct ledger *ledger, struct trace_source *line,
 		ledger_losses(ledger, RECORD_CLASS_DISPATCH));
 	explain(ledger, line, TRACE_DROP_EDGE, PACKETS_UNSUBMITTED, tally->unsubmitted);
 	explain_from_pool(ledger, line, PACKETS_CUT, &ledger->cut_left);
+	explain_from_pool(ledger, line, PACKETS_UNRECORDED, &ledger->unrecorded_left);
 	explain_from_pool(ledger, line, PACKETS_WITHOUT_CALL, &ledger->without_call_left);
 	explain(ledger, line, TRACE_DROP_LOST,
 		"may have been captured: the graph's record was lost",

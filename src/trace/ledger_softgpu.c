@@ -3,9 +3,10 @@
 
 /* What the rows and the software GPU need not have alike. Each packet explains one packet. */
 struct device_slack {
-	uint64_t untraced; /* sent since tracing ended */
-	uint64_t waiting;  /* recorded, not taken by the device */
-	uint64_t unknown;  /* in queues that no gate knows, which have a line of their own */
+	uint64_t untraced;   /* sent since tracing ended */
+	uint64_t unrecorded; /* let pass without a record */
+	uint64_t waiting;    /* recorded, not taken by the device */
+	uint64_t unknown;    /* in queues that no gate knows, which have a line of their own */
 };
 
 static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
@@ -22,7 +23,7 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 {
 	struct trace_source *source = ledger_add_source(ledger, name);
 	uint64_t accounted = ledger->load->counts.found[class] + ledger_drops(ledger, class);
-	uint64_t untraced, unknown;
+	uint64_t untraced, unrecorded, unknown;
 
 	if (!source)
 		return;
@@ -35,17 +36,21 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 		source->unexplained -= take_slack(&slack->waiting, source->unexplained);
 		return;
 	}
-	untraced = take_slack(&slack->untraced, counted - accounted);
+	unrecorded = take_slack(&slack->unrecorded, counted - accounted);
+	untraced = take_slack(&slack->untraced, counted - accounted - unrecorded);
+	/* As losses they are in the line of all packets. */
+	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNRECORDED, unrecorded);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "sent after tracing ended", untraced);
-	unknown = take_slack(&slack->unknown, counted - accounted - untraced);
+	unknown = take_slack(&slack->unknown, counted - accounted - unrecorded - untraced);
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, "in queues that no gate knows", unknown);
-	source->unexplained = counted - accounted - untraced - unknown;
+	source->unexplained = counted - accounted - unrecorded - untraced - unknown;
 }
 
 static struct device_slack packet_slack(const struct ledger *ledger)
 {
 	struct device_slack slack = {
 		.untraced = ledger_witness_or_0(ledger, "hsa", "packets_untraced"),
+		.unrecorded = ledger_packets_unrecorded(ledger),
 		.waiting = ledger_witness_or_0(ledger, "hsa", "packets_waiting"),
 		.unknown = ledger_witness_or_0(ledger, "hsa", "packets_unknown"),
 	};
@@ -56,7 +61,9 @@ static struct device_slack packet_slack(const struct ledger *ledger)
 	uint64_t gate_others = ledger->totals.gate_others;
 
 	if (others > gate_others)
-		take_slack(&slack.untraced, others - gate_others);
+		take_slack(&slack.untraced,
+			   others - gate_others -
+				   take_slack(&slack.unrecorded, others - gate_others));
 	else
 		take_slack(&slack.waiting, gate_others - others);
 	return slack;

@@ -8,6 +8,7 @@
 #define PACKETS_WITHOUT_CALL "came without a call: submitted by a thread of HIP's own"
 #define PACKETS_UNSUBMITTED  "not submitted at the end"
 #define PACKETS_CUT	     "on their way, not written yet when tracing ended"
+#define PACKETS_UNRECORDED   "passed unrecorded: the gate could not look at them in time"
 
 /* Totals that several lines use. */
 struct totals {
@@ -24,7 +25,7 @@ struct ledger {
 	uint32_t *barriers_of_call; /* by call, from first.calls */
 	int64_t *stream_tails;	    /* by stream, from first.streams: ledger_find_tails */
 	/* What graph launches and kernel launches may lack, each packet for one of them. */
-	uint64_t without_call_left, cut_left;
+	uint64_t without_call_left, cut_left, unrecorded_left;
 	bool truncated;
 	bool ended_early;	 /* what a vendor's library still had was not asked for */
 	bool witnesses_are_late; /* some were written before the last rows */
@@ -44,7 +45,10 @@ uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class);
 uint64_t ledger_losses(const struct ledger *ledger, enum record_class class);
 uint64_t ledger_activities_let_go(const struct ledger *ledger);
 bool ledger_has_activity_losses(const struct ledger *ledger);
+/* Packets that were reserved, and not recorded, when tracing ended; and those that the gates had to
+ * let pass without a record. Their calls have no rows for them. */
 uint64_t ledger_packets_cut(const struct ledger *ledger);
+uint64_t ledger_packets_unrecorded(const struct ledger *ledger);
 
 bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
 			 uint64_t *ret_value);

@@ -27,6 +27,14 @@ struct play play_giving_up(const char *timers, const char *mode, const char *con
 struct play play_held(const char *config, const char *command_line);
 /* After TOOL, which lies in tests/. */
 struct play play_behind(const char *tool, const char *config, const char *command_line);
+/* Together with another tool that interposes queues, too. */
+struct beside {
+	const char *tool; /* in tests/ */
+	bool is_before;	  /* dagtap: so its functions call dagtap's; else dagtap's call its */
+	const char *mode; /* of DAGTAP_HSA_MODE */
+	bool is_serial;
+};
+struct play play_beside(const struct beside *beside, const char *config, const char *command_line);
 /* Under a design of hazard_designs.c. */
 struct play play_hazard(const char *design, const char *config, const char *command_line);
 /* Without the tool; TOOL: the name of another one in tests/, or NULL. */

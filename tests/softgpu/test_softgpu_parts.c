@@ -39,7 +39,8 @@ static void an_empty_string_gives_the_defaults(void **state)
 static void every_key_is_read(void **state)
 {
 	parses("gfx90a,gpus=16,vram=3M,large_bar=1,kernel_ns=7,copy_ns=8,copy_bytes_per_us=9,"
-	       "overlap=64,event_limit=0,signal_ns=44000,doorbell_ns=500,intercept_batch=1,"
+	       "overlap=64,event_limit=0,signal_ns=44000,doorbell_ns=500,doorbell_bound=1,"
+	       "intercept_batch=1,"
 	       "clock_offset_ticks=-5,clock_drift_ppm=-50.5,report=/tmp/r%p,truth=-,work_log=/tmp/"
 	       "w,"
 	       "kernel:a*=10,kernel:b=c=0");
@@ -54,6 +55,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config.event_limit, 0);
 	assert_int_equal(config.signal_ns, 44000);
 	assert_int_equal(config.doorbell_ns, 500);
+	assert_true(config.doorbell_bound);
 	assert_true(config.intercept_batch);
 	assert_int_equal(config.clock_offset_ticks, -5);
 	assert_true(config.clock_drift_ppm == -50.5);

@@ -349,6 +349,36 @@ static void packets_that_the_device_has_not_taken_are_explained(void **state)
 	trace_close(trace);
 }
 
+/* Each explains one packet, of whatever kind, and is a loss once. */
+static void packets_that_passed_unrecorded_are_losses(void **state)
+{
+	for (unsigned missing = 2; missing <= 3; missing++) {
+		const struct trace_source *packets;
+		struct scene scene;
+		struct trace *trace;
+
+		scene_init(&scene, 1);
+		run_calls(&scene, 5);
+		for (unsigned i = 0; i < missing; i++)
+			scene_call(&scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
+		gate(&scene, 5, 5 + missing);
+		scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 5 + missing);
+		scene_witness(&scene, "softgpu", "packets_barrier_and", 0);
+		scene_witness(&scene, "softgpu", "packets_barrier_or", 0);
+		scene_witness(&scene, "softgpu", "copies", 0);
+		scene_witness(&scene, "softgpu", "copies_rect", 0);
+		scene_witness(&scene, "hsa", "packets_unrecorded", 2);
+		trace = close_and_load(&scene);
+		packets = scene_source(trace, "hsa.packet");
+		assert_int_equal(ledger_dropped(trace, packets), 2);
+		assert_int_equal(packets->unexplained, missing - 2);
+		assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, missing - 2);
+		assert_int_equal(scene_source(trace, "hip")->unexplained, missing > 2 ? 3 : 0);
+		assert_int_equal(ledger_lost(trace), 2);
+		trace_close(trace);
+	}
+}
+
 static void copies_sent_after_tracing_are_explained(void **state)
 {
 	static const char *const zero[] = {"packets_kernel_dispatch", "packets_barrier_and",
@@ -629,6 +659,7 @@ int main(void)
 		cmocka_unit_test(packets_sent_after_tracing_explain_once),
 		cmocka_unit_test(packets_of_unknown_queues_are_unexplained),
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
+		cmocka_unit_test(packets_that_passed_unrecorded_are_losses),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(ring_full_counts_drops),
 		cmocka_unit_test(a_record_is_lost_once),

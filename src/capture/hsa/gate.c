@@ -26,7 +26,8 @@ static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
 /* What gates counted before they were used again. */
 static _Atomic uint64_t past_without_context;
-static _Atomic uint64_t packets_cut; /* of this recording */
+static _Atomic uint64_t packets_cut;	 /* of this recording */
+static _Atomic uint64_t past_unrecorded; /* likewise */
 static _Atomic bool tracing_is_over;
 
 struct gate *gate_newest(void)
@@ -69,6 +70,9 @@ static uint64_t index_read(const struct gate *gate)
 	if (gate->is_chained)
 		return next;
 	written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+	/* Another tool moves the index before it rings. */
+	if (written > next && atomic_load_explicit(&gate->is_foreign, memory_order_relaxed))
+		written = next;
 	/* Less than FIRST: not all has passed that was reserved before the recording. */
 	if (gate_has_index(gate))
 		return written > first ? written : first;
@@ -106,11 +110,12 @@ static void count_cut(const struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
 	uint64_t reserved = count_get(&gate->virtual_index);
+	uint64_t written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
 
 	if (!gate_has_index(gate))
-		reserved = gate->is_chained ? next
-					    : __atomic_load_n(&gate->queue->write_dispatch_id,
-							      __ATOMIC_ACQUIRE);
+		reserved = gate->is_chained ? next : written;
+	if (gate_has_index(gate) && reserved < written)
+		reserved = written;
 	if (next < first)
 		next = first;
 	if (reserved > next)
@@ -120,6 +125,15 @@ static void count_cut(const struct gate *gate)
 uint64_t gates_packets_cut(void)
 {
 	return count_get(&packets_cut);
+}
+
+uint64_t gates_packets_unrecorded(void)
+{
+	uint64_t count = count_get(&past_unrecorded);
+
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		count += count_get(&gate->unrecorded);
+	return count;
 }
 
 /* ---- changing ---- */
@@ -142,8 +156,10 @@ static void write_queue(struct gate *gate)
  * has not been handed on yet is recorded. */
 static void gate_begin_recording(struct gate *gate)
 {
-	uint64_t first = count_get(&gate->virtual_index);
+	uint64_t first;
 
+	gate_follow_index(gate);
+	first = count_get(&gate->virtual_index);
 	if (!gate_has_index(gate)) {
 		first = count_get(&gate->next) + atomic_exchange(&gate->handed_on, 0);
 		atomic_store_explicit(&gate->next, first, memory_order_relaxed);
@@ -151,6 +167,7 @@ static void gate_begin_recording(struct gate *gate)
 	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->unrecorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
 	reservations_reset(&gate->reservations);
 	write_queue(gate);
@@ -393,6 +410,7 @@ void gates_start_tracing(void)
 	pthread_mutex_lock(&gates_lock);
 	atomic_store(&tracing_is_over, false);
 	atomic_store_explicit(&packets_cut, 0, memory_order_relaxed);
+	atomic_store_explicit(&past_unrecorded, 0, memory_order_relaxed);
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 		    !gate_is_tracing(gate))
@@ -495,6 +513,11 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_store_explicit(&gate->announced, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->rung, 0, memory_order_relaxed);
 	gate->forwarded = 0;
+	gate->published = index;
+	gate->foreign_end = 0;
+	atomic_store_explicit(&gate->is_foreign, false, memory_order_relaxed);
+	atomic_fetch_add_explicit(&past_unrecorded, atomic_exchange(&gate->unrecorded, 0),
+				  memory_order_relaxed);
 	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->next, index, memory_order_relaxed);

@@ -3,14 +3,18 @@
  * The application writes its packets into the real ring, but reserves slots in a virtual write
  * index; the device's own write index is only moved by the gate, past packets that it has looked
  * at. So the device never sees a packet before it was recorded and has the signal that times it,
- * and it sees as many packets as the application wrote, byte for byte the same but for a
- * completion signal where there was none.
+ * and it sees as many packets as the application wrote, byte for byte the same but for a completion
+ * signal where there was none.
  *
- * Doorbells may ring out of order and from many threads. The first one holds the gate and
- * answers also for those that ring meanwhile (capture/hsa/hold.h). They wait for their record,
- * within bounds. The device gets a doorbell for each of theirs. A reserved slot that is not
- * written yet stops the scan. If a doorbell already covered it the writer need not ring again,
- * so the monitor looks after it.
+ * Doorbells may ring out of order and from many threads. The first one holds the gate and answers
+ * also for those that ring meanwhile (capture/hsa/hold.h). They wait for their record, within
+ * bounds. The device gets a doorbell for each of theirs. A reserved slot that is not written yet
+ * stops the scan. If a doorbell already covered it the writer need not ring again, so the monitor
+ * looks after it.
+ *
+ * Another tool may move the device's write index itself, past packets that it alone has seen: then
+ * the gate follows that index. It changes nothing in such packets, because the device may take them
+ * any moment, and counts those that the device has taken before it looked.
  *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H
@@ -39,7 +43,12 @@ struct gate {
 	_Atomic uint32_t passes;    /* ended */
 	_Atomic uint64_t virtual_index __attribute__((aligned(64)));
 	_Atomic uint64_t next __attribute__((aligned(64))); /* published; the holder stores it */
-	uint64_t forwarded; /* doorbells of the device's; the holder's */
+	/* The holder's: */
+	uint64_t forwarded; /* doorbells of the device's */
+	uint64_t published; /* the greatest write index that the queue has had, as far as we know */
+	uint64_t foreign_end;	     /* packets before it were published by another tool */
+	_Atomic bool is_foreign;     /* there were some */
+	_Atomic uint64_t unrecorded; /* packets of this recording that passed without a record */
 	_Atomic uint64_t dispatches;
 	_Atomic uint64_t barriers;
 	_Atomic uint64_t others;
@@ -149,6 +158,9 @@ bool gates_are_tracing(void);
 
 /* Writes the queue's count, unless somebody holds the gate. */
 void gate_count(struct gate *gate);
+
+/* Packets that passed without a record while their gate recorded. */
+uint64_t gates_packets_unrecorded(void);
 
 /* All gates, also unused ones: for (g = gate_newest(); g; g = g->older). */
 struct gate *gate_newest(void);

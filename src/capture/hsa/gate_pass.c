@@ -1,6 +1,7 @@
 #include "capture/hsa/gate_pass.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
@@ -20,12 +21,15 @@ static void gate_add(_Atomic uint64_t *count, uint64_t n)
 }
 
 /* How a dispatch with the application's signal WATCHED (or none) is timed on this queue. */
-static const struct completion_source *choose_source(const struct gate *gate,
+static const struct completion_source *choose_source(const struct pass *pass,
 						     struct object *watched)
 {
+	const struct gate *gate = pass->gate;
+	bool only_reads = gate->mode == RECORD_QUEUE_OBSERVE || pass->is_foreign;
+
 	if (!watched)
-		return gate->mode == RECORD_QUEUE_OBSERVE ? NULL : &completion_own;
-	if (gate->mode == RECORD_QUEUE_OBSERVE)
+		return only_reads ? NULL : &completion_own;
+	if (only_reads)
 		return &completion_read;
 	if (gate->mode == RECORD_QUEUE_BORROW && watch_should_borrow(watched))
 		return &completion_borrow;
@@ -49,10 +53,10 @@ static enum record_untimed watch_dispatch(struct slot *slot, uint64_t sequence,
 	return RECORD_UNTIMED_NO;
 }
 
-static void own_dispatch(struct slot *slot, uint64_t sequence, hsa_kernel_dispatch_packet_t *packet)
+static bool is_taken(const struct pass *pass)
 {
-	packet->completion_signal.handle = (uint64_t)(uintptr_t)slot->signal;
-	slot_submit(slot, sequence);
+	return __atomic_load_n(&pass->gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE) >
+	       pass->index;
 }
 
 static struct slot *take_slot(struct pass *pass, struct object *watched,
@@ -65,59 +69,63 @@ static struct slot *take_slot(struct pass *pass, struct object *watched,
 	slot->subject = pass->index;
 	slot->submit_ns = pass->ns;
 	atomic_store_explicit(&slot->source, source, memory_order_relaxed);
-	if (source->begin(slot, watched))
+	/* What the source has read of the signal is from before the packet's end only if the device
+	 * has not taken the packet yet. */
+	if (source->begin(slot, watched) && !(pass->is_foreign && is_taken(pass)))
 		return slot;
 	slot_cancel(slot, pass->sequence);
 	return NULL;
 }
 
 /* Sees to it that the packet's times can be read later; tells when they cannot. */
-static enum record_untimed time_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packet)
+static enum record_untimed time_dispatch(struct pass *pass, hsa_signal_t *signal)
 {
 	const struct completion_source *source;
 	struct object *watched = NULL;
 	struct slot *slot;
 
-	if (packet->completion_signal.handle) {
-		watched = watch_find(packet->completion_signal);
+	if (signal->handle) {
+		watched = watch_find(*signal);
 		if (!watched)
 			return RECORD_UNTIMED_FOREIGN_SIGNAL;
 	}
-	source = choose_source(pass->gate, watched);
+	source = choose_source(pass, watched);
 	if (!source)
 		return RECORD_UNTIMED_OBSERVED;
 	slot = take_slot(pass, watched, source);
 	if (!slot) {
 		if (watched)
 			watch_begin(watched, 0);
-		return RECORD_UNTIMED_NO_SLOT;
+		return pass->is_foreign ? RECORD_UNTIMED_OBSERVED : RECORD_UNTIMED_NO_SLOT;
 	}
-	if (slot->signal == slot->own)
-		own_dispatch(slot, pass->sequence, packet);
-	else if (watch_dispatch(slot, pass->sequence, pass->gate->slots, watched))
+	if (slot->signal == slot->own) {
+		signal->handle = (uint64_t)(uintptr_t)slot->signal;
+		slot_submit(slot, pass->sequence);
+	} else if (watch_dispatch(slot, pass->sequence, pass->gate->slots, watched)) {
 		return RECORD_UNTIMED_SHARED_SIGNAL;
+	}
 	pass->has_slot = true;
 	return RECORD_UNTIMED_NO;
 }
 
-static void pass_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packet)
+static hsa_signal_t pass_dispatch(struct pass *pass, const hsa_kernel_dispatch_packet_t *packet)
 {
 	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
-	uint64_t own_signal = packet->completion_signal.handle;
-	enum record_untimed untimed = time_dispatch(pass, packet);
+	hsa_signal_t signal = packet->completion_signal;
+	enum record_untimed untimed = time_dispatch(pass, &signal);
 	struct record_dispatch *r = writer_reserve(pass->writer, RECORD_DISPATCH, sizeof(*r));
 
 	gate_add(&pass->gate->dispatches, 1);
 	if (!context.cid)
 		gate_add(&pass->gate->without_context, 1);
 	if (!r)
-		return;
+		return signal;
 	r->packet_index = pass->index;
 	r->cid = context.cid;
 	r->scope = context.scope;
 	r->ns = pass->ns;
 	r->kernel_object = packet->kernel_object;
-	r->completion_signal = own_signal;
+	r->completion_signal = packet->completion_signal.handle;
 	r->kernel = hsa_kernels_find(packet->kernel_object);
 	r->ordinal = context.ordinal;
 	r->grid[0] = packet->grid_size_x;
@@ -133,6 +141,7 @@ static void pass_dispatch(struct pass *pass, hsa_kernel_dispatch_packet_t *packe
 	r->untimed = (uint16_t)untimed;
 	r->tid = context.tid;
 	writer_commit(pass->writer, r, RECORD_DISPATCH, sizeof(*r), pass->gate->queue_id);
+	return signal;
 }
 
 static void pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *packet)
@@ -167,13 +176,12 @@ static void depend_on_value(const union packet *packet, uint16_t header)
 		watch_depend(barrier->signal);
 }
 
-void pass_packet(struct pass *pass, union packet *packet, uint16_t header)
+hsa_signal_t pass_packet(struct pass *pass, const union packet *packet, uint16_t header)
 {
 	pass->has_slot = false;
 	switch (header & 0xff) {
 	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
-		pass_dispatch(pass, &packet->dispatch);
-		break;
+		return pass_dispatch(pass, &packet->dispatch);
 	case HSA_PACKET_TYPE_BARRIER_AND:
 	case HSA_PACKET_TYPE_BARRIER_OR:
 		pass_barrier(pass, &packet->barrier);
@@ -184,6 +192,7 @@ void pass_packet(struct pass *pass, union packet *packet, uint16_t header)
 		depend_on_value(packet, header);
 		gate_add(&pass->gate->others, 1);
 	}
+	return packet->any.completion_signal;
 }
 
 /* Where the scan may go at most. A slot may only be written when the device has consumed what was
@@ -215,10 +224,47 @@ static void make_room(struct gate *gate)
 	}
 }
 
+/* WRITTEN is the queue's index, which another tool has moved. */
+static void follow_to(struct gate *gate, uint64_t written)
+{
+	uint64_t reserved = atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
+
+	gate->published = gate->foreign_end = written;
+	atomic_store_explicit(&gate->is_foreign, true, memory_order_relaxed);
+	while (reserved < written &&
+	       !atomic_compare_exchange_weak_explicit(&gate->virtual_index, &reserved, written,
+						      memory_order_acq_rel, memory_order_relaxed))
+		;
+}
+
+void gate_follow_index(struct gate *gate)
+{
+	uint64_t written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
+
+	if (gate_has_index(gate) && written > gate->published)
+		follow_to(gate, written);
+}
+
+/* Never moves it back: another tool may just have moved it further. */
+static void move_index(struct gate *gate, uint64_t index)
+{
+	const hsa_queue_t *queue = &gate->queue->hsa_queue;
+
+	while (gate->published < index) {
+		uint64_t seen =
+			hsa_next.hsa_queue_cas_write_index_screlease(queue, gate->published, index);
+
+		if (seen > gate->published)
+			follow_to(gate, seen);
+		else
+			gate->published = seen == gate->published ? index : seen;
+	}
+}
+
 static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 {
 	atomic_store_explicit(&gate->next, next, memory_order_relaxed);
-	hsa_next.hsa_queue_store_write_index_screlease(&gate->queue->hsa_queue, write_index);
+	move_index(gate, write_index);
 }
 
 /* The device gets as many doorbells as the application rang. RUNG is a count taken before the pass, so
@@ -280,6 +326,72 @@ void pass_begin(struct pass *pass)
 	pass->ns = session_now_ns();
 }
 
+static uint16_t header_of(const union packet *slot)
+{
+	/* Pairs with the release by which the application made the packet valid. */
+	return atomic_load_explicit(&slot->header, memory_order_acquire);
+}
+
+static bool is_valid(uint16_t header)
+{
+	return (header & 0xff) != HSA_PACKET_TYPE_INVALID;
+}
+
+/* The ring may lie in the device's memory: it is read once. */
+static union packet packet_copy(const union packet *slot, uint16_t header)
+{
+	union packet copy;
+
+	memcpy((char *)&copy + sizeof(header), (const char *)slot + sizeof(header),
+	       sizeof(copy) - sizeof(header));
+	atomic_store_explicit(&copy.header, header, memory_order_relaxed);
+	return copy;
+}
+
+/* False: the packet is not written, or held back. */
+static bool pass_own(struct pass *pass, union packet *slot)
+{
+	struct gate *gate = pass->gate;
+	uint16_t header = header_of(slot);
+	union packet packet;
+	hsa_signal_t signal;
+
+	if (!is_valid(header))
+		return false;
+	packet = packet_copy(slot, header);
+	if (gate->turn && !serial_may_pass(pass, &packet, header))
+		return false;
+	signal = pass_packet(pass, &packet, header);
+	if (signal.handle != packet.any.completion_signal.handle)
+		slot->any.completion_signal = signal;
+	if (gate->turn)
+		serial_passed(pass, header);
+	return true;
+}
+
+/* A packet that another tool has published. The copy is the packet's if the device has not taken it
+ * by then: only afterwards may another one be written there. */
+static bool pass_foreign(struct pass *pass, const union packet *slot)
+{
+	uint16_t header = header_of(slot);
+	union packet packet;
+
+	if (is_valid(header))
+		packet = packet_copy(slot, header);
+	if (is_taken(pass)) {
+		reservations_take(&pass->gate->reservations, pass->reserved);
+		gate_add(&pass->gate->unrecorded, 1);
+		return true;
+	}
+	/* The device is just taking it. */
+	if (!is_valid(header))
+		return false;
+	pass->is_foreign = true;
+	pass_packet(pass, &packet, header);
+	pass->is_foreign = false;
+	return true;
+}
+
 static uint64_t look_at_packets(struct gate *gate)
 {
 	union packet *packets = gate->queue->hsa_queue.base_address;
@@ -294,17 +406,12 @@ static uint64_t look_at_packets(struct gate *gate)
 		return first - before;
 	pass_begin(&pass);
 	for (; pass.index < limit; pass.index++) {
-		union packet *packet = &packets[pass.index & mask];
-		/* Pairs with the release by which the application made the packet valid. */
-		uint16_t header = atomic_load_explicit(&packet->header, memory_order_acquire);
+		union packet *slot = &packets[pass.index & mask];
 
-		if ((header & 0xff) == HSA_PACKET_TYPE_INVALID ||
-		    (gate->turn && !serial_may_pass(&pass, packet, header)))
-			break;
 		pass.reserved = pass.index;
-		pass_packet(&pass, packet, header);
-		if (gate->turn)
-			serial_passed(&pass, header);
+		if (!(pass.index < gate->foreign_end ? pass_foreign(&pass, slot)
+						     : pass_own(&pass, slot)))
+			break;
 	}
 	if (pass.index > first)
 		publish(gate, pass.index, pass.index);
@@ -315,7 +422,10 @@ uint64_t gate_pass(struct gate *gate)
 {
 	/* Pairs with gate_ring: the packets that were written before are seen. */
 	uint64_t rung = atomic_load_explicit(&gate->rung, memory_order_acquire);
-	uint64_t published = gate_is_tracing(gate) ? look_at_packets(gate) : let_through(gate);
+	uint64_t published;
+
+	gate_follow_index(gate);
+	published = gate_is_tracing(gate) ? look_at_packets(gate) : let_through(gate);
 
 	forward_doorbells(gate, rung, published);
 	return published;

@@ -15,6 +15,7 @@ struct pass {
 	uint64_t reserved; /* the same where it was reserved: differs on intercept queues only */
 	uint64_t sequence; /* of the slot that times the last dispatch */
 	bool has_slot;
+	bool is_foreign; /* published by another tool: the device may take it any moment */
 };
 
 union packet {
@@ -30,9 +31,13 @@ _Static_assert(sizeof(union packet) == 64, "AQL packet");
 
 void pass_begin(struct pass *pass);
 
-/* Records PACKET, counts it, and sees to it that its times can be read later. Changes nothing but
- * the completion signal of a dispatch. */
-void pass_packet(struct pass *pass, union packet *packet, uint16_t header);
+/* Records PACKET, counts it, and sees to it that its times can be read later. Returns the
+ * completion signal that the packet is to go to the device with: its own, or ours. */
+hsa_signal_t pass_packet(struct pass *pass, const union packet *packet, uint16_t header);
+
+/* By the holder of the gate: when another tool has moved the queue's write index, its packets are
+ * taken as reserved. */
+void gate_follow_index(struct gate *gate);
 
 /* By the holder of the gate. Returns how many packets were published. */
 uint64_t gate_pass(struct gate *gate);

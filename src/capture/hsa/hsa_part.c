@@ -125,6 +125,7 @@ static void write_witnesses(void)
 	session_witness("hsa", "packets_untraced", untraced_packets());
 	session_witness("hsa", "copies_untraced", hsa_copies_untraced());
 	session_witness("hsa", "packets_cut", gates_packets_cut());
+	session_witness("hsa", "packets_unrecorded", gates_packets_unrecorded());
 	if (delays.count) {
 		session_witness("hsa", "completions_passed_on", delays.count);
 		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);

@@ -49,8 +49,9 @@ static void treat(struct gate *gate, union packet *packets, uint64_t count, uint
 
 	pass_begin(&pass);
 	for (uint64_t i = 0; i < count; i++, pass.index++, pass.reserved++)
-		pass_packet(&pass, &packets[i],
-			    atomic_load_explicit(&packets[i].header, memory_order_relaxed));
+		packets[i].any.completion_signal =
+			pass_packet(&pass, &packets[i],
+				    atomic_load_explicit(&packets[i].header, memory_order_relaxed));
 	atomic_store_explicit(&gate->next, pass.index, memory_order_release);
 }
 
