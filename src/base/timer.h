@@ -41,6 +41,8 @@
 	X(GATE_HOLD, "gate_hold", 5000000000, 1, "for the thread that is at work in a gate")       \
 	X(GATE_ANSWER, "gate_answer", 500000000, 1,                                                \
 	  "for the same, by a thread that has just rung the doorbell")                             \
+	X(GATE_STUCK, "gate_stuck", 2000000000, 1,                                                 \
+	  "for a gate that gets no further, before packets pass it unrecorded")                    \
 	X(GATE_WRITTEN, "gate_written", 20000000, 1,                                               \
 	  "for packets that are reserved and not written, when tracing ends")                      \
 	X(GATE_TAKEN, "gate_taken", 1000000, 1,                                                    \

@@ -1,6 +1,7 @@
 #include "held.h"
 
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 static _Thread_local bool is_armed;
+static int interrupts_by; /* a signal; 0: it is held instead */
 static sem_t is_held, may_go;
 
 __attribute__((constructor)) static void init(void)
@@ -19,6 +21,11 @@ __attribute__((constructor)) static void init(void)
 void held_arm(void)
 {
 	is_armed = true;
+}
+
+void held_interrupt(int number)
+{
+	interrupts_by = number;
 }
 
 void held_await(void)
@@ -41,7 +48,10 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		arguments[i] = va_arg(list, unsigned long);
 	va_end(list);
-	if (is_armed) {
+	if (is_armed && interrupts_by) {
+		is_armed = false;
+		raise(interrupts_by);
+	} else if (is_armed) {
 		is_armed = false;
 		sem_post(&is_held);
 		while (sem_wait(&may_go))

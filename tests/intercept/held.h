@@ -5,6 +5,8 @@
 
 /* The calling thread is held when it comes there. */
 void held_arm(void);
+/* It is not held then, but gets this signal. */
+void held_interrupt(int number);
 /* By another thread: waits until it is. */
 void held_await(void);
 void held_let_go(void);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "capture/hsa/gate_pass.h"
+#include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/queue_mode.h"
@@ -70,8 +71,10 @@ static uint64_t index_read(const struct gate *gate)
 	if (gate->is_chained)
 		return next;
 	written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
-	/* Another tool moves the index before it rings. */
-	if (written > next && atomic_load_explicit(&gate->is_foreign, memory_order_relaxed))
+	/* Another tool moves the index before it rings; and so does a gate that lets everything
+	 * pass. */
+	if (written > next && (atomic_load_explicit(&gate->is_foreign, memory_order_relaxed) ||
+			       atomic_load_explicit(&gate->is_taken_over, memory_order_relaxed)))
 		written = next;
 	/* Less than FIRST: not all has passed that was reserved before the recording. */
 	if (gate_has_index(gate))
@@ -169,6 +172,7 @@ static void gate_begin_recording(struct gate *gate)
 	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->unrecorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_taken_over, false, memory_order_relaxed);
 	reservations_reset(&gate->reservations);
 	write_queue(gate);
 	atomic_store_explicit(&gate->is_tracing, true, memory_order_release);
@@ -178,6 +182,9 @@ static void gate_end_recording(struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
 
+	/* Done already, by who took the gate over. */
+	if (!gate_is_tracing(gate))
+		return;
 	count_cut(gate);
 	atomic_store_explicit(&gate->traced_end, next > first ? next : first, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
@@ -210,23 +217,29 @@ bool gate_is_mine(const struct gate *gate)
 	return hold_thread(&gate->hold) == session_tid();
 }
 
-/* By the holder: does the work of all who ring meanwhile, and leaves. */
-static void gate_work(struct gate *gate)
+void gate_work(struct gate *gate)
 {
 	uint64_t seen = hold_look(&gate->hold);
 	uint64_t published = 0;
 
 	do {
+		/* Not ours: it was taken over. */
+		if (seen >> 32 != session_tid())
+			return;
 		gate_change(gate);
 		if (gate_has_index(gate))
 			published += gate_pass(gate);
+		if (!gate_is_mine(gate))
+			return;
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
+		atomic_store_explicit(&gate->is_ahead, gate_index_is_behind(gate),
+				      memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
 		/* Sequentially consistent against the monitor's parking. */
 	} while (!hold_leave(&gate->hold, &seen));
 	if (seen & HOLD_CLOSED)
 		return;
-	if (published || atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
+	if (published || gate_needs_monitor(gate))
 		hsa_monitor_wake();
 }
 
@@ -261,8 +274,9 @@ static void gate_let_others_run(uint64_t waited_ns)
 }
 
 /* A launch that returned is in the trace, even if the process is killed now: so whoever rang waits
- * until the holder has written the record. A holder that lost the CPU gets this thread's. */
-static void gate_await(struct gate *gate, uint64_t index)
+ * until the holder has written the record. A holder that lost the CPU gets this thread's. False
+ * when it has not. */
+static bool gate_await(struct gate *gate, uint64_t index)
 {
 	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
 	struct timer_limit limit;
@@ -270,14 +284,17 @@ static void gate_await(struct gate *gate, uint64_t index)
 
 	for (int i = 0; i < AWAIT_SPINS; i++) {
 		if (gate_has_answered(gate, index, passes))
-			return;
+			return true;
 		__builtin_ia32_pause();
 	}
 	begin_ns = session_now_ns();
 	limit = timer_start(TIMER_GATE_ANSWER);
-	while (!gate_has_answered(gate, index, passes) && !gate_is_mine(gate) &&
-	       !timer_is_over(limit))
+	while (!gate_has_answered(gate, index, passes)) {
+		if (gate_is_mine(gate) || timer_is_over(limit))
+			return false;
 		gate_let_others_run(session_now_ns() - begin_ns);
+	}
+	return true;
 }
 
 void gate_ring(struct gate *gate, uint64_t value)
@@ -291,14 +308,18 @@ void gate_ring(struct gate *gate, uint64_t value)
 		;
 	atomic_fetch_add_explicit(&gate->rung, 1, memory_order_release);
 	before = gate_knock(gate);
-	if (before && !(before & HOLD_CLOSED) && gate_is_tracing(gate))
-		gate_await(gate, value);
+	if (!before || before & HOLD_CLOSED || !gate_is_tracing(gate) || gate_await(gate, value))
+		return;
+	/* Sequentially consistent against the monitor's parking. */
+	atomic_store(&gate->is_awaited, 1);
+	hsa_monitor_wake();
 }
 
 void gate_retry(struct gate *gate)
 {
 	if (atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
 		gate_knock(gate);
+	gate_resort(gate);
 }
 
 bool gate_try_hold(struct gate *gate)
@@ -519,6 +540,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_fetch_add_explicit(&past_unrecorded, atomic_exchange(&gate->unrecorded, 0),
 				  memory_order_relaxed);
 	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
+	gate_resort_prepare(gate, index);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->next, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);

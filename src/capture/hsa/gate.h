@@ -16,6 +16,9 @@
  * the gate follows that index. It changes nothing in such packets, because the device may take them
  * any moment, and counts those that the device has taken before it looked.
  *
+ * A thread may be stopped while it holds a gate, by a debugger or in a signal handler: after a
+ * while the monitor takes the gate from it (capture/hsa/gate_resort.h).
+ *
  * Gates are never freed, only used again by later queues. */
 #ifndef CAPTURE_HSA_GATE_H
 #define CAPTURE_HSA_GATE_H
@@ -46,8 +49,20 @@ struct gate {
 	/* The holder's: */
 	uint64_t forwarded; /* doorbells of the device's */
 	uint64_t published; /* the greatest write index that the queue has had, as far as we know */
-	uint64_t foreign_end;	     /* packets before it were published by another tool */
-	_Atomic bool is_foreign;     /* there were some */
+	uint64_t foreign_end;	 /* packets before it were published by another tool */
+	bool passes_unreserved;	 /* valid packets that doorbells have covered, this once */
+	_Atomic bool is_foreign; /* there were some */
+	/* By which another thread knows what the holder, if it is stopped, has done: */
+	_Atomic uint64_t at;	     /* packets before it are counted */
+	_Atomic uint32_t preparing;  /* enum record_type of the record of the packet there, or 0 */
+	_Atomic uint32_t storing;    /* its stores go where others look: nobody may take the gate */
+	_Atomic bool is_taken_over;  /* it was taken from its holder: packets pass unrecorded */
+	_Atomic uint32_t is_awaited; /* somebody has rung, and waited for the holder in vain */
+	_Atomic uint32_t is_ahead;   /* doorbells have covered packets that nobody has reserved */
+	struct gate_patience {
+		uint64_t seen; /* what does not change */
+		struct timer_limit limit;
+	} holder, index;	     /* the monitor's */
 	_Atomic uint64_t unrecorded; /* packets of this recording that passed without a record */
 	_Atomic uint64_t dispatches;
 	_Atomic uint64_t barriers;
@@ -121,12 +136,23 @@ static inline bool gate_owes(const struct gate *gate)
 	       next < atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
 }
 
+/* By the holder: does the work of all who ring meanwhile, and leaves. */
+void gate_work(struct gate *gate);
 /* Takes the gate when nobody holds it; false also when it is closed. */
 bool gate_try_hold(struct gate *gate);
 /* Whether a signal handler has interrupted the holder on this very thread: it would wait for itself. */
 bool gate_is_mine(const struct gate *gate);
 /* Does the work of those who rang meanwhile, too. */
 void gate_leave(struct gate *gate);
+
+/* Doorbells have rung for packets behind the write index: whoever wrote them does not use it. */
+static inline bool gate_index_is_behind(const struct gate *gate)
+{
+	uint64_t reserved = atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
+
+	return reserved < atomic_load_explicit(&gate->announced, memory_order_relaxed) &&
+	       reserved <= atomic_load_explicit(&gate->next, memory_order_relaxed);
+}
 
 static inline bool gate_is_tracing(const struct gate *gate)
 {
@@ -135,6 +161,13 @@ static inline bool gate_is_tracing(const struct gate *gate)
 
 /* Looks again for announced packets that were not written when their doorbell rang. */
 void gate_retry(struct gate *gate);
+
+/* Whether the monitor has to look after the gate. */
+static inline bool gate_needs_monitor(struct gate *gate)
+{
+	return atomic_load(&gate->is_owed) || atomic_load(&gate->is_awaited) ||
+	       atomic_load(&gate->is_ahead);
+}
 
 /* Waits, until LIMIT, until the device has finished what was published. */
 void gate_drain(struct gate *gate, struct timer_limit limit);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/hsa/completion.h"
+#include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/serial.h"
@@ -59,75 +60,85 @@ static bool is_taken(const struct pass *pass)
 	       pass->index;
 }
 
-static struct slot *take_slot(struct pass *pass, struct object *watched,
-			      const struct completion_source *source)
-{
-	struct slot *slot = slot_take(pass->gate->slots, &pass->sequence);
+/* How a dispatch is going to be timed. */
+struct timing {
+	const struct completion_source *source;
+	struct object *watched; /* the application's signal, or NULL */
+	struct slot *slot;	/* NULL: not at all, because of ... */
+	enum record_untimed untimed;
+};
 
-	if (!slot)
-		return NULL;
-	slot->subject = pass->index;
-	slot->submit_ns = pass->ns;
-	atomic_store_explicit(&slot->source, source, memory_order_relaxed);
-	/* What the source has read of the signal is from before the packet's end only if the device
-	 * has not taken the packet yet. */
-	if (source->begin(slot, watched) && !(pass->is_foreign && is_taken(pass)))
-		return slot;
-	slot_cancel(slot, pass->sequence);
-	return NULL;
+static void timing_prepare(struct pass *pass, hsa_signal_t signal, struct timing *t)
+{
+	if (signal.handle) {
+		t->watched = watch_find(signal);
+		t->untimed = RECORD_UNTIMED_FOREIGN_SIGNAL;
+		if (!t->watched)
+			return;
+	}
+	t->source = choose_source(pass, t->watched);
+	t->untimed = RECORD_UNTIMED_OBSERVED;
+	if (!t->source)
+		return;
+	t->untimed = RECORD_UNTIMED_NO_SLOT;
+	t->slot = slot_take(pass->gate->slots, &pass->sequence);
+	if (!t->slot)
+		return;
+	t->slot->subject = pass->index;
+	t->slot->submit_ns = pass->ns;
+	atomic_store_explicit(&t->slot->source, t->source, memory_order_relaxed);
+}
+
+static void timing_cancel(const struct pass *pass, const struct timing *t)
+{
+	if (t->slot)
+		slot_cancel(t->slot, pass->sequence);
+}
+
+/* False: the packet is not timed. What the source has read of the signal is from before the
+ * packet's end only if the device has not taken the packet by then. */
+static bool slot_begin(const struct pass *pass, const struct timing *t)
+{
+	if (!t->slot)
+		return false;
+	if (t->source->begin(t->slot, t->watched) && !(pass->is_foreign && is_taken(pass)))
+		return true;
+	slot_cancel(t->slot, pass->sequence);
+	return false;
 }
 
 /* Sees to it that the packet's times can be read later; tells when they cannot. */
-static enum record_untimed time_dispatch(struct pass *pass, hsa_signal_t *signal)
+static enum record_untimed timing_begin(struct pass *pass, const struct timing *t,
+					hsa_signal_t *place)
 {
-	const struct completion_source *source;
-	struct object *watched = NULL;
-	struct slot *slot;
+	struct slot *slot = t->slot;
 
-	if (signal->handle) {
-		watched = watch_find(*signal);
-		if (!watched)
-			return RECORD_UNTIMED_FOREIGN_SIGNAL;
-	}
-	source = choose_source(pass, watched);
-	if (!source)
-		return RECORD_UNTIMED_OBSERVED;
-	slot = take_slot(pass, watched, source);
-	if (!slot) {
-		if (watched)
-			watch_begin(watched, 0);
-		return pass->is_foreign ? RECORD_UNTIMED_OBSERVED : RECORD_UNTIMED_NO_SLOT;
+	if (!slot_begin(pass, t)) {
+		if (t->watched && t->source)
+			watch_begin(t->watched, 0);
+		return pass->is_foreign && slot ? RECORD_UNTIMED_OBSERVED : t->untimed;
 	}
 	if (slot->signal == slot->own) {
-		signal->handle = (uint64_t)(uintptr_t)slot->signal;
+		place->handle = (uint64_t)(uintptr_t)slot->signal;
 		slot_submit(slot, pass->sequence);
-	} else if (watch_dispatch(slot, pass->sequence, pass->gate->slots, watched)) {
+	} else if (watch_dispatch(slot, pass->sequence, pass->gate->slots, t->watched)) {
 		return RECORD_UNTIMED_SHARED_SIGNAL;
 	}
 	pass->has_slot = true;
 	return RECORD_UNTIMED_NO;
 }
 
-static hsa_signal_t pass_dispatch(struct pass *pass, const hsa_kernel_dispatch_packet_t *packet)
+static void dispatch_describe(const struct pass *pass, const hsa_kernel_dispatch_packet_t *packet,
+			      const struct frame_context *context, struct record_dispatch *r)
 {
-	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
-	hsa_signal_t signal = packet->completion_signal;
-	enum record_untimed untimed = time_dispatch(pass, &signal);
-	struct record_dispatch *r = writer_reserve(pass->writer, RECORD_DISPATCH, sizeof(*r));
-
-	gate_add(&pass->gate->dispatches, 1);
-	if (!context.cid)
-		gate_add(&pass->gate->without_context, 1);
-	if (!r)
-		return signal;
 	r->packet_index = pass->index;
-	r->cid = context.cid;
-	r->scope = context.scope;
+	r->cid = context->cid;
+	r->scope = context->scope;
 	r->ns = pass->ns;
 	r->kernel_object = packet->kernel_object;
 	r->completion_signal = packet->completion_signal.handle;
 	r->kernel = hsa_kernels_find(packet->kernel_object);
-	r->ordinal = context.ordinal;
+	r->ordinal = context->ordinal;
 	r->grid[0] = packet->grid_size_x;
 	r->grid[1] = packet->grid_size_y;
 	r->grid[2] = packet->grid_size_z;
@@ -138,32 +149,75 @@ static hsa_signal_t pass_dispatch(struct pass *pass, const hsa_kernel_dispatch_p
 	r->private_bytes = packet->private_segment_size;
 	r->group_bytes = packet->group_segment_size;
 	r->packet_header = packet->header;
-	r->untimed = (uint16_t)untimed;
-	r->tid = context.tid;
-	writer_commit(pass->writer, r, RECORD_DISPATCH, sizeof(*r), pass->gate->queue_id);
-	return signal;
+	r->tid = context->tid;
 }
 
-static void pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *packet)
+/* Who takes the gate over counts the packet whose record is being made. */
+static void *reserve_record(struct pass *pass, enum record_type type, size_t bytes)
+{
+	atomic_store_explicit(&pass->gate->preparing, type, memory_order_relaxed);
+	return writer_reserve(pass->writer, type, bytes);
+}
+
+static bool pass_dispatch(struct pass *pass, const hsa_kernel_dispatch_packet_t *packet,
+			  hsa_signal_t *place)
 {
 	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
-	struct record_barrier *r = writer_reserve(pass->writer, RECORD_BARRIER, sizeof(*r));
+	struct timing timing = {0};
+	struct record_dispatch *r;
+	bool is_ours;
 
-	gate_add(&pass->gate->barriers, 1);
-	watch_pass(packet->completion_signal);
-	for (int i = 0; i < 5; i++)
-		watch_depend(packet->dep_signal[i]);
-	if (!r)
-		return;
-	r->packet_index = pass->index;
-	r->cid = context.cid;
-	r->ns = pass->ns;
-	for (int i = 0; i < 5; i++)
-		r->dep_signal[i] = packet->dep_signal[i].handle;
-	r->completion_signal = packet->completion_signal.handle;
-	r->packet_header = packet->header;
-	r->ordinal = context.ordinal;
-	writer_commit(pass->writer, r, RECORD_BARRIER, sizeof(*r), pass->gate->queue_id);
+	timing_prepare(pass, packet->completion_signal, &timing);
+	r = reserve_record(pass, RECORD_DISPATCH, sizeof(*r));
+	if (r)
+		dispatch_describe(pass, packet, &context, r);
+	is_ours = gate_store_begin(pass->gate);
+	if (is_ours) {
+		timing.untimed = timing_begin(pass, &timing, place);
+		gate_add(&pass->gate->dispatches, 1);
+		if (!context.cid)
+			gate_add(&pass->gate->without_context, 1);
+	} else {
+		timing_cancel(pass, &timing);
+		timing.untimed = RECORD_UNTIMED_NO_SLOT;
+	}
+	if (r) {
+		r->untimed = (uint16_t)timing.untimed;
+		writer_commit(pass->writer, r, RECORD_DISPATCH, sizeof(*r), pass->gate->queue_id);
+	}
+	if (is_ours)
+		gate_store_end(pass->gate, pass->index + 1);
+	return is_ours;
+}
+
+static bool pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *packet)
+{
+	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
+	struct record_barrier *r = reserve_record(pass, RECORD_BARRIER, sizeof(*r));
+	bool is_ours;
+
+	if (r) {
+		r->packet_index = pass->index;
+		r->cid = context.cid;
+		r->ns = pass->ns;
+		for (int i = 0; i < 5; i++)
+			r->dep_signal[i] = packet->dep_signal[i].handle;
+		r->completion_signal = packet->completion_signal.handle;
+		r->packet_header = packet->header;
+		r->ordinal = context.ordinal;
+	}
+	is_ours = gate_store_begin(pass->gate);
+	if (is_ours) {
+		gate_add(&pass->gate->barriers, 1);
+		watch_pass(packet->completion_signal);
+		for (int i = 0; i < 5; i++)
+			watch_depend(packet->dep_signal[i]);
+	}
+	if (r)
+		writer_commit(pass->writer, r, RECORD_BARRIER, sizeof(*r), pass->gate->queue_id);
+	if (is_ours)
+		gate_store_end(pass->gate, pass->index + 1);
+	return is_ours;
 }
 
 /* A vendor's barrier that waits for a signal's value. */
@@ -176,23 +230,31 @@ static void depend_on_value(const union packet *packet, uint16_t header)
 		watch_depend(barrier->signal);
 }
 
-hsa_signal_t pass_packet(struct pass *pass, const union packet *packet, uint16_t header)
+static bool pass_other(struct pass *pass, const union packet *packet, uint16_t header)
+{
+	reservations_take(&pass->gate->reservations, pass->reserved);
+	if (!gate_store_begin(pass->gate))
+		return false;
+	watch_pass(packet->any.completion_signal);
+	depend_on_value(packet, header);
+	gate_add(&pass->gate->others, 1);
+	gate_store_end(pass->gate, pass->index + 1);
+	return true;
+}
+
+bool pass_packet(struct pass *pass, const union packet *packet, uint16_t header,
+		 hsa_signal_t *place)
 {
 	pass->has_slot = false;
 	switch (header & 0xff) {
 	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
-		return pass_dispatch(pass, &packet->dispatch);
+		return pass_dispatch(pass, &packet->dispatch, place);
 	case HSA_PACKET_TYPE_BARRIER_AND:
 	case HSA_PACKET_TYPE_BARRIER_OR:
-		pass_barrier(pass, &packet->barrier);
-		break;
+		return pass_barrier(pass, &packet->barrier);
 	default:
-		reservations_take(&pass->gate->reservations, pass->reserved);
-		watch_pass(packet->any.completion_signal);
-		depend_on_value(packet, header);
-		gate_add(&pass->gate->others, 1);
+		return pass_other(pass, packet, header);
 	}
-	return packet->any.completion_signal;
 }
 
 /* Where the scan may go at most. A slot may only be written when the device has consumed what was
@@ -224,17 +286,22 @@ static void make_room(struct gate *gate)
 	}
 }
 
-/* WRITTEN is the queue's index, which another tool has moved. */
-static void follow_to(struct gate *gate, uint64_t written)
+static void raise_reserved(struct gate *gate, uint64_t index)
 {
 	uint64_t reserved = atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
 
-	gate->published = gate->foreign_end = written;
-	atomic_store_explicit(&gate->is_foreign, true, memory_order_relaxed);
-	while (reserved < written &&
-	       !atomic_compare_exchange_weak_explicit(&gate->virtual_index, &reserved, written,
+	while (reserved < index &&
+	       !atomic_compare_exchange_weak_explicit(&gate->virtual_index, &reserved, index,
 						      memory_order_acq_rel, memory_order_relaxed))
 		;
+}
+
+/* WRITTEN is the queue's index, which another tool has moved. */
+static void follow_to(struct gate *gate, uint64_t written)
+{
+	gate->published = gate->foreign_end = written;
+	atomic_store_explicit(&gate->is_foreign, true, memory_order_relaxed);
+	raise_reserved(gate, written);
 }
 
 void gate_follow_index(struct gate *gate)
@@ -313,8 +380,10 @@ static bool pass_unrecorded(struct gate *gate)
 
 	if (next >= first)
 		return true;
-	if (end > next)
+	if (end > next && gate_store_begin(gate)) {
 		publish(gate, first, end);
+		gate_store_end(gate, end);
+	}
 	return end == first;
 }
 
@@ -354,18 +423,29 @@ static bool pass_own(struct pass *pass, union packet *slot)
 	struct gate *gate = pass->gate;
 	uint16_t header = header_of(slot);
 	union packet packet;
-	hsa_signal_t signal;
+	bool is_ours;
 
 	if (!is_valid(header))
 		return false;
 	packet = packet_copy(slot, header);
 	if (gate->turn && !serial_may_pass(pass, &packet, header))
 		return false;
-	signal = pass_packet(pass, &packet, header);
-	if (signal.handle != packet.any.completion_signal.handle)
-		slot->any.completion_signal = signal;
-	if (gate->turn)
+	is_ours = pass_packet(pass, &packet, header, &slot->any.completion_signal);
+	if (gate->turn && is_ours)
 		serial_passed(pass, header);
+	else if (gate->turn)
+		serial_leave(gate);
+	return is_ours;
+}
+
+/* The device has taken it. */
+static bool pass_gone(struct pass *pass)
+{
+	reservations_take(&pass->gate->reservations, pass->reserved);
+	if (!gate_store_begin(pass->gate))
+		return false;
+	gate_add(&pass->gate->unrecorded, 1);
+	gate_store_end(pass->gate, pass->index + 1);
 	return true;
 }
 
@@ -375,35 +455,33 @@ static bool pass_foreign(struct pass *pass, const union packet *slot)
 {
 	uint16_t header = header_of(slot);
 	union packet packet;
+	bool is_ours;
 
 	if (is_valid(header))
 		packet = packet_copy(slot, header);
-	if (is_taken(pass)) {
-		reservations_take(&pass->gate->reservations, pass->reserved);
-		gate_add(&pass->gate->unrecorded, 1);
-		return true;
-	}
+	if (is_taken(pass))
+		return pass_gone(pass);
 	/* The device is just taking it. */
 	if (!is_valid(header))
 		return false;
 	pass->is_foreign = true;
-	pass_packet(pass, &packet, header);
+	is_ours = pass_packet(pass, &packet, header, NULL);
 	pass->is_foreign = false;
-	return true;
+	return is_ours;
 }
 
+/* The first packet that is not to be published yet. */
 static uint64_t look_at_packets(struct gate *gate)
 {
 	union packet *packets = gate->queue->hsa_queue.base_address;
 	uint64_t mask = gate->queue->hsa_queue.size - 1;
-	uint64_t before = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	bool has_come = pass_unrecorded(gate);
 	uint64_t first = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	uint64_t limit = scan_limit(gate);
 	struct pass pass = {.gate = gate, .index = first};
 
 	if (!has_come)
-		return first - before;
+		return first;
 	pass_begin(&pass);
 	for (; pass.index < limit; pass.index++) {
 		union packet *slot = &packets[pass.index & mask];
@@ -413,20 +491,65 @@ static uint64_t look_at_packets(struct gate *gate)
 						     : pass_own(&pass, slot)))
 			break;
 	}
-	if (pass.index > first)
-		publish(gate, pass.index, pass.index);
-	return pass.index - before;
+	return pass.index;
+}
+
+/* Of GATE, which was taken over: nobody looks at its packets any more. */
+static void let_through_unrecorded(struct gate *gate)
+{
+	gate_add(&gate->unrecorded, let_through(gate));
+}
+
+void pass_publish_counted(struct gate *gate, uint64_t at)
+{
+	if (at > atomic_load_explicit(&gate->next, memory_order_relaxed))
+		publish(gate, at, at);
+}
+
+/* Whoever wrote them does not use the queue's write index: they pass unrecorded. */
+static void pass_unreserved(struct gate *gate)
+{
+	const union packet *packets = gate->queue->hsa_queue.base_address;
+	uint64_t size = gate->queue->hsa_queue.size;
+	uint64_t first = atomic_load_explicit(&gate->next, memory_order_relaxed), end = first;
+	uint64_t limit = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE) + size;
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+
+	gate->passes_unreserved = false;
+	if (limit > announced)
+		limit = announced;
+	while (end < limit && is_valid(header_of(&packets[end & (size - 1)])))
+		end++;
+	if (!gate_index_is_behind(gate) || end == first)
+		return;
+	gate_add(&gate->unrecorded, end - first);
+	raise_reserved(gate, end);
+	publish(gate, end, end);
 }
 
 uint64_t gate_pass(struct gate *gate)
 {
 	/* Pairs with gate_ring: the packets that were written before are seen. */
 	uint64_t rung = atomic_load_explicit(&gate->rung, memory_order_acquire);
-	uint64_t published;
+	uint64_t before = atomic_load_explicit(&gate->next, memory_order_relaxed), end = before;
+	bool is_tracing = gate_is_tracing(gate);
+	bool is_taken_over = atomic_load_explicit(&gate->is_taken_over, memory_order_relaxed);
 
 	gate_follow_index(gate);
-	published = gate_is_tracing(gate) ? look_at_packets(gate) : let_through(gate);
-
-	forward_doorbells(gate, rung, published);
-	return published;
+	if (is_tracing && !is_taken_over)
+		end = look_at_packets(gate);
+	if (!gate_store_begin(gate))
+		return 0;
+	if (is_tracing && is_taken_over)
+		let_through_unrecorded(gate);
+	else if (is_tracing)
+		pass_publish_counted(gate, end);
+	else
+		let_through(gate);
+	if (is_tracing && gate->passes_unreserved)
+		pass_unreserved(gate);
+	end = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	forward_doorbells(gate, rung, end - before);
+	gate_store_end(gate, end);
+	return end - before;
 }

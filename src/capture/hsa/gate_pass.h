@@ -31,13 +31,18 @@ _Static_assert(sizeof(union packet) == 64, "AQL packet");
 
 void pass_begin(struct pass *pass);
 
-/* Records PACKET, counts it, and sees to it that its times can be read later. Returns the
- * completion signal that the packet is to go to the device with: its own, or ours. */
-hsa_signal_t pass_packet(struct pass *pass, const union packet *packet, uint16_t header);
+/* Records PACKET, counts it, and sees to it that its times can be read later. A dispatch may get a
+ * completion signal of ours, which is stored in PLACE: where the packet will be read. False: the
+ * gate was taken over. */
+bool pass_packet(struct pass *pass, const union packet *packet, uint16_t header,
+		 hsa_signal_t *place);
 
 /* By the holder of the gate: when another tool has moved the queue's write index, its packets are
  * taken as reserved. */
 void gate_follow_index(struct gate *gate);
+
+/* By who has taken GATE over: publishes the packets before AT, which are counted. */
+void pass_publish_counted(struct gate *gate, uint64_t at);
 
 /* By the holder of the gate. Returns how many packets were published. */
 uint64_t gate_pass(struct gate *gate);

@@ -4,8 +4,8 @@
  *
  * Whoever knocks first holds it and does the work of all who knock meanwhile: it leaves when nobody
  * has knocked since it looked. Closed, it is not taken any more; who holds it then leaves as ever.
- * Threads are told apart by their kernel ids. From any thread, also in a signal handler; no call
- * blocks. */
+ * It may be taken from a holder that is stopped, who finds out by hold_thread. Threads are told
+ * apart by their kernel ids. From any thread, also in a signal handler; no call blocks. */
 #ifndef CAPTURE_HSA_HOLD_H
 #define CAPTURE_HSA_HOLD_H
 
@@ -59,8 +59,21 @@ static inline uint64_t hold_look(const struct hold *hold)
 	return atomic_load_explicit(&hold->word, memory_order_acquire);
 }
 
-/* By the holder. False when somebody has knocked since *SEEN, which is then the word as it is now:
- * what they wrote before is visible. Sequentially consistent. */
+/* Takes it from the thread FROM. False: that has left, or another thread has it by now. */
+static inline bool hold_take_from(struct hold *hold, uint32_t from, uint32_t tid)
+{
+	uint64_t before = atomic_load_explicit(&hold->word, memory_order_relaxed);
+
+	while (before >> 32 == from) {
+		if (atomic_compare_exchange_weak(&hold->word, &before,
+						 hold_of(tid) | (before & HOLD_CLOSED)))
+			return true;
+	}
+	return false;
+}
+
+/* By the holder, unless it was taken from it. False when somebody has knocked since *SEEN, which is
+ * then the word as it is now: what they wrote before is visible. Sequentially consistent. */
 static inline bool hold_leave(struct hold *hold, uint64_t *seen)
 {
 	return atomic_compare_exchange_strong(&hold->word, seen, *seen & HOLD_CLOSED);

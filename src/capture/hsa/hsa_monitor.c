@@ -44,7 +44,7 @@ static bool has_work(void)
 	struct slot_ring *copies = hsa_copies_ring();
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed))
+		if (!slot_ring_is_empty(gate->slots) || gate_needs_monitor(gate))
 			return true;
 	}
 	return copies && !slot_ring_is_empty(copies);

@@ -49,9 +49,9 @@ static void treat(struct gate *gate, union packet *packets, uint64_t count, uint
 
 	pass_begin(&pass);
 	for (uint64_t i = 0; i < count; i++, pass.index++, pass.reserved++)
-		packets[i].any.completion_signal =
-			pass_packet(&pass, &packets[i],
-				    atomic_load_explicit(&packets[i].header, memory_order_relaxed));
+		pass_packet(&pass, &packets[i],
+			    atomic_load_explicit(&packets[i].header, memory_order_relaxed),
+			    &packets[i].any.completion_signal);
 	atomic_store_explicit(&gate->next, pass.index, memory_order_release);
 }
 
@@ -72,9 +72,9 @@ static void handle(const void *packets, uint64_t count, uint64_t user_index, voi
 
 		/* Held, it stays as it is: the counts of the next recording begin with this one. */
 		if (!is_held || !gate_is_tracing(gate)) {
-			if (!gate_is_tracing(gate))
-				atomic_fetch_add_explicit(&gate->handed_on, count,
-							  memory_order_relaxed);
+			atomic_fetch_add_explicit(gate_is_tracing(gate) ? &gate->unrecorded
+									: &gate->handed_on,
+						  count, memory_order_relaxed);
 			if (is_held)
 				gate_leave(gate);
 			writer(from, count);

@@ -1,0 +1,122 @@
+#include "capture/hsa/gate_resort.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/hsa/gate_pass.h"
+#include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/serial.h"
+
+void gate_resort_prepare(struct gate *gate, uint64_t index)
+{
+	atomic_store_explicit(&gate->at, index, memory_order_relaxed);
+	atomic_store_explicit(&gate->preparing, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->storing, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_taken_over, false, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_awaited, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_ahead, 0, memory_order_relaxed);
+	gate->passes_unreserved = false;
+	gate->holder = gate->index = (struct gate_patience){0};
+}
+
+/* Whether it has been as it is, which SEEN says and which is not 0, for as long as is waited for.
+ */
+static bool patience_is_over(struct gate_patience *patience, uint64_t seen)
+{
+	if (patience->seen == seen)
+		return timer_is_over(patience->limit);
+	patience->seen = seen;
+	patience->limit = timer_start(TIMER_GATE_STUCK);
+	return false;
+}
+
+/* ---- a holder that is stopped ---- */
+
+/* Afterwards either the thread that held the gate has seen that it does not any more, or its stores
+ * before are seen here. */
+static void pass_all_threads(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+/* What the holder does next changes one of these. */
+static uint64_t holder_progress(const struct gate *gate, uint32_t tid)
+{
+	return ((uint64_t)tid << 32 ^ (uint64_t)gate->passes << 20 ^
+		atomic_load_explicit(&gate->at, memory_order_relaxed)) |
+	       1;
+}
+
+/* It has reserved the record of one more packet, which it will commit when it runs again: until
+ * then it is cut off while being written. */
+static uint64_t count_prepared(struct gate *gate, uint64_t at)
+{
+	uint32_t type = atomic_exchange(&gate->preparing, 0);
+
+	if (!type)
+		return at;
+	atomic_fetch_add_explicit(type == RECORD_DISPATCH ? &gate->dispatches : &gate->barriers, 1,
+				  memory_order_relaxed);
+	return at + 1;
+}
+
+/* By the monitor, which holds the gate now. */
+static void take_over(struct gate *gate)
+{
+	uint64_t at = count_prepared(gate, atomic_load_explicit(&gate->at, memory_order_relaxed));
+
+	if (gate->turn)
+		serial_leave(gate);
+	pass_publish_counted(gate, at);
+	atomic_store_explicit(&gate->is_taken_over, true, memory_order_relaxed);
+	atomic_store_explicit(&gate->is_awaited, 0, memory_order_relaxed);
+	session_note("a thread was stopped while it looked at a queue's packets: "
+		     "those behind it are not recorded");
+	gate_work(gate);
+}
+
+static void look_at_holder(struct gate *gate)
+{
+	uint32_t holder = hold_thread(&gate->hold), self = session_tid();
+
+	if (!holder) {
+		atomic_store_explicit(&gate->is_awaited, 0, memory_order_relaxed);
+		gate->holder.seen = 0;
+		return;
+	}
+	if (holder != self) {
+		if (!patience_is_over(&gate->holder, holder_progress(gate, holder)) ||
+		    atomic_load(&gate->storing) || !hold_take_from(&gate->hold, holder, self))
+			return;
+		pass_all_threads();
+	}
+	/* It has just come there: it is waited for, at the next look too. */
+	if (!atomic_load_explicit(&gate->storing, memory_order_acquire))
+		take_over(gate);
+}
+
+/* ---- an index that is behind ---- */
+
+static void look_at_index(struct gate *gate)
+{
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+
+	if (!patience_is_over(&gate->index, announced) || !gate_try_hold(gate))
+		return;
+	gate->passes_unreserved = true;
+	gate->index.seen = 0;
+	gate_work(gate);
+	atomic_store_explicit(&gate->is_ahead, 0, memory_order_relaxed);
+}
+
+void gate_resort(struct gate *gate)
+{
+	bool is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
+
+	if (is_live && atomic_load_explicit(&gate->is_awaited, memory_order_relaxed))
+		look_at_holder(gate);
+	if (is_live && atomic_load_explicit(&gate->is_ahead, memory_order_relaxed))
+		look_at_index(gate);
+}
