@@ -397,7 +397,8 @@ enum record_node_type {
 	RECORD_NODE_MEM_ALLOC,
 	RECORD_NODE_MEM_FREE,
 	RECORD_NODE_OTHER,
-	RECORD_NODE_UNTOLD, /* in steps of CUDA's graphs alone */
+	RECORD_NODE_UNTOLD,	 /* in steps of CUDA's graphs alone */
+	RECORD_NODE_CONDITIONAL, /* CUDA's: its bodies run as often as the device says */
 };
 
 #define RECORD_COPY_KIND_UNKNOWN UINT32_MAX
@@ -427,8 +428,13 @@ struct record_graph_node {
 	uint64_t ns;
 };
 
+enum record_edge_type {
+	RECORD_EDGE_PLAIN,	 /* the second begins when the first has ended */
+	RECORD_EDGE_PROGRAMMATIC /* of kernels: when the first says so, or has ended */
+};
+
 struct record_graph_edge {
-	struct record_header header;
+	struct record_header header; /* tag: enum record_edge_type */
 	uint64_t graph_id;
 	uint32_t from;
 	uint32_t to;
@@ -648,6 +654,15 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_EXEC_CREATED, /* exec from graph */
 	RECORD_CUDA_EXEC_GONE,
 	RECORD_CUDA_NODE_SWITCHED, /* of the exec: on or off, by cudaGraphNodeSetEnabled */
+	RECORD_CUDA_NODE_HOLDS,	   /* other_graph: a graph moved into the node, or a body of it */
+};
+
+/* The other_graph of an EDGE_CREATED: CUDA's CUgraphEdgeData, where each byte of it begins; 0: a plain edge, or no more is
+ * known. */
+enum record_cuda_edge_bit {
+	RECORD_CUDA_EDGE_TYPE = 0, /* 1: programmatic */
+	RECORD_CUDA_EDGE_FROM = 8,
+	RECORD_CUDA_EDGE_TO = 16,
 };
 
 /* A step in the life of a graph, on the thread that made it. */
@@ -671,7 +686,7 @@ struct record_cuda_update {
 	uint64_t ns; /* when its call began */
 	uint64_t node;
 	uint32_t exec;
-	uint32_t reserved;
+	uint32_t is_source; /* 1: the node is of the graph that the parameters are taken from */
 };
 
 /* A call inside another one, of which there is no row: what names it means the outer one. */

@@ -124,17 +124,31 @@ struct cuda_conditional_node_params {
 	cuda_context ctx;
 };
 
+enum cuda_child_ownership {
+	CUDA_CHILD_CLONE = 0,
+	CUDA_CHILD_MOVE = 1, /* CUDA 12.9 */
+};
+
+struct cuda_child_node_params {
+	cuda_graph graph;
+	uint32_t ownership; /* before CUDA 12.9: reserved, 0 */
+};
+
 struct cuda_node_params {
 	uint32_t type;
 	int reserved0[3];
 	union {
 		long long reserved1[29];
+		struct cuda_child_node_params child;
 		struct cuda_conditional_node_params conditional;
 	} u;
 	long long reserved2;
 };
 
 /* CUgraphEdgeData: all zero is a plain dependency. */
+enum cuda_edge_type { CUDA_EDGE_PLAIN = 0, CUDA_EDGE_PROGRAMMATIC = 1 };
+enum cuda_kernel_port { CUDA_PORT_PROGRAMMATIC = 1, CUDA_PORT_LAUNCH_ORDER = 2 };
+
 struct cuda_edge_data {
 	unsigned char from_port, to_port, type;
 	unsigned char reserved[5];
@@ -147,8 +161,11 @@ struct cuda_update_result {
 	cuda_node errorFromNode;
 };
 
-/* CUlaunchAttributeValue; setting the attribute writes devNode. */
-enum cuda_attribute { CUDA_ATTRIBUTE_DEVICE_UPDATABLE = 13 };
+/* CUlaunchAttributeValue; setting DEVICE_UPDATABLE writes devNode. */
+enum cuda_attribute {
+	CUDA_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+	CUDA_ATTRIBUTE_DEVICE_UPDATABLE = 13,
+};
 
 union cuda_attribute_value {
 	char pad[64];
@@ -156,6 +173,23 @@ union cuda_attribute_value {
 		int deviceUpdatable;
 		cuda_device_node devNode;
 	} deviceUpdatableKernelNode;
+	int programmaticStreamSerializationAllowed;
+};
+
+/* CUlaunchAttribute and CUlaunchConfig; the runtime's are alike. */
+struct cuda_launch_attribute {
+	uint32_t id;
+	char pad[4];
+	union cuda_attribute_value value;
+};
+
+struct cuda_launch_config {
+	unsigned int gridDimX, gridDimY, gridDimZ;
+	unsigned int blockDimX, blockDimY, blockDimZ;
+	unsigned int sharedMemBytes; /* of the runtime: 8 bytes, behind padding */
+	cuda_stream hStream;
+	const struct cuda_launch_attribute *attrs;
+	unsigned int numAttrs;
 };
 
 /* FUNCTION(name, parameters): what the driver must have; each returns a cuda_result. */

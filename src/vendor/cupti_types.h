@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "vendor/cuda_nodes.h"
+#include "vendor/cuda_types.h"
 
 /* cuptiGetVersion */
 #define CUPTI_LEAST_VERSION	 19 /* CUDA 12.0 */
@@ -79,12 +80,15 @@ enum cupti_driver_call {
 	CUPTI_cuEventRecordWithFlags = 587,
 	CUPTI_cuEventRecordWithFlags_ptsz = 588,
 	CUPTI_cuGraphNodeSetEnabled = 650,
+	CUPTI_cuLaunchKernelEx = 652,
+	CUPTI_cuLaunchKernelEx_ptsz = 653,
 	CUPTI_cuGraphAddNode = 712,
 	CUPTI_cuFuncGetName = 718,
 	CUPTI_cuKernelGetName = 719,
 	CUPTI_cuStreamBeginCaptureToGraph = 720,
 	CUPTI_cuStreamBeginCaptureToGraph_ptsz = 721,
 	CUPTI_cuGraphAddNode_v2 = 723,
+	CUPTI_cuGraphAddDependencies_v2 = 727,
 };
 
 enum cupti_runtime_call {
@@ -101,9 +105,12 @@ enum cupti_runtime_call {
 	CUPTI_cudaEventRecordWithFlags = 370,
 	CUPTI_cudaEventRecordWithFlags_ptsz = 371,
 	CUPTI_cudaGraphNodeSetEnabled = 426,
+	CUPTI_cudaLaunchKernelExC = 430,
+	CUPTI_cudaLaunchKernelExC_ptsz = 431,
 	CUPTI_cudaGraphAddNode_v12020 = 445,
 	CUPTI_cudaStreamBeginCaptureToGraph = 452,
 	CUPTI_cudaStreamBeginCaptureToGraph_ptsz = 453,
+	CUPTI_cudaGraphAddDependencies_v12030 = 458,
 	CUPTI_cudaGraphAddNode_v12030 = 460,
 };
 
@@ -112,6 +119,7 @@ enum cupti_resource {
 	CUPTI_GRAPH_CREATED = 9,
 	CUPTI_GRAPH_DESTROY_STARTING = 10,
 	CUPTI_GRAPH_CLONED = 11,
+	CUPTI_GRAPHNODE_CREATE_STARTING = 12,
 	CUPTI_GRAPHNODE_CREATED = 13,
 	CUPTI_GRAPHNODE_DESTROY_STARTING = 14,
 	CUPTI_GRAPHNODE_DEPENDENCY_CREATED = 15,
@@ -368,23 +376,34 @@ struct cupti_graph_data {
 	void *graphExec;
 };
 
-/* Of the functions that add a node of any type; the later ones have edge data. The node's parameters
- * begin with its type, an int. */
+/* Of the functions that add a node of any type; the later ones have edge data. */
 struct cupti_add_node_params {
-	void *node;
-	void *graph;
-	const void *dependencies;
+	cuda_node *node; /* set when the call returns */
+	cuda_graph graph;
+	const cuda_node *dependencies;
 	size_t count;
-	const int *parameters;
+	const struct cuda_node_params *parameters;
 };
 
 struct cupti_add_node_v2_params {
-	void *node;
-	void *graph;
-	const void *dependencies;
-	const void *data;
+	cuda_node *node;
+	cuda_graph graph;
+	const cuda_node *dependencies;
+	const struct cuda_edge_data *data; /* by dependency; NULL: all are plain */
 	size_t count;
-	const int *parameters;
+	const struct cuda_node_params *parameters;
+};
+
+struct cupti_add_dependencies_params {
+	cuda_graph graph;
+	const cuda_node *from, *to;
+	const struct cuda_edge_data *data; /* by pair; NULL: all are plain */
+	size_t count;
+};
+
+/* Of the functions that launch a kernel with attributes, the runtime's and the driver's. */
+struct cupti_launch_ex_params {
+	const struct cuda_launch_config *config;
 };
 
 /* Of all four functions that launch a graph. */

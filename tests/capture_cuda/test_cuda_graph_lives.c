@@ -199,8 +199,10 @@ static void what_is_not_known_has_no_node(void **state)
 /* A node's parameters begin with its type; older functions have no edge data before them. */
 static void add_node(bool is_old, uint32_t correlation, uint64_t node, int type)
 {
-	const struct cupti_add_node_params old = {.graph = (void *)GRAPH, .parameters = &type};
-	const struct cupti_add_node_v2_params later = {.graph = (void *)GRAPH, .parameters = &type};
+	const struct cuda_node_params params = {.type = (uint32_t)type};
+	const struct cupti_add_node_params old = {.graph = (void *)GRAPH, .parameters = &params};
+	const struct cupti_add_node_v2_params later = {.graph = (void *)GRAPH,
+						       .parameters = &params};
 	struct cupti_graph_data data = {.graph = (void *)GRAPH, .node = (void *)node};
 	struct model_open call;
 

@@ -174,6 +174,50 @@ SAME_AS(cupti_add_node_params, parameters, cuGraphAddNode_params, nodeParams);
 SAME_AS(cupti_add_node_v2_params, parameters, cuGraphAddNode_v2_params, nodeParams);
 SAME_AS(cupti_add_node_v2_params, parameters, cudaGraphAddNode_v12030_params, nodeParams);
 _Static_assert(!offsetof(CUgraphNodeParams, type), "parameters begin with their type");
+SAME_AS(cupti_add_node_params, node, cuGraphAddNode_params, phGraphNode);
+SAME_AS(cupti_add_node_params, graph, cuGraphAddNode_params, hGraph);
+SAME_AS(cupti_add_node_v2_params, node, cuGraphAddNode_v2_params, phGraphNode);
+SAME_AS(cupti_add_node_v2_params, graph, cuGraphAddNode_v2_params, hGraph);
+SAME_AS(cupti_add_node_v2_params, dependencies, cuGraphAddNode_v2_params, dependencies);
+SAME_AS(cupti_add_node_v2_params, data, cuGraphAddNode_v2_params, dependencyData);
+SAME_AS(cupti_add_node_v2_params, count, cuGraphAddNode_v2_params, numDependencies);
+SAME_AS(cupti_add_dependencies_params, graph, cuGraphAddDependencies_v2_params, hGraph);
+SAME_AS(cupti_add_dependencies_params, from, cuGraphAddDependencies_v2_params, from);
+SAME_AS(cupti_add_dependencies_params, to, cuGraphAddDependencies_v2_params, to);
+SAME_AS(cupti_add_dependencies_params, data, cuGraphAddDependencies_v2_params, edgeData);
+SAME_AS(cupti_add_dependencies_params, count, cuGraphAddDependencies_v2_params, numDependencies);
+SAME_AS(cupti_add_dependencies_params, data, cudaGraphAddDependencies_v12030_params, edgeData);
+SAME_AS(cupti_launch_ex_params, config, cuLaunchKernelEx_params, config);
+SAME_AS(cupti_launch_ex_params, config, cudaLaunchKernelExC_v11060_params, config);
+SAME_AS(cuda_launch_config, attrs, CUlaunchConfig, attrs);
+SAME_AS(cuda_launch_config, numAttrs, CUlaunchConfig, numAttrs);
+SAME_AS(cuda_launch_config, attrs, cudaLaunchConfig_t, attrs);
+SAME_AS(cuda_launch_config, numAttrs, cudaLaunchConfig_t, numAttrs);
+SAME_AS(cuda_launch_attribute, id, CUlaunchAttribute, id);
+SAME_AS(cuda_launch_attribute, value, CUlaunchAttribute, value);
+_Static_assert(sizeof(struct cuda_launch_attribute) == sizeof(CUlaunchAttribute), "a row of them");
+_Static_assert(offsetof(struct cuda_node_params, u.child.graph) ==
+		       offsetof(CUgraphNodeParams, graph.graph),
+	       "child");
+#if CUDA_VERSION >= 12090
+_Static_assert(offsetof(struct cuda_node_params, u.child.ownership) ==
+		       offsetof(CUgraphNodeParams, graph.ownership),
+	       "child");
+VALUE(CUDA_CHILD_MOVE, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
+#endif
+VALUE(CUDA_EDGE_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+VALUE(CUDA_PORT_PROGRAMMATIC, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+VALUE(CUDA_PORT_LAUNCH_ORDER, CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+VALUE(CUDA_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+      CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+VALUE(CUPTI_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+VALUE(CUPTI_cuLaunchKernelEx_ptsz, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
+VALUE(CUPTI_cuGraphAddDependencies_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphAddDependencies_v2);
+VALUE(CUPTI_cudaLaunchKernelExC, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060);
+VALUE(CUPTI_cudaLaunchKernelExC_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060);
+VALUE(CUPTI_cudaGraphAddDependencies_v12030,
+      CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddDependencies_v12030);
+VALUE(CUPTI_GRAPHNODE_CREATE_STARTING, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING);
 VALUE(CUDA_NODE_CONDITIONAL, CU_GRAPH_NODE_TYPE_CONDITIONAL);
 
 VALUE(CUPTI_OK, CUPTI_SUCCESS);

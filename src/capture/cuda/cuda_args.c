@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "capture/cuda/cuda_params.h"
 #include "record/record.h"
 #include "vendor/cupti_types.h"
 
@@ -13,12 +14,13 @@ enum shape {
 	SHAPE_STREAM,
 	SHAPE_EVENT_STREAM,
 	SHAPE_STREAM_EVENT,
+	SHAPE_LAUNCH, /* with attributes */
 	SHAPE_TEXTS,
 	SHAPE_PER_THREAD = 8, /* stream 0 is the thread's own */
 };
 
 static const char *const texts[SHAPE_TEXTS] = {"", " stream:h", " event:h stream:h",
-					       " stream:h event:h"};
+					       " stream:h event:h", " programmatic:i"};
 
 #define DRIVER(call)		[RECORD_CUDA_OP_DRIVER + CUPTI_##call - RECORD_CUDA_OP_FIRST]
 #define RUNTIME(call)		[RECORD_CUDA_OP_RUNTIME + CUPTI_##call - RECORD_CUDA_OP_FIRST]
@@ -32,6 +34,8 @@ static const uint8_t shapes[RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST] = {
 	BOTH(DRIVER, cuEventRecord, SHAPE_EVENT_STREAM),
 	BOTH(DRIVER, cuEventRecordWithFlags, SHAPE_EVENT_STREAM),
 	BOTH(DRIVER, cuStreamWaitEvent, SHAPE_STREAM_EVENT),
+	BOTH(DRIVER, cuLaunchKernelEx, SHAPE_LAUNCH),
+	BOTH(RUNTIME, cudaLaunchKernelExC, SHAPE_LAUNCH),
 	BOTH(RUNTIME, cudaStreamBeginCapture, SHAPE_STREAM),
 	BOTH(RUNTIME, cudaStreamBeginCaptureToGraph, SHAPE_STREAM),
 	BOTH(RUNTIME, cudaStreamEndCapture, SHAPE_STREAM),
@@ -60,6 +64,13 @@ struct cuda_args cuda_args_read(uint32_t op, const void *parameters)
 
 	if (!parameters || shape == SHAPE_NONE)
 		return args;
+	if ((shape & ~SHAPE_PER_THREAD) == SHAPE_LAUNCH) {
+		const struct cupti_launch_ex_params *launch = parameters;
+
+		args.count = 1;
+		args.words[0] = cuda_params_is_programmatic(launch->config);
+		return args;
+	}
 	args.count = (shape & ~SHAPE_PER_THREAD) == SHAPE_STREAM ? 1 : 2;
 	memcpy(args.words, parameters, args.count * sizeof(args.words[0]));
 	stream = &args.words[(shape & ~SHAPE_PER_THREAD) == SHAPE_EVENT_STREAM];

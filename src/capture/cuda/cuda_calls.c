@@ -21,9 +21,10 @@ struct call_state {
 	uint64_t begin_ns;
 	uint32_t session;
 	uint32_t depth;
-	bool is_recorded; /* entered while the session was on */
-	bool has_begun;	  /* the thread has made a call in this session */
-	int node_type;	  /* that it adds to a graph, CUDA_NODE_UNTOLD of any other call */
+	bool is_recorded;		 /* entered while the session was on */
+	bool has_begun;			 /* the thread has made a call in this session */
+	struct cuda_told_call innermost; /* until it is left */
+	size_t edge_place;
 	/* Number of a runtime call of which only driver calls were seen, 0 = of none. */
 	uint64_t under_way;
 };
@@ -100,18 +101,6 @@ static bool is_switch(enum cupti_domain domain, uint32_t cbid)
 						      : CUPTI_cudaGraphNodeSetEnabled);
 }
 
-static int added_type(enum cupti_domain domain, uint32_t cbid, const void *parameters)
-{
-	bool is_driver = domain == CUPTI_DOMAIN_DRIVER;
-	const int *node = NULL;
-
-	if (cbid == (is_driver ? CUPTI_cuGraphAddNode_v2 : CUPTI_cudaGraphAddNode_v12030))
-		node = ((const struct cupti_add_node_v2_params *)parameters)->parameters;
-	else if (cbid == (is_driver ? CUPTI_cuGraphAddNode : CUPTI_cudaGraphAddNode_v12020))
-		node = ((const struct cupti_add_node_params *)parameters)->parameters;
-	return node ? *node : CUDA_NODE_UNTOLD;
-}
-
 /* Work of the outer call may come with the inner one's number. */
 static void enter_inner(uint64_t cid)
 {
@@ -151,6 +140,8 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 
 	if (call_state.session != number)
 		call_state = (struct call_state){.session = number};
+	call_state.innermost = (struct cuda_told_call){domain, cbid, data->functionParams};
+	call_state.edge_place = 0;
 	if (call_state.depth++) {
 		if (is_on && call_state.is_recorded)
 			enter_inner(cuda_cid_enter(data->correlationId));
@@ -170,12 +161,8 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	if (!is_on)
 		return;
 	call_state.cid = cid;
-	call_state.node_type = CUDA_NODE_UNTOLD;
-	if (data->functionParams) {
-		call_state.node_type = added_type(domain, cbid, data->functionParams);
-		if (is_graph_launch(domain, cbid))
-			cuda_graphs_launch(cid, data->functionParams);
-	}
+	if (data->functionParams && is_graph_launch(domain, cbid))
+		cuda_graphs_launch(cid, data->functionParams);
 	call_state.begin_ns = session_now_ns();
 }
 
@@ -230,11 +217,23 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	writer_commit(writer, api, RECORD_API, sizeof(*api) + args_bytes, op);
 }
 
+/* What the call that is left says in its results; those around it say it again. */
+static void leave_innermost(const struct cupti_callback_data *data)
+{
+	struct cuda_added added;
+
+	if (call_state.innermost.cbid && cuda_params_added(call_state.innermost, &added) &&
+	    is_on() && call_state.is_recorded && result_of(data) == 0)
+		cuda_graphs_added(&added);
+	call_state.innermost.cbid = 0;
+}
+
 static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	/* It was entered before the recording began. */
 	if (call_state.session != session_current_number() || !call_state.depth)
 		return;
+	leave_innermost(data);
 	if (--call_state.depth || !call_state.is_recorded)
 		return;
 	if (is_on() && is_switch(domain, cbid) && data->functionParams && result_of(data) == 0)
@@ -262,7 +261,12 @@ uint64_t cuda_calls_current(void)
 	return call_state.session == session_current_number() ? call_state.cid : 0;
 }
 
-int cuda_calls_node_type(void)
+struct cuda_told_call cuda_calls_innermost(void)
 {
-	return cuda_calls_current() ? call_state.node_type : CUDA_NODE_UNTOLD;
+	return cuda_calls_current() ? call_state.innermost : (struct cuda_told_call){0};
+}
+
+size_t *cuda_calls_edge_place(void)
+{
+	return &call_state.edge_place;
 }

@@ -7,6 +7,7 @@
 #define DAGTAP_CAPTURE_CUDA_CALLS_H
 
 #include "capture/call_counter.h"
+#include "capture/cuda/cuda_params.h"
 #include "vendor/cupti_types.h"
 
 void cuda_calls_begin(void); /* a recording starts: names are to be written again */
@@ -17,9 +18,12 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 uint64_t cuda_calls_current(void);
 uint64_t cuda_calls_begin_ns(void);
 
-/* Type of the node that this thread's call adds to a graph, as far as the call's parameters say it: enum
- * cuda_node_type. */
-int cuda_calls_node_type(void);
+/* The innermost call that this thread is in, the driver's within one of the program's mostly: its parameters say what
+ * CUPTI's steps of graphs leave out. */
+struct cuda_told_call cuda_calls_innermost(void);
+
+/* Where the edges of that call were looked for last (cuda_params_edge). */
+size_t *cuda_calls_edge_place(void);
 
 /* Calls entered and left since cuda_calls_begin, counted apart from their records. */
 struct call_counts cuda_calls_count(void);

@@ -134,8 +134,26 @@ static uint64_t node_id(void *node)
 	return result == CUPTI_OK ? id : 0;
 }
 
-/* CUPTI leaves the type out (H200, CUDA 13.0): 0, which would be a kernel. The call that adds the node may
- * tell it; else trace/ knows it by the call's name or by what the node runs. */
+/* The node that this thread began to make last, as CUPTI told its type then. */
+static __thread struct {
+	void *node;
+	uint32_t type;
+} starting __attribute__((tls_model("initial-exec")));
+
+/* CUPTI tells the type before the node is made, and leaves it out when it is (H200, CUDA 13.0): 0, which would be a
+ * kernel. So may the call that adds the node; else trace/ knows it by the call's name or by what the node runs. */
+static int told_type(const struct cupti_graph_data *data)
+{
+	struct cuda_added added;
+
+	if (data->nodeType)
+		return (int)data->nodeType;
+	if (starting.node && starting.node == data->node && starting.type)
+		return (int)starting.type;
+	return cuda_params_added(cuda_calls_innermost(), &added) ? (int)added.params->type
+								 : CUDA_NODE_UNTOLD;
+}
+
 static enum record_node_type type_of(const struct cupti_graph_data *data)
 {
 	static const enum record_node_type types[] = {
@@ -151,8 +169,10 @@ static enum record_node_type type_of(const struct cupti_graph_data *data)
 		[9] = RECORD_NODE_OTHER,
 		[CUDA_NODE_MEM_ALLOC] = RECORD_NODE_MEM_ALLOC,
 		[CUDA_NODE_MEM_FREE] = RECORD_NODE_MEM_FREE,
+		[12] = RECORD_NODE_OTHER, /* memory operations in a batch */
+		[CUDA_NODE_CONDITIONAL] = RECORD_NODE_CONDITIONAL,
 	};
-	int type = data->nodeType ? (int)data->nodeType : cuda_calls_node_type();
+	int type = told_type(data);
 
 	if (type == CUDA_NODE_UNTOLD)
 		return RECORD_NODE_UNTOLD;
@@ -188,11 +208,55 @@ static enum record_cuda_graph_step step_of(enum cupti_resource step)
 	}
 }
 
+/* As RECORD_CUDA_EDGE_ packs it. */
+static uint32_t edge_of(const struct cupti_graph_data *data)
+{
+	struct cuda_edge_data edge = cuda_params_edge(cuda_calls_innermost(), data->dependency,
+						      data->node, cuda_calls_edge_place());
+
+	return (uint32_t)edge.type << RECORD_CUDA_EDGE_TYPE |
+	       (uint32_t)edge.from_port << RECORD_CUDA_EDGE_FROM |
+	       (uint32_t)edge.to_port << RECORD_CUDA_EDGE_TO;
+}
+
+static void put_held(const struct cuda_added *added, cuda_graph held)
+{
+	struct record_cuda_graph record = {
+		.cid = cuda_calls_current(),
+		.scope = scope_current(),
+		.ns = session_now_ns(),
+		.node = node_id(*added->node),
+		.graph = graph_id(added->graph),
+		.other_graph = graph_id(held),
+	};
+
+	writer_put(session_writer(), RECORD_CUDA_GRAPH, RECORD_CUDA_NODE_HOLDS, &record,
+		   sizeof(record));
+}
+
+/* A child graph that is cloned shows in steps of its own; one that is moved, and the bodies of a conditional node, in the
+ * call's parameters alone (H200, CUDA 13.0). */
+void cuda_graphs_added(const struct cuda_added *added)
+{
+	const struct cuda_child_node_params *child = &added->params->u.child;
+	const struct cuda_conditional_node_params *conditional = &added->params->u.conditional;
+
+	if (!added->node)
+		return;
+	if (added->params->type == CUDA_NODE_GRAPH && child->ownership == CUDA_CHILD_MOVE)
+		put_held(added, child->graph);
+	if (added->params->type != CUDA_NODE_CONDITIONAL || !conditional->phGraph_out)
+		return;
+	for (uint32_t i = 0; i < conditional->size; i++)
+		put_held(added, conditional->phGraph_out[i]);
+}
+
 /* Programs update a thousand nodes before each launch: the time is their call's, as a clock read is a tenth of what
  * an update costs. */
-static void put_update(const struct cupti_graph_data *data)
+static void put_update(enum cupti_resource callback, const struct cupti_graph_data *data)
 {
 	struct record_cuda_update record = {
+		.is_source = callback == CUPTI_GRAPH_NODE_UPDATED,
 		.cid = cuda_calls_current(),
 		.ns = cuda_calls_begin_ns(),
 		.node = node_id(data->node),
@@ -209,8 +273,12 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 
 	if (!data || !session_is_on())
 		return;
+	if (callback == CUPTI_GRAPHNODE_CREATE_STARTING) {
+		starting.node = data->node;
+		starting.type = data->nodeType;
+	}
 	if (callback == CUPTI_GRAPH_NODE_UPDATED || callback == CUPTI_GRAPH_NODE_SET_PARAMS)
-		put_update(data);
+		put_update(callback, data);
 	if (!step)
 		return;
 	record = (struct record_cuda_graph){
@@ -231,6 +299,8 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		record.other_node = node_id(data->originalNode);
 	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
 		record.other_node = node_id(data->dependency);
+	if (step == RECORD_CUDA_EDGE_CREATED)
+		record.other_graph = edge_of(data);
 	if (step == RECORD_CUDA_EXEC_CREATED || step == RECORD_CUDA_EXEC_GONE)
 		atomic_fetch_add_explicit(&exec_changes, 1, memory_order_release);
 	if (step >= RECORD_CUDA_EXEC_CREATED)
