@@ -124,6 +124,19 @@ void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind)
 	store_push(walk->deps, dependency_on(behind, TRACE_NONE, DEPENDENCY_QUEUE));
 }
 
+/* A launch that is programmatic is so to the kernel ahead of it in its stream. */
+static struct dependency edge_from(const struct dependencies *deps, struct dependency edge,
+				   const struct trace_activity *row)
+{
+	const struct trace *trace = deps->trace;
+
+	if (row->is_programmatic && edge.kind == DEPENDENCY_STREAM &&
+	    edge.from < dependencies_first_join(deps) &&
+	    trace_op_of(trace, &trace->activities[edge.from])->kind == TRACE_KERNEL)
+		edge.kind = DEPENDENCY_PROGRAMMATIC;
+	return edge;
+}
+
 static void take_single(struct dependency_walk *walk, uint32_t activity)
 {
 	const struct trace_activity *row = &walk->deps->trace->activities[activity];
@@ -139,7 +152,7 @@ static void take_single(struct dependency_walk *walk, uint32_t activity)
 	lanes_take(&walk->lanes, lane, row->agent);
 	opened = store_open(walk->deps);
 	for (uint32_t i = 0; i < walk->lanes.sources_count; i++)
-		store_push(walk->deps, walk->lanes.sources[i]);
+		store_push(walk->deps, edge_from(walk->deps, walk->lanes.sources[i], row));
 	queue_push(walk, opened, behind);
 	ref = store_close_activity(walk->deps, opened, activity);
 	if (walk->lanes.is_blind)

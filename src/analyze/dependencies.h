@@ -23,6 +23,8 @@
 	X(STARTS, "start_order", "order of starts; the submission is not in the trace")            \
 	X(QUEUE, "queue_order", "barrier bit of the packet: all before it in its hardware queue")  \
 	X(GRAPH, "graph_edge", "edge of the graph")                                                \
+	X(PROGRAMMATIC, "programmatic_launch",                                                     \
+	  "programmatic launch: it may begin before the kernel ahead of it has ended")             \
 	X(REPLAY, "replay_order", "order within the launch; no node is known for it alone")        \
 	X(EVENT, "event", "event record and wait")                                                 \
 	X(LEGACY, "legacy_stream", "the legacy default stream and blocking ones")                  \

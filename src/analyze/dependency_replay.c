@@ -6,6 +6,8 @@
 /* What is done as soon as the launch may begin. */
 #define DONE_AT_ENTRY TRACE_NONE
 
+#define BODY_LOOKS 8
+
 void replay_scratch_release(struct replay_scratch *scratch)
 {
 	free(scratch->next);
@@ -110,6 +112,7 @@ static void link_pieces(struct replay *replay)
 		if (!replay->plan || node == TRACE_NONE ||
 		    walk->plans.graph_of[node] != replay->graph)
 			continue;
+		node = walk->plans.item_node[node];
 		replay->known++;
 		if (walk->node_launch[node] == replay->launch + 1)
 			replay->scratch->next[walk->node_last[node]] = at;
@@ -130,7 +133,11 @@ static uint32_t push_predecessors(struct replay *replay, const struct replay_ite
 
 		if (done == DONE_AT_ENTRY)
 			continue;
-		store_push(replay->walk->deps, dependency_on(done, TRACE_NONE, DEPENDENCY_GRAPH));
+		store_push(replay->walk->deps,
+			   dependency_on(done, TRACE_NONE,
+					 replay->plan->is_programmatic[item->first + i]
+						 ? DEPENDENCY_PROGRAMMATIC
+						 : DEPENDENCY_GRAPH));
 		pushed++;
 	}
 	return pushed;
@@ -176,18 +183,64 @@ static uint32_t take_pieces(struct replay *replay, const struct replay_item *ite
 	return ref;
 }
 
+/* Of the activities before it the last that had ended when this one began; the last few are looked at. */
+static uint32_t ended_before(const struct replay *replay, const uint32_t *last, uint32_t count,
+			     uint32_t at)
+{
+	uint32_t found = TRACE_NONE;
+
+	for (uint32_t i = 0; i < count && i < BODY_LOOKS; i++) {
+		uint32_t other = last[(count - 1 - i) % BODY_LOOKS];
+
+		if (replay->rows[other].end_ns <= replay->rows[at].start_ns &&
+		    (found == TRACE_NONE ||
+		     replay->rows[other].end_ns > replay->rows[found].end_ns))
+			found = other;
+	}
+	return found;
+}
+
+/* What runs in a conditional node's bodies, in the order of starts: whatever the device chose. */
+static uint32_t take_bodies(struct replay *replay, const struct replay_item *item)
+{
+	struct dependencies *deps = replay->walk->deps;
+	uint32_t last[BODY_LOOKS], count = 0, latest = TRACE_NONE;
+
+	for (uint32_t at = replay->walk->node_first[item->node]; at != TRACE_NONE;
+	     at = replay->scratch->next[at]) {
+		uint32_t before = ended_before(replay, last, count, at);
+		uint32_t opened = store_open(deps);
+
+		if (before != TRACE_NONE)
+			store_push(deps, dependency_on(replay->scratch->refs[before], TRACE_NONE,
+						       DEPENDENCY_STARTS));
+		else if (push_predecessors(replay, item) == 0)
+			push_entry(replay, replay->first + at);
+		queue_push(replay->walk, opened, replay->scratch->behind[at]);
+		replay->scratch->refs[at] = store_close_activity(deps, opened, replay->first + at);
+		last[count++ % BODY_LOOKS] = at;
+		if (latest == TRACE_NONE || replay->rows[at].end_ns > replay->rows[latest].end_ns)
+			latest = at;
+	}
+	return replay->scratch->refs[latest];
+}
+
+static uint32_t take_item(struct replay *replay, const struct replay_item *item)
+{
+	const struct trace *trace = replay->walk->deps->trace;
+
+	if (item->node == TRACE_NONE || replay->walk->node_launch[item->node] != replay->launch + 1)
+		return pass_through(replay, item);
+	return trace->nodes[item->node].type == RECORD_NODE_CONDITIONAL ? take_bodies(replay, item)
+									: take_pieces(replay, item);
+}
+
 static void take_known(struct replay *replay)
 {
 	const struct replay_plan *plan = replay->plan;
 
-	for (uint32_t i = 0; i < plan->items_count; i++) {
-		const struct replay_item *item = &plan->items[i];
-		bool is_here = item->node != TRACE_NONE &&
-			       replay->walk->node_launch[item->node] == replay->launch + 1;
-
-		replay->scratch->done[i] =
-			is_here ? take_pieces(replay, item) : pass_through(replay, item);
-	}
+	for (uint32_t i = 0; i < plan->items_count; i++)
+		replay->scratch->done[i] = take_item(replay, &plan->items[i]);
 }
 
 /* Returns what the last of them came to. */

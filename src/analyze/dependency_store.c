@@ -34,8 +34,11 @@ void store_undo(struct dependencies *deps, uint32_t opened)
 /* What began at NS, or was over by then, although its edges say that it had to wait for longer. */
 static void count_contradicted(struct dependencies *deps, uint32_t opened, int64_t ns)
 {
-	for (uint32_t i = opened; i < deps->edges_count; i++)
-		deps->contradicted[deps->edges[i].kind] += end_of(deps, deps->edges[i].from) > ns;
+	for (uint32_t i = opened; i < deps->edges_count; i++) {
+		if (deps->edges[i].kind != DEPENDENCY_PROGRAMMATIC)
+			deps->contradicted[deps->edges[i].kind] +=
+				end_of(deps, deps->edges[i].from) > ns;
+	}
 }
 
 /* The edges since OPENED are one list, which is returned. */

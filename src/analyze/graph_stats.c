@@ -55,9 +55,12 @@ static int init_making(struct making *making, const struct trace *trace,
 		making->first[trace->edges[i].to + 2]++;
 	for (size_t i = 2; i < nodes; i++)
 		making->first[i] += making->first[i - 1];
-	for (uint32_t i = 0; i < trace->edges_count; i++)
+	for (uint32_t i = 0; i < trace->edges_count; i++) {
 		making->predecessors[making->first[trace->edges[i].to + 1]++] =
 			trace->edges[i].from;
+		analysis->nodes[trace->edges[i].to].starts_early |=
+			trace->edges[i].type == RECORD_EDGE_PROGRAMMATIC;
+	}
 	for (size_t i = 0; i < nodes; i++)
 		making->launch_of[i] = TRACE_NONE;
 	return 0;
@@ -211,7 +214,9 @@ static double node_time(struct making *making, uint32_t node, int depth)
 {
 	const struct trace_node *row = &making->trace->nodes[node];
 
-	if (row->child == TRACE_NONE || depth > CHILD_DEPTH_MAX)
+	/* How often a body runs differs from replay to replay. */
+	if (row->child == TRACE_NONE || row->type == RECORD_NODE_CONDITIONAL ||
+	    depth > CHILD_DEPTH_MAX)
 		return tally_mean(&making->analysis->nodes[node].duration);
 	find_critical(making, row->child, depth + 1);
 	return making->analysis->graphs[row->child].critical_ns;

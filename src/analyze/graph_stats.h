@@ -11,6 +11,7 @@ struct node_stats {
 	struct tally gap;      /* start less the end of the last predecessor, in the same replay */
 	uint64_t uncertain;    /* activities named with less than exact confidence */
 	bool is_critical;      /* on the critical path of its graph */
+	bool starts_early;     /* by a programmatic edge: a gap may be negative */
 	double path_ns;	       /* mean time from the graph's start to this node's end, by edges */
 };
 

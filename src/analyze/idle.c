@@ -53,6 +53,7 @@ static enum idle_cause cause_of(const struct trace *trace, const struct dependen
 		return IDLE_QUEUE;
 	case DEPENDENCY_STREAM:
 	case DEPENDENCY_GRAPH:
+	case DEPENDENCY_PROGRAMMATIC:
 	case DEPENDENCY_REPLAY:
 		return IDLE_GRAPH;
 	default:

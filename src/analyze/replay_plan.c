@@ -16,6 +16,7 @@ int replay_plans_init(struct replay_plans *plans, const struct trace *trace)
 		.trace = trace,
 		.plans = calloc((size_t)trace->graphs_count + 1, sizeof(*plans->plans)),
 		.graph_of = malloc(nodes * sizeof(uint32_t)),
+		.item_node = malloc(nodes * sizeof(uint32_t)),
 		.first = calloc(nodes, sizeof(uint32_t)),
 		.predecessors = calloc((size_t)trace->edges_count + 1, sizeof(uint32_t)),
 		.edge_first = calloc(nodes, sizeof(uint32_t)),
@@ -23,8 +24,9 @@ int replay_plans_init(struct replay_plans *plans, const struct trace *trace)
 		.order = calloc(nodes, sizeof(uint32_t)),
 		.item_of = calloc(nodes, sizeof(uint32_t)),
 	};
-	if (!plans->plans || !plans->graph_of || !plans->first || !plans->predecessors ||
-	    !plans->edge_first || !plans->waiting || !plans->order || !plans->item_of)
+	if (!plans->plans || !plans->graph_of || !plans->item_node || !plans->first ||
+	    !plans->predecessors || !plans->edge_first || !plans->waiting || !plans->order ||
+	    !plans->item_of)
 		return -ENOMEM;
 	memset(plans->graph_of, 0xff, nodes * sizeof(uint32_t));
 	for (uint32_t i = 0; i < trace->edges_count; i++) {
@@ -36,7 +38,7 @@ int replay_plans_init(struct replay_plans *plans, const struct trace *trace)
 		plans->edge_first[i] += plans->edge_first[i - 1];
 	}
 	for (uint32_t i = 0; i < trace->edges_count; i++)
-		plans->predecessors[plans->first[trace->edges[i].to + 1]++] = trace->edges[i].from;
+		plans->predecessors[plans->first[trace->edges[i].to + 1]++] = i;
 	return 0;
 }
 
@@ -45,9 +47,11 @@ void replay_plans_release(struct replay_plans *plans)
 	for (uint32_t i = 0; plans->plans && i < plans->trace->graphs_count; i++) {
 		free(plans->plans[i].items);
 		free(plans->plans[i].before);
+		free(plans->plans[i].is_programmatic);
 	}
 	free(plans->plans);
 	free(plans->graph_of);
+	free(plans->item_node);
 	free(plans->first);
 	free(plans->predecessors);
 	free(plans->edge_first);
@@ -77,13 +81,16 @@ static int add_item(struct laying *laying, uint32_t node, uint32_t *ret_item)
 }
 
 /* Of the item that was added last. */
-static int add_before(struct replay_plan *plan, uint32_t before)
+static int add_before(struct replay_plan *plan, uint32_t before, bool is_programmatic)
 {
 	uint32_t *row = table_add((void **)&plan->before, &plan->before_count, sizeof(*row));
+	bool *mark = table_add((void **)&plan->is_programmatic, &plan->is_programmatic_count,
+			       sizeof(*mark));
 
-	if (!row)
+	if (!row || !mark)
 		return -ENOMEM;
 	*row = before;
+	*mark = is_programmatic;
 	plan->items[plan->items_count - 1].count++;
 	plan->items[before].is_last = false;
 	return 0;
@@ -96,9 +103,13 @@ static int add_predecessors(struct laying *laying, uint32_t node, uint32_t enter
 	int result = 0;
 
 	for (uint32_t i = plans->first[node]; i < plans->first[node + 1] && result == 0; i++)
-		result = add_before(laying->plan, plans->item_of[plans->predecessors[i]]);
+		result =
+			add_before(laying->plan,
+				   plans->item_of[plans->trace->edges[plans->predecessors[i]].from],
+				   plans->trace->edges[plans->predecessors[i]].type ==
+					   RECORD_EDGE_PROGRAMMATIC);
 	if (result == 0 && plans->first[node] == plans->first[node + 1] && entered != TRACE_NONE)
-		result = add_before(laying->plan, entered);
+		result = add_before(laying->plan, entered, false);
 	return result;
 }
 
@@ -136,15 +147,40 @@ static int leave_child(struct laying *laying, uint32_t entered, uint32_t *ret_it
 
 	for (uint32_t i = entered; i < stop && result == 0; i++) {
 		if (plan->items[i].is_last)
-			result = add_before(plan, i);
+			result = add_before(plan, i, false);
 	}
 	return result;
+}
+
+/* All that runs within a conditional node is its work. */
+static void give_bodies(struct laying *laying, uint32_t holder, uint32_t node, int depth)
+{
+	struct replay_plans *plans = laying->plans;
+	const struct trace *trace = plans->trace;
+	uint32_t held = trace->nodes[node].child;
+
+	for (; held != TRACE_NONE && depth < CHILD_DEPTH_MAX;
+	     held = trace->graphs[held].next_held ? trace->graphs[held].next_held - 1
+						  : TRACE_NONE) {
+		const struct trace_graph *graph = &trace->graphs[held];
+
+		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count;
+		     i++) {
+			/* Of a damaged file it may be its own. */
+			if (plans->graph_of[i] == laying->root)
+				continue;
+			plans->graph_of[i] = laying->root;
+			plans->item_node[i] = holder;
+			give_bodies(laying, holder, i, depth + 1);
+		}
+	}
 }
 
 static int lay_node(struct laying *laying, uint32_t node, uint32_t entered, int depth)
 {
 	const struct trace_node *row = &laying->plans->trace->nodes[node];
-	bool is_child = row->child != TRACE_NONE;
+	bool is_conditional = row->type == RECORD_NODE_CONDITIONAL;
+	bool is_child = row->child != TRACE_NONE && !is_conditional;
 	uint32_t item = 0;
 	int result = add_item(laying, is_child ? TRACE_NONE : node, &item);
 
@@ -159,6 +195,9 @@ static int lay_node(struct laying *laying, uint32_t node, uint32_t entered, int 
 	}
 	laying->plans->item_of[node] = item;
 	laying->plans->graph_of[node] = laying->root;
+	laying->plans->item_node[node] = node;
+	if (is_conditional)
+		give_bodies(laying, node, node, depth);
 	return result;
 }
 

@@ -135,6 +135,8 @@ static void json_node(struct json *json, const struct trace *trace, uint32_t nod
 	json_put_u64(json, "untimed", stats->duration.count - stats->duration.timed);
 	json_put_u64(json, "uncertain", stats->uncertain);
 	json_tally(json, &stats->gap, gap_keys);
+	if (stats->starts_early)
+		json_put_bool(json, "starts_early", true);
 	json_put_bool(json, "critical", stats->is_critical);
 	json_put_u64(json, "bytes", row->bytes);
 	json_key(json, "scope");
@@ -211,6 +213,8 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 		json_row_begin(json);
 		json_put_u64(json, "from", edge->from - row->node_first);
 		json_put_u64(json, "to", edge->to - row->node_first);
+		if (edge->type == RECORD_EDGE_PROGRAMMATIC)
+			json_put_text(json, "type", "programmatic");
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -218,8 +222,30 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 	json_object_end(json);
 }
 
+/* What conditional nodes' bodies ran in the replays of an exec; *NEXT is its first launch, and then the next one's. */
+static void json_bodies(struct json *json, const struct trace *trace, uint32_t exec, uint32_t *next)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+	uint64_t total = 0;
+
+	for (; *next < trace->launches_count && trace->launches[*next].exec == exec; ++*next) {
+		uint32_t count = trace->launches[*next].body_count;
+
+		total += count;
+		least = count < least ? count : least;
+		most = count > most ? count : most;
+	}
+	if (!total)
+		return;
+	json_put_u64(json, "body_activities", total);
+	json_put_u64(json, "body_activities_min", least);
+	json_put_u64(json, "body_activities_max", most);
+}
+
 static void json_execs(struct json *json, const struct trace *trace)
 {
+	uint32_t launch = 0;
+
 	json_key(json, "execs");
 	json_array_begin(json);
 	for (uint32_t i = 0; i < trace->execs_count; i++) {
@@ -235,6 +261,7 @@ static void json_execs(struct json *json, const struct trace *trace)
 			json_u64(json, trace->graphs[exec->graph].id);
 		json_put_u64(json, "launches", exec->launch_count);
 		json_put_u64(json, "updates", exec->update_count);
+		json_bodies(json, trace, i, &launch);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -318,7 +345,10 @@ static void print_dot(const struct trace *trace, const struct graph_options *opt
 			printf("\"%s];\n", stats->is_critical ? ", penwidth=3" : "");
 		}
 		for (uint32_t i = graph->edge_first; i < graph->edge_first + graph->edge_count; i++)
-			printf("\t\tn%u -> n%u;\n", trace->edges[i].from, trace->edges[i].to);
+			printf("\t\tn%u -> n%u%s;\n", trace->edges[i].from, trace->edges[i].to,
+			       trace->edges[i].type == RECORD_EDGE_PROGRAMMATIC
+				       ? " [style=dashed, label=\"programmatic\"]"
+				       : "");
 		dot_pairs(&facts->overlaps[g]);
 		puts("\t}");
 	}
@@ -338,8 +368,9 @@ static void put_node(struct columns *columns, const struct trace *trace, uint32_
 		    duration->timed ? human_ns((double)duration->min_ns, text) : "-");
 	columns_put(columns, "%s",
 		    duration->timed ? human_ns((double)duration->max_ns, text) : "-");
-	columns_put(columns, "%s",
-		    stats->gap.timed ? human_ns(tally_mean(&stats->gap), text) : "-");
+	columns_put(columns, "%s%s",
+		    stats->gap.timed ? human_ns(tally_mean(&stats->gap), text) : "-",
+		    stats->starts_early ? " early" : "");
 	columns_put(columns, "%s", stats->is_critical ? "*" : "");
 	columns_put(columns, "%s%s", trace_text(trace, trace->nodes[node].name),
 		    stats->uncertain ? " (not exact)" : "");

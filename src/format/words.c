@@ -30,8 +30,11 @@ const char *words_direction(enum trace_copy_direction direction)
 const char *words_confidence(enum trace_confidence confidence)
 {
 	static const char *const names[] = {
-		[TRACE_CONFIDENCE_NONE] = "",	    [TRACE_CONFIDENCE_UNKNOWN] = "unknown",
-		[TRACE_CONFIDENCE_ORDER] = "order", [TRACE_CONFIDENCE_SIGNATURE] = "signature",
+		[TRACE_CONFIDENCE_NONE] = "",
+		[TRACE_CONFIDENCE_UNKNOWN] = "unknown",
+		[TRACE_CONFIDENCE_TIME] = "time",
+		[TRACE_CONFIDENCE_ORDER] = "order",
+		[TRACE_CONFIDENCE_SIGNATURE] = "signature",
 		[TRACE_CONFIDENCE_EXACT] = "exact",
 	};
 
@@ -74,6 +77,7 @@ const char *words_node_type(enum record_node_type type)
 		[RECORD_NODE_MEM_ALLOC] = "mem_alloc",
 		[RECORD_NODE_MEM_FREE] = "mem_free",
 		[RECORD_NODE_OTHER] = "other",
+		[RECORD_NODE_CONDITIONAL] = "conditional",
 	};
 
 	return PICK(names, type);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/args.h"
 #include "trace/owed.h"
 #include "trace/table.h"
 
@@ -20,6 +21,7 @@ struct call_api {
 	struct cuda_capture_api capture;
 	struct update_api update;
 	struct owed_api owed;
+	uint32_t programmatic_word; /* TRACE_NONE: it has none */
 	bool keeps_args;
 };
 
@@ -100,8 +102,17 @@ static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api 
 		/* The names of others are still to be read in this stage. */
 		load->trace->strings = load->strings->strings;
 	}
-	*api = (struct call_api){.api = *unknown};
+	*api = (struct call_api){.api = *unknown, .programmatic_word = TRACE_NONE};
 	return 0;
+}
+
+/* Of CUDA's launches with attributes: whether they may begin before the kernel ahead of them has ended. */
+static uint32_t programmatic_word(const struct trace *trace, const struct trace_api *api)
+{
+	uint32_t arg = api->domain == RECORD_DOMAIN_CUDA ? args_find(trace, api, "programmatic")
+							 : TRACE_NONE;
+
+	return arg == TRACE_NONE ? TRACE_NONE : trace->api_args[arg].word;
 }
 
 static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api)
@@ -121,6 +132,7 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
 		.owed = owed_api_of(load->trace, &load->trace->apis[row]),
+		.programmatic_word = programmatic_word(load->trace, &load->trace->apis[row]),
 	};
 	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
@@ -191,6 +203,23 @@ static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_
 	return call->end_ns <= (int64_t)record->end_ns;
 }
 
+/* A bit a call, once there is one. */
+static int note_programmatic(struct call_fill *fill, uint32_t rank, const struct record_api *record)
+{
+	struct process_load *load = fill->load;
+	uint32_t word = fill->api->programmatic_word;
+
+	if (word == TRACE_NONE || word >= record->header.words - sizeof(*record) / 8 ||
+	    !record->args[word])
+		return 0;
+	if (!load->programmatic)
+		load->programmatic = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t));
+	if (!load->programmatic)
+		return -ENOMEM;
+	load->programmatic[rank / 64] |= 1ull << rank % 64;
+	return 0;
+}
+
 static int add_call(struct call_fill *fill, const struct record_api *api, uint32_t tid)
 {
 	struct process_load *load = fill->load;
@@ -224,6 +253,8 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 	};
 	load->stream_handles[rank] = stream_handle(fill, api);
 	load->owed[rank] = owed_by(&fill->api->owed, api);
+	if (note_programmatic(fill, rank, api) < 0)
+		return -ENOMEM;
 	if (fill->api->event.role != HIP_EVENT_NONE &&
 	    hip_event_note(&load->hip_events, &fill->api->event, rank, api) < 0)
 		return -ENOMEM;

@@ -14,12 +14,19 @@ _Static_assert(offsetof(struct record_graph_exec, exec_id) == 8, "exec id");
 _Static_assert(offsetof(struct record_graph_launch, exec_id) == 8, "exec id");
 
 static const char *const type_texts[] = {
-	[RECORD_NODE_KERNEL] = "kernel",	 [RECORD_NODE_MEMCPY] = "memcpy",
-	[RECORD_NODE_MEMSET] = "memset",	 [RECORD_NODE_HOST] = "host",
-	[RECORD_NODE_CHILD] = "child graph",	 [RECORD_NODE_EMPTY] = "empty",
-	[RECORD_NODE_EVENT_WAIT] = "event wait", [RECORD_NODE_EVENT_RECORD] = "event record",
-	[RECORD_NODE_MEM_ALLOC] = "mem alloc",	 [RECORD_NODE_MEM_FREE] = "mem free",
+	[RECORD_NODE_KERNEL] = "kernel",
+	[RECORD_NODE_MEMCPY] = "memcpy",
+	[RECORD_NODE_MEMSET] = "memset",
+	[RECORD_NODE_HOST] = "host",
+	[RECORD_NODE_CHILD] = "child graph",
+	[RECORD_NODE_EMPTY] = "empty",
+	[RECORD_NODE_EVENT_WAIT] = "event wait",
+	[RECORD_NODE_EVENT_RECORD] = "event record",
+	[RECORD_NODE_MEM_ALLOC] = "mem alloc",
+	[RECORD_NODE_MEM_FREE] = "mem free",
 	[RECORD_NODE_OTHER] = "other",
+	[RECORD_NODE_UNTOLD] = "other",
+	[RECORD_NODE_CONDITIONAL] = "conditional",
 };
 
 static uint64_t by_id(const struct raw *row)
@@ -91,6 +98,13 @@ static enum trace_copy_direction node_direction(const struct record_graph_node *
 	return by_kind[record->copy_kind];
 }
 
+static enum record_node_type node_type(const struct record_graph_node *record)
+{
+	return record->type < RECORD_NODE_OTHER || record->type == RECORD_NODE_CONDITIONAL
+		       ? record->type
+		       : RECORD_NODE_OTHER;
+}
+
 static trace_string node_name(struct process_load *load, const struct record_graph_node *record)
 {
 	trace_string name = 0;
@@ -99,9 +113,7 @@ static trace_string node_name(struct process_load *load, const struct record_gra
 		name = load_function_name(load, record->function, record->ns);
 	if (name)
 		return name;
-	return strtab_intern_z(
-		load->strings,
-		type_texts[record->type <= RECORD_NODE_OTHER ? record->type : RECORD_NODE_OTHER]);
+	return strtab_intern_z(load->strings, type_texts[node_type(record)]);
 }
 
 static struct trace_node node_row(struct process_load *load, uint32_t graph,
@@ -110,7 +122,7 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 	struct trace_node row = {
 		.graph = graph,
 		.index = record->header.tag,
-		.type = record->type <= RECORD_NODE_OTHER ? record->type : RECORD_NODE_OTHER,
+		.type = node_type(record),
 		.name = node_name(load, record),
 		.handle = record->handle,
 		.bytes = record->bytes,
@@ -190,8 +202,10 @@ static int load_graph_edges(struct process_load *load, uint32_t graph, const str
 			continue;
 		}
 		expect->edges[used] = (struct expect_edge){record->from, record->to};
-		edges[used++] = (struct trace_edge){row->node_first + record->from,
-						    row->node_first + record->to};
+		edges[used++] = (struct trace_edge){
+			row->node_first + record->from, row->node_first + record->to,
+			record->header.tag == RECORD_EDGE_PROGRAMMATIC ? RECORD_EDGE_PROGRAMMATIC
+								       : RECORD_EDGE_PLAIN};
 	}
 	expect->edge_count = used;
 	load->trace->edges_count -= count - used;
@@ -248,6 +262,24 @@ static int load_graphs(struct process_load *load)
 	return 0;
 }
 
+/* A conditional node may hold several graphs: behind the first, by id. */
+static void link_held(struct trace *trace, uint32_t graph)
+{
+	const struct trace_graph *row = &trace->graphs[graph];
+	const struct trace_node *holder;
+	uint32_t at;
+
+	if (row->parent == TRACE_NONE || row->parent_node >= trace->graphs[row->parent].node_count)
+		return;
+	holder = &trace->nodes[trace->graphs[row->parent].node_first + row->parent_node];
+	if (holder->type != RECORD_NODE_CONDITIONAL || holder->child == TRACE_NONE ||
+	    holder->child >= graph)
+		return;
+	for (at = holder->child; trace->graphs[at].next_held;)
+		at = trace->graphs[at].next_held - 1;
+	trace->graphs[at].next_held = graph + 1;
+}
+
 /* Once all are there: parents, and whether each has the nodes and edges that it announced. */
 static void complete_graphs(struct process_load *load)
 {
@@ -267,6 +299,8 @@ static void complete_graphs(struct process_load *load)
 		if (row->node_count != record->node_count || row->edge_count != record->edge_count)
 			load->expects[graph - load->first.graphs].unknown = true;
 	}
+	for (uint32_t i = load->first.graphs; i < load->trace->graphs_count; i++)
+		link_held(load->trace, i);
 }
 
 /* Execs that were announced and those that were only launched (their record was dropped), by id. */

@@ -144,8 +144,10 @@ static int describe_copy(struct process_load *load, const struct trace_call *cal
 }
 
 /* CUPTI says where it ran, but neither its place in the call nor when it was submitted. */
-static void place_cuda(const struct trace_call *call, uint32_t ordinal, struct trace_activity *row)
+static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_programmatic,
+		       struct trace_activity *row)
 {
+	row->is_programmatic = is_programmatic;
 	row->ordinal = ordinal;
 	row->submit_ns = call->begin_ns;
 }
@@ -155,6 +157,8 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 	struct trace *trace = load->trace;
 	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
 	bool is_cuda = trace->apis[call->api].domain == RECORD_DOMAIN_CUDA;
+	uint32_t rank = (uint32_t)(call - trace->calls) - load->first.calls;
+	bool is_programmatic = load->programmatic && load->programmatic[rank / 64] >> rank % 64 & 1;
 
 	if (is_cuda)
 		call->stream = trace->activities[call->activity_first].stream;
@@ -162,7 +166,7 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 		struct trace_activity *row = &trace->activities[call->activity_first + i];
 
 		if (is_cuda)
-			place_cuda(call, i, row);
+			place_cuda(call, i, is_programmatic, row);
 		else
 			row->stream = stream;
 		row->thread = call->thread;
@@ -209,6 +213,8 @@ int join_load(struct process_load *load)
 	load->stream_handles = NULL;
 	free(load->stream_apis);
 	load->stream_apis = NULL;
+	free(load->programmatic);
+	load->programmatic = NULL;
 	free(load->activity_counts);
 	load->activity_counts = NULL;
 	return result;

@@ -20,6 +20,9 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 		const struct trace_activity *row = &trace->activities[at + i];
 
 		source->untimed += row->untimed != RECORD_UNTIMED_NO;
+		/* How often a body runs the device alone says. */
+		if (row->confidence == TRACE_CONFIDENCE_TIME)
+			continue;
 		if (row->node == TRACE_NONE)
 			source->orphan_activities++;
 		else
@@ -227,6 +230,43 @@ static void say_switched(struct ledger *ledger, struct trace_source *source, uin
 				 (unsigned long long)switched));
 }
 
+static bool has_bodies(const struct process_load *load)
+{
+	for (uint32_t i = load->first.nodes; i < load->trace->nodes_count; i++) {
+		if (load->trace->nodes[i].type == RECORD_NODE_CONDITIONAL)
+			return true;
+	}
+	return false;
+}
+
+/* Activities of conditional nodes' bodies: with their replays, and those whose replay nothing tells. */
+static void say_bodies(struct ledger *ledger, struct trace_source *source)
+{
+	const struct process_load *load = ledger->load;
+	const struct trace *trace = load->trace;
+	unsigned long long placed = 0, others = 0;
+
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++)
+		placed += trace->launches[i].body_count;
+	for (uint32_t i = trace->activities_count;
+	     i > load->first.activities && trace->activities[i - 1].call == TRACE_NONE; i--)
+		others += trace->activities[i - 1].node != TRACE_NONE &&
+			  trace->activities[i - 1].launch == TRACE_NONE;
+	if (placed)
+		ledger_say(ledger, source,
+			   strtab_format(load->strings,
+					 "%llu activit%s of conditional bodies, by time of their "
+					 "replays, not judged how many",
+					 placed, placed == 1 ? "y" : "ies"));
+	if (others)
+		ledger_say(
+			ledger, source,
+			strtab_format(load->strings,
+				      "%llu activit%s of %s: nothing tells of which replay", others,
+				      others == 1 ? "y" : "ies",
+				      others == 1 ? "a conditional body" : "conditional bodies"));
+}
+
 /* Before this recording began the program has switched nodes of HIP's execs off or on: of which is not on file. How much
  * there must be of each launch is not known then. */
 static void count_unjudged(struct ledger *ledger, struct trace_source *source)
@@ -348,6 +388,8 @@ void ledger_add_graphs(struct ledger *ledger)
 		tally_launch(ledger, i, source, &tally);
 	source->received = activities_of(source);
 	explain(ledger, source, &tally.shortfall);
+	if (has_bodies(load))
+		say_bodies(ledger, source);
 	if (tally.untold)
 		say_untold(ledger, source, tally.untold);
 	if (tally.switched)

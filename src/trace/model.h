@@ -175,6 +175,7 @@ enum trace_copy_direction {
 enum trace_confidence {
 	TRACE_CONFIDENCE_NONE,	    /* not part of a graph launch */
 	TRACE_CONFIDENCE_UNKNOWN,   /* of a launch, node unknown */
+	TRACE_CONFIDENCE_TIME,	    /* of a conditional node's body: by its time of this replay */
 	TRACE_CONFIDENCE_ORDER,	    /* by place in the launch alone */
 	TRACE_CONFIDENCE_SIGNATURE, /* the only node with this kernel and these dimensions */
 	TRACE_CONFIDENCE_EXACT,	    /* place and signature agree, and the whole launch agrees */
@@ -198,8 +199,8 @@ struct trace_op {
 	uint64_t dst, src;
 };
 
-/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same:
- * never by time or arrival. */
+/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same: never by
+ * time or arrival. Those of conditional nodes' bodies are the last of their launch's, by start. */
 struct trace_activity {
 	int64_t submit_ns;
 	int64_t start_ns;
@@ -218,8 +219,10 @@ struct trace_activity {
 	uint32_t launch; /* index into launches or TRACE_NONE */
 	uint32_t node;	 /* index into nodes or TRACE_NONE */
 	uint16_t packet_header;
-	uint8_t untimed;    /* enum record_untimed */
-	uint8_t confidence; /* enum trace_confidence */
+	uint8_t untimed;	  /* enum record_untimed */
+	uint8_t confidence : 4;	  /* enum trace_confidence */
+	bool is_programmatic : 1; /* its launch may begin before the kernel ahead of it has ended */
+	bool is_impossible : 1;	  /* its times are not (trace/impossible.h) */
 };
 
 /* Of a dispatch, as the device gave them; 0 if there are none. */
@@ -232,8 +235,9 @@ struct trace_graph { /* by (process, graph id) */
 	uint64_t id;
 	uint32_t node_first, node_count; /* into trace.nodes */
 	uint32_t edge_first, edge_count; /* into trace.edges */
-	uint32_t parent;		 /* graph whose child node this is, or TRACE_NONE */
+	uint32_t parent;		 /* graph of the node that holds this one, or TRACE_NONE */
 	uint32_t parent_node;
+	uint32_t next_held; /* index + 1 of the conditional node's next body, 0 = none */
 };
 
 struct trace_node { /* by (graph, index) */
@@ -247,7 +251,7 @@ struct trace_node { /* by (graph, index) */
 	uint64_t bytes;
 	enum trace_copy_direction direction; /* of a copy node, as far as the program said */
 	uint32_t scope;			     /* active when the node was recorded */
-	uint32_t child;			     /* graph or TRACE_NONE */
+	uint32_t child;	 /* child graph, or first body of a conditional node, or TRACE_NONE */
 	uint64_t event;	 /* handle, of an event node when the exec was made; 0 = not known */
 	uint32_t pieces; /* activities that HIP 5.2.3 makes of it: a fill may have ends apart */
 	uint32_t update_count; /* in all execs of its graph, as far as the recording tells */
@@ -255,6 +259,7 @@ struct trace_node { /* by (graph, index) */
 
 struct trace_edge { /* node indices into trace.nodes; by (graph, from, to) */
 	uint32_t from, to;
+	enum record_edge_type type;
 };
 
 struct trace_exec { /* by (process, exec id); every launch has one, known or not */
@@ -277,7 +282,8 @@ struct trace_launch { /* by (process, exec id, replay) */
 	uint32_t stream;
 	uint32_t activities_expected; /* from the template; TRACE_NONE if it cannot be told */
 	uint32_t activity_count;
-	bool exact; /* every activity was matched with TRACE_CONFIDENCE_EXACT */
+	uint32_t body_count; /* of them, from bodies of conditional nodes */
+	bool exact;	     /* every activity was matched with TRACE_CONFIDENCE_EXACT */
 };
 
 struct trace_barrier { /* by (process, queue id, packet index) */

@@ -451,8 +451,13 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 {
 	struct exec_state *state = &naming->state;
 
-	for (uint32_t i = 0; i < layout->row_count; i++)
-		layout->rows[i].confidence = TRACE_CONFIDENCE_UNKNOWN;
+	for (uint32_t i = 0; i < layout->row_count; i++) {
+		bool is_body = layout->rows[i].confidence == TRACE_CONFIDENCE_TIME;
+
+		launch->body_count += is_body;
+		if (!is_body)
+			layout->rows[i].confidence = TRACE_CONFIDENCE_UNKNOWN;
+	}
 	if (naming->is_cuda) {
 		launch->exact =
 			cuda_name_rows(naming->load, launch->exec, layout->rows, layout->row_count);

@@ -43,6 +43,7 @@ void process_load_release(struct process_load *load)
 	free(load->activity_counts);
 	free(load->owed);
 	free(load->stream_handles);
+	free(load->programmatic);
 	free(load->stream_apis);
 	op_table_release(&load->ops);
 	free(load->launch_cids);

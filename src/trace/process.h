@@ -88,6 +88,7 @@ struct process_load {
 	struct op_table ops;	    /* until naming_load */
 	uint8_t *owed;		    /* by call, from first.calls: dispatches (owed.h) */
 	uint64_t *stream_handles;   /* by call, from first.calls; until join_load */
+	uint64_t *programmatic;	    /* a bit by call: its launch is; until join_load; NULL: none */
 	struct stream_api *stream_apis;	   /* by API, from first.apis; until join_load */
 	uint64_t *launch_cids;		   /* by launch, from first.launches */
 	uint64_t awaited;		   /* submissions whose completion is to be recorded */

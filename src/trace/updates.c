@@ -111,6 +111,11 @@ static bool is_whole_call(const struct trace *trace, uint32_t call)
 	       strstr(trace_text(trace, trace->apis[trace->calls[call].api].name), "ExecUpdate");
 }
 
+bool updates_is_whole(const struct process_load *load, uint64_t cid)
+{
+	return is_whole_call(load->trace, load_find_call(load, cuda_outer_cid(&load->cuda, cid)));
+}
+
 /* CUPTI tells of each node of a graph that is updated as a whole, whether or not anything changed. */
 static void count_row(struct process_load *load, uint32_t exec,
 		      const struct record_graph_node *record, bool is_touched_only)

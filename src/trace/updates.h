@@ -45,6 +45,9 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 uint32_t updates_find_node(struct process_load *load, uint32_t exec,
 			   const struct record_graph_node *record);
 
+/* Whether the call gave an exec all of another graph's parameters; when calls are loaded. */
+bool updates_is_whole(const struct process_load *load, uint64_t cid);
+
 /* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and nodes, and
  * load->switches. 0 or -ENOMEM. */
 int updates_count(struct process_load *load);

@@ -14,7 +14,10 @@ enum { R, P, Q, J, NODES, REPLAYS = 2 };
 static struct trace_agent agent;
 static struct trace_graph graph;
 static struct trace_node nodes[NODES];
-static struct trace_edge edges[] = {{R, P}, {R, Q}, {P, J}, {Q, J}};
+static struct trace_edge edges[] = {{R, P, RECORD_EDGE_PLAIN},
+				    {R, Q, RECORD_EDGE_PLAIN},
+				    {P, J, RECORD_EDGE_PLAIN},
+				    {Q, J, RECORD_EDGE_PLAIN}};
 static struct trace_exec execs[1];
 static struct trace_launch launches[REPLAYS];
 static struct trace_activity rows[REPLAYS * NODES];

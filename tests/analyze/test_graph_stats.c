@@ -31,7 +31,11 @@ static struct trace_node nodes[] = {
 	{.graph = 1, .child = TRACE_NONE},
 	{.graph = 1, .child = TRACE_NONE},
 };
-static struct trace_edge edges[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {4, 5}};
+static struct trace_edge edges[] = {{0, 1, RECORD_EDGE_PLAIN},
+				    {0, 2, RECORD_EDGE_PLAIN},
+				    {1, 3, RECORD_EDGE_PLAIN},
+				    {2, 3, RECORD_EDGE_PLAIN},
+				    {4, 5, RECORD_EDGE_PLAIN}};
 static struct trace_exec execs[] = {{.id = 1, .graph = 0}};
 static struct trace_launch launches[] = {{.exec = 0}, {.exec = 0, .replay = 1}};
 

@@ -198,7 +198,7 @@ static void run_graph(struct machine *machine, uint32_t stream)
 				continue;
 			sets[i] |= sets[from];
 			machine->edges[trace->edges_count++] =
-				(struct trace_edge){first + from, first + i};
+				(struct trace_edge){.from = first + from, .to = first + i};
 		}
 		at = add_kernel(machine, stream, sets[i]);
 		machine->activities[at].node = is_known ? first + i : TRACE_NONE;

@@ -166,6 +166,118 @@ void play_exec(uint32_t exec, uint32_t graph)
 	model_resource(CUPTI_GRAPHEXEC_CREATED, &data);
 }
 
+static void begin_node(uint32_t graph, uint64_t node, uint32_t type)
+{
+	struct cupti_graph_data data = {
+		.graph = handle(graph), .node = handle(node), .nodeType = type};
+
+	model_resource(CUPTI_GRAPHNODE_CREATE_STARTING, &data);
+}
+
+/* The type is told before alone (H200, CUDA 13.0). */
+static void end_node(uint32_t graph, uint64_t node, uint64_t dependency)
+{
+	struct cupti_graph_data data = {.graph = handle(graph), .node = handle(node)};
+
+	if (dependency)
+		play_edge(graph, dependency, node);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+}
+
+static uint32_t next_correlation(void)
+{
+	static uint32_t correlation = 1u << 21;
+
+	return ++correlation;
+}
+
+void play_add_node(uint32_t graph, uint64_t node, const struct cuda_node_params *params,
+		   uint64_t dependency, struct cuda_edge_data data)
+{
+	cuda_node made = handle(node), before = handle(dependency);
+	const struct cupti_add_node_v2_params call_params = {
+		.node = &made,
+		.graph = handle(graph),
+		.dependencies = &before,
+		.data = &data,
+		.count = dependency != 0,
+		.parameters = params,
+	};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_DRIVER, CUPTI_cuGraphAddNode_v2, next_correlation(),
+		    "cuGraphAddNode_v2", &call_params);
+	begin_node(graph, node, params->type);
+	if (params->type == CUDA_NODE_CONDITIONAL) {
+		for (uint32_t i = 0; i < params->u.conditional.size; i++)
+			play_graph((uint32_t)(uintptr_t)params->u.conditional.phGraph_out[i]);
+	}
+	end_node(graph, node, dependency);
+	model_leave(&call, 0);
+}
+
+void play_add_kernel(uint32_t graph, uint64_t node, uint64_t dependency)
+{
+	const struct cuda_node_params params = {.type = CUDA_NODE_KERNEL};
+
+	play_add_node(graph, node, &params, dependency, (struct cuda_edge_data){0});
+}
+
+void play_add_copy(uint32_t graph, uint64_t node, uint64_t dependency)
+{
+	const struct cuda_node_params params = {.type = CUDA_NODE_MEMCPY};
+
+	play_add_node(graph, node, &params, dependency, (struct cuda_edge_data){0});
+}
+
+void play_move_child(uint32_t graph, uint64_t node, uint32_t child, uint64_t dependency)
+{
+	const struct cuda_node_params params = {
+		.type = CUDA_NODE_GRAPH,
+		.u.child = {.graph = handle(child), .ownership = CUDA_CHILD_MOVE},
+	};
+
+	play_add_node(graph, node, &params, dependency, (struct cuda_edge_data){0});
+}
+
+void play_add_conditional(uint32_t graph, uint64_t node, const uint32_t *bodies, uint32_t count,
+			  uint64_t dependency)
+{
+	cuda_graph made[4] = {0};
+	const struct cuda_node_params params = {
+		.type = CUDA_NODE_CONDITIONAL,
+		.u.conditional = {.type = CUDA_CONDITIONAL_WHILE,
+				  .size = count,
+				  .phGraph_out = made},
+	};
+
+	for (uint32_t i = 0; i < count && i < sizeof(made) / sizeof(*made); i++)
+		made[i] = handle(bodies[i]);
+	play_add_node(graph, node, &params, dependency, (struct cuda_edge_data){0});
+}
+
+void play_clone_child(uint32_t graph, uint64_t node, uint32_t child, uint32_t clone, uint64_t first,
+		      uint32_t count, uint64_t dependency)
+{
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_DRIVER, 525, next_correlation(), "cuGraphAddChildGraphNode",
+		    NULL);
+	begin_node(graph, node, CUDA_NODE_GRAPH);
+	play_graph(clone);
+	for (uint32_t i = 0; i < count; i++) {
+		struct cupti_graph_data data = {.graph = handle(clone), .node = handle(first + i)};
+
+		begin_node(clone, first + i, CUDA_NODE_KERNEL);
+		model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+		data.originalGraph = handle(child);
+		data.originalNode = handle((uint64_t)child << 32 | i);
+		model_resource(CUPTI_GRAPHNODE_CLONED, &data);
+	}
+	end_node(graph, node, dependency);
+	model_leave(&call, 0);
+}
+
 void play_launch_with(uint32_t correlation, uint32_t exec, int result)
 {
 	const struct cupti_graph_launch_params params = {.graphExec = handle(exec)};

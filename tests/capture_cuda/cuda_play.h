@@ -32,6 +32,21 @@ void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type);
 void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda_node_type type);
 void play_edge(uint32_t graph, uint64_t from, uint64_t to);
 void play_exec(uint32_t exec, uint32_t graph);
+
+/* A node that a call of the driver adds by parameters of any kind, behind DEPENDENCY (0: behind none) by an edge with
+ * DATA. Of a conditional node the bodies, whose graphs are made within the call, are what params->u.conditional.phGraph_out
+ * has already. */
+void play_add_node(uint32_t graph, uint64_t node, const struct cuda_node_params *params,
+		   uint64_t dependency, struct cuda_edge_data data);
+void play_add_kernel(uint32_t graph, uint64_t node, uint64_t dependency);
+void play_add_copy(uint32_t graph, uint64_t node, uint64_t dependency);
+void play_move_child(uint32_t graph, uint64_t node, uint32_t child, uint64_t dependency);
+void play_add_conditional(uint32_t graph, uint64_t node, const uint32_t *bodies, uint32_t count,
+			  uint64_t dependency);
+
+/* A child graph that is cloned into its node, a graph of COUNT nodes from FIRST on. */
+void play_clone_child(uint32_t graph, uint64_t node, uint32_t child, uint32_t clone, uint64_t first,
+		      uint32_t count, uint64_t dependency);
 void play_launch(uint32_t correlation, uint32_t exec);
 void play_launch_with(uint32_t correlation, uint32_t exec, int result);
 void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name);

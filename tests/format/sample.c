@@ -316,7 +316,7 @@ ARRAY(trace_node,
        .workgroup = {256, 1, 1},
        .scope = TRACE_NONE,
        .child = TRACE_NONE});
-ARRAY(trace_edge, {0, 1}, {1, 2});
+ARRAY(trace_edge, {.from = 0, .to = 1}, {.from = 1, .to = 2});
 ARRAY(trace_exec, {.id = 9, .graph = 0, .launch_count = 2});
 ARRAY(trace_launch,
       {.exec = 0,

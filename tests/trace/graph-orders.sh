@@ -13,7 +13,7 @@ for _ in 1 2; do
 		exact=$(json "$work/run.dagtap" graph 'd["confidence"]["exact"]')
 		[ "$exact" -gt 0 ] || fail "seed $seed kinds $kinds: nothing was named: $named"
 		expect "all named exactly, seed $seed kinds $kinds" "$named" \
-			"{'unknown': 0, 'order': 0, 'signature': 0, 'exact': $exact}"
+			"{'unknown': 0, 'time': 0, 'order': 0, 'signature': 0, 'exact': $exact}"
 		rm "$work/run.dagtap"
 	done
 done

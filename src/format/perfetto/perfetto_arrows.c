@@ -124,7 +124,8 @@ static void look_before(struct search *search, uint32_t node, uint32_t launch, u
 static void look_through(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
 	const struct trace *trace = search->trace;
-	uint32_t child = trace->nodes[node].child;
+	bool is_conditional = trace->nodes[node].type == RECORD_NODE_CONDITIONAL;
+	uint32_t child = is_conditional ? TRACE_NONE : trace->nodes[node].child;
 	const struct trace_graph *graph;
 
 	if (child == TRACE_NONE || trace->graphs[child].node_count == 0) {
@@ -147,6 +148,12 @@ static void find_before(struct search *search, uint32_t node, uint32_t launch, u
 		look_through(search, search->stack[--search->depth], launch, to);
 }
 
+/* Its node runs more than once in a replay: no edge says after which. */
+static bool is_body(const struct trace_activity *activity)
+{
+	return activity->confidence == TRACE_CONFIDENCE_TIME;
+}
+
 static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 {
 	const struct trace *trace = search->trace;
@@ -154,7 +161,7 @@ static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 	for (uint32_t row = begin; row < end; row++) {
 		const struct trace_activity *activity = &trace->activities[row];
 
-		if (activity->node == TRACE_NONE)
+		if (activity->node == TRACE_NONE || is_body(activity))
 			continue;
 		search->activity[activity->node] = row;
 		search->launch[activity->node] = activity->launch;
@@ -171,7 +178,7 @@ static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
 		uint32_t node = trace->activities[row].node;
 		bool is_later_piece = row > begin && trace->activities[row - 1].node == node;
 
-		if (node != TRACE_NONE && !is_later_piece)
+		if (node != TRACE_NONE && !is_later_piece && !is_body(&trace->activities[row]))
 			find_before(search, node, trace->activities[row].launch, row);
 	}
 }

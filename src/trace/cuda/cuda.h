@@ -26,7 +26,7 @@ struct cuda_node {
 	uint32_t graph;	   /* rank; TRACE_NONE: it is known from activities alone */
 	uint32_t original; /* node that it was cloned from, or TRACE_NONE */
 	uint32_t next;	   /* of the same graph, in the order in which they were made */
-	uint32_t child;	   /* graph of a child graph node, or TRACE_NONE */
+	uint32_t held;	   /* what graphs it holds, in cuda_building; 0 = none */
 	uint32_t exec;	   /* that has it in its graph: what PLACE is valid for */
 	uint32_t place;	   /* index into trace.nodes */
 	uint32_t index;	   /* in the snapshot that is being made */
@@ -87,6 +87,10 @@ int cuda_events_load(struct process_load *load);
 /* A stage, before the graphs': graphs as they were when their execs were made of them, as the records
  * that a snapshot would have left. */
 int cuda_graphs_load(struct process_load *load);
+
+/* A stage, between the graphs' and their names: activities of conditional nodes' bodies, which name no call, go to the
+ * launch of their exec that was running. 0 or -ENOMEM. */
+int cuda_bodies_load(struct process_load *load);
 
 void cuda_load_release(struct cuda_load *cuda);
 

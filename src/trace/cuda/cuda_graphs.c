@@ -5,47 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_building.h"
 #include "trace/cuda/cuda_graphs.h"
 #include "trace/process.h"
 
-#define CLONES_MOST	 64 /* that a node is away from the one that was made */
-#define CHILD_DEPTH_MOST 32
-
-struct edge {
-	uint32_t from, to; /* nodes */
-	uint32_t next;	   /* of the same graph */
-	bool is_gone;
-};
-
-struct life {
-	uint32_t first_node, last_node; /* TRACE_NONE = none */
-	uint32_t first_edge, last_edge;
-	uint32_t original; /* graph that it was cloned from, or TRACE_NONE */
-	uint64_t snapshot; /* that it still is like, 0 = none */
-	uint32_t exec; /* number of the exec whose snapshot it is in: it is the child of one node */
-	bool is_gone;
-	bool is_partial; /* it had an edge of a node that was made before the recording */
-};
-
-static const struct life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
-				    0,		0,	    false,	false};
-
-struct building {
-	struct process_load *load;
-	struct cuda_node *nodes;
-	uint32_t node_count;
-	struct life *graphs; /* by rank of the graph's id */
-	struct edge *edges;
-	uint32_t edge_count;
-	uint32_t *clones; /* by node: its clone in the graph whose edges are being inherited */
-	uint64_t last_graph_id; /* of snapshots */
-	uint32_t exec_count;	/* that were made so far */
-
-	/* The graph into which the last clone went, and by which call. */
-	uint64_t clone_cid;
-	uint32_t clone_graph;
-};
+static const struct cuda_life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
+					 0,	     0,		 false,	     false};
 
 static uint64_t by_ns(const struct raw *row)
 {
@@ -62,12 +27,12 @@ static uint64_t by_launch_exec(const struct raw *row)
 	return ((const struct record_graph_launch *)row->record)->exec_id;
 }
 
-static uint32_t find_node(const struct building *building, uint64_t id)
+static uint32_t find_node(const struct cuda_building *building, uint64_t id)
 {
 	return cuda_node_rank(&building->load->cuda, id);
 }
 
-static uint32_t find_graph(const struct building *building, uint64_t id)
+static uint32_t find_graph(const struct cuda_building *building, uint64_t id)
 {
 	return id ? idset_find(&building->load->cuda.graph_ids, id) : TRACE_NONE;
 }
@@ -94,7 +59,7 @@ enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
 }
 
 /* By a part of the name of the call that made it; the first that is there. */
-static enum record_node_type type_by_call(struct building *building, uint64_t cid)
+static enum record_node_type type_by_call(struct cuda_building *building, uint64_t cid)
 {
 	static const struct {
 		const char *part;
@@ -130,7 +95,7 @@ static enum record_node_type type_by_call(struct building *building, uint64_t ci
 	return RECORD_NODE_UNTOLD;
 }
 
-static void append_node(struct building *building, struct life *life, uint32_t at)
+static void append_node(struct cuda_building *building, struct cuda_life *life, uint32_t at)
 {
 	if (life->last_node == TRACE_NONE)
 		life->first_node = at;
@@ -141,18 +106,18 @@ static void append_node(struct building *building, struct life *life, uint32_t a
 
 /* Whose clone it is comes in a step behind the one that makes it. What the clone ran, the original is
  * too. */
-static void say_original(struct building *building, struct cuda_node *node,
+static void say_original(struct cuda_building *building, struct cuda_node *node,
 			 const struct record_cuda_graph *step)
 {
 	struct cuda_node *original = node;
-	struct life *life = &building->graphs[node->graph];
+	struct cuda_life *life = &building->graphs[node->graph];
 
 	node->original = find_node(building, step->other_node);
 	if (life->original == TRACE_NONE)
 		life->original = find_graph(building, step->other_graph);
 	building->clone_cid = step->cid;
 	building->clone_graph = node->graph;
-	for (int depth = 0; depth < CLONES_MOST && original->original != TRACE_NONE; depth++) {
+	for (int depth = 0; depth < CUDA_CLONES_MOST && original->original != TRACE_NONE; depth++) {
 		original = &building->nodes[original->original];
 		if (original->type == RECORD_NODE_UNTOLD)
 			original->type = node->type;
@@ -161,16 +126,43 @@ static void say_original(struct building *building, struct cuda_node *node,
 	}
 }
 
+/* Once each: a call may be told of twice. */
+static void hold(struct cuda_building *building, struct cuda_node *node, uint32_t graph)
+{
+	uint32_t *link = &node->held;
+
+	while (*link) {
+		if (building->held[*link - 1].graph == graph)
+			return;
+		link = &building->held[*link - 1].next;
+	}
+	building->held[building->held_count] = (struct cuda_held){.graph = graph};
+	*link = ++building->held_count;
+}
+
 /* A child graph is cloned by the call that makes its node, right before it. */
-static void take_child(struct building *building, struct cuda_node *node,
+static void take_child(struct cuda_building *building, struct cuda_node *node,
 		       const struct record_cuda_graph *step)
 {
 	if (!step->cid || building->clone_cid != step->cid || building->clone_graph == TRACE_NONE ||
 	    building->clone_graph == node->graph)
 		return;
-	node->child = building->clone_graph;
+	hold(building, node, building->clone_graph);
 	node->type = RECORD_NODE_CHILD;
 	building->clone_graph = TRACE_NONE;
+}
+
+static void take_held(struct cuda_building *building, const struct record_cuda_graph *step)
+{
+	uint32_t node = find_node(building, step->node);
+	uint32_t graph = find_graph(building, step->other_graph);
+
+	if (node == TRACE_NONE || graph == TRACE_NONE || !cuda_has_graph(building, node))
+		return;
+	building->graphs[building->nodes[node].graph].snapshot = 0;
+	hold(building, &building->nodes[node], graph);
+	if (building->nodes[node].type != RECORD_NODE_CONDITIONAL)
+		building->nodes[node].type = RECORD_NODE_CHILD;
 }
 
 /* ---- ids that are used again ---- */
@@ -180,15 +172,15 @@ static void forget_life(struct cuda_node *node)
 	node->graph = TRACE_NONE;
 	node->next = TRACE_NONE;
 	node->original = TRACE_NONE;
-	node->child = TRACE_NONE;
+	node->held = 0;
 	node->type = node->ran;
 	node->is_gone = false;
 }
 
 /* What execs were made of it is in their snapshots. */
-static void begin_again(struct building *building, uint32_t graph)
+static void begin_again(struct cuda_building *building, uint32_t graph)
 {
-	struct life *life = &building->graphs[graph];
+	struct cuda_life *life = &building->graphs[graph];
 	uint32_t next;
 
 	for (uint32_t at = life->first_node; at != TRACE_NONE; at = next) {
@@ -199,11 +191,11 @@ static void begin_again(struct building *building, uint32_t graph)
 }
 
 /* The graph's other nodes and edges stay, in their order. */
-static void forget_node(struct building *building, uint32_t gone)
+static void forget_node(struct cuda_building *building, uint32_t gone)
 {
 	struct cuda_node *node = &building->nodes[gone];
-	struct life old = building->graphs[node->graph];
-	struct life *life = &building->graphs[node->graph];
+	struct cuda_life old = building->graphs[node->graph];
+	struct cuda_life *life = &building->graphs[node->graph];
 	uint32_t next;
 
 	life->first_node = life->last_node = TRACE_NONE;
@@ -220,26 +212,21 @@ static void forget_node(struct building *building, uint32_t gone)
 	forget_life(node);
 }
 
-static bool has_graph(const struct building *building, uint32_t node)
-{
-	return building->nodes[node].graph != TRACE_NONE;
-}
-
 /* What is told of a node that is gone is told of the next one with its number. */
-static void forget_if_gone(struct building *building, uint32_t node)
+static void forget_if_gone(struct cuda_building *building, uint32_t node)
 {
-	if (has_graph(building, node) && building->nodes[node].is_gone)
+	if (cuda_has_graph(building, node) && building->nodes[node].is_gone)
 		forget_node(building, node);
 }
 
 /* ---- nodes ---- */
 
-static void add_node(struct building *building, const struct record_cuda_graph *step)
+static void add_node(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t at = find_node(building, step->node);
 	uint32_t graph = find_graph(building, step->graph);
 	struct cuda_node *node;
-	struct life *life;
+	struct cuda_life *life;
 
 	if (at == TRACE_NONE || graph == TRACE_NONE)
 		return;
@@ -266,14 +253,16 @@ static void add_node(struct building *building, const struct record_cuda_graph *
 /* ---- edges ---- */
 
 /* It may be told of before its nodes are. */
-static void add_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
+static void add_edge(struct cuda_building *building, uint32_t graph, uint32_t from, uint32_t to,
+		     enum record_edge_type type)
 {
-	struct life *life = &building->graphs[graph];
+	struct cuda_life *life = &building->graphs[graph];
 	uint32_t at = building->edge_count++;
 
 	forget_if_gone(building, from);
 	forget_if_gone(building, to);
-	building->edges[at] = (struct edge){.from = from, .to = to, .next = TRACE_NONE};
+	building->edges[at] = (struct cuda_edge){
+		.from = from, .to = to, .next = TRACE_NONE, .type = (uint8_t)type};
 	if (life->last_edge == TRACE_NONE)
 		life->first_edge = at;
 	else
@@ -281,9 +270,9 @@ static void add_edge(struct building *building, uint32_t graph, uint32_t from, u
 	life->last_edge = at;
 }
 
-static void drop_edge(struct building *building, uint32_t graph, uint32_t from, uint32_t to)
+static void drop_edge(struct cuda_building *building, uint32_t graph, uint32_t from, uint32_t to)
 {
-	if (!has_graph(building, from) || !has_graph(building, to))
+	if (!cuda_has_graph(building, from) || !cuda_has_graph(building, to))
 		building->graphs[graph].is_partial = true;
 	for (uint32_t at = building->graphs[graph].first_edge; at != TRACE_NONE;
 	     at = building->edges[at].next) {
@@ -292,7 +281,15 @@ static void drop_edge(struct building *building, uint32_t graph, uint32_t from, 
 	}
 }
 
-static void change_edge(struct building *building, const struct record_cuda_graph *step)
+/* Recordings of before have 0 there. */
+static enum record_edge_type edge_type_of(const struct record_cuda_graph *step)
+{
+	return (step->other_graph >> RECORD_CUDA_EDGE_TYPE & 0xff) == RECORD_EDGE_PROGRAMMATIC
+		       ? RECORD_EDGE_PROGRAMMATIC
+		       : RECORD_EDGE_PLAIN;
+}
+
+static void change_edge(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
 	uint32_t from = find_node(building, step->other_node);
@@ -304,200 +301,12 @@ static void change_edge(struct building *building, const struct record_cuda_grap
 	if (from == TRACE_NONE || to == TRACE_NONE)
 		building->graphs[graph].is_partial = true;
 	else if (step->header.tag == RECORD_CUDA_EDGE_CREATED)
-		add_edge(building, graph, from, to);
+		add_edge(building, graph, from, to, edge_type_of(step));
 	else
 		drop_edge(building, graph, from, to);
 }
 
-/* Whether an edge of it has an end that was never told of. */
-static bool lacks_nodes(const struct building *building, const struct life *life)
-{
-	for (uint32_t at = life->first_edge; at != TRACE_NONE; at = building->edges[at].next) {
-		const struct edge *edge = &building->edges[at];
-
-		if (!edge->is_gone &&
-		    (!has_graph(building, edge->from) || !has_graph(building, edge->to)))
-			return true;
-	}
-	return life->is_partial;
-}
-
-/* ---- snapshots ---- */
-
-static const struct cuda_node *made_node(const struct building *building,
-					 const struct cuda_node *node)
-{
-	for (int depth = 0; depth < CLONES_MOST && node->original != TRACE_NONE; depth++)
-		node = &building->nodes[node->original];
-	return node;
-}
-
-/* The child graph of a node, or of the one that it was cloned from. */
-static uint32_t child_of(const struct building *building, const struct cuda_node *node)
-{
-	for (int depth = 0; depth < CLONES_MOST; depth++) {
-		if (node->child != TRACE_NONE || node->original == TRACE_NONE)
-			break;
-		node = &building->nodes[node->original];
-	}
-	return node->child;
-}
-
-struct snapshot {
-	uint32_t graph; /* rank */
-	uint64_t id;
-	uint64_t parent_id;
-	uint32_t parent_index;
-	uint64_t ns;
-	int depth;
-};
-
-static int put_snapshot(struct building *building, const struct snapshot *snapshot);
-
-static int put_child(struct building *building, const struct snapshot *parent,
-		     const struct cuda_node *node, uint64_t *ret_id)
-{
-	uint32_t graph = child_of(building, node);
-	struct snapshot child = {
-		.graph = graph,
-		.parent_id = parent->id,
-		.parent_index = node->index,
-		.ns = parent->ns,
-		.depth = parent->depth + 1,
-	};
-
-	if (graph == TRACE_NONE || child.depth > CHILD_DEPTH_MOST ||
-	    building->graphs[graph].exec == building->exec_count)
-		return 0;
-	child.id = ++building->last_graph_id;
-	*ret_id = child.id;
-	return put_snapshot(building, &child);
-}
-
-static int put_node(struct building *building, const struct snapshot *snapshot,
-		    const struct cuda_node *node)
-{
-	const struct cuda_node *made = made_node(building, node);
-	struct record_graph_node record = {
-		.graph_id = snapshot->id,
-		.handle = node->id,
-		.type = node->type == RECORD_NODE_UNTOLD ? RECORD_NODE_OTHER : node->type,
-		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
-		.ns = snapshot->ns,
-	};
-	struct record_node_recorded recorded = {
-		.node = node->id,
-		.cid = made->cid,
-		.scope = made->scope,
-		.ns = made->ns,
-	};
-
-	if (node->type == RECORD_NODE_CHILD &&
-	    put_child(building, snapshot, node, &record.child_graph_id) < 0)
-		return -ENOMEM;
-	if (cuda_put_record(building->load, RECORD_GRAPH_NODE, node->index, &record,
-			    sizeof(record)) < 0)
-		return -ENOMEM;
-	return cuda_put_record(building->load, RECORD_NODE_RECORDED, 0, &recorded,
-			       sizeof(recorded));
-}
-
-static int put_edge(struct building *building, const struct snapshot *snapshot, uint32_t from,
-		    uint32_t to, uint32_t *count)
-{
-	const struct cuda_node *nodes = building->nodes;
-	struct record_graph_edge record = {.graph_id = snapshot->id};
-
-	if (from == TRACE_NONE || to == TRACE_NONE || nodes[from].is_gone || nodes[to].is_gone ||
-	    nodes[from].graph != snapshot->graph || nodes[to].graph != snapshot->graph)
-		return 0;
-	record.from = nodes[from].index;
-	record.to = nodes[to].index;
-	++*count;
-	return cuda_put_record(building->load, RECORD_GRAPH_EDGE, 0, &record, sizeof(record));
-}
-
-/* A clone that was told no edges has its original's. */
-static const struct life *edges_of(const struct building *building, const struct life *life)
-{
-	return life->first_edge == TRACE_NONE && life->original != TRACE_NONE
-		       ? &building->graphs[life->original]
-		       : life;
-}
-
-static int put_edges(struct building *building, const struct snapshot *snapshot, uint32_t *count)
-{
-	const struct life *life = &building->graphs[snapshot->graph];
-	const struct life *source = edges_of(building, life);
-	bool is_inherited = source != life;
-	int result = 0;
-
-	for (uint32_t at = life->first_node; is_inherited && at != TRACE_NONE;
-	     at = building->nodes[at].next) {
-		if (building->nodes[at].original != TRACE_NONE)
-			building->clones[building->nodes[at].original] = at;
-	}
-	for (uint32_t at = source->first_edge; at != TRACE_NONE && result == 0;
-	     at = building->edges[at].next) {
-		const struct edge *edge = &building->edges[at];
-
-		if (!edge->is_gone)
-			result = put_edge(building, snapshot,
-					  is_inherited ? building->clones[edge->from] : edge->from,
-					  is_inherited ? building->clones[edge->to] : edge->to,
-					  count);
-	}
-	return result;
-}
-
-/* Nodes are numbered first: a child's snapshot and the edges need the numbers. */
-static uint32_t number_nodes(struct building *building, uint32_t graph, bool *ret_is_plain)
-{
-	uint32_t count = 0;
-
-	*ret_is_plain = true;
-	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
-	     at = building->nodes[at].next) {
-		struct cuda_node *node = &building->nodes[at];
-
-		if (node->is_gone)
-			continue;
-		node->index = count++;
-		/* Conditional nodes bring as much as they like. */
-		*ret_is_plain &= node->type < RECORD_NODE_OTHER;
-	}
-	return count;
-}
-
-static int put_snapshot(struct building *building, const struct snapshot *snapshot)
-{
-	struct record_graph record = {
-		.graph_id = snapshot->id,
-		.ns = snapshot->ns,
-		.parent_graph_id = snapshot->parent_id,
-		.parent_node = snapshot->parent_index,
-	};
-	struct life *life = &building->graphs[snapshot->graph];
-	bool is_plain;
-	int result = 0;
-
-	life->exec = building->exec_count;
-	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
-	for (uint32_t at = life->first_node; at != TRACE_NONE && result == 0;
-	     at = building->nodes[at].next) {
-		if (!building->nodes[at].is_gone)
-			result = put_node(building, snapshot, &building->nodes[at]);
-	}
-	if (result == 0)
-		result = put_edges(building, snapshot, &record.edge_count);
-	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
-		record.edge_count = CUDA_EDGES_UNKNOWN;
-	return result < 0
-		       ? result
-		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
-}
-
-static void lose_node(struct building *building, uint64_t id)
+static void lose_node(struct cuda_building *building, uint64_t id)
 {
 	uint32_t node = find_node(building, id);
 
@@ -508,38 +317,9 @@ static void lose_node(struct building *building, uint64_t id)
 		building->graphs[building->nodes[node].graph].snapshot = 0;
 }
 
-static bool has_children(const struct building *building, uint32_t graph)
+static int make_exec(struct cuda_building *building, const struct record_cuda_graph *step)
 {
-	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
-	     at = building->nodes[at].next) {
-		if (building->nodes[at].type == RECORD_NODE_CHILD)
-			return true;
-	}
-	return false;
-}
-
-/* Execs of a graph that has not changed meanwhile share its snapshot. */
-static int take_snapshot(struct building *building, struct snapshot *snapshot)
-{
-	struct life *life = &building->graphs[snapshot->graph];
-	int result;
-
-	snapshot->id = life->snapshot;
-	if (snapshot->id)
-		return 0;
-	building->exec_count++;
-	snapshot->id = ++building->last_graph_id;
-	result = put_snapshot(building, snapshot);
-	life->snapshot = has_children(building, snapshot->graph) ? 0 : snapshot->id;
-	return result;
-}
-
-static int make_exec(struct building *building, const struct record_cuda_graph *step)
-{
-	struct snapshot snapshot = {
-		.graph = find_graph(building, step->graph),
-		.ns = step->ns,
-	};
+	uint32_t graph = find_graph(building, step->graph);
 	struct record_graph_exec record = {
 		.exec_id = step->exec,
 		.cid = step->cid,
@@ -550,20 +330,28 @@ static int make_exec(struct building *building, const struct record_cuda_graph *
 	if (!step->exec)
 		return 0;
 	/* A graph that was made before the recording shows in its activities alone. */
-	if (snapshot.graph != TRACE_NONE &&
-	    building->graphs[snapshot.graph].first_node != TRACE_NONE) {
-		result = take_snapshot(building, &snapshot);
-		record.graph_id = snapshot.id;
-	}
+	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
+		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
 	if (result == 0 && record.graph_id)
 		result = cuda_put_record(building->load, RECORD_GRAPH_EXEC, 0, &record,
 					 sizeof(record));
 	return result;
 }
 
-static int add_updates(struct building *building)
+/* Of parameters that are taken from another graph CUPTI names that graph's node, then the exec's (H200, CUDA 13.0):
+ * one update. Of an update as a whole the first counts, as older ones name no other. */
+static bool is_told_twice(const struct process_load *load, const struct record_cuda_update *update,
+			  uint64_t source_cid)
+{
+	bool is_whole = updates_is_whole(load, update->cid);
+
+	return update->is_source ? !is_whole : is_whole && update->cid == source_cid;
+}
+
+static int add_updates(struct cuda_building *building)
 {
 	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
+	uint64_t source_cid = 0; /* of the last source */
 	int result = 0;
 
 	for (uint32_t i = 0; i < list->count && result == 0; i++) {
@@ -576,14 +364,16 @@ static int add_updates(struct building *building)
 			.ns = update->ns,
 		};
 
-		if (update->exec)
+		if (update->is_source)
+			source_cid = update->cid;
+		if (update->exec && !is_told_twice(building->load, update, source_cid))
 			result = cuda_put_record(building->load, RECORD_GRAPH_EXEC_UPDATE,
 						 UINT32_MAX, &record, sizeof(record));
 	}
 	return result;
 }
 
-static int take_step(struct building *building, const struct record_cuda_graph *step)
+static int take_step(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
 
@@ -609,6 +399,9 @@ static int take_step(struct building *building, const struct record_cuda_graph *
 	case RECORD_CUDA_EDGE_CREATED:
 	case RECORD_CUDA_EDGE_GONE:
 		change_edge(building, step);
+		return 0;
+	case RECORD_CUDA_NODE_HOLDS:
+		take_held(building, step);
 		return 0;
 	case RECORD_CUDA_EXEC_CREATED:
 		return make_exec(building, step);
@@ -641,7 +434,7 @@ static int number_launches(struct process_load *load)
 	return 0;
 }
 
-static void learn_ids(struct building *building)
+static void learn_ids(struct cuda_building *building)
 {
 	const struct process_load *load = building->load;
 	const struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
@@ -651,7 +444,6 @@ static void learn_ids(struct building *building)
 			.graph = TRACE_NONE,
 			.original = TRACE_NONE,
 			.next = TRACE_NONE,
-			.child = TRACE_NONE,
 			.exec = TRACE_NONE,
 			.type = RECORD_NODE_UNTOLD,
 			.ran = RECORD_NODE_UNTOLD,
@@ -677,22 +469,24 @@ static void learn_ids(struct building *building)
 	}
 }
 
-static int init_building(struct building *building, struct process_load *load)
+static int init_building(struct cuda_building *building, struct process_load *load)
 {
 	uint32_t graph_count = load->cuda.graph_ids.count;
 	size_t steps = load->lists[RECORD_CUDA_GRAPH].count;
 
-	*building = (struct building){
+	*building = (struct cuda_building){
 		.load = load,
 		.clone_graph = TRACE_NONE,
 		.node_count = load->cuda.node_ids.count,
 		.graphs = calloc((size_t)graph_count + 1, sizeof(*building->graphs)),
 		.edges = calloc(steps + 1, sizeof(*building->edges)),
+		.held = calloc(steps + 1, sizeof(*building->held)),
 		.clones = malloc(((size_t)load->cuda.node_ids.count + 1) * sizeof(uint32_t)),
 	};
 	load->cuda.nodes = calloc((size_t)building->node_count + 1, sizeof(*load->cuda.nodes));
 	building->nodes = load->cuda.nodes;
-	if (!building->graphs || !building->edges || !building->clones || !building->nodes)
+	if (!building->graphs || !building->edges || !building->held || !building->clones ||
+	    !building->nodes)
 		return -ENOMEM;
 	memset(building->clones, 0xff, ((size_t)building->node_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < graph_count; i++)
@@ -704,7 +498,7 @@ static int init_building(struct building *building, struct process_load *load)
 int cuda_graphs_load(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
-	struct building building;
+	struct cuda_building building;
 	int result;
 
 	if (!cuda_is_there(&load->cuda))
@@ -722,6 +516,7 @@ int cuda_graphs_load(struct process_load *load)
 		result = cuda_add_strays(load, &building.last_graph_id);
 	free(building.graphs);
 	free(building.edges);
+	free(building.held);
 	free(building.clones);
 	return result;
 }

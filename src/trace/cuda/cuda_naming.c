@@ -7,13 +7,19 @@
 
 #define CLONES_MOST 64
 
-/* The nodes of GRAPH and of its child graphs are where clones are looked for. */
+/* The next graph that the same node holds. */
+static uint32_t next_held(const struct trace *trace, uint32_t graph)
+{
+	return trace->graphs[graph].next_held ? trace->graphs[graph].next_held - 1 : TRACE_NONE;
+}
+
+/* The nodes of GRAPH and of those that its nodes hold are where clones are looked for. */
 static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph, int depth)
 {
 	const struct trace *trace = load->trace;
 	const struct trace_graph *row = &trace->graphs[graph];
 
-	for (uint32_t i = 0; i < row->node_count; i++) {
+	for (uint32_t i = 0; i < row->node_count && depth < CLONES_MOST; i++) {
 		const struct trace_node *node = &trace->nodes[row->node_first + i];
 		uint32_t rank = idset_find(&load->cuda.node_ids, node->handle);
 
@@ -21,39 +27,59 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 			load->cuda.nodes[rank].exec = exec;
 			load->cuda.nodes[rank].place = row->node_first + i;
 		}
-		if (node->child != TRACE_NONE && depth < CLONES_MOST)
-			enter_graph(load, exec, node->child, depth + 1);
+		for (uint32_t held = node->child; held != TRACE_NONE; held = next_held(trace, held))
+			enter_graph(load, exec, held, depth + 1);
 	}
 }
 
-/* An exec has the nodes of child graphs among its own, and CUPTI tells nothing of them. They are numbered
- * behind the graph's: all of a child's, then those of its children, then the next child's (H200,
- * CUDA 13.0). Gives the number behind the last. */
-static uint64_t place_inlined(struct process_load *load, uint32_t exec, uint32_t graph,
-			      uint64_t next_id, int depth)
+/* An exec has the nodes of child graphs and bodies among its own, and CUPTI tells nothing of them. They are numbered
+ * behind the graph's: all of the first that a node holds, then those that its nodes hold, then the next one's (H200,
+ * CUDA 13.0). */
+struct inlining {
+	struct process_load *load;
+	uint32_t exec;
+	uint64_t next_id;
+	bool is_lost; /* a node holds what nobody knows: no number behind it is certain */
+};
+
+static void place_nodes(struct inlining *inlining, uint32_t graph)
 {
-	const struct trace *trace = load->trace;
+	const struct trace_graph *row = &inlining->load->trace->graphs[graph];
+	struct cuda_load *cuda = &inlining->load->cuda;
+
+	for (uint32_t i = 0; i < row->node_count; i++) {
+		uint32_t rank = idset_find(&cuda->node_ids, inlining->next_id + i);
+		struct cuda_node *node = &cuda->nodes[rank];
+
+		if (rank == UINT32_MAX || node->graph != TRACE_NONE)
+			continue;
+		node->exec = inlining->exec;
+		node->place = row->node_first + i;
+		node->is_inlined = true;
+	}
+	inlining->next_id += row->node_count;
+}
+
+static void place_inlined(struct inlining *inlining, uint32_t graph, int depth)
+{
+	const struct trace *trace = inlining->load->trace;
 	const struct trace_graph *row = &trace->graphs[graph];
 
 	for (uint32_t i = 0; i < row->node_count && depth < CLONES_MOST; i++) {
-		uint32_t child = trace->nodes[row->node_first + i].child;
+		const struct trace_node *node = &trace->nodes[row->node_first + i];
+		bool is_held = node->type == RECORD_NODE_CHILD ||
+			       node->type == RECORD_NODE_CONDITIONAL ||
+			       node->type == RECORD_NODE_OTHER;
 
-		if (child == TRACE_NONE)
-			continue;
-		for (uint32_t k = 0; k < trace->graphs[child].node_count; k++) {
-			uint32_t rank = idset_find(&load->cuda.node_ids, next_id + k);
-			struct cuda_node *node = &load->cuda.nodes[rank];
-
-			if (rank == UINT32_MAX || node->graph != TRACE_NONE)
-				continue;
-			node->exec = exec;
-			node->place = trace->graphs[child].node_first + k;
-			node->is_inlined = true;
+		inlining->is_lost |= is_held && node->child == TRACE_NONE;
+		for (uint32_t held = node->child; held != TRACE_NONE && !inlining->is_lost;
+		     held = next_held(trace, held)) {
+			place_nodes(inlining, held);
+			place_inlined(inlining, held, depth + 1);
 		}
-		next_id = place_inlined(load, exec, child,
-					next_id + trace->graphs[child].node_count, depth + 1);
+		if (inlining->is_lost)
+			return;
 	}
-	return next_id;
 }
 
 /* Index into trace.nodes of the node with this id, in the exec that was entered. */
@@ -99,16 +125,20 @@ static bool name_row(struct process_load *load, uint32_t exec, struct trace_acti
 	if (place == TRACE_NONE)
 		return false;
 	row->node = place;
+	describe_node(load->trace, &load->trace->nodes[place], trace_op_of(load->trace, row));
+	/* A body's: its replay is known by time alone. */
+	if (row->confidence == TRACE_CONFIDENCE_TIME)
+		return false;
 	row->confidence = load->cuda.nodes[idset_find(&load->cuda.node_ids, row->id)].is_inlined
 				  ? TRACE_CONFIDENCE_ORDER
 				  : TRACE_CONFIDENCE_EXACT;
-	describe_node(load->trace, &load->trace->nodes[place], trace_op_of(load->trace, row));
 	return row->confidence == TRACE_CONFIDENCE_EXACT;
 }
 
 static void enter_exec(struct process_load *load, uint32_t exec)
 {
 	uint32_t graph = load->trace->execs[exec].graph;
+	struct inlining inlining;
 
 	if (load->cuda.exec_entered == exec + 1)
 		return;
@@ -116,8 +146,13 @@ static void enter_exec(struct process_load *load, uint32_t exec)
 	if (graph == TRACE_NONE)
 		return;
 	enter_graph(load, exec, graph, 0);
-	place_inlined(load, exec, graph,
-		      load->trace->execs[exec].id << 32 | load->trace->graphs[graph].node_count, 0);
+	inlining = (struct inlining){
+		.load = load,
+		.exec = exec,
+		.next_id =
+			load->trace->execs[exec].id << 32 | load->trace->graphs[graph].node_count,
+	};
+	place_inlined(&inlining, graph, 0);
 }
 
 uint32_t cuda_find_node(struct process_load *load, uint32_t exec, uint64_t id)

@@ -1,0 +1,252 @@
+/* What a graph of CUDA holds when an exec is made of it: the records that a snapshot of HIP's would have left. */
+#include <errno.h>
+
+#include "trace/cuda/cuda_building.h"
+#include "trace/cuda/cuda_graphs.h"
+#include "trace/process.h"
+
+#define CHILD_DEPTH_MOST 32
+
+/* Whether an edge of it has an end that was never told of. */
+static bool lacks_nodes(const struct cuda_building *building, const struct cuda_life *life)
+{
+	for (uint32_t at = life->first_edge; at != TRACE_NONE; at = building->edges[at].next) {
+		const struct cuda_edge *edge = &building->edges[at];
+
+		if (!edge->is_gone &&
+		    (!cuda_has_graph(building, edge->from) || !cuda_has_graph(building, edge->to)))
+			return true;
+	}
+	return life->is_partial;
+}
+
+static bool holds_graphs(const struct cuda_node *node)
+{
+	return node->type == RECORD_NODE_CHILD || node->type == RECORD_NODE_CONDITIONAL;
+}
+
+static const struct cuda_node *made_node(const struct cuda_building *building,
+					 const struct cuda_node *node)
+{
+	for (int depth = 0; depth < CUDA_CLONES_MOST && node->original != TRACE_NONE; depth++)
+		node = &building->nodes[node->original];
+	return node;
+}
+
+/* The graphs that a node holds, or the one that it was cloned from: index + 1 into held. */
+static uint32_t held_by(const struct cuda_building *building, const struct cuda_node *node)
+{
+	for (int depth = 0; depth < CUDA_CLONES_MOST; depth++) {
+		if (node->held || node->original == TRACE_NONE)
+			break;
+		node = &building->nodes[node->original];
+	}
+	return node->held;
+}
+
+struct snapshot {
+	uint32_t graph; /* rank */
+	uint64_t id;
+	uint64_t parent_id;
+	uint32_t parent_index;
+	uint64_t ns;
+	int depth;
+};
+
+static int put_snapshot(struct cuda_building *building, const struct snapshot *snapshot);
+
+/* A graph that NODE holds: in one place of one exec. */
+static int put_held(struct cuda_building *building, const struct snapshot *parent,
+		    const struct cuda_node *node, uint32_t graph, uint64_t *first_id)
+{
+	struct snapshot held = {
+		.graph = graph,
+		.parent_id = parent->id,
+		.parent_index = node->index,
+		.ns = parent->ns,
+		.depth = parent->depth + 1,
+	};
+
+	if (graph == TRACE_NONE || held.depth > CHILD_DEPTH_MOST ||
+	    building->graphs[graph].exec == building->exec_count)
+		return 0;
+	held.id = ++building->last_graph_id;
+	if (!*first_id)
+		*first_id = held.id;
+	return put_snapshot(building, &held);
+}
+
+/* The bodies of a conditional node behind the first show by their parent alone. */
+static int put_all_held(struct cuda_building *building, const struct snapshot *parent,
+			const struct cuda_node *node, uint64_t *ret_first_id)
+{
+	int result = 0;
+
+	for (uint32_t at = held_by(building, node); at && result == 0;
+	     at = building->held[at - 1].next)
+		result = put_held(building, parent, node, building->held[at - 1].graph,
+				  ret_first_id);
+	return result;
+}
+
+static int put_node(struct cuda_building *building, const struct snapshot *snapshot,
+		    const struct cuda_node *node)
+{
+	const struct cuda_node *made = made_node(building, node);
+	struct record_graph_node record = {
+		.graph_id = snapshot->id,
+		.handle = node->id,
+		.type = node->type == RECORD_NODE_UNTOLD ? RECORD_NODE_OTHER : node->type,
+		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
+		.ns = snapshot->ns,
+	};
+	struct record_node_recorded recorded = {
+		.node = node->id,
+		.cid = made->cid,
+		.scope = made->scope,
+		.ns = made->ns,
+	};
+
+	if (holds_graphs(node) &&
+	    put_all_held(building, snapshot, node, &record.child_graph_id) < 0)
+		return -ENOMEM;
+	if (cuda_put_record(building->load, RECORD_GRAPH_NODE, node->index, &record,
+			    sizeof(record)) < 0)
+		return -ENOMEM;
+	return cuda_put_record(building->load, RECORD_NODE_RECORDED, 0, &recorded,
+			       sizeof(recorded));
+}
+
+/* CUDA takes the data of an edge between kernels alone. */
+static enum record_edge_type edge_type(const struct cuda_building *building,
+				       const struct cuda_edge *edge)
+{
+	return building->nodes[edge->from].type == RECORD_NODE_KERNEL &&
+			       building->nodes[edge->to].type == RECORD_NODE_KERNEL
+		       ? edge->type
+		       : RECORD_EDGE_PLAIN;
+}
+
+static int put_edge(struct cuda_building *building, const struct snapshot *snapshot,
+		    const struct cuda_edge *edge, bool is_inherited, uint32_t *count)
+{
+	const struct cuda_node *nodes = building->nodes;
+	uint32_t from = is_inherited ? building->clones[edge->from] : edge->from;
+	uint32_t to = is_inherited ? building->clones[edge->to] : edge->to;
+	struct record_graph_edge record = {.graph_id = snapshot->id};
+
+	if (from == TRACE_NONE || to == TRACE_NONE || nodes[from].is_gone || nodes[to].is_gone ||
+	    nodes[from].graph != snapshot->graph || nodes[to].graph != snapshot->graph)
+		return 0;
+	record.from = nodes[from].index;
+	record.to = nodes[to].index;
+	++*count;
+	return cuda_put_record(building->load, RECORD_GRAPH_EDGE, edge_type(building, edge),
+			       &record, sizeof(record));
+}
+
+/* A clone that was told no edges has its original's. */
+static const struct cuda_life *edges_of(const struct cuda_building *building,
+					const struct cuda_life *life)
+{
+	return life->first_edge == TRACE_NONE && life->original != TRACE_NONE
+		       ? &building->graphs[life->original]
+		       : life;
+}
+
+static int put_edges(struct cuda_building *building, const struct snapshot *snapshot,
+		     uint32_t *count)
+{
+	const struct cuda_life *life = &building->graphs[snapshot->graph];
+	const struct cuda_life *source = edges_of(building, life);
+	bool is_inherited = source != life;
+	int result = 0;
+
+	for (uint32_t at = life->first_node; is_inherited && at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		if (building->nodes[at].original != TRACE_NONE)
+			building->clones[building->nodes[at].original] = at;
+	}
+	for (uint32_t at = source->first_edge; at != TRACE_NONE && result == 0;
+	     at = building->edges[at].next) {
+		const struct cuda_edge *edge = &building->edges[at];
+
+		if (!edge->is_gone)
+			result = put_edge(building, snapshot, edge, is_inherited, count);
+	}
+	return result;
+}
+
+/* Nodes are numbered first: a child's snapshot and the edges need the numbers. */
+static uint32_t number_nodes(struct cuda_building *building, uint32_t graph, bool *ret_is_plain)
+{
+	uint32_t count = 0;
+
+	*ret_is_plain = true;
+	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		struct cuda_node *node = &building->nodes[at];
+
+		if (node->is_gone)
+			continue;
+		node->index = count++;
+		*ret_is_plain &=
+			node->type < RECORD_NODE_OTHER || node->type == RECORD_NODE_CONDITIONAL;
+	}
+	return count;
+}
+
+static int put_snapshot(struct cuda_building *building, const struct snapshot *snapshot)
+{
+	struct record_graph record = {
+		.graph_id = snapshot->id,
+		.ns = snapshot->ns,
+		.parent_graph_id = snapshot->parent_id,
+		.parent_node = snapshot->parent_index,
+	};
+	struct cuda_life *life = &building->graphs[snapshot->graph];
+	bool is_plain;
+	int result = 0;
+
+	life->exec = building->exec_count;
+	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
+	for (uint32_t at = life->first_node; at != TRACE_NONE && result == 0;
+	     at = building->nodes[at].next) {
+		if (!building->nodes[at].is_gone)
+			result = put_node(building, snapshot, &building->nodes[at]);
+	}
+	if (result == 0)
+		result = put_edges(building, snapshot, &record.edge_count);
+	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
+		record.edge_count = CUDA_EDGES_UNKNOWN;
+	return result < 0
+		       ? result
+		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
+}
+
+static bool has_held(const struct cuda_building *building, uint32_t graph)
+{
+	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;
+	     at = building->nodes[at].next) {
+		if (holds_graphs(&building->nodes[at]))
+			return true;
+	}
+	return false;
+}
+
+int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,
+		       uint64_t *ret_id)
+{
+	struct cuda_life *life = &building->graphs[graph];
+	struct snapshot snapshot = {.graph = graph, .id = life->snapshot, .ns = ns};
+	int result = 0;
+
+	if (!snapshot.id) {
+		building->exec_count++;
+		snapshot.id = ++building->last_graph_id;
+		result = put_snapshot(building, &snapshot);
+		life->snapshot = has_held(building, graph) ? 0 : snapshot.id;
+	}
+	*ret_id = snapshot.id;
+	return result;
+}
