@@ -86,7 +86,8 @@ struct trace_stream {
 	uint32_t ordinal;
 	uint64_t
 		handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
-	uint32_t agent; /* TRACE_NONE until an activity shows it */
+	uint32_t agent;	  /* TRACE_NONE until an activity shows it */
+	uint32_t context; /* CUPTI's number, 0 = none or not known */
 	enum trace_stream_kind kind;
 };
 
@@ -313,6 +314,7 @@ struct trace_event_record { /* an event was recorded on a stream; by (process, c
 	uint32_t stream;   /* 0 is a stream too: TRACE_NONE = unknown */
 	uint32_t event;	   /* index into events */
 	uint32_t node;	   /* of the graph that CALL launched, which did it; TRACE_NONE: the call */
+	uint32_t context;  /* CUPTI's number, 0 = none or not known */
 	uint64_t order;	   /* ascends by record of the event, 0 = not known */
 	int64_t device_ns; /* when the stream came to it; 0 = not known */
 };
@@ -345,6 +347,7 @@ struct trace_wait {
 	uint32_t stream;	/* that waits, or is waited for; TRACE_NONE = none or unknown */
 	uint32_t event;		/* index into events, TRACE_NONE = it is for no event */
 	uint32_t producer;	/* index into event_records; TRACE_NONE: none, or recorded before */
+	uint32_t context;	/* CUPTI's number, 0 = none or not known */
 	uint64_t order;		/* of the event's record, 0 = not known */
 	int32_t result;
 };

@@ -12,8 +12,10 @@
 
 #include "../launched.h"
 #include "format/output.h"
+#include "format/read.h"
 #include "kineto_rows.h"
 #include "sample.h"
+#include "trace/load.h"
 
 /* Handles beyond 32 bits, as pointers are. */
 #define EVENT  0x7f0000001000
@@ -152,12 +154,18 @@ static void unresolved_wait_still_emits_event_id(void **state)
 
 	expect_wait(&file, "Stream Wait Event", 1,
 		    (const long long[]){-1, -1, EVENT + 64, 2, 9, 0});
-	assert_int_equal(kineto_number(kineto_get(call, "args"), "wait_on_hip_event_id"),
-			 EVENT + 64);
-	assert_int_equal(kineto_number(kineto_get(call, "args"), "wait_on_stream"), -1);
-	assert_int_equal(
-		kineto_number(kineto_get(call, "args"), "wait_on_hip_event_record_corr_id"), -1);
+	assert_string_equal(kineto_text(kineto_get(call, "args"), "wait_on_hip_event_id"),
+			    "0x7f0000001040");
+	assert_null(kineto_arg(call, "wait_on_stream"));
+	assert_null(kineto_arg(call, "wait_on_hip_event_record_corr_id"));
 	kineto_release(&file);
+}
+
+/* PAIRS: key, text, ..., NULL. */
+static void expect_texts(struct json_object *row, const char *const *pairs)
+{
+	for (; pairs[0]; pairs += 2)
+		assert_string_equal(kineto_text(kineto_get(row, "args"), pairs[0]), pairs[1]);
 }
 
 static void hip_calls_carry_the_keys_of_kineto_2(void **state)
@@ -167,18 +175,201 @@ static void hip_calls_carry_the_keys_of_kineto_2(void **state)
 	struct json_object *record =
 		kineto_find(&file, "cuda_runtime", "hipEventRecordWithFlags", 0);
 	struct json_object *wait = kineto_find(&file, "cuda_runtime", "hipStreamWaitEvent", 0);
-	struct json_object *sync = kineto_find(&file, "cuda_runtime", "hipStreamSynchronize", 0);
 	struct json_object *args = kineto_get(wait, "args");
 
-	assert_int_equal(kineto_number(kineto_get(record, "args"), "hip_event"), EVENT);
-	assert_int_equal(kineto_number(kineto_get(record, "args"), "hip_stream"), STREAM);
-	assert_string_equal(kineto_text(args, "sync_type"), "Stream Wait Event");
+	expect_texts(record,
+		     (const char *[]){"hip_event", "0x7f0000001000", "hip_stream", "0x1000", NULL});
 	/* The null stream's handle is 0, and it is a stream. */
-	assert_int_equal(kineto_number(args, "hip_stream"), 0);
-	assert_int_equal(kineto_number(args, "wait_on_stream"), 2);
+	expect_texts(wait, (const char *[]){"sync_type", "stream_wait_event", "hip_stream", "0x0",
+					    "hip_event", "0x7f0000001000", "wait_on_stream",
+					    "0x1000", "wait_on_hip_event_id", "0x7f0000001000",
+					    "known by", "order", NULL});
 	assert_int_equal(kineto_number(args, "wait_on_hip_event_record_corr_id"), 6);
-	assert_string_equal(kineto_text(args, "known by"), "order");
-	assert_string_equal(kineto_text(kineto_get(sync, "args"), "sync_type"), "Stream Sync");
+	expect_texts(kineto_find(&file, "cuda_runtime", "hipEventSynchronize", 0),
+		     (const char *[]){"sync_type", "event_synchronize", "hip_stream", "0x0",
+				      "hip_event", "0x7f0000001000", "wait_on_stream", "0x1000",
+				      NULL});
+	expect_texts(
+		kineto_find(&file, "cuda_runtime", "hipStreamSynchronize", 0),
+		(const char *[]){"sync_type", "stream_synchronize", "hip_stream", "0x1000", NULL});
+	expect_texts(
+		kineto_find(&file, "cuda_runtime", "hipDeviceSynchronize", 0),
+		(const char *[]){"sync_type", "device_synchronize", "hip_stream", "0x0", NULL});
+	kineto_release(&file);
+}
+
+/* A node of the graph that the sample's second launch replays records the event. */
+static void waits_name_the_node_that_recorded(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene);
+	struct kineto_file file;
+	struct json_object *rows[2], *row;
+
+	scene.records[0].call = 1;
+	scene.records[0].cid = 2;
+	scene.records[0].node = 1;
+	file = kineto_write(trace, NULL);
+	rows[0] = kineto_get(kineto_find(&file, "cuda_sync", "Stream Wait Event", 0), "args");
+	rows[1] = kineto_get(kineto_find(&file, "cuda_runtime", "hipStreamWaitEvent", 0), "args");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kineto_number(rows[i], "wait_on_graph_id"), 9);
+		assert_int_equal(kineto_number(rows[i], "wait_on_graph_node_id"), (7ll << 32) + 2);
+		assert_int_equal(kineto_number(rows[i], "wait_on_replay"), 1);
+	}
+	assert_int_equal(kineto_number(rows[0], "wait_on_cuda_event_record_corr_id"), 2);
+	/* The launch is the record of no event by itself. */
+	row = kineto_find(&file, "cuda_runtime", "hipGraphLaunch", 1);
+	assert_null(kineto_arg(row, "hip_event"));
+	row = kineto_get(kineto_find(&file, "cuda_event", "cudaEvent", 0), "args");
+	assert_int_equal(kineto_number(row, "graph id"), 9);
+	assert_int_equal(kineto_number(row, "graph node id"), (7ll << 32) + 2);
+	assert_int_equal(kineto_number(row, "replay"), 1);
+	kineto_release(&file);
+}
+
+/* ---- records of events, and their way there and back ---- */
+
+static struct trace *read_back(const struct kineto_file *file)
+{
+	const struct read_file text = {"file", file->text, file->bytes};
+	const struct read_format *format = NULL;
+	struct dagtap_error error;
+	struct trace *trace;
+
+	for (size_t i = 0; (format = read_format_at(i)) && !format->is_likely(&text); i++)
+		;
+	assert_non_null(format);
+	if (format->open(&text, NULL, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	return trace;
+}
+
+/* What is at the device's time says so by having no other. */
+static void records_of_events_have_rows(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene);
+	struct kineto_file file;
+	struct json_object *row, *args;
+
+	file = kineto_write(trace, NULL);
+	row = kineto_find(&file, "cuda_event", "cudaEvent", 0);
+	args = kineto_get(row, "args");
+	assert_int_equal(kineto_number(row, "pid"), 0);
+	assert_int_equal(kineto_number(row, "tid"), 1000002);
+	assert_string_equal(kineto_digits(row, "dur"), "0.000");
+	assert_int_equal(kineto_number(args, "event_id"), EVENT);
+	assert_int_equal(kineto_number(args, "stream"), 2);
+	assert_int_equal(kineto_number(args, "correlation"), 6);
+	assert_int_equal(kineto_number(args, "device"), 0);
+	assert_null(kineto_get(args, "context"));
+	assert_string_equal(kineto_text(args, "untimed"), "host");
+	kineto_release(&file);
+	scene.records[0].device_ns = 1003020;
+	file = kineto_write(trace, NULL);
+	row = kineto_find(&file, "cuda_event", "cudaEvent", 0);
+	assert_null(kineto_arg(row, "untimed"));
+	assert_null(kineto_find(&file, "cuda_event", "cudaEvent", 1));
+	kineto_release(&file);
+	/* HTA takes each row with a stream for work. */
+	file = kineto_write(trace, "hta");
+	assert_null(kineto_find(&file, "cuda_event", NULL, 0));
+	kineto_release(&file);
+}
+
+static void expect_same_rows(const struct kineto_file *a, const struct kineto_file *b,
+			     const char *cat)
+{
+	struct json_object *row;
+	size_t count = 0;
+
+	for (; (row = kineto_find(a, cat, NULL, count)); count++) {
+		struct json_object *other = kineto_find(b, cat, NULL, count);
+
+		assert_non_null(other);
+		json_object_object_foreach(row, key, value) if (strcmp(key, "ts") != 0)
+			assert_string_equal(json_object_to_json_string(value),
+					    json_object_to_json_string(kineto_get(other, key)));
+	}
+	assert_true(count > 0);
+	assert_null(kineto_find(b, cat, NULL, count));
+}
+
+static size_t count_text(const struct kineto_file *file, const char *text)
+{
+	size_t count = 0;
+
+	for (const char *at = file->text; (at = strstr(at, text)); at++)
+		count++;
+	return count;
+}
+
+static void events_and_contexts_survive_reading_and_writing(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene), *again;
+	struct kineto_file first, second;
+
+	scene.records[0].context = 3;
+	scene.records[0].device_ns = 1003020;
+	scene.waits[1].known = TRACE_KNOWN_LIKELY;
+	for (int i = 0; i < 5; i++)
+		scene.waits[i].context = i == 2 ? 4 : 3;
+	for (uint32_t i = 0; i < trace->streams_count; i++)
+		trace->streams[i].context = 3;
+	first = kineto_write(trace, NULL);
+	assert_int_equal(kineto_number(kineto_get(kineto_find(&first, "kernel", NULL, 0), "args"),
+				       "context"),
+			 3);
+	again = read_back(&first);
+	assert_int_equal(again->event_records_count, 1);
+	assert_int_equal(again->event_records[0].context, 3);
+	assert_int_equal(again->waits_count, 5);
+	assert_int_equal(again->waits[2].context, 4);
+	assert_int_equal(again->waits[0].known, TRACE_KNOWN_ORDER);
+	second = kineto_write(again, NULL);
+	expect_same_rows(&first, &second, "cuda_event");
+	expect_same_rows(&first, &second, "cuda_sync");
+	assert_int_equal(kineto_number(kineto_get(kineto_find(&second, "kernel", NULL, 0), "args"),
+				       "context"),
+			 3);
+	/* Nothing is said twice. */
+	assert_int_equal(count_text(&first, "\"hip_stream\""), SCENE_CALLS);
+	assert_int_equal(count_text(&second, "\"hip_stream\""), SCENE_CALLS);
+	assert_int_equal(count_text(&second, "\"sync_type\""), SCENE_CALLS - 1);
+	trace_close(again);
+	kineto_release(&first);
+	kineto_release(&second);
+}
+
+/* A launch of HIP's with two events: both records are of one call. */
+static void records_of_one_call_stay_apart(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene), *again;
+	struct trace_event_record records[2] = {scene.records[0], scene.records[0]};
+	struct kineto_file file;
+
+	records[1].event = 1;
+	trace->event_records = records;
+	trace->event_records_count = 2;
+	scene.waits[2].producer = 1;
+	scene.waits[2].known = TRACE_KNOWN_LIKELY;
+	file = kineto_write(trace, NULL);
+	again = read_back(&file);
+	assert_int_equal(again->event_records_count, 2);
+	assert_int_equal(again->waits_count, 5);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_wait *wait = &again->waits[i];
+
+		assert_int_not_equal(wait->producer, TRACE_NONE);
+		assert_int_equal(again->event_records[wait->producer].event, wait->event);
+		assert_int_equal(again->events[wait->event].handle,
+				 trace->events[scene.waits[i].event].handle);
+	}
+	assert_int_equal(again->waits[2].known, TRACE_KNOWN_LIKELY);
+	trace_close(again);
 	kineto_release(&file);
 }
 
@@ -343,6 +534,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_name_their_producer),
 		cmocka_unit_test(unresolved_wait_still_emits_event_id),
+		cmocka_unit_test(waits_name_the_node_that_recorded),
+		cmocka_unit_test(records_of_events_have_rows),
+		cmocka_unit_test(events_and_contexts_survive_reading_and_writing),
+		cmocka_unit_test(records_of_one_call_stay_apart),
 		cmocka_unit_test(hip_calls_carry_the_keys_of_kineto_2),
 		cmocka_unit_test(waits_have_tids_of_their_own),
 		cmocka_unit_test(hta_finds_cuda_names),

@@ -299,6 +299,9 @@ static void begin_lane(struct device *device, uint32_t slot, unsigned lane)
 	begin = text->used;
 	kineto_text_put(text, ",\"args\":{\"device\":%" PRIu32 ",\"stream\":%" PRIu32, device->gpu,
 			kineto->slot_numbers[slot]);
+	if (slot < device->trace->streams_count && device->trace->streams[slot].context)
+		kineto_text_put(text, ",\"context\":%" PRIu32,
+				device->trace->streams[slot].context);
 	device->place_args = kineto_text_piece(text, begin);
 }
 

@@ -67,6 +67,8 @@
 	X(HIP_EVENT, "hip_event")                                                                  \
 	X(HIP_STREAM, "hip_stream")                                                                \
 	X(SYNC_TYPE, "sync_type")                                                                  \
+	X(KNOWN_BY, "known by")                                                                    \
+	X(UNTIMED, "untimed")                                                                      \
 	X(WAIT_ON_HIP_RECORD, "wait_on_hip_event_record_corr_id")                                  \
 	X(WAIT_ON_HIP_EVENT, "wait_on_hip_event_id")                                               \
 	/* categories; those with capitals are PyTorch's before 1.13 */                            \
@@ -150,11 +152,15 @@ struct kread_sync {
 	int64_t stream;	       /* that waits, or is waited for; of a record, its own */
 	int64_t record_stream; /* of the record that a wait waits for */
 	uint32_t process;      /* TRACE_NONE until the call is known */
-	uint32_t device, context;
+	uint32_t device;
+	uint32_t context;	/* as the row says it, 0 = it does not */
+	uint32_t event_context; /* whose numbers EVENT is one of; HIP's are no context's */
 	enum trace_wait_type type;
+	enum trace_known known; /* how the producer is, if it is */
 	bool is_record;
 	bool is_call; /* said by a row of the call itself */
 	bool has_event;
+	bool is_untimed; /* of a record: the row has the host's time */
 };
 
 /* "thread 410 (python3)" */

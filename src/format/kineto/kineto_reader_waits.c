@@ -5,7 +5,25 @@
 #include <string.h>
 
 #include "format/kineto/kineto_reader_load.h"
+#include "format/words.h"
 #include "trace/table.h"
+
+/* By the words of our own files; another tool's say no more than that it is so. */
+static enum trace_known known_of(const struct kread_load *load)
+{
+	const struct kread_event *event = &load->event;
+	const char *text;
+
+	if (!kread_has(event, KREAD_KNOWN_BY) ||
+	    kread_arg(event, KREAD_KNOWN_BY)->kind != RECORD_ATTRIBUTE_TEXT)
+		return TRACE_KNOWN_FILE;
+	text = kread_string(load, kread_arg(event, KREAD_KNOWN_BY)->value.text);
+	for (int known = TRACE_KNOWN_NUMBER; known < TRACE_KNOWN_FILE; known++) {
+		if (!strcmp(text, words_known((enum trace_known)known)))
+			return (enum trace_known)known;
+	}
+	return TRACE_KNOWN_FILE;
+}
 
 static struct kread_sync *add_sync(struct kread_load *load)
 {
@@ -27,7 +45,9 @@ static struct kread_sync *add_sync(struct kread_load *load)
 		.device = device >= 0 && device < KREAD_NO_DEVICE ? (uint32_t)device
 								  : KREAD_NO_DEVICE,
 		.context = (uint32_t)kread_int_or(load, event, KREAD_CONTEXT, 0),
+		.known = known_of(load),
 	};
+	row->event_context = row->context;
 	return row;
 }
 
@@ -105,6 +125,7 @@ int kread_take_event_record(struct kread_load *load)
 	if (!row)
 		return -ENOMEM;
 	row->is_record = true;
+	row->is_untimed = kread_has(&load->event, KREAD_UNTIMED);
 	take_event_id(load, KREAD_EVENT_ID, row);
 	return 0;
 }
@@ -139,8 +160,12 @@ int kread_take_hip_call(struct kread_load *load, uint32_t process)
 	row->is_call = true;
 	row->is_record = is_record;
 	row->type = type;
-	row->context = 0;
-	row->stream = kread_int_or(load, event, KREAD_HIP_STREAM, KREAD_NO_STREAM);
+	row->event_context = 0;
+	/* What is for no stream says null, which is a stream. */
+	if (is_record || type == TRACE_WAIT_STREAM_EVENT || type == TRACE_WAIT_STREAM)
+		row->stream = kread_int_or(load, event, KREAD_HIP_STREAM, KREAD_NO_STREAM);
+	else
+		row->stream = KREAD_NO_STREAM;
 	take_event_id(load, KREAD_HIP_EVENT, row);
 	take_event_id(load, KREAD_WAIT_ON_HIP_EVENT, row);
 	take_record_cid(load, KREAD_WAIT_ON_HIP_RECORD, row);
@@ -181,7 +206,7 @@ static int order_syncs(struct kread_load *load)
 	return result;
 }
 
-/* The same wait, or the same record, twice. */
+/* The same wait, or records by the same call. */
 static bool is_again(const struct kread_sync *row, const struct kread_sync *before)
 {
 	return row->is_call && row->cid && row->cid == before->cid &&
@@ -195,7 +220,7 @@ static void add_to(struct kread_sync *row, const struct kread_sync *from)
 	if (from->has_event) {
 		row->has_event = true;
 		row->event = from->event;
-		row->context = from->context;
+		row->event_context = from->event_context;
 	}
 	if (row->record_cid == 0) {
 		row->record_cid = from->record_cid;
@@ -205,13 +230,28 @@ static void add_to(struct kread_sync *row, const struct kread_sync *from)
 		row->stream = from->stream;
 }
 
+/* Of several records by one call, which names one event, the one of that event. */
+static struct kread_sync *find_same(const struct kread_load *load, const struct kread_sync *row,
+				    uint32_t kept)
+{
+	for (uint32_t i = kept; i > 0 && is_again(row, &load->syncs[i - 1]); i--) {
+		struct kread_sync *before = &load->syncs[i - 1];
+
+		if (before->has_event && row->has_event && before->event == row->event)
+			return before;
+	}
+	return kept && is_again(row, &load->syncs[kept - 1]) ? &load->syncs[kept - 1] : NULL;
+}
+
 static void merge_syncs(struct kread_load *load)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < load->syncs_count; i++) {
-		if (kept && is_again(&load->syncs[i], &load->syncs[kept - 1]))
-			add_to(&load->syncs[kept - 1], &load->syncs[i]);
+		struct kread_sync *same = find_same(load, &load->syncs[i], kept);
+
+		if (same)
+			add_to(same, &load->syncs[i]);
 		else
 			load->syncs[kept++] = load->syncs[i];
 	}
@@ -219,9 +259,21 @@ static void merge_syncs(struct kread_load *load)
 }
 
 struct waits {
-	struct numbers events;	/* (process and context, event) */
-	struct numbers records; /* (process, cid) */
+	struct numbers events; /* (process and context, event) */
+	struct numbers cids;   /* (process, cid) of records */
+	uint32_t *firsts;      /* by number of the cid: its first record */
+	uint32_t firsts_count;
+	uint32_t *nexts; /* by record: another one with its cid, or TRACE_NONE */
+	uint32_t nexts_count;
 };
+
+static void waits_release(struct waits *waits)
+{
+	numbers_release(&waits->events);
+	numbers_release(&waits->cids);
+	free(waits->firsts);
+	free(waits->nexts);
+}
 
 static int64_t find_event(struct kread_load *load, struct waits *waits,
 			  const struct kread_sync *sync)
@@ -231,7 +283,7 @@ static int64_t find_event(struct kread_load *load, struct waits *waits,
 
 	if (!sync->has_event)
 		return TRACE_NONE;
-	number = numbers_get(&waits->events, (uint64_t)sync->process << 32 | sync->context,
+	number = numbers_get(&waits->events, (uint64_t)sync->process << 32 | sync->event_context,
 			     sync->event);
 	if (number != known)
 		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
@@ -243,19 +295,16 @@ static int64_t find_event(struct kread_load *load, struct waits *waits,
 	return number;
 }
 
-/* The row of the record with this correlation id, made when it is new. */
-static int64_t find_record(struct kread_load *load, struct waits *waits,
+static int64_t make_record(struct kread_load *load, struct waits *waits,
 			   const struct kread_sync *sync, uint64_t cid)
 {
-	uint32_t known = waits->records.count;
-	uint32_t number = numbers_get(&waits->records, sync->process, cid);
-	struct trace_event_record *row;
+	struct trace_event_record *row = trace_add(load->trace, event_records);
+	uint32_t *next =
+		table_add((void **)&waits->nexts, &waits->nexts_count, sizeof(*waits->nexts));
 
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, event_records);
-	if (!row)
+	if (!row || !next)
 		return -ENOMEM;
+	*next = TRACE_NONE;
 	*row = (struct trace_event_record){
 		.process = sync->process,
 		.cid = cid,
@@ -263,7 +312,48 @@ static int64_t find_record(struct kread_load *load, struct waits *waits,
 		.event = TRACE_NONE,
 		.node = TRACE_NONE,
 	};
-	return number;
+	return load->trace->event_records_count - 1;
+}
+
+/* A wait on another device has another context than the event's record. */
+static bool is_of_event(const struct trace *trace, const struct trace_event_record *record,
+			uint32_t event)
+{
+	return record->event == event || record->event == TRACE_NONE || event == TRACE_NONE ||
+	       trace->events[record->event].handle == trace->events[event].handle;
+}
+
+/* The row of the event's record with this correlation id, made when it is new: one call may record
+ * several events. */
+static int64_t find_record(struct kread_load *load, struct waits *waits,
+			   const struct kread_sync *sync, uint64_t cid, uint32_t event)
+{
+	uint32_t known = waits->cids.count;
+	uint32_t number = numbers_get(&waits->cids, sync->process, cid), last = TRACE_NONE;
+	uint32_t *first;
+	int64_t row;
+
+	if (number == NUMBERS_NONE)
+		return -ENOMEM;
+	if (number != known) {
+		for (uint32_t at = waits->firsts[number]; at != TRACE_NONE; at = waits->nexts[at]) {
+			if (is_of_event(load->trace, &load->trace->event_records[at], event))
+				return at;
+			last = at;
+		}
+	}
+	row = make_record(load, waits, sync, cid);
+	if (row < 0)
+		return row;
+	if (last != TRACE_NONE) {
+		waits->nexts[last] = (uint32_t)row;
+		return row;
+	}
+	first = table_add((void **)&waits->firsts, &waits->firsts_count, sizeof(*first));
+	if (!first)
+		return -ENOMEM;
+	*first = (uint32_t)row;
+	return row;
 }
 
 static int add_record(struct kread_load *load, struct waits *waits, const struct kread_sync *sync)
@@ -272,7 +362,7 @@ static int add_record(struct kread_load *load, struct waits *waits, const struct
 	struct trace_event_record *record;
 
 	if (event >= 0)
-		row = find_record(load, waits, sync, sync->cid);
+		row = find_record(load, waits, sync, sync->cid, (uint32_t)event);
 	if (row >= 0)
 		stream = kread_stream(load, sync->process, sync->device, sync->stream);
 	if (stream < 0)
@@ -280,7 +370,8 @@ static int add_record(struct kread_load *load, struct waits *waits, const struct
 	record = &load->trace->event_records[row];
 	record->event = (uint32_t)event;
 	record->stream = (uint32_t)stream;
-	if (!sync->is_call)
+	record->context = sync->context;
+	if (!sync->is_call && !sync->is_untimed)
 		record->device_ns = sync->begin_ns;
 	return 0;
 }
@@ -294,7 +385,7 @@ static int64_t find_producer(struct kread_load *load, struct waits *waits,
 
 	if (sync->record_cid == 0)
 		return TRACE_NONE;
-	row = find_record(load, waits, sync, sync->record_cid);
+	row = find_record(load, waits, sync, sync->record_cid, event);
 	if (row >= 0)
 		stream = kread_stream(load, sync->process, sync->device, sync->record_stream);
 	if (row < 0 || stream < 0)
@@ -326,10 +417,11 @@ static int add_wait(struct kread_load *load, struct waits *waits, const struct k
 		.begin_ns = sync->begin_ns,
 		.end_ns = sync->end_ns,
 		.type = sync->type,
-		.known = producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_FILE,
+		.known = producer == TRACE_NONE ? TRACE_KNOWN_NOT : sync->known,
 		.stream = (uint32_t)stream,
 		.event = (uint32_t)event,
 		.producer = (uint32_t)producer,
+		.context = sync->context,
 	};
 	return 0;
 }
@@ -421,7 +513,6 @@ int kread_join_waits(struct kread_load *load)
 	}
 	if (result == 0)
 		result = order_agents(load->trace);
-	numbers_release(&waits.events);
-	numbers_release(&waits.records);
+	waits_release(&waits);
 	return result;
 }

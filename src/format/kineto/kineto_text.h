@@ -152,6 +152,20 @@ static inline char *kineto_put_u64(char *at, uint64_t value)
 	return kineto_put_digits(at, value, kineto_count_digits(value));
 }
 
+/* An address as C prints it, in quotes. */
+static inline char *kineto_put_pointer(char *at, uint64_t address)
+{
+	int shift = 60;
+
+	at = KINETO_PUT(at, "\"0x");
+	while (shift > 0 && address >> shift == 0)
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*at++ = "0123456789abcdef"[address >> shift & 15];
+	*at++ = '"';
+	return at;
+}
+
 static inline char *kineto_put_i64(char *at, int64_t value)
 {
 	if (value < 0)

@@ -1,7 +1,9 @@
-/* Who waited for what: a row for each wait, and what the calls say of theirs. */
+/* Who waited for what: a row for each wait and each record of an event, and what the calls say of
+ * theirs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/kineto/kineto_writer.h"
 #include "format/perfetto/perfetto_lanes.h"
@@ -20,27 +22,9 @@ static int64_t stream_number(const struct kineto *kineto, uint32_t stream)
 	return stream == TRACE_NONE ? -1 : (int64_t)kineto->slot_numbers[stream];
 }
 
-/* The three that tell the producer, -1 where it is not known; the event's handle always. */
-static char *put_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait,
-			  const char *vendor)
+static char *put_known(char *at, const struct trace_wait *wait)
 {
-	const struct trace_event_record *record =
-		wait->producer == TRACE_NONE ? NULL : &kineto->trace->event_records[wait->producer];
-
-	at = KINETO_PUT(at, ",\"wait_on_stream\":");
-	at = kineto_put_i64(at, record ? stream_number(kineto, record->stream) : -1);
-	at = KINETO_PUT(at, ",\"wait_on_");
-	at = kineto_put_z(at, vendor);
-	at = KINETO_PUT(at, "_event_record_corr_id\":");
-	at = record ? kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid))
-		    : KINETO_PUT(at, "-1");
-	at = KINETO_PUT(at, ",\"wait_on_");
-	at = kineto_put_z(at, vendor);
-	at = KINETO_PUT(at, "_event_id\":");
-	at = wait->event != TRACE_NONE
-		     ? kineto_put_u64(at, kineto->trace->events[wait->event].handle)
-		     : KINETO_PUT(at, "-1");
-	if (!record || wait->known == TRACE_KNOWN_NOT)
+	if (wait->producer == TRACE_NONE || wait->known == TRACE_KNOWN_NOT)
 		return at;
 	at = KINETO_PUT(at, ",\"known by\":\"");
 	at = kineto_put_z(at, words_known(wait->known));
@@ -48,7 +32,86 @@ static char *put_producer(const struct kineto *kineto, char *at, const struct tr
 	return at;
 }
 
+/* CUPTI's own id of the node, or the graph's and the node's, as kernels have it. */
+static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record)
+{
+	const struct trace_node *node = &trace->nodes[record->node];
+
+	if (trace->apis[trace->calls[record->call].api].domain == RECORD_DOMAIN_CUDA)
+		return node->handle;
+	return trace->graphs[node->graph].id << 32 | ((uint64_t)node->index + 1);
+}
+
+/* The node that recorded the event, if one did. KEYS: of the graph, the node and the replay. */
+static char *put_node(const struct kineto *kineto, char *at, uint32_t number,
+		      const char *const keys[3])
+{
+	const struct trace *trace = kineto->trace;
+	const struct trace_event_record *record;
+	const struct trace_launch *launch;
+	uint64_t values[3];
+
+	if (number == TRACE_NONE)
+		return at;
+	record = &trace->event_records[number];
+	if (record->node == TRACE_NONE || record->call == TRACE_NONE ||
+	    trace->calls[record->call].launch == TRACE_NONE)
+		return at;
+	launch = &trace->launches[trace->calls[record->call].launch];
+	values[0] = trace->execs[launch->exec].id;
+	values[1] = node_id(trace, record);
+	values[2] = launch->replay;
+	for (int i = 0; i < 3; i++) {
+		at = KINETO_PUT(at, ",\"");
+		at = kineto_put_z(at, keys[i]);
+		at = KINETO_PUT(at, "\":");
+		at = kineto_put_u64(at, values[i]);
+	}
+	return at;
+}
+
+static const char *const producer_keys[] = {"wait_on_graph_id", "wait_on_graph_node_id",
+					    "wait_on_replay"};
+static const char *const record_keys[] = {"graph id", "graph node id", "replay"};
+
+/* As Kineto has it of CUPTI: -1 where the producer is not known; the event always. */
+static char *put_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait)
+{
+	const struct trace_event_record *record =
+		wait->producer == TRACE_NONE ? NULL : &kineto->trace->event_records[wait->producer];
+
+	at = KINETO_PUT(at, ",\"wait_on_stream\":");
+	at = kineto_put_i64(at, record ? stream_number(kineto, record->stream) : -1);
+	at = KINETO_PUT(at, ",\"wait_on_cuda_event_record_corr_id\":");
+	at = record ? kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid))
+		    : KINETO_PUT(at, "-1");
+	at = KINETO_PUT(at, ",\"wait_on_cuda_event_id\":");
+	at = wait->event != TRACE_NONE
+		     ? kineto_put_u64(at, kineto->trace->events[wait->event].handle)
+		     : KINETO_PUT(at, "-1");
+	at = put_node(kineto, at, wait->producer, producer_keys);
+	return put_known(at, wait);
+}
+
 /* ---- calls ---- */
+
+/* Another tool's file, or ours that was read again, says it in its own words. */
+static bool is_said(const struct trace *trace, uint32_t call)
+{
+	const struct trace_attribute_set *set;
+
+	if (!trace->call_attributes)
+		return false;
+	set = &trace->attribute_sets[trace->call_attributes[call]];
+	for (uint32_t i = set->first; i < set->first + set->count; i++) {
+		const char *key = trace_text(trace, trace->scope_attributes[i].key);
+
+		if (!strcmp(key, "hip_stream") || !strcmp(key, "hip_event") ||
+		    !strcmp(key, "sync_type"))
+			return true;
+	}
+	return false;
+}
 
 /* HTA would take what calls say for the waits' own rows. */
 static void see_wait(struct kineto *kineto, uint32_t call, uint32_t number)
@@ -56,7 +119,7 @@ static void see_wait(struct kineto *kineto, uint32_t call, uint32_t number)
 	const struct trace *trace = kineto->trace;
 
 	if (call == TRACE_NONE || kineto->is_hta ||
-	    trace->apis[trace->calls[call].api].domain != RECORD_DOMAIN_HIP)
+	    trace->apis[trace->calls[call].api].domain != RECORD_DOMAIN_HIP || is_said(trace, call))
 		return;
 	kineto->waits_of_calls[call] = number;
 	kineto_mark(kineto, call, KINETO_MARK_WAIT);
@@ -73,27 +136,66 @@ int kineto_find_waits(struct kineto *kineto)
 		calloc((size_t)trace->calls_count + 1, sizeof(*kineto->waits_of_calls));
 	if (!kineto->waits_of_calls)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->event_records_count; i++)
-		see_wait(kineto, trace->event_records[i].call, count + i + 1);
+	for (uint32_t i = 0; i < trace->event_records_count; i++) {
+		uint32_t call = trace->event_records[i].call;
+
+		/* A launch records what the graph's nodes do, which may be many. */
+		if (call != TRACE_NONE && trace->calls[call].launch == TRACE_NONE)
+			see_wait(kineto, call, count + i + 1);
+	}
 	for (uint32_t i = 0; i < count; i++)
 		see_wait(kineto, trace->waits[i].call, i + 1);
 	return 0;
 }
 
+/* The keys and words of a change proposed to Kineto (docs/format/kineto.md): handles as C prints
+ * addresses. */
 static char *put_handle(char *at, const char *key, uint64_t handle)
 {
 	at = KINETO_PUT(at, ",\"");
 	at = kineto_put_z(at, key);
 	at = KINETO_PUT(at, "\":");
-	return kineto_put_u64(at, handle);
+	return kineto_put_pointer(at, handle);
 }
 
-static char *put_stream_and_event(const struct trace *trace, char *at, uint32_t stream,
-				  uint32_t event)
+static char *put_stream(const struct trace *trace, char *at, const char *key, uint32_t stream)
 {
-	if (stream != TRACE_NONE)
-		at = put_handle(at, "hip_stream", trace->streams[stream].handle);
-	return event == TRACE_NONE ? at : put_handle(at, "hip_event", trace->events[event].handle);
+	return stream == TRACE_NONE ? at : put_handle(at, key, trace->streams[stream].handle);
+}
+
+static char *put_event(const struct trace *trace, char *at, const char *key, uint32_t event)
+{
+	return event == TRACE_NONE ? at : put_handle(at, key, trace->events[event].handle);
+}
+
+static const char *sync_type(enum trace_wait_type type)
+{
+	static const char *const names[] = {
+		[TRACE_WAIT_UNKNOWN] = "unknown",
+		[TRACE_WAIT_EVENT] = "event_synchronize",
+		[TRACE_WAIT_STREAM_EVENT] = "stream_wait_event",
+		[TRACE_WAIT_STREAM] = "stream_synchronize",
+		[TRACE_WAIT_DEVICE] = "device_synchronize",
+	};
+
+	return names[type];
+}
+
+/* What is not known is left out. */
+static char *put_hip_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait)
+{
+	const struct trace *trace = kineto->trace;
+	const struct trace_event_record *record;
+
+	at = put_event(trace, at, "wait_on_hip_event_id", wait->event);
+	if (wait->producer == TRACE_NONE)
+		return at;
+	record = &trace->event_records[wait->producer];
+	at = put_stream(trace, at, "wait_on_stream", record->stream);
+	at = KINETO_PUT(at, ",\"wait_on_hip_event_record_corr_id\":");
+	at = kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid));
+	at = put_node(kineto, at, wait->producer, producer_keys);
+	return put_known(at, wait);
 }
 
 char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call)
@@ -105,14 +207,20 @@ char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call)
 
 	if (number > trace->waits_count) {
 		record = &trace->event_records[number - trace->waits_count - 1];
-		return put_stream_and_event(trace, at, record->stream, record->event);
+		at = put_stream(trace, at, "hip_stream", record->stream);
+		return put_event(trace, at, "hip_event", record->event);
 	}
 	wait = &trace->waits[number - 1];
 	at = KINETO_PUT(at, ",\"sync_type\":\"");
-	at = kineto_put_z(at, kineto_wait_name(wait->type));
+	at = kineto_put_z(at, sync_type(wait->type));
 	*at++ = '"';
-	at = put_stream_and_event(trace, at, wait->stream, wait->event);
-	return is_for_event(wait->type) ? put_producer(kineto, at, wait, "hip") : at;
+	/* Those that are for no stream say null, as the change has it. */
+	if (wait->type == TRACE_WAIT_EVENT || wait->type == TRACE_WAIT_DEVICE)
+		at = put_handle(at, "hip_stream", 0);
+	else
+		at = put_stream(trace, at, "hip_stream", wait->stream);
+	at = put_event(trace, at, "hip_event", wait->event);
+	return is_for_event(wait->type) ? put_hip_producer(kineto, at, wait) : at;
 }
 
 /* ---- rows of their own ---- */
@@ -158,12 +266,25 @@ static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait
 	return kineto_slot(waits->kineto, wait->stream, wait->process);
 }
 
-static uint32_t group_of(const struct waits *waits, const struct trace_wait *wait)
+static uint32_t make_group(const struct waits *waits, uint32_t gpu, uint32_t slot)
 {
-	uint32_t slot = slot_of(waits, wait);
 	uint32_t slots = waits->kineto->slots;
 
-	return gpu_of(waits, wait) * (slots + 1) + (slot == TRACE_NONE ? slots : slot);
+	return gpu * (slots + 1) + (slot == TRACE_NONE ? slots : slot);
+}
+
+static uint32_t group_of(const struct waits *waits, const struct trace_wait *wait)
+{
+	return make_group(waits, gpu_of(waits, wait), slot_of(waits, wait));
+}
+
+static uint32_t group_of_record(const struct waits *waits, const struct trace_event_record *record)
+{
+	const struct kineto *kineto = waits->kineto;
+	uint32_t gpu = gpu_of_stream(kineto, record->stream);
+
+	return make_group(waits, gpu == kineto->gpus.host ? waits->only_gpus[record->process] : gpu,
+			  kineto_slot(kineto, record->stream, record->process));
 }
 
 static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t lane)
@@ -182,41 +303,97 @@ static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t lane)
 	return waits->tids[lane];
 }
 
-static void put_wait(void *context, const struct slice *slice, uint32_t lane)
+/* Up to the row's first own argument, which comes without a comma. NULL: out of memory. */
+static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t lane,
+		       const char *category, const char *name)
 {
-	struct waits *waits = context;
 	struct kineto *kineto = waits->kineto;
-	const struct trace_wait *wait = &kineto->trace->waits[slice->index];
 	uint64_t tid = find_tid(waits, slice->group, lane);
-	const char *name = kineto_wait_name(wait->type);
-	uint32_t gpu = slice->group / (kineto->slots + 1);
-	uint32_t slot = slot_of(waits, wait);
 	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
 	if (!at)
-		return;
-	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"");
+		return NULL;
+	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"");
+	at = kineto_put_z(at, category);
+	at = KINETO_PUT(at, "\",\"name\":\"");
 	at = kineto_put_z(at, name);
 	at = KINETO_PUT(at, "\",\"pid\":");
-	at = kineto_put_u64(at, gpu);
+	at = kineto_put_u64(at, slice->group / (kineto->slots + 1));
 	at = KINETO_PUT(at, ",\"tid\":");
 	at = kineto_put_u64(at, tid);
 	at = KINETO_PUT(at, ",\"ts\":");
 	at = kineto_put_time(&kineto->out, at, slice->begin_ns);
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, (uint64_t)slice->end_ns - (uint64_t)slice->begin_ns);
-	at = KINETO_PUT(at, ",\"args\":{\"cuda_sync_kind\":\"");
+	return KINETO_PUT(at, ",\"args\":{");
+}
+
+/* The arguments that both kinds have. */
+static char *put_place(const struct kineto *kineto, char *at, const struct slice *slice,
+		       uint64_t correlation, uint32_t context)
+{
+	uint32_t slot = slice->group % (kineto->slots + 1);
+
+	at = KINETO_PUT(at, ",\"stream\":");
+	at = kineto_put_i64(at, slot == kineto->slots ? -1 : (int64_t)kineto->slot_numbers[slot]);
+	at = KINETO_PUT(at, ",\"correlation\":");
+	at = kineto_put_u64(at, correlation);
+	at = KINETO_PUT(at, ",\"device\":");
+	at = kineto_put_u64(at, slice->group / (kineto->slots + 1));
+	if (!context)
+		return at;
+	at = KINETO_PUT(at, ",\"context\":");
+	return kineto_put_u64(at, context);
+}
+
+static void put_wait(struct waits *waits, const struct slice *slice, uint32_t lane)
+{
+	struct kineto *kineto = waits->kineto;
+	const struct trace_wait *wait = &kineto->trace->waits[slice->index];
+	const char *name = kineto_wait_name(wait->type);
+	char *at = begin_row(waits, slice, lane, "cuda_sync", name);
+
+	if (!at)
+		return;
+	at = KINETO_PUT(at, "\"cuda_sync_kind\":\"");
 	at = kineto_put_z(at, name);
 	*at++ = '"';
 	if (is_for_event(wait->type))
-		at = put_producer(kineto, at, wait, "cuda");
-	at = KINETO_PUT(at, ",\"stream\":");
-	at = kineto_put_i64(at, slot == TRACE_NONE ? -1 : (int64_t)kineto->slot_numbers[slot]);
-	at = KINETO_PUT(at, ",\"correlation\":");
-	at = kineto_put_u64(at, kineto_correlation(kineto, wait->process, wait->cid));
-	at = KINETO_PUT(at, ",\"device\":");
-	at = kineto_put_u64(at, gpu);
+		at = put_producer(kineto, at, wait);
+	at = put_place(kineto, at, slice, kineto_correlation(kineto, wait->process, wait->cid),
+		       wait->context);
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+}
+
+static void put_record(struct waits *waits, const struct slice *slice, uint32_t lane)
+{
+	struct kineto *kineto = waits->kineto;
+	uint32_t number = slice->index - kineto->trace->waits_count;
+	const struct trace_event_record *record = &kineto->trace->event_records[number];
+	char *at = begin_row(waits, slice, lane, "cuda_event", "cudaEvent");
+
+	if (!at)
+		return;
+	at = KINETO_PUT(at, "\"event_id\":");
+	at = record->event == TRACE_NONE
+		     ? KINETO_PUT(at, "-1")
+		     : kineto_put_u64(at, kineto->trace->events[record->event].handle);
+	at = put_place(kineto, at, slice, kineto_correlation(kineto, record->process, record->cid),
+		       record->context);
+	at = put_node(kineto, at, number, record_keys);
+	if (!record->device_ns)
+		at = KINETO_PUT(at, ",\"untimed\":\"host\"");
+	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+}
+
+static void put_slice(void *context, const struct slice *slice, uint32_t lane)
+{
+	struct waits *waits = context;
+
+	if (slice->index < waits->kineto->trace->waits_count)
+		put_wait(waits, slice, lane);
+	else
+		put_record(waits, slice, lane);
 }
 
 static void put_nothing(void *context, uint32_t group, uint32_t lane, int64_t ns)
@@ -243,20 +420,43 @@ static void find_only_gpus(struct waits *waits)
 			waits->only_gpus[i] = kineto->gpus.host;
 }
 
+/* An event has no length. Where the device's time is not known it stands at the begin of its call;
+ * without either it has no row: a wait named it. */
+static uint32_t add_records(const struct waits *waits, struct slice *slices)
+{
+	const struct kineto *kineto = waits->kineto;
+	const struct trace *trace = kineto->trace;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->event_records_count && !kineto->is_hta; i++) {
+		const struct trace_event_record *record = &trace->event_records[i];
+		int64_t ns = record->device_ns;
+
+		if (!ns && record->call == TRACE_NONE)
+			continue;
+		if (!ns)
+			ns = trace->calls[record->call].begin_ns;
+		slices[count++] = (struct slice){group_of_record(waits, record),
+						 trace->waits_count + i, ns, ns};
+	}
+	return count;
+}
+
 void kineto_put_waits(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
 	uint32_t count = trace->waits_count;
+	size_t most = (size_t)count + trace->event_records_count;
 	struct waits waits = {
 		.kineto = kineto,
 		.group = TRACE_NONE,
 		.only_gpus = calloc((size_t)trace->processes_count + 1, sizeof(*waits.only_gpus)),
-		.tids = calloc((size_t)count + 1, sizeof(*waits.tids)),
+		.tids = calloc(most + 1, sizeof(*waits.tids)),
 	};
-	const struct lanes_output output = {false, put_wait, put_nothing, &waits};
-	struct slice *slices = calloc((size_t)count + 1, sizeof(*slices));
+	const struct lanes_output output = {false, put_slice, put_nothing, &waits};
+	struct slice *slices = calloc(most + 1, sizeof(*slices));
 
-	if (!waits.only_gpus || !waits.tids || !slices) {
+	if (!waits.only_gpus || !waits.tids || !slices || most >= TRACE_NONE) {
 		kineto_fail(kineto, -ENOMEM);
 	} else {
 		find_only_gpus(&waits);
@@ -268,6 +468,7 @@ void kineto_put_waits(struct kineto *kineto)
 			slices[i] =
 				(struct slice){group_of(&waits, wait), i, wait->begin_ns, end_ns};
 		}
+		count += add_records(&waits, slices + count);
 		kineto_fail(kineto, lanes_put(slices, count, &output));
 	}
 	free(waits.only_gpus);

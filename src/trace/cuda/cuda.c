@@ -190,6 +190,7 @@ uint32_t cuda_find_stream(struct process_load *load, uint32_t context, uint32_t 
 	if (rank == UINT32_MAX)
 		return TRACE_NONE;
 	load->trace->streams[load->cuda.stream_first + rank].handle = stream;
+	load->trace->streams[load->cuda.stream_first + rank].context = context;
 	return load->cuda.stream_first + rank;
 }
 

@@ -116,6 +116,7 @@ static int load_event_records(struct process_load *load, const struct events *ev
 			.stream = cuda_find_stream(load, record->context, record->stream),
 			.event = find_event(events, record->context, record->header.tag),
 			.node = TRACE_NONE,
+			.context = record->context,
 			.order = record->order,
 			.device_ns = cuda_host_ns(&load->cuda, record->time),
 		};
@@ -338,6 +339,7 @@ static int load_waits(struct process_load *load, const struct events *events,
 			.begin_ns = cuda_host_ns(&load->cuda, record->start),
 			.end_ns = cuda_host_ns(&load->cuda, record->end),
 			.producer = TRACE_NONE,
+			.context = record->context,
 			.result = record->result,
 		};
 		resolve(load->trace, producers, record, row++);
