@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/utf8.h"
+
 const char *human_count(uint64_t count, char *buffer)
 {
 	char digits[24];
@@ -67,14 +69,20 @@ const char *human_ending(uint64_t count)
 
 void human_make_plain(char *text)
 {
-	for (unsigned char *at = (unsigned char *)text; *at; at++) {
-		/* U+0080 to U+009F, in UTF-8 */
-		bool is_wide = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+	size_t left = strlen(text);
 
-		if (is_wide)
-			*at++ = '?';
-		if (is_wide || *at < ' ' || *at == 0x7f)
-			*at = '?';
+	while (left) {
+		unsigned char first = (unsigned char)text[0];
+		size_t bytes = first < 0x80 ? 1 : utf8_character(text, left);
+		/* U+0080 to U+009F, in UTF-8 */
+		bool is_wide = first == 0xc2 && bytes == 2 && (unsigned char)text[1] < 0xa0;
+
+		if (first < ' ' || first == 0x7f || is_wide || !bytes) {
+			bytes = bytes ? bytes : 1;
+			memset(text, '?', bytes);
+		}
+		text += bytes;
+		left -= bytes;
 	}
 }
 

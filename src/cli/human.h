@@ -17,7 +17,8 @@ const char *human_ns(double ns, char *buffer);
 /* "s", or nothing after one. */
 const char *human_ending(uint64_t count);
 
-/* What a terminal would obey instead of showing it, control characters, becomes '?', in place. */
+/* What a terminal would obey instead of showing it, control characters, becomes '?', in place; so
+ * does each byte that is no part of a UTF-8 character. */
 void human_make_plain(char *text);
 
 /* A line of texts from a file, made plain. */

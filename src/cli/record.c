@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,21 @@ static int take_option(const struct cli_command *self, int option, struct record
 	}
 }
 
+/* By the program's name, without what a terminal would obey in it. NULL: out of memory. */
+static char *default_output(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	char *name;
+
+	if (asprintf(&name, "dagtap-%s-%d.dagtap", slash ? slash + 1 : program, (int)getpid()) < 0)
+		return NULL;
+	human_make_plain(name);
+	/* A shell takes that for any character. */
+	for (char *at = name; (at = strchr(at, '?'));)
+		*at = '_';
+	return name;
+}
+
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct record_options *options)
 {
@@ -162,13 +178,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return CLI_OK;
 	if (!*options->program)
 		return cli_usage(self, "which program?");
-	if (!options->output) {
-		const char *slash = strrchr(*options->program, '/');
-
-		if (asprintf(&options->output, "dagtap-%s-%d.dagtap",
-			     slash ? slash + 1 : *options->program, (int)getpid()) < 0)
-			options->output = NULL;
-	}
+	if (!options->output)
+		options->output = default_output(*options->program);
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
@@ -239,21 +250,30 @@ static char *join_words(char **words)
 	return text;
 }
 
+/* Names in it may be anything: made plain. */
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	human_print_to(stderr, "dagtap: ", format, args);
+	va_end(args);
+}
+
 static void tell_result(const char *output, const struct gather_result *result)
 {
 	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS];
+	const char *advice =
+		result->dispatches ? "" : "; dagtap info says what can be recorded here";
 
 	if (*result->absence)
-		fprintf(stderr, "dagtap: nothing through %s\n", result->absence);
-	fprintf(stderr, "dagtap: %s: %s, %s dispatches, %s calls, %s", output,
-		human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
-		human_count(result->calls, calls), result->is_truncated ? "truncated" : "complete");
-	if (result->lost)
-		fprintf(stderr, ", %s records lost: see dagtap check",
-			human_count(result->lost, lost));
-	else if (!result->dispatches)
-		fputs("; dagtap info says what can be recorded here", stderr);
-	fputc('\n', stderr);
+		tell("nothing through %s", result->absence);
+	human_count(result->lost, lost);
+	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s", output,
+	     human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
+	     human_count(result->calls, calls), result->is_truncated ? "truncated" : "complete",
+	     result->lost ? ", " : "", result->lost ? lost : "",
+	     result->lost ? " records lost: see dagtap check" : advice);
 }
 
 /* The program has ended: from now on these are for us. The second one ends us at once. */
@@ -291,10 +311,9 @@ static bool wait_for_survivors(int folder_fd)
 static void tell_survivors(const struct record_options *options, const char *folder,
 			   uint32_t live_count)
 {
-	fprintf(stderr,
-		"dagtap: %s left processes running (%u recording): what they record stays in %s; "
-		"every command reads it\n",
-		options->program[0], live_count, folder);
+	tell("%s left processes running (%u recording): what they record stays in %s; every "
+	     "command reads it",
+	     options->program[0], live_count, folder);
 }
 
 /* What could not be recorded: told on stderr, a line each. NULL: out of memory. */
@@ -317,7 +336,7 @@ static char *collect_losses(const struct spool_folder *folder, struct loss_box *
 	}
 	*ret_count = count;
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-		fprintf(stderr, "dagtap: %.*s\n", (int)strcspn(line, "\n"), line);
+		tell("%.*s", (int)strcspn(line, "\n"), line);
 	return text;
 }
 
@@ -357,10 +376,8 @@ static int gather(const struct record_options *options, const struct spool_folde
 	if (result.spool_count > 0)
 		tell_result(options->output, &result);
 	else if (result.live_count == 0 && status == CLI_OK)
-		fprintf(stderr,
-			"dagtap: %s used no GPU: nothing recorded; dagtap info says what can be "
-			"recorded here\n",
-			options->program[0]);
+		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
+		     options->program[0]);
 	return status;
 }
 

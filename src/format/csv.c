@@ -6,6 +6,7 @@
 
 #include "format/format.h"
 #include "format/words.h"
+#include "wire/utf8.h"
 
 #define SCOPE_PATH_CHARS 4096
 
@@ -31,24 +32,69 @@ static void end_row(struct csv *csv)
 	csv->in_row = false;
 }
 
-static void put_quoted(struct csv *csv, const char *text)
+/* Bytes of the character that TEXT begins with; 0 if it is none, or a terminal would obey it. */
+static size_t count_shown(const char *text)
 {
-	putc_unlocked('"', csv->out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc_unlocked('"', csv->out);
-		putc_unlocked(*text, csv->out);
-	}
-	putc_unlocked('"', csv->out);
+	unsigned char first = (unsigned char)text[0];
+	size_t bytes;
+
+	if (first < 0x80)
+		return (first >= ' ' && first != 0x7f) || strchr("\t\r\n", first);
+	bytes = utf8_character(text, strnlen(text, 4));
+	/* U+0080 to U+009F */
+	return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : bytes;
 }
 
+/* Bytes that are replaced by one character: a control character of two, or one byte. */
+static size_t count_hidden(const char *text)
+{
+	return utf8_character(text, strnlen(text, 4)) == 2 ? 2 : 1;
+}
+
+static void put_characters(struct csv *csv, const char *text)
+{
+	while (*text) {
+		size_t bytes = count_shown(text);
+
+		if (*text == '"')
+			putc_unlocked('"', csv->out);
+		if (bytes)
+			fwrite_unlocked(text, 1, bytes, csv->out);
+		else
+			fputs_unlocked(UTF8_REPLACEMENT, csv->out);
+		text += bytes ? bytes : count_hidden(text);
+	}
+}
+
+/* A text of letters and digits alone, as most are, goes as it is. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte < ' ' || byte >= 0x7f || byte == '"' || byte == ',')
+			return false;
+	}
+	return true;
+}
+
+/* A spreadsheet would compute what begins so; it shows what is behind a "'" and not that. */
 static void put_text(struct csv *csv, const char *text)
 {
+	bool is_formula = *text && strchr("=+-@\t\r", *text);
+	bool is_quoted = text[strcspn(text, ",\"\t\r\n")] != '\0';
+
 	separate(csv);
-	if (text[strcspn(text, ",\"\r\n")] != '\0')
-		put_quoted(csv, text);
-	else
+	if (is_quoted)
+		putc_unlocked('"', csv->out);
+	if (is_formula)
+		putc_unlocked('\'', csv->out);
+	if (is_plain(text))
 		fputs_unlocked(text, csv->out);
+	else
+		put_characters(csv, text);
+	if (is_quoted)
+		putc_unlocked('"', csv->out);
 }
 
 static void put_string(struct csv *csv, trace_string string)

@@ -13,7 +13,10 @@ python3 - "$work" <<-'END'
 	    rows.append(dict(ph="X", cat="kernel", name=name, pid=0, tid=7, ts=20 * i + 3, dur=5 + i,
 	                     args=dict(call, device=0, stream=7)))
 	    rows.append(dict(ph="X", cat="user_annotation", name="scope " + name, pid=9, tid=9, ts=20 * i, dur=4))
-	json.dump(dict(schemaVersion=1, traceEvents=rows), open(sys.argv[1] + "/names.json", "w"))
+	text = json.dumps(dict(schemaVersion=1, traceEvents=rows))
+	open(sys.argv[1] + "/names.json", "w").write(text)
+	# A byte that begins no character, and a character that is cut off.
+	open(sys.argv[1] + "/bytes.json", "wb").write(text.encode().replace(b"two", b"\xff\xe4\xb8"))
 END
 file=$work/names.json
 
@@ -22,6 +25,11 @@ for command in summary "summary --by scope" path "diff $file" info check; do
 	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$work/out" || fail "$command prints control characters"
 	! LC_ALL=C grep -q $'\xc2[\x80-\x9f]' "$work/out" || fail "$command prints control characters of C1"
 done
+for command in summary "summary --by scope" path "diff $file" info check "export --format csv --table scopes -o -"; do
+	"$dagtap" $command "$work/bytes.json" >"$work/out" || fail "$command: exit $?"
+	iconv -f utf-8 -t utf-8 "$work/out" >"$work/again" || fail "$command passes on what is no UTF-8"
+done
+"$dagtap" summary "$work/bytes.json" | grep -q "???lines$" || fail "bytes that are no characters are not shown as such"
 "$dagtap" summary "$file" >"$work/out"
 for text in "red ?\[31m$" "two?lines$" "C1 ??1m$" "Kernäl.*一$" " k\{300\}$"; do
 	grep -q "$text" "$work/out" || fail "no $text in $(cat "$work/out")"
@@ -60,3 +68,19 @@ on_terminal 80 "$dagtap" summary "$file" | grep -q "  kkk*\.\.\.$" || fail "not 
 # Of a path of scopes the end is what tells it from others.
 on_terminal 80 "$dagtap" summary --by scope "$file" | grep -q "  \.\.\.kkk*$" || fail "the end of a path is cut"
 [ "$("$dagtap" summary "$file" | longest)" -gt 300 ] || fail "a pipe gets less than whole names"
+
+# A program's own name, in the line at the end and in the name of the file.
+name=$'e\x1b[31m\xffr'
+mkdir "$work/named"
+cd "$work/named"
+ln -s "$examples/eager" "$name"
+cp /bin/true "t$name"
+launch record --softgpu -- "./$name" 10 >/dev/null 2>"$work/error" || fail "record of a program with such a name"
+launch record --softgpu -- "./t$name" 2>>"$work/error" || fail "record of one that uses no GPU"
+launch record --softgpu -o "$name.dagtap" -- "./$name" 10 >/dev/null 2>>"$work/error" || fail "record to such a file"
+! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$work/error" || fail "the end line: $(cat -v "$work/error")"
+iconv -f utf-8 -t utf-8 "$work/error" >/dev/null || fail "the end line is no UTF-8"
+set -- dagtap-*.dagtap
+expect "recordings" $# 1
+expect "the name by default" "${1%-*}" "dagtap-e_[31m_r"
+[ -e "$name.dagtap" ] || fail "the name that was asked for was changed"

@@ -253,6 +253,50 @@ static void text_with_line_breaks_is_quoted(void **state)
 	free(text);
 }
 
+/* The cell that TEXT makes. */
+static void expect_cell(const char *text, const char *cell)
+{
+	struct trace *trace = sample_trace();
+	struct trace_thread thread = {.tid = 1};
+	struct trace_scope scope = {.parent = TRACE_NONE, .text = 1};
+	const char *strings[] = {"", text};
+	char wanted[256], *table;
+
+	trace->strings = strings;
+	trace->threads = &thread;
+	trace->scopes = &scope;
+	trace->scopes_count = 1;
+	table = write_table(trace, "scopes");
+	snprintf(wanted, sizeof(wanted), "\n100,1,,%s,0,,%s,0,0,0,0\n", cell, cell);
+	if (!strstr(table, wanted))
+		fail_msg("\"%s\" is written so: %s", text, table);
+	free(table);
+}
+
+/* A spreadsheet would compute what begins so. */
+static void no_text_is_a_formula(void **state)
+{
+	expect_cell("=1+1", "'=1+1");
+	expect_cell("+1", "'+1");
+	expect_cell("-1", "'-1");
+	expect_cell("@x,y", "\"'@x,y\"");
+	expect_cell("\t=1", "\"'\t=1\"");
+	expect_cell("\r=1", "\"'\r=1\"");
+	expect_cell("a=1-1", "a=1-1");
+	expect_cell("'a", "'a");
+}
+
+static void no_text_has_control_characters(void **state)
+{
+	expect_cell("red \x1b[31m", "red \xef\xbf\xbd[31m");
+	expect_cell("bell \a, del \x7f", "\"bell \xef\xbf\xbd, del \xef\xbf\xbd\"");
+	expect_cell("C1 \xc2\x9b", "C1 \xef\xbf\xbd");
+	expect_cell("\x1b=1", "\xef\xbf\xbd=1");
+	expect_cell("no \xff UTF-8 \xc3", "no \xef\xbf\xbd UTF-8 \xef\xbf\xbd");
+	expect_cell("K\xc3\xa4rnel \xe4\xb8\x80", "K\xc3\xa4rnel \xe4\xb8\x80");
+	expect_cell("a\tb", "\"a\tb\"");
+}
+
 static void empty_trace_is_a_header(void **state)
 {
 	struct trace trace = {.strings_count = 0};
@@ -308,6 +352,8 @@ int main(void)
 		cmocka_unit_test(wait_without_a_producer_still_names_its_event),
 		cmocka_unit_test(memory_is_allocated_and_released),
 		cmocka_unit_test(text_with_line_breaks_is_quoted),
+		cmocka_unit_test(no_text_is_a_formula),
+		cmocka_unit_test(no_text_has_control_characters),
 		cmocka_unit_test(empty_trace_is_a_header),
 		cmocka_unit_test(same_trace_gives_same_bytes),
 		cmocka_unit_test(unknown_table_is_refused),
