@@ -105,7 +105,7 @@ if [ "$(stat -f -c %T /dev/shm)" = tmpfs ] && [ "$(df --output=avail -k /dev/shm
 	expect "a ring beyond the memory" "$(cat "$work/where.out")" none
 
 	# What is left of a recording from before the machine was started anew.
-	ln -s /dev/shm/dagtap-gone "$work/where.spool"
+	ln -s /dev/shm/dagtap-gone00 "$work/where.spool"
 	launch record --ring 4M -q -f -o "$work/where.dagtap" -- true
 	[ ! -L "$work/where.spool" ] || fail "a link to nothing is left"
 fi
