@@ -4,7 +4,7 @@
 
 void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
 {
-	if (r->mapping)
+	if (r->mapping && !r->cut)
 		madvise((char *)r->mapping + offset, bytes, MADV_DONTNEED);
 }
 

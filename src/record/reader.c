@@ -191,31 +191,49 @@ static void count_record(struct spool_reader *r, uint32_t writer,
 	r->found[writer].records[class] += count;
 }
 
+/* The header is the last store of a record that is being written. */
+static bool is_written(const struct record_header *header)
+{
+	return (uint16_t)atomic_load_explicit((const _Atomic uint64_t *)header,
+					      memory_order_acquire) != RECORD_NONE;
+}
+
+static bool is_cut_off(struct spool_reader *r, uint32_t writer, const struct record_header *header)
+{
+	return r->cut && header->type < RECORD_TYPE_COUNT &&
+	       !live_cut_takes(r->cut, writer, header->type);
+}
+
 /* In an open chunk a zero header is the end; in a finished one the records reach exactly to its
  * used length. */
 static void check_records(struct spool_reader *r, struct found_chunk *found)
 {
-	const struct spool_chunk *chunk = reader_chunk_at(r, found->offset);
+	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
 	bool open = found->state == SPOOL_CHUNK_OPEN;
-	uint32_t limit = open ? SPOOL_CHUNK_BYTES : chunk->used_bytes;
+	uint32_t limit = open ? SPOOL_CHUNK_BYTES : reader_chunk_at(r, found->offset)->used_bytes;
 
-	while (found->end < limit) {
-		const struct record_header *header =
-			(const struct record_header *)((const char *)chunk + found->end);
+	for (uint32_t at = found->end, bytes; at < limit; at += bytes) {
+		const struct record_header *header = (const struct record_header *)(chunk + at);
 		const char *fault;
 
-		if (!header->type && open)
+		if (!is_written(header) && open)
 			break;
-		fault = find_record_fault(header, found->end, limit);
+		fault = find_record_fault(header, at, limit);
 		if (fault) {
-			add_damage(r, SPOOL_DAMAGE_RECORD, found->writer,
-				   found->offset + found->end, 1, fault);
+			add_damage(r, SPOOL_DAMAGE_RECORD, found->writer, found->offset + at, 1,
+				   fault);
 			break;
 		}
+		bytes = header->words * 8u;
+		if (is_cut_off(r, found->writer, header))
+			continue;
 		count_record(r, found->writer, header, 1);
 		if (header->type < RECORD_TYPE_COUNT)
 			found->types |= 1ull << header->type;
-		found->end += header->words * 8u;
+		/* Behind one that was passed over, in our own copy of the page. */
+		if (at != found->end)
+			memmove((char *)chunk + found->end, header, bytes);
+		found->end += bytes;
 	}
 }
 
@@ -226,7 +244,8 @@ static bool is_unlabelled(const struct spool_reader *r, const struct spool_chunk
 
 	if (r->info.closed)
 		return !memcmp(chunk, zeros, sizeof(zeros));
-	return !atomic_load_explicit(&chunk->magic, memory_order_relaxed);
+	/* Pairs with the release in label_chunk. */
+	return !atomic_load_explicit(&chunk->magic, memory_order_acquire);
 }
 
 static const char *find_label_fault(const struct spool_reader *r, const struct spool_chunk *chunk,
@@ -253,10 +272,13 @@ static const char *find_label_fault(const struct spool_reader *r, const struct s
 static void find_chunk(struct spool_reader *r, uint64_t offset)
 {
 	const struct spool_chunk *chunk = reader_chunk_at(r, offset);
-	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
-	const char *fault = find_label_fault(r, chunk, state);
+	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
+	const char *fault;
 	bool trusted = true;
 
+	if (r->cut && !live_cut_has_chunk(r->cut, chunk->writer, chunk->sequence))
+		return;
+	fault = find_label_fault(r, chunk, state);
 	if (fault) {
 		add_damage(r, SPOOL_DAMAGE_LABEL, SPOOL_NO_WRITER, offset, 1, fault);
 		return;
@@ -288,6 +310,50 @@ static uint64_t chunks_in_file(const struct spool_reader *r)
 	return r->header->ring_bytes && made < taken ? made : taken;
 }
 
+/* A place in the file and whose chunk lies there. */
+struct labelled {
+	uint32_t place;
+	uint32_t writer;
+	uint32_t sequence;
+};
+
+static int compare_labelled(const void *a, const void *b)
+{
+	const struct labelled *left = a, *right = b;
+
+	if (left->writer != right->writer)
+		return left->writer < right->writer ? -1 : 1;
+	return (left->sequence > right->sequence) - (left->sequence < right->sequence);
+}
+
+/* A ring that is still written: its chunks lie in any order, and their records are needed in
+ * theirs. */
+static int find_live_ring(struct spool_reader *r, uint64_t places)
+{
+	struct labelled *list = calloc(places ? places : 1, sizeof(*list));
+	size_t count = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < places; i++)
+		live_cut_copy_chunk((struct spool_chunk *)(r->bytes + SPOOL_CHUNK_OFFSET +
+							   i * SPOOL_CHUNK_BYTES));
+	live_cut_settle_ring(r->cut);
+	for (uint64_t i = 0; i < places; i++) {
+		const struct spool_chunk *chunk =
+			reader_chunk_at(r, SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES);
+
+		if (!is_unlabelled(r, chunk))
+			list[count++] =
+				(struct labelled){(uint32_t)i, chunk->writer, chunk->sequence};
+	}
+	qsort(list, count, sizeof(*list), compare_labelled);
+	for (size_t i = 0; i < count; i++)
+		find_chunk(r, SPOOL_CHUNK_OFFSET + (uint64_t)list[i].place * SPOOL_CHUNK_BYTES);
+	free(list);
+	return 0;
+}
+
 static int find_chunks(struct spool_reader *r)
 {
 	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
@@ -298,6 +364,11 @@ static int find_chunks(struct spool_reader *r)
 		return -ENOMEM;
 	if (r->lanes_trusted && taken > places)
 		add_damage(r, SPOOL_DAMAGE_CUT, SPOOL_NO_WRITER, r->length, taken - places, NULL);
+	/* What lies behind is cut off when the process closes the file, perhaps just now. */
+	if (r->mapping && r->lanes_trusted && places > taken)
+		places = taken;
+	if (r->cut && r->header->ring_bytes)
+		return find_live_ring(r, places);
 	for (uint64_t i = 0; i < places; i++) {
 		uint64_t offset = SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES;
 
@@ -505,6 +576,8 @@ static int read_chunks(struct spool_reader *r)
 	drop_duplicates(r);
 	if (r->chunk_count)
 		r->writer_count = r->chunks[r->chunk_count - 1].writer + 1;
+	if (r->cut)
+		live_cut_finish(r->cut);
 	check_sequences(r);
 	err = order_by_offset(r);
 	if (err)
@@ -519,7 +592,8 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 
 	if (err)
 		return err;
-	r->lanes = (const struct spool_lane *)(r->bytes + SPOOL_HEADER_BYTES);
+	r->lanes =
+		r->cut ? r->cut->lanes : (const struct spool_lane *)(r->bytes + SPOOL_HEADER_BYTES);
 	r->found = calloc(SPOOL_LANE_COUNT, sizeof(*r->found));
 	if (!r->found)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", r->name);
@@ -535,8 +609,10 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 	return 0;
 }
 
-static int create_reader(const void *bytes, size_t length, void *mapping, const char *name,
-			 struct spool_reader **ret_reader, struct dagtap_error *error)
+/* Takes over MAPPING and CUT, also when it fails. */
+static int create_reader(const void *bytes, size_t length, void *mapping, struct live_cut *cut,
+			 const char *name, struct spool_reader **ret_reader,
+			 struct dagtap_error *error)
 {
 	struct spool_reader *r = calloc(1, sizeof(*r));
 	int err;
@@ -544,12 +620,14 @@ static int create_reader(const void *bytes, size_t length, void *mapping, const 
 	if (!r) {
 		if (mapping)
 			munmap(mapping, length);
+		live_cut_release(cut);
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
 	}
 	r->bytes = bytes;
 	r->length = length;
 	r->mapping = mapping;
-	r->header = bytes;
+	r->cut = cut;
+	r->header = cut ? &cut->header : bytes;
 	r->name = strdup(name);
 	err = r->name ? read_spool(r, error)
 		      : dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
@@ -567,12 +645,14 @@ int spool_reader_open_memory(const void *bytes, size_t length, const char *name,
 	if ((uintptr_t)bytes % 8)
 		return dagtap_error_set(error, -EINVAL, "%s: memory is not aligned to 8 bytes",
 					name);
-	return create_reader(bytes, length, NULL, name, ret_reader, error);
+	return create_reader(bytes, length, NULL, NULL, name, ret_reader, error);
 }
 
+/* Private: what was passed over in a file that is still written is taken out of our own copy. */
 static int map_file(int fd, size_t length, void **ret_mapping)
 {
-	void *mapping = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *mapping =
+		mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 
 	if (mapping == MAP_FAILED)
 		return -errno;
@@ -583,21 +663,25 @@ static int map_file(int fd, size_t length, void **ret_mapping)
 int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_reader,
 			 struct dagtap_error *error)
 {
+	struct live_cut *cut = NULL;
 	struct stat status;
 	void *mapping = NULL;
-	int err = 0;
+	/* First the counts: what they count is in the file by then. */
+	int err = live_cut_take(fd, &cut);
 
-	if (fstat(fd, &status))
+	if (!err && fstat(fd, &status))
 		err = -errno;
-	else if (!S_ISREG(status.st_mode))
+	else if (!err && !S_ISREG(status.st_mode))
 		err = -EISDIR;
-	else if (status.st_size > 0)
+	else if (!err && status.st_size > 0)
 		err = map_file(fd, (size_t)status.st_size, &mapping);
-	if (err)
+	if (err) {
+		live_cut_release(cut);
 		return dagtap_error_set(error, err, "%s: %s", name,
 					err == -EISDIR ? "not a regular file"
 						       : strerrordesc_np(-err));
-	return create_reader(mapping, mapping ? (size_t)status.st_size : 0, mapping, name,
+	}
+	return create_reader(mapping, mapping ? (size_t)status.st_size : 0, mapping, cut, name,
 			     ret_reader, error);
 }
 
@@ -621,6 +705,7 @@ void spool_reader_close(struct spool_reader *r)
 		return;
 	if (r->mapping)
 		munmap(r->mapping, r->length);
+	live_cut_release(r->cut);
 	free(r->found);
 	free(r->chunks);
 	free(r->file_order);

@@ -2,7 +2,9 @@
  *
  * Opening checks everything once: sums, chunks, the structure of every record, the counts. What a
  * cursor then returns is well-formed: long enough for its type, its text within it. What cannot be
- * trusted is left out and listed as damage; a process that was killed is no damage.
+ * trusted is left out and listed as damage; a process that was killed is no damage. A file that is
+ * still written is read up to a cut (record/live_cut.h), and stays as it was then; its pages are
+ * kept.
  *
  *	struct spool_reader *reader;
  *	struct spool_cursor cursor;
@@ -17,10 +19,10 @@
  *	}
  *	spool_reader_close(reader);
  *
- * Threading: a reader does not change after it was opened; several threads may have cursors.
- * Cost: opening reads the whole file once; memory is 48 bytes a chunk. Pages of a mapped file are
- * given back behind the opening and behind spool_reader_next_chunk, so that a file of any size takes a
- * few MB of resident memory. */
+ * Threading: a reader does not change after it was opened; several threads may have cursors. Cost:
+ * opening reads the whole file once; memory is 48 bytes a chunk. Pages of a mapped file are given
+ * back behind the opening and behind spool_reader_next_chunk, so that a closed file of any size
+ * takes a few MB of resident memory. */
 #ifndef DAGTAP_RECORD_READER_H
 #define DAGTAP_RECORD_READER_H
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "record/live_cut.h"
 #include "record/reader.h"
 
 #define DAMAGES_KEPT 64
@@ -33,6 +34,7 @@ struct spool_reader {
 	void *mapping; /* NULL: the caller's memory */
 	char *name;
 
+	struct live_cut *cut; /* of an open file: counts at one moment; the mapping is private */
 	const struct spool_header *header;
 	const struct spool_lane *lanes;
 	uint64_t lanes_used;
@@ -57,7 +59,8 @@ static inline const struct spool_chunk *reader_chunk_at(const struct spool_reade
 	return (const struct spool_chunk *)(r->bytes + offset);
 }
 
-/* Of a mapped file. Pages that are given back come by themselves when they are read again. */
+/* Of a mapped file. Pages that are given back come by themselves when they are read again; those of
+ * an open one are kept, for what was passed over in them. */
 void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes);
 
 /* At once, which costs a fraction of a fault for every few pages. */

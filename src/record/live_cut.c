@@ -1,0 +1,288 @@
+#include "record/live_cut.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "record/writer.h"
+
+#define HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
+
+/* A chunk takes microseconds to be let go, unless the process is stopped or was killed meanwhile.
+ */
+#define LETTING_GO_LOOKS 100000
+#define LABEL_LOOKS	 1000
+#define COPY_STEP	 4096 /* a page, or less */
+
+/* Effects first. META comes twice: QUEUE_COUNT and the like say what there must be of the others,
+ * and the others refer to the rest. API is written when the call returns. */
+static const enum record_class order[] = {
+	RECORD_CLASS_META,    RECORD_CLASS_DONE,  RECORD_CLASS_API,
+	RECORD_CLASS_BARRIER, RECORD_CLASS_COPY,  RECORD_CLASS_DISPATCH,
+	RECORD_CLASS_SCOPE,   RECORD_CLASS_GRAPH, RECORD_CLASS_META,
+};
+_Static_assert(sizeof(order) / sizeof(*order) == RECORD_CLASS_COUNT + 1, "every class");
+
+static uint64_t load(const _Atomic uint64_t *field)
+{
+	return atomic_load_explicit(field, memory_order_acquire);
+}
+
+static bool is_definition(enum record_type type)
+{
+	return type != RECORD_QUEUE_COUNT && type != RECORD_WITNESS && type != RECORD_ANCHOR &&
+	       type != RECORD_END;
+}
+
+/* What a ring has let go is not dropped here: that is settled later. */
+static uint64_t copy_dropped(struct live_cut *cut, uint64_t lane, enum record_class class)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++) {
+		uint64_t dropped = load(&cut->lanes_now[lane].counts.dropped[class][cause]);
+
+		atomic_store_explicit(&cut->lanes[lane].counts.dropped[class][cause], dropped,
+				      memory_order_relaxed);
+		sum += cause == RECORD_DROP_RING ? 0 : dropped;
+	}
+	return sum;
+}
+
+/* First what was attempted: a writer counts a dropped record there before it counts it as dropped.
+ */
+static void cut_class(struct live_cut *cut, enum record_class class)
+{
+	uint64_t used = load(&cut->now->live.lanes_used);
+
+	for (uint64_t lane = 0; lane < used && lane < SPOOL_LANE_COUNT; lane++) {
+		uint64_t attempted = load(&cut->lanes_now[lane].counts.attempted[class]);
+		uint64_t dropped = copy_dropped(cut, lane, class);
+
+		cut->limits[lane].attempted[class] = attempted;
+		cut->limits[lane].kept[class] = attempted > dropped ? attempted - dropped : 0;
+	}
+	atomic_store_explicit(&cut->header.live.lanes_used, used, memory_order_relaxed);
+}
+
+/* Keeps the first cut of META for the records that are effects. */
+static void cut_classes(struct live_cut *cut)
+{
+	uint64_t *effects = calloc(SPOOL_LANE_COUNT, sizeof(*effects));
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		cut_class(cut, order[i]);
+		for (uint32_t lane = 0; effects && i == 0 && lane < SPOOL_LANE_COUNT; lane++)
+			effects[lane] = cut->limits[lane].kept[RECORD_CLASS_META];
+	}
+	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
+		struct live_lane *limits = &cut->limits[lane];
+
+		limits->definitions = limits->kept[RECORD_CLASS_META];
+		limits->kept[RECORD_CLASS_META] = effects ? effects[lane] : 0;
+	}
+	free(effects);
+}
+
+/* A writer labels a chunk, counts it, and then writes to it; a chunk is taken before. So every
+ * chunk with a record of the cut is among these. */
+static void cut_chunks(struct live_cut *cut)
+{
+	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
+		atomic_store_explicit(&cut->lanes[lane].chunks, load(&cut->lanes_now[lane].chunks),
+				      memory_order_relaxed);
+		atomic_store_explicit(&cut->lanes[lane].let_go, load(&cut->lanes_now[lane].let_go),
+				      memory_order_relaxed);
+	}
+	atomic_store_explicit(&cut->header.live.chunks_taken, load(&cut->now->live.chunks_taken),
+			      memory_order_relaxed);
+	atomic_store_explicit(&cut->header.live.places, load(&cut->now->live.places),
+			      memory_order_relaxed);
+}
+
+static bool is_open(const struct spool_header *header)
+{
+	return !memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)) &&
+	       header->version == SPOOL_VERSION &&
+	       atomic_load_explicit(&header->live.state, memory_order_acquire) == SPOOL_OPEN;
+}
+
+int live_cut_take(int fd, struct live_cut **ret_cut)
+{
+	struct live_cut *cut;
+	struct stat status;
+	void *head;
+
+	*ret_cut = NULL;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size < (off_t)HEAD_BYTES)
+		return 0;
+	head = mmap(NULL, HEAD_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	if (head == MAP_FAILED)
+		return -errno;
+	cut = is_open(head) ? calloc(1, sizeof(*cut)) : NULL;
+	if (!cut) {
+		int result = is_open(head) ? -ENOMEM : 0;
+
+		munmap(head, HEAD_BYTES);
+		return result;
+	}
+	cut->now = head;
+	cut->lanes_now = (const void *)((const char *)head + SPOOL_HEADER_BYTES);
+	memcpy(&cut->header, cut->now, sizeof(cut->header));
+	atomic_store_explicit(&cut->header.live.state, SPOOL_OPEN, memory_order_relaxed);
+	cut_classes(cut);
+	cut_chunks(cut);
+	*ret_cut = cut;
+	return 0;
+}
+
+void live_cut_release(struct live_cut *cut)
+{
+	if (!cut)
+		return;
+	munmap((void *)cut->now, HEAD_BYTES);
+	free(cut);
+}
+
+/* ---- what a ring lets go meanwhile ---- */
+
+/* The label as it is between two stores of its writer and of the housekeeping thread. */
+static bool read_label(struct spool_chunk *chunk, struct spool_chunk *ret_label)
+{
+	struct spool_chunk *label = ret_label;
+
+	label->state = atomic_load_explicit(&chunk->state, memory_order_acquire);
+	label->magic = atomic_load_explicit(&chunk->magic, memory_order_acquire);
+	memcpy(&label->index, &chunk->index,
+	       offsetof(struct spool_chunk, state) - offsetof(struct spool_chunk, index));
+	label->crc = chunk->crc;
+	atomic_thread_fence(memory_order_acquire);
+	return label->magic == atomic_load_explicit(&chunk->magic, memory_order_relaxed) &&
+	       label->state == atomic_load_explicit(&chunk->state, memory_order_relaxed);
+}
+
+void live_cut_copy_chunk(struct spool_chunk *chunk)
+{
+	_Atomic unsigned char *bytes = (_Atomic unsigned char *)chunk;
+	struct spool_chunk first, second;
+	bool is_whole = false;
+
+	for (int look = 0; look < LABEL_LOOKS && !is_whole; look++)
+		is_whole = read_label(chunk, &first) && read_label(chunk, &second) &&
+			   !memcmp(&first, &second, SPOOL_CHUNK_HEAD_BYTES);
+	for (size_t at = 0; at < SPOOL_CHUNK_BYTES; at += COPY_STEP)
+		atomic_fetch_or_explicit(bytes + at, 0, memory_order_relaxed);
+	memcpy(chunk, &first, SPOOL_CHUNK_HEAD_BYTES);
+	if (!is_whole)
+		atomic_store_explicit(&chunk->magic, 0, memory_order_relaxed);
+}
+
+/* The counts of what a lane has let go, and how many chunks that were: between two chunks, or, of
+ * one that stays half let go, what they are to be. */
+static void settle_lane(struct live_cut *cut, uint32_t lane)
+{
+	const struct spool_letting_go *intent = &cut->now->live.letting_go;
+	const struct spool_lane *now = &cut->lanes_now[lane];
+	uint64_t records[SPOOL_CLASS_COUNT], let_go;
+	bool is_between;
+
+	for (int look = 0; look < LETTING_GO_LOOKS; look++) {
+		is_between = load(&intent->lane) != lane + 1ull;
+		let_go = is_between ? load(&now->let_go) : intent->chunks;
+		for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
+			records[class] =
+				is_between ? load(&now->counts.dropped[class][RECORD_DROP_RING])
+					   : intent->records[class];
+		atomic_thread_fence(memory_order_acquire);
+		if (is_between && load(&intent->lane) != lane + 1ull &&
+		    load(&now->let_go) == let_go)
+			break;
+	}
+	atomic_store_explicit(&cut->lanes[lane].let_go, let_go, memory_order_relaxed);
+	/* All that was there at the cut, and what came after it, may be gone by now. */
+	if (load(&cut->lanes[lane].chunks) < let_go)
+		atomic_store_explicit(&cut->lanes[lane].chunks, let_go, memory_order_relaxed);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		struct live_lane *limits = &cut->limits[lane];
+
+		atomic_store_explicit(&cut->lanes[lane].counts.dropped[class][RECORD_DROP_RING],
+				      records[class], memory_order_relaxed);
+		limits->kept[class] -=
+			records[class] < limits->kept[class] ? records[class] : limits->kept[class];
+	}
+}
+
+void live_cut_settle_ring(struct live_cut *cut)
+{
+	uint64_t used = load(&cut->header.live.lanes_used);
+
+	for (uint32_t lane = 0; lane < used && lane < SPOOL_LANE_COUNT; lane++) {
+		struct live_lane *limits = &cut->limits[lane];
+		uint64_t gone;
+
+		settle_lane(cut, lane);
+		gone = load(&cut->lanes[lane].counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]);
+		limits->definitions -= gone < limits->definitions ? gone : limits->definitions;
+	}
+	atomic_store_explicit(&cut->header.live.letting_go.lane, 0, memory_order_relaxed);
+}
+
+/* ---- which records ---- */
+
+bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence)
+{
+	/* A new thread's. */
+	if (writer >= load(&cut->header.live.lanes_used))
+		return writer >= load(&cut->now->live.lanes_used);
+	if (cut->header.ring_bytes && sequence < load(&cut->lanes[writer].let_go))
+		return false;
+	return sequence < load(&cut->lanes[writer].chunks) ||
+	       load(&cut->lanes_now[writer].chunks) == load(&cut->lanes[writer].chunks);
+}
+
+static uint64_t limit_of(const struct live_lane *limits, enum record_type type)
+{
+	enum record_class class = record_class_of(type);
+
+	return class == RECORD_CLASS_META && is_definition(type) ? limits->definitions
+								 : limits->kept[class];
+}
+
+static uint64_t counted_of(const struct live_lane *limits, enum record_class class)
+{
+	return class == RECORD_CLASS_META ? limits->definitions : limits->kept[class];
+}
+
+bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type)
+{
+	struct live_lane *limits = &cut->limits[writer];
+	enum record_class class = record_class_of(type);
+	uint64_t place = limits->walked[class]++;
+
+	if (place < limit_of(limits, type))
+		return true;
+	if (place < counted_of(limits, class))
+		limits->within[class]++;
+	else if (load(&cut->lanes_now[writer].counts.attempted[class]) == limits->attempted[class])
+		return true; /* nobody has written since: it is one that was never counted */
+	return false;
+}
+
+void live_cut_finish(struct live_cut *cut)
+{
+	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
+		const struct live_lane *limits = &cut->limits[lane];
+		struct spool_counts *counts = &cut->lanes[lane].counts;
+
+		for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+			uint64_t attempted = counted_of(limits, class) - limits->within[class];
+
+			for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
+				attempted += load(&counts->dropped[class][cause]);
+			atomic_store_explicit(&counts->attempted[class], attempted,
+					      memory_order_relaxed);
+		}
+	}
+}
