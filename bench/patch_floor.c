@@ -76,7 +76,7 @@ static int driver_nodes(void *graph, void **ret_nodes, uint32_t count)
 		return found;
 	if ((uint32_t)found != count)
 		return -EINVAL;
-	return driver->node_get(device, ret_nodes[0], &mark);
+	return driver->node_get(device, graph, ret_nodes[0], &mark);
 }
 
 static int driver_update(void *exec, void *graph)

@@ -104,6 +104,9 @@ enum {
 	DAGPATCH_MODEL_NO_NESTED_SETS = 4, /* as HIP: a child is set as a whole */
 	DAGPATCH_MODEL_NO_CONDITIONALS = 8,
 	DAGPATCH_MODEL_NO_UPDATE = 16, /* of whole graphs */
+	/* As HIP: no child is changed in an executable graph, not even as a whole; with NO_TABLE,
+	 * NO_NESTED_SETS and NO_CONDITIONALS. */
+	DAGPATCH_MODEL_NO_CHILDREN = 32,
 };
 void dagpatch_model_without(uint32_t features);
 

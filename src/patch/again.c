@@ -59,6 +59,41 @@ static bool is_needed(const struct dagpatch_recording *recording, const struct a
 	return false;
 }
 
+/* -ENOTSUP: a node cannot be read. */
+static int read_nodes(struct dagpatch_recording *content, struct driver_graph *graph)
+{
+	struct captures captures = {.graphs = {graph}, .count = 1};
+
+	return capture_append(content, &captures, &(struct capture_place){DAGPATCH_NONE, 1});
+}
+
+/* What cannot be read, or is too deep, stays as it is: a child. */
+static int read_content(struct dagpatch_recording *recording, struct captured_graph *made)
+{
+	struct dagpatch_recording *content;
+	int rc;
+
+	if (!(recording->device->capabilities & PATCH_FLATTENS))
+		return 0;
+	rc = dagpatch_recording_create(recording->context, DAGPATCH_NESTED, &content);
+	if (rc < 0)
+		return recording_fail(recording, rc, "no memory for a capture");
+	rc = read_nodes(content, made->graph);
+	if (rc == 0) {
+		content->source = made->graph; /* its owner stays MADE */
+		made->content = content;
+		return 0;
+	}
+	if (rc == -ENOTSUP || rc == -ELOOP) {
+		rc = 0;
+	} else {
+		recording_fail(recording, rc, "%s", content->error.message);
+		recording->error.driver_code = content->error.driver_code;
+	}
+	dagpatch_recording_destroy(content);
+	return rc;
+}
+
 static int capture_next(struct dagpatch_recording *recording, struct again *again)
 {
 	void **addresses = malloc((again->slot_count + 1) * sizeof(void *));
@@ -78,6 +113,11 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	}
 	made->references = 1;
 	made->device = recording->device;
+	rc = read_content(recording, made);
+	if (rc < 0) {
+		captured_graph_release(made);
+		return rc;
+	}
 	captured_graph_release(again->next);
 	again->next = made;
 	return 0;
@@ -218,5 +258,86 @@ void again_drop(struct dagpatch_recording *recording)
 	for (uint32_t i = 0; i < recording->again_count; i++) {
 		captured_graph_release(recording->agains[i].next);
 		recording->agains[i].next = NULL;
+	}
+}
+
+/* ---- in a flattened graph ---- */
+
+static bool is_same_node(const struct node *a, const struct node *b)
+{
+	return a->kind == b->kind && a->parent == b->parent && a->image == b->image &&
+	       a->detail == b->detail;
+}
+
+/* Are the parameters of the one all that the other's nodes need? */
+static bool is_same_shape(const struct dagpatch_recording *a, const struct dagpatch_recording *b)
+{
+	if (a->node_count != b->node_count || a->image_words != b->image_words ||
+	    a->after_count != b->after_count)
+		return false;
+	if (a->after_count > 0 &&
+	    memcmp(a->after, b->after, a->after_count * sizeof(*a->after)) != 0)
+		return false;
+	for (uint32_t i = 0; i < a->node_count; i++) {
+		const struct patch_kernel *kernel, *other;
+
+		if (a->after_end[i] != b->after_end[i] || !is_same_node(&a->nodes[i], &b->nodes[i]))
+			return false;
+		if (a->nodes[i].kind != PATCH_KERNEL)
+			continue;
+		kernel = node_image(a, i);
+		other = node_image(b, i);
+		if (kernel->function != other->function || kernel->form != other->form ||
+		    kernel->argument_bytes != other->argument_bytes)
+			return false;
+	}
+	return true;
+}
+
+static bool can_set_flat(const struct again *again)
+{
+	return again->next && again->handles && again->next->content &&
+	       is_same_shape(again->current->content, again->next->content);
+}
+
+int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
+		   uint32_t *ret_set)
+{
+	const struct dagpatch_recording *now, *then, *to;
+	int rc = 0;
+
+	*ret_set = 0;
+	/* What could not be set need not be put back. */
+	if (!can_set_flat(again))
+		return takes_next ? -ENOTSUP : 0;
+	now = again->current->content;
+	then = again->next->content;
+	to = takes_next ? then : now;
+	for (uint32_t i = 0; rc == 0 && i < to->node_count; i++) {
+		struct patch_params params;
+
+		if (to->nodes[i].image == DAGPATCH_NONE ||
+		    memcmp(node_image(now, i), node_image(then, i), image_size(to, i)) == 0)
+			continue;
+		params = node_params(to, i);
+		++*ret_set;
+		rc = recording->device->driver->exec_set(recording->device, current_exec(recording),
+							 again->handles[i], &params);
+	}
+	return rc;
+}
+
+void again_take_handles(struct dagpatch_recording *recording, bool is_built)
+{
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		struct again *again = &recording->agains[i];
+
+		if (is_built) {
+			free(again->handles);
+			again->handles = again->made_handles;
+		} else {
+			free(again->made_handles);
+		}
+		again->made_handles = NULL;
 	}
 }

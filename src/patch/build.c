@@ -126,8 +126,8 @@ static bool is_expected(const struct dagpatch_recording *recording, uint32_t nod
 /* The nodes of a graph that came along with a copy: which is which, and their addresses. */
 static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph);
 
-static int take_node(struct building *building, uint32_t parent, struct driver_node *handle,
-		     struct patch_image *image)
+static int take_node(struct building *building, uint32_t parent, struct driver_graph *graph,
+		     struct driver_node *handle, struct patch_image *image)
 {
 	struct dagpatch_recording *recording = building->recording;
 	const struct patch_driver *driver = recording->device->driver;
@@ -137,7 +137,7 @@ static int take_node(struct building *building, uint32_t parent, struct driver_n
 
 	if (node >= recording->node_count || recording->nodes[node].parent != parent)
 		return fail_node(building, -EIO, parent, "its copy has other nodes");
-	rc = driver->node_get(recording->device, handle, image);
+	rc = driver->node_get(recording->device, graph, handle, image);
 	if (rc < 0)
 		return fail_node(building, rc, node, "reading a copied node");
 	if (!is_expected(recording, node, image))
@@ -156,16 +156,15 @@ static int take_node(struct building *building, uint32_t parent, struct driver_n
 static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph)
 {
 	struct patch_image image = {0};
-	struct driver_node **nodes;
-	uint32_t count;
-	int rc = capture_nodes(building->recording, graph, &nodes, &count);
+	struct node_list list;
+	int rc = capture_nodes(building->recording, graph, &list);
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = take_node(building, parent, nodes[i], &image);
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
+		rc = take_node(building, parent, graph, list.nodes[i], &image);
 	patch_image_release(&image);
-	free(nodes);
+	free(list.nodes);
 	return rc;
 }
 
@@ -404,6 +403,14 @@ static int make_table(struct dagpatch_recording *recording, struct built *built)
 
 /* ---- all of it ---- */
 
+static int build_flat(struct dagpatch_recording *recording, struct built *built)
+{
+	int rc = recording->device->driver->graph_create(recording->device, &built->graph);
+
+	return rc < 0 ? recording_fail(recording, rc, "making the graph")
+		      : flatten(recording, built->graph);
+}
+
 static int build_graph(struct dagpatch_recording *recording, struct built *built)
 {
 	const struct patch_driver *driver = recording->device->driver;
@@ -411,6 +418,8 @@ static int build_graph(struct dagpatch_recording *recording, struct built *built
 	uint32_t most = 0;
 	int rc;
 
+	if (recording->device->capabilities & PATCH_FLATTENS)
+		return build_flat(recording, built);
 	for (uint32_t i = 0; i < recording->node_count; i++)
 		if (recording->after_end[i] - after_begin(recording, i) > most)
 			most = recording->after_end[i] - after_begin(recording, i);
@@ -478,6 +487,7 @@ int build(struct dagpatch_recording *recording, struct built *ret_built)
 	}
 	if (rc < 0)
 		restore(recording, &kept);
+	again_take_handles(recording, rc == 0);
 	kept_release(&kept);
 	if (rc < 0)
 		return rc;

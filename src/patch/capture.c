@@ -46,7 +46,7 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 }
 
 int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
-		  struct driver_node ***ret_nodes, uint32_t *ret_count)
+		  struct node_list *ret_list)
 {
 	const struct patch_driver *driver = recording->device->driver;
 	int count = driver->graph_nodes(recording->device, graph, NULL, 0);
@@ -62,106 +62,20 @@ int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *gra
 		free(nodes);
 		return recording_fail(recording, count, "listing a graph's nodes");
 	}
-	*ret_nodes = nodes;
-	*ret_count = (uint32_t)count;
+	*ret_list = (struct node_list){nodes, (uint32_t)count};
 	return 0;
 }
 
 /* Nodes of a graph, and their parameters one by one. */
 struct side {
-	struct driver_node **nodes;
-	uint32_t count;
+	struct node_list list;
 	struct patch_image image;
 };
 
 static void side_release(struct side *side)
 {
-	free(side->nodes);
+	free(side->list.nodes);
 	patch_image_release(&side->image);
-}
-
-/* ---- edges: the two graphs have the same, node for node ---- */
-
-struct edge {
-	uint32_t from, to;
-};
-
-struct place {
-	const struct driver_node *node;
-	uint32_t index;
-};
-
-static int compare_places(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return (a->node > b->node) - (a->node < b->node);
-}
-
-static int compare_edges(const void *left, const void *right)
-{
-	const struct edge *a = left, *b = right;
-
-	if (a->from != b->from)
-		return (a->from > b->from) - (a->from < b->from);
-	return (a->to > b->to) - (a->to < b->to);
-}
-
-static uint32_t place_of(const struct place *places, uint32_t count, const struct driver_node *node)
-{
-	struct place key = {.node = node};
-	const struct place *found = bsearch(&key, places, count, sizeof(*places), compare_places);
-
-	return found ? found->index : DAGPATCH_NONE;
-}
-
-static int number_edges(struct driver_node *const *ends, uint32_t edge_count,
-			const struct side *side, struct edge *ret_edges)
-{
-	struct place *places = malloc((side->count + 1) * sizeof(*places));
-
-	if (!places)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < side->count; i++)
-		places[i] = (struct place){side->nodes[i], i};
-	qsort(places, side->count, sizeof(*places), compare_places);
-	for (uint32_t i = 0; i < edge_count; i++)
-		ret_edges[i] = (struct edge){place_of(places, side->count, ends[i]),
-					     place_of(places, side->count, ends[edge_count + i])};
-	qsort(ret_edges, edge_count, sizeof(*ret_edges), compare_edges);
-	free(places);
-	return 0;
-}
-
-/* Sorted, as places among the side's nodes. */
-static int read_edges(struct dagpatch_recording *recording, struct driver_graph *graph,
-		      const struct side *side, struct edge **ret_edges, uint32_t *ret_count)
-{
-	const struct patch_driver *driver = recording->device->driver;
-	int count = driver->graph_edges(recording->device, graph, NULL, NULL, 0);
-	struct driver_node **ends;
-	struct edge *edges;
-	int rc = count;
-
-	if (count < 0)
-		return recording_fail(recording, count, "listing a graph's edges");
-	ends = malloc(((size_t)count * 2 + 1) * sizeof(struct driver_node *));
-	edges = malloc(((size_t)count + 1) * sizeof(*edges));
-	if (!ends || !edges)
-		rc = -ENOMEM;
-	if (rc >= 0)
-		rc = driver->graph_edges(recording->device, graph, ends, ends + count,
-					 (uint32_t)count);
-	if (rc >= 0)
-		rc = number_edges(ends, (uint32_t)count, side, edges);
-	free(ends);
-	if (rc < 0) {
-		free(edges);
-		return recording_fail(recording, rc, "listing a graph's edges");
-	}
-	*ret_edges = edges;
-	*ret_count = (uint32_t)count;
-	return 0;
 }
 
 /* ---- one node of both ---- */
@@ -296,11 +210,11 @@ static int append_node(struct dagpatch_recording *recording, const struct patch_
 	return 0;
 }
 
-static int read_node(struct dagpatch_recording *recording, struct driver_node *handle,
-		     struct patch_image *image)
+static int read_node(struct dagpatch_recording *recording, struct driver_graph *graph,
+		     struct driver_node *handle, struct patch_image *image)
 {
 	uint32_t node = recording->node_count;
-	int rc = recording->device->driver->node_get(recording->device, handle, image);
+	int rc = recording->device->driver->node_get(recording->device, graph, handle, image);
 
 	if (rc < 0)
 		return recording_fail_at(recording, rc, node, DAGPATCH_NONE,
@@ -414,52 +328,94 @@ static int append_child(struct dagpatch_recording *recording, const struct sides
 			const struct captures *captures, uint32_t depth)
 {
 	struct captures inner = *captures;
-	uint32_t parent = recording->node_count - 1;
+	struct capture_place place = {recording->node_count - 1, depth + 1};
 
 	inner.inside_flag = NODE_INSIDE;
 	for (uint32_t i = 0; i < sides->count; i++)
 		inner.graphs[i] = embedded(&sides->of[i]);
-	return capture_append(recording, &inner, parent, depth + 1);
+	return capture_append(recording, &inner, &place);
 }
 
 static int check_edges(struct dagpatch_recording *recording, const struct captures *captures,
-		       const struct sides *sides)
+		       const struct sides *sides, const struct edge_list *first)
 {
-	struct edge *first, *edges;
-	uint32_t first_count, count;
-	int rc;
+	int rc = 0;
 
-	if (captures->count < 2)
-		return 0;
-	rc = read_edges(recording, captures->graphs[0], &sides->of[0], &first, &first_count);
-	if (rc < 0)
-		return rc;
 	for (uint32_t i = 1; rc == 0 && i < captures->count; i++) {
-		rc = read_edges(recording, captures->graphs[i], &sides->of[i], &edges, &count);
+		struct edge_list edges;
+
+		rc = edges_read(recording, captures->graphs[i], &sides->of[i].list, &edges);
 		if (rc < 0)
 			break;
-		if (count != first_count || memcmp(edges, first, count * sizeof(*edges)) != 0)
+		if (edges.count != first->count ||
+		    memcmp(edges.edges, first->edges, edges.count * sizeof(*edges.edges)) != 0)
 			rc = recording_fail(recording, -EILSEQ,
 					    "capture 1 and capture %u have other dependencies",
 					    i + 1);
-		free(edges);
+		free(edges.edges);
 	}
-	free(first);
 	return rc;
 }
 
-static int read_sides(struct dagpatch_recording *recording, struct sides *sides, uint32_t index)
+/* ---- dependencies, for drivers whose graphs are flattened ---- */
+
+#define LATER 0x80000000u
+
+/* One graph of those that are appended. */
+struct level {
+	struct edge_list edges;
+	uint32_t edge;	   /* the next one */
+	uint32_t *numbers; /* of the nodes at its places */
+};
+
+/* Of the node added last, at PLACE. Those that come later have no number yet. */
+static int append_after(struct dagpatch_recording *recording, struct level *level, uint32_t place)
+{
+	uint32_t node = recording->node_count - 1;
+	int rc = 0;
+
+	level->numbers[place] = node;
+	if (!(recording->device->capabilities & PATCH_FLATTENS))
+		return 0;
+	for (; rc == 0 && level->edge < level->edges.count &&
+	       level->edges.edges[level->edge].to == place;
+	     level->edge++) {
+		uint32_t from = level->edges.edges[level->edge].from;
+		uint32_t after = from < place ? level->numbers[from] : from | LATER;
+
+		rc = order_inner(recording, &after, 1, 0);
+	}
+	return rc;
+}
+
+static void number_later(struct dagpatch_recording *recording, const struct level *level,
+			 uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t node = level->numbers[i];
+
+		for (uint32_t j = after_begin(recording, node); j < recording->after_end[node]; j++)
+			if (recording->after[j] & LATER)
+				recording->after[j] = level->numbers[recording->after[j] & ~LATER];
+	}
+}
+
+static int read_sides(struct dagpatch_recording *recording, const struct captures *captures,
+		      struct sides *sides, uint32_t index)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < sides->count; i++)
-		rc = read_node(recording, sides->of[i].nodes[index], &sides->of[i].image);
+		rc = read_node(recording, captures->graphs[i], sides->of[i].list.nodes[index],
+			       &sides->of[i].image);
 	return rc;
 }
 
 static int append_all(struct dagpatch_recording *recording, struct sides *sides,
-		      const struct captures *captures, uint32_t parent, uint32_t depth)
+		      const struct captures *captures, struct level *level,
+		      const struct capture_place *place)
 {
+	const struct side *first = &sides->of[0];
 	uint64_t *bytes = malloc((captures->slot_count + 1) * sizeof(*bytes));
 	struct compare_slots slots = {captures->slot_count, bytes, captures->addresses[0],
 				      captures->addresses[1]};
@@ -467,20 +423,22 @@ static int append_all(struct dagpatch_recording *recording, struct sides *sides,
 
 	for (uint32_t i = 0; rc == 0 && i < captures->slot_count; i++)
 		bytes[i] = recording->slots[captures->slots[i]].bytes;
-	for (uint32_t i = 0; rc == 0 && i < sides->of[0].count; i++) {
+	for (uint32_t i = 0; rc == 0 && i < first->list.count; i++) {
 		uint32_t node = recording->node_count;
 
-		rc = read_sides(recording, sides, i);
+		rc = read_sides(recording, captures, sides, i);
 		if (rc == 0)
-			rc = append_node(recording, &sides->of[0].image, parent,
+			rc = append_node(recording, &first->image, place->parent,
 					 captures->inside_flag, &node);
+		if (rc == 0)
+			rc = append_after(recording, level, i);
 		if (rc < 0)
 			break;
 		if (captures->keeps_handles)
-			recording->nodes[node].handle = sides->of[0].nodes[i];
+			recording->nodes[node].handle = first->list.nodes[i];
 		rc = append_pair(recording, sides, captures, &slots, node);
-		if (rc == 0 && sides->of[0].image.kind == PATCH_CHILD)
-			rc = append_child(recording, sides, captures, depth);
+		if (rc == 0 && first->image.kind == PATCH_CHILD)
+			rc = append_child(recording, sides, captures, place->depth);
 	}
 	free(bytes);
 	return rc;
@@ -494,31 +452,51 @@ static int list_sides(struct dagpatch_recording *recording, const struct capture
 	for (uint32_t i = 0; rc == 0 && i < captures->count; i++) {
 		struct side *side = &sides->of[sides->count++];
 
-		rc = capture_nodes(recording, captures->graphs[i], &side->nodes, &side->count);
-		if (rc == 0 && side->count != sides->of[0].count)
+		rc = capture_nodes(recording, captures->graphs[i], &side->list);
+		if (rc == 0 && side->list.count != sides->of[0].list.count)
 			rc = recording_fail(recording, -EILSEQ,
 					    "capture 1 has %u nodes, capture %u has %u",
-					    sides->of[0].count, i + 1, side->count);
+					    sides->of[0].list.count, i + 1, side->list.count);
 	}
 	return rc;
 }
 
+static int append_level(struct dagpatch_recording *recording, const struct captures *captures,
+			struct sides *sides, const struct capture_place *place)
+{
+	uint32_t count = sides->of[0].list.count;
+	struct level level = {.numbers = malloc(((size_t)count + 1) * sizeof(uint32_t))};
+	int rc = 0;
+
+	if (!level.numbers)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph's nodes");
+	if (captures->count > 1 || (recording->device->capabilities & PATCH_FLATTENS))
+		rc = edges_read(recording, captures->graphs[0], &sides->of[0].list, &level.edges);
+	if (rc == 0)
+		rc = check_edges(recording, captures, sides, &level.edges);
+	if (rc == 0)
+		rc = append_all(recording, sides, captures, &level, place);
+	if (rc == 0)
+		number_later(recording, &level, count);
+	free(level.edges.edges);
+	free(level.numbers);
+	return rc;
+}
+
 int capture_append(struct dagpatch_recording *recording, const struct captures *captures,
-		   uint32_t parent, uint32_t depth)
+		   const struct capture_place *place)
 {
 	uint32_t limit = recording->context->options.child_depth;
 	struct sides sides = {0};
 	int rc;
 
-	if (depth > limit)
+	if (place->depth > limit)
 		return recording_fail_at(
-			recording, -ELOOP, parent, DAGPATCH_NONE,
+			recording, -ELOOP, place->parent, DAGPATCH_NONE,
 			"captured graphs are nested deeper than options.child_depth, %u", limit);
 	rc = list_sides(recording, captures, &sides);
 	if (rc == 0)
-		rc = check_edges(recording, captures, &sides);
-	if (rc == 0)
-		rc = append_all(recording, &sides, captures, parent, depth);
+		rc = append_level(recording, captures, &sides, place);
 	for (uint32_t i = 0; i < sides.count; i++)
 		side_release(&sides.of[i]);
 	return rc;
@@ -709,7 +687,7 @@ static int capture_in_turn(struct dagpatch_recording *recording,
 					&recording->nodes[node].detail);
 	}
 	if (rc == 0)
-		rc = capture_append(recording, &captures, node, 1);
+		rc = capture_append(recording, &captures, &(struct capture_place){node, 1});
 	for (uint32_t i = 1; i < captures.count; i++)
 		recording->device->driver->graph_destroy(recording->device, captures.graphs[i]);
 	return rc;

@@ -174,6 +174,7 @@ static int copy_again(struct dagpatch_recording *recording, const struct again *
 		return rc;
 	to.node += placing->node;
 	to.current = to.next = NULL;
+	to.handles = to.made_handles = NULL;
 	recording->agains[recording->again_count++] = to;
 	return 0;
 }

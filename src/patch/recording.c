@@ -246,6 +246,10 @@ void captured_graph_release(struct captured_graph *graph)
 {
 	if (!graph || --graph->references > 0)
 		return;
+	if (graph->content) {
+		graph->content->source = NULL;
+		dagpatch_recording_destroy(graph->content);
+	}
 	graph->device->driver->graph_destroy(graph->device, graph->graph);
 	free(graph);
 }
@@ -263,6 +267,7 @@ static void again_release(struct again *again)
 	captured_graph_release(again->next);
 	free(again->slots);
 	free(again->offsets);
+	free(again->handles);
 }
 
 struct mark recording_mark(const struct dagpatch_recording *recording)

@@ -3,8 +3,8 @@
  * kept until something better is there.
  *
  * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
- * (dependencies), capture.c, compare.c and adopt.c (captured work), finalize.c, build.c (the driver's
- * graph), bind.c, apply.c, strategy.c and again.c (bringing it to what is bound), launch.c, verify.c. */
+ * (dependencies), capture.c, edges.c, compare.c and adopt.c (captured work), finalize.c, build.c and
+ * flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what is bound), launch.c, verify.c. */
 #ifndef DAGPATCH_PATCH_RECORDING_H
 #define DAGPATCH_PATCH_RECORDING_H
 
@@ -80,6 +80,8 @@ struct captured_graph {
 	_Atomic uint32_t references;
 	struct patch_device *device;
 	struct driver_graph *graph;
+	/* Where graphs are flattened: its nodes, without handles. NULL: not all of them can be read. */
+	struct dagpatch_recording *content;
 };
 
 struct again {
@@ -94,6 +96,9 @@ struct again {
 	uint64_t *offsets;
 	struct captured_graph *current; /* in the graph */
 	struct captured_graph *next;	/* while applying */
+	/* Where graphs are flattened: of current's nodes; while building, of those of the new graph. NULL: it is
+	 * a child of the graph. */
+	struct driver_node **handles, **made_handles;
 };
 
 struct conditional {
@@ -289,11 +294,39 @@ struct captures {
 	uint8_t inside_flag; /* for the nodes */
 	bool keeps_handles;  /* the first graph's nodes are the recording's */
 };
+/* Where they go: below a node (DAGPATCH_NONE: at the top), which is so deep. */
+struct capture_place {
+	uint32_t parent, depth;
+};
+/* Where graphs are flattened the dependencies are appended, too; else the driver keeps them. */
 int capture_append(struct dagpatch_recording *recording, const struct captures *captures,
-		   uint32_t parent, uint32_t depth);
-/* All nodes of a graph, of malloc. */
+		   const struct capture_place *place);
+struct node_list {
+	struct driver_node **nodes; /* of malloc */
+	uint32_t count;
+};
+/* All nodes of a graph. */
 int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
-		  struct driver_node ***ret_nodes, uint32_t *ret_count);
+		  struct node_list *ret_list);
+
+/* ---- edges.c ---- */
+
+/* Places in the list of a graph's nodes. */
+struct edge {
+	uint32_t from, to;
+};
+struct edge_list {
+	struct edge *edges; /* of malloc; in ascending order of TO, then of FROM */
+	uint32_t count;
+};
+int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
+	       const struct node_list *nodes, struct edge_list *ret_edges);
+
+/* ---- flatten.c ---- */
+
+/* All of the recording into GRAPH, which is empty; handles go into the nodes, those of work captured anew into
+ * made_handles. On failure no node's handle has changed. */
+int flatten(struct dagpatch_recording *recording, struct driver_graph *graph);
 
 /* ---- build.c ---- */
 
@@ -344,6 +377,13 @@ int again_prepare(struct dagpatch_recording *recording);
 /* NEXT becomes CURRENT, or goes. */
 void again_commit(struct dagpatch_recording *recording);
 void again_drop(struct dagpatch_recording *recording);
+/* Where graphs are flattened: sets in the executable graph what differs between CURRENT and NEXT, to NEXT's
+ * parameters (TAKES_NEXT) or CURRENT's. *RET_SET: nodes that may have been set, on failure too. -ENOTSUP: the
+ * two have other nodes or dependencies, or could not be read. */
+int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
+		   uint32_t *ret_set);
+/* After a graph was built: IS_BUILT: its handles are those of CURRENT or NEXT; else they are dropped. */
+void again_take_handles(struct dagpatch_recording *recording, bool is_built);
 
 /* ---- cache.c ---- */
 

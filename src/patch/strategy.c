@@ -41,17 +41,25 @@ bool strategy_can_update(const struct dagpatch_recording *recording)
 	       !recording->costs.cannot_update;
 }
 
+/* In a graph that was flattened here nothing is inside of another. */
+static bool sets_all(const struct dagpatch_recording *recording)
+{
+	uint32_t capabilities = recording->device->capabilities;
+
+	return (capabilities & PATCH_SETS_NESTED) ||
+	       ((capabilities & PATCH_FLATTENS) && !recording->foreign_exec);
+}
+
 /* Where a driver cannot set nodes inside of child graphs. */
 static bool is_out_of_reach(const struct dagpatch_recording *recording, uint32_t node)
 {
-	return recording->nodes[node].parent != DAGPATCH_NONE &&
-	       !(recording->device->capabilities & PATCH_SETS_NESTED);
+	return recording->nodes[node].parent != DAGPATCH_NONE && !sets_all(recording);
 }
 
 /* Of the first COUNT dirty nodes. */
 static bool any_out_of_reach(const struct dagpatch_recording *recording, uint32_t count)
 {
-	if (recording->device->capabilities & PATCH_SETS_NESTED)
+	if (sets_all(recording))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if (is_out_of_reach(recording, recording->dirty[i]))
@@ -89,12 +97,19 @@ static struct driver_graph *again_graph(const struct dagpatch_recording *recordi
 	return (takes_next && again->next ? again->next : again->current)->graph;
 }
 
-static int set_child(struct dagpatch_recording *recording, uint32_t node,
-		     struct driver_graph *graph)
+static int set_again(struct dagpatch_recording *recording, uint32_t node, bool takes_next)
 {
-	struct patch_child child = {graph};
+	struct patch_child child = {again_graph(recording, node, takes_next)};
 	int rc;
 
+	if (recording->device->capabilities & PATCH_FLATTENS) {
+		uint32_t set;
+
+		rc = again_set_flat(recording, &recording->agains[recording->nodes[node].detail],
+				    takes_next, &set);
+		recording->updates += set;
+		return rc;
+	}
 	pthread_mutex_lock(&recording->device->shared_graphs);
 	rc = recording->device->driver->exec_set(
 		recording->device, current_exec(recording), recording->nodes[node].handle,
@@ -140,8 +155,7 @@ static int set_one(struct setting *setting, uint32_t node)
 	if (record->parent != DAGPATCH_NONE && is_out_of_reach(recording, node))
 		return -ENOTSUP;
 	if (record->flags & NODE_AGAIN)
-		return set_child(recording, node,
-				 again_graph(recording, node, setting->takes_next));
+		return set_again(recording, node, setting->takes_next);
 	record->flags |= NODE_STALE;
 	params = record->kind == PATCH_KERNEL ? kernel_params(setting, record)
 					      : node_params(recording, node);

@@ -59,15 +59,15 @@ static int compare_image(struct dagpatch_recording *recording, uint32_t node,
 static int compare_level(struct dagpatch_recording *recording, struct driver_graph *graph,
 			 uint32_t *at);
 
-static int compare_node(struct dagpatch_recording *recording, struct driver_node *handle,
-			struct patch_image *image, uint32_t *at)
+static int compare_node(struct dagpatch_recording *recording, struct driver_graph *graph,
+			struct driver_node *handle, struct patch_image *image, uint32_t *at)
 {
 	uint32_t node = (*at)++;
 	int rc;
 
 	if (node >= recording->node_count)
 		return recording_fail(recording, -EILSEQ, "a fresh capture has more nodes");
-	rc = recording->device->driver->node_get(recording->device, handle, image);
+	rc = recording->device->driver->node_get(recording->device, graph, handle, image);
 	if (rc < 0)
 		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading node %u",
 					 node);
@@ -84,16 +84,15 @@ static int compare_level(struct dagpatch_recording *recording, struct driver_gra
 			 uint32_t *at)
 {
 	struct patch_image image = {0};
-	struct driver_node **nodes;
-	uint32_t count;
-	int rc = capture_nodes(recording, graph, &nodes, &count);
+	struct node_list list;
+	int rc = capture_nodes(recording, graph, &list);
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = compare_node(recording, nodes[i], &image, at);
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
+		rc = compare_node(recording, graph, list.nodes[i], &image, at);
 	patch_image_release(&image);
-	free(nodes);
+	free(list.nodes);
 	return rc;
 }
 

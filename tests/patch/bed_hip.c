@@ -144,18 +144,25 @@ void softgpu_kernel_bed_count_down(const void *kernarg, const hsa_kernel_dispatc
 
 /* ---- the bed ---- */
 
+static hipModule_t module; /* the kernels once more, for launches by hipModuleLaunchKernel */
+
 static int open_bed(void)
 {
+	struct example_code code;
 	int devices = 0;
 
 	if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
 		return 77;
 	example_register(source, kernels, BED_KERNELS);
+	example_compile(source, &code);
+	HIP_CHECK(hipModuleLoadData(&module, code.bytes));
+	free(code.bytes);
 	return 0;
 }
 
 static void close_bed(void)
 {
+	HIP_CHECK(hipModuleUnload(module));
 }
 
 static void *alloc(size_t bytes)
@@ -231,9 +238,12 @@ static hipPitchedPtr pitched(void *address, size_t pitch, size_t rows, const str
 	};
 }
 
-/* As three-dimensional ones, which alone can be read after they were captured. */
+/* HIP 5.2 reads three-dimensional copies alone after they were captured. */
+#define READS_1D (HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 2)
+
 static int copy(void *stream, const struct bed_copy *given)
 {
+	bool is_one_row = given->height <= 1 && given->depth <= 1;
 	const hipMemcpy3DParms params = {
 		.dstPtr = pitched(given->dst, given->dst_pitch, given->dst_rows, given),
 		.srcPtr = pitched((void *)given->src, given->src_pitch, given->src_rows, given),
@@ -242,7 +252,48 @@ static int copy(void *stream, const struct bed_copy *given)
 		.kind = hipMemcpyDeviceToDevice,
 	};
 
+	if (READS_1D && is_one_row)
+		return hipMemcpyAsync(given->dst, given->src, given->width, hipMemcpyDeviceToDevice,
+				      stream);
 	return hipMemcpy3DAsync(&params, stream);
+}
+
+static int launch_block(void *stream, enum bed_kernel kernel, uint32_t grid, uint32_t block,
+			const void *arguments, size_t bytes)
+{
+	void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, (void *)arguments,
+			 HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_END};
+	hipFunction_t found;
+
+	HIP_CHECK(hipModuleGetFunction(&found, module, kernels[kernel].name));
+	return hipModuleLaunchKernel(found, grid, 1, 1, block, 1, 1, 0, stream, NULL, extra);
+}
+
+#if READS_1D /* as old as hipLaunchHostFunc */
+static int host_function(void *stream, void (*function)(void *user), void *user)
+{
+	return hipLaunchHostFunc(stream, function, user);
+}
+#endif
+
+/* hipGraphLaunch is not captured: the child is put into the graph by hand. */
+static int graph_launch(void *stream, void *graph)
+{
+	hipStreamCaptureStatus status;
+	const hipGraphNode_t *last;
+	hipGraphNode_t node;
+	hipGraph_t captured;
+	size_t count;
+	unsigned long long id;
+	hipError_t error =
+		hipStreamGetCaptureInfo_v2(stream, &status, &id, &captured, &last, &count);
+
+	if (error == hipSuccess)
+		error = hipGraphAddChildGraphNode(&node, captured, last, count, graph);
+	if (error == hipSuccess)
+		error = hipStreamUpdateCaptureDependencies(stream, &node, 1,
+							   hipStreamSetCaptureDependencies);
+	return error;
 }
 
 static int set_memory(void *stream, void *dst, uint32_t value, uint32_t element_bytes, size_t width)
@@ -334,6 +385,11 @@ const struct bed bed_hip = {
 	.stream_synchronize = stream_synchronize,
 	.function = function,
 	.launch = launch,
+	.launch_block = launch_block,
+#if READS_1D
+	.host = host_function,
+#endif
+	.graph_launch = graph_launch,
 	.copy = copy,
 	.memset = set_memory,
 	.event_create = event_create,
@@ -347,5 +403,5 @@ const struct bed bed_hip = {
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
-	.no_captured_blocks = true,
+	.no_captured_blocks = !READS_1D,
 };

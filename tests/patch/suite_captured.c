@@ -671,90 +671,6 @@ static void captured_work_inside_of_nested_recordings(void **state)
 	suite_bed->free(d);
 }
 
-/* ---- captured anew, with a cache ---- */
-
-/* CM-8: a cache of two. */
-static void captured_anew_through_a_cache(void **state)
-{
-	struct scene *scene = *state;
-	struct dagpatch_recording *recording = scene->recording;
-	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
-	struct work work = {.record = record_add};
-	uint32_t *buffers[5] = {buffer(1), buffer(2), buffer(0), buffer(0), buffer(0)};
-	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
-	struct dagpatch_cache *cache;
-	/* Which buffer is the result, and how many captures there are by then. */
-	static const uint32_t steps[][2] = {{2, 1}, {2, 1}, {3, 2}, {2, 2}, {4, 3}, {2, 3}, {3, 4}};
-
-	OK(NULL, dagpatch_cache_create(
-			 scene->context,
-			 &(struct dagpatch_cache_options){
-				 .size = sizeof(struct dagpatch_cache_options), .capacity = 2},
-			 &cache));
-	OK(recording, dagpatch_add_captured(recording,
-					    &(struct dagpatch_capture){
-						    .record = record_work,
-						    .user = &work,
-						    .slots = slots,
-						    .slot_count = 3,
-						    .flags = DAGPATCH_CAPTURE_AGAIN,
-						    .cache = cache,
-					    },
-					    NULL, NULL));
-	assert_int_equal(work.calls, 0);
-	OK(recording, dagpatch_finalize(recording));
-	bind(recording, slots[1], buffers[0]);
-	bind(recording, slots[2], buffers[1]);
-	for (uint32_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		buffer_set(buffers[steps[i][0]], 0);
-		bind(recording, slots[0], buffers[steps[i][0]]);
-		scene_run(scene);
-		expect_all(buffers[steps[i][0]], 3);
-		assert_int_equal(work.calls, steps[i][1]);
-	}
-	OK(NULL, dagpatch_cache_stats(cache, &stats));
-	assert_int_equal(stats.misses, 4);
-	assert_int_equal(stats.hits, 2);
-	assert_int_equal(stats.evictions, 2);
-	assert_int_equal(stats.entries, 2);
-	scene_again(scene, 0);
-	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
-}
-
-static void registered_collective_is_not_patched(void **state)
-{
-	struct scene *scene = *state;
-	struct work work = {.record = record_add};
-	uint32_t slots[3] = {slot(scene->recording, "c"), slot(scene->recording, "a"),
-			     slot(scene->recording, "b")};
-	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
-
-	scene_failed(scene->recording,
-		     dagpatch_add_captured(scene->recording,
-					   &(struct dagpatch_capture){
-						   .record = record_work,
-						   .user = &work,
-						   .slots = slots,
-						   .slot_count = 3,
-						   .collective = &collective,
-					   },
-					   NULL, NULL),
-		     -EINVAL, "registered");
-	assert_int_equal(work.calls, 0);
-	collective.buffers_are_registered = 0;
-	OK(scene->recording, dagpatch_add_captured(scene->recording,
-						   &(struct dagpatch_capture){
-							   .record = record_work,
-							   .user = &work,
-							   .slots = slots,
-							   .slot_count = 3,
-							   .collective = &collective,
-						   },
-						   NULL, NULL));
-}
-
 int suite_captured(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -777,8 +693,6 @@ int suite_captured(void)
 		SCENE(child_depth_is_bounded),
 		SCENE(captured_as_aligned_as_the_slot_says),
 		SCENE(captured_work_inside_of_nested_recordings),
-		SCENE(captured_anew_through_a_cache),
-		SCENE(registered_collective_is_not_patched),
 	};
 
 	return cmocka_run_group_tests_name("captured", tests, NULL, NULL);

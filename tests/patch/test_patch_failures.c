@@ -314,9 +314,9 @@ static void failure_midway_keeps_old_bindings(void **state)
 		assert_int_equal(fail_each_apply(strategies[i], 1), 0);
 	for (uint32_t i = 0; i < STRATEGIES; i++)
 		assert_int_equal(fail_each_apply(strategies[i], NO_MEMORY), 0);
-	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
+	dagpatch_model_without(suite_without | DAGPATCH_MODEL_NO_NESTED_SETS);
 	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1), 0);
-	dagpatch_model_without(0);
+	dagpatch_model_without(suite_without);
 	expect_same_live(&before);
 }
 
@@ -701,11 +701,23 @@ int main(void)
 		cmocka_unit_test(a_call_that_fails_is_one_failure),
 		cmocka_unit_test(a_lost_recording_keeps_its_addresses),
 	};
+	/* The same where graphs are flattened, as on HIP. */
+	const struct CMUnitTest flat[] = {
+		cmocka_unit_test(failure_midway_keeps_old_bindings),
+		cmocka_unit_test(failure_of_putting_back_is_lost),
+		cmocka_unit_test(every_call_fails_in_turn),
+		cmocka_unit_test(every_allocation_fails_in_turn),
+	};
 	int failed;
 
 	suite_bed = &bed_model;
 	suite_bed->open();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	suite_without = DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_NESTED_SETS |
+			DAGPATCH_MODEL_NO_CONDITIONALS | DAGPATCH_MODEL_NO_CHILDREN;
+	dagpatch_model_without(suite_without);
+	failed += cmocka_run_group_tests_name("flat", flat, NULL, NULL);
+	dagpatch_model_without(0);
 	suite_bed->close();
 	return failed;
 }

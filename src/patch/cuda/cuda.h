@@ -60,7 +60,8 @@ int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes
 
 /* ---- cuda_node.c ---- */
 
-int cuda_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image);
+int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
+		  struct patch_image *image);
 int cuda_node_add(struct patch_device *device, struct driver_graph *graph,
 		  const struct patch_params *params, struct driver_node *const *after,
 		  uint32_t after_count, struct driver_node **ret_node);

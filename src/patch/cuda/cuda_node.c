@@ -276,7 +276,8 @@ static int get_child(struct cuda_driver *cuda, cuda_node node, struct patch_imag
 	return err;
 }
 
-int cuda_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image)
+int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
+		  struct patch_image *image)
 {
 	struct cuda_driver *cuda = cuda_of(device);
 	cuda_node from = (cuda_node)node;

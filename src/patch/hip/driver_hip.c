@@ -71,6 +71,15 @@ static int find_all(struct hip_driver *hip, struct dagpatch_error *error)
 	return rc;
 }
 
+static void find_optional(struct hip_driver *hip)
+{
+	void *function = dlsym(hip->library, "hipGraphDebugDotPrint");
+
+	memcpy(&hip->hipGraphDebugDotPrint, &function, sizeof(function));
+	function = dlsym(hip->library, "hipGraphKernelNodeCopyAttributes");
+	memcpy(&hip->hipGraphKernelNodeCopyAttributes, &function, sizeof(function));
+}
+
 /* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
  * their arguments cannot be read. */
 static void find_loader(struct hip_driver *hip)
@@ -116,8 +125,11 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		return rc;
 	}
 	find_loader(hip);
+	find_optional(hip);
+	pthread_mutex_init(&hip->texts_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
-	hip->device.capabilities = hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0;
+	hip->device.capabilities =
+		PATCH_FLATTENS | (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
 	*ret_device = &hip->device;
@@ -128,6 +140,8 @@ static void close_hip(struct patch_device *device)
 {
 	struct hip_driver *hip = hip_of(device);
 
+	hip_text_release(hip);
+	pthread_mutex_destroy(&hip->texts_lock);
 	dlclose(hip->library);
 	free(hip);
 }
@@ -269,6 +283,7 @@ static int graph_nodes(struct patch_device *device, struct driver_graph *graph,
 
 	if (rc < 0)
 		return rc;
+	hip_text_forget(hip, graph);
 	room = count < capacity ? count : capacity;
 	if (room > 0)
 		rc = HIP_CALL(hip, hipGraphGetNodes, graph, (void **)ret_nodes, &room);
@@ -382,6 +397,7 @@ const struct patch_driver patch_driver_hip = {
 	.graph_nodes = graph_nodes,
 	.graph_edges = graph_edges,
 	.node_get = hip_node_get,
+	.node_inherit = hip_node_inherit,
 	.node_add = hip_node_add,
 	.node_set = hip_node_set,
 	.child_graph = child_graph,

@@ -67,7 +67,6 @@
 	FUNCTION(hipGraphExecHostNodeSetParams, (void *, void *, const struct hip_host_params *))  \
 	FUNCTION(hipGraphExecEventRecordNodeSetEvent, (void *, void *, void *))                    \
 	FUNCTION(hipGraphExecEventWaitNodeSetEvent, (void *, void *, void *))                      \
-	FUNCTION(hipGraphExecChildGraphNodeSetParams, (void *, void *, void *))                    \
 	FUNCTION(hipGraphLaunch, (void *, void *))
 
 struct hip_calls {
@@ -79,12 +78,35 @@ struct hip_calls {
 	const char *(*hipKernelNameRefByPtr)(const void *, void *);
 };
 
+/* A copy as hipGraphDebugDotPrint describes it; of a one-dimensional one both pitches are 0. */
+struct hip_text_copy {
+	void *node;
+	void *dst, *src;
+	size_t dst_pitch, src_pitch;
+	struct hip_position dst_position, src_position;
+	struct hip_extent extent;
+};
+
+/* All copies of a graph, in ascending order of node. */
+struct hip_text {
+	const void *graph; /* NULL: none */
+	struct hip_text_copy *copies;
+	uint32_t count;
+};
+#define HIP_TEXTS 8 /* as many as captures are read side by side */
+
 struct hip_driver {
 	struct patch_device device;
 	void *library;
 	int version; /* 50221153 is 5.2.21153 */
 	struct hip_calls call;
+	/* Since HIP 5.3; NULL: not there. */
+	int (*hipGraphDebugDotPrint)(void *graph, const char *path, unsigned int flags);
+	int (*hipGraphKernelNodeCopyAttributes)(void *from, void *to);
 	struct hsa_loader_table loader;
+	pthread_mutex_t texts_lock; /* of what follows */
+	struct hip_text texts[HIP_TEXTS];
+	uint32_t next_text;
 };
 
 static inline struct hip_driver *hip_of(struct patch_device *device)
@@ -96,14 +118,24 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
 
+/* ---- hip_text.c ---- */
+
+/* The copy NODE of GRAPH. -ENOTSUP: this HIP does not say. */
+int hip_text_copy(struct hip_driver *hip, void *graph, void *node, struct hip_text_copy *ret_copy);
+/* GRAPH may have changed, or be another one. */
+void hip_text_forget(struct hip_driver *hip, const void *graph);
+void hip_text_release(struct hip_driver *hip);
+
 /* ---- hip_node.c ---- */
 
 /* NULL: NODE is no child. */
 struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node *node);
-int hip_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image);
+int hip_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
+		 struct patch_image *image);
 int hip_node_add(struct patch_device *device, struct driver_graph *graph,
 		 const struct patch_params *params, struct driver_node *const *after,
 		 uint32_t after_count, struct driver_node **ret_node);
+int hip_node_inherit(struct patch_device *device, struct driver_node *from, struct driver_node *to);
 int hip_node_set(struct patch_device *device, struct driver_node *node,
 		 const struct patch_params *params);
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,

@@ -6,7 +6,6 @@
 
 enum {
 	VERSION_5_3 = 50300000,
-	VERSION_6_0 = 60000000,
 	VERSION_6_3 = 60300000,
 	VERSION_6_4 = 60400000,
 	REFUSED = 0,
@@ -169,33 +168,75 @@ static void read_end(const struct hip_pitched *pitched, const struct hip_positio
 	};
 }
 
-/* One-dimensional copies cannot be read, and up to 5.2 alone are they told apart from others. */
-static int read_copy(struct hip_driver *hip, void *node, struct patch_image *image)
+static int fill_1d(const struct hip_text_copy *text, struct patch_image *image)
 {
-	struct hip_copy_params params = {0};
 	struct patch_copy *copy;
 	int rc;
 
-	if (hip->version >= VERSION_5_3)
-		return refuse("hipGraphMemcpyNodeGetParams",
-			      "reads one-dimensional copies as something else");
-	rc = HIP_CALL(hip, hipGraphMemcpyNodeGetParams, node, &params);
-	if (rc == 0)
-		rc = patch_image_resize(image, sizeof(*copy));
+	if (!text->dst || !text->src || text->extent.height != 1 || text->extent.depth != 1)
+		return refuse("hipGraphDebugDotPrint", "a copy of a symbol or between arrays");
+	rc = patch_image_resize(image, sizeof(*copy));
 	if (rc < 0)
 		return rc;
 	copy = (struct patch_copy *)image->bytes;
-	copy->dst.memory = memory_of(params.kind, true);
-	copy->src.memory = memory_of(params.kind, false);
-	read_end(&params.dst, &params.dst_position, params.dst_array, &copy->dst,
+	copy->dst_address = (uintptr_t)text->dst;
+	copy->src_address = (uintptr_t)text->src;
+	copy->width_bytes = text->extent.width;
+	copy->height = copy->depth = 1;
+	copy->dimensions = 1;
+	/* What kind of memory it is HIP finds out by the addresses. */
+	copy->dst =
+		(struct patch_end){.pitch = copy->width_bytes, .rows = 1, .memory = PATCH_UNIFIED};
+	copy->src = copy->dst;
+	return 0;
+}
+
+static int fill_3d(const struct hip_copy_params *params, struct patch_image *image)
+{
+	struct patch_copy *copy;
+	int rc = patch_image_resize(image, sizeof(*copy));
+
+	if (rc < 0)
+		return rc;
+	copy = (struct patch_copy *)image->bytes;
+	copy->dst.memory = memory_of(params->kind, true);
+	copy->src.memory = memory_of(params->kind, false);
+	read_end(&params->dst, &params->dst_position, params->dst_array, &copy->dst,
 		 &copy->dst_address);
-	read_end(&params.src, &params.src_position, params.src_array, &copy->src,
+	read_end(&params->src, &params->src_position, params->src_array, &copy->src,
 		 &copy->src_address);
-	copy->width_bytes = params.extent.width;
-	copy->height = params.extent.height;
-	copy->depth = params.extent.depth;
+	copy->width_bytes = params->extent.width;
+	copy->height = params->extent.height;
+	copy->depth = params->extent.depth;
 	copy->dimensions = 3;
 	return 0;
+}
+
+static bool is_same_copy(const struct hip_text_copy *text, const struct hip_copy_params *params)
+{
+	return text->dst == params->dst.ptr && text->src == params->src.ptr &&
+	       text->dst_pitch == params->dst.pitch && text->src_pitch == params->src.pitch &&
+	       memcmp(&text->extent, &params->extent, sizeof(text->extent)) == 0;
+}
+
+/* Only up to 5.2 hipGraphMemcpyNodeGetParams says of a one-dimensional copy that it is one: by failing. */
+static int read_copy(struct hip_driver *hip, void *graph, void *node, struct patch_image *image)
+{
+	struct hip_copy_params params = {0};
+	struct hip_text_copy text;
+	bool has_text = hip->version >= VERSION_5_3;
+	int rc = has_text ? hip_text_copy(hip, graph, node, &text) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (has_text && text.dst_pitch == 0 && text.src_pitch == 0)
+		return fill_1d(&text, image);
+	rc = HIP_CALL(hip, hipGraphMemcpyNodeGetParams, node, &params);
+	if (rc < 0)
+		return rc;
+	if (has_text && !is_same_copy(&text, &params))
+		return refuse("hipGraphMemcpyNodeGetParams", "reads a copy as something else");
+	return fill_3d(&params, image);
 }
 
 static int copy_kind(const struct patch_copy *copy)
@@ -296,7 +337,8 @@ static int read_small(struct hip_driver *hip, void *node, struct patch_image *im
 	}
 }
 
-int hip_node_get(struct patch_device *device, struct driver_node *node, struct patch_image *image)
+int hip_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
+		 struct patch_image *image)
 {
 	struct hip_driver *hip = hip_of(device);
 	unsigned int number = 0;
@@ -311,7 +353,7 @@ int hip_node_get(struct patch_device *device, struct driver_node *node, struct p
 	case PATCH_KERNEL:
 		return read_kernel(hip, node, image);
 	case PATCH_COPY:
-		return read_copy(hip, node, image);
+		return read_copy(hip, graph, node, image);
 	case PATCH_MEMSET:
 		return read_memset(hip, node, image);
 	default:
@@ -397,7 +439,34 @@ int hip_node_add(struct patch_device *device, struct driver_graph *graph,
 	}
 }
 
+int hip_node_inherit(struct patch_device *device, struct driver_node *from, struct driver_node *to)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	if (!hip->hipGraphKernelNodeCopyAttributes)
+		return 0;
+	return hip_check(hip, "hipGraphKernelNodeCopyAttributes",
+			 hip->hipGraphKernelNodeCopyAttributes(from, to));
+}
+
 /* ---- setting ---- */
+
+/* An executable node's kind of copy must stay what it was made with, which nobody tells of captured ones; with another
+ * one the call fails and does nothing. */
+static int exec_set_unified(struct hip_driver *hip, void *exec, void *node,
+			    const struct patch_copy *copy)
+{
+	static const int kinds[] = {HIP_COPY_DEFAULT, HIP_COPY_DEVICE_TO_DEVICE,
+				    HIP_COPY_HOST_TO_DEVICE, HIP_COPY_DEVICE_TO_HOST,
+				    HIP_COPY_HOST_TO_HOST};
+	int result = HIP_INVALID_VALUE;
+
+	for (uint32_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && result == HIP_INVALID_VALUE; i++)
+		result = hip->call.hipGraphExecMemcpyNodeSetParams1D(
+			exec, node, (void *)(uintptr_t)copy->dst_address,
+			(const void *)(uintptr_t)copy->src_address, copy->width_bytes, kinds[i]);
+	return hip_check(hip, "hipGraphExecMemcpyNodeSetParams1D", result);
+}
 
 static int set_copy(struct hip_driver *hip, void *exec, void *node, const struct patch_copy *copy)
 {
@@ -405,6 +474,8 @@ static int set_copy(struct hip_driver *hip, void *exec, void *node, const struct
 	const void *src = (const void *)(uintptr_t)copy->src_address;
 	struct hip_copy_params params;
 
+	if (exec && copy->dimensions == 1 && copy->dst.memory == PATCH_UNIFIED)
+		return exec_set_unified(hip, exec, node, copy);
 	if (copy->dimensions == 1)
 		return exec ? HIP_CALL(hip, hipGraphExecMemcpyNodeSetParams1D, exec, node, dst, src,
 				       copy->width_bytes, copy_kind(copy))
@@ -467,11 +538,8 @@ static int set(struct hip_driver *hip, void *exec, void *node, const struct patc
 	case PATCH_EVENT_WAIT:
 		return set_event(hip, exec, node, params);
 	case PATCH_CHILD:
-		/* 5.2 takes the child for an executable graph there, and crashes. */
-		if (exec && hip->version >= VERSION_6_0)
-			return HIP_CALL(hip, hipGraphExecChildGraphNodeSetParams, exec, node,
-					((const struct patch_child *)params->image)->graph);
-		return refuse("hipGraphExecChildGraphNodeSetParams", "does not work in this HIP");
+		/* 5.2 takes the child for an executable graph there, and crashes; newer ones reach one level. */
+		return refuse("hipGraphExecChildGraphNodeSetParams", "cannot be relied on");
 	default:
 		return 0;
 	}

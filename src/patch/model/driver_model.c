@@ -392,8 +392,8 @@ static int read_image(struct patch_device *device, enum patch_kind kind, const u
 	return 0;
 }
 
-static int node_get(struct patch_device *device, struct driver_node *handle,
-		    struct patch_image *image)
+static int node_get(struct patch_device *device, struct driver_graph *graph,
+		    struct driver_node *handle, struct patch_image *image)
 {
 	const struct model_node *node = (struct model_node *)handle;
 	struct patch_child child;
@@ -584,6 +584,8 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	int injected = enter("exec_set");
 	int rc;
 
+	if ((missing & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
+		return leave("exec_set", -ENOTSUP);
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
 
@@ -686,6 +688,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_TABLE ? 0 : PATCH_HAS_TABLE) |
 		(without & DAGPATCH_MODEL_NO_LAYOUTS ? 0 : PATCH_HAS_LAYOUTS) |
 		(without & DAGPATCH_MODEL_NO_NESTED_SETS ? 0 : PATCH_SETS_NESTED) |
+		(without & DAGPATCH_MODEL_NO_CHILDREN ? PATCH_FLATTENS : 0) |
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS ? 0 : PATCH_HAS_CONDITIONALS);
 	device->table_from_nodes = 64;
 	*ret_device = device;

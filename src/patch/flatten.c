@@ -1,0 +1,313 @@
+/* Building for drivers that do not change what is inside of a child graph (PATCH_FLATTENS): every node, of recorded
+ * children, of captured and of adopted work, becomes a node of the one graph, so that the driver's call for one node
+ * reaches it. A child itself becomes nothing: its first nodes wait for what it waits for, and who waits for it waits
+ * for its last node, or for an empty one after all of these. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+struct flattening {
+	struct dagpatch_recording *recording;	  /* the one that is built; errors go there */
+	const struct dagpatch_recording *content; /* it, or what its work captured anew has */
+	struct driver_graph *graph;
+	struct driver_node **handles; /* of CONTENT's nodes; of a child: of the node that ends it */
+	struct driver_node **origins; /* of nodes that were captured: these; else NULL */
+	struct driver_node *const *outer; /* what CONTENT as a whole waits for */
+	uint32_t outer_count;
+	bool *is_waited_for;
+	struct driver_node **after; /* room for one node's dependencies */
+};
+
+static int fail_flat(const struct flattening *flattening, int rc, uint32_t node, const char *what)
+{
+	bool is_own = flattening->content == flattening->recording;
+
+	return recording_fail_at(flattening->recording, rc, is_own ? node : DAGPATCH_NONE,
+				 DAGPATCH_NONE, "node %u%s: %s", node,
+				 is_own ? "" : " of work captured anew", what);
+}
+
+/* ---- dependencies ---- */
+
+static bool is_ready(const struct flattening *flattening, uint32_t node)
+{
+	const struct dagpatch_recording *content = flattening->content;
+
+	for (uint32_t i = after_begin(content, node); i < content->after_end[node]; i++)
+		if (!flattening->handles[content->after[i]])
+			return false;
+	return true;
+}
+
+/* What NODE, or what is at the top where it is DAGPATCH_NONE, waits for: who waits for nothing waits for what the
+ * child waits for that it is in. */
+static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	uint32_t begin, count = 0;
+
+	while (node != DAGPATCH_NONE && after_begin(content, node) == content->after_end[node])
+		node = content->nodes[node].parent;
+	if (node == DAGPATCH_NONE) {
+		for (uint32_t i = 0; i < flattening->outer_count; i++)
+			flattening->after[i] = flattening->outer[i];
+		return flattening->outer_count;
+	}
+	begin = after_begin(content, node);
+	for (uint32_t i = begin; i < content->after_end[node]; i++)
+		flattening->after[count++] = flattening->handles[content->after[i]];
+	return count;
+}
+
+/* The nodes right below PARENT are some of these. */
+static uint32_t first_inside(uint32_t parent)
+{
+	return parent == DAGPATCH_NONE ? 0 : parent + 1;
+}
+
+static uint32_t end_inside(const struct dagpatch_recording *content, uint32_t parent)
+{
+	return parent == DAGPATCH_NONE ? content->node_count : node_end(content, parent);
+}
+
+/* The node after which all below PARENT has run. */
+static int end_level(const struct flattening *flattening, uint32_t parent,
+		     struct driver_node **ret_handle)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	struct patch_device *device = flattening->recording->device;
+	uint32_t end = end_inside(content, parent), count = 0;
+	int rc;
+
+	for (uint32_t node = first_inside(parent); node < end; node = node_end(content, node))
+		if (!flattening->is_waited_for[node])
+			flattening->after[count++] = flattening->handles[node];
+	if (count == 1) {
+		*ret_handle = flattening->after[0];
+		return 0;
+	}
+	if (count == 0)
+		count = gather_after(flattening, parent);
+	rc = device->driver->node_add(device, flattening->graph,
+				      &(struct patch_params){.kind = PATCH_EMPTY},
+				      flattening->after, count, ret_handle);
+	return rc < 0 ? fail_flat(flattening, rc, parent, "adding what ends a child") : 0;
+}
+
+/* ---- nodes ---- */
+
+static int flatten_level(struct flattening *flattening, uint32_t parent);
+
+static int flatten_content(struct flattening *flattening);
+
+static void release(struct flattening *flattening)
+{
+	free(flattening->is_waited_for);
+	free(flattening->after);
+	free(flattening->origins);
+}
+
+/* Work captured anew that can be read, its handles kept beside those of what is there already. */
+static int flatten_again(struct flattening *flattening, uint32_t node, struct again *again,
+			 const struct captured_graph *captured)
+{
+	uint32_t outer_count = gather_after(flattening, node);
+	struct driver_node **outer = malloc(((size_t)outer_count + 1) * sizeof(*outer));
+	struct flattening inner = {
+		.recording = flattening->recording,
+		.content = captured->content,
+		.graph = flattening->graph,
+		.outer = outer,
+		.outer_count = outer_count,
+	};
+	int rc;
+
+	inner.handles = calloc((size_t)captured->content->node_count + 1, sizeof(*inner.handles));
+	if (outer && inner.handles) {
+		memcpy(outer, flattening->after, outer_count * sizeof(struct driver_node *));
+		rc = flatten_content(&inner);
+		if (rc == 0)
+			rc = end_level(&inner, DAGPATCH_NONE, &flattening->handles[node]);
+	} else {
+		rc = fail_flat(flattening, -ENOMEM, node, "no memory for its nodes");
+	}
+	release(&inner);
+	free(outer);
+	again->made_handles = inner.handles;
+	return rc;
+}
+
+/* Work captured anew that cannot be read stays a child. */
+static int add_unread(struct flattening *flattening, uint32_t node,
+		      const struct captured_graph *captured)
+{
+	struct patch_device *device = flattening->recording->device;
+	struct patch_child child = {captured->graph};
+	uint32_t count = gather_after(flattening, node);
+	int rc;
+
+	pthread_mutex_lock(&device->shared_graphs);
+	rc = device->driver->node_add(
+		device, flattening->graph,
+		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
+		flattening->after, count, &flattening->handles[node]);
+	pthread_mutex_unlock(&device->shared_graphs);
+	return rc < 0 ? fail_flat(flattening, rc, node, "adding a child graph") : 0;
+}
+
+static int flatten_child(struct flattening *flattening, uint32_t node)
+{
+	int rc;
+
+	if (flattening->content->nodes[node].flags & NODE_AGAIN) {
+		struct again *again =
+			&flattening->recording->agains[flattening->content->nodes[node].detail];
+		const struct captured_graph *captured = again->next ? again->next : again->current;
+
+		return captured->content ? flatten_again(flattening, node, again, captured)
+					 : add_unread(flattening, node, captured);
+	}
+	rc = flatten_level(flattening, node);
+	return rc < 0 ? rc : end_level(flattening, node, &flattening->handles[node]);
+}
+
+static int flatten_node(struct flattening *flattening, uint32_t node)
+{
+	struct patch_device *device = flattening->recording->device;
+	struct driver_node *origin = flattening->origins[node];
+	struct patch_params params;
+	uint32_t count;
+	int rc;
+
+	if (flattening->content->nodes[node].kind == PATCH_CHILD)
+		return flatten_child(flattening, node);
+	params = node_params(flattening->content, node);
+	count = gather_after(flattening, node);
+	rc = device->driver->node_add(device, flattening->graph, &params, flattening->after, count,
+				      &flattening->handles[node]);
+	if (rc < 0)
+		return fail_flat(flattening, rc, node, "adding it to the graph");
+	if (!origin)
+		return 0;
+	rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
+	return rc < 0 ? fail_flat(flattening, rc, node, "taking its launch attributes over") : 0;
+}
+
+/* Nodes are mostly listed in the order of their dependencies: then one round is enough. */
+static int flatten_level(struct flattening *flattening, uint32_t parent)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	uint32_t end = end_inside(content, parent);
+	uint32_t added, left;
+
+	do {
+		added = left = 0;
+		for (uint32_t node = first_inside(parent); node < end;
+		     node = node_end(content, node)) {
+			int rc;
+
+			if (flattening->handles[node])
+				continue;
+			if (!is_ready(flattening, node)) {
+				left++;
+				continue;
+			}
+			rc = flatten_node(flattening, node);
+			if (rc < 0)
+				return rc;
+			added++;
+		}
+	} while (left > 0 && added > 0);
+	return left > 0 ? fail_flat(flattening, -EIO, parent, "its nodes wait for each other") : 0;
+}
+
+/* ---- where captured nodes come from ---- */
+
+static int find_origins(struct flattening *flattening, uint32_t parent, struct driver_graph *graph)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	const struct patch_driver *driver = flattening->recording->device->driver;
+	uint32_t node = first_inside(parent), end = end_inside(content, parent);
+	struct node_list list;
+	int rc = capture_nodes(flattening->recording, graph, &list);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; rc == 0 && i < list.count && node < end; i++) {
+		struct driver_graph *inner;
+
+		if (content->nodes[node].kind == PATCH_KERNEL)
+			flattening->origins[node] = list.nodes[i];
+		if (content->nodes[node].kind == PATCH_CHILD) {
+			rc = driver->child_graph(flattening->recording->device, list.nodes[i],
+						 &inner);
+			rc = rc < 0 ? fail_flat(flattening, rc, node, "looking into a child graph")
+				    : find_origins(flattening, node, inner);
+		}
+		node = node_end(content, node);
+	}
+	free(list.nodes);
+	return rc;
+}
+
+static int find_all_origins(struct flattening *flattening)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	struct patch_device *device = flattening->recording->device;
+	int rc = 0;
+
+	if (!device->driver->node_inherit)
+		return 0;
+	pthread_mutex_lock(&device->shared_graphs);
+	if (content->source)
+		rc = find_origins(flattening, DAGPATCH_NONE, content->source);
+	for (uint32_t i = 0; rc == 0 && i < content->node_count; i++)
+		if (content->nodes[i].flags & NODE_CAPTURED)
+			rc = find_origins(flattening, i,
+					  content->works[content->nodes[i].detail].work->graph);
+	pthread_mutex_unlock(&device->shared_graphs);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int flatten_content(struct flattening *flattening)
+{
+	const struct dagpatch_recording *content = flattening->content;
+	size_t count = (size_t)content->node_count + 1;
+	size_t after = count + content->after_count + flattening->outer_count;
+	int rc = 0;
+
+	flattening->is_waited_for = calloc(count, sizeof(*flattening->is_waited_for));
+	flattening->after = calloc(after, sizeof(*flattening->after));
+	flattening->origins = calloc(count, sizeof(*flattening->origins));
+	if (!flattening->is_waited_for || !flattening->after || !flattening->origins)
+		rc = fail_flat(flattening, -ENOMEM, 0, "no memory for a graph");
+	for (uint32_t i = 0; rc == 0 && i < content->after_count; i++)
+		flattening->is_waited_for[content->after[i]] = true;
+	if (rc == 0)
+		rc = find_all_origins(flattening);
+	if (rc == 0)
+		rc = flatten_level(flattening, DAGPATCH_NONE);
+	return rc;
+}
+
+int flatten(struct dagpatch_recording *recording, struct driver_graph *graph)
+{
+	struct flattening flattening = {
+		.recording = recording,
+		.content = recording,
+		.graph = graph,
+		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
+	};
+	int rc = flattening.handles ? flatten_content(&flattening)
+				    : recording_fail(recording, -ENOMEM, "no memory for a graph");
+
+	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
+		recording->nodes[i].handle = flattening.handles[i];
+	release(&flattening);
+	free(flattening.handles);
+	return rc;
+}

@@ -1,0 +1,238 @@
+/* Work that is captured anew whenever its addresses change: with a cache (CM-8), as a collective, beside work that is
+ * patched. */
+#include <errno.h>
+
+#include <dagpatch/model.h>
+
+#include "suite.h"
+
+/* What a capture does: called with the addresses of its slots. */
+struct work {
+	int (*record)(struct work *work, void *stream, void *const *addresses);
+	uint32_t calls;
+};
+
+static int record_work(void *user, void *stream, void *const *addresses)
+{
+	struct work *work = user;
+
+	work->calls++;
+	return work->record(work, stream, addresses);
+}
+
+static int launch(void *stream, enum bed_kernel kernel, void *const addresses[3])
+{
+	uint32_t count = WORDS;
+	void *parameters[] = {(void *)&addresses[0], (void *)&addresses[1], (void *)&addresses[2],
+			      &count};
+
+	return suite_bed->launch(stream, kernel, 2, WORDS / 2, parameters) ? -EIO : 0;
+}
+
+static int record_add(struct work *work, void *stream, void *const *addresses)
+{
+	return launch(stream, BED_ADD, addresses);
+}
+
+/* d = c * c */
+static int record_square(struct work *work, void *stream, void *const *addresses)
+{
+	return launch(stream, BED_MUL, (void *[]){addresses[0], addresses[1], addresses[1]});
+}
+
+static int record_more_each_time(struct work *work, void *stream, void *const *addresses)
+{
+	void *const same[3] = {addresses[0], addresses[0], addresses[0]};
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < work->calls; i++)
+		rc = launch(stream, BED_ADD, same);
+	return rc;
+}
+
+/* CM-8: a cache of two. */
+static void captured_anew_through_a_cache(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
+	struct work work = {.record = record_add};
+	uint32_t *buffers[5] = {buffer(1), buffer(2), buffer(0), buffer(0), buffer(0)};
+	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
+	struct dagpatch_cache *cache;
+	/* Which buffer is the result, and how many captures there are by then. */
+	static const uint32_t steps[][2] = {{2, 1}, {2, 1}, {3, 2}, {2, 2}, {4, 3}, {2, 3}, {3, 4}};
+
+	OK(NULL, dagpatch_cache_create(
+			 scene->context,
+			 &(struct dagpatch_cache_options){
+				 .size = sizeof(struct dagpatch_cache_options), .capacity = 2},
+			 &cache));
+	OK(recording, dagpatch_add_captured(recording,
+					    &(struct dagpatch_capture){
+						    .record = record_work,
+						    .user = &work,
+						    .slots = slots,
+						    .slot_count = 3,
+						    .flags = DAGPATCH_CAPTURE_AGAIN,
+						    .cache = cache,
+					    },
+					    NULL, NULL));
+	assert_int_equal(work.calls, 0);
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, slots[1], buffers[0]);
+	bind(recording, slots[2], buffers[1]);
+	for (uint32_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		buffer_set(buffers[steps[i][0]], 0);
+		bind(recording, slots[0], buffers[steps[i][0]]);
+		scene_run(scene);
+		expect_all(buffers[steps[i][0]], 3);
+		assert_int_equal(work.calls, steps[i][1]);
+	}
+	OK(NULL, dagpatch_cache_stats(cache, &stats));
+	assert_int_equal(stats.misses, 4);
+	assert_int_equal(stats.hits, 2);
+	assert_int_equal(stats.evictions, 2);
+	assert_int_equal(stats.entries, 2);
+	scene_again(scene, 0);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 5; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* Can the strategy keep the executable graph of work that is captured anew? */
+static bool keeps_graph(void)
+{
+	bool has_children = !(suite_without & DAGPATCH_MODEL_NO_CHILDREN);
+
+	return suite_strategy != DAGPATCH_INSTANTIATE &&
+	       !((suite_without & DAGPATCH_MODEL_NO_NESTED_SETS) && has_children);
+}
+
+/* c = a + b as a library would do it, d = c * c as a collective whose buffers are registered: the first is patched, the
+ * second captured anew, both in the executable graph that is there. */
+static void captured_work_and_a_registered_collective(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	struct work gemm = {.record = record_add}, reduce = {.record = record_square};
+	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
+	uint32_t *buffers[6], slots[4], node;
+	void *exec;
+
+	for (uint32_t i = 0; i < 6; i++)
+		buffers[i] = buffer(i + 1);
+	for (uint32_t i = 0; i < 4; i++)
+		slots[i] = slot(recording, NULL);
+	OK(recording, dagpatch_add_captured(recording,
+					    &(struct dagpatch_capture){.record = record_work,
+								       .user = &gemm,
+								       .slots = slots,
+								       .slot_count = 3},
+					    NULL, &node));
+	OK(recording, dagpatch_add_captured(
+			      recording,
+			      &(struct dagpatch_capture){.record = record_work,
+							 .user = &reduce,
+							 .slots = (uint32_t[]){slots[3], slots[0]},
+							 .slot_count = 2,
+							 .flags = DAGPATCH_CAPTURE_AGAIN,
+							 .collective = &collective},
+			      AFTER(node), NULL));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 4; i++)
+		bind(recording, slots[i], buffers[i == 0 ? 4 : i == 3 ? 5 : i]);
+	scene_run(scene);
+	expect_all(buffers[5], 25);
+	exec = dagpatch_recording_exec(recording);
+	for (uint32_t i = 1; i <= 10; i++) {
+		bind(recording, slots[0], buffers[i % 2 ? 5 : 4]);
+		bind(recording, slots[3], buffers[i % 2 ? 4 : 5]);
+		bind(recording, slots[1], buffers[i % 3]);
+		scene_run(scene);
+		expect_all(buffers[i % 2 ? 5 : 4], i % 3 + 4);
+		expect_all(buffers[i % 2 ? 4 : 5], (i % 3 + 4) * (i % 3 + 4));
+		if (keeps_graph())
+			assert_ptr_equal(dagpatch_recording_exec(recording), exec);
+	}
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.uses[DAGPATCH_CAPTURE], 10);
+	if (keeps_graph())
+		assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 1);
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* More nodes in each capture: what is there cannot be set to it. */
+static void captured_anew_in_another_shape(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct work work = {.record = record_more_each_time};
+	uint32_t *a = buffer(1), *b = buffer(1), to = slot(recording, "words");
+
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &(struct dagpatch_capture){.record = record_work,
+							    .user = &work,
+							    .slots = &to,
+							    .slot_count = 1,
+							    .flags = DAGPATCH_CAPTURE_AGAIN},
+				 NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 1; i < 6; i++) {
+		uint32_t *now = i % 2 ? a : b;
+
+		buffer_set(now, 1);
+		bind(recording, to, now);
+		scene_run(scene);
+		expect_all(now, 1u << i);
+	}
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
+static void registered_collective_is_not_patched(void **state)
+{
+	struct scene *scene = *state;
+	struct work work = {.record = record_add};
+	uint32_t slots[3] = {slot(scene->recording, "c"), slot(scene->recording, "a"),
+			     slot(scene->recording, "b")};
+	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
+
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording,
+					   &(struct dagpatch_capture){
+						   .record = record_work,
+						   .user = &work,
+						   .slots = slots,
+						   .slot_count = 3,
+						   .collective = &collective,
+					   },
+					   NULL, NULL),
+		     -EINVAL, "registered");
+	assert_int_equal(work.calls, 0);
+	collective.buffers_are_registered = 0;
+	OK(scene->recording, dagpatch_add_captured(scene->recording,
+						   &(struct dagpatch_capture){
+							   .record = record_work,
+							   .user = &work,
+							   .slots = slots,
+							   .slot_count = 3,
+							   .collective = &collective,
+						   },
+						   NULL, NULL));
+}
+
+int suite_again(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(captured_anew_through_a_cache),
+		SCENE(captured_work_and_a_registered_collective),
+		SCENE(captured_anew_in_another_shape),
+		SCENE(registered_collective_is_not_patched),
+	};
+
+	return cmocka_run_group_tests_name("again", tests, NULL, NULL);
+}
