@@ -92,9 +92,11 @@ struct dagpatch_change {
 };
 
 struct dagpatch_options {
-	size_t size;	     /* sizeof(struct dagpatch_options) */
-	const char *driver;  /* "cuda", "hip" or "model" */
-	const char *library; /* the driver's library; NULL: libcuda.so.1, libamdhip64.so */
+	size_t size;	    /* sizeof(struct dagpatch_options) */
+	const char *driver; /* "cuda", "hip" or "model" */
+	/* The driver's library. NULL: libcuda.so.1; the libamdhip64 that the process has loaded, under whatever
+	 * name, or else libamdhip64.so.7, .so.6, .so.5, whichever the loader finds first. */
+	const char *library;
 	/* To be preferred; what the driver cannot do so is done by another one. */
 	enum dagpatch_strategy strategy;
 	uint32_t child_depth;	 /* deepest nesting of child graphs; 0: 8 */

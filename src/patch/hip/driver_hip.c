@@ -10,9 +10,6 @@
 #include "patch/hip/amd_code.h"
 #include "patch/hip/hip.h"
 
-#define DEFAULT_LIBRARY	   "libamdhip64.so"
-#define DEFAULT_LIBRARY_V5 "libamdhip64.so.5"
-
 enum {
 	VERSION_6_0 = 60000000,
 	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about 4,100
@@ -98,11 +95,8 @@ static void find_loader(struct hip_driver *hip)
 
 static int open_library(struct hip_driver *hip, const char *given, struct dagpatch_error *error)
 {
-	const char *const names[] = {given ? given : DEFAULT_LIBRARY, DEFAULT_LIBRARY_V5};
-
-	for (uint32_t i = 0; i < (given ? 1 : 2) && !hip->library; i++)
-		hip->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	return hip->library ? 0 : complain(error, names[0], dlerror());
+	hip->library = hip_library_open(given);
+	return hip->library ? 0 : complain(error, given ? given : "libamdhip64", dlerror());
 }
 
 static int open_hip(const struct dagpatch_options *options, struct patch_device **ret_device,

@@ -118,6 +118,12 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
 
+/* ---- hip_library.c ---- */
+
+/* GIVEN; or, NULL, the libamdhip64 that is in the process, or else the newest that the loader finds. NULL: none; dlerror
+ * says why. dlclose gives it back. */
+void *hip_library_open(const char *given);
+
 /* ---- hip_text.c ---- */
 
 /* The copy NODE of GRAPH. -ENOTSUP: this HIP does not say. */

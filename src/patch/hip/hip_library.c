@@ -1,0 +1,64 @@
+/* Which libamdhip64: there may be several on a machine, and a graph, a stream or an address of one means nothing to
+ * another. The one that is in the process already is the one whose handles the caller has. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "patch/hip/hip.h"
+
+/* What is loaded may have any name: PyTorch's wheels put a hash into it. */
+static bool is_hip(const char *path)
+{
+	static const char name[] = "libamdhip64";
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, name, sizeof(name) - 1) == 0;
+}
+
+struct search {
+	const void *function; /* of the library that is wanted; NULL: any */
+	char path[4096];
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *user)
+{
+	struct search *search = user;
+	Dl_info found;
+
+	if (!info->dlpi_name || !is_hip(info->dlpi_name) ||
+	    strlen(info->dlpi_name) >= sizeof(search->path))
+		return 0;
+	if (search->function &&
+	    (!dladdr(search->function, &found) || (uintptr_t)found.dli_fbase != info->dlpi_addr))
+		return 0;
+	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+/* Of several the one that the program itself is linked with. */
+static void *find_loaded(void)
+{
+	struct search search = {.function = dlsym(RTLD_DEFAULT, "hipGetDeviceCount")};
+
+	if (!search.function || !dl_iterate_phdr(look_at, &search)) {
+		search.function = NULL;
+		if (!dl_iterate_phdr(look_at, &search))
+			return NULL;
+	}
+	return dlopen(search.path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+void *hip_library_open(const char *given)
+{
+	static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+					    "libamdhip64.so.5", "libamdhip64.so"};
+	void *library;
+
+	if (given)
+		return dlopen(given, RTLD_NOW | RTLD_LOCAL);
+	library = find_loaded();
+	for (uint32_t i = 0; !library && i < sizeof(names) / sizeof(*names); i++)
+		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	return library;
+}
