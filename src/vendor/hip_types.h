@@ -22,6 +22,9 @@ enum {
 #define HIP_STREAM_LEGACY     1
 #define HIP_STREAM_PER_THREAD 2
 
+/* hipStreamNonBlocking */
+#define HIP_STREAM_NON_BLOCKING 1
+
 struct hip_dim3 {
 	uint32_t x, y, z;
 };

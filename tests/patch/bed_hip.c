@@ -142,6 +142,18 @@ void softgpu_kernel_bed_count_down(const void *kernarg, const hsa_kernel_dispatc
 	at->counter[0]--;
 }
 
+/* The kernel with which a context probes what updates do. */
+EXPORT void softgpu_kernel_dagpatch_probe(const void *, const hsa_kernel_dispatch_packet_t *);
+void softgpu_kernel_dagpatch_probe(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		uint32_t *at;
+		uint32_t value;
+	} *probe = kernarg;
+
+	*probe->at = probe->value;
+}
+
 /* ---- the bed ---- */
 
 static hipModule_t module; /* the kernels once more, for launches by hipModuleLaunchKernel */

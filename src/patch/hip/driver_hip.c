@@ -126,6 +126,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		PATCH_FLATTENS | (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
+	hip_probe(hip);
 	*ret_device = &hip->device;
 	return 0;
 }
@@ -217,10 +218,9 @@ static int kernel_parameters(struct patch_device *device, void *function,
 
 static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
-	enum { NON_BLOCKING = 1 };
 	struct hip_driver *hip = hip_of(device);
 	void *stream;
-	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &stream, NON_BLOCKING);
+	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &stream, HIP_STREAM_NON_BLOCKING);
 
 	if (rc < 0)
 		return rc;
@@ -357,13 +357,16 @@ static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 	hip->call.hipGraphExecDestroy(exec);
 }
 
-static int exec_update(struct patch_device *device, struct driver_exec *exec,
-		       struct driver_graph *graph)
+int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
+		    struct driver_graph *graph)
 {
 	struct hip_driver *hip = hip_of(device);
 	unsigned int result = 0;
 	void *node = NULL;
 
+	if (!hip->works.update)
+		return patch_fault(-ENOTSUP, "hipGraphExecUpdate", 0,
+				   "took no effect when the context was made");
 	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &result);
 }
 
@@ -398,6 +401,6 @@ const struct patch_driver patch_driver_hip = {
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_set = hip_exec_set,
-	.exec_update = exec_update,
+	.exec_update = hip_exec_update,
 	.launch = launch,
 };

@@ -10,6 +10,10 @@
 #define HIP_FUNCTIONS(FUNCTION)                                                                    \
 	FUNCTION(hipRuntimeGetVersion, (int *))                                                    \
 	FUNCTION(hipGetDeviceCount, (int *))                                                       \
+	FUNCTION(hipGetDevice, (int *))                                                            \
+	FUNCTION(hipModuleLoadData, (void **, const void *))                                       \
+	FUNCTION(hipModuleGetFunction, (void **, void *, const char *))                            \
+	FUNCTION(hipModuleUnload, (void *))                                                        \
 	FUNCTION(hipDeviceSynchronize, (void))                                                     \
 	FUNCTION(hipMalloc, (void **, size_t))                                                     \
 	FUNCTION(hipFree, (void *))                                                                \
@@ -18,6 +22,7 @@
 	FUNCTION(hipMemcpyAsync, (void *, const void *, size_t, int, void *))                      \
 	FUNCTION(hipStreamCreateWithFlags, (void **, unsigned int))                                \
 	FUNCTION(hipStreamDestroy, (void *))                                                       \
+	FUNCTION(hipStreamSynchronize, (void *))                                                   \
 	FUNCTION(hipStreamBeginCapture, (void *, int))                                             \
 	FUNCTION(hipStreamEndCapture, (void *, void **))                                           \
 	FUNCTION(hipGraphCreate, (void **, unsigned int))                                          \
@@ -95,6 +100,12 @@ struct hip_text {
 };
 #define HIP_TEXTS 8 /* as many as captures are read side by side */
 
+/* What hip_probe saw take effect. */
+struct hip_works {
+	bool set_kernel, set_copy, set_memset; /* a node of an executable graph */
+	bool update;			       /* of a whole one */
+};
+
 struct hip_driver {
 	struct patch_device device;
 	void *library;
@@ -104,6 +115,7 @@ struct hip_driver {
 	int (*hipGraphDebugDotPrint)(void *graph, const char *path, unsigned int flags);
 	int (*hipGraphKernelNodeCopyAttributes)(void *from, void *to);
 	struct hsa_loader_table loader;
+	struct hip_works works;
 	pthread_mutex_t texts_lock; /* of what follows */
 	struct hip_text texts[HIP_TEXTS];
 	uint32_t next_text;
@@ -123,6 +135,23 @@ int hip_check(struct hip_driver *hip, const char *call, int result);
 /* GIVEN; or, NULL, the libamdhip64 that is in the process, or else the newest that the loader finds. NULL: none; dlerror
  * says why. dlclose gives it back. */
 void *hip_library_open(const char *given);
+
+/* ---- hip_probe.c ---- */
+
+/* Fills works, on the thread's device: some launches of a graph of three nodes, each waited for. Where that cannot be
+ * run nothing works. */
+void hip_probe(struct hip_driver *hip);
+
+/* ---- hip_rtc.c ---- */
+
+/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there; hipModuleUnload gives
+ * it back. NULL: no hiprtc, or it cannot. Compiles once a process, some 100 ms. */
+void *hip_rtc_load(struct hip_driver *hip, void **ret_function);
+
+/* ---- driver_hip.c ---- */
+
+int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
+		    struct driver_graph *graph);
 
 /* ---- hip_text.c ---- */
 

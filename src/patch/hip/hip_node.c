@@ -551,8 +551,22 @@ int hip_node_set(struct patch_device *device, struct driver_node *node,
 	return set(hip_of(device), NULL, node, params);
 }
 
+static int refuse_without_effect(const char *call)
+{
+	return refuse(call, "took no effect when the context was made");
+}
+
+/* What was not seen to take effect is not used: a new graph always is. */
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
 		 const struct patch_params *params)
 {
-	return set(hip_of(device), exec, node, params);
+	struct hip_driver *hip = hip_of(device);
+
+	if (params->kind == PATCH_KERNEL && !hip->works.set_kernel)
+		return refuse_without_effect("hipGraphExecKernelNodeSetParams");
+	if (params->kind == PATCH_COPY && !hip->works.set_copy)
+		return refuse_without_effect("hipGraphExecMemcpyNodeSetParams");
+	if (params->kind == PATCH_MEMSET && !hip->works.set_memset)
+		return refuse_without_effect("hipGraphExecMemsetNodeSetParams");
+	return set(hip, exec, node, params);
 }

@@ -1,0 +1,271 @@
+/* What of a graph this HIP really changes. Releases have returned success for updates that did nothing, so a context
+ * runs small nodes between buffers of its own, a memset, copies of one and of two dimensions and, where hiprtc can
+ * compile one, a kernel, moves them by each way in turn, and looks where they wrote. */
+#include <errno.h>
+#include <string.h>
+
+#include "patch/hip/hip.h"
+
+enum { CELL = 256, BYTES = 64, SOURCE = 0, MARK = 0xa5, PATTERN = 0x5a };
+enum { MEMSET, COPY_1D, COPY_2D, KERNEL, NODES };
+enum { BASE, SET, UPDATE, ROWS }; /* of cells, one for each way */
+enum { CELLS = 1 + ROWS * NODES };
+
+struct probe {
+	struct hip_driver *hip;
+	void *stream, *graph, *exec;
+	struct driver_node *nodes[NODES];
+	uint32_t count; /* of them: without a kernel KERNEL */
+	void *module, *kernel;
+	uint8_t *device;
+	uint8_t host[CELLS * CELL];
+};
+
+/* ---- cells ---- */
+
+static uint32_t cell_of(uint32_t row, uint32_t node)
+{
+	return 1 + row * NODES + node;
+}
+
+static uint64_t cell_address(const struct probe *probe, uint32_t cell)
+{
+	return (uintptr_t)probe->device + (uint64_t)cell * CELL;
+}
+
+/* The source has its pattern, all others are clear. */
+static int reset_cells(struct probe *probe)
+{
+	struct hip_driver *hip = probe->hip;
+	int rc;
+
+	memset(probe->host, 0, sizeof(probe->host));
+	memset(probe->host + SOURCE * CELL, PATTERN, CELL);
+	rc = HIP_CALL(hip, hipMemcpyAsync, probe->device, probe->host, sizeof(probe->host),
+		      HIP_COPY_HOST_TO_DEVICE, probe->stream);
+	return rc < 0 ? rc : HIP_CALL(hip, hipStreamSynchronize, probe->stream);
+}
+
+static int run(struct probe *probe)
+{
+	struct hip_driver *hip = probe->hip;
+	int rc = HIP_CALL(hip, hipGraphLaunch, probe->exec, probe->stream);
+
+	if (rc == 0)
+		rc = HIP_CALL(hip, hipMemcpyAsync, probe->host, probe->device, sizeof(probe->host),
+			      HIP_COPY_DEVICE_TO_HOST, probe->stream);
+	if (rc == 0)
+		rc = HIP_CALL(hip, hipStreamSynchronize, probe->stream);
+	return rc;
+}
+
+/* Did the last run's NODE write in ROW, all that it should and nothing else of its cells? */
+static bool wrote_in(const struct probe *probe, uint32_t row, uint32_t node)
+{
+	uint8_t expected[CELL] = {0};
+	static const uint8_t clear[CELL];
+
+	if (node == COPY_2D) {
+		memset(expected, PATTERN, BYTES / 4);
+		memset(expected + BYTES / 2, PATTERN, BYTES / 4);
+	} else {
+		memset(expected, node == MEMSET || node == KERNEL ? MARK : PATTERN,
+		       node == KERNEL ? 4 : BYTES);
+	}
+	for (uint32_t i = 0; i < ROWS; i++)
+		if (memcmp(probe->host + (size_t)cell_of(i, node) * CELL,
+			   i == row ? expected : clear, CELL) != 0)
+			return false;
+	return true;
+}
+
+/* ---- nodes ---- */
+
+union node_image {
+	struct patch_memset memset;
+	struct patch_copy copy;
+	struct patch_kernel kernel;
+	uint8_t bytes[sizeof(struct patch_kernel) + 16];
+};
+
+static const struct patch_layout kernel_layout = {
+	.count = 2,
+	.bytes = 12,
+	.is_known = true,
+	.parameters = {{0, 8, DAGPATCH_PARAMETER_POINTER}, {8, 4, DAGPATCH_PARAMETER_VALUE}},
+};
+
+static struct patch_params kernel_at(const struct probe *probe, uint64_t address,
+				     union node_image *image)
+{
+	const uint32_t value = MARK * 0x01010101u;
+
+	image->kernel = (struct patch_kernel){
+		.function = probe->kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+	image->kernel.argument_bytes = (uint16_t)kernel_layout.bytes;
+	memcpy(image->bytes + sizeof(struct patch_kernel), &address, sizeof(address));
+	memcpy(image->bytes + sizeof(struct patch_kernel) + 8, &value, sizeof(value));
+	return (struct patch_params){PATCH_KERNEL,
+				     (uint32_t)sizeof(struct patch_kernel) + kernel_layout.bytes,
+				     image, &kernel_layout};
+}
+
+static struct patch_params node_in(const struct probe *probe, uint32_t row, uint32_t node,
+				   union node_image *image)
+{
+	uint64_t address = cell_address(probe, cell_of(row, node));
+	const struct patch_end end = {
+		.pitch = node == COPY_2D ? BYTES / 2 : BYTES,
+		.rows = node == COPY_2D ? 2 : 1,
+		.memory = PATCH_DEVICE_MEMORY,
+	};
+
+	memset(image, 0, sizeof(*image));
+	if (node == KERNEL)
+		return kernel_at(probe, address, image);
+	if (node == MEMSET) {
+		image->memset = (struct patch_memset){.address = address,
+						      .width = BYTES / 4,
+						      .height = 1,
+						      .value = MARK * 0x01010101u,
+						      .element_bytes = 4};
+		return (struct patch_params){PATCH_MEMSET, sizeof(image->memset), image, NULL};
+	}
+	image->copy = (struct patch_copy){
+		.dst_address = address,
+		.src_address = cell_address(probe, SOURCE),
+		.dst = end,
+		.src = end,
+		.width_bytes = node == COPY_2D ? BYTES / 4 : BYTES,
+		.height = node == COPY_2D ? 2 : 1,
+		.depth = 1,
+		.dimensions = node == COPY_2D ? 2 : 1,
+	};
+	return (struct patch_params){PATCH_COPY, sizeof(image->copy), image, NULL};
+}
+
+static int build(struct probe *probe)
+{
+	struct hip_driver *hip = probe->hip;
+	union node_image image;
+	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &probe->stream, HIP_STREAM_NON_BLOCKING);
+
+	if (rc == 0)
+		rc = HIP_CALL(hip, hipMalloc, (void **)&probe->device, sizeof(probe->host));
+	if (rc == 0)
+		rc = HIP_CALL(hip, hipGraphCreate, &probe->graph, 0);
+	if (rc == 0)
+		probe->module = hip_rtc_load(hip, &probe->kernel);
+	probe->count = probe->module ? NODES : KERNEL;
+	for (uint32_t i = 0; rc == 0 && i < probe->count; i++) {
+		struct patch_params params = node_in(probe, BASE, i, &image);
+
+		rc = hip_node_add(&hip->device, probe->graph, &params,
+				  i ? &probe->nodes[i - 1] : NULL, i > 0, &probe->nodes[i]);
+	}
+	if (rc == 0)
+		rc = HIP_CALL(hip, hipGraphInstantiate, &probe->exec, probe->graph, NULL, NULL, 0);
+	return rc;
+}
+
+static void release(struct probe *probe)
+{
+	struct hip_driver *hip = probe->hip;
+
+	if (probe->stream)
+		hip->call.hipStreamSynchronize(probe->stream);
+	if (probe->exec)
+		hip->call.hipGraphExecDestroy(probe->exec);
+	if (probe->graph)
+		hip->call.hipGraphDestroy(probe->graph);
+	if (probe->module)
+		hip->call.hipModuleUnload(probe->module);
+	if (probe->device)
+		hip->call.hipFree(probe->device);
+	if (probe->stream)
+		hip->call.hipStreamDestroy(probe->stream);
+}
+
+/* ---- the ways ---- */
+
+/* A graph that does not even run as it was made tells nothing: then no way is used but a new graph. */
+static int run_base(struct probe *probe)
+{
+	int rc = reset_cells(probe);
+
+	if (rc == 0)
+		rc = run(probe);
+	for (uint32_t i = 0; rc == 0 && i < KERNEL; i++)
+		rc = wrote_in(probe, BASE, i) ? 0 : -EIO;
+	/* A simulated device may run no kernels but those that it knows. */
+	if (rc == 0 && probe->count == NODES && !wrote_in(probe, BASE, KERNEL))
+		probe->count = KERNEL;
+	return rc;
+}
+
+static int probe_set(struct probe *probe, struct hip_works *works)
+{
+	struct hip_driver *hip = probe->hip;
+	bool is_set[NODES];
+	union node_image image;
+	int rc = reset_cells(probe);
+
+	for (uint32_t i = 0; rc == 0 && i < probe->count; i++) {
+		struct patch_params params = node_in(probe, SET, i, &image);
+
+		is_set[i] = hip_exec_set(&hip->device, probe->exec, probe->nodes[i], &params) == 0;
+	}
+	if (rc == 0)
+		rc = run(probe);
+	if (rc < 0)
+		return rc;
+	works->set_memset = is_set[MEMSET] && wrote_in(probe, SET, MEMSET);
+	works->set_copy = is_set[COPY_1D] && wrote_in(probe, SET, COPY_1D) && is_set[COPY_2D] &&
+			  wrote_in(probe, SET, COPY_2D);
+	works->set_kernel = probe->count == NODES ? is_set[KERNEL] && wrote_in(probe, SET, KERNEL)
+						  : works->set_memset && works->set_copy;
+	return 0;
+}
+
+static int probe_update(struct probe *probe, struct hip_works *works)
+{
+	struct hip_driver *hip = probe->hip;
+	bool is_updated = true;
+	union node_image image;
+	int rc = reset_cells(probe);
+
+	for (uint32_t i = 0; rc == 0 && is_updated && i < probe->count; i++) {
+		struct patch_params params = node_in(probe, UPDATE, i, &image);
+
+		is_updated = hip_node_set(&hip->device, probe->nodes[i], &params) == 0;
+	}
+	if (rc == 0 && is_updated)
+		is_updated = hip_exec_update(&hip->device, (struct driver_exec *)probe->exec,
+					     probe->graph) == 0;
+	if (rc == 0)
+		rc = run(probe);
+	for (uint32_t i = 0; i < probe->count; i++)
+		is_updated &= rc == 0 && wrote_in(probe, UPDATE, i);
+	works->update = is_updated;
+	return rc;
+}
+
+void hip_probe(struct hip_driver *hip)
+{
+	struct probe probe = {.hip = hip};
+	struct hip_works works = {0};
+	int rc;
+
+	/* While it runs all ways are open. */
+	hip->works = (struct hip_works){true, true, true, true};
+	rc = build(&probe);
+	if (rc == 0)
+		rc = run_base(&probe);
+	if (rc == 0)
+		rc = probe_set(&probe, &works);
+	if (rc == 0)
+		rc = probe_update(&probe, &works);
+	release(&probe);
+	hip->works = rc == 0 ? works : (struct hip_works){0};
+	patch_fault_take(); /* that a way does not work is no failure */
+}

@@ -1,0 +1,111 @@
+/* The kernel that hip_probe moves, compiled by hiprtc where there is one. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "patch/hip/hip.h"
+
+static const char source[] = "extern \"C\" __global__ void dagpatch_probe(unsigned *at, unsigned "
+			     "value) { at[0] = value; }\n";
+
+/* hiprtc.h, the same since HIP 4.5; 0 is success. */
+struct rtc {
+	int (*hiprtcCreateProgram)(void **, const char *, const char *, int, const char **,
+				   const char **);
+	int (*hiprtcCompileProgram)(void *, int, const char **);
+	int (*hiprtcGetCodeSize)(void *, size_t *);
+	int (*hiprtcGetCode)(void *, char *);
+	int (*hiprtcDestroyProgram)(void **);
+};
+
+/* Compiling takes some 100 ms: what was compiled first is kept for the process, for the device that it was made for. */
+static struct {
+	pthread_mutex_t lock;
+	bool is_tried;
+	int version, device;
+	void *code; /* NULL: none could be made */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool find_rtc(void *library, struct rtc *rtc)
+{
+	*(void **)&rtc->hiprtcCreateProgram = dlsym(library, "hiprtcCreateProgram");
+	*(void **)&rtc->hiprtcCompileProgram = dlsym(library, "hiprtcCompileProgram");
+	*(void **)&rtc->hiprtcGetCodeSize = dlsym(library, "hiprtcGetCodeSize");
+	*(void **)&rtc->hiprtcGetCode = dlsym(library, "hiprtcGetCode");
+	*(void **)&rtc->hiprtcDestroyProgram = dlsym(library, "hiprtcDestroyProgram");
+	return rtc->hiprtcCreateProgram && rtc->hiprtcCompileProgram && rtc->hiprtcGetCodeSize &&
+	       rtc->hiprtcGetCode && rtc->hiprtcDestroyProgram;
+}
+
+/* Of malloc; NULL: it does not compile for this device. */
+static void *compile(const struct rtc *rtc)
+{
+	void *program, *code = NULL;
+	size_t size = 0;
+
+	if (rtc->hiprtcCreateProgram(&program, source, "dagpatch_probe", 0, NULL, NULL) != 0)
+		return NULL;
+	if (rtc->hiprtcCompileProgram(program, 0, NULL) == 0 &&
+	    rtc->hiprtcGetCodeSize(program, &size) == 0 && size > 0)
+		code = malloc(size);
+	if (code && rtc->hiprtcGetCode(program, code) != 0) {
+		free(code);
+		code = NULL;
+	}
+	rtc->hiprtcDestroyProgram(&program);
+	return code;
+}
+
+/* A release's hiprtc is with its libamdhip64, or inside of it. */
+static void *compile_by(struct hip_driver *hip)
+{
+	char name[32];
+	struct rtc rtc;
+	void *library, *code = NULL;
+
+	if (find_rtc(hip->library, &rtc))
+		return compile(&rtc);
+	snprintf(name, sizeof(name), "libhiprtc.so.%d", hip->version / 10000000);
+	library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return NULL;
+	if (find_rtc(library, &rtc))
+		code = compile(&rtc);
+	dlclose(library);
+	return code;
+}
+
+static const void *code_for(struct hip_driver *hip, int device)
+{
+	const void *code = NULL;
+
+	pthread_mutex_lock(&kept.lock);
+	if (!kept.is_tried) {
+		kept.is_tried = true;
+		kept.version = hip->version;
+		kept.device = device;
+		kept.code = compile_by(hip);
+	}
+	if (kept.version == hip->version && kept.device == device)
+		code = kept.code;
+	pthread_mutex_unlock(&kept.lock);
+	return code;
+}
+
+void *hip_rtc_load(struct hip_driver *hip, void **ret_function)
+{
+	const void *code;
+	void *module = NULL;
+	int device = 0;
+
+	if (hip->call.hipGetDevice(&device) != HIP_OK)
+		return NULL;
+	code = code_for(hip, device);
+	if (!code || hip->call.hipModuleLoadData(&module, code) != HIP_OK)
+		return NULL;
+	if (hip->call.hipModuleGetFunction(ret_function, module, "dagpatch_probe") != HIP_OK) {
+		hip->call.hipModuleUnload(module);
+		return NULL;
+	}
+	return module;
+}

@@ -1,0 +1,279 @@
+/* dagpatch on the real HIP, of which each call fails in turn, or lies: what a launch that succeeds computes is right, at
+ * the addresses that are bound; a launch that fails can be made again; what has no effect is not used. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hip_between.h"
+#include "suite.h"
+
+enum { A, B, C, D, E, SLOTS };
+
+/* d = c, by a copy, half of it by a memset afterwards. */
+static int record_copy(void *user, void *stream, void *const *addresses)
+{
+	/* 5.2 reads no other captured copies than those of several rows. */
+	const struct bed_copy copy = {.dst = addresses[0],
+				      .src = addresses[1],
+				      .width = WORDS,
+				      .height = 4,
+				      .dst_pitch = WORDS,
+				      .src_pitch = WORDS};
+	const struct bed_copy row = {
+		.dst = addresses[0], .src = addresses[1], .width = WORDS, .height = 1};
+	int rc = suite_bed->copy(stream, &copy);
+
+	if (rc == 0 && suite_bed->host)
+		rc = suite_bed->copy(stream, &row);
+	if (rc == 0)
+		rc = suite_bed->memset(stream, (uint32_t *)addresses[0] + WORDS / 2, 7, 4,
+				       WORDS / 2);
+	return rc ? -EIO : 0;
+}
+
+/* e = d * d */
+static int record_square(void *user, void *stream, void *const *addresses)
+{
+	uint32_t count = WORDS;
+
+	return suite_bed->launch(stream, BED_MUL, 1, WORDS,
+				 (void *[]){(void *)&addresses[0], (void *)&addresses[1],
+					    (void *)&addresses[1], &count})
+		       ? -EIO
+		       : 0;
+}
+
+static int add_nested_sum(struct dagpatch_context *context, struct dagpatch_recording *recording,
+			  uint32_t *ret_node)
+{
+	const struct dagpatch_slot one = {.bytes = WORDS * 4};
+	struct dagpatch_recording *nested = NULL;
+	struct dagpatch_pointer pointers[3] = {{.slot = C}, {.slot = A}, {.slot = B}};
+	uint32_t count = WORDS, number;
+	struct dagpatch_argument arguments[4] = {
+		dagpatch_address(&pointers[0]), dagpatch_address(&pointers[1]),
+		dagpatch_address(&pointers[2]), dagpatch_value(&count, sizeof(count))};
+	int rc = dagpatch_recording_create(context, DAGPATCH_NESTED, &nested);
+
+	for (uint32_t i = 0; rc == 0 && i < 3; i++)
+		rc = dagpatch_slot_add(nested, &one, &number);
+	if (rc == 0)
+		rc = dagpatch_add_kernel(
+			nested,
+			&(struct dagpatch_kernel){.function = suite_bed->function(BED_ADD),
+						  .grid = {1, 1, 1},
+						  .block = {WORDS, 1, 1},
+						  .argument_count = 4,
+						  .arguments = arguments},
+			NULL, NULL);
+	if (rc == 0)
+		rc = dagpatch_finalize(nested);
+	if (rc == 0)
+		rc = dagpatch_add_child(
+			recording,
+			&(struct dagpatch_child){
+				nested, (struct dagpatch_mapping[]){{A, 0}, {B, 0}, {C, 0}}, 3},
+			NULL, ret_node);
+	dagpatch_recording_destroy(nested);
+	return rc;
+}
+
+/* FLAGS: of the last part. */
+static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording,
+		      uint32_t flags)
+{
+	const struct dagpatch_slot one = {.bytes = WORDS * 4};
+	uint32_t node, number;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < SLOTS; i++)
+		rc = dagpatch_slot_add(recording, &one, &number);
+	if (rc == 0)
+		rc = add_nested_sum(context, recording, &node);
+	if (rc == 0)
+		rc = dagpatch_add_captured(recording,
+					   &(struct dagpatch_capture){.record = record_copy,
+								      .slots = (uint32_t[]){D, C},
+								      .slot_count = 2},
+					   AFTER(node), &node);
+	if (rc == 0)
+		rc = dagpatch_add_captured(recording,
+					   &(struct dagpatch_capture){.record = record_square,
+								      .slots = (uint32_t[]){E, D},
+								      .slot_count = 2,
+								      .flags = flags},
+					   AFTER(node), NULL);
+	return rc < 0 ? rc : dagpatch_finalize(recording);
+}
+
+/* ---- one life ---- */
+
+static uint32_t *buffers[2][SLOTS];
+static void *stream;
+
+static void clear_results(void)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t j = C; j < SLOTS; j++)
+			buffer_set(buffers[i][j], 0);
+}
+
+/* All that was launched wrote into the buffers of SET alone. */
+static void expect_result(uint32_t set, const char *when)
+{
+	uint32_t sum = set ? 30 : 3, words[WORDS];
+
+	suite_bed->stream_synchronize(stream);
+	for (uint32_t i = 0; i < 2; i++) {
+		suite_bed->read(words, buffers[i][E], sizeof(words));
+		for (uint32_t j = 0; j < WORDS; j++) {
+			uint32_t expected = j < WORDS / 2 ? sum * sum : 49;
+
+			if (words[j] != (i == set ? expected : 0))
+				fail_msg("%s, %s: set %u, word %u is %u", when,
+					 between.failed ? between.failed
+					 : between.lies ? between.lies
+							: "nothing",
+					 i, j, words[j]);
+		}
+	}
+}
+
+static int bind_and_launch(struct dagpatch_recording *recording, uint32_t set)
+{
+	int rc = dagpatch_bind_all(recording, (const void *const *)buffers[set], SLOTS);
+
+	clear_results();
+	return rc < 0 ? rc : dagpatch_launch(recording, stream);
+}
+
+/* Whatever failed has been told; now that nothing does, it works. */
+static void launch_again(struct dagpatch_recording *recording, uint32_t set)
+{
+	between.fails = 0;
+	if (dagpatch_recording_state(recording) == DAGPATCH_LOST)
+		OK(recording, dagpatch_finalize(recording));
+	suite_bed->stream_synchronize(stream);
+	OK(recording, bind_and_launch(recording, set));
+	expect_result(set, "again");
+}
+
+static struct dagpatch_context *context_with(enum dagpatch_strategy strategy,
+					     struct dagpatch_error *error)
+{
+	struct dagpatch_context *context = NULL;
+
+	dagpatch_context_create(&(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
+							   .driver = "hip",
+							   .library = BETWEEN_LIBRARY,
+							   .strategy = strategy},
+				&context, error);
+	return context;
+}
+
+/* Two sets of addresses, then the first again. */
+static void whole_life(enum dagpatch_strategy strategy)
+{
+	struct dagpatch_error error = {0};
+	struct dagpatch_context *context = context_with(strategy, &error);
+	struct dagpatch_recording *recording = NULL;
+
+	if (!context) {
+		if (!between.failed || error.code >= 0 || !error.message[0])
+			fail_msg("%s", error.message);
+		return;
+	}
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	/* A graph with work that is captured anew is never updated as a whole. */
+	if (record_all(context, recording,
+		       strategy == DAGPATCH_UPDATE_GRAPH ? 0 : DAGPATCH_CAPTURE_AGAIN) < 0) {
+		assert_non_null(between.failed);
+	} else {
+		for (uint32_t i = 0; i < 3; i++) {
+			if (bind_and_launch(recording, i % 2) < 0)
+				launch_again(recording, i % 2);
+			else
+				expect_result(i % 2, "at once");
+		}
+		assert_true(dagpatch_verify(recording) >= 0 || between.failed);
+	}
+	between.fails = 0;
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+}
+
+static const enum dagpatch_strategy strategies[] = {DAGPATCH_SET_PARAMS, DAGPATCH_UPDATE_GRAPH,
+						    DAGPATCH_INSTANTIATE};
+
+static void every_call_fails_in_turn(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(strategies) / sizeof(*strategies); i++) {
+		uint64_t begin = between.calls, calls;
+
+		between.failed = NULL;
+		whole_life(strategies[i]);
+		calls = between.calls - begin;
+		print_message("strategy %u: %u calls\n", strategies[i], (uint32_t)calls);
+		assert_true(calls > 100);
+		for (uint64_t call = 1; call <= calls; call++) {
+			between.failed = NULL;
+			between.fails = between.calls + call;
+			whole_life(strategies[i]);
+			between.fails = 0;
+		}
+	}
+}
+
+/* ---- calls that succeed and do nothing ---- */
+
+static void expect_right_though(const char *lie, enum dagpatch_strategy strategy)
+{
+	between.lies = lie;
+	between.failed = NULL;
+	whole_life(strategy);
+	between.lies = NULL;
+}
+
+static void a_way_without_effect_is_not_used(void **state)
+{
+	static const char *const lies[] = {
+		"hipGraphExecKernelNodeSetParams",
+		"hipGraphExecMemcpyNodeSetParams",
+		"hipGraphExecMemcpyNodeSetParams1D",
+		"hipGraphExecMemsetNodeSetParams",
+		"hipGraphExecUpdate",
+		"hipGraphMemsetNodeSetParams",
+		"hipGraphMemcpyNodeSetParams",
+		"hipGraphMemcpyNodeSetParams1D",
+		"hipGraphKernelNodeSetParams",
+	};
+
+	for (uint32_t i = 0; i < sizeof(lies) / sizeof(*lies); i++)
+		for (uint32_t j = 0; j < sizeof(strategies) / sizeof(*strategies); j++)
+			expect_right_though(lies[i], strategies[j]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_fails_in_turn),
+		cmocka_unit_test(a_way_without_effect_is_not_used),
+	};
+	int failed;
+
+	suite_bed = &bed_hip;
+	failed = suite_bed->open();
+	if (failed)
+		return failed;
+	stream = suite_bed->stream_create();
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t j = 0; j < SLOTS; j++)
+			buffers[i][j] = buffer(j == A ? (i ? 10 : 1) : j == B ? (i ? 20 : 2) : 0);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t j = 0; j < SLOTS; j++)
+			suite_bed->free(buffers[i][j]);
+	suite_bed->stream_destroy(stream);
+	suite_bed->close();
+	return failed;
+}
