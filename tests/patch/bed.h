@@ -91,6 +91,7 @@ struct bed {
 	void (*exec_destroy)(void *exec);
 	void (*exec_launch)(void *exec, void *stream);
 
+	bool reads_execs; /* the driver lets an executable graph be read */
 	/* What this driver or its runtime does not do here. */
 	bool no_captured_copies;
 	bool no_captured_blocks;

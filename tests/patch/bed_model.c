@@ -286,6 +286,7 @@ static void exec_launch(void *exec, void *stream)
 
 const struct bed bed_model = {
 	.driver = "model",
+	.reads_execs = true,
 	.open = open_bed,
 	.close = close_bed,
 	.alloc = alloc,

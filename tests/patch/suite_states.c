@@ -185,6 +185,33 @@ static void nested_recordings_are_checked(void **state)
 	dagpatch_recording_destroy(nested);
 }
 
+/* What cannot be read is not said to be right. */
+static void verify_says_what_it_cannot_read(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	bool is_read = suite_bed->reads_execs && suite_strategy != DAGPATCH_DEVICE_TABLE;
+	uint32_t *a = buffer(1), *b = buffer(2);
+	uint32_t to = slot(recording, "to"), from = slot(recording, "from");
+
+	add_three(recording, BED_ADD, (uint32_t[]){to, from, from}, NULL);
+	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	bind(recording, to, a);
+	bind(recording, from, b);
+	for (uint32_t i = 0; i < 2; i++) {
+		scene_run(scene);
+		assert_int_equal(dagpatch_verify(recording), is_read ? 0 : DAGPATCH_CANNOT_TELL);
+		OK(recording, dagpatch_recording_stats(recording, &stats));
+		assert_int_equal(stats.unread_nodes, is_read ? 0 : 1);
+		assert_int_equal(stats.failures, 0);
+		bind(recording, to, b);
+	}
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
 struct seen {
 	struct dagpatch_change changes[8];
 	uint32_t count;
@@ -298,6 +325,7 @@ int suite_states(void)
 		SCENE(bad_nodes),
 		SCENE(arguments_are_checked),
 		SCENE(nested_recordings_are_checked),
+		SCENE(verify_says_what_it_cannot_read),
 		SCENE(observer_is_told),
 		SCENE(replays_in_flight_keep_their_addresses),
 	};

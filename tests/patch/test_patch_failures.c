@@ -359,7 +359,7 @@ static int whole_life(uint32_t *const *buffers, void *stream, enum dagpatch_stra
 	suite_bed->stream_synchronize(stream);
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
-	return rc;
+	return rc < 0 ? rc : 0; /* or DAGPATCH_CANNOT_TELL */
 }
 
 static void every_call_fails_in_turn(void **state)
@@ -407,7 +407,7 @@ static int life_of(uint32_t *const *buffers, struct dagpatch_context *context)
 	if (rc == 0)
 		rc = dagpatch_verify(recording);
 	dagpatch_recording_destroy(recording);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 static void every_allocation_fails_in_turn(void **state)

@@ -477,6 +477,47 @@ static void verify_notices_another_capture(void **state)
 	suite_bed->free(a);
 }
 
+/* Two recordings of one executable graph: what the one has applied the other finds. */
+static void verify_reads_the_executable_graph(void **state)
+{
+	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
+	struct dagpatch_recording *recordings[2];
+	void *stream = suite_bed->stream_create(), *graph, *exec;
+	uint32_t *a = buffer(0), *b = buffer(0), value = 1, to;
+	struct dagpatch_declared declared = {0, 0, 0, 0};
+
+	suite_bed->capture_begin(stream);
+	suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&a, &value});
+	graph = suite_bed->capture_end(stream);
+	exec = suite_bed->instantiate(graph);
+	for (uint32_t i = 0; i < 2; i++) {
+		OK(NULL, dagpatch_recording_create(context, 0, &recordings[i]));
+		to = slot(recordings[i], "to");
+		OK(recordings[i],
+		   dagpatch_adopt(recordings[i],
+				  &(struct dagpatch_adoption){.graph = graph,
+							      .addresses = {(void *[]){a}},
+							      .declared = &declared,
+							      .declared_count = 1,
+							      .exec = exec}));
+		OK(recordings[i], dagpatch_finalize(recordings[i]));
+	}
+	assert_int_equal(dagpatch_verify(recordings[0]), 0);
+	bind(recordings[1], to, b);
+	OK(recordings[1], dagpatch_apply(recordings[1]));
+	assert_int_equal(dagpatch_verify(recordings[1]), 0);
+	scene_failed(recordings[0], dagpatch_verify(recordings[0]), -EILSEQ,
+		     "differs in the executable graph");
+	for (uint32_t i = 0; i < 2; i++)
+		dagpatch_recording_destroy(recordings[i]);
+	suite_bed->exec_destroy(exec);
+	suite_bed->graph_destroy(graph);
+	dagpatch_context_destroy(context);
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(a);
+	suite_bed->free(b);
+}
+
 /* A value that was given afterwards is no address, and the callback does not know it. */
 static void verify_knows_other_values(void **state)
 {
@@ -692,6 +733,7 @@ int main(void)
 		cmocka_unit_test(caller_describes_a_kernel),
 		cmocka_unit_test(another_order_is_an_error),
 		cmocka_unit_test(verify_notices_another_capture),
+		cmocka_unit_test(verify_reads_the_executable_graph),
 		cmocka_unit_test(verify_knows_other_values),
 		cmocka_unit_test(threads_have_their_own_recordings),
 		cmocka_unit_test(threads_share_what_was_captured),
