@@ -87,6 +87,8 @@ struct bed {
 	void (*graph_destroy)(void *graph);
 	int (*graph_launch)(void *stream,
 			    void *graph); /* a child, in a stream that is captured; NULL: cannot */
+	/* Of the nodes as the driver lists them LATER then waits for EARLIER; NULL: cannot. */
+	void (*add_edge)(void *graph, uint32_t earlier, uint32_t later);
 	void *(*instantiate)(void *graph);
 	void (*exec_destroy)(void *exec);
 	void (*exec_launch)(void *exec, void *stream);

@@ -363,6 +363,18 @@ static void graph_destroy(void *graph)
 	HIP_CHECK(hipGraphDestroy(graph));
 }
 
+static void add_edge(void *graph, uint32_t earlier, uint32_t later)
+{
+	hipGraphNode_t nodes[8];
+	size_t count = 0;
+
+	HIP_CHECK(hipGraphGetNodes(graph, NULL, &count));
+	if (count > 8 || earlier >= count || later >= count)
+		example_fail("a graph of %zu nodes", count);
+	HIP_CHECK(hipGraphGetNodes(graph, nodes, &count));
+	HIP_CHECK(hipGraphAddDependencies(graph, &nodes[earlier], &nodes[later], 1));
+}
+
 static void *instantiate(void *graph)
 {
 	hipGraphExec_t exec;
@@ -412,6 +424,7 @@ const struct bed bed_hip = {
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,
 	.graph_destroy = graph_destroy,
+	.add_edge = add_edge,
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,

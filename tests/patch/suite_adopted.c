@@ -97,6 +97,62 @@ static void adopted_by_two_captures(void **state)
 	free_buffers(&buffers);
 }
 
+/* c = 1, then c = a + b and, on another stream, b = 7, which then has to come first although it is listed later; then c[0] += 5. */
+static void *capture_backwards(uint32_t *const buffers[3])
+{
+	void *stream = suite_bed->stream_create(), *other = suite_bed->stream_create(), *graph;
+	void *fork = suite_bed->event_create(), *join = suite_bed->event_create();
+	uint32_t count = WORDS, value = 5;
+
+	suite_bed->capture_begin(stream);
+	assert_int_equal(suite_bed->memset(stream, buffers[0], 1, 4, WORDS), 0);
+	assert_int_equal(suite_bed->event_record(stream, fork), 0);
+	assert_int_equal(suite_bed->event_wait(other, fork), 0);
+	assert_int_equal(suite_bed->launch(stream, BED_ADD, 2, WORDS / 2,
+					   (void *[]){(void *)&buffers[0], (void *)&buffers[1],
+						      (void *)&buffers[2], &count}),
+			 0);
+	assert_int_equal(suite_bed->memset(other, buffers[2], 7, 4, WORDS), 0);
+	assert_int_equal(suite_bed->event_record(other, join), 0);
+	assert_int_equal(suite_bed->event_wait(stream, join), 0);
+	assert_int_equal(
+		suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&buffers[0], &value}),
+		0);
+	graph = suite_bed->capture_end(stream);
+	suite_bed->add_edge(graph, 2, 1);
+	suite_bed->event_destroy(fork);
+	suite_bed->event_destroy(join);
+	suite_bed->stream_destroy(other);
+	suite_bed->stream_destroy(stream);
+	return graph;
+}
+
+static void nodes_listed_before_what_they_wait_for(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct buffers buffers;
+	void *graphs[2];
+
+	if (!suite_bed->add_edge)
+		skip();
+	make_buffers(&buffers);
+	graphs[0] = capture_backwards(buffers.first);
+	graphs[1] = capture_backwards(buffers.second);
+	adopt_both(recording, &buffers, graphs, NULL);
+	suite_bed->graph_destroy(graphs[0]);
+	suite_bed->graph_destroy(graphs[1]);
+	OK(recording, dagpatch_finalize(recording));
+	scene_run(scene);
+	expect_result(buffers.first[0], 8);
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, i, buffers.second[i]);
+	scene_run(scene);
+	expect_result(buffers.second[0], 17);
+	expect_result(buffers.first[0], 8);
+	free_buffers(&buffers);
+}
+
 /* dst = src + SCALAR, with both addresses where nothing aligns them and SCALAR in the same word as one. */
 static void *capture_packed(uint32_t *dst, const uint32_t *src, uint8_t scalar)
 {
@@ -326,6 +382,7 @@ int suite_adopted(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(adopted_by_two_captures),
+		SCENE(nodes_listed_before_what_they_wait_for),
 		SCENE(unstable_byte_beside_an_address),
 		SCENE(further_captures_of_other_work),
 		SCENE(reverted_to_where_it_was_adopted),

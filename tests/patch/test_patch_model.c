@@ -477,6 +477,48 @@ static void verify_notices_another_capture(void **state)
 	suite_bed->free(a);
 }
 
+/* A driver whose graphs are flattened, and which does not tell a kernel's parameters: the work stays a child, and each
+ * change of it is a new graph. */
+static void work_that_cannot_be_read_stays_a_child(void **state)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	void *stream = suite_bed->stream_create();
+	uint32_t *buffers[2] = {buffer(0), buffer(0)}, value = 3, to;
+	struct dagpatch_capture capture = {.record = capture_as_told,
+					   .user = &value,
+					   .slots = &to,
+					   .slot_count = 1,
+					   .flags = DAGPATCH_CAPTURE_AGAIN};
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_LAYOUTS |
+			       DAGPATCH_MODEL_NO_NESTED_SETS | DAGPATCH_MODEL_NO_CONDITIONALS |
+			       DAGPATCH_MODEL_NO_CHILDREN);
+	context = context_with(&(struct dagpatch_options){.verify = 1});
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
+	OK(recording, dagpatch_add_empty(recording, AFTER(0), NULL));
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 4; i++) {
+		bind(recording, to, buffers[i % 2]);
+		OK(recording, dagpatch_launch(recording, stream));
+		suite_bed->stream_synchronize(stream);
+		expect_words(buffers[0], 1, 3 * (i / 2 + 1), __FILE__, __LINE__);
+		expect_words(buffers[1], 1, 3 * ((i + 1) / 2), __FILE__, __LINE__);
+	}
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 4);
+	assert_int_equal(stats.unread_nodes, 1);
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	dagpatch_model_without(0);
+	suite_bed->stream_destroy(stream);
+	suite_bed->free(buffers[0]);
+	suite_bed->free(buffers[1]);
+}
+
 /* Two recordings of one executable graph: what the one has applied the other finds. */
 static void verify_reads_the_executable_graph(void **state)
 {
@@ -733,6 +775,7 @@ int main(void)
 		cmocka_unit_test(caller_describes_a_kernel),
 		cmocka_unit_test(another_order_is_an_error),
 		cmocka_unit_test(verify_notices_another_capture),
+		cmocka_unit_test(work_that_cannot_be_read_stays_a_child),
 		cmocka_unit_test(verify_reads_the_executable_graph),
 		cmocka_unit_test(verify_knows_other_values),
 		cmocka_unit_test(threads_have_their_own_recordings),
