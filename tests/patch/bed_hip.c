@@ -156,11 +156,12 @@ void softgpu_kernel_dagpatch_probe(const void *kernarg, const hsa_kernel_dispatc
 
 /* ---- the bed ---- */
 
-static hipModule_t module; /* the kernels once more, for launches by hipModuleLaunchKernel */
+/* The kernels once more, for launches by hipModuleLaunchKernel. HIP does not copy the code. */
+static hipModule_t module;
+static struct example_code code;
 
 static int open_bed(void)
 {
-	struct example_code code;
 	int devices = 0;
 
 	if (hipGetDeviceCount(&devices) != hipSuccess || devices == 0)
@@ -168,13 +169,13 @@ static int open_bed(void)
 	example_register(source, kernels, BED_KERNELS);
 	example_compile(source, &code);
 	HIP_CHECK(hipModuleLoadData(&module, code.bytes));
-	free(code.bytes);
 	return 0;
 }
 
 static void close_bed(void)
 {
 	HIP_CHECK(hipModuleUnload(module));
+	free(code.bytes);
 }
 
 static void *alloc(size_t bytes)

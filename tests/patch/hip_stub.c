@@ -4,13 +4,19 @@
 
 #include "patch/hip/hip.h"
 
-extern int stub_asked;
-int stub_asked;
+static int asked;
+
+int stub_asked(void);
+
+int stub_asked(void)
+{
+	return asked;
+}
 
 static int stub_call(const char *name, int *ret_first)
 {
 	if (strcmp(name, "hipGetDeviceCount") == 0) {
-		stub_asked++;
+		asked++;
 		*ret_first = 1;
 		return HIP_OK;
 	}

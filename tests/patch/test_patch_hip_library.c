@@ -17,9 +17,12 @@
 static bool was_asked(const char *name)
 {
 	void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-	const int *asked = library ? dlsym(library, "stub_asked") : NULL;
-	bool is_asked = asked && *asked > 0;
+	int (*asked)(void) = NULL;
+	bool is_asked;
 
+	if (library)
+		*(void **)&asked = dlsym(library, "stub_asked");
+	is_asked = asked && asked() > 0;
 	if (library)
 		dlclose(library);
 	return is_asked;
