@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hsa/hsa.h>
+#include <sys/mman.h>
+
+#include "example.h"
 #include "hip_between.h"
 #include "suite.h"
 
@@ -253,11 +257,81 @@ static void a_way_without_effect_is_not_used(void **state)
 			expect_right_though(lies[i], strategies[j]);
 }
 
+/* ---- memory that is gone ---- */
+
+static const char gone_source[] =
+	"extern \"C\" __global__ void bed_gone(unsigned *at, unsigned value) { at[0] += value; }\n";
+
+__attribute__((visibility("default"))) void
+softgpu_kernel_bed_gone(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
+
+void softgpu_kernel_bed_gone(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		uint32_t *at;
+		uint32_t value;
+	} *gone = kernarg;
+
+	*gone->at += gone->value;
+}
+
+/* A module whose code the program has unmapped again. */
+static hipFunction_t load_gone(hipModule_t *ret_module)
+{
+	struct example_code code;
+	hipFunction_t function;
+	char *mapped;
+
+	example_compile(gone_source, &code);
+	mapped = mmap(NULL, code.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(mapped != MAP_FAILED);
+	memcpy(mapped, code.bytes, code.size);
+	free(code.bytes);
+	HIP_CHECK(hipModuleLoadData(ret_module, mapped));
+	HIP_CHECK(hipModuleGetFunction(&function, *ret_module, "bed_gone"));
+	munmap(mapped, code.size);
+	return function;
+}
+
+static void code_that_was_unmapped_is_not_read(void **state)
+{
+	struct dagpatch_context *context = context_with(DAGPATCH_AUTO, NULL);
+	struct dagpatch_recording *recording;
+	struct dagpatch_pointer pointer = {0};
+	uint32_t value = 5, to;
+	struct dagpatch_argument arguments[2] = {dagpatch_address(&pointer),
+						 dagpatch_value(&value, sizeof(value))};
+	hipModule_t module;
+	hipFunction_t function = load_gone(&module);
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording, dagpatch_add_kernel(recording,
+					  &(struct dagpatch_kernel){.function = function,
+								    .grid = {1, 1, 1},
+								    .block = {1, 1, 1},
+								    .argument_count = 2,
+								    .arguments = arguments},
+					  NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	clear_results();
+	for (uint32_t i = 0; i < 2; i++) {
+		bind(recording, to, buffers[i][C]);
+		OK(recording, dagpatch_launch(recording, stream));
+		suite_bed->stream_synchronize(stream);
+		expect_words(buffers[i][C], 1, 5, __FILE__, __LINE__);
+	}
+	dagpatch_recording_destroy(recording);
+	dagpatch_context_destroy(context);
+	HIP_CHECK(hipModuleUnload(module));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_fails_in_turn),
 		cmocka_unit_test(a_way_without_effect_is_not_used),
+		cmocka_unit_test(code_that_was_unmapped_is_not_read),
 	};
 	int failed;
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/hip/amd_code.h"
 #include "patch/hip/hip.h"
 
 enum {
@@ -77,22 +76,6 @@ static void find_optional(struct hip_driver *hip)
 	memcpy(&hip->hipGraphKernelNodeCopyAttributes, &function, sizeof(function));
 }
 
-/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
- * their arguments cannot be read. */
-static void find_loader(struct hip_driver *hip)
-{
-	int (*get_table)(uint16_t, uint16_t, size_t, void *);
-	void *function = dlsym(RTLD_DEFAULT, "hsa_system_get_major_extension_table");
-
-	if (!function)
-		function = dlsym(hip->library, "hsa_system_get_major_extension_table");
-	if (!function)
-		return;
-	memcpy(&get_table, &function, sizeof(function));
-	if (get_table(HSA_LOADER_EXTENSION, 1, sizeof(hip->loader), &hip->loader) != 0)
-		hip->loader = (struct hsa_loader_table){0};
-}
-
 static int open_library(struct hip_driver *hip, const char *given, struct dagpatch_error *error)
 {
 	hip->library = hip_library_open(given);
@@ -118,7 +101,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		free(hip);
 		return rc;
 	}
-	find_loader(hip);
+	hip_find_loader(hip);
 	find_optional(hip);
 	pthread_mutex_init(&hip->texts_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
@@ -168,50 +151,6 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 	struct hip_driver *hip = hip_of(device);
 
 	return HIP_CALL(hip, hipMemcpyAsync, dst, src, bytes, HIP_COPY_DEFAULT, stream);
-}
-
-/* ---- kernels' parameters ---- */
-
-static int ask_code_objects(struct hip_driver *hip, const char *name,
-			    struct dagpatch_parameter *ret_parameters, uint32_t capacity)
-{
-	struct hsa_loader_segment *segments;
-	size_t count = 0;
-	int rc = -ENOENT;
-
-	if (hip->loader.query_segment_descriptors(NULL, &count) != 0)
-		return -ENOENT;
-	segments = calloc(count + 1, sizeof(*segments));
-	if (!segments)
-		return -ENOMEM;
-	if (hip->loader.query_segment_descriptors(segments, &count) != 0)
-		count = 0;
-	for (size_t i = 0; i < count && rc < 0; i++) {
-		const struct hsa_loader_segment *segment = &segments[i];
-
-		if (segment->storage_type == HSA_LOADER_STORAGE_MEMORY)
-			rc = amd_code_parameters(
-				(const uint8_t *)segment->storage + segment->storage_offset,
-				segment->storage_bytes, name, ret_parameters, capacity);
-	}
-	free(segments);
-	return rc;
-}
-
-static int kernel_parameters(struct patch_device *device, void *function,
-			     struct dagpatch_parameter *ret_parameters, uint32_t capacity)
-{
-	struct hip_driver *hip = hip_of(device);
-	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
-	int rc = -ENOENT;
-
-	/* No kernel's host address: then it is a hipFunction_t. */
-	if (!name)
-		name = hip->call.hipKernelNameRef(function);
-	if (name && hip->loader.query_segment_descriptors)
-		rc = ask_code_objects(hip, name, ret_parameters, capacity);
-	return rc < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
-		      : rc;
 }
 
 /* ---- capture ---- */
@@ -385,7 +324,7 @@ const struct patch_driver patch_driver_hip = {
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,
 	.copy_async = copy_async,
-	.kernel_parameters = kernel_parameters,
+	.kernel_parameters = hip_kernel_parameters,
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,
 	.graph_create = graph_create,

@@ -153,6 +153,14 @@ void *hip_rtc_load(struct hip_driver *hip, void **ret_function);
 int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 		    struct driver_graph *graph);
 
+/* ---- hip_code.c ---- */
+
+/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to their arguments
+ * cannot be read. */
+void hip_find_loader(struct hip_driver *hip);
+int hip_kernel_parameters(struct patch_device *device, void *function,
+			  struct dagpatch_parameter *ret_parameters, uint32_t capacity);
+
 /* ---- hip_text.c ---- */
 
 /* The copy NODE of GRAPH. -ENOTSUP: this HIP does not say. */

@@ -1,0 +1,130 @@
+/* Kernels' parameters, from the code objects that HSA's loader has. It names the memory that each was loaded from, which is
+ * the program's and may be gone by now: HIP does not copy what hipModuleLoadData is given. So it is read as another
+ * process's would be, where a page that is not there is an error, and checked as any outside bytes are. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "patch/hip/amd_code.h"
+#include "patch/hip/hip.h"
+
+/* -ENOENT: it is not all there. */
+static int read_memory(const void *from, size_t bytes, void *to)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	if (got < 0 && (errno == EPERM || errno == ENOSYS)) {
+		memcpy(to, from, bytes); /* not allowed here: then it is trusted */
+		return 0;
+	}
+	return got == (ssize_t)bytes ? 0 : -ENOENT;
+}
+
+/* All of an image as far as the end of its notes, of malloc. */
+static int copy_notes(const uint8_t *image, size_t size, void **ret_copy, size_t *ret_bytes)
+{
+	Elf64_Phdr segments[16];
+	Elf64_Ehdr header;
+	size_t end = sizeof(header);
+	int rc = size < sizeof(header) ? -ENOENT : read_memory(image, sizeof(header), &header);
+
+	if (rc < 0)
+		return rc;
+	if (header.e_phentsize != sizeof(*segments) || header.e_phoff > size ||
+	    header.e_phnum > sizeof(segments) / sizeof(*segments) ||
+	    header.e_phnum * sizeof(*segments) > size - header.e_phoff)
+		return -ENOENT;
+	rc = read_memory(image + header.e_phoff, header.e_phnum * sizeof(*segments), segments);
+	for (uint32_t i = 0; rc == 0 && i < header.e_phnum; i++) {
+		uint64_t here = segments[i].p_offset + segments[i].p_filesz;
+
+		if (segments[i].p_type == PT_NOTE && segments[i].p_offset <= size &&
+		    segments[i].p_filesz <= size - segments[i].p_offset && here > end)
+			end = here;
+	}
+	if (rc == 0 && header.e_phoff + header.e_phnum * sizeof(*segments) > end)
+		end = header.e_phoff + header.e_phnum * sizeof(*segments);
+	if (rc < 0)
+		return rc;
+	*ret_copy = malloc(end);
+	if (!*ret_copy)
+		return -ENOMEM;
+	rc = read_memory(image, end, *ret_copy);
+	if (rc < 0)
+		free(*ret_copy);
+	*ret_bytes = end;
+	return rc;
+}
+
+static int ask_code_object(const struct hsa_loader_segment *segment, const char *name,
+			   struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	void *copy;
+	size_t bytes;
+	int rc;
+
+	if (segment->storage_type != HSA_LOADER_STORAGE_MEMORY)
+		return -ENOENT;
+	rc = copy_notes((const uint8_t *)segment->storage + segment->storage_offset,
+			segment->storage_bytes, &copy, &bytes);
+	if (rc < 0)
+		return rc;
+	rc = amd_code_parameters(copy, bytes, name, ret_parameters, capacity);
+	free(copy);
+	return rc;
+}
+
+static int ask_code_objects(struct hip_driver *hip, const char *name,
+			    struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct hsa_loader_segment *segments;
+	size_t count = 0;
+	int rc = -ENOENT;
+
+	if (hip->loader.query_segment_descriptors(NULL, &count) != 0)
+		return -ENOENT;
+	segments = calloc(count + 1, sizeof(*segments));
+	if (!segments)
+		return -ENOMEM;
+	if (hip->loader.query_segment_descriptors(segments, &count) != 0)
+		count = 0;
+	for (size_t i = 0; i < count && rc < 0; i++)
+		rc = ask_code_object(&segments[i], name, ret_parameters, capacity);
+	free(segments);
+	return rc;
+}
+
+int hip_kernel_parameters(struct patch_device *device, void *function,
+			  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct hip_driver *hip = hip_of(device);
+	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
+	int rc = -ENOENT;
+
+	/* No kernel's host address: then it is a hipFunction_t. */
+	if (!name)
+		name = hip->call.hipKernelNameRef(function);
+	if (name && hip->loader.query_segment_descriptors)
+		rc = ask_code_objects(hip, name, ret_parameters, capacity);
+	return rc < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
+		      : rc;
+}
+
+void hip_find_loader(struct hip_driver *hip)
+{
+	int (*get_table)(uint16_t, uint16_t, size_t, void *);
+	void *function = dlsym(RTLD_DEFAULT, "hsa_system_get_major_extension_table");
+
+	if (!function)
+		function = dlsym(hip->library, "hsa_system_get_major_extension_table");
+	if (!function)
+		return;
+	memcpy(&get_table, &function, sizeof(function));
+	if (get_table(HSA_LOADER_EXTENSION, 1, sizeof(hip->loader), &hip->loader) != 0)
+		hip->loader = (struct hsa_loader_table){0};
+}
