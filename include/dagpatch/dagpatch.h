@@ -493,7 +493,8 @@ struct dagpatch_relocation {
 int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,
 				  struct dagpatch_relocation *ret_relocation);
 
-/* The driver's handles, the recording's own; NULL before the first launch or apply. */
+/* The driver's handles, the recording's own; NULL before the first launch or apply. On HIP a child has become nodes of
+ * the one graph: its handle is that of the node after which it is done. */
 void *dagpatch_recording_exec(const struct dagpatch_recording *recording);
 void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node);
 

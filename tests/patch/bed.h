@@ -96,6 +96,8 @@ struct bed {
 	bool reads_execs; /* the driver lets an executable graph be read */
 	/* What this driver or its runtime does not do here. */
 	bool no_captured_copies;
+	bool no_captured_rows; /* copies of one row */
+	bool no_rows_set;      /* copies of several, in an executable graph */
 	bool no_captured_blocks;
 };
 

@@ -317,6 +317,7 @@ const struct bed bed_cuda = {
 	.function = cuda_function_of,
 	.launch = cuda_launch,
 	.launch_block = cuda_launch_block,
+	.no_rows_set = true,
 	.copy = cuda_copy,
 	.memset = cuda_memset,
 	.host = cuda_host,

@@ -430,4 +430,5 @@ const struct bed bed_hip = {
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
 	.no_captured_blocks = !READS_1D,
+	.no_captured_rows = !READS_1D,
 };

@@ -320,6 +320,71 @@ static void adopted_executable_graph(void **state)
 	free_buffers(&buffers);
 }
 
+/* c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies of each kind. */
+static void *capture_copies(uint32_t *const buffers[3])
+{
+	const struct bed_copy row = {
+		.dst = buffers[0], .src = buffers[1], .width = WORDS * 4, .height = 1};
+	const struct bed_copy rows = {.dst = buffers[2],
+				      .src = buffers[1],
+				      .dst_pitch = 64,
+				      .src_pitch = 64,
+				      .width = 32,
+				      .height = 4};
+	void *stream = suite_bed->stream_create(), *graph;
+
+	suite_bed->capture_begin(stream);
+	if (!suite_bed->no_captured_rows)
+		assert_int_equal(suite_bed->copy(stream, &row), 0);
+	if (!suite_bed->no_rows_set)
+		assert_int_equal(suite_bed->copy(stream, &rows), 0);
+	assert_int_equal(suite_bed->memset(stream, buffers[2] + 8, 9, 4, 8), 0);
+	graph = suite_bed->capture_end(stream);
+	suite_bed->stream_destroy(stream);
+	return graph;
+}
+
+static void expect_copies(uint32_t *const buffers[3], uint32_t from, uint32_t kept)
+{
+	if (!suite_bed->no_captured_rows)
+		expect_all(buffers[0], from);
+	if (suite_bed->no_rows_set)
+		from = kept;
+	expect_words(buffers[2], 8, from, __FILE__, __LINE__);
+	expect_words(buffers[2] + 8, 8, 9, __FILE__, __LINE__);
+	expect_words(buffers[2] + 16, 8, from, __FILE__, __LINE__);
+	expect_words(buffers[2] + 24, 8, kept, __FILE__, __LINE__);
+}
+
+/* Nodes that the caller's driver calls made are set with what these were made with. */
+static void adopted_executable_graph_of_copies(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct buffers buffers;
+	void *graphs[2], *exec;
+
+	if (suite_bed->no_captured_copies)
+		skip();
+	make_buffers(&buffers);
+	for (uint32_t i = 0; i < 2; i++)
+		graphs[i] = capture_copies(i ? buffers.second : buffers.first);
+	exec = suite_bed->instantiate(graphs[0]);
+	adopt_both(recording, &buffers, graphs, exec);
+	OK(recording, dagpatch_finalize(recording));
+	scene_run(scene);
+	expect_copies(buffers.first, 1, 2);
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, i, buffers.second[i]);
+	scene_run(scene);
+	expect_copies(buffers.second, 10, 20);
+	scene_again(scene, 0);
+	suite_bed->exec_destroy(exec);
+	suite_bed->graph_destroy(graphs[0]);
+	suite_bed->graph_destroy(graphs[1]);
+	free_buffers(&buffers);
+}
+
 static void adopted_with_declared_relocations(void **state)
 {
 	struct scene *scene = *state;
@@ -387,6 +452,7 @@ int suite_adopted(void)
 		SCENE(further_captures_of_other_work),
 		SCENE(reverted_to_where_it_was_adopted),
 		SCENE(adopted_executable_graph),
+		SCENE(adopted_executable_graph_of_copies),
 		SCENE(adopted_with_declared_relocations),
 		SCENE(adopted_graph_is_the_whole_content),
 	};
