@@ -94,8 +94,9 @@ struct dagpatch_change {
 struct dagpatch_options {
 	size_t size;	    /* sizeof(struct dagpatch_options) */
 	const char *driver; /* "cuda", "hip" or "model" */
-	/* The driver's library. NULL: libcuda.so.1; the libamdhip64 that the process has loaded, under whatever
-	 * name, or else libamdhip64.so.7, .so.6, .so.5, whichever the loader finds first. */
+	/* The driver's library. NULL: libcuda.so.1; the libamdhip64 that the process has loaded,
+	 * under whatever name, or else libamdhip64.so.7, .so.6, .so.5, whichever the loader finds
+	 * first. */
 	const char *library;
 	/* To be preferred; what the driver cannot do so is done by another one. */
 	enum dagpatch_strategy strategy;
@@ -122,10 +123,10 @@ void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
 struct dagpatch_context;
 
 /* OPTIONS is copied, its texts too. ERROR may be NULL. -ENOENT: the driver's library is not here.
- * HIP: runs a graph of four nodes between buffers of its own on the thread's device, moves them by each call that changes
- * an executable graph, and waits for it: a call that returns success without effect is never used by this context. The
- * first context of a process compiles one kernel for it where hiprtc is there (some 100 ms and more), others
- * take 1 ms. */
+ * HIP: runs a graph of four nodes between buffers of its own on the thread's device, moves them by
+ * each call that changes an executable graph, and waits for it: a call that returns success without
+ * effect is never used by this context. The first context of a process compiles one kernel for it
+ * where hiprtc is there (some 100 ms and more), others take 1 ms. */
 int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error);
 /* After its recordings and caches. NULL is fine. */
@@ -450,13 +451,14 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 			  const void *bytes, uint32_t size);
 int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value);
 
-/* Does the graph have what is bound? Captured work is compared with a fresh capture (but for work with
- * DAGPATCH_LEAVE_UNSTABLE, and nodes with values of dagpatch_set_...), and the executable graph is read, node by node;
- * what dagpatch keeps itself is no witness.
- * 0: every node that has addresses was read and has them. -EILSEQ: one has others; the error says which.
- * DAGPATCH_CANNOT_TELL, no error: nothing wrong was found, but this driver does not let some of them be read
- * (dagpatch_stats.unread_nodes): CUDA and HIP none at all, and what the table sets never. options.verify takes it
- * for success. */
+/* Does the graph have what is bound? Captured work is compared with a fresh capture (but for work
+ * with DAGPATCH_LEAVE_UNSTABLE, and nodes with values of dagpatch_set_...), and the executable
+ * graph is read, node by node; what dagpatch keeps itself is no witness.
+ * 0: every node that has addresses was read and has them. -EILSEQ: one has others; the error says
+ * which.
+ * DAGPATCH_CANNOT_TELL, no error: nothing wrong was found, but this driver does not let some of
+ * them be read (dagpatch_stats.unread_nodes): CUDA and HIP none at all, and what the table sets
+ * never. options.verify takes it for success. */
 #define DAGPATCH_CANNOT_TELL 1
 int dagpatch_verify(struct dagpatch_recording *recording);
 
@@ -493,8 +495,8 @@ struct dagpatch_relocation {
 int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,
 				  struct dagpatch_relocation *ret_relocation);
 
-/* The driver's handles, the recording's own; NULL before the first launch or apply. On HIP a child has become nodes of
- * the one graph: its handle is that of the node after which it is done. */
+/* The driver's handles, the recording's own; NULL before the first launch or apply. On HIP a child
+ * has become nodes of the one graph: its handle is that of the node after which it is done. */
 void *dagpatch_recording_exec(const struct dagpatch_recording *recording);
 void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node);
 

@@ -144,8 +144,9 @@ enum patch_capability {
 	PATCH_HAS_LAYOUTS = DAGPATCH_HAS_LAYOUTS,
 	/* exec_set takes nodes inside of children and bodies; else these are updated with the whole graph. */
 	PATCH_SETS_NESTED = 64,
-	/* Nothing inside of a child can be relied on to change in an executable graph: children, captured
-	 * ones too, are built into the top graph (flatten.c). Not with PATCH_HAS_CONDITIONALS or _TABLE. */
+	/* Nothing inside of a child can be relied on to change in an executable graph: children,
+	 * captured ones too, are built into the top graph (flatten.c). Not with
+	 * PATCH_HAS_CONDITIONALS or _TABLE. */
 	PATCH_FLATTENS = 128,
 };
 
@@ -230,13 +231,13 @@ struct patch_driver {
 			   struct driver_node **ret_from, struct driver_node **ret_to,
 			   uint32_t capacity);
 
-	/* Kind and parameters of a node of GRAPH (not exec), whose nodes were listed since it was last
-	 * changed. A PATCH_CHILD's image has the embedded graph; a conditional's bodies are not given, so
-	 * it reads as PATCH_OPAQUE. */
+	/* Kind and parameters of a node of GRAPH (not exec), whose nodes were listed since it was
+	 * last changed. A PATCH_CHILD's image has the embedded graph; a conditional's bodies are
+	 * not given, so it reads as PATCH_OPAQUE. */
 	int (*node_get)(struct patch_device *device, struct driver_graph *graph,
 			struct driver_node *node, struct patch_image *image);
-	/* PATCH_FLATTENS: what a node that was added for a copy of FROM has beyond its parameters: a
-	 * kernel's launch attributes. NULL: nothing. */
+	/* PATCH_FLATTENS: what a node that was added for a copy of FROM has beyond its parameters:
+	 * a kernel's launch attributes. NULL: nothing. */
 	int (*node_inherit)(struct patch_device *device, struct driver_node *from,
 			    struct driver_node *to);
 	/* Adds any kind but conditional and opaque. PATCH_CHILD: the graph is copied, see child_graph. */

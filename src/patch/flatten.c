@@ -1,7 +1,8 @@
-/* Building for drivers that do not change what is inside of a child graph (PATCH_FLATTENS): every node, of recorded
- * children, of captured and of adopted work, becomes a node of the one graph, so that the driver's call for one node
- * reaches it. A child itself becomes nothing: its first nodes wait for what it waits for, and who waits for it waits
- * for its last node, or for an empty one after all of these. */
+/* Building for drivers that do not change what is inside of a child graph (PATCH_FLATTENS): every
+ * node, of recorded children, of captured and of adopted work, becomes a node of the one graph, so
+ * that the driver's call for one node reaches it. The child node itself is not built: its
+ * first nodes get its dependencies, and a node that waits for the child waits for the child's last
+ * node, or for an empty node after all its last nodes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,8 @@ static bool is_ready(const struct flattening *flattening, uint32_t node)
 	return true;
 }
 
-/* What NODE, or what is at the top where it is DAGPATCH_NONE, waits for: who waits for nothing waits for what the
- * child waits for that it is in. */
+/* Fills AFTER with what NODE waits for (DAGPATCH_NONE: what the content as a whole waits for), and
+ * returns how many these are. A node without dependencies waits for those of the child it is in. */
 static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 {
 	const struct dagpatch_recording *content = flattening->content;

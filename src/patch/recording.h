@@ -3,8 +3,9 @@
  * kept until something better is there.
  *
  * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
- * (dependencies), capture.c, edges.c, compare.c and adopt.c (captured work), finalize.c, build.c and
- * flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what is bound), launch.c, verify.c. */
+ * (dependencies), capture.c, edges.c, compare.c and adopt.c (captured work), finalize.c, build.c
+ * and flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what
+ * is bound), launch.c, verify.c. */
 #ifndef DAGPATCH_PATCH_RECORDING_H
 #define DAGPATCH_PATCH_RECORDING_H
 
@@ -80,7 +81,8 @@ struct captured_graph {
 	_Atomic uint32_t references;
 	struct patch_device *device;
 	struct driver_graph *graph;
-	/* Where graphs are flattened: its nodes, without handles. NULL: not all of them can be read. */
+	/* Where graphs are flattened: its nodes, without handles. NULL: not all of them can be
+	 * read. */
 	struct dagpatch_recording *content;
 };
 
@@ -96,8 +98,8 @@ struct again {
 	uint64_t *offsets;
 	struct captured_graph *current; /* in the graph */
 	struct captured_graph *next;	/* while applying */
-	/* Where graphs are flattened: of current's nodes; while building, of those of the new graph. NULL: it is
-	 * a child of the graph. */
+	/* Where graphs are flattened: of current's nodes; while building, of those of the new
+	 * graph. NULL: it is a child of the graph. */
 	struct driver_node **handles, **made_handles;
 };
 
@@ -324,8 +326,8 @@ int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
 
 /* ---- flatten.c ---- */
 
-/* All of the recording into GRAPH, which is empty; handles go into the nodes, those of work captured anew into
- * made_handles. On failure no node's handle has changed. */
+/* All of the recording into GRAPH, which is empty; handles go into the nodes, those of work
+ * captured anew into made_handles. On failure no node's handle has changed. */
 int flatten(struct dagpatch_recording *recording, struct driver_graph *graph);
 
 /* ---- build.c ---- */
@@ -377,12 +379,13 @@ int again_prepare(struct dagpatch_recording *recording);
 /* NEXT becomes CURRENT, or goes. */
 void again_commit(struct dagpatch_recording *recording);
 void again_drop(struct dagpatch_recording *recording);
-/* Where graphs are flattened: sets in the executable graph what differs between CURRENT and NEXT, to NEXT's
- * parameters (TAKES_NEXT) or CURRENT's. *RET_SET: nodes that may have been set, on failure too. -ENOTSUP: the
- * two have other nodes or dependencies, or could not be read. */
+/* Where graphs are flattened: sets in the executable graph what differs between CURRENT and NEXT,
+ * to NEXT's parameters (TAKES_NEXT) or CURRENT's. *RET_SET: nodes that may have been set, on
+ * failure too. -ENOTSUP: the two have other nodes or dependencies, or could not be read. */
 int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
 		   uint32_t *ret_set);
-/* After a graph was built: IS_BUILT: its handles are those of CURRENT or NEXT; else they are dropped. */
+/* After a graph was built: IS_BUILT: its handles are those of CURRENT or NEXT; else they are
+ * dropped. */
 void again_take_handles(struct dagpatch_recording *recording, bool is_built);
 
 /* ---- cache.c ---- */

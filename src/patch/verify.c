@@ -1,5 +1,6 @@
-/* Has the graph what is bound? Two witnesses, neither of them what dagpatch keeps itself: a fresh capture, and the
- * executable graph where the driver lets it be read; where not, that is what is said. */
+/* Has the graph what is bound? Two witnesses, neither of them what dagpatch keeps itself: a fresh
+ * capture, and the executable graph where the driver lets it be read; where not, that is what is
+ * said. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* A library between dagpatch and HIP (options.library): every call that dagpatch looks up passes here and goes on to the
- * real one, unless the test lets it fail, or succeed without being made. One thread. */
+/* A library between dagpatch and HIP (options.library): every call that dagpatch looks up passes
+ * here and goes on to the real one, unless the test lets it fail, or succeed without being made.
+ * One thread. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -36,14 +37,29 @@ void *between_enter(const char *name)
 /* Arguments stay where they are, whatever they are; six are in registers. */
 #define BETWEEN(name, parameters)                                                                  \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"                \
-		"	push %rdi\n	push %rsi\n	push %rdx\n"                                             \
-		"	push %rcx\n	push %r8\n	push %r9\n	sub $8, %rsp\n"                                \
-		"	lea 1f(%rip), %rdi\n	call between_enter\n	add $8, %rsp\n"                        \
-		"	pop %r9\n	pop %r8\n	pop %rcx\n"                                                  \
-		"	pop %rdx\n	pop %rsi\n	pop %rdi\n"                                                \
-		"	test %rax, %rax\n	jz 2f\n	jmp *%rax\n"                                           \
-		"2:	mov between_result(%rip), %eax\n	ret\n"                                        \
-		"1:	.string \"" #name "\"\n.size " #name ", . - " #name "\n");
+		"push %rdi\n"                                                                      \
+		"push %rsi\n"                                                                      \
+		"push %rdx\n"                                                                      \
+		"push %rcx\n"                                                                      \
+		"push %r8\n"                                                                       \
+		"push %r9\n"                                                                       \
+		"sub $8, %rsp\n"                                                                   \
+		"lea 1f(%rip), %rdi\n"                                                             \
+		"call between_enter\n"                                                             \
+		"add $8, %rsp\n"                                                                   \
+		"pop %r9\n"                                                                        \
+		"pop %r8\n"                                                                        \
+		"pop %rcx\n"                                                                       \
+		"pop %rdx\n"                                                                       \
+		"pop %rsi\n"                                                                       \
+		"pop %rdi\n"                                                                       \
+		"test %rax, %rax\n"                                                                \
+		"jz 2f\n"                                                                          \
+		"jmp *%rax\n"                                                                      \
+		"2: mov between_result(%rip), %eax\n"                                              \
+		"ret\n"                                                                            \
+		"1: .string \"" #name "\"\n"                                                       \
+		".size " #name ", . - " #name "\n");
 
 HIP_FUNCTIONS(BETWEEN)
 #if HIP_VERSION_MAJOR > 5

@@ -97,7 +97,8 @@ static void adopted_by_two_captures(void **state)
 	free_buffers(&buffers);
 }
 
-/* c = 1, then c = a + b and, on another stream, b = 7, which then has to come first although it is listed later; then c[0] += 5. */
+/* c = 1, then c = a + b and, on another stream, b = 7, which then has to come first although it is
+ * listed later; then c[0] += 5. */
 static void *capture_backwards(uint32_t *const buffers[3])
 {
 	void *stream = suite_bed->stream_create(), *other = suite_bed->stream_create(), *graph;
@@ -320,7 +321,8 @@ static void adopted_executable_graph(void **state)
 	free_buffers(&buffers);
 }
 
-/* c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies of each kind. */
+/* c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies of each
+ * kind. */
 static void *capture_copies(uint32_t *const buffers[3])
 {
 	const struct bed_copy row = {

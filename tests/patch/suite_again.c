@@ -1,5 +1,5 @@
-/* Work that is captured anew whenever its addresses change: with a cache (CM-8), as a collective, beside work that is
- * patched. */
+/* Work that is captured anew whenever its addresses change: with a cache (CM-8), as a collective,
+ * beside work that is patched. */
 #include <errno.h>
 
 #include <dagpatch/model.h>
@@ -109,8 +109,8 @@ static bool keeps_graph(void)
 	       !((suite_without & DAGPATCH_MODEL_NO_NESTED_SETS) && has_children);
 }
 
-/* c = a + b as a library would do it, d = c * c as a collective whose buffers are registered: the first is patched, the
- * second captured anew, both in the executable graph that is there. */
+/* c = a + b as a library would do it, d = c * c as a collective whose buffers are registered: the
+ * first is patched, the second captured anew, both in the executable graph that is there. */
 static void captured_work_and_a_registered_collective(void **state)
 {
 	struct scene *scene = *state;

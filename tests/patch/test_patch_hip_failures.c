@@ -1,5 +1,6 @@
-/* dagpatch on the real HIP, of which each call fails in turn, or lies: what a launch that succeeds computes is right, at
- * the addresses that are bound; a launch that fails can be made again; what has no effect is not used. */
+/* dagpatch on the real HIP, of which each call fails in turn, or lies: what a launch that succeeds
+ * computes is right, at the addresses that are bound; a launch that fails can be made again; what
+ * has no effect is not used. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

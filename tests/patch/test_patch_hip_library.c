@@ -1,5 +1,6 @@
-/* Which libamdhip64 a context takes where there are several: the process's own, whatever it is called, or the newest.
- * STUBS has libamdhip64.so.7 and .so.5, where the loader looks, and libamdhip64-0a1b2c3d.so. */
+/* Which libamdhip64 a context takes where there are several: the process's own, whatever it is
+ * called, or the newest. STUBS has libamdhip64.so.7 and .so.5, where the loader looks, and
+ * libamdhip64-0a1b2c3d.so. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

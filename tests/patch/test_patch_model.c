@@ -477,8 +477,8 @@ static void verify_notices_another_capture(void **state)
 	suite_bed->free(a);
 }
 
-/* A driver whose graphs are flattened, and which does not tell a kernel's parameters: the work stays a child, and each
- * change of it is a new graph. */
+/* A driver whose graphs are flattened, and which does not tell a kernel's parameters: the work
+ * stays a child, and each change of it is a new graph. */
 static void work_that_cannot_be_read_stays_a_child(void **state)
 {
 	struct dagpatch_stats stats = {.size = sizeof(stats)};

@@ -132,20 +132,21 @@ int hip_check(struct hip_driver *hip, const char *call, int result);
 
 /* ---- hip_library.c ---- */
 
-/* GIVEN; or, NULL, the libamdhip64 that is in the process, or else the newest that the loader finds. NULL: none; dlerror
- * says why. dlclose gives it back. */
+/* GIVEN; or, NULL, the libamdhip64 that is in the process, or else the newest that the loader
+ * finds. NULL: none; dlerror says why. dlclose gives it back. */
 void *hip_library_open(const char *given);
 
 /* ---- hip_probe.c ---- */
 
-/* Fills works, on the thread's device: some launches of a graph of three nodes, each waited for. Where that cannot be
- * run nothing works. */
+/* Fills works, on the thread's device: some launches of a graph of up to four nodes, each waited
+ * for. Where that cannot be run nothing works. */
 void hip_probe(struct hip_driver *hip);
 
 /* ---- hip_rtc.c ---- */
 
-/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there; hipModuleUnload gives
- * it back. NULL: no hiprtc, or it cannot. Compiles once a process, some 100 ms. */
+/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there;
+ * hipModuleUnload gives it back. NULL: no hiprtc, or it cannot. Compiles once a process, some 100
+ * ms. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function);
 
 /* ---- driver_hip.c ---- */
@@ -155,8 +156,8 @@ int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 
 /* ---- hip_code.c ---- */
 
-/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to their arguments
- * cannot be read. */
+/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
+ * their arguments cannot be read. */
 void hip_find_loader(struct hip_driver *hip);
 int hip_kernel_parameters(struct patch_device *device, void *function,
 			  struct dagpatch_parameter *ret_parameters, uint32_t capacity);

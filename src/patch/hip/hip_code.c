@@ -1,6 +1,7 @@
-/* Kernels' parameters, from the code objects that HSA's loader has. It names the memory that each was loaded from, which is
- * the program's and may be gone by now: HIP does not copy what hipModuleLoadData is given. So it is read as another
- * process's would be, where a page that is not there is an error, and checked as any outside bytes are. */
+/* Kernels' parameters, from the code objects that HSA's loader has. It names the memory that each
+ * was loaded from, which is the program's and may be gone by now: HIP does not copy what
+ * hipModuleLoadData is given. So it is read as another process's would be, where a page that is not
+ * there is an error, and checked as any outside bytes are. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* Which libamdhip64: there may be several on a machine, and a graph, a stream or an address of one means nothing to
- * another. The one that is in the process already is the one whose handles the caller has. */
+/* Which libamdhip64: there may be several on a machine, and a graph, a stream or an address of one
+ * means nothing to another. The one that is in the process already is the one whose handles the
+ * caller has. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>

@@ -219,7 +219,8 @@ static bool is_same_copy(const struct hip_text_copy *text, const struct hip_copy
 	       memcmp(&text->extent, &params->extent, sizeof(text->extent)) == 0;
 }
 
-/* Only up to 5.2 hipGraphMemcpyNodeGetParams says of a one-dimensional copy that it is one: by failing. */
+/* Only up to 5.2 hipGraphMemcpyNodeGetParams says of a one-dimensional copy that it is one: by
+ * failing. */
 static int read_copy(struct hip_driver *hip, void *graph, void *node, struct patch_image *image)
 {
 	struct hip_copy_params params = {0};
@@ -451,8 +452,8 @@ int hip_node_inherit(struct patch_device *device, struct driver_node *from, stru
 
 /* ---- setting ---- */
 
-/* An executable node's kind of copy must stay what it was made with, which nobody tells of captured ones; with another
- * one the call fails and does nothing. */
+/* An executable node's kind of copy must stay what it was made with, which nobody tells of captured
+ * ones; with another one the call fails and does nothing. */
 static int exec_set_unified(struct hip_driver *hip, void *exec, void *node,
 			    const struct patch_copy *copy)
 {
@@ -538,7 +539,8 @@ static int set(struct hip_driver *hip, void *exec, void *node, const struct patc
 	case PATCH_EVENT_WAIT:
 		return set_event(hip, exec, node, params);
 	case PATCH_CHILD:
-		/* 5.2 takes the child for an executable graph there, and crashes; newer ones reach one level. */
+		/* 5.2 takes the child for an executable graph there, and crashes; newer ones reach
+		 * one level. */
 		return refuse("hipGraphExecChildGraphNodeSetParams", "cannot be relied on");
 	default:
 		return 0;

@@ -1,6 +1,7 @@
-/* What of a graph this HIP really changes. Releases have returned success for updates that did nothing, so a context
- * runs small nodes between buffers of its own, a memset, copies of one and of two dimensions and, where hiprtc can
- * compile one, a kernel, moves them by each way in turn, and looks where they wrote. */
+/* What of a graph this HIP really changes. Releases have returned success for updates that did
+ * nothing, so a context runs small nodes between buffers of its own, a memset, copies of one and of
+ * two dimensions and, where hiprtc can compile one, a kernel, moves them by each way in turn, and
+ * looks where they wrote. */
 #include <errno.h>
 #include <string.h>
 
@@ -188,7 +189,8 @@ static void release(struct probe *probe)
 
 /* ---- the ways ---- */
 
-/* A graph that does not even run as it was made tells nothing: then no way is used but a new graph. */
+/* A graph that does not even run as it was made tells nothing: then no way is used but a new
+ * graph. */
 static int run_base(struct probe *probe)
 {
 	int rc = reset_cells(probe);

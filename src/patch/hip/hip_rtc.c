@@ -18,7 +18,8 @@ struct rtc {
 	int (*hiprtcDestroyProgram)(void **);
 };
 
-/* Compiling takes some 100 ms: what was compiled first is kept for the process, for the device that it was made for. */
+/* Compiling takes some 100 ms: what was compiled first is kept for the process, for the device that
+ * it was made for. */
 static struct {
 	pthread_mutex_t lock;
 	bool is_tried;

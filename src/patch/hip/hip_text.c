@@ -1,6 +1,7 @@
-/* One-dimensional copies, as hipGraphDebugDotPrint describes them: HIP 5.3 and newer have no other call that tells
- * them from three-dimensional ones (hipGraphMemcpyNodeGetParams then returns memory that nobody has written, or what
- * the node was made with). The text of a graph is read once after its nodes were listed; nothing is written to a disk. */
+/* One-dimensional copies, as hipGraphDebugDotPrint describes them: HIP 5.3 and newer have no other
+ * call that tells them from three-dimensional ones (hipGraphMemcpyNodeGetParams then returns memory
+ * that nobody has written, or what the node was made with). The text of a graph is read once after
+ * its nodes were listed; nothing is written to a disk. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
