@@ -53,6 +53,12 @@ DAGTAP_SOFTGPU_API int softgpu_kernel_register(const char *name, softgpu_kernel_
 DAGTAP_SOFTGPU_API uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names,
 					     uint32_t capacity);
 
+/* To be called by a host function: the kernel that it computes accesses ADDRESS, which is not
+ * there. When it has returned the dispatch does not end, its queue takes nothing more, and the
+ * memory fault is told as ROCr tells it: to the handlers of hsa_amd_register_system_event_handler,
+ * and if none of them takes it the process aborts. */
+DAGTAP_SOFTGPU_API void softgpu_memory_fault(const void *address);
+
 /* Blocks until the counter named COUNTER is at least VALUE. 0, or -EINVAL when there is no such
  * counter. At the point of hold_at it returns when the hold is in place, so that the caller may
  * release it. From any thread of the program, not from a host function. Cost: while a thread waits,

@@ -61,6 +61,8 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(CUDA_INNER, record_cuda_inner),
 	SHAPE(CUDA_STREAM, record_cuda_stream),
 	SHAPE(CUDA_UPDATE, record_cuda_update),
+	SHAPE(QUEUE_TAKEN, record_queue_taken),
+	SHAPE(FAULT, record_fault),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

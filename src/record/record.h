@@ -62,7 +62,9 @@ struct record_header {
 	X(CUDA_GRAPH, GRAPH)                                                                       \
 	X(CUDA_INNER, GRAPH)                                                                       \
 	X(CUDA_STREAM, META)                                                                       \
-	X(CUDA_UPDATE, GRAPH)
+	X(CUDA_UPDATE, GRAPH)                                                                      \
+	X(QUEUE_TAKEN, META)                                                                       \
+	X(FAULT, META)
 
 enum record_type {
 	RECORD_NONE,
@@ -194,6 +196,24 @@ struct record_queue_count {
 	uint64_t destroyed; /* 1: the queue is gone */
 };
 
+/* How far the device has got with a queue. Written now and then when it has changed, when a GPU
+ * faults and when recording ends. */
+struct record_queue_taken {
+	struct record_header header; /* tag: queue id */
+	uint64_t ns;
+	uint64_t taken; /* a packet index: the device has taken all packets before it */
+};
+
+/* The runtime told of a fault. */
+struct record_fault {
+	struct record_header header; /* tag: queue id, 0 if it is no queue's */
+	uint64_t ns;
+	uint64_t agent;	  /* handle, 0 if unknown */
+	uint64_t address; /* that was accessed, 0 if unknown */
+	uint32_t status;  /* the queue's error (hsa_status_t); 0: a memory fault of the GPU */
+	uint32_t reason;  /* of a memory fault: hsa_amd_memory_fault_reason_t */
+};
+
 /* A kernel dispatch packet, written by the submitting thread before the doorbell. */
 struct record_dispatch {
 	struct record_header header; /* tag: queue id */
@@ -229,7 +249,9 @@ struct record_dispatch {
 	X(RECORD_LOST, "its completion's record is missing")                                       \
 	X(NO_CLOCK, "no clock anchor to convert its ticks")                                        \
 	X(RING, "its completion was let go by the ring")                                           \
-	X(BACKWARDS, "its end lies before its start")
+	X(BACKWARDS, "its end lies before its start")                                              \
+	X(ON_DEVICE, "taken by the device, its end was not seen")                                  \
+	X(IN_QUEUE, "in its queue at the end, not taken by the device")
 
 enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,

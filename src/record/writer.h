@@ -92,6 +92,7 @@ static inline enum record_life record_life_of(enum record_type type)
 	case RECORD_CUDA_UPDATE:
 		return RECORD_LIFE_RINGED;
 	case RECORD_QUEUE_COUNT:
+	case RECORD_QUEUE_TAKEN:
 	case RECORD_ANCHOR:
 	case RECORD_WITNESS:
 		return RECORD_LIFE_PERIODIC;

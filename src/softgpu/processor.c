@@ -12,6 +12,7 @@
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/dispatch.h"
+#include "softgpu/fault.h"
 #include "softgpu/futex.h"
 #include "softgpu/hold.h"
 #include "softgpu/process.h"
@@ -260,7 +261,14 @@ static void run_dispatch(struct processor *processor, const union packet *packet
 {
 	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, &packet->dispatch);
 	uint64_t done_ns = clock_host_ns();
+	uint64_t address;
 
+	if (fault_take(&address)) {
+		signal_release(flight->completion);
+		atomic_store(&processor->queue->inactive, true);
+		fault_raise(agent_handle(processor->queue->agent), address);
+		return;
+	}
 	if (processor->dispatcher.has_faulted) {
 		signal_release(flight->completion);
 		queue_error(processor, (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT);

@@ -11,6 +11,7 @@
 #include "softgpu/config.h"
 #include "softgpu/counted.h"
 #include "softgpu/counters.h"
+#include "softgpu/fault.h"
 #include "softgpu/handler.h"
 #include "softgpu/loader_ext.h"
 #include "softgpu/process.h"
@@ -111,6 +112,7 @@ hsa_status_t softgpu_hsa_shut_down(void)
 	tools_unload();
 	queue_destroy_all();
 	counted_forget();
+	fault_handlers_forget();
 	handler_shut_down();
 	tools_close();
 	pthread_mutex_lock(&runtime.lock);
@@ -292,9 +294,9 @@ hsa_status_t softgpu_hsa_amd_enable_logging(uint8_t *flags, void *file)
 	return system_is_up() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
 }
 
-/* Memory faults are the only event, and this device has none. */
+/* As ROCr's: each handler that is registered is called for every event. */
 hsa_status_t softgpu_hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback,
 							   void *data)
 {
-	return system_is_up() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
+	return fault_handler_add(callback, data);
 }

@@ -110,6 +110,7 @@ int streams_load(struct process_load *load);	 /* streams that are there from the
 int calls_load(struct process_load *load);	 /* calls, words */
 int submissions_load(struct process_load *load); /* activities, barriers */
 int completions_load(struct process_load *load); /* their times, ticks */
+int faults_load(struct process_load *load);	 /* what was on the device at the end; faults */
 int join_load(struct process_load *load);	 /* other streams; calls -> activities */
 int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	 /* which node an activity is */

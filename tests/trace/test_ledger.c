@@ -379,6 +379,55 @@ static void packets_that_passed_unrecorded_are_losses(void **state)
 	}
 }
 
+static struct trace *killed_with(bool has_fault)
+{
+	struct record_queue_taken taken = {.ns = 1, .taken = 3};
+	struct record_queue_taken older = {.ns = 1, .taken = 1};
+	struct record_fault fault = {.ns = 1, .address = 0x1000, .reason = 1u << 1};
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	run_calls(&scene, 2);
+	for (unsigned i = 0; i < 3; i++)
+		scene_dispatch(&scene, scene_reserve_cid(&scene), 0, 1, 1);
+	scene_put(&scene, 0, RECORD_QUEUE_TAKEN, 1, &taken, sizeof(taken));
+	scene_put(&scene, 0, RECORD_QUEUE_TAKEN, 1, &older, sizeof(older));
+	if (has_fault)
+		scene_put(&scene, 0, RECORD_FAULT, 0, &fault, sizeof(fault));
+	trace = scene_load(&scene);
+	scene_release(&scene);
+	return trace;
+}
+
+static bool is_said(const struct trace *trace, const char *text)
+{
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (strstr(trace_text(trace, trace->messages[i].text), text))
+			return true;
+	}
+	return false;
+}
+
+/* Of a killed process the device may have taken more since. */
+static void what_was_on_the_device_is_said(void **state)
+{
+	for (int has_fault = 0; has_fault <= 1; has_fault++) {
+		struct trace *trace = killed_with(has_fault);
+		enum record_untimed behind =
+			has_fault ? RECORD_UNTIMED_IN_QUEUE : RECORD_UNTIMED_TRUNCATED;
+
+		assert_int_equal(trace->activities_count, 5);
+		assert_int_equal(trace->activities[1].untimed, RECORD_UNTIMED_NO);
+		assert_int_equal(trace->activities[2].untimed, RECORD_UNTIMED_ON_DEVICE);
+		assert_int_equal(trace->activities[3].untimed, behind);
+		assert_int_equal(trace->activities[4].untimed, behind);
+		assert_true(is_said(trace, "packet 2 of queue 1"));
+		assert_int_equal(is_said(trace, "0x1000: write to a read-only page"), has_fault);
+		trace_close(trace);
+	}
+}
+
 static void copies_sent_after_tracing_are_explained(void **state)
 {
 	static const char *const zero[] = {"packets_kernel_dispatch", "packets_barrier_and",
@@ -660,6 +709,7 @@ int main(void)
 		cmocka_unit_test(packets_of_unknown_queues_are_unexplained),
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
 		cmocka_unit_test(packets_that_passed_unrecorded_are_losses),
+		cmocka_unit_test(what_was_on_the_device_is_said),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(ring_full_counts_drops),
 		cmocka_unit_test(a_record_is_lost_once),

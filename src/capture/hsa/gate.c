@@ -107,6 +107,20 @@ static void write_count(struct gate *gate, bool destroyed)
 	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
 }
 
+/* While the queue is there. What the device has behind a proxy nobody sees. */
+static void write_taken(struct gate *gate)
+{
+	struct record_queue_taken record = {.ns = session_now_ns()};
+
+	if (!gate_has_index(gate))
+		return;
+	record.taken = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
+	if (count_get(&gate->told_taken) == record.taken + 1)
+		return;
+	atomic_store_explicit(&gate->told_taken, record.taken + 1, memory_order_relaxed);
+	writer_put(session_writer(), RECORD_QUEUE_TAKEN, gate->queue_id, &record, sizeof(record));
+}
+
 /* What is reserved by the time that GATE ends recording, and not recorded: a packet that its thread has not written
  * yet, and all behind it. Another tool's proxy does not tell. */
 static void count_cut(const struct gate *gate)
@@ -173,6 +187,7 @@ static void gate_begin_recording(struct gate *gate)
 	atomic_store_explicit(&gate->unrecorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_taken_over, false, memory_order_relaxed);
+	atomic_store_explicit(&gate->told_taken, 0, memory_order_relaxed);
 	reservations_reset(&gate->reservations);
 	write_queue(gate);
 	atomic_store_explicit(&gate->is_tracing, true, memory_order_release);
@@ -342,9 +357,33 @@ void gate_count(struct gate *gate)
 	if (atomic_load_explicit(&gate->state, memory_order_acquire) != GATE_LIVE ||
 	    !gate_try_hold(gate))
 		return;
-	if (gate_is_tracing(gate))
+	if (gate_is_tracing(gate)) {
 		write_count(gate, false);
+		write_taken(gate);
+	}
 	gate_leave(gate);
+}
+
+static void gate_tell_taken(struct gate *gate)
+{
+	struct timer_limit limit = timer_start(TIMER_GATE_TAKEN);
+	bool is_held;
+
+	while (!(is_held = gate_try_hold(gate)) && !gate_is_mine(gate) &&
+	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
+	       !timer_is_over(limit))
+		sched_yield();
+	if (!is_held)
+		return;
+	if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE)
+		write_taken(gate);
+	gate_leave(gate);
+}
+
+void gates_tell_taken(void)
+{
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+		gate_tell_taken(gate);
 }
 
 /* Not waited for without end: a thread that is stopped may hold it. False when it has not been done. */
@@ -525,6 +564,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_store_explicit(&gate->is_tracing, !atomic_load(&tracing_is_over),
 			      memory_order_relaxed);
 	atomic_store_explicit(&gate->told_in, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->told_taken, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->change, GATE_STAYS, memory_order_relaxed);
 	atomic_store_explicit(&gate->has_counted, false, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, index, memory_order_relaxed);
@@ -654,6 +694,8 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 	gate->is_stuck = !gate_shut(gate);
 	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
 	serial_leave(gate);
+	if (gate_is_tracing(gate) && !slot_ring_is_empty(gate->slots))
+		write_taken(gate);
 	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate)) {
 		write_count(gate, true);

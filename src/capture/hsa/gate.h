@@ -80,7 +80,8 @@ struct gate {
 	_Atomic bool has_counted;	/* once closed: the last count is written */
 	_Atomic uint64_t closing_index; /* what index_passed gives while the queue goes */
 	uint32_t queue_id;
-	_Atomic uint32_t told_in; /* the session that has the queue's record */
+	_Atomic uint64_t told_taken; /* by the last QUEUE_TAKEN, and one more; 0: there is none */
+	_Atomic uint32_t told_in;    /* the session that has the queue's record */
 	hsa_agent_t agent;
 	uint32_t references; /* cooperative queues are handed out several times */
 	enum record_queue_mode mode;
@@ -189,8 +190,11 @@ void gates_start_tracing(void);
 /* False from the end of a recording until the next begins. */
 bool gates_are_tracing(void);
 
-/* Writes the queue's count, unless somebody holds the gate. */
+/* Writes the queue's count, and how far the device has got, unless somebody holds the gate. */
 void gate_count(struct gate *gate);
+/* Of all queues, how far the device has got: where somebody holds a gate, a millisecond later at
+ * most. */
+void gates_tell_taken(void);
 
 /* Packets that passed without a record while their gate recorded. */
 uint64_t gates_packets_unrecorded(void);

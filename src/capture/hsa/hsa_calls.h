@@ -71,6 +71,7 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_create)                                            \
 	HSA_EXT_BOTH(X, hsa_amd_queue_intercept_register)                                          \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy_rect)                                            \
+	HSA_EXT_BOTH(X, hsa_amd_register_system_event_handler)                                     \
 	HSA_EXT_NEWER(X, hsa_amd_memory_async_batch_copy)
 
 /* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
@@ -130,7 +131,8 @@ const char *hsa_calls_text(void);
 	X(hsa_amd_counted_queue_acquire)                                                           \
 	X(hsa_amd_queue_intercept_create)                                                          \
 	X(hsa_amd_memory_async_copy_rect)                                                          \
-	X(hsa_amd_memory_async_batch_copy)
+	X(hsa_amd_memory_async_batch_copy)                                                         \
+	X(hsa_amd_register_system_event_handler)
 
 #define X(name) __typeof__(name) wrap_##name;
 HSA_CORE_WRAPPERS(X)

@@ -9,6 +9,7 @@
 #include "capture/env.h"
 #include "capture/export.h"
 #include "capture/hsa/completion.h"
+#include "capture/hsa/faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_anchors.h"
@@ -216,6 +217,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_agents_read();
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_part_live, true, memory_order_release);
+	faults_watch();
 	hsa_calls_wrap(table);
 	tell_sources();
 	return true;
@@ -353,6 +355,8 @@ static void part_stop(void)
 	gates_stop_tracing();
 	hsa_copies_close();
 	drain();
+	if (runtime_is_open)
+		gates_tell_taken();
 	write_waiting();
 	if (!completion_lent())
 		hsa_monitor_stop();

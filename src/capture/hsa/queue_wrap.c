@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "capture/hsa/faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
@@ -74,9 +75,16 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 {
 	enum record_queue_mode mode =
 		queue_is_followed() ? queue_mode_choose(type) : RECORD_QUEUE_UNKNOWN;
-	hsa_status_t status = queue_create(agent, size, type, callback, data, private_segment_size,
-					   group_segment_size, queue, mode);
+	struct queue_errors *errors = faults_route(callback, data);
+	hsa_status_t status;
 
+	if (errors)
+		status = queue_create(agent, size, type, faults_queue_error, errors,
+				      private_segment_size, group_segment_size, queue, mode);
+	else
+		status = queue_create(agent, size, type, callback, data, private_segment_size,
+				      group_segment_size, queue, mode);
+	faults_routed(errors, status == HSA_STATUS_SUCCESS ? *queue : NULL);
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
 	if (mode == RECORD_QUEUE_UNKNOWN) {
@@ -144,6 +152,7 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
 	}
 	gate_drain(gate, timer_start(TIMER_QUEUE_DRAIN));
 	gate_close(gate, RECORD_UNTIMED_QUEUE_DESTROYED);
+	faults_queue_goes(queue);
 	status = hsa_next.hsa_queue_destroy(queue);
 	gate_reuse(gate, false);
 	return status;

@@ -56,6 +56,8 @@ static const struct {
 	NS(WITNESS, record_witness),
 	NS(NOTE, record_note),
 	NS(END, record_end),
+	NS(QUEUE_TAKEN, record_queue_taken),
+	NS(FAULT, record_fault),
 #undef NS
 	[RECORD_API] = {offsetof(struct record_api, begin_ns), offsetof(struct record_api, end_ns)},
 	[RECORD_ANCHOR] = {offsetof(struct record_anchor, host_ns),
