@@ -123,6 +123,36 @@ static void scene_outstanding(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
+#define LARGE_QUEUE 16384
+/* What a tool may make when such a queue is made, and how far it is ahead later. */
+#define AHEAD	    8192
+#define SECOND	    8000
+
+static void burst(hsa_queue_t *queue, uint32_t count)
+{
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
+
+	for (uint32_t i = 0; i < count; i++)
+		dispatch_put(queue, first + i, none);
+	ring(queue, first + count - 1);
+	drain(queue);
+}
+
+/* As many kernels at once as the queue has room for, as the first that it gets; then more, when the
+ * tool has made signals for them. */
+static void scene_large_queue(void)
+{
+	uint64_t before = device_count("signals_created_memory");
+	hsa_queue_t *queue = queue_make(LARGE_QUEUE);
+
+	print_left("signals_with_queue", device_count("signals_created_memory") - before);
+	burst(queue, LARGE_QUEUE);
+	softgpu_await("signals_created_memory", before + LARGE_QUEUE + AHEAD);
+	burst(queue, SECOND);
+	CHECK(atomic_load(&ran) == LARGE_QUEUE + SECOND);
+	HSA_CHECK(hsa_queue_destroy(queue));
+}
+
 #define WITHOUT_SLOTS 20000
 
 /* One kernel, of an object that nobody knows, takes a minute and holds the oldest slot while others run beside
@@ -430,6 +460,7 @@ const struct scene mode_scenes[] = {
 	{"long", scene_long},
 	{"outstanding", scene_outstanding},
 	{"no-slots", scene_no_slots},
+	{"large-queue", scene_large_queue},
 	{"no-profiling", scene_no_profiling},
 	{"told", scene_told},
 	{"quiet", scene_quiet},

@@ -100,6 +100,31 @@ static void h04_h05_slots_are_used_up(void **state)
 	play_end(&p);
 }
 
+#define LARGE_QUEUE   16384
+#define MADE_AT_ONCE  8192
+#define IN_TWO_BURSTS (LARGE_QUEUE + 8000)
+
+/* Of a large queue most signals are made when they are wanted, on the tool's own thread: a burst
+ * that comes before is not held up for them. */
+static void h04_signals_are_made_in_steps(void **state)
+{
+	struct play p = play("gfx906,kernel_ns=0", "tests/hsa-scenes large-queue");
+	const struct rows *rows = p.rows;
+	uint64_t untimed = rows->untimed[RECORD_UNTIMED_NO_SLOT];
+
+	(void)state;
+	play_check_ledger(&p);
+	assert_int_equal(play_printed(&p, "signals_with_queue"), MADE_AT_ONCE);
+	assert_int_equal(rows->dispatch_count, IN_TWO_BURSTS);
+	assert_int_equal(rows->untimed[RECORD_UNTIMED_NO], IN_TWO_BURSTS - untimed);
+	for (size_t i = 0; i < rows->dispatch_count; i++) {
+		if (rows->dispatches[i].r.untimed)
+			assert_in_range(rows->dispatches[i].r.packet_index, MADE_AT_ONCE,
+					LARGE_QUEUE - 1);
+	}
+	play_end(&p);
+}
+
 /* Packets that come with no call, and tracing that ends in mid-batch, leave nothing half done. */
 static void h06_h07_tracing_ends_in_a_batch(void **state)
 {
@@ -453,6 +478,7 @@ int main(void)
 		cmocka_unit_test(h02_event_limit_is_not_touched),
 		cmocka_unit_test(h03_nothing_is_made_while_submitting),
 		cmocka_unit_test(h04_h05_slots_are_used_up),
+		cmocka_unit_test(h04_signals_are_made_in_steps),
 		cmocka_unit_test(h06_h07_tracing_ends_in_a_batch),
 		cmocka_unit_test(h10_serialised_kernels_that_depend_on_others),
 		cmocka_unit_test(h11_each_kernel_has_its_own_end),

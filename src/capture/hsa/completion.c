@@ -41,13 +41,14 @@ static void ticks_write(amd_signal_t *signal, uint64_t start, uint64_t end)
 
 static bool own_begin(struct slot *slot, struct object *watched)
 {
-	slot->signal = slot->own;
+	/* Pairs with the release by which the monitor gives the slot its signal. */
+	slot->signal = atomic_load_explicit(&slot->own, memory_order_acquire);
 	(void)watched;
-	if (!slot->own)
+	if (!slot->signal)
 		return false;
 	/* The device has not got the packet yet; the doorbell publishes these stores. */
-	ticks_write(slot->own, 0, 0);
-	__atomic_store_n(&slot->own->value, 1, __ATOMIC_RELAXED);
+	ticks_write(slot->signal, 0, 0);
+	__atomic_store_n(&slot->signal->value, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -594,6 +594,8 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	reservations_reset(&gate->reservations);
 	if (gate->mode != RECORD_QUEUE_OBSERVE)
 		slot_ring_make_signals(gate->slots);
+	else
+		slot_ring_stop_making(gate->slots);
 	atomic_store_explicit(&gate->hold.word, 0, memory_order_release);
 	atomic_store_explicit(&gate->state, GATE_LIVE, memory_order_release);
 }
@@ -696,6 +698,7 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 	serial_leave(gate);
 	if (gate_is_tracing(gate) && !slot_ring_is_empty(gate->slots))
 		write_taken(gate);
+	slot_ring_stop_making(gate->slots);
 	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate)) {
 		write_count(gate, true);

@@ -44,7 +44,8 @@ static bool has_work(void)
 	struct slot_ring *copies = hsa_copies_ring();
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		if (!slot_ring_is_empty(gate->slots) || gate_needs_monitor(gate))
+		if (!slot_ring_is_empty(gate->slots) || gate_needs_monitor(gate) ||
+		    slot_ring_needs_signals(gate->slots))
 			return true;
 	}
 	return copies && !slot_ring_is_empty(copies);
@@ -65,8 +66,10 @@ static uint32_t collect(void)
 	uint32_t recorded = copies ? slot_ring_collect(copies) : 0;
 
 	completion_look_begins(session_now_ns());
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
+	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 		recorded += slot_ring_collect(gate->slots);
+		slot_ring_make_more(gate->slots);
+	}
 	/* Afterwards: what has ended may let a packet pass that is held back. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		gate_retry(gate);

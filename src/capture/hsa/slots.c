@@ -3,18 +3,29 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
 #define LOOK_AHEAD	 64
+#define SIGNALS_AHEAD	 8192u /* of the slots that are taken */
+#define SIGNALS_A_STEP	 4096u
 #define GIVE_UP_YIELDS	 100000u
 #define PHASE_MASK	 ((1u << SLOT_PHASE_BITS) - 1)
 #define STATE(seq, name) ((uint64_t)(seq) << SLOT_PHASE_BITS | (name))
 
 static _Atomic(struct slot_ring *) rings[SLOT_RING_MOST];
 static _Atomic uint32_t ring_count = 1;
+
+/* Zero, and no memory until it is used. */
+static struct slot *slots_map(size_t bytes)
+{
+	void *slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return slots == MAP_FAILED ? NULL : slots;
+}
 
 int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring)
 {
@@ -27,36 +38,77 @@ int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring)
 	if (!ring)
 		return -ENOMEM;
 	*ring = (struct slot_ring){.mask = slot_count - 1};
-	ring->slots = aligned_alloc(64, slot_count * sizeof(*ring->slots));
+	ring->slots = slots_map(slot_count * sizeof(*ring->slots));
 	id = ring->slots ? atomic_fetch_add(&ring_count, 1) : SLOT_RING_MOST;
 	if (id >= SLOT_RING_MOST) {
-		free(ring->slots);
+		if (ring->slots)
+			munmap(ring->slots, slot_count * sizeof(*ring->slots));
 		free(ring);
 		return -ENOMEM;
 	}
-	for (uint64_t i = 0; i < slot_count; i++)
-		ring->slots[i] = (struct slot){0};
 	ring->id = id;
 	atomic_store_explicit(&rings[id], ring, memory_order_release);
 	*ret_ring = ring;
 	return 0;
 }
 
+/* False: the runtime makes none. */
+static bool make_signal(struct slot *slot)
+{
+	hsa_signal_t signal = {0};
+
+	/* GPU_ONLY: plain memory, no interrupt event (of which a process has 4,096). */
+	if (!hsa_next.hsa_amd_signal_create ||
+	    hsa_next.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
+		    HSA_STATUS_SUCCESS)
+		return false;
+	/* A runtime out of events has been seen to report success with handle 0. */
+	atomic_store_explicit(&slot->own, (amd_signal_t *)(uintptr_t)signal.handle,
+			      memory_order_release);
+	return true;
+}
+
+/* False: the runtime makes no more. */
+static bool make_signals(struct slot_ring *ring, uint64_t count)
+{
+	uint64_t first = atomic_load_explicit(&ring->made_first, memory_order_relaxed);
+	uint64_t made = atomic_load_explicit(&ring->made, memory_order_relaxed);
+	uint64_t end = made + count < ring->mask + 1 ? made + count : ring->mask + 1;
+
+	while (made < end && make_signal(&ring->slots[(first + made) & ring->mask]))
+		made++;
+	atomic_store_explicit(&ring->made, made, memory_order_relaxed);
+	return made == end;
+}
+
 void slot_ring_make_signals(struct slot_ring *ring)
 {
-	for (uint64_t i = 0; i <= ring->mask; i++) {
-		hsa_signal_t signal = {0};
+	bool makes;
 
-		if (ring->slots[i].own)
-			continue;
-		/* GPU_ONLY: plain memory, no interrupt event (of which a process has 4,096). */
-		if (!hsa_next.hsa_amd_signal_create ||
-		    hsa_next.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY,
-						   &signal) != HSA_STATUS_SUCCESS)
-			return;
-		/* A runtime out of events has been seen to report success with handle 0. */
-		ring->slots[i].own = (amd_signal_t *)(uintptr_t)signal.handle;
-	}
+	atomic_store_explicit(&ring->made_first,
+			      atomic_load_explicit(&ring->tail, memory_order_relaxed),
+			      memory_order_relaxed);
+	atomic_store_explicit(&ring->made, 0, memory_order_relaxed);
+	makes = make_signals(ring, SIGNALS_AHEAD);
+	/* Only now may the monitor: it looks at all rings. Pairs with slot_ring_needs_signals. */
+	atomic_store_explicit(&ring->makes_signals, makes, memory_order_release);
+}
+
+bool slot_ring_needs_signals(const struct slot_ring *ring)
+{
+	uint64_t made, used;
+
+	if (!atomic_load_explicit(&ring->makes_signals, memory_order_acquire))
+		return false;
+	made = atomic_load_explicit(&ring->made, memory_order_relaxed);
+	used = atomic_load_explicit(&ring->tail, memory_order_relaxed) -
+	       atomic_load_explicit(&ring->made_first, memory_order_relaxed);
+	return made <= ring->mask && made < used + SIGNALS_AHEAD;
+}
+
+void slot_ring_stop_making(struct slot_ring *ring)
+{
+	atomic_store_explicit(&ring->makes_signals, false, memory_order_relaxed);
 }
 
 /* The device may write to its signal yet. */
@@ -283,6 +335,15 @@ static bool collector_try(struct slot_ring *ring)
 static void collector_leave(struct slot_ring *ring)
 {
 	atomic_store_explicit(&ring->collecting, 0, memory_order_release);
+}
+
+void slot_ring_make_more(struct slot_ring *ring)
+{
+	if (!slot_ring_needs_signals(ring) || !collector_try(ring))
+		return;
+	if (slot_ring_needs_signals(ring) && !make_signals(ring, SIGNALS_A_STEP))
+		slot_ring_stop_making(ring);
+	collector_leave(ring);
 }
 
 uint32_t slot_ring_collect(struct slot_ring *ring)

@@ -33,9 +33,9 @@ enum slot_phase {
 struct completion_source;
 
 struct slot {
-	_Atomic uint64_t state;		  /* sequence << SLOT_PHASE_BITS | enum slot_phase */
-	amd_signal_t *own;		  /* kept for the slot's life; NULL: could not be made */
-	amd_signal_t *signal;		  /* what the device decrements */
+	_Atomic uint64_t state;	     /* sequence << SLOT_PHASE_BITS | enum slot_phase */
+	_Atomic(amd_signal_t *) own; /* kept for the slot's life; NULL: not made yet, or never */
+	amd_signal_t *signal;	     /* what the device decrements */
 	_Atomic(struct object *) watched; /* the application's signal, or NULL */
 	_Atomic(const struct completion_source *) source;
 	uint64_t subject; /* packet index or copy id */
@@ -55,6 +55,10 @@ struct slot_ring {
 	struct slot *slots;
 	uint64_t mask;
 	_Atomic uint32_t collecting; /* the collector lock */
+	/* Under it, once other threads know the ring: */
+	_Atomic uint64_t made_first; /* the sequence number whose slot got the first signal ... */
+	_Atomic uint64_t made;	     /* ... and how many slots from there on have one */
+	_Atomic bool makes_signals;  /* more may be made */
 	/* The application's signal that the collector is reading; NULL mostly. */
 	_Atomic(const amd_signal_t *) looks_at;
 	_Atomic uint64_t head __attribute__((aligned(64)));
@@ -66,8 +70,16 @@ struct slot_ring {
 /* 0 or a negative errno. Rings are never freed, only used again: references stay safe. */
 int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring);
 
-/* Makes the signals of the ring's slots that have none. The runtime must be open. */
+/* Makes the signals of the slots that are taken first, 8,192 at most, while nobody uses the ring.
+ * The runtime must be open. */
 void slot_ring_make_signals(struct slot_ring *ring);
+/* By the monitor: makes some more when as many may be wanted soon. A slot that is taken before it
+ * has a signal is none for a dispatch that needs one. */
+void slot_ring_make_more(struct slot_ring *ring);
+bool slot_ring_needs_signals(const struct slot_ring *ring);
+/* No more are made, once the ring was given up or collected: before that, while the runtime is
+ * open. */
+void slot_ring_stop_making(struct slot_ring *ring);
 /* Destroys those that the device is done with. FORGET: the runtime is gone, only drop them. */
 void slot_ring_drop_signals(struct slot_ring *ring, bool forget);
 
