@@ -101,6 +101,20 @@ static void json_processes(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
+/* "0000:c1:00.0", and which partition of the card there. */
+static void json_place(struct json *json, const struct trace_agent *row)
+{
+	uint32_t place = row->pci_location;
+	char text[32];
+
+	if (!row->has_location)
+		return;
+	snprintf(text, sizeof(text), "%04x:%02x:%02x.%x", row->pci_domain, place >> 8 & 0xff,
+		 place >> 3 & 0x1f, place & 7);
+	json_put_text(json, "pci", text);
+	json_put_u64(json, "partition", place >> 28);
+}
+
 static void json_agents(struct json *json, const struct trace *trace)
 {
 	json_key(json, "agents");
@@ -115,6 +129,7 @@ static void json_agents(struct json *json, const struct trace *trace)
 		json_put_text(json, "name", trace_text(trace, row->name));
 		json_put_text(json, "product", trace_text(trace, row->product));
 		json_put_text(json, "uuid", trace_text(trace, row->uuid));
+		json_place(json, row);
 		json_put_u64(json, "memory_bytes", row->memory_bytes);
 		json_put_u64(json, "compute_units", row->compute_units);
 		json_put_u64(json, "anchors", row->anchor_count);

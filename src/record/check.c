@@ -23,7 +23,7 @@ struct shape {
 
 static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(THREAD, record_thread),
-	SHAPE(AGENT, record_agent),
+	[RECORD_AGENT] = {RECORD_AGENT_LEAST, TEXT_NONE, 0, 0},
 	FIELD(KERNEL, record_kernel, name_bytes),
 	SHAPE(KERNEL_GONE, record_kernel_gone),
 	TAGGED(FUNCTION, record_function),

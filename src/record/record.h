@@ -14,6 +14,7 @@
 #ifndef DAGTAP_RECORD_H
 #define DAGTAP_RECORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct record_header {
@@ -129,7 +130,15 @@ struct record_agent {
 	uint32_t compute_units;
 	uint32_t wave_size;
 	char uuid[32];
+	/* Earlier recordings' records end here. */
+	uint32_t pci_domain;
+	uint32_t
+		pci_location; /* bus, device, function; bits 28 to 31: which partition of the card */
+	uint32_t has_location; /* 0: these two are not known */
+	uint32_t driver_id;    /* the kernel driver's number of the GPU or partition; 0 = unknown */
 };
+
+#define RECORD_AGENT_LEAST offsetof(struct record_agent, pci_domain)
 
 /* A kernel symbol of a loaded code object. kernel_object is re-used after unloading: dispatches
  * name the kernel id that was valid when they were submitted. */

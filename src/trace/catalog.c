@@ -54,6 +54,17 @@ static int load_threads(struct process_load *load)
 	return 0;
 }
 
+/* Where the GPU is: not in earlier recordings. */
+static void place_agent(struct trace_agent *row, const struct record_agent *record)
+{
+	if (record->header.words * 8u < sizeof(*record))
+		return;
+	row->has_location = record->has_location;
+	row->pci_domain = record->pci_domain;
+	row->pci_location = record->pci_location;
+	row->driver_id = record->driver_id;
+}
+
 static int load_agents(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_AGENT];
@@ -86,6 +97,7 @@ static int load_agents(struct process_load *load)
 			.compute_units = record->compute_units,
 			.wave_size = record->wave_size,
 		};
+		place_agent(&rows[used - 1], record);
 	}
 	load->trace->agents_count -= list->count - used;
 	return 0;

@@ -53,6 +53,11 @@ struct trace_agent { /* by (process, index) */
 	trace_string name;
 	trace_string product;
 	trace_string uuid;
+	bool has_location;
+	uint32_t pci_domain;
+	uint32_t
+		pci_location; /* bus, device, function; bits 28 to 31: which partition of the card */
+	uint32_t driver_id;   /* the kernel driver's number of it, 0 = unknown */
 	uint64_t memory_bytes;
 	uint32_t compute_units;
 	uint32_t wave_size;

@@ -20,6 +20,37 @@ static struct trace *close_and_load(struct scene *scene)
 	return trace;
 }
 
+/* Recordings of before do not say where a GPU is. */
+static void agents_of_before_have_no_place(void **state)
+{
+	struct record_agent gpu = {.handle = 0x7000,
+				   .is_gpu = 1,
+				   .uuid = "GPU-1",
+				   .pci_domain = 1,
+				   .pci_location = 3u << 28 | 0x1200,
+				   .has_location = 1,
+				   .driver_id = 4711};
+	const struct trace_agent *agents;
+	struct scene scene;
+	struct trace *trace;
+
+	(void)state;
+	scene_init(&scene, 1);
+	scene_put(&scene, 0, RECORD_AGENT, 2, &gpu, RECORD_AGENT_LEAST);
+	scene_put(&scene, 0, RECORD_AGENT, 3, &gpu, sizeof(gpu));
+	trace = close_and_load(&scene);
+	assert_int_equal(trace->agents_count, 4);
+	agents = trace->agents;
+	assert_string_equal(trace_text(trace, agents[2].uuid), "GPU-1");
+	assert_false(agents[2].has_location);
+	assert_int_equal(agents[2].driver_id, 0);
+	assert_true(agents[3].has_location);
+	assert_int_equal(agents[3].pci_domain, 1);
+	assert_int_equal(agents[3].pci_location, 3u << 28 | 0x1200);
+	assert_int_equal(agents[3].driver_id, 4711);
+	trace_close(trace);
+}
+
 static void one_call_has_all_its_activities_in_order(void **state)
 {
 	struct scene scene;
@@ -390,6 +421,7 @@ int main(void)
 		cmocka_unit_test(zero_ticks_are_never_converted),
 		cmocka_unit_test(unloaded_kernels_name_stays_with_its_dispatches),
 		cmocka_unit_test(process_says_who_it_was),
+		cmocka_unit_test(agents_of_before_have_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

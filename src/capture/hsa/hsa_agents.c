@@ -9,6 +9,8 @@
 
 /* Not in the 5.2.3 headers: in Hz, from ROCr 5.3 on. */
 #define AGENT_INFO_TIMESTAMP_FREQUENCY 0xA016
+/* Nor this one: the kernel driver's number of the GPU. */
+#define AGENT_INFO_DRIVER_UID	       0xA112
 #define AGENT_TEXT_MOST		       64 /* as the runtime's header has it */
 
 #define AGENTS_LEAST 16u
@@ -72,6 +74,21 @@ static uint64_t memory_bytes(hsa_agent_t agent)
 	return bytes;
 }
 
+/* ROCr gives the driver's number of the place on the bus as it is: where a card is in partitions, bits 28
+ * to 31 tell which of them it is. */
+static void place_record(hsa_agent_t agent, struct record_agent *r)
+{
+	uint32_t place[2] = {0};
+
+	r->driver_id = info_u32(agent, AGENT_INFO_DRIVER_UID);
+	if (hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_BDFID, place) !=
+	    HSA_STATUS_SUCCESS)
+		return;
+	r->has_location = 1;
+	r->pci_location = place[0];
+	r->pci_domain = info_u32(agent, HSA_AMD_AGENT_INFO_DOMAIN);
+}
+
 static void agent_record(const struct hsa_agent_entry *agent)
 {
 	struct record_agent r = {
@@ -88,17 +105,21 @@ static void agent_record(const struct hsa_agent_entry *agent)
 		info_text(agent->handle, HSA_AMD_AGENT_INFO_UUID, r.uuid, sizeof(r.uuid));
 		r.compute_units = info_u32(agent->handle, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
 		r.wave_size = info_u32(agent->handle, HSA_AGENT_INFO_WAVEFRONT_SIZE);
+		place_record(agent->handle, &r);
 	}
 	writer_put(session_writer(), RECORD_AGENT, agent->index, &r, sizeof(r));
 }
 
 static bool make_room(void)
 {
-	uint32_t room = agent_room ? agent_room * 2 : AGENTS_LEAST;
+	uint32_t doubled = agent_room ? agent_room * 2 : AGENTS_LEAST;
+	uint32_t room = doubled < HSA_AGENTS_MOST ? doubled : HSA_AGENTS_MOST;
 	struct hsa_agent_entry *larger;
 
 	if (agent_count < agent_room)
 		return true;
+	if (agent_count >= HSA_AGENTS_MOST)
+		return false;
 	larger = realloc(agents, room * sizeof(*agents));
 	if (!larger)
 		return false;
@@ -113,7 +134,8 @@ static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
 
 	(void)unused;
 	if (!make_room()) {
-		session_note("no memory for a GPU: its kernels have no names and no times");
+		session_note(
+			"no memory or number for a GPU: its kernels have no names and no times");
 		return HSA_STATUS_INFO_BREAK;
 	}
 	agent = &agents[agent_count];

@@ -7,6 +7,8 @@
 
 #include <hsa/hsa.h>
 
+#include "record/record.h"
+
 struct hsa_agent_entry {
 	hsa_agent_t handle;
 	uint32_t index; /* in the runtime's order */
@@ -15,8 +17,11 @@ struct hsa_agent_entry {
 	uint64_t last_tick; /* for hsa_anchors.c */
 };
 
+/* In records the numbers from here on are CUDA's. */
+#define HSA_AGENTS_MOST RECORD_CUDA_CLOCK
+
 /* Lists and records them. The runtime must be open; nobody may use the list meanwhile. Where there is
- * no memory for the list a note says so: the other agents' kernels have no names and no times. */
+ * no memory or no number for one a note says so: its kernels have no names and no times. */
 void hsa_agents_read(void);
 
 /* Records those that it has listed once more, for another recording. */
