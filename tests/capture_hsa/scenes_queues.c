@@ -2,6 +2,7 @@
 #include "scene.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "vendor/hsa_newest.h"
@@ -76,6 +77,16 @@ static void play_described_queues(void)
 	CHECK(ran == 2 * EACH);
 	HSA_CHECK(hsa_queue_destroy(made[0]));
 	HSA_CHECK(hsa_queue_destroy(made[1]));
+}
+
+/* The process is gone before the tool writes its counts. */
+static void play_killed_at_once(void)
+{
+	hsa_amd_queue_create_desc_t desc = description(HSA_AMD_QUEUE_ENGINE_COMPUTE, 64 * 64);
+
+	HSA_CHECK(hsa_amd_queue_create(device.gpu, &desc, 1));
+	dispatch(desc.queue, none);
+	raise(SIGKILL);
 }
 
 static hsa_queue_t *acquire(void)
@@ -162,9 +173,7 @@ static void play_attached_signal(void)
 }
 
 const struct scene queue_scenes[] = {
-	{"described-queues", play_described_queues},
-	{"counted-queues", play_counted_queues},
-	{"engine-queue", play_engine_queue},
-	{"attached-signal", play_attached_signal},
-	{NULL, NULL},
+	{"described-queues", play_described_queues}, {"killed-at-once", play_killed_at_once},
+	{"counted-queues", play_counted_queues},     {"engine-queue", play_engine_queue},
+	{"attached-signal", play_attached_signal},   {NULL, NULL},
 };

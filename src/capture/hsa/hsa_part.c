@@ -73,7 +73,6 @@ struct counts {
 	uint64_t without_context;
 	uint64_t reservations_lost;
 	uint64_t serial_overruns;
-	struct unknown_counts unknown;
 };
 
 static struct counts counts_before; /* the recording */
@@ -91,7 +90,6 @@ static struct counts counts_now(void)
 	counts.without_context = gate_dispatches_without_context();
 	counts.reservations_lost = gate_reservations_lost();
 	counts.serial_overruns = serial_overruns();
-	counts.unknown = unknown_queues_counts();
 	return counts;
 }
 
@@ -99,6 +97,7 @@ static void counts_begin(void)
 {
 	counted_session = session_current_number();
 	counts_before = counts_now();
+	unknown_queues_begin();
 }
 
 static void write_witnesses(void)
@@ -118,10 +117,7 @@ static void write_witnesses(void)
 			counts.without_context - counts_before.without_context);
 	session_witness("hsa", "reservations_lost",
 			counts.reservations_lost - counts_before.reservations_lost);
-	session_witness("hsa", "packets_unknown",
-			counts.unknown.packets - counts_before.unknown.packets);
-	session_witness("hsa", "submissions_unknown",
-			counts.unknown.submissions - counts_before.unknown.submissions);
+	unknown_queues_witness();
 	/* Read after the device's counts: what they have and the rows do not. */
 	session_witness("hsa", "packets_untraced", untraced_packets());
 	session_witness("hsa", "copies_untraced", hsa_copies_untraced());

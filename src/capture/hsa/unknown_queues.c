@@ -4,6 +4,7 @@
 
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
+#include "capture/session.h"
 
 /* A power of two. More such queues have a packet counted for each doorbell. */
 #define QUEUES_MOST 256u
@@ -15,7 +16,8 @@ struct unknown_queue {
 };
 
 static struct unknown_queue queues[QUEUES_MOST];
-static _Atomic uint64_t packets, submissions;
+/* Since the process began, and by the recording's beginning. */
+static _Atomic uint64_t packets, submissions, packets_before, submissions_before;
 
 static struct unknown_queue *queue_get(uint64_t doorbell)
 {
@@ -48,6 +50,13 @@ static uint64_t new_packets(struct unknown_queue *queue, const amd_queue_t *devi
 	return index < counted ? index : index - counted;
 }
 
+/* Whether this was the recording's first. */
+static bool add(_Atomic uint64_t *sum, const _Atomic uint64_t *before, uint64_t count)
+{
+	return atomic_fetch_add_explicit(sum, count, memory_order_relaxed) ==
+	       atomic_load_explicit(before, memory_order_relaxed);
+}
+
 void unknown_queue_ring(hsa_signal_t signal)
 {
 	struct unknown_queue *queue;
@@ -60,15 +69,24 @@ void unknown_queue_ring(hsa_signal_t signal)
 	queue = device ? queue_get(signal.handle) : NULL;
 	if (queue)
 		count = new_packets(queue, device);
-	if (gates_are_tracing())
-		atomic_fetch_add_explicit(device ? &packets : &submissions, count,
-					  memory_order_relaxed);
+	if (count && gates_are_tracing() &&
+	    (device ? add(&packets, &packets_before, count)
+		    : add(&submissions, &submissions_before, count)))
+		unknown_queues_witness();
 }
 
-struct unknown_counts unknown_queues_counts(void)
+void unknown_queues_begin(void)
 {
-	return (struct unknown_counts){
-		.packets = atomic_load_explicit(&packets, memory_order_relaxed),
-		.submissions = atomic_load_explicit(&submissions, memory_order_relaxed),
-	};
+	atomic_store_explicit(&packets_before, atomic_load(&packets), memory_order_relaxed);
+	atomic_store_explicit(&submissions_before, atomic_load(&submissions), memory_order_relaxed);
+}
+
+void unknown_queues_witness(void)
+{
+	session_witness("hsa", "packets_unknown",
+			atomic_load(&packets) -
+				atomic_load_explicit(&packets_before, memory_order_relaxed));
+	session_witness("hsa", "submissions_unknown",
+			atomic_load(&submissions) -
+				atomic_load_explicit(&submissions_before, memory_order_relaxed));
 }

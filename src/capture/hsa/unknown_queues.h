@@ -6,21 +6,18 @@
 #ifndef CAPTURE_HSA_UNKNOWN_QUEUES_H
 #define CAPTURE_HSA_UNKNOWN_QUEUES_H
 
-#include <stdint.h>
-
 #include <hsa/hsa.h>
 
-struct unknown_counts {
-	uint64_t packets;
-	/* Doorbells of queues whose packets cannot be counted, as those of copy engines. */
-	uint64_t submissions;
-};
-
 /* The program is about to store to SIGNAL, which is in no map. Counts when it is a doorbell and
- * something is being recorded. Any thread; no lock and no allocation. */
+ * something is being recorded; the first time in a recording it writes the witnesses, so that they
+ * are there even if the process is killed now. Any thread; no lock and no allocation. */
 void unknown_queue_ring(hsa_signal_t signal);
 
-/* Since the process began. */
-struct unknown_counts unknown_queues_counts(void);
+/* A recording begins: what is counted from now on is its own. */
+void unknown_queues_begin(void);
+
+/* Writes the recording's witnesses: packets_unknown; and submissions_unknown, doorbells of queues
+ * whose packets cannot be counted, as those of copy engines. */
+void unknown_queues_witness(void);
 
 #endif
