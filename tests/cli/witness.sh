@@ -33,10 +33,17 @@ deaf refuse refused "$examples/eager" 1000
 refused refused hip.launch 1000 "HSA is not recorded: unknown major version of the core table"
 deaf bypass bypassed "$examples/eager" 1000
 refused bypassed hip.launch 1000 "launches brought no kernel into any queue that is watched"
+deaf bypass bypassed-graphs "$examples/graph-bubbles" 10 5
+refused bypassed-graphs graph 50 ""
 
 AMD_DIRECT_DISPATCH=0 record threaded counters=0, "$examples/eager" 1000
 expect_closed "$work/threaded.dagtap"
-record plain counters=0, "$examples/eager" 1000
+export DAGTAP_COUNTERS=0
+record plain "" "$examples/eager" 1000
 expect_closed "$work/plain.dagtap"
+grep -q "^softgpu" "$work/check" && fail "the device's counters are not hidden from the tracer"
+unset DAGTAP_COUNTERS
+record hidden counters=0, "$examples/eager" 1000
+expect_closed "$work/hidden.dagtap"
 grep -q "^softgpu" "$work/check" && fail "the device's counters are not hidden"
-expect "launches" "$(json "$work/plain.dagtap" check '[s["received"] for s in d["sources"] if s["name"] == "hip.launch"]')" "[1000]"
+expect "launches" "$(json "$work/hidden.dagtap" check '[s["received"] for s in d["sources"] if s["name"] == "hip.launch"]')" "[1000]"
