@@ -80,6 +80,23 @@ static int second_instance(void)
 	return error;
 }
 
+/* A second runtime launches 3 kernels into a stream that it captures, and 2 into it afterwards. */
+static int second_captures(void)
+{
+	int error = hipStreamSynchronize(NULL), stream;
+	struct model_table *table = model_second_table();
+	launch_kernel *launch = (launch_kernel *)*model_slot(table, AT_LAUNCH_KERNEL);
+	void *graph = NULL;
+
+	error |= ((begin_capture *)*model_slot(table, AT_BEGIN_CAPTURE))(&stream, 0);
+	for (int i = 0; i < 3; i++)
+		error |= launch(NULL, one, one, NULL, 0, &stream);
+	error |= ((end_capture *)*model_slot(table, AT_END_CAPTURE))(&stream, &graph);
+	for (int i = 0; i < 2; i++)
+		error |= launch(NULL, one, one, NULL, 0, &stream);
+	return error;
+}
+
 static int longer_table(void)
 {
 	setenv("MODEL_TABLE_BYTES", "4064", 1);
@@ -176,6 +193,8 @@ static int scene(const char *name)
 		model_hand_over_again();
 		return by_symbols() | by_pointers();
 	}
+	if (!strcmp(name, "second-captures"))
+		return second_captures();
 	if (!strcmp(name, "second-instance"))
 		return second_instance();
 	if (!strcmp(name, "unknown-names"))

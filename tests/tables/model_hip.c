@@ -50,6 +50,28 @@ static int second_memcpy_async(void *dst, const void *src, size_t bytes, int kin
 	return 0;
 }
 
+/* Of the second runtime, which has one stream. */
+static bool second_captures;
+
+static int second_begin_capture(void *stream, int mode)
+{
+	second_captures = true;
+	return 0;
+}
+
+static int second_end_capture(void *stream, void **graph)
+{
+	second_captures = false;
+	return 0;
+}
+
+static int second_capture_info(void *stream, int *status, unsigned long long *id, void **graph,
+			       const void *const **nodes, size_t *node_count)
+{
+	*status = second_captures;
+	return 0;
+}
+
 static int real_stream_synchronize(void *stream)
 {
 	model_counts.stream_synchronize++;
@@ -115,6 +137,9 @@ SHOWN struct model_table *model_second_table(void)
 {
 	fill(&second);
 	*model_slot(&second, AT_MEMCPY_ASYNC) = (void *)second_memcpy_async;
+	*model_slot(&second, AT_BEGIN_CAPTURE) = (void *)second_begin_capture;
+	*model_slot(&second, AT_END_CAPTURE) = (void *)second_end_capture;
+	*model_slot(&second, AT_CAPTURE_INFO) = (void *)second_capture_info;
 	hand_over(&second, 1);
 	return &second;
 }

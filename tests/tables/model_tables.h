@@ -14,6 +14,9 @@ enum {
 	AT_EVENT_RECORD = 656,
 	AT_LAUNCH_KERNEL = 1720,
 	AT_MEMCPY_ASYNC = 2152,
+	AT_BEGIN_CAPTURE = 2672,
+	AT_END_CAPTURE = 2712,
+	AT_CAPTURE_INFO = 2728,
 	AT_STREAM_SYNCHRONIZE = 2776,
 	AT_OCCUPANCY = 4048, /* the last of 7.2.4 */
 	HIP_TABLE_BYTES = 4056,
@@ -38,6 +41,10 @@ typedef int event_record(void *event, void *stream);
 typedef int launch_kernel(const void *function, struct grid blocks, struct grid threads,
 			  void **arguments, size_t shared_bytes, void *stream);
 typedef int memcpy_async(void *dst, const void *src, size_t bytes, int kind, void *stream);
+typedef int begin_capture(void *stream, int mode);
+typedef int end_capture(void *stream, void **graph);
+typedef int capture_info(void *stream, int *status, unsigned long long *id, void **graph,
+			 const void *const **nodes, size_t *node_count);
 typedef int stream_synchronize(void *stream);
 typedef int occupancy(size_t *bytes, const void *function, int blocks, int block_size);
 

@@ -25,6 +25,7 @@ hand_out rccl 7
 hand_out other-major 3
 hand_out shorter 3
 hand_out longer 3
+hand_out second-captures 2
 says both-ways.info 'hip.table: on, 7.2: 5 of its 506 functions wrapped$'
 says both-ways.calls '"hipMemcpyAsync", "count": 12,'
 says both-ways.calls '"hipStreamSynchronize", "count": 6,'
