@@ -176,6 +176,8 @@ static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path,
 static void count_spool(struct gather_result *result, const struct spool_reader *reader)
 {
 	const struct spool_ledger *ledger = spool_reader_ledger(reader);
+	uint64_t damages;
+	size_t kept;
 
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
 		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
@@ -184,6 +186,8 @@ static void count_spool(struct gather_result *result, const struct spool_reader 
 	result->dispatches += ledger->found[RECORD_CLASS_DISPATCH];
 	result->calls += ledger->found[RECORD_CLASS_API];
 	result->is_truncated |= !spool_reader_info(reader)->closed;
+	spool_reader_damages(reader, &kept, &damages);
+	result->is_damaged |= damages != 0;
 }
 
 /* HIP is absent in every program that does not use it. */
@@ -220,8 +224,10 @@ static int put_spool(struct passage *passage, const char *path, int fd)
 	struct spool_reader *reader;
 	int result = spool_reader_open_fd(fd, path, &reader, passage->error);
 
-	if (result == -EINVAL)
+	if (result == -EINVAL || result == -ENODATA) {
+		passage->result->is_damaged = true;
 		return put_as_it_is(passage, pid, path, fd);
+	}
 	if (result < 0)
 		return result;
 	ledger = spool_reader_ledger(reader);

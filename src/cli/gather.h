@@ -29,6 +29,7 @@ struct gather_result {
 	uint64_t dispatches, calls; /* records that are in it */
 	uint64_t lost;		    /* that no room was found for */
 	bool is_truncated;	    /* a process was killed, or still runs */
+	bool is_damaged;	    /* a spool does not hold what its process wrote */
 
 	/* Of the first process that recorded no work of a GPU: the source that could not be used, and why; "" if
 	 * none says so. */

@@ -260,20 +260,36 @@ static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
 	va_end(args);
 }
 
+static const char *state_of(const struct gather_result *result)
+{
+	if (result->is_damaged)
+		return "damaged";
+	return result->is_truncated ? "truncated" : "complete";
+}
+
+/* What the reader of the last line is to do; "" if there is nothing. */
+static const char *advice_of(const struct gather_result *result)
+{
+	if (result->is_damaged)
+		return ": see dagtap check";
+	if (result->lost)
+		return " records lost: see dagtap check";
+	return result->dispatches ? "" : "; dagtap info says what can be recorded here";
+}
+
 static void tell_result(const char *output, const struct gather_result *result)
 {
-	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS];
-	const char *advice =
-		result->dispatches ? "" : "; dagtap info says what can be recorded here";
+	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS] = "";
+	bool has_lost = result->lost && !result->is_damaged;
 
 	if (*result->absence)
 		tell("nothing through %s", result->absence);
-	human_count(result->lost, lost);
+	if (has_lost)
+		human_count(result->lost, lost);
 	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s", output,
 	     human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
-	     human_count(result->calls, calls), result->is_truncated ? "truncated" : "complete",
-	     result->lost ? ", " : "", result->lost ? lost : "",
-	     result->lost ? " records lost: see dagtap check" : advice);
+	     human_count(result->calls, calls), state_of(result), has_lost ? ", " : "", lost,
+	     advice_of(result));
 }
 
 /* The program has ended: from now on these are for us. The second one ends us at once. */
@@ -368,7 +384,7 @@ static int gather(const struct record_options *options, const struct spool_folde
 	}
 	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
 		spool_folder_remove(folder);
-	status = lost_count || result.foreign_count ? CLI_FAILED : CLI_OK;
+	status = lost_count || result.foreign_count || result.is_damaged ? CLI_FAILED : CLI_OK;
 	if (options->quiet)
 		return status;
 	if (has_survivors)

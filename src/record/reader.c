@@ -99,6 +99,11 @@ static const char *find_header_fault(const struct spool_header *h, uint64_t *ret
 	return NULL;
 }
 
+static size_t lesser(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 static int check_header(struct spool_reader *r, struct dagtap_error *error)
 {
 	const struct spool_header *h = r->header;
@@ -106,11 +111,11 @@ static int check_header(struct spool_reader *r, struct dagtap_error *error)
 	uint64_t offset;
 
 	if (r->length == 0)
-		return dagtap_error_at(error, -EINVAL, r->name, 0, "the file is empty");
-	if (r->length < sizeof(h->magic) || memcmp(h->magic, SPOOL_MAGIC, sizeof(h->magic)) != 0)
+		return dagtap_error_at(error, -ENODATA, r->name, 0, "the file is empty");
+	if (memcmp(h->magic, SPOOL_MAGIC, lesser(r->length, sizeof(h->magic))) != 0)
 		return dagtap_error_at(error, -EINVAL, r->name, 0, "not a spool file");
 	if (r->length < SPOOL_CHUNK_OFFSET)
-		return dagtap_error_at(error, -EINVAL, r->name, r->length,
+		return dagtap_error_at(error, -ENODATA, r->name, r->length,
 				       "the file ends inside its header");
 	if (h->version != SPOOL_VERSION)
 		return dagtap_error_at(

@@ -36,7 +36,8 @@
 
 struct spool_reader;
 
-/* Maps the file. -EINVAL: not a spool, or one of another version; else what open or mmap said. */
+/* Maps the file. -EINVAL: not a spool, or one of another version; -ENODATA: a spool that was cut
+ * off within its header, of which nothing can be read; else what open or mmap said. */
 int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 		      struct dagtap_error *error);
 

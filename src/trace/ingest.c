@@ -155,6 +155,8 @@ static int tell_damages(struct process_load *load)
 				 origin_info(load->origin)->pid,
 				 (unsigned long long)damages[i].offset, damages[i].cause) < 0)
 			return -ENOMEM;
+		/* Closed or not: it does not hold all that its process wrote. */
+		load->trace->truncated |= damages[i].kind == SPOOL_DAMAGE_CUT;
 	}
 	if (load->damage > kept)
 		return load_message(load, true, "and %llu more places are damaged",

@@ -27,6 +27,7 @@ struct recording {
 	uint32_t origin_count;
 	struct dagtap_error *refused; /* one line for each spool that could not be read */
 	uint32_t refused_count;
+	bool has_cut; /* one of them is a spool that was cut off: damage, and not another file */
 };
 
 static void close_recording(struct recording *recording)
@@ -60,6 +61,7 @@ static int keep_refusal(struct recording *recording, const struct dagtap_error *
 	if (!place)
 		return -ENOMEM;
 	*place = *refusal;
+	recording->has_cut |= refusal->code == -ENODATA;
 	return 0;
 }
 
@@ -315,6 +317,7 @@ static int fill_trace(struct trace *trace, const struct recording *recording,
 		      compare_origins);
 	for (uint32_t i = 0; i < recording->origin_count && result == 0; i++)
 		result = ingest_process(trace, strings, &recording->origins[i], &progress);
+	trace->truncated |= recording->has_cut;
 	if (result == 0)
 		result = tell_refusals(trace, strings, recording);
 	if (result == 0)
@@ -339,7 +342,8 @@ static int finish(struct recording *recording, int result, const struct trace_op
 	struct trace *trace = NULL;
 	bool is_said = result < 0 && result != -ENOMEM;
 
-	if (result == 0 && recording->origin_count == 0 && recording->refused_count) {
+	if (result == 0 && recording->origin_count == 0 && recording->refused_count &&
+	    !recording->has_cut) {
 		*error = recording->refused[0];
 		result = error->code;
 		is_said = true;

@@ -170,9 +170,11 @@ static void a_damaged_header_is_refused(void **state)
 
 static void a_file_without_its_head_is_refused(void **state)
 {
+	static const _Alignas(8) char other[] = "DAGTAPS?";
 	struct sample *sample = *state;
 
-	assert_refused(sample->bytes, 4, 0, "not a spool");
+	assert_refused(sample->bytes, 4, 4, "ends inside its header");
+	assert_refused(other, 8, 0, "not a spool");
 	assert_refused(sample->bytes, 100, 100, "ends inside its header");
 	assert_refused(sample->bytes, SPOOL_CHUNK_OFFSET - 1, SPOOL_CHUNK_OFFSET - 1, "header");
 }
