@@ -146,6 +146,48 @@ static void what_a_moved_child_lacks_is_missed(void **state)
 	trace_close(trace);
 }
 
+/* While an exec is made the driver replaces nodes of it: the new one has a number of its own at first, then that of the one
+ * that is gone (H200, CUDA 13.0, for small copies in a row). */
+static void a_replaced_node(void)
+{
+	struct cupti_graph_data gone = {.graph = (void *)EXEC, .node = (void *)NODE(EXEC, 0)};
+	struct model_open call;
+
+	play_start();
+	play_graph(TOP);
+	play_add_copy(TOP, NODE(TOP, 0), 0);
+	play_add_kernel(TOP, NODE(TOP, 1), NODE(TOP, 0));
+	model_enter(&call, CUPTI_DOMAIN_DRIVER, 643, 50, "cuGraphInstantiateWithFlags", NULL);
+	play_graph(EXEC);
+	for (uint32_t i = 0; i < 2; i++)
+		play_node_clone(EXEC, NODE(EXEC, i), NODE(TOP, i), CUDA_NODE_KERNEL);
+	play_edge(EXEC, NODE(EXEC, 0), NODE(EXEC, 1));
+	play_node(EXEC, NODE(EXEC, 2), CUDA_NODE_MEMCPY);
+	play_edge(EXEC, NODE(EXEC, 2), NODE(EXEC, 1));
+	model_resource(CUPTI_GRAPHNODE_DESTROY_STARTING, &gone);
+	play_node(EXEC, NODE(EXEC, 3), CUDA_NODE_EMPTY);
+	play_edge(EXEC, NODE(EXEC, 3), NODE(EXEC, 0));
+	play_exec(EXEC, TOP);
+	model_leave(&call, 0);
+	play_launch(51, EXEC);
+	put_copy(51, NODE(EXEC, 0));
+	put_kernel(51, NODE(EXEC, 1), "kernel");
+	session_stop();
+}
+
+static void a_replaced_node_keeps_its_number(void **state)
+{
+	struct trace *trace = play_scene(*state, a_replaced_node);
+
+	assert_int_equal(trace->activities_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(trace->activities[i].confidence, TRACE_CONFIDENCE_EXACT);
+		assert_int_equal(trace->nodes[trace->activities[i].node].index, i);
+	}
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 /* The child is captured anew: CUPTI names the node that the parameters come from, then the exec's (H200, CUDA 13.0). */
 static void a_child_is_updated(void)
 {
@@ -460,6 +502,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_moved_child_is_its_nodes_graph),
 		CASE(what_a_moved_child_lacks_is_missed),
+		CASE(a_replaced_node_keeps_its_number),
 		CASE(an_updated_child_keeps_its_nodes),
 		CASE(a_whole_update_counts_each_node_once),
 		CASE(a_body_is_of_its_replay),

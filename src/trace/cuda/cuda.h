@@ -23,6 +23,7 @@ struct cuda_node {
 	uint64_t scope;
 	uint64_t ns;
 	uint64_t cid;	   /* of the call that made it */
+	uint64_t gone_cid; /* of the call in which it went, if it is gone */
 	uint32_t graph;	   /* rank; TRACE_NONE: it is known from activities alone */
 	uint32_t original; /* node that it was cloned from, or TRACE_NONE */
 	uint32_t next;	   /* of the same graph, in the order in which they were made */

@@ -212,11 +212,18 @@ static void forget_node(struct cuda_building *building, uint32_t gone)
 	forget_life(node);
 }
 
-/* What is told of a node that is gone is told of the next one with its number. */
-static void forget_if_gone(struct cuda_building *building, uint32_t node)
+/* What is told of a node that is gone is told of the next one with its number. The driver replaces nodes while it makes
+ * an exec of them, and what is new gets the number of what is gone: to its activities that is the same node. */
+static void forget_if_gone(struct cuda_building *building, uint32_t at, uint64_t cid)
 {
-	if (cuda_has_graph(building, node) && building->nodes[node].is_gone)
-		forget_node(building, node);
+	struct cuda_node *node = &building->nodes[at];
+
+	if (!cuda_has_graph(building, at) || !node->is_gone)
+		return;
+	if (cid && node->gone_cid == cid)
+		node->is_gone = false;
+	else
+		forget_node(building, at);
 }
 
 /* ---- nodes ---- */
@@ -232,7 +239,7 @@ static void add_node(struct cuda_building *building, const struct record_cuda_gr
 		return;
 	node = &building->nodes[at];
 	life = &building->graphs[graph];
-	forget_if_gone(building, at);
+	forget_if_gone(building, at, step->cid);
 	if (node->graph == TRACE_NONE) {
 		life->snapshot = 0;
 		node->graph = graph;
@@ -252,17 +259,25 @@ static void add_node(struct cuda_building *building, const struct record_cuda_gr
 
 /* ---- edges ---- */
 
+/* Recordings of before have 0 there. */
+static enum record_edge_type edge_type_of(const struct record_cuda_graph *step)
+{
+	return (step->other_graph >> RECORD_CUDA_EDGE_TYPE & 0xff) == RECORD_EDGE_PROGRAMMATIC
+		       ? RECORD_EDGE_PROGRAMMATIC
+		       : RECORD_EDGE_PLAIN;
+}
+
 /* It may be told of before its nodes are. */
 static void add_edge(struct cuda_building *building, uint32_t graph, uint32_t from, uint32_t to,
-		     enum record_edge_type type)
+		     const struct record_cuda_graph *step)
 {
 	struct cuda_life *life = &building->graphs[graph];
 	uint32_t at = building->edge_count++;
 
-	forget_if_gone(building, from);
-	forget_if_gone(building, to);
+	forget_if_gone(building, from, step->cid);
+	forget_if_gone(building, to, step->cid);
 	building->edges[at] = (struct cuda_edge){
-		.from = from, .to = to, .next = TRACE_NONE, .type = (uint8_t)type};
+		.from = from, .to = to, .next = TRACE_NONE, .type = (uint8_t)edge_type_of(step)};
 	if (life->last_edge == TRACE_NONE)
 		life->first_edge = at;
 	else
@@ -281,14 +296,6 @@ static void drop_edge(struct cuda_building *building, uint32_t graph, uint32_t f
 	}
 }
 
-/* Recordings of before have 0 there. */
-static enum record_edge_type edge_type_of(const struct record_cuda_graph *step)
-{
-	return (step->other_graph >> RECORD_CUDA_EDGE_TYPE & 0xff) == RECORD_EDGE_PROGRAMMATIC
-		       ? RECORD_EDGE_PROGRAMMATIC
-		       : RECORD_EDGE_PLAIN;
-}
-
 static void change_edge(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
@@ -301,18 +308,19 @@ static void change_edge(struct cuda_building *building, const struct record_cuda
 	if (from == TRACE_NONE || to == TRACE_NONE)
 		building->graphs[graph].is_partial = true;
 	else if (step->header.tag == RECORD_CUDA_EDGE_CREATED)
-		add_edge(building, graph, from, to, edge_type_of(step));
+		add_edge(building, graph, from, to, step);
 	else
 		drop_edge(building, graph, from, to);
 }
 
-static void lose_node(struct cuda_building *building, uint64_t id)
+static void lose_node(struct cuda_building *building, const struct record_cuda_graph *step)
 {
-	uint32_t node = find_node(building, id);
+	uint32_t node = find_node(building, step->node);
 
 	if (node == TRACE_NONE)
 		return;
 	building->nodes[node].is_gone = true;
+	building->nodes[node].gone_cid = step->cid;
 	if (building->nodes[node].graph != TRACE_NONE)
 		building->graphs[building->nodes[node].graph].snapshot = 0;
 }
@@ -394,7 +402,7 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 		add_node(building, step);
 		return 0;
 	case RECORD_CUDA_NODE_GONE:
-		lose_node(building, step->node);
+		lose_node(building, step);
 		return 0;
 	case RECORD_CUDA_EDGE_CREATED:
 	case RECORD_CUDA_EDGE_GONE:
