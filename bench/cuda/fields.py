@@ -33,9 +33,8 @@ def from_kineto(events):
 
 
 def blocks(row):
-    """A CSV has work-items: blocks are those by a block's."""
-    sizes = [(int(row["grid_" + axis]), int(row["workgroup_" + axis])) for axis in "xyz"]
-    return tuple(items // threads for items, threads in sizes), tuple(threads for _, threads in sizes)
+    """A CSV has CUDA's grids in blocks."""
+    return tuple(int(row["grid_" + axis]) for axis in "xyz"), tuple(int(row["workgroup_" + axis]) for axis in "xyz")
 
 
 def from_dagtap(csv_rows):

@@ -17,6 +17,9 @@ struct csv {
 	/* The path of the scope before: events of one scope mostly come together. */
 	uint32_t path_scope;
 	char path[SCOPE_PATH_CHARS];
+	uint32_t
+		graph_process; /* the last that was asked for, and whether its graphs count blocks */
+	bool graph_in_blocks;
 };
 
 static void separate(struct csv *csv)
@@ -160,10 +163,19 @@ static void put_dim(struct csv *csv, const uint32_t dim[3])
 		put_known(csv, dim[i]);
 }
 
-static void put_grid(struct csv *csv, const uint64_t grid[3])
+static void put_grid(struct csv *csv, const uint64_t grid[3], const uint32_t workgroup[3],
+		     bool in_blocks)
 {
 	for (int i = 0; i < 3; i++)
-		put_known(csv, grid[i]);
+		put_known(csv, in_blocks ? words_blocks(grid[i], workgroup[i]) : grid[i]);
+}
+
+static void put_grid_unit(struct csv *csv, const uint64_t grid[3], bool in_blocks)
+{
+	if (grid[0])
+		put_text(csv, in_blocks ? "blocks" : "work_items");
+	else
+		put_nothing(csv);
 }
 
 static void put_pid(struct csv *csv, uint32_t process)
@@ -296,6 +308,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 {
 	const struct trace_activity *activity = &csv->trace->activities[row];
 	const struct trace_op *op = trace_op_of(csv->trace, activity);
+	bool in_blocks = words_counts_blocks(csv->trace, activity);
 
 	put_pid(csv, activity->process);
 	put_device(csv, activity->agent);
@@ -305,7 +318,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_text(csv, words_kind(op->kind));
 	put_string(csv, op->name);
 	put_activity_times(csv, activity);
-	put_grid(csv, op->grid);
+	put_grid(csv, op->grid, op->workgroup, in_blocks);
 	put_dim(csv, op->workgroup);
 	put_known(csv, op->bytes);
 	put_text(csv, words_direction(op->direction));
@@ -322,6 +335,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_known(csv, op->group_bytes);
 	put_known(csv, op->private_bytes);
 	put_handle(csv, activity->stream);
+	put_grid_unit(csv, op->grid, in_blocks);
 }
 
 /* All arguments in one field: "dst=0x7f00 sizeBytes=4096". */
@@ -384,11 +398,22 @@ static void put_scope_row(struct csv *csv, uint32_t row)
 	put_bool(csv, scope->open);
 }
 
+/* Graphs of a process follow each other. */
+static bool graph_counts_blocks(struct csv *csv, const struct trace_graph *graph)
+{
+	if (csv->graph_process != graph->process) {
+		csv->graph_process = graph->process;
+		csv->graph_in_blocks = words_process_counts_blocks(csv->trace, graph->process);
+	}
+	return csv->graph_in_blocks;
+}
+
 static void put_node_row(struct csv *csv, uint32_t row)
 {
 	const struct trace *trace = csv->trace;
 	const struct trace_node *node = &trace->nodes[row];
 	const struct trace_graph *graph = &trace->graphs[node->graph];
+	bool in_blocks = graph_counts_blocks(csv, graph);
 
 	put_pid(csv, graph->process);
 	put_graph(csv, node->graph);
@@ -396,12 +421,13 @@ static void put_node_row(struct csv *csv, uint32_t row)
 	put_u64(csv, node->index);
 	put_text(csv, words_node_type(node->type));
 	put_text(csv, node->type == RECORD_NODE_KERNEL ? trace_text(trace, node->name) : "");
-	put_grid(csv, node->grid);
+	put_grid(csv, node->grid, node->workgroup, in_blocks);
 	put_dim(csv, node->workgroup);
 	put_known(csv, node->bytes);
 	put_text(csv, words_direction(node->direction));
 	put_scope(csv, node->scope);
 	put_graph(csv, node->child);
+	put_grid_unit(csv, node->grid, in_blocks);
 }
 
 /* The call of something that may be known by its correlation id alone. */
@@ -551,7 +577,7 @@ static const struct table tables[] = {
 	{"process,device,queue,stream,thread,kind,name,start_ns,end_ns,duration_ns,submit_ns,"
 	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"
 	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed,"
-	 "registers,group_bytes,private_bytes,stream_handle",
+	 "registers,group_bytes,private_bytes,stream_handle,grid_unit",
 	 count_activities, put_activity},
 	{"process,thread,cid,api,parent_cid,begin_ns,end_ns,duration_ns,result,stream,activities,"
 	 "activities_expected,scope,scope_id,graph,exec,replay,args",
@@ -559,7 +585,7 @@ static const struct table tables[] = {
 	{"process,thread,kind,scope,scope_id,parent_id,text,begin_ns,end_ns,duration_ns,open",
 	 count_scopes, put_scope_row},
 	{"process,graph,parent_graph,node,type,name,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,"
-	 "workgroup_z,bytes,direction,scope,scope_id,child_graph",
+	 "workgroup_z,bytes,direction,scope,scope_id,child_graph,grid_unit",
 	 count_nodes, put_node_row},
 	{"process,cid,api,event,generation,foreign,stream,order,device_ns,graph,exec,replay,node",
 	 count_events, put_event_row},
@@ -573,7 +599,8 @@ static const struct table tables[] = {
 static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,
 		     struct dagtap_error *error)
 {
-	struct csv csv = {.trace = trace, .out = out, .path_scope = TRACE_NONE};
+	struct csv csv = {
+		.trace = trace, .out = out, .path_scope = TRACE_NONE, .graph_process = TRACE_NONE};
 	const struct format_table *name = table_names;
 	const struct table *table;
 

@@ -179,6 +179,43 @@ uint32_t words_activity_graph(const struct trace *trace, const struct trace_acti
 	return TRACE_NONE;
 }
 
+static bool is_cuda_agent(const struct trace *trace, uint32_t agent)
+{
+	return trace->agents[agent].index != TRACE_NONE &&
+	       trace->agents[agent].index >= RECORD_CUDA_AGENT_FIRST;
+}
+
+/* Other tools' files say by their calls alone whose GPU it is; a recording has the names of calls that nobody made. */
+bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
+{
+	bool has_hip = false, has_cuda = false;
+
+	for (uint32_t i = 0; i < trace->agents_count; i++) {
+		if (trace->agents[i].process == process && is_cuda_agent(trace, i))
+			return true;
+	}
+	for (uint32_t i = 0; i < trace->apis_count; i++) {
+		has_hip |= trace->apis[i].process == process &&
+			   trace->apis[i].domain == RECORD_DOMAIN_HIP;
+		has_cuda |= trace->apis[i].process == process &&
+			    trace->apis[i].domain == RECORD_DOMAIN_CUDA;
+	}
+	return has_cuda && !has_hip;
+}
+
+bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity)
+{
+	if (activity->agent != TRACE_NONE && is_cuda_agent(trace, activity->agent))
+		return true;
+	return activity->call != TRACE_NONE &&
+	       trace->apis[trace->calls[activity->call].api].domain == RECORD_DOMAIN_CUDA;
+}
+
+uint64_t words_blocks(uint64_t work_items, uint32_t block)
+{
+	return block > 1 ? work_items / block + (work_items % block != 0) : work_items;
+}
+
 bool words_call_arg(const struct trace *trace, const struct trace_call *call, uint32_t number,
 		    struct words_arg *ret_arg)
 {

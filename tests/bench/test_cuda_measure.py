@@ -187,7 +187,7 @@ class Fields(unittest.TestCase):
     def ours(self, name="f(int)"):
         mark = {"kind": "memset", "name": "", "device": "0", "stream_handle": "13", "bytes": fields.MARK_BYTES, "registers": "",
                 "group_bytes": "", "direction": ""}
-        kernel = {**mark, "kind": "kernel", "name": name, "bytes": "", "registers": "16", "grid_x": "128", "grid_y": "2", "grid_z": "1",
+        kernel = {**mark, "kind": "kernel", "name": name, "bytes": "", "registers": "16", "grid_x": "4", "grid_y": "2", "grid_z": "1",
                   "workgroup_x": "32", "workgroup_y": "1", "workgroup_z": "1"}
         copy = {**mark, "kind": "copy", "bytes": "64", "direction": "H2D"}
         before = {**copy, "start_ns": "1"}

@@ -38,6 +38,22 @@ python3 - "$work" <<-'END' || fail "nodes and replays"
 	    assert call["activities_expected"] == ("3" if call["replay"] else ""), call
 END
 
+# Grids are in blocks, as CUDA's users count; kernels lie on their stream's track, whatever carries copies.
+table graph_nodes
+python3 - "$work" <<-'END' || fail "grids"
+	import csv, sys
+	for table in ("activities", "graph_nodes"):
+	    rows = list(csv.DictReader(open(sys.argv[1] + "/" + table + ".csv")))
+	    grids = {(r["grid_x"], r["grid_y"], r["grid_z"], r["workgroup_x"], r["grid_unit"]) for r in rows}
+	    assert grids == {("10", "2", "1", "64", "blocks")}, (table, grids)
+END
+for format in perfetto perfetto-events; do
+	"$dagtap" export --format $format -o "$work/tracks.$format" "$work/a.dagtap" || fail "export as $format"
+	grep -qa "stream" "$work/tracks.$format" || fail "$format has no track of a stream"
+	grep -qa "copy engine" "$work/tracks.$format" && fail "$format has kernels on a copy engine"
+done
+grep -qa 10x2x1 "$work/tracks.perfetto-events" || fail "perfetto-events has no grid in blocks"
+
 # auto traces CUDA too; hsa does not: then nothing is recorded.
 launch record -q -o "$work/b.dagtap" -- "$program" 1 >/dev/null || fail "record"
 expect "rows with auto" "$(json "$work/b.dagtap" info 'd["counts"]["activities"]')" 3

@@ -42,15 +42,22 @@ void perfetto_tracks_release(struct perfetto_tracks *tracks)
 	free(tracks->slots);
 }
 
-static struct perfetto_track_key key_of(const struct trace_activity *activity)
+static struct perfetto_track_key key_of(const struct trace *trace,
+					const struct trace_activity *activity)
 {
-	bool timed = activity->untimed == RECORD_UNTIMED_NO;
-
-	return (struct perfetto_track_key){
+	struct perfetto_track_key key = {
 		.process = activity->process,
-		.queue = timed ? activity->queue : PERFETTO_QUEUE_UNTIMED,
+		.queue = activity->queue,
 		.stream = activity->stream,
 	};
+
+	if (activity->untimed != RECORD_UNTIMED_NO)
+		key.queue = PERFETTO_QUEUE_UNTIMED;
+	else if (key.queue == TRACE_NONE && key.stream != TRACE_NONE &&
+		 (words_counts_blocks(trace, activity) ||
+		  trace_op_of(trace, activity)->kind == TRACE_KERNEL))
+		key.queue = PERFETTO_QUEUE_NOT_TOLD;
+	return key;
 }
 
 /* The key's slot, or the free one where it belongs. */
@@ -97,9 +104,10 @@ int64_t perfetto_tracks_find(struct perfetto_tracks *tracks, const struct trace_
 
 	if (2 * tracks->count >= tracks->slot_count && grow(tracks) < 0)
 		return -ENOMEM;
-	slot = find_slot(tracks, key_of(activity));
+	slot = find_slot(tracks, key_of(tracks->trace, activity));
 	if (slot->number == 0)
-		*slot = (struct perfetto_track_slot){key_of(activity), ++tracks->count};
+		*slot = (struct perfetto_track_slot){key_of(tracks->trace, activity),
+						     ++tracks->count};
 	return slot->number;
 }
 
@@ -107,15 +115,18 @@ void perfetto_tracks_name(const struct perfetto_tracks *tracks,
 			  const struct trace_activity *activity, char *name, size_t size)
 {
 	const struct trace *trace = tracks->trace;
-	const struct perfetto_track_key key = key_of(activity);
+	const struct perfetto_track_key key = key_of(tracks->trace, activity);
 	char stream[32] = "";
 	char queue[48] = "copy engine";
 	char pid[32] = "";
 
 	if (key.stream != TRACE_NONE)
-		snprintf(stream, sizeof(stream), "stream %0*" PRIu32 ", ", tracks->stream_digits,
-			 trace->streams[key.stream].ordinal);
-	if (key.queue == PERFETTO_QUEUE_UNTIMED)
+		snprintf(stream, sizeof(stream), "stream %0*" PRIu32 "%s", tracks->stream_digits,
+			 trace->streams[key.stream].ordinal,
+			 key.queue == PERFETTO_QUEUE_NOT_TOLD ? "" : ", ");
+	if (key.queue == PERFETTO_QUEUE_NOT_TOLD)
+		queue[0] = '\0';
+	else if (key.queue == PERFETTO_QUEUE_UNTIMED)
 		snprintf(queue, sizeof(queue), "untimed, at submission");
 	else if (key.queue != TRACE_NONE)
 		snprintf(queue, sizeof(queue), "queue %0*" PRIu32, tracks->queue_digits,

@@ -10,12 +10,16 @@
 /* A GPU's track: one for each pair of stream and queue, so that both can be told from it. */
 struct perfetto_track_key {
 	uint32_t process;
-	uint32_t queue; /* or PERFETTO_QUEUE_UNTIMED */
+	uint32_t queue; /* or one of PERFETTO_QUEUE_ */
 	uint32_t stream;
 };
 
 /* Stands for a queue: the track of what has no time on the device. */
 #define PERFETTO_QUEUE_UNTIMED (TRACE_NONE - 1)
+
+/* What nothing says a queue of: all that a stream of CUDA's runs, and kernels of other tools' files. Without a queue
+ * other copies are copy engines'. */
+#define PERFETTO_QUEUE_NOT_TOLD (TRACE_NONE - 2)
 
 struct perfetto_tracks {
 	const struct trace *trace;

@@ -19,6 +19,7 @@
 #define ANNOTATION_ARG	     1
 #define ANNOTATION_GRID	     (ANNOTATION_ARG + PERFETTO_ARG_COUNT)
 #define ANNOTATION_WORKGROUP (ANNOTATION_GRID + 1)
+#define ANNOTATION_GRID_UNIT (ANNOTATION_GRID + 2)
 
 struct gpu {
 	struct sequence *sequence;
@@ -51,6 +52,8 @@ static void intern_fixed_names(struct gpu *gpu)
 		sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_ARG + i,
 				     perfetto_arg_name(i));
 	sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_GRID, "grid");
+	sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_GRID_UNIT,
+			     "grid_unit");
 	sequence_intern_text(sequence, INTERNED_ANNOTATION_NAMES, ANNOTATION_WORKGROUP,
 			     "workgroup");
 	for (uint32_t i = TRACE_KERNEL; i <= TRACE_MEMSET; i++)
@@ -130,15 +133,21 @@ static void put_args(struct gpu *gpu, const struct trace_activity *activity)
 	}
 }
 
-static void put_dim(struct gpu *gpu, uint32_t name, uint64_t x, uint64_t y, uint64_t z)
+static void put_annotation(struct gpu *gpu, uint32_t name, const char *text)
 {
 	size_t mark = proto_begin(gpu->packet, EVENT_ANNOTATIONS);
-	char text[80];
 
-	snprintf(text, sizeof(text), "%" PRIu64 "x%" PRIu64 "x%" PRIu64, x, y, z);
 	proto_put_u64(gpu->packet, ANNOTATION_NAME_IID, name);
 	proto_put_text(gpu->packet, ANNOTATION_STRING, text);
 	proto_end(gpu->packet, mark);
+}
+
+static void put_dim(struct gpu *gpu, uint32_t name, uint64_t x, uint64_t y, uint64_t z)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "x%" PRIu64 "x%" PRIu64, x, y, z);
+	put_annotation(gpu, name, text);
 }
 
 static size_t begin_event(struct gpu *gpu, enum event_type type, uint64_t track, int64_t ns)
@@ -167,6 +176,16 @@ static void put_arrows(struct gpu *gpu, uint32_t row)
 		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS, perfetto_event(row));
 }
 
+static void put_grid(struct gpu *gpu, const struct trace_op *op, bool in_blocks)
+{
+	uint64_t grid[3];
+
+	for (int i = 0; i < 3; i++)
+		grid[i] = in_blocks ? words_blocks(op->grid[i], op->workgroup[i]) : op->grid[i];
+	put_dim(gpu, ANNOTATION_GRID, grid[0], grid[1], grid[2]);
+	put_annotation(gpu, ANNOTATION_GRID_UNIT, in_blocks ? "blocks" : "work_items");
+}
+
 static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 {
 	struct gpu *gpu = context;
@@ -184,7 +203,7 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
 	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, op));
 	put_args(gpu, activity);
 	if (op->kind == TRACE_KERNEL) {
-		put_dim(gpu, ANNOTATION_GRID, op->grid[0], op->grid[1], op->grid[2]);
+		put_grid(gpu, op, words_counts_blocks(gpu->trace, activity));
 		put_dim(gpu, ANNOTATION_WORKGROUP, op->workgroup[0], op->workgroup[1],
 			op->workgroup[2]);
 	}
