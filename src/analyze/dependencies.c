@@ -217,7 +217,7 @@ static void take_start_records(struct dependency_walk *walk, const struct trace_
 		const struct trace_event_record *row = &trace->event_records[walk->next_record];
 
 		if (row->process != call->process || row->cid != call->cid || row->device_ns == 0 ||
-		    row->device_ns != start_ns)
+		    row->device_ns != start_ns || row->node != TRACE_NONE)
 			return;
 		record_take(walk, walk->next_record);
 	}

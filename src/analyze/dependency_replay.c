@@ -307,15 +307,15 @@ static uint32_t join_entry(struct replay *replay)
 	return store_close_join(deps, opened);
 }
 
-/* The call's records by nodes, which are in the order of the nodes. */
+/* The launch's records, which are in the order of the nodes; the last may be of nodes that are not
+ * known. */
 static uint32_t count_records(const struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
 	const struct trace_event_record *rows = &trace->event_records[walk->next_record];
 	uint32_t most = trace->event_records_count - walk->next_record, count = 0;
 
-	while (count < most && rows[count].process == call->process &&
-	       rows[count].cid == call->cid && rows[count].node != TRACE_NONE)
+	while (count < most && rows[count].process == call->process && rows[count].cid == call->cid)
 		count++;
 	return count;
 }

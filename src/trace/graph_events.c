@@ -132,7 +132,6 @@ static int add_event(struct finding *finding, const struct trace_launch *launch,
 
 static int take_launch(struct finding *finding, const struct trace_launch *launch)
 {
-	bool is_partial = finding->is_partial;
 	int result = 0;
 
 	if (launch->call == TRACE_NONE || finding->load->trace->calls[launch->call].result)
@@ -140,12 +139,11 @@ static int take_launch(struct finding *finding, const struct trace_launch *launc
 	for (uint32_t i = 0; i < finding->recorder_count && result == 0; i++) {
 		const struct recorder *recorder = &finding->recorders[i];
 
-		if (recorder->event)
-			result = add_event(finding, launch, recorder->node, recorder->event);
-		else
-			is_partial = true;
+		result = add_event(finding, launch, recorder->node, recorder->event);
 	}
-	return result == 0 && is_partial ? add_event(finding, launch, TRACE_NONE, 0) : result;
+	if (result == 0 && finding->is_partial)
+		result = add_event(finding, launch, TRACE_NONE, 0);
+	return result;
 }
 
 /* The launches from FIRST to STOP, which are one exec's in the order of their replays. */

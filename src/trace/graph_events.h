@@ -8,9 +8,9 @@
 
 struct process_load;
 
-/* NODE is TRACE_NONE where the launch may have recorded any event. */
+/* NODE is TRACE_NONE where other nodes of the launch may have recorded events, too. */
 struct graph_event {
-	uint64_t event; /* handle */
+	uint64_t event; /* handle, 0 = not known */
 	uint32_t node;	/* index into trace.nodes */
 	uint32_t call;	/* index into trace.calls: the launch */
 };

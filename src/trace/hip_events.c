@@ -143,10 +143,10 @@ static int note_replays(struct process_load *load)
 
 	for (uint32_t i = 0; i < events.count && result == 0; i++) {
 		const struct graph_event *row = &events.rows[i];
-		struct hip_event_note *note = add_note(
-			&load->hip_events,
-			row->node == TRACE_NONE ? HIP_EVENT_RECORD_MAYBE : HIP_EVENT_RECORD_NODE,
-			row->call - load->first.calls, row->event);
+		struct hip_event_note *note =
+			add_note(&load->hip_events,
+				 row->event ? HIP_EVENT_RECORD_NODE : HIP_EVENT_RECORD_MAYBE,
+				 row->call - load->first.calls, row->event);
 
 		if (note)
 			note->node = row->node;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph, counted; then
-# graphs of every shape, events, two recordings in one process; recordings that stop while the GPU is at work.
+# graphs of every shape, events (of graphs, too), two recordings in one process; recordings that stop while the GPU is at work.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -53,6 +53,20 @@ python3 - "$work" <<-'END' || fail "graphs and events"
 	assert order < names, names
 	waits = [w for w in csv.DictReader(open(work + "/waits.csv")) if w["event"]]
 	assert len(waits) == 4 and all(w["known"] == "number" for w in waits), waits
+END
+
+# Events that graphs record: the wait after a replay is for that node of that replay.
+nvcc -O2 -arch=native -o "$work/events" "$SOURCE_DIR/tests/capture_cuda/device_events.cu"
+launch record --backend cuda -q -o "$work/c.dagtap" -- "$work/events" >"$work/out" || fail "device_events: $(cat "$work/out")"
+expect_closed "$work/c.dagtap"
+"$dagtap" export --format csv --table waits -o "$work/events.csv" "$work/c.dagtap" || fail "export of waits"
+python3 - "$work" <<-'END' || fail "events of graphs"
+	import csv, sys
+	work = sys.argv[1]
+	said = [line.split(": ")[1].strip() for line in open(work + "/out") if line.startswith("wait: ")]
+	rows = [r for r in csv.DictReader(open(work + "/events.csv")) if r["type"] == "stream_event"]
+	found = [r["producer_replay"] + " " + r["producer_node"] if r["producer_node"] else "call" for r in rows]
+	assert found == said and all(r["known"] == "number" for r in rows), (said, found)
 END
 
 # Recordings that stop and start while the GPU is at work, a device that is reset, two processes on one GPU.

@@ -326,6 +326,191 @@ static void captures_on_other_streams(void **state)
 	trace_close(trace);
 }
 
+/* ---- events that graphs record ---- */
+
+/* As an H200 with CUDA 13.0 brings them: a record has the launch's correlation id and the event's number,
+ * its node is not told; the stream may be one of the driver's own. */
+enum { NODE_KERNEL = 11, NODE_E, NODE_F, THIRD_EVENT = 5 };
+enum { E_POINTER = 0xe100, F_POINTER = 0xe200, H_POINTER = 0xe300 };
+
+static void add_recorder(uint32_t correlation, uint64_t node, uint64_t event)
+{
+	const uint64_t parameters[] = {0, GRAPH, 0, 1, event};
+	struct cupti_graph_data data = {
+		.graph = (void *)GRAPH,
+		.node = (void *)(uintptr_t)node,
+	};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphAddEventRecordNode, correlation,
+		    "cudaGraphAddEventRecordNode", parameters);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	model_leave(&call, 0);
+}
+
+/* A kernel, and behind it two nodes that record E and F. */
+static void make_recorders(void)
+{
+	play_graph(GRAPH);
+	play_node(GRAPH, NODE_KERNEL, CUDA_NODE_KERNEL);
+	add_recorder(50, NODE_E, E_POINTER);
+	add_recorder(51, NODE_F, F_POINTER);
+	play_edge(GRAPH, NODE_KERNEL, NODE_E);
+	play_edge(GRAPH, NODE_KERNEL, NODE_F);
+	play_exec(EXEC, GRAPH);
+}
+
+static void launch_recorders(uint32_t correlation)
+{
+	play_launch(correlation, EXEC);
+	play_graph_kernel(correlation, EXEC, NODE_KERNEL, "k");
+}
+
+static void wait_by(uint32_t correlation, uint64_t pointer, uint32_t event, uint64_t order)
+{
+	call_with(CUPTI_cudaStreamWaitEvent, correlation, "cudaStreamWaitEvent", 0x5200, pointer);
+	wait_for(correlation, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, event, order);
+}
+
+static void recorded_by_nodes(void)
+{
+	const uint64_t set[] = {EXEC, NODE_E, H_POINTER};
+	struct model_open call;
+
+	play_start();
+	make_recorders();
+	call_with(CUPTI_cudaEventRecord, 99, "cudaEventRecord", E_POINTER, 0x5200);
+	record_event_of(EVENT, 99, OTHER_STREAM, 1);
+	launch_recorders(100);
+	/* In no order of the nodes. */
+	record_event_of(OTHER_EVENT, 100, 22, 3);
+	record_event_of(EVENT, 100, STREAM, 2);
+	wait_by(101, E_POINTER, EVENT, 2);
+	wait_by(102, F_POINTER, OTHER_EVENT, 3);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphExecEventRecordNodeSetEvent, 103,
+		    "cudaGraphExecEventRecordNodeSetEvent", set);
+	model_leave(&call, 0);
+	launch_recorders(104);
+	record_event_of(THIRD_EVENT, 104, STREAM, 4);
+	record_event_of(OTHER_EVENT, 104, 22, 5);
+	wait_by(105, H_POINTER, THIRD_EVENT, 4);
+	session_stop();
+}
+
+static void expect_recorder(const struct trace *trace, uint32_t wait, uint64_t cid, uint64_t replay,
+			    uint32_t index)
+{
+	const struct trace_event_record *record = producer_of(trace, wait);
+
+	assert_int_equal(trace->waits[wait].known, TRACE_KNOWN_NUMBER);
+	assert_int_equal(record->cid, cid);
+	assert_int_not_equal(record->node, TRACE_NONE);
+	assert_int_equal(trace->nodes[record->node].type, RECORD_NODE_EVENT_RECORD);
+	assert_int_equal(trace->nodes[record->node].index, index);
+	assert_int_equal(trace->launches[trace->calls[record->call].launch].replay, replay);
+}
+
+static void graph_node_records_the_event(void **state)
+{
+	struct trace *trace = play_scene(*state, recorded_by_nodes);
+
+	assert_int_equal(trace->event_records_count, 5);
+	assert_int_equal(trace->event_records[0].node, TRACE_NONE);
+	for (uint32_t i = 2; i < 5; i += 2)
+		assert_true(trace->event_records[i - 1].node < trace->event_records[i].node);
+	assert_int_equal(trace->waits_count, 3);
+	expect_recorder(trace, 0, 100, 0, 1);
+	expect_recorder(trace, 1, 100, 0, 2);
+	/* CUPTI tells nothing of the new event's pointer but the wait, and of the node nothing at all. */
+	expect_recorder(trace, 2, 104, 1, 1);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* Nobody names either event: which node is which record's is not said. */
+static void recorded_by_nobody_knows_which(void)
+{
+	play_start();
+	make_recorders();
+	launch_recorders(100);
+	record_event_of(OTHER_EVENT, 100, 22, 3);
+	record_event_of(EVENT, 100, STREAM, 2);
+	wait_for(101, RECORD_CUDA_SYNC_EVENT, RECORD_CUDA_NONE, EVENT, 2);
+	session_stop();
+}
+
+static void a_node_is_not_guessed(void **state)
+{
+	struct trace *trace = play_scene(*state, recorded_by_nobody_knows_which);
+
+	assert_int_equal(producer_of(trace, 0)->cid, 100);
+	assert_int_equal(producer_of(trace, 0)->node, TRACE_NONE);
+	trace_close(trace);
+}
+
+/* An older CUPTI gives no numbers, and may tell nothing of what the nodes record. */
+static void recorded_in_silence(void)
+{
+	model_set_version(24);
+	play_start();
+	make_recorders();
+	record_event(99, STREAM, 0);
+	wait_for(100, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	launch_recorders(101);
+	wait_for(102, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	record_event(103, STREAM, 0);
+	wait_for(104, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	session_stop();
+}
+
+static void silent_nodes_leave_a_doubt(void **state)
+{
+	struct trace *trace = play_scene(*state, recorded_in_silence);
+
+	assert_int_equal(trace->waits_count, 3);
+	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
+	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
+	assert_int_equal(producer_of(trace, 1)->cid, 99);
+	assert_int_equal(trace->waits[2].known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+/* Captured with cudaEventRecordExternal: a node, so that a wait for the event meanwhile is a wait. */
+static void captured_as_a_node(void)
+{
+	enum { A = 0x5100, B = 0x5200 };
+	const uint64_t external[] = {E_POINTER, A, 1 | 0x7f00000000};
+	struct cupti_graph_data data = {.graph = (void *)GRAPH, .node = (void *)NODE_E};
+	struct model_open call;
+
+	play_start();
+	call_with(CUPTI_cudaEventRecord, 1, "cudaEventRecord", E_POINTER, B);
+	record_event_of(EVENT, 1, OTHER_STREAM, 4);
+	play_graph(GRAPH);
+	call_with(CUPTI_cudaStreamBeginCapture, 2, "cudaStreamBeginCapture", A, 0);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaEventRecordWithFlags, 3,
+		    "cudaEventRecordWithFlags", external);
+	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
+	model_leave(&call, 0);
+	wait_by(4, E_POINTER, EVENT, 4);
+	call_with(CUPTI_cudaStreamEndCapture, 5, "cudaStreamEndCapture", A, 0);
+	play_exec(EXEC, GRAPH);
+	play_launch(6, EXEC);
+	record_event_of(EVENT, 6, STREAM, 5);
+	wait_by(7, E_POINTER, EVENT, 5);
+	session_stop();
+}
+
+static void captured_external_record_is_a_node(void **state)
+{
+	struct trace *trace = play_scene(*state, captured_as_a_node);
+
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(producer_of(trace, 0)->cid, 1);
+	expect_recorder(trace, 1, 6, 0, 0);
+	trace_close(trace);
+}
+
 /* ---- streams ---- */
 
 static void told_stream(uint32_t context, uint32_t stream, enum record_cuda_stream_kind kind)
@@ -536,6 +721,10 @@ int main(void)
 		CASE(a_wait_for_another_device_has_its_event),
 		CASE(event_map_cleared_on_reset),
 		CASE(capture_wait_becomes_graph_edge),
+		CASE(graph_node_records_the_event),
+		CASE(a_node_is_not_guessed),
+		CASE(silent_nodes_leave_a_doubt),
+		CASE(captured_external_record_is_a_node),
 		CASE(captures_on_other_streams),
 		CASE(null_stream_is_not_unknown),
 		CASE(two_threads_record_and_wait),

@@ -8,19 +8,38 @@
 
 #define STREAM_PER_THREAD 2
 
-/* What a call's parameters begin with; the low bits pick a text. */
+/* Where the words are in a call's parameters; the low bits pick a layout. */
 enum shape {
 	SHAPE_NONE,
 	SHAPE_STREAM,
 	SHAPE_EVENT_STREAM,
-	SHAPE_STREAM_EVENT,
-	SHAPE_LAUNCH, /* with attributes */
-	SHAPE_TEXTS,
-	SHAPE_PER_THREAD = 8, /* stream 0 is the thread's own */
+	SHAPE_EVENT_STREAM_FLAGS,
+	SHAPE_STREAM_EVENT_FLAGS,
+	SHAPE_ADD_NODE,	      /* graph node, graph, dependencies, their number, event */
+	SHAPE_SET_EVENT,      /* graph node, event */
+	SHAPE_SET_EXEC_EVENT, /* exec, graph node, event */
+	SHAPE_LAUNCH,	      /* with attributes */
+	SHAPE_COUNT,
+	SHAPE_PER_THREAD = 16, /* stream 0 is the thread's own */
 };
 
-static const char *const texts[SHAPE_TEXTS] = {"", " stream:h", " event:h stream:h",
-					       " stream:h event:h", " programmatic:i"};
+_Static_assert(SHAPE_COUNT <= SHAPE_PER_THREAD, "a bit of its own");
+
+static const struct layout {
+	const char *text;
+	uint8_t first, count;  /* words of the parameters */
+	uint8_t stream, flags; /* among them; CUDA_ARGS_MOST: it has none */
+} layouts[SHAPE_COUNT] = {
+	[SHAPE_NONE] = {"", 0, 0, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
+	[SHAPE_STREAM] = {" stream:h", 0, 1, 0, CUDA_ARGS_MOST},
+	[SHAPE_EVENT_STREAM] = {" event:h stream:h", 0, 2, 1, CUDA_ARGS_MOST},
+	[SHAPE_EVENT_STREAM_FLAGS] = {" event:h stream:h flags:u", 0, 3, 1, 2},
+	[SHAPE_STREAM_EVENT_FLAGS] = {" stream:h event:h flags:u", 0, 3, 0, 2},
+	[SHAPE_ADD_NODE] = {" event:h", 4, 1, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
+	[SHAPE_SET_EVENT] = {" event:h", 1, 1, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
+	[SHAPE_SET_EXEC_EVENT] = {" event:h", 2, 1, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
+	[SHAPE_LAUNCH] = {" programmatic:i", 0, 1, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
+};
 
 #define DRIVER(call)		[RECORD_CUDA_OP_DRIVER + CUPTI_##call - RECORD_CUDA_OP_FIRST]
 #define RUNTIME(call)		[RECORD_CUDA_OP_RUNTIME + CUPTI_##call - RECORD_CUDA_OP_FIRST]
@@ -32,16 +51,22 @@ static const uint8_t shapes[RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST] = {
 	BOTH(DRIVER, cuStreamBeginCaptureToGraph, SHAPE_STREAM),
 	BOTH(DRIVER, cuStreamEndCapture, SHAPE_STREAM),
 	BOTH(DRIVER, cuEventRecord, SHAPE_EVENT_STREAM),
-	BOTH(DRIVER, cuEventRecordWithFlags, SHAPE_EVENT_STREAM),
-	BOTH(DRIVER, cuStreamWaitEvent, SHAPE_STREAM_EVENT),
+	BOTH(DRIVER, cuEventRecordWithFlags, SHAPE_EVENT_STREAM_FLAGS),
+	BOTH(DRIVER, cuStreamWaitEvent, SHAPE_STREAM_EVENT_FLAGS),
+	DRIVER(cuGraphAddEventRecordNode) = SHAPE_ADD_NODE,
+	DRIVER(cuGraphEventRecordNodeSetEvent) = SHAPE_SET_EVENT,
+	DRIVER(cuGraphExecEventRecordNodeSetEvent) = SHAPE_SET_EXEC_EVENT,
 	BOTH(DRIVER, cuLaunchKernelEx, SHAPE_LAUNCH),
 	BOTH(RUNTIME, cudaLaunchKernelExC, SHAPE_LAUNCH),
 	BOTH(RUNTIME, cudaStreamBeginCapture, SHAPE_STREAM),
 	BOTH(RUNTIME, cudaStreamBeginCaptureToGraph, SHAPE_STREAM),
 	BOTH(RUNTIME, cudaStreamEndCapture, SHAPE_STREAM),
 	BOTH(RUNTIME, cudaEventRecord, SHAPE_EVENT_STREAM),
-	BOTH(RUNTIME, cudaEventRecordWithFlags, SHAPE_EVENT_STREAM),
-	BOTH(RUNTIME, cudaStreamWaitEvent, SHAPE_STREAM_EVENT),
+	BOTH(RUNTIME, cudaEventRecordWithFlags, SHAPE_EVENT_STREAM_FLAGS),
+	BOTH(RUNTIME, cudaStreamWaitEvent, SHAPE_STREAM_EVENT_FLAGS),
+	RUNTIME(cudaGraphAddEventRecordNode) = SHAPE_ADD_NODE,
+	RUNTIME(cudaGraphEventRecordNodeSetEvent) = SHAPE_SET_EVENT,
+	RUNTIME(cudaGraphExecEventRecordNodeSetEvent) = SHAPE_SET_EXEC_EVENT,
 };
 
 static uint8_t shape_of(uint32_t op)
@@ -53,28 +78,30 @@ static uint8_t shape_of(uint32_t op)
 
 const char *cuda_args_text(uint32_t op)
 {
-	return texts[shape_of(op) & ~SHAPE_PER_THREAD];
+	return layouts[shape_of(op) & ~SHAPE_PER_THREAD].text;
 }
 
 struct cuda_args cuda_args_read(uint32_t op, const void *parameters)
 {
 	uint8_t shape = shape_of(op);
+	const struct layout *layout = &layouts[shape & ~SHAPE_PER_THREAD];
 	struct cuda_args args = {0};
-	uint64_t *stream;
 
 	if (!parameters || shape == SHAPE_NONE)
 		return args;
+	args.count = layout->count;
 	if ((shape & ~SHAPE_PER_THREAD) == SHAPE_LAUNCH) {
 		const struct cupti_launch_ex_params *launch = parameters;
 
-		args.count = 1;
 		args.words[0] = cuda_params_is_programmatic(launch->config);
 		return args;
 	}
-	args.count = (shape & ~SHAPE_PER_THREAD) == SHAPE_STREAM ? 1 : 2;
-	memcpy(args.words, parameters, args.count * sizeof(args.words[0]));
-	stream = &args.words[(shape & ~SHAPE_PER_THREAD) == SHAPE_EVENT_STREAM];
-	if (!*stream && shape & SHAPE_PER_THREAD)
-		*stream = STREAM_PER_THREAD;
+	memcpy(args.words, (const uint64_t *)parameters + layout->first,
+	       args.count * sizeof(args.words[0]));
+	if (layout->stream < args.count && !args.words[layout->stream] && shape & SHAPE_PER_THREAD)
+		args.words[layout->stream] = STREAM_PER_THREAD;
+	/* Flags have 32 bits, and padding behind them. */
+	if (layout->flags < args.count)
+		args.words[layout->flags] = (uint32_t)args.words[layout->flags];
 	return args;
 }

@@ -53,6 +53,9 @@ static inline bool cuda_has_graph(const struct cuda_building *building, uint32_t
 	return building->nodes[node].graph != TRACE_NONE;
 }
 
+/* The event that the call with this id gave a node, a pointer; 0 = none. */
+uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid);
+
 /* Puts the records of the graph with rank GRAPH and of those that its nodes hold, as they are at NS; execs of a graph
  * that has not changed meanwhile share them. 0 or -ENOMEM. */
 int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,

@@ -11,6 +11,7 @@
 #include "trace/table.h"
 
 #define STREAM_PER_THREAD 2
+#define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */
 
 static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
 {
@@ -30,14 +31,19 @@ struct cuda_capture_api cuda_capture_api_of(const struct trace *trace, const str
 		{"StreamEndCapture", CUDA_CAPTURE_END},
 		{"EventRecord", CUDA_CAPTURE_RECORD},
 		{"StreamWaitEvent", CUDA_CAPTURE_WAIT},
+		{"GraphAddEventRecordNode", CUDA_CAPTURE_NODE},
+		{"GraphEventRecordNodeSetEvent", CUDA_CAPTURE_NODE},
+		{"GraphExecEventRecordNodeSetEvent", CUDA_CAPTURE_NODE},
 	};
 	struct cuda_capture_api result = {
 		.stream_word = word_of(trace, api, "stream"),
 		.event_word = word_of(trace, api, "event"),
+		.flags_word = word_of(trace, api, "flags"),
 	};
 	const char *name = trace_text(trace, api->name);
 
-	if (api->domain != RECORD_DOMAIN_CUDA || result.stream_word == UINT8_MAX)
+	if (api->domain != RECORD_DOMAIN_CUDA ||
+	    (result.stream_word == UINT8_MAX && result.event_word == UINT8_MAX))
 		return result;
 	name += strncmp(name, "cuda", 4) ? strlen("cu") : strlen("cuda");
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
@@ -66,6 +72,7 @@ int cuda_capture_note(struct cuda_captures *captures, const struct cuda_capture_
 		.event = word_at(record, api->event_word),
 		.rank = rank,
 		.role = api->role,
+		.is_external = word_at(record, api->flags_word) & FLAG_EXTERNAL,
 	};
 	return 0;
 }
@@ -123,6 +130,11 @@ static void release_walk(struct capture_walk *walk)
 	free(walk->order);
 }
 
+static void mark_captured(struct capture_walk *walk, const struct cuda_capture_note *note)
+{
+	walk->load->cuda.captures.is_captured[note->rank / 64] |= 1ull << note->rank % 64;
+}
+
 static int take_note(struct capture_walk *walk, const struct cuda_capture_note *note)
 {
 	uint32_t stream = idset_find(&walk->streams, stream_key(walk->load, note));
@@ -135,15 +147,19 @@ static int take_note(struct capture_walk *walk, const struct cuda_capture_note *
 		captures_end(&walk->captures, stream);
 		return 0;
 	case CUDA_CAPTURE_RECORD:
-		*event = captures_of(&walk->captures, stream);
+		/* A node of the graph leaves the event what it was. */
+		if (!note->is_external || !captures_of(&walk->captures, stream))
+			*event = captures_of(&walk->captures, stream);
 		return 0;
 	case CUDA_CAPTURE_WAIT:
-		if (captures_is_under_way(&walk->captures, *event)) {
+		if (note->is_external && captures_of(&walk->captures, stream))
+			mark_captured(walk, note);
+		else if (captures_is_under_way(&walk->captures, *event)) {
 			captures_draw_in(&walk->captures, stream, *event);
-			walk->load->cuda.captures.is_captured[note->rank / 64] |=
-				1ull << note->rank % 64;
+			mark_captured(walk, note);
 		}
 		return 0;
+	case CUDA_CAPTURE_NODE:
 	case CUDA_CAPTURE_NONE:
 		break;
 	}
@@ -175,12 +191,21 @@ static bool has_captures(const struct cuda_captures *captures)
 	return false;
 }
 
+static int compare_notes(const void *left, const void *right)
+{
+	const struct cuda_capture_note *a = left, *b = right;
+
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
 int cuda_captures_load(struct process_load *load)
 {
 	struct cuda_captures *captures = &load->cuda.captures;
 	struct capture_walk walk;
 	int result;
 
+	if (captures->count)
+		qsort(captures->notes, captures->count, sizeof(*captures->notes), compare_notes);
 	if (!has_captures(captures))
 		return 0;
 	captures->is_captured = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t));
@@ -197,6 +222,18 @@ void cuda_captures_release(struct cuda_captures *captures)
 {
 	free(captures->notes);
 	free(captures->is_captured);
+}
+
+uint64_t cuda_event_of_call(const struct process_load *load, uint32_t call)
+{
+	const struct cuda_captures *captures = &load->cuda.captures;
+	struct cuda_capture_note wanted = {.rank = call - load->first.calls};
+	const struct cuda_capture_note *found = NULL;
+
+	if (call != TRACE_NONE && captures->count)
+		found = bsearch(&wanted, captures->notes, captures->count, sizeof(*captures->notes),
+				compare_notes);
+	return found ? found->event : 0;
 }
 
 bool cuda_is_captured(const struct process_load *load, uint32_t call)

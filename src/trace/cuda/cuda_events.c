@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_recorders.h"
 #include "trace/process.h"
 #include "trace/sort.h"
 #include "trace/table.h"
@@ -98,7 +99,8 @@ static uint32_t find_event(const struct events *events, uint32_t context, uint32
 	return found ? events->first + (uint32_t)(found - events->keys) : TRACE_NONE;
 }
 
-static int load_event_records(struct process_load *load, const struct events *events)
+static int load_event_records(struct process_load *load, const struct events *events,
+			      const uint32_t *nodes)
 {
 	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
 	struct trace_event_record *rows = trace_extend(load->trace, event_records, list->count);
@@ -115,7 +117,7 @@ static int load_event_records(struct process_load *load, const struct events *ev
 			.call = load_find_call(load, cid),
 			.stream = cuda_find_stream(load, record->context, record->stream),
 			.event = find_event(events, record->context, record->header.tag),
-			.node = TRACE_NONE,
+			.node = nodes[i],
 			.context = record->context,
 			.order = record->order,
 			.device_ns = cuda_host_ns(&load->cuda, record->time),
@@ -162,6 +164,7 @@ struct producers {
 	uint32_t count;
 	uint32_t first;	  /* row of the first */
 	bool is_numbered; /* by CUPTI */
+	const struct cuda_recorders *recorders;
 };
 
 static int make_producers(struct process_load *load, uint32_t first, struct producers *ret)
@@ -252,6 +255,22 @@ static bool is_before(const struct trace *trace, const struct trace_event_record
 	       trace->calls[record->call].end_ns <= trace->calls[wait->call].begin_ns;
 }
 
+/* A graph that was launched between the two may have recorded the event. */
+static bool is_doubted(const struct cuda_recorders *recorders, uint64_t record, uint64_t wait)
+{
+	uint32_t low = 0, high = recorders->silent_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (recorders->silent[middle] <= record)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < recorders->silent_count && recorders->silent[low] < wait;
+}
+
 static void resolve(const struct trace *trace, const struct producers *producers,
 		    const struct record_cuda_sync *record, struct trace_wait *wait)
 {
@@ -277,7 +296,9 @@ static void resolve(const struct trace *trace, const struct producers *producers
 		found = find_latest(producers, &wanted);
 		if (!found)
 			return;
-		wait->known = is_before(trace, &trace->event_records[found->row], wait)
+		wait->known = is_before(trace, &trace->event_records[found->row], wait) &&
+					      !is_doubted(producers->recorders, found->key.cid,
+							  record->cid)
 				      ? TRACE_KNOWN_ORDER
 				      : TRACE_KNOWN_LIKELY;
 	}
@@ -398,15 +419,20 @@ static int load_all_waits(struct process_load *load)
 {
 	struct producers producers = {0};
 	struct events events = {0};
+	struct cuda_recorders recorders = {0};
 	uint32_t first = load->trace->event_records_count;
 	int result = load_events(load, &events);
 
 	if (result == 0)
-		result = load_event_records(load, &events);
+		result = cuda_recorders_find(load, &recorders);
+	if (result == 0)
+		result = load_event_records(load, &events, recorders.nodes);
 	if (result == 0)
 		result = make_producers(load, first, &producers);
+	producers.recorders = &recorders;
 	if (result == 0)
 		result = load_waits(load, &events, &producers);
+	cuda_recorders_release(&recorders);
 	free(events.keys);
 	free(producers.by_cid);
 	free(producers.by_order);

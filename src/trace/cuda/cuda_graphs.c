@@ -356,6 +356,13 @@ static bool is_told_twice(const struct process_load *load, const struct record_c
 	return update->is_source ? !is_whole : is_whole && update->cid == source_cid;
 }
 
+uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid)
+{
+	const struct process_load *load = building->load;
+
+	return cuda_event_of_call(load, load_find_call(load, cuda_outer_cid(&load->cuda, cid)));
+}
+
 static int add_updates(struct cuda_building *building)
 {
 	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
@@ -372,6 +379,9 @@ static int add_updates(struct cuda_building *building)
 			.ns = update->ns,
 		};
 
+		record.event = cuda_event_given(building, update->cid);
+		if (record.event)
+			record.type = RECORD_NODE_EVENT_RECORD;
 		if (update->is_source)
 			source_cid = update->cid;
 		if (update->exec && !is_told_twice(building->load, update, source_cid))

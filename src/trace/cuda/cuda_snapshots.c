@@ -107,6 +107,8 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 		.ns = made->ns,
 	};
 
+	if (node->type == RECORD_NODE_EVENT_RECORD)
+		record.event = cuda_event_given(building, made->cid);
 	if (holds_graphs(node) &&
 	    put_all_held(building, snapshot, node, &record.child_graph_id) < 0)
 		return -ENOMEM;
