@@ -19,7 +19,7 @@ struct recorder {
 struct finding {
 	struct process_load *load;
 	struct graph_events *found;
-	bool *has_recorders; /* by graph, from first.graphs: it or a child has such a node */
+	bool *is_worth; /* by graph, from first.graphs: it, or a child, has such a node or lacks some */
 	struct recorder *recorders;
 	uint32_t recorder_count;
 	bool is_partial; /* there may be others in the exec */
@@ -30,25 +30,36 @@ static uint64_t update_exec(const struct raw *row)
 	return ((const struct record_graph_node *)row->record)->graph_id;
 }
 
+/* The graph, and those that it is part of. */
+static void mark(struct finding *finding, uint32_t graph)
+{
+	const struct process_load *load = finding->load;
+
+	/* A damaged file may have rings. */
+	for (int depth = 0; graph != TRACE_NONE && depth < CHILD_DEPTH_MAX; depth++) {
+		finding->is_worth[graph - load->first.graphs] = true;
+		graph = load->trace->graphs[graph].parent;
+	}
+}
+
 static int mark_graphs(struct finding *finding)
 {
 	const struct process_load *load = finding->load;
 	const struct trace *trace = load->trace;
 	uint32_t count = trace->graphs_count - load->first.graphs;
 
-	finding->has_recorders = calloc((size_t)count + 1, sizeof(*finding->has_recorders));
-	if (!finding->has_recorders)
+	finding->is_worth = calloc((size_t)count + 1, sizeof(*finding->is_worth));
+	if (!finding->is_worth)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		if (load->expects[i].lacks_nodes)
+			mark(finding, load->first.graphs + i);
 	for (uint32_t i = load->first.nodes; i < trace->nodes_count; i++) {
-		uint32_t graph = trace->nodes[i].graph;
+		const struct trace_node *node = &trace->nodes[i];
 
-		if (trace->nodes[i].type != RECORD_NODE_EVENT_RECORD)
-			continue;
-		/* A damaged file may have rings. */
-		for (int depth = 0; graph != TRACE_NONE && depth < CHILD_DEPTH_MAX; depth++) {
-			finding->has_recorders[graph - load->first.graphs] = true;
-			graph = trace->graphs[graph].parent;
-		}
+		if (node->type == RECORD_NODE_EVENT_RECORD ||
+		    (node->type == RECORD_NODE_CHILD && node->child == TRACE_NONE))
+			mark(finding, node->graph);
 	}
 	return 0;
 }
@@ -66,15 +77,21 @@ static int add_recorder(struct finding *finding, uint32_t node)
 	return 0;
 }
 
+/* Each child graph belongs to one node of one parent, so no graph comes twice in a launch. */
+static bool is_child_of(const struct trace *trace, uint32_t child, uint32_t graph, uint32_t index)
+{
+	return trace->graphs[child].parent == graph && trace->graphs[child].parent_node == index;
+}
+
 static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 {
 	const struct process_load *load = finding->load;
 	const struct trace_graph *row = &load->trace->graphs[graph];
 	int result = 0;
 
-	finding->is_partial |= load->expects[graph - load->first.graphs].lacks_nodes;
-	if (!finding->has_recorders[graph - load->first.graphs])
+	if (!finding->is_worth[graph - load->first.graphs])
 		return 0;
+	finding->is_partial |= load->expects[graph - load->first.graphs].lacks_nodes;
 	if (depth > CHILD_DEPTH_MAX) {
 		finding->is_partial = true;
 		return 0;
@@ -85,8 +102,11 @@ static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 
 		if (node->type == RECORD_NODE_EVENT_RECORD)
 			result = add_recorder(finding, i);
-		else if (node->child != TRACE_NONE)
+		else if (node->child != TRACE_NONE &&
+			 is_child_of(load->trace, node->child, graph, node->index))
 			result = add_recorders(finding, node->child, depth + 1);
+		else
+			finding->is_partial |= node->type == RECORD_NODE_CHILD;
 	}
 	return result;
 }
@@ -188,7 +208,7 @@ int graph_events_find(struct process_load *load, struct graph_events *ret_events
 			stop++;
 		result = take_exec(&finding, first, stop);
 	}
-	free(finding.has_recorders);
+	free(finding.is_worth);
 	free(finding.recorders);
 	return result;
 }

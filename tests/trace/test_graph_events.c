@@ -227,6 +227,45 @@ static void a_graph_that_lacks_a_node_leaves_a_doubt(void **state)
 	expect_doubts(&scene);
 }
 
+static void a_child_that_is_missing_leaves_a_doubt(void **state)
+{
+	struct record_graph_node child = {
+		.graph_id = GRAPH,
+		.type = RECORD_NODE_CHILD,
+		.child_graph_id = CHILD,
+	};
+	struct scene scene;
+
+	event_scene_init(&scene);
+	put_graph(&scene, GRAPH, 1, 0);
+	scene_put(&scene, 0, RECORD_GRAPH_NODE, 0, &child, sizeof(child));
+	put_exec(&scene);
+	expect_doubts(&scene);
+}
+
+/* As only a damaged file has it: two nodes with one graph, and a graph that is its own child. */
+static void graphs_in_a_ring_are_left(void **state)
+{
+	struct record_graph_node child = {.graph_id = GRAPH, .type = RECORD_NODE_CHILD};
+	struct scene scene;
+	struct trace *trace;
+
+	event_scene_init(&scene);
+	put_graph(&scene, GRAPH, 3, GRAPH);
+	for (uint32_t i = 0; i < 2; i++) {
+		child.child_graph_id = GRAPH;
+		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &child, sizeof(child));
+	}
+	put_recorder(&scene, GRAPH, 2, EVENT);
+	put_exec(&scene);
+	launch(&scene, EXEC, 0, 0);
+	CALL(&scene, EVENT_WAIT, EVENT);
+	trace = event_scene_load(&scene);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_not_equal(trace->waits[0].producer, TRACE_NONE);
+	trace_close(trace);
+}
+
 /* With hipEventRecordExternal and hipEventWaitExternal they are nodes, and the event is what it was. */
 static void captured_external_records_are_nodes(void **state)
 {
@@ -259,6 +298,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_graph_leaves_a_doubt),
 		cmocka_unit_test(a_node_without_its_event_leaves_a_doubt),
 		cmocka_unit_test(a_graph_that_lacks_a_node_leaves_a_doubt),
+		cmocka_unit_test(a_child_that_is_missing_leaves_a_doubt),
+		cmocka_unit_test(graphs_in_a_ring_are_left),
 		cmocka_unit_test(captured_external_records_are_nodes),
 	};
 
