@@ -69,7 +69,7 @@ struct dependency_host {
 #define DEPENDENCY_DOUBTS(X)                                                                       \
 	X(FOREIGN, "the event is another process's")                                               \
 	X(NO_RECORD, "the event's record is not in the trace")                                     \
-	X(NO_NODE, "the event was recorded in a replay of which not all nodes are known")          \
+	X(NO_NODE, "what the graph's node that recorded the event waited for is not known")        \
 	X(NO_STREAM, "the stream is not known")                                                    \
 	X(NO_DEVICE, "the device is not known")                                                    \
 	X(NO_TYPE, "what kind of wait it is is not known")

@@ -14,6 +14,7 @@ void replay_scratch_release(struct replay_scratch *scratch)
 	free(scratch->refs);
 	free(scratch->behind);
 	free(scratch->done);
+	free(scratch->gated);
 	free(scratch->entry);
 }
 
@@ -51,8 +52,11 @@ static int make_room(struct replay *replay)
 	    grow(&scratch->behind, &behind_room, replay->count) < 0 ||
 	    grow(&scratch->refs, &scratch->room, replay->count) < 0)
 		return -ENOMEM;
-	return replay->plan ? grow(&scratch->done, &scratch->done_room, replay->plan->items_count)
-			    : 0;
+	if (replay->plan &&
+	    (grow(&scratch->done, &scratch->done_room, replay->plan->items_count) < 0 ||
+	     grow(&scratch->gated, &scratch->gated_room, replay->plan->items_count) < 0))
+		return -ENOMEM;
+	return 0;
 }
 
 /* What the stream had to do before: one thing, where several first nodes would name several. */
@@ -164,6 +168,17 @@ static uint32_t pass_through(struct replay *replay, const struct replay_item *it
 	return store_close_join(deps, opened);
 }
 
+/* What a node that waits for an event waits for is not known. */
+static bool is_gated(const struct replay *replay, const struct replay_item *item)
+{
+	const struct trace *trace = replay->walk->deps->trace;
+
+	for (uint32_t i = 0; i < item->count; i++)
+		if (replay->scratch->gated[replay->plan->before[item->first + i]])
+			return true;
+	return item->node != TRACE_NONE && trace->nodes[item->node].type == RECORD_NODE_EVENT_WAIT;
+}
+
 static uint32_t take_pieces(struct replay *replay, const struct replay_item *item)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -225,11 +240,18 @@ static uint32_t take_bodies(struct replay *replay, const struct replay_item *ite
 	return replay->scratch->refs[latest];
 }
 
+/* Whether the replay shows work of the item's node. */
+static bool is_here(const struct replay *replay, const struct replay_item *item)
+{
+	return item->node != TRACE_NONE &&
+	       replay->walk->node_launch[item->node] == replay->launch + 1;
+}
+
 static uint32_t take_item(struct replay *replay, const struct replay_item *item)
 {
 	const struct trace *trace = replay->walk->deps->trace;
 
-	if (item->node == TRACE_NONE || replay->walk->node_launch[item->node] != replay->launch + 1)
+	if (!is_here(replay, item))
 		return pass_through(replay, item);
 	return trace->nodes[item->node].type == RECORD_NODE_CONDITIONAL ? take_bodies(replay, item)
 									: take_pieces(replay, item);
@@ -239,8 +261,17 @@ static void take_known(struct replay *replay)
 {
 	const struct replay_plan *plan = replay->plan;
 
-	for (uint32_t i = 0; i < plan->items_count; i++)
-		replay->scratch->done[i] = take_item(replay, &plan->items[i]);
+	for (uint32_t i = 0; i < plan->items_count; i++) {
+		const struct replay_item *item = &plan->items[i];
+
+		replay->scratch->gated[i] = is_gated(replay, item);
+		if (is_here(replay, item) && replay->scratch->gated[i]) {
+			store_blind(replay->walk->deps,
+				    replay->first + replay->walk->node_first[item->node]);
+			replay->scratch->gated[i] = false;
+		}
+		replay->scratch->done[i] = take_item(replay, item);
+	}
 }
 
 /* Returns what the last of them came to. */
@@ -355,7 +386,7 @@ static void take_records(struct replay *replay, uint32_t count)
 		if (node == TRACE_NONE || trace->nodes[node].type != RECORD_NODE_EVENT_RECORD)
 			continue;
 		at = find_record(&trace->event_records[walk->next_record - count], count, node);
-		if (at == TRACE_NONE)
+		if (at == TRACE_NONE || replay->scratch->gated[i])
 			continue;
 		if (done == DONE_AT_ENTRY && !has_entry) {
 			entry = join_entry(replay);
@@ -363,6 +394,15 @@ static void take_records(struct replay *replay, uint32_t count)
 		}
 		sources[at] = done == DONE_AT_ENTRY ? entry : done;
 	}
+}
+
+/* Whether the stream's next work may have to wait for what a node waits for. */
+static bool is_left_gated(const struct replay *replay)
+{
+	for (uint32_t i = 0; replay->known && i < replay->plan->items_count; i++)
+		if (replay->plan->items[i].is_last && replay->scratch->gated[i])
+			return true;
+	return false;
 }
 
 int replay_take(struct dependency_walk *walk, const struct trace_call *call)
@@ -397,7 +437,9 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 	if (records)
 		take_records(&replay, records);
 	last = leave(&replay, replay.known < replay.count ? take_unknown(&replay) : STORE_NOTHING);
-	if (lane != TRACE_NONE)
-		lanes_give(&walk->lanes, lane, last);
+	if (lane == TRACE_NONE)
+		return 0;
+	lanes_give(&walk->lanes, lane, last);
+	walk->lanes.rows[lane].is_blind |= is_left_gated(&replay);
 	return 0;
 }

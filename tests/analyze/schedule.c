@@ -293,8 +293,8 @@ static struct record_graph_node make_node(struct schedule *schedule, const char 
 {
 	struct record_graph_node node = {.graph_id = GRAPH, .ns = schedule->scene.ns};
 
-	if (name[0] == '!') {
-		node.type = RECORD_NODE_EVENT_RECORD;
+	if (name[0] == '!' || name[0] == '?') {
+		node.type = name[0] == '!' ? RECORD_NODE_EVENT_RECORD : RECORD_NODE_EVENT_WAIT;
 		node.event = EVENT_1 + (uint64_t)(name[1] - '1');
 		return node;
 	}

@@ -53,7 +53,7 @@ void schedule_stream_sync(struct schedule *schedule, uint64_t stream, struct spa
 void schedule_device_sync(struct schedule *schedule, struct span call);
 
 /* HIP: graph 7, exec 31, of kernels NAMES with edges from FROM to TO; ends with NULL. "!2" is a
- * node that records EVENT_2. */
+ * node that records EVENT_2, "?2" one that waits for it. */
 void schedule_graph(struct schedule *schedule, const char *const *names, const uint32_t (*edges)[2],
 		    uint32_t edge_count);
 void schedule_launch(struct schedule *schedule, uint64_t stream, uint32_t activities,

@@ -733,6 +733,45 @@ static void an_event_of_a_replay_that_is_not_known(void **state)
 	found_release(&found);
 }
 
+static bool is_blind(const struct found *found, const char *name)
+{
+	uint32_t activity = found_activity(found, name);
+
+	return found->deps.blind[activity / 8] >> activity % 8 & 1;
+}
+
+/* 19. A node of a graph waits for e1 before p and what follows it, and has no row that says for what.
+ *
+ * host  [0 10)launch r!1 q!2 p!3 j!4
+ * s1    [10 r 20)[22 q 30)
+ *                          [60 p 70)[72 j 80)
+ *
+ * Of the gap before p nothing is claimed: 30 to 60. */
+static void a_node_that_waits(void **state)
+{
+	static const char *const names[] = {"r", "q", "?1", "p", "j", NULL};
+	static const uint32_t edges[][2] = {{0, 1}, {0, 2}, {2, 3}, {3, 4}};
+	struct schedule schedule;
+	struct found found;
+
+	schedule_init(&schedule, false);
+	schedule_stream(&schedule, STREAM_1, 1);
+	schedule_graph(&schedule, names, edges, 4);
+	schedule_launch(&schedule, STREAM_1, 4, SPAN(0, 10));
+	schedule_node(&schedule, "r", 1, SPAN(10, 20));
+	schedule_node(&schedule, "q", 2, SPAN(22, 30));
+	schedule_node(&schedule, "p", 3, SPAN(60, 70));
+	schedule_node(&schedule, "j", 4, SPAN(72, 80));
+	schedule_find_until(&schedule, 80, &found);
+	assert_false(is_blind(&found, "r"));
+	assert_false(is_blind(&found, "q"));
+	assert_true(is_blind(&found, "p"));
+	assert_false(is_blind(&found, "j"));
+	expect_stream(&found, STREAM_1, 10 + 8 + 10 + 8,
+		      CAUSES([IDLE_HOST] = 1, [IDLE_LAUNCH] = 9 + 2 + 2, [IDLE_UNKNOWN] = 30));
+	found_release(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -755,6 +794,7 @@ int main(void)
 		cmocka_unit_test(events_of_a_launch),
 		cmocka_unit_test(events_of_nodes),
 		cmocka_unit_test(an_event_of_a_replay_that_is_not_known),
+		cmocka_unit_test(a_node_that_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
