@@ -32,13 +32,17 @@ static char *put_known(char *at, const struct trace_wait *wait)
 	return at;
 }
 
-/* CUPTI's own id of the node, or the graph's and the node's, as kernels have it. */
-static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record)
+/* As kernels of the launch have it: the graph's and the node's, or CUPTI's, of which the upper half
+ * is the exec's id where the graph's own nodes have the graph's (H200, CUDA 13.0). */
+static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record,
+			const struct trace_launch *launch)
 {
 	const struct trace_node *node = &trace->nodes[record->node];
 
 	if (trace->apis[trace->calls[record->call].api].domain == RECORD_DOMAIN_CUDA)
-		return node->handle;
+		return trace->graphs[node->graph].parent == TRACE_NONE
+			       ? trace->execs[launch->exec].id << 32 | (uint32_t)node->handle
+			       : node->handle;
 	return trace->graphs[node->graph].id << 32 | ((uint64_t)node->index + 1);
 }
 
@@ -59,7 +63,7 @@ static char *put_node(const struct kineto *kineto, char *at, uint32_t number,
 		return at;
 	launch = &trace->launches[trace->calls[record->call].launch];
 	values[0] = trace->execs[launch->exec].id;
-	values[1] = node_id(trace, record);
+	values[1] = node_id(trace, record, launch);
 	values[2] = launch->replay;
 	for (int i = 0; i < 3; i++) {
 		at = KINETO_PUT(at, ",\"");
