@@ -54,19 +54,19 @@ static size_t count_hidden(const char *text)
 	return utf8_character(text, strnlen(text, 4)) == 2 ? 2 : 1;
 }
 
-static void put_characters(struct csv *csv, const char *text)
+/* Returns its bytes. */
+static size_t put_character(FILE *out, const char *text)
 {
-	while (*text) {
-		size_t bytes = count_shown(text);
+	size_t bytes = count_shown(text);
 
-		if (*text == '"')
-			putc_unlocked('"', csv->out);
-		if (bytes)
-			fwrite_unlocked(text, 1, bytes, csv->out);
-		else
-			fputs_unlocked(UTF8_REPLACEMENT, csv->out);
-		text += bytes ? bytes : count_hidden(text);
+	if (!bytes) {
+		fputs_unlocked(UTF8_REPLACEMENT, out);
+		return count_hidden(text);
 	}
+	if (*text == '"')
+		fputs_unlocked("\"", out);
+	fwrite_unlocked(text, 1, bytes, out);
+	return bytes;
 }
 
 /* A text of letters and digits alone, as most are, goes as it is. */
@@ -92,10 +92,12 @@ static void put_text(struct csv *csv, const char *text)
 		putc_unlocked('"', csv->out);
 	if (is_formula)
 		putc_unlocked('\'', csv->out);
-	if (is_plain(text))
+	if (is_plain(text)) {
 		fputs_unlocked(text, csv->out);
-	else
-		put_characters(csv, text);
+	} else {
+		while (*text)
+			text += put_character(csv->out, text);
+	}
 	if (is_quoted)
 		putc_unlocked('"', csv->out);
 }

@@ -735,9 +735,7 @@ static void an_event_of_a_replay_that_is_not_known(void **state)
 
 static bool is_blind(const struct found *found, const char *name)
 {
-	uint32_t activity = found_activity(found, name);
-
-	return found->deps.blind[activity / 8] >> activity % 8 & 1;
+	return dependencies_is_blind(&found->deps, found_activity(found, name));
 }
 
 /* 19. A node of a graph waits for e1 before p and what follows it, and has no row that says for what.

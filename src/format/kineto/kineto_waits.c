@@ -47,18 +47,13 @@ static uint64_t node_id(const struct trace *trace, const struct trace_event_reco
 }
 
 /* The node that recorded the event, if one did. KEYS: of the graph, the node and the replay. */
-static char *put_node(const struct kineto *kineto, char *at, uint32_t number,
+static char *put_node(const struct trace *trace, char *at, const struct trace_event_record *record,
 		      const char *const keys[3])
 {
-	const struct trace *trace = kineto->trace;
-	const struct trace_event_record *record;
 	const struct trace_launch *launch;
 	uint64_t values[3];
 
-	if (number == TRACE_NONE)
-		return at;
-	record = &trace->event_records[number];
-	if (record->node == TRACE_NONE || record->call == TRACE_NONE ||
+	if (!record || record->node == TRACE_NONE || record->call == TRACE_NONE ||
 	    trace->calls[record->call].launch == TRACE_NONE)
 		return at;
 	launch = &trace->launches[trace->calls[record->call].launch];
@@ -93,7 +88,7 @@ static char *put_producer(const struct kineto *kineto, char *at, const struct tr
 	at = wait->event != TRACE_NONE
 		     ? kineto_put_u64(at, kineto->trace->events[wait->event].handle)
 		     : KINETO_PUT(at, "-1");
-	at = put_node(kineto, at, wait->producer, producer_keys);
+	at = put_node(kineto->trace, at, record, producer_keys);
 	return put_known(at, wait);
 }
 
@@ -198,7 +193,7 @@ static char *put_hip_producer(const struct kineto *kineto, char *at, const struc
 	at = put_stream(trace, at, "wait_on_stream", record->stream);
 	at = KINETO_PUT(at, ",\"wait_on_hip_event_record_corr_id\":");
 	at = kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid));
-	at = put_node(kineto, at, wait->producer, producer_keys);
+	at = put_node(trace, at, record, producer_keys);
 	return put_known(at, wait);
 }
 
@@ -384,7 +379,7 @@ static void put_record(struct waits *waits, const struct slice *slice, uint32_t 
 		     : kineto_put_u64(at, kineto->trace->events[record->event].handle);
 	at = put_place(kineto, at, slice, kineto_correlation(kineto, record->process, record->cid),
 		       record->context);
-	at = put_node(kineto, at, number, record_keys);
+	at = put_node(kineto->trace, at, record, record_keys);
 	if (!record->device_ns)
 		at = KINETO_PUT(at, ",\"untimed\":\"host\"");
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
