@@ -37,7 +37,7 @@ expect_told "one of --scope, --step, --replay" 2 path --scope a --step 1 x.dagta
 for size in much 0 -1 64X 64M,30s; do
 	expect_told "--ready $size: not a size" 2 record --ready "$size" -o "$work/x" -- true
 done
-expect_told "dagtap softgpu --help lists the keys" 2 record --softgpu=gpus=99 -o "$work/x" -- true
+expect_told "dagtap softgpu --help lists the keys" 2 record --softgpu=gpus=999 -o "$work/x" -- true
 expect_told "dagtap softgpu --help lists the keys" 2 softgpu=colour=red -- true
 
 # What is no trace is refused by name, and says what would be one.
