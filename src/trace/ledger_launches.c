@@ -1,5 +1,5 @@
-/* Kernel launches against the dispatches that they brought: a witness that needs no device, so that a recording into
- * which no packet came at all does not read well on a machine without counters. */
+/* Kernel launches against the dispatches that they brought: a witness that needs no device, so that
+ * a recording into which no packet came at all does not read well on a machine without counters. */
 #include <errno.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static uint64_t count_untold(const struct process_load *load)
 		const struct trace_api *api = &trace->apis[call->api];
 
 		count += api->domain == RECORD_DOMAIN_HIP && call->result == 0 &&
-			 !strncmp(trace_text(trace, api->name), "hipGraphLaunch", 14) &&
+			 !strncmp(load->strings->strings[api->name], "hipGraphLaunch", 14) &&
 			 (call->launch == TRACE_NONE ||
 			  trace->launches[call->launch].exec == TRACE_NONE ||
 			  trace->execs[trace->launches[call->launch].exec].graph == TRACE_NONE);

@@ -84,9 +84,9 @@ uint64_t ledger_take(uint64_t *pool, uint64_t wanted);
 /* Fills stream_tails. 0 or -ENOMEM. */
 int ledger_find_tails(struct ledger *ledger);
 
-/* Whether what the call lacks had its places in a queue when the process was killed, and was not rung in yet: its
- * wrapper counted more packets than there are rows, and no later call brought any into the same stream. Calls are
- * indices into trace.calls. */
+/* Whether what the call lacks had its places in a queue when the process was killed, and was not
+ * rung in yet: its wrapper counted more packets than there are rows, and no later call brought any
+ * into the same stream. CALL is an index into trace.calls. */
 bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
 
 /* LOST activities name a call that has no row: it was dropped, or had not returned. */

@@ -1,9 +1,10 @@
 /* Inside trace/: what a call of HIP's owes the GPU, by what it is and was given.
  *
- * A kernel launch that succeeded brings one dispatch, one on each device it names; a launch of an empty grid, and one
- * into a stream that is being captured, bring none. No device has to be asked for this: it is the witness that every
- * machine has (ledger_launches.c). Graph launches owe what their nodes say (expect.h). Copies and fills owe nothing that
- * can be told: the runtime may do them on the host. */
+ * A kernel launch that succeeded brings one dispatch, one on each device it names; a launch of an
+ * empty grid, and one into a stream that is being captured, bring none. No device has to be asked
+ * for this: it is the witness that every machine has (ledger_launches.c). Graph launches owe what
+ * their nodes say (expect.h). Copies and fills owe nothing that can be told: the runtime may do
+ * them on the host. */
 #ifndef DAGTAP_TRACE_OWED_H
 #define DAGTAP_TRACE_OWED_H
 
@@ -34,8 +35,8 @@ struct owed_api owed_api_of(const struct trace *trace, const struct trace_api *a
 /* Dispatches that the call owes unless it was captured; more than 255 are said to be 255. */
 uint8_t owed_by(const struct owed_api *api, const struct record_api *record);
 
-/* Takes back what is owed by calls that were captured, or that launched through another launch. Call when all
- * calls have their parents. */
+/* Takes back what is owed by calls that were captured, or that launched through another launch.
+ * Call when all calls have their parents. */
 void owed_settle(struct process_load *load);
 
 #endif

@@ -1,5 +1,6 @@
-/* Inside trace/: which nodes of HIP's graph execs were switched off (hipGraphNodeSetEnabled), and when. It shows in the
- * calls, whose arguments name exec and node: a launch owes nothing for a node that is off. */
+/* Inside trace/: which nodes of HIP's graph execs were switched off (hipGraphNodeSetEnabled), and
+ * when. It shows in the calls, whose arguments name exec and node: a launch owes nothing for a node
+ * that is off. */
 #ifndef DAGTAP_TRACE_SWITCHES_H
 #define DAGTAP_TRACE_SWITCHES_H
 

@@ -1,7 +1,8 @@
-/* launches MODE: every function of HIP's that launches a kernel, as far as the runtime has it (HIP 5.2.3 to 7.2.4), each
- * once: "plain"; "empty", with a grid and with a block of nothing; "captured", into a stream that is captured, another
- * that was drawn into the capture, and the thread's own (HIP 5.2.3 captures what two of the functions launch, and runs
- * the others' kernels at once); "many", on two devices. Prints "NAME RESULT" for each call, and how many kernels it has
+/* launches MODE: every function of HIP's that launches a kernel, as far as the runtime has it
+ * (HIP 5.2.3 to 7.2.4), each once: "plain"; "empty", with a grid and with a block of nothing;
+ * "captured", into a stream that is captured, another that was drawn into the capture, and the
+ * thread's own (HIP 5.2.3 captures what two of the functions launch, and runs the others' kernels
+ * at once); "many", on two devices. Prints "NAME RESULT" for each call, and how many kernels it has
  * launched outside of captures. "switched": a graph, a node of which is switched off and on. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -289,7 +290,8 @@ static void many(void)
 	}
 }
 
-/* A graph of three kernels, of which the second is switched off for a while; HIP 5.2.3 cannot do that. */
+/* A graph of three kernels, of which the second is switched off for a while; HIP 5.2.3 cannot do
+ * that. */
 static void switched(void)
 {
 	int (*enable)(hipGraphExec_t, hipGraphNode_t, unsigned) = find("hipGraphNodeSetEnabled");

@@ -1,6 +1,6 @@
-/* An HSA tool that is loaded before the injected library and makes it deaf: DEAF=refuse shows it a core table of a
- * version that it does not know; DEAF=bypass takes all its wrappers out of the tables again, as if a runtime reached the
- * hardware by another way. */
+/* An HSA tool that is loaded before the injected library and makes it deaf: DEAF=refuse shows it a
+ * core table of a version that it does not know; DEAF=bypass takes all its wrappers out of the
+ * tables again, as if a runtime reached the hardware by another way. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

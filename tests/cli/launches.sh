@@ -1,7 +1,8 @@
 #!/bin/bash
-# launches.sh PROGRAM: launches by every function that launches a kernel (tests/capture_hip/launches.c). What the ledger
-# says they owe is what the program launched and what reached the device; nothing of a launch of nothing, of one that
-# was captured, or of a node that is switched off.
+# launches.sh PROGRAM: launches by every function that launches a kernel
+# (tests/capture_hip/launches.c). What the ledger says they owe is what the program launched and
+# what reached the device; nothing of a launch of nothing, of one that was captured, or of a node
+# that is switched off.
 . "$(dirname "$0")/lib.sh"
 program=$1
 

@@ -1,11 +1,12 @@
 #!/bin/bash
-# witness.sh: launches of which no packet was recorded do not read well, on a device that counts nothing: where no HSA
-# runtime came to the tool, where its table was refused, and where the packets went past the tool; with the reason. Those
-# that a thread of HIP's own submits are explained.
+# witness.sh: launches of which no packet was recorded do not read well, on a device that counts
+# nothing: where no HSA runtime came to the tool, where its table was refused, and where the packets
+# went past the tool; with the reason. Those that a thread of HIP's own submits are explained.
 . "$(dirname "$0")/lib.sh"
 tool=$BUILD_DIR/tests/deaf_tool.so
 
-# refused NAME LINE COUNT REASON: check of the recording ends with 3, names LINE's COUNT, and says why.
+# refused NAME LINE COUNT REASON: check of the recording ends with 3, names LINE's COUNT, and says
+# why.
 refused() {
 	local code=0
 	"$dagtap" check "$work/$1.dagtap" >"$work/check" 2>"$work/told" || code=$?

@@ -119,7 +119,8 @@ static void reason_is_that_no_runtime_came(void **state)
 	trace_close(trace);
 }
 
-/* A graph whose nodes are not known owes an unknown number; of an absent source that is still a loss. */
+/* A graph whose nodes are not known owes an unknown number; of an absent source that is still a
+ * loss. */
 static void graph_launches_need_the_source_too(void **state)
 {
 	struct scene scene;

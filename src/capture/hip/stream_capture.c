@@ -17,7 +17,8 @@ struct capture_info {
 	size_t node_count;
 };
 
-/* The stream that the call works on: functions for the thread's own default stream take it for NULL. */
+/* The stream that the call works on: functions for the thread's own default stream take it for
+ * NULL. */
 static void *stream_of(const struct hip_call *call)
 {
 	const char *symbol = hip_ops[call->frame.op].symbol;

@@ -1,7 +1,7 @@
 /* Which graph node a captured call became: HIP does not say, but the stream's set of last nodes
  * does, before and after the call. Looked at only while some stream of the process is being
- * captured; else one relaxed load a call. That a launch was captured is said in any case, also when its
- * node cannot be told: the ledger has to know that it owes no dispatch. Any thread. */
+ * captured; else one relaxed load a call. That a launch was captured is said in any case, also when
+ * its node cannot be told: the ledger has to know that it owes no dispatch. Any thread. */
 #ifndef DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 #define DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 

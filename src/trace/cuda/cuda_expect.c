@@ -1,5 +1,5 @@
-/* How many activities each call of CUDA's is expected to bring. CUPTI does not say: what is known of launches is
- * said, of all other calls nothing (TRACE_NONE). */
+/* How many activities each call of CUDA's is expected to bring. CUPTI does not say: what is known
+ * of launches is said, of all other calls nothing (TRACE_NONE). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ struct expecting {
 	uint32_t *exec_count; /* by exec, from first.execs */
 };
 
-/* Bodies of conditional nodes run as often as the device decides. By graph, from first.graphs; also of the graphs
- * around. NULL: out of memory. */
+/* Bodies of conditional nodes run as often as the device decides. By graph, from first.graphs; also
+ * of the graphs around. NULL: out of memory. */
 static bool *find_open_graphs(const struct process_load *load)
 {
 	const struct trace *trace = load->trace;
