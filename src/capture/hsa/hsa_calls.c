@@ -6,6 +6,8 @@
 #define ROOT_MAJOR_LAST 3
 
 struct hsa_calls hsa_next;
+struct hsa_calls hsa_outside;
+static struct hsa_api_table *live_table;
 
 static char tables_text[192];
 
@@ -29,6 +31,12 @@ static const struct wrapper_row {
 } wrapper_rows[] = {
 #define X(name) {offsetof(struct hsa_calls, name), (void (*)(void))wrap_##name},
 	HSA_CORE_WRAPPERS(X) HSA_EXT_WRAPPERS(X)
+#undef X
+};
+
+static const struct wrapper_row outside_rows[] = {
+#define X(name) {offsetof(struct hsa_calls, name), (void (*)(void))outside_##name},
+	HSA_RESERVING_CALLS(X)
 #undef X
 };
 
@@ -137,11 +145,45 @@ static const struct call_row *row_of(size_t kept_at)
 
 void hsa_calls_wrap(struct hsa_api_table *table)
 {
+	live_table = table;
 	for (size_t i = 0; i < ROW_COUNT(wrapper_rows); i++) {
 		const struct call_row *row = row_of(wrapper_rows[i].kept_at);
 		void (**slot)(void) = row ? table_slot(table, row) : NULL;
 
 		if (slot && *slot)
 			*slot = wrapper_rows[i].wrapper;
+	}
+}
+
+static void (*wrapper_of(size_t kept_at))(void)
+{
+	for (size_t i = 0; i < ROW_COUNT(wrapper_rows); i++) {
+		if (wrapper_rows[i].kept_at == kept_at)
+			return wrapper_rows[i].wrapper;
+	}
+	return NULL;
+}
+
+/* What the live table has for the function kept at KEPT_AT. */
+static void (**live_slot(size_t kept_at))(void)
+{
+	return table_slot(live_table, row_of(kept_at));
+}
+
+void hsa_calls_wrap_outside(void)
+{
+	void (**load)(void) =
+		live_slot(offsetof(struct hsa_calls, hsa_queue_load_write_index_relaxed));
+
+	for (size_t i = 0; i < ROW_COUNT(outside_rows); i++) {
+		size_t kept_at = outside_rows[i].kept_at;
+		void (**slot)(void) = live_slot(kept_at);
+
+		if (!slot || *slot == wrapper_of(kept_at) || *slot == outside_rows[i].wrapper)
+			continue;
+		memcpy((char *)&hsa_outside + kept_at, slot, sizeof(*slot));
+		memcpy(&hsa_outside.hsa_queue_load_write_index_relaxed, load, sizeof(*load));
+		/* Other threads may be calling it. */
+		__atomic_store_n(slot, outside_rows[i].wrapper, __ATOMIC_RELEASE);
 	}
 }

@@ -146,4 +146,29 @@ hsa_status_t wrap_hsa_shut_down(void);
 /* Puts the wrappers into the live tables. After hsa_calls_load. */
 void hsa_calls_wrap(struct hsa_api_table *table);
 
+/* The functions that reserve slots in a queue. */
+#define HSA_RESERVING_CALLS(X)                                                                     \
+	X(hsa_queue_store_write_index_relaxed)                                                     \
+	X(hsa_queue_store_write_index_screlease)                                                   \
+	X(hsa_queue_cas_write_index_scacq_screl)                                                   \
+	X(hsa_queue_cas_write_index_scacquire)                                                     \
+	X(hsa_queue_cas_write_index_relaxed)                                                       \
+	X(hsa_queue_cas_write_index_screlease)                                                     \
+	X(hsa_queue_add_write_index_scacq_screl)                                                   \
+	X(hsa_queue_add_write_index_scacquire)                                                     \
+	X(hsa_queue_add_write_index_relaxed)                                                       \
+	X(hsa_queue_add_write_index_screlease)
+
+/* Wrappers of those, named outside_<function>, for when another tool has put its own over ours. */
+#define X(name) __typeof__(name) outside_##name;
+HSA_RESERVING_CALLS(X)
+#undef X
+
+/* That tool's functions; the reserving ones and hsa_queue_load_write_index_relaxed. */
+extern struct hsa_calls hsa_outside;
+
+/* Where another tool has replaced our wrapper of a reserving function, puts one around that tool's.
+ * Before the program uses a queue; once or often. */
+void hsa_calls_wrap_outside(void);
+
 #endif

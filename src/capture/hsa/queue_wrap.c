@@ -91,6 +91,7 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 		queue_made_late(*queue, false);
 		return status;
 	}
+	hsa_calls_wrap_outside();
 	/* Without it the device writes no ticks. */
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
