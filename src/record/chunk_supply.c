@@ -63,6 +63,10 @@ static int add_window(struct spooler *s, enum spool_map_pages pages)
 
 	if (s->window_count == WINDOWS_MOST)
 		return -EMFILE;
+	/* The program goes on without records rather than without memory. The first one is the
+	 * recording. */
+	if (places && !space_has(&s->space, WINDOW_BYTES))
+		return -ENOMEM;
 	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES,
 			       WINDOW_BYTES, pages, &memory);
 	if (err)
@@ -312,7 +316,8 @@ int supply_service(struct spooler *s)
  * is not touched costs disk room alone; a ring is not to be larger than what is asked for. Only without room for one window is there no recording. */
 int supply_begin(struct spooler *s)
 {
-	uint64_t reserve = ring_is_on(&s->ring) ? s->demand.least : RESERVE_CHUNKS;
+	bool has_reserve = !ring_is_on(&s->ring) && !s->space.is_limited;
+	uint64_t reserve = has_reserve ? RESERVE_CHUNKS : s->demand.least;
 	uint64_t chunks = s->demand.most < reserve ? s->demand.most : reserve;
 	int err = add_window(s, SPOOL_MAP_TOUCHED);
 

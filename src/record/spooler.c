@@ -244,7 +244,7 @@ static uint64_t ring_bytes_of(const struct spooler_options *options)
 }
 
 /* Most chunks that are kept ready. */
-static uint64_t ready_most(const struct spooler_options *options)
+static uint64_t ready_most(const struct spooler_options *options, const struct space *space)
 {
 	uint64_t bytes = options->ready_bytes;
 
@@ -252,6 +252,7 @@ static uint64_t ready_most(const struct spooler_options *options)
 		bytes = at_least(ring_bytes_of(options) / 4, SPOOLER_RING_READY_BYTES);
 	else if (!bytes)
 		bytes = SPOOLER_READY_BYTES_DEFAULT;
+	bytes = space_ready_most(space, bytes);
 	bytes = at_most(at_least(bytes, SPOOLER_READY_BYTES_LEAST), SPOOLER_READY_BYTES_MOST);
 	return bytes / SPOOL_CHUNK_BYTES;
 }
@@ -281,9 +282,9 @@ static void *map_memory(size_t bytes)
 
 /* Mapped and not from malloc: a fork child gives it back without touching a heap whose state it
  * does not know. */
-static struct spooler *map_spooler(const struct spooler_options *options)
+static struct spooler *map_spooler(const struct spooler_options *options, const struct space *space)
 {
-	uint64_t most = ready_most(options);
+	uint64_t most = ready_most(options, space);
 	/* A window is added while fewer than that are ready: never more than this. */
 	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
 	uint64_t ring_bytes = ring_bytes_of(options);
@@ -295,6 +296,7 @@ static struct spooler *map_spooler(const struct spooler_options *options)
 	if (!s)
 		return NULL;
 	demand_init(&s->demand, SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES, most, clock_now_ns());
+	s->space = *space;
 	s->slot_count = slot_count;
 	s->slot_places = (uint64_t *)&s->slots[slot_count];
 	s->map.fd = -1;
@@ -350,9 +352,12 @@ static int open_file(struct spooler *s, const struct spooler_options *options)
 
 int spooler_open(const struct spooler_options *options, struct spooler **ret_spooler)
 {
-	struct spooler *s = map_spooler(options);
+	struct space space;
+	struct spooler *s;
 	int err;
 
+	space_init(&space);
+	s = map_spooler(options, &space);
 	if (!s)
 		return -ENOMEM;
 	err = map_writers(s);

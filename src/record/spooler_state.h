@@ -9,6 +9,7 @@
 #include "record/demand.h"
 #include "record/lasting.h"
 #include "record/ring.h"
+#include "record/space.h"
 #include "record/spool_map.h"
 #include "record/spooler.h"
 
@@ -38,6 +39,7 @@ struct writers {
 
 struct spooler {
 	struct spool_map map;
+	struct space space;
 	struct spool_header *header;
 	struct spool_lane *lanes;
 	struct writers *writers;

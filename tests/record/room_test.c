@@ -4,8 +4,10 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -220,11 +222,75 @@ static void a_closed_descriptor_is_found_again(void **state)
 	spool_reader_close(reader);
 }
 
+/* ---- address space ---- */
+
+#define LIMIT_LEFT ((uint64_t)160 << 20)
+
+static uint64_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long long pages = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llu", &pages), 1);
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* In a child, whose limit it is: 0 if a program that needs the larger part of what the limit
+ * leaves, while records come faster than they are stored, gets it. */
+static int share_address_space(const struct fixture *fixture)
+{
+	const struct rlimit limit = {mapped_bytes() + LIMIT_LEFT, RLIM_INFINITY};
+	struct spooler *spooler = NULL;
+	struct writer *w;
+	void *memory;
+
+	if (setrlimit(RLIMIT_AS, &limit))
+		return 1;
+	if (fixture_try_open(fixture, SPOOLER_READY_BYTES_DEFAULT, &spooler))
+		return 2;
+	w = fixture_writer(spooler, "fast");
+	for (int i = 0; i < 20; i++) {
+		put_until_full(w);
+		spooler_service(spooler);
+	}
+	memory = mmap(NULL, LIMIT_LEFT / 2 - ((size_t)8 << 20), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return 3;
+	/* With that taken there is room for none of ours; records are dropped, and nothing ends. */
+	put_until_full(w);
+	spooler_service(spooler);
+	put_until_full(w);
+	return spooler_close(spooler) ? 4 : 0;
+}
+
+static void a_limit_of_address_space_leaves_the_program_its_part(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spool_reader *reader;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(share_address_space(fixture));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	reader = fixture_read(fixture);
+	assert_true(fixture_count(reader, RECORD_API) > 0);
+	fixture_assert_sound(reader);
+	spool_reader_close(reader);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(a_limit_of_address_space_leaves_the_program_its_part),
 		CASE(without_service_the_ready_chunks_run_out),
 		CASE(a_burst_finds_room_before_the_first_service),
 		CASE(more_is_kept_ready_while_it_is_used_up_fast),
