@@ -198,6 +198,35 @@ static void each_edge_of_a_call_has_its_own_type(void **state)
 	trace_close(trace);
 }
 
+/* The clone of a child graph is told its edges without a word of their types. */
+static void cloned(void)
+{
+	const struct cuda_node_params kernel = {.type = CUDA_NODE_KERNEL};
+
+	enum { CHILD = 2, CLONE = 3 };
+
+	play_start();
+	play_graph(CHILD);
+	play_add_kernel(CHILD, NODE(CHILD, 0), 0);
+	play_add_node(CHILD, NODE(CHILD, 1), &kernel, NODE(CHILD, 0), programmatic);
+	play_add_kernel(CHILD, NODE(CHILD, 2), NODE(CHILD, 1));
+	play_graph(TOP);
+	play_clone_child(TOP, NODE(TOP, 0), CHILD, CLONE, NODE(CLONE, 0), 3, 0);
+	play_edge(CLONE, NODE(CLONE, 0), NODE(CLONE, 1));
+	play_edge(CLONE, NODE(CLONE, 1), NODE(CLONE, 2));
+	play_exec(EXEC, TOP);
+	session_stop();
+}
+
+static void a_clones_edges_are_of_its_originals_types(void **state)
+{
+	static const enum record_edge_type types[] = {RECORD_EDGE_PROGRAMMATIC, RECORD_EDGE_PLAIN};
+	struct trace *trace = play_scene(*state, cloned);
+
+	assert_edges(trace, types, 2);
+	trace_close(trace);
+}
+
 static void eager(void)
 {
 	play_start();
@@ -228,6 +257,7 @@ int main(void)
 		CASE(a_plain_edge_is_still_contradicted),
 		CASE(a_captured_launch_keeps_its_attribute),
 		CASE(each_edge_of_a_call_has_its_own_type),
+		CASE(a_clones_edges_are_of_its_originals_types),
 		CASE(a_launch_beside_graphs_explains_itself),
 	};
 

@@ -23,6 +23,8 @@ struct cuda_held {
 struct cuda_life {
 	uint32_t first_node, last_node; /* TRACE_NONE = none */
 	uint32_t first_edge, last_edge;
+	uint32_t
+		found_edge; /* that was looked for last, TRACE_NONE = none: clones' edges come in its order */
 	uint32_t original; /* graph that it was cloned from, or TRACE_NONE */
 	uint64_t snapshot; /* that it still is like, 0 = none */
 	uint32_t exec;	   /* number of the exec whose snapshot it is in: one node holds it */
@@ -37,6 +39,7 @@ struct cuda_building {
 	struct cuda_life *graphs; /* by rank of the graph's id */
 	struct cuda_edge *edges;
 	uint32_t edge_count;
+	bool has_types; /* an edge is not plain */
 	struct cuda_held *held;
 	uint32_t held_count;
 	uint32_t *clones; /* by node: its clone in the graph whose edges are being inherited */

@@ -9,8 +9,14 @@
 #include "trace/cuda/cuda_graphs.h"
 #include "trace/process.h"
 
-static const struct cuda_life no_life = {TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE, TRACE_NONE,
-					 0,	     0,		 false,	     false};
+static const struct cuda_life no_life = {
+	.first_node = TRACE_NONE,
+	.last_node = TRACE_NONE,
+	.first_edge = TRACE_NONE,
+	.last_edge = TRACE_NONE,
+	.found_edge = TRACE_NONE,
+	.original = TRACE_NONE,
+};
 
 static uint64_t by_ns(const struct raw *row)
 {
@@ -278,6 +284,7 @@ static void add_edge(struct cuda_building *building, uint32_t graph, uint32_t fr
 	forget_if_gone(building, to, step->cid);
 	building->edges[at] = (struct cuda_edge){
 		.from = from, .to = to, .next = TRACE_NONE, .type = (uint8_t)edge_type_of(step)};
+	building->has_types |= building->edges[at].type != RECORD_EDGE_PLAIN;
 	if (life->last_edge == TRACE_NONE)
 		life->first_edge = at;
 	else

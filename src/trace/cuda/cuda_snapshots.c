@@ -119,13 +119,49 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 			       sizeof(recorded));
 }
 
+/* The edge between two nodes of a graph, NULL if there is none: behind the one that was found last, first of all. */
+static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_t graph,
+					 uint32_t from, uint32_t to)
+{
+	struct cuda_life *life = &building->graphs[graph];
+	uint32_t begin = life->found_edge == TRACE_NONE ? TRACE_NONE
+							: building->edges[life->found_edge].next;
+
+	for (int pass = 0; pass < 2; pass++, begin = life->first_edge) {
+		for (uint32_t at = begin; at != TRACE_NONE; at = building->edges[at].next) {
+			if (building->edges[at].from != from || building->edges[at].to != to)
+				continue;
+			life->found_edge = at;
+			return &building->edges[at];
+		}
+	}
+	return NULL;
+}
+
+/* Edges of a clone are told as plain ones: they are what they are in its original (H200, CUDA 13.0). */
+static enum record_edge_type told_type(struct cuda_building *building, const struct cuda_edge *edge)
+{
+	const struct cuda_node *nodes = building->nodes;
+
+	for (int depth = 0; depth < CUDA_CLONES_MOST && building->has_types; depth++) {
+		uint32_t from = nodes[edge->from].original, to = nodes[edge->to].original;
+
+		if (edge->type != RECORD_EDGE_PLAIN || from == TRACE_NONE || to == TRACE_NONE ||
+		    nodes[from].graph == TRACE_NONE || nodes[from].graph != nodes[to].graph)
+			break;
+		edge = find_edge(building, nodes[from].graph, from, to);
+		if (!edge)
+			return RECORD_EDGE_PLAIN;
+	}
+	return edge->type;
+}
+
 /* CUDA takes the data of an edge between kernels alone. */
-static enum record_edge_type edge_type(const struct cuda_building *building,
-				       const struct cuda_edge *edge)
+static enum record_edge_type edge_type(struct cuda_building *building, const struct cuda_edge *edge)
 {
 	return building->nodes[edge->from].type == RECORD_NODE_KERNEL &&
 			       building->nodes[edge->to].type == RECORD_NODE_KERNEL
-		       ? edge->type
+		       ? told_type(building, edge)
 		       : RECORD_EDGE_PLAIN;
 }
 
