@@ -40,6 +40,7 @@ static void count_activity(struct summary_totals *totals, const struct trace_act
 	totals->orphans += row->call == TRACE_NONE;
 	if (row->untimed != RECORD_UNTIMED_NO) {
 		totals->untimed++;
+		totals->impossible += row->untimed == RECORD_UNTIMED_IMPOSSIBLE;
 		return;
 	}
 	if (op->kind == TRACE_KERNEL)

@@ -13,7 +13,8 @@ struct summary_totals {
 	uint64_t api_calls;
 	uint64_t graph_launches;
 	uint64_t untimed;
-	uint64_t orphans; /* activities without a call */
+	uint64_t impossible; /* of them: their times cannot be */
+	uint64_t orphans;    /* activities without a call */
 	uint64_t copied_bytes;
 	uint64_t processes, gpus, threads, streams, graphs;
 	int64_t kernel_ns;

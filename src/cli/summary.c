@@ -93,6 +93,7 @@ static void json_totals(struct json *json, const struct summary_totals *totals)
 	json_put_u64(json, "api_calls", totals->api_calls);
 	json_put_u64(json, "graph_launches", totals->graph_launches);
 	json_put_u64(json, "untimed", totals->untimed);
+	json_put_u64(json, "impossible", totals->impossible);
 	json_put_u64(json, "orphan_activities", totals->orphans);
 	json_put_u64(json, "copied_bytes", totals->copied_bytes);
 	json_put_u64(json, "processes", totals->processes);
@@ -186,6 +187,11 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 		       human_count(totals->untimed, a),
 		       totals->untimed == 1 ? "activity" : "activities",
 		       human_count(totals->orphans, b));
+	if (totals->impossible)
+		printf("note      %s of them: the times of CUPTI cannot be, and are in no sum "
+		       "(dagtap "
+		       "check names %s)\n",
+		       human_count(totals->impossible, a), totals->impossible == 1 ? "it" : "them");
 	putchar('\n');
 }
 

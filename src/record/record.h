@@ -260,7 +260,8 @@ struct record_dispatch {
 	X(RING, "its completion was let go by the ring")                                           \
 	X(BACKWARDS, "its end lies before its start")                                              \
 	X(ON_DEVICE, "taken by the device, its end was not seen")                                  \
-	X(IN_QUEUE, "in its queue at the end, not taken by the device")
+	X(IN_QUEUE, "in its queue at the end, not taken by the device")                            \
+	X(IMPOSSIBLE, "its times cannot be: its stream ran later work meanwhile")
 
 enum record_untimed {
 #define X(name, text) RECORD_UNTIMED_##name,

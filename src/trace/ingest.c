@@ -199,10 +199,13 @@ static struct process_first first_rows(const struct trace *trace)
 }
 
 static int (*const stages[])(struct process_load *) = {
-	tell_notes,   catalog_load,	  scopes_load,	    clocks_load,      cuda_load,
-	streams_load, calls_load,	  submissions_load, completions_load, faults_load,
-	join_load,    cuda_captures_load, cuda_graphs_load, graphs_load,      cuda_bodies_load,
-	naming_load,  hip_events_load,	  cuda_events_load, cuda_expect_load, ledger_load,
+	tell_notes,	      catalog_load,	scopes_load,
+	clocks_load,	      cuda_load,	streams_load,
+	calls_load,	      submissions_load, completions_load,
+	faults_load,	      join_load,	cuda_captures_load,
+	cuda_impossible_load, cuda_graphs_load, graphs_load,
+	cuda_bodies_load,     naming_load,	hip_events_load,
+	cuda_events_load,     cuda_expect_load, ledger_load,
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))

@@ -228,7 +228,6 @@ struct trace_activity {
 	uint8_t untimed;	  /* enum record_untimed */
 	uint8_t confidence : 4;	  /* enum trace_confidence */
 	bool is_programmatic : 1; /* its launch may begin before the kernel ahead of it has ended */
-	bool is_impossible : 1;	  /* its times are not */
 };
 
 /* Of a dispatch, as the device gave them; 0 if there are none. */

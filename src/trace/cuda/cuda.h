@@ -89,6 +89,10 @@ int cuda_events_load(struct process_load *load);
  * that a snapshot would have left. */
 int cuda_graphs_load(struct process_load *load);
 
+/* A stage, when activities have met their calls: those whose times contradict the order of their stream lose them, with a
+ * message each. 0 or -ENOMEM. */
+int cuda_impossible_load(struct process_load *load);
+
 /* A stage, between the graphs' and their names: activities of conditional nodes' bodies, which name no call, go to the
  * launch of their exec that was running. 0 or -ENOMEM. */
 int cuda_bodies_load(struct process_load *load);

@@ -1,0 +1,198 @@
+/* Times that cannot be. Seen on an H200 (CUDA 13.0): by CUPTI a copy of 128 KiB lasted 127 ms, while its own stream ran 22,557
+ * activities that were submitted later. A stream runs what it is given in its order; what overlaps more of that than a single
+ * other activity is wrong itself, and of two that overlap the longer one is taken for it. It keeps no times, so that it
+ * is in no busy time, and says why.
+ *
+ * Nothing is said of activities of one launch, which a graph's edges order; of calls that two threads made at the same time;
+ * and of kernels that programmatic launches let begin early. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/process.h"
+#include "trace/table.h"
+
+#define ROUNDS_MOST   8 /* a wrong one may hide another */
+#define MESSAGES_MOST 8
+
+/* A stream, as far as the walk in the order of calls has come. */
+struct stream_state {
+	uint32_t before; /* of earlier calls: the activity that ended last, TRACE_NONE = none */
+	uint32_t passed; /* later ones that began before it had ended */
+	uint32_t other;	 /* the first of those */
+	uint32_t latest; /* of the present call: the activity that ended last */
+	uint32_t call;	 /* the present one, TRACE_NONE = none */
+	uint32_t early;	 /* the last activity that may have begun early, TRACE_NONE = none */
+};
+
+struct judging {
+	struct process_load *load;
+	struct stream_state *streams; /* by stream, from cuda.stream_first */
+	uint32_t found;		      /* in this round */
+	uint32_t told;
+};
+
+static bool may_begin_early(const struct process_load *load, const struct trace_activity *row)
+{
+	const struct trace *trace = load->trace;
+	const struct trace_api *api = &trace->apis[trace->calls[row->call].api];
+
+	/* Recordings of before do not say of such a launch whether it did. */
+	return row->is_programmatic ||
+	       (!api->arg_count && strstr(load->strings->strings[api->name], "LaunchKernelEx"));
+}
+
+/* The order in which two threads' calls came to the stream is not known where they overlap. */
+static bool is_ordered(const struct trace *trace, uint32_t first, uint32_t second)
+{
+	const struct trace_call *a = &trace->calls[first], *b = &trace->calls[second];
+
+	return a->thread == b->thread || a->end_ns <= b->begin_ns;
+}
+
+static bool is_forbidden(const struct judging *judging, const struct stream_state *state,
+			 uint32_t at)
+{
+	const struct trace *trace = judging->load->trace;
+	const struct trace_activity *before = &trace->activities[state->before];
+	const struct trace_activity *row = &trace->activities[at];
+	bool are_kernels = trace_op_of(trace, before)->kind == TRACE_KERNEL &&
+			   trace_op_of(trace, row)->kind == TRACE_KERNEL;
+
+	if (row->start_ns >= before->end_ns || !is_ordered(trace, before->call, row->call))
+		return false;
+	return !are_kernels || state->early == TRACE_NONE || state->early <= state->before;
+}
+
+static int tell(struct judging *judging, uint32_t wrong, uint32_t passed)
+{
+	struct process_load *load = judging->load;
+	const struct trace_activity *row = &load->trace->activities[wrong];
+	const struct trace_op *op = trace_op_of(load->trace, row);
+	static const char *const kinds[] = {
+		[TRACE_KERNEL] = "kernel", [TRACE_COPY] = "copy", [TRACE_MEMSET] = "memset"};
+
+	if (judging->told++ >= MESSAGES_MOST)
+		return 0;
+	return load_message(
+		load, false,
+		"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
+		"later activit%s: it has no times",
+		kinds[op->kind], op->name ? " " : "", load->strings->strings[op->name],
+		(unsigned long long)row->cid, (long long)(row->end_ns - row->start_ns), passed,
+		passed == 1 ? "y" : "ies");
+}
+
+static int64_t length_of(const struct trace *trace, uint32_t at)
+{
+	return trace->activities[at].end_ns - trace->activities[at].start_ns;
+}
+
+/* When nothing more can begin before the activity has ended. */
+static int judge(struct judging *judging, const struct stream_state *state)
+{
+	struct trace *trace = judging->load->trace;
+	uint32_t wrong = state->before;
+	int result;
+
+	if (!state->passed)
+		return 0;
+	if (state->passed == 1 && length_of(trace, state->other) > length_of(trace, wrong))
+		wrong = state->other;
+	result = tell(judging, wrong, state->passed);
+	trace->activities[wrong].untimed = RECORD_UNTIMED_IMPOSSIBLE;
+	trace->activities[wrong].start_ns = trace->activities[wrong].end_ns = 0;
+	judging->found++;
+	return result;
+}
+
+/* The last call's activities are among the earlier ones from now on. */
+static int enter_call(struct judging *judging, struct stream_state *state, uint32_t call)
+{
+	const struct trace_activity *rows = judging->load->trace->activities;
+	int result = 0;
+
+	state->call = call;
+	if (state->latest == TRACE_NONE)
+		return 0;
+	if (state->before == TRACE_NONE ||
+	    rows[state->latest].end_ns >= rows[state->before].end_ns) {
+		if (state->before != TRACE_NONE)
+			result = judge(judging, state);
+		state->before = state->latest;
+		state->passed = 0;
+	}
+	state->latest = TRACE_NONE;
+	return result;
+}
+
+static int take(struct judging *judging, struct stream_state *state, uint32_t at)
+{
+	const struct trace_activity *rows = judging->load->trace->activities;
+	int result = state->call == rows[at].call ? 0 : enter_call(judging, state, rows[at].call);
+
+	if (may_begin_early(judging->load, &rows[at]))
+		state->early = at;
+	if (state->before != TRACE_NONE && is_forbidden(judging, state, at) && !state->passed++)
+		state->other = at;
+	if (state->latest == TRACE_NONE || rows[at].end_ns > rows[state->latest].end_ns)
+		state->latest = at;
+	return result;
+}
+
+/* Of a stream of CUPTI's, with times and a call. */
+static bool is_judged(const struct process_load *load, const struct trace_activity *row)
+{
+	return row->untimed == RECORD_UNTIMED_NO && row->call != TRACE_NONE &&
+	       row->stream != TRACE_NONE && row->stream >= load->cuda.stream_first &&
+	       row->stream - load->cuda.stream_first < load->cuda.streams.count &&
+	       row->agent != TRACE_NONE &&
+	       load->trace->agents[row->agent].index >= RECORD_CUDA_AGENT_FIRST;
+}
+
+static int judge_all(struct judging *judging)
+{
+	struct process_load *load = judging->load;
+	uint32_t count = load->cuda.streams.count;
+	int result = 0;
+
+	judging->found = 0;
+	memset(judging->streams, 0xff, (size_t)count * sizeof(*judging->streams));
+	for (uint32_t i = 0; i < count; i++)
+		judging->streams[i].passed = 0;
+	for (uint32_t i = load->first.activities; i < load->trace->activities_count && result == 0;
+	     i++) {
+		const struct trace_activity *row = &load->trace->activities[i];
+
+		if (is_judged(load, row))
+			result = take(judging,
+				      &judging->streams[row->stream - load->cuda.stream_first], i);
+	}
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		struct stream_state *state = &judging->streams[i];
+
+		result = enter_call(judging, state, TRACE_NONE);
+		if (result == 0 && state->before != TRACE_NONE)
+			result = judge(judging, state);
+	}
+	return result;
+}
+
+int cuda_impossible_load(struct process_load *load)
+{
+	struct judging judging = {.load = load};
+	int result = 0;
+
+	if (!load->cuda.streams.count)
+		return 0;
+	judging.streams = table_alloc(load->cuda.streams.count, sizeof(*judging.streams));
+	if (!judging.streams)
+		return -ENOMEM;
+	for (int round = 0; round < ROUNDS_MOST && result == 0; round++) {
+		result = judge_all(&judging);
+		if (!judging.found)
+			break;
+	}
+	free(judging.streams);
+	return result;
+}
