@@ -69,6 +69,35 @@ python3 - "$work" <<-'END' || fail "events of graphs"
 	assert found == said and all(r["known"] == "number" for r in rows), (said, found)
 END
 
+# Children that are moved, updated before each launch, bodies of conditional nodes, launches that begin early.
+nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/bodies" "$SOURCE_DIR/tests/capture_cuda/device_bodies.cu" -lcudadevrt -lcuda
+launch record --backend cuda -q -o "$work/d.dagtap" -- "$work/bodies" >"$work/out" || fail "device_bodies: $(cat "$work/out")"
+expect_closed "$work/d.dagtap"
+"$dagtap" check "$work/d.dagtap" | grep "launches not judged" && fail "launches that are not judged"
+"$dagtap" export --force --format csv --table activities -o "$work/activities.csv" "$work/d.dagtap" || fail "export"
+"$dagtap" graph --json "$work/d.dagtap" >"$work/graphs.json" || fail "graph"
+"$dagtap" path --json "$work/d.dagtap" >"$work/path.json" || fail "path"
+python3 - "$work" <<-'END' || fail "what nodes hold"
+	import collections, csv, json, sys
+	work = sys.argv[1]
+	said = dict(line.split(": ") for line in open(work + "/out") if ": " in line)
+	rows = [r for r in csv.DictReader(open(work + "/activities.csv")) if r["exec"]]
+	bodies = [r for r in rows if r["confidence"] == "time"]
+	assert len(rows) - len(bodies) == int(said["graph_rows"]), (len(rows), len(bodies), said)
+	assert len(bodies) == int(said["body_rows"]), (len(bodies), said)
+	assert all(r["node"] and r["replay"] and r["cid"] for r in rows), [r for r in rows if not r["node"]][:3]
+	turns = collections.Counter(r["replay"] for r in bodies if "body_work" in r["name"])
+	assert turns == {"0": 1, "1": 2, "2": 3, "3": 4}, turns
+	assert {r["replay"] for r in bodies if "case_0" in r["name"]} == {"0"}
+	assert {r["replay"] for r in bodies if "case_1" in r["name"]} == {"1"}
+	kernels = {(g["id"], n["id"]): n["kernel"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"]}
+	# A small copy in a body is carried by a kernel of the driver's.
+	own = [r for r in rows if r["kind"] == "kernel" and not r["name"].startswith("memcpy")]
+	assert all(kernels[int(r["graph"]), int(r["node"])] == r["name"] for r in own)
+	edges = json.load(open(work + "/path.json"))["dependencies"]
+	assert edges["programmatic_launch"]["count"] == 7 and edges["graph_edge"]["contradicted"] == 0, edges
+END
+
 # Recordings that stop and start while the GPU is at work, a device that is reset, two processes on one GPU.
 nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/stops" "$SOURCE_DIR/tests/capture_cuda/device_stops.cu" -lcudadevrt
 restart="env LD_PRELOAD=$BUILD_DIR/lib/libdagtap.so $work/stops"
