@@ -107,6 +107,8 @@ enum {
 	/* As HIP: no child is changed in an executable graph, not even as a whole; with NO_TABLE,
 	 * NO_NESTED_SETS and NO_CONDITIONALS. */
 	DAGPATCH_MODEL_NO_CHILDREN = 32,
+	/* As HIP 5.2: with NO_CHILDREN, graphs become chains. */
+	DAGPATCH_MODEL_NO_BRANCHES = 64,
 };
 void dagpatch_model_without(uint32_t features);
 

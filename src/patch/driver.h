@@ -148,6 +148,9 @@ enum patch_capability {
 	 * captured ones too, are built into the top graph (flatten.c). Not with
 	 * PATCH_HAS_CONDITIONALS or _TABLE. */
 	PATCH_FLATTENS = 128,
+	/* With PATCH_FLATTENS: it loses dependencies between branches, so that all nodes are built
+	 * into one chain, in an order that their dependencies allow. */
+	PATCH_CHAINS = 256,
 };
 
 /* What open makes; a driver's own struct begins with it. */

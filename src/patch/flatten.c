@@ -17,6 +17,7 @@ struct flattening {
 	struct driver_node **origins; /* of nodes that were captured: these; else NULL */
 	struct driver_node *const *outer; /* what CONTENT as a whole waits for */
 	uint32_t outer_count;
+	struct driver_node **last; /* of the whole graph, where it becomes a chain */
 	bool *is_waited_for;
 	struct driver_node **after; /* room for one node's dependencies */
 };
@@ -49,6 +50,10 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	const struct dagpatch_recording *content = flattening->content;
 	uint32_t begin, count = 0;
 
+	if (flattening->recording->device->capabilities & PATCH_CHAINS) {
+		flattening->after[0] = *flattening->last;
+		return flattening->after[0] != NULL;
+	}
 	while (node != DAGPATCH_NONE && after_begin(content, node) == content->after_end[node])
 		node = content->nodes[node].parent;
 	if (node == DAGPATCH_NONE) {
@@ -82,6 +87,10 @@ static int end_level(const struct flattening *flattening, uint32_t parent,
 	uint32_t end = end_inside(content, parent), count = 0;
 	int rc;
 
+	if ((device->capabilities & PATCH_CHAINS) && *flattening->last) {
+		*ret_handle = *flattening->last;
+		return 0;
+	}
 	for (uint32_t node = first_inside(parent); node < end; node = node_end(content, node))
 		if (!flattening->is_waited_for[node])
 			flattening->after[count++] = flattening->handles[node];
@@ -94,6 +103,8 @@ static int end_level(const struct flattening *flattening, uint32_t parent,
 	rc = device->driver->node_add(device, flattening->graph,
 				      &(struct patch_params){.kind = PATCH_EMPTY},
 				      flattening->after, count, ret_handle);
+	if (rc == 0)
+		*flattening->last = *ret_handle;
 	return rc < 0 ? fail_flat(flattening, rc, parent, "adding what ends a child") : 0;
 }
 
@@ -122,6 +133,7 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 		.graph = flattening->graph,
 		.outer = outer,
 		.outer_count = outer_count,
+		.last = flattening->last,
 	};
 	int rc;
 
@@ -155,6 +167,8 @@ static int add_unread(struct flattening *flattening, uint32_t node,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		flattening->after, count, &flattening->handles[node]);
 	pthread_mutex_unlock(&device->shared_graphs);
+	if (rc == 0)
+		*flattening->last = flattening->handles[node];
 	return rc < 0 ? fail_flat(flattening, rc, node, "adding a child graph") : 0;
 }
 
@@ -190,6 +204,7 @@ static int flatten_node(struct flattening *flattening, uint32_t node)
 				      &flattening->handles[node]);
 	if (rc < 0)
 		return fail_flat(flattening, rc, node, "adding it to the graph");
+	*flattening->last = flattening->handles[node];
 	if (!origin)
 		return 0;
 	rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
@@ -297,10 +312,12 @@ static int flatten_content(struct flattening *flattening)
 
 int flatten(struct dagpatch_recording *recording, struct driver_graph *graph)
 {
+	struct driver_node *last = NULL;
 	struct flattening flattening = {
 		.recording = recording,
 		.content = recording,
 		.graph = graph,
+		.last = &last,
 		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
 	};
 	int rc = flattening.handles ? flatten_content(&flattening)

@@ -10,6 +10,7 @@
 #include "patch/hip/hip.h"
 
 enum {
+	VERSION_5_3 = 50300000,
 	VERSION_6_0 = 60000000,
 	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about 4,100
 	 * updates of a graph exhaust it, and further ones do nothing and return success. */
@@ -105,8 +106,9 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	find_optional(hip);
 	pthread_mutex_init(&hip->texts_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
-	hip->device.capabilities =
-		PATCH_FLATTENS | (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
+	hip->device.capabilities = PATCH_FLATTENS |
+				   (hip->version < VERSION_5_3 ? PATCH_CHAINS : 0) |
+				   (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
 	hip_probe(hip);

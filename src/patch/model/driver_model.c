@@ -689,6 +689,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_LAYOUTS ? 0 : PATCH_HAS_LAYOUTS) |
 		(without & DAGPATCH_MODEL_NO_NESTED_SETS ? 0 : PATCH_SETS_NESTED) |
 		(without & DAGPATCH_MODEL_NO_CHILDREN ? PATCH_FLATTENS : 0) |
+		(without & DAGPATCH_MODEL_NO_BRANCHES ? PATCH_CHAINS : 0) |
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS ? 0 : PATCH_HAS_CONDITIONALS);
 	device->table_from_nodes = 64;
 	*ret_device = device;
