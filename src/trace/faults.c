@@ -40,6 +40,12 @@ static uint64_t *read_taken(struct process_load *load)
 	return taken;
 }
 
+/* CUDA's have no queue of this kind. */
+static bool has_queue(const struct process_load *load, const struct trace_activity *row)
+{
+	return row->queue >= load->first.queues && row->queue < load->trace->queues_count;
+}
+
 static bool is_unfinished(const struct trace_activity *row)
 {
 	return row->untimed == RECORD_UNTIMED_TRUNCATED ||
@@ -60,11 +66,13 @@ static uint32_t place_unfinished(struct process_load *load, const uint64_t *take
 	bool is_final = counts_are_final(load);
 	uint32_t on_device = 0;
 
+	if (!load->lists[RECORD_QUEUE_TAKEN].count)
+		return 0;
 	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
 		struct trace_activity *row = &trace->activities[i];
 		uint64_t end;
 
-		if (!is_unfinished(row) || row->queue == TRACE_NONE)
+		if (!is_unfinished(row) || !has_queue(load, row))
 			continue;
 		end = taken[row->queue - load->first.queues];
 		if (end == UINT64_MAX)
