@@ -461,7 +461,7 @@ static void before_the_next_call_it_is_the_last_launchs(void **state)
 	trace_close(trace);
 }
 
-/* Of two bodies the second one's nodes are numbered behind all that is in the first. */
+/* Of two bodies the second one's nodes are numbered behind the first one's, and what those hold behind both. */
 static void two_bodies(void)
 {
 	const uint32_t bodies[] = {BODY, OTHER_BODY};
@@ -470,12 +470,15 @@ static void two_bodies(void)
 	play_graph(TOP);
 	play_add_kernel(TOP, NODE(TOP, 0), 0);
 	play_add_conditional(TOP, NODE(TOP, 1), bodies, 2, NODE(TOP, 0));
-	play_add_kernel(BODY, NODE(BODY, 0), 0);
+	play_graph(INNER);
+	play_add_kernel(INNER, NODE(INNER, 0), 0);
+	play_move_child(BODY, NODE(BODY, 0), INNER, 0);
 	play_add_kernel(OTHER_BODY, NODE(OTHER_BODY, 0), 0);
 	instantiate(2);
 	play_launch(1, EXEC);
 	put_kernel(1, NODE(EXEC, 0), "choose");
 	put_kernel(0, NODE(EXEC, 3), "second");
+	put_kernel(0, NODE(EXEC, 4), "inner");
 	session_stop();
 }
 
@@ -493,6 +496,9 @@ static void each_body_is_a_graph_of_its_node(void **state)
 	assert_int_not_equal(trace->nodes[row->node].graph,
 			     trace->nodes[trace->graphs[top].node_first + 1].child);
 	assert_int_equal(row->launch, 0);
+	row = play_find_kernel(trace, "inner");
+	assert_int_equal(trace->graphs[trace->nodes[row->node].graph].parent,
+			 trace->nodes[trace->graphs[top].node_first + 1].child);
 	trace_close(trace);
 }
 

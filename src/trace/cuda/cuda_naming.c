@@ -33,8 +33,7 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 }
 
 /* An exec has the nodes of child graphs and bodies among its own, and CUPTI tells nothing of them. They are numbered
- * behind the graph's: all of the first that a node holds, then those that its nodes hold, then the next one's (H200,
- * CUDA 13.0). */
+ * behind the graph's: all of those that a node holds, then what their nodes hold, then the next node's (H200, CUDA 13.0). */
 struct inlining {
 	struct process_load *load;
 	uint32_t exec;
@@ -72,13 +71,13 @@ static void place_inlined(struct inlining *inlining, uint32_t graph, int depth)
 			       node->type == RECORD_NODE_OTHER;
 
 		inlining->is_lost |= is_held && node->child == TRACE_NONE;
-		for (uint32_t held = node->child; held != TRACE_NONE && !inlining->is_lost;
-		     held = next_held(trace, held)) {
-			place_nodes(inlining, held);
-			place_inlined(inlining, held, depth + 1);
-		}
 		if (inlining->is_lost)
 			return;
+		for (uint32_t held = node->child; held != TRACE_NONE; held = next_held(trace, held))
+			place_nodes(inlining, held);
+		for (uint32_t held = node->child; held != TRACE_NONE && !inlining->is_lost;
+		     held = next_held(trace, held))
+			place_inlined(inlining, held, depth + 1);
 	}
 }
 
