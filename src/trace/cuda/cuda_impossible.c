@@ -25,11 +25,18 @@ struct stream_state {
 	uint32_t early;	 /* the last activity that may have begun early, TRACE_NONE = none */
 };
 
+struct wrong_row {
+	uint32_t row;
+	uint32_t passed; /* others that it overlaps */
+	int64_t length_ns;
+};
+
 struct judging {
 	struct process_load *load;
 	struct stream_state *streams; /* by stream, from cuda.stream_first */
 	uint32_t found;		      /* in this round */
-	uint32_t told;
+	uint32_t wrong_count;	      /* in all */
+	struct wrong_row longest[MESSAGES_MOST];
 };
 
 static bool may_begin_early(const struct process_load *load, const struct trace_activity *row)
@@ -64,23 +71,49 @@ static bool is_forbidden(const struct judging *judging, const struct stream_stat
 	return !are_kernels || state->early == TRACE_NONE || state->early <= state->before;
 }
 
-static int tell(struct judging *judging, uint32_t wrong, uint32_t passed)
+/* The longest are told. */
+static void keep(struct judging *judging, uint32_t wrong, uint32_t passed)
 {
-	struct process_load *load = judging->load;
-	const struct trace_activity *row = &load->trace->activities[wrong];
-	const struct trace_op *op = trace_op_of(load->trace, row);
+	const struct trace_activity *row = &judging->load->trace->activities[wrong];
+	struct wrong_row kept = {wrong, passed, row->end_ns - row->start_ns};
+
+	judging->wrong_count++;
+	for (uint32_t i = 0; i < MESSAGES_MOST; i++) {
+		struct wrong_row *place = &judging->longest[i], next = *place;
+
+		if (kept.length_ns <= place->length_ns)
+			continue;
+		*place = kept;
+		kept = next;
+	}
+}
+
+static int tell(const struct judging *judging)
+{
 	static const char *const kinds[] = {
 		[TRACE_KERNEL] = "kernel", [TRACE_COPY] = "copy", [TRACE_MEMSET] = "memset"};
+	struct process_load *load = judging->load;
+	int result = 0;
 
-	if (judging->told++ >= MESSAGES_MOST)
-		return 0;
-	return load_message(
-		load, false,
-		"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
-		"later activit%s: it has no times",
-		kinds[op->kind], op->name ? " " : "", load->strings->strings[op->name],
-		(unsigned long long)row->cid, (long long)(row->end_ns - row->start_ns), passed,
-		passed == 1 ? "y" : "ies");
+	for (uint32_t i = 0; i < MESSAGES_MOST && result == 0; i++) {
+		const struct wrong_row *wrong = &judging->longest[i];
+		const struct trace_activity *row = &load->trace->activities[wrong->row];
+		const struct trace_op *op = trace_op_of(load->trace, row);
+
+		if (!wrong->length_ns)
+			break;
+		result = load_message(
+			load, false,
+			"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
+			"other%s that cannot have been then: it has no times",
+			kinds[op->kind], op->name ? " " : "", load->strings->strings[op->name],
+			(unsigned long long)row->cid, (long long)wrong->length_ns, wrong->passed,
+			wrong->passed == 1 ? "" : "s");
+	}
+	if (result == 0 && judging->wrong_count > MESSAGES_MOST)
+		result = load_message(load, false, "and %u more without times for that reason",
+				      judging->wrong_count - MESSAGES_MOST);
+	return result;
 }
 
 static int64_t length_of(const struct trace *trace, uint32_t at)
@@ -89,110 +122,103 @@ static int64_t length_of(const struct trace *trace, uint32_t at)
 }
 
 /* When nothing more can begin before the activity has ended. */
-static int judge(struct judging *judging, const struct stream_state *state)
+static void judge(struct judging *judging, const struct stream_state *state)
 {
 	struct trace *trace = judging->load->trace;
 	uint32_t wrong = state->before;
-	int result;
 
 	if (!state->passed)
-		return 0;
+		return;
 	if (state->passed == 1 && length_of(trace, state->other) > length_of(trace, wrong))
 		wrong = state->other;
-	result = tell(judging, wrong, state->passed);
+	keep(judging, wrong, state->passed);
 	trace->activities[wrong].untimed = RECORD_UNTIMED_IMPOSSIBLE;
 	trace->activities[wrong].start_ns = trace->activities[wrong].end_ns = 0;
 	judging->found++;
-	return result;
 }
 
 /* The last call's activities are among the earlier ones from now on. */
-static int enter_call(struct judging *judging, struct stream_state *state, uint32_t call)
+static void enter_call(struct judging *judging, struct stream_state *state, uint32_t call)
 {
 	const struct trace_activity *rows = judging->load->trace->activities;
-	int result = 0;
 
 	state->call = call;
 	if (state->latest == TRACE_NONE)
-		return 0;
+		return;
 	if (state->before == TRACE_NONE ||
 	    rows[state->latest].end_ns >= rows[state->before].end_ns) {
 		if (state->before != TRACE_NONE)
-			result = judge(judging, state);
+			judge(judging, state);
 		state->before = state->latest;
 		state->passed = 0;
 	}
 	state->latest = TRACE_NONE;
-	return result;
 }
 
-static int take(struct judging *judging, struct stream_state *state, uint32_t at)
+static void take(struct judging *judging, struct stream_state *state, uint32_t at)
 {
 	const struct trace_activity *rows = judging->load->trace->activities;
-	int result = state->call == rows[at].call ? 0 : enter_call(judging, state, rows[at].call);
 
+	if (state->call != rows[at].call)
+		enter_call(judging, state, rows[at].call);
 	if (may_begin_early(judging->load, &rows[at]))
 		state->early = at;
 	if (state->before != TRACE_NONE && is_forbidden(judging, state, at) && !state->passed++)
 		state->other = at;
 	if (state->latest == TRACE_NONE || rows[at].end_ns > rows[state->latest].end_ns)
 		state->latest = at;
-	return result;
 }
 
-/* Of a stream of CUPTI's, with times and a call. */
+/* Of a stream of CUPTI's, with times and a call. What the host copies within its own memory begins by CUPTI when it is
+ * handed over, whatever the stream still has to do (H200, CUDA 13.0). */
 static bool is_judged(const struct process_load *load, const struct trace_activity *row)
 {
 	return row->untimed == RECORD_UNTIMED_NO && row->call != TRACE_NONE &&
-	       row->stream != TRACE_NONE && row->stream >= load->cuda.stream_first &&
+	       trace_op_of(load->trace, row)->direction != TRACE_H2H && row->stream != TRACE_NONE &&
+	       row->stream >= load->cuda.stream_first &&
 	       row->stream - load->cuda.stream_first < load->cuda.streams.count &&
 	       row->agent != TRACE_NONE &&
 	       load->trace->agents[row->agent].index >= RECORD_CUDA_AGENT_FIRST;
 }
 
-static int judge_all(struct judging *judging)
+static void judge_all(struct judging *judging)
 {
-	struct process_load *load = judging->load;
+	const struct process_load *load = judging->load;
 	uint32_t count = load->cuda.streams.count;
-	int result = 0;
 
 	judging->found = 0;
 	memset(judging->streams, 0xff, (size_t)count * sizeof(*judging->streams));
 	for (uint32_t i = 0; i < count; i++)
 		judging->streams[i].passed = 0;
-	for (uint32_t i = load->first.activities; i < load->trace->activities_count && result == 0;
-	     i++) {
+	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
 		const struct trace_activity *row = &load->trace->activities[i];
 
 		if (is_judged(load, row))
-			result = take(judging,
-				      &judging->streams[row->stream - load->cuda.stream_first], i);
+			take(judging, &judging->streams[row->stream - load->cuda.stream_first], i);
 	}
-	for (uint32_t i = 0; i < count && result == 0; i++) {
-		struct stream_state *state = &judging->streams[i];
-
-		result = enter_call(judging, state, TRACE_NONE);
-		if (result == 0 && state->before != TRACE_NONE)
-			result = judge(judging, state);
+	for (uint32_t i = 0; i < count; i++) {
+		enter_call(judging, &judging->streams[i], TRACE_NONE);
+		if (judging->streams[i].before != TRACE_NONE)
+			judge(judging, &judging->streams[i]);
 	}
-	return result;
 }
 
 int cuda_impossible_load(struct process_load *load)
 {
 	struct judging judging = {.load = load};
-	int result = 0;
+	int result;
 
 	if (!load->cuda.streams.count)
 		return 0;
 	judging.streams = table_alloc(load->cuda.streams.count, sizeof(*judging.streams));
 	if (!judging.streams)
 		return -ENOMEM;
-	for (int round = 0; round < ROUNDS_MOST && result == 0; round++) {
-		result = judge_all(&judging);
+	for (int round = 0; round < ROUNDS_MOST; round++) {
+		judge_all(&judging);
 		if (!judging.found)
 			break;
 	}
+	result = tell(&judging);
 	free(judging.streams);
 	return result;
 }
