@@ -241,6 +241,20 @@ static void restore_signals(const struct signals *before)
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
+static struct sigaction file_limit_before = {.sa_handler = SIG_DFL};
+
+void launch_ignore_file_limit(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGXFSZ, &ignore, &file_limit_before);
+}
+
+void launch_restore_file_limit(void)
+{
+	sigaction(SIGXFSZ, &file_limit_before, NULL);
+}
+
 static _Noreturn void run_child(char *const argv[], int report_fd)
 {
 	int code;
@@ -303,6 +317,7 @@ int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *er
 	pid = fork();
 	if (pid == 0) {
 		restore_signals(&before);
+		launch_restore_file_limit();
 		run_child(argv, report[1]);
 	}
 	close(report[1]);

@@ -34,6 +34,13 @@ int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
  * the program could not be started. */
 int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error);
 
+/* From now on a write beyond the limit of file size is an error here, and no signal. What
+ * launch_run starts gets the signal as our caller left it. */
+void launch_ignore_file_limit(void);
+
+/* For who becomes another program: the signal is as our caller left it. */
+void launch_restore_file_limit(void);
+
 /* After launch_run: processes that the program left behind are still alive. */
 bool launch_has_survivors(void);
 

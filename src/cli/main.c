@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/human.h"
+#include "cli/launch.h"
 #include "format/read.h"
 
 static const struct cli_command commands[] = {
@@ -203,6 +204,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
+	launch_ignore_file_limit();
 	/* Or the first large array that is freed makes malloc() keep all later ones. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	if (argc < 2) {

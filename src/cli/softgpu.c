@@ -39,6 +39,7 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 			       ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
 					   error.message)
 			       : cli_fail_error(&error);
+	launch_restore_file_limit();
 	execvp(argv[program], argv + program);
 	return cli_fail("%s: cannot be run: %s", argv[program], strerror(errno));
 }

@@ -6,6 +6,11 @@
 
 #define PIECE_BYTES (128u << 10)
 
+/* A trace's text is 10 to 40 times as large as its gzip; what goes on for long beyond this is none,
+ * and is not worth the memory. */
+#define INFLATED_MOST_TIMES 256
+#define INFLATED_FREE_BYTES ((size_t)64 << 20)
+
 /* Any window, and a gzip header. */
 #define WINDOW_BITS (15 + 16)
 
@@ -79,6 +84,14 @@ static int64_t inflate_piece(struct kineto_input *input, struct dagtap_error *er
 	return PIECE_BYTES - inflater->avail_out;
 }
 
+static bool is_bomb(const struct kineto_input *input, size_t bytes)
+{
+	size_t inflated = input->used + bytes;
+
+	return inflated > INFLATED_FREE_BYTES &&
+	       inflated / INFLATED_MOST_TIMES > kineto_input_done(input);
+}
+
 int64_t kineto_input_next(struct kineto_input *input, const uint8_t **ret_piece,
 			  struct dagtap_error *error)
 {
@@ -89,6 +102,11 @@ int64_t kineto_input_next(struct kineto_input *input, const uint8_t **ret_piece,
 	if (input->is_gzip) {
 		*ret_piece = input->piece;
 		bytes = inflate_piece(input, error);
+		if (bytes > 0 && is_bomb(input, (size_t)bytes))
+			return dagtap_error_at(error, -EFBIG, input->file->name,
+					       kineto_input_done(input),
+					       "the gzip inflates to more than %d times its size",
+					       INFLATED_MOST_TIMES);
 	}
 	if (bytes > 0)
 		input->used += (size_t)bytes;

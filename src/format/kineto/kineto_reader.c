@@ -561,7 +561,7 @@ int kineto_open(const struct read_file *file, const struct trace_options *option
 		return 0;
 	}
 	trace_close(load.trace);
-	if (result != -EBADMSG)
+	if (result != -EBADMSG && result != -EFBIG)
 		dagtap_error_set(error, result, "%s: out of memory", file->name);
 	return result;
 }
