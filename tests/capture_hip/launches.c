@@ -308,11 +308,11 @@ static void switched(void)
 		HIP_CHECK(hipGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i > 0,
 						&params));
 	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
-	for (unsigned launch = 0; launch < 6; launch++) {
+	for (unsigned replay = 0; replay < 6; replay++) {
 		bool is_off = false;
 
-		if (launch % 3 && enable)
-			is_off = enable(exec, nodes[1], launch % 3 == 2) == 0 && launch % 3 == 1;
+		if (replay % 3 && enable)
+			is_off = enable(exec, nodes[1], replay % 3 == 2) == 0 && replay % 3 == 1;
 		HIP_CHECK(hipGraphLaunch(exec, NULL));
 		launched += is_off ? 2 : 3;
 	}
