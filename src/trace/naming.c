@@ -241,53 +241,62 @@ static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
 	return trace_op_of(layout->trace, &layout->rows[at]);
 }
 
-static uint32_t run_of_rows(const struct layout *layout, uint32_t at, enum trace_activity_kind kind)
+/* Items of one kind in a row, from the one that is being laid out to the last, and the rows of that kind. */
+struct run {
+	uint32_t item_stop, row_stop;
+	uint64_t pieces; /* of these items */
+};
+
+/* Moves RUN to ITEM and the row AT, both behind those of the call before: a whole launch takes time linear in its
+ * items and rows. */
+static void run_move(struct run *run, const struct exec_state *state, const struct layout *layout,
+		     uint32_t item, uint32_t at)
 {
-	uint32_t stop = at;
+	const struct expect_graph *expect = state->expect;
+	enum trace_activity_kind kind = expect->items[item].kind;
 
-	while (stop < layout->row_count && row_op(layout, stop)->kind == kind)
-		stop++;
-	return stop - at;
-}
-
-static uint32_t run_of_items(const struct expect_graph *expect, uint32_t at)
-{
-	uint32_t stop = at + 1;
-
-	while (stop < expect->item_count && expect->items[stop].kind == expect->items[at].kind)
-		stop++;
-	return stop - at;
+	if (item < run->item_stop) {
+		run->pieces -= state->signatures[item - 1].pieces;
+	} else {
+		*run = (struct run){.item_stop = item, .row_stop = at};
+		while (run->item_stop < expect->item_count &&
+		       expect->items[run->item_stop].kind == kind)
+			run->pieces += state->signatures[run->item_stop++].pieces;
+	}
+	if (run->row_stop > at)
+		return;
+	run->row_stop = at;
+	while (run->row_stop < layout->row_count && row_op(layout, run->row_stop)->kind == kind)
+		run->row_stop++;
 }
 
 /* Several items of one kind in a row: one row each, or the pieces that HIP makes of each; if
  * neither comes to the number of rows, it cannot be told which row is whose. */
 static uint32_t rows_of_item(const struct exec_state *state, const struct layout *layout,
-			     uint32_t item, uint32_t at)
+			     const struct run *run, uint32_t item, uint32_t at)
 {
 	const struct expect_item *expected = &state->expect->items[item];
-	uint32_t run, items;
-	uint64_t pieces = 0;
+	uint32_t rows = run->row_stop - at, items = run->item_stop - item;
 
 	if (expected->most == 1)
 		return row_op(layout, at)->kind == expected->kind ? 1 : 0;
-	run = run_of_rows(layout, at, expected->kind);
-	items = run_of_items(state->expect, item);
-	for (uint32_t i = 0; i < items; i++)
-		pieces += state->signatures[item + i].pieces;
-	if (pieces == run)
+	if (run->pieces == rows)
 		return state->signatures[item].pieces;
-	if (run == items)
+	if (rows == items)
 		return 1;
-	return items == 1 ? run : 0;
+	return items == 1 ? rows : 0;
 }
 
 static void lay_out(const struct exec_state *state, struct layout *layout)
 {
+	struct run run = {0};
 	uint32_t item, at = 0;
 
 	for (item = 0; item < state->expect->item_count && at < layout->row_count; item++) {
-		uint32_t rows = rows_of_item(state, layout, item, at);
+		uint32_t rows;
 
+		run_move(&run, state, layout, item, at);
+		rows = rows_of_item(state, layout, &run, item, at);
 		if (rows < state->expect->items[item].least)
 			break;
 		for (uint32_t i = 0; i < rows; i++)
