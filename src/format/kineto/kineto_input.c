@@ -6,7 +6,7 @@
 
 #define PIECE_BYTES (128u << 10)
 
-/* A trace's text is 10 to 40 times as large as its gzip; what goes on for long beyond this is none,
+/* A trace's text is 11 to 32 times as large as its gzip (five traces); what goes on for long beyond this is none,
  * and is not worth the memory. */
 #define INFLATED_MOST_TIMES 256
 #define INFLATED_FREE_BYTES ((size_t)64 << 20)
