@@ -6,6 +6,14 @@ cd "$work"
 tries=$1 option=$2
 shift 2
 
+# The program goes on for hours: it is not to outlive a test that fails.
+pid=
+end() {
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :
+	[ -n "${DAGTAP_TEST_FOLDER:-}" ] || rm -rf "$work"
+}
+trap end EXIT
+
 mkfifo held
 "$dagtap" record --softgpu=kernel_ns=100000,hold_at=packets_kernel_dispatch:500,hold_pipe=held -q $option -o run.dagtap -- "$@" \
 	>out 2>&1 &
@@ -26,4 +34,5 @@ done
 "$dagtap" export --format csv -o live.csv run.spool || fail "export of a live recording exited with $?"
 kill -9 $pid
 wait $recorder || :
+pid=
 expect_closed run.dagtap
