@@ -1,8 +1,10 @@
-/* intercept-faulted HOW: two kernels end, the third does not, two more wait behind it. HOW:
+/* intercept-faulted HOW [described]: two kernels end, the third does not, two more wait behind it. The
+ * queue is made by hsa_queue_create, or by description. HOW:
  *
- * memory  it accesses an address that is not there: the runtime ends the process queue   it is a
- * packet that no device can run: the program's callback ends the process, as HIP's does hang    it
- * never ends: the program gives up and exits */
+ * memory: it accesses an address that is not there, and the runtime ends the process;
+ * queue: it is a packet that no device can run, and the program's callback ends the process, as
+ * HIP's does;
+ * hang: it never ends, and the program gives up and exits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include <dagtap/softgpu.h>
 
 #include "device_queue.h"
+#include "vendor/hsa_newest.h"
 
 #define KERNELS 5
 #define ODD_ONE 2
@@ -48,14 +51,41 @@ static void put_kernels(hsa_queue_t *queue, uint64_t first, uint64_t end, uint32
 	queue_ring(queue, end - 1);
 }
 
+static hsa_queue_t *make_described(void)
+{
+	hsa_amd_queue_create_desc_t desc = {
+		.version = HSA_AMD_QUEUE_CREATE_DESC_VERSION,
+		.engine_type = HSA_AMD_QUEUE_ENGINE_COMPUTE,
+		.queue_size_bytes = 64 * sizeof(hsa_kernel_dispatch_packet_t),
+		.callback = end_by_callback,
+		.callback_data = &touches_nothing,
+		.engine.compute = {.type = HSA_QUEUE_TYPE_MULTI,
+				   .private_segment_size = HSA_AMD_PRIVATE_SEGMENT_SIZE_DEFAULT},
+	};
+
+	HSA_CHECK(hsa_amd_queue_create(device.gpu, &desc, 1));
+	/* The caller's description is as it was. */
+	if (desc.callback != end_by_callback || desc.callback_data != &touches_nothing)
+		exit(8);
+	return desc.queue;
+}
+
+static hsa_queue_t *make_queue(void)
+{
+	hsa_queue_t *queue;
+
+	HSA_CHECK(hsa_queue_create(device.gpu, 64, HSA_QUEUE_TYPE_MULTI, end_by_callback,
+				   &touches_nothing, UINT32_MAX, UINT32_MAX, &queue));
+	return queue;
+}
+
 int main(int argc, char **argv)
 {
-	const char *how = argc == 2 ? argv[1] : "";
+	const char *how = argc > 1 ? argv[1] : "";
 	hsa_queue_t *queue;
 
 	device_start();
-	HSA_CHECK(hsa_queue_create(device.gpu, 64, HSA_QUEUE_TYPE_MULTI, end_by_callback,
-				   &touches_nothing, UINT32_MAX, UINT32_MAX, &queue));
+	queue = argc > 2 ? make_described() : make_queue();
 	put_kernels(queue, 0, ODD_ONE, 1);
 	softgpu_await("packets_ended", ODD_ONE);
 	touches_nothing = !strcmp(how, "memory");

@@ -1,10 +1,11 @@
 #!/bin/bash
-# faulted.sh HOW EXIT-CODE MESSAGE: what the recording says of a program whose third of five kernels does not end.
+# faulted.sh HOW EXIT-CODE MESSAGE [described]: what the recording says of a program whose third of five kernels does not end.
 . "$(dirname "$0")/../cli/lib.sh"
 how=$1 code=$2 message=$3
+shift 3
 
 got=0
-launch record -q --softgpu=kernel_ns=2000 -o "$work/run.dagtap" -- "$BUILD_DIR/tests/intercept-faulted" "$how" \
+launch record -q "--softgpu=kernel_ns=2000${1:+,rocr7_tables=2}" -o "$work/run.dagtap" -- "$BUILD_DIR/tests/intercept-faulted" "$how" "$@" \
 	>"$work/out" 2>&1 || got=$?
 expect "exit code ($(cat "$work/out"))" "$got" "$code"
 expect_closed "$work/run.dagtap"

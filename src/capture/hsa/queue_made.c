@@ -4,8 +4,10 @@
  * that nobody uses; the gate is the hardware queue's, and the doorbell leads to it (gate_of). So a
  * handle that is released leaves nothing behind. */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "capture/hsa/doorbell.h"
+#include "capture/hsa/faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
@@ -24,6 +26,7 @@ static void follow(hsa_queue_t *queue, hsa_agent_t agent, hsa_queue_type32_t typ
 		return;
 	}
 	mode = queue_mode_choose_made(type);
+	hsa_calls_wrap_outside();
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(queue, 1);
 	queue_opened(queue, agent, mode);
@@ -45,17 +48,59 @@ static bool is_known(const hsa_amd_queue_create_desc_t *desc)
 	return desc->version == HSA_AMD_QUEUE_CREATE_DESC_VERSION;
 }
 
+/* What stands for the program's callback of one queue while the call is made. */
+struct routed {
+	struct queue_errors *errors; /* NULL: the description is the program's */
+	queue_error_fn *callback;
+	void *data;
+};
+
+/* NULL: no memory, or COUNT is 0; errors of the queues are not recorded. */
+static struct routed *route_errors(hsa_amd_queue_create_desc_t *descs, uint32_t count)
+{
+	struct routed *routes = count ? calloc(count, sizeof(*routes)) : NULL;
+
+	for (uint32_t i = 0; routes && i < count; i++) {
+		if (!is_known(&descs[i]) || descs[i].engine_type != HSA_AMD_QUEUE_ENGINE_COMPUTE)
+			continue;
+		routes[i] = (struct routed){
+			.errors = faults_route(descs[i].callback, descs[i].callback_data),
+			.callback = descs[i].callback,
+			.data = descs[i].callback_data,
+		};
+		if (!routes[i].errors)
+			continue;
+		descs[i].callback = faults_queue_error;
+		descs[i].callback_data = routes[i].errors;
+	}
+	return routes;
+}
+
+static void end_routing(hsa_amd_queue_create_desc_t *descs, uint32_t count, struct routed *routes)
+{
+	for (uint32_t i = 0; routes && i < count; i++) {
+		if (!routes[i].errors)
+			continue;
+		descs[i].callback = routes[i].callback;
+		descs[i].callback_data = routes[i].data;
+		faults_routed(routes[i].errors, descs[i].queue);
+	}
+	free(routes);
+}
+
 /* Some may be there although the call failed: those whose QUEUE it has set. */
 hsa_status_t wrap_hsa_amd_queue_create(hsa_agent_t agent, hsa_amd_queue_create_desc_t *descs,
 				       uint32_t num_descs)
 {
 	/* The size of a description is that of its version. */
 	uint32_t count = descs && num_descs && is_known(descs) ? num_descs : 0;
+	struct routed *routes = route_errors(descs, count);
 	hsa_status_t status;
 
 	for (uint32_t i = 0; i < count; i++)
 		descs[i].queue = NULL;
 	status = hsa_next.hsa_amd_queue_create(agent, descs, num_descs);
+	end_routing(descs, count, routes);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!descs[i].queue || !is_known(&descs[i]))
 			continue;
