@@ -434,6 +434,21 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
 	return true;
 }
 
+static void forget_shadows(void)
+{
+	struct shadow *shadow = atomic_exchange(&shadows, NULL);
+
+	while (shadow) {
+		struct shadow *older = shadow->older;
+
+		pthread_mutex_destroy(&shadow->gate);
+		free(shadow->packets);
+		free(shadow->added);
+		free(shadow);
+		shadow = older;
+	}
+}
+
 /* Once the program has no work left: all completions come. */
 SHOWN void OnUnload(void);
 void OnUnload(void)
@@ -445,6 +460,7 @@ void OnUnload(void)
 		next.hsa_signal_add_scacq_screl_fn(wake, 1);
 		pthread_join(waiter, NULL);
 	}
+	forget_shadows();
 	printf("interposed %llu\ninterposed_timed %llu\n", (unsigned long long)dispatches,
 	       (unsigned long long)timed);
 	fflush(stdout);
