@@ -1,11 +1,14 @@
 #!/bin/bash
-# faulted.sh HOW EXIT-CODE MESSAGE [described]: what the recording says of a program whose third of five kernels does not end.
+# faulted.sh HOW EXIT-CODE MESSAGE [described]: what the recording says of a program whose third of five kernels does not
+# end. HOW "hip": a program of HIP's; else one that writes its own packets.
 . "$(dirname "$0")/../cli/lib.sh"
 how=$1 code=$2 message=$3
 shift 3
+program=("$BUILD_DIR/tests/intercept-faulted" "$how" "$@")
+[ "$how" != hip ] || program=("$BUILD_DIR/tests/intercept-faulted-hip")
 
 got=0
-launch record -q "--softgpu=kernel_ns=2000${1:+,rocr7_tables=2}" -o "$work/run.dagtap" -- "$BUILD_DIR/tests/intercept-faulted" "$how" "$@" \
+launch record -q "--softgpu=kernel_ns=2000${1:+,rocr7_tables=2}" -o "$work/run.dagtap" -- "${program[@]}" \
 	>"$work/out" 2>&1 || got=$?
 expect "exit code ($(cat "$work/out"))" "$got" "$code"
 expect_closed "$work/run.dagtap"
