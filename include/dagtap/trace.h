@@ -190,7 +190,7 @@ enum dagtap_trace_direction {
 enum dagtap_trace_confidence {
 	DAGTAP_TRACE_NO_GRAPH,
 	DAGTAP_TRACE_NODE_UNKNOWN,
-	DAGTAP_TRACE_NODE_BY_TIME, /* in a conditional node's body: the node is known, the replay by its time */
+	DAGTAP_TRACE_NODE_BY_TIME, /* in a conditional node's body: the replay is told by time */
 	DAGTAP_TRACE_NODE_BY_ORDER,
 	DAGTAP_TRACE_NODE_BY_SIGNATURE,
 	DAGTAP_TRACE_NODE_EXACT

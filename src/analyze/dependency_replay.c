@@ -198,7 +198,8 @@ static uint32_t take_pieces(struct replay *replay, const struct replay_item *ite
 	return ref;
 }
 
-/* Of the activities before it the last that had ended when this one began; the last few are looked at. */
+/* Of the activities before it the last that had ended when this one began; the last few are looked
+ * at. */
 static uint32_t ended_before(const struct replay *replay, const uint32_t *last, uint32_t count,
 			     uint32_t at)
 {

@@ -14,9 +14,8 @@ struct replay_scratch {
 	uint32_t *refs; /* by place: what others depend on */
 	uint32_t *behind; /* by place: what is before it in its hardware queue, or TRACE_NONE */
 	uint32_t room;
-	uint32_t *done; /* by item of the plan */
-	uint32_t *
-		gated; /* by item: it is behind a node that waits for an event, with no work between */
+	uint32_t *done;	 /* by item of the plan */
+	uint32_t *gated; /* by item: behind a node that waits for an event, no work between */
 	uint32_t done_room, gated_room;
 	struct dependency *entry; /* what its first nodes wait for */
 	uint32_t entry_count, entry_room;

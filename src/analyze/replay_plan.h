@@ -29,9 +29,8 @@ struct replay_plans {
 	const struct trace *trace;
 	struct replay_plan *plans; /* by graph */
 	uint32_t *graph_of;	   /* by node: the graph in whose plan it is, or TRACE_NONE */
-	uint32_t *
-		item_node; /* by node of those: the one that has the item, itself unless it is in a body */
-	uint32_t *first;	/* by node: its predecessors start here */
+	uint32_t *item_node; /* by node: the one that has the item; itself unless it is in a body */
+	uint32_t *first;     /* by node: its predecessors start here */
 	uint32_t *predecessors; /* indices into trace.edges */
 	uint32_t *edge_first;	/* by node: its edges */
 	uint32_t *waiting, *order, *item_of;

@@ -188,7 +188,8 @@ static int print_text(const struct trace *trace, bool ok)
 	return CLI_OK;
 }
 
-/* For tests (DAGTAP_CHECK_WITNESS=ledger): what the software GPU alone knows is a hole in the ledger. */
+/* For tests (DAGTAP_CHECK_WITNESS=ledger): what the software GPU alone knows is a hole in the
+ * ledger. */
 static int tell_hole(const struct trace *trace, const char *path)
 {
 	const char *wanted = getenv("DAGTAP_CHECK_WITNESS");

@@ -222,7 +222,8 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 	json_object_end(json);
 }
 
-/* What conditional nodes' bodies ran in the replays of an exec; *NEXT is its first launch, and then the next one's. */
+/* What conditional nodes' bodies ran in the replays of an exec; *NEXT is its first launch, and then
+ * the next one's. */
 static void json_bodies(struct json *json, const struct trace *trace, uint32_t exec, uint32_t *next)
 {
 	uint32_t least = UINT32_MAX, most = 0;

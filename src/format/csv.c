@@ -17,8 +17,7 @@ struct csv {
 	/* The path of the scope before: events of one scope mostly come together. */
 	uint32_t path_scope;
 	char path[SCOPE_PATH_CHARS];
-	uint32_t
-		graph_process; /* the last that was asked for, and whether its graphs count blocks */
+	uint32_t graph_process; /* the last one asked for, and whether its graphs count blocks */
 	bool graph_in_blocks;
 };
 

@@ -26,7 +26,8 @@ static bool is_same_gpu(const struct trace *trace, uint32_t left, uint32_t right
 	       is_same_place(a, b);
 }
 
-/* LATEST: the process that had each GPU last. Agents come process by process, and a process has a GPU once. */
+/* LATEST: the process that had each GPU last. Agents come process by process, and a process has a
+ * GPU once. */
 static uint32_t find_gpu(struct gpus *gpus, const struct trace *trace, uint32_t agent,
 			 uint32_t *latest)
 {

@@ -1,6 +1,6 @@
 /* GPU numbers of an exported file. What processes name by the same uuid is one GPU, unless it lies
- * elsewhere on the bus or is another partition there: partitions of a card may share its uuid. Where
- * nothing tells them apart, the n-th of a process is the n-th of another. */
+ * elsewhere on the bus or is another partition there: partitions of a card may share its uuid.
+ * Where nothing tells them apart, the n-th of a process is the n-th of another. */
 #ifndef DAGTAP_FORMAT_GPUS_H
 #define DAGTAP_FORMAT_GPUS_H
 

@@ -185,7 +185,8 @@ static bool is_cuda_agent(const struct trace *trace, uint32_t agent)
 	       trace->agents[agent].index >= RECORD_CUDA_AGENT_FIRST;
 }
 
-/* Other tools' files say by their calls alone whose GPU it is; a recording has the names of calls that nobody made. */
+/* Other tools' files say by their calls alone whose GPU it is; a recording has the names of calls
+ * that nobody made. */
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
 {
 	bool has_hip = false, has_cuda = false;

@@ -35,8 +35,8 @@ static inline int64_t words_span_ns(int64_t begin_ns, int64_t end_ns)
  * child graph it is the child. */
 uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity);
 
-/* Whether users of this activity's interface count its grid in blocks (CUDA), not in work-items (HIP); and whether those of
- * a process' graphs do. */
+/* Whether users of this activity's interface count its grid in blocks (CUDA), not in work-items
+ * (HIP); and whether those of a process' graphs do. */
 bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity);
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process);
 

@@ -132,8 +132,7 @@ struct record_agent {
 	char uuid[32];
 	/* Earlier recordings' records end here. */
 	uint32_t pci_domain;
-	uint32_t
-		pci_location; /* bus, device, function; bits 28 to 31: which partition of the card */
+	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the card's partition */
 	uint32_t has_location; /* 0: these two are not known */
 	uint32_t driver_id;    /* the kernel driver's number of the GPU or partition; 0 = unknown */
 };
@@ -689,8 +688,8 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_NODE_HOLDS,	   /* other_graph: a graph moved into the node, or a body of it */
 };
 
-/* The other_graph of an EDGE_CREATED: CUDA's CUgraphEdgeData, where each byte of it begins; 0: a plain edge, or no more is
- * known. */
+/* The other_graph of an EDGE_CREATED: CUDA's CUgraphEdgeData, where each byte of it begins; 0: a
+ * plain edge, or no more is known. */
 enum record_cuda_edge_bit {
 	RECORD_CUDA_EDGE_TYPE = 0, /* 1: programmatic */
 	RECORD_CUDA_EDGE_FROM = 8,

@@ -1,5 +1,6 @@
-/* The machine that the software GPU pretends to be: one CPU agent, then 1 to 256 GPU agents. Each card
- * is one of them, or as many as it has partitions, which share its uuid and its place on the bus. */
+/* The machine that the software GPU pretends to be: one CPU agent, then 1 to 256 GPU agents. Each
+ * card is one of them, or as many as it has partitions, which share its uuid and its place on the
+ * bus. */
 #ifndef SOFTGPU_AGENT_H
 #define SOFTGPU_AGENT_H
 

@@ -1,6 +1,6 @@
-/* Memory and signals by a handle that can be sent (hsa_amd_ipc_*): good in the process that made it,
- * where RCCL hands buffers from one of its threads to another; refused in any other, because memory
- * here is the process's own. */
+/* Memory and signals by a handle that can be sent (hsa_amd_ipc_*): good in the process that made
+ * it, where RCCL hands buffers from one of its threads to another; refused in any other, because
+ * memory here is the process's own. */
 #include <string.h>
 #include <unistd.h>
 

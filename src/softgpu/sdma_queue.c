@@ -9,7 +9,8 @@
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
 
-/* The first 32-bit word of a packet: its operation in the lowest byte, the kind of it in the next. */
+/* The first 32-bit word of a packet: its operation in the lowest byte, the kind of it in the
+ * next. */
 #define OPERATION(word)	    ((word)&0xffu)
 #define SUB_OPERATION(word) ((word) >> 8 & 0xffu)
 #define OPERATION_NOP	    0u

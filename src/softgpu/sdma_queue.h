@@ -1,7 +1,7 @@
 /* Queues of a copy engine that the program writes packets into itself (hsa_amd_queue_create with
  * HSA_AMD_QUEUE_ENGINE_SDMA): the ring's size and the indices are bytes, there is one producer, and
- * a doorbell covers whole packets. Packets are done on the thread that rings, at once: linear copies
- * (counted as copies), fences and no-ops; any other stops the queue with an error. */
+ * a doorbell covers whole packets. Packets are done on the thread that rings, at once: linear
+ * copies (counted as copies), fences and no-ops; any other stops the queue with an error. */
 #ifndef SOFTGPU_SDMA_QUEUE_H
 #define SOFTGPU_SDMA_QUEUE_H
 

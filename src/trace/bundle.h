@@ -33,7 +33,7 @@ struct bundle_meta {
 	char *command;
 	uint64_t start_ns;
 	int32_t exit_status; /* -1 unknown */
-	char *losses; /* processes that used a GPU and were not recorded, a line each; may be NULL */
+	char *losses;	     /* processes that used a GPU unrecorded, a line each; may be NULL */
 };
 
 struct bundle {

@@ -106,7 +106,8 @@ static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api 
 	return 0;
 }
 
-/* Of CUDA's launches with attributes: whether they may begin before the kernel ahead of them has ended. */
+/* Of CUDA's launches with attributes: whether they may begin before the kernel ahead of them has
+ * ended. */
 static uint32_t programmatic_word(const struct trace *trace, const struct trace_api *api)
 {
 	uint32_t arg = api->domain == RECORD_DOMAIN_CUDA ? args_find(trace, api, "programmatic")

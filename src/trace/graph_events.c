@@ -19,7 +19,7 @@ struct recorder {
 struct finding {
 	struct process_load *load;
 	struct graph_events *found;
-	bool *is_worth; /* by graph, from first.graphs: it, or a child, has such a node or lacks some */
+	bool *is_worth; /* by graph: it, or a child, has such a node or lacks some */
 	struct recorder *recorders;
 	uint32_t recorder_count;
 	bool is_partial; /* there may be others in the exec */

@@ -757,8 +757,8 @@ uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *so
 	return sum;
 }
 
-/* What the software GPU counted, and what launches owe, is the other lines' records again, and so are their
- * drops. */
+/* What the software GPU counted, and what launches owe, is the other lines' records again, and so
+ * are their drops. */
 static bool is_second_count(const struct trace *trace, const struct trace_source *source)
 {
 	return is_of_device(trace, source) ||

@@ -7,8 +7,8 @@
 /* No source has anything unexplained and no damage was found. */
 bool ledger_is_closed(const struct trace *trace);
 
-/* What is not accounted for is told by the software GPU's counters alone: on a device that counts nothing the
- * ledger would be closed. */
+/* What is not accounted for is told by the software GPU's counters alone: on a device that counts
+ * nothing the ledger would be closed. */
 bool ledger_is_device_alone(const struct trace *trace);
 
 /* All of a source's drops. */

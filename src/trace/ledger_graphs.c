@@ -239,7 +239,8 @@ static bool has_bodies(const struct process_load *load)
 	return false;
 }
 
-/* Activities of conditional nodes' bodies: with their replays, and those whose replay nothing tells. */
+/* Activities of conditional nodes' bodies: with their replays, and those whose replay nothing
+ * tells. */
 static void say_bodies(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -267,8 +268,8 @@ static void say_bodies(struct ledger *ledger, struct trace_source *source)
 				      others == 1 ? "a conditional body" : "conditional bodies"));
 }
 
-/* Before this recording began the program has switched nodes of HIP's execs off or on: of which is not on file. How much
- * there must be of each launch is not known then. */
+/* Before this recording began the program has switched nodes of HIP's execs off or on: of which is
+ * not on file. How much there must be of each launch is not known then. */
 static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;

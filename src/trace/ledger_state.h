@@ -1,5 +1,5 @@
-/* Inside the ledger: its lines come from ledger.c, ledger_cuda.c, ledger_graphs.c, ledger_queues.c and
- * ledger_softgpu.c. */
+/* Inside the ledger: its lines come from ledger.c, ledger_cuda.c, ledger_graphs.c, ledger_queues.c
+ * and ledger_softgpu.c. */
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
 

@@ -55,9 +55,8 @@ struct trace_agent { /* by (process, index) */
 	trace_string uuid;
 	bool has_location;
 	uint32_t pci_domain;
-	uint32_t
-		pci_location; /* bus, device, function; bits 28 to 31: which partition of the card */
-	uint32_t driver_id;   /* the kernel driver's number of it, 0 = unknown */
+	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the card's partition */
+	uint32_t driver_id;    /* the kernel driver's number of it, 0 = unknown */
 	uint64_t memory_bytes;
 	uint32_t compute_units;
 	uint32_t wave_size;
@@ -205,8 +204,9 @@ struct trace_op {
 	uint64_t dst, src;
 };
 
-/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same: never by
- * time or arrival. Those of conditional nodes' bodies are the last of their launch's, by start. */
+/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same:
+ * never by time or arrival. Those of conditional nodes' bodies are the last of their launch's, by
+ * start. */
 struct trace_activity {
 	int64_t submit_ns;
 	int64_t start_ns;

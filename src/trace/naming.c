@@ -241,14 +241,15 @@ static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
 	return trace_op_of(layout->trace, &layout->rows[at]);
 }
 
-/* Items of one kind in a row, from the one that is being laid out to the last, and the rows of that kind. */
+/* Items of one kind in a row, from the one that is being laid out to the last, and the rows of that
+ * kind. */
 struct run {
 	uint32_t item_stop, row_stop;
 	uint64_t pieces; /* of these items */
 };
 
-/* Moves RUN to ITEM and the row AT, both behind those of the call before: a whole launch takes time linear in its
- * items and rows. */
+/* Moves RUN to ITEM and the row AT, both behind those of the call before: a whole launch takes time
+ * linear in its items and rows. */
 static void run_move(struct run *run, const struct exec_state *state, const struct layout *layout,
 		     uint32_t item, uint32_t at)
 {

@@ -48,8 +48,8 @@ uint32_t updates_find_node(struct process_load *load, uint32_t exec,
 /* Whether the call gave an exec all of another graph's parameters; when calls are loaded. */
 bool updates_is_whole(const struct process_load *load, uint64_t cid);
 
-/* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and nodes, and
- * load->switches. 0 or -ENOMEM. */
+/* Part of the naming stage, when the updates are sorted by (exec, call): the counts in execs and
+ * nodes, and load->switches. 0 or -ENOMEM. */
 int updates_count(struct process_load *load);
 
 #endif

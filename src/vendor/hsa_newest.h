@@ -1,6 +1,7 @@
-/* The HSA interface since ROCR 7.2, up to AMD's interface version 1.31: types and functions as ROCR declares them in
- * hsa/hsa_ext_amd.h. Their places in the extension table are in hsa_tables_2.h; a runtime has a function only when the
- * size word of its table reaches that far. Headers that have all this may be used instead. */
+/* The HSA interface since ROCR 7.2, up to AMD's interface version 1.31: types and functions as ROCR
+ * declares them in hsa/hsa_ext_amd.h. Their places in the extension table are in hsa_tables_2.h; a
+ * runtime has a function only when the size word of its table reaches that far. Headers that have
+ * all this may be used instead. */
 #ifndef VENDOR_HSA_NEWEST_H
 #define VENDOR_HSA_NEWEST_H
 

@@ -33,9 +33,9 @@ void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda
 void play_edge(uint32_t graph, uint64_t from, uint64_t to);
 void play_exec(uint32_t exec, uint32_t graph);
 
-/* A node that a call of the driver adds by parameters of any kind, behind DEPENDENCY (0: behind none) by an edge with
- * DATA. Of a conditional node the bodies, whose graphs are made within the call, are what params->u.conditional.phGraph_out
- * has already. */
+/* A node that a call of the driver adds by parameters of any kind, behind DEPENDENCY (0: behind
+ * none) by an edge with DATA. Of a conditional node the bodies, whose graphs are made within the
+ * call, are what params->u.conditional.phGraph_out has already. */
 void play_add_node(uint32_t graph, uint64_t node, const struct cuda_node_params *params,
 		   uint64_t dependency, struct cuda_edge_data data);
 void play_add_kernel(uint32_t graph, uint64_t node, uint64_t dependency);

@@ -1,5 +1,6 @@
-/* What nodes hold: child graphs that are moved into them, cloned into them or given to them later, and bodies of
- * conditional nodes, whose kernels come without the number of a call (H200, CUDA 13.0). */
+/* What nodes hold: child graphs that are moved into them, cloned into them or given to them later,
+ * and bodies of conditional nodes, whose kernels come without the number of a call (H200, CUDA
+ * 13.0). */
 #include "cuda_scene.h"
 
 #include "analyze/dependencies.h"
@@ -81,7 +82,8 @@ static bool says_not_judged(const struct trace *trace)
 
 /* ---- children ---- */
 
-/* As XLA makes them: a copy's graph is moved into its node, what a library launches is captured and cloned. */
+/* As XLA makes them: a copy's graph is moved into its node, what a library launches is captured and
+ * cloned. */
 static void children(void)
 {
 	play_start();
@@ -146,8 +148,8 @@ static void what_a_moved_child_lacks_is_missed(void **state)
 	trace_close(trace);
 }
 
-/* While an exec is made the driver replaces nodes of it: the new one has a number of its own at first, then that of the one
- * that is gone (H200, CUDA 13.0, for small copies in a row). */
+/* While an exec is made the driver replaces nodes of it: the new one has a number of its own at
+ * first, then that of the one that is gone (H200, CUDA 13.0, for small copies in a row). */
 static void a_replaced_node(void)
 {
 	struct cupti_graph_data gone = {.graph = (void *)EXEC, .node = (void *)NODE(EXEC, 0)};
@@ -188,7 +190,8 @@ static void a_replaced_node_keeps_its_number(void **state)
 	trace_close(trace);
 }
 
-/* The child is captured anew: CUPTI names the node that the parameters come from, then the exec's (H200, CUDA 13.0). */
+/* The child is captured anew: CUPTI names the node that the parameters come from, then the exec's
+ * (H200, CUDA 13.0). */
 static void a_child_is_updated(void)
 {
 	struct cupti_graph_data source = {.graphExec = (void *)EXEC,
@@ -261,7 +264,8 @@ static void a_whole_update_counts_each_node_once(void **state)
 
 /* ---- bodies ---- */
 
-/* A kernel, a loop with an inner graph in its body, a kernel: in the exec 3 nodes, then the body's 3, then the inner one's. */
+/* A kernel, a loop with an inner graph in its body, a kernel: in the exec 3 nodes, then the body's
+ * 3, then the inner one's. */
 static void make_loop(void)
 {
 	const uint32_t body = BODY;
@@ -285,7 +289,8 @@ static void put_turn(void)
 	put_kernel(0, NODE(EXEC, 5), "condition");
 }
 
-/* All launches are queued before the first runs: only the times of the kernels around a loop tell whose it is. */
+/* All launches are queued before the first runs: only the times of the kernels around a loop tell
+ * whose it is. */
 static void loops(void)
 {
 	play_start();
@@ -461,7 +466,8 @@ static void before_the_next_call_it_is_the_last_launchs(void **state)
 	trace_close(trace);
 }
 
-/* Of two bodies the second one's nodes are numbered behind the first one's, and what those hold behind both. */
+/* Of two bodies the second one's nodes are numbered behind the first one's, and what those hold
+ * behind both. */
 static void two_bodies(void)
 {
 	const uint32_t bodies[] = {BODY, OTHER_BODY};

@@ -1,5 +1,6 @@
-/* Edges that let their second node begin before the first has ended: programmatic launches, in graphs and beside them.
- * CUPTI tells of an edge and not of its type; the parameters of the call do (H200, CUDA 13.0). */
+/* Edges that let their second node begin before the first has ended: programmatic launches, in
+ * graphs and beside them. CUPTI tells of an edge and not of its type; the parameters of the call do
+ * (H200, CUDA 13.0). */
 #include "cuda_scene.h"
 
 #include "analyze/dependencies.h"
@@ -164,7 +165,8 @@ static void a_captured_launch_keeps_its_attribute(void **state)
 	trace_close(trace);
 }
 
-/* Edges that are added by themselves; the last pair is of a copy, for which CUDA has no such edge. */
+/* Edges that are added by themselves; the last pair is of a copy, for which CUDA has no such
+ * edge. */
 static void added_later(void)
 {
 	cuda_node from[] = {(void *)NODE(TOP, 0), (void *)NODE(TOP, 0), (void *)NODE(TOP, 2)};

@@ -1,4 +1,5 @@
-/* Times that a stream's order forbids: an H200 gave a copy of 128 KiB 127 ms, in which its stream ran what came later. */
+/* Times that a stream's order forbids: an H200 gave a copy of 128 KiB 127 ms, in which its stream
+ * ran what came later. */
 #include "cuda_scene.h"
 
 #include "analyze/summary.h"
@@ -110,7 +111,8 @@ static void of_two_that_overlap_the_longer_is_wrong(void **state)
 	trace_close(trace);
 }
 
-/* What may be: another stream's work, one launch's nodes, a programmatic launch, and kernels that touch. */
+/* What may be: another stream's work, one launch's nodes, a programmatic launch, and kernels that
+ * touch. */
 static void what_may_be(void)
 {
 	const struct cuda_launch_attribute attribute = {

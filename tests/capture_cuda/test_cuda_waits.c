@@ -328,8 +328,8 @@ static void captures_on_other_streams(void **state)
 
 /* ---- events that graphs record ---- */
 
-/* As an H200 with CUDA 13.0 brings them: a record has the launch's correlation id and the event's number,
- * its node is not told; the stream may be one of the driver's own. */
+/* As an H200 with CUDA 13.0 brings them: a record has the launch's correlation id and the event's
+ * number, its node is not told; the stream may be one of the driver's own. */
 enum { NODE_KERNEL = 11, NODE_E, NODE_F, THIRD_EVENT = 5 };
 enum { E_POINTER = 0xe100, F_POINTER = 0xe200, H_POINTER = 0xe300 };
 
@@ -421,7 +421,8 @@ static void graph_node_records_the_event(void **state)
 	assert_int_equal(trace->waits_count, 3);
 	expect_recorder(trace, 0, 100, 0, 1);
 	expect_recorder(trace, 1, 100, 0, 2);
-	/* CUPTI tells nothing of the new event's pointer but the wait, and of the node nothing at all. */
+	/* CUPTI tells nothing of the new event's pointer but the wait, and of the node nothing at
+	 * all. */
 	expect_recorder(trace, 2, 104, 1, 1);
 	play_assert_closed(trace);
 	trace_close(trace);
@@ -475,7 +476,8 @@ static void silent_nodes_leave_a_doubt(void **state)
 	trace_close(trace);
 }
 
-/* Captured with cudaEventRecordExternal: a node, so that a wait for the event meanwhile is a wait. */
+/* Captured with cudaEventRecordExternal: a node, so that a wait for the event meanwhile is a
+ * wait. */
 static void captured_as_a_node(void)
 {
 	enum { A = 0x5100, B = 0x5200 };

@@ -41,8 +41,8 @@ struct play play_hazard(const char *design, const char *config, const char *comm
 struct play play_bare(const char *tool, const char *config, const char *command_line);
 void play_end(struct play *play);
 
-/* What the software GPU had counted when the program ended, whether or not the recording has it; UINT64_MAX: no such
- * counter. */
+/* What the software GPU had counted when the program ended, whether or not the recording has it;
+ * UINT64_MAX: no such counter. */
 uint64_t play_device(const struct play *play, const char *counter);
 
 /* The number behind "KEY " in what the program printed. */

@@ -96,7 +96,8 @@ static void submissions_to_engines_are_counted(void **state)
 	play_end(&untold);
 }
 
-/* Another process may complete it with times of its own: from then on nobody can tell them apart. */
+/* Another process may complete it with times of its own: from then on nobody can tell them
+ * apart. */
 static void shared_signals_are_not_timed(void **state)
 {
 	static const char *const modes[] = {"harvest", "borrow"};

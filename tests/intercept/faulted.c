@@ -1,9 +1,8 @@
-/* intercept-faulted HOW [described]: two kernels end, the third does not, two more wait behind it. The
- * queue is made by hsa_queue_create, or by description. HOW:
+/* intercept-faulted HOW [described]: two kernels end, the third does not, two more wait behind it.
+ * The queue is made by hsa_queue_create, or by description. HOW:
  *
- * memory: it accesses an address that is not there, and the runtime ends the process;
- * queue: it is a packet that no device can run, and the program's callback ends the process, as
- * HIP's does;
+ * memory: it accesses an address that is not there, and the runtime ends the process; queue: it is
+ * a packet that no device can run, and the program's callback ends the process, as HIP's does;
  * hang: it never ends, and the program gives up and exits. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -173,7 +173,8 @@ static uint32_t use_count(hsa_queue_t *queue)
 	return count;
 }
 
-/* The third handle shares the ring, the doorbell and the index of one of the two, and not its own words. */
+/* The third handle shares the ring, the doorbell and the index of one of the two, and not its own
+ * words. */
 static void handles_share_a_few_queues(void **state)
 {
 	hsa_queue_t *a = acquire(HSA_AMD_QUEUE_PRIORITY_LOW);

@@ -12,7 +12,7 @@
 enum { EVENT = 0xe100, OTHER_EVENT = 0xe200, STREAM = 0x5100, OTHER_STREAM = 0x5200 };
 enum { GRAPH = 7, CHILD = 8, EXEC = 31 };
 
-/* ---- a graph: a kernel, and a node that records the event; or that node's graph as a child ---- */
+/* ---- a graph: a kernel, and a node that records; or that node's graph as a child ---- */
 
 static void put_graph(struct scene *scene, uint64_t graph, uint32_t nodes, uint64_t parent)
 {
@@ -266,7 +266,8 @@ static void graphs_in_a_ring_are_left(void **state)
 	trace_close(trace);
 }
 
-/* With hipEventRecordExternal and hipEventWaitExternal they are nodes, and the event is what it was. */
+/* With hipEventRecordExternal and hipEventWaitExternal they are nodes, and the event is what it
+ * was. */
 static void captured_external_records_are_nodes(void **state)
 {
 	struct scene scene;

@@ -1,7 +1,7 @@
 /* The arguments that are kept of CUDA's calls: streams and events of those that tell what a
- * stream's capture takes, because CUPTI brings a captured wait like any other one (H200, CUDA 13.0); the
- * events of those that give a graph's node its event; of a launch with attributes whether it may
- * start before its stream's last kernel has ended. Of other calls none. */
+ * stream's capture takes, because CUPTI brings a captured wait like any other one (H200, CUDA
+ * 13.0); the events of those that give a graph's node its event; of a launch with attributes
+ * whether it may start before its stream's last kernel has ended. Of other calls none. */
 #ifndef DAGTAP_CAPTURE_CUDA_ARGS_H
 #define DAGTAP_CAPTURE_CUDA_ARGS_H
 

@@ -18,8 +18,8 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 uint64_t cuda_calls_current(void);
 uint64_t cuda_calls_begin_ns(void);
 
-/* The innermost call that this thread is in, the driver's within one of the program's mostly: its parameters say what
- * CUPTI's steps of graphs leave out. */
+/* The innermost call that this thread is in, the driver's within one of the program's mostly: its
+ * parameters say what CUPTI's steps of graphs leave out. */
 struct cuda_told_call cuda_calls_innermost(void);
 
 /* Where the edges of that call were looked for last (cuda_params_edge). */

@@ -140,8 +140,9 @@ static __thread struct {
 	uint32_t type;
 } starting __attribute__((tls_model("initial-exec")));
 
-/* CUPTI tells the type before the node is made, and leaves it out when it is (H200, CUDA 13.0): 0, which would be a
- * kernel. So may the call that adds the node; else trace/ knows it by the call's name or by what the node runs. */
+/* CUPTI tells the type before the node is made, and leaves it out when it is (H200, CUDA 13.0): 0,
+ * which would be a kernel. So may the call that adds the node; else trace/ knows it by the call's
+ * name or by what the node runs. */
 static int told_type(const struct cupti_graph_data *data)
 {
 	struct cuda_added added;
@@ -234,8 +235,8 @@ static void put_held(const struct cuda_added *added, cuda_graph held)
 		   sizeof(record));
 }
 
-/* A child graph that is cloned shows in steps of its own; one that is moved, and the bodies of a conditional node, in the
- * call's parameters alone (H200, CUDA 13.0). */
+/* A child graph that is cloned shows in steps of its own; one that is moved, and the bodies of a
+ * conditional node, in the call's parameters alone (H200, CUDA 13.0). */
 void cuda_graphs_added(const struct cuda_added *added)
 {
 	const struct cuda_child_node_params *child = &added->params->u.child;

@@ -77,7 +77,8 @@ static bool is_at(const struct listed *listed, size_t at, const void *from, cons
 	       (!listed->to || (const void *)listed->to[at] == to);
 }
 
-/* A captured launch with the attribute depends so on the kernel before it in its stream (H200, CUDA 13.0). */
+/* A captured launch with the attribute depends so on the kernel before it in its stream (H200, CUDA
+ * 13.0). */
 static struct cuda_edge_data edge_of_launch(const struct cupti_launch_ex_params *launch)
 {
 	if (!cuda_params_is_programmatic(launch->config))

@@ -1,5 +1,6 @@
-/* What a call's parameters say of graphs, and CUPTI's callbacks do not: which graphs a new node holds, of
- * what type an edge is, whether a launch may start before its stream's last kernel has ended. */
+/* What a call's parameters say of graphs, and CUPTI's callbacks do not: which graphs a new node
+ * holds, of what type an edge is, whether a launch may start before its stream's last kernel has
+ * ended. */
 #ifndef DAGTAP_CAPTURE_CUDA_PARAMS_H
 #define DAGTAP_CAPTURE_CUDA_PARAMS_H
 
@@ -25,12 +26,14 @@ struct cuda_added {
 /* False: the call is none of those. */
 bool cuda_params_added(struct cuda_told_call call, struct cuda_added *ret_added);
 
-/* The data of the edge that the call makes from FROM to TO. *PLACE is where the last edge of the same call was found;
- * edges come in the order of the parameters, so the search begins behind it. All zero: a plain one, or nothing is said. */
+/* The data of the edge that the call makes from FROM to TO. *PLACE is where the last edge of the
+ * same call was found; edges come in the order of the parameters, so the search begins behind it.
+ * All zero: a plain one, or nothing is said. */
 struct cuda_edge_data cuda_params_edge(struct cuda_told_call call, const void *from, const void *to,
 				       size_t *place);
 
-/* Whether the configuration of a launch, the runtime's or the driver's, has programmatic stream serialization. */
+/* Whether the configuration of a launch, the runtime's or the driver's, has programmatic stream
+ * serialization. */
 bool cuda_params_is_programmatic(const struct cuda_launch_config *config);
 
 #endif

@@ -21,8 +21,8 @@ void graph_exec_going(struct hip_call *call, const uint64_t *args);
 void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args);
 void graph_exec_node_switched(struct hip_call *call, int result, const uint64_t *args);
 
-/* Whether the process has ever switched a node of an exec on or off: a recording that begins later does not have
- * the calls that did it. */
+/* Whether the process has ever switched a node of an exec on or off: a recording that begins later
+ * does not have the calls that did it. */
 bool graph_exec_has_switched(void);
 
 void graph_exec_reset(void);

@@ -112,7 +112,8 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
-	/* Before the call's own record: a launch that is on file without a node was not captured. */
+	/* Before the call's own record: a launch that is on file without a node was not
+	 * captured. */
 	if (call->capturing && result == HIP_OK) {
 		call->frame.end_ns = session_now_ns();
 		stream_capture_after(call, words);

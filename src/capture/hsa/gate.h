@@ -109,7 +109,8 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 
 /* The gate of QUEUE, or NULL. */
 struct gate *gate_find(const hsa_queue_t *queue);
-/* The same where QUEUE, which lives or is NULL, may be a counted queue's handle: by its doorbell. */
+/* The same where QUEUE, which lives or is NULL, may be a counted queue's handle: by its
+ * doorbell. */
 struct gate *gate_of(const hsa_queue_t *queue);
 
 /* A doorbell rang with VALUE. Afterwards the packets up to it that were written, and none before

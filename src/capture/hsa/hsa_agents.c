@@ -74,8 +74,8 @@ static uint64_t memory_bytes(hsa_agent_t agent)
 	return bytes;
 }
 
-/* ROCr gives the driver's number of the place on the bus as it is: where a card is in partitions, bits 28
- * to 31 tell which of them it is. */
+/* ROCr gives the driver's number of the place on the bus as it is: where a card is in partitions,
+ * bits 28 to 31 tell which of them it is. */
 static void place_record(hsa_agent_t agent, struct record_agent *r)
 {
 	uint32_t place[2] = {0};

@@ -20,8 +20,8 @@ struct hsa_agent_entry {
 /* In records the numbers from here on are CUDA's. */
 #define HSA_AGENTS_MOST RECORD_CUDA_CLOCK
 
-/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. Where there is
- * no memory or no number for one a note says so: its kernels have no names and no times. */
+/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. Where there
+ * is no memory or no number for one a note says so: its kernels have no names and no times. */
 void hsa_agents_read(void);
 
 /* Records those that it has listed once more, for another recording. */

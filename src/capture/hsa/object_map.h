@@ -13,7 +13,7 @@
 enum object_kind {
 	OBJECT_SIGNAL = 1,
 	OBJECT_DOORBELL,
-	OBJECT_PASSED_DOORBELL, /* of a proxy, or of a queue that was made too late to be recorded */
+	OBJECT_PASSED_DOORBELL, /* of a proxy, or of a queue made too late to be recorded */
 	OBJECT_QUEUE,
 	OBJECT_KERNEL,
 };

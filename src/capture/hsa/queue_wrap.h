@@ -8,8 +8,8 @@
 
 #include "record/record.h"
 
-/* Whether queues that are made now are recorded, or will be: true also between two recordings, because
- * the next one is to see them. */
+/* Whether queues that are made now are recorded, or will be: true also between two recordings,
+ * because the next one is to see them. */
 bool queue_is_followed(void);
 
 /* QUEUE was just made by the program's call, and nobody uses it yet: takes it under a gate of MODE,

@@ -17,8 +17,8 @@
 
 #include "capture/hsa/gate_pass.h"
 
-/* The turn of AGENT's queues; NULL, and a note says so, when there is no memory for it. One thread at a
- * time. */
+/* The turn of AGENT's queues; NULL, and a note says so, when there is no memory for it. One thread
+ * at a time. */
 struct serial_turn *serial_turn_of(hsa_agent_t agent);
 
 /* By the holder of a gate with a turn: whether the packet may be published now. The monitor tries

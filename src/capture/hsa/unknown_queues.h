@@ -1,8 +1,8 @@
 /* The safety net: doorbells of queues that no gate knows, because a call made them that we do not
- * know, or because there was no memory for a gate. Such a queue is not taken under a gate when it is
- * found: threads may be writing into it past us, and by what call it will be destroyed nobody knows.
- * Its packets are counted, by its write index at each doorbell, and `dagtap check` fails by their
- * number. The queue is not touched but while the program rings it. */
+ * know, or because there was no memory for a gate. Such a queue is not taken under a gate when it
+ * is found: threads may be writing into it past us, and by what call it will be destroyed nobody
+ * knows. Its packets are counted, by its write index at each doorbell, and `dagtap check` fails by
+ * their number. The queue is not touched but while the program rings it. */
 #ifndef CAPTURE_HSA_UNKNOWN_QUEUES_H
 #define CAPTURE_HSA_UNKNOWN_QUEUES_H
 

@@ -6,8 +6,8 @@
 
 #define PIECE_BYTES (128u << 10)
 
-/* A trace's text is 11 to 32 times as large as its gzip (five traces); what goes on for long beyond this is none,
- * and is not worth the memory. */
+/* A trace's text is 11 to 32 times as large as its gzip (five traces); what goes on for long beyond
+ * this is none, and is not worth the memory. */
 #define INFLATED_MOST_TIMES 256
 #define INFLATED_FREE_BYTES ((size_t)64 << 20)
 

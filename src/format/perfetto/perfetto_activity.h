@@ -17,8 +17,8 @@ struct perfetto_track_key {
 /* Stands for a queue: the track of what has no time on the device. */
 #define PERFETTO_QUEUE_UNTIMED (TRACE_NONE - 1)
 
-/* What nothing says a queue of: all that a stream of CUDA's runs, and kernels of other tools' files. Without a queue
- * other copies are copy engines'. */
+/* What nothing says a queue of: all that a stream of CUDA's runs, and kernels of other tools'
+ * files. Without a queue other copies are copy engines'. */
 #define PERFETTO_QUEUE_NOT_TOLD (TRACE_NONE - 2)
 
 struct perfetto_tracks {

@@ -70,9 +70,9 @@ int cuda_finish_sets(struct cuda_load *cuda);
 /* A stage: the calls that are inside others, and the clock. */
 int cuda_load(struct process_load *load);
 
-/* Sets what each call of CUDA's is expected to bring: a launch that was not captured 1, a graph launch the activities of
- * its nodes, one that failed or was captured 0; TRACE_NONE where it is not known, and of all other calls. When graphs and
- * launches are there. 0 or -ENOMEM. */
+/* Sets what each call of CUDA's is expected to bring: a launch that was not captured 1, a graph
+ * launch the activities of its nodes, one that failed or was captured 0; TRACE_NONE where it is not
+ * known, and of all other calls. When graphs and launches are there. 0 or -ENOMEM. */
 int cuda_expect_load(struct process_load *load);
 
 /* Calls that launched a kernel which CUPTI did not bring: no activity names them, and none of them was recorded as a
@@ -89,12 +89,12 @@ int cuda_events_load(struct process_load *load);
  * that a snapshot would have left. */
 int cuda_graphs_load(struct process_load *load);
 
-/* A stage, when activities have met their calls: those whose times contradict the order of their stream lose them, with a
- * message each. 0 or -ENOMEM. */
+/* A stage, when activities have met their calls: those whose times contradict the order of their
+ * stream lose them, with a message each. 0 or -ENOMEM. */
 int cuda_impossible_load(struct process_load *load);
 
-/* A stage, between the graphs' and their names: activities of conditional nodes' bodies, which name no call, go to the
- * launch of their exec that was running. 0 or -ENOMEM. */
+/* A stage, between the graphs' and their names: activities of conditional nodes' bodies, which name
+ * no call, go to the launch of their exec that was running. 0 or -ENOMEM. */
 int cuda_bodies_load(struct process_load *load);
 
 void cuda_load_release(struct cuda_load *cuda);

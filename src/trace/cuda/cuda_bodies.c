@@ -1,6 +1,6 @@
-/* Bodies of conditional nodes. CUPTI names the exec and the node of what runs in one, and no call (H200, CUDA 13.0).
- * Launches of one exec run one after the other, so the time says which it was: the other nodes of a launch have ended
- * before the next one's begin. */
+/* Bodies of conditional nodes. CUPTI names the exec and the node of what runs in one, and no call
+ * (H200, CUDA 13.0). Launches of one exec run one after the other, so the time says which it was:
+ * the other nodes of a launch have ended before the next one's begin. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,8 @@ static bool was_over(const struct bodies *bodies, int64_t begin_ns, int64_t ns)
 
 /* ---- which launch ---- */
 
-/* The node outside all bodies that holds NODE's, and whether something ran before it, or after it. */
+/* The node outside all bodies that holds NODE's, and whether something ran before it, or after
+ * it. */
 struct holder {
 	bool is_known, has_before, has_after;
 };
@@ -186,8 +187,8 @@ static bool has_span(const struct bodies *bodies, uint32_t launch)
 	return bodies->spans[launch - bodies->load->first.launches].first_ns != INT64_MAX;
 }
 
-/* Of the launches [FIRST, STOP), whose calls had begun and whose number ascends with time, the last: if the one before
- * it was over. */
+/* Of the launches [FIRST, STOP), whose calls had begun and whose number ascends with time, the
+ * last: if the one before it was over. */
 static uint32_t launch_by_calls(const struct bodies *bodies, uint32_t first, uint32_t stop,
 				int64_t ns)
 {
@@ -281,7 +282,8 @@ static void join_row(const struct trace_call *call, uint32_t index, struct trace
 	row->confidence = TRACE_CONFIDENCE_TIME;
 }
 
-/* Where each call's rows begin when the new ones have come to theirs; the calls still say where they were. */
+/* Where each call's rows begin when the new ones have come to theirs; the calls still say where
+ * they were. */
 static uint32_t find_places(const struct bodies *bodies, uint32_t *places)
 {
 	const struct process_load *load = bodies->load;

@@ -1,5 +1,5 @@
-/* Inside trace/cuda/: the graphs of a process while the steps of their lives are gone through (cuda_graphs.c), and what
- * they are when an exec is made of one (cuda_snapshots.c). */
+/* Inside trace/cuda/: the graphs of a process while the steps of their lives are gone through
+ * (cuda_graphs.c), and what they are when an exec is made of one (cuda_snapshots.c). */
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 
@@ -23,11 +23,10 @@ struct cuda_held {
 struct cuda_life {
 	uint32_t first_node, last_node; /* TRACE_NONE = none */
 	uint32_t first_edge, last_edge;
-	uint32_t
-		found_edge; /* that was looked for last, TRACE_NONE = none: clones' edges come in its order */
-	uint32_t original; /* graph that it was cloned from, or TRACE_NONE */
-	uint64_t snapshot; /* that it still is like, 0 = none */
-	uint32_t exec;	   /* number of the exec whose snapshot it is in: one node holds it */
+	uint32_t found_edge; /* looked for last, or TRACE_NONE: clones' edges come in its order */
+	uint32_t original;   /* graph that it was cloned from, or TRACE_NONE */
+	uint64_t snapshot;   /* that it still is like, 0 = none */
+	uint32_t exec;	     /* number of the exec whose snapshot it is in: one node holds it */
 	bool is_gone;
 	bool is_partial; /* it had an edge of a node that was made before the recording */
 };
@@ -59,8 +58,8 @@ static inline bool cuda_has_graph(const struct cuda_building *building, uint32_t
 /* The event that the call with this id gave a node, a pointer; 0 = none. */
 uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid);
 
-/* Puts the records of the graph with rank GRAPH and of those that its nodes hold, as they are at NS; execs of a graph
- * that has not changed meanwhile share them. 0 or -ENOMEM. */
+/* Puts the records of the graph with rank GRAPH and of those that its nodes hold, as they are at
+ * NS; execs of a graph that has not changed meanwhile share them. 0 or -ENOMEM. */
 int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,
 		       uint64_t *ret_id);
 

@@ -218,8 +218,9 @@ static void forget_node(struct cuda_building *building, uint32_t gone)
 	forget_life(node);
 }
 
-/* What is told of a node that is gone is told of the next one with its number. The driver replaces nodes while it makes
- * an exec of them, and what is new gets the number of what is gone: to its activities that is the same node. */
+/* What is told of a node that is gone is told of the next one with its number. The driver replaces
+ * nodes while it makes an exec of them, and what is new gets the number of what is gone: to its
+ * activities that is the same node. */
 static void forget_if_gone(struct cuda_building *building, uint32_t at, uint64_t cid)
 {
 	struct cuda_node *node = &building->nodes[at];
@@ -353,8 +354,9 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 	return result;
 }
 
-/* Of parameters that are taken from another graph CUPTI names that graph's node, then the exec's (H200, CUDA 13.0):
- * one update. Of an update as a whole the first counts, as older ones name no other. */
+/* Of parameters that are taken from another graph CUPTI names that graph's node, then the exec's
+ * (H200, CUDA 13.0): one update. Of an update as a whole the first counts, as older ones name no
+ * other. */
 static bool is_told_twice(const struct process_load *load, const struct record_cuda_update *update,
 			  uint64_t source_cid)
 {

@@ -1,10 +1,11 @@
-/* Times that cannot be. Seen on an H200 (CUDA 13.0): by CUPTI a copy of 128 KiB lasted 127 ms, while its own stream ran 22,557
- * activities that were submitted later. A stream runs what it is given in its order; what overlaps more of that than a single
- * other activity is wrong itself, and of two that overlap the longer one is taken for it. It keeps no times, so that it
- * is in no busy time, and says why.
+/* Times that cannot be. Seen on an H200 (CUDA 13.0): by CUPTI a copy of 128 KiB lasted 127 ms,
+ * while its own stream ran 22,557 activities that were submitted later. A stream runs what it is
+ * given in its order; what overlaps more of that than a single other activity is wrong itself, and
+ * of two that overlap the longer one is taken for it. It keeps no times, so that it is in no busy
+ * time, and says why.
  *
- * Nothing is said of activities of one launch, which a graph's edges order; of calls that two threads made at the same time;
- * and of kernels that programmatic launches let begin early. */
+ * Nothing is said of activities of one launch, which a graph's edges order; of calls that two
+ * threads made at the same time; and of kernels that programmatic launches let begin early. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,8 +170,8 @@ static void take(struct judging *judging, struct stream_state *state, uint32_t a
 		state->latest = at;
 }
 
-/* Of a stream of CUPTI's, with times and a call. What the host copies within its own memory begins by CUPTI when it is
- * handed over, whatever the stream still has to do (H200, CUDA 13.0). */
+/* Of a stream of CUPTI's, with times and a call. What the host copies within its own memory begins
+ * by CUPTI when it is handed over, whatever the stream still has to do (H200, CUDA 13.0). */
 static bool is_judged(const struct process_load *load, const struct trace_activity *row)
 {
 	return row->untimed == RECORD_UNTIMED_NO && row->call != TRACE_NONE &&

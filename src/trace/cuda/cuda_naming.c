@@ -32,8 +32,9 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 	}
 }
 
-/* An exec has the nodes of child graphs and bodies among its own, and CUPTI tells nothing of them. They are numbered
- * behind the graph's: all of those that a node holds, then what their nodes hold, then the next node's (H200, CUDA 13.0). */
+/* An exec has the nodes of child graphs and bodies among its own, and CUPTI tells nothing of them.
+ * They are numbered behind the graph's: all of those that a node holds, then what their nodes hold,
+ * then the next node's (H200, CUDA 13.0). */
 struct inlining {
 	struct process_load *load;
 	uint32_t exec;

@@ -1,5 +1,6 @@
 /* Inside trace/: which node of a launched graph recorded an event. CUPTI brings the record with the
- * launch's correlation id and the event's number, and says nothing of the node (H200, CUDA 13.0). */
+ * launch's correlation id and the event's number, and says nothing of the node (H200, CUDA
+ * 13.0). */
 #ifndef DAGTAP_TRACE_CUDA_RECORDERS_H
 #define DAGTAP_TRACE_CUDA_RECORDERS_H
 

@@ -1,4 +1,5 @@
-/* What a graph of CUDA holds when an exec is made of it: the records that a snapshot of HIP's would have left. */
+/* What a graph of CUDA holds when an exec is made of it: the records that a snapshot of HIP's would
+ * have left. */
 #include <errno.h>
 
 #include "trace/cuda/cuda_building.h"
@@ -119,7 +120,8 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 			       sizeof(recorded));
 }
 
-/* The edge between two nodes of a graph, NULL if there is none: behind the one that was found last, first of all. */
+/* The edge between two nodes of a graph, NULL if there is none: behind the one that was found last,
+ * first of all. */
 static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_t graph,
 					 uint32_t from, uint32_t to)
 {
@@ -138,7 +140,8 @@ static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_
 	return NULL;
 }
 
-/* Edges of a clone are told as plain ones: they are what they are in its original (H200, CUDA 13.0). */
+/* Edges of a clone are told as plain ones: they are what they are in its original (H200, CUDA
+ * 13.0). */
 static enum record_edge_type told_type(struct cuda_building *building, const struct cuda_edge *edge)
 {
 	const struct cuda_node *nodes = building->nodes;
