@@ -189,6 +189,7 @@ static int add_nodes(struct dagpatch_recording *recording, const uint32_t *slots
 		struct dagpatch_argument arguments[] = {dagpatch_address(&at),
 							dagpatch_value(&value, sizeof(value))};
 		struct dagpatch_kernel kernel = {
+			.size = sizeof(kernel),
 			.function = bed->function(BED_MARK),
 			.grid = {1, 1, 1},
 			.block = {MARK_BLOCK, 1, 1},
@@ -215,7 +216,8 @@ static int bind_slots(struct subject *subject, uint32_t count)
 static int prepare_recording(struct subject *subject)
 {
 	uint32_t slots[SLOTS];
-	struct dagpatch_slot slot = {.bytes = node_count * sizeof(uint32_t), .alignment = 4};
+	struct dagpatch_slot slot = {
+		.size = sizeof(slot), .bytes = node_count * sizeof(uint32_t), .alignment = 4};
 	int err =
 		dagpatch_recording_create(contexts[subject->way->strategy], 0, &subject->recording);
 
@@ -437,12 +439,14 @@ static int measure_size(uint32_t nodes)
 
 static int add_idle_node(struct dagpatch_recording *recording)
 {
-	struct dagpatch_slot slot = {.bytes = sizeof(uint32_t), .alignment = 4};
+	struct dagpatch_slot slot = {
+		.size = sizeof(slot), .bytes = sizeof(uint32_t), .alignment = 4};
 	uint32_t value = MARK_VALUE;
 	struct dagpatch_pointer at = {.slot = 0};
 	struct dagpatch_argument arguments[] = {dagpatch_address(&at),
 						dagpatch_value(&value, sizeof(value))};
 	struct dagpatch_kernel kernel = {
+		.size = sizeof(kernel),
 		.function = bed->function(BED_MARK),
 		.grid = {1, 1, 1},
 		.block = {MARK_BLOCK, 1, 1},

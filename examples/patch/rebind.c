@@ -36,7 +36,8 @@ static void check(const struct dagpatch_recording *recording, int rc)
 
 static uint32_t add_slot(struct dagpatch_recording *recording, const char *name)
 {
-	const struct dagpatch_slot slot = {.name = name, .bytes = WORDS * sizeof(uint32_t)};
+	const struct dagpatch_slot slot = {
+		.size = sizeof(slot), .name = name, .bytes = WORDS * sizeof(uint32_t)};
 	uint32_t number = 0;
 
 	check(recording, dagpatch_slot_add(recording, &slot, &number));
@@ -56,6 +57,7 @@ static void record(struct dagpatch_recording *recording, void *function, uint32_
 		dagpatch_value(&count, sizeof(count)),
 	};
 	const struct dagpatch_kernel kernel = {
+		.size = sizeof(kernel),
 		.function = function,
 		.grid = {WORDS / 64, 1, 1},
 		.block = {64, 1, 1},
@@ -63,7 +65,7 @@ static void record(struct dagpatch_recording *recording, void *function, uint32_
 		.arguments = arguments,
 	};
 	const struct dagpatch_memset seven = {
-		.slot = out, .value = 7, .element_bytes = 4, .width = 1};
+		.size = sizeof(seven), .slot = out, .value = 7, .element_bytes = 4, .width = 1};
 
 	check(recording, dagpatch_add_kernel(recording, &kernel, NULL, NULL));
 	check(recording, dagpatch_add_memset(recording, &seven, NULL, NULL));

@@ -5,7 +5,7 @@
  * node are addresses, and, when a slot is bound to another address, changes those bytes and nothing
  * else, in the cheapest way that the driver has.
  *
- *	dagpatch_slot_add(recording, &(struct dagpatch_slot){.name = "input", .bytes = n}, &input);
+ *	dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .name = "input", .bytes = n), &input);
  *	dagpatch_add_kernel(recording, &kernel, NULL, &node);
  *	dagpatch_finalize(recording);
  *	for (...) {
@@ -42,7 +42,11 @@
  * driver failed; its code is in driver_code. What callbacks return is passed on.
  * Nothing is printed, no environment variable is read.
  *
- * Compatibility: structs that hold choices start with their size, fields are only added at the end. */
+ * Compatibility: structs that may grow begin with their size, which the caller sets (DAGPATCH_SIZED does);
+ * fields are only added at their end. A smaller struct, of a program that was built with an older header,
+ * is read as if its missing fields were 0; of a larger one the fields that this library does not know
+ * must be 0, else the call is -E2BIG. Size 0 is -EINVAL: it was not set. Structs that come in arrays and
+ * have no size never grow. Numbers of enums and flags never change. */
 #ifndef DAGPATCH_DAGPATCH_H
 #define DAGPATCH_DAGPATCH_H
 
@@ -54,6 +58,16 @@ extern "C" {
 #endif
 
 #define DAGPATCH_NONE UINT32_MAX
+
+/* Of this header; dagpatch_version() tells the library's. Both count major * 10000 + minor * 100 + patch;
+ * the library serves every program that was built with a header of the same major number. */
+#define DAGPATCH_VERSION 100
+uint32_t dagpatch_version(void);
+
+/* DAGPATCH_SIZED(kernel, .function = f, .grid = {1}): a struct dagpatch_kernel with its size and these
+ * fields, for C. */
+#define DAGPATCH_SIZED(name, ...)                                                                  \
+	((struct dagpatch_##name){.size = sizeof(struct dagpatch_##name), __VA_ARGS__})
 
 /* One line for a person. NODE and BYTE are DAGPATCH_NONE when it is about neither. */
 struct dagpatch_error {
@@ -198,6 +212,7 @@ enum {
 };
 
 struct dagpatch_slot {
+	size_t size;	    /* sizeof(struct dagpatch_slot) */
 	const char *name;   /* copied; for messages; NULL is fine */
 	uint64_t bytes;	    /* at least 1 */
 	uint64_t alignment; /* of every address bound to it, a power of two; 0: 256 */
@@ -253,6 +268,7 @@ static inline struct dagpatch_argument dagpatch_address(const struct dagpatch_po
 }
 
 struct dagpatch_kernel {
+	size_t size; /* sizeof(struct dagpatch_kernel) */
 	void *function;
 	uint32_t grid[3];  /* blocks */
 	uint32_t block[3]; /* threads */
@@ -275,6 +291,7 @@ struct dagpatch_end {
 	uint64_t rows;
 };
 struct dagpatch_copy {
+	size_t size; /* sizeof(struct dagpatch_copy) */
 	struct dagpatch_end dst, src;
 	uint64_t width_bytes;
 	uint64_t height; /* 0: 1 */
@@ -284,6 +301,7 @@ int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatc
 		      const struct dagpatch_after *after, uint32_t *ret_node);
 
 struct dagpatch_memset {
+	size_t size; /* sizeof(struct dagpatch_memset) */
 	uint32_t slot;
 	uint64_t offset;
 	uint32_t value;
@@ -299,6 +317,7 @@ int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpat
 		       uint32_t *ret_node);
 
 struct dagpatch_host {
+	size_t size;		      /* sizeof(struct dagpatch_host) */
 	void (*function)(void *user); /* runs on a thread of the driver's */
 	void *user;
 };
@@ -319,6 +338,7 @@ struct dagpatch_mapping {
 /* A copy of NESTED, which may be used any number of times and destroyed afterwards. NESTED is ready and has
  * MAPPING_COUNT slots. */
 struct dagpatch_child {
+	size_t size; /* sizeof(struct dagpatch_child) */
 	const struct dagpatch_recording *nested;
 	const struct dagpatch_mapping *mappings;
 	uint32_t mapping_count;
@@ -335,11 +355,12 @@ enum dagpatch_condition {
  * body 1 and anything else body 0, as XLA has it), read when the node's turn comes and, for WHILE, after
  * each turn of the body. */
 struct dagpatch_conditional {
+	size_t size; /* sizeof(struct dagpatch_conditional) */
 	enum dagpatch_condition condition;
 	uint32_t predicate_slot;
 	uint64_t predicate_offset;
 	int predicate_is_byte;
-	const struct dagpatch_child *bodies;
+	const struct dagpatch_child *bodies; /* an array; each has the size of the first */
 	uint32_t body_count;
 };
 int dagpatch_add_conditional(struct dagpatch_recording *recording,
@@ -367,6 +388,7 @@ enum {
 
 /* A collective is uniform over ranks: each of them captures it, or none does. */
 struct dagpatch_collective {
+	size_t size; /* sizeof(struct dagpatch_collective) */
 	uint64_t communicator;
 	uint32_t operation;
 	uint32_t type;
@@ -379,6 +401,7 @@ struct dagpatch_collective {
 struct dagpatch_cache;
 
 struct dagpatch_capture {
+	size_t size; /* sizeof(struct dagpatch_capture) */
 	dagpatch_capture_fn record;
 	void *user;
 	const uint32_t *slots;
@@ -409,6 +432,7 @@ struct dagpatch_declared {
 
 /* A graph that somebody else captured becomes the recording's whole content. */
 struct dagpatch_adoption {
+	size_t size;		   /* sizeof(struct dagpatch_adoption) */
 	void *graph;		   /* at addresses[0]; see exec */
 	void *const *addresses[2]; /* one for each slot; [1] only with other_graph */
 	void *other_graph; /* the same work at addresses[1], read and left alone; NULL: see declared */

@@ -110,27 +110,30 @@ static int keep_addresses(struct dagpatch_recording *recording, void *const *add
 	return 0;
 }
 
-int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption)
+int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *given)
 {
+	struct dagpatch_adoption adoption;
 	struct mark mark;
 	int rc = add_begin(recording, "dagpatch_adopt", &mark);
 
 	if (rc == 0)
-		rc = check_adoption(recording, adoption);
+		rc = recording_read(recording, &adoption, sizeof(adoption), given, "adoption");
+	if (rc == 0)
+		rc = check_adoption(recording, &adoption);
 	if (rc < 0)
 		return rc;
-	if (adoption->exec) {
-		recording->source = adoption->graph;
-		recording->foreign_exec = adoption->exec;
+	if (adoption.exec) {
+		recording->source = adoption.graph;
+		recording->foreign_exec = adoption.exec;
 	} else {
-		rc = recording->device->driver->graph_clone(recording->device, adoption->graph,
+		rc = recording->device->driver->graph_clone(recording->device, adoption.graph,
 							    &recording->source);
 		if (rc < 0)
 			return recording_fail(recording, rc, "copying the adopted graph");
 	}
-	rc = append_source(recording, adoption);
+	rc = append_source(recording, &adoption);
 	if (rc == 0)
-		rc = keep_addresses(recording, adoption->addresses[0]);
+		rc = keep_addresses(recording, adoption.addresses[0]);
 	if (rc < 0) {
 		recording_rewind(recording, &mark);
 		if (!recording->foreign_exec)

@@ -29,15 +29,13 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 			  const struct dagpatch_cache_options *options,
 			  struct dagpatch_cache **ret_cache)
 {
-	struct dagpatch_cache *cache;
-	size_t size = options->size < sizeof(*options) ? options->size : sizeof(*options);
+	struct dagpatch_cache *cache = calloc(1, sizeof(*cache));
+	int rc = cache ? sized_read(&cache->options, sizeof(cache->options), options) : -ENOMEM;
 
-	if (options->size < offsetof(struct dagpatch_cache_options, vote))
-		return -EINVAL;
-	cache = calloc(1, sizeof(*cache));
-	if (!cache)
-		return -ENOMEM;
-	memcpy(&cache->options, options, size);
+	if (rc < 0) {
+		free(cache);
+		return rc;
+	}
 	if (cache->options.capacity == 0)
 		cache->options.capacity = DEFAULT_CAPACITY;
 	cache->entries = calloc(cache->options.capacity, sizeof(*cache->entries));

@@ -568,6 +568,21 @@ static int scratch_make(struct dagpatch_recording *recording, const uint32_t *sl
 
 /* ---- adding ---- */
 
+/* COLLECTIVE is where capture->collective is read to. */
+static int read_capture(struct dagpatch_recording *recording, const struct dagpatch_capture *given,
+			struct dagpatch_capture *ret_capture,
+			struct dagpatch_collective *collective)
+{
+	int rc = recording_read(recording, ret_capture, sizeof(*ret_capture), given, "capture");
+
+	if (rc < 0 || !ret_capture->collective)
+		return rc;
+	rc = recording_read(recording, collective, sizeof(*collective), ret_capture->collective,
+			    "collective");
+	ret_capture->collective = collective;
+	return rc;
+}
+
 static int check_capture(struct dagpatch_recording *recording,
 			 const struct dagpatch_capture *capture)
 {
@@ -741,23 +756,27 @@ static int append_again(struct dagpatch_recording *recording,
 }
 
 int dagpatch_add_captured(struct dagpatch_recording *recording,
-			  const struct dagpatch_capture *capture,
-			  const struct dagpatch_after *after, uint32_t *ret_node)
+			  const struct dagpatch_capture *given, const struct dagpatch_after *after,
+			  uint32_t *ret_node)
 {
+	struct dagpatch_collective collective;
+	struct dagpatch_capture capture;
 	struct mark mark;
 	uint32_t node;
 	int rc = add_begin(recording, "dagpatch_add_captured", &mark);
 
 	if (rc == 0)
-		rc = check_capture(recording, capture);
+		rc = read_capture(recording, given, &capture, &collective);
+	if (rc == 0)
+		rc = check_capture(recording, &capture);
 	if (rc < 0)
 		return rc;
 	rc = node_append(recording, PATCH_CHILD, 0, &node);
 	if (rc == 0)
-		rc = append_accesses(recording, node, capture);
+		rc = append_accesses(recording, node, &capture);
 	if (rc == 0)
-		rc = capture->flags & DAGPATCH_CAPTURE_AGAIN
-			     ? append_again(recording, capture, node)
-			     : append_patched(recording, capture, node);
+		rc = capture.flags & DAGPATCH_CAPTURE_AGAIN
+			     ? append_again(recording, &capture, node)
+			     : append_patched(recording, &capture, node);
 	return add_end(recording, rc, &mark, after, ret_node);
 }

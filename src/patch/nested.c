@@ -239,22 +239,25 @@ static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
 	return 0;
 }
 
-int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpatch_child *child,
+int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpatch_child *given,
 		       const struct dagpatch_after *after, uint32_t *ret_node)
 {
+	struct dagpatch_child child;
 	struct mark mark;
 	uint32_t node;
 	int rc = add_begin(recording, "dagpatch_add_child", &mark);
 
 	if (rc == 0)
-		rc = check_child(recording, child);
+		rc = recording_read(recording, &child, sizeof(child), given, "child");
+	if (rc == 0)
+		rc = check_child(recording, &child);
 	if (rc < 0)
 		return rc;
 	rc = node_append(recording, PATCH_CHILD, 0, &node);
 	if (rc == 0)
-		rc = append_accesses(recording, node, child);
+		rc = append_accesses(recording, node, &child);
 	if (rc == 0)
-		rc = copy_nested(recording, child, node, 0);
+		rc = copy_nested(recording, &child, node, 0);
 	if (rc == 0)
 		rc = check_depth(recording, node);
 	return add_end(recording, rc, &mark, after, ret_node);
@@ -323,6 +326,17 @@ static int append_inner_setter(struct dagpatch_recording *recording,
 	return rc;
 }
 
+/* Bodies are as far apart as the caller's header says. */
+static int read_body(struct dagpatch_recording *recording,
+		     const struct dagpatch_conditional *conditional, uint32_t index,
+		     struct dagpatch_child *ret_body)
+{
+	const uint8_t *first = (const uint8_t *)conditional->bodies;
+
+	return recording_read(recording, ret_body, sizeof(*ret_body),
+			      first ? first + index * conditional->bodies->size : NULL, "child");
+}
+
 static int check_conditional(struct dagpatch_recording *recording,
 			     const struct dagpatch_conditional *conditional)
 {
@@ -337,8 +351,11 @@ static int check_conditional(struct dagpatch_recording *recording,
 		return recording_fail(recording, -EINVAL, "a conditional with %u bodies",
 				      conditional->body_count);
 	for (uint32_t i = 0; i < conditional->body_count; i++) {
-		int rc = check_child(recording, &conditional->bodies[i]);
+		struct dagpatch_child body;
+		int rc = read_body(recording, conditional, i, &body);
 
+		if (rc == 0)
+			rc = check_child(recording, &body);
 		if (rc < 0)
 			return rc;
 	}
@@ -366,10 +383,15 @@ static int append_conditional(struct dagpatch_recording *recording,
 		.body_count = (uint16_t)conditional->body_count,
 		.setter = setter,
 	};
-	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++)
-		rc = append_accesses(recording, node, &conditional->bodies[i]);
-	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++)
-		rc = copy_nested(recording, &conditional->bodies[i], node, (uint16_t)i);
+	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++) {
+		struct dagpatch_child body;
+
+		rc = read_body(recording, conditional, i, &body);
+		if (rc == 0)
+			rc = append_accesses(recording, node, &body);
+		if (rc == 0)
+			rc = copy_nested(recording, &body, node, (uint16_t)i);
+	}
 	if (rc == 0 && conditional->condition == DAGPATCH_WHILE)
 		rc = append_inner_setter(recording, conditional, node);
 	*ret_node = node;
@@ -379,27 +401,32 @@ static int append_conditional(struct dagpatch_recording *recording,
 /* Two nodes: the setter has the dependencies, the conditional waits for the setter and for what its
  * bodies' accesses imply. */
 int dagpatch_add_conditional(struct dagpatch_recording *recording,
-			     const struct dagpatch_conditional *conditional,
+			     const struct dagpatch_conditional *given,
 			     const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	uint64_t begin = conditional->predicate_offset;
+	struct dagpatch_conditional conditional;
 	struct mark mark, inner;
 	uint32_t setter, node;
 	int rc = add_begin(recording, "dagpatch_add_conditional", &mark);
 
 	if (rc == 0)
-		rc = check_conditional(recording, conditional);
+		rc = recording_read(recording, &conditional, sizeof(conditional), given,
+				    "conditional");
+	if (rc == 0)
+		rc = check_conditional(recording, &conditional);
 	if (rc < 0)
 		return rc;
-	rc = append_setter(recording, conditional, &setter);
+	rc = append_setter(recording, &conditional, &setter);
 	if (rc == 0)
-		rc = access_append(recording, &(struct access){setter, conditional->predicate_slot,
-							       begin, begin + 4, false});
+		rc = access_append(recording,
+				   &(struct access){setter, conditional.predicate_slot,
+						    conditional.predicate_offset,
+						    conditional.predicate_offset + 4, false});
 	rc = add_end(recording, rc, &mark, after, NULL);
 	if (rc < 0)
 		return rc;
 	inner = recording_mark(recording);
-	rc = append_conditional(recording, conditional, setter, &node);
+	rc = append_conditional(recording, &conditional, setter, &node);
 	if (rc == 0)
 		rc = check_depth(recording, setter);
 	rc = add_end(recording, rc, &inner, &(struct dagpatch_after){&setter, 1}, ret_node);

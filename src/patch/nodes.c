@@ -246,27 +246,30 @@ static int fill_kernel(struct dagpatch_recording *recording, uint32_t node,
 	return 0;
 }
 
-int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
+int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *given,
 			const struct dagpatch_after *after, uint32_t *ret_node)
 {
+	struct dagpatch_kernel kernel;
 	const struct patch_layout *layout;
 	struct mark mark;
 	uint32_t node;
 	int rc = add_begin(recording, "dagpatch_add_kernel", &mark);
 
+	if (rc == 0)
+		rc = recording_read(recording, &kernel, sizeof(kernel), given, "kernel");
 	if (rc < 0)
 		return rc;
-	if (!kernel->function)
+	if (!kernel.function)
 		return recording_fail(recording, -EINVAL, "a kernel without a function");
-	rc = choose_layout(recording, kernel, &layout);
+	rc = choose_layout(recording, &kernel, &layout);
 	if (rc < 0)
 		return recording_fail(recording, rc, "the kernel's arguments: %s", strerror(-rc));
-	rc = check_arguments(recording, kernel, layout);
+	rc = check_arguments(recording, &kernel, layout);
 	if (rc == 0)
 		rc = node_append(recording, PATCH_KERNEL,
 				 (uint32_t)sizeof(struct patch_kernel) + layout->bytes, &node);
 	if (rc == 0)
-		rc = fill_kernel(recording, node, kernel, layout);
+		rc = fill_kernel(recording, node, &kernel, layout);
 	return add_end(recording, rc, &mark, after, ret_node);
 }
 
@@ -344,29 +347,32 @@ static int fill_end(struct dagpatch_recording *recording, uint32_t node,
 	return rc;
 }
 
-int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatch_copy *copy,
+int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatch_copy *given,
 		      const struct dagpatch_after *after, uint32_t *ret_node)
 {
+	struct dagpatch_copy copy;
 	struct mark mark;
 	uint32_t node;
 	int rc = add_begin(recording, "dagpatch_add_copy", &mark);
 
+	if (rc == 0)
+		rc = recording_read(recording, &copy, sizeof(copy), given, "copy");
 	if (rc < 0)
 		return rc;
-	if (copy->width_bytes == 0)
+	if (copy.width_bytes == 0)
 		return recording_fail(recording, -EINVAL, "a copy of 0 bytes");
 	rc = node_append(recording, PATCH_COPY, sizeof(struct patch_copy), &node);
 	if (rc == 0) {
 		struct patch_copy *image = node_image(recording, node);
 
-		image->width_bytes = copy->width_bytes;
-		image->height = copy->height ? copy->height : 1;
-		image->depth = copy->depth ? copy->depth : 1;
+		image->width_bytes = copy.width_bytes;
+		image->height = copy.height ? copy.height : 1;
+		image->depth = copy.depth ? copy.depth : 1;
 		image->dimensions = image->depth > 1 ? 3 : image->height > 1 ? 2 : 1;
-		rc = fill_end(recording, node, &copy->dst, true);
+		rc = fill_end(recording, node, &copy.dst, true);
 	}
 	if (rc == 0)
-		rc = fill_end(recording, node, &copy->src, false);
+		rc = fill_end(recording, node, &copy.src, false);
 	return add_end(recording, rc, &mark, after, ret_node);
 }
 
@@ -397,34 +403,37 @@ static int check_memset(struct dagpatch_recording *recording, const struct dagpa
 	return 0;
 }
 
-int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *memset,
+int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *given,
 			const struct dagpatch_after *after, uint32_t *ret_node)
 {
+	struct dagpatch_memset memset;
 	struct mark mark;
 	uint64_t bytes = 0;
 	uint32_t node;
 	int rc = add_begin(recording, "dagpatch_add_memset", &mark);
 
 	if (rc == 0)
-		rc = check_memset(recording, memset, &bytes);
+		rc = recording_read(recording, &memset, sizeof(memset), given, "memset");
 	if (rc == 0)
-		rc = slot_check(recording, memset->slot, memset->offset, bytes, "a memset");
+		rc = check_memset(recording, &memset, &bytes);
+	if (rc == 0)
+		rc = slot_check(recording, memset.slot, memset.offset, bytes, "a memset");
 	if (rc < 0)
 		return rc;
 	rc = node_append(recording, PATCH_MEMSET, sizeof(struct patch_memset), &node);
 	if (rc == 0) {
 		*(struct patch_memset *)node_image(recording, node) = (struct patch_memset){
-			.pitch = memset->height > 1 ? memset->pitch : 0,
-			.width = memset->width,
-			.height = memset->height ? memset->height : 1,
-			.value = memset->value,
-			.element_bytes = memset->element_bytes,
+			.pitch = memset.height > 1 ? memset.pitch : 0,
+			.width = memset.width,
+			.height = memset.height ? memset.height : 1,
+			.value = memset.value,
+			.element_bytes = memset.element_bytes,
 		};
-		rc = relocation_append(recording, node, 0, memset->slot, memset->offset);
+		rc = relocation_append(recording, node, 0, memset.slot, memset.offset);
 	}
 	if (rc == 0)
-		rc = access_append(recording, &(struct access){node, memset->slot, memset->offset,
-							       memset->offset + bytes, true});
+		rc = access_append(recording, &(struct access){node, memset.slot, memset.offset,
+							       memset.offset + bytes, true});
 	return add_end(recording, rc, &mark, after, ret_node);
 }
 
@@ -449,12 +458,17 @@ int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpat
 	return add_simple(recording, &(struct patch_params){.kind = PATCH_EMPTY}, after, ret_node);
 }
 
-int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatch_host *host,
+int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatch_host *given,
 		      const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	struct patch_host image = {host->function, host->user};
+	struct dagpatch_host host;
+	struct patch_host image;
+	int rc = recording_read(recording, &host, sizeof(host), given, "host");
 
-	if (!host->function)
+	if (rc < 0)
+		return rc;
+	image = (struct patch_host){host.function, host.user};
+	if (!host.function)
 		return recording_fail(recording, -EINVAL, "a host node without a function");
 	return add_simple(
 		recording,

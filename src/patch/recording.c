@@ -29,24 +29,21 @@ const char *dagpatch_driver_name(uint32_t index)
 	return patch_drivers[index]->name;
 }
 
-static int context_copy_options(struct dagpatch_context *context,
-				const struct dagpatch_options *options)
+/* Puts the defaults in and copies the texts. */
+static int context_own_options(struct dagpatch_context *context)
 {
-	size_t size = options->size < sizeof(*options) ? options->size : sizeof(*options);
+	struct dagpatch_options *options = &context->options;
 
-	memcpy(&context->options, options, size);
-	context->options.size = sizeof(*options);
-	if (context->options.child_depth == 0)
-		context->options.child_depth = DEFAULT_DEPTH;
-	if (context->options.table_versions == 0)
-		context->options.table_versions = DEFAULT_VERSIONS;
+	if (options->child_depth == 0)
+		options->child_depth = DEFAULT_DEPTH;
+	if (options->table_versions == 0)
+		options->table_versions = DEFAULT_VERSIONS;
 	context->driver_name = options->driver ? strdup(options->driver) : NULL;
-	context->library = context->options.library ? strdup(context->options.library) : NULL;
-	if ((options->driver && !context->driver_name) ||
-	    (context->options.library && !context->library))
+	context->library = options->library ? strdup(options->library) : NULL;
+	if ((options->driver && !context->driver_name) || (options->library && !context->library))
 		return -ENOMEM;
-	context->options.driver = context->driver_name;
-	context->options.library = context->library;
+	options->driver = context->driver_name;
+	options->library = context->library;
 	return 0;
 }
 
@@ -81,15 +78,14 @@ int dagpatch_context_create(const struct dagpatch_options *options,
 {
 	struct dagpatch_error local = {.node = DAGPATCH_NONE, .byte = DAGPATCH_NONE};
 	struct dagpatch_context *context = calloc(1, sizeof(*context));
-	int rc = context ? 0 : -ENOMEM;
+	int rc = context ? sized_read(&context->options, sizeof(context->options), options)
+			 : -ENOMEM;
 
-	if (rc == 0 && (!options || options->size < offsetof(struct dagpatch_options, library))) {
+	if (rc == -EINVAL)
 		snprintf(local.message, sizeof(local.message),
 			 "options.size is not sizeof(struct dagpatch_options)");
-		rc = -EINVAL;
-	}
 	if (rc == 0)
-		rc = context_copy_options(context, options);
+		rc = context_own_options(context);
 	if (rc == 0)
 		rc = context_open(context, &local);
 	if (rc < 0) {
@@ -361,32 +357,35 @@ static int check_slot(struct dagpatch_recording *recording, const struct dagpatc
 	return 0;
 }
 
-int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatch_slot *slot,
+int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatch_slot *given,
 		      uint32_t *ret_slot)
 {
+	struct dagpatch_slot slot;
 	char *name = NULL;
 	int rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
 
 	if (rc == 0 && recording->source)
 		rc = recording_fail(recording, -EINVAL, "slots come before dagpatch_adopt");
 	if (rc == 0)
-		rc = check_slot(recording, slot);
+		rc = recording_read(recording, &slot, sizeof(slot), given, "slot");
+	if (rc == 0)
+		rc = check_slot(recording, &slot);
 	if (rc < 0)
 		return rc;
 	rc = recording_grow(&recording->slots, &recording->slot_capacity,
 			    (uint64_t)recording->slot_count + 1, sizeof(*recording->slots));
-	if (rc == 0 && slot->name) {
-		name = strdup(slot->name);
+	if (rc == 0 && slot.name) {
+		name = strdup(slot.name);
 		rc = name ? 0 : -ENOMEM;
 	}
 	if (rc < 0)
 		return recording_fail(recording, rc, "no memory for a slot");
 	recording->slots[recording->slot_count] = (struct slot){
 		.name = name,
-		.bytes = slot->bytes,
-		.alignment = slot->alignment ? slot->alignment : DEFAULT_ALIGNMENT,
-		.flags = slot->flags,
-		.on_host = slot->on_host != 0,
+		.bytes = slot.bytes,
+		.alignment = slot.alignment ? slot.alignment : DEFAULT_ALIGNMENT,
+		.flags = slot.flags,
+		.on_host = slot.on_host != 0,
 	};
 	*ret_slot = recording->slot_count++;
 	return 0;

@@ -207,6 +207,16 @@ struct dagpatch_recording {
 	struct dagpatch_error error;
 };
 
+/* ---- sized.c ---- */
+
+/* Reads a struct that begins with its size, GIVEN, into RET, which has KNOWN bytes here: what GIVEN is too
+ * short for becomes 0. -EINVAL: GIVEN is NULL, or its size was not set. -E2BIG: it has more bytes, and
+ * not all of them are 0. */
+int sized_read(void *ret, size_t known, const void *given);
+/* The same, as an error of the recording; NAME is the struct's, without "dagpatch_". */
+int recording_read(struct dagpatch_recording *recording, void *ret, size_t known, const void *given,
+		   const char *name);
+
 /* ---- recording.c ---- */
 
 /* Room for COUNT items of SIZE bytes; *ITEMS may move. -ENOMEM. */

@@ -108,10 +108,10 @@ uint32_t slot(struct dagpatch_recording *recording, const char *name)
 {
 	uint32_t number;
 
-	OK(recording, dagpatch_slot_add(recording,
-					&(struct dagpatch_slot){.name = name,
-								.bytes = WORDS * sizeof(uint32_t)},
-					&number));
+	OK(recording,
+	   dagpatch_slot_add(recording,
+			     &DAGPATCH_SIZED(slot, .name = name, .bytes = WORDS * sizeof(uint32_t)),
+			     &number));
 	return number;
 }
 
@@ -136,15 +136,12 @@ uint32_t add_three(struct dagpatch_recording *recording, enum bed_kernel kernel,
 		dagpatch_value(&count, sizeof(count)),
 	};
 
-	OK(recording, dagpatch_add_kernel(recording,
-					  &(struct dagpatch_kernel){
-						  .function = suite_bed->function(kernel),
-						  .grid = {2, 1, 1},
-						  .block = {WORDS / 2, 1, 1},
-						  .argument_count = 4,
-						  .arguments = arguments,
-					  },
-					  after, &node));
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(kernel),
+					       .grid = {2, 1, 1}, .block = {WORDS / 2, 1, 1},
+					       .argument_count = 4, .arguments = arguments),
+			       after, &node));
 	return node;
 }
 

@@ -64,13 +64,11 @@ static void adopt_both(struct dagpatch_recording *recording, struct buffers *buf
 		       void *const graphs[2], void *exec)
 {
 	add_slots(recording);
-	OK(recording, dagpatch_adopt(recording, &(struct dagpatch_adoption){
-							.graph = graphs[0],
-							.addresses = {(void **)buffers->first,
-								      (void **)buffers->second},
-							.other_graph = graphs[1],
-							.exec = exec,
-						}));
+	OK(recording,
+	   dagpatch_adopt(recording, &DAGPATCH_SIZED(adoption, .graph = graphs[0],
+						     .addresses = {(void **)buffers->first,
+								   (void **)buffers->second},
+						     .other_graph = graphs[1], .exec = exec)));
 }
 
 /* It runs where it was captured, then elsewhere; the graph itself may go. */
@@ -186,13 +184,10 @@ static void unstable_byte_beside_an_address(void **state)
 	slot(recording, "dst");
 	slot(recording, "src");
 	OK(recording,
-	   dagpatch_adopt(recording, &(struct dagpatch_adoption){
-					     .graph = graphs[0],
-					     .addresses = {(void **)first, (void **)second},
-					     .other_graph = graphs[1],
-					     .again = graphs + 2,
-					     .again_count = 4,
-				     }));
+	   dagpatch_adopt(recording, &DAGPATCH_SIZED(adoption, .graph = graphs[0],
+						     .addresses = {(void **)first, (void **)second},
+						     .other_graph = graphs[1], .again = graphs + 2,
+						     .again_count = 4)));
 	for (uint32_t i = 0; i < 6; i++)
 		suite_bed->graph_destroy(graphs[i]);
 	OK(recording, dagpatch_finalize(recording));
@@ -250,12 +245,9 @@ static void further_captures_of_other_work(void **state)
 	graphs[0] = capture_one(buffers.first, BED_ADD, in_child);
 	graphs[1] = capture_one(buffers.second, BED_ADD, in_child);
 	add_slots(recording);
-	adoption = (struct dagpatch_adoption){
-		.graph = graphs[0],
-		.addresses = {(void **)buffers.first, (void **)buffers.second},
-		.other_graph = graphs[1],
-		.again_count = 1,
-	};
+	adoption = DAGPATCH_SIZED(adoption, .graph = graphs[0],
+				  .addresses = {(void **)buffers.first, (void **)buffers.second},
+				  .other_graph = graphs[1], .again_count = 1);
 	adopt_fails(recording, &adoption, capture(buffers.first), "capture 3 has 2");
 	adopt_fails(recording, &adoption, capture_one(buffers.second, BED_MUL, in_child),
 		    "another kernel");
@@ -400,12 +392,8 @@ static void adopted_with_declared_relocations(void **state)
 	make_buffers(&buffers);
 	graph = capture(buffers.first);
 	add_slots(recording);
-	adoption = (struct dagpatch_adoption){
-		.graph = graph,
-		.addresses = {(void **)buffers.first},
-		.declared = declared,
-		.declared_count = 4,
-	};
+	adoption = DAGPATCH_SIZED(adoption, .graph = graph, .addresses = {(void **)buffers.first},
+				  .declared = declared, .declared_count = 4);
 	/* The mark is at the buffer's first byte, not at its fourth. */
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EILSEQ, "node 1, byte 0");
 	declared[3].offset = 0;
@@ -431,15 +419,15 @@ static void adopted_graph_is_the_whole_content(void **state)
 	make_buffers(&buffers);
 	graph = capture(buffers.first);
 	add_slots(recording);
-	adoption = (struct dagpatch_adoption){
-		.graph = graph, .addresses = {(void **)buffers.first, (void **)buffers.second}};
+	adoption = DAGPATCH_SIZED(adoption, .graph = graph,
+				  .addresses = {(void **)buffers.first, (void **)buffers.second});
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "second capture");
 	adoption.other_graph = graph;
 	OK(recording, dagpatch_adopt(recording, &adoption));
 	scene_failed(recording, dagpatch_add_empty(recording, NULL, NULL), -EINVAL,
 		     "whole content");
 	scene_failed(recording,
-		     dagpatch_slot_add(recording, &(struct dagpatch_slot){.bytes = 4}, &number),
+		     dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 4), &number),
 		     -EINVAL, "before dagpatch_adopt");
 	suite_bed->graph_destroy(graph);
 	free_buffers(&buffers);

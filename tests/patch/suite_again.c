@@ -68,16 +68,12 @@ static void captured_anew_through_a_cache(void **state)
 			 &(struct dagpatch_cache_options){
 				 .size = sizeof(struct dagpatch_cache_options), .capacity = 2},
 			 &cache));
-	OK(recording, dagpatch_add_captured(recording,
-					    &(struct dagpatch_capture){
-						    .record = record_work,
-						    .user = &work,
-						    .slots = slots,
-						    .slot_count = 3,
-						    .flags = DAGPATCH_CAPTURE_AGAIN,
-						    .cache = cache,
-					    },
-					    NULL, NULL));
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
+						 .slots = slots, .slot_count = 3,
+						 .flags = DAGPATCH_CAPTURE_AGAIN, .cache = cache),
+				 NULL, NULL));
 	assert_int_equal(work.calls, 0);
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[1], buffers[0]);
@@ -117,7 +113,8 @@ static void captured_work_and_a_registered_collective(void **state)
 	struct dagpatch_recording *recording = scene->recording;
 	struct dagpatch_stats stats = {.size = sizeof(stats)};
 	struct work gemm = {.record = record_add}, reduce = {.record = record_square};
-	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
+	struct dagpatch_collective collective = {
+		.size = sizeof(collective), .communicator = 1, .buffers_are_registered = 1};
 	uint32_t *buffers[6], slots[4], node;
 	void *exec;
 
@@ -125,21 +122,18 @@ static void captured_work_and_a_registered_collective(void **state)
 		buffers[i] = buffer(i + 1);
 	for (uint32_t i = 0; i < 4; i++)
 		slots[i] = slot(recording, NULL);
-	OK(recording, dagpatch_add_captured(recording,
-					    &(struct dagpatch_capture){.record = record_work,
-								       .user = &gemm,
-								       .slots = slots,
-								       .slot_count = 3},
-					    NULL, &node));
-	OK(recording, dagpatch_add_captured(
-			      recording,
-			      &(struct dagpatch_capture){.record = record_work,
-							 .user = &reduce,
-							 .slots = (uint32_t[]){slots[3], slots[0]},
-							 .slot_count = 2,
-							 .flags = DAGPATCH_CAPTURE_AGAIN,
-							 .collective = &collective},
-			      AFTER(node), NULL));
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &gemm,
+						 .slots = slots, .slot_count = 3),
+				 NULL, &node));
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &reduce,
+						 .slots = (uint32_t[]){slots[3], slots[0]},
+						 .slot_count = 2, .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .collective = &collective),
+				 AFTER(node), NULL));
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 0; i < 4; i++)
 		bind(recording, slots[i], buffers[i == 0 ? 4 : i == 3 ? 5 : i]);
@@ -174,11 +168,9 @@ static void captured_anew_in_another_shape(void **state)
 
 	OK(recording,
 	   dagpatch_add_captured(recording,
-				 &(struct dagpatch_capture){.record = record_work,
-							    .user = &work,
-							    .slots = &to,
-							    .slot_count = 1,
-							    .flags = DAGPATCH_CAPTURE_AGAIN},
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
+						 .slots = &to, .slot_count = 1,
+						 .flags = DAGPATCH_CAPTURE_AGAIN),
 				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 1; i < 6; i++) {
@@ -199,30 +191,25 @@ static void registered_collective_is_not_patched(void **state)
 	struct work work = {.record = record_add};
 	uint32_t slots[3] = {slot(scene->recording, "c"), slot(scene->recording, "a"),
 			     slot(scene->recording, "b")};
-	struct dagpatch_collective collective = {.communicator = 1, .buffers_are_registered = 1};
+	struct dagpatch_collective collective = {
+		.size = sizeof(collective), .communicator = 1, .buffers_are_registered = 1};
 
-	scene_failed(scene->recording,
-		     dagpatch_add_captured(scene->recording,
-					   &(struct dagpatch_capture){
-						   .record = record_work,
-						   .user = &work,
-						   .slots = slots,
-						   .slot_count = 3,
-						   .collective = &collective,
-					   },
-					   NULL, NULL),
-		     -EINVAL, "registered");
+	scene_failed(
+		scene->recording,
+		dagpatch_add_captured(scene->recording,
+				      &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
+						      .slots = slots, .slot_count = 3,
+						      .collective = &collective),
+				      NULL, NULL),
+		-EINVAL, "registered");
 	assert_int_equal(work.calls, 0);
 	collective.buffers_are_registered = 0;
-	OK(scene->recording, dagpatch_add_captured(scene->recording,
-						   &(struct dagpatch_capture){
-							   .record = record_work,
-							   .user = &work,
-							   .slots = slots,
-							   .slot_count = 3,
-							   .collective = &collective,
-						   },
-						   NULL, NULL));
+	OK(scene->recording,
+	   dagpatch_add_captured(scene->recording,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
+						 .slots = slots, .slot_count = 3,
+						 .collective = &collective),
+				 NULL, NULL));
 }
 
 int suite_again(void)

@@ -27,12 +27,8 @@ static int add_captured(struct dagpatch_recording *recording, struct work *work,
 			const uint32_t *slots, uint32_t count)
 {
 	return dagpatch_add_captured(recording,
-				     &(struct dagpatch_capture){
-					     .record = record_work,
-					     .user = work,
-					     .slots = slots,
-					     .slot_count = count,
-				     },
+				     &DAGPATCH_SIZED(capture, .record = record_work, .user = work,
+						     .slots = slots, .slot_count = count),
 				     NULL, NULL);
 }
 
@@ -418,8 +414,11 @@ static void leave_hole(struct scene *scene, const char *number)
 	struct dagpatch_recording *recording;
 	struct work work = {.record = record_hole};
 	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(0), slots[2];
-	struct dagpatch_capture capture = {
-		.record = record_work, .user = &work, .slots = slots, .slot_count = 2};
+	struct dagpatch_capture capture = {.size = sizeof(capture),
+					   .record = record_work,
+					   .user = &work,
+					   .slots = slots,
+					   .slot_count = 2};
 	void *stream = suite_bed->stream_create();
 
 	OK(NULL, dagpatch_recording_create(scene->context, 0, &recording));
@@ -501,13 +500,9 @@ static void ambiguous_address_is_an_error(void **state)
 	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
 	int rc = dagpatch_add_captured(
 		recording,
-		&(struct dagpatch_capture){
-			.record = record_work,
-			.user = &work,
-			.slots = slots,
-			.slot_count = 3,
-			.addresses = {(void *[]){a, a, a}, (void *[]){b, b, b}},
-		},
+		&DAGPATCH_SIZED(capture, .record = record_work, .user = &work, .slots = slots,
+				.slot_count = 3,
+				.addresses = {(void *[]){a, a, a}, (void *[]){b, b, b}}),
 		NULL, NULL);
 
 	scene_failed(recording, rc, -EILSEQ, "several slots");
@@ -617,8 +612,8 @@ static void captured_as_aligned_as_the_slot_says(void **state)
 	uint32_t *a = buffer(1), to;
 
 	OK(recording,
-	   dagpatch_slot_add(recording,
-			     &(struct dagpatch_slot){.bytes = WORDS * 4, .alignment = 16}, &to));
+	   dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = WORDS * 4, .alignment = 16),
+			     &to));
 	OK(recording, add_captured(recording, &work, &to, 1));
 	assert_int_equal(work.scalar & 31, 16);
 	OK(recording, dagpatch_finalize(recording));
@@ -643,15 +638,14 @@ static void captured_work_inside_of_nested_recordings(void **state)
 	OK(nested, add_captured(nested, &work, inner, 3));
 	OK(nested, dagpatch_finalize(nested));
 	for (uint32_t i = 0; i < 2; i++)
-		OK(recording,
-		   dagpatch_add_child(recording,
-				      &(struct dagpatch_child){
-					      nested,
-					      (struct dagpatch_mapping[]){{slots[i ? 1 : 0], 0},
-									  {slots[i ? 0 : 1], 0},
-									  {slots[2], 0}},
-					      3},
-				      i ? AFTER(node) : NULL, &node));
+		OK(recording, dagpatch_add_child(recording,
+						 &DAGPATCH_SIZED(child, nested,
+								 (struct dagpatch_mapping[]){
+									 {slots[i ? 1 : 0], 0},
+									 {slots[i ? 0 : 1], 0},
+									 {slots[2], 0}},
+								 3),
+						 i ? AFTER(node) : NULL, &node));
 	dagpatch_recording_destroy(nested);
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[0], c);

@@ -7,7 +7,7 @@ static uint32_t number_slot(struct dagpatch_recording *recording)
 {
 	uint32_t number;
 
-	OK(recording, dagpatch_slot_add(recording, &(struct dagpatch_slot){.bytes = 4}, &number));
+	OK(recording, dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 4), &number));
 	return number;
 }
 
@@ -49,16 +49,17 @@ static void run_case(struct scene *scene, enum bed_kernel second, const int32_t 
 		mappings[i] = (struct dagpatch_mapping){slots[i], 0};
 	}
 	predicate = number_slot(recording);
-	OK(recording, dagpatch_add_conditional(
-			      recording,
-			      &(struct dagpatch_conditional){
-				      .condition = DAGPATCH_CASE,
-				      .predicate_slot = predicate,
-				      .bodies = (struct dagpatch_child[]){{bodies[0], mappings, 3},
-									  {bodies[1], mappings, 3}},
-				      .body_count = 2,
-			      },
-			      NULL, NULL));
+	OK(recording,
+	   dagpatch_add_conditional(
+		   recording,
+		   &DAGPATCH_SIZED(conditional, .condition = DAGPATCH_CASE,
+				   .predicate_slot = predicate,
+				   .bodies =
+					   (struct dagpatch_child[]){
+						   DAGPATCH_SIZED(child, bodies[0], mappings, 3),
+						   DAGPATCH_SIZED(child, bodies[1], mappings, 3)},
+				   .body_count = 2),
+		   NULL, NULL));
 	dagpatch_recording_destroy(bodies[0]);
 	dagpatch_recording_destroy(bodies[1]);
 	OK(recording, dagpatch_finalize(recording));
@@ -109,18 +110,16 @@ static void run_multi_case(struct scene *scene, uint32_t count)
 
 		mappings[i * 3] = (struct dagpatch_mapping){result, 0};
 		mappings[i * 3 + 1] = mappings[i * 3 + 2] = (struct dagpatch_mapping){input, 0};
-		bodies[i] = (struct dagpatch_child){body, &mappings[(size_t)i * 3], 3};
+		bodies[i] = DAGPATCH_SIZED(child, body, &mappings[(size_t)i * 3], 3);
 		results[i] = buffer(0);
 		inputs[i] = buffer(i);
 	}
-	OK(recording, dagpatch_add_conditional(recording,
-					       &(struct dagpatch_conditional){
-						       .condition = DAGPATCH_CASE,
-						       .predicate_slot = predicate,
-						       .bodies = bodies,
-						       .body_count = count,
-					       },
-					       NULL, NULL));
+	OK(recording,
+	   dagpatch_add_conditional(recording,
+				    &DAGPATCH_SIZED(conditional, .condition = DAGPATCH_CASE,
+						    .predicate_slot = predicate, .bodies = bodies,
+						    .body_count = count),
+				    NULL, NULL));
 	dagpatch_recording_destroy(body);
 	OK(recording, dagpatch_finalize(recording));
 	OK(recording, dagpatch_bind(recording, predicate, index, 4));
@@ -172,15 +171,12 @@ static struct dagpatch_recording *counting_body(struct scene *scene)
 	arguments[0] = dagpatch_address(&pointers[0]);
 	arguments[1] = dagpatch_address(&pointers[1]);
 	arguments[2] = dagpatch_value(&value, sizeof(value));
-	OK(body, dagpatch_add_kernel(body,
-				     &(struct dagpatch_kernel){
-					     .function = suite_bed->function(BED_COUNT_DOWN),
-					     .grid = {1, 1, 1},
-					     .block = {1, 1, 1},
-					     .argument_count = 3,
-					     .arguments = arguments,
-				     },
-				     NULL, NULL));
+	OK(body, dagpatch_add_kernel(
+			 body,
+			 &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_COUNT_DOWN),
+					 .grid = {1, 1, 1}, .block = {1, 1, 1}, .argument_count = 3,
+					 .arguments = arguments),
+			 NULL, NULL));
 	OK(body, dagpatch_finalize(body));
 	return body;
 }
@@ -199,15 +195,12 @@ static void add_while(struct dagpatch_recording *recording, struct dagpatch_reco
 	OK(recording,
 	   dagpatch_add_conditional(
 		   recording,
-		   &(struct dagpatch_conditional){
-			   .condition = DAGPATCH_WHILE,
-			   .predicate_slot = counter,
-			   .bodies =
-				   &(struct dagpatch_child){
-					   body,
-					   (struct dagpatch_mapping[]){{counter, 0}, {sum, 0}}, 2},
-			   .body_count = 1,
-		   },
+		   &DAGPATCH_SIZED(conditional, .condition = DAGPATCH_WHILE,
+				   .predicate_slot = counter,
+				   .bodies = &DAGPATCH_SIZED(
+					   child, body,
+					   (struct dagpatch_mapping[]){{counter, 0}, {sum, 0}}, 2),
+				   .body_count = 1),
 		   NULL, NULL));
 }
 
@@ -261,15 +254,12 @@ static void while_nested_in_a_condition(void **state)
 	OK(recording,
 	   dagpatch_add_conditional(
 		   recording,
-		   &(struct dagpatch_conditional){
-			   .condition = DAGPATCH_IF,
-			   .predicate_slot = slots[2],
-			   .bodies = &(struct dagpatch_child){outer,
-							      (struct dagpatch_mapping[]){
-								      {slots[0], 0}, {slots[1], 0}},
-							      2},
-			   .body_count = 1,
-		   },
+		   &DAGPATCH_SIZED(
+			   conditional, .condition = DAGPATCH_IF, .predicate_slot = slots[2],
+			   .bodies = &DAGPATCH_SIZED(
+				   child, outer,
+				   (struct dagpatch_mapping[]){{slots[0], 0}, {slots[1], 0}}, 2),
+			   .body_count = 1),
 		   NULL, NULL));
 	dagpatch_recording_destroy(outer);
 	dagpatch_recording_destroy(body);

@@ -54,13 +54,13 @@ static void nested_recording_is_used_twice(void **state)
 	d = slot(outer, "d");
 	OK(outer, dagpatch_add_child(
 			  outer,
-			  &(struct dagpatch_child){
-				  nested, (struct dagpatch_mapping[]){{c, 0}, {a, 0}, {b, 0}}, 3},
+			  &DAGPATCH_SIZED(child, nested,
+					  (struct dagpatch_mapping[]){{c, 0}, {a, 0}, {b, 0}}, 3),
 			  NULL, &first));
 	OK(outer, dagpatch_add_child(
 			  outer,
-			  &(struct dagpatch_child){
-				  nested, (struct dagpatch_mapping[]){{d, 0}, {c, 0}, {c, 0}}, 3},
+			  &DAGPATCH_SIZED(child, nested,
+					  (struct dagpatch_mapping[]){{d, 0}, {c, 0}, {c, 0}}, 3),
 			  AFTER(first), NULL));
 	dagpatch_recording_destroy(nested);
 	OK(outer, dagpatch_finalize(outer));
@@ -91,11 +91,11 @@ static void copy_device_to_device(void **state)
 	uint32_t from = slot(recording, "from"), to = slot(recording, "to");
 	uint32_t *a = buffer(42), *b = buffer(0);
 
-	OK(recording, dagpatch_add_copy(recording,
-					&(struct dagpatch_copy){.dst = {.slot = to},
-								.src = {.slot = from},
-								.width_bytes = WORDS * 4},
-					NULL, NULL));
+	OK(recording,
+	   dagpatch_add_copy(recording,
+			     &DAGPATCH_SIZED(copy, .dst = {.slot = to}, .src = {.slot = from},
+					     .width_bytes = WORDS * 4),
+			     NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, from, a);
 	bind(recording, to, b);
@@ -130,14 +130,12 @@ static void memset_of_each_width(void **state)
 		scene_again(scene, 0);
 		recording = scene->recording;
 		to = slot(recording, "to");
-		OK(recording, dagpatch_add_memset(recording,
-						  &(struct dagpatch_memset){
-							  .slot = to,
-							  .value = cases[i].value,
-							  .element_bytes = cases[i].bytes,
-							  .width = WORDS * 4 / cases[i].bytes,
-						  },
-						  NULL, &node));
+		OK(recording,
+		   dagpatch_add_memset(recording,
+				       &DAGPATCH_SIZED(memset, .slot = to, .value = cases[i].value,
+						       .element_bytes = cases[i].bytes,
+						       .width = WORDS * 4 / cases[i].bytes),
+				       NULL, &node));
 		OK(recording, dagpatch_finalize(recording));
 		bind(recording, to, a);
 		scene_run(scene);
@@ -165,15 +163,12 @@ static void memsets_on_slices(void **state)
 	uint32_t to = slot(recording, "to");
 
 	for (uint32_t i = 0; i < 2; i++)
-		OK(recording, dagpatch_add_memset(recording,
-						  &(struct dagpatch_memset){
-							  .slot = to,
-							  .offset = i * WORDS * 2,
-							  .value = i ? 34 : 12,
-							  .element_bytes = 4,
-							  .width = WORDS / 2,
-						  },
-						  NULL, NULL));
+		OK(recording,
+		   dagpatch_add_memset(recording,
+				       &DAGPATCH_SIZED(memset, .slot = to, .offset = i * WORDS * 2,
+						       .value = i ? 34 : 12, .element_bytes = 4,
+						       .width = WORDS / 2),
+				       NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, to, a);
 	OK(recording, dagpatch_launch(recording, scene->stream));
@@ -298,15 +293,11 @@ enum { PITCH = 32, ROWS = 6, SLICES = 3, BOX = PITCH * ROWS * SLICES };
 static void add_box_copy(struct dagpatch_recording *recording, struct dagpatch_end dst,
 			 struct dagpatch_end src, const uint64_t extent[3])
 {
-	OK(recording, dagpatch_add_copy(recording,
-					&(struct dagpatch_copy){
-						.dst = dst,
-						.src = src,
-						.width_bytes = extent[0],
-						.height = extent[1],
-						.depth = extent[2],
-					},
-					NULL, NULL));
+	OK(recording,
+	   dagpatch_add_copy(recording,
+			     &DAGPATCH_SIZED(copy, .dst = dst, .src = src, .width_bytes = extent[0],
+					     .height = extent[1], .depth = extent[2]),
+			     NULL, NULL));
 }
 
 static void fill_box(uint8_t *box, uint8_t first)
@@ -337,12 +328,10 @@ static void run_copy(struct scene *scene, const uint64_t extent[3], uint32_t kin
 	for (uint32_t i = 0; i < 2; i++) {
 		src[i] = src_host ? suite_bed->alloc_host(BOX) : suite_bed->alloc(BOX);
 		dst[i] = dst_host ? suite_bed->alloc_host(BOX) : suite_bed->alloc(BOX);
-		OK(recording,
-		   dagpatch_slot_add(recording,
-				     &(struct dagpatch_slot){.bytes = BOX,
-							     .alignment = 64,
-							     .on_host = i ? src_host : dst_host},
-				     &slots[i]));
+		OK(recording, dagpatch_slot_add(recording,
+						&DAGPATCH_SIZED(slot, .bytes = BOX, .alignment = 64,
+								.on_host = i ? src_host : dst_host),
+						&slots[i]));
 	}
 	add_box_copy(recording,
 		     (struct dagpatch_end){.slot = slots[0], .pitch = PITCH, .rows = ROWS},
@@ -382,12 +371,11 @@ static void copy_to_a_fixed_address(void **state)
 	uint32_t *a = buffer(5), *b = buffer(6), *fixed = buffer(0);
 	uint32_t from = slot(recording, "from");
 
-	OK(recording, dagpatch_add_copy(recording,
-					&(struct dagpatch_copy){
-						.dst = {.slot = DAGPATCH_NONE, .address = fixed},
-						.src = {.slot = from},
-						.width_bytes = WORDS * 4},
-					NULL, NULL));
+	OK(recording,
+	   dagpatch_add_copy(recording,
+			     &DAGPATCH_SIZED(copy, .dst = {.slot = DAGPATCH_NONE, .address = fixed},
+					     .src = {.slot = from}, .width_bytes = WORDS * 4),
+			     NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, from, a);
 	scene_run(scene);
@@ -416,7 +404,7 @@ static void host_function_and_events(void **state)
 
 	to = slot(recording, "to");
 	add_three(recording, BED_ADD, (uint32_t[]){to, to, to}, NULL);
-	OK(recording, dagpatch_add_host(recording, &(struct dagpatch_host){count_call, &calls},
+	OK(recording, dagpatch_add_host(recording, &DAGPATCH_SIZED(host, count_call, &calls),
 					AFTER(0), &node));
 	if (dagpatch_add_event_record(recording, event, AFTER(node), &node) == 0)
 		OK(recording, dagpatch_add_event_wait(recording, event, AFTER(node), NULL));
@@ -448,15 +436,12 @@ static void value_of_an_argument_changes(void **state)
 	struct dagpatch_argument argument = {&by_value, sizeof(by_value), 2, pointers};
 	uint32_t node;
 
-	OK(recording, dagpatch_add_kernel(recording,
-					  &(struct dagpatch_kernel){
-						  .function = suite_bed->function(BED_STRUCT),
-						  .grid = {1, 1, 1},
-						  .block = {WORDS, 1, 1},
-						  .argument_count = 1,
-						  .arguments = &argument,
-					  },
-					  NULL, &node));
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_STRUCT),
+					       .grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+					       .argument_count = 1, .arguments = &argument),
+			       NULL, &node));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[0], a);
 	bind(recording, slots[1], b);
@@ -487,13 +472,13 @@ static void shadowed_slot(void **state)
 	uint32_t in, out;
 
 	OK(recording,
+	   dagpatch_slot_add(recording,
+			     &DAGPATCH_SIZED(slot, .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN),
+			     &in));
+	OK(recording,
 	   dagpatch_slot_add(
 		   recording,
-		   &(struct dagpatch_slot){.bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN}, &in));
-	OK(recording, dagpatch_slot_add(recording,
-					&(struct dagpatch_slot){.bytes = WORDS * 4,
-								.flags = DAGPATCH_SHADOW_OUT},
-					&out));
+		   &DAGPATCH_SIZED(slot, .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_OUT), &out));
 	add_three(recording, BED_ADD, (uint32_t[]){out, in, in}, NULL);
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 0; i < 2; i++) {
@@ -530,10 +515,8 @@ static void dependencies_are_derived(void **state)
 	add_three(recording, BED_ADD, (uint32_t[]){slots[2], slots[0], slots[1]}, NULL);
 	add_three(recording, BED_MUL, (uint32_t[]){slots[3], slots[2], slots[2]}, NULL);
 	OK(recording, dagpatch_add_memset(recording,
-					  &(struct dagpatch_memset){.slot = slots[2],
-								    .value = 9,
-								    .element_bytes = 4,
-								    .width = WORDS / 2},
+					  &DAGPATCH_SIZED(memset, .slot = slots[2], .value = 9,
+							  .element_bytes = 4, .width = WORDS / 2),
 					  NULL, NULL));
 	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[2], slots[3]}, NULL);
 	OK(recording, dagpatch_finalize(recording));
@@ -569,8 +552,8 @@ static void children_five_deep(void **state)
 		if (inner)
 			OK(nested,
 			   dagpatch_add_child(nested,
-					      &(struct dagpatch_child){
-						      inner, &(struct dagpatch_mapping){to, 0}, 1},
+					      &DAGPATCH_SIZED(child, inner,
+							      &(struct dagpatch_mapping){to, 0}, 1),
 					      AFTER(node), NULL));
 		OK(nested, dagpatch_finalize(nested));
 		dagpatch_recording_destroy(inner);
@@ -579,7 +562,7 @@ static void children_five_deep(void **state)
 	to = slot(outer, NULL);
 	OK(outer,
 	   dagpatch_add_child(outer,
-			      &(struct dagpatch_child){inner, &(struct dagpatch_mapping){to, 0}, 1},
+			      &DAGPATCH_SIZED(child, inner, &(struct dagpatch_mapping){to, 0}, 1),
 			      NULL, NULL));
 	dagpatch_recording_destroy(inner);
 	OK(outer, dagpatch_finalize(outer));

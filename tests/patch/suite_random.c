@@ -279,7 +279,7 @@ static void add_slots(struct dagpatch_recording *recording)
 		uint32_t number;
 
 		OK(recording,
-		   dagpatch_slot_add(recording, &(struct dagpatch_slot){.bytes = BUFFER_WORDS * 4},
+		   dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = BUFFER_WORDS * 4),
 				     &number));
 		assert_int_equal(number, i);
 	}
@@ -290,13 +290,9 @@ static int add_kernel(struct dagpatch_recording *recording, enum bed_kernel kern
 		      const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	return dagpatch_add_kernel(recording,
-				   &(struct dagpatch_kernel){
-					   .function = suite_bed->function(kernel),
-					   .grid = {1, 1, 1},
-					   .block = {QUARTER, 1, 1},
-					   .argument_count = count,
-					   .arguments = arguments,
-				   },
+				   &DAGPATCH_SIZED(kernel, .function = suite_bed->function(kernel),
+						   .grid = {1, 1, 1}, .block = {QUARTER, 1, 1},
+						   .argument_count = count, .arguments = arguments),
 				   after, ret_node);
 }
 
@@ -357,25 +353,20 @@ static int record_plain(struct dagpatch_recording *recording, const struct opera
 	if (operation->kind == COPY)
 		return dagpatch_add_copy(
 			recording,
-			&(struct dagpatch_copy){
-				.dst = {operation->slots[0], 0, offsets[0], NULL, pitch, 4},
+			&DAGPATCH_SIZED(
+				copy, .dst = {operation->slots[0], 0, offsets[0], NULL, pitch, 4},
 				.src = {operation->slots[1], 0, offsets[1], NULL, pitch, 4},
-				.width_bytes = operation->extent[0],
-				.height = operation->extent[1],
-				.depth = operation->extent[2],
-			},
+				.width_bytes = operation->extent[0], .height = operation->extent[1],
+				.depth = operation->extent[2]),
 			after, ret_node);
 	value = (uint32_t)operation->scalar;
 	if (operation->extent[0] < 4)
 		value &= (1u << 8 * operation->extent[0]) - 1;
 	return dagpatch_add_memset(recording,
-				   &(struct dagpatch_memset){
-					   .slot = operation->slots[0],
-					   .offset = offsets[0],
-					   .value = value,
-					   .element_bytes = operation->extent[0],
-					   .width = operation->extent[1],
-				   },
+				   &DAGPATCH_SIZED(memset, .slot = operation->slots[0],
+						   .offset = offsets[0], .value = value,
+						   .element_bytes = operation->extent[0],
+						   .width = operation->extent[1]),
 				   after, ret_node);
 }
 
@@ -391,14 +382,11 @@ static int record_inner(struct world *world, struct dagpatch_recording *recordin
 	int rc;
 
 	if (operation->kind == CAPTURED)
-		return dagpatch_add_captured(recording,
-					     &(struct dagpatch_capture){
-						     .record = capture_block,
-						     .user = operation->inner,
-						     .slots = operation->map,
-						     .slot_count = SLOTS,
-					     },
-					     after, &operation->node);
+		return dagpatch_add_captured(
+			recording,
+			&DAGPATCH_SIZED(capture, .record = capture_block, .user = operation->inner,
+					.slots = operation->map, .slot_count = SLOTS),
+			after, &operation->node);
 	OK(NULL, dagpatch_recording_create(world->scene->context,
 					   DAGPATCH_NESTED |
 						   (is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0),
@@ -406,7 +394,7 @@ static int record_inner(struct world *world, struct dagpatch_recording *recordin
 	record_block(world, nested, operation->inner, is_derived);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		mappings[i] = (struct dagpatch_mapping){operation->map[i], 0};
-	rc = dagpatch_add_child(recording, &(struct dagpatch_child){nested, mappings, SLOTS}, after,
+	rc = dagpatch_add_child(recording, &DAGPATCH_SIZED(child, nested, mappings, SLOTS), after,
 				&operation->node);
 	dagpatch_recording_destroy(nested);
 	return rc;

@@ -27,7 +27,7 @@ static void calls_in_the_wrong_state(void **state)
 	scene_failed(recording, dagpatch_finalize(recording), -EINVAL, "is finalized");
 	scene_failed(recording, dagpatch_add_empty(recording, NULL, NULL), -EINVAL, "is finalized");
 	scene_failed(recording,
-		     dagpatch_slot_add(recording, &(struct dagpatch_slot){.bytes = 4}, &number),
+		     dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 4), &number),
 		     -EINVAL, "is finalized");
 	scene_failed(recording, dagpatch_launch(recording, scene->stream), -ENXIO,
 		     "slot 0 (words) has no address");
@@ -77,13 +77,10 @@ static int add_with(struct dagpatch_recording *recording, const struct dagpatch_
 		    uint32_t count)
 {
 	return dagpatch_add_kernel(recording,
-				   &(struct dagpatch_kernel){
-					   .function = suite_bed->function(BED_MARK),
-					   .grid = {1, 1, 1},
-					   .block = {1, 1, 1},
-					   .argument_count = count,
-					   .arguments = arguments,
-				   },
+				   &DAGPATCH_SIZED(kernel,
+						   .function = suite_bed->function(BED_MARK),
+						   .grid = {1, 1, 1}, .block = {1, 1, 1},
+						   .argument_count = count, .arguments = arguments),
 				   NULL, NULL);
 }
 
@@ -104,33 +101,31 @@ static void bad_nodes(void **state)
 	arguments[0] = dagpatch_address(&late);
 	scene_failed(recording, add_with(recording, arguments, 2), -EINVAL, "byte 1");
 	scene_failed(recording,
-		     dagpatch_add_memset(
-			     recording,
-			     &(struct dagpatch_memset){
-				     .slot = to, .value = 256, .element_bytes = 1, .width = 1},
-			     NULL, NULL),
+		     dagpatch_add_memset(recording,
+					 &DAGPATCH_SIZED(memset, .slot = to, .value = 256,
+							 .element_bytes = 1, .width = 1),
+					 NULL, NULL),
 		     -EINVAL, "does not fit");
 	scene_failed(recording,
 		     dagpatch_add_memset(
 			     recording,
-			     &(struct dagpatch_memset){.slot = to, .element_bytes = 3, .width = 1},
+			     &DAGPATCH_SIZED(memset, .slot = to, .element_bytes = 3, .width = 1),
 			     NULL, NULL),
 		     -EINVAL, "1, 2 or 4");
 	scene_failed(recording,
 		     dagpatch_add_copy(recording,
-				       &(struct dagpatch_copy){.dst = {.slot = to},
-							       .src = {.slot = to, .offset = 8},
-							       .width_bytes = WORDS * 4},
+				       &DAGPATCH_SIZED(copy, .dst = {.slot = to},
+						       .src = {.slot = to, .offset = 8},
+						       .width_bytes = WORDS * 4),
 				       NULL, NULL),
 		     -EINVAL, "not inside");
 	scene_failed(recording,
-		     dagpatch_add_copy(
-			     recording,
-			     &(struct dagpatch_copy){.dst = {.slot = to, .pitch = UINT64_MAX / 2},
-						     .src = {.slot = to},
-						     .width_bytes = 1,
-						     .height = UINT64_MAX / 2},
-			     NULL, NULL),
+		     dagpatch_add_copy(recording,
+				       &DAGPATCH_SIZED(copy,
+						       .dst = {.slot = to, .pitch = UINT64_MAX / 2},
+						       .src = {.slot = to}, .width_bytes = 1,
+						       .height = UINT64_MAX / 2),
+				       NULL, NULL),
 		     -EINVAL, "2^50");
 	scene_failed(recording, dagpatch_add_empty(recording, AFTER(0), NULL), -EINVAL,
 		     "cannot wait for 0");
@@ -141,6 +136,38 @@ static void bad_nodes(void **state)
 }
 
 /* Where the driver knows what a kernel takes. */
+/* A struct as a newer header would have it. */
+struct newer_slot {
+	struct dagpatch_slot slot;
+	uint64_t newer;
+};
+
+static void structs_of_other_headers(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	struct newer_slot newer = {{.size = sizeof(newer), .name = "newer", .bytes = 64}, 0};
+	struct dagpatch_slot slot = {.name = "unset", .bytes = 64};
+	uint32_t number;
+
+	scene_failed(recording, dagpatch_slot_add(recording, NULL, &number), -EINVAL,
+		     "no struct dagpatch_slot");
+	scene_failed(recording, dagpatch_slot_add(recording, &slot, &number), -EINVAL,
+		     "size is not sizeof(struct dagpatch_slot)");
+	slot.size = 5000;
+	scene_failed(recording, dagpatch_slot_add(recording, &slot, &number), -EINVAL,
+		     "size is not sizeof(struct dagpatch_slot)");
+	/* What an older header did not have is 0, whatever lies behind it. */
+	slot = DAGPATCH_SIZED(slot, .name = "older", .bytes = 64, .flags = UINT32_MAX);
+	slot.size = offsetof(struct dagpatch_slot, flags);
+	OK(recording, dagpatch_slot_add(recording, &slot, &number));
+	OK(recording, dagpatch_slot_add(recording, &newer.slot, &number));
+	newer.newer = 1;
+	scene_failed(recording, dagpatch_slot_add(recording, &newer.slot, &number), -E2BIG,
+		     "fields that this library, version 100, does not know");
+	assert_int_equal(dagpatch_version(), DAGPATCH_VERSION);
+}
+
 static void arguments_are_checked(void **state)
 {
 	struct scene *scene = *state;
@@ -164,7 +191,8 @@ static void nested_recordings_are_checked(void **state)
 	struct dagpatch_recording *recording = scene->recording, *nested;
 	uint32_t outer = slot(recording, "outer"), inner;
 	struct dagpatch_mapping mapping = {outer, 0};
-	struct dagpatch_child child = {.mappings = &mapping, .mapping_count = 1};
+	struct dagpatch_child child = {
+		.size = sizeof(child), .mappings = &mapping, .mapping_count = 1};
 
 	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
 	child.nested = nested;
@@ -279,24 +307,18 @@ static void replays_in_flight_keep_their_addresses(void **state)
 	struct dagpatch_argument mark[2] = {dagpatch_address(&pointers[1]),
 					    dagpatch_value(&one, 4)};
 
-	OK(recording, dagpatch_add_kernel(recording,
-					  &(struct dagpatch_kernel){
-						  .function = suite_bed->function(BED_HOLD),
-						  .grid = {1, 1, 1},
-						  .block = {1, 1, 1},
-						  .argument_count = 1,
-						  .arguments = &hold,
-					  },
-					  NULL, &node));
-	OK(recording, dagpatch_add_kernel(recording,
-					  &(struct dagpatch_kernel){
-						  .function = suite_bed->function(BED_MARK),
-						  .grid = {1, 1, 1},
-						  .block = {1, 1, 1},
-						  .argument_count = 2,
-						  .arguments = mark,
-					  },
-					  AFTER(node), NULL));
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_HOLD),
+					       .grid = {1, 1, 1}, .block = {1, 1, 1},
+					       .argument_count = 1, .arguments = &hold),
+			       NULL, &node));
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_MARK),
+					       .grid = {1, 1, 1}, .block = {1, 1, 1},
+					       .argument_count = 2, .arguments = mark),
+			       AFTER(node), NULL));
 	OK(recording, dagpatch_finalize(recording));
 	/* A graph that is replaced by a new one is destroyed: that may wait for its replays. */
 	*flag = suite_strategy == DAGPATCH_INSTANTIATE ||
@@ -323,6 +345,7 @@ int suite_states(void)
 		SCENE(calls_in_the_wrong_state),
 		SCENE(bad_bindings),
 		SCENE(bad_nodes),
+		SCENE(structs_of_other_headers),
 		SCENE(arguments_are_checked),
 		SCENE(nested_recordings_are_checked),
 		SCENE(verify_says_what_it_cannot_read),

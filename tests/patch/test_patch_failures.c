@@ -44,28 +44,23 @@ static int add_part(struct dagpatch_recording *recording, const uint32_t slots[2
 
 	switch (kind) {
 	case 0:
-		return dagpatch_add_kernel(recording,
-					   &(struct dagpatch_kernel){
-						   .function = suite_bed->function(BED_ADD),
-						   .grid = {1, 1, 1},
-						   .block = {WORDS, 1, 1},
-						   .argument_count = 4,
-						   .arguments = arguments,
-					   },
-					   after, ret_node);
+		return dagpatch_add_kernel(
+			recording,
+			&DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_ADD),
+					.grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+					.argument_count = 4, .arguments = arguments),
+			after, ret_node);
 	case 1:
 		return dagpatch_add_copy(
 			recording,
-			&(struct dagpatch_copy){.dst = {.slot = slots[0], .offset = 128},
-						.src = {.slot = slots[1]},
-						.width_bytes = 64},
+			&DAGPATCH_SIZED(copy, .dst = {.slot = slots[0], .offset = 128},
+					.src = {.slot = slots[1]}, .width_bytes = 64),
 			after, ret_node);
 	default:
-		return dagpatch_add_memset(
-			recording,
-			&(struct dagpatch_memset){
-				.slot = slots[0], .value = 3, .element_bytes = 4, .width = 8},
-			after, ret_node);
+		return dagpatch_add_memset(recording,
+					   &DAGPATCH_SIZED(memset, .slot = slots[0], .value = 3,
+							   .element_bytes = 4, .width = 8),
+					   after, ret_node);
 	}
 }
 
@@ -73,10 +68,12 @@ static int add_part(struct dagpatch_recording *recording, const uint32_t slots[2
 static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
 {
 	struct dagpatch_recording *nested = NULL;
-	const struct dagpatch_slot one = {.bytes = WORDS * 4};
-	const struct dagpatch_slot shadow = {.bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN};
+	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
+	const struct dagpatch_slot shadow = {
+		.size = sizeof(shadow), .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN};
 	uint32_t slots[3], inner[2], node;
-	struct dagpatch_capture capture = {.record = record_pair, .slots = slots, .slot_count = 2};
+	struct dagpatch_capture capture = {
+		.size = sizeof(capture), .record = record_pair, .slots = slots, .slot_count = 2};
 	int rc = dagpatch_recording_create(context, DAGPATCH_NESTED, &nested);
 
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
@@ -94,11 +91,9 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 	/* MEMSET_NODE; what it writes is added to and seen in the end. */
 	if (rc == 0)
 		rc = dagpatch_add_memset(recording,
-					 &(struct dagpatch_memset){.slot = slots[0],
-								   .offset = 192,
-								   .value = 3,
-								   .element_bytes = 4,
-								   .width = 16},
+					 &DAGPATCH_SIZED(memset, .slot = slots[0], .offset = 192,
+							 .value = 3, .element_bytes = 4,
+							 .width = 16),
 					 AFTER(node), &node);
 	for (uint32_t i = 0; rc == 0 && i < NODES; i++)
 		rc = add_part(recording, (uint32_t[]){slots[0], slots[i % 5 ? 1 : 2]}, i % 3,
@@ -106,9 +101,9 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 	if (rc == 0)
 		rc = dagpatch_add_child(
 			recording,
-			&(struct dagpatch_child){
-				nested, (struct dagpatch_mapping[]){{slots[0], 0}, {slots[1], 0}},
-				2},
+			&DAGPATCH_SIZED(child, nested,
+					(struct dagpatch_mapping[]){{slots[0], 0}, {slots[1], 0}},
+					2),
 			AFTER(node), &node);
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
@@ -515,8 +510,10 @@ static void what_cannot_be_set_is_not_put_back(void **state)
 	struct dagpatch_recording *recording;
 	void *stream = suite_bed->stream_create();
 	uint32_t *buffers[] = {buffer(0), buffer(0), buffer(0), buffer(0), buffer(0)}, slots[2];
-	struct dagpatch_capture capture = {
-		.record = capture_mark, .slot_count = 1, .flags = DAGPATCH_CAPTURE_AGAIN};
+	struct dagpatch_capture capture = {.size = sizeof(capture),
+					   .record = capture_mark,
+					   .slot_count = 1,
+					   .flags = DAGPATCH_CAPTURE_AGAIN};
 
 	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
 	context = context_with(DAGPATCH_SET_PARAMS);
@@ -584,13 +581,11 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 		graphs[i] = capture_nested_mark(buffers[i]);
 	exec = suite_bed->instantiate(graphs[0]);
 	OK(recording,
-	   dagpatch_adopt(recording, &(struct dagpatch_adoption){
-					     .graph = graphs[0],
-					     .addresses = {(void *[]){buffers[0], buffers[0]},
-							   (void *[]){buffers[1], buffers[0]}},
-					     .other_graph = graphs[1],
-					     .exec = exec,
-				     }));
+	   dagpatch_adopt(recording,
+			  &DAGPATCH_SIZED(adoption, .graph = graphs[0],
+					  .addresses = {(void *[]){buffers[0], buffers[0]},
+							(void *[]){buffers[1], buffers[0]}},
+					  .other_graph = graphs[1], .exec = exec)));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[0], buffers[1]);
 	scene_failed(recording, dagpatch_apply(recording), -ENOTSUP, "node 1");

@@ -51,7 +51,7 @@ static int record_square(void *user, void *stream, void *const *addresses)
 static int add_nested_sum(struct dagpatch_context *context, struct dagpatch_recording *recording,
 			  uint32_t *ret_node)
 {
-	const struct dagpatch_slot one = {.bytes = WORDS * 4};
+	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
 	struct dagpatch_recording *nested = NULL;
 	struct dagpatch_pointer pointers[3] = {{.slot = C}, {.slot = A}, {.slot = B}};
 	uint32_t count = WORDS, number;
@@ -65,19 +65,17 @@ static int add_nested_sum(struct dagpatch_context *context, struct dagpatch_reco
 	if (rc == 0)
 		rc = dagpatch_add_kernel(
 			nested,
-			&(struct dagpatch_kernel){.function = suite_bed->function(BED_ADD),
-						  .grid = {1, 1, 1},
-						  .block = {WORDS, 1, 1},
-						  .argument_count = 4,
-						  .arguments = arguments},
+			&DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_ADD),
+					.grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+					.argument_count = 4, .arguments = arguments),
 			NULL, NULL);
 	if (rc == 0)
 		rc = dagpatch_finalize(nested);
 	if (rc == 0)
 		rc = dagpatch_add_child(
 			recording,
-			&(struct dagpatch_child){
-				nested, (struct dagpatch_mapping[]){{A, 0}, {B, 0}, {C, 0}}, 3},
+			&DAGPATCH_SIZED(child, nested,
+					(struct dagpatch_mapping[]){{A, 0}, {B, 0}, {C, 0}}, 3),
 			NULL, ret_node);
 	dagpatch_recording_destroy(nested);
 	return rc;
@@ -87,7 +85,7 @@ static int add_nested_sum(struct dagpatch_context *context, struct dagpatch_reco
 static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording,
 		      uint32_t flags)
 {
-	const struct dagpatch_slot one = {.bytes = WORDS * 4};
+	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
 	uint32_t node, number;
 	int rc = 0;
 
@@ -97,16 +95,15 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 		rc = add_nested_sum(context, recording, &node);
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording,
-					   &(struct dagpatch_capture){.record = record_copy,
-								      .slots = (uint32_t[]){D, C},
-								      .slot_count = 2},
+					   &DAGPATCH_SIZED(capture, .record = record_copy,
+							   .slots = (uint32_t[]){D, C},
+							   .slot_count = 2),
 					   AFTER(node), &node);
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording,
-					   &(struct dagpatch_capture){.record = record_square,
-								      .slots = (uint32_t[]){E, D},
-								      .slot_count = 2,
-								      .flags = flags},
+					   &DAGPATCH_SIZED(capture, .record = record_square,
+							   .slots = (uint32_t[]){E, D},
+							   .slot_count = 2, .flags = flags),
 					   AFTER(node), NULL);
 	return rc < 0 ? rc : dagpatch_finalize(recording);
 }
@@ -307,13 +304,12 @@ static void code_that_was_unmapped_is_not_read(void **state)
 
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
 	to = slot(recording, "to");
-	OK(recording, dagpatch_add_kernel(recording,
-					  &(struct dagpatch_kernel){.function = function,
-								    .grid = {1, 1, 1},
-								    .block = {1, 1, 1},
-								    .argument_count = 2,
-								    .arguments = arguments},
-					  NULL, NULL));
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = function, .grid = {1, 1, 1},
+					       .block = {1, 1, 1}, .argument_count = 2,
+					       .arguments = arguments),
+			       NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	clear_results();
 	for (uint32_t i = 0; i < 2; i++) {

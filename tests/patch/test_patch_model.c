@@ -149,8 +149,8 @@ static void worn_out_tables_are_instantiated_anew(void **state)
 	slots[1] = slot(recording, "host");
 	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[0], slots[0]}, NULL);
 	OK(recording, dagpatch_add_memset(recording,
-					  &(struct dagpatch_memset){
-						  .slot = slots[1], .element_bytes = 4, .width = 1},
+					  &DAGPATCH_SIZED(memset, .slot = slots[1],
+							  .element_bytes = 4, .width = 1),
 					  NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	/* Two nodes: their second update is the last one before a new graph. */
@@ -276,9 +276,8 @@ static void updates_leave_the_table_alone(void **state)
 	slots[1] = slot(recording, "child");
 	add_three(recording, BED_ADD, (uint32_t[]){slots[0], slots[0], slots[0]}, NULL);
 	OK(recording, dagpatch_add_captured(recording,
-					    &(struct dagpatch_capture){.record = capture_memset,
-								       .slots = &slots[1],
-								       .slot_count = 1},
+					    &DAGPATCH_SIZED(capture, .record = capture_memset,
+							    .slots = &slots[1], .slot_count = 1),
 					    NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, c}, 2));
@@ -318,8 +317,8 @@ static void a_moved_shadow_changes_nothing_in_the_graph(void **state)
 		to = slot(recording, "to");
 		OK(recording,
 		   dagpatch_slot_add(recording,
-				     &(struct dagpatch_slot){.bytes = WORDS * sizeof(uint32_t),
-							     .flags = DAGPATCH_SHADOW_IN},
+				     &DAGPATCH_SIZED(slot, .bytes = WORDS * sizeof(uint32_t),
+						     .flags = DAGPATCH_SHADOW_IN),
 				     &in));
 		add_three(recording, BED_ADD, (uint32_t[]){to, in, in}, NULL);
 		OK(recording, dagpatch_finalize(recording));
@@ -357,7 +356,7 @@ static int add_mark(struct dagpatch_recording *recording, uint32_t to)
 {
 	return dagpatch_add_captured(
 		recording,
-		&(struct dagpatch_capture){.record = capture_mark, .slots = &to, .slot_count = 1},
+		&DAGPATCH_SIZED(capture, .record = capture_mark, .slots = &to, .slot_count = 1),
 		NULL, NULL);
 }
 
@@ -429,17 +428,14 @@ static void another_order_is_an_error(void **state)
 
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
 	to = slot(recording, "to");
-	scene_failed(recording,
-		     dagpatch_add_captured(recording,
-					   &(struct dagpatch_capture){
-						   .record = capture_in_another_order,
-						   .user = &calls,
-						   .slots = &to,
-						   .slot_count = 1,
-						   .flags = DAGPATCH_LEAVE_UNSTABLE,
-					   },
-					   NULL, NULL),
-		     -EILSEQ, "capture 3 have other dependencies");
+	scene_failed(
+		recording,
+		dagpatch_add_captured(recording,
+				      &DAGPATCH_SIZED(capture, .record = capture_in_another_order,
+						      .user = &calls, .slots = &to, .slot_count = 1,
+						      .flags = DAGPATCH_LEAVE_UNSTABLE),
+				      NULL, NULL),
+		-EILSEQ, "capture 3 have other dependencies");
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 }
@@ -459,8 +455,11 @@ static void verify_notices_another_capture(void **state)
 	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
 	struct dagpatch_recording *recording;
 	uint32_t *a = buffer(0), value = 1, to;
-	struct dagpatch_capture capture = {
-		.record = capture_as_told, .user = &value, .slots = &to, .slot_count = 1};
+	struct dagpatch_capture capture = {.size = sizeof(capture),
+					   .record = capture_as_told,
+					   .user = &value,
+					   .slots = &to,
+					   .slot_count = 1};
 
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
 	to = slot(recording, "to");
@@ -486,7 +485,8 @@ static void work_that_cannot_be_read_stays_a_child(void **state)
 	struct dagpatch_recording *recording;
 	void *stream = suite_bed->stream_create();
 	uint32_t *buffers[2] = {buffer(0), buffer(0)}, value = 3, to;
-	struct dagpatch_capture capture = {.record = capture_as_told,
+	struct dagpatch_capture capture = {.size = sizeof(capture),
+					   .record = capture_as_told,
 					   .user = &value,
 					   .slots = &to,
 					   .slot_count = 1,
@@ -537,11 +537,10 @@ static void verify_reads_the_executable_graph(void **state)
 		to = slot(recordings[i], "to");
 		OK(recordings[i],
 		   dagpatch_adopt(recordings[i],
-				  &(struct dagpatch_adoption){.graph = graph,
-							      .addresses = {(void *[]){a}},
-							      .declared = &declared,
-							      .declared_count = 1,
-							      .exec = exec}));
+				  &DAGPATCH_SIZED(adoption, .graph = graph,
+						  .addresses = {(void *[]){a}},
+						  .declared = &declared, .declared_count = 1,
+						  .exec = exec)));
 		OK(recordings[i], dagpatch_finalize(recordings[i]));
 	}
 	assert_int_equal(dagpatch_verify(recordings[0]), 0);
@@ -635,19 +634,16 @@ static struct dagpatch_recording *sharing(struct dagpatch_context *context,
 
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
 	to = slot(recording, "to");
-	OK(recording, dagpatch_add_child(recording,
-					 &(struct dagpatch_child){
-						 nested, &(struct dagpatch_mapping){to, 0}, 1},
-					 NULL, NULL));
-	OK(recording, dagpatch_add_captured(recording,
-					    &(struct dagpatch_capture){
-						    .record = capture_mark,
-						    .slots = &to,
-						    .slot_count = 1,
-						    .flags = DAGPATCH_CAPTURE_AGAIN,
-						    .cache = cache,
-					    },
-					    NULL, NULL));
+	OK(recording,
+	   dagpatch_add_child(recording,
+			      &DAGPATCH_SIZED(child, nested, &(struct dagpatch_mapping){to, 0}, 1),
+			      NULL, NULL));
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = capture_mark, .slots = &to,
+						 .slot_count = 1, .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .cache = cache),
+				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	return recording;
 }

@@ -61,8 +61,10 @@ static int vote_patiently(void *user, int has, uint64_t timeout_ns, int *ret_all
 
 static void rank_begin(struct rank *rank, uint32_t number, int change_together)
 {
-	const struct dagpatch_collective collective = {
-		.communicator = 7, .count = WORDS, .buffers_are_registered = 1};
+	const struct dagpatch_collective collective = {.size = sizeof(collective),
+						       .communicator = 7,
+						       .count = WORDS,
+						       .buffers_are_registered = 1};
 
 	*rank = (struct rank){.number = number, .vote = {shared->box, number, 0}};
 	OK(NULL, dagpatch_context_create(
@@ -80,17 +82,13 @@ static void rank_begin(struct rank *rank, uint32_t number, int change_together)
 				       &rank->cache));
 	OK(NULL, dagpatch_recording_create(rank->context, 0, &rank->recording));
 	rank->slot = slot(rank->recording, "gradients");
-	OK(rank->recording, dagpatch_add_captured(rank->recording,
-						  &(struct dagpatch_capture){
-							  .record = capture_reduce,
-							  .user = rank,
-							  .slots = &rank->slot,
-							  .slot_count = 1,
-							  .flags = DAGPATCH_CAPTURE_AGAIN,
-							  .collective = &collective,
-							  .cache = rank->cache,
-						  },
-						  NULL, NULL));
+	OK(rank->recording,
+	   dagpatch_add_captured(rank->recording,
+				 &DAGPATCH_SIZED(capture, .record = capture_reduce, .user = rank,
+						 .slots = &rank->slot, .slot_count = 1,
+						 .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .collective = &collective, .cache = rank->cache),
+				 NULL, NULL));
 	OK(rank->recording, dagpatch_finalize(rank->recording));
 	rank->stream = suite_bed->stream_create();
 	for (uint32_t i = 0; i < BUFFERS; i++)

@@ -44,6 +44,7 @@ static void add_kernel(struct dagpatch_recording *recording, enum bed_kernel ker
 	struct dagpatch_argument arguments[] = {dagpatch_address(&pointer),
 						dagpatch_value(&value, sizeof(value))};
 	struct dagpatch_kernel params = {
+		.size = sizeof(params),
 		.function = bed_cuda.function(kernel),
 		.grid = {1, 1, 1},
 		.block = {32, 1, 1},
@@ -62,15 +63,16 @@ static void host_function(void *user)
 static int setup_scene(void **state, uint32_t *host_calls)
 {
 	static struct scene scene;
-	struct dagpatch_host host = {host_function, host_calls};
+	struct dagpatch_host host = {.size = sizeof(host), host_function, host_calls};
 	struct dagpatch_options options = {
 		.size = sizeof(options),
 		.driver = "cuda",
 		.strategy = DAGPATCH_DEVICE_TABLE,
 		.table_versions = VERSION,
 	};
-	struct dagpatch_slot slots[] = {{.name = "flag", .bytes = 4, .on_host = 1},
-					{.name = "place", .bytes = 256}};
+	struct dagpatch_slot slots[] = {
+		{.size = sizeof(*slots), .name = "flag", .bytes = 4, .on_host = 1},
+		{.size = sizeof(*slots), .name = "place", .bytes = 256}};
 	struct dagpatch_error error;
 	uint32_t first, slot;
 

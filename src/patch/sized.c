@@ -1,0 +1,50 @@
+/* Structs that begin with their size: callers may have been built with an older or a newer header. */
+#include <errno.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+/* No struct comes near this; a size that was never set often does. */
+enum { MOST_BYTES = 4096 };
+
+int sized_read(void *ret, size_t known, const void *given)
+{
+	const uint8_t *bytes = given;
+	size_t size;
+
+	if (!given)
+		return -EINVAL;
+	memcpy(&size, given, sizeof(size));
+	if (size < sizeof(size) || size > MOST_BYTES)
+		return -EINVAL;
+	for (size_t i = known; i < size; i++)
+		if (bytes[i])
+			return -E2BIG;
+	memset(ret, 0, known);
+	memcpy(ret, given, size < known ? size : known);
+	memcpy(ret, &known, sizeof(known));
+	return 0;
+}
+
+int recording_read(struct dagpatch_recording *recording, void *ret, size_t known, const void *given,
+		   const char *name)
+{
+	int rc = sized_read(ret, known, given);
+
+	if (rc == -E2BIG)
+		return recording_fail(recording, rc,
+				      "struct dagpatch_%s has fields that this library, version "
+				      "%u, does not know",
+				      name, dagpatch_version());
+	if (rc < 0 && !given)
+		return recording_fail(recording, rc, "no struct dagpatch_%s", name);
+	if (rc < 0)
+		return recording_fail(recording, rc, "size is not sizeof(struct dagpatch_%s)",
+				      name);
+	return 0;
+}
+
+uint32_t dagpatch_version(void)
+{
+	return DAGPATCH_VERSION;
+}
