@@ -22,6 +22,7 @@
 #define WAYS_MOST    12
 #define NS_PER_US    1000.0
 #define WARM_UP_NS   300000000
+#define ROUNDS	     21
 
 static const uint32_t percents[STEPS] = {0, 1, 10, 100};
 
@@ -57,6 +58,14 @@ struct row {
 	double us[MEASURES];
 };
 
+/* A way's host time beside the bare calls', both measured in turn. */
+struct ratio {
+	uint32_t nodes, percent;
+	const char *way;
+	double bare_us, us;
+	double median, low, high; /* of the rounds' ratios; low and high leave out a tenth each */
+};
+
 static const char *driver = "model";
 static uint32_t sizes[SIZES_MOST] = {10, 100, 1000, 10000};
 static uint32_t size_count = 4;
@@ -75,6 +84,8 @@ static uint32_t launched[SIDES][SLOTS];
 
 static struct row rows[SIZES_MOST * STEPS * WAYS_MOST];
 static size_t row_count;
+static struct ratio ratios[SIZES_MOST * STEPS * 2];
+static size_t ratio_count;
 
 /* ---- the graph ---- */
 
@@ -278,6 +289,11 @@ static const struct way ways[] = {
 #define WAY_COUNT (sizeof(ways) / sizeof(*ways))
 _Static_assert(WAY_COUNT <= WAYS_MOST, "rows are counted so");
 
+static bool is_auto(const struct way *way)
+{
+	return way->prepare == prepare_recording && way->strategy == DAGPATCH_AUTO;
+}
+
 static bool is_possible(const struct way *way)
 {
 	uint32_t capabilities = dagpatch_context_capabilities(contexts[DAGPATCH_AUTO]);
@@ -344,6 +360,54 @@ static int measure_way(struct subject *subject, uint32_t moved)
 	return err;
 }
 
+/* The same repeats of both, one after the other, in each of the rounds. */
+static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t moved)
+{
+	struct ratio *ratio = &ratios[ratio_count];
+	double times[2][ROUNDS], quotients[ROUNDS];
+	struct subject *const both[2] = {bare, subject};
+	int err = 0;
+
+	for (int round = 0; !err && round < ROUNDS; round++) {
+		for (int i = 0; !err && i < 2; i++) {
+			err = measure(both[i], moved, 0);
+			for (uint32_t repeat = 0; !err && repeat < repeats; repeat++)
+				err = measure(both[i], moved, repeat);
+			times[i][round] = bench_median(both[i]->samples[HOST], repeats);
+		}
+		quotients[round] = times[1][round] / times[0][round];
+	}
+	if (err)
+		return err;
+	*ratio = (struct ratio){
+		.nodes = node_count,
+		.percent = percents[moved],
+		.way = subject->way->name,
+		.bare_us = bench_median(times[0], ROUNDS),
+		.us = bench_median(times[1], ROUNDS),
+		.median = bench_median(quotients, ROUNDS),
+	};
+	/* They are in ascending order now. */
+	ratio->low = quotients[ROUNDS / 10];
+	ratio->high = quotients[ROUNDS - 1 - ROUNDS / 10];
+	ratio_count++;
+	return 0;
+}
+
+static int measure_ratios(struct subject *subjects, uint32_t moved)
+{
+	struct subject *bare = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < WAY_COUNT; i++)
+		if (ways[i].change == change_set_moved)
+			bare = &subjects[i];
+	for (size_t i = 0; !err && bare && moved && i < WAY_COUNT; i++)
+		if (ways[i].strategy == DAGPATCH_SET_PARAMS || is_auto(&ways[i]))
+			err = measure_ratio(bare, &subjects[i], moved);
+	return err;
+}
+
 static int measure_step(struct subject *subjects, uint32_t moved)
 {
 	int err = 0;
@@ -352,7 +416,7 @@ static int measure_step(struct subject *subjects, uint32_t moved)
 		if (is_possible(&ways[i]) && (!moved || !ways[i].replays_only))
 			err = measure_way(&subjects[i], moved);
 	}
-	return err;
+	return err ? err : measure_ratios(subjects, moved);
 }
 
 /* A GPU that was idle takes a while to reach its clocks. */
@@ -538,6 +602,21 @@ static void add_lines(struct bench_result *result)
 	}
 }
 
+static void add_ratios(struct bench_result *result)
+{
+	static const char *const kinds[] = {"median", "low", "high"};
+	static char names[SIZES_MOST * STEPS * 2 * 3][NAME_BYTES + 16];
+
+	for (size_t i = 0; i < ratio_count * 3; i++) {
+		const struct ratio *ratio = &ratios[i / 3];
+		const double values[] = {ratio->median, ratio->low, ratio->high};
+
+		snprintf(names[i], sizeof(names[i]), "n%u_p%u_%s_to_bare_%s", ratio->nodes,
+			 ratio->percent, ratio->way, kinds[i % 3]);
+		bench_add(result, names[i], "ratio", values[i % 3], "");
+	}
+}
+
 static int run(struct bench_result *ret_result)
 {
 	int err;
@@ -547,6 +626,7 @@ static int run(struct bench_result *ret_result)
 		return -EINVAL;
 	bed = patch_floor->bed;
 	row_count = 0;
+	ratio_count = 0;
 	if (bed->open()) {
 		fprintf(stderr, "dagtap-bench: patch: %s: no GPU here\n", driver);
 		return -ENODEV;
@@ -560,6 +640,7 @@ static int run(struct bench_result *ret_result)
 	if (!err)
 		err = measure_idle(ret_result);
 	add_lines(ret_result);
+	add_ratios(ret_result);
 	if (patch_floor->close)
 		patch_floor->close();
 	for (int i = 0; i < DAGPATCH_STRATEGY_COUNT; i++) {
@@ -582,6 +663,15 @@ static void print(const struct bench_result *result)
 	for (size_t i = 0; i < row_count; i++)
 		printf("%6u %6u %%  %-22s %10.2f %10.2f %10.2f\n", rows[i].nodes, rows[i].percent,
 		       rows[i].way, rows[i].us[HOST], rows[i].us[LAUNCH], rows[i].us[RESULT]);
+	printf("host time beside the bare calls for the nodes that changed, in turn, %d rounds of "
+	       "%u:\n",
+	       ROUNDS, repeats);
+	printf("%6s %8s  %-22s %10s %10s %8s\n", "nodes", "changed", "way", "bare", "host",
+	       "ratio");
+	for (size_t i = 0; i < ratio_count; i++)
+		printf("%6u %6u %%  %-22s %10.3f %10.3f %7.2fx (%.2f to %.2f)\n", ratios[i].nodes,
+		       ratios[i].percent, ratios[i].way, ratios[i].bare_us, ratios[i].us,
+		       ratios[i].median, ratios[i].low, ratios[i].high);
 	printf("%s: %.0f ns (%s)\n", result->lines[0].name, result->lines[0].value,
 	       result->lines[0].help);
 }
