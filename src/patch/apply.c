@@ -188,8 +188,6 @@ static void observe_slot(struct dagpatch_recording *recording, uint32_t slot,
 
 static void observe(struct dagpatch_recording *recording, const struct step *step)
 {
-	if (!recording->context->options.observe)
-		return;
 	for (uint32_t i = 0; i < recording->changed_count; i++) {
 		uint32_t slot = recording->changed[i];
 
@@ -238,14 +236,21 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	if (recording->dirty_count > 0 || step->strategy == DAGPATCH_INSTANTIATE)
 		count_use(recording, step->strategy, recording->dirty_count,
 			  step->ns * step->weight);
-	learn(recording, step);
-	observe(recording, step);
-	for (uint32_t i = 0; i < recording->changed_count; i++)
-		recording->applied[recording->changed[i]] =
-			recording->wanted[recording->changed[i]];
-	again_commit(recording);
-	changes_clear(recording);
-	edits_clear(recording);
+	if (step->weight > 0)
+		learn(recording, step);
+	if (recording->context->options.observe)
+		observe(recording, step);
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		recording->applied[slot] = recording->wanted[slot];
+		recording->is_changed[slot] = 0;
+	}
+	recording->changed_count = 0;
+	if (recording->again_count > 0)
+		again_commit(recording);
+	if (recording->edit_count > 0)
+		edits_clear(recording);
 	clear_dirty(recording);
 }
 
@@ -317,12 +322,13 @@ static int apply_changes(struct dagpatch_recording *recording)
 {
 	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
-	int rc = again_prepare(recording);
+	int rc = recording->again_count > 0 ? again_prepare(recording) : 0;
 
 	if (rc < 0)
 		return rc;
 	gather_dirty(recording);
-	edits_put(recording);
+	if (recording->edit_count > 0)
+		edits_put(recording);
 	step.table = gather_table(recording);
 	step.strategy = strategy_choose(recording);
 	start_clock(recording, &step);

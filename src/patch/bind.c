@@ -13,7 +13,15 @@ static int check_takes_addresses(struct dagpatch_recording *recording)
 			      "dagpatch_bind: the recording is not finalized, or nested");
 }
 
-static int check_binding(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
+static bool is_good(const struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
+{
+	return slot < recording->slot_count && address != 0 &&
+	       !(address & (recording->slots[slot].alignment - 1));
+}
+
+/* Why it is not good; these are kept out of the way that good ones take. */
+__attribute__((cold)) static int refuse_binding(struct dagpatch_recording *recording, uint32_t slot,
+						uint64_t address)
 {
 	char text[96];
 
@@ -23,13 +31,22 @@ static int check_binding(struct dagpatch_recording *recording, uint32_t slot, ui
 	if (address == 0)
 		return recording_fail(recording, -EINVAL, "dagpatch_bind: %s at NULL",
 				      slot_text(recording, slot, text));
-	if (address & (recording->slots[slot].alignment - 1))
-		return recording_fail(
-			recording, -EINVAL,
-			"dagpatch_bind: %s at 0x%llx, which is not aligned to %llu bytes",
-			slot_text(recording, slot, text), (unsigned long long)address,
-			(unsigned long long)recording->slots[slot].alignment);
-	return 0;
+	return recording_fail(recording, -EINVAL,
+			      "dagpatch_bind: %s at 0x%llx, which is not aligned to %llu bytes",
+			      slot_text(recording, slot, text), (unsigned long long)address,
+			      (unsigned long long)recording->slots[slot].alignment);
+}
+
+__attribute__((cold)) static int refuse_bytes(struct dagpatch_recording *recording, uint32_t slot,
+					      uint64_t bytes)
+{
+	char text[96];
+
+	return recording_fail(recording, -EINVAL,
+			      "dagpatch_bind: %s needs %llu bytes, %llu are there",
+			      slot_text(recording, slot, text),
+			      (unsigned long long)recording->slots[slot].bytes,
+			      (unsigned long long)bytes);
 }
 
 static void want(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
@@ -45,20 +62,14 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 		  uint64_t bytes)
 {
 	uint64_t value = (uintptr_t)address;
-	char text[96];
 	int rc = check_takes_addresses(recording);
 
-	if (rc == 0 &&
-	    (slot >= recording->slot_count || recording->wanted[slot] != value || value == 0))
-		rc = check_binding(recording, slot, value);
+	if (rc == 0 && !is_good(recording, slot, value))
+		rc = refuse_binding(recording, slot, value);
+	if (rc == 0 && bytes < recording->slots[slot].bytes)
+		rc = refuse_bytes(recording, slot, bytes);
 	if (rc < 0)
 		return rc;
-	if (bytes < recording->slots[slot].bytes)
-		return recording_fail(recording, -EINVAL,
-				      "dagpatch_bind: %s needs %llu bytes, %llu are there",
-				      slot_text(recording, slot, text),
-				      (unsigned long long)recording->slots[slot].bytes,
-				      (unsigned long long)bytes);
 	if (recording->wanted[slot] != value)
 		want(recording, slot, value);
 	return 0;
@@ -79,8 +90,8 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 		return 0;
 	rc = check_takes_addresses(recording);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		if (recording->wanted[i] != (uintptr_t)addresses[i] || !addresses[i])
-			rc = check_binding(recording, i, (uintptr_t)addresses[i]);
+		if (!is_good(recording, i, (uintptr_t)addresses[i]))
+			rc = refuse_binding(recording, i, (uintptr_t)addresses[i]);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < count; i++)
