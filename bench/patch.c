@@ -22,7 +22,7 @@
 #define WAYS_MOST    12
 #define NS_PER_US    1000.0
 #define WARM_UP_NS   300000000
-#define ROUNDS	     21
+#define ROUNDS_MOST  21
 
 static const uint32_t percents[STEPS] = {0, 1, 10, 100};
 
@@ -360,15 +360,21 @@ static int measure_way(struct subject *subject, uint32_t moved)
 	return err;
 }
 
+static uint32_t rounds(void)
+{
+	return repeats < ROUNDS_MOST ? repeats : ROUNDS_MOST;
+}
+
 /* The same repeats of both, one after the other, in each of the rounds. */
 static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t moved)
 {
 	struct ratio *ratio = &ratios[ratio_count];
-	double times[2][ROUNDS], quotients[ROUNDS];
+	double times[2][ROUNDS_MOST], quotients[ROUNDS_MOST];
 	struct subject *const both[2] = {bare, subject};
+	uint32_t count = rounds();
 	int err = 0;
 
-	for (int round = 0; !err && round < ROUNDS; round++) {
+	for (uint32_t round = 0; !err && round < count; round++) {
 		for (int i = 0; !err && i < 2; i++) {
 			err = measure(both[i], moved, 0);
 			for (uint32_t repeat = 0; !err && repeat < repeats; repeat++)
@@ -383,13 +389,13 @@ static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t
 		.nodes = node_count,
 		.percent = percents[moved],
 		.way = subject->way->name,
-		.bare_us = bench_median(times[0], ROUNDS),
-		.us = bench_median(times[1], ROUNDS),
-		.median = bench_median(quotients, ROUNDS),
+		.bare_us = bench_median(times[0], count),
+		.us = bench_median(times[1], count),
+		.median = bench_median(quotients, count),
 	};
 	/* They are in ascending order now. */
-	ratio->low = quotients[ROUNDS / 10];
-	ratio->high = quotients[ROUNDS - 1 - ROUNDS / 10];
+	ratio->low = quotients[count / 10];
+	ratio->high = quotients[count - 1 - count / 10];
 	ratio_count++;
 	return 0;
 }
@@ -665,7 +671,7 @@ static void print(const struct bench_result *result)
 		       rows[i].way, rows[i].us[HOST], rows[i].us[LAUNCH], rows[i].us[RESULT]);
 	printf("host time beside the bare calls for the nodes that changed, in turn, %d rounds of "
 	       "%u:\n",
-	       ROUNDS, repeats);
+	       rounds(), repeats);
 	printf("%6s %8s  %-22s %10s %10s %8s\n", "nodes", "changed", "way", "bare", "host",
 	       "ratio");
 	for (size_t i = 0; i < ratio_count; i++)

@@ -120,6 +120,12 @@ struct dagpatch_options {
 	 * driver needs (HIP), UINT32_MAX: never. */
 	uint32_t updates_before_instantiate;
 	int verify; /* each apply is followed by dagpatch_verify, whose errors it returns */
+	/* DAGPATCH_AUTO where the driver has the table. 0: chosen for each recording by what it changes
+	 * and by costs that are measured on this GPU when the context is made (some ms); a graph is
+	 * instantiated anew, with the table or without, when the other way would have saved more
+	 * than that takes. N: graphs with at least N kernel nodes that have addresses get it, and
+	 * keep it. UINT32_MAX: none does. */
+	uint32_t table_from_nodes;
 	void (*observe)(void *user, const struct dagpatch_change *change);
 	void *observe_user;
 };

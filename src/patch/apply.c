@@ -220,6 +220,20 @@ static void learn(struct dagpatch_recording *recording, const struct step *step)
 		*cost = *cost > 0 ? *cost * 0.75 + ns * 0.25 : ns;
 }
 
+/* That the slots which have changed have there, each as often as it has an address of theirs. */
+static uint32_t nodes_in_table(const struct dagpatch_recording *recording)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		if (!recording->slots[slot].flags)
+			count += recording->first_relocation[slot + 1] - recording->host_end[slot];
+	}
+	return count;
+}
+
 static void commit(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t agains = 0;
@@ -236,6 +250,9 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	if (recording->dirty_count > 0 || step->strategy == DAGPATCH_INSTANTIATE)
 		count_use(recording, step->strategy, recording->dirty_count,
 			  step->ns * step->weight);
+	if (recording->table_choice.is_open && step->strategy != DAGPATCH_INSTANTIATE)
+		table_note(recording, recording->built.table ? nodes_in_table(recording)
+							     : recording->dirty_count);
 	if (step->weight > 0)
 		learn(recording, step);
 	if (recording->context->options.observe)
@@ -407,10 +424,16 @@ static void settle(struct dagpatch_recording *recording)
 	recording->changed_count = kept;
 }
 
+static bool needs_apply(const struct dagpatch_recording *recording)
+{
+	return recording->changed_count > 0 || recording->edit_count > 0 ||
+	       recording->votes_always || recording->table_choice.is_overdue;
+}
+
 static bool is_unchanged(const struct dagpatch_recording *recording)
 {
-	return recording->state == DAGPATCH_READY && recording->changed_count == 0 &&
-	       recording->edit_count == 0 && !recording->votes_always && current_exec(recording);
+	return recording->state == DAGPATCH_READY && !needs_apply(recording) &&
+	       current_exec(recording);
 }
 
 static int apply(struct dagpatch_recording *recording)
@@ -425,8 +448,7 @@ static int apply(struct dagpatch_recording *recording)
 	settle(recording);
 	if (is_first)
 		rc = check_bound(recording);
-	else if (recording->changed_count == 0 && recording->edit_count == 0 &&
-		 !recording->votes_always)
+	else if (!needs_apply(recording))
 		return 0;
 	if (rc == 0)
 		rc = is_first ? build_first(recording) : apply_changes(recording);

@@ -42,11 +42,10 @@ __attribute__((cold)) static int refuse_bytes(struct dagpatch_recording *recordi
 {
 	char text[96];
 
-	return recording_fail(recording, -EINVAL,
-			      "dagpatch_bind: %s needs %llu bytes, %llu are there",
-			      slot_text(recording, slot, text),
-			      (unsigned long long)recording->slots[slot].bytes,
-			      (unsigned long long)bytes);
+	return recording_fail(
+		recording, -EINVAL, "dagpatch_bind: %s needs %llu bytes, %llu are there",
+		slot_text(recording, slot, text), (unsigned long long)recording->slots[slot].bytes,
+		(unsigned long long)bytes);
 }
 
 static void want(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)

@@ -378,7 +378,6 @@ static bool wants_table(const struct dagpatch_recording *recording)
 static int make_table(struct dagpatch_recording *recording, struct built *built)
 {
 	const struct patch_driver *driver = recording->device->driver;
-	bool is_wanted = recording->context->options.strategy == DAGPATCH_DEVICE_TABLE;
 	struct patch_table_relocation *relocations = NULL;
 	struct patch_table_plan plan;
 	uint32_t nodes = 0;
@@ -386,7 +385,7 @@ static int make_table(struct dagpatch_recording *recording, struct built *built)
 
 	if (rc < 0)
 		return rc;
-	if (nodes > 0 && (is_wanted || nodes >= recording->device->table_from_nodes)) {
+	if (nodes > 0 && table_wanted(recording, nodes)) {
 		rc = driver->table_create(recording->device, built->graph, &plan, &built->table);
 		if (rc == -ENOTSUP) {
 			patch_fault_take();

@@ -153,15 +153,22 @@ enum patch_capability {
 	PATCH_CHAINS = 256,
 };
 
+/* What a graph with the table and one without cost on this device, ns. */
+struct patch_costs {
+	double set;    /* the host sets one node */
+	double idle;   /* a launch with the table takes longer, although nothing has changed, */
+	double change; /* and so much more when something has */
+	double build;  /* one node, to build and instantiate the graph */
+};
+
 /* What open makes; a driver's own struct begins with it. */
 struct patch_device {
 	const struct patch_driver *driver; /* set by open */
 	uint32_t capabilities;		   /* enum patch_capability, set by open */
 	/* Of each node of one exec, after which updates fail; 0: no limit. */
 	uint32_t updates_before_instantiate;
-	uint32_t
-		table_from_nodes; /* DAGPATCH_AUTO takes the table for at least so many kernel nodes */
-	uint32_t table_versions; /* from the options */
+	uint32_t table_versions;  /* from the options */
+	struct patch_costs costs; /* measure's; all 0: not known, AUTO takes no table */
 	/* The core's. */
 	struct patch_layouts *layouts;
 	/* Held while the driver reads a captured graph that several recordings or a cache may share. */
@@ -200,6 +207,8 @@ struct patch_driver {
 	int (*open)(const struct dagpatch_options *options, struct patch_device **ret_device,
 		    struct dagpatch_error *error);
 	void (*close)(struct patch_device *device);
+	/* PATCH_HAS_TABLE; layouts are there. Runs small graphs and waits for them. */
+	int (*measure)(struct patch_device *device, struct patch_costs *ret_costs);
 
 	/* Memory of the device; at least 256-aligned. */
 	int (*memory_alloc)(struct patch_device *device, uint64_t bytes, bool on_host,

@@ -33,6 +33,8 @@ int dagpatch_launch(struct dagpatch_recording *recording, void *handle)
 	if (rc < 0)
 		return rc;
 	recording->stats.unchanged_launches += rc == 0;
+	if (rc == 0 && recording->table_choice.is_open)
+		table_note(recording, 0);
 	if (recording->shadow_count) {
 		rc = copy_shadows(recording, stream, DAGPATCH_SHADOW_IN);
 		if (rc < 0)

@@ -47,6 +47,20 @@ static int context_own_options(struct dagpatch_context *context)
 	return 0;
 }
 
+/* What is not known after it is not chosen: no failure. */
+static void measure(struct dagpatch_context *context)
+{
+	struct patch_device *device = context->device;
+	const struct dagpatch_options *options = &context->options;
+
+	if (!(device->capabilities & PATCH_HAS_TABLE) || options->strategy != DAGPATCH_AUTO ||
+	    options->table_from_nodes > 0)
+		return;
+	if (device->driver->measure(device, &device->costs) < 0)
+		device->costs = (struct patch_costs){0};
+	patch_fault_take();
+}
+
 static int context_open(struct dagpatch_context *context, struct dagpatch_error *error)
 {
 	const struct patch_driver *driver = find_driver(context->options.driver);
@@ -70,6 +84,7 @@ static int context_open(struct dagpatch_context *context, struct dagpatch_error 
 	context->device->layouts = layouts;
 	pthread_mutex_init(&context->device->shared_graphs, NULL);
 	context->device->table_versions = context->options.table_versions;
+	measure(context);
 	return 0;
 }
 

@@ -138,6 +138,14 @@ struct built {
 	struct driver_table *table;
 };
 
+/* AUTO's choice between the table and setting node by node; see auto.c. */
+struct table_choice {
+	bool is_open;	  /* it may still go either way */
+	bool is_wanted;	  /* the table, for the next graph that is built */
+	bool is_overdue;  /* the graph that there is has the other way: to be built anew */
+	double regret_ns; /* what the other way would have saved of late */
+};
+
 /* Costs of this recording as measured, ns; 0: not yet. */
 struct costs {
 	double set_one; /* node */
@@ -185,6 +193,7 @@ struct dagpatch_recording {
 	struct built built;
 	uint64_t updates; /* of the exec */
 	struct costs costs;
+	struct table_choice table_choice;
 	bool cannot_table; /* the driver said so, of this graph */
 
 	/* Addresses, slot by slot; 0: none yet. */
@@ -206,6 +215,18 @@ struct dagpatch_recording {
 	struct dagpatch_stats stats;
 	struct dagpatch_error error;
 };
+
+/* ---- auto.c ---- */
+
+/* Whether a graph of which NODES could be in the table gets it. Of AUTO's recordings the first call decides
+ * by what all of them cost, later ones by table_note. */
+bool table_wanted(struct dagpatch_recording *recording, uint32_t nodes);
+/* A launch for which NODES were changed, by the table or one by one, that the table has or could have
+ * had. Sets is_overdue when the other way would have saved more than building the graph anew
+ * takes. A few ns; only where the choice is open. */
+void table_note(struct dagpatch_recording *recording, uint32_t nodes);
+/* After an attempt to build what was overdue. */
+void table_settle(struct dagpatch_recording *recording);
 
 /* ---- sized.c ---- */
 

@@ -71,6 +71,8 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 {
 	enum dagpatch_strategy forced = recording->context->options.strategy;
 
+	if (recording->table_choice.is_overdue)
+		return DAGPATCH_INSTANTIATE;
 	if (recording->dirty_count == 0)
 		return DAGPATCH_SET_PARAMS;
 	if (forced == DAGPATCH_INSTANTIATE && !recording->foreign_exec)
@@ -253,6 +255,7 @@ int strategy_instantiate(struct dagpatch_recording *recording)
 	struct built old = recording->built, made;
 	int rc = build(recording, &made);
 
+	table_settle(recording);
 	if (rc < 0)
 		return rc;
 	recording->built = made;

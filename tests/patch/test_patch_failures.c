@@ -179,7 +179,8 @@ static struct dagpatch_context *context_with(enum dagpatch_strategy strategy)
 	OK(NULL, dagpatch_context_create(
 			 &(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
 						    .driver = "model",
-						    .strategy = strategy},
+						    .strategy = strategy,
+						    .table_from_nodes = 64},
 			 &context, NULL));
 	return context;
 }

@@ -162,6 +162,7 @@ static const struct named_kernel named[] = {
 	{"bed_packed", run_packed, {sizeof(struct bed_packed)}},
 	{"bed_hold", run_hold, {8}},
 	{"bed_count_down", run_count_down, {8, 8, 4}},
+	{NOTHING_KERNEL, run_nothing, {8}},
 	{UPDATER_KERNEL, run_update, {sizeof(struct updater_plan)}},
 };
 

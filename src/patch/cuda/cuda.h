@@ -74,6 +74,10 @@ int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph
 			 struct driver_node *const *after, uint32_t after_count,
 			 struct driver_node **ret_node, struct driver_graph **ret_bodies);
 
+/* ---- cuda_costs.c ---- */
+
+int cuda_measure(struct patch_device *device, struct patch_costs *ret_costs);
+
 /* ---- cuda_table.c ---- */
 
 int cuda_table_create(struct patch_device *device, struct driver_graph *graph,

@@ -153,3 +153,8 @@ extern "C" __global__ void dagpatch_condition(struct condition condition)
 	}
 	cudaGraphSetConditional(condition.handle, value);
 }
+
+/* What cuda_costs.c measures graphs with. */
+extern "C" __global__ void dagpatch_nothing(unsigned long long address)
+{
+}

@@ -4,6 +4,7 @@
 
 #define UPDATER_KERNEL	 "dagpatch_update"
 #define CONDITION_KERNEL "dagpatch_condition"
+#define NOTHING_KERNEL	 "dagpatch_nothing"
 #define UPDATER_THREADS	 1024
 
 /* One slot's new address. In memory of the host that the device reads. */

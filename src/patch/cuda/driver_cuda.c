@@ -12,9 +12,6 @@
 
 #define DEFAULT_LIBRARY "libcuda.so.1"
 
-/* Where DAGPATCH_AUTO prefers the table: fewer nodes are set sooner than the updater runs (H200). */
-#define TABLE_FROM_NODES 256
-
 _Static_assert(sizeof(struct condition) == sizeof(struct patch_condition_arguments) &&
 		       CONDITION_CASE == DAGPATCH_CASE,
 	       "the kernel reads what the core writes");
@@ -161,7 +158,6 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 	cuda->base.driver = &patch_driver_cuda;
 	cuda->base.capabilities =
 		PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS | PATCH_SETS_NESTED;
-	cuda->base.table_from_nodes = TABLE_FROM_NODES;
 	err = load_functions(cuda, path, error);
 	if (!err)
 		err = start(cuda, path, error);
@@ -493,6 +489,7 @@ const struct patch_driver patch_driver_cuda = {
 	.name = "cuda",
 	.open = cuda_open,
 	.close = cuda_close,
+	.measure = cuda_measure,
 	.memory_alloc = cuda_memory_alloc,
 	.memory_free = cuda_memory_free,
 	.copy_async = cuda_copy_async,

@@ -1,0 +1,187 @@
+/* AUTO's choice between the table and setting node by node, at the costs that the model says: a node 400
+ * ns, a launch with the table 500 and 1,100 more for a change, building 2,500 a node. */
+#include "suite.h"
+
+enum { NODES = 10 };
+
+struct work {
+	struct dagpatch_context *context;
+	struct dagpatch_recording *recording;
+	uint32_t *a, *b;
+	void *stream;
+	uint32_t nodes, launches, on_a;
+};
+
+static uint64_t used(const struct work *work, enum dagpatch_strategy strategy)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	assert_int_equal(dagpatch_recording_stats(work->recording, &stats), 0);
+	return stats.uses[strategy];
+}
+
+static void add_marks(struct work *work, uint32_t slot, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct dagpatch_pointer at = {.slot = slot, .offset = i * sizeof(uint32_t)};
+		const uint32_t one = 1;
+		struct dagpatch_argument arguments[] = {dagpatch_address(&at),
+							dagpatch_value(&one, sizeof(one))};
+
+		OK(work->recording,
+		   dagpatch_add_kernel(work->recording,
+				       &DAGPATCH_SIZED(kernel,
+						       .function = suite_bed->function(BED_MARK),
+						       .grid = {1, 1, 1}, .block = {1, 1, 1},
+						       .argument_count = 2, .arguments = arguments),
+				       NULL, NULL));
+	}
+}
+
+static void start(struct work *work, uint32_t nodes, uint32_t table_from_nodes)
+{
+	const struct dagpatch_options options = {.size = sizeof(options),
+						 .driver = suite_bed->driver,
+						 .table_from_nodes = table_from_nodes};
+
+	*work = (struct work){.nodes = nodes, .a = buffer(0), .b = buffer(0)};
+	OK(NULL, dagpatch_context_create(&options, &work->context, NULL));
+	OK(NULL, dagpatch_recording_create(work->context, 0, &work->recording));
+	add_marks(work, slot(work->recording, "words"), nodes);
+	OK(work->recording, dagpatch_finalize(work->recording));
+	work->stream = suite_bed->stream_create();
+}
+
+static void launch(struct work *work)
+{
+	OK(work->recording, dagpatch_launch(work->recording, work->stream));
+	work->launches++;
+}
+
+/* The first one builds the graph, each later one changes all nodes. */
+static void launch_changed(struct work *work, uint32_t times)
+{
+	for (uint32_t i = 0; i < times; i++) {
+		bool is_on_a = work->launches % 2 == 0;
+
+		bind(work->recording, 0, is_on_a ? work->a : work->b);
+		work->on_a += is_on_a;
+		launch(work);
+	}
+}
+
+/* Whatever was chosen, each node has run where it was bound. */
+static void end(struct work *work)
+{
+	suite_bed->stream_synchronize(work->stream);
+	expect_words(work->a, work->nodes, work->on_a, __FILE__, __LINE__);
+	expect_words(work->b, work->nodes, work->launches - work->on_a, __FILE__, __LINE__);
+	dagpatch_recording_destroy(work->recording);
+	dagpatch_context_destroy(work->context);
+	suite_bed->stream_destroy(work->stream);
+	suite_bed->free(work->a);
+	suite_bed->free(work->b);
+}
+
+/* Ten nodes one by one cost 2,400 more than by the table; the 11th time more than 25,000 are lost. */
+static void changes_of_many_nodes_bring_the_table(void **state)
+{
+	struct work work;
+
+	start(&work, NODES, 0);
+	launch_changed(&work, 1 + 11);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 1);
+	assert_int_equal(used(&work, DAGPATCH_SET_PARAMS), 11);
+	launch_changed(&work, 1);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 2);
+	launch_changed(&work, 7);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 2);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 7);
+	assert_int_equal(used(&work, DAGPATCH_SET_PARAMS), 11);
+	end(&work);
+}
+
+/* A launch in which nothing changed costs 500 more with it. */
+static void launches_without_changes_give_it_up(void **state)
+{
+	struct work work;
+
+	start(&work, NODES, 0);
+	launch_changed(&work, 1 + 11 + 1);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 2);
+	for (int i = 0; i < 51; i++) {
+		work.on_a++;
+		launch(&work);
+	}
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 2);
+	work.on_a++;
+	launch(&work);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 3);
+	launch_changed(&work, 2);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 0);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 3);
+	end(&work);
+}
+
+/* Four of them cost 1,600, as the table does. */
+static void changes_of_few_nodes_never_do(void **state)
+{
+	struct work work;
+
+	start(&work, 4, 0);
+	launch_changed(&work, 1000);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 1);
+	assert_int_equal(used(&work, DAGPATCH_SET_PARAMS), 999);
+	end(&work);
+}
+
+static void a_large_graph_has_it_from_the_start(void **state)
+{
+	struct work work;
+
+	start(&work, 64, 0);
+	launch_changed(&work, 2);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 1);
+	end(&work);
+	start(&work, 63, 0);
+	launch_changed(&work, 2);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 0);
+	end(&work);
+}
+
+static void who_says_from_where_decides(void **state)
+{
+	struct work work;
+
+	start(&work, NODES, NODES);
+	launch_changed(&work, 2);
+	for (int i = 0; i < 200; i++)
+		launch(&work);
+	launch_changed(&work, 2);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 1);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 3);
+	end(&work);
+	start(&work, 64, UINT32_MAX);
+	launch_changed(&work, 200);
+	assert_int_equal(used(&work, DAGPATCH_INSTANTIATE), 1);
+	assert_int_equal(used(&work, DAGPATCH_DEVICE_TABLE), 0);
+	end(&work);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changes_of_many_nodes_bring_the_table),
+		cmocka_unit_test(launches_without_changes_give_it_up),
+		cmocka_unit_test(changes_of_few_nodes_never_do),
+		cmocka_unit_test(a_large_graph_has_it_from_the_start),
+		cmocka_unit_test(who_says_from_where_decides),
+	};
+	int failed;
+
+	suite_bed = &bed_model;
+	suite_bed->open();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	suite_bed->close();
+	return failed;
+}
