@@ -54,6 +54,8 @@ static const struct key keys[] = {
 	 "charged for ringing a hardware doorbell"},
 	{"doorbell_bound", KEY_BOOL, FIELD(doorbell_bound), 0, 1, "0",
 	 "no packet behind the doorbell's index is taken, whatever the write index says"},
+	{"schedule", KEY_U64, FIELD(schedule), 0, 9e18, "0",
+	 "work is done in an order drawn from this seed, and late; 0: as it comes"},
 	{"intercept_batch", KEY_BOOL, FIELD(intercept_batch), 0, 1, "0",
 	 "interceptors get all contiguous packets, not one a call"},
 	{"clock_offset_ticks", KEY_I64, FIELD(clock_offset_ticks), -9e18, 9e18, "0",

@@ -29,6 +29,7 @@ struct softgpu_config {
 	uint64_t signal_ns;   /* charged to the caller for creating an interrupt signal */
 	uint64_t doorbell_ns; /* charged to the caller for ringing a hardware doorbell */
 	bool doorbell_bound;  /* no packet is taken that no doorbell has covered */
+	uint64_t schedule;    /* seed of the order in which work is done; 0: as it comes */
 	bool intercept_batch; /* intercept handlers get all contiguous packets, not one a call */
 	int64_t clock_offset_ticks; /* device clock at CLOCK_MONOTONIC 0 */
 	double clock_drift_ppm;	    /* device clock speed against 100 MHz */

@@ -16,6 +16,7 @@
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
 #include "softgpu/report.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 #include "softgpu/system.h"
 #include "softgpu/work_log.h"
@@ -71,6 +72,7 @@ struct engine {
 	pthread_cond_t work;
 	bool is_started;
 	bool waits_for_signals; /* has jobs, and none was ready when it last looked */
+	struct schedule_party party;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the engines' job lists */
@@ -159,9 +161,11 @@ static void run_job(struct job *job)
 	softgpu_count(copies_begun, 1);
 	move_bytes(job);
 	span.end_ns = clock_host_ns();
-	if (span.end_ns < span.start_ns + modelled_ns(job_bytes(job)))
-		span.end_ns = span.start_ns + modelled_ns(job_bytes(job));
-	clock_sleep_until(span.end_ns);
+	if (!schedule_is_on()) {
+		if (span.end_ns < span.start_ns + modelled_ns(job_bytes(job)))
+			span.end_ns = span.start_ns + modelled_ns(job_bytes(job));
+		clock_sleep_until(span.end_ns);
+	}
 	span.start_tick = clock_host_to_ticks(span.start_ns);
 	span.end_tick = clock_host_to_ticks(span.end_ns);
 	if (report_truth_wanted())
@@ -183,13 +187,13 @@ static bool is_ready(const struct job *job)
 	return true;
 }
 
-/* Under lock. Takes the oldest job whose dependencies are met. */
-static struct job *take_ready(struct engine *engine)
+/* Under lock. Of the jobs whose dependencies are met takes the one behind SKIPPED older ones. */
+static struct job *take_ready(struct engine *engine, uint32_t skipped)
 {
 	struct job **link = &engine->jobs;
 	struct job *job;
 
-	while (*link && !is_ready(*link))
+	while (*link && (!is_ready(*link) || skipped-- > 0))
 		link = &(*link)->next;
 	job = *link;
 	if (job && !hold_lets_take())
@@ -199,10 +203,47 @@ static struct job *take_ready(struct engine *engine)
 	return job;
 }
 
+/* Under lock. */
+static uint32_t count_ready(const struct engine *engine)
+{
+	uint32_t count = 0;
+
+	for (const struct job *job = engine->jobs; job; job = job->next)
+		count += is_ready(job);
+	return count;
+}
+
+/* The copies of a schedule: one a turn. */
+static void run_scheduled(struct engine *engine)
+{
+	for (;;) {
+		uint32_t seen = signal_epoch(), ready;
+		struct job *job;
+		bool has_jobs;
+		int which;
+
+		lock_engines();
+		has_jobs = engine->jobs != NULL;
+		ready = hold_would_let_take() ? count_ready(engine) : 0;
+		pthread_mutex_unlock(&lock);
+		which = schedule_wait(&engine->party, seen, ready, has_jobs);
+		if (which < 0)
+			continue;
+		lock_engines();
+		job = take_ready(engine, (uint32_t)which);
+		pthread_mutex_unlock(&lock);
+		if (job)
+			run_job(job);
+		schedule_turn_ends(&engine->party);
+	}
+}
+
 static void *run_engine(void *argument)
 {
 	struct engine *engine = argument;
 
+	if (schedule_is_on())
+		run_scheduled(engine);
 	for (;;) {
 		uint32_t seen = signal_epoch();
 		struct job *job;
@@ -210,7 +251,7 @@ static void *run_engine(void *argument)
 		lock_engines();
 		while (!engine->jobs)
 			pthread_cond_wait(&engine->work, &lock);
-		job = take_ready(engine);
+		job = take_ready(engine, 0);
 		engine->waits_for_signals = !job;
 		pthread_mutex_unlock(&lock);
 		if (job) {
@@ -232,7 +273,11 @@ static int start_engine(struct engine *engine)
 	if (engine->is_started)
 		return 0;
 	pthread_cond_init(&engine->work, NULL);
+	if (schedule_is_on())
+		schedule_join(&engine->party);
 	err = process_start_thread(&thread, "softgpu-copy", run_engine, engine);
+	if (err < 0 && schedule_is_on())
+		schedule_leave(&engine->party);
 	if (err < 0)
 		return err;
 	pthread_detach(thread);
@@ -255,8 +300,10 @@ static hsa_status_t submit(struct job *job)
 	while (*link)
 		link = &(*link)->next;
 	*link = job;
-	waits_for_signals = engine->waits_for_signals;
+	waits_for_signals = engine->waits_for_signals || schedule_is_on();
 	pthread_cond_signal(&engine->work);
+	if (schedule_is_on())
+		schedule_host_acts();
 	pthread_mutex_unlock(&lock);
 	if (waits_for_signals)
 		signal_epoch_bump();

@@ -8,6 +8,7 @@
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
 #include "softgpu/process.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
@@ -41,9 +42,19 @@ static struct {
 	bool is_calling;       /* the thread is inside a callback */
 	bool has_thread;
 	bool is_guarded;
+	struct schedule_party party;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	     .wake = PTHREAD_COND_INITIALIZER,
 	     .settled = PTHREAD_COND_INITIALIZER};
+
+/* With the lock held. */
+static void count_queued(void)
+{
+	runtime.queued++;
+	pthread_cond_signal(&runtime.wake);
+	if (schedule_is_on())
+		signal_epoch_bump();
+}
 
 /* With the lock held. */
 static void queue_signal(struct softgpu_signal *signal)
@@ -57,8 +68,7 @@ static void queue_signal(struct softgpu_signal *signal)
 	else
 		runtime.ready_head = signal;
 	runtime.ready_tail = signal;
-	runtime.queued++;
-	pthread_cond_signal(&runtime.wake);
+	count_queued();
 }
 
 void handler_notify(struct softgpu_signal *signal)
@@ -145,25 +155,52 @@ static void run_function(void)
 	runtime.is_calling = false;
 }
 
+/* With the lock held, which is dropped around the callback. False: nothing is due. */
+static bool run_next(void)
+{
+	struct softgpu_signal *signal = runtime.ready_head;
+
+	if (runtime.function_head) {
+		run_function();
+	} else if (signal) {
+		runtime.ready_head = signal->ready_next;
+		signal->is_queued = 0;
+		run_signal(signal);
+	} else {
+		return false;
+	}
+	runtime.done++;
+	pthread_cond_broadcast(&runtime.settled);
+	return true;
+}
+
+/* The callbacks of a schedule: one a turn. */
+static void run_scheduled(void)
+{
+	for (;;) {
+		uint32_t seen = signal_epoch();
+		bool is_due;
+
+		pthread_mutex_lock(&runtime.lock);
+		is_due = runtime.function_head || runtime.ready_head;
+		pthread_mutex_unlock(&runtime.lock);
+		if (schedule_wait(&runtime.party, seen, is_due, false) < 0)
+			continue;
+		pthread_mutex_lock(&runtime.lock);
+		run_next();
+		pthread_mutex_unlock(&runtime.lock);
+		schedule_turn_ends(&runtime.party);
+	}
+}
+
 static void *handler_thread(void *unused)
 {
+	if (schedule_is_on())
+		run_scheduled();
 	pthread_mutex_lock(&runtime.lock);
-	for (;;) {
-		struct softgpu_signal *signal = runtime.ready_head;
-
-		if (runtime.function_head) {
-			run_function();
-		} else if (signal) {
-			runtime.ready_head = signal->ready_next;
-			signal->is_queued = 0;
-			run_signal(signal);
-		} else {
+	for (;;)
+		if (!run_next())
 			pthread_cond_wait(&runtime.wake, &runtime.lock);
-			continue;
-		}
-		runtime.done++;
-		pthread_cond_broadcast(&runtime.settled);
-	}
 	return NULL;
 }
 
@@ -224,7 +261,12 @@ static int need_thread(void)
 
 	if (runtime.has_thread)
 		return 0;
+	runtime.party.runs_callbacks = true;
+	if (schedule_is_on())
+		schedule_join(&runtime.party);
 	error = process_start_thread(&runtime.thread, "softgpu-events", handler_thread, NULL);
+	if (error && schedule_is_on())
+		schedule_leave(&runtime.party);
 	if (error)
 		return error;
 	pthread_detach(runtime.thread);
@@ -315,8 +357,7 @@ hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *a
 		else
 			runtime.function_head = function;
 		runtime.function_tail = function;
-		runtime.queued++;
-		pthread_cond_signal(&runtime.wake);
+		count_queued();
 	}
 	pthread_mutex_unlock(&runtime.lock);
 	if (error)

@@ -15,6 +15,7 @@
 #include "softgpu/counters.h"
 #include "softgpu/futex.h"
 #include "softgpu/queue.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 
 #define UNLIMITED INT64_MIN
@@ -34,6 +35,11 @@ bool hold_lets_take(void)
 			return true;
 	}
 	return true;
+}
+
+bool hold_would_let_take(void)
+{
+	return atomic_load_explicit(&may_be_taken, memory_order_relaxed) != 0;
 }
 
 static void wake_takers(void)
@@ -61,8 +67,12 @@ int softgpu_take_step(uint32_t count)
 
 void softgpu_take_release(void)
 {
+	if (schedule_is_on())
+		schedule_pause();
 	atomic_store(&may_be_taken, UNLIMITED);
 	wake_takers();
+	if (schedule_is_on())
+		schedule_resume();
 }
 
 /* ---- counters ---- */

@@ -13,6 +13,9 @@ struct softgpu_config;
  * when taking is not held. */
 bool hold_lets_take(void);
 
+/* The same without using up a step. */
+bool hold_would_let_take(void);
+
 /* TEXT is COUNTER:N, or empty. */
 bool hold_point_is_valid(const char *text);
 

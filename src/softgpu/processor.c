@@ -18,6 +18,7 @@
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
 #include "softgpu/report.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/work_log.h"
@@ -31,14 +32,23 @@
 /* A memory signal may change without anybody being woken. */
 #define DEPENDENCY_LOOK_NS 1000000u
 
+union packet {
+	uint16_t header;
+	hsa_kernel_dispatch_packet_t dispatch;
+	hsa_barrier_and_packet_t barrier;
+	hsa_amd_barrier_value_packet_t barrier_value;
+	uint8_t bytes[AQL_PACKET_BYTES];
+};
+
 /* A packet that was taken and has not completed. */
 struct flight {
 	hsa_signal_t completion; /* referenced, or 0 */
 	uint64_t packet_index;
 	uint64_t start_ns;
 	uint64_t end_ns;
-	const char *kernel;  /* NULL: a barrier */
-	uint64_t work_place; /* of its line in the work log */
+	const char *kernel;		       /* NULL: a barrier */
+	uint64_t work_place;		       /* of its line in the work log */
+	hsa_kernel_dispatch_packet_t dispatch; /* of a schedule: has not run yet */
 };
 
 struct processor {
@@ -50,6 +60,7 @@ struct processor {
 	uint64_t last_end_ns;	/* the latest end of a packet that completed */
 	uint64_t blocked_index; /* a packet that was there but had to wait: its index + 1 ... */
 	uint64_t blocked_ns;	/* ... and when that was seen */
+	struct schedule_party party;
 };
 
 struct dependency {
@@ -63,14 +74,6 @@ struct dependencies {
 	struct dependency all[MAX_DEPENDENCIES];
 	uint32_t count;
 	bool any_is_enough; /* barrier-OR */
-};
-
-union packet {
-	uint16_t header;
-	hsa_kernel_dispatch_packet_t dispatch;
-	hsa_barrier_and_packet_t barrier;
-	hsa_amd_barrier_value_packet_t barrier_value;
-	uint8_t bytes[AQL_PACKET_BYTES];
 };
 
 static _Thread_local struct softgpu_queue *current_queue;
@@ -135,16 +138,23 @@ static struct flight *next_to_end(struct processor *processor)
 	return first;
 }
 
+static struct flight remove_flight(struct processor *processor, struct flight *flight)
+{
+	struct flight removed = *flight;
+	size_t behind = (size_t)(&processor->flights[processor->flight_count] - flight - 1);
+
+	memmove(flight, flight + 1, behind * sizeof(*flight));
+	processor->flight_count--;
+	return removed;
+}
+
 static void retire_due(struct processor *processor)
 {
 	struct flight *flight = next_to_end(processor);
 
 	while (flight && flight->end_ns <= clock_host_ns()) {
-		struct flight done = *flight;
-		size_t behind = (size_t)(&processor->flights[processor->flight_count] - flight - 1);
+		struct flight done = remove_flight(processor, flight);
 
-		memmove(flight, flight + 1, behind * sizeof(*flight));
-		processor->flight_count--;
 		if (processor->last_end_ns < done.end_ns)
 			processor->last_end_ns = done.end_ns;
 		finish_flight(processor, &done);
@@ -181,6 +191,30 @@ static void wait_for_epoch(struct processor *processor, uint32_t seen)
 	if (flight && clock_spin_from(flight->end_ns) < until)
 		until = clock_spin_from(flight->end_ns);
 	signal_epoch_wait(seen, clock_wake_ns(until));
+}
+
+static void run_turn(struct processor *processor, uint32_t which);
+
+/* As wait_for_dependencies. The barrier's own completion takes a turn, too, which is the caller's
+ * to end: true. False: the queue is stopping. */
+static bool wait_for_barrier_turn(struct processor *processor, const struct dependencies *wanted)
+{
+	for (bool is_blocked = false;;) {
+		uint32_t seen = signal_epoch(), count = processor->flight_count;
+		bool holds = dependencies_hold(wanted);
+		int which;
+
+		if (is_stopping(processor))
+			return false;
+		if (!holds && !is_blocked)
+			softgpu_count(barriers_blocked, 1);
+		is_blocked |= !holds;
+		which = schedule_wait(&processor->party, seen, count + holds, true);
+		if (which == (int)count)
+			return true;
+		if (which >= 0)
+			run_turn(processor, (uint32_t)which);
+	}
 }
 
 /* Earlier packets go on ending meanwhile. Later ones are not taken: a barrier packet stops the
@@ -230,12 +264,16 @@ static void run_barrier(struct processor *processor, const union packet *packet,
 {
 	uint8_t type = (uint8_t)(packet->header >> HSA_PACKET_HEADER_TYPE);
 	struct dependencies wanted = {.any_is_enough = type == HSA_PACKET_TYPE_BARRIER_OR};
+	bool has_turn = false;
 
 	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
 		read_vendor(packet, &wanted);
 	else if (type != HSA_PACKET_TYPE_AGENT_DISPATCH)
 		read_barrier(packet, &wanted);
-	wait_for_dependencies(processor, &wanted);
+	if (schedule_is_on())
+		has_turn = wait_for_barrier_turn(processor, &wanted);
+	else
+		wait_for_dependencies(processor, &wanted);
 	for (uint32_t i = 0; i < wanted.count; i++)
 		signal_release(wanted.all[i].signal);
 	flight->end_ns = clock_host_ns();
@@ -243,6 +281,8 @@ static void run_barrier(struct processor *processor, const union packet *packet,
 		finish_flight(processor, flight);
 	else
 		signal_release(flight->completion);
+	if (has_turn)
+		schedule_turn_ends(&processor->party);
 }
 
 /* A packet that no hardware can read, or a kernel that faulted: stops the queue and is told to its
@@ -256,10 +296,11 @@ static void queue_error(struct processor *processor, hsa_status_t status)
 		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
 }
 
-static void run_dispatch(struct processor *processor, const union packet *packet,
-			 struct flight *flight)
+/* Computes what the kernel does. False: it faulted, and the queue has stopped. */
+static bool compute(struct processor *processor, const hsa_kernel_dispatch_packet_t *dispatch,
+		    struct flight *flight)
 {
-	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, &packet->dispatch);
+	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, dispatch);
 	uint64_t done_ns = clock_host_ns();
 	uint64_t address;
 
@@ -267,18 +308,42 @@ static void run_dispatch(struct processor *processor, const union packet *packet
 		signal_release(flight->completion);
 		atomic_store(&processor->queue->inactive, true);
 		fault_raise(agent_handle(processor->queue->agent), address);
-		return;
+		return false;
 	}
 	if (processor->dispatcher.has_faulted) {
 		signal_release(flight->completion);
 		queue_error(processor, (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT);
-		return;
+		return false;
 	}
 	flight->kernel = kernel ? kernel->name : "?";
 	flight->end_ns =
 		flight->start_ns + (kernel ? kernel->modelled_ns : config_get()->kernel_ns);
 	if (flight->end_ns < done_ns && kernel && atomic_load(&kernel->function))
 		flight->end_ns = done_ns;
+	return true;
+}
+
+/* Of a schedule: the kernel is computed when its turn comes, with the arguments that are in memory
+ * then, and ends with it. */
+static void run_turn(struct processor *processor, uint32_t which)
+{
+	struct flight flight = remove_flight(processor, &processor->flights[which]);
+
+	flight.start_ns = clock_host_ns();
+	if (compute(processor, &flight.dispatch, &flight)) {
+		flight.end_ns = clock_host_ns();
+		finish_flight(processor, &flight);
+	}
+	schedule_turn_ends(&processor->party);
+}
+
+static void run_dispatch(struct processor *processor, const union packet *packet,
+			 struct flight *flight)
+{
+	if (schedule_is_on())
+		flight->dispatch = packet->dispatch;
+	else if (!compute(processor, &packet->dispatch, flight))
+		return;
 	processor->flights[processor->flight_count++] = *flight;
 }
 
@@ -459,12 +524,34 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 		sched_yield();
 }
 
+static void take_scheduled(struct processor *processor)
+{
+	for (;;) {
+		uint32_t seen = signal_epoch();
+		int which;
+
+		if (is_stopping(processor))
+			break;
+		if (can_take(processor)) {
+			take_packet(processor);
+			continue;
+		}
+		which = schedule_wait(&processor->party, seen, processor->flight_count,
+				      header_is_awaited(processor->queue));
+		if (which >= 0)
+			run_turn(processor, (uint32_t)which);
+	}
+	schedule_leave(&processor->party);
+}
+
 static void *processor_thread(void *argument)
 {
 	struct processor *processor = argument;
 
 	current_queue = processor->queue;
 	clock_exact_sleep();
+	if (schedule_is_on())
+		take_scheduled(processor);
 	while (!is_stopping(processor)) {
 		uint32_t seen = atomic_load(&processor->queue->doorbell_word);
 
@@ -490,7 +577,11 @@ int processor_start(struct softgpu_queue *queue)
 		return -ENOMEM;
 	processor->queue = queue;
 	processor->flight_limit = config_get()->overlap;
+	if (schedule_is_on())
+		schedule_join(&processor->party);
 	error = process_start_thread(&queue->thread, "softgpu-queue", processor_thread, processor);
+	if (error && schedule_is_on())
+		schedule_leave(&processor->party);
 	if (error)
 		free(processor);
 	queue->has_thread = !error;
@@ -504,6 +595,8 @@ void processor_stop(struct softgpu_queue *queue)
 	atomic_store(&queue->stopping, true);
 	atomic_fetch_add(&queue->doorbell_word, 1);
 	futex_wake_all(&queue->doorbell_word);
+	if (schedule_is_on())
+		signal_epoch_bump();
 	pthread_join(queue->thread, NULL);
 	queue->has_thread = false;
 }

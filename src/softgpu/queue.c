@@ -12,6 +12,7 @@
 #include "softgpu/futex.h"
 #include "softgpu/intercept.h"
 #include "softgpu/process.h"
+#include "softgpu/schedule.h"
 #include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
@@ -230,6 +231,8 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 	}
 	softgpu_count(doorbells, 1);
 	clock_spin_ns(config_get()->doorbell_ns);
+	if (schedule_is_on())
+		schedule_host_acts();
 	if (queue->sdma) {
 		sdma_queue_ring(queue, value);
 		return;
@@ -240,6 +243,8 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 	atomic_fetch_add(&queue->doorbell_word, 1);
 	if (atomic_load(&queue->sleepers))
 		futex_wake_all(&queue->doorbell_word);
+	if (schedule_is_on())
+		signal_epoch_bump();
 }
 
 hsa_status_t softgpu_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,

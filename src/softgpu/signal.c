@@ -13,6 +13,7 @@
 #include "softgpu/handler.h"
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 
 /* Address space only; pages come as blocks are used. Blocks are never unmapped, so that a late look
@@ -361,6 +362,8 @@ void signal_epoch_bump(void)
 	atomic_fetch_add(&epoch, 1);
 	if (atomic_load(&epoch_sleepers))
 		futex_wake_all(&epoch);
+	if (schedule_is_on())
+		schedule_wake_all();
 }
 
 void signal_epoch_wait(uint32_t seen, uint64_t until_ns)

@@ -10,6 +10,7 @@
 #include "softgpu/futex.h"
 #include "softgpu/process.h"
 #include "softgpu/queue.h"
+#include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
@@ -130,6 +131,14 @@ hsa_signal_value_t softgpu_hsa_signal_load_scacquire(hsa_signal_t signal)
 	return load_value(signal, __ATOMIC_ACQUIRE);
 }
 
+/* The program has changed a signal. */
+static void changed_by_host(struct softgpu_signal *block, volatile int64_t *value)
+{
+	if (schedule_is_on())
+		schedule_host_acts();
+	signal_changed(block, value);
+}
+
 /* A store to a doorbell is a submission, silent or not. */
 static void store_value(hsa_signal_t signal, hsa_signal_value_t new_value, bool is_silent)
 {
@@ -142,7 +151,7 @@ static void store_value(hsa_signal_t signal, hsa_signal_value_t new_value, bool 
 	if (block && block->kind == SIGNAL_DOORBELL)
 		queue_ring((struct softgpu_queue *)block->amd.queue_ptr, new_value);
 	else if (!is_silent)
-		signal_changed(block, value);
+		changed_by_host(block, value);
 }
 
 void softgpu_hsa_signal_store_relaxed(hsa_signal_t signal, hsa_signal_value_t value)
@@ -176,7 +185,7 @@ void softgpu_hsa_signal_silent_store_screlease(hsa_signal_t signal, hsa_signal_v
 		if (!value || (block && block->kind == SIGNAL_DOORBELL))                           \
 			return;                                                                    \
 		operation(value, operand, __ATOMIC_SEQ_CST);                                       \
-		signal_changed(block, value);                                                      \
+		changed_by_host(block, value);                                                     \
 	}
 
 #define SIGNAL_UPDATE_ALL_ORDERS(name, operation)                                                  \
@@ -200,7 +209,7 @@ static hsa_signal_value_t exchange_value(hsa_signal_t signal, hsa_signal_value_t
 	if (!value || (block && block->kind == SIGNAL_DOORBELL))
 		return 0;
 	before = __atomic_exchange_n(value, new_value, __ATOMIC_SEQ_CST);
-	signal_changed(block, value);
+	changed_by_host(block, value);
 	return before;
 }
 
@@ -215,7 +224,7 @@ static hsa_signal_value_t cas_value(hsa_signal_t signal, hsa_signal_value_t expe
 		return 0;
 	if (__atomic_compare_exchange_n(value, &seen, new_value, false, __ATOMIC_SEQ_CST,
 					__ATOMIC_SEQ_CST))
-		signal_changed(block, value);
+		changed_by_host(block, value);
 	return seen;
 }
 
@@ -286,24 +295,46 @@ static void wait_sleep(const struct signal_wait *wait, hsa_signal_value_t seen)
 		atomic_fetch_sub(&wait->block->waiters, 1);
 }
 
+static hsa_signal_value_t wait_until_over(const struct signal_wait *wait)
+{
+	uint64_t spin_end = system_now_ns() + SPIN_NS;
+	hsa_signal_value_t seen;
+
+	while (!wait_is_over(wait, &seen)) {
+		if (system_now_ns() < spin_end)
+			sched_yield();
+		else
+			wait_sleep(wait, seen);
+	}
+	return seen;
+}
+
+static hsa_signal_value_t wait_scheduled(const struct signal_wait *wait)
+{
+	struct schedule_host_wait told = {.value = wait->value,
+					  .condition = wait->condition,
+					  .compare = wait->compare,
+					  .is_limited = wait->deadline_ns != FUTEX_FOREVER};
+	hsa_signal_value_t seen;
+
+	schedule_host_waits(&told);
+	seen = wait_until_over(wait);
+	schedule_host_waited(&told);
+	return seen;
+}
+
 static hsa_signal_value_t wait_for_value(hsa_signal_t signal, hsa_signal_condition_t condition,
 					 hsa_signal_value_t compare, uint64_t timeout_ns)
 {
 	struct signal_wait wait = {.condition = condition, .compare = compare};
 	hsa_signal_value_t seen = 0;
-	uint64_t spin_end;
 
 	if (condition > HSA_SIGNAL_CONDITION_GTE || !signal_retain(signal))
 		return load_value(signal, __ATOMIC_ACQUIRE);
 	wait.value = signal_value_word(signal, &wait.block);
 	wait.deadline_ns = deadline_after(timeout_ns);
-	spin_end = system_now_ns() + SPIN_NS;
-	while (wait.value && !wait_is_over(&wait, &seen)) {
-		if (system_now_ns() < spin_end)
-			sched_yield();
-		else
-			wait_sleep(&wait, seen);
-	}
+	if (wait.value)
+		seen = schedule_is_on() ? wait_scheduled(&wait) : wait_until_over(&wait);
 	signal_release(signal);
 	return seen;
 }
@@ -380,6 +411,7 @@ uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *si
 					 hsa_signal_value_t *satisfying_value)
 {
 	uint64_t deadline = deadline_after(timeout_hint);
+	struct schedule_host_wait told = {.is_limited = deadline != FUTEX_FOREVER};
 	hsa_signal_value_t value = 0;
 	uint64_t look;
 	int64_t index;
@@ -387,6 +419,8 @@ uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *si
 	if (!signal_count || !signals || !conds || !values)
 		return UINT32_MAX;
 	look = look_interval(signal_count, signals);
+	if (schedule_is_on())
+		schedule_host_waits(&told);
 	for (;;) {
 		uint32_t seen = signal_epoch();
 		uint64_t now;
@@ -398,6 +432,8 @@ uint32_t softgpu_hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t *si
 		softgpu_count(signal_sleeps, 1);
 		signal_epoch_wait(seen, earlier(deadline, now + look));
 	}
+	if (schedule_is_on())
+		schedule_host_waited(&told);
 	if (index < 0)
 		return UINT32_MAX;
 	if (satisfying_value)
