@@ -109,6 +109,9 @@ enum {
 	DAGPATCH_MODEL_NO_CHILDREN = 32,
 	/* As HIP 5.2: with NO_CHILDREN, graphs become chains. */
 	DAGPATCH_MODEL_NO_BRANCHES = 64,
+	/* As HIP 6.4: with NO_CHILDREN; of the nodes that wait for one, a fifth and later ones do
+	 * not. */
+	DAGPATCH_MODEL_NO_WIDE_FORKS = 128,
 };
 void dagpatch_model_without(uint32_t features);
 

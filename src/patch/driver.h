@@ -151,6 +151,12 @@ enum patch_capability {
 	/* With PATCH_FLATTENS: it loses dependencies between branches, so that all nodes are built
 	 * into one chain, in an order that their dependencies allow. */
 	PATCH_CHAINS = 256,
+	/* With PATCH_FLATTENS: it keeps the dependencies of the first few nodes that wait for one
+	 * (forks.h), and none on a child. */
+	PATCH_NARROW_FORKS = 512,
+	/* With PATCH_FLATTENS: a graph of one branch does not keep the values of its memsets. It
+	 * gets a second branch. */
+	PATCH_SECOND_BRANCH = 1024,
 };
 
 /* What a graph with the table and one without cost on this device, ns. */

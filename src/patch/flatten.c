@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/forks.h"
 #include "patch/recording.h"
+
+/* Of the whole graph. */
+struct shape {
+	struct driver_node *last; /* where it becomes a chain */
+	struct forks forks;
+	bool may_have_memsets;
+};
 
 struct flattening {
 	struct dagpatch_recording *recording;	  /* the one that is built; errors go there */
@@ -17,7 +25,7 @@ struct flattening {
 	struct driver_node **origins; /* of nodes that were captured: these; else NULL */
 	struct driver_node *const *outer; /* what CONTENT as a whole waits for */
 	uint32_t outer_count;
-	struct driver_node **last; /* of the whole graph, where it becomes a chain */
+	struct shape *shape;
 	bool *is_waited_for;
 	struct driver_node **after; /* room for one node's dependencies */
 };
@@ -51,7 +59,7 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	uint32_t begin, count = 0;
 
 	if (flattening->recording->device->capabilities & PATCH_CHAINS) {
-		flattening->after[0] = *flattening->last;
+		flattening->after[0] = flattening->shape->last;
 		return flattening->after[0] != NULL;
 	}
 	while (node != DAGPATCH_NONE && after_begin(content, node) == content->after_end[node])
@@ -67,6 +75,28 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	return count;
 }
 
+/* A node after the COUNT that are in flattening->after. */
+static int add_node(struct flattening *flattening, const struct patch_params *params,
+		    uint32_t count, struct driver_node **ret_handle)
+{
+	struct patch_device *device = flattening->recording->device;
+	struct shape *shape = flattening->shape;
+	int rc = 0;
+
+	if (device->capabilities & PATCH_NARROW_FORKS)
+		for (uint32_t i = 0; rc == 0 && i < count; i++)
+			rc = forks_take(&shape->forks, device, flattening->graph,
+					flattening->after[i], &flattening->after[i]);
+	if (rc == 0)
+		rc = device->driver->node_add(device, flattening->graph, params, flattening->after,
+					      count, ret_handle);
+	if (rc == 0)
+		shape->last = *ret_handle;
+	if (params->kind == PATCH_MEMSET || params->kind == PATCH_CHILD)
+		shape->may_have_memsets = true;
+	return rc;
+}
+
 /* The nodes right below PARENT are some of these. */
 static uint32_t first_inside(uint32_t parent)
 {
@@ -79,7 +109,7 @@ static uint32_t end_inside(const struct dagpatch_recording *content, uint32_t pa
 }
 
 /* The node after which all below PARENT has run. */
-static int end_level(const struct flattening *flattening, uint32_t parent,
+static int end_level(struct flattening *flattening, uint32_t parent,
 		     struct driver_node **ret_handle)
 {
 	const struct dagpatch_recording *content = flattening->content;
@@ -87,8 +117,8 @@ static int end_level(const struct flattening *flattening, uint32_t parent,
 	uint32_t end = end_inside(content, parent), count = 0;
 	int rc;
 
-	if ((device->capabilities & PATCH_CHAINS) && *flattening->last) {
-		*ret_handle = *flattening->last;
+	if ((device->capabilities & PATCH_CHAINS) && flattening->shape->last) {
+		*ret_handle = flattening->shape->last;
 		return 0;
 	}
 	for (uint32_t node = first_inside(parent); node < end; node = node_end(content, node))
@@ -100,11 +130,7 @@ static int end_level(const struct flattening *flattening, uint32_t parent,
 	}
 	if (count == 0)
 		count = gather_after(flattening, parent);
-	rc = device->driver->node_add(device, flattening->graph,
-				      &(struct patch_params){.kind = PATCH_EMPTY},
-				      flattening->after, count, ret_handle);
-	if (rc == 0)
-		*flattening->last = *ret_handle;
+	rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, count, ret_handle);
 	return rc < 0 ? fail_flat(flattening, rc, parent, "adding what ends a child") : 0;
 }
 
@@ -133,7 +159,7 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 		.graph = flattening->graph,
 		.outer = outer,
 		.outer_count = outer_count,
-		.last = flattening->last,
+		.shape = flattening->shape,
 	};
 	int rc;
 
@@ -162,13 +188,16 @@ static int add_unread(struct flattening *flattening, uint32_t node,
 	int rc;
 
 	pthread_mutex_lock(&device->shared_graphs);
-	rc = device->driver->node_add(
-		device, flattening->graph,
+	rc = add_node(
+		flattening,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
-		flattening->after, count, &flattening->handles[node]);
+		count, &flattening->handles[node]);
 	pthread_mutex_unlock(&device->shared_graphs);
-	if (rc == 0)
-		*flattening->last = flattening->handles[node];
+	if (rc == 0 && (device->capabilities & PATCH_NARROW_FORKS)) {
+		flattening->after[0] = flattening->handles[node];
+		rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, 1,
+			      &flattening->handles[node]);
+	}
 	return rc < 0 ? fail_flat(flattening, rc, node, "adding a child graph") : 0;
 }
 
@@ -200,11 +229,9 @@ static int flatten_node(struct flattening *flattening, uint32_t node)
 		return flatten_child(flattening, node);
 	params = node_params(flattening->content, node);
 	count = gather_after(flattening, node);
-	rc = device->driver->node_add(device, flattening->graph, &params, flattening->after, count,
-				      &flattening->handles[node]);
+	rc = add_node(flattening, &params, count, &flattening->handles[node]);
 	if (rc < 0)
 		return fail_flat(flattening, rc, node, "adding it to the graph");
-	*flattening->last = flattening->handles[node];
 	if (!origin)
 		return 0;
 	rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
@@ -310,22 +337,38 @@ static int flatten_content(struct flattening *flattening)
 	return rc;
 }
 
+/* One more that waits for nothing, and for which nothing waits. */
+static int add_branch(struct flattening *flattening)
+{
+	uint32_t capabilities = flattening->recording->device->capabilities;
+	struct driver_node *branch;
+	int rc;
+
+	if (!(capabilities & PATCH_SECOND_BRANCH) || !flattening->shape->may_have_memsets)
+		return 0;
+	rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, 0, &branch);
+	return rc < 0 ? recording_fail(flattening->recording, rc, "adding a second branch") : 0;
+}
+
 int flatten(struct dagpatch_recording *recording, struct driver_graph *graph)
 {
-	struct driver_node *last = NULL;
+	struct shape shape = {0};
 	struct flattening flattening = {
 		.recording = recording,
 		.content = recording,
 		.graph = graph,
-		.last = &last,
+		.shape = &shape,
 		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
 	};
 	int rc = flattening.handles ? flatten_content(&flattening)
 				    : recording_fail(recording, -ENOMEM, "no memory for a graph");
 
+	if (rc == 0)
+		rc = add_branch(&flattening);
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
 		recording->nodes[i].handle = flattening.handles[i];
 	release(&flattening);
+	forks_release(&shape.forks);
 	free(flattening.handles);
 	return rc;
 }

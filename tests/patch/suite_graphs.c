@@ -536,6 +536,83 @@ static void dependencies_are_derived(void **state)
 
 /* ---- deep ---- */
 
+/* HIP 6.4.3: of more than four nodes that wait for one, some do not when one of the first four waits
+ * for another one, too. A schedule of the software GPU shows it. */
+static void many_wait_for_one(void **state)
+{
+	enum { MANY = 9, REPLAYS = 16 };
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t first[3] = {slot(recording, "first"), slot(recording, "from"),
+			     slot(recording, "zero")};
+	uint32_t other[3] = {slot(recording, "other"), first[1], first[2]};
+	uint32_t *buffers[4] = {buffer(0), buffer(0), buffer(0), buffer(0)};
+	uint32_t nodes[2], slots[MANY], *ends[MANY];
+
+	nodes[0] = add_three(recording, BED_ADD, first, NULL);
+	nodes[1] = add_three(recording, BED_ADD, other, NULL);
+	for (uint32_t i = 0; i < MANY; i++) {
+		slots[i] = slot(recording, "end");
+		ends[i] = buffer(0);
+		add_three(recording, BED_ADD, (uint32_t[]){slots[i], first[0], first[2]},
+			  i == 1 ? AFTER(nodes[0], nodes[1]) : AFTER(nodes[0]));
+	}
+	OK(recording, dagpatch_finalize(recording));
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, first[i], buffers[i]);
+	bind(recording, other[0], buffers[3]);
+	for (uint32_t replay = 1; replay <= REPLAYS; replay++) {
+		buffer_set(buffers[1], replay);
+		for (uint32_t i = 0; i < MANY; i++)
+			bind(recording, slots[i], ends[(i + replay) % MANY]);
+		scene_run(scene);
+		for (uint32_t i = 0; i < MANY; i++)
+			expect_all(ends[i], replay);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(buffers[i]);
+	for (uint32_t i = 0; i < MANY; i++)
+		suite_bed->free(ends[i]);
+}
+
+static void add_fill(struct dagpatch_recording *recording, uint32_t to, uint32_t value,
+		     const struct dagpatch_after *after)
+{
+	OK(recording, dagpatch_add_memset(recording,
+					  &DAGPATCH_SIZED(memset, .slot = to, .value = value,
+							  .element_bytes = 4, .width = WORDS),
+					  after, NULL));
+}
+
+/* HIP 6.4.3 keeps the values of a graph's memsets where some 4,000 later ones write theirs. */
+static void memset_keeps_its_value(void **state)
+{
+	enum { OTHERS = 10000 };
+	struct scene *scene = *state;
+	struct dagpatch_recording *many;
+	uint32_t to = slot(scene->recording, "to"), other;
+	uint32_t *a = buffer(0);
+
+	add_fill(scene->recording, to, 0x1234567, NULL);
+	OK(scene->recording, dagpatch_finalize(scene->recording));
+	bind(scene->recording, to, a);
+	scene_run(scene);
+	expect_all(a, 0x1234567);
+	OK(NULL, dagpatch_recording_create(scene->context, 0, &many));
+	other = slot(many, "other");
+	for (uint32_t i = 0; i < OTHERS; i++)
+		add_fill(many, other, i, i > 0 ? AFTER(i - 1) : NULL);
+	OK(many, dagpatch_finalize(many));
+	bind(many, other, a);
+	OK(many, dagpatch_launch(many, scene->stream));
+	suite_bed->stream_synchronize(scene->stream);
+	expect_all(a, OTHERS - 1);
+	scene_run(scene);
+	expect_all(a, 0x1234567);
+	dagpatch_recording_destroy(many);
+	suite_bed->free(a);
+}
+
 static void children_five_deep(void **state)
 {
 	struct scene *scene = *state;
@@ -597,6 +674,8 @@ int suite_graphs(void)
 		SCENE(value_of_an_argument_changes),
 		SCENE(shadowed_slot),
 		SCENE(dependencies_are_derived),
+		SCENE(many_wait_for_one),
+		SCENE(memset_keeps_its_value),
 		SCENE(children_five_deep),
 	};
 

@@ -713,6 +713,9 @@ int main(void)
 			DAGPATCH_MODEL_NO_CONDITIONALS | DAGPATCH_MODEL_NO_CHILDREN;
 	dagpatch_model_without(suite_without);
 	failed += cmocka_run_group_tests_name("flat", flat, NULL, NULL);
+	suite_without |= DAGPATCH_MODEL_NO_WIDE_FORKS;
+	dagpatch_model_without(suite_without);
+	failed += cmocka_run_group_tests_name("narrow forks", flat, NULL, NULL);
 	dagpatch_model_without(0);
 	suite_bed->close();
 	return failed;

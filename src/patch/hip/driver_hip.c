@@ -12,6 +12,8 @@
 enum {
 	VERSION_5_3 = 50300000,
 	VERSION_6_0 = 60000000,
+	VERSION_6_3 = 60300000,
+	VERSION_7_2 = 70200000,
 	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about 4,100
 	 * updates of a graph exhaust it, and further ones do nothing and return success. */
 	UPDATES_OF_A_NODE = 2000,
@@ -109,6 +111,9 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	hip->device.capabilities = PATCH_FLATTENS |
 				   (hip->version < VERSION_5_3 ? PATCH_CHAINS : 0) |
 				   (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
+	/* Seen with 6.4.3; not with 7.2.4, and 6.2 does not have what loses them. */
+	if (hip->version >= VERSION_6_3 && hip->version < VERSION_7_2)
+		hip->device.capabilities |= PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH;
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
 	hip_probe(hip);

@@ -10,6 +10,7 @@ struct model_live model_live;
 /* ---- failures ---- */
 
 enum { INJECTED = 999, REFUSED = 1 };
+enum { KEPT_WAITERS = 4 };
 
 static _Atomic uint64_t calls;
 static _Atomic uint64_t fail_from, fail_to; /* of calls; empty when equal */
@@ -413,17 +414,35 @@ static int node_get(struct patch_device *device, struct driver_graph *graph,
 	}
 }
 
+/* DAGPATCH_MODEL_NO_WIDE_FORKS */
+static void lose_dependencies(struct model_node *node)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < node->after_count; i++)
+		if (node->after[i]->waiters++ < KEPT_WAITERS)
+			node->after[kept++] = node->after[i];
+	node->after_count = kept;
+}
+
 static int node_add(struct patch_device *device, struct driver_graph *graph,
 		    const struct patch_params *params, struct driver_node *const *after,
 		    uint32_t after_count, struct driver_node **ret_node)
 {
+	struct model_node *node;
 	int rc = enter("node_add");
 
 	if (rc < 0)
 		return rc;
-	return leave("node_add", model_node_add((struct dagpatch_model_graph *)graph, params,
-						(struct model_node *const *)after, after_count,
-						(struct model_node **)ret_node));
+	rc = leave("node_add",
+		   model_node_add((struct dagpatch_model_graph *)graph, params,
+				  (struct model_node *const *)after, after_count, &node));
+	if (rc < 0)
+		return rc;
+	if (missing & DAGPATCH_MODEL_NO_WIDE_FORKS)
+		lose_dependencies(node);
+	*ret_node = (struct driver_node *)node;
+	return 0;
 }
 
 static int node_set(struct patch_device *device, struct driver_node *node,
@@ -690,6 +709,8 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_NESTED_SETS ? 0 : PATCH_SETS_NESTED) |
 		(without & DAGPATCH_MODEL_NO_CHILDREN ? PATCH_FLATTENS : 0) |
 		(without & DAGPATCH_MODEL_NO_BRANCHES ? PATCH_CHAINS : 0) |
+		(without & DAGPATCH_MODEL_NO_WIDE_FORKS ? PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH
+							: 0) |
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS ? 0 : PATCH_HAS_CONDITIONALS);
 	*ret_device = device;
 	return 0;

@@ -32,6 +32,7 @@ struct model_node {
 	struct dagpatch_model_graph *graph;
 	struct model_node **after;
 	uint32_t after_count;
+	uint32_t waiters; /* nodes that dagpatch added behind it */
 	/* A child's one embedded graph, a conditional's bodies. */
 	struct dagpatch_model_graph **inner;
 	uint32_t inner_count;
