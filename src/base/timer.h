@@ -48,7 +48,7 @@
 	X(GATE_TAKEN, "gate_taken", 1000000, 1,                                                    \
 	  "for the same, to know what the device had taken when a recording began")                \
 	X(SLOT_ROOM, "slot_room", 100000, 1,                                                       \
-	  "for whoever collects completions, by a thread that finds few slots free")               \
+	  "for the monitor to collect completions, by a thread that finds few slots free")         \
 	X(PACE, "pace", 100000000, 1, "for room in the spool, while a large graph is written")     \
 	X(PROXY_HOLD, "proxy_hold", 500000000, 1, "for who counts at a proxy's gate")              \
 	X(QUEUE_DRAIN, "queue_drain", 2000000000, 1, "for the work of a queue that is destroyed")  \

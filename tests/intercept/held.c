@@ -3,19 +3,32 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Thread_local bool is_armed;
 static int interrupts_by; /* a signal; 0: it is held instead */
 static sem_t is_held, may_go;
+static _Atomic bool holds_monitor;
+static sem_t monitor_is_held, monitor_may_go;
 
 __attribute__((constructor)) static void init(void)
 {
 	sem_init(&is_held, 0, 0);
 	sem_init(&may_go, 0, 0);
+	sem_init(&monitor_is_held, 0, 0);
+	sem_init(&monitor_may_go, 0, 0);
+}
+
+static void await(sem_t *fact)
+{
+	while (sem_wait(fact))
+		;
 }
 
 void held_arm(void)
@@ -30,13 +43,31 @@ void held_interrupt(int number)
 
 void held_await(void)
 {
-	while (sem_wait(&is_held))
-		;
+	await(&is_held);
 }
 
 void held_let_go(void)
 {
 	sem_post(&may_go);
+}
+
+void held_monitor(void)
+{
+	atomic_store(&holds_monitor, true);
+	await(&monitor_is_held);
+}
+
+void held_monitor_let_go(void)
+{
+	sem_post(&monitor_may_go);
+}
+
+static bool is_monitor(void)
+{
+	char name[16] = "";
+
+	syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+	return !strcmp(name, "dagtap-monitor");
 }
 
 __attribute__((visibility("default"))) int prctl(int option, ...)
@@ -54,9 +85,24 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
 	} else if (is_armed) {
 		is_armed = false;
 		sem_post(&is_held);
-		while (sem_wait(&may_go))
-			;
+		await(&may_go);
 	}
 	return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
 			    arguments[3]);
+}
+
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *time,
+						     struct timespec *ret_left)
+{
+	if (is_armed && interrupts_by) {
+		is_armed = false;
+		raise(interrupts_by);
+	} else if (is_armed) {
+		sem_post(&is_held);
+	} else if (atomic_load(&holds_monitor) && is_monitor() &&
+		   atomic_exchange(&holds_monitor, false)) {
+		sem_post(&monitor_is_held);
+		await(&monitor_may_go);
+	}
+	return (int)syscall(SYS_nanosleep, time, ret_left);
 }

@@ -1,15 +1,21 @@
-/* intercept-stopped WHERE: a thread is stopped at its doorbell, as by a debugger, and the program
- * waits for a kernel that another thread launches behind it on the same queue. Without the tool
- * nothing holds that one back. WHERE:
+/* intercept-stopped WHERE: a thread is stopped, as by a debugger, and the program waits for what
+ * without the tool does not wait for that thread. Two kernels are launched.
  *
- * gate      it looks at its packets, inside the tool handler   the same, in a signal handler that
- * launches the other kernel itself doorbell  it has written its packet and not rung for it no-index
- * nobody is stopped: doorbells ring for packets that no write index covers */
+ * At its doorbell; another thread launches the other kernel behind it on the same queue:
+ *   gate      it looks at its packets, inside the tool
+ *   handler   the same, in a signal handler that launches the other kernel itself
+ *   doorbell  it has written its packet and not rung for it
+ *   no-index  nobody is stopped: doorbells ring for packets that no write index covers
+ * While it destroys the queue, whose kernels have ended and complete one signal:
+ *   collector          inside the tool; another thread waits for the signal
+ *   collector-handler  the same, in a signal handler that waits itself */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <dagtap/softgpu.h>
 
 #include "device_queue.h"
 #include "held.h"
@@ -118,14 +124,79 @@ static void ring_without_index(void)
 	}
 }
 
+static hsa_signal_t both_done;
+
+/* Both have ended, and nobody has looked at their signal yet. */
+static void end_both_kernels(void)
+{
+	uint64_t index = hsa_queue_add_write_index_screlease(queue, 2);
+
+	both_done = signal_make(2);
+	softgpu_clock_hold();
+	for (uint32_t i = 0; i < 2; i++) {
+		hsa_kernel_dispatch_packet_t packet;
+
+		dispatch_fill(&packet, i, both_done);
+		packet_put(queue, index + i, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
+		queue_ring(queue, index + i);
+	}
+	held_monitor();
+	softgpu_clock_release();
+	softgpu_await("packets_ended", 2);
+}
+
+static void *destroy_held(void *unused)
+{
+	held_arm();
+	HSA_CHECK(hsa_queue_destroy(queue));
+	return unused;
+}
+
+static void stop_in_collector(void)
+{
+	pthread_t thread;
+
+	end_both_kernels();
+	if (pthread_create(&thread, NULL, destroy_held, NULL))
+		driver_fail("no thread");
+	held_await();
+	held_monitor_let_go();
+	signal_await(both_done);
+	held_let_go();
+	pthread_join(thread, NULL);
+}
+
+static void await_both(int number)
+{
+	(void)number;
+	held_monitor_let_go();
+	signal_await(both_done);
+}
+
+static void stop_collector_in_handler(void)
+{
+	struct sigaction action = {.sa_handler = await_both};
+	pthread_t thread;
+
+	sigaction(SIGUSR1, &action, NULL);
+	held_interrupt(SIGUSR1);
+	end_both_kernels();
+	if (pthread_create(&thread, NULL, destroy_held, NULL))
+		driver_fail("no thread");
+	pthread_join(thread, NULL);
+}
+
 static const struct {
 	const char *name;
 	void (*play)(void);
+	bool destroys;
 } states[] = {
 	{"gate", stop_in_gate},
 	{"handler", stop_in_handler},
 	{"doorbell", stop_before_doorbell},
 	{"no-index", ring_without_index},
+	{"collector", stop_in_collector, true},
+	{"collector-handler", stop_collector_in_handler, true},
 };
 #define STATES (sizeof(states) / sizeof(states[0]))
 
@@ -136,11 +207,13 @@ int main(int argc, char **argv)
 	while (argc == 2 && at < STATES && strcmp(states[at].name, argv[1]) != 0)
 		at++;
 	if (argc != 2 || at == STATES)
-		driver_fail("usage: intercept-stopped gate|handler|doorbell|no-index");
+		driver_fail("usage: intercept-stopped gate|handler|doorbell|no-index|collector|"
+			    "collector-handler");
 	device_start();
 	queue = queue_make(1024);
 	states[at].play();
-	HSA_CHECK(hsa_queue_destroy(queue));
+	if (!states[at].destroys)
+		HSA_CHECK(hsa_queue_destroy(queue));
 	device_end();
 	printf("kernels launched: 2\n");
 	return 0;

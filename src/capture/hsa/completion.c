@@ -1,7 +1,5 @@
 #include "capture/hsa/completion.h"
 
-#include <sched.h>
-
 #include "base/timer.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
@@ -198,11 +196,12 @@ static bool borrow_begin(struct slot *slot, struct object *watched)
 }
 
 /* The application may ask for the times of its signal's last packet. Not while another packet of
- * its is on the device with the signal itself: the device will write that one's. */
+ * its is on the device with the signal itself: the device will write that one's. Nor while another
+ * thread writes those of a packet that ended at the same time: it may be stopped there. */
 static void ticks_pass_on(struct object *signal, const struct completion *completion)
 {
-	while (atomic_exchange(&signal->is_busy, 1))
-		sched_yield();
+	if (atomic_exchange(&signal->is_busy, 1))
+		return;
 	if (!completion->untimed && !atomic_load(&signal->word))
 		ticks_write(block_of(signal), completion->start, completion->end);
 	atomic_store_explicit(&signal->is_busy, 0, memory_order_release);

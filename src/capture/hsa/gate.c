@@ -662,12 +662,10 @@ void gate_drain(struct gate *gate, struct timer_limit limit)
 	struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
 
 	while (!gate_is_drained(gate) && !timer_is_over(limit)) {
-		if (!slot_ring_collect(gate->slots)) {
-			hsa_monitor_wake();
-			nanosleep(&pause, NULL);
-			if (pause.tv_nsec < DRAIN_PAUSE_MOST_NS)
-				pause.tv_nsec *= 2;
-		}
+		hsa_monitor_wake();
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < DRAIN_PAUSE_MOST_NS)
+			pause.tv_nsec *= 2;
 	}
 }
 

@@ -7,11 +7,12 @@
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_kernels.h"
+#include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
-/* Collecting on the submitting thread starts when so few of the slots are left. */
+/* The submitting thread waits for the monitor when so few of the slots are left. */
 #define SLOTS_LEFT_SHIFT 2
 
 static void gate_add(_Atomic uint64_t *count, uint64_t n)
@@ -268,22 +269,31 @@ static uint64_t scan_limit(const struct gate *gate)
 	return reserved < writable ? reserved : writable;
 }
 
-/* Few free slots mean that the monitor gets no time: do its work for a moment. When it lost the CPU
- * in the middle of it, it gets this thread's, within bounds. */
-static void make_room(struct gate *gate)
+static bool has_room(const struct gate *gate)
 {
 	uint64_t slots = gate->slots->mask + 1;
 
-	struct timer_limit limit = {0};
+	return slot_ring_outstanding(gate->slots) <= slots - (slots >> SLOTS_LEFT_SHIFT);
+}
 
-	while (slot_ring_outstanding(gate->slots) > slots - (slots >> SLOTS_LEFT_SHIFT) &&
-	       !slot_ring_collect(gate->slots) && slot_ring_is_being_collected(gate->slots)) {
-		if (!limit.end_ns)
-			limit = timer_start(TIMER_SLOT_ROOM);
-		if (timer_is_over(limit))
-			return;
-		sched_yield();
+/* Few free slots mean that the monitor gets no time: it gets this thread's, for a look at all that
+ * is outstanding and within bounds. */
+static void make_room(const struct gate *gate)
+{
+	struct timer_limit limit;
+	uint32_t looks;
+
+	if (__builtin_expect(has_room(gate), 1))
+		return;
+	if (hsa_monitor_is_mine()) {
+		slot_ring_collect(gate->slots);
+		return;
 	}
+	limit = timer_start(TIMER_SLOT_ROOM);
+	looks = hsa_monitor_looks();
+	hsa_monitor_wake();
+	while (!has_room(gate) && hsa_monitor_looks() - looks < 2 && !timer_is_over(limit))
+		sched_yield();
 }
 
 static void raise_reserved(struct gate *gate, uint64_t index)
@@ -389,7 +399,6 @@ static bool pass_unrecorded(struct gate *gate)
 
 void pass_begin(struct pass *pass)
 {
-	/* First: collecting writes records, too. */
 	make_room(pass->gate);
 	pass->writer = session_writer();
 	pass->ns = session_now_ns();

@@ -27,6 +27,8 @@
 _Atomic uint32_t hsa_monitor_parked;
 
 static _Atomic bool is_stopping;
+static _Atomic uint32_t looks;
+static _Atomic uint32_t monitor_tid;
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
@@ -73,7 +75,18 @@ static uint32_t collect(void)
 	/* Afterwards: what has ended may let a packet pass that is held back. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		gate_retry(gate);
+	atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
 	return recorded;
+}
+
+bool hsa_monitor_is_mine(void)
+{
+	return atomic_load_explicit(&monitor_tid, memory_order_relaxed) == session_tid();
+}
+
+uint32_t hsa_monitor_looks(void)
+{
+	return atomic_load_explicit(&looks, memory_order_relaxed);
 }
 
 static void park(void)
@@ -93,6 +106,7 @@ static void watch(void)
 	struct timespec pause = {.tv_nsec = PAUSE_LEAST_NS};
 	uint32_t idle = 0;
 
+	atomic_store_explicit(&monitor_tid, session_tid(), memory_order_relaxed);
 	/* Its waking up takes no CPU away from a thread that is running, unless the program
 	 * waits. */
 	if (queue_mode_needs_monitor())
@@ -147,5 +161,6 @@ void hsa_monitor_stop(void)
 void hsa_monitor_forget(void)
 {
 	guest_thread_forget(&monitor_thread);
+	atomic_store_explicit(&monitor_tid, 0, memory_order_relaxed);
 	atomic_store_explicit(&hsa_monitor_parked, 0, memory_order_relaxed);
 }

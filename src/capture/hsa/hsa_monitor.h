@@ -4,6 +4,7 @@
 #define CAPTURE_HSA_MONITOR_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 extern _Atomic uint32_t hsa_monitor_parked;
@@ -16,6 +17,12 @@ static inline void hsa_monitor_wake(void)
 	if (atomic_load(&hsa_monitor_parked))
 		hsa_monitor_unpark();
 }
+
+/* How often it has looked at everything; wraps around. Two more than before: a whole look has begun
+ * and ended since. */
+uint32_t hsa_monitor_looks(void);
+/* Whether the calling thread is the monitor. */
+bool hsa_monitor_is_mine(void);
 
 /* 0 or a negative errno. Running already: 0. */
 int hsa_monitor_start(void);

@@ -248,6 +248,13 @@ static void owed_poll(struct slot *slot, uint64_t sequence)
 	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED), memory_order_release);
 }
 
+static const amd_signal_t *block_watched(const struct slot *slot)
+{
+	const struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
+
+	return watched ? (const amd_signal_t *)(uintptr_t)atomic_load(&watched->key) : NULL;
+}
+
 static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring *ring)
 {
 	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
@@ -256,8 +263,7 @@ static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring 
 
 	/* Sequentially consistent against slots_await_collectors: either the destroying thread,
 	 * which has settled the slot before, sees what we look at, or we see that it is settled. */
-	atomic_store(&ring->looks_at,
-		     watched ? (const amd_signal_t *)(uintptr_t)atomic_load(&watched->key) : NULL);
+	atomic_store(&ring->looks_at, block_watched(slot));
 	state = atomic_load(&slot->state);
 	if (state == STATE(sequence, SLOT_OWED))
 		owed_poll(slot, sequence);
@@ -273,7 +279,8 @@ void slots_await_collectors(const amd_signal_t *signal)
 	for (uint32_t i = 1; i < count; i++) {
 		struct slot_ring *ring = atomic_load_explicit(&rings[i], memory_order_acquire);
 
-		while (ring && atomic_load(&ring->looks_at) == signal)
+		while (ring && (atomic_load(&ring->looks_at) == signal ||
+				atomic_load(&ring->completes) == signal))
 			sched_yield();
 	}
 }
@@ -326,6 +333,60 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 	return true;
 }
 
+/* ---- completions of the application's ---- */
+
+static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
+{
+	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+	uint64_t phase = state & PHASE_MASK;
+
+	if ((phase != SLOT_PENDING && phase != SLOT_OWED) || source_of(slot) != &completion_borrow)
+		return false;
+	if (signal && atomic_load_explicit(&slot->watched, memory_order_relaxed) != signal)
+		return false;
+	*ret_state = state;
+	return slot_move(slot, state >> SLOT_PHASE_BITS, (enum slot_phase)phase, SLOT_CLAIMED);
+}
+
+/* By who claimed the slot from STATE. False: the device is not done, and the claim stands. */
+static bool slot_pass_on(struct slot *slot, uint64_t state)
+{
+	uint64_t sequence = state >> SLOT_PHASE_BITS;
+	struct completion result = {0};
+
+	if (!source_of(slot)->is_over(slot, false, &result))
+		return false;
+	source_of(slot)->pass_on(slot, &result);
+	if ((state & PHASE_MASK) == SLOT_PENDING)
+		slot_conclude(slot, sequence, &result);
+	else
+		atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED),
+				      memory_order_release);
+	return true;
+}
+
+/* The collector lock is another thread's, which may be stopped: the application gets its completions
+ * nevertheless. They are claimed before they are looked at, for that thread may free slots. */
+static void ring_pass_on_unlocked(struct slot_ring *ring)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+	for (; head < tail; head++) {
+		struct slot *slot = &ring->slots[head & ring->mask];
+		uint64_t state;
+
+		/* Before the claim: a thread that destroys the signal and finds the slot claimed
+		 * waits for us. */
+		atomic_store(&ring->completes, block_watched(slot));
+		if (slot_claim_owed(slot, NULL, &state) && !slot_pass_on(slot, state))
+			atomic_store_explicit(&slot->state, state, memory_order_release);
+	}
+	atomic_store(&ring->completes, NULL);
+}
+
+/* ---- collecting ---- */
+
 static bool collector_try(struct slot_ring *ring)
 {
 	return !atomic_load_explicit(&ring->collecting, memory_order_relaxed) &&
@@ -351,8 +412,13 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 	uint64_t tail, head;
 	uint32_t waiting = 0, recorded = 0;
 
-	if (slot_ring_is_empty(ring) || !collector_try(ring))
+	if (slot_ring_is_empty(ring))
 		return 0;
+	if (!collector_try(ring)) {
+		if (completion_lent())
+			ring_pass_on_unlocked(ring);
+		return 0;
+	}
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	for (uint64_t i = head; i < tail && waiting < LOOK_AHEAD; i++) {
@@ -370,11 +436,11 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequence,
 		     enum record_untimed cause)
 {
-	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_CLAIMED))
+	/* At once, for the monitor to pass it on even if this thread is stopped here. */
+	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_OWED))
 		return false;
 	slot->untimed = cause;
 	record_done(ring, slot);
-	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_OWED), memory_order_release);
 	return true;
 }
 
@@ -448,36 +514,6 @@ uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 
 /* ---- what is owed to the application ---- */
 
-static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
-{
-	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-	uint64_t phase = state & PHASE_MASK;
-
-	if ((phase != SLOT_PENDING && phase != SLOT_OWED) || source_of(slot) != &completion_borrow)
-		return false;
-	if (signal && atomic_load_explicit(&slot->watched, memory_order_relaxed) != signal)
-		return false;
-	*ret_state = state;
-	return slot_move(slot, state >> SLOT_PHASE_BITS, (enum slot_phase)phase, SLOT_CLAIMED);
-}
-
-/* By who claimed the slot from STATE. False: the device is not done, and the claim stands. */
-static bool slot_pass_on(struct slot *slot, uint64_t state)
-{
-	uint64_t sequence = state >> SLOT_PHASE_BITS;
-	struct completion result = {0};
-
-	if (!source_of(slot)->is_over(slot, false, &result))
-		return false;
-	source_of(slot)->pass_on(slot, &result);
-	if ((state & PHASE_MASK) == SLOT_PENDING)
-		slot_conclude(slot, sequence, &result);
-	else
-		atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED),
-				      memory_order_release);
-	return true;
-}
-
 static void ring_pass_on(struct slot_ring *ring, struct object *signal, bool gone)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -533,11 +569,6 @@ void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
 	}
 	atomic_store_explicit(&ring->head, head, memory_order_release);
 	collector_leave(ring);
-}
-
-bool slot_ring_is_being_collected(const struct slot_ring *ring)
-{
-	return atomic_load_explicit(&ring->collecting, memory_order_relaxed);
 }
 
 bool slot_ring_is_empty(const struct slot_ring *ring)

@@ -1,10 +1,14 @@
 /* What is outstanding on the device: one slot for each dispatch or copy whose times are awaited.
  *
  * A ring of slots per queue (and one for all copies) in the order of submission. The submitting
- * thread takes a slot at the tail; whoever holds the ring's collector lock (mostly the monitor
- * thread) looks at the oldest ones, copies the ticks out, writes the DONE record and frees from
- * the head. How a slot's completion is seen is its source's business (completion.h). Several may
- * try: a slot is finished by whoever moves its state from PENDING to CLAIMED.
+ * thread takes a slot at the tail; the monitor, under the ring's collector lock, looks at the
+ * oldest ones, copies the ticks out, writes the DONE record and frees from the head. How a slot's
+ * completion is seen is its source's business (completion.h). Several may try: a slot is finished
+ * by whoever moves its state from PENDING to CLAIMED.
+ *
+ * The application's threads do not collect: one that is stopped there, by a debugger or in a signal
+ * handler, would hold the completions that others wait for. Where one has the lock, because its
+ * queue or the recording ends, the monitor passes completions on without it.
  *
  * Sequence numbers never repeat, so a stale reference to a slot cannot finish its next user. */
 #ifndef CAPTURE_HSA_SLOTS_H
@@ -61,6 +65,8 @@ struct slot_ring {
 	_Atomic bool makes_signals;  /* more may be made */
 	/* The application's signal that the collector is reading; NULL mostly. */
 	_Atomic(const amd_signal_t *) looks_at;
+	/* The one that is passed on to without the lock. */
+	_Atomic(const amd_signal_t *) completes;
 	_Atomic uint64_t head __attribute__((aligned(64)));
 	_Atomic uint64_t tail __attribute__((aligned(64)));
 };
@@ -106,7 +112,8 @@ bool slot_reference_is_copy(uint64_t reference);
 void slots_pass_on(struct object *signal, bool gone);
 
 /* Records what is finished, looking past at most 64 that are not. Returns how many, 0 also when
- * another thread is at it. */
+ * another thread is at it: then only what is the application's is passed on. By the monitor, and
+ * by the runtime's thread that reports a fault. */
 uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. What
@@ -118,7 +125,6 @@ uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
  * gone, too), and forgets the rest. */
 void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone);
 
-bool slot_ring_is_being_collected(const struct slot_ring *ring);
 bool slot_ring_is_empty(const struct slot_ring *ring);
 uint64_t slot_ring_outstanding(const struct slot_ring *ring);
 bool slot_is_finished(const struct slot_ring *ring, uint64_t sequence);
