@@ -65,6 +65,8 @@ static const struct experiment {
 	 30, 1u << BARE | 1u << TRACED},
 };
 
+#define EXPERIMENT_COUNT (sizeof(experiments) / sizeof(*experiments))
+
 /* As env takes it, so that a run that failed can be repeated by hand. */
 struct command {
 	char text[(PATH_MOST + 64) * COMMAND_WORDS_MOST];
@@ -205,16 +207,29 @@ static int run_once(struct intercept_bench *b, const struct experiment *e, enum 
 	return err;
 }
 
+static unsigned count_runs(void)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
+		count += experiments[i].runs * (unsigned)__builtin_popcount(experiments[i].tools);
+	return count;
+}
+
 static int run_all(struct intercept_bench *b)
 {
+	unsigned done = 0, total = count_runs();
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(experiments) / sizeof(*experiments); i++) {
+	for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
 		const struct experiment *e = &experiments[i];
 
-		for (unsigned n = 0; !err && n < e->runs * TOOL_COUNT; n++)
-			if (e->tools >> n % TOOL_COUNT & 1)
-				err = run_once(b, e, n % TOOL_COUNT);
+		for (unsigned n = 0; !err && n < e->runs * TOOL_COUNT; n++) {
+			if (!(e->tools >> n % TOOL_COUNT & 1))
+				continue;
+			bench_progress(done++, total);
+			err = run_once(b, e, n % TOOL_COUNT);
+		}
 	}
 	return err;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -31,6 +32,18 @@ void bench_add(struct bench_result *result, const char *name, const char *unit, 
 {
 	if (result->count < BENCH_LINES_MOST)
 		result->lines[result->count++] = (struct bench_line){name, unit, help, value};
+}
+
+void bench_progress(unsigned done, unsigned total)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\33[Kdagtap-bench: %u of %u programs have run", done, total);
+}
+
+static void clear_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\33[K");
 }
 
 static int compare_values(const void *a, const void *b)
@@ -74,7 +87,7 @@ static int run_bench(const struct bench *bench, bool json, bool first)
 	result.count = 0;
 	failure[0] = '\0';
 	err = bench->run(&result);
-
+	clear_progress();
 	if (err) {
 		fprintf(stderr, "dagtap-bench: %s: %s\n", bench->name,
 			failure[0] ? failure : strerror(-err));
