@@ -57,6 +57,8 @@
 	  "the same, while work is finished")                                                      \
 	X(DEVICE_STANDS, "device_stands", 100000000, 1,                                            \
 	  "the same: no work was finished for so long")                                            \
+	X(FAULT_LOOK, "fault_look", 100000000, 1,                                                  \
+	  "for the monitor to collect what has ended, when the runtime tells of a fault")          \
 	X(TICKS_LATE, "ticks_late", 100000000, 1,                                                  \
 	  "for the ticks of a signal that has been decremented without them")                      \
 	X(SERIAL_TURN, "serial_turn", 3000000000, 1,                                               \

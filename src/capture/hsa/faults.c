@@ -5,6 +5,7 @@
 
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_part.h"
 #include "capture/session.h"
 
@@ -34,8 +35,7 @@ static void write_fault(uint32_t queue_id, struct record_fault *record)
 {
 	if (!session_is_on())
 		return;
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		slot_ring_collect(gate->slots);
+	hsa_monitor_await_look(timer_start(TIMER_FAULT_LOOK));
 	gates_tell_taken();
 	record->ns = session_now_ns();
 	writer_put(session_writer(), RECORD_FAULT, queue_id, record, sizeof(*record));

@@ -89,6 +89,18 @@ uint32_t hsa_monitor_looks(void)
 	return atomic_load_explicit(&looks, memory_order_relaxed);
 }
 
+void hsa_monitor_await_look(struct timer_limit limit)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_AWAITED_NS};
+	uint32_t before = hsa_monitor_looks();
+
+	while (hsa_monitor_looks() - before < 2 && !atomic_load(&is_stopping) &&
+	       !timer_is_over(limit)) {
+		hsa_monitor_wake();
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void park(void)
 {
 	/* Sequentially consistent against submitters, who store a tail and then look at this. */

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/timer.h"
+
 extern _Atomic uint32_t hsa_monitor_parked;
 
 void hsa_monitor_unpark(void);
@@ -21,6 +23,8 @@ static inline void hsa_monitor_wake(void)
 /* How often it has looked at everything; wraps around. Two more than before: a whole look has begun
  * and ended since. */
 uint32_t hsa_monitor_looks(void);
+/* Waits, until LIMIT, until such a whole look has been made; not for a monitor that is to stop. */
+void hsa_monitor_await_look(struct timer_limit limit);
 /* Whether the calling thread is the monitor. */
 bool hsa_monitor_is_mine(void);
 

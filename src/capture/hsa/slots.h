@@ -112,8 +112,7 @@ bool slot_reference_is_copy(uint64_t reference);
 void slots_pass_on(struct object *signal, bool gone);
 
 /* Records what is finished, looking past at most 64 that are not. Returns how many, 0 also when
- * another thread is at it: then only what is the application's is passed on. By the monitor, and
- * by the runtime's thread that reports a fault. */
+ * another thread is at it: then only what is the application's is passed on. By the monitor. */
 uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. What
