@@ -1,15 +1,13 @@
 #!/bin/bash
-# faulted.sh HOW EXIT-CODE MESSAGE [described]: what the recording says of a program whose third of five kernels does not
-# end. HOW "hip": a program of HIP's; else one that writes its own packets.
+# faulted.sh HOW EXIT-CODE MESSAGE PROGRAM [described]: what the recording says of PROGRAM HOW, whose third of five
+# kernels does not end.
 . "$(dirname "$0")/../cli/lib.sh"
-how=$1 code=$2 message=$3
-shift 3
-program=("$BUILD_DIR/tests/intercept-faulted" "$how" "$@")
-[ "$how" != hip ] || program=("$BUILD_DIR/tests/intercept-faulted-hip")
+how=$1 code=$2 message=$3 program=$4
+shift 4
 
 got=0
-launch record -q "--softgpu=kernel_ns=2000${1:+,rocr7_tables=2}" -o "$work/run.dagtap" -- "${program[@]}" \
-	>"$work/out" 2>&1 || got=$?
+launch record -q "--softgpu=kernel_ns=2000${1:+,rocr7_tables=2}" -o "$work/run.dagtap" -- ${RUN_WITH:-} \
+	"$program" "$how" "$@" >"$work/out" 2>&1 || got=$?
 expect "exit code ($(cat "$work/out"))" "$got" "$code"
 expect_closed "$work/run.dagtap"
 expect "kernels recorded" "$(json "$work/run.dagtap" summary 'd["totals"]["kernels"]')" 5

@@ -1,8 +1,12 @@
-/* intercept-faulted-hip: five kernels in one stream; the third accesses an address that is not
- * there, and the runtime, or HIP, ends the process. */
+/* intercept-faulted-hip memory|hang: five kernels in one stream, of which the third does not end.
+ *
+ * memory: it accesses an address that is not there, and the runtime, or HIP, ends the process;
+ * hang: it never ends, and the program gives up and exits. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <hsa/hsa.h>
 
@@ -15,6 +19,8 @@ static const char source[] = "extern \"C\" __global__ void ticket(unsigned numbe
 			     "{\n"
 			     "}\n";
 static const struct example_kernel kernels[] = {{"ticket"}};
+
+static bool touches_nothing;
 
 /* The software GPU's, which takes the place of HIP's HSA runtime. */
 static void *softgpu(const char *name)
@@ -32,31 +38,47 @@ __attribute__((visibility("default"))) void
 softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet);
 void softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet)
 {
-	void (*fault)(const void *address);
+	void (*memory_fault)(const void *address);
 
 	(void)packet;
-	*(void **)&fault = softgpu("softgpu_memory_fault");
-	if (*(const unsigned *)arguments == ODD_ONE)
-		fault((const void *)0xdead000);
+	*(void **)&memory_fault = softgpu("softgpu_memory_fault");
+	if (touches_nothing && *(const unsigned *)arguments == ODD_ONE)
+		memory_fault((const void *)0xdead000);
 }
 
-int main(void)
+static void launch(unsigned first, unsigned end, hipStream_t stream)
 {
-	void (*hold)(void), (*release)(void);
-	hipStream_t stream;
-
-	*(void **)&hold = softgpu("softgpu_clock_hold");
-	*(void **)&release = softgpu("softgpu_clock_release");
-	example_register(source, kernels, 1);
-	HIP_CHECK(hipStreamCreate(&stream));
-	/* All are in the queue before the first one ends. */
-	hold();
-	for (unsigned i = 0; i < KERNELS; i++) {
+	for (unsigned i = first; i < end; i++) {
 		void *arguments[] = {&i};
 
 		example_launch(&kernels[0], 1, 1, arguments, stream);
 	}
-	release();
-	HIP_CHECK(hipStreamSynchronize(stream));
-	return 7;
+}
+
+int main(int argc, char **argv)
+{
+	bool hangs = argc > 1 && !strcmp(argv[1], "hang");
+	int (*await)(const char *counter, uint64_t value);
+	void (*take_hold)(void), (*take_release)(void), (*clock_hold)(void);
+	hipStream_t stream;
+
+	*(void **)&await = softgpu("softgpu_await");
+	*(void **)&take_hold = softgpu("softgpu_take_hold");
+	*(void **)&take_release = softgpu("softgpu_take_release");
+	*(void **)&clock_hold = softgpu("softgpu_clock_hold");
+	example_register(source, kernels, 1);
+	HIP_CHECK(hipStreamCreate(&stream));
+	launch(0, ODD_ONE, stream);
+	await("packets_ended", ODD_ONE);
+	/* All others are in the queue before the device takes the one that does not end. */
+	take_hold();
+	launch(ODD_ONE, KERNELS, stream);
+	touches_nothing = !hangs;
+	if (hangs)
+		clock_hold();
+	take_release();
+	if (!hangs)
+		HIP_CHECK(hipStreamSynchronize(stream));
+	await("packets_kernel_dispatch", ODD_ONE + 1);
+	exit(7);
 }
