@@ -413,14 +413,23 @@ struct dagpatch_capture {
 	const uint32_t *slots;
 	uint32_t slot_count;
 	uint32_t flags;
-	/* Two sets of addresses to capture at, both NULL: dagpatch allocates scratch memory of the
-	 * slots' sizes for as long as it takes. The work is captured, never run, at these. */
+	/* Two sets of addresses to capture at, see below. Both NULL: dagpatch allocates scratch memory
+	 * of the slots' sizes for as long as it takes, each slot moved by another distance. The work is
+	 * captured, never run, at these. */
 	void *const *addresses[2];
 	const struct dagpatch_collective *collective; /* NULL: none */
 	struct dagpatch_cache *cache;		      /* with DAGPATCH_CAPTURE_AGAIN; may be NULL */
 };
 /* The captured graph becomes a child node. -EILSEQ: the captures differ where no slot explains it, or in
- * kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read. */
+ * kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read.
+ *
+ * Two sets of addresses have to tell which slot an address belongs to. -EINVAL, with the slot in the
+ * message: an address is NULL; a slot has the same one in both; two slots overlap and move by the
+ * same distance. Slots may touch, change places, lie where another one or they themselves were, and
+ * overlap if they move by different distances. Two things are not noticed of slots that move by the
+ * same distance: of two that touch, an address where one ends is taken for the other's begin; and a
+ * kernel's argument that says how far they are apart is left as it is. Move each slot by a distance
+ * of its own if the work may have these. */
 int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node);
@@ -438,9 +447,10 @@ struct dagpatch_declared {
 
 /* A graph that somebody else captured becomes the recording's whole content. */
 struct dagpatch_adoption {
-	size_t size;		   /* sizeof(struct dagpatch_adoption) */
-	void *graph;		   /* at addresses[0]; see exec */
-	void *const *addresses[2]; /* one for each slot; [1] only with other_graph */
+	size_t size; /* sizeof(struct dagpatch_adoption) */
+	void *graph; /* at addresses[0]; see exec */
+	/* One for each slot, two sets as for captures; [1] only with other_graph. */
+	void *const *addresses[2];
 	void *other_graph; /* the same work at addresses[1], read and left alone; NULL: see declared */
 	/* The same work, in turn at addresses[0] and addresses[1], captured again: see DAGPATCH_LEAVE_UNSTABLE.
 	 * 6 at most, only with other_graph; read and left alone. */

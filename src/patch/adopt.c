@@ -93,7 +93,12 @@ static int append_source(struct dagpatch_recording *recording,
 		slots[i] = i;
 	for (uint32_t i = 2; i < captures.count; i++)
 		captures.graphs[i] = adoption->again[i - 2];
-	rc = capture_append(recording, &captures, &(struct capture_place){DAGPATCH_NONE, 0});
+	rc = adoption->other_graph
+		     ? addresses_check(recording, slots, recording->slot_count, captures.addresses)
+		     : 0;
+	if (rc == 0)
+		rc = capture_append(recording, &captures,
+				    &(struct capture_place){DAGPATCH_NONE, 0});
 	free(slots);
 	for (uint32_t i = 0; rc == 0 && i < adoption->declared_count; i++)
 		rc = append_declared(recording, &adoption->declared[i], adoption->addresses[0]);

@@ -502,70 +502,6 @@ int capture_append(struct dagpatch_recording *recording, const struct captures *
 	return rc;
 }
 
-/* ---- two sets of addresses ---- */
-
-/* Scratch memory for one slot: exactly as aligned as the slot says and no better, for libraries choose
- * their kernels by it. Something is free on either side, so that no two slots touch. */
-struct scratch {
-	uint32_t count;
-	void **blocks;
-	bool *on_host;
-	void **addresses[2];
-};
-
-static void scratch_release(struct dagpatch_recording *recording, struct scratch *scratch)
-{
-	for (uint32_t i = 0; i < scratch->count; i++)
-		recording->device->driver->memory_free(recording->device, scratch->blocks[i],
-						       scratch->on_host[i]);
-	free(scratch->blocks);
-	free(scratch->on_host);
-	free(scratch->addresses[0]);
-	free(scratch->addresses[1]);
-}
-
-static int scratch_add(struct dagpatch_recording *recording, const struct slot *slot,
-		       struct scratch *scratch, void **ret_address)
-{
-	uint64_t alignment = slot->alignment;
-	void *block;
-	uint64_t address;
-	int rc;
-
-	if (slot->bytes > UINT64_MAX / 4 || alignment > UINT64_MAX / 16)
-		return recording_fail(recording, -ENOMEM, "no scratch memory for a huge slot");
-	rc = recording->device->driver->memory_alloc(recording->device, slot->bytes + 4 * alignment,
-						     slot->on_host, &block);
-	if (rc < 0)
-		return recording_fail(recording, rc,
-				      "no scratch memory of %llu bytes to capture at: give "
-				      "addresses of your own",
-				      (unsigned long long)slot->bytes);
-	scratch->blocks[scratch->count] = block;
-	scratch->on_host[scratch->count++] = slot->on_host;
-	address = ((uintptr_t)block + 2 * alignment) & -(2 * alignment);
-	*ret_address = (void *)(uintptr_t)(address + alignment);
-	return 0;
-}
-
-static int scratch_make(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
-			struct scratch *scratch)
-{
-	int rc = 0;
-
-	scratch->blocks = calloc((size_t)count * 2 + 1, sizeof(void *));
-	scratch->on_host = calloc((size_t)count * 2 + 1, sizeof(bool));
-	scratch->addresses[0] = calloc((size_t)count + 1, sizeof(void *));
-	scratch->addresses[1] = calloc((size_t)count + 1, sizeof(void *));
-	if (!scratch->blocks || !scratch->on_host || !scratch->addresses[0] ||
-	    !scratch->addresses[1])
-		return recording_fail(recording, -ENOMEM, "no memory for a capture");
-	for (uint32_t i = 0; rc == 0 && i < count * 2; i++)
-		rc = scratch_add(recording, &recording->slots[slots[i / 2]], scratch,
-				 &scratch->addresses[i % 2][i / 2]);
-	return rc;
-}
-
 /* ---- adding ---- */
 
 /* COLLECTIVE is where capture->collective is read to. */
@@ -713,10 +649,12 @@ static int append_patched(struct dagpatch_recording *recording,
 {
 	struct scratch scratch = {0};
 	void *const *addresses[2] = {capture->addresses[0], capture->addresses[1]};
-	int rc = 0;
+	int rc;
 
 	recording->nodes[node].flags |= NODE_CAPTURED;
-	if (!addresses[0]) {
+	if (addresses[0]) {
+		rc = addresses_check(recording, capture->slots, capture->slot_count, addresses);
+	} else {
 		rc = scratch_make(recording, capture->slots, capture->slot_count, &scratch);
 		addresses[0] = scratch.addresses[0];
 		addresses[1] = scratch.addresses[1];

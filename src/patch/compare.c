@@ -35,6 +35,26 @@ bool compare_is_address(const uint8_t *a, const uint8_t *b, const struct compare
 	return false;
 }
 
+/* How many slots explain the eight bytes at BYTE; those that they lie in go before those that end there. */
+static uint32_t count_slots(const struct compare_bytes *bytes, uint32_t byte,
+			    const struct compare_slots *slots, struct compare_match *ret_match)
+{
+	uint64_t word_a = read_word(bytes->a + byte), word_b = read_word(bytes->b + byte);
+	uint32_t matches = 0;
+	int best = NO_MATCH;
+
+	for (uint32_t slot = 0; slot < slots->count; slot++) {
+		int how = explains(slots, slot, word_a, word_b);
+
+		if (how == NO_MATCH || how < best)
+			continue;
+		matches = how > best ? 1 : matches + 1;
+		best = how;
+		*ret_match = (struct compare_match){byte, slot, word_a - (uintptr_t)slots->a[slot]};
+	}
+	return matches;
+}
+
 /* All windows of eight bytes whose first difference is AT: the address may begin before it, not before
  * FROM. */
 static uint32_t count_matches(const struct compare_bytes *bytes, uint32_t from, uint32_t at,
@@ -42,23 +62,9 @@ static uint32_t count_matches(const struct compare_bytes *bytes, uint32_t from, 
 {
 	uint32_t begin = at >= from + ADDRESS_BYTES - 1 ? at - (ADDRESS_BYTES - 1) : from;
 	uint32_t matches = 0;
-	int best = NO_MATCH;
 
-	for (uint32_t byte = begin; byte <= at && byte + ADDRESS_BYTES <= bytes->size; byte++) {
-		uint64_t word_a = read_word(bytes->a + byte);
-		uint64_t word_b = read_word(bytes->b + byte);
-
-		for (uint32_t slot = 0; slot < slots->count; slot++) {
-			int how = explains(slots, slot, word_a, word_b);
-
-			if (how == NO_MATCH || how < best)
-				continue;
-			matches = how > best ? 1 : matches + 1;
-			best = how;
-			*ret_match = (struct compare_match){byte, slot,
-							    word_a - (uintptr_t)slots->a[slot]};
-		}
-	}
+	for (uint32_t byte = begin; byte <= at && byte + ADDRESS_BYTES <= bytes->size; byte++)
+		matches += count_slots(bytes, byte, slots, ret_match);
 	return matches;
 }
 

@@ -3,8 +3,8 @@
  * kept until something better is there.
  *
  * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
- * (dependencies), capture.c, edges.c, compare.c and adopt.c (captured work), finalize.c, build.c
- * and flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what
+ * (dependencies), capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
+ * finalize.c, build.c and flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what
  * is bound), launch.c, verify.c. */
 #ifndef DAGPATCH_PATCH_RECORDING_H
 #define DAGPATCH_PATCH_RECORDING_H
@@ -341,6 +341,26 @@ struct node_list {
 /* All nodes of a graph. */
 int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
 		  struct node_list *ret_list);
+
+/* ---- addresses.c ---- */
+
+/* Do these two sets of addresses of the SLOTS tell which slot an address belongs to? -EINVAL, with a
+ * message that names the slot: NULL, the same address in both, or two slots that overlap and have moved
+ * by the same distance. */
+int addresses_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
+		    void *const *const addresses[2]);
+
+/* Memory to capture at: for each slot an address in either set, aligned exactly as the slot says and no
+ * better, for libraries choose their kernels by it. No two slots touch, and of those in the same kind
+ * of memory each moves by another distance, so that what depends on two differs between the captures. */
+struct scratch {
+	void *blocks[2][2]; /* by on_host and set */
+	void **addresses[2];
+};
+/* SCRATCH is to be released on failure, too. */
+int scratch_make(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
+		 struct scratch *scratch);
+void scratch_release(struct dagpatch_recording *recording, struct scratch *scratch);
 
 /* ---- edges.c ---- */
 

@@ -61,6 +61,7 @@ enum dagpatch_strategy expected_strategy(void);
 int suite_graphs(void);
 int suite_conditionals(void);
 int suite_captured(void);
+int suite_addresses(void);
 int suite_again(void);
 int suite_adopted(void);
 int suite_states(void);

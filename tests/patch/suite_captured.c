@@ -490,26 +490,6 @@ static void another_kernel_is_an_error(void **state)
 		     "another kernel");
 }
 
-/* The same addresses for two slots: nobody can tell which one it is. */
-static void ambiguous_address_is_an_error(void **state)
-{
-	struct scene *scene = *state;
-	struct dagpatch_recording *recording = scene->recording;
-	struct work work = {.record = record_add};
-	uint32_t *a = buffer(0), *b = buffer(0);
-	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
-	int rc = dagpatch_add_captured(
-		recording,
-		&DAGPATCH_SIZED(capture, .record = record_work, .user = &work, .slots = slots,
-				.slot_count = 3,
-				.addresses = {(void *[]){a, a, a}, (void *[]){b, b, b}}),
-		NULL, NULL);
-
-	scene_failed(recording, rc, -EILSEQ, "several slots");
-	suite_bed->free(a);
-	suite_bed->free(b);
-}
-
 static int record_failing(struct work *work, void *stream, void *const *addresses)
 {
 	launch_add(stream, addresses[0], addresses[0], addresses[0]);
@@ -681,7 +661,6 @@ int suite_captured(void)
 		SCENE(unstable_words_stay_when_asked_for),
 		SCENE(another_shape_is_an_error),
 		SCENE(another_kernel_is_an_error),
-		SCENE(ambiguous_address_is_an_error),
 		SCENE(failing_callback_is_reported),
 		SCENE(captured_children_are_moved),
 		SCENE(child_depth_is_bounded),

@@ -41,8 +41,8 @@ static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 	printf("---- %s, %s\n", suite_bed->driver, name);
 	suite_strategy = strategy;
 	if (!choice->only_random) {
-		failed += suite_graphs() + suite_captured() + suite_again() + suite_adopted() +
-			  suite_states();
+		failed += suite_graphs() + suite_captured() + suite_addresses() + suite_again() +
+			  suite_adopted() + suite_states();
 		if (has_capability(DAGPATCH_HAS_CONDITIONALS))
 			failed += suite_conditionals();
 	}

@@ -106,6 +106,23 @@ static void two_explanations(void **state)
 }
 
 /* Two buffers one behind the other in both captures: the second's first byte is not the first's end. */
+/* The end of one slot at one byte, the inside of another at the next: either may be meant. */
+static void two_explanations_at_different_bytes(void **state)
+{
+	static void *const from[] = {(void *)0x7f0012340000, (void *)0xa500007f00124000};
+	static void *const to[] = {(void *)0x7f0056780000, (void *)0xa500007f00568400};
+	static const uint64_t bytes[] = {0x100000, 0x1000};
+	const struct compare_slots both = {2, bytes, from, to};
+	uint8_t a[9], b[9];
+	struct compare_match match;
+
+	put(a, 0, 0x7f0012340000 + 0x100000);
+	put(b, 0, 0x7f0056780000 + 0x100000);
+	a[8] = b[8] = 0xa5;
+	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 9}, 0, &both, &match),
+			 COMPARE_AMBIGUOUS);
+}
+
 static void behind_each_other(void **state)
 {
 	static void *const one_a[] = {(void *)0x7f0012340000, (void *)0x7f0012341000};
@@ -207,6 +224,7 @@ int main(void)
 		cmocka_unit_test(neighbours_are_told_apart),
 		cmocka_unit_test(what_no_slot_explains),
 		cmocka_unit_test(two_explanations),
+		cmocka_unit_test(two_explanations_at_different_bytes),
 		cmocka_unit_test(behind_each_other),
 		cmocka_unit_test(code_object_says_what_a_kernel_takes),
 		cmocka_unit_test(broken_code_objects),

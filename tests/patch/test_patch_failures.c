@@ -572,7 +572,7 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream = suite_bed->stream_create(), *graphs[2], *exec;
-	uint32_t *buffers[] = {buffer(0), buffer(0)};
+	uint32_t *buffers[] = {buffer(0), buffer(0), buffer(0)};
 	uint32_t slots[2];
 
 	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
@@ -585,7 +585,7 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 	   dagpatch_adopt(recording,
 			  &DAGPATCH_SIZED(adoption, .graph = graphs[0],
 					  .addresses = {(void *[]){buffers[0], buffers[0]},
-							(void *[]){buffers[1], buffers[0]}},
+							(void *[]){buffers[1], buffers[2]}},
 					  .other_graph = graphs[1], .exec = exec)));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[0], buffers[1]);
@@ -598,10 +598,10 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 	expect_first(buffers[1], 0);
 	dagpatch_recording_destroy(recording);
 	suite_bed->exec_destroy(exec);
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++)
 		suite_bed->graph_destroy(graphs[i]);
+	for (uint32_t i = 0; i < 3; i++)
 		suite_bed->free(buffers[i]);
-	}
 	dagpatch_context_destroy(context);
 	dagpatch_model_without(0);
 	suite_bed->stream_destroy(stream);
