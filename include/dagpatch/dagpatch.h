@@ -392,7 +392,8 @@ enum {
 	DAGPATCH_LEAVE_UNSTABLE = 2,
 };
 
-/* A collective is uniform over ranks: each of them captures it, or none does. */
+/* A collective is uniform over ranks: each of them captures it, or none does. These numbers are part of
+ * what its captured graphs are known by in a cache; they do not name the work, see dagpatch_capture.key. */
 struct dagpatch_collective {
 	size_t size; /* sizeof(struct dagpatch_collective) */
 	uint64_t communicator;
@@ -418,7 +419,17 @@ struct dagpatch_capture {
 	 * captured, never run, at these. */
 	void *const *addresses[2];
 	const struct dagpatch_collective *collective; /* NULL: none */
-	struct dagpatch_cache *cache;		      /* with DAGPATCH_CAPTURE_AGAIN; may be NULL */
+	struct dagpatch_cache
+		*cache; /* with DAGPATCH_CAPTURE_AGAIN; of this context; may be NULL */
+	/* With a cache: names the work, so that all recordings with the same name share what was captured
+	 * at the same addresses. KEY_BYTES bytes, copied, that tell all that the captured graph depends on
+	 * but the addresses of the slots: function, shapes, types, constants, communicator (by a number
+	 * that is never used again, which its handle is not). What the captured graphs refer to (modules,
+	 * communicators, data of host functions) lives until the cache has let them go: see
+	 * dagpatch_cache_drop. NULL and 0: the work is known by this call alone; nobody else gets what it
+	 * captured but recordings that nest this one, and it goes with the last of them. */
+	const void *key;
+	size_t key_bytes;
 };
 /* The captured graph becomes a child node. -EILSEQ: the captures differ where no slot explains it, or in
  * kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read.
@@ -562,6 +573,10 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 			  struct dagpatch_cache **ret_cache);
 /* After the recordings that use it. NULL is fine. */
 void dagpatch_cache_destroy(struct dagpatch_cache *cache);
+/* Lets go of all captured graphs of work with this key (dagpatch_capture.key), of whatever collective;
+ * returns how many. Recordings keep what is in their graphs until they capture it anew. Where ranks vote
+ * all of them drop the same, or the others capture anew, too. */
+int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes);
 
 struct dagpatch_cache_stats {
 	size_t size; /* set by the caller */

@@ -5,13 +5,6 @@
 
 #include "patch/recording.h"
 
-/* What a captured graph is known by, bytes without holes. */
-struct key_head {
-	uint64_t communicator, count;
-	uint32_t operation, type;
-	uint64_t record, user; /* of what is no collective */
-};
-
 static uint64_t address_of(const struct dagpatch_recording *recording, const struct again *again,
 			   uint32_t index)
 {
@@ -19,32 +12,20 @@ static uint64_t address_of(const struct dagpatch_recording *recording, const str
 	       again->offsets[index];
 }
 
-/* Addresses lie behind the head. Of malloc. */
 static int make_key(struct dagpatch_recording *recording, const struct again *again,
-		    struct cache_key *ret_key)
+		    struct cache_key **ret_key)
 {
-	struct key_head head = {0};
-	size_t size = sizeof(head) + again->slot_count * sizeof(uint64_t);
-	uint8_t *bytes = malloc(size);
+	uint64_t *addresses = malloc((again->slot_count + 1) * sizeof(*addresses));
+	struct cache_key *key = NULL;
 
-	if (!bytes)
+	for (uint32_t i = 0; addresses && i < again->slot_count; i++)
+		addresses[i] = address_of(recording, again, i);
+	if (addresses)
+		key = cache_key_create(again->name, addresses, again->slot_count);
+	free(addresses);
+	if (!key)
 		return recording_fail(recording, -ENOMEM, "no memory for a cache's key");
-	if (again->is_collective) {
-		head.communicator = again->collective.communicator;
-		head.count = again->collective.count;
-		head.operation = again->collective.operation;
-		head.type = again->collective.type;
-	} else {
-		head.record = (uintptr_t)again->record;
-		head.user = (uintptr_t)again->user;
-	}
-	memcpy(bytes, &head, sizeof(head));
-	for (uint32_t i = 0; i < again->slot_count; i++) {
-		uint64_t address = address_of(recording, again, i);
-
-		memcpy(bytes + sizeof(head) + i * sizeof(address), &address, sizeof(address));
-	}
-	*ret_key = (struct cache_key){bytes, size};
+	*ret_key = key;
 	return 0;
 }
 
@@ -123,33 +104,34 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	return 0;
 }
 
-static int capture_into_cache(struct dagpatch_recording *recording, struct again *again)
+/* It comes into the cache when all of the step has gone well. */
+static int capture_for_cache(struct dagpatch_recording *recording, struct again *again)
 {
-	struct cache_key key;
+	struct cache_key *key;
 	int rc = make_key(recording, again, &key);
 
 	if (rc < 0)
 		return rc;
 	cache_count(again->cache, false);
 	rc = capture_next(recording, again);
-	if (rc == 0) {
-		rc = cache_put(again->cache, &key, again->next);
-		if (rc < 0)
-			recording_fail(recording, rc, "no memory for the cache");
+	if (rc < 0) {
+		free(key);
+		return rc;
 	}
-	free((void *)key.bytes);
-	return rc;
+	free(again->next_key);
+	again->next_key = key;
+	return 0;
 }
 
 static int find_next(struct dagpatch_recording *recording, struct again *again)
 {
-	struct cache_key key;
+	struct cache_key *key;
 	int rc = make_key(recording, again, &key);
 
 	if (rc < 0)
 		return rc;
-	again->next = cache_find(again->cache, &key);
-	free((void *)key.bytes);
+	again->next = cache_find(again->cache, key);
+	free(key);
 	return 0;
 }
 
@@ -185,7 +167,7 @@ static int capture_missing(struct dagpatch_recording *recording, struct dagpatch
 		if (again->cache != cache)
 			continue;
 		if (all || (is_needed(recording, again) && !again->next)) {
-			rc = capture_into_cache(recording, again);
+			rc = capture_for_cache(recording, again);
 			if (rc < 0)
 				return rc;
 		} else if (again->next) {
@@ -250,6 +232,9 @@ void again_commit(struct dagpatch_recording *recording)
 		captured_graph_release(again->current);
 		again->current = again->next;
 		again->next = NULL;
+		if (again->next_key)
+			cache_put(again->cache, again->next_key, again->current);
+		again->next_key = NULL;
 	}
 }
 
@@ -257,7 +242,9 @@ void again_drop(struct dagpatch_recording *recording)
 {
 	for (uint32_t i = 0; i < recording->again_count; i++) {
 		captured_graph_release(recording->agains[i].next);
+		free(recording->agains[i].next_key);
 		recording->agains[i].next = NULL;
+		recording->agains[i].next_key = NULL;
 	}
 }
 

@@ -1,4 +1,6 @@
-/* Captured graphs by what they are and at which addresses; the least recently used goes. */
+/* Captured graphs by what they are and at which addresses; the least recently used goes. What they are the
+ * caller has said, or only the call that added them knows: nothing is shared because handles or
+ * pointers happen to be equal. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,16 +10,38 @@
 
 enum { DEFAULT_CAPACITY = 16 };
 
-struct entry {
-	void *key;
-	size_t key_size;
+/* Bytes without holes. */
+struct name_head {
+	uint64_t number;    /* of the call that added it; 0: it has a name */
+	uint64_t key_bytes; /* which follow */
+	uint64_t is_collective, communicator, count;
+	uint32_t operation, type;
+};
+
+struct cache_name {
+	_Atomic uint32_t references;
+	struct dagpatch_cache *cache;
+	size_t size;
+	struct name_head head;
+	uint8_t key[];
+};
+
+/* The name's head and key, then the addresses. */
+struct cache_key {
 	uint64_t hash;
+	size_t size;
+	uint8_t bytes[];
+};
+
+struct entry {
+	struct cache_key *key;
 	uint64_t used; /* when, by the cache's count */
 	struct captured_graph *graph;
 };
 
 struct dagpatch_cache {
 	pthread_mutex_t lock;
+	const struct dagpatch_context *context;
 	struct dagpatch_cache_options options;
 	struct entry *entries;
 	uint32_t count;
@@ -36,6 +60,7 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 		free(cache);
 		return rc;
 	}
+	cache->context = context;
 	if (cache->options.capacity == 0)
 		cache->options.capacity = DEFAULT_CAPACITY;
 	cache->entries = calloc(cache->options.capacity, sizeof(*cache->entries));
@@ -66,36 +91,98 @@ void dagpatch_cache_destroy(struct dagpatch_cache *cache)
 	free(cache);
 }
 
-static uint64_t hash_key(const struct cache_key *key)
+bool cache_is_of(const struct dagpatch_cache *cache, const struct dagpatch_context *context)
 {
-	const uint8_t *bytes = key->bytes;
+	return cache->context == context;
+}
+
+/* ---- names and keys ---- */
+
+struct cache_name *cache_name_create(struct dagpatch_cache *cache,
+				     const struct dagpatch_capture *capture)
+{
+	static _Atomic uint64_t numbers;
+	const struct dagpatch_collective *collective = capture->collective;
+	struct cache_name *name = NULL;
+
+	if (capture->key_bytes <= SIZE_MAX / 2)
+		name = calloc(1, sizeof(*name) + capture->key_bytes);
+	if (!name)
+		return NULL;
+	name->references = 1;
+	name->cache = cache;
+	name->size = sizeof(name->head) + capture->key_bytes;
+	name->head.number = capture->key ? 0 : ++numbers;
+	name->head.key_bytes = capture->key_bytes;
+	if (collective) {
+		name->head.is_collective = 1;
+		name->head.communicator = collective->communicator;
+		name->head.count = collective->count;
+		name->head.operation = collective->operation;
+		name->head.type = collective->type;
+	}
+	if (capture->key)
+		memcpy(name->key, capture->key, capture->key_bytes);
+	return name;
+}
+
+struct cache_name *cache_name_copy(struct cache_name *name)
+{
+	if (name)
+		name->references++;
+	return name;
+}
+
+static uint64_t hash_bytes(const uint8_t *bytes, size_t size)
+{
 	uint64_t hash = 0xcbf29ce484222325u;
 
-	for (size_t i = 0; i < key->size; i++)
+	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ bytes[i]) * 0x100000001b3u;
 	return hash;
 }
 
-static struct entry *find(struct dagpatch_cache *cache, const struct cache_key *key, uint64_t hash)
+struct cache_key *cache_key_create(const struct cache_name *name, const uint64_t *addresses,
+				   uint32_t count)
+{
+	size_t size = name->size + count * sizeof(*addresses);
+	struct cache_key *key = malloc(sizeof(*key) + size);
+
+	if (!key)
+		return NULL;
+	_Static_assert(offsetof(struct cache_name, key) ==
+			       offsetof(struct cache_name, head) + sizeof(struct name_head),
+		       "copied as one");
+	memcpy(key->bytes, &name->head, sizeof(name->head));
+	memcpy(key->bytes + sizeof(name->head), name->key, name->head.key_bytes);
+	if (count > 0)
+		memcpy(key->bytes + name->size, addresses, count * sizeof(*addresses));
+	key->size = size;
+	key->hash = hash_bytes(key->bytes, size);
+	return key;
+}
+
+/* ---- entries ---- */
+
+static struct entry *find(struct dagpatch_cache *cache, const struct cache_key *key)
 {
 	for (uint32_t i = 0; i < cache->count; i++) {
-		struct entry *entry = &cache->entries[i];
+		const struct cache_key *other = cache->entries[i].key;
 
-		if (entry->hash == hash && entry->key_size == key->size &&
-		    memcmp(entry->key, key->bytes, key->size) == 0)
-			return entry;
+		if (other->hash == key->hash && other->size == key->size &&
+		    memcmp(other->bytes, key->bytes, key->size) == 0)
+			return &cache->entries[i];
 	}
 	return NULL;
 }
 
 struct captured_graph *cache_find(struct dagpatch_cache *cache, const struct cache_key *key)
 {
-	uint64_t hash = hash_key(key);
 	struct captured_graph *graph = NULL;
 	struct entry *entry;
 
 	pthread_mutex_lock(&cache->lock);
-	entry = find(cache, key, hash);
+	entry = find(cache, key);
 	if (entry) {
 		entry->used = ++cache->uses;
 		graph = entry->graph;
@@ -120,27 +207,62 @@ static struct entry *make_room(struct dagpatch_cache *cache)
 	return oldest;
 }
 
-int cache_put(struct dagpatch_cache *cache, const struct cache_key *key,
-	      struct captured_graph *graph)
+void cache_put(struct dagpatch_cache *cache, struct cache_key *key, struct captured_graph *graph)
 {
-	uint64_t hash = hash_key(key);
-	void *copy = malloc(key->size);
 	struct entry *entry;
 
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, key->bytes, key->size);
 	pthread_mutex_lock(&cache->lock);
-	entry = find(cache, key, hash);
+	graph->references++;
+	entry = find(cache, key);
 	if (entry)
 		entry_release(entry);
 	else
 		entry = make_room(cache);
-	graph->references++;
-	*entry = (struct entry){copy, key->size, hash, ++cache->uses, graph};
+	*entry = (struct entry){key, ++cache->uses, graph};
 	pthread_mutex_unlock(&cache->lock);
-	return 0;
 }
+
+/* Drops the entries of a call (NUMBER) or, NUMBER being 0, with this key; returns how many. */
+static int drop(struct dagpatch_cache *cache, uint64_t number, const void *key, size_t key_bytes)
+{
+	uint32_t kept = 0, before;
+
+	pthread_mutex_lock(&cache->lock);
+	before = cache->count;
+	for (uint32_t i = 0; i < before; i++) {
+		struct entry entry = cache->entries[i];
+		struct name_head head;
+
+		memcpy(&head, entry.key->bytes, sizeof(head));
+		if (head.number == number && head.key_bytes == key_bytes &&
+		    (key_bytes == 0 ||
+		     memcmp(entry.key->bytes + sizeof(head), key, key_bytes) == 0))
+			entry_release(&entry);
+		else
+			cache->entries[kept++] = entry;
+	}
+	cache->count = kept;
+	pthread_mutex_unlock(&cache->lock);
+	return (int)(before - kept);
+}
+
+void cache_name_release(struct cache_name *name)
+{
+	if (!name || --name->references > 0)
+		return;
+	if (name->head.number)
+		drop(name->cache, name->head.number, NULL, 0);
+	free(name);
+}
+
+int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes)
+{
+	if (!cache || !key || key_bytes == 0)
+		return -EINVAL;
+	return drop(cache, 0, key, key_bytes);
+}
+
+/* ---- votes and counts ---- */
 
 void cache_count(struct dagpatch_cache *cache, bool is_hit)
 {

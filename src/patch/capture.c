@@ -533,6 +533,14 @@ static int check_capture(struct dagpatch_recording *recording,
 	if (capture->cache && !is_again)
 		return recording_fail(recording, -EINVAL,
 				      "a cache is of use with DAGPATCH_CAPTURE_AGAIN only");
+	if (capture->cache && !cache_is_of(capture->cache, recording->context))
+		return recording_fail(recording, -EINVAL,
+				      "a capture with a cache of another context");
+	if (capture->key && !capture->cache)
+		return recording_fail(recording, -EINVAL, "a capture with a key without a cache");
+	if (!capture->key != !capture->key_bytes)
+		return recording_fail(recording, -EINVAL, "a capture's key of %zu bytes%s",
+				      capture->key_bytes, capture->key ? "" : " at NULL");
 	if (capture->collective && capture->collective->buffers_are_registered && !is_again)
 		return recording_fail(recording, -EINVAL,
 				      "a collective whose buffers are registered must not be "
@@ -672,19 +680,22 @@ static int append_again(struct dagpatch_recording *recording,
 		.record = capture->record,
 		.user = capture->user,
 		.cache = capture->cache,
-		.is_collective = capture->collective != NULL,
 		.node = node,
 		.slot_count = capture->slot_count,
 	};
 	int rc = recording_grow(&recording->agains, &recording->again_capacity,
 				(uint64_t)recording->again_count + 1, sizeof(*recording->agains));
 
+	if (rc == 0 && capture->cache) {
+		again.name = cache_name_create(capture->cache, capture);
+		rc = again.name ? 0 : -ENOMEM;
+	}
 	if (rc == 0)
 		rc = copy_slots(capture, &again.slots, &again.offsets);
-	if (rc < 0)
+	if (rc < 0) {
+		cache_name_release(again.name);
 		return recording_fail(recording, rc, "no memory for a capture");
-	if (capture->collective)
-		again.collective = *capture->collective;
+	}
 	recording->nodes[node].flags |= NODE_AGAIN;
 	recording->nodes[node].detail = recording->again_count;
 	recording->agains[recording->again_count++] = again;

@@ -173,7 +173,9 @@ static int copy_again(struct dagpatch_recording *recording, const struct again *
 	if (rc < 0)
 		return rc;
 	to.node += placing->node;
+	to.name = cache_name_copy(from->name);
 	to.current = to.next = NULL;
+	to.next_key = NULL;
 	to.handles = to.made_handles = NULL;
 	recording->agains[recording->again_count++] = to;
 	return 0;

@@ -276,6 +276,8 @@ static void again_release(struct again *again)
 {
 	captured_graph_release(again->current);
 	captured_graph_release(again->next);
+	cache_name_release(again->name);
+	free(again->next_key);
 	free(again->slots);
 	free(again->offsets);
 	free(again->handles);

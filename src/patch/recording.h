@@ -90,14 +90,14 @@ struct again {
 	dagpatch_capture_fn record;
 	void *user;
 	struct dagpatch_cache *cache; /* may be NULL */
-	struct dagpatch_collective collective;
-	bool is_collective;
+	struct cache_name *name;      /* in it; shared by copies in other recordings */
 	uint32_t node;
 	uint32_t slot_count;
 	uint32_t *slots;
 	uint64_t *offsets;
 	struct captured_graph *current; /* in the graph */
 	struct captured_graph *next;	/* while applying */
+	struct cache_key *next_key;	/* of next, if it is to be put into the cache */
 	/* Where graphs are flattened: of current's nodes; while building, of those of the new
 	 * graph. NULL: it is a child of the graph. */
 	struct driver_node **handles, **made_handles;
@@ -441,14 +441,24 @@ void again_take_handles(struct dagpatch_recording *recording, bool is_built);
 
 /* ---- cache.c ---- */
 
-struct cache_key {
-	const void *bytes;
-	size_t size;
-};
+/* What work is known by in a cache, besides its addresses: what the caller has named, or the call that
+ * added it. */
+struct cache_name;
+/* Of malloc; NULL: no memory. A copy is a reference to the same. With the last one what was captured
+ * for a name of its own goes from the cache. */
+struct cache_name *cache_name_create(struct dagpatch_cache *cache,
+				     const struct dagpatch_capture *capture);
+struct cache_name *cache_name_copy(struct cache_name *name); /* NULL is fine */
+void cache_name_release(struct cache_name *name);	     /* NULL is fine */
+
+/* A name and addresses; of malloc, to be freed. NULL: no memory. */
+struct cache_key *cache_key_create(const struct cache_name *name, const uint64_t *addresses,
+				   uint32_t count);
 /* A reference for the caller, or NULL. */
 struct captured_graph *cache_find(struct dagpatch_cache *cache, const struct cache_key *key);
-int cache_put(struct dagpatch_cache *cache, const struct cache_key *key,
-	      struct captured_graph *graph);
+/* Takes KEY, and a reference of its own to GRAPH. */
+void cache_put(struct dagpatch_cache *cache, struct cache_key *key, struct captured_graph *graph);
+bool cache_is_of(const struct dagpatch_cache *cache, const struct dagpatch_context *context);
 void cache_count(struct dagpatch_cache *cache, bool is_hit);
 bool cache_votes(const struct dagpatch_cache *cache);
 bool cache_votes_always(const struct dagpatch_cache *cache);

@@ -1,6 +1,8 @@
 /* Work that is captured anew whenever its addresses change: with a cache (CM-8), as a collective,
  * beside work that is patched. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <dagpatch/model.h>
 
@@ -94,6 +96,216 @@ static void captured_anew_through_a_cache(void **state)
 	dagpatch_cache_destroy(cache);
 	for (uint32_t i = 0; i < 5; i++)
 		suite_bed->free(buffers[i]);
+}
+
+/* ---- what work in a cache is known by ---- */
+
+static struct dagpatch_cache *make_cache(struct scene *scene)
+{
+	struct dagpatch_cache *cache;
+
+	OK(NULL, dagpatch_cache_create(scene->context, &DAGPATCH_SIZED(cache_options, .vote = NULL),
+				       &cache));
+	return cache;
+}
+
+static uint64_t entries_of(struct dagpatch_cache *cache)
+{
+	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
+
+	OK(NULL, dagpatch_cache_stats(cache, &stats));
+	return stats.entries;
+}
+
+/* A recording of WORK in CACHE on c, a and b, known by KEY (NULL: by itself). */
+static struct dagpatch_recording *record_cached(struct scene *scene, struct dagpatch_cache *cache,
+						struct work *work,
+						const struct dagpatch_collective *collective,
+						const char *key)
+{
+	struct dagpatch_recording *recording;
+	char *bytes = key ? strdup(key) : NULL;
+	uint32_t slots[3];
+
+	OK(NULL, dagpatch_recording_create(scene->context, 0, &recording));
+	for (uint32_t i = 0; i < 3; i++)
+		slots[i] = slot(recording, NULL);
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = work,
+						 .slots = slots, .slot_count = 3,
+						 .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .collective = collective, .cache = cache,
+						 .key = bytes, .key_bytes = key ? strlen(key) : 0),
+				 NULL, NULL));
+	/* The key was copied. */
+	if (bytes)
+		memset(bytes, 'x', strlen(bytes));
+	free(bytes);
+	OK(recording, dagpatch_finalize(recording));
+	return recording;
+}
+
+/* Launches at these buffers, whose first then has RESULT. */
+static void expect_cached(struct scene *scene, struct dagpatch_recording *recording,
+			  uint32_t *const buffers[3], uint32_t result)
+{
+	buffer_set(buffers[0], 0);
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, i, buffers[i]);
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	suite_bed->stream_synchronize(scene->stream);
+	expect_all(buffers[0], result);
+}
+
+static int record_product(struct work *work, void *stream, void *const *addresses)
+{
+	return launch(stream, BED_MUL, addresses);
+}
+
+/* The callback's memory is used again, for other work at the same addresses. */
+static void a_cache_does_not_outlive_its_work(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_cache *cache = make_cache(scene);
+	struct work work = {.record = record_add};
+	uint32_t *buffers[3] = {buffer(0), buffer(3), buffer(4)};
+	struct dagpatch_recording *recording = record_cached(scene, cache, &work, NULL, NULL);
+
+	expect_cached(scene, recording, buffers, 7);
+	assert_int_equal(entries_of(cache), 1);
+	dagpatch_recording_destroy(recording);
+	assert_int_equal(entries_of(cache), 0);
+	work.record = record_product;
+	recording = record_cached(scene, cache, &work, NULL, NULL);
+	expect_cached(scene, recording, buffers, 12);
+	dagpatch_recording_destroy(recording);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* A communicator's handle, a count, a type: two callbacks may do other things with the same. */
+static void collectives_alike_are_not_the_same_work(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_collective collective = DAGPATCH_SIZED(collective, .communicator = 1);
+	struct dagpatch_cache *cache = make_cache(scene);
+	struct work works[2] = {{.record = record_add}, {.record = record_product}};
+	uint32_t *buffers[3] = {buffer(0), buffer(3), buffer(4)};
+	struct dagpatch_recording *recordings[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		recordings[i] = record_cached(scene, cache, &works[i], &collective, NULL);
+		expect_cached(scene, recordings[i], buffers, i ? 12 : 7);
+		assert_int_equal(works[i].calls, 1);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		dagpatch_recording_destroy(recordings[i]);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* Work with the same name is the same, whose recording it ever was; with another one it is not. */
+static void named_work_is_shared(void **state)
+{
+	static const char *const keys[] = {"gemm", "gemm", "gemm 2", "gem", "gemm"};
+	static const uint32_t calls[] = {1, 0, 1, 1, 1};
+	struct scene *scene = *state;
+	struct dagpatch_collective collective = DAGPATCH_SIZED(collective, .communicator = 1);
+	struct dagpatch_cache *cache = make_cache(scene);
+	uint32_t *buffers[3] = {buffer(0), buffer(3), buffer(4)};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct work work = {.record = record_add};
+		struct dagpatch_recording *recording =
+			record_cached(scene, cache, &work, i == 4 ? &collective : NULL, keys[i]);
+
+		expect_cached(scene, recording, buffers, 7);
+		assert_int_equal(work.calls, calls[i]);
+		dagpatch_recording_destroy(recording);
+	}
+	assert_int_equal(entries_of(cache), 4);
+	assert_int_equal(dagpatch_cache_drop(cache, "gemm", 4), 2);
+	assert_int_equal(dagpatch_cache_drop(cache, "gemm", 4), 0);
+	assert_int_equal(entries_of(cache), 2);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
+/* The same work in one recording twice, as a child. */
+static void nested_copies_share_a_cache(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *outer = scene->recording, *nested;
+	struct dagpatch_cache *cache = make_cache(scene);
+	struct work work = {.record = record_add};
+	uint32_t *buffers[3] = {buffer(0), buffer(3), buffer(4)};
+	struct dagpatch_mapping mappings[3];
+	uint32_t slots[3], node;
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
+	for (uint32_t i = 0; i < 3; i++) {
+		slots[i] = slot(nested, NULL);
+		mappings[i] = (struct dagpatch_mapping){slot(outer, NULL), 0};
+	}
+	OK(nested,
+	   dagpatch_add_captured(nested,
+				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
+						 .slots = slots, .slot_count = 3,
+						 .flags = DAGPATCH_CAPTURE_AGAIN, .cache = cache),
+				 NULL, NULL));
+	OK(nested, dagpatch_finalize(nested));
+	OK(outer, dagpatch_add_child(outer,
+				     &DAGPATCH_SIZED(child, .nested = nested, .mappings = mappings,
+						     .mapping_count = 3),
+				     NULL, &node));
+	OK(outer, dagpatch_add_child(outer,
+				     &DAGPATCH_SIZED(child, .nested = nested, .mappings = mappings,
+						     .mapping_count = 3),
+				     AFTER(node), NULL));
+	dagpatch_recording_destroy(nested);
+	OK(outer, dagpatch_finalize(outer));
+	expect_cached(scene, outer, buffers, 7);
+	assert_int_equal(entries_of(cache), 1);
+	scene_again(scene, 0);
+	assert_int_equal(entries_of(cache), 0);
+	dagpatch_cache_destroy(cache);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
+static void wrong_caches_and_keys(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_context *context;
+	struct dagpatch_cache *cache;
+	struct work work = {.record = record_add};
+	uint32_t to = slot(scene->recording, "words");
+	struct dagpatch_capture capture = DAGPATCH_SIZED(
+		capture, .record = record_work, .user = &work, .slots = &to, .slot_count = 1,
+		.flags = DAGPATCH_CAPTURE_AGAIN, .key = "key", .key_bytes = 3);
+
+	OK(NULL, dagpatch_context_create(&DAGPATCH_SIZED(options, .driver = suite_bed->driver),
+					 &context, NULL));
+	OK(NULL,
+	   dagpatch_cache_create(context, &DAGPATCH_SIZED(cache_options, .vote = NULL), &cache));
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording, &capture, NULL, NULL), -EINVAL,
+		     "without a cache");
+	capture.cache = cache;
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording, &capture, NULL, NULL), -EINVAL,
+		     "another context");
+	dagpatch_cache_destroy(cache);
+	dagpatch_context_destroy(context);
+	capture.cache = cache = make_cache(scene);
+	capture.key_bytes = 0;
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording, &capture, NULL, NULL), -EINVAL, "key");
+	dagpatch_cache_destroy(cache);
 }
 
 /* Can the strategy keep the executable graph of work that is captured anew? */
@@ -216,6 +428,11 @@ int suite_again(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(captured_anew_through_a_cache),
+		SCENE(a_cache_does_not_outlive_its_work),
+		SCENE(collectives_alike_are_not_the_same_work),
+		SCENE(named_work_is_shared),
+		SCENE(nested_copies_share_a_cache),
+		SCENE(wrong_caches_and_keys),
 		SCENE(captured_work_and_a_registered_collective),
 		SCENE(captured_anew_in_another_shape),
 		SCENE(registered_collective_is_not_patched),
