@@ -4,17 +4,19 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { VALUES_MOST = 8 };
+
 /* Two rounds may be open at once: a fast rank votes again while a slow one still reads the result. */
 struct vote_round {
 	_Atomic uint32_t votes;
-	_Atomic uint32_t have;
+	_Atomic uint32_t left;
 	_Atomic uint32_t results; /* rounds of this place that are over; waited for by futex */
+	_Atomic int64_t least[VALUES_MOST];
 };
 
 struct vote_box {
@@ -22,6 +24,14 @@ struct vote_box {
 	_Atomic uint32_t is_broken;
 	struct vote_round rounds[2];
 };
+
+static void round_clear(struct vote_round *round)
+{
+	atomic_store(&round->votes, 0);
+	atomic_store(&round->left, 0);
+	for (uint32_t i = 0; i < VALUES_MOST; i++)
+		atomic_store(&round->least[i], INT64_MAX);
+}
 
 struct vote_box *vote_box_create(uint32_t ranks)
 {
@@ -31,7 +41,18 @@ struct vote_box *vote_box_create(uint32_t ranks)
 	if (box == MAP_FAILED)
 		return NULL;
 	box->ranks = ranks;
+	round_clear(&box->rounds[0]);
+	round_clear(&box->rounds[1]);
 	return box;
+}
+
+void vote_box_mend(struct vote_box *box)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		round_clear(&box->rounds[i]);
+		atomic_store(&box->rounds[i].results, 0);
+	}
+	atomic_store(&box->is_broken, 0);
 }
 
 void vote_box_destroy(struct vote_box *box)
@@ -61,43 +82,56 @@ static void wake_all(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The last one counts: results says so only when HAVE is final. */
-static void cast(struct vote_box *box, struct vote_round *round, bool has)
+void vote_box_break(struct vote_box *box)
 {
-	if (has)
-		atomic_fetch_add(&round->have, 1);
+	atomic_store(&box->is_broken, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		wake_all(&box->rounds[i].results);
+}
+
+static void keep_least(_Atomic int64_t *least, int64_t value)
+{
+	int64_t seen = atomic_load(least);
+
+	while (value < seen && !atomic_compare_exchange_weak(least, &seen, value))
+		;
+}
+
+/* Results says that the round is over only when the values are final. */
+static void cast(struct vote_box *box, struct vote_round *round, const struct dagpatch_vote *vote)
+{
+	for (uint32_t i = 0; i < vote->count; i++)
+		keep_least(&round->least[i], vote->values[i]);
 	if (atomic_fetch_add(&round->votes, 1) + 1 == box->ranks) {
 		atomic_fetch_add(&round->results, 1);
 		wake_all(&round->results);
 	}
 }
 
-/* The place of the round after next is the one of this: it is cleared by the last to leave. HAVE keeps
- * the count below, and above how many have read it. */
-static bool read_result(struct vote_box *box, struct vote_round *round)
+/* The place of the round after next is the one of this: it is cleared by the last to leave. */
+static void read_result(struct vote_box *box, struct vote_round *round, uint32_t count,
+			int64_t *ret_least)
 {
-	enum { LEFT = 1 << 16 };
-	uint32_t have = atomic_fetch_add(&round->have, LEFT) + LEFT;
-
-	if (have / LEFT == box->ranks) {
-		atomic_store(&round->votes, 0);
-		atomic_store(&round->have, 0);
-	}
-	return (have & (LEFT - 1)) == box->ranks;
+	for (uint32_t i = 0; i < count; i++)
+		ret_least[i] = atomic_load(&round->least[i]);
+	if (atomic_fetch_add(&round->left, 1) + 1 == box->ranks)
+		round_clear(round);
 }
 
-int vote(void *user, int has, uint64_t timeout_ns, int *ret_all_have)
+int vote(void *user, const struct dagpatch_vote *vote, int64_t *ret_least)
 {
 	struct vote_rank *rank = user;
 	struct vote_box *box = rank->box;
 	struct vote_round *round = &box->rounds[rank->round % 2];
 	uint32_t over = (uint32_t)(rank->round / 2);
-	uint64_t end = now_ns() + timeout_ns;
+	uint64_t end = now_ns() + vote->timeout_ns;
 
+	if (vote->count > VALUES_MOST)
+		return -E2BIG;
 	if (atomic_load(&box->is_broken))
 		return -EPIPE;
 	rank->round++;
-	cast(box, round, has);
+	cast(box, round, vote);
 	while (atomic_load(&round->results) == over) {
 		uint64_t now = now_ns();
 
@@ -109,6 +143,6 @@ int vote(void *user, int has, uint64_t timeout_ns, int *ret_all_have)
 		}
 		sleep_until_changed(&round->results, over, end - now);
 	}
-	*ret_all_have = read_result(box, round);
+	read_result(box, round, vote->count, ret_least);
 	return 0;
 }

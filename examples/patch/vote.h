@@ -1,5 +1,5 @@
-/* A vote among the processes of one machine, for dagpatch_cache_options.vote: over shared memory. Each
- * rank says whether it has what it needs, all learn whether all have.
+/* A vote among the processes of one machine, for dagpatch_cache_options.vote: over shared memory. All
+ * ranks learn the least of what each of them says.
  *
  *	struct vote_box *box = vote_box_create(2);		before fork, or mapped by name
  *	struct vote_rank rank = {.box = box, .rank = 0};	in each process
@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include <dagpatch/dagpatch.h>
+
 struct vote_box;
 
 struct vote_rank {
@@ -26,7 +28,13 @@ struct vote_rank {
 struct vote_box *vote_box_create(uint32_t ranks);
 void vote_box_destroy(struct vote_box *box);
 
-/* A dagpatch_vote_fn; USER is the struct vote_rank. */
-int vote(void *user, int has, uint64_t timeout_ns, int *ret_all_have);
+/* Somebody knows that a rank is gone: votes that wait and those to come end with -EPIPE. */
+void vote_box_break(struct vote_box *box);
+/* After a vote that failed, by one of the ranks while none of them is in a vote: all of them set their
+ * vote_rank.round to 0, and the next votes are the first. */
+void vote_box_mend(struct vote_box *box);
+
+/* A dagpatch_vote_fn; USER is the struct vote_rank. -E2BIG: more values than it knows. */
+int vote(void *user, const struct dagpatch_vote *vote, int64_t *ret_least);
 
 #endif

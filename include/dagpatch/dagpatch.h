@@ -553,19 +553,62 @@ void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t 
 
 /* ---- cache of captured work ---- */
 
-/* Asks all ranks whether each HAS what it needs in its cache; RET_ALL_HAVE: all do. All ranks get the same
- * answer, or each that gets none an error within TIMEOUT_NS (-ETIMEDOUT, -EPIPE, ...): then nothing is
- * captured, patched or launched, and the caller decides. */
-typedef int (*dagpatch_vote_fn)(void *user, int has, uint64_t timeout_ns, int *ret_all_have);
+/* Ranks agree on each change of their graphs in two votes, so that all launch the new ones or all keep
+ * the old ones:
+ *
+ *	before	what each rank has in its cache: all take what they have, or all capture
+ *	after	each rank has captured, built or patched, and verified: all launch, or none does
+ *
+ * A rank that fails says so in the vote that is next and returns its own error. The others return
+ * -ECANCELED, with the vote in the message, and put back what they have changed: addresses and values
+ * are still wanted, the graph, executable and cached, is as before the call. The next launch tries
+ * again, if all ranks do; dagpatch_revert drops the change, if all do.
+ *
+ * What is certain: a rank launches a changed graph only if every rank has said that its own is ready;
+ * a rank whose launch returned an error has launched nothing and has its old graph (or is LOST, as
+ * without ranks, if putting back failed: dagpatch_finalize, and the next launch of all builds it).
+ *
+ * What no vote can make certain: that all ranks hear the answer of the last vote. If one dies after it has
+ * said that it is ready, or its vote runs into its timeout, others may have heard that all are ready and
+ * have launched. So when a vote itself ends in an error (-ETIMEDOUT, -EPIPE, what the callback returns;
+ * after the captures the message says that other ranks may have launched) the caller
+ * 1. launches nothing more with this communicator, and aborts it on all ranks (ncclCommAbort), because a
+ *    collective of those that did launch waits for the others on the GPU;
+ * 2. makes sure by other means which ranks are left, and that all of them have come here;
+ * 3. has all of these call dagpatch_cache_rejoin, with recordings of the new communicator if there is one.
+ * Until then every vote of this cache is -EPIPE at once, without asking, so that nobody takes a late
+ * answer for an answer to something else; so are launches that need one. -EPROTO: the ranks were not at the same
+ * vote, for they did not launch the same recordings in the same order; the same has to be done.
+ * The driver's launch itself comes after the votes: if it fails on one rank the others have launched. */
+enum dagpatch_vote_phase {
+	DAGPATCH_VOTE_BEFORE,
+	DAGPATCH_VOTE_AFTER,
+};
+struct dagpatch_vote {
+	size_t size; /* sizeof(struct dagpatch_vote) */
+	enum dagpatch_vote_phase phase;
+	uint32_t count;	       /* of values; the same on all ranks */
+	const int64_t *values; /* what this rank says; what they mean is dagpatch's business */
+	uint64_t timeout_ns;
+};
+/* RET_LEAST[i], of vote->count: the least of all ranks' values[i] (an all-reduce with MIN over
+ * int64_t). All ranks get the same answer, or each that gets none an error within TIMEOUT_NS. It
+ * has to be all ranks that any collective of the recording involves; it works beside the GPU's own
+ * collectives, never in a stream that is captured. */
+typedef int (*dagpatch_vote_fn)(void *user, const struct dagpatch_vote *vote, int64_t *ret_least);
 
 struct dagpatch_cache_options {
 	size_t size;
-	uint32_t capacity;     /* captured graphs; the least recently used goes; 0: 16 */
-	dagpatch_vote_fn vote; /* NULL: this process decides alone */
-	void *vote_user;
+	uint32_t capacity; /* captured graphs; the least recently used goes; 0: 16 */
+	/* NULL: this process decides alone. A recording has one cache that votes at most; recordings
+	 * that share it are launched in the same order on all ranks, one at a time. */
+	dagpatch_vote_fn vote;
+	void *vote_user; /* valid as long as the cache */
 	uint64_t vote_timeout_ns;
-	/* 0: every launch votes, for one rank's addresses may change while another's do not. Not 0:
-	 * the caller knows that they change together, so only launches with changes vote. */
+	/* 0: every launch votes, for one rank's graph may change while another's does not: once if
+	 * nothing changes on any rank, else twice. Not 0: the caller knows that addresses and values
+	 * change on all ranks before the same launches or on none, so only launches with changes vote,
+	 * twice. */
 	int ranks_change_together;
 };
 int dagpatch_cache_create(struct dagpatch_context *context,
@@ -577,6 +620,11 @@ void dagpatch_cache_destroy(struct dagpatch_cache *cache);
  * returns how many. Recordings keep what is in their graphs until they capture it anew. Where ranks vote
  * all of them drop the same, or the others capture anew, too. */
 int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes);
+
+/* After a vote that ended in an error: all ranks are at the same place again, which the caller has made
+ * sure of, and all call this the same number of times. What is in the cache goes. -EINVAL: NULL, or a
+ * cache that does not vote. */
+int dagpatch_cache_rejoin(struct dagpatch_cache *cache);
 
 struct dagpatch_cache_stats {
 	size_t size; /* set by the caller */

@@ -94,6 +94,7 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	}
 	made->references = 1;
 	made->device = recording->device;
+	made->tag = again->cache && again->cache == recording->voter ? cache_tag(again->cache) : 0;
 	rc = read_content(recording, made);
 	if (rc < 0) {
 		captured_graph_release(made);
@@ -135,92 +136,150 @@ static int find_next(struct dagpatch_recording *recording, struct again *again)
 	return 0;
 }
 
-/* Of one cache: whether something is needed, and whether all that is needed is there. */
-static int look_up(struct dagpatch_recording *recording, struct dagpatch_cache *cache,
-		   bool *ret_needs, bool *ret_has)
-{
-	*ret_needs = false;
-	*ret_has = true;
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
-		int rc;
+/* ---- what the ranks agree on ---- */
 
-		if (again->cache != cache || !is_needed(recording, again))
-			continue;
-		*ret_needs = true;
-		rc = find_next(recording, again);
-		if (rc < 0)
-			return rc;
-		*ret_has &= again->next != NULL;
-	}
-	return 0;
+static bool has_changes(const struct dagpatch_recording *recording)
+{
+	return recording->changed_count > 0 || recording->edit_count > 0 ||
+	       !current_exec(recording);
 }
 
-/* ALL: also what this rank has, for another one has not. */
-static int capture_missing(struct dagpatch_recording *recording, struct dagpatch_cache *cache,
-			   bool all)
+/* Do the other ranks wait for what this one says? */
+static bool is_asked(const struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
-		int rc;
-
-		if (again->cache != cache)
-			continue;
-		if (all || (is_needed(recording, again) && !again->next)) {
-			rc = capture_for_cache(recording, again);
-			if (rc < 0)
-				return rc;
-		} else if (again->next) {
-			cache_count(cache, true);
-		}
-	}
-	return 0;
+	return recording->voter && (recording->votes_always || has_changes(recording));
 }
 
-static int prepare_cached(struct dagpatch_recording *recording, struct dagpatch_cache *cache)
+/* What this rank would launch: which captures, and whether all of them are there. */
+static enum vote_word look_at(const struct dagpatch_recording *recording, uint64_t *ret_tag)
 {
-	bool needs, has, all_have;
-	int rc = look_up(recording, cache, &needs, &has);
+	bool is_idle = !has_changes(recording) && !recording->table_choice.is_overdue;
+	enum vote_word word = is_idle ? VOTE_IDLE : VOTE_HAS;
+	uint64_t tag = 0;
+
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		const struct again *again = &recording->agains[i];
+		const struct captured_graph *graph =
+			is_needed(recording, again) ? again->next : again->current;
+
+		if (again->cache != recording->voter)
+			continue;
+		if (!graph)
+			word = VOTE_MISSES;
+		else
+			tag = (tag ^ graph->tag) * 0x100000001b3u;
+	}
+	*ret_tag = tag;
+	return word;
+}
+
+/* RC: whether this rank can take part. *RET_ALL: everybody captures everything. */
+static int vote_before(struct dagpatch_recording *recording, int rc, bool *ret_all)
+{
+	struct vote_answer answer;
+	uint64_t tag = 0;
+	enum vote_word word = rc < 0 ? VOTE_FAILED : look_at(recording, &tag);
+	int voted = cache_vote(recording->voter, DAGPATCH_VOTE_BEFORE, word, tag, &answer);
 
 	if (rc < 0)
 		return rc;
-	all_have = has;
-	if (cache_votes(cache) && (needs || cache_votes_always(cache))) {
-		rc = cache_vote(cache, has, &all_have);
-		if (rc < 0)
-			return recording_fail(recording, rc, "the ranks' vote on captured work: %s",
-					      strerror(-rc));
-		return capture_missing(recording, cache, !all_have);
-	}
-	return capture_missing(recording, cache, false);
+	if (voted < 0)
+		return recording_fail(recording, voted, "the ranks' vote before the captures: %s",
+				      strerror(-voted));
+	if (answer.least == VOTE_FAILED)
+		return recording_fail(
+			recording, -ECANCELED,
+			"another rank failed before the captures: all keep the graphs they have");
+	/* What is in other ranks' graphs goes with what was captured with it, not with what was
+	 * captured at the same addresses of this one. */
+	*ret_all =
+		answer.least == VOTE_MISSES || (answer.least == VOTE_HAS && !answer.is_tag_equal);
+	recording->owes_vote = answer.least != VOTE_IDLE;
+	return 0;
 }
 
-static bool is_first_of_cache(const struct dagpatch_recording *recording, uint32_t index)
+int again_agree(struct dagpatch_recording *recording, int rc)
 {
-	for (uint32_t i = 0; i < index; i++)
-		if (recording->agains[i].cache == recording->agains[index].cache)
-			return false;
-	return true;
+	struct vote_answer answer;
+	int voted;
+
+	if (!recording->owes_vote)
+		return rc;
+	recording->owes_vote = false;
+	voted = cache_vote(recording->voter, DAGPATCH_VOTE_AFTER, rc < 0 ? VOTE_FAILED : VOTE_READY,
+			   0, &answer);
+	if (rc < 0)
+		return rc;
+	if (voted < 0)
+		return recording_fail(recording, voted,
+				      "the ranks' vote after the captures: %s; other ranks may "
+				      "have launched",
+				      strerror(-voted));
+	if (answer.least == VOTE_FAILED)
+		return recording_fail(
+			recording, -ECANCELED,
+			"another rank failed after the captures: all keep the graphs they have");
+	return 0;
 }
 
-int again_prepare(struct dagpatch_recording *recording)
+int again_refuse(struct dagpatch_recording *recording, int rc)
+{
+	bool all;
+
+	return is_asked(recording) ? vote_before(recording, rc, &all) : rc;
+}
+
+/* ---- finding and capturing ---- */
+
+static int find_all(struct dagpatch_recording *recording)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < recording->again_count; i++) {
 		struct again *again = &recording->agains[i];
 
-		if (!again->cache) {
-			if (is_needed(recording, again))
-				rc = capture_next(recording, again);
-		} else if (is_first_of_cache(recording, i)) {
-			rc = prepare_cached(recording, again->cache);
-		}
+		if (again->cache && is_needed(recording, again))
+			rc = find_next(recording, again);
 	}
+	return rc;
+}
+
+/* ALL: of what ranks vote on also what this one has, for another one has not. In the same order on all
+ * ranks. */
+static int capture_missing(struct dagpatch_recording *recording, bool all)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < recording->again_count; i++) {
+		struct again *again = &recording->agains[i];
+		bool is_missing = is_needed(recording, again) && !again->next;
+
+		if (again->cache && again->cache == recording->voter)
+			is_missing |= all;
+		if (is_missing)
+			rc = again->cache ? capture_for_cache(recording, again)
+					  : capture_next(recording, again);
+		else if (again->next)
+			cache_count(again->cache, true);
+	}
+	return rc;
+}
+
+int again_prepare(struct dagpatch_recording *recording)
+{
+	bool all = false;
+	int rc = find_all(recording);
+
+	if (is_asked(recording))
+		rc = vote_before(recording, rc, &all);
+	if (rc == 0)
+		rc = capture_missing(recording, all);
 	if (rc < 0)
 		again_drop(recording);
 	return rc;
 }
+
+/* ---- the end of a step ---- */
 
 void again_commit(struct dagpatch_recording *recording)
 {
@@ -314,17 +373,21 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 	return rc;
 }
 
-void again_take_handles(struct dagpatch_recording *recording, bool is_built)
+void again_swap_handles(struct dagpatch_recording *recording)
 {
 	for (uint32_t i = 0; i < recording->again_count; i++) {
 		struct again *again = &recording->agains[i];
+		struct driver_node **handles = again->handles;
 
-		if (is_built) {
-			free(again->handles);
-			again->handles = again->made_handles;
-		} else {
-			free(again->made_handles);
-		}
-		again->made_handles = NULL;
+		again->handles = again->made_handles;
+		again->made_handles = handles;
+	}
+}
+
+void again_drop_handles(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		free(recording->agains[i].made_handles);
+		recording->agains[i].made_handles = NULL;
 	}
 }

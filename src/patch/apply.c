@@ -148,6 +148,8 @@ struct step {
 	uint64_t begin_ns, ns;
 	uint32_t done;	/* dirty nodes that may have new parameters */
 	uint32_t table; /* slots to bind in the table */
+	bool is_table_bound;
+	struct replaced replaced; /* by a new graph */
 };
 
 static void count_use(struct dagpatch_recording *recording, enum dagpatch_strategy strategy,
@@ -238,8 +240,11 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t agains = 0;
 
-	if (step->weight > 0)
-		step->ns = now_ns() - step->begin_ns;
+	if (step->replaced.is_there) {
+		build_accept(recording, &step->replaced);
+		split_relocations(recording);
+		step->table = 0; /* the new one has the addresses */
+	}
 	for (uint32_t i = 0; i < recording->again_count; i++)
 		agains += recording->agains[i].next != NULL;
 	if (agains > 0)
@@ -271,17 +276,30 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	clear_dirty(recording);
 }
 
-/* The images as they were, and what of the new ones is in the executable graph. */
-static void roll_back(struct dagpatch_recording *recording, const struct step *step)
+static void unbind_table(struct dagpatch_recording *recording, const struct step *step)
+{
+	for (uint32_t i = 0; i < step->table; i++)
+		recording->table_addresses[i] = recording->applied[recording->table_slots[i]];
+	if (recording->device->driver->table_bind(recording->device, recording->built.table,
+						  recording->table_slots,
+						  recording->table_addresses, step->table) < 0)
+		recording->state = DAGPATCH_LOST;
+}
+
+/* The graph and the images as they were, and what of the new ones is in the executable graph. */
+static void roll_back(struct dagpatch_recording *recording, struct step *step)
 {
 	struct dagpatch_error error = recording->error;
 
+	build_undo(recording, &step->replaced);
 	edits_take_back(recording);
 	images_write(recording, recording->applied);
-	if (step->done > 0) {
+	if (step->done > 0 || step->is_table_bound)
 		recording->stats.rollbacks++;
+	if (step->done > 0)
 		strategy_put_back(recording, step->done);
-	}
+	if (step->is_table_bound)
+		unbind_table(recording, step);
 	again_drop(recording);
 	clear_dirty(recording);
 	/* What is told is why it began. */
@@ -306,19 +324,31 @@ static int apply_by(struct dagpatch_recording *recording, struct step *step)
 		return rc;
 	step->strategy = DAGPATCH_INSTANTIATE;
 	images_write(recording, recording->wanted);
-	return strategy_instantiate(recording);
+	rc = build(recording, &step->replaced);
+	table_settle(recording);
+	return rc;
 }
 
-static int bind_table(struct dagpatch_recording *recording, const struct step *step)
+static int bind_table(struct dagpatch_recording *recording, struct step *step)
 {
 	int rc;
 
-	if (step->table == 0 || step->strategy == DAGPATCH_INSTANTIATE)
+	if (step->table == 0 || step->replaced.is_there)
 		return 0;
 	rc = recording->device->driver->table_bind(recording->device, recording->built.table,
 						   recording->table_slots,
 						   recording->table_addresses, step->table);
+	step->is_table_bound = rc >= 0;
 	return rc < 0 ? recording_fail(recording, rc, "binding in the table of addresses") : 0;
+}
+
+/* Last, what all of it has come to. */
+static int verify_step(struct dagpatch_recording *recording)
+{
+	int rc =
+		recording->context->options.verify ? verify_graph(recording, recording->wanted) : 0;
+
+	return rc < 0 ? rc : 0;
 }
 
 static void start_clock(struct dagpatch_recording *recording, struct step *step)
@@ -335,35 +365,71 @@ static void start_clock(struct dagpatch_recording *recording, struct step *step)
 		step->begin_ns = now_ns();
 }
 
+static int change(struct dagpatch_recording *recording, struct step *step)
+{
+	int rc;
+
+	gather_dirty(recording);
+	if (recording->edit_count > 0)
+		edits_put(recording);
+	step->table = gather_table(recording);
+	step->strategy = strategy_choose(recording);
+	start_clock(recording, step);
+	rc = apply_by(recording, step);
+	if (rc == 0)
+		rc = bind_table(recording, step);
+	if (step->weight > 0)
+		step->ns = now_ns() - step->begin_ns;
+	if (rc == 0)
+		rc = verify_step(recording);
+	rc = again_agree(recording, rc);
+	if (rc < 0)
+		roll_back(recording, step);
+	return rc;
+}
+
 static int apply_changes(struct dagpatch_recording *recording)
 {
 	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
 	int rc = recording->again_count > 0 ? again_prepare(recording) : 0;
 
-	if (rc < 0)
-		return rc;
-	gather_dirty(recording);
-	if (recording->edit_count > 0)
-		edits_put(recording);
-	step.table = gather_table(recording);
-	step.strategy = strategy_choose(recording);
-	start_clock(recording, &step);
-	rc = apply_by(recording, &step);
-	if (rc == 0)
-		rc = bind_table(recording, &step);
-	if (rc < 0)
-		roll_back(recording, &step);
+	rc = rc < 0 ? again_agree(recording, rc) : change(recording, &step);
 	/* However many ways the driver refused. */
 	recording->stats.failures = failures + (rc < 0);
-	if (rc < 0)
-		return rc;
-	if (step.strategy == DAGPATCH_INSTANTIATE) {
-		split_relocations(recording);
-		step.table = 0; /* the new one has the addresses */
+	if (rc == 0)
+		commit(recording, &step);
+	return rc;
+}
+
+/* Captured work of a graph that was lost is of no use. */
+static void drop_current(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		captured_graph_release(recording->agains[i].current);
+		recording->agains[i].current = NULL;
 	}
-	commit(recording, &step);
-	return 0;
+}
+
+static int make_first(struct dagpatch_recording *recording, struct replaced *replaced)
+{
+	int rc;
+
+	images_write(recording, recording->wanted);
+	edits_put(recording);
+	rc = build(recording, replaced);
+	if (rc == 0)
+		rc = verify_step(recording);
+	rc = again_agree(recording, rc);
+	if (rc < 0) {
+		struct dagpatch_error error = recording->error;
+
+		build_undo(recording, replaced);
+		edits_take_back(recording);
+		again_drop(recording);
+		recording->error = error;
+	}
+	return rc;
 }
 
 static int build_first(struct dagpatch_recording *recording)
@@ -371,22 +437,12 @@ static int build_first(struct dagpatch_recording *recording)
 	struct step step = {.strategy = DAGPATCH_INSTANTIATE, .begin_ns = now_ns()};
 	int rc;
 
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		captured_graph_release(recording->agains[i].current);
-		recording->agains[i].current = NULL;
-	}
+	drop_current(recording);
 	rc = again_prepare(recording);
+	rc = rc < 0 ? again_agree(recording, rc) : make_first(recording, &step.replaced);
 	if (rc < 0)
 		return rc;
-	images_write(recording, recording->wanted);
-	edits_put(recording);
-	rc = build(recording, &recording->built);
-	if (rc < 0) {
-		edits_take_back(recording);
-		again_drop(recording);
-		return rc;
-	}
-	recording->updates = 0;
+	build_accept(recording, &step.replaced);
 	for (uint32_t i = 0; i < recording->slot_count; i++)
 		recording->applied[i] = recording->wanted[i];
 	split_relocations(recording);
@@ -424,10 +480,11 @@ static void settle(struct dagpatch_recording *recording)
 	recording->changed_count = kept;
 }
 
+/* Where ranks vote the other way to patch waits for a change that they vote on. */
 static bool needs_apply(const struct dagpatch_recording *recording)
 {
 	return recording->changed_count > 0 || recording->edit_count > 0 ||
-	       recording->votes_always || recording->table_choice.is_overdue;
+	       recording->votes_always || (recording->table_choice.is_overdue && !recording->voter);
 }
 
 static bool is_unchanged(const struct dagpatch_recording *recording)
@@ -443,17 +500,15 @@ static int apply(struct dagpatch_recording *recording)
 
 	if (rc == 0 && (recording->flags & DAGPATCH_NESTED))
 		rc = recording_fail(recording, -EINVAL, "a nested recording cannot be launched");
-	if (rc < 0)
-		return rc;
-	settle(recording);
-	if (is_first)
+	if (recording->wanted)
+		settle(recording);
+	if (rc == 0 && is_first)
 		rc = check_bound(recording);
-	else if (!needs_apply(recording))
+	if (rc < 0)
+		return again_refuse(recording, rc);
+	if (!is_first && !needs_apply(recording))
 		return 0;
-	if (rc == 0)
-		rc = is_first ? build_first(recording) : apply_changes(recording);
-	if (rc == 0 && recording->context->options.verify)
-		rc = dagpatch_verify(recording);
+	rc = is_first ? build_first(recording) : apply_changes(recording);
 	return rc < 0 ? rc : 1;
 }
 

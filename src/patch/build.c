@@ -42,13 +42,7 @@ static void place_handles(struct dagpatch_recording *recording, uint32_t node, u
 
 /* ---- what is there already, to have it back when building fails ---- */
 
-struct kept {
-	struct driver_node **handles;
-	uint8_t *flags;
-	uint64_t *conditions;
-};
-
-static int keep(const struct dagpatch_recording *recording, struct kept *kept)
+static int keep(const struct dagpatch_recording *recording, struct replaced *kept)
 {
 	kept->handles = malloc((recording->node_count + 1) * sizeof(struct driver_node *));
 	kept->flags = malloc(recording->node_count + 1);
@@ -64,7 +58,7 @@ static int keep(const struct dagpatch_recording *recording, struct kept *kept)
 	return 0;
 }
 
-static void restore(struct dagpatch_recording *recording, const struct kept *kept)
+static void restore(struct dagpatch_recording *recording, const struct replaced *kept)
 {
 	for (uint32_t i = 0; i < recording->node_count; i++) {
 		struct node *node = &recording->nodes[i];
@@ -76,11 +70,12 @@ static void restore(struct dagpatch_recording *recording, const struct kept *kep
 	}
 }
 
-static void kept_release(struct kept *kept)
+static void kept_release(struct replaced *kept)
 {
 	free(kept->handles);
 	free(kept->flags);
 	free(kept->conditions);
+	*kept = (struct replaced){0};
 }
 
 /* ---- nodes ---- */
@@ -469,10 +464,10 @@ static int attempt(struct dagpatch_recording *recording, struct built *built)
 	return rc;
 }
 
-int build(struct dagpatch_recording *recording, struct built *ret_built)
+int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
 {
 	struct built built = {0};
-	struct kept kept = {0};
+	struct replaced kept = {.is_there = true, .built = recording->built};
 	int rc = keep(recording, &kept);
 
 	if (rc < 0) {
@@ -484,14 +479,38 @@ int build(struct dagpatch_recording *recording, struct built *ret_built)
 		recording->cannot_table = true;
 		rc = attempt(recording, &built);
 	}
-	if (rc < 0)
+	if (rc < 0) {
 		restore(recording, &kept);
-	again_take_handles(recording, rc == 0);
-	kept_release(&kept);
-	if (rc < 0)
+		again_drop_handles(recording);
+		kept_release(&kept);
 		return rc;
+	}
+	again_swap_handles(recording);
 	for (uint32_t i = 0; i < recording->node_count; i++)
 		recording->nodes[i].flags &= (uint8_t)~NODE_STALE;
-	*ret_built = built;
+	recording->built = built;
+	*ret_replaced = kept;
 	return 0;
+}
+
+void build_accept(struct dagpatch_recording *recording, struct replaced *replaced)
+{
+	if (!replaced->is_there)
+		return;
+	built_release(recording, &replaced->built);
+	again_drop_handles(recording);
+	kept_release(replaced);
+	recording->updates = 0;
+}
+
+void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
+{
+	if (!replaced->is_there)
+		return;
+	built_release(recording, &recording->built);
+	recording->built = replaced->built;
+	restore(recording, replaced);
+	again_swap_handles(recording);
+	again_drop_handles(recording);
+	kept_release(replaced);
 }

@@ -46,6 +46,8 @@ struct dagpatch_cache {
 	struct entry *entries;
 	uint32_t count;
 	uint64_t uses;
+	uint64_t epoch, rounds; /* of votes: rounds since the ranks last joined */
+	bool is_broken;		/* a vote failed: where the other ranks are nobody knows */
 	struct dagpatch_cache_stats stats;
 };
 
@@ -284,18 +286,85 @@ bool cache_votes_always(const struct dagpatch_cache *cache)
 	return cache->options.vote && !cache->options.ranks_change_together;
 }
 
-int cache_vote(struct dagpatch_cache *cache, bool has, bool *ret_all_have)
+enum { VALUE_WORD, VALUE_VOTE, VALUE_OTHER_VOTE, VALUE_TAG, VALUE_OTHER_TAG, VALUES };
+
+/* Of a value and its counterpart the least are those of one value if all ranks have the same. */
+static void put_both(int64_t *values, int64_t value)
 {
-	int all_have = 0;
-	int rc = cache->options.vote(cache->options.vote_user, has, cache->options.vote_timeout_ns,
-				     &all_have);
+	values[0] = value;
+	values[1] = -value;
+}
+
+static bool is_equal(const int64_t *least)
+{
+	return least[0] == -least[1];
+}
+
+/* Returns the number of the vote to come, or -EPIPE. */
+static int64_t begin_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase)
+{
+	int64_t number = -EPIPE;
 
 	pthread_mutex_lock(&cache->lock);
-	cache->stats.votes++;
+	if (!cache->is_broken) {
+		cache->rounds += phase == DAGPATCH_VOTE_BEFORE;
+		number = (int64_t)(cache->rounds * 2 + (phase == DAGPATCH_VOTE_AFTER));
+		cache->stats.votes++;
+	}
 	pthread_mutex_unlock(&cache->lock);
-	if (rc < 0)
+	return number;
+}
+
+int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
+	       uint64_t tag, struct vote_answer *ret_answer)
+{
+	const struct dagpatch_cache_options *options = &cache->options;
+	int64_t values[VALUES], least[VALUES], number = begin_vote(cache, phase);
+	struct dagpatch_vote vote = {sizeof(vote), phase, VALUES, values, options->vote_timeout_ns};
+	int rc;
+
+	if (number < 0)
+		return (int)number;
+	values[VALUE_WORD] = word;
+	put_both(&values[VALUE_VOTE], number);
+	put_both(&values[VALUE_TAG], (int64_t)(tag & INT64_MAX));
+	memcpy(least, values, sizeof(least));
+	rc = options->vote(options->vote_user, &vote, least);
+	if (rc >= 0 && !is_equal(&least[VALUE_VOTE]))
+		rc = -EPROTO;
+	if (rc < 0) {
+		pthread_mutex_lock(&cache->lock);
+		cache->is_broken = true;
+		pthread_mutex_unlock(&cache->lock);
 		return rc;
-	*ret_all_have = all_have != 0;
+	}
+	ret_answer->least = (enum vote_word)least[VALUE_WORD];
+	ret_answer->is_tag_equal = is_equal(&least[VALUE_TAG]);
+	return 0;
+}
+
+uint64_t cache_tag(struct dagpatch_cache *cache)
+{
+	uint64_t tag;
+
+	pthread_mutex_lock(&cache->lock);
+	tag = cache->epoch << 40 | cache->rounds;
+	pthread_mutex_unlock(&cache->lock);
+	return tag;
+}
+
+int dagpatch_cache_rejoin(struct dagpatch_cache *cache)
+{
+	if (!cache || !cache_votes(cache))
+		return -EINVAL;
+	pthread_mutex_lock(&cache->lock);
+	for (uint32_t i = 0; i < cache->count; i++)
+		entry_release(&cache->entries[i]);
+	cache->count = 0;
+	cache->rounds = 0;
+	cache->epoch++;
+	cache->is_broken = false;
+	pthread_mutex_unlock(&cache->lock);
 	return 0;
 }
 

@@ -58,12 +58,23 @@ static int make_shadows(struct dagpatch_recording *recording)
 	return 0;
 }
 
-static bool any_votes_always(const struct dagpatch_recording *recording)
+/* Ranks that agree in two groups could agree on different things. */
+static int choose_voter(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++)
-		if (recording->agains[i].cache && cache_votes_always(recording->agains[i].cache))
-			return true;
-	return false;
+	recording->voter = NULL;
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		struct dagpatch_cache *cache = recording->agains[i].cache;
+
+		if (!cache || !cache_votes(cache) || cache == recording->voter)
+			continue;
+		if (recording->voter)
+			return recording_fail(recording, -EINVAL,
+					      "two caches that vote: a recording's ranks agree "
+					      "through one, whose vote asks all of them");
+		recording->voter = cache;
+		recording->votes_always = cache_votes_always(cache);
+	}
+	return 0;
 }
 
 /* Slots that must not be missing are bound by whoever adopted a graph: it has addresses. */
@@ -95,8 +106,10 @@ void finalize_release(struct dagpatch_recording *recording)
 static int prepare(struct dagpatch_recording *recording)
 {
 	size_t slots = (size_t)recording->slot_count + 1;
-	int rc = make_shadows(recording);
+	int rc = choose_voter(recording);
 
+	if (rc == 0)
+		rc = make_shadows(recording);
 	if (rc < 0)
 		return rc;
 	recording->relocations =
@@ -118,7 +131,6 @@ static int prepare(struct dagpatch_recording *recording)
 		return recording_fail(recording, -ENOMEM, "no memory to finalize");
 	}
 	index_relocations(recording);
-	recording->votes_always = any_votes_always(recording);
 	take_adopted(recording);
 	return 0;
 }

@@ -81,6 +81,8 @@ struct captured_graph {
 	_Atomic uint32_t references;
 	struct patch_device *device;
 	struct driver_graph *graph;
+	uint64_t
+		tag; /* of the vote it was captured after: what was captured together has the same */
 	/* Where graphs are flattened: its nodes, without handles. NULL: not all of them can be
 	 * read. */
 	struct dagpatch_recording *content;
@@ -98,8 +100,8 @@ struct again {
 	struct captured_graph *current; /* in the graph */
 	struct captured_graph *next;	/* while applying */
 	struct cache_key *next_key;	/* of next, if it is to be put into the cache */
-	/* Where graphs are flattened: of current's nodes; while building, of those of the new
-	 * graph. NULL: it is a child of the graph. */
+	/* Where graphs are flattened: of the nodes that are in the graph; while building, of those
+	 * in the new one, and then in the one that it replaces. NULL: it is a child of the graph. */
 	struct driver_node **handles, **made_handles;
 };
 
@@ -209,7 +211,9 @@ struct dagpatch_recording {
 	uint32_t *dirty; /* nodes, while applying */
 	uint32_t dirty_count;
 	uint32_t shadow_count;
-	bool votes_always; /* each launch */
+	bool votes_always;	      /* each launch */
+	struct dagpatch_cache *voter; /* whose ranks agree on each change; NULL: nobody does */
+	bool owes_vote;		      /* the other ranks wait for how it went */
 
 	uint64_t applies; /* whose time is taken now and then */
 	struct dagpatch_stats stats;
@@ -383,8 +387,20 @@ int flatten(struct dagpatch_recording *recording, struct driver_graph *graph);
 
 /* ---- build.c ---- */
 
-/* A graph with what is in the images; handles go into the nodes. On failure nothing has changed. */
-int build(struct dagpatch_recording *recording, struct built *ret_built);
+/* What was there before a graph was built: the nodes' handles and flags with it. */
+struct replaced {
+	bool is_there;
+	struct built built;
+	struct driver_node **handles;
+	uint8_t *flags;
+	uint64_t *conditions;
+};
+/* A graph with what is in the images is built and takes the place of the one that is there, which stays
+ * whole: one of the two calls below has to follow. On failure nothing has changed. */
+int build(struct dagpatch_recording *recording, struct replaced *ret_replaced);
+/* The old graph goes, or the new one, and all is as before. Nothing to do: nothing was built. */
+void build_accept(struct dagpatch_recording *recording, struct replaced *replaced);
+void build_undo(struct dagpatch_recording *recording, struct replaced *replaced);
 void built_release(struct dagpatch_recording *recording, struct built *built);
 
 /* ---- finalize.c, bind.c, apply.c ---- */
@@ -417,16 +433,26 @@ bool strategy_can_update(const struct dagpatch_recording *recording);
  * in the executable graph, on failure too. -ENOTSUP: another strategy may. */
 int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done);
 int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_done);
-/* A new graph in place of the one that is there, which on failure stays. */
-int strategy_instantiate(struct dagpatch_recording *recording);
 /* Images have the old parameters again: so has the executable graph, or the recording is LOST. */
 void strategy_put_back(struct dagpatch_recording *recording, uint32_t done);
+
+/* ---- verify.c ---- */
+
+/* dagpatch_verify, with the graph at ADDRESSES, which the images then have. */
+int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses);
 
 /* ---- again.c ---- */
 
 /* For nodes to be captured anew: finds or captures what they need for the wanted addresses, as NEXT,
- * after asking all ranks where a cache votes. Nothing is applied; on failure there is no NEXT. */
+ * after asking all ranks where a cache votes. Nothing is applied; on failure there is no NEXT. In either
+ * case again_agree has to follow. */
 int again_prepare(struct dagpatch_recording *recording);
+/* Tells the ranks, if again_prepare has promised it, that this one's step has come to RC, and hears of
+ * theirs: RC, or, where that is 0, -ECANCELED (another rank failed) or the vote's error. */
+int again_agree(struct dagpatch_recording *recording, int rc);
+/* A launch that fails with RC before it can do anything says so to ranks that would wait for it.
+ * Returns RC. */
+int again_refuse(struct dagpatch_recording *recording, int rc);
 /* NEXT becomes CURRENT, or goes. */
 void again_commit(struct dagpatch_recording *recording);
 void again_drop(struct dagpatch_recording *recording);
@@ -435,9 +461,10 @@ void again_drop(struct dagpatch_recording *recording);
  * failure too. -ENOTSUP: the two have other nodes or dependencies, or could not be read. */
 int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
 		   uint32_t *ret_set);
-/* After a graph was built: IS_BUILT: its handles are those of CURRENT or NEXT; else they are
- * dropped. */
-void again_take_handles(struct dagpatch_recording *recording, bool is_built);
+/* The nodes' handles in the graph that was built and in the one that it replaces. */
+void again_swap_handles(struct dagpatch_recording *recording);
+/* Those that are not in use. */
+void again_drop_handles(struct dagpatch_recording *recording);
 
 /* ---- cache.c ---- */
 
@@ -460,9 +487,27 @@ struct captured_graph *cache_find(struct dagpatch_cache *cache, const struct cac
 void cache_put(struct dagpatch_cache *cache, struct cache_key *key, struct captured_graph *graph);
 bool cache_is_of(const struct dagpatch_cache *cache, const struct dagpatch_context *context);
 void cache_count(struct dagpatch_cache *cache, bool is_hit);
+
 bool cache_votes(const struct dagpatch_cache *cache);
 bool cache_votes_always(const struct dagpatch_cache *cache);
-int cache_vote(struct dagpatch_cache *cache, bool has, bool *ret_all_have);
+/* What a rank says: the least that any of them says counts. */
+enum vote_word {
+	VOTE_FAILED,
+	VOTE_MISSES,		/* before: something needed is not in the cache */
+	VOTE_HAS,		/* before: something changes, and the cache has all of it */
+	VOTE_IDLE,		/* before: nothing changes */
+	VOTE_READY = VOTE_IDLE, /* after */
+};
+struct vote_answer {
+	enum vote_word least;
+	bool is_tag_equal; /* all ranks had the same TAG */
+};
+/* -EPIPE: an earlier vote failed; -EPROTO: the ranks are not at the same vote; what the caller's function
+ * returns. From then on no vote is taken. */
+int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
+	       uint64_t tag, struct vote_answer *ret_answer);
+/* Of the vote before captures that was taken last; equal on all ranks, never used again. */
+uint64_t cache_tag(struct dagpatch_cache *cache);
 
 /* ---- compare.c: no recording, no driver ---- */
 

@@ -249,17 +249,3 @@ int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_do
 		recording->nodes[recording->dirty[i]].flags &= (uint8_t)~NODE_STALE;
 	return 0;
 }
-
-int strategy_instantiate(struct dagpatch_recording *recording)
-{
-	struct built old = recording->built, made;
-	int rc = build(recording, &made);
-
-	table_settle(recording);
-	if (rc < 0)
-		return rc;
-	recording->built = made;
-	recording->updates = 0;
-	built_release(recording, &old);
-	return 0;
-}

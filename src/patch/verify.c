@@ -78,7 +78,8 @@ static int compare_level(struct dagpatch_recording *recording, struct driver_gra
 	return rc;
 }
 
-static int compare_work(struct dagpatch_recording *recording, uint32_t node)
+static int compare_work(struct dagpatch_recording *recording, uint32_t node,
+			const uint64_t *at_addresses)
 {
 	const struct placed_work *placed = &recording->works[recording->nodes[node].detail];
 	void **addresses = malloc((placed->work->slot_count + 1) * sizeof(void *));
@@ -89,7 +90,7 @@ static int compare_work(struct dagpatch_recording *recording, uint32_t node)
 	if (!addresses)
 		return recording_fail(recording, -ENOMEM, "no memory to verify");
 	for (uint32_t i = 0; i < placed->work->slot_count; i++)
-		addresses[i] = (void *)(uintptr_t)(slot_address(recording, recording->applied,
+		addresses[i] = (void *)(uintptr_t)(slot_address(recording, at_addresses,
 								placed->slots[i]) +
 						   placed->offsets[i]);
 	rc = capture_graph(recording, placed->work->record, placed->work->user, addresses, &graph);
@@ -131,7 +132,8 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 static int compare_again(struct dagpatch_recording *recording, const struct again *again,
 			 struct patch_image *image)
 {
-	const struct dagpatch_recording *content = again->current->content;
+	const struct dagpatch_recording *content =
+		(again->next ? again->next : again->current)->content;
 	int is_read = content && again->handles;
 
 	for (uint32_t i = 0; is_read > 0 && i < content->node_count; i++) {
@@ -178,19 +180,24 @@ static int compare_exec(struct dagpatch_recording *recording)
 	return unread > 0 ? DAGPATCH_CANNOT_TELL : 0;
 }
 
+int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses)
+{
+	int rc = 0;
+
+	/* Those in the table are written when they are looked at. */
+	images_write(recording, addresses);
+	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
+		if ((recording->nodes[i].flags & NODE_CAPTURED) &&
+		    !recording->works[recording->nodes[i].detail].work->is_unstable)
+			rc = compare_work(recording, i, addresses);
+	return rc < 0 ? rc : compare_exec(recording);
+}
+
 int dagpatch_verify(struct dagpatch_recording *recording)
 {
 	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_verify");
 
 	if (rc == 0 && ((recording->flags & DAGPATCH_NESTED) || !current_exec(recording)))
 		rc = recording_fail(recording, -EINVAL, "there is no graph yet to verify");
-	if (rc < 0)
-		return rc;
-	/* Those in the table are written when they are looked at. */
-	images_write(recording, recording->applied);
-	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
-		if ((recording->nodes[i].flags & NODE_CAPTURED) &&
-		    !recording->works[recording->nodes[i].detail].work->is_unstable)
-			rc = compare_work(recording, i);
-	return rc < 0 ? rc : compare_exec(recording);
+	return rc < 0 ? rc : verify_graph(recording, recording->applied);
 }
