@@ -6,6 +6,7 @@ import ctypes
 import os
 import pathlib
 import socket
+import struct
 import sys
 import time
 
@@ -189,20 +190,31 @@ def nccl_rank(rank, line, strategy):
     assert nccl.ncclCommInitRank(ctypes.byref(communicator), 2, identity, rank) == 0
     count, float32, total = 1 << 18, 7, 0
 
+    fails = False
+
     def record(stream, at):
+        if fails:
+            raise RuntimeError("this rank's capture fails, as it has to")
         assert nccl.ncclAllReduce(ctypes.c_void_p(at[0]), ctypes.c_void_p(at[1]), ctypes.c_size_t(count), float32,
                                   total, communicator, ctypes.c_void_p(stream)) == 0
 
-    def vote(user, has, timeout_ns, ret_all_have):
-        line.settimeout(timeout_ns / 1e9)
+    def vote(user, asked, ret_least):
+        """The least of both ranks' values, over LINE."""
+        size = asked[0].count * 8
+        values = struct.unpack(f"{asked[0].count}q", ctypes.string_at(asked[0].values, size))
+        line.settimeout(asked[0].timeout_ns / 1e9)
         try:
-            line.sendall(bytes([has]))
-            answer = line.recv(1)
+            line.sendall(struct.pack(f"{len(values)}q", *values))
+            answer = b""
+            while len(answer) < size:
+                received = line.recv(size - len(answer))
+                if not received:
+                    return -32
+                answer += received
         except OSError:
             return -110
-        if not answer:
-            return -32
-        ret_all_have[0] = bool(has and answer[0])
+        for place, pair in enumerate(zip(values, struct.unpack(f"{len(values)}q", answer))):
+            ret_least[place] = min(pair)
         return 0
 
     def make():
@@ -230,7 +242,7 @@ def nccl_rank(rank, line, strategy):
     # The same without patching: captured anew unless both ranks have it. One rank sees a new address
     # where the other sees an old one, and both capture.
     cache = context.cache(vote, 5_000_000_000)
-    collective = dagpatch.Collective(communicator.value, 0, float32, count, 1)
+    collective = dagpatch.Collective(ctypes.sizeof(dagpatch.Collective), communicator.value, 0, float32, count, 1)
     cached = dagpatch.Recording(context)
     cached.captured(record, [cached.slot(n, count * 4) for n in ("send", "receive")], dagpatch.CAPTURE_AGAIN,
                     collective, cache)
@@ -240,6 +252,29 @@ def nccl_rank(rank, line, strategy):
         tensors = kept[way[rank]]
         tensors[0].fill_(float(rank + 1))
         wrong += not run(cached, tensors, float(i + 2))
+    # Either rank in turn fails its capture: neither launches, both keep what they have, and go on together.
+    last, refused = kept[ways[-1][rank]], 0
+    for failing in (0, 1):
+        fresh = make()
+        for tensor in (last, fresh):
+            tensor[0].fill_(float(rank + 1))
+        fails = rank == failing
+        try:
+            run(cached, fresh, 1.0)
+        except dagpatch.Failure as failure:
+            refused += ("callback failed" if fails else "another rank failed after") in str(failure)
+        fails = False
+        torch.cuda.synchronize()
+        wrong += bool(fresh[1].any())
+        cached.revert()
+        last[1].zero_()
+        cached.launch(stream_of())
+        torch.cuda.synchronize()
+        wrong += not bool((last[1] == 3.0).all())
+        wrong += not run(cached, fresh, 1.0)
+        kept.append(fresh)
+        last = fresh
+    wrong += refused != 2
     stats = dagpatch.CacheStats(ctypes.sizeof(dagpatch.CacheStats))
     dagpatch.library.dagpatch_cache_stats(cache, ctypes.byref(stats))
     relocations = patched.stats().relocation_count
@@ -248,7 +283,8 @@ def nccl_rank(rank, line, strategy):
     dagpatch.library.dagpatch_cache_destroy(cache)
     context.close()
     nccl.ncclCommDestroy(communicator)
-    return wrong == 0, (f"{relocations} relocations, {TIMES} rebinds and {len(ways)} cached launches, wrong {wrong}; "
+    return wrong == 0, (f"{relocations} relocations, {TIMES} rebinds and {len(ways)} cached launches, {refused} of 2 failed "
+                        f"captures kept from both ranks, wrong {wrong}; "
                         f"votes {stats.votes}, hits {stats.hits}, misses {stats.misses}")
 
 

@@ -6,9 +6,16 @@ NONE = 0xFFFFFFFF
 AUTO, SET_PARAMS, DEVICE_TABLE, UPDATE_GRAPH, INSTANTIATE, CAPTURE, SHADOW = range(7)
 CAPTURE_AGAIN = 1
 
-u32, u64, pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_void_p
+u32, u64, i64, pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
 capture_function = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, ctypes.POINTER(pointer))
-vote_function = ctypes.CFUNCTYPE(ctypes.c_int, pointer, ctypes.c_int, u64, ctypes.POINTER(ctypes.c_int))
+
+
+class Vote(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("phase", ctypes.c_int), ("count", u32), ("values", ctypes.POINTER(i64)),
+                ("timeout_ns", u64)]
+
+
+vote_function = ctypes.CFUNCTYPE(ctypes.c_int, pointer, ctypes.POINTER(Vote), ctypes.POINTER(i64))
 
 
 class Error(ctypes.Structure):
@@ -24,23 +31,24 @@ class Options(ctypes.Structure):
 
 
 class Slot(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("bytes", u64), ("alignment", u64), ("flags", u32),
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("bytes", u64), ("alignment", u64), ("flags", u32),
                 ("on_host", ctypes.c_int)]
 
 
 class Collective(ctypes.Structure):
-    _fields_ = [("communicator", u64), ("operation", u32), ("type", u32), ("count", u64),
+    _fields_ = [("size", ctypes.c_size_t), ("communicator", u64), ("operation", u32), ("type", u32), ("count", u64),
                 ("buffers_are_registered", ctypes.c_int)]
 
 
 class Capture(ctypes.Structure):
-    _fields_ = [("record", capture_function), ("user", pointer), ("slots", ctypes.POINTER(u32)),
+    _fields_ = [("size", ctypes.c_size_t), ("record", capture_function), ("user", pointer), ("slots", ctypes.POINTER(u32)),
                 ("slot_count", u32), ("flags", u32), ("addresses", ctypes.POINTER(pointer) * 2),
-                ("collective", ctypes.POINTER(Collective)), ("cache", pointer)]
+                ("collective", ctypes.POINTER(Collective)), ("cache", pointer), ("key", ctypes.c_char_p),
+                ("key_bytes", ctypes.c_size_t)]
 
 
 class Adoption(ctypes.Structure):
-    _fields_ = [("graph", pointer), ("addresses", ctypes.POINTER(pointer) * 2), ("other_graph", pointer),
+    _fields_ = [("size", ctypes.c_size_t), ("graph", pointer), ("addresses", ctypes.POINTER(pointer) * 2), ("other_graph", pointer),
                 ("again", ctypes.POINTER(pointer)), ("again_count", u32), ("declared", pointer), ("declared_count", u32), ("exec", pointer)]
 
 
@@ -115,7 +123,7 @@ class Recording:
 
     def slot(self, name, size, alignment=0):
         number = u32()
-        slot = Slot(name.encode(), size, alignment)
+        slot = Slot(ctypes.sizeof(Slot), name.encode(), size, alignment)
         self.check(library.dagpatch_slot_add(self.handle, ctypes.byref(slot), ctypes.byref(number)))
         return number.value
 
@@ -129,7 +137,7 @@ class Recording:
                 print(failure)
                 return -5
         kept = capture_function(call)
-        capture = Capture(kept, None, (u32 * len(slots))(*slots), len(slots), flags)
+        capture = Capture(ctypes.sizeof(Capture), kept, None, (u32 * len(slots))(*slots), len(slots), flags)
         capture.cache = cache
         if collective:
             capture.collective = ctypes.pointer(collective)
@@ -138,7 +146,7 @@ class Recording:
 
     def adopt(self, graph, at, other_graph, other_at, again=()):
         """Captures of the same work: GRAPH with the slots at AT, OTHER_GRAPH at OTHER_AT, and AGAIN in turn."""
-        adoption = Adoption(graph, other_graph=other_graph, again=addresses(again), again_count=len(again))
+        adoption = Adoption(ctypes.sizeof(Adoption), graph, other_graph=other_graph, again=addresses(again), again_count=len(again))
         adoption.addresses[0], adoption.addresses[1] = addresses(at), addresses(other_at)
         self.check(library.dagpatch_adopt(self.handle, ctypes.byref(adoption)))
 
@@ -150,6 +158,9 @@ class Recording:
 
     def launch(self, stream):
         self.check(self.launch_call(self.handle, stream))
+
+    def revert(self):
+        self.check(library.dagpatch_revert(self.handle))
 
     def stats(self):
         stats = Stats(ctypes.sizeof(Stats))
