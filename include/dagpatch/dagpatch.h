@@ -37,6 +37,15 @@
  * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's launch;
  * changed ones what the strategy costs. Bookkeeping is less than 64 bytes a node, 16 a relocation, and a
  * copy of its parameters.
+ * Waiting: the calls of a recording wait for the GPU in these cases only.
+ * CUDA: building a graph with a table (apply or launch) waits for a short copy on a stream of
+ * dagpatch's own; destroying it, also because a new graph takes its place, for the replays that use the
+ * table; a launch when all versions of the table are in flight, for the oldest replay.
+ * HIP: destroying an executable graph, also because a new one takes its place, synchronises the
+ * device, for HIP frees what replays in flight use; dagpatch_context_create waits for a graph of its own.
+ * The driver's own calls to allocate and free memory may wait for the device: scratch memory of
+ * captures without addresses, shadows, the table. Where ranks vote, apply and launch wait on the host
+ * for the other ranks, for vote_timeout_ns at each of two votes.
  * Errors: 0 or more is success, a negative errno failure; what went wrong is in struct
  * dagpatch_error. -ENOTSUP: this driver cannot do it. -EINVAL: wrong argument or state. -EIO: the
  * driver failed; its code is in driver_code. What callbacks return is passed on.
@@ -106,8 +115,10 @@ struct dagpatch_change {
 };
 
 struct dagpatch_options {
-	size_t size;	    /* sizeof(struct dagpatch_options) */
-	const char *driver; /* "cuda", "hip" or "model" */
+	size_t size; /* sizeof(struct dagpatch_options) */
+	/* "cuda", "hip" or "model" (dagpatch_driver_name). NULL, or any other name, is -EINVAL: no
+	 * driver is chosen by what is installed, for the caller's handles are one driver's. */
+	const char *driver;
 	/* The driver's library. NULL: libcuda.so.1; the libamdhip64 that the process has loaded,
 	 * under whatever name, or else libamdhip64.so.7, .so.6, .so.5, whichever the loader finds
 	 * first. */
@@ -376,9 +387,31 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
 /* ---- captured work ---- */
 
 /* Submits the work to STREAM, which is being captured, with ADDRESSES[i] for the i-th slot of the
- * capture. Called twice when it is added, six times with DAGPATCH_LEAVE_UNSTABLE, and later by dagpatch_verify;
- * with DAGPATCH_CAPTURE_AGAIN only when the graph is first built and whenever addresses change. USER stays
- * valid as long as the recording, and those that nest it. 0 or a negative errno, which is passed on. */
+ * capture. 0 or a negative errno, which is passed on. USER stays valid as long as the recording, and
+ * those that nest it. It runs on the thread that makes the call, only during that call:
+ *
+ *	call			patched			with DAGPATCH_CAPTURE_AGAIN
+ *	dagpatch_add_captured	2 times, 6 with		never
+ *				DAGPATCH_LEAVE_UNSTABLE
+ *	dagpatch_apply, launch	never; once with	once for each place where it was added whose
+ *				options.verify		addresses change, when a graph is built for the
+ *							first time or after it was LOST, or, where ranks
+ *							vote, another rank needs it; never if the cache
+ *							has it; again by the next call if this one fails
+ *	dagpatch_verify		once (never with	never
+ *				DAGPATCH_LEAVE_UNSTABLE)
+ *
+ * What a callback has to be:
+ * - repeatable: at the same addresses it submits the same work each time, with the same kernels, shapes,
+ *   constants and dependencies. What it reads (sizes, seeds, flags) does not change while the recording
+ *   lives; what it allocates for the work lives as long.
+ * - warmed up: run once, outside of a capture, on this thread's device before it is added. Libraries load
+ *   modules, allocate workspaces, tune and, for collectives, connect their peers when they first do
+ *   something; in a capture that is an error, becomes part of the graph, or waits for a rank
+ *   that has failed and never comes.
+ * - capturable: submits to STREAM, or to streams that wait for it and that it waits for in turn; it does
+ *   not synchronise, and does not use the recording that it belongs to.
+ * - equal on all ranks, where ranks vote: the same collectives in the same order, whatever the addresses. */
 typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addresses);
 
 enum {
@@ -482,7 +515,12 @@ int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_a
 int dagpatch_finalize(struct dagpatch_recording *recording);
 
 /* The slot is at ADDRESS from the next launch on; BYTES, what is there, is at least the slot's size.
- * -EINVAL: no such slot, too small, badly aligned. */
+ * -EINVAL: no such slot, too small, badly aligned.
+ * The old buffer is free to go when (1) an apply or launch after this has succeeded, because until then
+ * the graph has it and dagpatch_revert comes back to it, and (2) the replays launched before are done,
+ * as the caller knows by an event or by synchronising their stream: dagpatch does not wait for them.
+ * Memory that is freed in the stream's order after those replays (cudaFreeAsync, PyTorch's allocator on
+ * that stream) needs (1) alone. An adopted executable graph that somebody else launches has it, too. */
 int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const void *address,
 		  uint64_t bytes);
 /* All slots, in their order; sizes are the caller's word. All or none. */
