@@ -34,12 +34,13 @@ def run(title, command, keep, limit_s):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--two-gpus", action="store_true", help="NCCL alone, on two GPUs")
+    parser.add_argument("--two-gpus", action="store_true", help="what needs two GPUs, alone")
     parser.add_argument("--rebinds", default="10000", help="of the property test")
     arguments = parser.parse_args()
     suite, bench = ROOT / "bin" / "patch_suite_cuda", ROOT / "bin" / "dagtap-bench"
     if arguments.two_gpus:
-        steps = [("NCCL", [sys.executable, HERE / "workloads.py", "--two-gpus"], "", 180)]
+        steps = [("tests of two devices", [suite, "-d"], r"FAILED|PASSED|ERROR|^----", 240),
+                 ("NCCL", [sys.executable, HERE / "workloads.py", "--two-gpus"], "", 180)]
     else:
         steps = [
             ("tests", [suite, "-r", "50"], r"FAILED|PASSED|SKIPPED|ERROR|^----", 240),

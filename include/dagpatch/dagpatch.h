@@ -30,10 +30,39 @@
  *
  * Handles (streams, functions, events, graphs) are the driver's own: CUstream, CUfunction or
  * CUkernel, CUevent, CUgraph; hipStream_t, hipFunction_t or a kernel's host address, ...; or those of
- * dagpatch/model.h. Calls work on the thread's current device, as the driver's own do.
+ * dagpatch/model.h.
  *
- * Threading: a context and a cache may be used by any number of threads, a recording by one thread
- * at a time. Callbacks run on the thread that makes the call.
+ * Devices: a context is of one device, the calling thread's current one when the context is made
+ * (CUDA: its current context, or the first device's primary one if it has none; a context that is
+ * not primary stays the caller's and outlives this one). Its recordings and caches are of that
+ * device, whatever thread makes or uses them: each call makes it the thread's current device while
+ * it works, if it is not, and gives the thread its own back before it returns, on failure too. So a
+ * program with several devices makes a context on each. A stream of another device is refused:
+ * dagpatch_launch is -EINVAL, the message names both devices, nothing was changed. The streams
+ * without a handle of their own (NULL, the legacy and the per-thread one) are the recording's
+ * device's.
+ *
+ * Threading:
+ * - A context: any thread at any time, also to make recordings and caches and to describe kernels.
+ * - A recording: one thread at a time, any thread, in turn; whoever hands it over sees to it that
+ *   the one's calls have returned before the other's begin (a lock, a queue). That holds for all
+ *   calls that have the recording as an argument, those that only look included, and for what
+ *   dagpatch_recording_error points to. Different recordings are independent, also those of one
+ *   context, with the same captured work, child, cache or stream.
+ * - A finalized nested recording: dagpatch_add_child and dagpatch_add_conditional only read it; any
+ *   number of threads may put it into theirs at once.
+ * - A cache: any number of threads, through recordings that share it and dagpatch_cache_stats. With
+ *   a vote several recordings may vote at once, each on its thread; ranks tell votes apart by their
+ *   order alone, so launches that vote come in one order on each rank: one thread at a time.
+ * - An adopted executable graph (dagpatch_adoption.exec): whoever else launches or updates it does
+ *   not do so during a call on its recording.
+ * - A destroy: nobody else is in a call on it, or makes one later. Contexts go after their
+ *   recordings and caches, caches after the recordings that use them.
+ * - Callbacks run on the thread that makes the call, several of them at once if several threads
+ *   do, with the recording's device current. Captures and votes may leave another one current.
+ * Calls wait for each other only inside of the driver, and in HIP before version 6, which is not
+ * safe for threads: there a call on HIP waits until those of other threads are over, votes excepted,
+ * and a callback other than a vote must not wait for another thread's call.
  * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's launch;
  * changed ones what the strategy costs. Bookkeeping is less than 64 bytes a node, 16 a relocation, and a
  * copy of its parameters.
@@ -153,10 +182,11 @@ void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
 
 struct dagpatch_context;
 
-/* OPTIONS is copied, its texts too. ERROR may be NULL. -ENOENT: the driver's library is not here.
- * HIP: runs a graph of four nodes between buffers of its own on the thread's device, moves them by
- * each call that changes an executable graph, and waits for it: a call that returns success without
- * effect is never used by this context. The first context of a process compiles one kernel for it
+/* Of the thread's current device, see "Devices". OPTIONS is copied, its texts too. ERROR may be NULL.
+ * -ENOENT: the driver's library is not here, or no device.
+ * HIP: runs a graph of four nodes between buffers of its own on that device, moves them by each call
+ * that changes an executable graph, and waits for it: a call that returns success without effect is
+ * never used by this context. The first context of a process on a device compiles one kernel for it
  * where hiprtc is there (some 100 ms and more), others take 1 ms. */
 int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error);
@@ -530,6 +560,7 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 /* Brings the graph to what is bound, if it is not. dagpatch_launch begins with it. -ENXIO: a slot
  * has no address yet. */
 int dagpatch_apply(struct dagpatch_recording *recording);
+/* STREAM: of the recording's device. */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
 /* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);

@@ -6,6 +6,9 @@
  * thread. Within a graph, of the nodes whose turn it is the one that was added last runs first: a
  * missing dependency shows.
  *
+ * NULL is, as a stream for work and to synchronise with, the lazy one of the thread's current
+ * device that is always there.
+ *
  * Memory is the process's own: dagpatch_model_alloc counts, and any other address works too.
  *
  * Threading: any thread, any time, but a stream is captured by one thread. Functions return 0 or a
@@ -27,6 +30,12 @@ struct dagpatch_model_stream;
 struct dagpatch_model_event;
 struct dagpatch_model_graph; /* what struct dagpatch_adoption calls graph */
 struct dagpatch_model_exec;
+
+/* The thread's current device, 0 at first. Contexts, streams and what is instantiated belong to the one that
+ * is current when they are made; memory is any device's. -EINVAL: there is no such device. */
+enum { DAGPATCH_MODEL_DEVICES = 4 };
+int dagpatch_model_device_set(uint32_t device);
+uint32_t dagpatch_model_device(void);
 
 void *dagpatch_model_alloc(uint64_t bytes); /* 256-aligned, zeroed; NULL: no memory */
 void dagpatch_model_free(void *address);
@@ -86,6 +95,7 @@ int dagpatch_model_graph_launch(struct dagpatch_model_stream *stream,
 				struct dagpatch_model_graph *graph);
 int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 			       struct dagpatch_model_exec **ret_exec);
+/* -EXDEV: EXEC and STREAM are of two devices. */
 int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 			       struct dagpatch_model_stream *stream);
 void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec);
@@ -94,6 +104,9 @@ void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec);
 
 /* Calls that dagpatch made to the driver, of those that can fail. */
 uint64_t dagpatch_model_calls(void);
+/* Calls that dagpatch made while another device than theirs was current: must be 0. Those that can
+ * fail fail. */
+uint64_t dagpatch_model_misplaced(void);
 /* The FIRST-th of them from now on (1: the next) and COUNT in all fail with -EIO, code 999; 0 turns it off. */
 void dagpatch_model_fail(uint64_t first, uint64_t count);
 

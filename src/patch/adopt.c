@@ -115,7 +115,7 @@ static int keep_addresses(struct dagpatch_recording *recording, void *const *add
 	return 0;
 }
 
-int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *given)
+static int adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *given)
 {
 	struct dagpatch_adoption adoption;
 	struct mark mark;
@@ -149,4 +149,16 @@ int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_a
 		return rc;
 	}
 	return 0;
+}
+
+int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = adopt(recording, adoption);
+	device_leave(&visit);
+	return rc;
 }

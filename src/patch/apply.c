@@ -519,7 +519,15 @@ int apply_if_needed(struct dagpatch_recording *recording)
 
 int dagpatch_apply(struct dagpatch_recording *recording)
 {
-	int rc = apply_if_needed(recording);
+	struct device_visit visit;
+	int rc;
 
+	if (is_unchanged(recording))
+		return 0;
+	rc = recording_enter(recording, &visit);
+	if (rc < 0)
+		return rc;
+	rc = apply(recording);
+	device_leave(&visit);
 	return rc < 0 ? rc : 0;
 }

@@ -84,10 +84,16 @@ static void entry_release(struct entry *entry)
 
 void dagpatch_cache_destroy(struct dagpatch_cache *cache)
 {
+	struct device_visit visit;
+	bool is_inside;
+
 	if (!cache)
 		return;
+	is_inside = device_enter(cache->context->device, &visit) == 0;
 	for (uint32_t i = 0; i < cache->count; i++)
 		entry_release(&cache->entries[i]);
+	if (is_inside)
+		device_leave(&visit);
 	free(cache->entries);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);

@@ -19,12 +19,15 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 	const struct patch_driver *driver = recording->device->driver;
 	struct driver_graph *graph = NULL;
 	struct driver_stream *stream;
+	struct device_visit inside;
 	int rc = driver->capture_begin(recording->device, &stream);
 	int recorded;
 
 	if (rc < 0)
 		return recording_fail(recording, rc, "capturing");
 	recorded = record(user, stream, addresses);
+	/* It may have another device current by now. */
+	device_enter(recording->device, &inside);
 	rc = driver->capture_end(recording->device, stream, &graph);
 	recording->stats.captures++;
 	/* What the callback says is the cause; that its capture then failed, too, only follows. */
@@ -704,9 +707,8 @@ static int append_again(struct dagpatch_recording *recording,
 	return rc;
 }
 
-int dagpatch_add_captured(struct dagpatch_recording *recording,
-			  const struct dagpatch_capture *given, const struct dagpatch_after *after,
-			  uint32_t *ret_node)
+static int add_captured(struct dagpatch_recording *recording, const struct dagpatch_capture *given,
+			const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	struct dagpatch_collective collective;
 	struct dagpatch_capture capture;
@@ -728,4 +730,18 @@ int dagpatch_add_captured(struct dagpatch_recording *recording,
 			     ? append_again(recording, &capture, node)
 			     : append_patched(recording, &capture, node);
 	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+int dagpatch_add_captured(struct dagpatch_recording *recording,
+			  const struct dagpatch_capture *capture,
+			  const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = add_captured(recording, capture, after, ret_node);
+	device_leave(&visit);
+	return rc;
 }

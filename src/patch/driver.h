@@ -8,7 +8,8 @@
  * call and code: -ENOTSUP: it cannot be done this way, another strategy may; -ENOMEM: no memory;
  * -EIO: anything else. Nothing a driver is given belongs to it after the call unless said here.
  * Functions may be called by several threads at once for different graphs; a graph, also one that is only
- * read, is one thread's at a time, as CUDA has it. */
+ * read, is one thread's at a time, as CUDA has it. All but open, close, enter, leave and stream_device
+ * are called with the device current (device_enter). */
 #ifndef DAGPATCH_PATCH_DRIVER_H
 #define DAGPATCH_PATCH_DRIVER_H
 
@@ -171,6 +172,7 @@ struct patch_costs {
 struct patch_device {
 	const struct patch_driver *driver; /* set by open */
 	uint32_t capabilities;		   /* enum patch_capability, set by open */
+	int ordinal;			   /* the driver's number of it, set by open */
 	/* Of each node of one exec, after which updates fail; 0: no limit. */
 	uint32_t updates_before_instantiate;
 	uint32_t table_versions;  /* from the options */
@@ -209,12 +211,23 @@ struct patch_condition_arguments {
 struct patch_driver {
 	const char *name;
 
-	/* ERROR may be NULL. -ENOENT: no such library or no device, the message says which. */
+	/* The thread's current device; of CUDA, its current context. ERROR may be NULL. -ENOENT: no
+	 * such library or no device, the message says which. */
 	int (*open)(const struct dagpatch_options *options, struct patch_device **ret_device,
 		    struct dagpatch_error *error);
 	void (*close)(struct patch_device *device);
 	/* PATCH_HAS_TABLE; layouts are there. Runs small graphs and waits for them. */
 	int (*measure)(struct patch_device *device, struct patch_costs *ret_costs);
+
+	/* Makes the device the calling thread's current one, if it is not. RET_BEFORE, what was
+	 * current before, is for leave, which makes that current again. Of a machine with one
+	 * device enter may do nothing. */
+	int (*enter)(struct patch_device *device, uintptr_t *ret_before);
+	void (*leave)(struct patch_device *device, uintptr_t before);
+	/* Where STREAM is. The streams without a handle of their own (NULL, the legacy and the
+	 * per-thread one) are the device's, and on a machine with one device all are. */
+	int (*stream_device)(struct patch_device *device, struct driver_stream *stream,
+			     int *ret_ordinal);
 
 	/* Memory of the device; at least 256-aligned. */
 	int (*memory_alloc)(struct patch_device *device, uint64_t bytes, bool on_host,
@@ -324,6 +337,28 @@ extern const struct patch_driver patch_driver_model;
 
 /* All of them, NULL after the last. */
 extern const struct patch_driver *const patch_drivers[];
+
+/* ---- the thread's device ---- */
+
+/* Every public call that reaches the driver begins with device_enter and, if that went well, ends
+ * with device_leave: in between the device is the thread's current one, whatever the thread has
+ * before and after. They nest. After a callback that may have changed it device_enter alone, its
+ * visit unused, has it back. */
+struct device_visit {
+	struct patch_device *device;
+	uintptr_t before; /* the driver's */
+};
+
+static inline int device_enter(struct patch_device *device, struct device_visit *ret_visit)
+{
+	ret_visit->device = device;
+	return device->driver->enter(device, &ret_visit->before);
+}
+
+static inline void device_leave(const struct device_visit *visit)
+{
+	visit->device->driver->leave(visit->device, visit->before);
+}
 
 /* ---- what drivers call ---- */
 

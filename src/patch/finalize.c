@@ -147,7 +147,7 @@ static int finalize_again(struct dagpatch_recording *recording)
 	return 0;
 }
 
-int dagpatch_finalize(struct dagpatch_recording *recording)
+static int finalize(struct dagpatch_recording *recording)
 {
 	int rc;
 
@@ -166,4 +166,16 @@ int dagpatch_finalize(struct dagpatch_recording *recording)
 	recording->access_count = recording->access_capacity = 0;
 	recording->state = DAGPATCH_READY;
 	return 0;
+}
+
+int dagpatch_finalize(struct dagpatch_recording *recording)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = finalize(recording);
+	device_leave(&visit);
+	return rc;
 }

@@ -25,11 +25,28 @@ static int copy_shadows(struct dagpatch_recording *recording, struct driver_stre
 	return 0;
 }
 
-int dagpatch_launch(struct dagpatch_recording *recording, void *handle)
+static int check_stream(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	struct driver_stream *stream = handle;
-	int rc = apply_if_needed(recording);
+	const struct patch_device *device = recording->device;
+	int ordinal;
+	int rc = device->driver->stream_device(recording->device, stream, &ordinal);
 
+	if (rc < 0)
+		return recording_fail(recording, rc, "launching: asking for the stream's device");
+	if (ordinal != device->ordinal)
+		return recording_fail(
+			recording, -EINVAL,
+			"launching: the stream is of device %d, the recording of device %d",
+			ordinal, device->ordinal);
+	return 0;
+}
+
+static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	int rc = check_stream(recording, stream);
+
+	if (rc == 0)
+		rc = apply_if_needed(recording);
 	if (rc < 0)
 		return rc;
 	recording->stats.unchanged_launches += rc == 0;
@@ -46,4 +63,16 @@ int dagpatch_launch(struct dagpatch_recording *recording, void *handle)
 		return recording_fail(recording, rc, "launching");
 	recording->stats.launches++;
 	return recording->shadow_count ? copy_shadows(recording, stream, DAGPATCH_SHADOW_OUT) : 0;
+}
+
+int dagpatch_launch(struct dagpatch_recording *recording, void *stream)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = launch(recording, stream);
+	device_leave(&visit);
+	return rc;
 }

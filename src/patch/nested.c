@@ -402,9 +402,9 @@ static int append_conditional(struct dagpatch_recording *recording,
 
 /* Two nodes: the setter has the dependencies, the conditional waits for the setter and for what its
  * bodies' accesses imply. */
-int dagpatch_add_conditional(struct dagpatch_recording *recording,
-			     const struct dagpatch_conditional *given,
-			     const struct dagpatch_after *after, uint32_t *ret_node)
+static int add_conditional(struct dagpatch_recording *recording,
+			   const struct dagpatch_conditional *given,
+			   const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	struct dagpatch_conditional conditional;
 	struct mark mark, inner;
@@ -434,5 +434,19 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
 	rc = add_end(recording, rc, &inner, &(struct dagpatch_after){&setter, 1}, ret_node);
 	if (rc < 0)
 		recording_rewind(recording, &mark);
+	return rc;
+}
+
+int dagpatch_add_conditional(struct dagpatch_recording *recording,
+			     const struct dagpatch_conditional *conditional,
+			     const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = add_conditional(recording, conditional, after, ret_node);
+	device_leave(&visit);
 	return rc;
 }

@@ -246,8 +246,8 @@ static int fill_kernel(struct dagpatch_recording *recording, uint32_t node,
 	return 0;
 }
 
-int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *given,
-			const struct dagpatch_after *after, uint32_t *ret_node)
+static int add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *given,
+		      const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	struct dagpatch_kernel kernel;
 	const struct patch_layout *layout;
@@ -271,6 +271,19 @@ int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpa
 	if (rc == 0)
 		rc = fill_kernel(recording, node, &kernel, layout);
 	return add_end(recording, rc, &mark, after, ret_node);
+}
+
+int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
+			const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = add_kernel(recording, kernel, after, ret_node);
+	device_leave(&visit);
+	return rc;
 }
 
 /* ---- copies ---- */

@@ -52,12 +52,16 @@ static void measure(struct dagpatch_context *context)
 {
 	struct patch_device *device = context->device;
 	const struct dagpatch_options *options = &context->options;
+	struct device_visit visit;
 
 	if (!(device->capabilities & PATCH_HAS_TABLE) || options->strategy != DAGPATCH_AUTO ||
 	    options->table_from_nodes > 0)
 		return;
-	if (device->driver->measure(device, &device->costs) < 0)
-		device->costs = (struct patch_costs){0};
+	if (device_enter(device, &visit) == 0) {
+		if (device->driver->measure(device, &device->costs) < 0)
+			device->costs = (struct patch_costs){0};
+		device_leave(&visit);
+	}
 	patch_fault_take();
 }
 
@@ -197,6 +201,15 @@ int recording_expect(struct dagpatch_recording *recording, enum dagpatch_state s
 			      names[recording->state], names[state]);
 }
 
+int recording_enter(struct dagpatch_recording *recording, struct device_visit *ret_visit)
+{
+	int rc = device_enter(recording->device, ret_visit);
+
+	return rc < 0 ? recording_fail(recording, rc, "entering device %d",
+				       recording->device->ordinal)
+		      : 0;
+}
+
 const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot, char text[96])
 {
 	const char *name = slot < recording->slot_count ? recording->slots[slot].name : NULL;
@@ -324,10 +337,8 @@ static void release_slots(struct dagpatch_recording *recording)
 	free(recording->slots);
 }
 
-void dagpatch_recording_destroy(struct dagpatch_recording *recording)
+static void release_all(struct dagpatch_recording *recording)
 {
-	if (!recording)
-		return;
 	built_release(recording, &recording->built);
 	recording_rewind(recording, &(struct mark){0});
 	if (recording->source && !recording->foreign_exec)
@@ -346,6 +357,20 @@ void dagpatch_recording_destroy(struct dagpatch_recording *recording)
 	free(recording->conditionals);
 	free(recording->loose);
 	finalize_release(recording);
+}
+
+void dagpatch_recording_destroy(struct dagpatch_recording *recording)
+{
+	struct device_visit visit;
+	bool is_inside;
+
+	if (!recording)
+		return;
+	/* What is the host's goes also when the device is no longer there. */
+	is_inside = device_enter(recording->device, &visit) == 0;
+	release_all(recording);
+	if (is_inside)
+		device_leave(&visit);
 	free(recording);
 }
 

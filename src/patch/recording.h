@@ -256,6 +256,9 @@ int recording_fail_at(struct dagpatch_recording *recording, int code, uint32_t n
 int recording_expect(struct dagpatch_recording *recording, enum dagpatch_state state,
 		     const char *what);
 
+/* device_enter (driver.h); on failure the recording's error says so. */
+int recording_enter(struct dagpatch_recording *recording, struct device_visit *ret_visit);
+
 /* How far a recording is, to go back to when something fails. */
 struct mark {
 	uint32_t nodes, image_words, after, accesses, works, agains, conditionals, loose;

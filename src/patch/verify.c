@@ -193,11 +193,23 @@ int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses
 	return rc < 0 ? rc : compare_exec(recording);
 }
 
-int dagpatch_verify(struct dagpatch_recording *recording)
+static int verify(struct dagpatch_recording *recording)
 {
 	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_verify");
 
 	if (rc == 0 && ((recording->flags & DAGPATCH_NESTED) || !current_exec(recording)))
 		rc = recording_fail(recording, -EINVAL, "there is no graph yet to verify");
 	return rc < 0 ? rc : verify_graph(recording, recording->applied);
+}
+
+int dagpatch_verify(struct dagpatch_recording *recording)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = verify(recording);
+	device_leave(&visit);
+	return rc;
 }

@@ -20,6 +20,7 @@ enum cuda_result {
 	CUDA_INVALID_VALUE = 1,
 	CUDA_OUT_OF_MEMORY = 2,
 	CUDA_NO_DEVICE = 100,
+	CUDA_INVALID_CONTEXT = 201,
 	CUDA_NOT_READY = 600,
 	CUDA_NOT_PERMITTED = 800,
 	CUDA_NOT_SUPPORTED = 801,
@@ -51,6 +52,8 @@ enum cuda_memory_type {
 };
 
 enum cuda_stream_flags { CUDA_STREAM_NON_BLOCKING = 1 };
+/* Streams that are no handles: NULL, the legacy one and the last of them. */
+#define CUDA_STREAM_PER_THREAD 2
 enum cuda_capture_mode { CUDA_CAPTURE_THREAD_LOCAL = 1 };
 enum cuda_host_memory { CUDA_HOST_PORTABLE = 1, CUDA_HOST_MAPPED = 2 };
 
@@ -197,11 +200,15 @@ struct cuda_launch_config {
 	FUNCTION(cuInit, (unsigned int flags))                                                     \
 	FUNCTION(cuDriverGetVersion, (int *version))                                               \
 	FUNCTION(cuGetErrorName, (int error, const char **name))                                   \
+	FUNCTION(cuDeviceGetCount, (int *count))                                                   \
 	FUNCTION(cuDeviceGet, (cuda_device * device, int ordinal))                                 \
+	FUNCTION(cuDevicePrimaryCtxGetState,                                                       \
+		 (cuda_device device, unsigned int *flags, int *is_active))                        \
 	FUNCTION(cuDevicePrimaryCtxRetain, (cuda_context * context, cuda_device device))           \
 	FUNCTION(cuDevicePrimaryCtxRelease_v2, (cuda_device device))                               \
 	FUNCTION(cuCtxGetCurrent, (cuda_context * context))                                        \
 	FUNCTION(cuCtxSetCurrent, (cuda_context context))                                          \
+	FUNCTION(cuCtxGetDevice, (cuda_device * device))                                           \
 	FUNCTION(cuMemAlloc_v2, (cuda_address * address, size_t bytes))                            \
 	FUNCTION(cuMemFree_v2, (cuda_address address))                                             \
 	FUNCTION(cuMemHostAlloc, (void **address, size_t bytes, unsigned int flags))               \
@@ -214,6 +221,7 @@ struct cuda_launch_config {
 	FUNCTION(cuStreamDestroy_v2, (cuda_stream stream))                                         \
 	FUNCTION(cuStreamSynchronize, (cuda_stream stream))                                        \
 	FUNCTION(cuStreamQuery, (cuda_stream stream))                                              \
+	FUNCTION(cuStreamGetCtx, (cuda_stream stream, cuda_context * context))                     \
 	FUNCTION(cuStreamGetId, (cuda_stream stream, unsigned long long *id))                      \
 	FUNCTION(cuStreamBeginCapture_v2, (cuda_stream stream, uint32_t mode))                     \
 	FUNCTION(cuStreamEndCapture, (cuda_stream stream, cuda_graph * graph))                     \

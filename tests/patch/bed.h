@@ -47,11 +47,20 @@ struct bed_copy {
 	size_t width, height, depth;
 };
 
+#define NO_DEVICE UINT32_MAX
+
 struct bed {
 	const char *driver; /* for struct dagpatch_options */
 	/* 0, or 77 when there is no such device here. */
 	int (*open)(void);
 	void (*close)(void);
+
+	/* The thread's current device, on which what follows makes streams and memory, moves bytes and
+	 * launches; NO_DEVICE: it has none. One thread opens the bed and has device 0. */
+	uint32_t (*device_count)(void); /* NULL: 1 */
+	void (*device_set)(uint32_t device);
+	uint32_t (*device_current)(void);
+	void *per_thread_stream; /* the handle that stands for it; NULL: there is none */
 
 	void *(*alloc)(size_t bytes); /* 256-aligned at least */
 	void (*free)(void *address);

@@ -27,10 +27,17 @@ static const char *const kernel_names[BED_KERNELS] = {
 
 extern const char bed_kernels_ptx[];
 
-static cuda_device device;
-static cuda_stream own; /* what moves memory: legal while others are captured */
-static void *module;
-static cuda_function kernels[BED_KERNELS];
+enum { MOST_DEVICES = 2 };
+
+/* Of each device, with its primary context. */
+static struct {
+	cuda_device device;
+	cuda_context context;
+	cuda_stream own; /* what moves memory: legal while others are captured */
+	void *module;
+	cuda_function kernels[BED_KERNELS];
+} devices[MOST_DEVICES];
+static uint32_t device_count;
 
 static void check(const char *call, int result)
 {
@@ -72,28 +79,64 @@ static bool load_calls(void)
 	return library != NULL;
 }
 
+static void open_device(uint32_t index)
+{
+	CALL(cuDeviceGet, &devices[index].device, (int)index);
+	CALL(cuDevicePrimaryCtxRetain, &devices[index].context, devices[index].device);
+	CALL(cuCtxSetCurrent, devices[index].context);
+	CALL(cuStreamCreate, &devices[index].own, CUDA_STREAM_NON_BLOCKING);
+	CALL(cuModuleLoadData, &devices[index].module, bed_kernels_ptx);
+	for (int i = 0; i < BED_KERNELS; i++)
+		CALL(cuModuleGetFunction, &devices[index].kernels[i], devices[index].module,
+		     kernel_names[i]);
+}
+
 static int cuda_open(void)
 {
-	cuda_context context;
+	int found;
 
 	if (!load_calls() || bed_cuda_calls.cuInit(0) != CUDA_OK)
 		return SKIPPED;
-	CALL(cuDeviceGet, &device, 0);
-	CALL(cuDevicePrimaryCtxRetain, &context, device);
-	CALL(cuCtxSetCurrent, context);
-	CALL(cuStreamCreate, &own, CUDA_STREAM_NON_BLOCKING);
-	CALL(cuModuleLoadData, &module, bed_kernels_ptx);
-	for (int i = 0; i < BED_KERNELS; i++)
-		CALL(cuModuleGetFunction, &kernels[i], module, kernel_names[i]);
+	CALL(cuDeviceGetCount, &found);
+	device_count = found < MOST_DEVICES ? (uint32_t)found : MOST_DEVICES;
+	for (uint32_t i = device_count; i-- > 0;)
+		open_device(i);
 	return 0;
 }
 
 static void cuda_close(void)
 {
-	CALL(cuModuleUnload, module);
-	CALL(cuStreamDestroy_v2, own);
-	CALL(cuDevicePrimaryCtxRelease_v2, device);
+	for (uint32_t i = device_count; i-- > 0;) {
+		CALL(cuCtxSetCurrent, devices[i].context);
+		CALL(cuModuleUnload, devices[i].module);
+		CALL(cuStreamDestroy_v2, devices[i].own);
+		CALL(cuDevicePrimaryCtxRelease_v2, devices[i].device);
+	}
 }
+
+static uint32_t cuda_device_count(void)
+{
+	return device_count;
+}
+
+static void cuda_device_set(uint32_t device)
+{
+	CALL(cuCtxSetCurrent, device == NO_DEVICE ? NULL : devices[device].context);
+}
+
+static uint32_t cuda_device_current(void)
+{
+	cuda_context context;
+
+	CALL(cuCtxGetCurrent, &context);
+	for (uint32_t i = 0; i < device_count; i++)
+		if (devices[i].context == context)
+			return i;
+	return NO_DEVICE;
+}
+
+#define OWN	devices[cuda_device_current()].own
+#define KERNELS devices[cuda_device_current()].kernels
 
 /* ---- memory ---- */
 
@@ -102,8 +145,8 @@ static void *cuda_alloc(size_t bytes)
 	cuda_address address;
 
 	CALL(cuMemAlloc_v2, &address, bytes);
-	CALL(cuMemsetD8Async, address, 0, bytes, own);
-	CALL(cuStreamSynchronize, own);
+	CALL(cuMemsetD8Async, address, 0, bytes, OWN);
+	CALL(cuStreamSynchronize, OWN);
 	return (void *)address;
 }
 
@@ -128,8 +171,8 @@ static void cuda_free_host(void *address)
 
 static void cuda_move(void *dst, const void *src, size_t bytes)
 {
-	CALL(cuMemcpyAsync, (uintptr_t)dst, (uintptr_t)src, bytes, own);
-	CALL(cuStreamSynchronize, own);
+	CALL(cuMemcpyAsync, (uintptr_t)dst, (uintptr_t)src, bytes, OWN);
+	CALL(cuStreamSynchronize, OWN);
 }
 
 /* ---- streams, kernels and other work ---- */
@@ -154,13 +197,13 @@ static void cuda_stream_synchronize(void *stream)
 
 static void *cuda_function_of(enum bed_kernel kernel)
 {
-	return kernels[kernel];
+	return KERNELS[kernel];
 }
 
 static int cuda_launch(void *stream, enum bed_kernel kernel, uint32_t grid, uint32_t block,
 		       void *const *parameters)
 {
-	return NOTED(cuLaunchKernel, kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream,
+	return NOTED(cuLaunchKernel, KERNELS[kernel], grid, 1, 1, block, 1, 1, 0, stream,
 		     (void **)parameters, NULL);
 }
 
@@ -170,7 +213,7 @@ static int cuda_launch_block(void *stream, enum bed_kernel kernel, uint32_t grid
 	void *extra[] = {CUDA_EXTRA_BUFFER, (void *)arguments, CUDA_EXTRA_SIZE, &bytes,
 			 CUDA_EXTRA_END};
 
-	return NOTED(cuLaunchKernel, kernels[kernel], grid, 1, 1, block, 1, 1, 0, stream, NULL,
+	return NOTED(cuLaunchKernel, KERNELS[kernel], grid, 1, 1, block, 1, 1, 0, stream, NULL,
 		     extra);
 }
 
@@ -305,6 +348,10 @@ const struct bed bed_cuda = {
 	.driver = "cuda",
 	.open = cuda_open,
 	.close = cuda_close,
+	.device_count = cuda_device_count,
+	.device_set = cuda_device_set,
+	.device_current = cuda_device_current,
+	.per_thread_stream = (void *)CUDA_STREAM_PER_THREAD,
 	.alloc = cuda_alloc,
 	.free = cuda_free,
 	.alloc_host = cuda_alloc_host,

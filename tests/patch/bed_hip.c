@@ -178,6 +178,27 @@ static void close_bed(void)
 	free(code.bytes);
 }
 
+static uint32_t device_count(void)
+{
+	int count;
+
+	HIP_CHECK(hipGetDeviceCount(&count));
+	return (uint32_t)count;
+}
+
+static void device_set(uint32_t device)
+{
+	HIP_CHECK(hipSetDevice((int)device));
+}
+
+static uint32_t device_current(void)
+{
+	int device;
+
+	HIP_CHECK(hipGetDevice(&device));
+	return (uint32_t)device;
+}
+
 static void *alloc(size_t bytes)
 {
 	void *address;
@@ -399,6 +420,10 @@ const struct bed bed_hip = {
 	.driver = "hip",
 	.open = open_bed,
 	.close = close_bed,
+	.device_count = device_count,
+	.device_set = device_set,
+	.device_current = device_current,
+	.per_thread_stream = hipStreamPerThread,
 	.alloc = alloc,
 	.free = free_device,
 	.alloc_host = alloc_host,

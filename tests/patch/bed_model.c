@@ -136,6 +136,16 @@ static void close_bed(void)
 		dagpatch_model_kernel_destroy(kernels[i]);
 }
 
+static uint32_t device_count(void)
+{
+	return DAGPATCH_MODEL_DEVICES;
+}
+
+static void device_set(uint32_t device)
+{
+	check(dagpatch_model_device_set(device));
+}
+
 static void *function(enum bed_kernel kernel)
 {
 	return kernels[kernel];
@@ -289,6 +299,9 @@ const struct bed bed_model = {
 	.reads_execs = true,
 	.open = open_bed,
 	.close = close_bed,
+	.device_count = device_count,
+	.device_set = device_set,
+	.device_current = dagpatch_model_device,
 	.alloc = alloc,
 	.free = dagpatch_model_free,
 	.alloc_host = alloc,

@@ -25,6 +25,7 @@ int scene_setup(void **state)
 					       .verify = 1},
 		    &scene->context, &error) < 0)
 		fail_msg("%s", error.message);
+	scene->device = suite_bed->device_count ? suite_bed->device_current() : 0;
 	scene->stream = suite_bed->stream_create();
 	scene_again(scene, 0);
 	*state = scene;
@@ -73,7 +74,39 @@ void scene_failed(const struct dagpatch_recording *recording, int rc, int code, 
 void scene_run(struct scene *scene)
 {
 	OK(scene->recording, dagpatch_launch(scene->recording, scene->stream));
+	scene_wait(scene);
+}
+
+uint32_t scene_visit(const struct scene *scene)
+{
+	uint32_t before = suite_bed->device_count ? suite_bed->device_current() : scene->device;
+
+	if (before != scene->device)
+		suite_bed->device_set(scene->device);
+	return before;
+}
+
+void device_back(uint32_t device)
+{
+	if (suite_bed->device_count)
+		suite_bed->device_set(device);
+}
+
+void scene_wait(const struct scene *scene)
+{
+	uint32_t before = scene_visit(scene);
+
 	suite_bed->stream_synchronize(scene->stream);
+	device_back(before);
+}
+
+void *scene_function(const struct scene *scene, enum bed_kernel kernel)
+{
+	uint32_t before = scene_visit(scene);
+	void *function = suite_bed->function(kernel);
+
+	device_back(before);
+	return function;
 }
 
 uint32_t *buffer(uint32_t value)

@@ -20,6 +20,7 @@ enum { WORDS = 64 };
 
 /* One context, one stream, one recording; the recording is made anew by scene_again. */
 struct scene {
+	uint32_t device; /* the bed's, where all of it is */
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
@@ -36,6 +37,12 @@ void scene_ok(const struct dagpatch_recording *recording, int rc, const char *ca
 void scene_failed(const struct dagpatch_recording *recording, int rc, int code, const char *text);
 /* Launches and waits. */
 void scene_run(struct scene *scene);
+/* The bed's own calls are made on the scene's device, whatever the thread has. Returns that, for
+ * device_back. */
+uint32_t scene_visit(const struct scene *scene);
+void device_back(uint32_t device);
+void scene_wait(const struct scene *scene);
+void *scene_function(const struct scene *scene, enum bed_kernel kernel);
 
 uint32_t *buffer(uint32_t value); /* WORDS of them, on the device */
 void buffer_set(uint32_t *buffer, uint32_t value);
@@ -65,6 +72,16 @@ int suite_addresses(void);
 int suite_again(void);
 int suite_adopted(void);
 int suite_states(void);
+int suite_devices(uint64_t seed);
 int suite_random(uint64_t seed, uint32_t rebinds);
+
+/* A random graph on the scene's device (suite_random.c), for one thread at a time. A round binds it
+ * anew and compares what it computes with a fresh recording and with what the host reckons. Each
+ * round of so many begins with another graph. */
+enum { WORLD_ROUNDS = 50 };
+struct world;
+struct world *world_create(struct scene *scene, uint64_t seed);
+void world_round(struct world *world);
+void world_destroy(struct world *world);
 
 #endif

@@ -1,5 +1,7 @@
-/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, the test's seed unless it
- * is given; -R: these only; -w FEATURES: a model without these (dagpatch/model.h). */
+/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, the
+ * test's seed unless it is given; -R: these only; -S STRATEGY: this one only; -d: what needs two
+ * devices only (exit status 77: there is one); -w FEATURES: a model without these
+ * (dagpatch/model.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,8 @@ static bool has_capability(enum dagpatch_capability capability)
 struct choice {
 	uint32_t rebinds; /* of random graphs, all strategies together */
 	uint64_t seed;
-	bool only_random;
+	bool only_random, only_devices;
+	const char *strategy; /* NULL: all */
 };
 
 static int run_strategy(const char *name, enum dagpatch_strategy strategy,
@@ -38,13 +41,18 @@ static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 {
 	int failed = 0;
 
+	if (choice->strategy && strcmp(choice->strategy, name) != 0)
+		return 0;
 	printf("---- %s, %s\n", suite_bed->driver, name);
 	suite_strategy = strategy;
+	if (choice->only_devices)
+		return suite_devices(choice->seed);
 	if (!choice->only_random) {
 		failed += suite_graphs() + suite_captured() + suite_addresses() + suite_again() +
 			  suite_adopted() + suite_states();
 		if (has_capability(DAGPATCH_HAS_CONDITIONALS))
 			failed += suite_conditionals();
+		failed += suite_devices(choice->seed);
 	}
 	return failed + suite_random(choice->seed + strategy, choice->rebinds);
 }
@@ -69,7 +77,7 @@ int main(int argc, char **argv)
 	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = test_seed()};
 	int option, failed;
 
-	while ((option = getopt(argc, argv, "r:s:w:R")) != -1) {
+	while ((option = getopt(argc, argv, "r:s:w:S:Rd")) != -1) {
 		if (option == 'r')
 			choice.rebinds = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (option == 's')
@@ -78,6 +86,10 @@ int main(int argc, char **argv)
 			suite_without = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (option == 'R')
 			choice.only_random = true;
+		else if (option == 'S')
+			choice.strategy = optarg;
+		else if (option == 'd')
+			choice.only_devices = true;
 		else
 			return 2;
 	}
@@ -86,6 +98,10 @@ int main(int argc, char **argv)
 	failed = suite_bed->open();
 	if (failed != 0)
 		return failed;
+	if (choice.only_devices && (!suite_bed->device_count || suite_bed->device_count() < 2)) {
+		suite_bed->close();
+		return 77;
+	}
 	failed = run_all(&choice);
 	suite_bed->close();
 	return failed != 0;

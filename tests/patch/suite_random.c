@@ -39,9 +39,11 @@ struct world {
 	uint64_t state; /* of the random numbers */
 	struct scene *scene;
 	uint32_t *buffers[BUFFERS];
-	uint32_t host[BUFFERS][BUFFER_WORDS]; /* what must be in them */
+	uint32_t before[BUFFERS][BUFFER_WORDS]; /* what is put into them */
+	uint32_t host[BUFFERS][BUFFER_WORDS];	/* what must then be in them */
 	struct block *top;
 	uint32_t bound[SLOTS]; /* buffer of each slot */
+	uint32_t round;
 };
 
 static uint32_t below(struct world *world, uint32_t limit)
@@ -285,19 +287,20 @@ static void add_slots(struct dagpatch_recording *recording)
 	}
 }
 
-static int add_kernel(struct dagpatch_recording *recording, enum bed_kernel kernel,
+static int add_kernel(struct dagpatch_recording *recording, void *function,
 		      const struct dagpatch_argument *arguments, uint32_t count,
 		      const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	return dagpatch_add_kernel(recording,
-				   &DAGPATCH_SIZED(kernel, .function = suite_bed->function(kernel),
-						   .grid = {1, 1, 1}, .block = {QUARTER, 1, 1},
+				   &DAGPATCH_SIZED(kernel, .function = function, .grid = {1, 1, 1},
+						   .block = {QUARTER, 1, 1},
 						   .argument_count = count, .arguments = arguments),
 				   after, ret_node);
 }
 
-static int record_kernel(struct dagpatch_recording *recording, const struct operation *operation,
-			 const struct dagpatch_after *after, uint32_t *ret_node)
+static int record_kernel(const struct world *world, struct dagpatch_recording *recording,
+			 const struct operation *operation, const struct dagpatch_after *after,
+			 uint32_t *ret_node)
 {
 	static const enum bed_kernel kernels[] = {BED_ADD,    BED_MUL,	  BED_FOLD,
 						  BED_STRUCT, BED_PACKED, BED_MARK};
@@ -337,19 +340,20 @@ static int record_kernel(struct dagpatch_recording *recording, const struct oper
 			is_packed ? sizeof(packed) : sizeof(by_value), 2, pointers};
 		argument_count = 1;
 	}
-	return add_kernel(recording, kernels[operation->kind], arguments, argument_count, after,
-			  ret_node);
+	return add_kernel(recording, scene_function(world->scene, kernels[operation->kind]),
+			  arguments, argument_count, after, ret_node);
 }
 
-static int record_plain(struct dagpatch_recording *recording, const struct operation *operation,
-			const struct dagpatch_after *after, uint32_t *ret_node)
+static int record_plain(const struct world *world, struct dagpatch_recording *recording,
+			const struct operation *operation, const struct dagpatch_after *after,
+			uint32_t *ret_node)
 {
 	uint64_t offsets[2] = {operation->quarters[0] * QUARTER * 4,
 			       operation->quarters[1] * QUARTER * 4};
 	uint32_t pitch = operation->extent[2] > 1 ? 16 : 32, value;
 
 	if (operation->kind < COPY)
-		return record_kernel(recording, operation, after, ret_node);
+		return record_kernel(world, recording, operation, after, ret_node);
 	if (operation->kind == COPY)
 		return dagpatch_add_copy(
 			recording,
@@ -415,7 +419,8 @@ static void record_block(struct world *world, struct dagpatch_recording *recordi
 		if (operation->inner)
 			OK(recording, record_inner(world, recording, operation, is_derived, after));
 		else
-			OK(recording, record_plain(recording, operation, after, &operation->node));
+			OK(recording,
+			   record_plain(world, recording, operation, after, &operation->node));
 	}
 	OK(recording, dagpatch_finalize(recording));
 }
@@ -444,14 +449,18 @@ static void rebind(struct world *world)
 	}
 }
 
-static void write_buffers(struct world *world, uint32_t words[BUFFERS][BUFFER_WORDS])
+static void write_buffers(struct world *world)
 {
+	uint32_t before = scene_visit(world->scene);
+
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		suite_bed->write(world->buffers[i], words[i], BUFFER_WORDS * 4);
+		suite_bed->write(world->buffers[i], world->before[i], BUFFER_WORDS * 4);
+	device_back(before);
 }
 
-static void expect_buffers(struct world *world, const char *what, uint32_t round)
+static void expect_buffers(struct world *world, const char *what)
 {
+	uint32_t before = scene_visit(world->scene);
 	uint32_t words[BUFFER_WORDS];
 
 	for (uint32_t i = 0; i < BUFFERS; i++) {
@@ -459,11 +468,12 @@ static void expect_buffers(struct world *world, const char *what, uint32_t round
 		for (uint32_t j = 0; j < BUFFER_WORDS; j++)
 			if (words[j] != world->host[i][j])
 				fail_msg("%s, rebind %u: buffer %u, word %u is 0x%x, not 0x%x",
-					 what, round, i, j, words[j], world->host[i][j]);
+					 what, world->round, i, j, words[j], world->host[i][j]);
 	}
+	device_back(before);
 }
 
-static void run_fresh(struct world *world, uint32_t round)
+static void run_fresh(struct world *world)
 {
 	struct dagpatch_recording *fresh;
 
@@ -471,38 +481,67 @@ static void run_fresh(struct world *world, uint32_t round)
 	record_block(world, fresh, world->top, false);
 	bind_slots(world, fresh);
 	OK(fresh, dagpatch_launch(fresh, world->scene->stream));
-	suite_bed->stream_synchronize(world->scene->stream);
+	scene_wait(world->scene);
 	dagpatch_recording_destroy(fresh);
-	expect_buffers(world, "a fresh recording", round);
+	expect_buffers(world, "a fresh recording");
 }
 
-/* One graph, bound ROUNDS times. */
-static void run_graph(struct world *world, uint32_t rounds)
+/* ---- a world ---- */
+
+static void next_graph(struct world *world)
 {
-	static uint32_t before[BUFFERS][BUFFER_WORDS];
-	struct dagpatch_recording *recording;
 	bool is_derived = below(world, 2);
 
+	if (world->top)
+		free_block(world->top);
 	world->top = make_block(world, below(world, DEPTH + 1), false);
 	scene_again(world->scene, is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0);
-	recording = world->scene->recording;
-	record_block(world, recording, world->top, is_derived);
+	record_block(world, world->scene->recording, world->top, is_derived);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		world->bound[i] = i;
-	for (uint32_t round = 0; round < rounds; round++) {
-		rebind(world);
-		bind_slots(world, recording);
-		for (uint32_t i = 0; i < BUFFERS; i++)
-			for (uint32_t j = 0; j < BUFFER_WORDS; j++)
-				before[i][j] = world->host[i][j] = below(world, 1u << 30);
-		write_buffers(world, before);
-		reckon_block(world, world->top, world->bound);
-		scene_run(world->scene);
-		expect_buffers(world, "patched", round);
-		write_buffers(world, before);
-		run_fresh(world, round);
-	}
-	free_block(world->top);
+}
+
+struct world *world_create(struct scene *scene, uint64_t seed)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	uint32_t before = scene_visit(scene);
+
+	assert_non_null(world);
+	world->state = seed;
+	world->scene = scene;
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		world->buffers[i] = suite_bed->alloc(BUFFER_WORDS * 4);
+	device_back(before);
+	return world;
+}
+
+void world_round(struct world *world)
+{
+	if (world->round++ % WORLD_ROUNDS == 0)
+		next_graph(world);
+	rebind(world);
+	bind_slots(world, world->scene->recording);
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		for (uint32_t j = 0; j < BUFFER_WORDS; j++)
+			world->before[i][j] = world->host[i][j] = below(world, 1u << 30);
+	write_buffers(world);
+	reckon_block(world, world->top, world->bound);
+	scene_run(world->scene);
+	expect_buffers(world, "patched");
+	write_buffers(world);
+	run_fresh(world);
+}
+
+void world_destroy(struct world *world)
+{
+	uint32_t before = scene_visit(world->scene);
+
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		suite_bed->free(world->buffers[i]);
+	device_back(before);
+	if (world->top)
+		free_block(world->top);
+	free(world);
 }
 
 static uint64_t random_seed;
@@ -510,23 +549,12 @@ static uint32_t random_rebinds;
 
 static void random_graphs(void **state)
 {
-	static struct world world;
-	uint32_t done = 0;
+	struct world *world = world_create(*state, random_seed);
 
-	memset(&world, 0, sizeof(world));
-	world.state = random_seed;
-	world.scene = *state;
-	for (uint32_t i = 0; i < BUFFERS; i++)
-		world.buffers[i] = suite_bed->alloc(BUFFER_WORDS * 4);
 	print_message("seed %" PRIu64 ", %u rebinds\n", random_seed, random_rebinds);
-	while (done < random_rebinds) {
-		uint32_t rounds = random_rebinds - done < 50 ? random_rebinds - done : 50;
-
-		run_graph(&world, rounds);
-		done += rounds;
-	}
-	for (uint32_t i = 0; i < BUFFERS; i++)
-		suite_bed->free(world.buffers[i]);
+	for (uint32_t i = 0; i < random_rebinds; i++)
+		world_round(world);
+	world_destroy(world);
 }
 
 int suite_random(uint64_t seed, uint32_t rebinds)

@@ -7,7 +7,12 @@
 
 #define DRIVER_VERSION 13000
 
-static int context; /* there is one, and every thread has it */
+enum { DEVICES = 2, DEEPEST = 4 };
+_Static_assert((int)DEVICES <= (int)DAGPATCH_MODEL_DEVICES, "contexts are the model's devices");
+
+static int contexts[DEVICES];
+static _Thread_local cuda_context stack[DEEPEST]; /* of contexts; a thread has none at first */
+static _Thread_local uint32_t depth;
 
 int played_result(int rc)
 {
@@ -18,14 +23,18 @@ int played_result(int rc)
 		return CUDA_OUT_OF_MEMORY;
 	case -ENOTSUP:
 		return CUDA_NOT_SUPPORTED;
+	case -EXDEV:
+		return CUDA_INVALID_CONTEXT;
 	default:
 		return CUDA_INVALID_VALUE;
 	}
 }
 
-static struct dagpatch_model_stream *stream_of(cuda_stream stream)
+/* The streams without a handle are one. */
+struct dagpatch_model_stream *played_stream(cuda_stream stream)
 {
-	return (struct dagpatch_model_stream *)stream;
+	return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? (struct dagpatch_model_stream *)stream
+							  : NULL;
 }
 
 static struct dagpatch_model_event *event_of(cuda_event event)
@@ -50,15 +59,43 @@ int cuGetErrorName(int error, const char **name)
 	return CUDA_OK;
 }
 
+int cuDeviceGetCount(int *count)
+{
+	*count = DEVICES;
+	return CUDA_OK;
+}
+
 int cuDeviceGet(cuda_device *device, int ordinal)
 {
+	if (ordinal < 0 || ordinal >= DEVICES)
+		return CUDA_INVALID_VALUE;
 	*device = ordinal;
 	return CUDA_OK;
 }
 
+/* ---- contexts ---- */
+
+bool played_is_current(cuda_exec exec)
+{
+	return depth > 0 &&
+	       (!exec || ((struct dagpatch_model_exec *)exec)->device == dagpatch_model_device());
+}
+
+static cuda_context context_of(uint32_t device)
+{
+	return (cuda_context)&contexts[device];
+}
+
 int cuDevicePrimaryCtxRetain(cuda_context *ret_context, cuda_device device)
 {
-	*ret_context = (cuda_context)&context;
+	*ret_context = context_of((uint32_t)device);
+	return CUDA_OK;
+}
+
+int cuDevicePrimaryCtxGetState(cuda_device device, unsigned int *flags, int *is_active)
+{
+	*flags = 0;
+	*is_active = 1;
 	return CUDA_OK;
 }
 
@@ -69,12 +106,30 @@ int cuDevicePrimaryCtxRelease_v2(cuda_device device)
 
 int cuCtxGetCurrent(cuda_context *ret_context)
 {
-	*ret_context = (cuda_context)&context;
+	*ret_context = depth > 0 ? stack[depth - 1] : NULL;
 	return CUDA_OK;
 }
 
-int cuCtxSetCurrent(cuda_context unused)
+/* NULL pops, others replace the top. */
+int cuCtxSetCurrent(cuda_context context)
 {
+	if (!context)
+		depth -= depth > 0;
+	else if (depth == 0)
+		stack[depth++] = context;
+	else
+		stack[depth - 1] = context;
+	for (uint32_t i = 0; i < DEVICES; i++)
+		if (depth > 0 && stack[depth - 1] == context_of(i))
+			dagpatch_model_device_set(i);
+	return CUDA_OK;
+}
+
+int cuCtxGetDevice(cuda_device *device)
+{
+	if (depth == 0)
+		return CUDA_INVALID_CONTEXT;
+	*device = (cuda_device)dagpatch_model_device();
 	return CUDA_OK;
 }
 
@@ -82,6 +137,8 @@ int cuCtxSetCurrent(cuda_context unused)
 
 static int allocate(void **ret_address, size_t bytes)
 {
+	if (depth == 0)
+		return CUDA_INVALID_CONTEXT;
 	*ret_address = dagpatch_model_alloc(bytes);
 	return *ret_address ? CUDA_OK : CUDA_OUT_OF_MEMORY;
 }
@@ -118,7 +175,7 @@ int cuMemcpyAsync(cuda_address dst, cuda_address src, size_t bytes, cuda_stream 
 		.depth = 1,
 	};
 
-	return played_result(dagpatch_model_copy_async(stream_of(stream), &copy));
+	return played_result(dagpatch_model_copy_async(played_stream(stream), &copy));
 }
 
 int cuMemcpy3DAsync_v2(const struct cuda_memcpy3d *params, cuda_stream stream)
@@ -137,13 +194,13 @@ int cuMemcpy3DAsync_v2(const struct cuda_memcpy3d *params, cuda_stream stream)
 
 	if (params->srcHeight < params->Height || params->dstHeight < params->Height)
 		return CUDA_INVALID_VALUE;
-	return played_result(dagpatch_model_copy_async(stream_of(stream), &copy));
+	return played_result(dagpatch_model_copy_async(played_stream(stream), &copy));
 }
 
 static int set_memory(cuda_address dst, uint32_t value, uint32_t element_bytes, size_t count,
 		      cuda_stream stream)
 {
-	return played_result(dagpatch_model_memset_async(stream_of(stream), (void *)dst, value,
+	return played_result(dagpatch_model_memset_async(played_stream(stream), (void *)dst, value,
 							 element_bytes, count));
 }
 
@@ -166,19 +223,30 @@ int cuMemsetD32Async(cuda_address dst, unsigned int value, size_t count, cuda_st
 
 int cuStreamCreate(cuda_stream *stream, unsigned int flags)
 {
+	if (depth == 0)
+		return CUDA_INVALID_CONTEXT;
 	return played_result(dagpatch_model_stream_create(DAGPATCH_MODEL_THREADED,
 							  (struct dagpatch_model_stream **)stream));
 }
 
 int cuStreamDestroy_v2(cuda_stream stream)
 {
-	dagpatch_model_stream_destroy(stream_of(stream));
+	dagpatch_model_stream_destroy(played_stream(stream));
 	return CUDA_OK;
 }
 
 int cuStreamSynchronize(cuda_stream stream)
 {
-	return played_result(dagpatch_model_stream_synchronize(stream_of(stream)));
+	return played_result(dagpatch_model_stream_synchronize(played_stream(stream)));
+}
+
+int cuStreamGetCtx(cuda_stream stream, cuda_context *ret_context)
+{
+	int device;
+
+	model_stream_device(NULL, (struct driver_stream *)stream, &device);
+	*ret_context = context_of((uint32_t)device);
+	return CUDA_OK;
 }
 
 int cuStreamGetId(cuda_stream stream, unsigned long long *id)
@@ -195,7 +263,7 @@ int cuStreamQuery(cuda_stream stream)
 
 int cuLaunchHostFunc(cuda_stream stream, cuda_host_function *function, void *data)
 {
-	return played_result(dagpatch_model_host_async(stream_of(stream), function, data));
+	return played_result(dagpatch_model_host_async(played_stream(stream), function, data));
 }
 
 int cuEventCreate(cuda_event *event, unsigned int flags)
@@ -211,12 +279,13 @@ int cuEventDestroy_v2(cuda_event event)
 
 int cuEventRecord(cuda_event event, cuda_stream stream)
 {
-	return played_result(dagpatch_model_event_record(stream_of(stream), event_of(event), 0));
+	return played_result(
+		dagpatch_model_event_record(played_stream(stream), event_of(event), 0));
 }
 
 int cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned int flags)
 {
-	return played_result(dagpatch_model_event_wait(stream_of(stream), event_of(event), 0));
+	return played_result(dagpatch_model_event_wait(played_stream(stream), event_of(event), 0));
 }
 
 int cuEventQuery(cuda_event event)
@@ -228,7 +297,7 @@ int cuEventQuery(cuda_event event)
 
 int cuModuleLoadData(void **module, const void *image)
 {
-	*module = &context;
+	*module = &contexts[0];
 	return CUDA_OK;
 }
 
@@ -246,7 +315,7 @@ int cuModuleGetFunction(cuda_function *function, void *module, const char *name)
 int cuLibraryLoadData(cuda_library *library, const void *code, void *jit_options, void **jit_values,
 		      unsigned int jit_count, void *options, void **values, unsigned int count)
 {
-	*library = (cuda_library)&context;
+	*library = (cuda_library)&contexts[0];
 	return CUDA_OK;
 }
 
@@ -263,6 +332,8 @@ int cuLibraryGetKernel(cuda_kernel *kernel, cuda_library library, const char *na
 
 int cuKernelGetFunction(cuda_function *function, cuda_kernel kernel)
 {
+	if (depth == 0)
+		return CUDA_INVALID_CONTEXT;
 	*function = (cuda_function)kernel;
 	return CUDA_OK;
 }
@@ -286,8 +357,9 @@ int cuLaunchKernel(cuda_function function, unsigned int gx, unsigned int gy, uns
 	uint32_t grid[] = {gx, gy, gz};
 	uint32_t block[] = {bx, by, bz};
 	int rc = parameters
-			 ? dagpatch_model_launch(stream_of(stream), kernel, grid, block, parameters)
-			 : dagpatch_model_launch_block(stream_of(stream), kernel, grid, block,
+			 ? dagpatch_model_launch(played_stream(stream), kernel, grid, block,
+						 parameters)
+			 : dagpatch_model_launch_block(played_stream(stream), kernel, grid, block,
 						       extra[1], (uint32_t) * (size_t *)extra[3]);
 
 	return played_result(rc);

@@ -1,7 +1,8 @@
 /* A libcuda.so.1 for tests on machines without a GPU: the driver API as far as dagpatch and
  * tests/patch use it, played on the model device (src/patch/model/model_parts.h). Streams are threads, graphs
  * and what is instantiated of them are the model's, kernels are C functions found by name. A node that is made
- * device-updatable gets what the device has written into its parameters at each run. */
+ * device-updatable gets what the device has written into its parameters at each run. There are two
+ * devices, a context of each, and calls in another context than an executable graph's fail. */
 #ifndef TESTS_PATCH_CUDA_PLAYED_CUDA_H
 #define TESTS_PATCH_CUDA_PLAYED_CUDA_H
 
@@ -15,6 +16,11 @@ BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 
 /* Of a negative errno or 0. */
 int played_result(int rc);
+
+struct dagpatch_model_stream *played_stream(cuda_stream stream);
+
+/* The thread's context is that of EXEC (NULL: there is one), as the model has devices. */
+bool played_is_current(cuda_exec exec);
 
 /* NULL: no kernel is called so. */
 struct dagpatch_model_kernel *played_kernel(const char *name);

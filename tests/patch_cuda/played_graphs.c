@@ -70,6 +70,8 @@ int cuGraphAddKernelNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *
 	struct scratch scratch;
 	int rc = image_of_kernel(params, &scratch);
 
+	if (!played_is_current(NULL))
+		return CUDA_INVALID_CONTEXT;
 	if (!rc)
 		rc = model_node_add(MODEL_GRAPH(graph), kernel_params(&scratch),
 				    (struct model_node *const *)after, (uint32_t)count,
@@ -139,6 +141,8 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 	struct scratch scratch;
 	int rc = wrapped_image(MODEL_NODE(node), params, &scratch);
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	if (!rc)
 		rc = model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), kernel_params(&scratch));
 	if (!rc && played_device_node(MODEL_NODE(node)))
@@ -280,6 +284,8 @@ int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 {
 	struct scratch scratch;
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	if (params->Height > 1 || params->Depth > 1)
 		return CUDA_INVALID_VALUE;
 	return set_exec(exec, node, copy_params(params, &scratch));
@@ -321,6 +327,8 @@ int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 {
 	struct scratch scratch;
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	return set_exec(exec, node, memset_params(params, &scratch));
 }
 
@@ -352,6 +360,8 @@ int cuGraphExecHostNodeSetParams(cuda_exec exec, cuda_node node,
 {
 	struct scratch scratch;
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	return set_exec(exec, node, host_params(params, &scratch));
 }
 
@@ -400,19 +410,19 @@ static _Thread_local struct {
 
 int cuStreamBeginCapture_v2(cuda_stream stream, uint32_t mode)
 {
-	return played_result(dagpatch_model_capture_begin((struct dagpatch_model_stream *)stream));
+	return played_result(dagpatch_model_capture_begin(played_stream(stream)));
 }
 
 int cuStreamEndCapture(cuda_stream stream, cuda_graph *graph)
 {
-	return played_result(dagpatch_model_capture_end((struct dagpatch_model_stream *)stream,
+	return played_result(dagpatch_model_capture_end(played_stream(stream),
 							(struct dagpatch_model_graph **)graph));
 }
 
 int cuStreamGetCaptureInfo_v2(cuda_stream stream, uint32_t *status, uint64_t *id, cuda_graph *graph,
 			      const cuda_node **nodes, size_t *count)
 {
-	captured.stream = (struct dagpatch_model_stream *)stream;
+	captured.stream = played_stream(stream);
 	*status = 1;
 	*id = 1;
 	*graph = (cuda_graph)&captured;
@@ -449,6 +459,8 @@ int cuGraphChildGraphNodeGetGraph(cuda_node node, cuda_graph *graph)
 
 int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_graph graph)
 {
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	return played_result(model_exec_take(MODEL_EXEC(exec), MODEL_NODE(node), MODEL_GRAPH(graph),
 					     UINT32_MAX));
 }
@@ -633,6 +645,8 @@ static bool is_for_device(const struct dagpatch_model_graph *graph)
 
 int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags)
 {
+	if (!played_is_current(NULL))
+		return CUDA_INVALID_CONTEXT;
 	if ((flags & CUDA_INSTANTIATE_DEVICE_LAUNCH) && !is_for_device(MODEL_GRAPH(graph)))
 		return CUDA_INVALID_VALUE;
 	return played_result(dagpatch_model_instantiate(MODEL_GRAPH(graph),
@@ -662,6 +676,8 @@ static bool has_wide_copy(const struct dagpatch_model_graph *graph)
 
 int cuGraphExecUpdate_v2(cuda_exec exec, cuda_graph graph, struct cuda_update_result *result)
 {
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	if (MODEL_GRAPH(graph)->has_table)
 		return CUDA_NOT_SUPPORTED;
 	if (has_wide_copy(MODEL_GRAPH(graph)))
@@ -678,6 +694,8 @@ int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
 	struct patch_params params;
 	int rc = patch_image_resize(&image, at->size);
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	if (rc)
 		return played_result(rc);
 	memcpy(image.bytes, at->image, at->size);
@@ -696,12 +714,15 @@ int cuGraphUpload(cuda_exec exec, cuda_stream stream)
 	struct dagpatch_model_stream *last = MODEL_EXEC(exec)->order->last;
 	int rc = last ? dagpatch_model_stream_synchronize(last) : 0;
 
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
 	played_upload();
 	return played_result(rc);
 }
 
 int cuGraphLaunch(cuda_exec exec, cuda_stream stream)
 {
-	return played_result(dagpatch_model_exec_launch(MODEL_EXEC(exec),
-							(struct dagpatch_model_stream *)stream));
+	if (!played_is_current(exec))
+		return CUDA_INVALID_CONTEXT;
+	return played_result(dagpatch_model_exec_launch(MODEL_EXEC(exec), played_stream(stream)));
 }

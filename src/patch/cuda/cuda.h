@@ -22,8 +22,9 @@ struct cuda_driver {
 	struct cuda_functions call;
 	void *library;
 	int version;
-	/* The first device's, for threads that come without one. */
-	cuda_context context;
+	int device_count;
+	cuda_context context; /* every call's but open's and close's */
+	bool is_retained;     /* it is the device's primary one */
 	cuda_library kernels; /* cuda_kernels.cu */
 	pthread_mutex_t lock; /* of what follows */
 	struct cuda_idle_stream *idle;
@@ -50,9 +51,7 @@ static inline cuda_address cuda_address_of(const void *memory)
 	return (uintptr_t)memory;
 }
 
-/* The thread has a context from now on; RET_CONTEXT may be NULL. */
-int cuda_enter(struct cuda_driver *cuda, cuda_context *ret_context);
-/* One of our kernels, for the current context. */
+/* One of our kernels. */
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function);
 /* A node's list from one of the functions that count first: of malloc, NULL when there is none. */
 int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,

@@ -332,10 +332,12 @@ static int params_of_image(struct cuda_driver *cuda, const struct patch_params *
 		return 0;
 	case PATCH_COPY:
 		to->copy = copy_of_image(params->image);
-		return cuda_enter(cuda, ret_context);
+		*ret_context = cuda->context;
+		return 0;
 	case PATCH_MEMSET:
 		to->memset = memset_of_image(params->image);
-		return cuda_enter(cuda, ret_context);
+		*ret_context = cuda->context;
+		return 0;
 	case PATCH_HOST:
 		to->host = (struct cuda_host_node_params){host->function, host->user};
 		return 0;
@@ -506,10 +508,9 @@ int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph
 	struct cuda_conditional_node_params *conditional = &params.u.conditional;
 	int err = conditional_type(cuda, condition, &conditional->type);
 
-	if (!err)
-		err = cuda_enter(cuda, &conditional->ctx);
 	if (err)
 		return err;
+	conditional->ctx = cuda->context;
 	conditional->handle = handle;
 	conditional->size = body_count;
 	err = CUDA_CALL(cuda, cuGraphAddNode_v2, (cuda_node *)ret_node, (cuda_graph)graph,

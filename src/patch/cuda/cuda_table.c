@@ -564,9 +564,7 @@ int cuda_table_create(struct patch_device *device, struct driver_graph *graph,
 	table->slot_count = plan->slot_count;
 	table->graph = (cuda_graph)graph;
 	table->is_apart = true;
-	err = cuda_enter(cuda, NULL);
-	if (!err)
-		err = fill_table(cuda, table, (cuda_graph)graph, plan);
+	err = fill_table(cuda, table, (cuda_graph)graph, plan);
 	if (err) {
 		struct patch_fault fault = patch_fault_take();
 
@@ -603,16 +601,14 @@ void cuda_table_destroy(struct patch_device *device, struct driver_table *table)
 	if (!table)
 		return;
 	leave_list(cuda, table);
-	if (!cuda_enter(cuda, NULL)) {
-		/* Runs in flight use all of it. */
-		if (table->runs)
-			wait_for(cuda, table, table->runs);
-		if (table->stream)
-			cuda->call.cuStreamDestroy_v2(table->stream);
-		if (table->progress)
-			cuda->call.cuMemFreeHost(table->progress);
-		if (table->on_device)
-			cuda->call.cuMemFree_v2(table->on_device);
-	}
+	/* Runs in flight use all of it. */
+	if (table->runs)
+		wait_for(cuda, table, table->runs);
+	if (table->stream)
+		cuda->call.cuStreamDestroy_v2(table->stream);
+	if (table->progress)
+		cuda->call.cuMemFreeHost(table->progress);
+	if (table->on_device)
+		cuda->call.cuMemFree_v2(table->on_device);
 	free(table);
 }

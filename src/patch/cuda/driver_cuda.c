@@ -20,7 +20,6 @@ extern const char cuda_kernels_ptx[];
 
 struct cuda_idle_stream {
 	struct cuda_idle_stream *next;
-	cuda_context context;
 	cuda_stream stream;
 };
 
@@ -44,6 +43,61 @@ int cuda_fault(struct cuda_driver *cuda, const char *call, int result)
 
 	cuda->call.cuGetErrorName(result, &text);
 	return patch_fault(errno_of(result), call, result, text);
+}
+
+/* ---- the thread's context ---- */
+
+/* Setting replaces the top of the thread's stack of contexts, or pushes onto an empty one; setting
+ * NULL pops: what was current before is so again, whatever it was. */
+static int enter(struct patch_device *device, uintptr_t *ret_before)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_context now = NULL;
+	int err = CUDA_CALL(cuda, cuCtxGetCurrent, &now);
+
+	if (!err && now != cuda->context)
+		err = CUDA_CALL(cuda, cuCtxSetCurrent, cuda->context);
+	if (!err)
+		*ret_before = (uintptr_t)now;
+	return err;
+}
+
+static void leave(struct patch_device *device, uintptr_t before)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	if ((cuda_context)before != cuda->context)
+		cuda->call.cuCtxSetCurrent((cuda_context)before);
+}
+
+/* With ours current, before and after. */
+static int context_device(struct cuda_driver *cuda, cuda_context context, int *ret_ordinal)
+{
+	cuda_device device;
+	int err = CUDA_CALL(cuda, cuCtxSetCurrent, context);
+
+	if (err)
+		return err;
+	err = CUDA_CALL(cuda, cuCtxGetDevice, &device);
+	cuda->call.cuCtxSetCurrent(cuda->context);
+	if (!err)
+		*ret_ordinal = (int)device;
+	return err;
+}
+
+static int stream_device(struct patch_device *device, struct driver_stream *stream,
+			 int *ret_ordinal)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	cuda_context context = cuda->context;
+	int err = 0;
+
+	if (cuda->device_count > 1 && (uintptr_t)stream > CUDA_STREAM_PER_THREAD)
+		err = CUDA_CALL(cuda, cuStreamGetCtx, (cuda_stream)stream, &context);
+	if (!err && context != cuda->context)
+		return context_device(cuda, context, ret_ordinal);
+	*ret_ordinal = device->ordinal;
+	return err;
 }
 
 /* ---- opening ---- */
@@ -94,9 +148,48 @@ static int load_functions(struct cuda_driver *cuda, const char *path, struct dag
 	return 0;
 }
 
+/* The thread's context or, if it has none, the first device's primary one. A primary one, which the
+ * program may give back while recordings still need it, is kept. */
+static int find_context(struct cuda_driver *cuda)
+{
+	cuda_device device = 0;
+	cuda_context primary = NULL;
+	unsigned int flags;
+	int is_active = 1;
+	int result = cuda->call.cuCtxGetCurrent(&cuda->context);
+
+	if (result == CUDA_OK)
+		result = cuda->context ? cuda->call.cuCtxGetDevice(&device)
+				       : cuda->call.cuDeviceGet(&device, 0);
+	cuda->base.ordinal = (int)device;
+	if (result == CUDA_OK && cuda->context)
+		result = cuda->call.cuDevicePrimaryCtxGetState(device, &flags, &is_active);
+	if (result != CUDA_OK || !is_active)
+		return result;
+	result = cuda->call.cuDevicePrimaryCtxRetain(&primary, device);
+	if (result != CUDA_OK)
+		return result;
+	if (!cuda->context)
+		cuda->context = primary;
+	cuda->is_retained = primary == cuda->context;
+	return cuda->is_retained ? CUDA_OK : cuda->call.cuDevicePrimaryCtxRelease_v2(device);
+}
+
+static int load_kernels(struct cuda_driver *cuda)
+{
+	uintptr_t before;
+	int result;
+
+	if (enter(&cuda->base, &before) < 0)
+		return patch_fault_take().code;
+	result = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL, 0, NULL,
+					      NULL, 0);
+	leave(&cuda->base, before);
+	return result;
+}
+
 static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_error *error)
 {
-	cuda_device first;
 	int result = cuda->call.cuInit(0);
 
 	if (result != CUDA_OK)
@@ -108,25 +201,22 @@ static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_err
 				"%s is a driver for CUDA %d.%d: install one for 12.4 or later",
 				path, cuda->version / 1000, cuda->version % 1000 / 10);
 	if (result == CUDA_OK)
-		result = cuda->call.cuDeviceGet(&first, 0);
+		result = cuda->call.cuDeviceGetCount(&cuda->device_count);
 	if (result == CUDA_OK)
-		result = cuda->call.cuDevicePrimaryCtxRetain(&cuda->context, first);
-	if (result == CUDA_OK && cuda_enter(cuda, NULL))
-		result = patch_fault_take().code;
+		result = find_context(cuda);
 	if (result == CUDA_OK)
-		result = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL,
-						      0, NULL, NULL, 0);
+		result = load_kernels(cuda);
 	if (result != CUDA_OK)
-		return complain(error, result, "%s: the first GPU does not start: error %d", path,
-				result);
+		return complain(error, result, "%s: GPU %d does not start: error %d", path,
+				cuda->base.ordinal, result);
 	return 0;
 }
 
-static void cuda_close(struct patch_device *device)
+static void release_device(struct cuda_driver *cuda)
 {
-	struct cuda_driver *cuda = cuda_of(device);
 	struct cuda_idle_stream *idle = cuda->idle;
-	cuda_device first;
+	uintptr_t before;
+	bool is_inside = enter(&cuda->base, &before) == 0;
 
 	while (idle) {
 		struct cuda_idle_stream *next = idle->next;
@@ -137,8 +227,18 @@ static void cuda_close(struct patch_device *device)
 	}
 	if (cuda->kernels)
 		cuda->call.cuLibraryUnload(cuda->kernels);
-	if (cuda->context && cuda->call.cuDeviceGet(&first, 0) == CUDA_OK)
-		cuda->call.cuDevicePrimaryCtxRelease_v2(first);
+	if (is_inside)
+		leave(&cuda->base, before);
+	if (cuda->is_retained)
+		cuda->call.cuDevicePrimaryCtxRelease_v2((cuda_device)cuda->base.ordinal);
+}
+
+static void cuda_close(struct patch_device *device)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	if (cuda->context)
+		release_device(cuda);
 	if (cuda->library)
 		dlclose(cuda->library);
 	pthread_mutex_destroy(&cuda->lock);
@@ -169,29 +269,13 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 	return 0;
 }
 
-/* ---- contexts, memory, kernels ---- */
-
-int cuda_enter(struct cuda_driver *cuda, cuda_context *ret_context)
-{
-	cuda_context context = NULL;
-	int err = CUDA_CALL(cuda, cuCtxGetCurrent, &context);
-
-	if (!err && !context) {
-		context = cuda->context;
-		err = CUDA_CALL(cuda, cuCtxSetCurrent, context);
-	}
-	if (!err && ret_context)
-		*ret_context = context;
-	return err;
-}
+/* ---- memory, kernels ---- */
 
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
 {
 	cuda_kernel kernel;
-	int err = cuda_enter(cuda, NULL);
+	int err = CUDA_CALL(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
 
-	if (!err)
-		err = CUDA_CALL(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
 	if (!err)
 		err = CUDA_CALL(cuda, cuKernelGetFunction, ret_function, kernel);
 	return err;
@@ -202,10 +286,8 @@ static int cuda_memory_alloc(struct patch_device *device, uint64_t bytes, bool o
 {
 	struct cuda_driver *cuda = cuda_of(device);
 	cuda_address address;
-	int err = cuda_enter(cuda, NULL);
+	int err;
 
-	if (err)
-		return err;
 	if (on_host)
 		return CUDA_CALL(cuda, cuMemHostAlloc, ret_address, bytes,
 				 CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
@@ -219,8 +301,6 @@ static void cuda_memory_free(struct patch_device *device, void *address, bool on
 {
 	struct cuda_driver *cuda = cuda_of(device);
 
-	if (cuda_enter(cuda, NULL))
-		return;
 	if (on_host)
 		cuda->call.cuMemFreeHost(address);
 	else
@@ -261,18 +341,15 @@ static int cuda_kernel_parameters(struct patch_device *device, void *function,
 
 /* ---- capture ---- */
 
-static cuda_stream take_idle(struct cuda_driver *cuda, cuda_context context)
+static cuda_stream take_idle(struct cuda_driver *cuda)
 {
-	struct cuda_idle_stream **at = &cuda->idle;
 	struct cuda_idle_stream *found;
 	cuda_stream stream = NULL;
 
 	pthread_mutex_lock(&cuda->lock);
-	while (*at && (*at)->context != context)
-		at = &(*at)->next;
-	found = *at;
+	found = cuda->idle;
 	if (found) {
-		*at = found->next;
+		cuda->idle = found->next;
 		stream = found->stream;
 		free(found);
 	}
@@ -280,7 +357,7 @@ static cuda_stream take_idle(struct cuda_driver *cuda, cuda_context context)
 	return stream;
 }
 
-static void give_idle(struct cuda_driver *cuda, cuda_context context, cuda_stream stream)
+static void give_idle(struct cuda_driver *cuda, cuda_stream stream)
 {
 	struct cuda_idle_stream *idle = malloc(sizeof(*idle));
 
@@ -289,7 +366,7 @@ static void give_idle(struct cuda_driver *cuda, cuda_context context, cuda_strea
 		return;
 	}
 	pthread_mutex_lock(&cuda->lock);
-	*idle = (struct cuda_idle_stream){cuda->idle, context, stream};
+	*idle = (struct cuda_idle_stream){cuda->idle, stream};
 	cuda->idle = idle;
 	pthread_mutex_unlock(&cuda->lock);
 }
@@ -297,13 +374,9 @@ static void give_idle(struct cuda_driver *cuda, cuda_context context, cuda_strea
 static int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
 	struct cuda_driver *cuda = cuda_of(device);
-	cuda_stream stream = NULL;
-	cuda_context context;
-	int err = cuda_enter(cuda, &context);
+	cuda_stream stream = take_idle(cuda);
+	int err = 0;
 
-	if (err)
-		return err;
-	stream = take_idle(cuda, context);
 	if (!stream)
 		err = CUDA_CALL(cuda, cuStreamCreate, &stream, CUDA_STREAM_NON_BLOCKING);
 	if (err)
@@ -320,15 +393,14 @@ static int cuda_capture_end(struct patch_device *device, struct driver_stream *s
 			    struct driver_graph **ret_graph)
 {
 	struct cuda_driver *cuda = cuda_of(device);
-	cuda_context context;
 	cuda_graph graph = NULL;
 	int err = CUDA_CALL(cuda, cuStreamEndCapture, (cuda_stream)stream, &graph);
 
 	*ret_graph = (struct driver_graph *)graph;
-	if (err || cuda_enter(cuda, &context))
+	if (err)
 		cuda->call.cuStreamDestroy_v2((cuda_stream)stream);
 	else
-		give_idle(cuda, context, (cuda_stream)stream);
+		give_idle(cuda, (cuda_stream)stream);
 	return err;
 }
 
@@ -424,13 +496,9 @@ static int cuda_condition_create(struct patch_device *device, struct driver_grap
 				 uint64_t *ret_handle)
 {
 	struct cuda_driver *cuda = cuda_of(device);
-	cuda_context context;
-	int err = cuda_enter(cuda, &context);
 
-	if (!err)
-		err = CUDA_CALL(cuda, cuGraphConditionalHandleCreate, ret_handle, (cuda_graph)graph,
-				context, 0, 0);
-	return err;
+	return CUDA_CALL(cuda, cuGraphConditionalHandleCreate, ret_handle, (cuda_graph)graph,
+			 cuda->context, 0, 0);
 }
 
 static int cuda_condition_kernel(struct patch_device *device, void **ret_function)
@@ -490,6 +558,9 @@ const struct patch_driver patch_driver_cuda = {
 	.open = cuda_open,
 	.close = cuda_close,
 	.measure = cuda_measure,
+	.enter = enter,
+	.leave = leave,
+	.stream_device = stream_device,
 	.memory_alloc = cuda_memory_alloc,
 	.memory_free = cuda_memory_free,
 	.copy_async = cuda_copy_async,

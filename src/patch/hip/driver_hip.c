@@ -85,17 +85,26 @@ static int open_library(struct hip_driver *hip, const char *given, struct dagpat
 	return hip->library ? 0 : complain(error, given ? given : "libamdhip64", dlerror());
 }
 
+/* The thread's. */
+static int find_device(struct hip_driver *hip, struct dagpatch_error *error)
+{
+	if (hip->call.hipGetDeviceCount(&hip->device_count) != HIP_OK || hip->device_count == 0)
+		return complain(error, "hipGetDeviceCount", "no GPU");
+	if (hip->device_count > 1 && hip->call.hipGetDevice(&hip->device.ordinal) != HIP_OK)
+		return complain(error, "hipGetDevice", "it does not say");
+	return 0;
+}
+
 static int open_hip(const struct dagpatch_options *options, struct patch_device **ret_device,
 		    struct dagpatch_error *error)
 {
 	struct hip_driver *hip = calloc(1, sizeof(*hip));
-	int devices = 0;
 	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
 
 	if (rc == 0)
 		rc = find_all(hip, error);
-	if (rc == 0 && (hip->call.hipGetDeviceCount(&devices) != HIP_OK || devices == 0))
-		rc = complain(error, "hipGetDeviceCount", "no GPU");
+	if (rc == 0)
+		rc = find_device(hip, error);
 	if (rc == 0 && hip->call.hipRuntimeGetVersion(&hip->version) != HIP_OK)
 		rc = complain(error, "hipRuntimeGetVersion", "it does not say");
 	if (rc < 0) {
@@ -129,6 +138,42 @@ static void close_hip(struct patch_device *device)
 	pthread_mutex_destroy(&hip->texts_lock);
 	dlclose(hip->library);
 	free(hip);
+}
+
+/* ---- the thread's device ---- */
+
+/* With one device there is nothing to enter, and nothing to ask. */
+static int enter(struct patch_device *device, uintptr_t *ret_before)
+{
+	struct hip_driver *hip = hip_of(device);
+	int now = device->ordinal;
+	int rc = hip->device_count > 1 ? HIP_CALL(hip, hipGetDevice, &now) : 0;
+
+	if (rc == 0 && now != device->ordinal)
+		rc = HIP_CALL(hip, hipSetDevice, device->ordinal);
+	if (rc == 0)
+		*ret_before = (uintptr_t)now;
+	return rc;
+}
+
+static void leave(struct patch_device *device, uintptr_t before)
+{
+	if ((int)before != device->ordinal)
+		hip_of(device)->call.hipSetDevice((int)before);
+}
+
+static int stream_device(struct patch_device *device, struct driver_stream *stream,
+			 int *ret_ordinal)
+{
+	struct hip_driver *hip = hip_of(device);
+	int ordinal = device->ordinal;
+
+	if (hip->device_count > 1 && (uintptr_t)stream > HIP_STREAM_PER_THREAD)
+		ordinal = hip->call.hipGetStreamDeviceId(stream);
+	if (ordinal < 0)
+		return patch_fault(-EINVAL, "hipGetStreamDeviceId", ordinal, "no stream");
+	*ret_ordinal = ordinal;
+	return 0;
 }
 
 /* ---- memory ---- */
@@ -328,6 +373,9 @@ const struct patch_driver patch_driver_hip = {
 	.name = "hip",
 	.open = open_hip,
 	.close = close_hip,
+	.enter = enter,
+	.leave = leave,
+	.stream_device = stream_device,
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,
 	.copy_async = copy_async,

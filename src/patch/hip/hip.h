@@ -11,6 +11,8 @@
 	FUNCTION(hipRuntimeGetVersion, (int *))                                                    \
 	FUNCTION(hipGetDeviceCount, (int *))                                                       \
 	FUNCTION(hipGetDevice, (int *))                                                            \
+	FUNCTION(hipSetDevice, (int))                                                              \
+	FUNCTION(hipGetStreamDeviceId, (void *))                                                   \
 	FUNCTION(hipModuleLoadData, (void **, const void *))                                       \
 	FUNCTION(hipModuleGetFunction, (void **, void *, const char *))                            \
 	FUNCTION(hipModuleUnload, (void *))                                                        \
@@ -110,6 +112,7 @@ struct hip_driver {
 	struct patch_device device;
 	void *library;
 	int version; /* 50221153 is 5.2.21153 */
+	int device_count;
 	struct hip_calls call;
 	/* Since HIP 5.3; NULL: not there. */
 	int (*hipGraphDebugDotPrint)(void *graph, const char *path, unsigned int flags);
@@ -144,9 +147,9 @@ void hip_probe(struct hip_driver *hip);
 
 /* ---- hip_rtc.c ---- */
 
-/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there;
- * hipModuleUnload gives it back. NULL: no hiprtc, or it cannot. Compiles once a process, some 100
- * ms. */
+/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there,
+ * on the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no hiprtc, or
+ * it cannot. Compiles once a process and device, some 100 ms. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function);
 
 /* ---- driver_hip.c ---- */

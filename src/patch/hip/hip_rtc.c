@@ -18,14 +18,14 @@ struct rtc {
 	int (*hiprtcDestroyProgram)(void **);
 };
 
-/* Compiling takes some 100 ms: what was compiled first is kept for the process, for the device that
- * it was made for. */
-static struct {
-	pthread_mutex_t lock;
-	bool is_tried;
-	int version, device;
-	void *code; /* NULL: none could be made */
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* Compiling takes some 100 ms: what was compiled is kept for the process. */
+struct compiled {
+	struct compiled *next;
+	int version, device; /* which it is for */
+	void *code;	     /* NULL: none could be made */
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct compiled *first;
 
 static bool find_rtc(void *library, struct rtc *rtc)
 {
@@ -76,32 +76,39 @@ static void *compile_by(struct hip_driver *hip)
 	return code;
 }
 
-static const void *code_for(struct hip_driver *hip, int device)
+/* With the lock. NULL: no memory. */
+static struct compiled *find_or_compile(struct hip_driver *hip)
 {
-	const void *code = NULL;
+	int device = hip->device.ordinal;
+	struct compiled *at = first;
 
-	pthread_mutex_lock(&kept.lock);
-	if (!kept.is_tried) {
-		kept.is_tried = true;
-		kept.version = hip->version;
-		kept.device = device;
-		kept.code = compile_by(hip);
-	}
-	if (kept.version == hip->version && kept.device == device)
-		code = kept.code;
-	pthread_mutex_unlock(&kept.lock);
-	return code;
+	while (at && (at->version != hip->version || at->device != device))
+		at = at->next;
+	if (at)
+		return at;
+	at = malloc(sizeof(*at));
+	if (!at)
+		return NULL;
+	*at = (struct compiled){first, hip->version, device, compile_by(hip)};
+	first = at;
+	return at;
+}
+
+static const void *code_for(struct hip_driver *hip)
+{
+	const struct compiled *compiled;
+
+	pthread_mutex_lock(&lock);
+	compiled = find_or_compile(hip);
+	pthread_mutex_unlock(&lock);
+	return compiled ? compiled->code : NULL;
 }
 
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function)
 {
-	const void *code;
+	const void *code = code_for(hip);
 	void *module = NULL;
-	int device = 0;
 
-	if (hip->call.hipGetDevice(&device) != HIP_OK)
-		return NULL;
-	code = code_for(hip, device);
 	if (!code || hip->call.hipModuleLoadData(&module, code) != HIP_OK)
 		return NULL;
 	if (hip->call.hipModuleGetFunction(ret_function, module, "dagpatch_probe") != HIP_OK) {

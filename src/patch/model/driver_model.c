@@ -9,7 +9,7 @@ struct model_live model_live;
 
 /* ---- failures ---- */
 
-enum { INJECTED = 999, REFUSED = 1 };
+enum { INJECTED = 999, REFUSED = 1, ELSEWHERE = 201 };
 enum { KEPT_WAITERS = 4 };
 
 static _Atomic uint64_t calls;
@@ -35,10 +35,12 @@ void dagpatch_model_without(uint32_t features)
 }
 
 /* Counts the call; a negative errno when it is one that is to fail. */
-static int enter(const char *call)
+static int enter(const struct patch_device *device, const char *call)
 {
 	uint64_t number = ++calls;
 
+	if (!model_is_here(device))
+		return patch_fault(-EIO, call, ELSEWHERE, "another device is current");
 	if (number >= fail_from && number < fail_to)
 		return patch_fault(-EIO, call, INJECTED, "injected failure");
 	return 0;
@@ -150,6 +152,7 @@ static void table_destroy(struct patch_device *device, struct driver_table *tabl
 {
 	if (!table)
 		return;
+	model_is_here(device);
 	free(table->given);
 	free(table->relocations);
 	free(table->addresses);
@@ -164,7 +167,7 @@ static int table_create(struct patch_device *device, struct driver_graph *graph,
 			const struct patch_table_plan *plan, struct driver_table **ret_table)
 {
 	struct driver_table *table;
-	int rc = enter("table_create");
+	int rc = enter(device, "table_create");
 
 	if (rc < 0)
 		return rc;
@@ -203,7 +206,7 @@ static int table_attach(struct patch_device *device, struct driver_table *table,
 			struct driver_exec *handle)
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
-	int rc = enter("table_attach");
+	int rc = enter(device, "table_attach");
 
 	if (rc < 0)
 		return rc;
@@ -235,7 +238,7 @@ static void await_entries(struct driver_table *table, uint64_t count)
 static int table_bind(struct patch_device *device, struct driver_table *table,
 		      const uint32_t *slots, const uint64_t *addresses, uint32_t count)
 {
-	int rc = enter("table_bind");
+	int rc = enter(device, "table_bind");
 
 	if (rc < 0)
 		return rc;
@@ -296,7 +299,7 @@ void model_table_overlay(const struct driver_table *table, uint32_t index, uint8
 
 static int graph_create(struct patch_device *device, struct driver_graph **ret_graph)
 {
-	int rc = enter("graph_create");
+	int rc = enter(device, "graph_create");
 
 	if (rc < 0)
 		return rc;
@@ -305,13 +308,14 @@ static int graph_create(struct patch_device *device, struct driver_graph **ret_g
 
 static void graph_destroy(struct patch_device *device, struct driver_graph *graph)
 {
+	model_is_here(device);
 	dagpatch_model_graph_destroy((struct dagpatch_model_graph *)graph);
 }
 
 static int graph_clone(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_graph **ret_clone)
 {
-	int rc = enter("graph_clone");
+	int rc = enter(device, "graph_clone");
 
 	if (rc < 0)
 		return rc;
@@ -323,7 +327,7 @@ static int graph_nodes(struct patch_device *device, struct driver_graph *handle,
 		       struct driver_node **ret_nodes, uint32_t capacity)
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
-	int rc = enter("graph_nodes");
+	int rc = enter(device, "graph_nodes");
 
 	if (rc < 0)
 		return rc;
@@ -338,7 +342,7 @@ static int graph_edges(struct patch_device *device, struct driver_graph *handle,
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
 	uint32_t count = 0;
-	int rc = enter("graph_edges");
+	int rc = enter(device, "graph_edges");
 
 	if (rc < 0)
 		return rc;
@@ -362,6 +366,7 @@ static int kernel_parameters(struct patch_device *device, void *function,
 	bool is_known =
 		(device->capabilities & PATCH_HAS_LAYOUTS) || kernel == model_condition_kernel();
 
+	model_is_here(device);
 	if (!is_known)
 		return -ENOTSUP;
 	for (uint32_t i = 0; i < kernel->count && i < capacity; i++)
@@ -398,7 +403,7 @@ static int node_get(struct patch_device *device, struct driver_graph *graph,
 {
 	const struct model_node *node = (struct model_node *)handle;
 	struct patch_child child;
-	int rc = enter("node_get");
+	int rc = enter(device, "node_get");
 
 	if (rc < 0)
 		return rc;
@@ -430,7 +435,7 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 		    uint32_t after_count, struct driver_node **ret_node)
 {
 	struct model_node *node;
-	int rc = enter("node_add");
+	int rc = enter(device, "node_add");
 
 	if (rc < 0)
 		return rc;
@@ -448,7 +453,7 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 static int node_set(struct patch_device *device, struct driver_node *node,
 		    const struct patch_params *params)
 {
-	int rc = enter("node_set");
+	int rc = enter(device, "node_set");
 
 	if (rc < 0)
 		return rc;
@@ -458,7 +463,7 @@ static int node_set(struct patch_device *device, struct driver_node *node,
 static int child_graph(struct patch_device *device, struct driver_node *node,
 		       struct driver_graph **ret_graph)
 {
-	int rc = enter("child_graph");
+	int rc = enter(device, "child_graph");
 
 	if (rc < 0)
 		return rc;
@@ -469,7 +474,7 @@ static int child_graph(struct patch_device *device, struct driver_node *node,
 static int condition_create(struct patch_device *device, struct driver_graph *graph,
 			    uint64_t *ret_handle)
 {
-	int rc = enter("condition_create");
+	int rc = enter(device, "condition_create");
 
 	if (rc < 0)
 		return rc;
@@ -489,7 +494,7 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 			   struct driver_node **ret_node, struct driver_graph **ret_bodies)
 {
 	struct model_node *node;
-	int rc = enter("conditional_add");
+	int rc = enter(device, "conditional_add");
 
 	if (rc < 0)
 		return rc;
@@ -509,7 +514,7 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
 	struct dagpatch_model_stream *stream;
-	int rc = enter("capture_begin");
+	int rc = enter(device, "capture_begin");
 
 	if (rc < 0)
 		return rc;
@@ -530,7 +535,7 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 {
 	struct dagpatch_model_stream *stream = (struct dagpatch_model_stream *)handle;
 	struct dagpatch_model_graph *graph = NULL;
-	int injected = enter("capture_end");
+	int injected = enter(device, "capture_end");
 	int rc = dagpatch_model_capture_end(stream, &graph);
 
 	dagpatch_model_stream_destroy(stream);
@@ -556,6 +561,8 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 		rc = -ENOMEM;
 	if (rc == 0)
 		rc = model_plan_create(graph, &exec->plan, &exec->values);
+	if (rc == 0)
+		exec->device = dagpatch_model_device();
 	if (rc < 0) {
 		free(exec ? exec->order : NULL);
 		free(exec);
@@ -569,7 +576,7 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 static int instantiate(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_exec **ret_exec)
 {
-	int rc = enter("instantiate");
+	int rc = enter(device, "instantiate");
 
 	if (rc < 0)
 		return rc;
@@ -591,6 +598,7 @@ void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec)
 
 static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
+	model_is_here(device);
 	dagpatch_model_exec_destroy((struct dagpatch_model_exec *)exec);
 }
 
@@ -600,7 +608,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct model_node *origin = (struct model_node *)node;
-	int injected = enter("exec_set");
+	int injected = enter(device, "exec_set");
 	int rc;
 
 	if ((missing & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
@@ -621,7 +629,7 @@ static int exec_update(struct patch_device *device, struct driver_exec *handle,
 		       struct driver_graph *graph)
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
-	int injected = enter("exec_update");
+	int injected = enter(device, "exec_update");
 	int rc;
 
 	if (missing & DAGPATCH_MODEL_NO_UPDATE)
@@ -637,7 +645,7 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 	const struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct plan_node *planned =
 		model_plan_find(exec->plan, (const struct model_node *)node);
-	int rc = enter("exec_get");
+	int rc = enter(device, "exec_get");
 
 	if (rc < 0)
 		return rc;
@@ -650,12 +658,12 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
 		  struct driver_stream *stream)
 {
-	int rc = enter("launch");
+	int rc = enter(device, "launch");
 
 	if (rc < 0)
 		return rc;
 	if (table)
-		table_launch(table, (struct dagpatch_model_stream *)stream);
+		table_launch(table, model_stream_of((struct dagpatch_model_stream *)stream));
 	return leave("launch", dagpatch_model_exec_launch((struct dagpatch_model_exec *)exec,
 							  (struct dagpatch_model_stream *)stream));
 }
@@ -666,7 +674,7 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 			void **ret_address)
 {
 	void *address;
-	int rc = enter("memory_alloc");
+	int rc = enter(device, "memory_alloc");
 
 	if (rc < 0)
 		return rc;
@@ -679,6 +687,7 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 
 static void memory_free(struct patch_device *device, void *address, bool on_host)
 {
+	model_is_here(device);
 	dagpatch_model_free(address);
 }
 
@@ -686,7 +695,7 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 		      struct driver_stream *stream)
 {
 	struct dagpatch_model_copy copy = {.dst = dst, .src = src, .width_bytes = bytes};
-	int rc = enter("copy_async");
+	int rc = enter(device, "copy_async");
 
 	if (rc < 0)
 		return rc;
@@ -703,6 +712,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 	if (!device)
 		return -ENOMEM;
 	device->driver = &patch_driver_model;
+	device->ordinal = (int)dagpatch_model_device();
 	device->capabilities =
 		(without & DAGPATCH_MODEL_NO_TABLE ? 0 : PATCH_HAS_TABLE) |
 		(without & DAGPATCH_MODEL_NO_LAYOUTS ? 0 : PATCH_HAS_LAYOUTS) |
@@ -733,6 +743,9 @@ const struct patch_driver patch_driver_model = {
 	.open = open_model,
 	.close = close_model,
 	.measure = measure_model,
+	.enter = model_enter,
+	.leave = model_leave,
+	.stream_device = model_stream_device,
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,
 	.copy_async = copy_async,

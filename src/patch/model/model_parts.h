@@ -15,6 +15,13 @@ struct model_live {
 };
 extern struct model_live model_live;
 
+/* ---- devices (model_device.c) ---- */
+
+/* Counts the call when another device is current. */
+bool model_is_here(const struct patch_device *device);
+int model_enter(struct patch_device *device, uintptr_t *ret_before);
+void model_leave(struct patch_device *device, uintptr_t before);
+
 struct dagpatch_model_kernel {
 	dagpatch_model_fn function;
 	uint32_t count;
@@ -108,6 +115,7 @@ void model_values_release(struct plan_values *values);
 struct plan_node *model_plan_find(const struct plan *plan, const struct model_node *node);
 
 struct dagpatch_model_exec {
+	uint32_t device;
 	struct plan *plan;
 	struct plan_values *values;
 	struct driver_table *table;
@@ -147,6 +155,11 @@ void model_table_advance(struct driver_table *table);
 void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments);
 
 /* ---- streams (model_stream.c) ---- */
+
+/* What NULL stands for: of the thread's current device. */
+struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *given);
+int model_stream_device(struct patch_device *device, struct driver_stream *stream,
+			int *ret_ordinal);
 
 /* Waits for the exec's replays and ends their order. */
 void model_exec_drain(struct dagpatch_model_exec *exec);

@@ -29,6 +29,7 @@ struct capture {
 
 struct dagpatch_model_stream {
 	struct dagpatch_model_stream *next_alive;
+	uint32_t device;
 	int kind;
 	bool is_running, is_ending;
 	struct operation *first, **end;
@@ -50,6 +51,28 @@ struct dagpatch_model_event {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct dagpatch_model_stream *alive;
+
+/* What NULL stands for, of each device; never destroyed. */
+static struct dagpatch_model_stream defaults[DAGPATCH_MODEL_DEVICES];
+
+struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *given)
+{
+	uint32_t device = dagpatch_model_device();
+	struct dagpatch_model_stream *stream = &defaults[device];
+
+	if (given)
+		return given;
+	pthread_mutex_lock(&lock);
+	if (!stream->end) {
+		stream->device = device;
+		stream->kind = DAGPATCH_MODEL_LAZY;
+		stream->end = &stream->first;
+		stream->next_alive = alive;
+		alive = stream;
+	}
+	pthread_mutex_unlock(&lock);
+	return stream;
+}
 
 static bool is_alive(const struct dagpatch_model_stream *stream)
 {
@@ -145,6 +168,7 @@ int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_st
 
 	if (!stream)
 		return -ENOMEM;
+	stream->device = dagpatch_model_device();
 	stream->kind = kind;
 	stream->end = &stream->first;
 	if (kind == DAGPATCH_MODEL_THREADED &&
@@ -161,14 +185,23 @@ int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_st
 	return 0;
 }
 
+int model_stream_device(struct patch_device *device, struct driver_stream *stream, int *ret_ordinal)
+{
+	*ret_ordinal =
+		stream ? (int)((struct dagpatch_model_stream *)stream)->device : device->ordinal;
+	return 0;
+}
+
 static void drain(struct dagpatch_model_stream *stream)
 {
 	while (stream->first || stream->is_running)
 		help(stream);
 }
 
-int dagpatch_model_stream_synchronize(struct dagpatch_model_stream *stream)
+int dagpatch_model_stream_synchronize(struct dagpatch_model_stream *given)
 {
+	struct dagpatch_model_stream *stream = model_stream_of(given);
+
 	if (stream->capture)
 		return -EBUSY;
 	pthread_mutex_lock(&lock);
@@ -288,8 +321,9 @@ static int capture_node(struct dagpatch_model_stream *stream, const struct patch
 	return rc < 0 ? rc : tail_set(stream, &node, 1, false);
 }
 
-static int submit(struct dagpatch_model_stream *stream, const struct patch_params *params)
+static int submit(struct dagpatch_model_stream *given, const struct patch_params *params)
 {
+	struct dagpatch_model_stream *stream = model_stream_of(given);
 	struct operation *operation;
 	int rc;
 
@@ -433,12 +467,15 @@ int dagpatch_model_graph_launch(struct dagpatch_model_stream *stream,
 }
 
 int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
-			       struct dagpatch_model_stream *stream)
+			       struct dagpatch_model_stream *given)
 {
+	struct dagpatch_model_stream *stream = model_stream_of(given);
 	struct operation *operation;
 
 	if (stream->capture)
 		return -EBUSY;
+	if (stream->device != exec->device)
+		return -EXDEV;
 	operation = calloc(1, sizeof(*operation));
 	if (!operation)
 		return -ENOMEM;
