@@ -265,9 +265,17 @@ void cache_name_release(struct cache_name *name)
 
 int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes)
 {
+	struct device_visit visit;
+	int rc;
+
 	if (!cache || !key || key_bytes == 0)
 		return -EINVAL;
-	return drop(cache, 0, key, key_bytes);
+	rc = device_enter(cache->context->device, &visit);
+	if (rc < 0)
+		return rc;
+	rc = drop(cache, 0, key, key_bytes);
+	device_leave(&visit);
+	return rc;
 }
 
 /* ---- votes and counts ---- */
@@ -321,6 +329,22 @@ static int64_t begin_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase
 	return number;
 }
 
+/* Other ranks may be threads of this process: while they are awaited they are let in. */
+static int call_vote(struct dagpatch_cache *cache, const struct dagpatch_vote *vote,
+		     int64_t *ret_least)
+{
+	struct patch_device *device = cache->context->device;
+	int rc;
+
+	if (device->driver->pause)
+		device->driver->pause(device);
+	rc = cache->options.vote(cache->options.vote_user, vote, ret_least);
+	if (device->driver->resume)
+		device->driver->resume(device);
+	device->driver->settle(device);
+	return rc;
+}
+
 int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
 	       uint64_t tag, struct vote_answer *ret_answer)
 {
@@ -335,7 +359,7 @@ int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enu
 	put_both(&values[VALUE_VOTE], number);
 	put_both(&values[VALUE_TAG], (int64_t)(tag & INT64_MAX));
 	memcpy(least, values, sizeof(least));
-	rc = options->vote(options->vote_user, &vote, least);
+	rc = call_vote(cache, &vote, least);
 	if (rc >= 0 && !is_equal(&least[VALUE_VOTE]))
 		rc = -EPROTO;
 	if (rc < 0) {

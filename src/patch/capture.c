@@ -19,15 +19,13 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 	const struct patch_driver *driver = recording->device->driver;
 	struct driver_graph *graph = NULL;
 	struct driver_stream *stream;
-	struct device_visit inside;
 	int rc = driver->capture_begin(recording->device, &stream);
 	int recorded;
 
 	if (rc < 0)
 		return recording_fail(recording, rc, "capturing");
 	recorded = record(user, stream, addresses);
-	/* It may have another device current by now. */
-	device_enter(recording->device, &inside);
+	driver->settle(recording->device);
 	rc = driver->capture_end(recording->device, stream, &graph);
 	recording->stats.captures++;
 	/* What the callback says is the cause; that its capture then failed, too, only follows. */

@@ -224,6 +224,12 @@ struct patch_driver {
 	 * device enter may do nothing. */
 	int (*enter)(struct patch_device *device, uintptr_t *ret_before);
 	void (*leave)(struct patch_device *device, uintptr_t before);
+	/* After a callback of the caller's: the device is current again, whatever it left. */
+	void (*settle)(struct patch_device *device);
+	/* Around a callback that may wait for another thread's call. NULL: enter keeps no thread
+	 * out. */
+	void (*pause)(struct patch_device *device);
+	void (*resume)(struct patch_device *device);
 	/* Where STREAM is. The streams without a handle of their own (NULL, the legacy and the
 	 * per-thread one) are the device's, and on a machine with one device all are. */
 	int (*stream_device)(struct patch_device *device, struct driver_stream *stream,
@@ -342,8 +348,7 @@ extern const struct patch_driver *const patch_drivers[];
 
 /* Every public call that reaches the driver begins with device_enter and, if that went well, ends
  * with device_leave: in between the device is the thread's current one, whatever the thread has
- * before and after. They nest. After a callback that may have changed it device_enter alone, its
- * visit unused, has it back. */
+ * before and after. They nest. */
 struct device_visit {
 	struct patch_device *device;
 	uintptr_t before; /* the driver's */

@@ -160,6 +160,10 @@ void softgpu_kernel_dagpatch_probe(const void *kernarg, const hsa_kernel_dispatc
 static hipModule_t module;
 static struct example_code code;
 
+/* What moves bytes, of each device: hipMemcpy waits for streams that other threads destroy. */
+enum { MOST_DEVICES = 16 };
+static hipStream_t own[MOST_DEVICES];
+
 static int open_bed(void)
 {
 	int devices = 0;
@@ -169,6 +173,10 @@ static int open_bed(void)
 	example_register(source, kernels, BED_KERNELS);
 	example_compile(source, &code);
 	HIP_CHECK(hipModuleLoadData(&module, code.bytes));
+	for (int i = devices < MOST_DEVICES ? devices : MOST_DEVICES; i-- > 0;) {
+		HIP_CHECK(hipSetDevice(i));
+		HIP_CHECK(hipStreamCreateWithFlags(&own[i], hipStreamNonBlocking));
+	}
 	return 0;
 }
 
@@ -176,6 +184,9 @@ static void close_bed(void)
 {
 	HIP_CHECK(hipModuleUnload(module));
 	free(code.bytes);
+	for (int i = MOST_DEVICES; i-- > 0;)
+		if (own[i])
+			HIP_CHECK(hipStreamDestroy(own[i]));
 }
 
 static uint32_t device_count(void)
@@ -227,7 +238,10 @@ static void free_host(void *address)
 
 static void copy_bytes(void *dst, const void *src, size_t bytes)
 {
-	HIP_CHECK(hipMemcpy(dst, src, bytes, hipMemcpyDefault));
+	hipStream_t stream = own[device_current()];
+
+	HIP_CHECK(hipMemcpyAsync(dst, src, bytes, hipMemcpyDefault, stream));
+	HIP_CHECK(hipStreamSynchronize(stream));
 }
 
 static void *stream_create(void)

@@ -70,6 +70,13 @@ static void leave(struct patch_device *device, uintptr_t before)
 		cuda->call.cuCtxSetCurrent((cuda_context)before);
 }
 
+static void settle(struct patch_device *device)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	cuda->call.cuCtxSetCurrent(cuda->context);
+}
+
 /* With ours current, before and after. */
 static int context_device(struct cuda_driver *cuda, cuda_context context, int *ret_ordinal)
 {
@@ -560,6 +567,7 @@ const struct patch_driver patch_driver_cuda = {
 	.measure = cuda_measure,
 	.enter = enter,
 	.leave = leave,
+	.settle = settle,
 	.stream_device = stream_device,
 	.memory_alloc = cuda_memory_alloc,
 	.memory_free = cuda_memory_free,

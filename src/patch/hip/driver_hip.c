@@ -32,6 +32,84 @@ int hip_check(struct hip_driver *hip, const char *call, int result)
 	return patch_fault(code, call, result, hip->call.hipGetErrorString(result));
 }
 
+/* ---- the thread's device ---- */
+
+/* Before HIP 6 calls on different graphs from several threads disturb each other: a kernel's
+ * arguments pass through one buffer that nobody locks (5.2.3: wrong arguments and crashes with
+ * bare calls; 6.4.3 and 7.2.4: none). There one thread of the process is inside at a time. */
+static pthread_mutex_t only_one = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static bool is_racy(const struct hip_driver *hip)
+{
+	return hip->version < VERSION_6_0;
+}
+
+/* With one device there is nothing to enter, and nothing to ask. */
+static int make_current(struct hip_driver *hip, int *ret_before)
+{
+	int ordinal = hip->device.ordinal;
+	int now = ordinal;
+	int rc = hip->device_count > 1 ? HIP_CALL(hip, hipGetDevice, &now) : 0;
+
+	if (rc == 0 && now != ordinal)
+		rc = HIP_CALL(hip, hipSetDevice, ordinal);
+	*ret_before = now;
+	return rc;
+}
+
+static void resume_visit(struct patch_device *device)
+{
+	if (is_racy(hip_of(device)))
+		pthread_mutex_lock(&only_one);
+}
+
+static void pause_visit(struct patch_device *device)
+{
+	if (is_racy(hip_of(device)))
+		pthread_mutex_unlock(&only_one);
+}
+
+static int enter(struct patch_device *device, uintptr_t *ret_before)
+{
+	int before, rc;
+
+	resume_visit(device);
+	rc = make_current(hip_of(device), &before);
+	if (rc < 0)
+		pause_visit(device);
+	else
+		*ret_before = (uintptr_t)before;
+	return rc;
+}
+
+static void leave(struct patch_device *device, uintptr_t before)
+{
+	if ((int)before != device->ordinal)
+		hip_of(device)->call.hipSetDevice((int)before);
+	pause_visit(device);
+}
+
+static void settle(struct patch_device *device)
+{
+	int before;
+
+	make_current(hip_of(device), &before);
+}
+
+static int stream_device(struct patch_device *device, struct driver_stream *stream,
+			 int *ret_ordinal)
+{
+	struct hip_driver *hip = hip_of(device);
+	int ordinal = device->ordinal;
+
+	if (hip->device_count > 1 && (uintptr_t)stream > HIP_STREAM_PER_THREAD)
+		ordinal = hip->call.hipGetStreamDeviceId(stream);
+	if (ordinal < 0)
+		return patch_fault(-EINVAL, "hipGetStreamDeviceId", ordinal, "no stream");
+	*ret_ordinal = ordinal;
+	return 0;
+}
+
 /* ---- opening ---- */
 
 static int complain(struct dagpatch_error *error, const char *what, const char *why)
@@ -99,6 +177,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		    struct dagpatch_error *error)
 {
 	struct hip_driver *hip = calloc(1, sizeof(*hip));
+	uintptr_t before;
 	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
 
 	if (rc == 0)
@@ -116,6 +195,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	hip_find_loader(hip);
 	find_optional(hip);
 	pthread_mutex_init(&hip->texts_lock, NULL);
+	pthread_mutex_init(&hip->idle_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
 	hip->device.capabilities = PATCH_FLATTENS |
 				   (hip->version < VERSION_5_3 ? PATCH_CHAINS : 0) |
@@ -125,7 +205,11 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		hip->device.capabilities |= PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH;
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
-	hip_probe(hip);
+	if (enter(&hip->device, &before) == 0) {
+		hip_probe(hip);
+		leave(&hip->device, before);
+	}
+	patch_fault_take(); /* where that cannot be run no way but a new graph is used */
 	*ret_device = &hip->device;
 	return 0;
 }
@@ -133,47 +217,18 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 static void close_hip(struct patch_device *device)
 {
 	struct hip_driver *hip = hip_of(device);
+	uintptr_t before;
 
+	if (hip->idle_count > 0 && enter(device, &before) == 0) {
+		while (hip->idle_count > 0)
+			hip->call.hipStreamDestroy(hip->idle[--hip->idle_count]);
+		leave(device, before);
+	}
+	pthread_mutex_destroy(&hip->idle_lock);
 	hip_text_release(hip);
 	pthread_mutex_destroy(&hip->texts_lock);
 	dlclose(hip->library);
 	free(hip);
-}
-
-/* ---- the thread's device ---- */
-
-/* With one device there is nothing to enter, and nothing to ask. */
-static int enter(struct patch_device *device, uintptr_t *ret_before)
-{
-	struct hip_driver *hip = hip_of(device);
-	int now = device->ordinal;
-	int rc = hip->device_count > 1 ? HIP_CALL(hip, hipGetDevice, &now) : 0;
-
-	if (rc == 0 && now != device->ordinal)
-		rc = HIP_CALL(hip, hipSetDevice, device->ordinal);
-	if (rc == 0)
-		*ret_before = (uintptr_t)now;
-	return rc;
-}
-
-static void leave(struct patch_device *device, uintptr_t before)
-{
-	if ((int)before != device->ordinal)
-		hip_of(device)->call.hipSetDevice((int)before);
-}
-
-static int stream_device(struct patch_device *device, struct driver_stream *stream,
-			 int *ret_ordinal)
-{
-	struct hip_driver *hip = hip_of(device);
-	int ordinal = device->ordinal;
-
-	if (hip->device_count > 1 && (uintptr_t)stream > HIP_STREAM_PER_THREAD)
-		ordinal = hip->call.hipGetStreamDeviceId(stream);
-	if (ordinal < 0)
-		return patch_fault(-EINVAL, "hipGetStreamDeviceId", ordinal, "no stream");
-	*ret_ordinal = ordinal;
-	return 0;
 }
 
 /* ---- memory ---- */
@@ -207,11 +262,39 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 
 /* ---- capture ---- */
 
+/* Streams are kept: in 5.2.3 hipStreamDestroy hangs now and then beside another thread's
+ * hipMemcpy. */
+static int take_stream(struct hip_driver *hip, void **ret_stream)
+{
+	void *stream = NULL;
+
+	pthread_mutex_lock(&hip->idle_lock);
+	if (hip->idle_count > 0)
+		stream = hip->idle[--hip->idle_count];
+	pthread_mutex_unlock(&hip->idle_lock);
+	if (!stream)
+		return HIP_CALL(hip, hipStreamCreateWithFlags, ret_stream, HIP_STREAM_NON_BLOCKING);
+	*ret_stream = stream;
+	return 0;
+}
+
+static void give_stream(struct hip_driver *hip, void *stream)
+{
+	pthread_mutex_lock(&hip->idle_lock);
+	if (hip->idle_count < HIP_IDLE) {
+		hip->idle[hip->idle_count++] = stream;
+		stream = NULL;
+	}
+	pthread_mutex_unlock(&hip->idle_lock);
+	if (stream)
+		hip->call.hipStreamDestroy(stream);
+}
+
 static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
 	struct hip_driver *hip = hip_of(device);
 	void *stream;
-	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &stream, HIP_STREAM_NON_BLOCKING);
+	int rc = take_stream(hip, &stream);
 
 	if (rc < 0)
 		return rc;
@@ -231,7 +314,10 @@ static int capture_end(struct patch_device *device, struct driver_stream *stream
 	void *graph = NULL;
 	int rc = HIP_CALL(hip, hipStreamEndCapture, stream, &graph);
 
-	hip->call.hipStreamDestroy(stream);
+	if (rc < 0)
+		hip->call.hipStreamDestroy(stream);
+	else
+		give_stream(hip, stream);
 	*ret_graph = rc < 0 ? NULL : graph;
 	return rc;
 }
@@ -375,6 +461,9 @@ const struct patch_driver patch_driver_hip = {
 	.close = close_hip,
 	.enter = enter,
 	.leave = leave,
+	.settle = settle,
+	.pause = pause_visit,
+	.resume = resume_visit,
 	.stream_device = stream_device,
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,

@@ -108,6 +108,8 @@ struct hip_works {
 	bool update;			       /* of a whole one */
 };
 
+#define HIP_IDLE 8
+
 struct hip_driver {
 	struct patch_device device;
 	void *library;
@@ -119,6 +121,9 @@ struct hip_driver {
 	int (*hipGraphKernelNodeCopyAttributes)(void *from, void *to);
 	struct hsa_loader_table loader;
 	struct hip_works works;
+	pthread_mutex_t idle_lock; /* of what follows */
+	void *idle[HIP_IDLE];	   /* streams to capture in */
+	uint32_t idle_count;
 	pthread_mutex_t texts_lock; /* of what follows */
 	struct hip_text texts[HIP_TEXTS];
 	uint32_t next_text;

@@ -745,6 +745,7 @@ const struct patch_driver patch_driver_model = {
 	.measure = measure_model,
 	.enter = model_enter,
 	.leave = model_leave,
+	.settle = model_settle,
 	.stream_device = model_stream_device,
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,

@@ -44,3 +44,8 @@ void model_leave(struct patch_device *device, uintptr_t before)
 {
 	current = (uint32_t)before;
 }
+
+void model_settle(struct patch_device *device)
+{
+	current = (uint32_t)device->ordinal;
+}

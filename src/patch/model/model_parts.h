@@ -21,6 +21,7 @@ extern struct model_live model_live;
 bool model_is_here(const struct patch_device *device);
 int model_enter(struct patch_device *device, uintptr_t *ret_before);
 void model_leave(struct patch_device *device, uintptr_t before);
+void model_settle(struct patch_device *device);
 
 struct dagpatch_model_kernel {
 	dagpatch_model_fn function;
