@@ -385,8 +385,14 @@ uint64_t cache_tag(struct dagpatch_cache *cache)
 
 int dagpatch_cache_rejoin(struct dagpatch_cache *cache)
 {
+	struct device_visit visit;
+	int rc;
+
 	if (!cache || !cache_votes(cache))
 		return -EINVAL;
+	rc = device_enter(cache->context->device, &visit);
+	if (rc < 0)
+		return rc;
 	pthread_mutex_lock(&cache->lock);
 	for (uint32_t i = 0; i < cache->count; i++)
 		entry_release(&cache->entries[i]);
@@ -395,6 +401,7 @@ int dagpatch_cache_rejoin(struct dagpatch_cache *cache)
 	cache->epoch++;
 	cache->is_broken = false;
 	pthread_mutex_unlock(&cache->lock);
+	device_leave(&visit);
 	return 0;
 }
 
