@@ -191,10 +191,10 @@ static const struct {
 	void (*play)(void);
 	bool destroys;
 } states[] = {
-	{"gate", stop_in_gate},
-	{"handler", stop_in_handler},
-	{"doorbell", stop_before_doorbell},
-	{"no-index", ring_without_index},
+	{"gate", stop_in_gate, false},
+	{"handler", stop_in_handler, false},
+	{"doorbell", stop_before_doorbell, false},
+	{"no-index", ring_without_index, false},
 	{"collector", stop_in_collector, true},
 	{"collector-handler", stop_collector_in_handler, true},
 };
