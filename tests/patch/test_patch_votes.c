@@ -715,8 +715,10 @@ static void two_caches_that_vote(void **state)
 					 NULL, NULL));
 	}
 	scene_failed(rank.recording, dagpatch_finalize(rank.recording), -EINVAL, "two caches");
-	rank_end(&rank);
+	dagpatch_recording_destroy(rank.recording);
+	rank.recording = NULL;
 	dagpatch_cache_destroy(other);
+	rank_end(&rank);
 	free(shared);
 	suite_bed->close();
 }
