@@ -178,6 +178,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 {
 	struct hip_driver *hip = calloc(1, sizeof(*hip));
 	uintptr_t before;
+	bool is_chain;
 	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
 
 	if (rc == 0)
@@ -197,8 +198,9 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	pthread_mutex_init(&hip->texts_lock, NULL);
 	pthread_mutex_init(&hip->idle_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
-	hip->device.capabilities = PATCH_FLATTENS |
-				   (hip->version < VERSION_5_3 ? PATCH_CHAINS : 0) |
+	/* 7.2.4: what is lost with branches is not known, only that chains are right. */
+	is_chain = hip->version < VERSION_5_3 || hip->version >= VERSION_7_2;
+	hip->device.capabilities = PATCH_FLATTENS | (is_chain ? PATCH_CHAINS : 0) |
 				   (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
 	/* Seen with 6.4.3; not with 7.2.4, and 6.2 does not have what loses them. */
 	if (hip->version >= VERSION_6_3 && hip->version < VERSION_7_2)
