@@ -519,7 +519,29 @@ struct dagpatch_declared {
 #define DAGPATCH_DST 0
 #define DAGPATCH_SRC 8
 
-/* A graph that somebody else captured becomes the recording's whole content. */
+/* A graph that somebody else made, as a node: a library's (cuDNN, MIOpen), or the program's own capture. Its
+ * addresses are found as an adopted graph's are: in a second capture, or declared. */
+struct dagpatch_graph {
+	size_t size; /* sizeof(struct dagpatch_graph) */
+	void *graph; /* at addresses[0]; copied, and may go */
+	const uint32_t *slots;
+	uint32_t slot_count;	   /* 0: nothing in it moves, and what follows may be NULL */
+	void *const *addresses[2]; /* one for each of SLOTS; [1] only with other_graph */
+	void *other_graph; /* the same work at addresses[1], read and left alone; NULL: see declared */
+	/* As of struct dagpatch_adoption. */
+	void *const *again;
+	uint32_t again_count;
+	const struct dagpatch_declared *declared; /* by nodes of GRAPH and slots of the recording */
+	uint32_t declared_count;
+};
+/* The graph becomes a child node, whose nodes follow it; any number of times, in nested recordings too.
+ * What GRAPH's nodes point to besides the slots (host nodes' data, events, fixed addresses) must live
+ * as long as the recording, and those that nest it. Errors as of dagpatch_add_captured. */
+int dagpatch_add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *graph,
+		       const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* A graph that somebody else captured becomes the recording's whole content. In a recording with
+ * DAGPATCH_NESTED it becomes node 0, a child, as by dagpatch_add_graph, and has no exec. */
 struct dagpatch_adoption {
 	size_t size; /* sizeof(struct dagpatch_adoption) */
 	void *graph; /* at addresses[0]; see exec */

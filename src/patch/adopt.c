@@ -1,61 +1,82 @@
-/* Graphs that somebody else captured. */
+/* Graphs that somebody else made: as nodes, or as the whole content of a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/recording.h"
 
-static int check_further(struct dagpatch_recording *recording,
-			 const struct dagpatch_adoption *adoption)
+/* ---- what is given ---- */
+
+static int check_further(struct dagpatch_recording *recording, const struct dagpatch_graph *given)
 {
-	if (adoption->again_count > CAPTURES_MOST - 2)
+	if (given->again_count > CAPTURES_MOST - 2)
 		return recording_fail(recording, -EINVAL, "%u further captures, more than %u",
-				      adoption->again_count, CAPTURES_MOST - 2);
-	if (adoption->again_count > 0 && !adoption->other_graph)
+				      given->again_count, CAPTURES_MOST - 2);
+	if (given->again_count > 0 && !given->other_graph)
 		return recording_fail(recording, -EINVAL, "further captures without a second one");
-	for (uint32_t i = 0; i < adoption->again_count; i++)
-		if (!adoption->again || !adoption->again[i])
+	for (uint32_t i = 0; i < given->again_count; i++)
+		if (!given->again || !given->again[i])
 			return recording_fail(recording, -EINVAL, "further capture %u is missing",
 					      i);
 	return 0;
 }
 
-static int check_adoption(struct dagpatch_recording *recording,
-			  const struct dagpatch_adoption *adoption)
+static int check_given(struct dagpatch_recording *recording, const struct dagpatch_graph *given)
 {
-	if (recording->node_count > 0 || (recording->flags & DAGPATCH_NESTED))
-		return recording_fail(
-			recording, -EINVAL,
-			"an adopted graph is the whole content of a recording of its own");
-	if (!adoption->graph || !adoption->addresses[0])
-		return recording_fail(recording, -EINVAL, "no graph or no addresses to adopt");
-	if (!adoption->other_graph == !adoption->declared)
-		return recording_fail(
-			recording, -EINVAL,
-			"an adopted graph needs a second capture or declared relocations");
-	if (adoption->other_graph && !adoption->addresses[1])
+	if (!given->graph)
+		return recording_fail(recording, -EINVAL, "no graph");
+	if (given->slot_count > 0 && (!given->slots || !given->addresses[0]))
+		return recording_fail(recording, -EINVAL,
+				      "no slots or no addresses of a graph that is given");
+	if (given->other_graph && given->declared)
+		return recording_fail(recording, -EINVAL,
+				      "a graph with both a second capture and declared "
+				      "relocations");
+	if (given->slot_count > 0 && !given->other_graph && !given->declared)
+		return recording_fail(recording, -EINVAL,
+				      "a graph that is given needs a second capture or declared "
+				      "relocations");
+	if (given->slot_count > 0 && given->other_graph && !given->addresses[1])
 		return recording_fail(recording, -EINVAL,
 				      "the second capture's addresses are missing");
-	for (uint32_t i = 0; i < recording->slot_count; i++)
-		if (recording->slots[i].flags)
-			return recording_fail(recording, -EINVAL,
-					      "an adopted graph has no shadows");
-	return check_further(recording, adoption);
+	return check_further(recording, given);
 }
 
-static int append_declared(struct dagpatch_recording *recording,
-			   const struct dagpatch_declared *declared, void *const *addresses)
+/* Where a graph's nodes go, and what of them is known. */
+struct giving {
+	const struct dagpatch_graph *given;
+	struct driver_graph *graph; /* the given one or its copy */
+	uint32_t first;		    /* node */
+	bool keeps_handles;
+};
+
+/* The address that the graph was given with; 0: SLOT is none of its. */
+static uint64_t given_address(const struct dagpatch_graph *given, uint32_t slot)
 {
-	uint32_t node = declared->node, byte = declared->byte;
-	uint64_t there, expected;
+	for (uint32_t i = 0; i < given->slot_count; i++)
+		if (given->slots[i] == slot)
+			return (uintptr_t)given->addresses[0][i];
+	return 0;
+}
+
+static int append_declared(struct dagpatch_recording *recording, const struct giving *giving,
+			   const struct dagpatch_declared *declared)
+{
+	uint32_t node = giving->first + declared->node, byte = declared->byte;
+	uint64_t there, expected = given_address(giving->given, declared->slot);
 	int rc =
 		slot_check(recording, declared->slot, declared->offset, 0, "a declared relocation");
 
 	if (rc < 0)
 		return rc;
-	if (node >= recording->node_count)
-		return recording_fail(recording, -EINVAL, "declared for node %u of %u", node,
-				      recording->node_count);
+	if (expected == 0)
+		return recording_fail(recording, -EINVAL,
+				      "declared for slot %u, which is none of the graph's",
+				      declared->slot);
+	expected += declared->offset;
+	if (declared->node >= recording->node_count - giving->first)
+		return recording_fail(recording, -EINVAL, "declared for node %u of %u",
+				      declared->node, recording->node_count - giving->first);
 	if (recording->nodes[node].kind == PATCH_KERNEL)
 		byte += (uint32_t)sizeof(struct patch_kernel);
 	if (recording->nodes[node].image == DAGPATCH_NONE || byte < declared->byte ||
@@ -63,7 +84,6 @@ static int append_declared(struct dagpatch_recording *recording,
 		return recording_fail_at(recording, -EINVAL, node, declared->byte,
 					 "node %u has no byte %u", node, declared->byte);
 	memcpy(&there, (uint8_t *)node_image(recording, node) + byte, sizeof(there));
-	expected = (uintptr_t)addresses[declared->slot] + declared->offset;
 	if (there != expected)
 		return recording_fail_at(recording, -EILSEQ, node, declared->byte,
 					 "node %u, byte %u: 0x%llx is there, 0x%llx was declared",
@@ -72,37 +92,117 @@ static int append_declared(struct dagpatch_recording *recording,
 	return relocation_append(recording, node, byte, declared->slot, declared->offset);
 }
 
-static int append_source(struct dagpatch_recording *recording,
-			 const struct dagpatch_adoption *adoption)
+static int append_given(struct dagpatch_recording *recording, const struct giving *giving,
+			const struct capture_place *place)
 {
-	uint32_t *slots = malloc((recording->slot_count + 1) * sizeof(*slots));
+	const struct dagpatch_graph *given = giving->given;
 	struct captures captures = {
-		.graphs = {recording->source, adoption->other_graph},
-		.count = adoption->other_graph ? 2 + adoption->again_count : 1,
-		.slots = slots,
-		.slot_count = recording->slot_count,
-		.addresses = {adoption->addresses[0], adoption->addresses[1]},
+		.graphs = {giving->graph, given->other_graph},
+		.count = given->other_graph ? 2 + given->again_count : 1,
+		.slots = given->slots,
+		.slot_count = given->slot_count,
+		.addresses = {given->addresses[0], given->addresses[1]},
 		.inside_flag = NODE_INSIDE,
-		.keeps_handles = recording->foreign_exec != NULL,
+		.keeps_handles = giving->keeps_handles,
 	};
 	int rc;
 
-	if (!slots)
-		return recording_fail(recording, -ENOMEM, "no memory for a graph");
-	for (uint32_t i = 0; i < recording->slot_count; i++)
-		slots[i] = i;
 	for (uint32_t i = 2; i < captures.count; i++)
-		captures.graphs[i] = adoption->again[i - 2];
-	rc = adoption->other_graph
-		     ? addresses_check(recording, slots, recording->slot_count, captures.addresses)
-		     : 0;
+		captures.graphs[i] = given->again[i - 2];
+	rc = given->other_graph ? addresses_check(recording, given->slots, given->slot_count,
+						  captures.addresses)
+				: 0;
 	if (rc == 0)
-		rc = capture_append(recording, &captures,
-				    &(struct capture_place){DAGPATCH_NONE, 0});
-	free(slots);
-	for (uint32_t i = 0; rc == 0 && i < adoption->declared_count; i++)
-		rc = append_declared(recording, &adoption->declared[i], adoption->addresses[0]);
+		rc = capture_append(recording, &captures, place);
+	for (uint32_t i = 0; rc == 0 && i < given->declared_count; i++)
+		rc = append_declared(recording, giving, &given->declared[i]);
 	return rc;
+}
+
+static int copy_given(struct dagpatch_recording *recording, void *graph,
+		      struct driver_graph **ret_clone)
+{
+	int rc = recording->device->driver->graph_clone(recording->device, graph, ret_clone);
+
+	return rc < 0 ? recording_fail(recording, rc, "copying a graph that is given") : 0;
+}
+
+/* ---- as a node ---- */
+
+static int append_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *given)
+{
+	struct work work = {.slot_count = given->slot_count};
+	struct giving giving = {.given = given};
+	uint32_t node;
+	int rc = node_append(recording, PATCH_CHILD, 0, &node);
+
+	if (rc == 0)
+		rc = slots_append_accesses(recording, node, given->slots, given->slot_count);
+	if (rc == 0)
+		rc = copy_given(recording, given->graph, &work.graph);
+	if (rc == 0)
+		rc = work_place(recording, node, &work, given->slots);
+	if (rc < 0)
+		return rc;
+	giving.graph = work.graph;
+	giving.first = node + 1;
+	return append_given(recording, &giving, &(struct capture_place){node, 1});
+}
+
+static int add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *given,
+		     const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct dagpatch_graph graph;
+	struct mark mark;
+	int rc = add_begin(recording, "dagpatch_add_graph", &mark);
+
+	if (rc == 0)
+		rc = recording_read(recording, &graph, sizeof(graph), given, "graph");
+	if (rc == 0)
+		rc = check_given(recording, &graph);
+	if (rc == 0)
+		rc = slots_check(recording, graph.slots, graph.slot_count, "a graph");
+	if (rc < 0)
+		return rc;
+	return add_end(recording, append_graph(recording, &graph), &mark, after, ret_node);
+}
+
+int dagpatch_add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *graph,
+		       const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	struct device_visit visit;
+	int rc = recording_enter(recording, &visit);
+
+	if (rc < 0)
+		return rc;
+	rc = add_graph(recording, graph, after, ret_node);
+	device_leave(&visit);
+	return rc;
+}
+
+/* ---- as the whole content ---- */
+
+static int check_adoption(struct dagpatch_recording *recording,
+			  const struct dagpatch_adoption *adoption)
+{
+	if (recording->node_count > 0)
+		return recording_fail(
+			recording, -EINVAL,
+			"an adopted graph is the whole content of a recording of its own");
+	if ((recording->flags & DAGPATCH_NESTED) && adoption->exec)
+		return recording_fail(recording, -EINVAL,
+				      "a nested recording has no executable graph");
+	if (!adoption->graph || !adoption->addresses[0])
+		return recording_fail(recording, -EINVAL, "no graph or no addresses to adopt");
+	if (!adoption->other_graph == !adoption->declared)
+		return recording_fail(
+			recording, -EINVAL,
+			"an adopted graph needs a second capture or declared relocations");
+	for (uint32_t i = 0; i < recording->slot_count; i++)
+		if (recording->slots[i].flags)
+			return recording_fail(recording, -EINVAL,
+					      "an adopted graph has no shadows");
+	return 0;
 }
 
 static int keep_addresses(struct dagpatch_recording *recording, void *const *addresses)
@@ -115,10 +215,56 @@ static int keep_addresses(struct dagpatch_recording *recording, void *const *add
 	return 0;
 }
 
+static void drop_source(struct dagpatch_recording *recording)
+{
+	if (recording->source && !recording->foreign_exec)
+		recording->device->driver->graph_destroy(recording->device, recording->source);
+	recording->source = NULL;
+	recording->foreign_exec = NULL;
+}
+
+static int adopt_source(struct dagpatch_recording *recording, const struct dagpatch_graph *given,
+			void *exec)
+{
+	struct giving giving = {.given = given, .keeps_handles = exec != NULL};
+	int rc = 0;
+
+	if (exec) {
+		recording->source = given->graph;
+		recording->foreign_exec = exec;
+	} else {
+		rc = copy_given(recording, given->graph, &recording->source);
+	}
+	giving.graph = recording->source;
+	if (rc == 0)
+		rc = append_given(recording, &giving, &(struct capture_place){DAGPATCH_NONE, 0});
+	if (rc == 0)
+		rc = keep_addresses(recording, given->addresses[0]);
+	if (rc < 0)
+		drop_source(recording);
+	return rc;
+}
+
+static int adopt_given(struct dagpatch_recording *recording, const struct dagpatch_graph *given,
+		       void *exec, const struct mark *mark)
+{
+	int rc = check_given(recording, given);
+
+	if (rc < 0)
+		return rc;
+	if (recording->flags & DAGPATCH_NESTED)
+		return add_end(recording, append_graph(recording, given), mark, NULL, NULL);
+	rc = adopt_source(recording, given, exec);
+	if (rc < 0)
+		recording_rewind(recording, mark);
+	return rc;
+}
+
 static int adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *given)
 {
 	struct dagpatch_adoption adoption;
 	struct mark mark;
+	uint32_t *slots;
 	int rc = add_begin(recording, "dagpatch_adopt", &mark);
 
 	if (rc == 0)
@@ -127,28 +273,23 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 		rc = check_adoption(recording, &adoption);
 	if (rc < 0)
 		return rc;
-	if (adoption.exec) {
-		recording->source = adoption.graph;
-		recording->foreign_exec = adoption.exec;
-	} else {
-		rc = recording->device->driver->graph_clone(recording->device, adoption.graph,
-							    &recording->source);
-		if (rc < 0)
-			return recording_fail(recording, rc, "copying the adopted graph");
-	}
-	rc = append_source(recording, &adoption);
-	if (rc == 0)
-		rc = keep_addresses(recording, adoption.addresses[0]);
-	if (rc < 0) {
-		recording_rewind(recording, &mark);
-		if (!recording->foreign_exec)
-			recording->device->driver->graph_destroy(recording->device,
-								 recording->source);
-		recording->source = NULL;
-		recording->foreign_exec = NULL;
-		return rc;
-	}
-	return 0;
+	slots = malloc(((size_t)recording->slot_count + 1) * sizeof(*slots));
+	if (!slots)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph");
+	for (uint32_t i = 0; i < recording->slot_count; i++)
+		slots[i] = i;
+	rc = adopt_given(
+		recording,
+		&DAGPATCH_SIZED(graph, .graph = adoption.graph, .slots = slots,
+				.slot_count = recording->slot_count,
+				.addresses = {adoption.addresses[0], adoption.addresses[1]},
+				.other_graph = adoption.other_graph, .again = adoption.again,
+				.again_count = adoption.again_count, .declared = adoption.declared,
+				.declared_count = adoption.declared_count),
+		adoption.exec, &mark);
+	free(slots);
+	recording->is_adopted = rc == 0;
+	return rc;
 }
 
 int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption)

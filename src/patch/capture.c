@@ -546,82 +546,7 @@ static int check_capture(struct dagpatch_recording *recording,
 		return recording_fail(recording, -EINVAL,
 				      "a collective whose buffers are registered must not be "
 				      "patched: use DAGPATCH_CAPTURE_AGAIN");
-	for (uint32_t i = 0; i < capture->slot_count; i++) {
-		int rc = slot_check(recording, capture->slots[i], 0, 0, "a capture");
-
-		if (rc < 0)
-			return rc;
-		for (uint32_t j = 0; j < i; j++)
-			if (capture->slots[j] == capture->slots[i])
-				return recording_fail(recording, -EINVAL,
-						      "slot %u twice in a capture",
-						      capture->slots[i]);
-	}
-	return 0;
-}
-
-static int copy_slots(const struct dagpatch_capture *capture, uint32_t **ret_slots,
-		      uint64_t **ret_offsets)
-{
-	uint32_t *slots = malloc((capture->slot_count + 1) * sizeof(*slots));
-	uint64_t *offsets = calloc(capture->slot_count + 1, sizeof(*offsets));
-
-	if (!slots || !offsets) {
-		free(slots);
-		free(offsets);
-		return -ENOMEM;
-	}
-	if (capture->slot_count > 0)
-		memcpy(slots, capture->slots, capture->slot_count * sizeof(*slots));
-	*ret_slots = slots;
-	*ret_offsets = offsets;
-	return 0;
-}
-
-static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
-			   const struct dagpatch_capture *capture)
-{
-	for (uint32_t i = 0; i < capture->slot_count; i++) {
-		uint32_t slot = capture->slots[i];
-		int rc = access_append(
-			recording,
-			&(struct access){node, slot, 0, recording->slots[slot].bytes, true});
-
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-/* Takes GRAPH over. */
-static int place_work(struct dagpatch_recording *recording, const struct dagpatch_capture *capture,
-		      struct driver_graph *graph, uint32_t *ret_index)
-{
-	struct placed_work placed = {.work = calloc(1, sizeof(struct work))};
-	int rc = placed.work ? recording_grow(&recording->works, &recording->work_capacity,
-					      (uint64_t)recording->work_count + 1,
-					      sizeof(*recording->works))
-			     : -ENOMEM;
-
-	if (rc == 0)
-		rc = copy_slots(capture, &placed.slots, &placed.offsets);
-	if (rc < 0) {
-		free(placed.work);
-		recording->device->driver->graph_destroy(recording->device, graph);
-		return recording_fail(recording, rc, "no memory for a capture");
-	}
-	*placed.work = (struct work){
-		.references = 1,
-		.device = recording->device,
-		.graph = graph,
-		.record = capture->record,
-		.user = capture->user,
-		.slot_count = capture->slot_count,
-		.is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE,
-	};
-	*ret_index = recording->work_count;
-	recording->works[recording->work_count++] = placed;
-	return 0;
+	return slots_check(recording, capture->slots, capture->slot_count, "a capture");
 }
 
 /* Takes over what it captures first. */
@@ -636,15 +561,21 @@ static int capture_in_turn(struct dagpatch_recording *recording,
 		.addresses = {addresses[0], addresses[1]},
 		.inside_flag = NODE_INSIDE,
 	};
+	struct work work = {
+		.record = capture->record,
+		.user = capture->user,
+		.slot_count = capture->slot_count,
+		.is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE,
+	};
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < wanted; i++) {
 		rc = capture_graph(recording, capture->record, capture->user, addresses[i % 2],
 				   &captures.graphs[i]);
 		captures.count += rc == 0;
+		work.graph = captures.graphs[0];
 		if (rc == 0 && i == 0)
-			rc = place_work(recording, capture, captures.graphs[0],
-					&recording->nodes[node].detail);
+			rc = work_place(recording, node, &work, capture->slots);
 	}
 	if (rc == 0)
 		rc = capture_append(recording, &captures, &(struct capture_place){node, 1});
@@ -660,7 +591,6 @@ static int append_patched(struct dagpatch_recording *recording,
 	void *const *addresses[2] = {capture->addresses[0], capture->addresses[1]};
 	int rc;
 
-	recording->nodes[node].flags |= NODE_CAPTURED;
 	if (addresses[0]) {
 		rc = addresses_check(recording, capture->slots, capture->slot_count, addresses);
 	} else {
@@ -692,7 +622,7 @@ static int append_again(struct dagpatch_recording *recording,
 		rc = again.name ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
-		rc = copy_slots(capture, &again.slots, &again.offsets);
+		rc = slots_copy(capture->slots, capture->slot_count, &again.slots, &again.offsets);
 	if (rc < 0) {
 		cache_name_release(again.name);
 		return recording_fail(recording, rc, "no memory for a capture");
@@ -722,7 +652,7 @@ static int add_captured(struct dagpatch_recording *recording, const struct dagpa
 		return rc;
 	rc = node_append(recording, PATCH_CHILD, 0, &node);
 	if (rc == 0)
-		rc = append_accesses(recording, node, &capture);
+		rc = slots_append_accesses(recording, node, capture.slots, capture.slot_count);
 	if (rc == 0)
 		rc = capture.flags & DAGPATCH_CAPTURE_AGAIN
 			     ? append_again(recording, &capture, node)

@@ -123,7 +123,7 @@ int add_begin(struct dagpatch_recording *recording, const char *what, struct mar
 {
 	int rc = recording_expect(recording, DAGPATCH_CREATED, what);
 
-	if (rc == 0 && recording->source)
+	if (rc == 0 && recording->is_adopted)
 		rc = recording_fail(recording, -EINVAL, "%s: an adopted graph is the whole content",
 				    what);
 	*ret_mark = recording_mark(recording);

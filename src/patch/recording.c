@@ -257,15 +257,6 @@ int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
 	return 0;
 }
 
-void work_release(struct work *work)
-{
-	if (!work || --work->references > 0)
-		return;
-	if (work->graph)
-		work->device->driver->graph_destroy(work->device, work->graph);
-	free(work);
-}
-
 void captured_graph_release(struct captured_graph *graph)
 {
 	if (!graph || --graph->references > 0)
@@ -276,13 +267,6 @@ void captured_graph_release(struct captured_graph *graph)
 	}
 	graph->device->driver->graph_destroy(graph->device, graph->graph);
 	free(graph);
-}
-
-static void placed_work_release(struct placed_work *placed)
-{
-	work_release(placed->work);
-	free(placed->slots);
-	free(placed->offsets);
 }
 
 static void again_release(struct again *again)
@@ -406,7 +390,7 @@ int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatc
 	char *name = NULL;
 	int rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
 
-	if (rc == 0 && recording->source)
+	if (rc == 0 && recording->is_adopted)
 		rc = recording_fail(recording, -EINVAL, "slots come before dagpatch_adopt");
 	if (rc == 0)
 		rc = recording_read(recording, &slot, sizeof(slot), given, "slot");

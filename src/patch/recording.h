@@ -3,7 +3,7 @@
  * kept until something better is there.
  *
  * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
- * (dependencies), capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
+ * (dependencies), work.c, capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
  * finalize.c, build.c and flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what
  * is bound), launch.c, verify.c. */
 #ifndef DAGPATCH_PATCH_RECORDING_H
@@ -63,7 +63,7 @@ struct work {
 	_Atomic uint32_t references;
 	struct patch_device *device;
 	struct driver_graph *graph; /* at addresses that are gone */
-	dagpatch_capture_fn record; /* NULL: adopted */
+	dagpatch_capture_fn record; /* NULL: the caller's graph, never captured again */
 	void *user;
 	uint32_t slot_count;
 	bool is_unstable; /* no two captures are alike */
@@ -187,7 +187,8 @@ struct dagpatch_recording {
 	struct relocation *relocations;
 	uint32_t *first_relocation;
 
-	/* An adopted graph, not of NESTED ones. */
+	/* An adopted graph; NESTED ones have a child node in its place. */
+	bool is_adopted;
 	struct driver_graph *source;
 	struct driver_exec *foreign_exec;
 	uint64_t *adopted; /* its addresses, slot by slot */
@@ -270,7 +271,6 @@ void recording_rewind(struct dagpatch_recording *recording, const struct mark *m
  * these. */
 uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte);
 
-void work_release(struct work *work);
 void captured_graph_release(struct captured_graph *graph);
 
 /* "slot 3 (input)", in TEXT. */
@@ -317,6 +317,21 @@ static inline uint32_t after_begin(const struct dagpatch_recording *recording, u
 {
 	return node ? recording->after_end[node - 1] : 0;
 }
+
+/* ---- work.c ---- */
+
+/* -EINVAL unless they are slots, each of them once. */
+int slots_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
+		const char *what);
+/* Copies of malloc, with an offset of 0 for each slot. -ENOMEM. */
+int slots_copy(const uint32_t *slots, uint32_t count, uint32_t **ret_slots, uint64_t **ret_offsets);
+/* NODE may read and write all of these slots. */
+int slots_append_accesses(struct dagpatch_recording *recording, uint32_t node,
+			  const uint32_t *slots, uint32_t count);
+/* NODE, a child, has a copy of WORK, whose graph is taken over, on failure too. */
+int work_place(struct dagpatch_recording *recording, uint32_t node, const struct work *work,
+	       const uint32_t *slots);
+void placed_work_release(struct placed_work *placed);
 
 /* ---- capture.c ---- */
 

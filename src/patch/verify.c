@@ -180,6 +180,16 @@ static int compare_exec(struct dagpatch_recording *recording)
 	return unread > 0 ? DAGPATCH_CANNOT_TELL : 0;
 }
 
+static bool can_capture(const struct dagpatch_recording *recording, uint32_t node)
+{
+	const struct work *work;
+
+	if (!(recording->nodes[node].flags & NODE_CAPTURED))
+		return false;
+	work = recording->works[recording->nodes[node].detail].work;
+	return work->record && !work->is_unstable;
+}
+
 int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses)
 {
 	int rc = 0;
@@ -187,8 +197,7 @@ int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses
 	/* Those in the table are written when they are looked at. */
 	images_write(recording, addresses);
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
-		if ((recording->nodes[i].flags & NODE_CAPTURED) &&
-		    !recording->works[recording->nodes[i].detail].work->is_unstable)
+		if (can_capture(recording, i))
 			rc = compare_work(recording, i, addresses);
 	return rc < 0 ? rc : compare_exec(recording);
 }

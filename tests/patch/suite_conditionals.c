@@ -277,12 +277,82 @@ static void while_nested_in_a_condition(void **state)
 		suite_bed->free(numbers[i]);
 }
 
+/* A library's graph as a body: out = left + right. */
+static struct dagpatch_recording *adopted_body(struct scene *scene)
+{
+	struct dagpatch_recording *body;
+	uint32_t *at[2][3], count = WORDS;
+	void *graphs[2];
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &body));
+	for (uint32_t i = 0; i < 3; i++)
+		slot(body, NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		void *stream = suite_bed->stream_create();
+
+		for (uint32_t j = 0; j < 3; j++)
+			at[i][j] = buffer(0);
+		suite_bed->capture_begin(stream);
+		assert_int_equal(suite_bed->launch(stream, BED_ADD, 2, WORDS / 2,
+						   (void *[]){(void *)&at[i][0], (void *)&at[i][1],
+							      (void *)&at[i][2], &count}),
+				 0);
+		graphs[i] = suite_bed->capture_end(stream);
+		suite_bed->stream_destroy(stream);
+	}
+	OK(body, dagpatch_adopt(body, &DAGPATCH_SIZED(adoption, .graph = graphs[0],
+						      .addresses = {(void **)at[0], (void **)at[1]},
+						      .other_graph = graphs[1])));
+	OK(body, dagpatch_finalize(body));
+	for (uint32_t i = 0; i < 6; i++)
+		suite_bed->free(at[i / 3][i % 3]);
+	suite_bed->graph_destroy(graphs[0]);
+	suite_bed->graph_destroy(graphs[1]);
+	return body;
+}
+
+static void adopted_graph_as_a_body(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording, *body = adopted_body(scene);
+	struct dagpatch_mapping mappings[3];
+	int32_t *predicate = suite_bed->alloc(4);
+	uint32_t *buffers[4] = {buffer(7), buffer(1), buffer(2), buffer(7)};
+
+	for (uint32_t i = 0; i < 3; i++)
+		mappings[i] = (struct dagpatch_mapping){slot(recording, NULL), 0};
+	number_slot(recording);
+	OK(recording,
+	   dagpatch_add_conditional(
+		   recording,
+		   &DAGPATCH_SIZED(conditional, .condition = DAGPATCH_IF, .predicate_slot = 3,
+				   .bodies = &DAGPATCH_SIZED(child, body, mappings, 3),
+				   .body_count = 1),
+		   NULL, NULL));
+	dagpatch_recording_destroy(body);
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind(recording, 3, predicate, 4));
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, i, buffers[i]);
+	set_number(predicate, 0);
+	scene_run(scene);
+	expect_all(buffers[0], 7);
+	set_number(predicate, 1);
+	bind(recording, 0, buffers[3]);
+	scene_run(scene);
+	expect_all(buffers[0], 7);
+	expect_all(buffers[3], 3);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(buffers[i]);
+	suite_bed->free(predicate);
+}
+
 int suite_conditionals(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(conditional_case_with_empty_body), SCENE(conditional_case),
 		SCENE(conditional_multi_case),		 SCENE(conditional_while),
-		SCENE(while_nested_in_a_condition),
+		SCENE(while_nested_in_a_condition),	 SCENE(adopted_graph_as_a_body),
 	};
 
 	return cmocka_run_group_tests_name("conditionals", tests, NULL, NULL);

@@ -18,7 +18,23 @@ enum {
 	DEPTH = 5,
 };
 
-enum operation_kind { ADD, MUL, FOLD, STRUCT, PACKED, MARK, COPY, MEMSET, CHILD, CAPTURED, KINDS };
+/* GIVEN: captured by the test and added as a graph; ADOPTED: the same as a nested recording's whole
+ * content. */
+enum operation_kind {
+	ADD,
+	MUL,
+	FOLD,
+	STRUCT,
+	PACKED,
+	MARK,
+	COPY,
+	MEMSET,
+	CHILD,
+	CAPTURED,
+	GIVEN,
+	ADOPTED,
+	KINDS
+};
 
 struct block;
 struct operation {
@@ -39,6 +55,7 @@ struct world {
 	uint64_t state; /* of the random numbers */
 	struct scene *scene;
 	uint32_t *buffers[BUFFERS];
+	uint32_t *elsewhere[SLOTS];		/* captured at, never run */
 	uint32_t before[BUFFERS][BUFFER_WORDS]; /* what is put into them */
 	uint32_t host[BUFFERS][BUFFER_WORDS];	/* what must then be in them */
 	struct block *top;
@@ -82,7 +99,7 @@ static struct block *make_block(struct world *world, uint32_t depth, bool is_cap
 static void make_operation(struct world *world, struct operation *operation, uint32_t depth,
 			   bool is_captured)
 {
-	uint32_t kinds = is_captured ? CHILD : depth > 0 ? KINDS : KINDS - 2;
+	uint32_t kinds = is_captured ? CHILD : depth > 0 ? KINDS : CHILD;
 
 	operation->kind = below(world, kinds);
 	if (is_captured && operation->kind == COPY && suite_bed->no_captured_copies)
@@ -107,7 +124,7 @@ static void make_operation(struct world *world, struct operation *operation, uin
 		operation->extent[1] = 1 + below(world, QUARTER * 4 / operation->extent[0]);
 	}
 	if (operation->kind >= CHILD)
-		operation->inner = make_block(world, depth - 1, operation->kind == CAPTURED);
+		operation->inner = make_block(world, depth - 1, operation->kind > CHILD);
 }
 
 static struct block *make_block(struct world *world, uint32_t depth, bool is_captured)
@@ -377,6 +394,54 @@ static int record_plain(const struct world *world, struct dagpatch_recording *re
 static void record_block(struct world *world, struct dagpatch_recording *recording,
 			 struct block *block, bool is_derived);
 
+static void *capture_at(const struct world *world, struct block *block, uint32_t *const *addresses)
+{
+	uint32_t before = scene_visit(world->scene);
+	void *stream = suite_bed->stream_create(), *graph;
+
+	suite_bed->capture_begin(stream);
+	assert_int_equal(capture_block(block, stream, (void *const *)addresses), 0);
+	graph = suite_bed->capture_end(stream);
+	suite_bed->stream_destroy(stream);
+	device_back(before);
+	return graph;
+}
+
+/* In the slots of MAP; its nodes are captured at buffers that are bound, too. */
+static int record_given(struct world *world, struct dagpatch_recording *recording,
+			struct operation *operation, const struct dagpatch_after *after)
+{
+	struct dagpatch_graph graph = {
+		.size = sizeof(graph),
+		.graph = capture_at(world, operation->inner, world->buffers),
+		.slots = operation->map,
+		.slot_count = SLOTS,
+		.addresses = {(void *const *)world->buffers, (void *const *)world->elsewhere},
+		.other_graph = capture_at(world, operation->inner, world->elsewhere),
+	};
+	int rc = dagpatch_add_graph(recording, &graph, after, &operation->node);
+
+	suite_bed->graph_destroy(graph.graph);
+	suite_bed->graph_destroy(graph.other_graph);
+	return rc;
+}
+
+static void adopt_block(struct world *world, struct dagpatch_recording *nested, struct block *block)
+{
+	struct dagpatch_adoption adoption = {
+		.size = sizeof(adoption),
+		.graph = capture_at(world, block, world->buffers),
+		.addresses = {(void *const *)world->buffers, (void *const *)world->elsewhere},
+		.other_graph = capture_at(world, block, world->elsewhere),
+	};
+
+	add_slots(nested);
+	OK(nested, dagpatch_adopt(nested, &adoption));
+	OK(nested, dagpatch_finalize(nested));
+	suite_bed->graph_destroy(adoption.graph);
+	suite_bed->graph_destroy(adoption.other_graph);
+}
+
 static int record_inner(struct world *world, struct dagpatch_recording *recording,
 			struct operation *operation, bool is_derived,
 			const struct dagpatch_after *after)
@@ -391,11 +456,16 @@ static int record_inner(struct world *world, struct dagpatch_recording *recordin
 			&DAGPATCH_SIZED(capture, .record = capture_block, .user = operation->inner,
 					.slots = operation->map, .slot_count = SLOTS),
 			after, &operation->node);
+	if (operation->kind == GIVEN)
+		return record_given(world, recording, operation, after);
 	OK(NULL, dagpatch_recording_create(world->scene->context,
 					   DAGPATCH_NESTED |
 						   (is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0),
 					   &nested));
-	record_block(world, nested, operation->inner, is_derived);
+	if (operation->kind == ADOPTED)
+		adopt_block(world, nested, operation->inner);
+	else
+		record_block(world, nested, operation->inner, is_derived);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		mappings[i] = (struct dagpatch_mapping){operation->map[i], 0};
 	rc = dagpatch_add_child(recording, &DAGPATCH_SIZED(child, nested, mappings, SLOTS), after,
@@ -511,6 +581,8 @@ struct world *world_create(struct scene *scene, uint64_t seed)
 	world->scene = scene;
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		world->buffers[i] = suite_bed->alloc(BUFFER_WORDS * 4);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		world->elsewhere[i] = suite_bed->alloc(BUFFER_WORDS * 4);
 	device_back(before);
 	return world;
 }
@@ -538,6 +610,8 @@ void world_destroy(struct world *world)
 
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		suite_bed->free(world->buffers[i]);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		suite_bed->free(world->elsewhere[i]);
 	device_back(before);
 	if (world->top)
 		free_block(world->top);

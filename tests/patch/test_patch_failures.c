@@ -64,7 +64,49 @@ static int add_part(struct dagpatch_recording *recording, const uint32_t slots[2
 	}
 }
 
-/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a shadow. */
+/* A library's graph at two sets of addresses, made once: nothing fails while it is. */
+static struct {
+	void *at[2][2];
+	void *graphs[2];
+} library;
+
+static int make_library(void **state)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		void *stream = suite_bed->stream_create();
+
+		for (uint32_t j = 0; j < 2; j++)
+			library.at[i][j] = buffer(0);
+		suite_bed->capture_begin(stream);
+		assert_int_equal(record_pair(NULL, stream, library.at[i]), 0);
+		library.graphs[i] = suite_bed->capture_end(stream);
+		suite_bed->stream_destroy(stream);
+	}
+	return 0;
+}
+
+static int free_library(void **state)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(library.at[i / 2][i % 2]);
+	for (uint32_t i = 0; i < 2; i++)
+		suite_bed->graph_destroy(library.graphs[i]);
+	return 0;
+}
+
+static int add_library(struct dagpatch_recording *recording, const uint32_t slots[2],
+		       const struct dagpatch_after *after, uint32_t *ret_node)
+{
+	return dagpatch_add_graph(recording,
+				  &DAGPATCH_SIZED(graph, .graph = library.graphs[0], .slots = slots,
+						  .slot_count = 2,
+						  .addresses = {library.at[0], library.at[1]},
+						  .other_graph = library.graphs[1]),
+				  after, ret_node);
+}
+
+/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a graph that was
+ * there, a shadow. */
 static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
 {
 	struct dagpatch_recording *nested = NULL;
@@ -82,6 +124,8 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 		rc = add_part(nested, inner, 0, NULL, &node);
 	if (rc == 0)
 		rc = add_part(nested, inner, 2, AFTER(node), &node);
+	if (rc == 0)
+		rc = add_library(nested, inner, AFTER(node), NULL);
 	if (rc == 0)
 		rc = dagpatch_finalize(nested);
 	for (uint32_t i = 0; rc == 0 && i < 3; i++)
@@ -708,14 +752,14 @@ int main(void)
 
 	suite_bed = &bed_model;
 	suite_bed->open();
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests(tests, make_library, free_library);
 	suite_without = DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_NESTED_SETS |
 			DAGPATCH_MODEL_NO_CONDITIONALS | DAGPATCH_MODEL_NO_CHILDREN;
 	dagpatch_model_without(suite_without);
-	failed += cmocka_run_group_tests_name("flat", flat, NULL, NULL);
+	failed += cmocka_run_group_tests_name("flat", flat, make_library, free_library);
 	suite_without |= DAGPATCH_MODEL_NO_WIDE_FORKS;
 	dagpatch_model_without(suite_without);
-	failed += cmocka_run_group_tests_name("narrow forks", flat, NULL, NULL);
+	failed += cmocka_run_group_tests_name("narrow forks", flat, make_library, free_library);
 	dagpatch_model_without(0);
 	suite_bed->close();
 	return failed;

@@ -1,0 +1,93 @@
+/* Captured work and where it was put: the slots of one place, and the graph, which all copies of a recording
+ * share. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+int slots_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
+		const char *what)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int rc = slot_check(recording, slots[i], 0, 0, what);
+
+		if (rc < 0)
+			return rc;
+		for (uint32_t j = 0; j < i; j++)
+			if (slots[j] == slots[i])
+				return recording_fail(recording, -EINVAL, "slot %u twice in %s",
+						      slots[i], what);
+	}
+	return 0;
+}
+
+int slots_copy(const uint32_t *slots, uint32_t count, uint32_t **ret_slots, uint64_t **ret_offsets)
+{
+	uint32_t *copy = malloc(((size_t)count + 1) * sizeof(*copy));
+	uint64_t *offsets = calloc((size_t)count + 1, sizeof(*offsets));
+
+	if (!copy || !offsets) {
+		free(copy);
+		free(offsets);
+		return -ENOMEM;
+	}
+	if (count > 0)
+		memcpy(copy, slots, count * sizeof(*copy));
+	*ret_slots = copy;
+	*ret_offsets = offsets;
+	return 0;
+}
+
+int slots_append_accesses(struct dagpatch_recording *recording, uint32_t node,
+			  const uint32_t *slots, uint32_t count)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = access_append(recording,
+				   &(struct access){node, slots[i], 0,
+						    recording->slots[slots[i]].bytes, true});
+	return rc;
+}
+
+int work_place(struct dagpatch_recording *recording, uint32_t node, const struct work *work,
+	       const uint32_t *slots)
+{
+	struct placed_work placed = {.work = malloc(sizeof(struct work))};
+	int rc = placed.work ? recording_grow(&recording->works, &recording->work_capacity,
+					      (uint64_t)recording->work_count + 1,
+					      sizeof(*recording->works))
+			     : -ENOMEM;
+
+	if (rc == 0)
+		rc = slots_copy(slots, work->slot_count, &placed.slots, &placed.offsets);
+	if (rc < 0) {
+		free(placed.work);
+		recording->device->driver->graph_destroy(recording->device, work->graph);
+		return recording_fail(recording, rc, "no memory for a capture");
+	}
+	*placed.work = *work;
+	placed.work->references = 1;
+	placed.work->device = recording->device;
+	recording->nodes[node].flags |= NODE_CAPTURED;
+	recording->nodes[node].detail = recording->work_count;
+	recording->works[recording->work_count++] = placed;
+	return 0;
+}
+
+static void work_release(struct work *work)
+{
+	if (!work || --work->references > 0)
+		return;
+	if (work->graph)
+		work->device->driver->graph_destroy(work->device, work->graph);
+	free(work);
+}
+
+void placed_work_release(struct placed_work *placed)
+{
+	work_release(placed->work);
+	free(placed->slots);
+	free(placed->offsets);
+}
