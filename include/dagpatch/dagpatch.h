@@ -582,7 +582,16 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 /* Brings the graph to what is bound, if it is not. dagpatch_launch begins with it. -ENXIO: a slot
  * has no address yet. */
 int dagpatch_apply(struct dagpatch_recording *recording);
-/* STREAM: of the recording's device. */
+/* STREAM: of the recording's device.
+ * One that is being captured: the recording becomes part of the captured graph, in the stream's
+ * order, with the addresses and values that are wanted now. Its nodes are put there by dagpatch, since
+ * drivers refuse a launch in a capture and end it, or lose it without a word (HIP). What is bound later
+ * changes the recording, never that graph: a buffer that moves needs a new capture, or the outer work
+ * as a recording (dagpatch_add_child). Nothing runs, and the recording's own graph is neither built nor
+ * changed. The captured graph uses the recording's shadows, callbacks' data and events, which must
+ * outlive it. After an error some nodes may be in it: the capture is to be thrown away.
+ * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in
+ * relaxed mode. */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
 /* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);
@@ -622,7 +631,8 @@ struct dagpatch_stats {
 	uint64_t node_bytes; /* own bookkeeping, relocations and parameters not counted */
 	uint64_t relocation_bytes;
 	uint64_t parameter_bytes;
-	uint64_t unread_nodes; /* that the last dagpatch_verify could not tell about */
+	uint64_t unread_nodes;	    /* that the last dagpatch_verify could not tell about */
+	uint64_t captured_launches; /* into streams that were captured; not among LAUNCHES */
 };
 int dagpatch_recording_stats(const struct dagpatch_recording *recording,
 			     struct dagpatch_stats *ret_stats);

@@ -281,8 +281,20 @@ int again_prepare(struct dagpatch_recording *recording)
 
 /* ---- the end of a step ---- */
 
+void again_cache(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->again_count; i++) {
+		struct again *again = &recording->agains[i];
+
+		if (again->next_key)
+			cache_put(again->cache, again->next_key, again->next);
+		again->next_key = NULL;
+	}
+}
+
 void again_commit(struct dagpatch_recording *recording)
 {
+	again_cache(recording);
 	for (uint32_t i = 0; i < recording->again_count; i++) {
 		struct again *again = &recording->agains[i];
 
@@ -291,9 +303,6 @@ void again_commit(struct dagpatch_recording *recording)
 		captured_graph_release(again->current);
 		again->current = again->next;
 		again->next = NULL;
-		if (again->next_key)
-			cache_put(again->cache, again->next_key, again->current);
-		again->next_key = NULL;
 	}
 }
 

@@ -493,19 +493,59 @@ static bool is_unchanged(const struct dagpatch_recording *recording)
 	       current_exec(recording);
 }
 
-static int apply(struct dagpatch_recording *recording)
+static int check_applies(struct dagpatch_recording *recording)
 {
 	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_apply");
-	bool is_first = !current_exec(recording);
 
 	if (rc == 0 && (recording->flags & DAGPATCH_NESTED))
 		rc = recording_fail(recording, -EINVAL, "a nested recording cannot be launched");
+	return rc;
+}
+
+/* Checked and settled; a failure is told to ranks that would wait for this one. */
+static int begin(struct dagpatch_recording *recording, bool needs_all)
+{
+	int rc = check_applies(recording);
+
 	if (recording->wanted)
 		settle(recording);
-	if (rc == 0 && is_first)
+	if (rc == 0 && needs_all)
 		rc = check_bound(recording);
+	return rc < 0 ? again_refuse(recording, rc) : 0;
+}
+
+int wanted_begin(struct dagpatch_recording *recording)
+{
+	int rc = begin(recording, true);
+
 	if (rc < 0)
-		return again_refuse(recording, rc);
+		return rc;
+	rc = again_prepare(recording);
+	if (rc < 0)
+		return again_agree(recording, rc);
+	images_write(recording, recording->wanted);
+	edits_put(recording);
+	return 0;
+}
+
+int wanted_end(struct dagpatch_recording *recording, int rc)
+{
+	rc = again_agree(recording, rc);
+	if (rc == 0)
+		again_cache(recording);
+	edits_take_back(recording);
+	images_write(recording, recording->applied);
+	again_drop(recording);
+	return rc;
+}
+
+static int apply(struct dagpatch_recording *recording)
+{
+	bool is_first = !current_exec(recording);
+	int rc = begin(recording, is_first);
+
+	if (rc < 0)
+		return rc;
 	if (!is_first && !needs_apply(recording))
 		return 0;
 	rc = is_first ? build_first(recording) : apply_changes(recording);

@@ -84,6 +84,9 @@ struct building {
 	struct dagpatch_recording *recording;
 	uint32_t at; /* the next node */
 	struct driver_node **after;
+	/* What nodes at the top wait for that wait for no other. */
+	struct driver_node *const *outer;
+	uint32_t outer_count;
 };
 
 static int fail_node(struct building *building, int rc, uint32_t node, const char *what)
@@ -98,6 +101,11 @@ static uint32_t gather_after(struct building *building, uint32_t node)
 	uint32_t begin = after_begin(recording, node);
 	uint32_t count = recording->after_end[node] - begin;
 
+	if (count == 0 && recording->nodes[node].parent == DAGPATCH_NONE) {
+		for (uint32_t i = 0; i < building->outer_count; i++)
+			building->after[i] = building->outer[i];
+		return building->outer_count;
+	}
 	for (uint32_t i = 0; i < count; i++)
 		building->after[i] = recording->nodes[recording->after[begin + i]].handle;
 	return count;
@@ -402,24 +410,35 @@ static int build_flat(struct dagpatch_recording *recording, struct built *built)
 	int rc = recording->device->driver->graph_create(recording->device, &built->graph);
 
 	return rc < 0 ? recording_fail(recording, rc, "making the graph")
-		      : flatten(recording, built->graph);
+		      : flatten(recording, &(struct patch_capturing){.graph = built->graph}, NULL);
+}
+
+/* Room for the dependencies of any node. */
+static int building_init(struct building *building)
+{
+	const struct dagpatch_recording *recording = building->recording;
+	uint32_t most = building->outer_count;
+
+	for (uint32_t i = 0; i < recording->node_count; i++)
+		if (recording->after_end[i] - after_begin(recording, i) > most)
+			most = recording->after_end[i] - after_begin(recording, i);
+	building->after = malloc(((size_t)most + 1) * sizeof(struct driver_node *));
+	return building->after
+		       ? 0
+		       : recording_fail(building->recording, -ENOMEM, "no memory for a graph");
 }
 
 static int build_graph(struct dagpatch_recording *recording, struct built *built)
 {
 	const struct patch_driver *driver = recording->device->driver;
 	struct building building = {.recording = recording};
-	uint32_t most = 0;
 	int rc;
 
 	if (recording->device->capabilities & PATCH_FLATTENS)
 		return build_flat(recording, built);
-	for (uint32_t i = 0; i < recording->node_count; i++)
-		if (recording->after_end[i] - after_begin(recording, i) > most)
-			most = recording->after_end[i] - after_begin(recording, i);
-	building.after = malloc((most + 1) * sizeof(struct driver_node *));
-	if (!building.after)
-		return recording_fail(recording, -ENOMEM, "no memory for a graph");
+	rc = building_init(&building);
+	if (rc < 0)
+		return rc;
 	rc = recording->source
 		     ? driver->graph_clone(recording->device, recording->source, &built->graph)
 		     : driver->graph_create(recording->device, &built->graph);
@@ -513,4 +532,91 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 	again_swap_handles(recording);
 	again_drop_handles(recording);
 	kept_release(replaced);
+}
+
+/* ---- into a graph of somebody else's ---- */
+
+/* An adopted graph's nodes wait for each other as the driver knows: they come along with a copy of it. */
+static int add_source(struct building *building, struct driver_graph *graph,
+		      struct driver_node **ret_node)
+{
+	struct dagpatch_recording *recording = building->recording;
+	const struct patch_driver *driver = recording->device->driver;
+	struct patch_child child = {recording->source};
+	struct driver_graph *embedded;
+	int rc = driver->node_add(
+		recording->device, graph,
+		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
+		building->outer, building->outer_count, ret_node);
+
+	if (rc == 0)
+		rc = driver->child_graph(recording->device, *ret_node, &embedded);
+	if (rc < 0)
+		return recording_fail(recording, rc, "adding the adopted graph");
+	return take_level(building, DAGPATCH_NONE, embedded);
+}
+
+/* The nodes at the top that no other one waits for. */
+static int find_ends(struct dagpatch_recording *recording, struct node_list *ends)
+{
+	bool *is_waited_for = calloc((size_t)recording->node_count + 1, sizeof(*is_waited_for));
+
+	if (!is_waited_for)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph");
+	for (uint32_t i = 0; i < recording->after_count; i++)
+		is_waited_for[recording->after[i]] = true;
+	for (uint32_t i = 0; i < recording->node_count; i = node_end(recording, i))
+		if (!is_waited_for[i])
+			ends->nodes[ends->count++] = recording->nodes[i].handle;
+	free(is_waited_for);
+	return 0;
+}
+
+static int add_all(struct dagpatch_recording *recording, const struct patch_capturing *into,
+		   struct node_list *ends)
+{
+	struct building building = {
+		.recording = recording, .outer = into->after, .outer_count = into->after_count};
+	int rc;
+
+	if (recording->device->capabilities & PATCH_FLATTENS) {
+		ends->count = 1;
+		return flatten(recording, into, ends->nodes);
+	}
+	rc = building_init(&building);
+	if (rc < 0)
+		return rc;
+	if (recording->source) {
+		ends->count = 1;
+		rc = add_source(&building, into->graph, ends->nodes);
+	} else {
+		rc = add_level(&building, DAGPATCH_NONE, 0, into->graph);
+		if (rc == 0)
+			rc = find_ends(recording, ends);
+	}
+	free(building.after);
+	return rc;
+}
+
+int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
+	       struct node_list *ret_ends)
+{
+	struct node_list ends = {.nodes = malloc(((size_t)recording->node_count + 1) *
+						 sizeof(struct driver_node *))};
+	struct replaced kept = {0};
+	int rc = keep(recording, &kept);
+
+	if (rc < 0 || !ends.nodes) {
+		rc = recording_fail(recording, -ENOMEM, "no memory for a graph");
+	} else {
+		rc = add_all(recording, into, &ends);
+		restore(recording, &kept);
+		again_drop_handles(recording);
+	}
+	kept_release(&kept);
+	if (rc < 0)
+		free(ends.nodes);
+	else
+		*ret_ends = ends;
+	return rc;
 }

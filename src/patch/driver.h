@@ -9,7 +9,9 @@
  * -EIO: anything else. Nothing a driver is given belongs to it after the call unless said here.
  * Functions may be called by several threads at once for different graphs; a graph, also one that is only
  * read, is one thread's at a time, as CUDA has it. All but open, close, enter, leave and stream_device
- * are called with the device current (device_enter). */
+ * are called with the device current (device_enter). The thread, or another one, may be capturing: a
+ * call that drivers then refuse and that would invalidate the capture (memory, waiting) is made in
+ * relaxed mode. */
 #ifndef DAGPATCH_PATCH_DRIVER_H
 #define DAGPATCH_PATCH_DRIVER_H
 
@@ -208,6 +210,13 @@ struct patch_condition_arguments {
 	uint32_t reserved;
 };
 
+/* The capture that a stream takes part in. */
+struct patch_capturing {
+	struct driver_graph *graph; /* the driver's; nodes may be added to it */
+	struct driver_node **after; /* of malloc: what is captured next waits for these */
+	uint32_t after_count;
+};
+
 struct patch_driver {
 	const char *name;
 
@@ -254,6 +263,15 @@ struct patch_driver {
 	int (*capture_begin)(struct patch_device *device, struct driver_stream **ret_stream);
 	int (*capture_end)(struct patch_device *device, struct driver_stream *stream,
 			   struct driver_graph **ret_graph);
+
+	/* Streams of others. 1: what is submitted to STREAM becomes nodes of a graph; 0: it runs.
+	 * -EINVAL: it is captured into a graph that was invalidated. Each launch asks. */
+	int (*stream_is_captured)(struct patch_device *device, struct driver_stream *stream);
+	int (*capturing_get)(struct patch_device *device, struct driver_stream *stream,
+			     struct patch_capturing *ret_capturing);
+	/* What is captured next in STREAM waits for these nodes, and for nothing else. */
+	int (*capturing_continue)(struct patch_device *device, struct driver_stream *stream,
+				  struct driver_node *const *nodes, uint32_t count);
 
 	int (*graph_create)(struct patch_device *device, struct driver_graph **ret_graph);
 	void (*graph_destroy)(struct patch_device *device, struct driver_graph *graph);

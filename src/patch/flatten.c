@@ -58,9 +58,10 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	const struct dagpatch_recording *content = flattening->content;
 	uint32_t begin, count = 0;
 
-	if (flattening->recording->device->capabilities & PATCH_CHAINS) {
+	if ((flattening->recording->device->capabilities & PATCH_CHAINS) &&
+	    flattening->shape->last) {
 		flattening->after[0] = flattening->shape->last;
-		return flattening->after[0] != NULL;
+		return 1;
 	}
 	while (node != DAGPATCH_NONE && after_begin(content, node) == content->after_end[node])
 		node = content->nodes[node].parent;
@@ -337,34 +338,47 @@ static int flatten_content(struct flattening *flattening)
 	return rc;
 }
 
-/* One more that waits for nothing, and for which nothing waits. */
-static int add_branch(struct flattening *flattening)
+/* One more that waits for nothing. In a graph of somebody else's, where what it ends with has to be
+ * known and a node that nobody waits for may be an error, *END then waits for it, too; else END is NULL
+ * and nothing does. */
+static int add_branch(struct flattening *flattening, struct driver_node **end)
 {
+	const struct patch_params empty = {.kind = PATCH_EMPTY};
 	uint32_t capabilities = flattening->recording->device->capabilities;
 	struct driver_node *branch;
 	int rc;
 
 	if (!(capabilities & PATCH_SECOND_BRANCH) || !flattening->shape->may_have_memsets)
 		return 0;
-	rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, 0, &branch);
+	rc = add_node(flattening, &empty, 0, &branch);
+	if (rc == 0 && end) {
+		flattening->after[0] = *end;
+		flattening->after[1] = branch;
+		rc = add_node(flattening, &empty, 2, end);
+	}
 	return rc < 0 ? recording_fail(flattening->recording, rc, "adding a second branch") : 0;
 }
 
-int flatten(struct dagpatch_recording *recording, struct driver_graph *graph)
+int flatten(struct dagpatch_recording *recording, const struct patch_capturing *into,
+	    struct driver_node **ret_end)
 {
 	struct shape shape = {0};
 	struct flattening flattening = {
 		.recording = recording,
 		.content = recording,
-		.graph = graph,
+		.graph = into->graph,
+		.outer = into->after,
+		.outer_count = into->after_count,
 		.shape = &shape,
 		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
 	};
 	int rc = flattening.handles ? flatten_content(&flattening)
 				    : recording_fail(recording, -ENOMEM, "no memory for a graph");
 
+	if (rc == 0 && ret_end)
+		rc = end_level(&flattening, DAGPATCH_NONE, ret_end);
 	if (rc == 0)
-		rc = add_branch(&flattening);
+		rc = add_branch(&flattening, ret_end);
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
 		recording->nodes[i].handle = flattening.handles[i];
 	release(&flattening);

@@ -1,14 +1,15 @@
-/* Launching, and the copies to and from shadows around it. */
+/* Launching, and the copies to and from shadows around it; in a stream that is captured, too. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "patch/recording.h"
 
 static int copy_shadows(struct dagpatch_recording *recording, struct driver_stream *stream,
-			uint32_t direction)
+			const uint64_t *addresses, uint32_t direction)
 {
 	for (uint32_t i = 0; i < recording->slot_count; i++) {
 		const struct slot *slot = &recording->slots[i];
-		void *bound = (void *)(uintptr_t)recording->applied[i];
+		void *bound = (void *)(uintptr_t)addresses[i];
 		bool is_in = direction == DAGPATCH_SHADOW_IN;
 		int rc;
 
@@ -41,19 +42,59 @@ static int check_stream(struct dagpatch_recording *recording, struct driver_stre
 	return 0;
 }
 
-static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
-{
-	int rc = check_stream(recording, stream);
+/* ---- into a capture ---- */
 
+static int add_to_capture(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	struct patch_capturing capturing;
+	struct node_list ends = {0};
+	int rc = driver->capturing_get(recording->device, stream, &capturing);
+
+	if (rc < 0)
+		return recording_fail(recording, rc, "launching into a capture");
+	rc = build_into(recording, &capturing, &ends);
+	if (rc == 0 && ends.count > 0) {
+		rc = driver->capturing_continue(recording->device, stream, ends.nodes, ends.count);
+		if (rc < 0)
+			recording_fail(recording, rc, "launching into a capture");
+	}
+	free(ends.nodes);
+	free(capturing.after);
+	return rc;
+}
+
+/* Drivers do not capture a launch of an executable graph, or not reliably: the nodes are put into the
+ * captured graph. The recording's own executable graph is left alone, for replacing it may wait. */
+static int launch_into_capture(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	int rc = wanted_begin(recording);
+
+	if (rc < 0)
+		return rc;
+	rc = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_IN);
 	if (rc == 0)
-		rc = apply_if_needed(recording);
+		rc = add_to_capture(recording, stream);
+	if (rc == 0)
+		rc = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_OUT);
+	rc = wanted_end(recording, rc);
+	recording->stats.captured_launches += rc == 0;
+	return rc;
+}
+
+/* ---- into a stream that runs ---- */
+
+static int launch_and_run(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	int rc = apply_if_needed(recording);
+
 	if (rc < 0)
 		return rc;
 	recording->stats.unchanged_launches += rc == 0;
 	if (rc == 0 && recording->table_choice.is_open)
 		table_note(recording, 0);
 	if (recording->shadow_count) {
-		rc = copy_shadows(recording, stream, DAGPATCH_SHADOW_IN);
+		rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_IN);
 		if (rc < 0)
 			return rc;
 	}
@@ -62,7 +103,21 @@ static int launch(struct dagpatch_recording *recording, struct driver_stream *st
 	if (rc < 0)
 		return recording_fail(recording, rc, "launching");
 	recording->stats.launches++;
-	return recording->shadow_count ? copy_shadows(recording, stream, DAGPATCH_SHADOW_OUT) : 0;
+	return recording->shadow_count
+		       ? copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_OUT)
+		       : 0;
+}
+
+static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	int rc = check_stream(recording, stream);
+
+	if (rc < 0)
+		return rc;
+	rc = recording->device->driver->stream_is_captured(recording->device, stream);
+	if (rc < 0)
+		return recording_fail(recording, rc, "launching");
+	return rc > 0 ? launch_into_capture(recording, stream) : launch_and_run(recording, stream);
 }
 
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream)

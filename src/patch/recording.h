@@ -399,9 +399,11 @@ int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
 
 /* ---- flatten.c ---- */
 
-/* All of the recording into GRAPH, which is empty; handles go into the nodes, those of work
- * captured anew into made_handles. On failure no node's handle has changed. */
-int flatten(struct dagpatch_recording *recording, struct driver_graph *graph);
+/* All of the recording into INTO's graph, after what INTO has; handles go into the nodes, those of
+ * work captured anew into made_handles. *RET_END: the node after which all is done; NULL: not
+ * wanted. On failure no node's handle has changed. */
+int flatten(struct dagpatch_recording *recording, const struct patch_capturing *into,
+	    struct driver_node **ret_end);
 
 /* ---- build.c ---- */
 
@@ -420,6 +422,11 @@ int build(struct dagpatch_recording *recording, struct replaced *ret_replaced);
 void build_accept(struct dagpatch_recording *recording, struct replaced *replaced);
 void build_undo(struct dagpatch_recording *recording, struct replaced *replaced);
 void built_release(struct dagpatch_recording *recording, struct built *built);
+/* The nodes of the recording as its images are, and work captured anew as NEXT, into INTO's graph, which
+ * is somebody else's: no handle is kept. *RET_ENDS: what follows waits for these. On failure some
+ * may have been added. */
+int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
+	       struct node_list *ret_ends);
 
 /* ---- finalize.c, bind.c, apply.c ---- */
 
@@ -434,6 +441,11 @@ void changes_clear(struct dagpatch_recording *recording);
 
 /* 1: something had to be done; 0: nothing. */
 int apply_if_needed(struct dagpatch_recording *recording);
+/* Images and NEXT of work captured anew are as the caller wants them, without applying it, until
+ * wanted_end, which tells the ranks that this one has come to RC and returns what again_agree does.
+ * On failure nothing has begun. */
+int wanted_begin(struct dagpatch_recording *recording);
+int wanted_end(struct dagpatch_recording *recording, int rc);
 static inline struct driver_exec *current_exec(const struct dagpatch_recording *recording)
 {
 	return recording->foreign_exec ? recording->foreign_exec : recording->built.exec;
@@ -471,7 +483,9 @@ int again_agree(struct dagpatch_recording *recording, int rc);
 /* A launch that fails with RC before it can do anything says so to ranks that would wait for it.
  * Returns RC. */
 int again_refuse(struct dagpatch_recording *recording, int rc);
-/* NEXT becomes CURRENT, or goes. */
+/* What was captured as NEXT for a cache goes into it. */
+void again_cache(struct dagpatch_recording *recording);
+/* NEXT becomes CURRENT, and goes into its cache; or goes. */
 void again_commit(struct dagpatch_recording *recording);
 void again_drop(struct dagpatch_recording *recording);
 /* Where graphs are flattened: sets in the executable graph what differs between CURRENT and NEXT,

@@ -24,6 +24,8 @@ enum cuda_result {
 	CUDA_NOT_READY = 600,
 	CUDA_NOT_PERMITTED = 800,
 	CUDA_NOT_SUPPORTED = 801,
+	CUDA_CAPTURE_UNSUPPORTED = 900,
+	CUDA_CAPTURE_IS_INVALID = 901,
 	CUDA_GRAPH_EXEC_UPDATE_FAILURE = 910,
 };
 
@@ -54,7 +56,18 @@ enum cuda_memory_type {
 enum cuda_stream_flags { CUDA_STREAM_NON_BLOCKING = 1 };
 /* Streams that are no handles: NULL, the legacy one and the last of them. */
 #define CUDA_STREAM_PER_THREAD 2
-enum cuda_capture_mode { CUDA_CAPTURE_THREAD_LOCAL = 1 };
+enum cuda_capture_mode {
+	CUDA_CAPTURE_GLOBAL = 0,
+	CUDA_CAPTURE_THREAD_LOCAL = 1,
+	CUDA_CAPTURE_RELAXED = 2,
+};
+enum cuda_capture_status {
+	CUDA_CAPTURE_NONE = 0,
+	CUDA_CAPTURE_ACTIVE = 1,
+	CUDA_CAPTURE_INVALIDATED = 2,
+};
+/* CUstreamUpdateCaptureDependencies_flags */
+enum { CUDA_SET_CAPTURE_DEPENDENCIES = 1 };
 enum cuda_host_memory { CUDA_HOST_PORTABLE = 1, CUDA_HOST_MAPPED = 2 };
 
 /* Keys of a kernel node's `extra` list, which CUDA_EXTRA_END closes. */
@@ -225,6 +238,13 @@ struct cuda_launch_config {
 	FUNCTION(cuStreamGetId, (cuda_stream stream, unsigned long long *id))                      \
 	FUNCTION(cuStreamBeginCapture_v2, (cuda_stream stream, uint32_t mode))                     \
 	FUNCTION(cuStreamEndCapture, (cuda_stream stream, cuda_graph * graph))                     \
+	FUNCTION(cuStreamIsCapturing, (cuda_stream stream, uint32_t * status))                     \
+	FUNCTION(cuStreamGetCaptureInfo_v2,                                                        \
+		 (cuda_stream stream, uint32_t * status, uint64_t * id, cuda_graph * graph,        \
+		  const cuda_node **nodes, size_t *count))                                         \
+	FUNCTION(cuStreamUpdateCaptureDependencies,                                                \
+		 (cuda_stream stream, cuda_node * nodes, size_t count, unsigned int flags))        \
+	FUNCTION(cuThreadExchangeStreamCaptureMode, (uint32_t * mode))                             \
 	FUNCTION(cuLibraryLoadData,                                                                \
 		 (cuda_library * library, const void *code, void *jit_options, void **jit_values,  \
 		  unsigned int jit_count, void *options, void **values, unsigned int count))       \

@@ -107,7 +107,10 @@ struct hip_host_params {
 };
 
 /* hipStreamCaptureMode */
-enum { HIP_CAPTURE_MODE_THREAD_LOCAL = 1 };
+enum { HIP_CAPTURE_MODE_THREAD_LOCAL = 1, HIP_CAPTURE_MODE_RELAXED = 2 };
+
+/* hipStreamUpdateCaptureDependenciesFlags */
+enum { HIP_SET_CAPTURE_DEPENDENCIES = 1 };
 
 /* hipLaunchKernel's `extra` */
 #define HIP_EXTRA_BUFFER_POINTER ((void *)1)

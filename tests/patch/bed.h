@@ -92,6 +92,8 @@ struct bed {
 	bool (*event_is_done)(void *event);
 
 	void (*capture_begin)(void *stream);
+	/* In the strictest mode; NULL: there is but one. */
+	void (*capture_begin_global)(void *stream);
 	void *(*capture_end)(void *stream);
 	void (*graph_destroy)(void *graph);
 	int (*graph_launch)(void *stream,
@@ -104,6 +106,7 @@ struct bed {
 
 	bool reads_execs; /* the driver lets an executable graph be read */
 	/* What this driver or its runtime does not do here. */
+	bool waits_end_captures; /* waiting for the device does, in any mode */
 	bool no_captured_copies;
 	bool no_captured_rows; /* copies of one row */
 	bool no_rows_set;      /* copies of several, in an executable graph */

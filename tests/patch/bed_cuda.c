@@ -293,6 +293,11 @@ static void cuda_capture_begin(void *stream)
 	CALL(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_THREAD_LOCAL);
 }
 
+static void cuda_capture_begin_global(void *stream)
+{
+	CALL(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_GLOBAL);
+}
+
 static void *cuda_capture_end(void *stream)
 {
 	cuda_graph graph;
@@ -374,6 +379,7 @@ const struct bed bed_cuda = {
 	.event_wait = cuda_event_wait,
 	.event_is_done = cuda_event_is_done,
 	.capture_begin = cuda_capture_begin,
+	.capture_begin_global = cuda_capture_begin_global,
 	.capture_end = cuda_capture_end,
 	.graph_destroy = cuda_graph_destroy,
 	.graph_launch = cuda_graph_launch,

@@ -20,12 +20,7 @@
 	FUNCTION(cuEventDestroy_v2, (cuda_event event))                                            \
 	FUNCTION(cuEventRecord, (cuda_event event, cuda_stream stream))                            \
 	FUNCTION(cuEventQuery, (cuda_event event))                                                 \
-	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))    \
-	FUNCTION(cuStreamGetCaptureInfo_v2,                                                        \
-		 (cuda_stream stream, uint32_t * status, uint64_t * id, cuda_graph * graph,        \
-		  const cuda_node **nodes, size_t *count))                                         \
-	FUNCTION(cuStreamUpdateCaptureDependencies,                                                \
-		 (cuda_stream stream, cuda_node * nodes, size_t count, unsigned int flags))
+	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))
 
 #define BED_CUDA_POINTER(name, parameters) int(*name) parameters;
 

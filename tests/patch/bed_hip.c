@@ -386,6 +386,11 @@ static void capture_begin(void *stream)
 	HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
 }
 
+static void capture_begin_global(void *stream)
+{
+	HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+}
+
 static void *capture_end(void *stream)
 {
 	hipGraph_t graph;
@@ -462,12 +467,14 @@ const struct bed bed_hip = {
 	.event_wait = event_wait,
 	.event_is_done = event_is_done,
 	.capture_begin = capture_begin,
+	.capture_begin_global = capture_begin_global,
 	.capture_end = capture_end,
 	.graph_destroy = graph_destroy,
 	.add_edge = add_edge,
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
+	.waits_end_captures = HIP_VERSION_MAJOR >= 6,
 	.no_captured_blocks = !READS_1D,
 	.no_captured_rows = !READS_1D,
 };

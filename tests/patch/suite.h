@@ -72,6 +72,7 @@ int suite_addresses(void);
 int suite_again(void);
 int suite_adopted(void);
 int suite_given(void);
+int suite_into(void);
 int suite_states(void);
 int suite_devices(uint64_t seed);
 int suite_random(uint64_t seed, uint32_t rebinds);

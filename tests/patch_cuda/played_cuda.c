@@ -137,6 +137,10 @@ int cuCtxGetDevice(cuda_device *device)
 
 static int allocate(void **ret_address, size_t bytes)
 {
+	int result = played_may_disturb();
+
+	if (result != CUDA_OK)
+		return result;
 	if (depth == 0)
 		return CUDA_INVALID_CONTEXT;
 	*ret_address = dagpatch_model_alloc(bytes);
@@ -150,8 +154,7 @@ int cuMemAlloc_v2(cuda_address *address, size_t bytes)
 
 int cuMemFree_v2(cuda_address address)
 {
-	dagpatch_model_free((void *)address);
-	return CUDA_OK;
+	return cuMemFreeHost((void *)address);
 }
 
 int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
@@ -161,8 +164,11 @@ int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 
 int cuMemFreeHost(void *address)
 {
-	dagpatch_model_free(address);
-	return CUDA_OK;
+	int result = played_may_disturb();
+
+	if (result == CUDA_OK)
+		dagpatch_model_free(address);
+	return result;
 }
 
 int cuMemcpyAsync(cuda_address dst, cuda_address src, size_t bytes, cuda_stream stream)
@@ -237,7 +243,11 @@ int cuStreamDestroy_v2(cuda_stream stream)
 
 int cuStreamSynchronize(cuda_stream stream)
 {
-	return played_result(dagpatch_model_stream_synchronize(played_stream(stream)));
+	int result = played_may_disturb();
+
+	return result != CUDA_OK
+		       ? result
+		       : played_result(dagpatch_model_stream_synchronize(played_stream(stream)));
 }
 
 int cuStreamGetCtx(cuda_stream stream, cuda_context *ret_context)
@@ -258,7 +268,9 @@ int cuStreamGetId(cuda_stream stream, unsigned long long *id)
 /* Asked only whether the device is well. */
 int cuStreamQuery(cuda_stream stream)
 {
-	return CUDA_NOT_READY;
+	int result = played_may_disturb();
+
+	return result != CUDA_OK ? result : CUDA_NOT_READY;
 }
 
 int cuLaunchHostFunc(cuda_stream stream, cuda_host_function *function, void *data)
@@ -290,6 +302,10 @@ int cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsigned int flags)
 
 int cuEventQuery(cuda_event event)
 {
+	int result = played_may_disturb();
+
+	if (result != CUDA_OK)
+		return result;
 	return dagpatch_model_event_count(event_of(event)) ? CUDA_OK : CUDA_NOT_READY;
 }
 

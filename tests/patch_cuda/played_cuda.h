@@ -14,6 +14,11 @@
 CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 
+/* Calls that are refused while the thread captures, which they end: 0, or the error. And a launch of an
+ * executable graph into STREAM. */
+int played_may_disturb(void);
+int played_launch_into(cuda_stream stream);
+
 /* Of a negative errno or 0. */
 int played_result(int rc);
 

@@ -401,52 +401,13 @@ int cuGraphAddEmptyNode(cuda_node *node, cuda_graph graph, const cuda_node *afte
 	return add(node, graph, after, count, use(&scratch, PATCH_EMPTY, 0));
 }
 
-/* ---- children, conditionals, capture ---- */
-
-/* While a stream is captured its graph is this, to which only a child can be added. */
-static _Thread_local struct {
-	struct dagpatch_model_stream *stream;
-} captured;
-
-int cuStreamBeginCapture_v2(cuda_stream stream, uint32_t mode)
-{
-	return played_result(dagpatch_model_capture_begin(played_stream(stream)));
-}
-
-int cuStreamEndCapture(cuda_stream stream, cuda_graph *graph)
-{
-	return played_result(dagpatch_model_capture_end(played_stream(stream),
-							(struct dagpatch_model_graph **)graph));
-}
-
-int cuStreamGetCaptureInfo_v2(cuda_stream stream, uint32_t *status, uint64_t *id, cuda_graph *graph,
-			      const cuda_node **nodes, size_t *count)
-{
-	captured.stream = played_stream(stream);
-	*status = 1;
-	*id = 1;
-	*graph = (cuda_graph)&captured;
-	*nodes = NULL;
-	*count = 0;
-	return CUDA_OK;
-}
-
-int cuStreamUpdateCaptureDependencies(cuda_stream stream, cuda_node *nodes, size_t count,
-				      unsigned int flags)
-{
-	return CUDA_OK;
-}
+/* ---- children, conditionals ---- */
 
 int cuGraphAddChildGraphNode(cuda_node *node, cuda_graph graph, const cuda_node *after,
 			     size_t count, cuda_graph child)
 {
 	struct scratch scratch;
 
-	if ((void *)graph == &captured) {
-		*node = NULL;
-		return played_result(
-			dagpatch_model_graph_launch(captured.stream, MODEL_GRAPH(child)));
-	}
 	scratch.u.child = (struct patch_child){(struct driver_graph *)child};
 	return add(node, graph, after, count, use(&scratch, PATCH_CHILD, sizeof(scratch.u.child)));
 }
@@ -645,6 +606,10 @@ static bool is_for_device(const struct dagpatch_model_graph *graph)
 
 int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags)
 {
+	int result = played_may_disturb();
+
+	if (result != CUDA_OK)
+		return result;
 	if (!played_is_current(NULL))
 		return CUDA_INVALID_CONTEXT;
 	if ((flags & CUDA_INSTANTIATE_DEVICE_LAUNCH) && !is_for_device(MODEL_GRAPH(graph)))
@@ -655,8 +620,11 @@ int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long
 
 int cuGraphExecDestroy(cuda_exec exec)
 {
-	dagpatch_model_exec_destroy(MODEL_EXEC(exec));
-	return CUDA_OK;
+	int result = played_may_disturb();
+
+	if (result == CUDA_OK)
+		dagpatch_model_exec_destroy(MODEL_EXEC(exec));
+	return result;
 }
 
 /* More than one dimension, which CUDA instantiates but does not update. */
@@ -722,6 +690,10 @@ int cuGraphUpload(cuda_exec exec, cuda_stream stream)
 
 int cuGraphLaunch(cuda_exec exec, cuda_stream stream)
 {
+	int result = played_launch_into(stream);
+
+	if (result != CUDA_OK)
+		return result;
 	if (!played_is_current(exec))
 		return CUDA_INVALID_CONTEXT;
 	return played_result(dagpatch_model_exec_launch(MODEL_EXEC(exec), played_stream(stream)));

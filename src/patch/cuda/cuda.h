@@ -57,6 +57,27 @@ int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *
 int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,
 	       size_t *ret_count);
 
+/* ---- cuda_capture.c ---- */
+
+/* What CUDA refuses while a stream is captured, of whomever, and then ends that capture for: memory,
+ * instantiating, destroying, waiting and asking. Allowed from here to cuda_unrelax, which returns
+ * RESULT. They do not nest. */
+void cuda_relax(struct cuda_driver *cuda);
+int cuda_unrelax(struct cuda_driver *cuda, int result);
+#define CUDA_RELAXED(cuda, name, ...)                                                              \
+	(cuda_relax(cuda),                                                                         \
+	 cuda_check(cuda, #name, cuda_unrelax(cuda, (cuda)->call.name(__VA_ARGS__))))
+/* Streams that captures were made with. */
+void cuda_capture_release(struct cuda_driver *cuda);
+int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);
+int cuda_capture_end(struct patch_device *device, struct driver_stream *stream,
+		     struct driver_graph **ret_graph);
+int cuda_stream_is_captured(struct patch_device *device, struct driver_stream *stream);
+int cuda_capturing_get(struct patch_device *device, struct driver_stream *stream,
+		       struct patch_capturing *ret_capturing);
+int cuda_capturing_continue(struct patch_device *device, struct driver_stream *stream,
+			    struct driver_node *const *nodes, uint32_t count);
+
 /* ---- cuda_node.c ---- */
 
 int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,

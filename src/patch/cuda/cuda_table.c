@@ -76,8 +76,10 @@ static uint64_t runs_done(const struct driver_table *table)
 static int wait_for(struct cuda_driver *cuda, struct driver_table *table, uint64_t runs)
 {
 	while (runs_done(table) < runs) {
-		int result = cuda->call.cuStreamQuery(table->stream);
+		int result;
 
+		cuda_relax(cuda);
+		result = cuda_unrelax(cuda, cuda->call.cuStreamQuery(table->stream));
 		if (result != CUDA_OK && result != CUDA_NOT_READY)
 			return cuda_check(cuda, "cuStreamQuery", result);
 		sched_yield();
@@ -359,13 +361,13 @@ static int fill_device(struct cuda_driver *cuda, struct driver_table *table,
 		       const struct patch_table_plan *plan, const void *contents)
 {
 	size_t bytes = device_bytes(plan);
-	int err = CUDA_CALL(cuda, cuMemAlloc_v2, &table->on_device, bytes);
+	int err = CUDA_RELAXED(cuda, cuMemAlloc_v2, &table->on_device, bytes);
 
 	if (!err)
-		err = CUDA_CALL(cuda, cuMemcpyAsync, table->on_device, cuda_address_of(contents),
-				bytes, table->stream);
+		err = CUDA_RELAXED(cuda, cuMemcpyAsync, table->on_device, cuda_address_of(contents),
+				   bytes, table->stream);
 	if (!err)
-		err = CUDA_CALL(cuda, cuStreamSynchronize, table->stream);
+		err = CUDA_RELAXED(cuda, cuStreamSynchronize, table->stream);
 	return err;
 }
 
@@ -384,10 +386,10 @@ static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
 	table->end_count = power_of_two(ENDS_LEAST, (uint64_t)cuda->base.table_versions + 1);
 	/* What no launch was told of yet fits beside as much again that replays still read. */
 	table->log_count = power_of_two(LOG_LEAST, 2 * (uint64_t)table->slot_count);
-	err = CUDA_CALL(cuda, cuMemHostAlloc, (void **)&memory,
-			HEAD_BYTES + table->end_count * sizeof(*table->ends) +
-				table->log_count * sizeof(*table->log),
-			CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+	err = CUDA_RELAXED(cuda, cuMemHostAlloc, (void **)&memory,
+			   HEAD_BYTES + table->end_count * sizeof(*table->ends) +
+				   table->log_count * sizeof(*table->log),
+			   CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
 	if (err)
 		return err;
 	table->progress = (struct updater_progress *)memory;
@@ -590,7 +592,7 @@ int cuda_table_attach(struct patch_device *device, struct driver_table *table,
 	if (!err)
 		err = CUDA_CALL(cuda, cuGraphUpload, table->exec, table->stream);
 	if (!err)
-		err = CUDA_CALL(cuda, cuStreamSynchronize, table->stream);
+		err = CUDA_RELAXED(cuda, cuStreamSynchronize, table->stream);
 	return err;
 }
 
@@ -606,9 +608,11 @@ void cuda_table_destroy(struct patch_device *device, struct driver_table *table)
 		wait_for(cuda, table, table->runs);
 	if (table->stream)
 		cuda->call.cuStreamDestroy_v2(table->stream);
+	cuda_relax(cuda);
 	if (table->progress)
 		cuda->call.cuMemFreeHost(table->progress);
 	if (table->on_device)
 		cuda->call.cuMemFree_v2(table->on_device);
+	cuda_unrelax(cuda, CUDA_OK);
 	free(table);
 }

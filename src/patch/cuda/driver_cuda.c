@@ -18,11 +18,6 @@ _Static_assert(sizeof(struct condition) == sizeof(struct patch_condition_argumen
 
 extern const char cuda_kernels_ptx[];
 
-struct cuda_idle_stream {
-	struct cuda_idle_stream *next;
-	cuda_stream stream;
-};
-
 static int errno_of(int result)
 {
 	switch (result) {
@@ -221,17 +216,10 @@ static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_err
 
 static void release_device(struct cuda_driver *cuda)
 {
-	struct cuda_idle_stream *idle = cuda->idle;
 	uintptr_t before;
 	bool is_inside = enter(&cuda->base, &before) == 0;
 
-	while (idle) {
-		struct cuda_idle_stream *next = idle->next;
-
-		cuda->call.cuStreamDestroy_v2(idle->stream);
-		free(idle);
-		idle = next;
-	}
+	cuda_capture_release(cuda);
 	if (cuda->kernels)
 		cuda->call.cuLibraryUnload(cuda->kernels);
 	if (is_inside)
@@ -266,8 +254,11 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 	cuda->base.capabilities =
 		PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS | PATCH_SETS_NESTED;
 	err = load_functions(cuda, path, error);
-	if (!err)
+	if (!err) {
+		cuda_relax(cuda);
 		err = start(cuda, path, error);
+		cuda_unrelax(cuda, CUDA_OK);
+	}
 	if (err) {
 		cuda_close(&cuda->base);
 		return err;
@@ -281,10 +272,10 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
 {
 	cuda_kernel kernel;
-	int err = CUDA_CALL(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
+	int err = CUDA_RELAXED(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
 
 	if (!err)
-		err = CUDA_CALL(cuda, cuKernelGetFunction, ret_function, kernel);
+		err = CUDA_RELAXED(cuda, cuKernelGetFunction, ret_function, kernel);
 	return err;
 }
 
@@ -296,9 +287,9 @@ static int cuda_memory_alloc(struct patch_device *device, uint64_t bytes, bool o
 	int err;
 
 	if (on_host)
-		return CUDA_CALL(cuda, cuMemHostAlloc, ret_address, bytes,
-				 CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
-	err = CUDA_CALL(cuda, cuMemAlloc_v2, &address, bytes);
+		return CUDA_RELAXED(cuda, cuMemHostAlloc, ret_address, bytes,
+				    CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
+	err = CUDA_RELAXED(cuda, cuMemAlloc_v2, &address, bytes);
 	if (!err)
 		*ret_address = (void *)address;
 	return err;
@@ -308,10 +299,12 @@ static void cuda_memory_free(struct patch_device *device, void *address, bool on
 {
 	struct cuda_driver *cuda = cuda_of(device);
 
+	cuda_relax(cuda);
 	if (on_host)
 		cuda->call.cuMemFreeHost(address);
 	else
 		cuda->call.cuMemFree_v2(cuda_address_of(address));
+	cuda_unrelax(cuda, CUDA_OK);
 }
 
 static int cuda_copy_async(struct patch_device *device, void *dst, const void *src, uint64_t bytes,
@@ -344,71 +337,6 @@ static int cuda_kernel_parameters(struct patch_device *device, void *function,
 	if (result == CUDA_INVALID_VALUE)
 		return (int)count;
 	return cuda_check(cuda, "cuFuncGetParamInfo", result);
-}
-
-/* ---- capture ---- */
-
-static cuda_stream take_idle(struct cuda_driver *cuda)
-{
-	struct cuda_idle_stream *found;
-	cuda_stream stream = NULL;
-
-	pthread_mutex_lock(&cuda->lock);
-	found = cuda->idle;
-	if (found) {
-		cuda->idle = found->next;
-		stream = found->stream;
-		free(found);
-	}
-	pthread_mutex_unlock(&cuda->lock);
-	return stream;
-}
-
-static void give_idle(struct cuda_driver *cuda, cuda_stream stream)
-{
-	struct cuda_idle_stream *idle = malloc(sizeof(*idle));
-
-	if (!idle) {
-		cuda->call.cuStreamDestroy_v2(stream);
-		return;
-	}
-	pthread_mutex_lock(&cuda->lock);
-	*idle = (struct cuda_idle_stream){cuda->idle, stream};
-	cuda->idle = idle;
-	pthread_mutex_unlock(&cuda->lock);
-}
-
-static int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
-{
-	struct cuda_driver *cuda = cuda_of(device);
-	cuda_stream stream = take_idle(cuda);
-	int err = 0;
-
-	if (!stream)
-		err = CUDA_CALL(cuda, cuStreamCreate, &stream, CUDA_STREAM_NON_BLOCKING);
-	if (err)
-		return err;
-	err = CUDA_CALL(cuda, cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_THREAD_LOCAL);
-	if (err)
-		cuda->call.cuStreamDestroy_v2(stream);
-	else
-		*ret_stream = (struct driver_stream *)stream;
-	return err;
-}
-
-static int cuda_capture_end(struct patch_device *device, struct driver_stream *stream,
-			    struct driver_graph **ret_graph)
-{
-	struct cuda_driver *cuda = cuda_of(device);
-	cuda_graph graph = NULL;
-	int err = CUDA_CALL(cuda, cuStreamEndCapture, (cuda_stream)stream, &graph);
-
-	*ret_graph = (struct driver_graph *)graph;
-	if (err)
-		cuda->call.cuStreamDestroy_v2((cuda_stream)stream);
-	else
-		give_idle(cuda, (cuda_stream)stream);
-	return err;
 }
 
 /* ---- graphs ---- */
@@ -520,14 +448,16 @@ static int cuda_instantiate(struct patch_device *device, struct driver_graph *gr
 {
 	struct cuda_driver *cuda = cuda_of(device);
 	unsigned long long flags = cuda_table_flags(cuda, (cuda_graph)graph);
-	int result = cuda->call.cuGraphInstantiateWithFlags((cuda_exec *)ret_exec,
-							    (cuda_graph)graph, flags);
+	int result;
 
+	cuda_relax(cuda);
+	result = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags(
+					    (cuda_exec *)ret_exec, (cuda_graph)graph, flags));
 	/* Nodes that are not for the device alone. */
 	if (result != CUDA_OK && flags) {
 		cuda_table_refused(cuda, (cuda_graph)graph);
-		return CUDA_CALL(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
-				 (cuda_graph)graph, 0);
+		return CUDA_RELAXED(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
+				    (cuda_graph)graph, 0);
 	}
 	return cuda_check(cuda, "cuGraphInstantiateWithFlags", result);
 }
@@ -538,7 +468,9 @@ static void cuda_exec_destroy(struct patch_device *device, struct driver_exec *e
 	struct cuda_driver *cuda = cuda_of(device);
 
 	cuda_table_exec_gone(cuda, (cuda_exec)exec);
+	cuda_relax(cuda);
 	cuda->call.cuGraphExecDestroy((cuda_exec)exec);
+	cuda_unrelax(cuda, CUDA_OK);
 }
 
 static int cuda_exec_update(struct patch_device *device, struct driver_exec *exec,
@@ -575,6 +507,9 @@ const struct patch_driver patch_driver_cuda = {
 	.kernel_parameters = cuda_kernel_parameters,
 	.capture_begin = cuda_capture_begin,
 	.capture_end = cuda_capture_end,
+	.stream_is_captured = cuda_stream_is_captured,
+	.capturing_get = cuda_capturing_get,
+	.capturing_continue = cuda_capturing_continue,
 	.graph_create = cuda_graph_create,
 	.graph_destroy = cuda_graph_destroy,
 	.graph_clone = cuda_graph_clone,

@@ -208,7 +208,9 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
 	if (enter(&hip->device, &before) == 0) {
+		hip_relax(hip);
 		hip_probe(hip);
+		hip_unrelax(hip, HIP_OK);
 		leave(&hip->device, before);
 	}
 	patch_fault_take(); /* where that cannot be run no way but a new graph is used */
@@ -240,18 +242,20 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 {
 	struct hip_driver *hip = hip_of(device);
 
-	return on_host ? HIP_CALL(hip, hipHostMalloc, ret_address, bytes, 0)
-		       : HIP_CALL(hip, hipMalloc, ret_address, bytes);
+	return on_host ? HIP_RELAXED(hip, hipHostMalloc, ret_address, bytes, 0)
+		       : HIP_RELAXED(hip, hipMalloc, ret_address, bytes);
 }
 
 static void memory_free(struct patch_device *device, void *address, bool on_host)
 {
 	struct hip_driver *hip = hip_of(device);
 
+	hip_relax(hip);
 	if (on_host)
 		hip->call.hipHostFree(address);
 	else
 		hip->call.hipFree(address);
+	hip_unrelax(hip, HIP_OK);
 }
 
 static int copy_async(struct patch_device *device, void *dst, const void *src, uint64_t bytes,
@@ -260,68 +264,6 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 	struct hip_driver *hip = hip_of(device);
 
 	return HIP_CALL(hip, hipMemcpyAsync, dst, src, bytes, HIP_COPY_DEFAULT, stream);
-}
-
-/* ---- capture ---- */
-
-/* Streams are kept: in 5.2.3 hipStreamDestroy hangs now and then beside another thread's
- * hipMemcpy. */
-static int take_stream(struct hip_driver *hip, void **ret_stream)
-{
-	void *stream = NULL;
-
-	pthread_mutex_lock(&hip->idle_lock);
-	if (hip->idle_count > 0)
-		stream = hip->idle[--hip->idle_count];
-	pthread_mutex_unlock(&hip->idle_lock);
-	if (!stream)
-		return HIP_CALL(hip, hipStreamCreateWithFlags, ret_stream, HIP_STREAM_NON_BLOCKING);
-	*ret_stream = stream;
-	return 0;
-}
-
-static void give_stream(struct hip_driver *hip, void *stream)
-{
-	pthread_mutex_lock(&hip->idle_lock);
-	if (hip->idle_count < HIP_IDLE) {
-		hip->idle[hip->idle_count++] = stream;
-		stream = NULL;
-	}
-	pthread_mutex_unlock(&hip->idle_lock);
-	if (stream)
-		hip->call.hipStreamDestroy(stream);
-}
-
-static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
-{
-	struct hip_driver *hip = hip_of(device);
-	void *stream;
-	int rc = take_stream(hip, &stream);
-
-	if (rc < 0)
-		return rc;
-	rc = HIP_CALL(hip, hipStreamBeginCapture, stream, HIP_CAPTURE_MODE_THREAD_LOCAL);
-	if (rc < 0) {
-		hip->call.hipStreamDestroy(stream);
-		return rc;
-	}
-	*ret_stream = stream;
-	return 0;
-}
-
-static int capture_end(struct patch_device *device, struct driver_stream *stream,
-		       struct driver_graph **ret_graph)
-{
-	struct hip_driver *hip = hip_of(device);
-	void *graph = NULL;
-	int rc = HIP_CALL(hip, hipStreamEndCapture, stream, &graph);
-
-	if (rc < 0)
-		hip->call.hipStreamDestroy(stream);
-	else
-		give_stream(hip, stream);
-	*ret_graph = rc < 0 ? NULL : graph;
-	return rc;
 }
 
 /* ---- graphs ---- */
@@ -471,8 +413,11 @@ const struct patch_driver patch_driver_hip = {
 	.memory_free = memory_free,
 	.copy_async = copy_async,
 	.kernel_parameters = hip_kernel_parameters,
-	.capture_begin = capture_begin,
-	.capture_end = capture_end,
+	.capture_begin = hip_capture_begin,
+	.capture_end = hip_capture_end,
+	.stream_is_captured = hip_stream_is_captured,
+	.capturing_get = hip_capturing_get,
+	.capturing_continue = hip_capturing_continue,
 	.graph_create = graph_create,
 	.graph_destroy = graph_destroy,
 	.graph_clone = graph_clone,

@@ -27,6 +27,12 @@
 	FUNCTION(hipStreamSynchronize, (void *))                                                   \
 	FUNCTION(hipStreamBeginCapture, (void *, int))                                             \
 	FUNCTION(hipStreamEndCapture, (void *, void **))                                           \
+	FUNCTION(hipStreamIsCapturing, (void *, int *))                                            \
+	FUNCTION(hipStreamGetCaptureInfo_v2,                                                       \
+		 (void *, int *, unsigned long long *, void **, void *const **, size_t *))         \
+	FUNCTION(hipStreamUpdateCaptureDependencies,                                               \
+		 (void *, void *const *, size_t, unsigned int))                                    \
+	FUNCTION(hipThreadExchangeStreamCaptureMode, (int *))                                      \
 	FUNCTION(hipGraphCreate, (void **, unsigned int))                                          \
 	FUNCTION(hipGraphDestroy, (void *))                                                        \
 	FUNCTION(hipGraphClone, (void **, void *))                                                 \
@@ -137,6 +143,23 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 /* 0, or the errno for RESULT, which has been told to patch_fault. */
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
+
+/* ---- hip_capture.c ---- */
+
+/* What HIP refuses while a stream is captured, of whomever, and then ends that capture for: allowed
+ * from here to hip_unrelax, which returns RESULT. They do not nest. */
+void hip_relax(struct hip_driver *hip);
+int hip_unrelax(struct hip_driver *hip, int result);
+#define HIP_RELAXED(hip, name, ...)                                                                \
+	(hip_relax(hip), hip_check(hip, #name, hip_unrelax(hip, (hip)->call.name(__VA_ARGS__))))
+int hip_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);
+int hip_capture_end(struct patch_device *device, struct driver_stream *stream,
+		    struct driver_graph **ret_graph);
+int hip_stream_is_captured(struct patch_device *device, struct driver_stream *stream);
+int hip_capturing_get(struct patch_device *device, struct driver_stream *stream,
+		      struct patch_capturing *ret_capturing);
+int hip_capturing_continue(struct patch_device *device, struct driver_stream *stream,
+			   struct driver_node *const *nodes, uint32_t count);
 
 /* ---- hip_library.c ---- */
 

@@ -547,6 +547,49 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 	return injected < 0 ? injected : leave("capture_end", rc);
 }
 
+static int stream_is_captured(struct patch_device *device, struct driver_stream *stream)
+{
+	struct model_node *const *nodes;
+	uint32_t count;
+	int rc = enter(device, "stream_is_captured");
+
+	if (rc < 0)
+		return rc;
+	return model_stream_capture((struct dagpatch_model_stream *)stream, &nodes, &count) != NULL;
+}
+
+static int capturing_get(struct patch_device *device, struct driver_stream *stream,
+			 struct patch_capturing *ret_capturing)
+{
+	struct model_node *const *nodes;
+	uint32_t count;
+	int rc = enter(device, "capturing_get");
+
+	if (rc < 0)
+		return rc;
+	ret_capturing->graph = (struct driver_graph *)model_stream_capture(
+		(struct dagpatch_model_stream *)stream, &nodes, &count);
+	ret_capturing->after = calloc((size_t)count + 1, sizeof(struct driver_node *));
+	if (!ret_capturing->after)
+		return leave("capturing_get", -ENOMEM);
+	for (uint32_t i = 0; i < count; i++)
+		ret_capturing->after[i] = (struct driver_node *)nodes[i];
+	ret_capturing->after_count = count;
+	return 0;
+}
+
+static int capturing_continue(struct patch_device *device, struct driver_stream *stream,
+			      struct driver_node *const *nodes, uint32_t count)
+{
+	int rc = enter(device, "capturing_continue");
+
+	if (rc < 0)
+		return rc;
+	return leave("capturing_continue",
+		     model_stream_continue((struct dagpatch_model_stream *)stream,
+					   (struct model_node *const *)nodes, count));
+}
+
 /* ---- executable graphs ---- */
 
 int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
@@ -753,6 +796,9 @@ const struct patch_driver patch_driver_model = {
 	.kernel_parameters = kernel_parameters,
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,
+	.stream_is_captured = stream_is_captured,
+	.capturing_get = capturing_get,
+	.capturing_continue = capturing_continue,
 	.graph_create = graph_create,
 	.graph_destroy = graph_destroy,
 	.graph_clone = graph_clone,

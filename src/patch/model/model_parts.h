@@ -161,6 +161,13 @@ void model_table_overlay(const struct driver_table *table, uint32_t index, uint8
 struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *given);
 int model_stream_device(struct patch_device *device, struct driver_stream *stream,
 			int *ret_ordinal);
+/* NULL: STREAM is not captured. The nodes are those that what is captured next waits for. */
+struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *stream,
+						  struct model_node *const **ret_nodes,
+						  uint32_t *ret_count);
+/* What is captured next waits for these. */
+int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
+			  uint32_t count);
 
 /* Waits for the exec's replays and ends their order. */
 void model_exec_drain(struct dagpatch_model_exec *exec);

@@ -312,6 +312,25 @@ int dagpatch_model_capture_end(struct dagpatch_model_stream *stream,
 	return 0;
 }
 
+struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *given,
+						  struct model_node *const **ret_nodes,
+						  uint32_t *ret_count)
+{
+	const struct dagpatch_model_stream *stream = model_stream_of(given);
+
+	if (!stream->capture)
+		return NULL;
+	*ret_nodes = stream->tail;
+	*ret_count = stream->tail_count;
+	return stream->capture->graph;
+}
+
+int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
+			  uint32_t count)
+{
+	return tail_set(stream, nodes, count, false);
+}
+
 static int capture_node(struct dagpatch_model_stream *stream, const struct patch_params *params)
 {
 	struct model_node *node;
