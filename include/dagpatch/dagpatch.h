@@ -652,6 +652,21 @@ int dagpatch_recording_relocation(const struct dagpatch_recording *recording, ui
 void *dagpatch_recording_exec(const struct dagpatch_recording *recording);
 void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node);
 
+enum dagpatch_dump_format {
+	DAGPATCH_DUMP_TEXT,
+	DAGPATCH_DUMP_GRAPHVIZ, /* for dot: boxes, an arrow for each dependency */
+};
+/* Takes BYTES bytes of the text; no 0 ends them. 0, or a negative errno, after which it is called no
+ * more. */
+typedef int (*dagpatch_write_fn)(void *user, const char *text, size_t bytes);
+/* The recording in words, in any state: slots with their addresses; nodes with kernels' names (as far as
+ * the driver knows them), sizes of their parameters, addresses (argument, slot, offset) and dependencies
+ * (inside of captured work only on HIP, elsewhere the driver keeps them); how it was changed last, and
+ * which slots and nodes were. The text is for people and may change. Costs a walk over all nodes, each
+ * over all relocations. -EINVAL: no such format; what WRITE returned. */
+int dagpatch_dump(const struct dagpatch_recording *recording, enum dagpatch_dump_format format,
+		  dagpatch_write_fn write, void *user);
+
 /* ---- cache of captured work ---- */
 
 /* Ranks agree on each change of their graphs in two votes, so that all launch the new ones or all keep

@@ -46,6 +46,8 @@ typedef void (*dagpatch_model_fn)(const void *arguments, const uint32_t grid[3],
 int dagpatch_model_kernel_create(dagpatch_model_fn function,
 				 const struct dagpatch_parameter *parameters, uint32_t count,
 				 struct dagpatch_model_kernel **ret_kernel);
+/* For messages and dumps; NAME is the caller's and lives as long as the kernel. */
+void dagpatch_model_kernel_name(struct dagpatch_model_kernel *kernel, const char *name);
 void dagpatch_model_kernel_destroy(struct dagpatch_model_kernel *kernel);
 
 enum { DAGPATCH_MODEL_LAZY, DAGPATCH_MODEL_THREADED };

@@ -63,6 +63,7 @@ static int append_declared(struct dagpatch_recording *recording, const struct gi
 			   const struct dagpatch_declared *declared)
 {
 	uint32_t node = giving->first + declared->node, byte = declared->byte;
+	char text[96];
 	uint64_t there, expected = given_address(giving->given, declared->slot);
 	int rc =
 		slot_check(recording, declared->slot, declared->offset, 0, "a declared relocation");
@@ -82,13 +83,14 @@ static int append_declared(struct dagpatch_recording *recording, const struct gi
 	if (recording->nodes[node].image == DAGPATCH_NONE || byte < declared->byte ||
 	    image_size(recording, node) < 8 || byte > image_size(recording, node) - 8)
 		return recording_fail_at(recording, -EINVAL, node, declared->byte,
-					 "node %u has no byte %u", node, declared->byte);
+					 "it has no byte %u", declared->byte);
 	memcpy(&there, (uint8_t *)node_image(recording, node) + byte, sizeof(there));
 	if (there != expected)
 		return recording_fail_at(recording, -EILSEQ, node, declared->byte,
-					 "node %u, byte %u: 0x%llx is there, 0x%llx was declared",
-					 node, declared->byte, (unsigned long long)there,
-					 (unsigned long long)expected);
+					 "0x%llx is there, 0x%llx was declared, %s + %llu",
+					 (unsigned long long)there, (unsigned long long)expected,
+					 slot_text(recording, declared->slot, text),
+					 (unsigned long long)declared->offset);
 	return relocation_append(recording, node, byte, declared->slot, declared->offset);
 }
 

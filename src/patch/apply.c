@@ -262,10 +262,17 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 		learn(recording, step);
 	if (recording->context->options.observe)
 		observe(recording, step);
+	recording->last.number++;
+	recording->last.strategy = step->table > 0 && recording->dirty_count == 0
+					   ? DAGPATCH_DEVICE_TABLE
+					   : step->strategy;
+	recording->last.nodes = recording->dirty_count;
+	recording->last.slots = recording->changed_count;
 	for (uint32_t i = 0; i < recording->changed_count; i++) {
 		uint32_t slot = recording->changed[i];
 
 		recording->applied[slot] = recording->wanted[slot];
+		recording->slots[slot].changed_in = recording->last.number;
 		recording->is_changed[slot] = 0;
 	}
 	recording->changed_count = 0;
@@ -443,8 +450,12 @@ static int build_first(struct dagpatch_recording *recording)
 	if (rc < 0)
 		return rc;
 	build_accept(recording, &step.replaced);
-	for (uint32_t i = 0; i < recording->slot_count; i++)
+	recording->last = (struct change){recording->last.number + 1, DAGPATCH_INSTANTIATE,
+					  recording->node_count, recording->slot_count};
+	for (uint32_t i = 0; i < recording->slot_count; i++) {
 		recording->applied[i] = recording->wanted[i];
+		recording->slots[i].changed_in = recording->last.number;
+	}
 	split_relocations(recording);
 	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, now_ns() - step.begin_ns);
 	again_commit(recording);

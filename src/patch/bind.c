@@ -236,8 +236,7 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 	layout = node_params(recording, node).layout;
 	if (!layout || index >= layout->count || layout->parameters[index].bytes != size)
 		return recording_fail_at(recording, -EINVAL, node, DAGPATCH_NONE,
-					 "node %u has no argument %u of %u bytes", node, index,
-					 size);
+					 "it has no argument %u of %u bytes", index, size);
 	rc = edit_around(recording, node,
 			 (uint32_t)sizeof(struct patch_kernel) + layout->parameters[index].offset,
 			 bytes, size);

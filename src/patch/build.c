@@ -91,8 +91,7 @@ struct building {
 
 static int fail_node(struct building *building, int rc, uint32_t node, const char *what)
 {
-	return recording_fail_at(building->recording, rc, node, DAGPATCH_NONE, "node %u: %s", node,
-				 what);
+	return recording_fail_at(building->recording, rc, node, DAGPATCH_NONE, "%s", what);
 }
 
 static uint32_t gather_after(struct building *building, uint32_t node)

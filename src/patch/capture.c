@@ -84,17 +84,8 @@ static void side_release(struct side *side)
 static int explain(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
 		   const char *why)
 {
-	static const char *const kinds[PATCH_KINDS] = {
-		"kernel",	 "copy",	 "memset",     "child",	      "empty",
-		"host function", "event record", "event wait", "conditional", "unknown",
-	};
-
-	byte = public_byte(recording, node, byte);
-	if (byte == DAGPATCH_NONE)
-		return recording_fail_at(recording, code, node, byte, "node %u (%s): %s", node,
-					 kinds[recording->nodes[node].kind], why);
-	return recording_fail_at(recording, code, node, byte, "node %u (%s), byte %u: %s", node,
-				 kinds[recording->nodes[node].kind], byte, why);
+	return recording_fail_at(recording, code, node, public_byte(recording, node, byte), "%s",
+				 why);
 }
 
 /* Where a node may have addresses, in its image; a copy has two places, all others one. */
@@ -218,13 +209,11 @@ static int read_node(struct dagpatch_recording *recording, struct driver_graph *
 	int rc = recording->device->driver->node_get(recording->device, graph, handle, image);
 
 	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE,
-					 "node %u cannot be read", node);
-	if (image->kind == PATCH_OPAQUE || image->kind == PATCH_CONDITIONAL)
+		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "it cannot be read");
+	if (image->kind == PATCH_OPAQUE)
 		return recording_fail_at(recording, -ENOTSUP, node, DAGPATCH_NONE,
-					 "node %u is of a kind that cannot be read: add it with "
-					 "DAGPATCH_CAPTURE_AGAIN",
-					 node);
+					 "it is of a kind that cannot be read: add it with "
+					 "DAGPATCH_CAPTURE_AGAIN");
 	return 0;
 }
 

@@ -257,6 +257,9 @@ struct patch_driver {
 	int (*kernel_parameters)(struct patch_device *device, void *function,
 				 struct dagpatch_parameter *ret_parameters, uint32_t capacity);
 
+	/* The kernel's name, ended by 0, cut where TEXT ends. NULL: nobody knows names. */
+	int (*kernel_name)(struct patch_device *device, void *function, char *text, size_t size);
+
 	/* Capture on a stream of the driver's own, of the calling thread. capture_end is called also when the
 	 * work failed, ends the capture either way, and then gives NULL or a graph that the core
 	 * destroys. */

@@ -35,8 +35,8 @@ static int fail_flat(const struct flattening *flattening, int rc, uint32_t node,
 	bool is_own = flattening->content == flattening->recording;
 
 	return recording_fail_at(flattening->recording, rc, is_own ? node : DAGPATCH_NONE,
-				 DAGPATCH_NONE, "node %u%s: %s", node,
-				 is_own ? "" : " of work captured anew", what);
+				 DAGPATCH_NONE, "%s%s",
+				 is_own ? "" : "a node of work captured anew: ", what);
 }
 
 /* ---- dependencies ---- */

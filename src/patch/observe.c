@@ -6,6 +6,8 @@
 #include <dagpatch/dagpatch.h>
 #include <dagtap/annotate.h>
 
+#include "patch/recording.h"
+
 static struct {
 	uint64_t (*push_with)(const char *, const struct dagtap_attribute *, size_t);
 	void (*pop)(void);
@@ -22,21 +24,6 @@ static void look_up(void)
 		return;
 	*(void **)&trace.push_with = push_with;
 	*(void **)&trace.pop = pop;
-}
-
-static const char *strategy_text(enum dagpatch_strategy strategy)
-{
-	static const char *const texts[DAGPATCH_STRATEGY_COUNT] = {
-		[DAGPATCH_AUTO] = "auto",
-		[DAGPATCH_SET_PARAMS] = "set_params",
-		[DAGPATCH_DEVICE_TABLE] = "device_table",
-		[DAGPATCH_UPDATE_GRAPH] = "update_graph",
-		[DAGPATCH_INSTANTIATE] = "instantiate",
-		[DAGPATCH_CAPTURE] = "capture",
-		[DAGPATCH_SHADOW] = "shadow",
-	};
-
-	return (unsigned)strategy < DAGPATCH_STRATEGY_COUNT ? texts[strategy] : "unknown";
 }
 
 void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)

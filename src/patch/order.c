@@ -90,10 +90,10 @@ static int check_after(struct dagpatch_recording *recording, uint32_t node,
 	for (uint32_t i = 0; i < after->count; i++)
 		if (after->nodes[i] >= node ||
 		    recording->nodes[after->nodes[i]].parent != DAGPATCH_NONE)
-			return recording_fail_at(
-				recording, -EINVAL, node, DAGPATCH_NONE,
-				"node %u cannot wait for %u: it is no earlier node of this graph",
-				node, after->nodes[i]);
+			return recording_fail_at(recording, -EINVAL, node, DAGPATCH_NONE,
+						 "it cannot wait for node %u, which is no earlier "
+						 "node of this graph",
+						 after->nodes[i]);
 	return 0;
 }
 

@@ -155,10 +155,16 @@ static int fail(struct dagpatch_recording *recording, int code, uint32_t node, u
 {
 	struct dagpatch_error *error = &recording->error;
 	struct patch_fault fault = patch_fault_take();
-	int length;
+	char place[PLACE_TEXT];
+	int length = 0;
 
 	*error = (struct dagpatch_error){.code = code, .node = node, .byte = byte};
-	length = vsnprintf(error->message, sizeof(error->message), format, arguments);
+	if (node != DAGPATCH_NONE)
+		length = snprintf(error->message, sizeof(error->message),
+				  "%s: ", place_text(recording, node, byte, place));
+	if ((size_t)length < sizeof(error->message))
+		length += vsnprintf(error->message + length,
+				    sizeof(error->message) - (size_t)length, format, arguments);
 	if (fault.call && fault.code_errno == code && length >= 0 &&
 	    (size_t)length < sizeof(error->message)) {
 		error->driver_code = fault.code;
@@ -208,14 +214,6 @@ int recording_enter(struct dagpatch_recording *recording, struct device_visit *r
 	return rc < 0 ? recording_fail(recording, rc, "entering device %d",
 				       recording->device->ordinal)
 		      : 0;
-}
-
-const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot, char text[96])
-{
-	const char *name = slot < recording->slot_count ? recording->slots[slot].name : NULL;
-
-	snprintf(text, 96, name ? "slot %u (%.64s)" : "slot %u", slot, name);
-	return text;
 }
 
 /* ---- recordings ---- */

@@ -125,6 +125,14 @@ struct slot {
 	uint32_t flags;
 	bool on_host;
 	void *shadow;
+	uint64_t changed_in; /* change.number */
+};
+
+/* The change of the graph that was made last; number 0: none. */
+struct change {
+	uint64_t number;
+	enum dagpatch_strategy strategy;
+	uint32_t nodes, slots;
 };
 
 /* Bytes that are no address and that dagpatch_set_... gave. */
@@ -216,6 +224,7 @@ struct dagpatch_recording {
 	struct dagpatch_cache *voter; /* whose ranks agree on each change; NULL: nobody does */
 	bool owes_vote;		      /* the other ranks wait for how it went */
 
+	struct change last;
 	uint64_t applies; /* whose time is taken now and then */
 	struct dagpatch_stats stats;
 	struct dagpatch_error error;
@@ -251,6 +260,8 @@ int recording_grow(void *items, uint32_t *capacity, uint64_t count, size_t size)
 /* Fill the recording's error, with what the driver said if it said something, and return CODE. */
 int recording_fail(struct dagpatch_recording *recording, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The message begins with the place: "node 7 (kernel gemm), argument 2, slot 3 (kv): ". BYTE as
+ * public_byte has it. */
 int recording_fail_at(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
 		      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -273,13 +284,29 @@ uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, 
 
 void captured_graph_release(struct captured_graph *graph);
 
-/* "slot 3 (input)", in TEXT. */
-const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot, char text[96]);
-
 static inline void *node_image(const struct dagpatch_recording *recording, uint32_t node)
 {
 	return recording->images + recording->nodes[node].image;
 }
+
+/* ---- describe.c: each returns TEXT, or a constant ---- */
+
+enum { KIND_TEXT = 80, BYTE_TEXT = 48, PLACE_TEXT = 256 };
+/* "slot 3 (input)". */
+const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot, char text[96]);
+/* "kernel gemm", "copy". */
+const char *kind_text(const struct dagpatch_recording *recording, uint32_t node,
+		      char text[KIND_TEXT]);
+/* "argument 2", "source"; BYTE as public_byte has it. */
+const char *byte_text(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
+		      char text[BYTE_TEXT]);
+/* All that is known of a place; NODE may be the next one. */
+const char *place_text(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
+		       char text[PLACE_TEXT]);
+/* " for slot 3 (kv)": the slots of NODE that are being changed; or nothing. */
+const char *changed_text(const struct dagpatch_recording *recording, uint32_t node,
+			 char text[PLACE_TEXT]);
+const char *strategy_text(enum dagpatch_strategy strategy);
 
 /* ---- nodes.c ---- */
 

@@ -188,6 +188,7 @@ static bool may_have_changed(const struct dagpatch_recording *recording, uint32_
 
 int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done)
 {
+	char slots[PLACE_TEXT];
 	uint32_t at = 0;
 	int rc = set_nodes(recording, recording->dirty_count, true, &at);
 
@@ -196,7 +197,8 @@ int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done
 	recording->updates += *ret_done;
 	if (rc < 0)
 		recording_fail_at(recording, rc, recording->dirty[at], DAGPATCH_NONE,
-				  "node %u: setting parameters", recording->dirty[at]);
+				  "setting parameters%s",
+				  changed_text(recording, recording->dirty[at], slots));
 	return rc;
 }
 
@@ -220,6 +222,7 @@ void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
 int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_done)
 {
 	const struct patch_driver *driver = recording->device->driver;
+	char slots[PLACE_TEXT];
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++) {
@@ -236,7 +239,8 @@ int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_do
 			node->flags |= NODE_STALE; /* until the update has gone well */
 		if (rc < 0)
 			recording_fail_at(recording, rc, i, DAGPATCH_NONE,
-					  "node %u: setting parameters of the graph", i);
+					  "setting parameters of the graph%s",
+					  changed_text(recording, i, slots));
 	}
 	if (rc < 0)
 		return rc;

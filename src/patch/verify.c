@@ -18,14 +18,13 @@ static int compare_params(struct dagpatch_recording *recording, uint32_t node,
 
 	if (image->kind != params->kind || image->size != params->size)
 		return recording_fail_at(recording, -EILSEQ, node, DAGPATCH_NONE,
-					 "node %u is another one in %s", node, where);
+					 "it is another one in %s", where);
 	while (byte < image->size && image->bytes[byte] == expected[byte])
 		byte++;
 	if (byte == image->size)
 		return 0;
 	byte = public_byte(recording, node, byte);
-	return recording_fail_at(recording, -EILSEQ, node, byte, "node %u, byte %u: differs in %s",
-				 node, byte, where);
+	return recording_fail_at(recording, -EILSEQ, node, byte, "differs in %s", where);
 }
 
 static int compare_image(struct dagpatch_recording *recording, uint32_t node,
@@ -51,8 +50,7 @@ static int compare_node(struct dagpatch_recording *recording, struct driver_grap
 		return recording_fail(recording, -EILSEQ, "a fresh capture has more nodes");
 	rc = recording->device->driver->node_get(recording->device, graph, handle, image);
 	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading node %u",
-					 node);
+		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading it");
 	if (image->kind == PATCH_CHILD && recording->nodes[node].kind == PATCH_CHILD)
 		return compare_level(recording, ((const struct patch_child *)image->bytes)->graph,
 				     at);
@@ -101,7 +99,7 @@ static int compare_work(struct dagpatch_recording *recording, uint32_t node,
 	recording->device->driver->graph_destroy(recording->device, graph);
 	if (rc == 0 && at != node_end(recording, node))
 		rc = recording_fail_at(recording, -EILSEQ, node, DAGPATCH_NONE,
-				       "a fresh capture of node %u has fewer nodes", node);
+				       "a fresh capture has fewer nodes");
 	return rc;
 }
 
@@ -122,8 +120,7 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 		return 0;
 	}
 	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading node %u",
-					 node);
+		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading it");
 	rc = compare_params(recording, node, params, image, "the executable graph");
 	return rc < 0 ? rc : 1;
 }

@@ -252,6 +252,8 @@ struct cuda_launch_config {
 	FUNCTION(cuLibraryGetKernel,                                                               \
 		 (cuda_kernel * kernel, cuda_library library, const char *name))                   \
 	FUNCTION(cuKernelGetFunction, (cuda_function * function, cuda_kernel kernel))              \
+	FUNCTION(cuFuncGetName, (const char **name, cuda_function function))                       \
+	FUNCTION(cuKernelGetName, (const char **name, cuda_kernel kernel))                         \
 	FUNCTION(cuFuncGetParamInfo,                                                               \
 		 (cuda_function function, size_t index, size_t * offset, size_t * bytes))          \
 	FUNCTION(cuLaunchKernel,                                                                   \

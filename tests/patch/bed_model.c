@@ -105,28 +105,43 @@ static void count_down(const void *block, const uint32_t grid[3], const uint32_t
 #define POINTER DAGPATCH_PARAMETER_POINTER
 #define VALUE	DAGPATCH_PARAMETER_VALUE
 static const struct {
+	const char *name;
 	dagpatch_model_fn function;
 	uint32_t count;
 	struct dagpatch_parameter parameters[4];
 } descriptions[BED_KERNELS] = {
-	[BED_ADD] = {add, 4, {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, POINTER}, {24, 4, VALUE}}},
-	[BED_MUL] = {mul, 4, {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, POINTER}, {24, 4, VALUE}}},
-	[BED_FOLD] = {fold, 4, {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, VALUE}, {24, 4, VALUE}}},
-	[BED_MARK] = {mark, 2, {{0, 8, POINTER}, {8, 4, VALUE}}},
-	[BED_STRUCT] = {by_struct, 1, {{0, sizeof(struct bed_struct), VALUE}}},
-	[BED_PACKED] = {packed, 1, {{0, sizeof(struct bed_packed), VALUE}}},
-	[BED_HOLD] = {hold, 1, {{0, 8, POINTER}}},
-	[BED_COUNT_DOWN] = {count_down, 3, {{0, 8, POINTER}, {8, 8, POINTER}, {16, 4, VALUE}}},
+	[BED_ADD] = {"add",
+		     add,
+		     4,
+		     {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, POINTER}, {24, 4, VALUE}}},
+	[BED_MUL] = {"mul",
+		     mul,
+		     4,
+		     {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, POINTER}, {24, 4, VALUE}}},
+	[BED_FOLD] = {"fold",
+		      fold,
+		      4,
+		      {{0, 8, POINTER}, {8, 8, POINTER}, {16, 8, VALUE}, {24, 4, VALUE}}},
+	[BED_MARK] = {"mark", mark, 2, {{0, 8, POINTER}, {8, 4, VALUE}}},
+	[BED_STRUCT] = {"by_struct", by_struct, 1, {{0, sizeof(struct bed_struct), VALUE}}},
+	[BED_PACKED] = {"packed", packed, 1, {{0, sizeof(struct bed_packed), VALUE}}},
+	[BED_HOLD] = {"hold", hold, 1, {{0, 8, POINTER}}},
+	[BED_COUNT_DOWN] = {"count_down",
+			    count_down,
+			    3,
+			    {{0, 8, POINTER}, {8, 8, POINTER}, {16, 4, VALUE}}},
 };
 
 static struct dagpatch_model_kernel *kernels[BED_KERNELS];
 
 static int open_bed(void)
 {
-	for (int i = 0; i < BED_KERNELS; i++)
+	for (int i = 0; i < BED_KERNELS; i++) {
 		check(dagpatch_model_kernel_create(descriptions[i].function,
 						   descriptions[i].parameters,
 						   descriptions[i].count, &kernels[i]));
+		dagpatch_model_kernel_name(kernels[i], descriptions[i].name);
+	}
 	return 0;
 }
 

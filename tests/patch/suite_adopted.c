@@ -395,7 +395,8 @@ static void adopted_with_declared_relocations(void **state)
 	adoption = DAGPATCH_SIZED(adoption, .graph = graph, .addresses = {(void **)buffers.first},
 				  .declared = declared, .declared_count = 4);
 	/* The mark is at the buffer's first byte, not at its fourth. */
-	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EILSEQ, "node 1, byte 0");
+	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EILSEQ,
+		     "was declared, slot 0 (c) + 4");
 	declared[3].offset = 0;
 	OK(recording, dagpatch_adopt(recording, &adoption));
 	suite_bed->graph_destroy(graph);

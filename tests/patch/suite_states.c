@@ -128,7 +128,7 @@ static void bad_nodes(void **state)
 				       NULL, NULL),
 		     -EINVAL, "2^50");
 	scene_failed(recording, dagpatch_add_empty(recording, AFTER(0), NULL), -EINVAL,
-		     "cannot wait for 0");
+		     "cannot wait for node 0");
 	OK(recording, dagpatch_recording_stats(recording, &stats));
 	assert_int_equal(stats.node_count, 0);
 	assert_int_equal(stats.relocation_count, 0);

@@ -470,7 +470,8 @@ static void verify_notices_another_capture(void **state)
 	OK(recording, dagpatch_apply(recording));
 	OK(recording, dagpatch_verify(recording));
 	value = 2;
-	scene_failed(recording, dagpatch_verify(recording), -EILSEQ, "node 1, byte 8");
+	scene_failed(recording, dagpatch_verify(recording), -EILSEQ,
+		     "node 1 (kernel mark), argument 1: differs");
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	suite_bed->free(a);

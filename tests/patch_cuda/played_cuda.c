@@ -354,6 +354,17 @@ int cuKernelGetFunction(cuda_function *function, cuda_kernel kernel)
 	return CUDA_OK;
 }
 
+int cuFuncGetName(const char **name, cuda_function function)
+{
+	*name = ((struct dagpatch_model_kernel *)function)->name;
+	return *name ? CUDA_OK : CUDA_INVALID_VALUE;
+}
+
+int cuKernelGetName(const char **name, cuda_kernel kernel)
+{
+	return cuFuncGetName(name, (cuda_function)kernel);
+}
+
 int cuFuncGetParamInfo(cuda_function function, size_t index, size_t *offset, size_t *bytes)
 {
 	const struct dagpatch_model_kernel *kernel = (struct dagpatch_model_kernel *)function;

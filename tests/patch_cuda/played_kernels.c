@@ -184,6 +184,7 @@ static void make_kernels(void)
 		}
 		if (dagpatch_model_kernel_create(named[i].function, parameters, count, &kernels[i]))
 			abort();
+		dagpatch_model_kernel_name(kernels[i], named[i].name);
 	}
 }
 

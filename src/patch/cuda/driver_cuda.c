@@ -316,6 +316,20 @@ static int cuda_copy_async(struct patch_device *device, void *dst, const void *s
 			 (cuda_stream)stream);
 }
 
+/* FUNCTION is a CUfunction or a CUkernel. */
+static int cuda_kernel_name(struct patch_device *device, void *function, char *text, size_t size)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	const char *name = NULL;
+	int result = cuda->call.cuFuncGetName(&name, function);
+
+	if (result != CUDA_OK)
+		result = cuda->call.cuKernelGetName(&name, function);
+	if (result == CUDA_OK && name)
+		snprintf(text, size, "%s", name);
+	return cuda_check(cuda, "cuFuncGetName", result);
+}
+
 static int cuda_kernel_parameters(struct patch_device *device, void *function,
 				  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
 {
@@ -504,6 +518,7 @@ const struct patch_driver patch_driver_cuda = {
 	.memory_alloc = cuda_memory_alloc,
 	.memory_free = cuda_memory_free,
 	.copy_async = cuda_copy_async,
+	.kernel_name = cuda_kernel_name,
 	.kernel_parameters = cuda_kernel_parameters,
 	.capture_begin = cuda_capture_begin,
 	.capture_end = cuda_capture_end,

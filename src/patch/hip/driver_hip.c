@@ -412,6 +412,7 @@ const struct patch_driver patch_driver_hip = {
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,
 	.copy_async = copy_async,
+	.kernel_name = hip_kernel_name,
 	.kernel_parameters = hip_kernel_parameters,
 	.capture_begin = hip_capture_begin,
 	.capture_end = hip_capture_end,

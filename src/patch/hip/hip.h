@@ -190,6 +190,7 @@ int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 /* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
  * their arguments cannot be read. */
 void hip_find_loader(struct hip_driver *hip);
+int hip_kernel_name(struct patch_device *device, void *function, char *text, size_t size);
 int hip_kernel_parameters(struct patch_device *device, void *function,
 			  struct dagpatch_parameter *ret_parameters, uint32_t capacity);
 

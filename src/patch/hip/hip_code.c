@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -100,16 +101,31 @@ static int ask_code_objects(struct hip_driver *hip, const char *name,
 	return rc;
 }
 
+static const char *name_of(struct hip_driver *hip, void *function)
+{
+	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
+
+	/* No kernel's host address: then it is a hipFunction_t. */
+	return name ? name : hip->call.hipKernelNameRef(function);
+}
+
+int hip_kernel_name(struct patch_device *device, void *function, char *text, size_t size)
+{
+	const char *name = name_of(hip_of(device), function);
+
+	if (!name)
+		return patch_fault(-ENOTSUP, "hipKernelNameRef", 0, "no name");
+	snprintf(text, size, "%s", name);
+	return 0;
+}
+
 int hip_kernel_parameters(struct patch_device *device, void *function,
 			  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
 {
 	struct hip_driver *hip = hip_of(device);
-	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
+	const char *name = name_of(hip, function);
 	int rc = -ENOENT;
 
-	/* No kernel's host address: then it is a hipFunction_t. */
-	if (!name)
-		name = hip->call.hipKernelNameRef(function);
 	if (name && hip->loader.query_segment_descriptors)
 		rc = ask_code_objects(hip, name, ret_parameters, capacity);
 	return rc < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")

@@ -1,5 +1,6 @@
 /* The model device as a driver: every call that can fail fails when a test says so. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,12 +102,28 @@ int dagpatch_model_kernel_create(dagpatch_model_fn function,
 	kernel->function = function;
 	kernel->count = count;
 	kernel->bytes = 0;
+	kernel->name = NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		kernel->parameters[i] = parameters[i];
 		kernel->bytes = parameters[i].offset + parameters[i].bytes;
 	}
 	model_live.kernels++;
 	*ret_kernel = kernel;
+	return 0;
+}
+
+void dagpatch_model_kernel_name(struct dagpatch_model_kernel *kernel, const char *name)
+{
+	kernel->name = name;
+}
+
+static int kernel_name(struct patch_device *device, void *function, char *text, size_t size)
+{
+	const struct dagpatch_model_kernel *kernel = function;
+
+	if (!model_is_here(device) || !kernel->name)
+		return -ENOTSUP;
+	snprintf(text, size, "%s", kernel->name);
 	return 0;
 }
 
@@ -793,6 +810,7 @@ const struct patch_driver patch_driver_model = {
 	.memory_alloc = memory_alloc,
 	.memory_free = memory_free,
 	.copy_async = copy_async,
+	.kernel_name = kernel_name,
 	.kernel_parameters = kernel_parameters,
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,

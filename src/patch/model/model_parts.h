@@ -26,7 +26,8 @@ void model_settle(struct patch_device *device);
 struct dagpatch_model_kernel {
 	dagpatch_model_fn function;
 	uint32_t count;
-	uint32_t bytes; /* of the argument block */
+	uint32_t bytes;	  /* of the argument block */
+	const char *name; /* may be NULL */
 	struct dagpatch_parameter parameters[];
 };
 

@@ -73,7 +73,7 @@ struct dagpatch_model_kernel *model_condition_kernel(void)
 		struct dagpatch_model_kernel kernel;
 		struct dagpatch_parameter parameter;
 	} made = {
-		{set_condition, 1, sizeof(struct patch_condition_arguments)},
+		{set_condition, 1, sizeof(struct patch_condition_arguments), "set_condition"},
 		{0, sizeof(struct patch_condition_arguments), DAGPATCH_PARAMETER_VALUE},
 	};
 	_Static_assert(offsetof(__typeof__(made), parameter) ==
