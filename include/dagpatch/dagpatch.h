@@ -410,6 +410,8 @@ struct dagpatch_conditional {
 	const struct dagpatch_child *bodies; /* an array; each has the size of the first */
 	uint32_t body_count;
 };
+/* -ENOTSUP: graphs of this driver have no conditional nodes (HIP: none of its releases; see
+ * DAGPATCH_HAS_CONDITIONALS), or not this one (DAGPATCH_CASE needs a driver for CUDA 12.8). */
 int dagpatch_add_conditional(struct dagpatch_recording *recording,
 			     const struct dagpatch_conditional *conditional,
 			     const struct dagpatch_after *after, uint32_t *ret_node);

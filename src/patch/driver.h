@@ -145,6 +145,8 @@ enum patch_capability {
 	PATCH_HAS_TABLE = DAGPATCH_HAS_TABLE,
 	PATCH_HAS_CONDITIONALS = DAGPATCH_HAS_CONDITIONALS,
 	PATCH_HAS_LAYOUTS = DAGPATCH_HAS_LAYOUTS,
+	/* With PATCH_HAS_CONDITIONALS: DAGPATCH_CASE too. */
+	PATCH_HAS_CASES = 1024,
 	/* exec_set takes nodes inside of children and bodies; else these are updated with the whole graph. */
 	PATCH_SETS_NESTED = 64,
 	/* Nothing inside of a child can be relied on to change in an executable graph: children,

@@ -345,7 +345,12 @@ static int check_conditional(struct dagpatch_recording *recording,
 	bool is_case = conditional->condition == DAGPATCH_CASE;
 
 	if (!(recording->device->capabilities & PATCH_HAS_CONDITIONALS))
-		return recording_fail(recording, -ENOTSUP, "this driver has no conditional nodes");
+		return recording_fail(recording, -ENOTSUP,
+				      "graphs of the driver \"%s\" have no conditional nodes",
+				      recording->device->driver->name);
+	if (is_case && !(recording->device->capabilities & PATCH_HAS_CASES))
+		return recording_fail(recording, -ENOTSUP,
+				      "DAGPATCH_CASE: this CUDA driver is older than 12.8");
 	if (conditional->condition > DAGPATCH_WHILE)
 		return recording_fail(recording, -EINVAL, "no such condition");
 	if (conditional->body_count == 0 || conditional->body_count > UINT16_MAX ||

@@ -67,6 +67,7 @@ enum dagpatch_strategy expected_strategy(void);
 
 int suite_graphs(void);
 int suite_conditionals(void);
+int suite_no_conditionals(void); /* of drivers without them */
 int suite_captured(void);
 int suite_addresses(void);
 int suite_again(void);

@@ -1,4 +1,5 @@
 /* Conditionals, where the driver has them: GC-7 to GC-11. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "suite.h"
@@ -345,6 +346,36 @@ static void adopted_graph_as_a_body(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		suite_bed->free(buffers[i]);
 	suite_bed->free(predicate);
+}
+
+/* Where graphs have none: said when one is added, and nothing is left of it. */
+static void conditionals_are_refused(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording, *body = body_of(scene, BED_ADD);
+	struct dagpatch_mapping mappings[3];
+	struct dagpatch_conditional conditional = {
+		.size = sizeof(conditional),
+		.bodies = &DAGPATCH_SIZED(child, body, mappings, 3),
+		.body_count = 1,
+	};
+
+	for (uint32_t i = 0; i < 3; i++)
+		mappings[i] = (struct dagpatch_mapping){slot(recording, NULL), 0};
+	for (conditional.condition = DAGPATCH_IF; conditional.condition <= DAGPATCH_WHILE;
+	     conditional.condition++)
+		scene_failed(recording,
+			     dagpatch_add_conditional(recording, &conditional, NULL, NULL),
+			     -ENOTSUP, "have no conditional nodes");
+	dagpatch_recording_destroy(body);
+	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
+}
+
+int suite_no_conditionals(void)
+{
+	const struct CMUnitTest tests[] = {SCENE(conditionals_are_refused)};
+
+	return cmocka_run_group_tests_name("no conditionals", tests, NULL, NULL);
 }
 
 int suite_conditionals(void)

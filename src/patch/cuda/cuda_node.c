@@ -486,16 +486,11 @@ int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct 
 
 /* ---- conditionals ---- */
 
-static int conditional_type(struct cuda_driver *cuda, enum dagpatch_condition condition,
-			    uint32_t *ret_type)
+static uint32_t conditional_type(enum dagpatch_condition condition)
 {
-	if (condition == DAGPATCH_CASE && cuda->version < CUDA_WITH_SWITCH)
-		return patch_fault(-ENOTSUP, "cuGraphAddNode", 0,
-				   "selecting among bodies needs a driver for CUDA 12.8");
-	*ret_type = condition == DAGPATCH_IF	  ? CUDA_CONDITIONAL_IF
-		    : condition == DAGPATCH_WHILE ? CUDA_CONDITIONAL_WHILE
-						  : CUDA_CONDITIONAL_SWITCH;
-	return 0;
+	return condition == DAGPATCH_IF	     ? CUDA_CONDITIONAL_IF
+	       : condition == DAGPATCH_WHILE ? CUDA_CONDITIONAL_WHILE
+					     : CUDA_CONDITIONAL_SWITCH;
 }
 
 int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph, uint64_t handle,
@@ -506,11 +501,10 @@ int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph
 	struct cuda_driver *cuda = cuda_of(device);
 	struct cuda_node_params params = {.type = CUDA_NODE_CONDITIONAL};
 	struct cuda_conditional_node_params *conditional = &params.u.conditional;
-	int err = conditional_type(cuda, condition, &conditional->type);
+	int err;
 
-	if (err)
-		return err;
 	conditional->ctx = cuda->context;
+	conditional->type = conditional_type(condition);
 	conditional->handle = handle;
 	conditional->size = body_count;
 	err = CUDA_CALL(cuda, cuGraphAddNode_v2, (cuda_node *)ret_node, (cuda_graph)graph,

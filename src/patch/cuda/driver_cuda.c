@@ -263,6 +263,8 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 		cuda_close(&cuda->base);
 		return err;
 	}
+	if (cuda->version >= CUDA_WITH_SWITCH)
+		cuda->base.capabilities |= PATCH_HAS_CASES;
 	*ret_device = &cuda->base;
 	return 0;
 }

@@ -781,7 +781,9 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_BRANCHES ? PATCH_CHAINS : 0) |
 		(without & DAGPATCH_MODEL_NO_WIDE_FORKS ? PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH
 							: 0) |
-		(without & DAGPATCH_MODEL_NO_CONDITIONALS ? 0 : PATCH_HAS_CONDITIONALS);
+		(without & DAGPATCH_MODEL_NO_CONDITIONALS
+			 ? 0
+			 : PATCH_HAS_CONDITIONALS | PATCH_HAS_CASES);
 	*ret_device = device;
 	return 0;
 }
