@@ -156,7 +156,7 @@ static int replay(struct measuring *measuring, const struct chain *chain)
 	int rc = device->driver->launch(device, chain->exec, chain->table,
 					(struct driver_stream *)measuring->stream);
 
-	return rc < 0 ? rc : CUDA_CALL(measuring->cuda, cuStreamSynchronize, measuring->stream);
+	return rc < 0 ? rc : CUDA_RELAXED(measuring->cuda, cuStreamSynchronize, measuring->stream);
 }
 
 static int run_sample(struct measuring *measuring, uint32_t kind, uint32_t cell)
