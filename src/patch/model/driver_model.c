@@ -90,33 +90,6 @@ void dagpatch_model_free(void *address)
 	model_live.allocations--;
 }
 
-int dagpatch_model_kernel_create(dagpatch_model_fn function,
-				 const struct dagpatch_parameter *parameters, uint32_t count,
-				 struct dagpatch_model_kernel **ret_kernel)
-{
-	struct dagpatch_model_kernel *kernel =
-		malloc(sizeof(*kernel) + count * sizeof(*kernel->parameters));
-
-	if (!kernel)
-		return -ENOMEM;
-	kernel->function = function;
-	kernel->count = count;
-	kernel->bytes = 0;
-	kernel->name = NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		kernel->parameters[i] = parameters[i];
-		kernel->bytes = parameters[i].offset + parameters[i].bytes;
-	}
-	model_live.kernels++;
-	*ret_kernel = kernel;
-	return 0;
-}
-
-void dagpatch_model_kernel_name(struct dagpatch_model_kernel *kernel, const char *name)
-{
-	kernel->name = name;
-}
-
 static int kernel_name(struct patch_device *device, void *function, char *text, size_t size)
 {
 	const struct dagpatch_model_kernel *kernel = function;
@@ -125,14 +98,6 @@ static int kernel_name(struct patch_device *device, void *function, char *text, 
 		return -ENOTSUP;
 	snprintf(text, size, "%s", kernel->name);
 	return 0;
-}
-
-void dagpatch_model_kernel_destroy(struct dagpatch_model_kernel *kernel)
-{
-	if (!kernel)
-		return;
-	free(kernel);
-	model_live.kernels--;
 }
 
 /* ---- the table ---- */

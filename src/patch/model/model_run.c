@@ -1,4 +1,5 @@
 /* What the model device does when it is a node's turn. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,41 @@ struct dagpatch_model_kernel *model_condition_kernel(void)
 		       "one parameter");
 
 	return &made.kernel;
+}
+
+int dagpatch_model_kernel_create(dagpatch_model_fn function,
+				 const struct dagpatch_parameter *parameters, uint32_t count,
+				 struct dagpatch_model_kernel **ret_kernel)
+{
+	struct dagpatch_model_kernel *kernel =
+		malloc(sizeof(*kernel) + count * sizeof(*kernel->parameters));
+
+	if (!kernel)
+		return -ENOMEM;
+	kernel->function = function;
+	kernel->count = count;
+	kernel->bytes = 0;
+	kernel->name = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		kernel->parameters[i] = parameters[i];
+		kernel->bytes = parameters[i].offset + parameters[i].bytes;
+	}
+	model_live.kernels++;
+	*ret_kernel = kernel;
+	return 0;
+}
+
+void dagpatch_model_kernel_name(struct dagpatch_model_kernel *kernel, const char *name)
+{
+	kernel->name = name;
+}
+
+void dagpatch_model_kernel_destroy(struct dagpatch_model_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	free(kernel);
+	model_live.kernels--;
 }
 
 static void run_kernel(const struct patch_kernel *node, const struct driver_table *table,
