@@ -591,7 +591,7 @@ int dagpatch_apply(struct dagpatch_recording *recording);
  * changes the recording, never that graph: a buffer that moves needs a new capture, or the outer work
  * as a recording (dagpatch_add_child). Nothing runs, and the recording's own graph is neither built nor
  * changed. The captured graph uses the recording's shadows, callbacks' data and events, which must
- * outlive it. After an error some nodes may be in it: the capture is to be thrown away.
+ * outlive it. Ranks that vote agree on it as on any change. After an error some nodes may be in it: the capture is to be thrown away.
  * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in
  * relaxed mode. */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);

@@ -486,6 +486,45 @@ static void work_that_fails_on_one_rank(void **state)
 	assert_true(shared->ranks[0].outcomes == shared->ranks[1].outcomes);
 }
 
+/* Set 1 into a captured graph, which nobody runs. */
+static int launch_into_capture(struct rank *rank)
+{
+	int rc;
+
+	bind_set(rank, 1);
+	suite_bed->capture_begin(rank->stream);
+	rc = dagpatch_launch(rank->recording, rank->stream);
+	suite_bed->graph_destroy(suite_bed->capture_end(rank->stream));
+	return rc;
+}
+
+/* Both ranks' captures go on, or neither's; what they captured together is in their caches. */
+static void into_captures(uint32_t number)
+{
+	for (uint32_t failing = 0; failing < RANKS; failing++) {
+		struct rank rank;
+
+		rank_begin(&rank, number, &(struct choice){.change_together = 1});
+		launch_set(&rank, 0);
+		rank.collective_result = number == failing ? -EDOM : 0;
+		assert_int_equal(launch_into_capture(&rank),
+				 number == failing ? -EDOM : -ECANCELED);
+		rank.collective_result = 0;
+		OK(rank.recording, dagpatch_revert(rank.recording));
+		expect_launch(&rank, 0);
+		rank.captures = 0;
+		OK(rank.recording, launch_into_capture(&rank));
+		launch_set(&rank, 1);
+		assert_int_equal(rank.captures, 1);
+		rank_end(&rank);
+	}
+}
+
+static void ranks_that_capture_what_they_launch(void **state)
+{
+	assert_true(run_ranks(into_captures));
+}
+
 /* A rank that cannot even begin says so: the others do not wait until their time is over. */
 static void one_has_no_address(uint32_t number)
 {
@@ -732,6 +771,7 @@ int main(void)
 		cmocka_unit_test(each_call_of_a_change_fails_in_turn),
 		cmocka_unit_test(each_call_of_building_fails_in_turn),
 		cmocka_unit_test(work_that_fails_on_one_rank),
+		cmocka_unit_test(ranks_that_capture_what_they_launch),
 		cmocka_unit_test(a_rank_that_cannot_begin_says_so),
 #ifndef BETWEEN_LIBRARY
 		cmocka_unit_test(a_rank_that_is_lost_comes_back),
