@@ -363,6 +363,45 @@ static void adopted_on_another_device(void **state)
 	free_double(scene, &doubling);
 }
 
+static int count_bytes(void *user, const char *text, size_t bytes)
+{
+	*(size_t *)user += bytes;
+	return 0;
+}
+
+/* The capture is of the recording's device, the thread that launches into it has the other one; and
+ * names of kernels are asked for. */
+static void captured_on_another_device(void **state)
+{
+	struct scene *scene = *state;
+	struct doubling doubling;
+	size_t dumped = 0;
+	uint32_t before;
+	void *graph, *exec;
+
+	record_double(scene, capture_double, NULL, &doubling);
+	bind_double(scene, &doubling, 0);
+	before = scene_visit(scene);
+	suite_bed->capture_begin(scene->stream);
+	device_back(before);
+	OK(scene->recording, dagpatch_launch(scene->recording, scene->stream));
+	assert_int_equal(suite_bed->device_current(), 0);
+	OK(scene->recording,
+	   dagpatch_dump(scene->recording, DAGPATCH_DUMP_TEXT, count_bytes, &dumped));
+	assert_true(dumped > 0);
+	assert_int_equal(suite_bed->device_current(), 0);
+	before = scene_visit(scene);
+	graph = suite_bed->capture_end(scene->stream);
+	exec = suite_bed->instantiate(graph);
+	suite_bed->graph_destroy(graph);
+	suite_bed->exec_launch(exec, scene->stream);
+	suite_bed->stream_synchronize(scene->stream);
+	suite_bed->exec_destroy(exec);
+	device_back(before);
+	expect_of(scene, doubling.out_at[0], 6);
+	free_double(scene, &doubling);
+}
+
 /* What a thread has before its first call of the driver is what it has afterwards. */
 static void *launch_at_first(void *argument)
 {
@@ -417,6 +456,7 @@ int suite_devices(uint64_t seed)
 		AWAY(callbacks_that_change_the_device),
 		AWAY(cache_of_another_device),
 		AWAY(adopted_on_another_device),
+		AWAY(captured_on_another_device),
 		AWAY(thread_that_has_chosen_no_device),
 		AWAY(caches_and_children_of_another_context),
 		cmocka_unit_test(threads_of_either_device),
