@@ -49,8 +49,12 @@ struct gate {
 	/* The holder's: */
 	uint64_t forwarded; /* doorbells of the device's */
 	uint64_t published; /* the greatest write index that the queue has had, as far as we know */
-	uint64_t foreign_end;	 /* packets before it were published by another tool */
-	bool passes_unreserved;	 /* valid packets that doorbells have covered, this once */
+	uint64_t foreign_end;	/* packets before it were published by another tool */
+	bool passes_unreserved; /* valid packets that doorbells have covered, this once */
+	struct {
+		uint32_t passes; /* that do not wait for slots, */
+		uint32_t most;	 /* since the last wait for them, which was in vain */
+	} unwaited;
 	_Atomic bool is_foreign; /* there were some */
 	/* By which another thread knows what the holder, if it is stopped, has done: */
 	_Atomic uint64_t at;	     /* packets before it are counted */

@@ -14,6 +14,8 @@
 
 /* The submitting thread waits for the monitor when so few of the slots are left. */
 #define SLOTS_LEFT_SHIFT 2
+/* Passes after a wait that made no room. */
+#define UNWAITED_MOST	 1000
 
 static void gate_add(_Atomic uint64_t *count, uint64_t n)
 {
@@ -276,24 +278,40 @@ static bool has_room(const struct gate *gate)
 	return slot_ring_outstanding(gate->slots) <= slots - (slots >> SLOTS_LEFT_SHIFT);
 }
 
-/* Few free slots mean that the monitor gets no time: it gets this thread's, for a look at all that
- * is outstanding and within bounds. */
-static void make_room(const struct gate *gate)
+/* True: there is room, or the monitor got no time to make it. False: it has looked at all that is
+ * outstanding, and the device has not ended enough of it. */
+static bool await_room(const struct gate *gate)
 {
-	struct timer_limit limit;
-	uint32_t looks;
+	struct timer_limit limit = timer_start(TIMER_SLOT_ROOM);
+	uint32_t looks = hsa_monitor_looks();
 
+	hsa_monitor_wake();
+	while (!has_room(gate) && hsa_monitor_looks() - looks < 2) {
+		if (timer_is_over(limit))
+			return true;
+		sched_yield();
+	}
+	return has_room(gate);
+}
+
+/* Few free slots mean that the monitor gets no time: it gets this thread's, for a look at all that
+ * is outstanding and within bounds. Where a long kernel has the oldest slot that is of no use, and
+ * is tried again ever less often. */
+static void make_room(struct gate *gate)
+{
 	if (__builtin_expect(has_room(gate), 1))
 		return;
 	if (hsa_monitor_is_mine()) {
 		slot_ring_collect(gate->slots);
-		return;
+	} else if (gate->unwaited.passes > 0) {
+		gate->unwaited.passes--;
+	} else if (await_room(gate)) {
+		gate->unwaited.most = 0;
+	} else {
+		if (gate->unwaited.most < UNWAITED_MOST)
+			gate->unwaited.most = gate->unwaited.most * 2 + 1;
+		gate->unwaited.passes = gate->unwaited.most;
 	}
-	limit = timer_start(TIMER_SLOT_ROOM);
-	looks = hsa_monitor_looks();
-	hsa_monitor_wake();
-	while (!has_room(gate) && hsa_monitor_looks() - looks < 2 && !timer_is_over(limit))
-		sched_yield();
 }
 
 static void raise_reserved(struct gate *gate, uint64_t index)
