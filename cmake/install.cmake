@@ -7,7 +7,8 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MAND
 
 include(CMakePackageConfigHelpers)
 
-foreach(package dagtap dagtap-trace dagpatch)
+include(${CMAKE_CURRENT_LIST_DIR}/install-dagpatch.cmake)
+foreach(package dagtap dagtap-trace)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${package}.pc.in ${CMAKE_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
