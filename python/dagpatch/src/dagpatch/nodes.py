@@ -1,0 +1,151 @@
+"""What nodes are made of: arguments with addresses in them, ends of copies, children."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+
+from . import _abi
+from ._library import address, array, make
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+
+class Pointer(NamedTuple):
+    """An address: where slot SLOT is, plus offset. As a kernel's argument it is a pointer of eight
+    bytes; in an Argument, byte says where in it. range_bytes from there (0: to the slot's end) are
+    accessed as access says (READS, WRITES; 0: both)."""
+
+    slot: int
+    offset: int = 0
+    byte: int = 0
+    range_bytes: int = 0
+    access: int = 0
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A parameter by value that holds addresses: bytes (or a ctypes struct), and where in them."""
+
+    value: Any
+    pointers: Sequence[Pointer] = ()
+
+
+# A plain value is bytes or anything of ctypes (ctypes.c_float(1), a Structure).
+AnyArgument = Union[Pointer, Argument, bytes, Any]
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a copy: in a slot, or (slot None) at an address that never moves. Rows are pitch
+    bytes apart (0: as wide as the copy), slices rows rows apart (0: as high as the copy)."""
+
+    slot: Optional[int] = None
+    offset: int = 0
+    address: Any = 0
+    on_host: bool = False
+    pitch: int = 0
+    rows: int = 0
+
+
+class Mapping(NamedTuple):
+    """Where a slot of a nested recording lies: in a slot of the outer one."""
+
+    slot: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Child:
+    """A recording to be nested, and where each of its slots lies. It may be closed after it was
+    added."""
+
+    nested: "Recording"
+    mappings: Sequence[Union[Mapping, int]]
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective is uniform over ranks: each of them captures it, or none does."""
+
+    communicator: int
+    operation: int
+    type: int
+    count: int
+    buffers_are_registered: bool = False
+
+
+class Declared(NamedTuple):
+    """Where an address is in an adopted graph: node in the driver's order (a child's own right
+    after it), byte in its argument block (copies: DST or SRC, memsets 0)."""
+
+    node: int
+    byte: int
+    slot: int
+    offset: int = 0
+
+
+def _pointer(pointer: Pointer) -> _abi.Pointer:
+    return _abi.Pointer(
+        byte=pointer.byte,
+        slot=pointer.slot,
+        offset=pointer.offset,
+        range_bytes=pointer.range_bytes,
+        access=pointer.access,
+    )
+
+
+def make_arguments(arguments: Sequence[AnyArgument]) -> Any:
+    """The C array; it keeps what it points to."""
+    made = [_argument(argument) for argument in arguments]
+    values = array(_abi.Argument, made)
+    if values is not None:
+        # An array holds copies of structs, which do not keep what the originals kept.
+        values.kept = made
+    return values
+
+
+def _argument(argument: AnyArgument) -> _abi.Argument:
+    if isinstance(argument, Pointer):
+        pointers, value, size = [argument], None, 8
+    else:
+        pointers = list(argument.pointers) if isinstance(argument, Argument) else []
+        value = bytes(argument.value if isinstance(argument, Argument) else argument)
+        size = len(value)
+    made = _abi.Argument(
+        size=size,
+        pointer_count=len(pointers),
+        pointers=array(_abi.Pointer, map(_pointer, pointers)),
+    )
+    if value is not None:
+        made.kept = ctypes.create_string_buffer(value, size)
+        made.bytes = ctypes.addressof(made.kept)
+    return made
+
+
+def make_end(end: End) -> _abi.End:
+    """The C struct."""
+    return _abi.End(
+        slot=_abi.NONE if end.slot is None else end.slot,
+        on_host=end.on_host,
+        offset=end.offset,
+        address=address(end.address) or None,
+        pitch=end.pitch,
+        rows=end.rows,
+    )
+
+
+def make_child(child: Child) -> _abi.Child:
+    """The C struct, its size set."""
+    mappings = [
+        _abi.Mapping(mapping) if isinstance(mapping, int) else _abi.Mapping(*mapping)
+        for mapping in child.mappings
+    ]
+    return make(
+        _abi.Child,
+        nested=child.nested.pointer,
+        mappings=array(_abi.Mapping, mappings),
+        mapping_count=len(mappings),
+    )
