@@ -14,7 +14,8 @@ ROOT = HERE.parent.parent
 
 def run(title, command, keep, limit_s):
     """Prints the lines of COMMAND's output that match KEEP, or its end when it fails. Whether it went well."""
-    environment = {**os.environ, "LIBRARY": str(ROOT / "lib" / "libdagpatch.so")}
+    environment = {**os.environ, "DAGPATCH_LIBRARY": str(ROOT / "lib" / "libdagpatch.so"),
+                   "PYTHONPATH": f"{ROOT / 'python'}:{os.environ.get('PYTHONPATH', '')}"}
     if pathlib.Path(command[0]).parent == ROOT / "bin":
         environment["LD_LIBRARY_PATH"] = f"{ROOT / 'needed'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     began = time.perf_counter()
@@ -48,6 +49,8 @@ def main():
             ("property test", [suite, "-R", "-r", arguments.rebinds], r"FAILED|PASSED|seed", 240),
             ("other people's work", [sys.executable, HERE / "workloads.py"], "", 180),
             ("PyTorch example", [sys.executable, ROOT / "examples" / "patch" / "torch_rebind.py"], "", 90),
+            ("decode loop, results", [sys.executable, ROOT / "examples" / "patch" / "llm_decode.py", "--check"], "", 240),
+            ("decode loop, times", [sys.executable, ROOT / "examples" / "patch" / "llm_decode.py"], "", 120),
             ("costs", [bench, "patch", "--driver", "cuda"], "", 240),
         ]
     results = [run(*step) for step in steps]

@@ -3,6 +3,7 @@
 PyTorch training step, and with --two-gpus NCCL. Prints a line each; exits with 1 if one is wrong."""
 import argparse
 import ctypes
+import errno
 import os
 import pathlib
 import socket
@@ -33,15 +34,15 @@ def random(*shape):
 
 def bind_all(recording, tensors):
     for slot, tensor in enumerate(tensors):
-        recording.bind(slot, tensor.data_ptr(), tensor.nbytes)
+        recording.bind(slot, tensor)
 
 
 def rebound(record, make, expect, strategy, tolerance=0.0):
     """RECORD(stream, addresses) is captured once, then run on ever new tensors from MAKE."""
-    context = dagpatch.Context(strategy=strategy)
+    context = dagpatch.Context("cuda", strategy=strategy)
     recording = dagpatch.Recording(context)
     tensors = make()
-    recording.captured(record, [recording.slot(str(i), t.nbytes) for i, t in enumerate(tensors)])
+    recording.add_captured(record, [recording.add_slot(str(i), t.nbytes) for i, t in enumerate(tensors)])
     recording.finalize()
     kept, worst = [], 0.0
     for _ in range(TIMES):
@@ -198,24 +199,16 @@ def nccl_rank(rank, line, strategy):
         assert nccl.ncclAllReduce(ctypes.c_void_p(at[0]), ctypes.c_void_p(at[1]), ctypes.c_size_t(count), float32,
                                   total, communicator, ctypes.c_void_p(stream)) == 0
 
-    def vote(user, asked, ret_least):
-        """The least of both ranks' values, over LINE."""
-        size = asked[0].count * 8
-        values = struct.unpack(f"{asked[0].count}q", ctypes.string_at(asked[0].values, size))
-        line.settimeout(asked[0].timeout_ns / 1e9)
-        try:
-            line.sendall(struct.pack(f"{len(values)}q", *values))
-            answer = b""
-            while len(answer) < size:
-                received = line.recv(size - len(answer))
-                if not received:
-                    return -32
-                answer += received
-        except OSError:
-            return -110
-        for place, pair in enumerate(zip(values, struct.unpack(f"{len(values)}q", answer))):
-            ret_least[place] = min(pair)
-        return 0
+    def vote(values, timeout_ns):
+        line.settimeout(timeout_ns / 1e9)
+        format, received = f"{len(values)}q", b""
+        line.sendall(struct.pack(format, *values))
+        while len(received) < struct.calcsize(format):
+            more = line.recv(struct.calcsize(format) - len(received))
+            if not more:
+                raise BrokenPipeError(errno.EPIPE, "the other rank has gone")
+            received += more
+        return [min(pair) for pair in zip(values, struct.unpack(format, received))]
 
     def make():
         return [torch.full((count,), float(rank + 1), device="cuda"), torch.zeros(count, device="cuda")]
@@ -227,13 +220,13 @@ def nccl_rank(rank, line, strategy):
         torch.cuda.synchronize()
         return bool((tensors[1] == 3.0 * factor).all())
 
-    context = dagpatch.Context(strategy=strategy)
+    context = dagpatch.Context("cuda", strategy=strategy)
     wrong, kept = 0, []
     record(stream_of(), [t.data_ptr() for t in make()])
     torch.cuda.synchronize()
 
     patched = dagpatch.Recording(context)
-    patched.captured(record, [patched.slot(n, count * 4) for n in ("send", "receive")])
+    patched.add_captured(record, [patched.add_slot(n, count * 4) for n in ("send", "receive")])
     patched.finalize()
     for i in range(TIMES):
         kept.append(make())
@@ -241,11 +234,11 @@ def nccl_rank(rank, line, strategy):
 
     # The same without patching: captured anew unless both ranks have it. One rank sees a new address
     # where the other sees an old one, and both capture.
-    cache = context.cache(vote, 5_000_000_000)
-    collective = dagpatch.Collective(ctypes.sizeof(dagpatch.Collective), communicator.value, 0, float32, count, 1)
+    cache = dagpatch.Cache(context, vote=vote, vote_timeout_ns=5_000_000_000)
+    collective = dagpatch.Collective(communicator.value, 0, float32, count, True)
     cached = dagpatch.Recording(context)
-    cached.captured(record, [cached.slot(n, count * 4) for n in ("send", "receive")], dagpatch.CAPTURE_AGAIN,
-                    collective, cache)
+    cached.add_captured(record, [cached.add_slot(n, count * 4) for n in ("send", "receive")], capture_again=True,
+                        collective=collective, cache=cache)
     cached.finalize()
     ways = [(0, 0), (1, 1), (0, 0), (1, 2), (1, 2), (3, 1)]
     for i, way in enumerate(ways):
@@ -261,8 +254,8 @@ def nccl_rank(rank, line, strategy):
         fails = rank == failing
         try:
             run(cached, fresh, 1.0)
-        except dagpatch.Failure as failure:
-            refused += ("callback failed" if fails else "another rank failed after") in str(failure)
+        except (RuntimeError, dagpatch.Error) as failure:
+            refused += ("this rank's capture fails" if fails else "another rank failed after") in str(failure)
         fails = False
         torch.cuda.synchronize()
         wrong += bool(fresh[1].any())
@@ -275,12 +268,7 @@ def nccl_rank(rank, line, strategy):
         kept.append(fresh)
         last = fresh
     wrong += refused != 2
-    stats = dagpatch.CacheStats(ctypes.sizeof(dagpatch.CacheStats))
-    dagpatch.library.dagpatch_cache_stats(cache, ctypes.byref(stats))
-    relocations = patched.stats().relocation_count
-    for recording in (patched, cached):
-        recording.close()
-    dagpatch.library.dagpatch_cache_destroy(cache)
+    stats, relocations = cache.stats(), patched.stats().relocation_count
     context.close()
     nccl.ncclCommDestroy(communicator)
     return wrong == 0, (f"{relocations} relocations, {TIMES} rebinds and {len(ways)} cached launches, {refused} of 2 failed "
@@ -313,7 +301,7 @@ def report(name, strategy):
         good, text = WORK[name](strategy)
     except Exception as failure:
         good, text = False, f"{type(failure).__name__}: {failure}"
-    way = "table" if strategy == dagpatch.DEVICE_TABLE else "set params"
+    way = "table" if strategy == dagpatch.Strategy.DEVICE_TABLE else "set params"
     print(f"{name:10} {way:10} {'ok   ' if good else 'WRONG'} {text}", flush=True)
     return good
 
@@ -336,7 +324,7 @@ def main():
     names = ["nccl"] if arguments.two_gpus else ["cublas", "triton", "training"]
     call = report_apart if arguments.two_gpus else report
     results = [call(name, strategy) for name in names
-               for strategy in (dagpatch.SET_PARAMS, dagpatch.DEVICE_TABLE)]
+               for strategy in (dagpatch.Strategy.SET_PARAMS, dagpatch.Strategy.DEVICE_TABLE)]
     sys.exit(not all(results))
 
 

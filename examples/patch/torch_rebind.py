@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Replays a PyTorch CUDA graph on inputs where they are, instead of copying each into a static buffer.
 
-    LIBRARY=<prefix>/lib/libdagpatch.so torch_rebind.py
+    pip install ./python/dagpatch
+    torch_rebind.py
 
 The graph is captured in one memory pool on two inputs: what is allocated in between has the same addresses
 both times, so the bytes that differ are the input's. Captured again and again, it is told which bytes differ
-anyway: some kernels' parameters have holes that nobody fills."""
+anyway: some kernels' parameters have holes that nobody fills. dagpatch.torch.capture does the same and keeps the
+graph PyTorch's; here the recording copies the graph, so that any strategy can be used."""
 import torch
 
 import dagpatch
@@ -21,7 +23,7 @@ def capture(work, pool=None):
     return graph
 
 
-def rebindable(work, tensors, strategy=dagpatch.AUTO):
+def rebindable(work, tensors, strategy=dagpatch.Strategy.AUTO):
     """A recording whose slots are the memory of TENSORS, and what must stay alive with it. WORK(*tensors) leaves
     no tensor behind that it made."""
     # In another order: a slot that lay behind another one both times could not be told from its end.
@@ -29,12 +31,11 @@ def rebindable(work, tensors, strategy=dagpatch.AUTO):
     # The pool grows during the first capture; later ones find it as the one before has left it.
     kept = [capture(lambda: work(*tensors))]
     graphs = [capture(lambda: work(*at), kept[0].pool()) for at in (tensors, others) * (CAPTURES // 2)]
-    recording = dagpatch.Recording(dagpatch.Context(strategy=strategy))
+    recording = dagpatch.Recording(dagpatch.Context("cuda", strategy=strategy))
     for number, tensor in enumerate(tensors):
-        recording.slot(f"tensor {number}", tensor.nbytes)
+        recording.add_slot(f"tensor {number}", tensor.nbytes)
     handles = [graph.raw_cuda_graph() for graph in graphs]
-    recording.adopt(handles[0], [t.data_ptr() for t in tensors], handles[1], [t.data_ptr() for t in others],
-                    handles[2:])
+    recording.adopt(handles[0], tensors, other_graph=handles[1], other_addresses=others, again=handles[2:])
     recording.finalize()
     return recording, kept + graphs
 
@@ -64,7 +65,7 @@ def main():
     plain = capture(lambda: work(static))
     stream = torch.cuda.current_stream().cuda_stream
     for tensor in inputs:
-        recording.bind(0, tensor.data_ptr(), tensor.nbytes)
+        recording.bind(0, tensor)
         recording.launch(stream)
         rebound = result.clone()
         static.copy_(tensor)
@@ -78,7 +79,7 @@ def main():
 
     def moved():
         for tensor in inputs:
-            recording.bind(0, tensor.data_ptr(), tensor.nbytes)
+            recording.bind(0, tensor)
             recording.launch(stream)
 
     print(f"{STEPS} inputs of {static.nbytes / 1e6:.1f} MB, results equal; "
