@@ -56,10 +56,12 @@
  *   order alone, so launches that vote come in one order on each rank: one thread at a time.
  * - An adopted executable graph (dagpatch_adoption.exec): whoever else launches or updates it does
  *   not do so during a call on its recording.
- * - A destroy: nobody else is in a call on it, or makes one later. Contexts go after their
- *   recordings and caches, caches after the recordings that use them.
+ * - A destroy: nobody else is in a call on it, or makes one later. A context stays until its last
+ *   recording and cache is destroyed, a cache until the last recording that uses it.
  * - Callbacks run on the thread that makes the call, several of them at once if several threads
- *   do, with the recording's device current. Captures and votes may leave another one current.
+ *   do, with the recording's device current. Captures and votes may leave another one current. In a
+ *   callback the calls that change its recording are -EBUSY and do nothing; those that look into it
+ *   work, and other recordings are free.
  * Calls wait for each other only inside of the driver, and in HIP before version 6, which is not
  * safe for threads: there a call on HIP waits until those of other threads are over, votes excepted,
  * and a callback other than a vote must not wait for another thread's call.
@@ -68,16 +70,20 @@
  * copy of its parameters.
  * Waiting: the calls of a recording wait for the GPU in these cases only.
  * CUDA: building a graph with a table (apply or launch) waits for a short copy on a stream of
- * dagpatch's own; destroying it, also because a new graph takes its place, for the replays that use the
- * table; a launch when all versions of the table are in flight, for the oldest replay.
- * HIP: destroying an executable graph, also because a new one takes its place, synchronises the
- * device, for HIP frees what replays in flight use; dagpatch_context_create waits for a graph of its own.
+ * dagpatch's own; a launch when all versions of the table are in flight, for the oldest replay.
+ * HIP: of the executable graphs that go while nobody can tell when their replays are done every
+ * ninth synchronises the device (dagpatch_recording_destroy); dagpatch_context_create waits for a
+ * graph of its own.
+ * Both: dagpatch_context_destroy, or the destroy of what the context has stayed for, for the
+ * replays that use something of dagpatch's; a graph that cannot be built for want of memory, for
+ * the device (dagpatch_evict).
  * The driver's own calls to allocate and free memory may wait for the device: scratch memory of
  * captures without addresses, shadows, the table. Where ranks vote, apply and launch wait on the host
  * for the other ranks, for vote_timeout_ns at each of two votes.
  * Errors: 0 or more is success, a negative errno failure; what went wrong is in struct
- * dagpatch_error. -ENOTSUP: this driver cannot do it. -EINVAL: wrong argument or state. -EIO: the
- * driver failed; its code is in driver_code. What callbacks return is passed on.
+ * dagpatch_error. NULL where it is not said to be fine is -EINVAL. -ENOTSUP: this driver cannot do
+ * it. -EINVAL: wrong argument or state. -EIO: the driver failed; its code is in driver_code. What
+ * callbacks return is passed on.
  * Nothing is printed, no environment variable is read.
  *
  * Compatibility: structs that may grow begin with their size, which the caller sets (DAGPATCH_SIZED does);
@@ -190,7 +196,9 @@ struct dagpatch_context;
  * where hiprtc is there (some 100 ms and more), others take 1 ms. */
 int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error);
-/* After its recordings and caches. NULL is fine. */
+/* Recordings and caches of the context that are still there go on as before, and the last of them
+ * that is destroyed takes the context with it; whichever call that is waits for the replays that
+ * still use something of dagpatch's. NULL is fine. */
 void dagpatch_context_destroy(struct dagpatch_context *context);
 
 /* Names of the drivers that were built in, NULL after the last. */
@@ -244,7 +252,13 @@ struct dagpatch_recording;
 
 int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
 			      struct dagpatch_recording **ret_recording);
-/* Replays in flight may go on. NULL is fine. */
+/* Replays in flight go on, and so they do when a graph is built anew, finalized again or evicted:
+ * what they use (shadows, the table; on HIP the executable graph) is freed later, by a call that
+ * makes, builds, evicts or destroys something of the context and finds them done. It does not wait
+ * for them; only on HIP, where nobody can tell when replays of an executable graph are done whose
+ * streams may be gone, one of nine such calls synchronises the device and frees what the others
+ * left. (The driver's own call to free memory may wait for the device.) NULL is fine. In a callback
+ * of this recording: does nothing. */
 void dagpatch_recording_destroy(struct dagpatch_recording *recording);
 
 enum dagpatch_state dagpatch_recording_state(const struct dagpatch_recording *recording);
@@ -595,6 +609,17 @@ int dagpatch_apply(struct dagpatch_recording *recording);
  * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in
  * relaxed mode. */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
+/* Drops the executable graph and the driver's graph, with the table: memory goes back to the
+ * driver. Addresses, values and captured work stay, and the next launch builds it again, with what
+ * is wanted then. Replays in flight go on (dagpatch_recording_destroy). 0 also when nothing was
+ * built. -ENOTSUP: of an adopted executable graph. Where ranks vote they vote on what is built
+ * again as on a change: with ranks_change_together all of them evict.
+ *
+ * When there is no memory to build a graph dagpatch does the same itself, to the least recently
+ * launched executable graph of the context that no other thread works with, whose handles nobody
+ * has asked for and whose ranks do not vote, waits for the device, and tries once more
+ * (dagpatch_stats.memory_retries, evictions). */
+int dagpatch_evict(struct dagpatch_recording *recording);
 /* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);
 
@@ -635,6 +660,13 @@ struct dagpatch_stats {
 	uint64_t parameter_bytes;
 	uint64_t unread_nodes;	    /* that the last dagpatch_verify could not tell about */
 	uint64_t captured_launches; /* into streams that were captured; not among LAUNCHES */
+	/* Memory that is held for the recording now, in bytes. */
+	uint64_t host_bytes;   /* dagpatch's own, of malloc; the three above are part of it */
+	uint64_t pinned_bytes; /* of the driver's: shadows on the host, the table's log */
+	uint64_t device_bytes; /* of the device: shadows, the table */
+	uint64_t exec_bytes;   /* the executable graph's; 0: none, or the driver does not tell */
+	uint64_t evictions;    /* executable graphs that dagpatch_evict or a lack of memory took */
+	uint64_t memory_retries; /* graphs built after others had been evicted for them */
 };
 int dagpatch_recording_stats(const struct dagpatch_recording *recording,
 			     struct dagpatch_stats *ret_stats);
@@ -649,8 +681,10 @@ struct dagpatch_relocation {
 int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,
 				  struct dagpatch_relocation *ret_relocation);
 
-/* The driver's handles, the recording's own; NULL before the first launch or apply. On HIP a child
- * has become nodes of the one graph: its handle is that of the node after which it is done. */
+/* The driver's handles, the recording's own; NULL before the first launch or apply, and after
+ * dagpatch_evict. They are good until the next launch or apply; in between the graph is not evicted
+ * for want of memory. On HIP a child has become nodes of the one graph: its handle is that of the
+ * node after which it is done. */
 void *dagpatch_recording_exec(const struct dagpatch_recording *recording);
 void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node);
 
@@ -732,7 +766,8 @@ struct dagpatch_cache_options {
 int dagpatch_cache_create(struct dagpatch_context *context,
 			  const struct dagpatch_cache_options *options,
 			  struct dagpatch_cache **ret_cache);
-/* After the recordings that use it. NULL is fine. */
+/* Recordings that use it keep it, its vote and VOTE_USER until the last of them goes. NULL is
+ * fine. */
 void dagpatch_cache_destroy(struct dagpatch_cache *cache);
 /* Lets go of all captured graphs of work with this key (dagpatch_capture.key), of whatever collective;
  * returns how many. Recordings keep what is in their graphs until they capture it anew. Where ranks vote

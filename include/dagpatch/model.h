@@ -127,8 +127,18 @@ enum {
 	/* As HIP 6.4: with NO_CHILDREN; of the nodes that wait for one, a fifth and later ones do
 	 * not. */
 	DAGPATCH_MODEL_NO_WIDE_FORKS = 128,
+	/* As HIP: an executable graph must outlive its replays; see
+	 * dagpatch_model_stale_replays. */
+	DAGPATCH_MODEL_NO_KEPT_EXECS = 512,
 };
 void dagpatch_model_without(uint32_t features);
+/* Replays that began after their executable graph had been destroyed, which is right but with
+ * DAGPATCH_MODEL_NO_KEPT_EXECS, and counted there. */
+uint64_t dagpatch_model_stale_replays(void);
+
+/* Memory of the device for what dagpatch has the driver allocate and instantiate; 0: no limit. */
+void dagpatch_model_limit(uint64_t bytes);
+uint64_t dagpatch_model_held(void);
 
 /* What is alive. */
 struct dagpatch_model_live {

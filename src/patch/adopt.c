@@ -156,7 +156,7 @@ static int add_graph(struct dagpatch_recording *recording, const struct dagpatch
 {
 	struct dagpatch_graph graph;
 	struct mark mark;
-	int rc = add_begin(recording, "dagpatch_add_graph", &mark);
+	int rc = add_check(recording, "dagpatch_add_graph", &mark);
 
 	if (rc == 0)
 		rc = recording_read(recording, &graph, sizeof(graph), given, "graph");
@@ -172,13 +172,12 @@ static int add_graph(struct dagpatch_recording *recording, const struct dagpatch
 int dagpatch_add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *graph,
 		       const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = add_graph(recording, graph, after, ret_node);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }
 
@@ -267,7 +266,7 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 	struct dagpatch_adoption adoption;
 	struct mark mark;
 	uint32_t *slots;
-	int rc = add_begin(recording, "dagpatch_adopt", &mark);
+	int rc = add_check(recording, "dagpatch_adopt", &mark);
 
 	if (rc == 0)
 		rc = recording_read(recording, &adoption, sizeof(adoption), given, "adoption");
@@ -296,12 +295,11 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 
 int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = adopt(recording, adoption);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }

@@ -409,10 +409,11 @@ static int apply_changes(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* Captured work of a graph that was lost is of no use. */
+/* Captured work of a graph that was lost is of no use. What was evicted went while all was well: it
+ * can be built again as it was captured. */
 static void drop_current(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
+	for (uint32_t i = 0; i < recording->again_count && !recording->is_evicted; i++) {
 		captured_graph_release(recording->agains[i].current);
 		recording->agains[i].current = NULL;
 	}
@@ -452,12 +453,18 @@ static int build_first(struct dagpatch_recording *recording)
 	build_accept(recording, &step.replaced);
 	recording->last = (struct change){recording->last.number + 1, DAGPATCH_INSTANTIATE,
 					  recording->node_count, recording->slot_count};
+	split_relocations(recording);
+	step.ns = now_ns() - step.begin_ns;
+	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, step.ns);
+	if (recording->is_evicted && recording->context->options.observe)
+		observe(recording, &step);
+	table_settle(recording); /* it is built as the table is wanted now */
+	recording->is_bound = true;
+	recording->is_evicted = false;
 	for (uint32_t i = 0; i < recording->slot_count; i++) {
 		recording->applied[i] = recording->wanted[i];
 		recording->slots[i].changed_in = recording->last.number;
 	}
-	split_relocations(recording);
-	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, now_ns() - step.begin_ns);
 	again_commit(recording);
 	changes_clear(recording);
 	edits_clear(recording);
@@ -570,15 +577,11 @@ int apply_if_needed(struct dagpatch_recording *recording)
 
 int dagpatch_apply(struct dagpatch_recording *recording)
 {
-	struct device_visit visit;
-	int rc;
+	int rc = recording_enter(recording);
 
-	if (is_unchanged(recording))
-		return 0;
-	rc = recording_enter(recording, &visit);
 	if (rc < 0)
 		return rc;
-	rc = apply(recording);
-	device_leave(&visit);
+	rc = apply_if_needed(recording);
+	recording_leave(recording);
 	return rc < 0 ? rc : 0;
 }

@@ -61,8 +61,10 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 		  uint64_t bytes)
 {
 	uint64_t value = (uintptr_t)address;
-	int rc = check_takes_addresses(recording);
+	int rc = recording_check(recording);
 
+	if (rc == 0)
+		rc = check_takes_addresses(recording);
 	if (rc == 0 && !is_good(recording, slot, value))
 		rc = refuse_binding(recording, slot, value);
 	if (rc == 0 && bytes < recording->slots[slot].bytes)
@@ -77,15 +79,19 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *addresses,
 		      uint32_t count)
 {
-	int rc;
+	int rc = recording_check(recording);
 
+	if (rc < 0)
+		return rc;
+	if (!addresses && count > 0)
+		return recording_fail(recording, -EINVAL, "no addresses");
 	if (count != recording->slot_count)
 		return recording_fail(recording, -EINVAL, "%u addresses for %u slots", count,
 				      recording->slot_count);
 	_Static_assert(sizeof(*addresses) == sizeof(*recording->wanted), "compared as bytes");
 	if (recording->wanted && count > 0 &&
 	    memcmp(recording->wanted, addresses, count * sizeof(*addresses)) == 0 &&
-	    current_exec(recording)) /* all are bound, then */
+	    (recording->is_bound || recording->foreign_exec))
 		return 0;
 	rc = check_takes_addresses(recording);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
@@ -115,8 +121,13 @@ void changes_clear(struct dagpatch_recording *recording)
 
 int dagpatch_revert(struct dagpatch_recording *recording)
 {
+	int rc = recording_check(recording);
+
+	if (rc < 0)
+		return rc;
 	if (!recording->wanted)
-		return recording_expect(recording, DAGPATCH_READY, "dagpatch_revert");
+		return recording_fail(recording, -EINVAL,
+				      "dagpatch_revert: the recording is not finalized, or nested");
 	for (uint32_t i = 0; i < recording->changed_count; i++) {
 		uint32_t slot = recording->changed[i];
 
@@ -214,8 +225,11 @@ static int edit_around(struct dagpatch_recording *recording, uint32_t node, uint
 static int check_edit(struct dagpatch_recording *recording, uint32_t node, enum patch_kind kind,
 		      const char *what)
 {
-	int rc = recording_expect(recording, DAGPATCH_READY, what);
+	int rc = recording_check(recording);
 
+	if (rc < 0)
+		return rc;
+	rc = recording_expect(recording, DAGPATCH_READY, what);
 	if (rc == 0 && (recording->flags & DAGPATCH_NESTED))
 		rc = recording_fail(recording, -EINVAL, "%s: in the recording that nests this one",
 				    what);
@@ -234,6 +248,8 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 	if (rc < 0)
 		return rc;
 	layout = node_params(recording, node).layout;
+	if (!bytes)
+		return recording_fail(recording, -EINVAL, "dagpatch_set_argument: no bytes");
 	if (!layout || index >= layout->count || layout->parameters[index].bytes != size)
 		return recording_fail_at(recording, -EINVAL, node, DAGPATCH_NONE,
 					 "it has no argument %u of %u bytes", index, size);

@@ -6,16 +6,17 @@
 
 #include "patch/recording.h"
 
-void built_release(struct dagpatch_recording *recording, struct built *built)
+void built_release(struct patch_device *device, struct built *built)
 {
-	const struct patch_driver *driver = recording->device->driver;
+	const struct patch_driver *driver = device->driver;
 
 	if (built->exec)
-		driver->exec_destroy(recording->device, built->exec);
+		driver->exec_destroy(device, built->exec);
 	if (built->table)
-		driver->table_destroy(recording->device, built->table);
+		driver->table_destroy(device, built->table);
 	if (built->graph)
-		driver->graph_destroy(recording->device, built->graph);
+		driver->graph_destroy(device, built->graph);
+	free(built->room);
 	*built = (struct built){0};
 }
 
@@ -474,12 +475,39 @@ static int attempt(struct dagpatch_recording *recording, struct built *built)
 	int rc;
 
 	leave_table(recording);
+	built->room = retired_create();
+	if (!built->room)
+		return recording_fail(recording, -ENOMEM, "no memory for a graph");
 	rc = build_graph(recording, built);
 	if (rc == 0)
 		rc = instantiate(recording, built);
 	if (rc < 0)
-		built_release(recording, built);
+		built_release(recording->device, built);
 	return rc;
+}
+
+/* Without the table if this graph cannot have one. */
+static int attempt_any(struct dagpatch_recording *recording, struct built *built)
+{
+	int rc = attempt(recording, built);
+
+	if (rc != -EAGAIN)
+		return rc;
+	recording->cannot_table = true;
+	return attempt(recording, built);
+}
+
+/* Once more when there was no memory and now may be some. */
+static int attempt_twice(struct dagpatch_recording *recording, struct built *built)
+{
+	uint64_t failures = recording->stats.failures;
+	int rc = attempt_any(recording, built);
+
+	if (rc != -ENOMEM || !evict_for_memory(recording))
+		return rc;
+	recording->stats.memory_retries++;
+	recording->stats.failures = failures;
+	return attempt_any(recording, built);
 }
 
 int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
@@ -492,11 +520,8 @@ int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
 		kept_release(&kept);
 		return recording_fail(recording, rc, "no memory for a graph");
 	}
-	rc = attempt(recording, &built);
-	if (rc == -EAGAIN) {
-		recording->cannot_table = true;
-		rc = attempt(recording, &built);
-	}
+	reap(recording->context);
+	rc = attempt_twice(recording, &built);
 	if (rc < 0) {
 		restore(recording, &kept);
 		again_drop_handles(recording);
@@ -515,17 +540,20 @@ void build_accept(struct dagpatch_recording *recording, struct replaced *replace
 {
 	if (!replaced->is_there)
 		return;
-	built_release(recording, &replaced->built);
+	retire_built(recording, &replaced->built);
 	again_drop_handles(recording);
 	kept_release(replaced);
+	recording->launches = (struct launches){0};
 	recording->updates = 0;
+	recording_note_use(recording);
+	atomic_store_explicit(&recording->is_built, true, memory_order_relaxed);
 }
 
 void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 {
 	if (!replaced->is_there)
 		return;
-	built_release(recording, &recording->built);
+	built_release(recording->device, &recording->built);
 	recording->built = replaced->built;
 	restore(recording, replaced);
 	again_swap_handles(recording);

@@ -40,8 +40,9 @@ struct entry {
 };
 
 struct dagpatch_cache {
+	struct dagpatch_context *context;
+	_Atomic uint32_t references; /* the caller's, and one of each name */
 	pthread_mutex_t lock;
-	const struct dagpatch_context *context;
 	struct dagpatch_cache_options options;
 	struct entry *entries;
 	uint32_t count;
@@ -55,9 +56,13 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 			  const struct dagpatch_cache_options *options,
 			  struct dagpatch_cache **ret_cache)
 {
-	struct dagpatch_cache *cache = calloc(1, sizeof(*cache));
-	int rc = cache ? sized_read(&cache->options, sizeof(cache->options), options) : -ENOMEM;
+	struct dagpatch_cache *cache;
+	int rc;
 
+	if (!context || !ret_cache)
+		return -EINVAL;
+	cache = calloc(1, sizeof(*cache));
+	rc = cache ? sized_read(&cache->options, sizeof(cache->options), options) : -ENOMEM;
 	if (rc < 0) {
 		free(cache);
 		return rc;
@@ -71,6 +76,9 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 		return -ENOMEM;
 	}
 	pthread_mutex_init(&cache->lock, NULL);
+	cache->context = context;
+	cache->references = 1;
+	context->references++;
 	*ret_cache = cache;
 	return 0;
 }
@@ -82,14 +90,20 @@ static void entry_release(struct entry *entry)
 	*entry = (struct entry){0};
 }
 
-void dagpatch_cache_destroy(struct dagpatch_cache *cache)
+void cache_retain(struct dagpatch_cache *cache)
 {
+	cache->references++;
+}
+
+void cache_release(struct dagpatch_cache *cache)
+{
+	struct dagpatch_context *context = cache->context;
 	struct device_visit visit;
 	bool is_inside;
 
-	if (!cache)
+	if (--cache->references > 0)
 		return;
-	is_inside = device_enter(cache->context->device, &visit) == 0;
+	is_inside = device_enter(context->device, &visit) == 0;
 	for (uint32_t i = 0; i < cache->count; i++)
 		entry_release(&cache->entries[i]);
 	if (is_inside)
@@ -97,6 +111,13 @@ void dagpatch_cache_destroy(struct dagpatch_cache *cache)
 	free(cache->entries);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache);
+	context_release(context);
+}
+
+void dagpatch_cache_destroy(struct dagpatch_cache *cache)
+{
+	if (cache)
+		cache_release(cache);
 }
 
 bool cache_is_of(const struct dagpatch_cache *cache, const struct dagpatch_context *context)
@@ -119,6 +140,7 @@ struct cache_name *cache_name_create(struct dagpatch_cache *cache,
 		return NULL;
 	name->references = 1;
 	name->cache = cache;
+	cache_retain(cache);
 	name->size = sizeof(name->head) + capture->key_bytes;
 	name->head.number = capture->key ? 0 : ++numbers;
 	name->head.key_bytes = capture->key_bytes;
@@ -260,6 +282,7 @@ void cache_name_release(struct cache_name *name)
 		return;
 	if (name->head.number)
 		drop(name->cache, name->head.number, NULL, 0);
+	cache_release(name->cache);
 	free(name);
 }
 
@@ -408,8 +431,11 @@ int dagpatch_cache_rejoin(struct dagpatch_cache *cache)
 int dagpatch_cache_stats(struct dagpatch_cache *cache, struct dagpatch_cache_stats *ret_stats)
 {
 	struct dagpatch_cache_stats stats;
-	size_t size = ret_stats->size < sizeof(stats) ? ret_stats->size : sizeof(stats);
+	size_t size;
 
+	if (!cache || !ret_stats)
+		return -EINVAL;
+	size = ret_stats->size < sizeof(stats) ? ret_stats->size : sizeof(stats);
 	if (size < sizeof(stats.size))
 		return -EINVAL;
 	pthread_mutex_lock(&cache->lock);

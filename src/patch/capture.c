@@ -526,6 +526,8 @@ static int check_capture(struct dagpatch_recording *recording,
 	if (capture->cache && !cache_is_of(capture->cache, recording->context))
 		return recording_fail(recording, -EINVAL,
 				      "a capture with a cache of another context");
+	if (capture->slot_count > 0 && !capture->slots)
+		return recording_fail(recording, -EINVAL, "a capture's slots are missing");
 	if (capture->key && !capture->cache)
 		return recording_fail(recording, -EINVAL, "a capture with a key without a cache");
 	if (!capture->key != !capture->key_bytes)
@@ -631,7 +633,7 @@ static int add_captured(struct dagpatch_recording *recording, const struct dagpa
 	struct dagpatch_capture capture;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_begin(recording, "dagpatch_add_captured", &mark);
+	int rc = add_check(recording, "dagpatch_add_captured", &mark);
 
 	if (rc == 0)
 		rc = read_capture(recording, given, &capture, &collective);
@@ -653,12 +655,11 @@ int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = add_captured(recording, capture, after, ret_node);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }

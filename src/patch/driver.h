@@ -1,17 +1,17 @@
 /* What dagpatch needs of a driver: one table of functions a driver, all listed in driver.c.
  *
- * A node's parameters are an *image*: a block of bytes whose layout depends on the node's kind alone
- * (below), the same for every driver. Relocations, comparisons of captures and patching all work
- * on images; a driver turns an image into its own structs and back.
+ * A node's parameters are an *image*: a block of bytes whose layout depends on the node's kind
+ * alone (below), the same for every driver. Relocations, comparisons of captures and patching all
+ * work on images; a driver turns an image into its own structs and back.
  *
- * Functions return 0 (or a count) or a negative errno, and on failure have called patch_fault with the driver's
- * call and code: -ENOTSUP: it cannot be done this way, another strategy may; -ENOMEM: no memory;
- * -EIO: anything else. Nothing a driver is given belongs to it after the call unless said here.
- * Functions may be called by several threads at once for different graphs; a graph, also one that is only
- * read, is one thread's at a time, as CUDA has it. All but open, close, enter, leave and stream_device
- * are called with the device current (device_enter). The thread, or another one, may be capturing: a
- * call that drivers then refuse and that would invalidate the capture (memory, waiting) is made in
- * relaxed mode. */
+ * Functions return 0 (or a count) or a negative errno, and on failure have called patch_fault with
+ * the driver's call and code: -ENOTSUP: it cannot be done this way, another strategy may; -ENOMEM:
+ * no memory; -EIO: anything else. Nothing a driver is given belongs to it after the call unless
+ * said here. Functions may be called by several threads at once for different graphs; a graph, also
+ * one that is only read, is one thread's at a time, as CUDA has it. All but open, close, enter,
+ * leave, stream_device, exec_bytes and table_bytes are called with the device current
+ * (device_enter). The thread, or another one, may be capturing: a call that drivers then refuse and
+ * that would invalidate the capture (memory, waiting) is made in relaxed mode. */
 #ifndef DAGPATCH_PATCH_DRIVER_H
 #define DAGPATCH_PATCH_DRIVER_H
 
@@ -28,6 +28,7 @@ struct driver_node;
 struct driver_exec;
 struct driver_stream;
 struct driver_table; /* made by table_create */
+struct driver_mark;  /* made by mark_record */
 
 struct patch_layouts; /* layout.h */
 
@@ -162,6 +163,8 @@ enum patch_capability {
 	/* With PATCH_FLATTENS: a graph of one branch does not keep the values of its memsets. It
 	 * gets a second branch. */
 	PATCH_SECOND_BRANCH = 1024,
+	/* exec_destroy may be called while replays are in flight, and does not wait for them. */
+	PATCH_KEEPS_EXECS = 2048,
 };
 
 /* What a graph with the table and one without cost on this device, ns. */
@@ -254,6 +257,20 @@ struct patch_driver {
 	int (*copy_async)(struct patch_device *device, void *dst, const void *src, uint64_t bytes,
 			  struct driver_stream *stream);
 
+	/* A mark is a place in a stream: all that was submitted to the stream before. mark_record
+	 * puts *MARK there, wherever it was, and makes it when it is NULL (also when putting it
+	 * there then fails); mark_order: what is submitted to STREAM from now on waits for it. */
+	int (*mark_record)(struct patch_device *device, struct driver_mark **mark,
+			   struct driver_stream *stream);
+	int (*mark_order)(struct patch_device *device, struct driver_mark *mark,
+			  struct driver_stream *stream);
+	/* False: not yet, or nobody knows. Never waits. */
+	bool (*mark_is_done)(struct patch_device *device, struct driver_mark *mark);
+	void (*mark_wait)(struct patch_device *device, struct driver_mark *mark);
+	void (*mark_destroy)(struct patch_device *device, struct driver_mark *mark);
+	/* Waits for all that was submitted to the device. */
+	void (*wait_all)(struct patch_device *device);
+
 	/* Parameters of a kernel, hidden ones too: fills at most CAPACITY and returns how many there are.
 	 * -ENOTSUP: not known here. Asked once a function (layout.h remembers). */
 	int (*kernel_parameters)(struct patch_device *device, void *function,
@@ -325,7 +342,7 @@ struct patch_driver {
 	/* The graph stays as the template of later node_set and exec_update. */
 	int (*instantiate)(struct patch_device *device, struct driver_graph *graph,
 			   struct driver_exec **ret_exec);
-	/* Also while replays are in flight: waits or leaves it to the driver. */
+	/* Without PATCH_KEEPS_EXECS: when no replay is in flight. */
 	void (*exec_destroy)(struct patch_device *device, struct driver_exec *exec);
 	/* NODE is the template's. Replays already launched are not touched. PATCH_CHILD: all of the child's
 	 * parameters from a graph of the same shape. -ENOTSUP: the node is as before, unless it is
@@ -338,6 +355,8 @@ struct patch_driver {
 	/* NULL where executable graphs cannot be read. */
 	int (*exec_get)(struct patch_device *device, struct driver_exec *exec,
 			struct driver_node *node, struct patch_image *image);
+	/* Memory of the device that it holds; NULL where the driver does not tell. */
+	uint64_t (*exec_bytes)(struct patch_device *device, struct driver_exec *exec);
 	/* TABLE is the exec's, or NULL. All launches of an exec with a table come through here, one thread
 	 * at a time. */
 	int (*launch)(struct patch_device *device, struct driver_exec *exec,
@@ -352,8 +371,13 @@ struct patch_driver {
 	/* Called once, with what was instantiated of the graph. NULL: not needed. */
 	int (*table_attach)(struct patch_device *device, struct driver_table *table,
 			    struct driver_exec *exec);
-	/* After the exec. */
+	/* Has no replay in flight that uses it; the exec may be destroyed already. */
+	bool (*table_is_idle)(struct patch_device *device, struct driver_table *table);
+	/* After the exec. While it is not idle: waits. */
 	void (*table_destroy)(struct patch_device *device, struct driver_table *table);
+	/* What it holds: memory of the device, pinned memory of the host. */
+	void (*table_bytes)(const struct driver_table *table, uint64_t *ret_device_bytes,
+			    uint64_t *ret_pinned_bytes);
 	/* SLOTS[i] is at ADDRESSES[i] for the next launch and those after it, and for none before. All or
 	 * nothing. May wait until the oldest replay has let go of its version. */
 	int (*table_bind)(struct patch_device *device, struct driver_table *table,

@@ -43,6 +43,10 @@ static void index_relocations(struct dagpatch_recording *recording)
 
 static int make_shadows(struct dagpatch_recording *recording)
 {
+	if (!recording->shadow_room)
+		recording->shadow_room = retired_create();
+	if (!recording->shadow_room)
+		return recording_fail(recording, -ENOMEM, "no memory to finalize");
 	for (uint32_t i = 0; i < recording->slot_count; i++) {
 		struct slot *slot = &recording->slots[i];
 		int rc;
@@ -140,7 +144,9 @@ static int finalize_again(struct dagpatch_recording *recording)
 	if (recording->foreign_exec)
 		return recording_fail(recording, -ENOTSUP,
 				      "an adopted executable graph that is lost stays lost");
-	built_release(recording, &recording->built);
+	recording->is_built = false;
+	recording->is_evicted = false;
+	retire_built(recording, &recording->built);
 	for (uint32_t i = 0; i < recording->node_count; i++)
 		recording->nodes[i].handle = NULL;
 	recording->state = DAGPATCH_READY;
@@ -149,11 +155,8 @@ static int finalize_again(struct dagpatch_recording *recording)
 
 static int finalize(struct dagpatch_recording *recording)
 {
-	int rc;
+	int rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_finalize");
 
-	if (recording->state == DAGPATCH_LOST)
-		return finalize_again(recording);
-	rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_finalize");
 	if (rc < 0)
 		return rc;
 	if (!(recording->flags & DAGPATCH_NESTED)) {
@@ -170,12 +173,11 @@ static int finalize(struct dagpatch_recording *recording)
 
 int dagpatch_finalize(struct dagpatch_recording *recording)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
-	rc = finalize(recording);
-	device_leave(&visit);
+	rc = recording->state == DAGPATCH_LOST ? finalize_again(recording) : finalize(recording);
+	recording_leave(recording);
 	return rc;
 }

@@ -84,28 +84,61 @@ static int launch_into_capture(struct dagpatch_recording *recording, struct driv
 
 /* ---- into a stream that runs ---- */
 
+static int launch_graph(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	struct launches *launches = &recording->launches;
+	int rc = recording->device->driver->launch(recording->device, current_exec(recording),
+						   recording->built.table, stream);
+
+	launches->in_many |= launches->any && launches->stream != stream;
+	launches->any = true;
+	launches->stream = stream;
+	if (rc < 0)
+		return recording_fail(recording, rc, "launching");
+	recording_note_use(recording);
+	recording->stats.launches++;
+	return 0;
+}
+
+/* The shadows are one launch's at a time: what is launched into another stream waits for the launch
+ * before. The mark is put whatever fails, for copies may be in the stream already. */
+static int launch_with_shadows(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	const struct patch_driver *driver = recording->device->driver;
+	int rc = 0, marked;
+
+	if (recording->shadow_mark && recording->shadow_stream != stream)
+		rc = driver->mark_order(recording->device, recording->shadow_mark, stream);
+	if (rc < 0)
+		return recording_fail(recording, rc, "waiting for the shadows");
+	rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_IN);
+	if (rc == 0)
+		rc = launch_graph(recording, stream);
+	if (rc == 0)
+		rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_OUT);
+	marked = driver->mark_record(recording->device, &recording->shadow_mark, stream);
+	recording->shadow_stream = stream;
+	if (marked < 0)
+		driver->wait_all(recording->device);
+	if (rc == 0 && marked < 0)
+		rc = recording_fail(recording, marked, "marking where the shadows are used");
+	return rc;
+}
+
 static int launch_and_run(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	int rc = apply_if_needed(recording);
+	int rc;
 
+	recording->launching = &stream;
+	rc = apply_if_needed(recording);
+	recording->launching = NULL;
 	if (rc < 0)
 		return rc;
 	recording->stats.unchanged_launches += rc == 0;
 	if (rc == 0 && recording->table_choice.is_open)
 		table_note(recording, 0);
-	if (recording->shadow_count) {
-		rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_IN);
-		if (rc < 0)
-			return rc;
-	}
-	rc = recording->device->driver->launch(recording->device, current_exec(recording),
-					       recording->built.table, stream);
-	if (rc < 0)
-		return recording_fail(recording, rc, "launching");
-	recording->stats.launches++;
-	return recording->shadow_count
-		       ? copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_OUT)
-		       : 0;
+	return recording->shadow_count ? launch_with_shadows(recording, stream)
+				       : launch_graph(recording, stream);
 }
 
 static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
@@ -122,12 +155,11 @@ static int launch(struct dagpatch_recording *recording, struct driver_stream *st
 
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = launch(recording, stream);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }

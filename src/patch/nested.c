@@ -414,7 +414,7 @@ static int add_conditional(struct dagpatch_recording *recording,
 	struct dagpatch_conditional conditional;
 	struct mark mark, inner;
 	uint32_t setter, node;
-	int rc = add_begin(recording, "dagpatch_add_conditional", &mark);
+	int rc = add_check(recording, "dagpatch_add_conditional", &mark);
 
 	if (rc == 0)
 		rc = recording_read(recording, &conditional, sizeof(conditional), given,
@@ -446,12 +446,11 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
 			     const struct dagpatch_conditional *conditional,
 			     const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = add_conditional(recording, conditional, after, ret_node);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }

@@ -119,7 +119,7 @@ uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node)
 	return end;
 }
 
-int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
+int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
 {
 	int rc = recording_expect(recording, DAGPATCH_CREATED, what);
 
@@ -128,6 +128,13 @@ int add_begin(struct dagpatch_recording *recording, const char *what, struct mar
 				    what);
 	*ret_mark = recording_mark(recording);
 	return rc;
+}
+
+int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
+{
+	int rc = recording_check(recording);
+
+	return rc < 0 ? rc : add_check(recording, what, ret_mark);
 }
 
 int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
@@ -253,7 +260,7 @@ static int add_kernel(struct dagpatch_recording *recording, const struct dagpatc
 	const struct patch_layout *layout;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_begin(recording, "dagpatch_add_kernel", &mark);
+	int rc = add_check(recording, "dagpatch_add_kernel", &mark);
 
 	if (rc == 0)
 		rc = recording_read(recording, &kernel, sizeof(kernel), given, "kernel");
@@ -276,13 +283,12 @@ static int add_kernel(struct dagpatch_recording *recording, const struct dagpatc
 int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
 			const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = add_kernel(recording, kernel, after, ret_node);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }
 

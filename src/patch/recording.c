@@ -96,11 +96,16 @@ int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error)
 {
 	struct dagpatch_error local = {.node = DAGPATCH_NONE, .byte = DAGPATCH_NONE};
-	struct dagpatch_context *context = calloc(1, sizeof(*context));
-	int rc = context ? sized_read(&context->options, sizeof(context->options), options)
-			 : -ENOMEM;
+	struct dagpatch_context *context = ret_context ? calloc(1, sizeof(*context)) : NULL;
+	int rc = context       ? sized_read(&context->options, sizeof(context->options), options)
+		 : ret_context ? -ENOMEM
+			       : -EINVAL;
 
-	if (rc == -EINVAL)
+	if (context) {
+		context->references = 1;
+		pthread_mutex_init(&context->lock, NULL);
+	}
+	if (rc == -EINVAL && ret_context)
 		snprintf(local.message, sizeof(local.message),
 			 "options.size is not sizeof(struct dagpatch_options)");
 	if (rc == 0)
@@ -120,24 +125,34 @@ int dagpatch_context_create(const struct dagpatch_options *options,
 	return 0;
 }
 
-void dagpatch_context_destroy(struct dagpatch_context *context)
+void context_release(struct dagpatch_context *context)
 {
-	if (!context)
+	if (--context->references > 0)
 		return;
 	if (context->device) {
 		struct patch_layouts *layouts = context->device->layouts;
 
+		reap_all(context);
 		pthread_mutex_destroy(&context->device->shared_graphs);
 		context->device->driver->close(context->device);
 		layouts_destroy(layouts);
 	}
+	pthread_mutex_destroy(&context->lock);
 	free(context->driver_name);
 	free(context->library);
 	free(context);
 }
 
+void dagpatch_context_destroy(struct dagpatch_context *context)
+{
+	if (context)
+		context_release(context);
+}
+
 uint32_t dagpatch_context_capabilities(const struct dagpatch_context *context)
 {
+	if (!context)
+		return 0;
 	return context->device->capabilities &
 	       (DAGPATCH_HAS_TABLE | DAGPATCH_HAS_CONDITIONALS | DAGPATCH_HAS_LAYOUTS);
 }
@@ -145,6 +160,8 @@ uint32_t dagpatch_context_capabilities(const struct dagpatch_context *context)
 int dagpatch_kernel_describe(struct dagpatch_context *context, const void *function,
 			     const struct dagpatch_parameter *parameters, uint32_t count)
 {
+	if (!context || !function || (!parameters && count > 0))
+		return -EINVAL;
 	return layout_describe(context->device, function, parameters, count);
 }
 
@@ -153,11 +170,14 @@ int dagpatch_kernel_describe(struct dagpatch_context *context, const void *funct
 static int fail(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
 		const char *format, va_list arguments)
 {
-	struct dagpatch_error *error = &recording->error;
 	struct patch_fault fault = patch_fault_take();
+	struct dagpatch_error *error;
 	char place[PLACE_TEXT];
 	int length = 0;
 
+	if (!recording)
+		return code;
+	error = &recording->error;
 	*error = (struct dagpatch_error){.code = code, .node = node, .byte = byte};
 	if (node != DAGPATCH_NONE)
 		length = snprintf(error->message, sizeof(error->message),
@@ -201,19 +221,12 @@ int recording_expect(struct dagpatch_recording *recording, enum dagpatch_state s
 {
 	static const char *const names[] = {"being recorded", "finalized", "lost"};
 
+	if (!recording)
+		return -EINVAL;
 	if (recording->state == state)
 		return 0;
 	return recording_fail(recording, -EINVAL, "%s: the recording is %s, it must be %s", what,
 			      names[recording->state], names[state]);
-}
-
-int recording_enter(struct dagpatch_recording *recording, struct device_visit *ret_visit)
-{
-	int rc = device_enter(recording->device, ret_visit);
-
-	return rc < 0 ? recording_fail(recording, rc, "entering device %d",
-				       recording->device->ordinal)
-		      : 0;
 }
 
 /* ---- recordings ---- */
@@ -238,12 +251,34 @@ int recording_grow(void *items, uint32_t *capacity, uint64_t count, size_t size)
 	return 0;
 }
 
+static void join(struct dagpatch_context *context, struct dagpatch_recording *recording)
+{
+	pthread_mutex_lock(&context->lock);
+	recording->at = &context->recordings;
+	recording->next = context->recordings;
+	if (recording->next)
+		recording->next->at = &recording->next;
+	context->recordings = recording;
+	pthread_mutex_unlock(&context->lock);
+}
+
+/* From then on nobody evicts it. */
+static void leave(struct dagpatch_context *context, struct dagpatch_recording *recording)
+{
+	pthread_mutex_lock(&context->lock);
+	*recording->at = recording->next;
+	if (recording->next)
+		recording->next->at = recording->at;
+	pthread_mutex_unlock(&context->lock);
+}
+
 int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
 			      struct dagpatch_recording **ret_recording)
 {
 	struct dagpatch_recording *recording;
 
-	if (flags & ~(uint32_t)(DAGPATCH_DERIVE_DEPENDENCIES | DAGPATCH_NESTED))
+	if (!context || !ret_recording ||
+	    flags & ~(uint32_t)(DAGPATCH_DERIVE_DEPENDENCIES | DAGPATCH_NESTED))
 		return -EINVAL;
 	recording = calloc(1, sizeof(*recording));
 	if (!recording)
@@ -251,6 +286,9 @@ int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
 	recording->context = context;
 	recording->device = context->device;
 	recording->flags = flags;
+	context->references++;
+	join(context, recording);
+	reap(context);
 	*ret_recording = recording;
 	return 0;
 }
@@ -306,26 +344,12 @@ void recording_rewind(struct dagpatch_recording *recording, const struct mark *m
 	recording->loose_count = mark->loose;
 }
 
-static void release_slots(struct dagpatch_recording *recording)
-{
-	for (uint32_t i = 0; i < recording->slot_count; i++) {
-		struct slot *slot = &recording->slots[i];
-
-		if (slot->shadow)
-			recording->device->driver->memory_free(recording->device, slot->shadow,
-							       slot->on_host);
-		free(slot->name);
-	}
-	free(recording->slots);
-}
-
 static void release_all(struct dagpatch_recording *recording)
 {
-	built_release(recording, &recording->built);
+	retire_all(recording);
 	recording_rewind(recording, &(struct mark){0});
 	if (recording->source && !recording->foreign_exec)
 		recording->device->driver->graph_destroy(recording->device, recording->source);
-	release_slots(recording);
 	edits_clear(recording);
 	free(recording->edits);
 	free(recording->nodes);
@@ -343,27 +367,35 @@ static void release_all(struct dagpatch_recording *recording)
 
 void dagpatch_recording_destroy(struct dagpatch_recording *recording)
 {
+	struct dagpatch_context *context;
 	struct device_visit visit;
 	bool is_inside;
 
-	if (!recording)
+	if (recording_own(recording) < 0)
 		return;
+	context = recording->context;
+	leave(context, recording);
 	/* What is the host's goes also when the device is no longer there. */
-	is_inside = device_enter(recording->device, &visit) == 0;
+	is_inside = device_enter(context->device, &visit) == 0;
 	release_all(recording);
 	if (is_inside)
 		device_leave(&visit);
 	free(recording);
+	reap(context);
+	context_release(context);
 }
 
 enum dagpatch_state dagpatch_recording_state(const struct dagpatch_recording *recording)
 {
-	return recording->state;
+	return recording ? recording->state : DAGPATCH_LOST;
 }
 
 const struct dagpatch_error *dagpatch_recording_error(const struct dagpatch_recording *recording)
 {
-	return &recording->error;
+	static const struct dagpatch_error none = {-EINVAL, 0, DAGPATCH_NONE, DAGPATCH_NONE,
+						   "there is no recording"};
+
+	return recording ? &recording->error : &none;
 }
 
 /* ---- slots ---- */
@@ -386,8 +418,13 @@ int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatc
 {
 	struct dagpatch_slot slot;
 	char *name = NULL;
-	int rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
+	int rc = recording_check(recording);
 
+	if (rc < 0)
+		return rc;
+	rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
+	if (rc == 0 && !ret_slot)
+		rc = recording_fail(recording, -EINVAL, "no place for the slot's number");
 	if (rc == 0 && recording->is_adopted)
 		rc = recording_fail(recording, -EINVAL, "slots come before dagpatch_adopt");
 	if (rc == 0)
@@ -413,81 +450,4 @@ int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatc
 	};
 	*ret_slot = recording->slot_count++;
 	return 0;
-}
-
-/* ---- looking in ---- */
-
-static uint64_t relocation_total(const struct dagpatch_recording *recording)
-{
-	return recording->first_relocation ? recording->first_relocation[recording->slot_count]
-					   : recording->loose_count;
-}
-
-static void fill_sizes(const struct dagpatch_recording *recording, struct dagpatch_stats *stats)
-{
-	uint64_t nodes = recording->node_count;
-
-	stats->node_count = nodes;
-	stats->relocation_count = relocation_total(recording);
-	stats->node_bytes = nodes * (sizeof(struct node) + sizeof(*recording->after_end) +
-				     (recording->dirty ? sizeof(*recording->dirty) : 0)) +
-			    recording->after_count * sizeof(*recording->after) +
-			    recording->access_count * sizeof(*recording->accesses) +
-			    recording->conditional_count * sizeof(*recording->conditionals);
-	stats->relocation_bytes = stats->relocation_count *
-				  (recording->first_relocation ? sizeof(struct relocation)
-							       : sizeof(struct loose_relocation));
-	stats->parameter_bytes = (uint64_t)recording->image_words * sizeof(*recording->images);
-}
-
-int dagpatch_recording_stats(const struct dagpatch_recording *recording,
-			     struct dagpatch_stats *ret_stats)
-{
-	struct dagpatch_stats stats = recording->stats;
-	size_t size = ret_stats->size < sizeof(stats) ? ret_stats->size : sizeof(stats);
-
-	if (size < sizeof(stats.size))
-		return -EINVAL;
-	fill_sizes(recording, &stats);
-	stats.size = size;
-	memcpy(ret_stats, &stats, size);
-	return 0;
-}
-
-uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte)
-{
-	uint32_t begin =
-		recording->nodes[node].kind == PATCH_KERNEL ? sizeof(struct patch_kernel) : 0;
-
-	return byte == RELOCATION_AGAIN || byte < begin ? DAGPATCH_NONE : byte - begin;
-}
-
-int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,
-				  struct dagpatch_relocation *ret_relocation)
-{
-	const struct relocation *relocation;
-	uint32_t slot = 0;
-
-	if (!recording->first_relocation || index >= relocation_total(recording))
-		return -ERANGE;
-	while (recording->first_relocation[slot + 1] <= index)
-		slot++;
-	relocation = &recording->relocations[index];
-	*ret_relocation = (struct dagpatch_relocation){
-		.node = relocation->node,
-		.byte = public_byte(recording, relocation->node, relocation->byte),
-		.slot = slot,
-		.offset = relocation->offset,
-	};
-	return 0;
-}
-
-void *dagpatch_recording_exec(const struct dagpatch_recording *recording)
-{
-	return recording->foreign_exec ? recording->foreign_exec : recording->built.exec;
-}
-
-void *dagpatch_node_handle(const struct dagpatch_recording *recording, uint32_t node)
-{
-	return node < recording->node_count ? recording->nodes[node].handle : NULL;
 }

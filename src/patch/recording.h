@@ -9,14 +9,26 @@
 #ifndef DAGPATCH_PATCH_RECORDING_H
 #define DAGPATCH_PATCH_RECORDING_H
 
+#include <errno.h>
+#include <stdatomic.h>
+
 #include <dagpatch/dagpatch.h>
 
 #include "patch/driver.h"
+
+struct retired;
 
 struct dagpatch_context {
 	struct patch_device *device;
 	struct dagpatch_options options; /* defaults filled in */
 	char *driver_name, *library;
+	/* The caller's own, until it destroys it, and one of each recording and cache. */
+	_Atomic uint32_t references;
+	_Atomic uint64_t launches; /* of all recordings: when each was launched last */
+	pthread_mutex_t lock;	   /* of what follows */
+	struct dagpatch_recording *recordings;
+	struct retired *retired; /* retire.c */
+	uint32_t retired_unmarked;
 };
 
 enum node_flags {
@@ -146,6 +158,7 @@ struct built {
 	struct driver_graph *graph;
 	struct driver_exec *exec;
 	struct driver_table *table;
+	struct retired *room; /* to retire it in, for that must not fail */
 };
 
 /* AUTO's choice between the table and setting node by node; see auto.c. */
@@ -155,6 +168,16 @@ struct table_choice {
 	bool is_overdue;  /* the graph that there is has the other way: to be built anew */
 	double regret_ns; /* what the other way would have saved of late */
 };
+
+/* Where what is built has been launched. */
+struct launches {
+	bool any;
+	bool in_many; /* streams */
+	struct driver_stream *stream;
+};
+
+/* Who works with a recording's graph: its thread, in a call; or another thread that evicts it. */
+enum recording_owner { OWNER_NONE, OWNER_CALL, OWNER_EVICTION };
 
 /* Costs of this recording as measured, ns; 0: not yet. */
 struct costs {
@@ -168,6 +191,14 @@ struct dagpatch_recording {
 	struct patch_device *device;
 	enum dagpatch_state state;
 	uint32_t flags;
+	struct dagpatch_recording *next, **at; /* among the context's, with its lock */
+	/* Needed for BUILT, and for what is between it and the driver's calls (evict.c). */
+	_Atomic uint32_t owner;
+	struct device_visit visit;  /* of the call that works with it */
+	_Atomic bool is_built;	    /* of BUILT, a hint for who looks for one to evict */
+	_Atomic bool is_handed_out; /* the caller has asked for its handles: it stays */
+	_Atomic uint64_t launched;  /* when last; see context.launches */
+	_Atomic uint64_t evictions;
 
 	struct slot *slots;
 	uint32_t slot_count, slot_capacity;
@@ -202,7 +233,10 @@ struct dagpatch_recording {
 	uint64_t *adopted; /* its addresses, slot by slot */
 
 	struct built built;
-	uint64_t updates; /* of the exec */
+	bool is_evicted; /* nothing is built, but what was captured anew is as it was */
+	struct launches launches;
+	struct driver_stream *const *launching; /* while dagpatch_launch applies: where to */
+	uint64_t updates;			/* of the exec */
 	struct costs costs;
 	struct table_choice table_choice;
 	bool cannot_table; /* the driver said so, of this graph */
@@ -220,6 +254,10 @@ struct dagpatch_recording {
 	uint32_t *dirty; /* nodes, while applying */
 	uint32_t dirty_count;
 	uint32_t shadow_count;
+	struct driver_mark *shadow_mark;     /* behind the last launch that used them */
+	struct driver_stream *shadow_stream; /* where that was */
+	struct retired *shadow_room;
+	bool is_bound;		      /* all slots have addresses, for ever */
 	bool votes_always;	      /* each launch */
 	struct dagpatch_cache *voter; /* whose ranks agree on each change; NULL: nobody does */
 	bool owes_vote;		      /* the other ranks wait for how it went */
@@ -268,8 +306,8 @@ int recording_fail_at(struct dagpatch_recording *recording, int code, uint32_t n
 int recording_expect(struct dagpatch_recording *recording, enum dagpatch_state state,
 		     const char *what);
 
-/* device_enter (driver.h); on failure the recording's error says so. */
-int recording_enter(struct dagpatch_recording *recording, struct device_visit *ret_visit);
+/* A reference less: with the last one the context goes. */
+void context_release(struct dagpatch_context *context);
 
 /* How far a recording is, to go back to when something fails. */
 struct mark {
@@ -327,6 +365,8 @@ uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node);
 /* Every function that adds a node at the top begins and ends with these: ends with RC, and, if that is a
  * failure, as it was at MARK. */
 int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
+/* add_begin of a call that has begun with recording_enter. */
+int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
 int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
 	    const struct dagpatch_after *after, uint32_t *ret_node);
 
@@ -445,15 +485,74 @@ struct replaced {
 /* A graph with what is in the images is built and takes the place of the one that is there, which stays
  * whole: one of the two calls below has to follow. On failure nothing has changed. */
 int build(struct dagpatch_recording *recording, struct replaced *ret_replaced);
-/* The old graph goes, or the new one, and all is as before. Nothing to do: nothing was built. */
+/* The old graph is retired, or the new one goes, and all is as before. Nothing to do: nothing was
+ * built. */
 void build_accept(struct dagpatch_recording *recording, struct replaced *replaced);
 void build_undo(struct dagpatch_recording *recording, struct replaced *replaced);
-void built_release(struct dagpatch_recording *recording, struct built *built);
 /* The nodes of the recording as its images are, and work captured anew as NEXT, into INTO's graph, which
  * is somebody else's: no handle is kept. *RET_ENDS: what follows waits for these. On failure some
  * may have been added. */
 int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
 	       struct node_list *ret_ends);
+/* No replay of it is in flight. */
+void built_release(struct patch_device *device, struct built *built);
+
+/* ---- retire.c: what replays in flight may still use is kept until they are done ---- */
+
+struct retired *retired_create(void);
+/* BUILT, which was launched as RECORDING says, becomes empty. Waits for replays only where nobody
+ * can tell when they are done, and then one time in nine. */
+void retire_built(struct dagpatch_recording *recording, struct built *built);
+/* What is built and the slots with their shadows, of a recording that is going. */
+void retire_all(struct dagpatch_recording *recording);
+/* Frees what no replay uses any more. */
+void reap(struct dagpatch_context *context);
+/* All of it; waits for the replays. */
+void reap_all(struct dagpatch_context *context);
+
+/* ---- evict.c: who works with a recording, and executable graphs that go when memory runs out
+ * ---- */
+
+/* The calling thread works with the recording from now on, until recording_disown. -EINVAL: NULL;
+ * -EBUSY: a call of this recording is under way, as in a callback. The recording's error is as it
+ * was. */
+int recording_own(struct dagpatch_recording *recording);
+static inline void recording_disown(struct dagpatch_recording *recording)
+{
+	atomic_store_explicit(&recording->owner, OWNER_NONE, memory_order_release);
+}
+/* A call that reaches the driver: recording_own, and the device is the thread's current one
+ * (device_enter; where that fails the recording's error says so) until recording_leave. */
+int recording_enter(struct dagpatch_recording *recording);
+void recording_leave(struct dagpatch_recording *recording);
+/* Calls that change nothing of what is built, reach no driver and call nobody: nothing is to be
+ * left. Fails as recording_own does. */
+static inline int recording_check(const struct dagpatch_recording *recording)
+{
+	if (!recording)
+		return -EINVAL;
+	return atomic_load_explicit(&recording->owner, memory_order_acquire) == OWNER_CALL ? -EBUSY
+											   : 0;
+}
+/* It is the one that was used last. */
+static inline void recording_note_use(struct dagpatch_recording *recording)
+{
+	uint64_t launched =
+		atomic_fetch_add_explicit(&recording->context->launches, 1, memory_order_relaxed);
+
+	atomic_store_explicit(&recording->launched, launched + 1, memory_order_relaxed);
+}
+
+/* To look at what is built, also in a callback. What it returns goes to recording_look_away. */
+bool recording_look(const struct dagpatch_recording *recording);
+void recording_look_away(const struct dagpatch_recording *recording, bool looked);
+
+/* Memory that runs out does not evict what is built now. */
+void recording_stays(const struct dagpatch_recording *recording);
+
+/* Frees what may have memory: the least recently launched executable graph of another recording of
+ * the context, and all that was retired. Waits for the device. False: there is nothing to free. */
+bool evict_for_memory(struct dagpatch_recording *needy);
 
 /* ---- finalize.c, bind.c, apply.c ---- */
 
@@ -526,6 +625,11 @@ void again_swap_handles(struct dagpatch_recording *recording);
 void again_drop_handles(struct dagpatch_recording *recording);
 
 /* ---- cache.c ---- */
+
+/* A reference more, and one less: with the last one the cache goes. The maker has one, and so has
+ * each name. */
+void cache_retain(struct dagpatch_cache *cache);
+void cache_release(struct dagpatch_cache *cache);
 
 /* What work is known by in a cache, besides its addresses: what the caller has named, or the call that
  * added it. */

@@ -210,12 +210,11 @@ static int verify(struct dagpatch_recording *recording)
 
 int dagpatch_verify(struct dagpatch_recording *recording)
 {
-	struct device_visit visit;
-	int rc = recording_enter(recording, &visit);
+	int rc = recording_enter(recording);
 
 	if (rc < 0)
 		return rc;
 	rc = verify(recording);
-	device_leave(&visit);
+	recording_leave(recording);
 	return rc;
 }

@@ -68,6 +68,7 @@ enum cuda_capture_status {
 };
 /* CUstreamUpdateCaptureDependencies_flags */
 enum { CUDA_SET_CAPTURE_DEPENDENCIES = 1 };
+enum cuda_event_flags { CUDA_EVENT_NO_TIMING = 2 };
 enum cuda_host_memory { CUDA_HOST_PORTABLE = 1, CUDA_HOST_MAPPED = 2 };
 
 /* Keys of a kernel node's `extra` list, which CUDA_EXTRA_END closes. */
@@ -236,6 +237,13 @@ struct cuda_launch_config {
 	FUNCTION(cuStreamQuery, (cuda_stream stream))                                              \
 	FUNCTION(cuStreamGetCtx, (cuda_stream stream, cuda_context * context))                     \
 	FUNCTION(cuStreamGetId, (cuda_stream stream, unsigned long long *id))                      \
+	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))    \
+	FUNCTION(cuEventCreate, (cuda_event * event, unsigned int flags))                          \
+	FUNCTION(cuEventDestroy_v2, (cuda_event event))                                            \
+	FUNCTION(cuEventRecord, (cuda_event event, cuda_stream stream))                            \
+	FUNCTION(cuEventQuery, (cuda_event event))                                                 \
+	FUNCTION(cuEventSynchronize, (cuda_event event))                                           \
+	FUNCTION(cuCtxSynchronize, (void))                                                         \
 	FUNCTION(cuStreamBeginCapture_v2, (cuda_stream stream, uint32_t mode))                     \
 	FUNCTION(cuStreamEndCapture, (cuda_stream stream, cuda_graph * graph))                     \
 	FUNCTION(cuStreamIsCapturing, (cuda_stream stream, uint32_t * status))                     \

@@ -24,6 +24,7 @@ enum {
 
 /* hipStreamNonBlocking */
 #define HIP_STREAM_NON_BLOCKING 1
+#define HIP_EVENT_NO_TIMING	2
 
 struct hip_dim3 {
 	uint32_t x, y, z;

@@ -15,12 +15,7 @@
 	FUNCTION(cuMemsetD16Async,                                                                 \
 		 (cuda_address dst, unsigned short value, size_t count, cuda_stream stream))       \
 	FUNCTION(cuMemsetD32Async,                                                                 \
-		 (cuda_address dst, unsigned int value, size_t count, cuda_stream stream))         \
-	FUNCTION(cuEventCreate, (cuda_event * event, unsigned int flags))                          \
-	FUNCTION(cuEventDestroy_v2, (cuda_event event))                                            \
-	FUNCTION(cuEventRecord, (cuda_event event, cuda_stream stream))                            \
-	FUNCTION(cuEventQuery, (cuda_event event))                                                 \
-	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))
+		 (cuda_address dst, unsigned int value, size_t count, cuda_stream stream))
 
 #define BED_CUDA_POINTER(name, parameters) int(*name) parameters;
 

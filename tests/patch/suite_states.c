@@ -320,9 +320,6 @@ static void replays_in_flight_keep_their_addresses(void **state)
 					       .argument_count = 2, .arguments = mark),
 			       AFTER(node), NULL));
 	OK(recording, dagpatch_finalize(recording));
-	/* A graph that is replaced by a new one is destroyed: that may wait for its replays. */
-	*flag = suite_strategy == DAGPATCH_INSTANTIATE ||
-		(suite_without & DAGPATCH_MODEL_NO_UPDATE);
 	OK(recording, dagpatch_bind(recording, held, flag, 256));
 	for (uint32_t i = 0; i < 16; i++) {
 		buffers[i] = buffer(0);
@@ -339,6 +336,43 @@ static void replays_in_flight_keep_their_addresses(void **state)
 	suite_bed->free_host(flag);
 }
 
+/* So does the replay of a recording that is evicted, or is gone: neither call waits for it. */
+static void replays_in_flight_outlive_their_recordings(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	const struct dagpatch_slot copied = DAGPATCH_SIZED(
+		slot, .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN | DAGPATCH_SHADOW_OUT);
+	uint32_t *flag = suite_bed->alloc_host(256), *to = buffer(0), *in = buffer(3);
+	uint32_t slots[3], held = slot(recording, "flag"), node;
+	struct dagpatch_pointer pointer = {.slot = held};
+	struct dagpatch_argument hold = dagpatch_address(&pointer);
+
+	*flag = 0;
+	OK(recording, dagpatch_slot_add(recording, &copied, &slots[0]));
+	slots[1] = slots[2] = slot(recording, "in");
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_HOLD),
+					       .grid = {1, 1, 1}, .block = {1, 1, 1},
+					       .argument_count = 1, .arguments = &hold),
+			       NULL, &node));
+	add_three(recording, BED_ADD, slots, AFTER(node));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){flag, to, in}, 3));
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	OK(recording, dagpatch_evict(recording));
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	dagpatch_recording_destroy(recording);
+	scene->recording = NULL;
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+	suite_bed->stream_synchronize(scene->stream);
+	expect_all(to, 6);
+	suite_bed->free_host(flag);
+	suite_bed->free(to);
+	suite_bed->free(in);
+}
+
 int suite_states(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +385,7 @@ int suite_states(void)
 		SCENE(verify_says_what_it_cannot_read),
 		SCENE(observer_is_told),
 		SCENE(replays_in_flight_keep_their_addresses),
+		SCENE(replays_in_flight_outlive_their_recordings),
 	};
 
 	return cmocka_run_group_tests_name("states", tests, NULL, NULL);

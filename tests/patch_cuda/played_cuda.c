@@ -306,7 +306,25 @@ int cuEventQuery(cuda_event event)
 
 	if (result != CUDA_OK)
 		return result;
-	return dagpatch_model_event_count(event_of(event)) ? CUDA_OK : CUDA_NOT_READY;
+	return model_event_is_done(event_of(event)) ? CUDA_OK : CUDA_NOT_READY;
+}
+
+int cuEventSynchronize(cuda_event event)
+{
+	int result = played_may_disturb();
+
+	if (result == CUDA_OK)
+		model_event_await(event_of(event));
+	return result;
+}
+
+int cuCtxSynchronize(void)
+{
+	int result = played_may_disturb();
+
+	if (result == CUDA_OK)
+		model_streams_drain();
+	return result;
 }
 
 /* ---- kernels ---- */

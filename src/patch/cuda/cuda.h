@@ -104,6 +104,9 @@ int cuda_table_create(struct patch_device *device, struct driver_graph *graph,
 		      const struct patch_table_plan *plan, struct driver_table **ret_table);
 int cuda_table_attach(struct patch_device *device, struct driver_table *table,
 		      struct driver_exec *exec);
+bool cuda_table_is_idle(struct patch_device *device, struct driver_table *table);
+void cuda_table_bytes(const struct driver_table *table, uint64_t *ret_device_bytes,
+		      uint64_t *ret_pinned_bytes);
 void cuda_table_destroy(struct patch_device *device, struct driver_table *table);
 int cuda_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
 		    const uint64_t *addresses, uint32_t count);

@@ -51,7 +51,8 @@ struct driver_table {
 	uint64_t *ends;
 	struct updater_entry *log;
 	cuda_address on_device; /* state, first[], relocations */
-	uint64_t end_count;	/* powers of two */
+	size_t device_bytes;
+	uint64_t end_count; /* powers of two */
 	uint64_t log_count;
 	uint64_t runs;	   /* of the updater, launched */
 	uint64_t written;  /* entries of the log */
@@ -360,7 +361,7 @@ static void *make_contents(const struct patch_table_plan *plan, const struct tar
 static int fill_device(struct cuda_driver *cuda, struct driver_table *table,
 		       const struct patch_table_plan *plan, const void *contents)
 {
-	size_t bytes = device_bytes(plan);
+	size_t bytes = table->device_bytes = device_bytes(plan);
 	int err = CUDA_RELAXED(cuda, cuMemAlloc_v2, &table->on_device, bytes);
 
 	if (!err)
@@ -378,6 +379,12 @@ static uint64_t power_of_two(uint64_t least, uint64_t wanted)
 	return least;
 }
 
+static size_t ring_bytes(const struct driver_table *table)
+{
+	return HEAD_BYTES + table->end_count * sizeof(*table->ends) +
+	       table->log_count * sizeof(*table->log);
+}
+
 static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
 {
 	char *memory;
@@ -386,9 +393,7 @@ static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
 	table->end_count = power_of_two(ENDS_LEAST, (uint64_t)cuda->base.table_versions + 1);
 	/* What no launch was told of yet fits beside as much again that replays still read. */
 	table->log_count = power_of_two(LOG_LEAST, 2 * (uint64_t)table->slot_count);
-	err = CUDA_RELAXED(cuda, cuMemHostAlloc, (void **)&memory,
-			   HEAD_BYTES + table->end_count * sizeof(*table->ends) +
-				   table->log_count * sizeof(*table->log),
+	err = CUDA_RELAXED(cuda, cuMemHostAlloc, (void **)&memory, ring_bytes(table),
 			   CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
 	if (err)
 		return err;
@@ -594,6 +599,18 @@ int cuda_table_attach(struct patch_device *device, struct driver_table *table,
 	if (!err)
 		err = CUDA_RELAXED(cuda, cuStreamSynchronize, table->stream);
 	return err;
+}
+
+bool cuda_table_is_idle(struct patch_device *device, struct driver_table *table)
+{
+	return runs_done(table) >= table->runs;
+}
+
+void cuda_table_bytes(const struct driver_table *table, uint64_t *ret_device_bytes,
+		      uint64_t *ret_pinned_bytes)
+{
+	*ret_device_bytes = table->device_bytes;
+	*ret_pinned_bytes = ring_bytes(table);
 }
 
 void cuda_table_destroy(struct patch_device *device, struct driver_table *table)

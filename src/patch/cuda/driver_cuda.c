@@ -251,8 +251,8 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 		return -ENOMEM;
 	pthread_mutex_init(&cuda->lock, NULL);
 	cuda->base.driver = &patch_driver_cuda;
-	cuda->base.capabilities =
-		PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS | PATCH_SETS_NESTED;
+	cuda->base.capabilities = PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS |
+				  PATCH_SETS_NESTED | PATCH_KEEPS_EXECS;
 	err = load_functions(cuda, path, error);
 	if (!err) {
 		cuda_relax(cuda);
@@ -330,6 +330,58 @@ static int cuda_kernel_name(struct patch_device *device, void *function, char *t
 	if (result == CUDA_OK && name)
 		snprintf(text, size, "%s", name);
 	return cuda_check(cuda, "cuFuncGetName", result);
+}
+
+/* ---- marks: events ---- */
+
+static int cuda_mark_record(struct patch_device *device, struct driver_mark **mark,
+			    struct driver_stream *stream)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	int err = 0;
+
+	if (!*mark)
+		err = CUDA_CALL(cuda, cuEventCreate, (cuda_event *)mark, CUDA_EVENT_NO_TIMING);
+	if (!err)
+		err = CUDA_CALL(cuda, cuEventRecord, (cuda_event)*mark, (cuda_stream)stream);
+	return err;
+}
+
+static int cuda_mark_order(struct patch_device *device, struct driver_mark *mark,
+			   struct driver_stream *stream)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return CUDA_CALL(cuda, cuStreamWaitEvent, (cuda_stream)stream, (cuda_event)mark, 0);
+}
+
+static bool cuda_mark_is_done(struct patch_device *device, struct driver_mark *mark)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	cuda_relax(cuda);
+	return cuda_unrelax(cuda, cuda->call.cuEventQuery((cuda_event)mark)) == CUDA_OK;
+}
+
+static void cuda_mark_wait(struct patch_device *device, struct driver_mark *mark)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	cuda_relax(cuda);
+	cuda_unrelax(cuda, cuda->call.cuEventSynchronize((cuda_event)mark));
+}
+
+static void cuda_mark_destroy(struct patch_device *device, struct driver_mark *mark)
+{
+	cuda_of(device)->call.cuEventDestroy_v2((cuda_event)mark);
+}
+
+static void cuda_wait_all(struct patch_device *device)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	cuda_relax(cuda);
+	cuda_unrelax(cuda, cuda->call.cuCtxSynchronize());
 }
 
 static int cuda_kernel_parameters(struct patch_device *device, void *function,
@@ -521,6 +573,12 @@ const struct patch_driver patch_driver_cuda = {
 	.memory_free = cuda_memory_free,
 	.copy_async = cuda_copy_async,
 	.kernel_name = cuda_kernel_name,
+	.mark_record = cuda_mark_record,
+	.mark_order = cuda_mark_order,
+	.mark_is_done = cuda_mark_is_done,
+	.mark_wait = cuda_mark_wait,
+	.mark_destroy = cuda_mark_destroy,
+	.wait_all = cuda_wait_all,
 	.kernel_parameters = cuda_kernel_parameters,
 	.capture_begin = cuda_capture_begin,
 	.capture_end = cuda_capture_end,
@@ -546,6 +604,8 @@ const struct patch_driver patch_driver_cuda = {
 	.launch = cuda_launch,
 	.table_create = cuda_table_create,
 	.table_attach = cuda_table_attach,
+	.table_is_idle = cuda_table_is_idle,
 	.table_destroy = cuda_table_destroy,
+	.table_bytes = cuda_table_bytes,
 	.table_bind = cuda_table_bind,
 };

@@ -266,6 +266,56 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 	return HIP_CALL(hip, hipMemcpyAsync, dst, src, bytes, HIP_COPY_DEFAULT, stream);
 }
 
+/* ---- marks: events ---- */
+
+static int mark_record(struct patch_device *device, struct driver_mark **mark,
+		       struct driver_stream *stream)
+{
+	struct hip_driver *hip = hip_of(device);
+	int rc = 0;
+
+	if (!*mark)
+		rc = HIP_CALL(hip, hipEventCreateWithFlags, (void **)mark, HIP_EVENT_NO_TIMING);
+	return rc < 0 ? rc : HIP_CALL(hip, hipEventRecord, *mark, stream);
+}
+
+static int mark_order(struct patch_device *device, struct driver_mark *mark,
+		      struct driver_stream *stream)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	return HIP_CALL(hip, hipStreamWaitEvent, stream, mark, 0);
+}
+
+static bool mark_is_done(struct patch_device *device, struct driver_mark *mark)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	hip_relax(hip);
+	return hip_unrelax(hip, hip->call.hipEventQuery(mark)) == HIP_OK;
+}
+
+static void mark_wait(struct patch_device *device, struct driver_mark *mark)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	hip_relax(hip);
+	hip_unrelax(hip, hip->call.hipEventSynchronize(mark));
+}
+
+static void mark_destroy(struct patch_device *device, struct driver_mark *mark)
+{
+	hip_of(device)->call.hipEventDestroy(mark);
+}
+
+static void wait_all(struct patch_device *device)
+{
+	struct hip_driver *hip = hip_of(device);
+
+	hip_relax(hip);
+	hip_unrelax(hip, hip->call.hipDeviceSynchronize());
+}
+
 /* ---- graphs ---- */
 
 static int graph_create(struct patch_device *device, struct driver_graph **ret_graph)
@@ -372,10 +422,7 @@ static int instantiate(struct patch_device *device, struct driver_graph *graph,
 /* It frees what a replay in flight still uses. */
 static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
-	struct hip_driver *hip = hip_of(device);
-
-	hip->call.hipDeviceSynchronize();
-	hip->call.hipGraphExecDestroy(exec);
+	hip_of(device)->call.hipGraphExecDestroy(exec);
 }
 
 int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
@@ -413,6 +460,12 @@ const struct patch_driver patch_driver_hip = {
 	.memory_free = memory_free,
 	.copy_async = copy_async,
 	.kernel_name = hip_kernel_name,
+	.mark_record = mark_record,
+	.mark_order = mark_order,
+	.mark_is_done = mark_is_done,
+	.mark_wait = mark_wait,
+	.mark_destroy = mark_destroy,
+	.wait_all = wait_all,
 	.kernel_parameters = hip_kernel_parameters,
 	.capture_begin = hip_capture_begin,
 	.capture_end = hip_capture_end,

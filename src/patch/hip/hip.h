@@ -25,6 +25,12 @@
 	FUNCTION(hipStreamCreateWithFlags, (void **, unsigned int))                                \
 	FUNCTION(hipStreamDestroy, (void *))                                                       \
 	FUNCTION(hipStreamSynchronize, (void *))                                                   \
+	FUNCTION(hipStreamWaitEvent, (void *, void *, unsigned int))                               \
+	FUNCTION(hipEventCreateWithFlags, (void **, unsigned int))                                 \
+	FUNCTION(hipEventDestroy, (void *))                                                        \
+	FUNCTION(hipEventRecord, (void *, void *))                                                 \
+	FUNCTION(hipEventQuery, (void *))                                                          \
+	FUNCTION(hipEventSynchronize, (void *))                                                    \
 	FUNCTION(hipStreamBeginCapture, (void *, int))                                             \
 	FUNCTION(hipStreamEndCapture, (void *, void **))                                           \
 	FUNCTION(hipStreamIsCapturing, (void *, int *))                                            \

@@ -1,5 +1,6 @@
 /* The model device as a driver: every call that can fail fails when a test says so. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,7 @@ void dagpatch_model_without(uint32_t features)
 	missing = features;
 }
 
-/* Counts the call; a negative errno when it is one that is to fail. */
-static int enter(const struct patch_device *device, const char *call)
+int model_begin(const struct patch_device *device, const char *call)
 {
 	uint64_t number = ++calls;
 
@@ -47,9 +47,50 @@ static int enter(const struct patch_device *device, const char *call)
 	return 0;
 }
 
-static int leave(const char *call, int rc)
+int model_end(const char *call, int rc)
 {
 	return rc < 0 ? patch_fault(rc, call, REFUSED, strerror(-rc)) : rc;
+}
+
+/* ---- how much memory there is ---- */
+
+static _Atomic uint64_t memory_held, memory_limit, stale_replays;
+
+void dagpatch_model_limit(uint64_t bytes)
+{
+	memory_limit = bytes;
+}
+
+uint64_t dagpatch_model_held(void)
+{
+	return memory_held;
+}
+
+uint64_t dagpatch_model_stale_replays(void)
+{
+	return stale_replays;
+}
+
+int model_memory_take(uint64_t bytes)
+{
+	uint64_t held = memory_held, limit = memory_limit;
+
+	do {
+		if (limit && (bytes > limit || held > limit - bytes))
+			return -ENOMEM;
+	} while (!atomic_compare_exchange_weak(&memory_held, &held, held + bytes));
+	return 0;
+}
+
+void model_memory_give(uint64_t bytes)
+{
+	memory_held -= bytes;
+}
+
+void model_note_stale(void)
+{
+	if (missing & DAGPATCH_MODEL_NO_KEPT_EXECS)
+		stale_replays++;
 }
 
 void dagpatch_model_live(struct dagpatch_model_live *ret_live)
@@ -100,192 +141,16 @@ static int kernel_name(struct patch_device *device, void *function, char *text, 
 	return 0;
 }
 
-/* ---- the table ---- */
-
-struct table_relocation {
-	uint32_t node; /* index in the plan */
-	uint32_t slot;
-	uint32_t byte;
-	int64_t addend;
-};
-
-struct table_entry {
-	uint32_t slot;
-	uint64_t address;
-};
-
-/* As a real one: a log of changes, and for each replay how far the log was when it was launched. */
-struct driver_table {
-	struct dagpatch_model_exec *exec;
-	struct patch_table_relocation *given;
-	struct table_relocation *relocations; /* in ascending order of node */
-	uint32_t relocation_count;
-	uint64_t *addresses; /* of slots, on the device; 0: as recorded */
-	struct table_entry *log;
-	uint64_t log_count, written;
-	uint64_t *ends;
-	struct dagpatch_model_stream **streams; /* of the latest replays */
-	uint64_t versions, launched;
-	_Atomic uint64_t started; /* replays that have read theirs */
-	_Atomic uint64_t applied; /* entries */
-};
-
-static void table_destroy(struct patch_device *device, struct driver_table *table)
-{
-	if (!table)
-		return;
-	model_is_here(device);
-	free(table->given);
-	free(table->relocations);
-	free(table->addresses);
-	free(table->log);
-	free(table->ends);
-	free(table->streams);
-	free(table);
-	model_live.tables--;
-}
-
-static int table_create(struct patch_device *device, struct driver_graph *graph,
-			const struct patch_table_plan *plan, struct driver_table **ret_table)
-{
-	struct driver_table *table;
-	int rc = enter(device, "table_create");
-
-	if (rc < 0)
-		return rc;
-	table = calloc(1, sizeof(*table));
-	if (!table)
-		return leave("table_create", -ENOMEM);
-	model_live.tables++;
-	table->versions = device->table_versions;
-	table->log_count = table->versions + plan->slot_count;
-	table->relocation_count = plan->relocation_count;
-	table->given = malloc(plan->relocation_count * sizeof(*table->given) + 1);
-	table->relocations = malloc(plan->relocation_count * sizeof(*table->relocations) + 1);
-	table->addresses = calloc(plan->slot_count + 1, sizeof(*table->addresses));
-	table->log = calloc(table->log_count, sizeof(*table->log));
-	table->ends = calloc(table->versions, sizeof(*table->ends));
-	table->streams = calloc(table->versions, sizeof(struct dagpatch_model_stream *));
-	if (!table->given || !table->relocations || !table->addresses || !table->log ||
-	    !table->ends || !table->streams) {
-		table_destroy(device, table);
-		return leave("table_create", -ENOMEM);
-	}
-	memcpy(table->given, plan->relocations, plan->relocation_count * sizeof(*table->given));
-	((struct dagpatch_model_graph *)graph)->has_table = true;
-	*ret_table = table;
-	return 0;
-}
-
-static int compare_nodes(const void *left, const void *right)
-{
-	const struct table_relocation *a = left, *b = right;
-
-	return (a->node > b->node) - (a->node < b->node);
-}
-
-static int table_attach(struct patch_device *device, struct driver_table *table,
-			struct driver_exec *handle)
-{
-	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
-	int rc = enter(device, "table_attach");
-
-	if (rc < 0)
-		return rc;
-	for (uint32_t i = 0; i < table->relocation_count; i++) {
-		const struct patch_table_relocation *given = &table->given[i];
-		const struct plan_node *node =
-			model_plan_find(exec->plan, (const struct model_node *)given->node);
-
-		if (!node || node->kind != PATCH_KERNEL)
-			return leave("table_attach", -EINVAL);
-		table->relocations[i] =
-			(struct table_relocation){(uint32_t)(node - exec->plan->nodes), given->slot,
-						  given->byte, given->addend};
-	}
-	qsort(table->relocations, table->relocation_count, sizeof(*table->relocations),
-	      compare_nodes);
-	table->exec = exec;
-	exec->table = table;
-	return 0;
-}
-
-static void await_entries(struct driver_table *table, uint64_t count)
-{
-	while (table->written + count - table->applied > table->log_count)
-		model_stream_await(table->streams[table->started % table->versions],
-				   &table->started, table->started + 1);
-}
-
-static int table_bind(struct patch_device *device, struct driver_table *table,
-		      const uint32_t *slots, const uint64_t *addresses, uint32_t count)
-{
-	int rc = enter(device, "table_bind");
-
-	if (rc < 0)
-		return rc;
-	await_entries(table, count);
-	for (uint32_t i = 0; i < count; i++)
-		table->log[table->written++ % table->log_count] =
-			(struct table_entry){slots[i], addresses[i]};
-	return 0;
-}
-
-static void table_launch(struct driver_table *table, struct dagpatch_model_stream *stream)
-{
-	if (table->launched - table->started >= table->versions)
-		model_stream_await(table->streams[table->started % table->versions],
-				   &table->started, table->launched - table->versions + 1);
-	table->ends[table->launched % table->versions] = table->written;
-	table->streams[table->launched % table->versions] = stream;
-	table->launched++;
-}
-
-void model_table_advance(struct driver_table *table)
-{
-	uint64_t end = table->ends[table->started % table->versions];
-
-	for (uint64_t at = table->applied; at < end; at++) {
-		const struct table_entry *entry = &table->log[at % table->log_count];
-
-		table->addresses[entry->slot] = entry->address;
-	}
-	table->applied = end;
-	table->started++;
-}
-
-void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments)
-{
-	uint32_t low = 0, high = table->relocation_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (table->relocations[middle].node < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < table->relocation_count && table->relocations[low].node == index; low++) {
-		const struct table_relocation *relocation = &table->relocations[low];
-		uint64_t address = table->addresses[relocation->slot];
-
-		if (address == 0)
-			continue;
-		address += (uint64_t)relocation->addend;
-		memcpy(arguments + relocation->byte, &address, sizeof(address));
-	}
-}
-
 /* ---- graphs ---- */
 
 static int graph_create(struct patch_device *device, struct driver_graph **ret_graph)
 {
-	int rc = enter(device, "graph_create");
+	int rc = model_begin(device, "graph_create");
 
 	if (rc < 0)
 		return rc;
-	return leave("graph_create", model_graph_create((struct dagpatch_model_graph **)ret_graph));
+	return model_end("graph_create",
+			 model_graph_create((struct dagpatch_model_graph **)ret_graph));
 }
 
 static void graph_destroy(struct patch_device *device, struct driver_graph *graph)
@@ -297,19 +162,20 @@ static void graph_destroy(struct patch_device *device, struct driver_graph *grap
 static int graph_clone(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_graph **ret_clone)
 {
-	int rc = enter(device, "graph_clone");
+	int rc = model_begin(device, "graph_clone");
 
 	if (rc < 0)
 		return rc;
-	return leave("graph_clone", model_graph_copy((struct dagpatch_model_graph *)graph,
-						     (struct dagpatch_model_graph **)ret_clone));
+	return model_end("graph_clone",
+			 model_graph_copy((struct dagpatch_model_graph *)graph,
+					  (struct dagpatch_model_graph **)ret_clone));
 }
 
 static int graph_nodes(struct patch_device *device, struct driver_graph *handle,
 		       struct driver_node **ret_nodes, uint32_t capacity)
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
-	int rc = enter(device, "graph_nodes");
+	int rc = model_begin(device, "graph_nodes");
 
 	if (rc < 0)
 		return rc;
@@ -324,7 +190,7 @@ static int graph_edges(struct patch_device *device, struct driver_graph *handle,
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
 	uint32_t count = 0;
-	int rc = enter(device, "graph_edges");
+	int rc = model_begin(device, "graph_edges");
 
 	if (rc < 0)
 		return rc;
@@ -385,7 +251,7 @@ static int node_get(struct patch_device *device, struct driver_graph *graph,
 {
 	const struct model_node *node = (struct model_node *)handle;
 	struct patch_child child;
-	int rc = enter(device, "node_get");
+	int rc = model_begin(device, "node_get");
 
 	if (rc < 0)
 		return rc;
@@ -417,13 +283,13 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 		    uint32_t after_count, struct driver_node **ret_node)
 {
 	struct model_node *node;
-	int rc = enter(device, "node_add");
+	int rc = model_begin(device, "node_add");
 
 	if (rc < 0)
 		return rc;
-	rc = leave("node_add",
-		   model_node_add((struct dagpatch_model_graph *)graph, params,
-				  (struct model_node *const *)after, after_count, &node));
+	rc = model_end("node_add",
+		       model_node_add((struct dagpatch_model_graph *)graph, params,
+				      (struct model_node *const *)after, after_count, &node));
 	if (rc < 0)
 		return rc;
 	if (missing & DAGPATCH_MODEL_NO_WIDE_FORKS)
@@ -435,17 +301,17 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 static int node_set(struct patch_device *device, struct driver_node *node,
 		    const struct patch_params *params)
 {
-	int rc = enter(device, "node_set");
+	int rc = model_begin(device, "node_set");
 
 	if (rc < 0)
 		return rc;
-	return leave("node_set", model_node_set((struct model_node *)node, params));
+	return model_end("node_set", model_node_set((struct model_node *)node, params));
 }
 
 static int child_graph(struct patch_device *device, struct driver_node *node,
 		       struct driver_graph **ret_graph)
 {
-	int rc = enter(device, "child_graph");
+	int rc = model_begin(device, "child_graph");
 
 	if (rc < 0)
 		return rc;
@@ -456,7 +322,7 @@ static int child_graph(struct patch_device *device, struct driver_node *node,
 static int condition_create(struct patch_device *device, struct driver_graph *graph,
 			    uint64_t *ret_handle)
 {
-	int rc = enter(device, "condition_create");
+	int rc = model_begin(device, "condition_create");
 
 	if (rc < 0)
 		return rc;
@@ -476,14 +342,14 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 			   struct driver_node **ret_node, struct driver_graph **ret_bodies)
 {
 	struct model_node *node;
-	int rc = enter(device, "conditional_add");
+	int rc = model_begin(device, "conditional_add");
 
 	if (rc < 0)
 		return rc;
 	rc = model_conditional_add((struct dagpatch_model_graph *)graph, condition, body_count,
 				   (struct model_node *const *)after, after_count, &node);
 	if (rc < 0)
-		return leave("conditional_add", rc);
+		return model_end("conditional_add", rc);
 	node->handle = handle;
 	for (uint32_t i = 0; i < body_count; i++)
 		ret_bodies[i] = (struct driver_graph *)node->inner[i];
@@ -496,17 +362,17 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
 	struct dagpatch_model_stream *stream;
-	int rc = enter(device, "capture_begin");
+	int rc = model_begin(device, "capture_begin");
 
 	if (rc < 0)
 		return rc;
 	rc = dagpatch_model_stream_create(DAGPATCH_MODEL_LAZY, &stream);
 	if (rc < 0)
-		return leave("capture_begin", rc);
+		return model_end("capture_begin", rc);
 	rc = dagpatch_model_capture_begin(stream);
 	if (rc < 0) {
 		dagpatch_model_stream_destroy(stream);
-		return leave("capture_begin", rc);
+		return model_end("capture_begin", rc);
 	}
 	*ret_stream = (struct driver_stream *)stream;
 	return 0;
@@ -517,7 +383,7 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 {
 	struct dagpatch_model_stream *stream = (struct dagpatch_model_stream *)handle;
 	struct dagpatch_model_graph *graph = NULL;
-	int injected = enter(device, "capture_end");
+	int injected = model_begin(device, "capture_end");
 	int rc = dagpatch_model_capture_end(stream, &graph);
 
 	dagpatch_model_stream_destroy(stream);
@@ -526,14 +392,14 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 		graph = NULL;
 	}
 	*ret_graph = (struct driver_graph *)graph;
-	return injected < 0 ? injected : leave("capture_end", rc);
+	return injected < 0 ? injected : model_end("capture_end", rc);
 }
 
 static int stream_is_captured(struct patch_device *device, struct driver_stream *stream)
 {
 	struct model_node *const *nodes;
 	uint32_t count;
-	int rc = enter(device, "stream_is_captured");
+	int rc = model_begin(device, "stream_is_captured");
 
 	if (rc < 0)
 		return rc;
@@ -545,7 +411,7 @@ static int capturing_get(struct patch_device *device, struct driver_stream *stre
 {
 	struct model_node *const *nodes;
 	uint32_t count;
-	int rc = enter(device, "capturing_get");
+	int rc = model_begin(device, "capturing_get");
 
 	if (rc < 0)
 		return rc;
@@ -553,7 +419,7 @@ static int capturing_get(struct patch_device *device, struct driver_stream *stre
 		(struct dagpatch_model_stream *)stream, &nodes, &count);
 	ret_capturing->after = calloc((size_t)count + 1, sizeof(struct driver_node *));
 	if (!ret_capturing->after)
-		return leave("capturing_get", -ENOMEM);
+		return model_end("capturing_get", -ENOMEM);
 	for (uint32_t i = 0; i < count; i++)
 		ret_capturing->after[i] = (struct driver_node *)nodes[i];
 	ret_capturing->after_count = count;
@@ -563,13 +429,13 @@ static int capturing_get(struct patch_device *device, struct driver_stream *stre
 static int capturing_continue(struct patch_device *device, struct driver_stream *stream,
 			      struct driver_node *const *nodes, uint32_t count)
 {
-	int rc = enter(device, "capturing_continue");
+	int rc = model_begin(device, "capturing_continue");
 
 	if (rc < 0)
 		return rc;
-	return leave("capturing_continue",
-		     model_stream_continue((struct dagpatch_model_stream *)stream,
-					   (struct model_node *const *)nodes, count));
+	return model_end("capturing_continue",
+			 model_stream_continue((struct dagpatch_model_stream *)stream,
+					       (struct model_node *const *)nodes, count));
 }
 
 /* ---- executable graphs ---- */
@@ -586,9 +452,18 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 		rc = -ENOMEM;
 	if (rc == 0)
 		rc = model_plan_create(graph, &exec->plan, &exec->values);
-	if (rc == 0)
+	if (rc == 0) {
 		exec->device = dagpatch_model_device();
+		exec->order->references = 1;
+		exec->order->bytes =
+			exec->plan->count * sizeof(struct plan_node) + exec->plan->value_bytes;
+		rc = model_memory_take(exec->order->bytes);
+	}
 	if (rc < 0) {
+		if (exec && exec->plan) {
+			model_plan_release(exec->plan);
+			model_values_release(exec->values);
+		}
 		free(exec ? exec->order : NULL);
 		free(exec);
 		return rc;
@@ -601,20 +476,20 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 static int instantiate(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_exec **ret_exec)
 {
-	int rc = enter(device, "instantiate");
+	int rc = model_begin(device, "instantiate");
 
 	if (rc < 0)
 		return rc;
-	return leave("instantiate",
-		     dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
-						(struct dagpatch_model_exec **)ret_exec));
+	return model_end("instantiate",
+			 dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
+						    (struct dagpatch_model_exec **)ret_exec));
 }
 
 void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec)
 {
 	if (!exec)
 		return;
-	model_exec_drain(exec);
+	model_exec_order_release(exec);
 	model_plan_release(exec->plan);
 	model_values_release(exec->values);
 	free(exec);
@@ -627,17 +502,22 @@ static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 	dagpatch_model_exec_destroy((struct dagpatch_model_exec *)exec);
 }
 
+static uint64_t exec_bytes(struct patch_device *device, struct driver_exec *exec)
+{
+	return ((struct dagpatch_model_exec *)exec)->order->bytes;
+}
+
 /* What fails has been done all the same: the worst that a driver may do. */
 static int exec_set(struct patch_device *device, struct driver_exec *handle,
 		    struct driver_node *node, const struct patch_params *params)
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct model_node *origin = (struct model_node *)node;
-	int injected = enter(device, "exec_set");
+	int injected = model_begin(device, "exec_set");
 	int rc;
 
 	if ((missing & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
-		return leave("exec_set", -ENOTSUP);
+		return model_end("exec_set", -ENOTSUP);
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
 
@@ -646,7 +526,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	} else {
 		rc = model_exec_set(exec, origin, params);
 	}
-	return injected < 0 ? injected : leave("exec_set", rc);
+	return injected < 0 ? injected : model_end("exec_set", rc);
 }
 
 /* A failure in the middle leaves half of it done, as HIP does. */
@@ -654,14 +534,14 @@ static int exec_update(struct patch_device *device, struct driver_exec *handle,
 		       struct driver_graph *graph)
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
-	int injected = enter(device, "exec_update");
+	int injected = model_begin(device, "exec_update");
 	int rc;
 
 	if (missing & DAGPATCH_MODEL_NO_UPDATE)
-		return leave("exec_update", -ENOTSUP);
+		return model_end("exec_update", -ENOTSUP);
 	rc = model_exec_take(exec, NULL, (struct dagpatch_model_graph *)graph,
 			     injected < 0 ? exec->plan->count / 2 : UINT32_MAX);
-	return injected < 0 ? injected : leave("exec_update", rc);
+	return injected < 0 ? injected : model_end("exec_update", rc);
 }
 
 static int exec_get(struct patch_device *device, struct driver_exec *handle,
@@ -670,12 +550,12 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 	const struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct plan_node *planned =
 		model_plan_find(exec->plan, (const struct model_node *)node);
-	int rc = enter(device, "exec_get");
+	int rc = model_begin(device, "exec_get");
 
 	if (rc < 0)
 		return rc;
 	if (!planned)
-		return leave("exec_get", -EINVAL);
+		return model_end("exec_get", -EINVAL);
 	return read_image(device, planned->kind, exec->values->bytes + planned->image,
 			  planned->size, image);
 }
@@ -683,14 +563,17 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
 		  struct driver_stream *stream)
 {
-	int rc = enter(device, "launch");
+	int rc = model_begin(device, "launch");
 
 	if (rc < 0)
 		return rc;
 	if (table)
-		table_launch(table, model_stream_of((struct dagpatch_model_stream *)stream));
-	return leave("launch", dagpatch_model_exec_launch((struct dagpatch_model_exec *)exec,
-							  (struct dagpatch_model_stream *)stream));
+		model_table_launch(table, model_stream_of((struct dagpatch_model_stream *)stream));
+	rc = dagpatch_model_exec_launch((struct dagpatch_model_exec *)exec,
+					(struct dagpatch_model_stream *)stream);
+	if (rc < 0 && table)
+		model_table_unlaunch(table);
+	return model_end("launch", rc);
 }
 
 /* ---- memory, open, close ---- */
@@ -699,13 +582,17 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 			void **ret_address)
 {
 	void *address;
-	int rc = enter(device, "memory_alloc");
+	int rc = model_begin(device, "memory_alloc");
 
 	if (rc < 0)
 		return rc;
 	address = dagpatch_model_alloc(bytes);
 	if (!address)
-		return leave("memory_alloc", -ENOMEM);
+		return model_end("memory_alloc", -ENOMEM);
+	if (!on_host && model_memory_take(malloc_usable_size(address)) < 0) {
+		dagpatch_model_free(address);
+		return model_end("memory_alloc", -ENOMEM);
+	}
 	*ret_address = address;
 	return 0;
 }
@@ -713,6 +600,8 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 static void memory_free(struct patch_device *device, void *address, bool on_host)
 {
 	model_is_here(device);
+	if (!on_host)
+		model_memory_give(malloc_usable_size(address));
 	dagpatch_model_free(address);
 }
 
@@ -720,12 +609,65 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 		      struct driver_stream *stream)
 {
 	struct dagpatch_model_copy copy = {.dst = dst, .src = src, .width_bytes = bytes};
-	int rc = enter(device, "copy_async");
+	int rc = model_begin(device, "copy_async");
 
 	if (rc < 0)
 		return rc;
-	return leave("copy_async",
-		     dagpatch_model_copy_async((struct dagpatch_model_stream *)stream, &copy));
+	return model_end("copy_async",
+			 dagpatch_model_copy_async((struct dagpatch_model_stream *)stream, &copy));
+}
+
+/* ---- marks: events ---- */
+
+static int mark_record(struct patch_device *device, struct driver_mark **mark,
+		       struct driver_stream *stream)
+{
+	struct dagpatch_model_event *event = (struct dagpatch_model_event *)*mark;
+	int rc = model_begin(device, "mark_record");
+
+	if (rc == 0 && !event)
+		rc = model_end("mark_record", dagpatch_model_event_create(&event));
+	*mark = (struct driver_mark *)event;
+	if (rc < 0)
+		return rc;
+	return model_end("mark_record", dagpatch_model_event_record(
+						(struct dagpatch_model_stream *)stream, event, 0));
+}
+
+static int mark_order(struct patch_device *device, struct driver_mark *mark,
+		      struct driver_stream *stream)
+{
+	int rc = model_begin(device, "mark_order");
+
+	if (rc < 0)
+		return rc;
+	return model_end("mark_order",
+			 dagpatch_model_event_wait((struct dagpatch_model_stream *)stream,
+						   (struct dagpatch_model_event *)mark, 0));
+}
+
+static bool mark_is_done(struct patch_device *device, struct driver_mark *mark)
+{
+	model_is_here(device);
+	return model_event_is_done((struct dagpatch_model_event *)mark);
+}
+
+static void mark_wait(struct patch_device *device, struct driver_mark *mark)
+{
+	model_is_here(device);
+	model_event_await((struct dagpatch_model_event *)mark);
+}
+
+static void mark_destroy(struct patch_device *device, struct driver_mark *mark)
+{
+	model_is_here(device);
+	dagpatch_model_event_destroy((struct dagpatch_model_event *)mark);
+}
+
+static void wait_all(struct patch_device *device)
+{
+	model_is_here(device);
+	model_streams_drain();
 }
 
 static int open_model(const struct dagpatch_options *options, struct patch_device **ret_device,
@@ -746,6 +688,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_BRANCHES ? PATCH_CHAINS : 0) |
 		(without & DAGPATCH_MODEL_NO_WIDE_FORKS ? PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH
 							: 0) |
+		(without & DAGPATCH_MODEL_NO_KEPT_EXECS ? 0 : PATCH_KEEPS_EXECS) |
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS
 			 ? 0
 			 : PATCH_HAS_CONDITIONALS | PATCH_HAS_CASES);
@@ -778,6 +721,12 @@ const struct patch_driver patch_driver_model = {
 	.memory_free = memory_free,
 	.copy_async = copy_async,
 	.kernel_name = kernel_name,
+	.mark_record = mark_record,
+	.mark_order = mark_order,
+	.mark_is_done = mark_is_done,
+	.mark_wait = mark_wait,
+	.mark_destroy = mark_destroy,
+	.wait_all = wait_all,
 	.kernel_parameters = kernel_parameters,
 	.capture_begin = capture_begin,
 	.capture_end = capture_end,
@@ -801,9 +750,12 @@ const struct patch_driver patch_driver_model = {
 	.exec_set = exec_set,
 	.exec_update = exec_update,
 	.exec_get = exec_get,
+	.exec_bytes = exec_bytes,
 	.launch = launch,
-	.table_create = table_create,
-	.table_attach = table_attach,
-	.table_destroy = table_destroy,
-	.table_bind = table_bind,
+	.table_create = model_table_create,
+	.table_attach = model_table_attach,
+	.table_is_idle = model_table_is_idle,
+	.table_destroy = model_table_destroy,
+	.table_bytes = model_table_bytes,
+	.table_bind = model_table_bind,
 };

@@ -31,6 +31,17 @@ struct dagpatch_model_kernel {
 	struct dagpatch_parameter parameters[];
 };
 
+/* Every call that can fail begins and ends with these. model_begin counts it: a negative errno when
+ * it is one that is to fail. model_end tells of the failure RC, and returns it. */
+int model_begin(const struct patch_device *device, const char *call);
+int model_end(const char *call, int rc);
+
+/* Memory of the device that a driver would hold. -ENOMEM: beyond dagpatch_model_limit. */
+int model_memory_take(uint64_t bytes);
+void model_memory_give(uint64_t bytes);
+/* A replay runs whose exec is gone. */
+void model_note_stale(void);
+
 /* ---- graphs (model_graph.c): not for several threads at once, as a driver's are not ---- */
 
 struct model_node {
@@ -124,8 +135,12 @@ struct dagpatch_model_exec {
 	struct model_exec_order *order;
 };
 
-/* Replays of one exec run one after the other in the order of their launches. */
+/* Replays of one exec run one after the other in the order of their launches. It lives, and with it
+ * the exec's memory is held, until the exec is gone and the last replay is done. */
 struct model_exec_order {
+	uint32_t references; /* the exec's and one a replay; with the streams' lock */
+	bool is_gone;	     /* the exec */
+	uint64_t bytes;
 	uint64_t launched, done;
 	struct dagpatch_model_stream *last; /* where the latest replay is */
 };
@@ -154,7 +169,25 @@ uint64_t model_condition_handle(void);
 /* The table's addresses for the next replay are applied; then they are put into the arguments of node
  * INDEX. */
 void model_table_advance(struct driver_table *table);
+/* The replay has ended. */
+void model_table_finish(struct driver_table *table);
 void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments);
+
+/* ---- the table (model_table.c), see struct patch_driver ---- */
+
+int model_table_create(struct patch_device *device, struct driver_graph *graph,
+		       const struct patch_table_plan *plan, struct driver_table **ret_table);
+int model_table_attach(struct patch_device *device, struct driver_table *table,
+		       struct driver_exec *handle);
+bool model_table_is_idle(struct patch_device *device, struct driver_table *table);
+void model_table_destroy(struct patch_device *device, struct driver_table *table);
+void model_table_bytes(const struct driver_table *table, uint64_t *ret_device_bytes,
+		       uint64_t *ret_pinned_bytes);
+int model_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
+		     const uint64_t *addresses, uint32_t count);
+/* The next replay will be launched into STREAM; it was not, after all. */
+void model_table_launch(struct driver_table *table, struct dagpatch_model_stream *stream);
+void model_table_unlaunch(struct driver_table *table);
 
 /* ---- streams (model_stream.c) ---- */
 
@@ -170,8 +203,13 @@ struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *
 int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
 			  uint32_t count);
 
-/* Waits for the exec's replays and ends their order. */
-void model_exec_drain(struct dagpatch_model_exec *exec);
+/* The exec goes; its replays go on. */
+void model_exec_order_release(struct dagpatch_model_exec *exec);
+/* Whether all records that were submitted have been run. */
+bool model_event_is_done(struct dagpatch_model_event *event);
+void model_event_await(struct dagpatch_model_event *event);
+/* Runs all streams dry. */
+void model_streams_drain(void);
 /* Waits until *COUNT, which an operation on STREAM raises, is at least TARGET. */
 void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
 			uint64_t target);

@@ -243,5 +243,7 @@ void model_run_replay(const struct model_replay *replay)
 	current_run = &run;
 	run_level(&run, 0);
 	current_run = NULL;
+	if (replay->table)
+		model_table_finish(replay->table);
 	free(run.conditions);
 }

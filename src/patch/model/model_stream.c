@@ -82,8 +82,20 @@ static bool is_alive(const struct dagpatch_model_stream *stream)
 	return false;
 }
 
+/* With the lock. */
+static void order_release(struct model_exec_order *order)
+{
+	if (--order->references > 0)
+		return;
+	model_memory_give(order->bytes);
+	free(order);
+}
+
+/* With the lock. */
 static void operation_destroy(struct operation *operation)
 {
+	if (operation->order)
+		order_release(operation->order);
 	if (operation->what == RUN_REPLAY) {
 		model_plan_release(operation->replay.plan);
 		model_values_release(operation->replay.values);
@@ -120,6 +132,8 @@ static void run_operation(struct operation *operation)
 	case RUN_REPLAY:
 		while (order->done < operation->ticket)
 			help(operation->other);
+		if (order->is_gone)
+			model_note_stale();
 		pthread_mutex_unlock(&lock);
 		model_run_replay(&operation->replay);
 		pthread_mutex_lock(&lock);
@@ -504,6 +518,7 @@ int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 	exec->values->references++;
 	pthread_mutex_lock(&lock);
 	operation->order = exec->order;
+	exec->order->references++;
 	operation->ticket = exec->order->launched++;
 	operation->other = exec->order->last;
 	exec->order->last = stream;
@@ -512,13 +527,26 @@ int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 	return 0;
 }
 
-void model_exec_drain(struct dagpatch_model_exec *exec)
+void model_exec_order_release(struct dagpatch_model_exec *exec)
 {
 	pthread_mutex_lock(&lock);
-	while (exec->order->done < exec->order->launched)
-		help(exec->order->last);
+	exec->order->is_gone = true;
+	order_release(exec->order);
 	pthread_mutex_unlock(&lock);
-	free(exec->order);
+}
+
+void model_streams_drain(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct dagpatch_model_stream *at = alive; at;) {
+		if (at->first || at->is_running) {
+			help(at);
+			at = alive; /* it may be gone by now */
+		} else {
+			at = at->next_alive;
+		}
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 /* ---- events ---- */
@@ -541,6 +569,24 @@ void dagpatch_model_event_destroy(struct dagpatch_model_event *event)
 	free(event->nodes);
 	free(event);
 	model_live.events--;
+}
+
+bool model_event_is_done(struct dagpatch_model_event *event)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&lock);
+	is_done = event->done == event->recorded;
+	pthread_mutex_unlock(&lock);
+	return is_done;
+}
+
+void model_event_await(struct dagpatch_model_event *event)
+{
+	pthread_mutex_lock(&lock);
+	while (event->done < event->recorded)
+		help(event->stream);
+	pthread_mutex_unlock(&lock);
 }
 
 uint64_t dagpatch_model_event_count(struct dagpatch_model_event *event)
@@ -593,9 +639,10 @@ static int append_event(struct dagpatch_model_stream *stream, struct dagpatch_mo
 	return 0;
 }
 
-int dagpatch_model_event_record(struct dagpatch_model_stream *stream,
+int dagpatch_model_event_record(struct dagpatch_model_stream *given,
 				struct dagpatch_model_event *event, int external)
 {
+	struct dagpatch_model_stream *stream = model_stream_of(given);
 	int rc;
 
 	if (stream->capture)
@@ -607,9 +654,10 @@ int dagpatch_model_event_record(struct dagpatch_model_stream *stream,
 	return rc;
 }
 
-int dagpatch_model_event_wait(struct dagpatch_model_stream *stream,
+int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
 			      struct dagpatch_model_event *event, int external)
 {
+	struct dagpatch_model_stream *stream = model_stream_of(given);
 	int rc;
 
 	if (stream->capture && external)

@@ -1,0 +1,179 @@
+/* Who works with a recording; and dropping executable graphs, which the next launch builds again:
+ * one that the caller names, or the least recently launched one when memory has run out. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "patch/recording.h"
+
+/* ---- who works with it ---- */
+
+/* False: a call works with it. An eviction only moves a few words: it is waited for. */
+static bool take(struct dagpatch_recording *recording)
+{
+	uint32_t owner = OWNER_NONE;
+
+	while (!atomic_compare_exchange_weak_explicit(&recording->owner, &owner, OWNER_CALL,
+						      memory_order_acquire, memory_order_acquire)) {
+		if (owner == OWNER_CALL)
+			return false;
+		if (owner == OWNER_EVICTION)
+			sched_yield();
+		owner = OWNER_NONE;
+	}
+	return true;
+}
+
+int recording_own(struct dagpatch_recording *recording)
+{
+	if (!recording)
+		return -EINVAL;
+	return take(recording) ? 0 : -EBUSY;
+}
+
+int recording_enter(struct dagpatch_recording *recording)
+{
+	int rc = recording_own(recording);
+
+	if (rc < 0)
+		return rc;
+	rc = device_enter(recording->device, &recording->visit);
+	if (rc < 0) {
+		recording_fail(recording, rc, "entering device %d", recording->device->ordinal);
+		recording_disown(recording);
+	}
+	return rc;
+}
+
+void recording_leave(struct dagpatch_recording *recording)
+{
+	device_leave(&recording->visit);
+	recording_disown(recording);
+}
+
+/* Recordings are never const themselves. */
+static struct dagpatch_recording *mutable_of(const struct dagpatch_recording *recording)
+{
+	return (struct dagpatch_recording *)(uintptr_t)recording;
+}
+
+bool recording_look(const struct dagpatch_recording *recording)
+{
+	return take(mutable_of(recording));
+}
+
+void recording_look_away(const struct dagpatch_recording *recording, bool looked)
+{
+	if (looked)
+		recording_disown(mutable_of(recording));
+}
+
+void recording_stays(const struct dagpatch_recording *recording)
+{
+	atomic_store_explicit(&mutable_of(recording)->is_handed_out, true, memory_order_relaxed);
+}
+
+/* ---- dropping ---- */
+
+static struct built drop(struct dagpatch_recording *recording)
+{
+	struct built built = recording->built;
+
+	recording->built = (struct built){0};
+	recording->is_evicted = true;
+	atomic_store_explicit(&recording->is_built, false, memory_order_relaxed);
+	atomic_store_explicit(&recording->is_handed_out, false, memory_order_relaxed);
+	atomic_fetch_add_explicit(&recording->evictions, 1, memory_order_relaxed);
+	return built;
+}
+
+int dagpatch_evict(struct dagpatch_recording *recording)
+{
+	struct built built;
+	int rc = recording_enter(recording);
+
+	if (rc < 0)
+		return rc;
+	rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_evict");
+	if (rc == 0 && recording->foreign_exec)
+		rc = recording_fail(recording, -ENOTSUP,
+				    "an adopted executable graph is the caller's: it stays");
+	if (rc == 0 && recording->built.exec) {
+		built = drop(recording);
+		retire_built(recording, &built);
+	}
+	recording_leave(recording);
+	if (rc == 0)
+		reap(recording->context);
+	return rc;
+}
+
+/* ---- when memory has run out ---- */
+
+/* With the context's lock. The least recently launched of those launched after BEYOND (0: all), or
+ * NULL. */
+static struct dagpatch_recording *find_victim(struct dagpatch_context *context,
+					      const struct dagpatch_recording *needy,
+					      uint64_t beyond)
+{
+	struct dagpatch_recording *found = NULL;
+	uint64_t least = UINT64_MAX;
+
+	for (struct dagpatch_recording *at = context->recordings; at; at = at->next) {
+		uint64_t launched = atomic_load_explicit(&at->launched, memory_order_relaxed);
+
+		if (at == needy || launched < beyond || launched >= least ||
+		    !atomic_load_explicit(&at->is_built, memory_order_relaxed) ||
+		    atomic_load_explicit(&at->is_handed_out, memory_order_relaxed))
+			continue;
+		found = at;
+		least = launched;
+	}
+	return found;
+}
+
+/* One that no call works with, and of no ranks that vote: the others would have to build anew,
+ * too. */
+static struct built take_from_victim(struct dagpatch_recording *needy)
+{
+	struct dagpatch_context *context = needy->context;
+	struct dagpatch_recording *victim;
+	struct built built = {0};
+	uint64_t beyond = 0;
+
+	pthread_mutex_lock(&context->lock);
+	while (!built.exec && (victim = find_victim(context, needy, beyond))) {
+		uint32_t owner = OWNER_NONE;
+
+		beyond = atomic_load_explicit(&victim->launched, memory_order_relaxed) + 1;
+		if (!atomic_compare_exchange_strong_explicit(&victim->owner, &owner, OWNER_EVICTION,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		if (victim->built.exec && !victim->is_handed_out && !victim->voter) {
+			built = drop(victim);
+			victim->launches = (struct launches){0};
+		}
+		recording_disown(victim);
+	}
+	pthread_mutex_unlock(&context->lock);
+	return built;
+}
+
+bool evict_for_memory(struct dagpatch_recording *needy)
+{
+	struct dagpatch_context *context = needy->context;
+	struct built built = take_from_victim(needy);
+	bool has_retired;
+
+	pthread_mutex_lock(&context->lock);
+	has_retired = context->retired != NULL;
+	pthread_mutex_unlock(&context->lock);
+	if (!built.exec && !has_retired)
+		return false;
+	/* What is in flight keeps its memory until it is done. */
+	context->device->driver->wait_all(context->device);
+	built_release(context->device, &built);
+	reap_all(context);
+	return true;
+}

@@ -1,0 +1,214 @@
+/* The model device's table of addresses. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/model/model_parts.h"
+
+struct table_relocation {
+	uint32_t node; /* index in the plan */
+	uint32_t slot;
+	uint32_t byte;
+	int64_t addend;
+};
+
+struct table_entry {
+	uint32_t slot;
+	uint64_t address;
+};
+
+/* As a real one: a log of changes, and for each replay how far the log was when it was launched. */
+struct driver_table {
+	struct dagpatch_model_exec *exec;
+	struct patch_table_relocation *given;
+	struct table_relocation *relocations; /* in ascending order of node */
+	uint32_t relocation_count;
+	uint64_t *addresses; /* of slots, on the device; 0: as recorded */
+	struct table_entry *log;
+	uint64_t log_count, written;
+	uint64_t *ends;
+	struct dagpatch_model_stream **streams; /* of the latest replays */
+	uint64_t versions, launched;
+	bool taken;		  /* its memory */
+	_Atomic uint64_t started; /* replays that have read theirs */
+	_Atomic uint64_t finished;
+	_Atomic uint64_t applied; /* entries */
+};
+
+static uint64_t bytes_on_device(const struct driver_table *table)
+{
+	return table->relocation_count * sizeof(*table->relocations);
+}
+
+void model_table_destroy(struct patch_device *device, struct driver_table *table)
+{
+	if (!table)
+		return;
+	model_is_here(device);
+	if (table->taken)
+		model_memory_give(bytes_on_device(table));
+	free(table->given);
+	free(table->relocations);
+	free(table->addresses);
+	free(table->log);
+	free(table->ends);
+	free(table->streams);
+	free(table);
+	model_live.tables--;
+}
+
+int model_table_create(struct patch_device *device, struct driver_graph *graph,
+		       const struct patch_table_plan *plan, struct driver_table **ret_table)
+{
+	struct driver_table *table;
+	int rc = model_begin(device, "table_create");
+
+	if (rc < 0)
+		return rc;
+	table = calloc(1, sizeof(*table));
+	if (!table)
+		return model_end("table_create", -ENOMEM);
+	model_live.tables++;
+	table->versions = device->table_versions;
+	table->log_count = table->versions + plan->slot_count;
+	table->relocation_count = plan->relocation_count;
+	table->given = malloc(plan->relocation_count * sizeof(*table->given) + 1);
+	table->relocations = malloc(plan->relocation_count * sizeof(*table->relocations) + 1);
+	table->addresses = calloc(plan->slot_count + 1, sizeof(*table->addresses));
+	table->log = calloc(table->log_count, sizeof(*table->log));
+	table->ends = calloc(table->versions, sizeof(*table->ends));
+	table->streams = calloc(table->versions, sizeof(struct dagpatch_model_stream *));
+	if (!table->given || !table->relocations || !table->addresses || !table->log ||
+	    !table->ends || !table->streams || model_memory_take(bytes_on_device(table)) < 0) {
+		model_table_destroy(device, table);
+		return model_end("table_create", -ENOMEM);
+	}
+	table->taken = true;
+	memcpy(table->given, plan->relocations, plan->relocation_count * sizeof(*table->given));
+	((struct dagpatch_model_graph *)graph)->has_table = true;
+	*ret_table = table;
+	return 0;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct table_relocation *a = left, *b = right;
+
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+int model_table_attach(struct patch_device *device, struct driver_table *table,
+		       struct driver_exec *handle)
+{
+	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
+	int rc = model_begin(device, "table_attach");
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < table->relocation_count; i++) {
+		const struct patch_table_relocation *given = &table->given[i];
+		const struct plan_node *node =
+			model_plan_find(exec->plan, (const struct model_node *)given->node);
+
+		if (!node || node->kind != PATCH_KERNEL)
+			return model_end("table_attach", -EINVAL);
+		table->relocations[i] =
+			(struct table_relocation){(uint32_t)(node - exec->plan->nodes), given->slot,
+						  given->byte, given->addend};
+	}
+	qsort(table->relocations, table->relocation_count, sizeof(*table->relocations),
+	      compare_nodes);
+	table->exec = exec;
+	exec->table = table;
+	return 0;
+}
+
+static void await_entries(struct driver_table *table, uint64_t count)
+{
+	while (table->written + count - table->applied > table->log_count)
+		model_stream_await(table->streams[table->started % table->versions],
+				   &table->started, table->started + 1);
+}
+
+int model_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
+		     const uint64_t *addresses, uint32_t count)
+{
+	int rc = model_begin(device, "table_bind");
+
+	if (rc < 0)
+		return rc;
+	await_entries(table, count);
+	for (uint32_t i = 0; i < count; i++)
+		table->log[table->written++ % table->log_count] =
+			(struct table_entry){slots[i], addresses[i]};
+	return 0;
+}
+
+void model_table_launch(struct driver_table *table, struct dagpatch_model_stream *stream)
+{
+	if (table->launched - table->started >= table->versions)
+		model_stream_await(table->streams[table->started % table->versions],
+				   &table->started, table->launched - table->versions + 1);
+	table->ends[table->launched % table->versions] = table->written;
+	table->streams[table->launched % table->versions] = stream;
+	table->launched++;
+}
+
+void model_table_unlaunch(struct driver_table *table)
+{
+	table->launched--;
+}
+
+void model_table_advance(struct driver_table *table)
+{
+	uint64_t end = table->ends[table->started % table->versions];
+
+	for (uint64_t at = table->applied; at < end; at++) {
+		const struct table_entry *entry = &table->log[at % table->log_count];
+
+		table->addresses[entry->slot] = entry->address;
+	}
+	table->applied = end;
+	table->started++;
+}
+
+void model_table_finish(struct driver_table *table)
+{
+	table->finished++;
+}
+
+bool model_table_is_idle(struct patch_device *device, struct driver_table *table)
+{
+	return table->finished == table->launched;
+}
+
+void model_table_bytes(const struct driver_table *table, uint64_t *ret_device_bytes,
+		       uint64_t *ret_pinned_bytes)
+{
+	*ret_device_bytes = bytes_on_device(table);
+	*ret_pinned_bytes =
+		table->log_count * sizeof(*table->log) + table->versions * sizeof(*table->ends);
+}
+
+void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments)
+{
+	uint32_t low = 0, high = table->relocation_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (table->relocations[middle].node < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < table->relocation_count && table->relocations[low].node == index; low++) {
+		const struct table_relocation *relocation = &table->relocations[low];
+		uint64_t address = table->addresses[relocation->slot];
+
+		if (address == 0)
+			continue;
+		address += (uint64_t)relocation->addend;
+		memcpy(arguments + relocation->byte, &address, sizeof(address));
+	}
+}
