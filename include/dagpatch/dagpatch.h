@@ -699,7 +699,7 @@ typedef int (*dagpatch_write_fn)(void *user, const char *text, size_t bytes);
  * the driver knows them), sizes of their parameters, addresses (argument, slot, offset) and dependencies
  * (inside of captured work only on HIP, elsewhere the driver keeps them); how it was changed last, and
  * which slots and nodes were. The text is for people and may change. Costs a walk over all nodes, each
- * over all relocations. -EINVAL: no such format; what WRITE returned. */
+ * over all relocations. -EINVAL: no such format, or NULL; what WRITE returned. */
 int dagpatch_dump(const struct dagpatch_recording *recording, enum dagpatch_dump_format format,
 		  dagpatch_write_fn write, void *user);
 

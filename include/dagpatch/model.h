@@ -12,7 +12,7 @@
  * Memory is the process's own: dagpatch_model_alloc counts, and any other address works too.
  *
  * Threading: any thread, any time, but a stream is captured by one thread. Functions return 0 or a
- * negative errno. */
+ * negative errno, -EINVAL for NULL where something is needed. */
 #ifndef DAGPATCH_MODEL_H
 #define DAGPATCH_MODEL_H
 

@@ -28,6 +28,8 @@ static int check_given(struct dagpatch_recording *recording, const struct dagpat
 	if (given->slot_count > 0 && (!given->slots || !given->addresses[0]))
 		return recording_fail(recording, -EINVAL,
 				      "no slots or no addresses of a graph that is given");
+	if (!given->declared && given->declared_count > 0)
+		return recording_fail(recording, -EINVAL, "the declared relocations are missing");
 	if (given->other_graph && given->declared)
 		return recording_fail(recording, -EINVAL,
 				      "a graph with both a second capture and declared "

@@ -16,6 +16,7 @@ static int check_takes_addresses(struct dagpatch_recording *recording)
 static bool is_good(const struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
 {
 	return slot < recording->slot_count && address != 0 &&
+	       address <= UINT64_MAX - recording->slots[slot].bytes &&
 	       !(address & (recording->slots[slot].alignment - 1));
 }
 
@@ -31,6 +32,11 @@ __attribute__((cold)) static int refuse_binding(struct dagpatch_recording *recor
 	if (address == 0)
 		return recording_fail(recording, -EINVAL, "dagpatch_bind: %s at NULL",
 				      slot_text(recording, slot, text));
+	if (address > UINT64_MAX - recording->slots[slot].bytes)
+		return recording_fail(recording, -EINVAL,
+				      "dagpatch_bind: %s at 0x%llx would end beyond all memory",
+				      slot_text(recording, slot, text),
+				      (unsigned long long)address);
 	return recording_fail(recording, -EINVAL,
 			      "dagpatch_bind: %s at 0x%llx, which is not aligned to %llu bytes",
 			      slot_text(recording, slot, text), (unsigned long long)address,
@@ -242,11 +248,12 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 			  const void *bytes, uint32_t size)
 {
 	const struct patch_layout *layout;
-	uint32_t before = recording->edit_count;
+	uint32_t before;
 	int rc = check_edit(recording, node, PATCH_KERNEL, "dagpatch_set_argument");
 
 	if (rc < 0)
 		return rc;
+	before = recording->edit_count;
 	layout = node_params(recording, node).layout;
 	if (!bytes)
 		return recording_fail(recording, -EINVAL, "dagpatch_set_argument: no bytes");

@@ -230,6 +230,8 @@ int dagpatch_dump(const struct dagpatch_recording *recording, enum dagpatch_dump
 {
 	struct dump dump = {.recording = recording, .write = write, .user = user};
 
+	if (!recording || !write)
+		return -EINVAL;
 	if (format == DAGPATCH_DUMP_GRAPHVIZ)
 		put_graphviz(&dump);
 	else if (format == DAGPATCH_DUMP_TEXT)

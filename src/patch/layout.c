@@ -127,7 +127,8 @@ static int check(const struct dagpatch_parameter *parameters, uint32_t count)
 	uint64_t end = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (parameters[i].offset < end || parameters[i].bytes == 0)
+		if (parameters[i].offset < end || parameters[i].bytes == 0 ||
+		    (unsigned int)parameters[i].kind > DAGPATCH_PARAMETER_HIDDEN)
 			return -EINVAL;
 		end = (uint64_t)parameters[i].offset + parameters[i].bytes;
 	}

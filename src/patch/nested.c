@@ -43,6 +43,8 @@ static int check_child(struct dagpatch_recording *recording, const struct dagpat
 	if (child->mapping_count != nested->slot_count)
 		return recording_fail(recording, -EINVAL, "%u mappings for a child with %u slots",
 				      child->mapping_count, nested->slot_count);
+	if (!child->mappings && child->mapping_count > 0)
+		return recording_fail(recording, -EINVAL, "a child's mappings are missing");
 	for (uint32_t i = 0; i < child->mapping_count; i++) {
 		int rc = check_mapping(recording, &nested->slots[i], &child->mappings[i]);
 
@@ -351,12 +353,14 @@ static int check_conditional(struct dagpatch_recording *recording,
 	if (is_case && !(recording->device->capabilities & PATCH_HAS_CASES))
 		return recording_fail(recording, -ENOTSUP,
 				      "DAGPATCH_CASE: this CUDA driver is older than 12.8");
-	if (conditional->condition > DAGPATCH_WHILE)
+	if ((unsigned int)conditional->condition > DAGPATCH_WHILE)
 		return recording_fail(recording, -EINVAL, "no such condition");
 	if (conditional->body_count == 0 || conditional->body_count > UINT16_MAX ||
 	    (!is_case && conditional->body_count != 1))
 		return recording_fail(recording, -EINVAL, "a conditional with %u bodies",
 				      conditional->body_count);
+	if (!conditional->bodies)
+		return recording_fail(recording, -EINVAL, "a conditional's bodies are missing");
 	for (uint32_t i = 0; i < conditional->body_count; i++) {
 		struct dagpatch_child body;
 		int rc = read_body(recording, conditional, i, &body);

@@ -178,6 +178,20 @@ static int choose_layout(struct dagpatch_recording *recording, const struct dagp
 	return rc;
 }
 
+/* Before anybody reads them. */
+static int check_given(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel)
+{
+	if (!kernel->function)
+		return recording_fail(recording, -EINVAL, "a kernel without a function");
+	if (!kernel->arguments && kernel->argument_count > 0)
+		return recording_fail(recording, -EINVAL, "a kernel's arguments are missing");
+	for (uint32_t i = 0; i < kernel->argument_count; i++)
+		if (!kernel->arguments[i].pointers && kernel->arguments[i].pointer_count > 0)
+			return recording_fail(recording, -EINVAL,
+					      "the addresses in argument %u are missing", i);
+	return 0;
+}
+
 static int check_arguments(struct dagpatch_recording *recording,
 			   const struct dagpatch_kernel *kernel, const struct patch_layout *layout)
 {
@@ -210,6 +224,8 @@ static int append_pointer(struct dagpatch_recording *recording, uint32_t node, u
 		return recording_fail(recording, -EINVAL,
 				      "an address at byte %u of an argument of %u bytes",
 				      pointer->byte, argument->size);
+	if (pointer->access & ~(uint32_t)(DAGPATCH_READS | DAGPATCH_WRITES))
+		return recording_fail(recording, -EINVAL, "unknown access of an argument");
 	rc = relocation_append(recording, node,
 			       (uint32_t)sizeof(struct patch_kernel) + offset + pointer->byte,
 			       pointer->slot, pointer->offset);
@@ -264,10 +280,10 @@ static int add_kernel(struct dagpatch_recording *recording, const struct dagpatc
 
 	if (rc == 0)
 		rc = recording_read(recording, &kernel, sizeof(kernel), given, "kernel");
+	if (rc == 0)
+		rc = check_given(recording, &kernel);
 	if (rc < 0)
 		return rc;
-	if (!kernel.function)
-		return recording_fail(recording, -EINVAL, "a kernel without a function");
 	rc = choose_layout(recording, &kernel, &layout);
 	if (rc < 0)
 		return recording_fail(recording, rc, "the kernel's arguments: %s", strerror(-rc));
@@ -482,8 +498,10 @@ int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatc
 {
 	struct dagpatch_host host;
 	struct patch_host image;
-	int rc = recording_read(recording, &host, sizeof(host), given, "host");
+	int rc = recording_check(recording);
 
+	if (rc == 0)
+		rc = recording_read(recording, &host, sizeof(host), given, "host");
 	if (rc < 0)
 		return rc;
 	image = (struct patch_host){host.function, host.user};
@@ -499,7 +517,10 @@ static int add_event(struct dagpatch_recording *recording, enum patch_kind kind,
 		     const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	struct patch_event image = {event};
+	int rc = recording_check(recording);
 
+	if (rc < 0)
+		return rc;
 	if (!event)
 		return recording_fail(recording, -EINVAL, "an event node without an event");
 	return add_simple(

@@ -26,7 +26,7 @@ static void look_up(void)
 	*(void **)&trace.pop = pop;
 }
 
-void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
+static void mark(const struct dagpatch_change *change)
 {
 	struct dagtap_attribute attributes[] = {
 		dagtap_attribute_uint64("recording", (uintptr_t)change->recording),
@@ -40,11 +40,15 @@ void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
 	};
 	size_t count = sizeof(attributes) / sizeof(*attributes);
 
-	(void)user;
-	pthread_once(&is_looked_up, look_up);
-	if (!trace.push_with)
-		return;
 	/* The table has no node: all of the slot's at once. */
 	trace.push_with("dagpatch", attributes, change->node == DAGPATCH_NONE ? count - 2 : count);
 	trace.pop();
+}
+
+void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change)
+{
+	(void)user;
+	pthread_once(&is_looked_up, look_up);
+	if (change && trace.push_with)
+		mark(change);
 }

@@ -87,6 +87,8 @@ static void forget_covered(struct dagpatch_recording *recording, uint32_t first_
 static int check_after(struct dagpatch_recording *recording, uint32_t node,
 		       const struct dagpatch_after *after)
 {
+	if (!after->nodes && after->count > 0)
+		return recording_fail(recording, -EINVAL, "the nodes to wait for are missing");
 	for (uint32_t i = 0; i < after->count; i++)
 		if (after->nodes[i] >= node ||
 		    recording->nodes[after->nodes[i]].parent != DAGPATCH_NONE)

@@ -92,22 +92,35 @@ static int context_open(struct dagpatch_context *context, struct dagpatch_error 
 	return 0;
 }
 
+static int context_read(const struct dagpatch_options *options,
+			struct dagpatch_context **ret_context, struct dagpatch_error *error)
+{
+	struct dagpatch_context *context = calloc(1, sizeof(*context));
+	const char *wrong = NULL;
+	int rc;
+
+	if (!context)
+		return -ENOMEM;
+	context->references = 1;
+	pthread_mutex_init(&context->lock, NULL);
+	*ret_context = context;
+	rc = sized_read(&context->options, sizeof(context->options), options);
+	if (rc == -EINVAL)
+		wrong = "options.size is not sizeof(struct dagpatch_options)";
+	else if (rc == 0 && (unsigned int)context->options.strategy >= DAGPATCH_STRATEGY_COUNT)
+		wrong = "options.strategy is none";
+	if (wrong)
+		snprintf(error->message, sizeof(error->message), "%s", wrong);
+	return wrong ? -EINVAL : rc;
+}
+
 int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error)
 {
 	struct dagpatch_error local = {.node = DAGPATCH_NONE, .byte = DAGPATCH_NONE};
-	struct dagpatch_context *context = ret_context ? calloc(1, sizeof(*context)) : NULL;
-	int rc = context       ? sized_read(&context->options, sizeof(context->options), options)
-		 : ret_context ? -ENOMEM
-			       : -EINVAL;
+	struct dagpatch_context *context = NULL;
+	int rc = ret_context ? context_read(options, &context, &local) : -EINVAL;
 
-	if (context) {
-		context->references = 1;
-		pthread_mutex_init(&context->lock, NULL);
-	}
-	if (rc == -EINVAL && ret_context)
-		snprintf(local.message, sizeof(local.message),
-			 "options.size is not sizeof(struct dagpatch_options)");
 	if (rc == 0)
 		rc = context_own_options(context);
 	if (rc == 0)

@@ -15,7 +15,8 @@ int sized_read(void *ret, size_t known, const void *given)
 	if (!given)
 		return -EINVAL;
 	memcpy(&size, given, sizeof(size));
-	if (size < sizeof(size) || size > MOST_BYTES)
+	/* All of them have pointers: other sizes would cut one in two. */
+	if (size < sizeof(size) || size > MOST_BYTES || size % sizeof(void *))
 		return -EINVAL;
 	for (size_t i = known; i < size; i++)
 		if (bytes[i])

@@ -89,12 +89,13 @@ void model_memory_give(uint64_t bytes)
 
 void model_note_stale(void)
 {
-	if (missing & DAGPATCH_MODEL_NO_KEPT_EXECS)
-		stale_replays++;
+	stale_replays++;
 }
 
 void dagpatch_model_live(struct dagpatch_model_live *ret_live)
 {
+	if (!ret_live)
+		return;
 	*ret_live = (struct dagpatch_model_live){
 		.allocations = model_live.allocations,
 		.streams = model_live.streams,
@@ -443,9 +444,13 @@ static int capturing_continue(struct patch_device *device, struct driver_stream 
 int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 			       struct dagpatch_model_exec **ret_exec)
 {
-	struct dagpatch_model_exec *exec = calloc(1, sizeof(*exec));
-	int rc = exec ? 0 : -ENOMEM;
+	struct dagpatch_model_exec *exec;
+	int rc;
 
+	if (!graph || !ret_exec)
+		return -EINVAL;
+	exec = calloc(1, sizeof(*exec));
+	rc = exec ? 0 : -ENOMEM;
 	if (rc == 0)
 		exec->order = calloc(1, sizeof(*exec->order));
 	if (rc == 0 && !exec->order)
@@ -485,21 +490,25 @@ static int instantiate(struct patch_device *device, struct driver_graph *graph,
 						    (struct dagpatch_model_exec **)ret_exec));
 }
 
-void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec)
+static void destroy(struct dagpatch_model_exec *exec, bool is_kept)
 {
-	if (!exec)
-		return;
-	model_exec_order_release(exec);
+	model_exec_order_release(exec, is_kept);
 	model_plan_release(exec->plan);
 	model_values_release(exec->values);
 	free(exec);
 	model_live.execs--;
 }
 
+void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec)
+{
+	if (exec)
+		destroy(exec, true);
+}
+
 static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
 	model_is_here(device);
-	dagpatch_model_exec_destroy((struct dagpatch_model_exec *)exec);
+	destroy((struct dagpatch_model_exec *)exec, device->capabilities & PATCH_KEEPS_EXECS);
 }
 
 static uint64_t exec_bytes(struct patch_device *device, struct driver_exec *exec)

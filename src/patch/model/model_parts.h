@@ -139,7 +139,7 @@ struct dagpatch_model_exec {
  * the exec's memory is held, until the exec is gone and the last replay is done. */
 struct model_exec_order {
 	uint32_t references; /* the exec's and one a replay; with the streams' lock */
-	bool is_gone;	     /* the exec */
+	bool is_gone;	     /* the exec, and was not to go */
 	uint64_t bytes;
 	uint64_t launched, done;
 	struct dagpatch_model_stream *last; /* where the latest replay is */
@@ -203,8 +203,8 @@ struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *
 int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
 			  uint32_t count);
 
-/* The exec goes; its replays go on. */
-void model_exec_order_release(struct dagpatch_model_exec *exec);
+/* The exec goes; its replays go on, and are counted as stale unless it IS_KEPT for them. */
+void model_exec_order_release(struct dagpatch_model_exec *exec, bool is_kept);
 /* Whether all records that were submitted have been run. */
 bool model_event_is_done(struct dagpatch_model_event *event);
 void model_event_await(struct dagpatch_model_event *event);

@@ -88,9 +88,11 @@ int dagpatch_model_kernel_create(dagpatch_model_fn function,
 				 const struct dagpatch_parameter *parameters, uint32_t count,
 				 struct dagpatch_model_kernel **ret_kernel)
 {
-	struct dagpatch_model_kernel *kernel =
-		malloc(sizeof(*kernel) + count * sizeof(*kernel->parameters));
+	struct dagpatch_model_kernel *kernel;
 
+	if (!function || !ret_kernel || (!parameters && count > 0))
+		return -EINVAL;
+	kernel = malloc(sizeof(*kernel) + count * sizeof(*kernel->parameters));
 	if (!kernel)
 		return -ENOMEM;
 	kernel->function = function;
@@ -108,7 +110,8 @@ int dagpatch_model_kernel_create(dagpatch_model_fn function,
 
 void dagpatch_model_kernel_name(struct dagpatch_model_kernel *kernel, const char *name)
 {
-	kernel->name = name;
+	if (kernel)
+		kernel->name = name;
 }
 
 void dagpatch_model_kernel_destroy(struct dagpatch_model_kernel *kernel)

@@ -178,8 +178,11 @@ static void *stream_thread(void *argument)
 
 int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_stream)
 {
-	struct dagpatch_model_stream *stream = calloc(1, sizeof(*stream));
+	struct dagpatch_model_stream *stream;
 
+	if (!ret_stream || (kind != DAGPATCH_MODEL_LAZY && kind != DAGPATCH_MODEL_THREADED))
+		return -EINVAL;
+	stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return -ENOMEM;
 	stream->device = dagpatch_model_device();
@@ -293,6 +296,8 @@ int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
 	struct capture *capture;
 	int rc;
 
+	if (!stream)
+		return -EINVAL;
 	if (stream->capture)
 		return -EBUSY;
 	capture = calloc(1, sizeof(*capture));
@@ -312,9 +317,9 @@ int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
 int dagpatch_model_capture_end(struct dagpatch_model_stream *stream,
 			       struct dagpatch_model_graph **ret_graph)
 {
-	struct capture *capture = stream->capture;
+	struct capture *capture = stream ? stream->capture : NULL;
 
-	if (!capture || capture->origin != stream)
+	if (!ret_graph || !capture || capture->origin != stream)
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
 	for (struct dagpatch_model_stream *at = alive; at; at = at->next_alive)
@@ -383,9 +388,12 @@ int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 				struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
 				const uint32_t block[3], const void *arguments, uint32_t bytes)
 {
-	struct patch_kernel *image = calloc(1, sizeof(*image) + bytes);
+	struct patch_kernel *image;
 	int rc;
 
+	if (!kernel || (!arguments && bytes > 0) || bytes > UINT16_MAX)
+		return -EINVAL;
+	image = calloc(1, sizeof(*image) + bytes);
 	if (!image)
 		return -ENOMEM;
 	image->function = kernel;
@@ -393,7 +401,8 @@ int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 	memcpy(image->block, block, sizeof(image->block));
 	image->argument_bytes = (uint16_t)bytes;
 	image->form = PATCH_BY_BLOCK;
-	memcpy(image->arguments, arguments, bytes);
+	if (bytes > 0)
+		memcpy(image->arguments, arguments, bytes);
 	rc = submit(stream, &(struct patch_params){.kind = PATCH_KERNEL,
 						   .size = (uint32_t)sizeof(*image) + bytes,
 						   .image = image});
@@ -405,11 +414,15 @@ int dagpatch_model_launch(struct dagpatch_model_stream *stream,
 			  struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
 			  const uint32_t block[3], void *const *parameters)
 {
-	size_t bytes = sizeof(struct patch_layout) + kernel->count * sizeof(*kernel->parameters);
-	struct patch_layout *layout = calloc(1, bytes);
-	struct patch_kernel *image = calloc(1, sizeof(*image) + kernel->bytes);
-	int rc = layout && image ? 0 : -ENOMEM;
+	struct patch_layout *layout;
+	struct patch_kernel *image;
+	int rc;
 
+	if (!kernel || (!parameters && kernel->count > 0))
+		return -EINVAL;
+	layout = calloc(1, sizeof(*layout) + kernel->count * sizeof(*kernel->parameters));
+	image = calloc(1, sizeof(*image) + kernel->bytes);
+	rc = layout && image ? 0 : -ENOMEM;
 	if (rc == 0) {
 		layout->count = kernel->count;
 		memcpy(layout->parameters, kernel->parameters,
@@ -445,7 +458,11 @@ static struct patch_end end_of(uint64_t pitch, uint64_t rows,
 int dagpatch_model_copy_async(struct dagpatch_model_stream *stream,
 			      const struct dagpatch_model_copy *copy)
 {
-	struct patch_copy image = {
+	struct patch_copy image;
+
+	if (!copy)
+		return -EINVAL;
+	image = (struct patch_copy){
 		.dst_address = (uintptr_t)copy->dst,
 		.src_address = (uintptr_t)copy->src,
 		.dst = end_of(copy->dst_pitch, copy->dst_rows, copy),
@@ -483,6 +500,8 @@ int dagpatch_model_host_async(struct dagpatch_model_stream *stream, void (*funct
 {
 	struct patch_host image = {function, user};
 
+	if (!function)
+		return -EINVAL;
 	return submit(stream, &(struct patch_params){
 				      .kind = PATCH_HOST, .size = sizeof(image), .image = &image});
 }
@@ -492,7 +511,7 @@ int dagpatch_model_graph_launch(struct dagpatch_model_stream *stream,
 {
 	struct patch_child image = {(struct driver_graph *)graph};
 
-	if (!stream->capture)
+	if (!stream || !graph || !stream->capture)
 		return -EINVAL;
 	return capture_node(stream, &(struct patch_params){.kind = PATCH_CHILD,
 							   .size = sizeof(image),
@@ -505,6 +524,8 @@ int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 	struct dagpatch_model_stream *stream = model_stream_of(given);
 	struct operation *operation;
 
+	if (!exec)
+		return -EINVAL;
 	if (stream->capture)
 		return -EBUSY;
 	if (stream->device != exec->device)
@@ -527,10 +548,10 @@ int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 	return 0;
 }
 
-void model_exec_order_release(struct dagpatch_model_exec *exec)
+void model_exec_order_release(struct dagpatch_model_exec *exec, bool is_kept)
 {
 	pthread_mutex_lock(&lock);
-	exec->order->is_gone = true;
+	exec->order->is_gone = !is_kept;
 	order_release(exec->order);
 	pthread_mutex_unlock(&lock);
 }
@@ -553,8 +574,10 @@ void model_streams_drain(void)
 
 int dagpatch_model_event_create(struct dagpatch_model_event **ret_event)
 {
-	struct dagpatch_model_event *event = calloc(1, sizeof(*event));
+	struct dagpatch_model_event *event = ret_event ? calloc(1, sizeof(*event)) : NULL;
 
+	if (!ret_event)
+		return -EINVAL;
 	if (!event)
 		return -ENOMEM;
 	model_live.events++;
@@ -591,7 +614,7 @@ void model_event_await(struct dagpatch_model_event *event)
 
 uint64_t dagpatch_model_event_count(struct dagpatch_model_event *event)
 {
-	return event->done;
+	return event ? event->done : 0;
 }
 
 static int submit_event_node(struct dagpatch_model_stream *stream,
@@ -645,6 +668,8 @@ int dagpatch_model_event_record(struct dagpatch_model_stream *given,
 	struct dagpatch_model_stream *stream = model_stream_of(given);
 	int rc;
 
+	if (!event)
+		return -EINVAL;
 	if (stream->capture)
 		return external ? submit_event_node(stream, event, PATCH_EVENT_RECORD)
 				: record_in_capture(stream, event);
@@ -660,6 +685,8 @@ int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
 	struct dagpatch_model_stream *stream = model_stream_of(given);
 	int rc;
 
+	if (!event)
+		return -EINVAL;
 	if (stream->capture && external)
 		return submit_event_node(stream, event, PATCH_EVENT_WAIT);
 	if (event->capture && (!stream->capture || stream->capture == event->capture)) {
