@@ -37,7 +37,7 @@ enum { DAGPATCH_MODEL_DEVICES = 4 };
 int dagpatch_model_device_set(uint32_t device);
 uint32_t dagpatch_model_device(void);
 
-void *dagpatch_model_alloc(uint64_t bytes); /* 256-aligned, zeroed; NULL: no memory */
+void *dagpatch_model_alloc(uint64_t bytes); /* 256-aligned, zeroed; NULL: none, or over 1 GiB */
 void dagpatch_model_free(void *address);
 
 /* One call for the whole grid. ARGUMENTS: the block, 16-aligned, a copy. */

@@ -110,12 +110,12 @@ void dagpatch_model_live(struct dagpatch_model_live *ret_live)
 
 /* ---- memory and kernels ---- */
 
-enum { ALIGNMENT = 256 };
+enum { ALIGNMENT = 256, MOST_BYTES = 1 << 30 };
 
 void *dagpatch_model_alloc(uint64_t bytes)
 {
 	uint64_t rounded = (bytes + ALIGNMENT) & -(uint64_t)ALIGNMENT;
-	void *address = rounded < bytes ? NULL : aligned_alloc(ALIGNMENT, rounded);
+	void *address = bytes > MOST_BYTES ? NULL : aligned_alloc(ALIGNMENT, rounded);
 
 	if (!address)
 		return NULL;
