@@ -107,6 +107,8 @@ static int copy_node(struct dagpatch_recording *recording, uint32_t index,
 	to->body = from->parent == DAGPATCH_NONE ? placing->body : from->body;
 	if (size > 0)
 		memcpy(node_image(recording, node), node_image(nested, index), size);
+	if (nested->after_end[index] == begin)
+		return 0; /* there may be no array of them at all */
 	return order_inner(recording, nested->after + begin, nested->after_end[index] - begin,
 			   placing->node);
 }
