@@ -623,8 +623,33 @@ int dagpatch_evict(struct dagpatch_recording *recording);
 /* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);
 
-/* Other values, from the next launch on: all bytes of a kernel's argument INDEX but its addresses; a
- * memset's value. */
+/* Other parameters for a node, from the next apply or launch on, as if they had been given to
+ * dagpatch_add_...: any function, grid, block, shared memory, arguments and slots; ends and shape of
+ * a copy; a child of the same shape. Replays in flight never see them; a failure puts them back
+ * with the addresses, and dagpatch_revert drops them; a later call replaces what an earlier one gave
+ * the same node. Dependencies stay what they are: a node that then touches other slots waits for no
+ * others than before.
+ * NODE is the recording's number. A child's own nodes follow it: those of NESTED in their order, of
+ * captured work and of adopted graphs in the order in which the driver lists them. Nodes of work
+ * with DAGPATCH_CAPTURE_AGAIN and the kernels that set conditions cannot be set.
+ * What the driver cannot change in an executable graph (HIP: another function, unless the context
+ * saw it take effect; a copy of another number of dimensions or between other kinds of memory) makes
+ * a new one; -ENOTSUP where that is the caller's (struct dagpatch_adoption).
+ * What they return of the parameters is what dagpatch_add_... would. Memory: a node that was set
+ * keeps two images; once one was, 24 bytes a relocation and 4 a node. Cost: a copy of the
+ * parameters now, a node more to set at the next apply; with other slots or offsets than before that
+ * apply looks at all relocations once. */
+int dagpatch_set_kernel(struct dagpatch_recording *recording, uint32_t node,
+			const struct dagpatch_kernel *kernel);
+int dagpatch_set_copy(struct dagpatch_recording *recording, uint32_t node,
+		      const struct dagpatch_copy *copy);
+int dagpatch_set_memset(struct dagpatch_recording *recording, uint32_t node,
+			const struct dagpatch_memset *memset);
+/* NODE is what dagpatch_add_child gave. The child has the same kinds of nodes with the same
+ * dependencies, down to what is nested in it, and none that are captured anew (-EINVAL, -ENOTSUP). */
+int dagpatch_set_child(struct dagpatch_recording *recording, uint32_t node,
+		       const struct dagpatch_child *child);
+/* The same of single values: all bytes of a kernel's argument INDEX but its addresses; a memset's value. */
 int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, uint32_t index,
 			  const void *bytes, uint32_t size);
 int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value);

@@ -127,8 +127,10 @@ enum {
 	/* As HIP 6.4: with NO_CHILDREN; of the nodes that wait for one, a fifth and later ones do
 	 * not. */
 	DAGPATCH_MODEL_NO_WIDE_FORKS = 128,
-	/* As HIP: an executable graph must outlive its replays; see
-	 * dagpatch_model_stale_replays. */
+	/* An executable graph's kernel keeps its function, and the call that gives it another one says
+	 * that it was done. */
+	DAGPATCH_MODEL_NO_FUNCTIONS = 256,
+	/* As HIP: an executable graph must outlive its replays; see dagpatch_model_stale_replays. */
 	DAGPATCH_MODEL_NO_KEPT_EXECS = 512,
 };
 void dagpatch_model_without(uint32_t features);

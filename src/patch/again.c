@@ -140,7 +140,7 @@ static int find_next(struct dagpatch_recording *recording, struct again *again)
 
 static bool has_changes(const struct dagpatch_recording *recording)
 {
-	return recording->changed_count > 0 || recording->edit_count > 0 ||
+	return recording->changed_count > 0 || recording->revisions.pending_count > 0 ||
 	       !current_exec(recording);
 }
 

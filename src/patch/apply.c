@@ -1,4 +1,4 @@
-/* Bringing the graph to what is bound: first all that can fail without having changed anything, then the
+/* Bringing the graph to what is wanted: first all that can fail without having changed anything, then the
  * driver's calls, and on failure all of it back. */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,20 +75,20 @@ static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
 
 static void gather_dirty(struct dagpatch_recording *recording)
 {
-	bool edits_table = false;
+	const struct revisions *revisions = &recording->revisions;
 
 	for (uint32_t i = 0; i < recording->changed_count; i++)
 		if (!recording->slots[recording->changed[i]].flags)
 			gather_slot(recording, recording->changed[i]);
-	for (uint32_t i = 0; i < recording->edit_count; i++) {
-		edits_table |= recording->nodes[recording->edits[i].node].flags & NODE_IN_TABLE;
-		mark_dirty(recording, recording->edits[i].node);
+	for (uint32_t i = 0; i < revisions->pending_count; i++) {
+		uint32_t node = revisions->items[revisions->pending[i]].node;
+
+		if (recording->nodes[node].image != DAGPATCH_NONE)
+			mark_dirty(recording, node);
 	}
 	for (uint32_t i = 0; i < recording->again_count; i++)
 		if (recording->agains[i].next)
 			mark_dirty(recording, recording->agains[i].node);
-	if (edits_table)
-		images_write(recording, recording->wanted);
 }
 
 static uint32_t gather_table(struct dagpatch_recording *recording)
@@ -109,8 +109,7 @@ static uint32_t gather_table(struct dagpatch_recording *recording)
 	return count;
 }
 
-/* In each slot the relocations that the host sets come first. */
-static void split_relocations(struct dagpatch_recording *recording)
+void split_relocations(struct dagpatch_recording *recording)
 {
 	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
 		uint32_t end = recording->first_relocation[slot];
@@ -278,8 +277,8 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	recording->changed_count = 0;
 	if (recording->again_count > 0)
 		again_commit(recording);
-	if (recording->edit_count > 0)
-		edits_clear(recording);
+	if (recording->revisions.pending_count > 0)
+		revisions_clear(recording);
 	clear_dirty(recording);
 }
 
@@ -299,7 +298,7 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 	struct dagpatch_error error = recording->error;
 
 	build_undo(recording, &step->replaced);
-	edits_take_back(recording);
+	revisions_take_back(recording);
 	images_write(recording, recording->applied);
 	if (step->done > 0 || step->is_table_bound)
 		recording->stats.rollbacks++;
@@ -316,8 +315,16 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 /* What the driver cannot do one way is done the next: statistics and the observer tell which it was. */
 static int apply_by(struct dagpatch_recording *recording, struct step *step)
 {
+	uint32_t refitted = recording->revisions.pending_count > 0 ? revisions_refitted(recording)
+								   : DAGPATCH_NONE;
 	int rc = -ENOTSUP;
 
+	if (refitted != DAGPATCH_NONE && recording->foreign_exec)
+		return recording_fail_at(recording, rc, refitted, DAGPATCH_NONE,
+					 "what was set needs a new graph, and this one is the "
+					 "caller's");
+	if (refitted != DAGPATCH_NONE)
+		step->strategy = DAGPATCH_INSTANTIATE;
 	if (step->strategy == DAGPATCH_SET_PARAMS) {
 		rc = recording->dirty_count ? strategy_set_params(recording, &step->done) : 0;
 		if (rc == -ENOTSUP && strategy_can_update(recording))
@@ -376,9 +383,9 @@ static int change(struct dagpatch_recording *recording, struct step *step)
 {
 	int rc;
 
+	if (recording->revisions.pending_count > 0)
+		revisions_put(recording);
 	gather_dirty(recording);
-	if (recording->edit_count > 0)
-		edits_put(recording);
 	step->table = gather_table(recording);
 	step->strategy = strategy_choose(recording);
 	start_clock(recording, step);
@@ -423,8 +430,8 @@ static int make_first(struct dagpatch_recording *recording, struct replaced *rep
 {
 	int rc;
 
+	revisions_put(recording);
 	images_write(recording, recording->wanted);
-	edits_put(recording);
 	rc = build(recording, replaced);
 	if (rc == 0)
 		rc = verify_step(recording);
@@ -433,7 +440,7 @@ static int make_first(struct dagpatch_recording *recording, struct replaced *rep
 		struct dagpatch_error error = recording->error;
 
 		build_undo(recording, replaced);
-		edits_take_back(recording);
+		revisions_take_back(recording);
 		again_drop(recording);
 		recording->error = error;
 	}
@@ -467,7 +474,7 @@ static int build_first(struct dagpatch_recording *recording)
 	}
 	again_commit(recording);
 	changes_clear(recording);
-	edits_clear(recording);
+	revisions_clear(recording);
 	return 0;
 }
 
@@ -501,7 +508,7 @@ static void settle(struct dagpatch_recording *recording)
 /* Where ranks vote the other way to patch waits for a change that they vote on. */
 static bool needs_apply(const struct dagpatch_recording *recording)
 {
-	return recording->changed_count > 0 || recording->edit_count > 0 ||
+	return recording->changed_count > 0 || recording->revisions.pending_count > 0 ||
 	       recording->votes_always || (recording->table_choice.is_overdue && !recording->voter);
 }
 
@@ -541,8 +548,8 @@ int wanted_begin(struct dagpatch_recording *recording)
 	rc = again_prepare(recording);
 	if (rc < 0)
 		return again_agree(recording, rc);
+	revisions_put(recording);
 	images_write(recording, recording->wanted);
-	edits_put(recording);
 	return 0;
 }
 
@@ -551,7 +558,7 @@ int wanted_end(struct dagpatch_recording *recording, int rc)
 	rc = again_agree(recording, rc);
 	if (rc == 0)
 		again_cache(recording);
-	edits_take_back(recording);
+	revisions_take_back(recording);
 	images_write(recording, recording->applied);
 	again_drop(recording);
 	return rc;

@@ -118,7 +118,8 @@ static bool is_expected(const struct dagpatch_recording *recording, uint32_t nod
 
 	if (image->kind != recording->nodes[node].kind)
 		return false;
-	if (image->kind != PATCH_KERNEL)
+	/* What was set since has another function, maybe. */
+	if (image->kind != PATCH_KERNEL || (recording->nodes[node].flags & NODE_EDITED))
 		return true;
 	there = (const struct patch_kernel *)image->bytes;
 	expected = node_image(recording, node);

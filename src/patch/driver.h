@@ -324,6 +324,10 @@ struct patch_driver {
 	/* Changes a node of a graph (embedded graphs too), not of what was instantiated of it. */
 	int (*node_set)(struct patch_device *device, struct driver_node *node,
 			const struct patch_params *params);
+	/* May node_set, exec_set and exec_update give TO to a node that was made with FROM, of the same
+	 * kind? false: it takes a new graph. NULL: they are tried, and say -ENOTSUP. */
+	bool (*can_set)(struct patch_device *device, const struct patch_params *from,
+			const struct patch_params *to);
 	/* The graph embedded in a child node; the node's. Nodes may be added to it before instantiation. */
 	int (*child_graph)(struct patch_device *device, struct driver_node *node,
 			   struct driver_graph **ret_graph);

@@ -54,7 +54,7 @@ int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint3
 	return 0;
 }
 
-uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node)
+static uint32_t size_of_image(enum patch_kind kind, const void *image)
 {
 	static const uint32_t sizes[PATCH_KINDS] = {
 		[PATCH_COPY] = sizeof(struct patch_copy),
@@ -63,25 +63,36 @@ uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node)
 		[PATCH_EVENT_RECORD] = sizeof(struct patch_event),
 		[PATCH_EVENT_WAIT] = sizeof(struct patch_event),
 	};
-	const struct patch_kernel *kernel;
+	const struct patch_kernel *kernel = image;
 
-	if (recording->nodes[node].kind != PATCH_KERNEL)
-		return sizes[recording->nodes[node].kind];
-	kernel = node_image(recording, node);
-	return (uint32_t)sizeof(*kernel) + kernel->argument_bytes;
+	return kind == PATCH_KERNEL ? (uint32_t)sizeof(*kernel) + kernel->argument_bytes
+				    : sizes[kind];
+}
+
+uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node)
+{
+	return size_of_image(recording->nodes[node].kind, node_image(recording, node));
+}
+
+struct patch_params image_params(const struct dagpatch_recording *recording, enum patch_kind kind,
+				 uint32_t image, uint32_t detail)
+{
+	const void *bytes = image == DAGPATCH_NONE ? NULL : recording->images + image;
+	bool has_layout = kind == PATCH_KERNEL && detail != DAGPATCH_NONE;
+
+	return (struct patch_params){
+		.kind = kind,
+		.size = bytes ? size_of_image(kind, bytes) : 0,
+		.image = bytes,
+		.layout = has_layout ? layout_at(recording->device, detail) : NULL,
+	};
 }
 
 struct patch_params node_params(const struct dagpatch_recording *recording, uint32_t node)
 {
 	const struct node *record = &recording->nodes[node];
-	bool has_layout = record->kind == PATCH_KERNEL && record->detail != DAGPATCH_NONE;
 
-	return (struct patch_params){
-		.kind = record->kind,
-		.size = record->image == DAGPATCH_NONE ? 0 : image_size(recording, node),
-		.image = record->image == DAGPATCH_NONE ? NULL : node_image(recording, node),
-		.layout = has_layout ? layout_at(recording->device, record->detail) : NULL,
-	};
+	return image_params(recording, record->kind, record->image, record->detail);
 }
 
 int slot_check(struct dagpatch_recording *recording, uint32_t slot, uint64_t offset, uint64_t bytes,

@@ -363,8 +363,8 @@ static void release_all(struct dagpatch_recording *recording)
 	recording_rewind(recording, &(struct mark){0});
 	if (recording->source && !recording->foreign_exec)
 		recording->device->driver->graph_destroy(recording->device, recording->source);
-	edits_clear(recording);
-	free(recording->edits);
+	revisions_clear(recording);
+	revisions_release(recording);
 	free(recording->nodes);
 	free(recording->images);
 	free(recording->adopted);

@@ -4,8 +4,8 @@
  *
  * In reading order: recording.c (states, slots), nodes.c and nested.c (what is added), order.c
  * (dependencies), work.c, capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
- * finalize.c, build.c and flatten.c (the driver's graph), bind.c, apply.c, strategy.c and again.c (bringing it to what
- * is bound), launch.c, verify.c. */
+ * finalize.c, build.c and flatten.c (the driver's graph), bind.c, set.c and revise.c (what is
+ * wanted), apply.c, strategy.c and again.c (bringing the graph to it), launch.c, verify.c. */
 #ifndef DAGPATCH_PATCH_RECORDING_H
 #define DAGPATCH_PATCH_RECORDING_H
 
@@ -38,8 +38,8 @@ enum node_flags {
 	NODE_AGAIN = 8,	    /* a child captured anew; detail: index of struct again */
 	NODE_CAPTURED = 16, /* a child; detail: index of struct work */
 	NODE_INSIDE = 32,   /* of a captured child: its parent's graph brings it along */
-	NODE_MOVES = 64,    /* has relocations or edits */
-	NODE_EDITED = 128,  /* has or had edits: no capture tells what its values are */
+	NODE_MOVES = 64,    /* has relocations, or was set */
+	NODE_EDITED = 128,  /* was set: no capture tells what its values are */
 };
 
 struct node {
@@ -147,10 +147,43 @@ struct change {
 	uint32_t nodes, slots;
 };
 
-/* Bytes that are no address and that dagpatch_set_... gave. */
-struct edit {
-	uint32_t node, byte, size;
-	uint8_t *bytes; /* new ones; while the edit is in the image, the old ones */
+/* Relocations of one node, in ascending order of byte; somebody else's. */
+struct relocation_list {
+	const struct loose_relocation *items;
+	uint32_t count;
+};
+
+/* Other parameters for a node, wanted from the next apply on; see revise.c. */
+struct revision {
+	uint32_t node;
+	uint32_t image;	 /* as struct node has it; while it is put in, the one that was there */
+	uint32_t detail; /* the same */
+	uint32_t words, node_words;	      /* room of IMAGE and of the node's own */
+	struct loose_relocation *relocations; /* if it MOVES: all that the node then has */
+	uint32_t relocation_count, relocation_capacity;
+	bool is_pending;
+	bool moves;
+};
+
+/* The index of relocations as it is to be or, while revisions are put in, as it was. */
+struct spare_index {
+	struct relocation *relocations;
+	struct loose_relocation *by_node;
+	uint32_t *first;
+	uint32_t capacity;
+};
+
+/* Nothing is there until a node is set for the first time. */
+struct revisions {
+	struct revision *items; /* pending ones and, for their room, earlier ones */
+	uint32_t count, capacity;
+	uint32_t *pending; /* of ITEMS */
+	uint32_t pending_count;
+	uint32_t *of_node;		  /* index in ITEMS + 1; 0: none */
+	struct loose_relocation *by_node; /* all of the recording, by node, then byte */
+	uint32_t index_capacity;	  /* of the recording's relocations, and of BY_NODE */
+	struct spare_index spare;
+	struct dagpatch_recording *scratch; /* set.c */
 };
 
 /* What the driver made of the recording. */
@@ -249,8 +282,7 @@ struct dagpatch_recording {
 	uint32_t *changed; /* slots whose two may differ */
 	uint32_t changed_count;
 	uint8_t *is_changed;
-	struct edit *edits;
-	uint32_t edit_count, edit_capacity;
+	struct revisions revisions;
 	uint32_t *dirty; /* nodes, while applying */
 	uint32_t dirty_count;
 	uint32_t shadow_count;
@@ -355,6 +387,9 @@ int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint3
 		      uint32_t slot, uint64_t offset);
 uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node);
 struct patch_params node_params(const struct dagpatch_recording *recording, uint32_t node);
+/* The same of an image that is no node's: where it is, and what DETAIL of its node would be. */
+struct patch_params image_params(const struct dagpatch_recording *recording, enum patch_kind kind,
+				 uint32_t image, uint32_t detail);
 /* -EINVAL unless BYTES at OFFSET are in the slot. */
 int slot_check(struct dagpatch_recording *recording, uint32_t slot, uint64_t offset, uint64_t bytes,
 	       const char *what);
@@ -398,6 +433,7 @@ int slots_append_accesses(struct dagpatch_recording *recording, uint32_t node,
 /* NODE, a child, has a copy of WORK, whose graph is taken over, on failure too. */
 int work_place(struct dagpatch_recording *recording, uint32_t node, const struct work *work,
 	       const uint32_t *slots);
+/* Leaves an entry of works that is free. */
 void placed_work_release(struct placed_work *placed);
 
 /* ---- capture.c ---- */
@@ -558,10 +594,8 @@ bool evict_for_memory(struct dagpatch_recording *needy);
 
 void finalize_release(struct dagpatch_recording *recording);
 
-/* Edits are put into the images in their order, which keep the old bytes, or back. */
-void edits_put(struct dagpatch_recording *recording);
-void edits_take_back(struct dagpatch_recording *recording);
-void edits_clear(struct dagpatch_recording *recording);
+/* In each slot the relocations that the host sets come first. */
+void split_relocations(struct dagpatch_recording *recording);
 /* No slot counts as changed. */
 void changes_clear(struct dagpatch_recording *recording);
 
@@ -580,6 +614,37 @@ static inline struct driver_exec *current_exec(const struct dagpatch_recording *
 void images_write(struct dagpatch_recording *recording, const uint64_t *addresses);
 uint64_t slot_address(const struct dagpatch_recording *recording, const uint64_t *addresses,
 		      uint32_t slot);
+
+/* ---- revise.c ---- */
+
+/* Before a node is first set: room for what finds revisions. -ENOMEM. */
+int revisions_begin(struct dagpatch_recording *recording);
+/* What a node has once all that is pending is applied, but for its addresses. */
+struct patch_params revision_params(const struct dagpatch_recording *recording, uint32_t node);
+struct relocation_list revision_relocations(const struct dagpatch_recording *recording,
+					    uint32_t node);
+/* For qsort, of struct loose_relocation: by node, then byte. */
+int relocation_compare(const void *left, const void *right);
+/* Room for a revision of NODE and, of several ones, for so many relocations in the index. -ENOMEM;
+ * nothing has changed. */
+int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32_t size,
+		     uint32_t relocation_count);
+int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count);
+/* In place of what is pending of NODE; RELOCATIONS NULL: as they are wanted now. */
+void revision_add(struct dagpatch_recording *recording, uint32_t node,
+		  const struct patch_params *params, uint32_t detail,
+		  const struct relocation_list *relocations);
+/* Into the images, with the wanted addresses, and into the index; and back. */
+void revisions_put(struct dagpatch_recording *recording);
+void revisions_take_back(struct dagpatch_recording *recording);
+/* Of revisions that are put in: a node that only a new graph gets its parameters into, or
+ * DAGPATCH_NONE. */
+uint32_t revisions_refitted(const struct dagpatch_recording *recording);
+/* Put in, they are applied; else they are dropped. */
+void revisions_clear(struct dagpatch_recording *recording);
+void revisions_release(struct dagpatch_recording *recording);
+/* Memory of malloc beside the images and the scratch recording. */
+uint64_t revisions_bytes(const struct dagpatch_recording *recording);
 
 /* ---- strategy.c ---- */
 

@@ -42,8 +42,7 @@ static uint64_t own_bytes(const struct dagpatch_recording *recording)
 		 recording->work_capacity * sizeof(*recording->works) +
 		 recording->again_capacity * sizeof(*recording->agains) +
 		 recording->conditional_capacity * sizeof(*recording->conditionals) +
-		 recording->loose_capacity * sizeof(*recording->loose) +
-		 recording->edit_capacity * sizeof(*recording->edits);
+		 recording->loose_capacity * sizeof(*recording->loose);
 	bytes += slots * (sizeof(*recording->first_relocation) + sizeof(*recording->host_end) +
 			  sizeof(*recording->wanted) + sizeof(*recording->applied) +
 			  sizeof(*recording->changed) + sizeof(*recording->is_changed) +
@@ -54,9 +53,9 @@ static uint64_t own_bytes(const struct dagpatch_recording *recording)
 	for (uint32_t i = 0; i < recording->slot_count; i++)
 		if (recording->slots[i].name)
 			bytes += strlen(recording->slots[i].name) + 1;
-	for (uint32_t i = 0; i < recording->edit_count; i++)
-		bytes += recording->edits[i].size;
-	return bytes;
+	if (recording->revisions.scratch)
+		bytes += own_bytes(recording->revisions.scratch);
+	return bytes + revisions_bytes(recording);
 }
 
 /* What the driver holds for it. */

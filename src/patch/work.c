@@ -90,4 +90,5 @@ void placed_work_release(struct placed_work *placed)
 	work_release(placed->work);
 	free(placed->slots);
 	free(placed->offsets);
+	*placed = (struct placed_work){0};
 }

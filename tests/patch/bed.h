@@ -104,7 +104,8 @@ struct bed {
 	void (*exec_destroy)(void *exec);
 	void (*exec_launch)(void *exec, void *stream);
 
-	bool reads_execs; /* the driver lets an executable graph be read */
+	bool reads_execs;    /* the driver lets an executable graph be read */
+	bool sets_functions; /* and be given other functions */
 	/* What this driver or its runtime does not do here. */
 	bool waits_end_captures; /* waiting for the device does, in any mode */
 	bool no_captured_copies;

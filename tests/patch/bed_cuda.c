@@ -386,4 +386,5 @@ const struct bed bed_cuda = {
 	.instantiate = cuda_instantiate,
 	.exec_destroy = cuda_exec_destroy,
 	.exec_launch = cuda_exec_launch,
+	.sets_functions = true,
 };

@@ -154,6 +154,19 @@ void softgpu_kernel_dagpatch_probe(const void *kernarg, const hsa_kernel_dispatc
 	*probe->at = probe->value;
 }
 
+EXPORT void softgpu_kernel_dagpatch_probe_other(const void *, const hsa_kernel_dispatch_packet_t *);
+void softgpu_kernel_dagpatch_probe_other(const void *kernarg,
+					 const hsa_kernel_dispatch_packet_t *packet)
+{
+	const struct {
+		uint32_t first;
+		uint32_t *at;
+		uint32_t value;
+	} *probe = kernarg;
+
+	*probe->at = probe->first + probe->value;
+}
+
 /* ---- the bed ---- */
 
 /* The kernels once more, for launches by hipModuleLaunchKernel. HIP does not copy the code. */
@@ -477,4 +490,5 @@ const struct bed bed_hip = {
 	.waits_end_captures = HIP_VERSION_MAJOR >= 6,
 	.no_captured_blocks = !READS_1D,
 	.no_captured_rows = !READS_1D,
+	.sets_functions = HIP_VERSION >= 60400000,
 };

@@ -344,4 +344,5 @@ const struct bed bed_model = {
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
+	.sets_functions = true,
 };

@@ -189,6 +189,40 @@ static void launches_into_captures(void **state)
 	}
 }
 
+/* The captured graph has a * b, which is set; the recording computes a + b until it is applied. */
+static void launches_of_what_was_set(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene->recording;
+	uint32_t *buffers[3] = {buffer(0), buffer(1), buffer(2)}, node = 0, count = WORDS;
+	struct dagpatch_pointer pointers[3] = {{.slot = 0}, {.slot = 1}, {.slot = 2}};
+	struct dagpatch_argument arguments[4] = {
+		dagpatch_address(&pointers[0]), dagpatch_address(&pointers[1]),
+		dagpatch_address(&pointers[2]), dagpatch_value(&count, sizeof(count))};
+	void *exec;
+
+	record(scene, RECORDED);
+	for (uint32_t i = 0; i < 3; i++)
+		bind(recording, i, buffers[i]);
+	scene_run(scene);
+	expect_all(buffers[0], 3);
+	OK(recording,
+	   dagpatch_set_kernel(recording, node,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_MUL),
+					       .grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+					       .argument_count = 4, .arguments = arguments)));
+	exec = instantiate(capture_around(recording, buffers[1], buffers[0]));
+	run_exec(scene, exec);
+	expect_sum(buffers[0], 8, 5);
+	/* Nothing of it has come to the recording's own graph. */
+	OK(recording, dagpatch_revert(recording));
+	scene_run(scene);
+	expect_all(buffers[0], 6);
+	suite_bed->exec_destroy(exec);
+	for (uint32_t i = 0; i < 3; i++)
+		suite_bed->free(buffers[i]);
+}
+
 /* After two branches, a = 4 and b = 9, that another stream brings together. */
 static void launch_after_branches(void **state)
 {
@@ -305,9 +339,8 @@ static void changes_beside_a_capture(void **state)
 int suite_into(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(launches_into_captures),
-		SCENE(launch_after_branches),
-		SCENE(launch_nothing_into_a_capture),
+		SCENE(launches_into_captures),	 SCENE(launches_of_what_was_set),
+		SCENE(launch_after_branches),	 SCENE(launch_nothing_into_a_capture),
 		SCENE(changes_beside_a_capture),
 	};
 

@@ -1,4 +1,4 @@
-/* Random graphs, bound again and again: each replay's result is, bit for bit, that of a fresh recording at the
+/* Random graphs, bound and set again and again: each replay's result is, bit for bit, that of a fresh recording at the
  * same addresses, and what the host reckons. Scalars equal addresses of buffers, structs hold
  * several addresses with offsets, children are nested, copies have every shape. */
 #include <errno.h>
@@ -42,6 +42,7 @@ struct operation {
 	uint32_t slots[3], quarters[3];
 	uint64_t scalar;
 	uint32_t extent[3]; /* copies: bytes, rows, slices; memsets: element bytes, elements */
+	uint32_t blocks;    /* recorded kernels: of the grid */
 	struct block *inner;
 	uint32_t map[SLOTS]; /* the inner block's slots here */
 	uint32_t node;
@@ -61,6 +62,7 @@ struct world {
 	struct block *top;
 	uint32_t bound[SLOTS]; /* buffer of each slot */
 	uint32_t round;
+	bool is_derived; /* the recording's dependencies are, by what was touched at first */
 };
 
 static uint32_t below(struct world *world, uint32_t limit)
@@ -94,6 +96,32 @@ static void make_copy(struct world *world, struct operation *operation)
 		operation->quarters[1] = (operation->quarters[0] + 1) % 4;
 }
 
+static void make_memset(struct world *world, struct operation *operation)
+{
+	operation->extent[0] = 1u << below(world, 3);
+	operation->extent[1] = 1 + below(world, QUARTER * 4 / operation->extent[0]);
+}
+
+static void make_places(struct world *world, struct operation *operation)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		operation->slots[i] = below(world, SLOTS);
+		operation->quarters[i] = below(world, 4);
+	}
+}
+
+static void make_map(struct world *world, struct operation *operation)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		operation->map[i] = i;
+	for (uint32_t i = SLOTS - 1; i > 0; i--) {
+		uint32_t j = below(world, i + 1), kept = operation->map[i];
+
+		operation->map[i] = operation->map[j];
+		operation->map[j] = kept;
+	}
+}
+
 static struct block *make_block(struct world *world, uint32_t depth, bool is_captured);
 
 static void make_operation(struct world *world, struct operation *operation, uint32_t depth,
@@ -104,25 +132,14 @@ static void make_operation(struct world *world, struct operation *operation, uin
 	operation->kind = below(world, kinds);
 	if (is_captured && operation->kind == COPY && suite_bed->no_captured_copies)
 		operation->kind = MEMSET;
-	for (uint32_t i = 0; i < 3; i++) {
-		operation->slots[i] = below(world, SLOTS);
-		operation->quarters[i] = below(world, 4);
-	}
+	make_places(world, operation);
 	operation->scalar = any_scalar(world);
-	for (uint32_t i = 0; i < SLOTS; i++)
-		operation->map[i] = i;
-	for (uint32_t i = SLOTS - 1; i > 0; i--) {
-		uint32_t j = below(world, i + 1), kept = operation->map[i];
-
-		operation->map[i] = operation->map[j];
-		operation->map[j] = kept;
-	}
+	operation->blocks = 1u << below(world, 3);
+	make_map(world, operation);
 	if (operation->kind == COPY)
 		make_copy(world, operation);
-	if (operation->kind == MEMSET) {
-		operation->extent[0] = 1u << below(world, 3);
-		operation->extent[1] = 1 + below(world, QUARTER * 4 / operation->extent[0]);
-	}
+	if (operation->kind == MEMSET)
+		make_memset(world, operation);
 	if (operation->kind >= CHILD)
 		operation->inner = make_block(world, depth - 1, operation->kind > CHILD);
 }
@@ -304,20 +321,37 @@ static void add_slots(struct dagpatch_recording *recording)
 	}
 }
 
-static int add_kernel(struct dagpatch_recording *recording, void *function,
-		      const struct dagpatch_argument *arguments, uint32_t count,
-		      const struct dagpatch_after *after, uint32_t *ret_node)
+/* Where an operation goes: into a new node, or into the one that is there. */
+struct target {
+	const struct scene *scene;
+	struct dagpatch_recording *recording;
+	const struct dagpatch_after *after;
+	uint32_t *node;
+	bool is_set;
+};
+
+static int give_kernel(const struct target *target, const struct dagpatch_kernel *kernel)
 {
-	return dagpatch_add_kernel(recording,
-				   &DAGPATCH_SIZED(kernel, .function = function, .grid = {1, 1, 1},
-						   .block = {QUARTER, 1, 1},
-						   .argument_count = count, .arguments = arguments),
-				   after, ret_node);
+	return target->is_set ? dagpatch_set_kernel(target->recording, *target->node, kernel)
+			      : dagpatch_add_kernel(target->recording, kernel, target->after,
+						    target->node);
 }
 
-static int record_kernel(const struct world *world, struct dagpatch_recording *recording,
-			 const struct operation *operation, const struct dagpatch_after *after,
-			 uint32_t *ret_node)
+static int give_copy(const struct target *target, const struct dagpatch_copy *copy)
+{
+	return target->is_set
+		       ? dagpatch_set_copy(target->recording, *target->node, copy)
+		       : dagpatch_add_copy(target->recording, copy, target->after, target->node);
+}
+
+static int give_memset(const struct target *target, const struct dagpatch_memset *memset)
+{
+	return target->is_set ? dagpatch_set_memset(target->recording, *target->node, memset)
+			      : dagpatch_add_memset(target->recording, memset, target->after,
+						    target->node);
+}
+
+static int record_kernel(const struct target *target, const struct operation *operation)
 {
 	static const enum bed_kernel kernels[] = {BED_ADD,    BED_MUL,	  BED_FOLD,
 						  BED_STRUCT, BED_PACKED, BED_MARK};
@@ -357,38 +391,46 @@ static int record_kernel(const struct world *world, struct dagpatch_recording *r
 			is_packed ? sizeof(packed) : sizeof(by_value), 2, pointers};
 		argument_count = 1;
 	}
-	return add_kernel(recording, scene_function(world->scene, kernels[operation->kind]),
-			  arguments, argument_count, after, ret_node);
+	return give_kernel(
+		target, &(struct dagpatch_kernel){
+				.size = sizeof(struct dagpatch_kernel),
+				.function = scene_function(target->scene, kernels[operation->kind]),
+				.grid = {operation->blocks, 1, 1},
+				.block = {QUARTER / operation->blocks, 1, 1},
+				.argument_count = argument_count,
+				.arguments = arguments,
+			});
 }
 
-static int record_plain(const struct world *world, struct dagpatch_recording *recording,
-			const struct operation *operation, const struct dagpatch_after *after,
-			uint32_t *ret_node)
+static int record_plain(const struct target *target, const struct operation *operation)
 {
 	uint64_t offsets[2] = {operation->quarters[0] * QUARTER * 4,
 			       operation->quarters[1] * QUARTER * 4};
 	uint32_t pitch = operation->extent[2] > 1 ? 16 : 32, value;
 
 	if (operation->kind < COPY)
-		return record_kernel(world, recording, operation, after, ret_node);
+		return record_kernel(target, operation);
 	if (operation->kind == COPY)
-		return dagpatch_add_copy(
-			recording,
-			&DAGPATCH_SIZED(
-				copy, .dst = {operation->slots[0], 0, offsets[0], NULL, pitch, 4},
-				.src = {operation->slots[1], 0, offsets[1], NULL, pitch, 4},
-				.width_bytes = operation->extent[0], .height = operation->extent[1],
-				.depth = operation->extent[2]),
-			after, ret_node);
+		return give_copy(
+			target, &(struct dagpatch_copy){
+					.size = sizeof(struct dagpatch_copy),
+					.dst = {operation->slots[0], 0, offsets[0], NULL, pitch, 4},
+					.src = {operation->slots[1], 0, offsets[1], NULL, pitch, 4},
+					.width_bytes = operation->extent[0],
+					.height = operation->extent[1],
+					.depth = operation->extent[2],
+				});
 	value = (uint32_t)operation->scalar;
 	if (operation->extent[0] < 4)
 		value &= (1u << 8 * operation->extent[0]) - 1;
-	return dagpatch_add_memset(recording,
-				   &DAGPATCH_SIZED(memset, .slot = operation->slots[0],
-						   .offset = offsets[0], .value = value,
-						   .element_bytes = operation->extent[0],
-						   .width = operation->extent[1]),
-				   after, ret_node);
+	return give_memset(target, &(struct dagpatch_memset){
+					   .size = sizeof(struct dagpatch_memset),
+					   .slot = operation->slots[0],
+					   .offset = offsets[0],
+					   .value = value,
+					   .element_bytes = operation->extent[0],
+					   .width = operation->extent[1],
+				   });
 }
 
 static void record_block(struct world *world, struct dagpatch_recording *recording,
@@ -408,8 +450,8 @@ static void *capture_at(const struct world *world, struct block *block, uint32_t
 }
 
 /* In the slots of MAP; its nodes are captured at buffers that are bound, too. */
-static int record_given(struct world *world, struct dagpatch_recording *recording,
-			struct operation *operation, const struct dagpatch_after *after)
+static int record_given(struct world *world, const struct target *target,
+			struct operation *operation)
 {
 	struct dagpatch_graph graph = {
 		.size = sizeof(graph),
@@ -419,7 +461,7 @@ static int record_given(struct world *world, struct dagpatch_recording *recordin
 		.addresses = {(void *const *)world->buffers, (void *const *)world->elsewhere},
 		.other_graph = capture_at(world, operation->inner, world->elsewhere),
 	};
-	int rc = dagpatch_add_graph(recording, &graph, after, &operation->node);
+	int rc = dagpatch_add_graph(target->recording, &graph, target->after, target->node);
 
 	suite_bed->graph_destroy(graph.graph);
 	suite_bed->graph_destroy(graph.other_graph);
@@ -442,22 +484,22 @@ static void adopt_block(struct world *world, struct dagpatch_recording *nested, 
 	suite_bed->graph_destroy(adoption.other_graph);
 }
 
-static int record_inner(struct world *world, struct dagpatch_recording *recording,
-			struct operation *operation, bool is_derived,
-			const struct dagpatch_after *after)
+static int record_inner(struct world *world, const struct target *target,
+			struct operation *operation, bool is_derived)
 {
 	struct dagpatch_mapping mappings[SLOTS];
 	struct dagpatch_recording *nested;
+	struct dagpatch_child child;
 	int rc;
 
 	if (operation->kind == CAPTURED)
 		return dagpatch_add_captured(
-			recording,
+			target->recording,
 			&DAGPATCH_SIZED(capture, .record = capture_block, .user = operation->inner,
 					.slots = operation->map, .slot_count = SLOTS),
-			after, &operation->node);
+			target->after, target->node);
 	if (operation->kind == GIVEN)
-		return record_given(world, recording, operation, after);
+		return record_given(world, target, operation);
 	OK(NULL, dagpatch_recording_create(world->scene->context,
 					   DAGPATCH_NESTED |
 						   (is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0),
@@ -468,8 +510,10 @@ static int record_inner(struct world *world, struct dagpatch_recording *recordin
 		record_block(world, nested, operation->inner, is_derived);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		mappings[i] = (struct dagpatch_mapping){operation->map[i], 0};
-	rc = dagpatch_add_child(recording, &DAGPATCH_SIZED(child, nested, mappings, SLOTS), after,
-				&operation->node);
+	child = DAGPATCH_SIZED(child, nested, mappings, SLOTS);
+	rc = target->is_set
+		     ? dagpatch_set_child(target->recording, *target->node, &child)
+		     : dagpatch_add_child(target->recording, &child, target->after, target->node);
 	dagpatch_recording_destroy(nested);
 	return rc;
 }
@@ -482,17 +526,90 @@ static void record_block(struct world *world, struct dagpatch_recording *recordi
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct operation *operation = &block->operations[i];
 		uint32_t previous = i > 0 ? operation[-1].node : 0;
-		struct dagpatch_after one = {&previous, 1}, *after = NULL;
+		struct dagpatch_after one = {&previous, 1};
+		struct target target = {
+			.scene = world->scene, .recording = recording, .node = &operation->node};
 
 		if (!is_derived && i > 0)
-			after = &one;
+			target.after = &one;
 		if (operation->inner)
-			OK(recording, record_inner(world, recording, operation, is_derived, after));
+			OK(recording, record_inner(world, &target, operation, is_derived));
 		else
-			OK(recording,
-			   record_plain(world, recording, operation, after, &operation->node));
+			OK(recording, record_plain(&target, operation));
 	}
 	OK(recording, dagpatch_finalize(recording));
+}
+
+/* ---- setting ---- */
+
+/* Other parameters for an operation, the same kind of node. Where dependencies come from what was
+ * touched at first the same is touched again. */
+static void change(struct world *world, struct operation *operation)
+{
+	operation->scalar = any_scalar(world);
+	operation->blocks = 1u << below(world, 3);
+	for (uint32_t i = 0; operation->inner && i < operation->inner->count; i++)
+		change(world, &operation->inner->operations[i]);
+	if (world->is_derived) {
+		if (operation->kind == ADD || operation->kind == MUL)
+			operation->kind = below(world, 2) ? ADD : MUL;
+		return;
+	}
+	make_places(world, operation);
+	make_map(world, operation);
+	if (operation->kind < COPY)
+		operation->kind = below(world, COPY);
+	if (operation->kind == COPY)
+		make_copy(world, operation);
+	if (operation->kind == MEMSET)
+		make_memset(world, operation);
+}
+
+/* OPERATION is NODE of the recording, whose slots OUTER has for those of its block; or something in
+ * it is set, down to what was captured. */
+static void set(struct world *world, struct operation *operation, uint32_t node,
+		const uint32_t outer[SLOTS])
+{
+	struct target target = {.scene = world->scene,
+				.recording = world->scene->recording,
+				.node = &node,
+				.is_set = true};
+	struct operation here;
+
+	if (operation->kind == CAPTURED || operation->kind == GIVEN)
+		return;
+	if (operation->kind == CHILD && below(world, 3) > 0) {
+		uint32_t index = below(world, operation->inner->count), inner[SLOTS];
+
+		for (uint32_t i = 0; i < SLOTS; i++)
+			inner[i] = outer[operation->map[i]];
+		set(world, &operation->inner->operations[index],
+		    node + 1 + operation->inner->operations[index].node, inner);
+		return;
+	}
+	change(world, operation);
+	here = *operation;
+	for (uint32_t i = 0; i < 3; i++)
+		here.slots[i] = outer[here.slots[i]];
+	for (uint32_t i = 0; i < SLOTS; i++)
+		here.map[i] = outer[here.map[i]];
+	if (operation->inner)
+		OK(target.recording, record_inner(world, &target, &here, world->is_derived));
+	else
+		OK(target.recording, record_plain(&target, &here));
+}
+
+static void set_some(struct world *world)
+{
+	static const uint32_t same[SLOTS] = {0, 1, 2, 3, 4, 5};
+	uint32_t count = below(world, 3);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct operation *operation =
+			&world->top->operations[below(world, world->top->count)];
+
+		set(world, operation, operation->node, same);
+	}
 }
 
 /* ---- binding and comparing ---- */
@@ -560,13 +677,12 @@ static void run_fresh(struct world *world)
 
 static void next_graph(struct world *world)
 {
-	bool is_derived = below(world, 2);
-
 	if (world->top)
 		free_block(world->top);
+	world->is_derived = below(world, 2);
 	world->top = make_block(world, below(world, DEPTH + 1), false);
-	scene_again(world->scene, is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0);
-	record_block(world, world->scene->recording, world->top, is_derived);
+	scene_again(world->scene, world->is_derived ? DAGPATCH_DERIVE_DEPENDENCIES : 0);
+	record_block(world, world->scene->recording, world->top, world->is_derived);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		world->bound[i] = i;
 }
@@ -591,7 +707,9 @@ void world_round(struct world *world)
 {
 	if (world->round++ % WORLD_ROUNDS == 0)
 		next_graph(world);
-	rebind(world);
+	if (below(world, 3))
+		rebind(world);
+	set_some(world);
 	bind_slots(world, world->scene->recording);
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		for (uint32_t j = 0; j < BUFFER_WORDS; j++)

@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-enum { NODES = 24, MEMSET_NODE = 1 };
+enum { NODES = 24, MEMSET_NODE = 1, KERNEL_NODE = 2, COPY_NODE = 3, CHILD_NODE = 2 + NODES };
 
 static void expect_same_live(const struct dagpatch_model_live *before)
 {
@@ -105,19 +105,15 @@ static int add_library(struct dagpatch_recording *recording, const uint32_t slot
 				  after, ret_node);
 }
 
-/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a graph that was
- * there, a shadow. */
-static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
+/* *RET_NESTED is to be destroyed, after a failure too. */
+static int record_nested(struct dagpatch_context *context, struct dagpatch_recording **ret_nested)
 {
-	struct dagpatch_recording *nested = NULL;
 	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
-	const struct dagpatch_slot shadow = {
-		.size = sizeof(shadow), .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN};
-	uint32_t slots[3], inner[2], node;
-	struct dagpatch_capture capture = {
-		.size = sizeof(capture), .record = record_pair, .slots = slots, .slot_count = 2};
+	struct dagpatch_recording *nested = NULL;
+	uint32_t inner[2], node;
 	int rc = dagpatch_recording_create(context, DAGPATCH_NESTED, &nested);
 
+	*ret_nested = nested;
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
 		rc = dagpatch_slot_add(nested, &one, &inner[i]);
 	if (rc == 0)
@@ -126,8 +122,22 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 		rc = add_part(nested, inner, 2, AFTER(node), &node);
 	if (rc == 0)
 		rc = add_library(nested, inner, AFTER(node), NULL);
-	if (rc == 0)
-		rc = dagpatch_finalize(nested);
+	return rc < 0 ? rc : dagpatch_finalize(nested);
+}
+
+/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a graph that was
+ * there, a shadow. */
+static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
+{
+	struct dagpatch_recording *nested = NULL;
+	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
+	const struct dagpatch_slot shadow = {
+		.size = sizeof(shadow), .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_IN};
+	uint32_t slots[3], node;
+	struct dagpatch_capture capture = {
+		.size = sizeof(capture), .record = record_pair, .slots = slots, .slot_count = 2};
+	int rc = record_nested(context, &nested);
+
 	for (uint32_t i = 0; rc == 0 && i < 3; i++)
 		rc = dagpatch_slot_add(recording, i < 2 ? &one : &shadow, &slots[i]);
 	if (rc == 0)
@@ -159,6 +169,61 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
 	dagpatch_recording_destroy(nested);
 	return rc < 0 ? rc : dagpatch_finalize(recording);
+}
+
+/* ---- other parameters ---- */
+
+/* What a change sets: a memset's value alone; or a kernel, a copy and a child, with other slots. */
+enum sets { VALUE, NODES_TOO };
+
+/* The child that record_all adds, or the same with its slots exchanged. */
+static int set_child(struct dagpatch_context *context, struct dagpatch_recording *recording,
+		     bool is_other)
+{
+	struct dagpatch_recording *nested = NULL;
+	uint32_t mapped = is_other;
+	int rc = record_nested(context, &nested);
+
+	if (rc == 0)
+		rc = dagpatch_set_child(
+			recording, CHILD_NODE,
+			&DAGPATCH_SIZED(child, nested,
+					(struct dagpatch_mapping[]){{mapped, 0}, {!mapped, 0}}, 2));
+	dagpatch_recording_destroy(nested);
+	return rc;
+}
+
+static int set_kernel(struct dagpatch_recording *recording, bool is_other)
+{
+	uint32_t count = WORDS;
+	struct dagpatch_pointer pointers[3] = {
+		{.slot = 0}, {.slot = 0}, {.slot = is_other ? 1 : 2}};
+	struct dagpatch_argument arguments[4] = {
+		dagpatch_address(&pointers[0]), dagpatch_address(&pointers[1]),
+		dagpatch_address(&pointers[2]), dagpatch_value(&count, sizeof(count))};
+	enum bed_kernel kernel = is_other ? BED_MUL : BED_ADD;
+
+	return dagpatch_set_kernel(recording, KERNEL_NODE,
+				   &DAGPATCH_SIZED(kernel, .function = suite_bed->function(kernel),
+						   .grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+						   .argument_count = 4, .arguments = arguments));
+}
+
+static int set_nodes(struct dagpatch_context *context, struct dagpatch_recording *recording,
+		     enum sets sets, bool is_other)
+{
+	int rc = dagpatch_set_memset_value(recording, MEMSET_NODE, is_other ? 9 : 3);
+
+	if (rc < 0 || sets == VALUE)
+		return rc;
+	rc = set_kernel(recording, is_other);
+	if (rc == 0)
+		rc = dagpatch_set_copy(
+			recording, COPY_NODE,
+			&DAGPATCH_SIZED(copy, .dst = {.slot = 0, .offset = 128},
+					.src = {.slot = 1, .offset = is_other ? 32 : 0},
+					.width_bytes = 64));
+	return rc < 0 ? rc : set_child(context, recording, is_other);
 }
 
 /* The result of one launch from known contents, for all buffers. */
@@ -288,7 +353,7 @@ static void let_nothing_fail(void)
 }
 
 /* COUNT calls fail, from each one on in turn, of those that a changed binding makes. */
-static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
+static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count, enum sets sets)
 {
 	struct dagpatch_context *context = context_with(strategy);
 	struct dagpatch_recording *recording;
@@ -307,19 +372,19 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count)
 	run_from_start(recording, stream, buffers, expected.first);
 	/* The same change as those that are to fail, to count its calls; and back. */
 	OK(recording, bind_three(recording, buffers + 3));
-	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
+	OK(recording, set_nodes(context, recording, sets, true));
 	begin = made_so_far(count);
 	OK(recording, dagpatch_apply(recording));
 	calls = made_so_far(count) - begin;
 	assert_true(calls > 3);
 	OK(recording, bind_three(recording, buffers));
-	OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 3));
+	OK(recording, set_nodes(context, recording, sets, false));
 	OK(recording, dagpatch_apply(recording));
 	for (uint64_t call = 1; call <= calls; call++) {
 		int rc;
 
 		OK(recording, bind_three(recording, buffers + 3));
-		OK(recording, dagpatch_set_memset_value(recording, MEMSET_NODE, 9));
+		OK(recording, set_nodes(context, recording, sets, true));
 		let_fail(call, count);
 		rc = dagpatch_apply(recording);
 		let_nothing_fail();
@@ -351,11 +416,15 @@ static void failure_midway_keeps_old_bindings(void **state)
 
 	dagpatch_model_live(&before);
 	for (uint32_t i = 0; i < STRATEGIES; i++)
-		assert_int_equal(fail_each_apply(strategies[i], 1), 0);
+		assert_int_equal(fail_each_apply(strategies[i], 1, VALUE), 0);
 	for (uint32_t i = 0; i < STRATEGIES; i++)
-		assert_int_equal(fail_each_apply(strategies[i], NO_MEMORY), 0);
+		assert_int_equal(fail_each_apply(strategies[i], 1, NODES_TOO), 0);
+	for (uint32_t i = 0; i < STRATEGIES; i++)
+		assert_int_equal(fail_each_apply(strategies[i], NO_MEMORY, NODES_TOO), 0);
+	dagpatch_model_without(suite_without | DAGPATCH_MODEL_NO_FUNCTIONS);
+	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1, NODES_TOO), 0);
 	dagpatch_model_without(suite_without | DAGPATCH_MODEL_NO_NESTED_SETS);
-	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1), 0);
+	assert_int_equal(fail_each_apply(DAGPATCH_SET_PARAMS, 1, NODES_TOO), 0);
 	dagpatch_model_without(suite_without);
 	expect_same_live(&before);
 }
@@ -367,7 +436,7 @@ static void failure_of_putting_back_is_lost(void **state)
 
 	dagpatch_model_live(&before);
 	for (uint32_t i = 0; i < STRATEGIES; i++) {
-		uint32_t lost = fail_each_apply(strategies[i], 1000000);
+		uint32_t lost = fail_each_apply(strategies[i], 1000000, VALUE);
 
 		if (strategies[i] == DAGPATCH_INSTANTIATE)
 			assert_int_equal(lost, 0);
@@ -392,6 +461,8 @@ static int whole_life(uint32_t *const *buffers, void *stream, enum dagpatch_stra
 		rc = dagpatch_launch(recording, stream);
 	if (rc == 0)
 		rc = bind_three(recording, buffers + 3);
+	if (rc == 0)
+		rc = set_nodes(context, recording, NODES_TOO, true);
 	if (rc == 0)
 		rc = dagpatch_launch(recording, stream);
 	if (rc == 0)
@@ -440,7 +511,7 @@ static int life_of(uint32_t *const *buffers, struct dagpatch_context *context)
 	for (uint32_t i = 0; rc == 0 && i < 2; i++) {
 		rc = bind_three(recording, buffers + 3 * i);
 		if (rc == 0 && i)
-			rc = dagpatch_set_memset_value(recording, MEMSET_NODE, 9);
+			rc = set_nodes(context, recording, NODES_TOO, true);
 		if (rc == 0)
 			rc = dagpatch_apply(recording);
 	}

@@ -113,6 +113,26 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 static uint32_t *buffers[2][SLOTS];
 static void *stream;
 
+static uint32_t first_result[2]; /* what C becomes, by set */
+
+/* The child's kernel: c = a * b, or a + b again. */
+static int set_first(struct dagpatch_recording *recording, bool is_product)
+{
+	struct dagpatch_pointer pointers[3] = {{.slot = C}, {.slot = A}, {.slot = B}};
+	uint32_t count = WORDS;
+	struct dagpatch_argument arguments[4] = {
+		dagpatch_address(&pointers[0]), dagpatch_address(&pointers[1]),
+		dagpatch_address(&pointers[2]), dagpatch_value(&count, sizeof(count))};
+	enum bed_kernel kernel = is_product ? BED_MUL : BED_ADD;
+
+	first_result[0] = is_product ? 2 : 3;
+	first_result[1] = is_product ? 200 : 30;
+	return dagpatch_set_kernel(recording, 1,
+				   &DAGPATCH_SIZED(kernel, .function = suite_bed->function(kernel),
+						   .grid = {1, 1, 1}, .block = {WORDS, 1, 1},
+						   .argument_count = 4, .arguments = arguments));
+}
+
 static void clear_results(void)
 {
 	for (uint32_t i = 0; i < 2; i++)
@@ -123,7 +143,7 @@ static void clear_results(void)
 /* All that was launched wrote into the buffers of SET alone. */
 static void expect_result(uint32_t set, const char *when)
 {
-	uint32_t sum = set ? 30 : 3, words[WORDS];
+	uint32_t sum = first_result[set], words[WORDS];
 
 	suite_bed->stream_synchronize(stream);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -192,6 +212,7 @@ static void whole_life(enum dagpatch_strategy strategy)
 		assert_non_null(between.failed);
 	} else {
 		for (uint32_t i = 0; i < 3; i++) {
+			OK(recording, set_first(recording, i == 1));
 			if (bind_and_launch(recording, i % 2) < 0)
 				launch_again(recording, i % 2);
 			else

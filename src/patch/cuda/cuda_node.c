@@ -425,6 +425,15 @@ int cuda_node_set(struct patch_device *device, struct driver_node *node,
 	}
 }
 
+/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, addresses of another kind
+ * of memory and functions that cannot take another one's place: what can only be instantiated. */
+static int refused(struct cuda_driver *cuda, const char *call, int result)
+{
+	int err = cuda_check(cuda, call, result);
+
+	return result == CUDA_INVALID_VALUE ? -ENOTSUP : err;
+}
+
 /* Of all calls the one that is made most. */
 static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
 		      const struct patch_params *params)
@@ -436,16 +445,8 @@ static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
 	if (err)
 		return err;
 	kernel_of_image(params, &call);
-	return CUDA_CALL(cuda, cuGraphExecKernelNodeSetParams_v2, exec, node, &call.params);
-}
-
-/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, and addresses of another
- * kind of memory: what can only be instantiated. */
-static int refused(struct cuda_driver *cuda, const char *call, int result)
-{
-	int err = cuda_check(cuda, call, result);
-
-	return result == CUDA_INVALID_VALUE ? -ENOTSUP : err;
+	return refused(cuda, "cuGraphExecKernelNodeSetParams_v2",
+		       cuda->call.cuGraphExecKernelNodeSetParams_v2(exec, node, &call.params));
 }
 
 int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,

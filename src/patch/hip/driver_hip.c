@@ -481,6 +481,7 @@ const struct patch_driver patch_driver_hip = {
 	.node_inherit = hip_node_inherit,
 	.node_add = hip_node_add,
 	.node_set = hip_node_set,
+	.can_set = hip_can_set,
 	.child_graph = child_graph,
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,

@@ -118,9 +118,14 @@ struct hip_text {
 struct hip_works {
 	bool set_kernel, set_copy, set_memset; /* a node of an executable graph */
 	bool update;			       /* of a whole one */
+	bool functions;			       /* either gives a kernel node another function */
 };
 
 #define HIP_IDLE 8
+
+/* 5.2.3 writes the arguments of another function into the memory of the first one's, however small
+ * that is; from this version on it was seen to work, and is tried. */
+#define HIP_SETS_FUNCTIONS 60400000
 
 struct hip_driver {
 	struct patch_device device;
@@ -181,10 +186,11 @@ void hip_probe(struct hip_driver *hip);
 
 /* ---- hip_rtc.c ---- */
 
-/* A module with the kernel dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there,
- * on the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no hiprtc, or
- * it cannot. Compiles once a process and device, some 100 ms. */
-void *hip_rtc_load(struct hip_driver *hip, void **ret_function);
+/* A module with the kernels dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there,
+ * and dagpatch_probe_other (uint32_t first, uint32_t *at, uint32_t value), which writes the sum, on
+ * the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no hiprtc, or it
+ * cannot. Compiles once a process and device, some 100 ms. */
+void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other);
 
 /* ---- driver_hip.c ---- */
 
@@ -218,6 +224,8 @@ int hip_node_add(struct patch_device *device, struct driver_graph *graph,
 		 const struct patch_params *params, struct driver_node *const *after,
 		 uint32_t after_count, struct driver_node **ret_node);
 int hip_node_inherit(struct patch_device *device, struct driver_node *from, struct driver_node *to);
+bool hip_can_set(struct patch_device *device, const struct patch_params *from,
+		 const struct patch_params *to);
 int hip_node_set(struct patch_device *device, struct driver_node *node,
 		 const struct patch_params *params);
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,

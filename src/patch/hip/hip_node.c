@@ -553,6 +553,26 @@ int hip_node_set(struct patch_device *device, struct driver_node *node,
 	return set(hip_of(device), NULL, node, params);
 }
 
+/* A copy stays what it was made as. */
+static bool is_same_shape(const struct patch_copy *from, const struct patch_copy *to)
+{
+	return (from->dimensions == 1) == (to->dimensions == 1) &&
+	       from->dst.memory == to->dst.memory && from->src.memory == to->src.memory;
+}
+
+static bool is_same_call(const struct patch_kernel *from, const struct patch_kernel *to)
+{
+	return from->function == to->function && from->form == to->form;
+}
+
+bool hip_can_set(struct patch_device *device, const struct patch_params *from,
+		 const struct patch_params *to)
+{
+	if (from->kind == PATCH_KERNEL)
+		return hip_of(device)->works.functions || is_same_call(from->image, to->image);
+	return from->kind != PATCH_COPY || is_same_shape(from->image, to->image);
+}
+
 static int refuse_without_effect(const char *call)
 {
 	return refuse(call, "took no effect when the context was made");

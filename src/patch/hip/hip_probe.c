@@ -1,7 +1,7 @@
 /* What of a graph this HIP really changes. Releases have returned success for updates that did
  * nothing, so a context runs small nodes between buffers of its own, a memset, copies of one and of
- * two dimensions and, where hiprtc can compile one, a kernel, moves them by each way in turn, and
- * looks where they wrote. */
+ * two dimensions and, where hiprtc can compile one, a kernel, moves them by each way in turn, gives
+ * the kernel another function in between, and looks where they wrote. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { CELL = 256, BYTES = 64, SOURCE = 0, MARK = 0xa5, PATTERN = 0x5a };
 enum { MEMSET, COPY_1D, COPY_2D, KERNEL, NODES };
-enum { BASE, SET, UPDATE, ROWS }; /* of cells, one for each way */
+enum { BASE, SET, OTHER, UPDATE, ROWS }; /* of cells, one for each way */
 enum { CELLS = 1 + ROWS * NODES };
 
 struct probe {
@@ -17,7 +17,7 @@ struct probe {
 	void *stream, *graph, *exec;
 	struct driver_node *nodes[NODES];
 	uint32_t count; /* of them: without a kernel KERNEL */
-	void *module, *kernel;
+	void *module, *kernel, *other;
 	uint8_t *device;
 	uint8_t host[CELLS * CELL];
 };
@@ -86,7 +86,7 @@ union node_image {
 	struct patch_memset memset;
 	struct patch_copy copy;
 	struct patch_kernel kernel;
-	uint8_t bytes[sizeof(struct patch_kernel) + 16];
+	uint8_t bytes[sizeof(struct patch_kernel) + 24];
 };
 
 static const struct patch_layout kernel_layout = {
@@ -96,19 +96,33 @@ static const struct patch_layout kernel_layout = {
 	.parameters = {{0, 8, DAGPATCH_PARAMETER_POINTER}, {8, 4, DAGPATCH_PARAMETER_VALUE}},
 };
 
-static struct patch_params kernel_at(const struct probe *probe, uint64_t address,
+/* The other one has more arguments: a release wrote them into the memory of the first one's. */
+static const struct patch_layout other_layout = {
+	.count = 3,
+	.bytes = 20,
+	.is_known = true,
+	.parameters = {{0, 4, DAGPATCH_PARAMETER_VALUE},
+		       {8, 8, DAGPATCH_PARAMETER_POINTER},
+		       {16, 4, DAGPATCH_PARAMETER_VALUE}},
+};
+
+static struct patch_params kernel_at(const struct probe *probe, uint64_t address, bool is_other,
 				     union node_image *image)
 {
+	const struct patch_layout *layout = is_other ? &other_layout : &kernel_layout;
 	const uint32_t value = MARK * 0x01010101u;
+	uint8_t *arguments = image->bytes + sizeof(struct patch_kernel);
 
 	image->kernel = (struct patch_kernel){
-		.function = probe->kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
-	image->kernel.argument_bytes = (uint16_t)kernel_layout.bytes;
-	memcpy(image->bytes + sizeof(struct patch_kernel), &address, sizeof(address));
-	memcpy(image->bytes + sizeof(struct patch_kernel) + 8, &value, sizeof(value));
-	return (struct patch_params){PATCH_KERNEL,
-				     (uint32_t)sizeof(struct patch_kernel) + kernel_layout.bytes,
-				     image, &kernel_layout};
+		.function = is_other ? probe->other : probe->kernel,
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+		.argument_bytes = (uint16_t)layout->bytes,
+	};
+	memcpy(arguments + (is_other ? 8 : 0), &address, sizeof(address));
+	memcpy(arguments + (is_other ? 16 : 8), &value, sizeof(value));
+	return (struct patch_params){
+		PATCH_KERNEL, (uint32_t)sizeof(struct patch_kernel) + layout->bytes, image, layout};
 }
 
 static struct patch_params node_in(const struct probe *probe, uint32_t row, uint32_t node,
@@ -123,7 +137,7 @@ static struct patch_params node_in(const struct probe *probe, uint32_t row, uint
 
 	memset(image, 0, sizeof(*image));
 	if (node == KERNEL)
-		return kernel_at(probe, address, image);
+		return kernel_at(probe, address, row == OTHER, image);
 	if (node == MEMSET) {
 		image->memset = (struct patch_memset){.address = address,
 						      .width = BYTES / 4,
@@ -156,7 +170,7 @@ static int build(struct probe *probe)
 	if (rc == 0)
 		rc = HIP_CALL(hip, hipGraphCreate, &probe->graph, 0);
 	if (rc == 0)
-		probe->module = hip_rtc_load(hip, &probe->kernel);
+		probe->module = hip_rtc_load(hip, &probe->kernel, &probe->other);
 	probe->count = probe->module ? NODES : KERNEL;
 	for (uint32_t i = 0; rc == 0 && i < probe->count; i++) {
 		struct patch_params params = node_in(probe, BASE, i, &image);
@@ -229,6 +243,27 @@ static int probe_set(struct probe *probe, struct hip_works *works)
 	return 0;
 }
 
+/* The update after it has to change the function back. */
+static int probe_other(struct probe *probe, struct hip_works *works)
+{
+	struct hip_driver *hip = probe->hip;
+	union node_image image;
+	struct patch_params params;
+	bool is_set;
+	int rc;
+
+	if (probe->count != NODES || !works->set_kernel || hip->version < HIP_SETS_FUNCTIONS)
+		return 0;
+	params = node_in(probe, OTHER, KERNEL, &image);
+	rc = reset_cells(probe);
+	is_set = rc == 0 &&
+		 hip_exec_set(&hip->device, probe->exec, probe->nodes[KERNEL], &params) == 0;
+	if (rc == 0)
+		rc = run(probe);
+	works->functions = rc == 0 && is_set && wrote_in(probe, OTHER, KERNEL);
+	return rc;
+}
+
 static int probe_update(struct probe *probe, struct hip_works *works)
 {
 	struct hip_driver *hip = probe->hip;
@@ -259,12 +294,14 @@ void hip_probe(struct hip_driver *hip)
 	int rc;
 
 	/* While it runs all ways are open. */
-	hip->works = (struct hip_works){true, true, true, true};
+	hip->works = (struct hip_works){true, true, true, true, true};
 	rc = build(&probe);
 	if (rc == 0)
 		rc = run_base(&probe);
 	if (rc == 0)
 		rc = probe_set(&probe, &works);
+	if (rc == 0)
+		rc = probe_other(&probe, &works);
 	if (rc == 0)
 		rc = probe_update(&probe, &works);
 	release(&probe);

@@ -1,12 +1,16 @@
-/* The kernel that hip_probe moves, compiled by hiprtc where there is one. */
+/* The kernels that hip_probe moves, compiled by hiprtc where there is one. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "patch/hip/hip.h"
 
-static const char source[] = "extern \"C\" __global__ void dagpatch_probe(unsigned *at, unsigned "
-			     "value) { at[0] = value; }\n";
+static const char source[] =
+	"extern \"C\" __global__ void dagpatch_probe(unsigned *at, unsigned value)\n"
+	"{ at[0] = value; }\n"
+	"extern \"C\" __global__ void dagpatch_probe_other(unsigned first, unsigned *at, unsigned "
+	"value)\n"
+	"{ at[0] = first + value; }\n";
 
 /* hiprtc.h, the same since HIP 4.5; 0 is success. */
 struct rtc {
@@ -104,14 +108,15 @@ static const void *code_for(struct hip_driver *hip)
 	return compiled ? compiled->code : NULL;
 }
 
-void *hip_rtc_load(struct hip_driver *hip, void **ret_function)
+void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other)
 {
 	const void *code = code_for(hip);
 	void *module = NULL;
 
 	if (!code || hip->call.hipModuleLoadData(&module, code) != HIP_OK)
 		return NULL;
-	if (hip->call.hipModuleGetFunction(ret_function, module, "dagpatch_probe") != HIP_OK) {
+	if (hip->call.hipModuleGetFunction(ret_function, module, "dagpatch_probe") != HIP_OK ||
+	    hip->call.hipModuleGetFunction(ret_other, module, "dagpatch_probe_other") != HIP_OK) {
 		hip->call.hipModuleUnload(module);
 		return NULL;
 	}

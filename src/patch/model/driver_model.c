@@ -516,6 +516,30 @@ static uint64_t exec_bytes(struct patch_device *device, struct driver_exec *exec
 	return ((struct dagpatch_model_exec *)exec)->order->bytes;
 }
 
+static bool is_other_function(const void *a, const void *b)
+{
+	const struct patch_kernel *from = a, *to = b;
+
+	return from->function != to->function;
+}
+
+static bool can_set(struct patch_device *device, const struct patch_params *from,
+		    const struct patch_params *to)
+{
+	return !(missing & DAGPATCH_MODEL_NO_FUNCTIONS) || from->kind != PATCH_KERNEL ||
+	       !is_other_function(from->image, to->image);
+}
+
+/* DAGPATCH_MODEL_NO_FUNCTIONS: the call that is not to be made. */
+static bool is_lost(const struct dagpatch_model_exec *exec, const struct model_node *node,
+		    const struct patch_params *params)
+{
+	const struct plan_node *planned = model_plan_find(exec->plan, node);
+
+	return (missing & DAGPATCH_MODEL_NO_FUNCTIONS) && params->kind == PATCH_KERNEL && planned &&
+	       is_other_function(exec->values->bytes + planned->image, params->image);
+}
+
 /* What fails has been done all the same: the worst that a driver may do. */
 static int exec_set(struct patch_device *device, struct driver_exec *handle,
 		    struct driver_node *node, const struct patch_params *params)
@@ -533,7 +557,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 		rc = model_exec_take(exec, origin, (struct dagpatch_model_graph *)child->graph,
 				     UINT32_MAX);
 	} else {
-		rc = model_exec_set(exec, origin, params);
+		rc = is_lost(exec, origin, params) ? 0 : model_exec_set(exec, origin, params);
 	}
 	return injected < 0 ? injected : model_end("exec_set", rc);
 }
@@ -750,6 +774,7 @@ const struct patch_driver patch_driver_model = {
 	.node_get = node_get,
 	.node_add = node_add,
 	.node_set = node_set,
+	.can_set = can_set,
 	.child_graph = child_graph,
 	.condition_create = condition_create,
 	.condition_kernel = condition_kernel,

@@ -206,7 +206,7 @@ int model_node_set(struct model_node *node, const struct patch_params *params)
 	struct patch_image image = {0};
 	int rc = model_image(params, &image);
 
-	if (rc == 0 && (node->kind != params->kind || node->size != image.size))
+	if (rc == 0 && node->kind != params->kind)
 		rc = -EINVAL;
 	if (rc < 0) {
 		patch_image_release(&image);
@@ -214,6 +214,7 @@ int model_node_set(struct model_node *node, const struct patch_params *params)
 	}
 	free(node->image);
 	node->image = image.bytes;
+	node->size = image.size;
 	return 0;
 }
 
@@ -521,8 +522,10 @@ int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *no
 	if (!planned)
 		return -EINVAL;
 	rc = model_image(params, &image);
-	if (rc == 0 && (planned->kind != params->kind || planned->size != image.size))
+	if (rc == 0 && planned->kind != params->kind)
 		rc = -EINVAL;
+	else if (rc == 0 && planned->size != image.size)
+		rc = -ENOTSUP; /* a kernel with other arguments */
 	if (rc == 0)
 		rc = exec_own_values(exec);
 	if (rc == 0 && image.size > 0)

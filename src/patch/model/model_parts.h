@@ -78,7 +78,7 @@ int model_node_add(struct dagpatch_model_graph *graph, const struct patch_params
 int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_condition condition,
 			  uint32_t body_count, struct model_node *const *after,
 			  uint32_t after_count, struct model_node **ret_node);
-/* -EINVAL: another kind, kernel or size. */
+/* -EINVAL: another kind. */
 int model_node_set(struct model_node *node, const struct patch_params *params);
 /* The image as the device keeps it. */
 int model_image(const struct patch_params *params, struct patch_image *image);

@@ -1,0 +1,496 @@
+/* Other parameters for nodes, from the next apply on: what dagpatch_set_... gave (set.c).
+ *
+ * A revision is a whole image beside the node's own, with a layout and, if these changed,
+ * relocations. Putting the revisions in exchanges the two, taking them back exchanges them again:
+ * neither can fail, for all memory is there when a revision is added. After an apply the
+ * revision keeps the old image's room for the next one, so that a node that is set again and again
+ * takes no more memory. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch/recording.h"
+
+/* ---- relocations by node ---- */
+
+int relocation_compare(const void *left, const void *right)
+{
+	const struct loose_relocation *a = left, *b = right;
+
+	if (a->node != b->node)
+		return (a->node > b->node) - (a->node < b->node);
+	return (a->byte > b->byte) - (a->byte < b->byte);
+}
+
+static uint32_t relocation_total(const struct dagpatch_recording *recording)
+{
+	return recording->first_relocation[recording->slot_count];
+}
+
+static void list_by_node(struct dagpatch_recording *recording)
+{
+	struct loose_relocation *by_node = recording->revisions.by_node;
+	uint32_t total = relocation_total(recording);
+
+	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
+		for (uint32_t i = recording->first_relocation[slot];
+		     i < recording->first_relocation[slot + 1]; i++) {
+			const struct relocation *relocation = &recording->relocations[i];
+
+			by_node[i] = (struct loose_relocation){relocation->node, relocation->byte,
+							       slot, relocation->offset};
+		}
+	}
+	if (total > 0)
+		qsort(by_node, total, sizeof(*by_node), relocation_compare);
+}
+
+/* The first entry of NODE or of one after it. */
+static uint32_t find_by_node(const struct dagpatch_recording *recording, uint32_t node)
+{
+	uint32_t low = 0, high = relocation_total(recording);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (recording->revisions.by_node[middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What is in the index now. */
+static struct relocation_list indexed_relocations(const struct dagpatch_recording *recording,
+						  uint32_t node)
+{
+	uint32_t begin = find_by_node(recording, node);
+
+	return (struct relocation_list){recording->revisions.by_node + begin,
+					find_by_node(recording, node + 1) - begin};
+}
+
+/* ---- what is wanted of a node ---- */
+
+static struct revision *pending_revision(const struct dagpatch_recording *recording, uint32_t node)
+{
+	const struct revisions *revisions = &recording->revisions;
+	struct revision *revision;
+
+	if (!revisions->of_node || !revisions->of_node[node])
+		return NULL;
+	revision = &revisions->items[revisions->of_node[node] - 1];
+	return revision->is_pending ? revision : NULL;
+}
+
+struct patch_params revision_params(const struct dagpatch_recording *recording, uint32_t node)
+{
+	const struct revision *revision = pending_revision(recording, node);
+
+	return revision ? image_params(recording, recording->nodes[node].kind, revision->image,
+				       revision->detail)
+			: node_params(recording, node);
+}
+
+struct relocation_list revision_relocations(const struct dagpatch_recording *recording,
+					    uint32_t node)
+{
+	const struct revision *revision = pending_revision(recording, node);
+
+	if (revision && revision->moves)
+		return (struct relocation_list){revision->relocations, revision->relocation_count};
+	return indexed_relocations(recording, node);
+}
+
+/* ---- room ---- */
+
+int revisions_begin(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+	uint32_t total = relocation_total(recording);
+
+	if (revisions->of_node)
+		return 0;
+	revisions->by_node = malloc(((size_t)total + 1) * sizeof(*revisions->by_node));
+	revisions->of_node = calloc((size_t)recording->node_count + 1, sizeof(uint32_t));
+	if (!revisions->by_node || !revisions->of_node) {
+		free(revisions->by_node);
+		free(revisions->of_node);
+		revisions->by_node = NULL;
+		revisions->of_node = NULL;
+		return recording_fail(recording, -ENOMEM, "no memory for other parameters");
+	}
+	revisions->index_capacity = total + 1;
+	list_by_node(recording);
+	return 0;
+}
+
+/* Both arrays are as long as the shorter one of them has come to be. */
+static int grow_spare(struct spare_index *spare, uint64_t count)
+{
+	uint32_t relocations = spare->capacity, by_node = spare->capacity;
+	int rc = recording_grow(&spare->relocations, &relocations, count,
+				sizeof(*spare->relocations));
+
+	if (rc == 0)
+		rc = recording_grow(&spare->by_node, &by_node, count, sizeof(*spare->by_node));
+	if (rc == 0)
+		spare->capacity = by_node;
+	return rc;
+}
+
+int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count)
+{
+	struct revisions *revisions = &recording->revisions;
+	uint64_t total = (uint64_t)relocation_total(recording) + count + 1;
+	int rc;
+
+	for (uint32_t i = 0; i < revisions->pending_count; i++)
+		total += revisions->items[revisions->pending[i]].relocation_count;
+	rc = grow_spare(&revisions->spare, total);
+	if (rc == 0 && !revisions->spare.first) {
+		revisions->spare.first = malloc(((size_t)recording->slot_count + 1) *
+						sizeof(*revisions->spare.first));
+		rc = revisions->spare.first ? 0 : -ENOMEM;
+	}
+	return rc < 0 ? recording_fail(recording, rc, "no memory for relocations") : 0;
+}
+
+/* The revision of NODE, made if there is none. */
+static int find_revision(struct dagpatch_recording *recording, uint32_t node,
+			 struct revision **ret_revision)
+{
+	struct revisions *revisions = &recording->revisions;
+	uint32_t pending = revisions->capacity, items = revisions->capacity;
+	uint64_t count = (uint64_t)revisions->count + 1;
+	bool has_image = recording->nodes[node].image != DAGPATCH_NONE;
+	int rc = 0;
+
+	if (!revisions->of_node[node]) {
+		rc = recording_grow(&revisions->pending, &pending, count,
+				    sizeof(*revisions->pending));
+		if (rc == 0)
+			rc = recording_grow(&revisions->items, &items, count,
+					    sizeof(*revisions->items));
+		if (rc < 0)
+			return rc;
+		revisions->capacity = items;
+		revisions->items[revisions->count] = (struct revision){
+			.node = node,
+			.node_words = has_image ? (image_size(recording, node) + 7) / 8 : 0,
+		};
+		revisions->of_node[node] = ++revisions->count;
+	}
+	*ret_revision = &revisions->items[revisions->of_node[node] - 1];
+	return 0;
+}
+
+/* A larger place for the image, with what is wanted in it. */
+static int grow_image(struct dagpatch_recording *recording, struct revision *revision,
+		      uint32_t words)
+{
+	int rc = recording_grow(&recording->images, &recording->image_capacity,
+				(uint64_t)recording->image_words + words,
+				sizeof(*recording->images));
+
+	if (rc < 0)
+		return rc;
+	if (revision->is_pending)
+		memcpy(recording->images + recording->image_words,
+		       recording->images + revision->image, revision->words * sizeof(uint64_t));
+	revision->image = recording->image_words;
+	revision->words = words;
+	recording->image_words += words;
+	return 0;
+}
+
+int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32_t size,
+		     uint32_t relocation_count)
+{
+	uint32_t words = (size + 7) / 8;
+	struct revision *revision;
+	int rc = find_revision(recording, node, &revision);
+
+	if (rc == 0 && words > revision->words)
+		rc = grow_image(recording, revision, words);
+	if (rc == 0)
+		rc = recording_grow(&revision->relocations, &revision->relocation_capacity,
+				    relocation_count, sizeof(*revision->relocations));
+	return rc < 0 ? recording_fail(recording, rc, "no memory for other parameters") : 0;
+}
+
+/* ---- adding ---- */
+
+/* Of captured work the revision has what is not wanted any more. */
+static void let_go(struct dagpatch_recording *recording, const struct revision *revision)
+{
+	if (recording->nodes[revision->node].flags & NODE_CAPTURED)
+		placed_work_release(&recording->works[revision->detail]);
+}
+
+static bool is_indexed(const struct dagpatch_recording *recording, uint32_t node,
+		       const struct relocation_list *wanted)
+{
+	struct relocation_list there = indexed_relocations(recording, node);
+
+	if (there.count != wanted->count)
+		return false;
+	for (uint32_t i = 0; i < there.count; i++)
+		if (there.items[i].byte != wanted->items[i].byte ||
+		    there.items[i].slot != wanted->items[i].slot ||
+		    there.items[i].offset != wanted->items[i].offset)
+			return false;
+	return true;
+}
+
+static void take_relocations(const struct dagpatch_recording *recording, struct revision *revision,
+			     const struct relocation_list *wanted)
+{
+	revision->moves = !is_indexed(recording, revision->node, wanted);
+	revision->relocation_count = revision->moves ? wanted->count : 0;
+	for (uint32_t i = 0; i < revision->relocation_count; i++) {
+		revision->relocations[i] = wanted->items[i];
+		revision->relocations[i].node = revision->node;
+	}
+}
+
+void revision_add(struct dagpatch_recording *recording, uint32_t node,
+		  const struct patch_params *params, uint32_t detail,
+		  const struct relocation_list *relocations)
+{
+	struct revisions *revisions = &recording->revisions;
+	uint32_t index = revisions->of_node[node] - 1;
+	struct revision *revision = &revisions->items[index];
+
+	if (revision->is_pending) {
+		let_go(recording, revision);
+	} else {
+		revision->is_pending = true;
+		revision->moves = false;
+		revision->relocation_count = 0;
+		revisions->pending[revisions->pending_count++] = index;
+	}
+	if (params->size > 0)
+		memmove(recording->images + revision->image, params->image, params->size);
+	revision->detail = detail;
+	if (relocations)
+		take_relocations(recording, revision, relocations);
+}
+
+/* ---- the index, with what is wanted ---- */
+
+/* All relocations of nodes that stay as they are, and those of the others; in any order. */
+static uint32_t gather_relocations(const struct dagpatch_recording *recording,
+				   struct loose_relocation *ret_relocations)
+{
+	const struct revisions *revisions = &recording->revisions;
+	uint32_t total = relocation_total(recording), count = 0;
+
+	for (uint32_t i = 0; i < total; i++) {
+		const struct revision *revision =
+			pending_revision(recording, revisions->by_node[i].node);
+
+		if (!revision || !revision->moves)
+			ret_relocations[count++] = revisions->by_node[i];
+	}
+	for (uint32_t i = 0; i < revisions->pending_count; i++) {
+		const struct revision *revision = &revisions->items[revisions->pending[i]];
+
+		for (uint32_t j = 0; j < revision->relocation_count; j++)
+			ret_relocations[count++] = revision->relocations[j];
+	}
+	return count;
+}
+
+/* By slot, and in each slot by node. */
+static void index_spare(struct spare_index *spare, uint32_t count, uint32_t slot_count)
+{
+	memset(spare->first, 0, ((size_t)slot_count + 1) * sizeof(*spare->first));
+	for (uint32_t i = 0; i < count; i++)
+		spare->first[spare->by_node[i].slot + 1]++;
+	for (uint32_t slot = 0; slot < slot_count; slot++)
+		spare->first[slot + 1] += spare->first[slot];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct loose_relocation *loose = &spare->by_node[i];
+
+		spare->relocations[spare->first[loose->slot]++] =
+			(struct relocation){loose->node, loose->byte, loose->offset};
+	}
+	/* Each slot's beginning has moved to its end. */
+	for (uint32_t slot = slot_count; slot > 0; slot--)
+		spare->first[slot] = spare->first[slot - 1];
+	spare->first[0] = 0;
+}
+
+static void exchange_index(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+	struct spare_index old = {recording->relocations, revisions->by_node,
+				  recording->first_relocation, revisions->index_capacity};
+
+	recording->relocations = revisions->spare.relocations;
+	recording->first_relocation = revisions->spare.first;
+	revisions->by_node = revisions->spare.by_node;
+	revisions->index_capacity = revisions->spare.capacity;
+	revisions->spare = old;
+	split_relocations(recording);
+}
+
+static bool any_moves(const struct revisions *revisions)
+{
+	for (uint32_t i = 0; i < revisions->pending_count; i++)
+		if (revisions->items[revisions->pending[i]].moves)
+			return true;
+	return false;
+}
+
+static void put_index(struct dagpatch_recording *recording)
+{
+	struct spare_index *spare = &recording->revisions.spare;
+	uint32_t count;
+
+	if (!any_moves(&recording->revisions))
+		return;
+	count = gather_relocations(recording, spare->by_node);
+	if (count > 0)
+		qsort(spare->by_node, count, sizeof(*spare->by_node), relocation_compare);
+	index_spare(spare, count, recording->slot_count);
+	exchange_index(recording);
+}
+
+/* ---- putting in and taking back ---- */
+
+static void exchange(struct dagpatch_recording *recording, struct revision *revision)
+{
+	struct node *node = &recording->nodes[revision->node];
+	uint32_t image = node->image, detail = node->detail, words = revision->node_words;
+
+	if (image != DAGPATCH_NONE)
+		node->image = revision->image;
+	node->detail = revision->detail;
+	revision->node_words = revision->words;
+	revision->image = image;
+	revision->detail = detail;
+	revision->words = words;
+}
+
+static void write_addresses(struct dagpatch_recording *recording, uint32_t node)
+{
+	struct relocation_list list = indexed_relocations(recording, node);
+
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct loose_relocation *loose = &list.items[i];
+		uint64_t address =
+			slot_address(recording, recording->wanted, loose->slot) + loose->offset;
+
+		memcpy((uint8_t *)node_image(recording, node) + loose->byte, &address,
+		       sizeof(address));
+	}
+}
+
+void revisions_put(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+
+	if (revisions->pending_count == 0)
+		return;
+	put_index(recording);
+	for (uint32_t i = 0; i < revisions->pending_count; i++) {
+		struct revision *revision = &revisions->items[revisions->pending[i]];
+
+		exchange(recording, revision);
+		recording->nodes[revision->node].flags |= NODE_MOVES | NODE_EDITED;
+		write_addresses(recording, revision->node);
+	}
+}
+
+void revisions_take_back(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+
+	for (uint32_t i = 0; i < revisions->pending_count; i++)
+		exchange(recording, &revisions->items[revisions->pending[i]]);
+	if (any_moves(revisions))
+		exchange_index(recording);
+}
+
+/* Of those that are put in. */
+static bool is_refitted(const struct dagpatch_recording *recording, const struct revision *revision)
+{
+	const struct node *node = &recording->nodes[revision->node];
+	const struct patch_driver *driver = recording->device->driver;
+	struct patch_params from =
+		image_params(recording, node->kind, revision->image, revision->detail);
+	struct patch_params to = node_params(recording, revision->node);
+
+	/* The table has the places of its addresses. */
+	if ((node->flags & NODE_IN_TABLE) && (revision->moves || from.layout != to.layout))
+		return true;
+	return from.image && driver->can_set && !driver->can_set(recording->device, &from, &to);
+}
+
+uint32_t revisions_refitted(const struct dagpatch_recording *recording)
+{
+	const struct revisions *revisions = &recording->revisions;
+
+	for (uint32_t i = 0; i < revisions->pending_count; i++) {
+		const struct revision *revision = &revisions->items[revisions->pending[i]];
+
+		if (is_refitted(recording, revision))
+			return revision->node;
+	}
+	return DAGPATCH_NONE;
+}
+
+/* ---- the end of them ---- */
+
+void revisions_clear(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+
+	for (uint32_t i = 0; i < revisions->pending_count; i++) {
+		struct revision *revision = &revisions->items[revisions->pending[i]];
+
+		let_go(recording, revision);
+		revision->is_pending = false;
+	}
+	revisions->pending_count = 0;
+}
+
+void revisions_release(struct dagpatch_recording *recording)
+{
+	struct revisions *revisions = &recording->revisions;
+
+	for (uint32_t i = 0; i < revisions->count; i++)
+		free(revisions->items[i].relocations);
+	free(revisions->items);
+	free(revisions->pending);
+	free(revisions->of_node);
+	free(revisions->by_node);
+	free(revisions->spare.relocations);
+	free(revisions->spare.by_node);
+	free(revisions->spare.first);
+	dagpatch_recording_destroy(revisions->scratch);
+	*revisions = (struct revisions){0};
+}
+
+uint64_t revisions_bytes(const struct dagpatch_recording *recording)
+{
+	const struct revisions *revisions = &recording->revisions;
+	const struct spare_index *spare = &revisions->spare;
+	uint64_t bytes = 0;
+
+	if (!revisions->of_node)
+		return 0;
+	bytes += revisions->capacity * (sizeof(*revisions->items) + sizeof(*revisions->pending)) +
+		 ((uint64_t)recording->node_count + 1) * sizeof(*revisions->of_node) +
+		 revisions->index_capacity * sizeof(*revisions->by_node) +
+		 spare->capacity * (sizeof(*spare->relocations) + sizeof(*spare->by_node));
+	if (spare->first)
+		bytes += ((uint64_t)recording->slot_count + 1) * sizeof(*spare->first);
+	for (uint32_t i = 0; i < revisions->count; i++)
+		bytes += revisions->items[i].relocation_capacity *
+			 sizeof(*revisions->items[i].relocations);
+	return bytes;
+}
