@@ -86,7 +86,8 @@ static int driver_update(void *exec, void *graph)
 
 static int driver_set(void *exec, void *node, void *at)
 {
-	struct patch_params params = {mark.kind, mark.size, mark.bytes, mark.layout};
+	struct patch_params params = {
+		.kind = mark.kind, .size = mark.size, .image = mark.bytes, .layout = mark.layout};
 
 	memcpy(((struct patch_kernel *)mark.bytes)->arguments, &at, sizeof(at));
 	return device->driver->exec_set(device, exec, node, &params);

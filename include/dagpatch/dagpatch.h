@@ -328,6 +328,36 @@ static inline struct dagpatch_argument dagpatch_address(const struct dagpatch_po
 	return argument;
 }
 
+/* How a kernel is launched beyond its parameters: what GIVEN names; the rest is the driver's default.
+ * -ENOTSUP, and nothing was added: the driver does not have it. CUDA has all of them, HIP 6.4 and
+ * newer cooperative launches (they refuse priorities), older ones none. Kernels that were captured or
+ * adopted keep what they have, in whatever graph dagpatch makes of them. */
+enum {
+	DAGPATCH_PRIORITY = 1,
+	DAGPATCH_COOPERATIVE = 2,
+	DAGPATCH_CLUSTER = 4,
+	DAGPATCH_PROGRAMMATIC = 8,
+};
+/* When a kernel may start after kernels that it depends on. */
+enum dagpatch_programmatic {
+	DAGPATCH_ON_END,     /* as all dependencies */
+	DAGPATCH_ON_TRIGGER, /* all their blocks have triggered it, or have ended */
+	DAGPATCH_ON_START,   /* all their blocks have started */
+};
+struct dagpatch_attributes {
+	size_t size;	/* sizeof(struct dagpatch_attributes) */
+	uint32_t given; /* a sum of the above */
+	/* As streams have it: 0 is the default, lower ones go first. A graph in which one is not 0,
+	 * also of captured or adopted work, runs all its kernels at their own priorities, whatever
+	 * the stream's that it is launched in. */
+	int32_t priority;
+	int cooperative;     /* all blocks run at once */
+	uint32_t cluster[3]; /* blocks; they divide the grid */
+	/* Of its dependencies on kernels; on others it waits for the end. What those have written it
+	 * may read once it has waited itself (griddepcontrol.wait). */
+	enum dagpatch_programmatic programmatic;
+};
+
 struct dagpatch_kernel {
 	size_t size; /* sizeof(struct dagpatch_kernel) */
 	void *function;
@@ -337,6 +367,8 @@ struct dagpatch_kernel {
 	uint32_t argument_count;
 	const struct dagpatch_argument
 		*arguments; /* one a parameter; sizes are checked where known */
+	/* NULL: the driver's defaults; for dagpatch_set_kernel: they stay as they are. */
+	const struct dagpatch_attributes *attributes;
 };
 int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
 			const struct dagpatch_after *after, uint32_t *ret_node);
@@ -632,8 +664,9 @@ int dagpatch_revert(struct dagpatch_recording *recording);
  * NODE is the recording's number. A child's own nodes follow it: those of NESTED in their order, of
  * captured work and of adopted graphs in the order in which the driver lists them. Nodes of work
  * with DAGPATCH_CAPTURE_AGAIN and the kernels that set conditions cannot be set.
- * What the driver cannot change in an executable graph (HIP: another function, unless the context
- * saw it take effect; a copy of another number of dimensions or between other kinds of memory) makes
+ * Launch attributes that are given are given to those that the node has; other ones than before,
+ * and what the driver cannot change in an executable graph (HIP: another function, unless the context
+ * saw it take effect; a copy of another number of dimensions or between other kinds of memory), make
  * a new one; -ENOTSUP where that is the caller's (struct dagpatch_adoption).
  * What they return of the parameters is what dagpatch_add_... would. Memory: a node that was set
  * keeps two images; once one was, 24 bytes a relocation and 4 a node. Cost: a copy of the

@@ -146,6 +146,8 @@ static int append_graph(struct dagpatch_recording *recording, const struct dagpa
 		rc = copy_given(recording, given->graph, &work.graph);
 	if (rc == 0)
 		rc = work_place(recording, node, &work, given->slots);
+	if (rc == 0)
+		rc = attributes_find(recording, work.graph, NULL);
 	if (rc < 0)
 		return rc;
 	giving.graph = work.graph;
@@ -239,6 +241,8 @@ static int adopt_source(struct dagpatch_recording *recording, const struct dagpa
 		rc = copy_given(recording, given->graph, &recording->source);
 	}
 	giving.graph = recording->source;
+	if (rc == 0)
+		rc = attributes_find(recording, recording->source, NULL);
 	if (rc == 0)
 		rc = append_given(recording, &giving, &(struct capture_place){DAGPATCH_NONE, 0});
 	if (rc == 0)

@@ -95,7 +95,9 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	made->references = 1;
 	made->device = recording->device;
 	made->tag = again->cache && again->cache == recording->voter ? cache_tag(again->cache) : 0;
-	rc = read_content(recording, made);
+	rc = attributes_find(recording, made->graph, &made->has_priorities);
+	if (rc == 0)
+		rc = read_content(recording, made);
 	if (rc < 0) {
 		captured_graph_release(made);
 		return rc;
@@ -133,6 +135,8 @@ static int find_next(struct dagpatch_recording *recording, struct again *again)
 		return rc;
 	again->next = cache_find(again->cache, key);
 	free(key);
+	if (again->next)
+		recording->has_priorities |= again->next->has_priorities;
 	return 0;
 }
 

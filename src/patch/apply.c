@@ -312,6 +312,13 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 	recording->error = error;
 }
 
+/* What is captured anew may be the first that has one; how the caller instantiates is the caller's. */
+static bool has_its_priorities(const struct dagpatch_recording *recording)
+{
+	return recording->foreign_exec ||
+	       recording->has_priorities == recording->built.by_priorities;
+}
+
 /* What the driver cannot do one way is done the next: statistics and the observer tell which it was. */
 static int apply_by(struct dagpatch_recording *recording, struct step *step)
 {
@@ -323,7 +330,7 @@ static int apply_by(struct dagpatch_recording *recording, struct step *step)
 		return recording_fail_at(recording, rc, refitted, DAGPATCH_NONE,
 					 "what was set needs a new graph, and this one is the "
 					 "caller's");
-	if (refitted != DAGPATCH_NONE)
+	if (refitted != DAGPATCH_NONE || !has_its_priorities(recording))
 		step->strategy = DAGPATCH_INSTANTIATE;
 	if (step->strategy == DAGPATCH_SET_PARAMS) {
 		rc = recording->dirty_count ? strategy_set_params(recording, &step->done) : 0;

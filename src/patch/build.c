@@ -154,7 +154,8 @@ static int take_node(struct building *building, uint32_t parent, struct driver_g
 		return 0;
 	params = node_params(recording, node);
 	rc = driver->node_set(recording->device, handle, &params);
-	return rc < 0 ? fail_node(building, rc, node, "setting a copied node") : 0;
+	return rc < 0 ? fail_node(building, rc, node, "setting a copied node")
+		      : attributes_give(recording, recording, node, handle);
 }
 
 static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph)
@@ -299,10 +300,12 @@ static int add_node(struct building *building, struct driver_graph *graph)
 	if (rc < 0)
 		return rc;
 	params = node_params(recording, node);
+	params.attributes = attributes_of(recording, node);
 	after_count = gather_after(building, node);
 	rc = recording->device->driver->node_add(recording->device, graph, &params, building->after,
 						 after_count, &recording->nodes[node].handle);
-	return rc < 0 ? fail_node(building, rc, node, "adding it to the graph") : 0;
+	return rc < 0 ? fail_node(building, rc, node, "adding it to the graph")
+		      : attributes_give(recording, recording, node, recording->nodes[node].handle);
 }
 
 static int add_level(struct building *building, uint32_t parent, uint16_t body,
@@ -460,9 +463,11 @@ static int instantiate(struct dagpatch_recording *recording, struct built *built
 
 	if (rc < 0)
 		return rc;
-	rc = driver->instantiate(recording->device, built->graph, &built->exec);
+	rc = driver->instantiate(recording->device, built->graph, recording->has_priorities,
+				 &built->exec);
 	if (rc < 0)
 		return recording_fail(recording, rc, "instantiating the graph");
+	built->by_priorities = recording->has_priorities;
 	if (built->table && driver->table_attach) {
 		rc = driver->table_attach(recording->device, built->table, built->exec);
 		if (rc < 0)

@@ -567,6 +567,8 @@ static int capture_in_turn(struct dagpatch_recording *recording,
 		work.graph = captures.graphs[0];
 		if (rc == 0 && i == 0)
 			rc = work_place(recording, node, &work, capture->slots);
+		if (rc == 0 && i == 0)
+			rc = attributes_find(recording, work.graph, NULL);
 	}
 	if (rc == 0)
 		rc = capture_append(recording, &captures, &(struct capture_place){node, 1});

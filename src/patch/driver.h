@@ -138,6 +138,8 @@ struct patch_params {
 	uint32_t size;
 	const void *image;
 	const struct patch_layout *layout; /* kernels */
+	/* Kernels, of node_add alone: what of it is about dependencies. NULL: nothing. */
+	const struct dagpatch_attributes *attributes;
 };
 
 /* ---- the device ---- */
@@ -180,6 +182,7 @@ struct patch_device {
 	const struct patch_driver *driver; /* set by open */
 	uint32_t capabilities;		   /* enum patch_capability, set by open */
 	int ordinal;			   /* the driver's number of it, set by open */
+	uint32_t attributes; /* launch attributes that it has: DAGPATCH_PRIORITY, ... */
 	/* Of each node of one exec, after which updates fail; 0: no limit. */
 	uint32_t updates_before_instantiate;
 	uint32_t table_versions;  /* from the options */
@@ -317,6 +320,13 @@ struct patch_driver {
 	 * a kernel's launch attributes. NULL: nothing. */
 	int (*node_inherit)(struct patch_device *device, struct driver_node *from,
 			    struct driver_node *to);
+	/* With device.attributes: gives a kernel node, of a graph that was not instantiated yet,
+	 * these but for what node_add has done. */
+	int (*attributes_set)(struct patch_device *device, struct driver_node *node,
+			      const struct dagpatch_attributes *attributes);
+	/* With DAGPATCH_PRIORITY in them: is there a kernel in GRAPH, or in children of it, whose
+	 * priority is not 0? */
+	int (*graph_has_priority)(struct patch_device *device, struct driver_graph *graph);
 	/* Adds any kind but conditional and opaque. PATCH_CHILD: the graph is copied, see child_graph. */
 	int (*node_add)(struct patch_device *device, struct driver_graph *graph,
 			const struct patch_params *params, struct driver_node *const *after,
@@ -343,9 +353,10 @@ struct patch_driver {
 			       uint32_t after_count, struct driver_node **ret_node,
 			       struct driver_graph **ret_bodies);
 
-	/* The graph stays as the template of later node_set and exec_update. */
+	/* The graph stays as the template of later node_set and exec_update. BY_PRIORITIES: kernels
+	 * have priorities of their own, in place of the stream's. */
 	int (*instantiate)(struct patch_device *device, struct driver_graph *graph,
-			   struct driver_exec **ret_exec);
+			   bool by_priorities, struct driver_exec **ret_exec);
 	/* Without PATCH_KEEPS_EXECS: when no replay is in flight. */
 	void (*exec_destroy)(struct patch_device *device, struct driver_exec *exec);
 	/* NODE is the template's. Replays already launched are not touched. PATCH_CHILD: all of the child's

@@ -229,14 +229,18 @@ static int flatten_node(struct flattening *flattening, uint32_t node)
 	if (flattening->content->nodes[node].kind == PATCH_CHILD)
 		return flatten_child(flattening, node);
 	params = node_params(flattening->content, node);
+	params.attributes = attributes_of(flattening->content, node);
 	count = gather_after(flattening, node);
 	rc = add_node(flattening, &params, count, &flattening->handles[node]);
 	if (rc < 0)
 		return fail_flat(flattening, rc, node, "adding it to the graph");
-	if (!origin)
-		return 0;
-	rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
-	return rc < 0 ? fail_flat(flattening, rc, node, "taking its launch attributes over") : 0;
+	if (origin) {
+		rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
+		if (rc < 0)
+			return fail_flat(flattening, rc, node, "taking its launch attributes over");
+	}
+	return attributes_give(flattening->recording, flattening->content, node,
+			       flattening->handles[node]);
 }
 
 /* Nodes are mostly listed in the order of their dependencies: then one round is enough. */

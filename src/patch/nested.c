@@ -224,6 +224,8 @@ static int copy_nested(struct dagpatch_recording *recording, const struct dagpat
 		return recording_fail(recording, rc, "no memory for a nested recording");
 	for (uint32_t i = 0; rc == 0 && i < nested->node_count; i++)
 		rc = copy_node(recording, i, &placing);
+	if (rc == 0)
+		rc = attributes_copy(recording, nested, placing.node);
 	for (uint32_t i = 0; rc == 0 && i < nested->loose_count; i++)
 		rc = copy_relocation(recording, &nested->loose[i], &placing);
 	return rc;

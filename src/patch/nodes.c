@@ -304,6 +304,8 @@ static int add_kernel(struct dagpatch_recording *recording, const struct dagpatc
 				 (uint32_t)sizeof(struct patch_kernel) + layout->bytes, &node);
 	if (rc == 0)
 		rc = fill_kernel(recording, node, &kernel, layout);
+	if (rc == 0 && kernel.attributes)
+		rc = attributes_add(recording, node, kernel.attributes);
 	return add_end(recording, rc, &mark, after, ret_node);
 }
 

@@ -339,6 +339,7 @@ struct mark recording_mark(const struct dagpatch_recording *recording)
 		.works = recording->work_count,
 		.agains = recording->again_count,
 		.conditionals = recording->conditional_count,
+		.attributes = recording->attribute_count,
 		.loose = recording->loose_count,
 	};
 }
@@ -354,6 +355,7 @@ void recording_rewind(struct dagpatch_recording *recording, const struct mark *m
 	recording->after_count = mark->after;
 	recording->access_count = mark->accesses;
 	recording->conditional_count = mark->conditionals;
+	recording->attribute_count = mark->attributes;
 	recording->loose_count = mark->loose;
 }
 
@@ -374,6 +376,7 @@ static void release_all(struct dagpatch_recording *recording)
 	free(recording->works);
 	free(recording->agains);
 	free(recording->conditionals);
+	free(recording->attributes);
 	free(recording->loose);
 	finalize_release(recording);
 }

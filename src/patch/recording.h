@@ -98,6 +98,7 @@ struct captured_graph {
 	/* Where graphs are flattened: its nodes, without handles. NULL: not all of them can be
 	 * read. */
 	struct dagpatch_recording *content;
+	bool has_priorities;
 };
 
 struct again {
@@ -122,6 +123,12 @@ struct conditional {
 	uint16_t body_count;
 	uint32_t setter; /* node; the one in a WHILE's body comes last in it */
 	uint64_t handle; /* of what was built last */
+};
+
+/* Launch attributes that a node was given; GIVEN is 0: none. */
+struct node_attributes {
+	uint32_t node;
+	struct dagpatch_attributes values;
 };
 
 struct access {
@@ -163,6 +170,8 @@ struct revision {
 	uint32_t relocation_count, relocation_capacity;
 	bool is_pending;
 	bool moves;
+	bool gives; /* ATTRIBUTES; the node has an entry for them */
+	struct dagpatch_attributes attributes;
 };
 
 /* The index of relocations as it is to be or, while revisions are put in, as it was. */
@@ -192,6 +201,7 @@ struct built {
 	struct driver_exec *exec;
 	struct driver_table *table;
 	struct retired *room; /* to retire it in, for that must not fail */
+	bool by_priorities;   /* of its kernels; else the launching stream's counts */
 };
 
 /* AUTO's choice between the table and setting node by node; see auto.c. */
@@ -251,6 +261,9 @@ struct dagpatch_recording {
 	uint32_t again_count, again_capacity;
 	struct conditional *conditionals;
 	uint32_t conditional_count, conditional_capacity;
+	struct node_attributes *attributes; /* in ascending order of node */
+	uint32_t attribute_count, attribute_capacity;
+	bool has_priorities; /* kernels have other ones than 0 */
 
 	/* Until finalized, for nested recordings always. */
 	struct loose_relocation *loose;
@@ -343,7 +356,8 @@ void context_release(struct dagpatch_context *context);
 
 /* How far a recording is, to go back to when something fails. */
 struct mark {
-	uint32_t nodes, image_words, after, accesses, works, agains, conditionals, loose;
+	uint32_t nodes, image_words, after, accesses, works, agains, conditionals, attributes,
+		loose;
 };
 struct mark recording_mark(const struct dagpatch_recording *recording);
 void recording_rewind(struct dagpatch_recording *recording, const struct mark *mark);
@@ -404,6 +418,30 @@ int add_begin(struct dagpatch_recording *recording, const char *what, struct mar
 int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
 int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
 	    const struct dagpatch_after *after, uint32_t *ret_node);
+
+/* ---- attributes.c ---- */
+
+/* Launch attributes for a kernel that is added; -ENOTSUP: not with this driver. */
+int attributes_add(struct dagpatch_recording *recording, uint32_t node,
+		   const struct dagpatch_attributes *given);
+/* NULL: none were given. */
+const struct dagpatch_attributes *attributes_of(const struct dagpatch_recording *recording,
+						uint32_t node);
+/* Room for NODE's, none at first; the entry, NULL: there is no room. */
+int attributes_reserve(struct dagpatch_recording *recording, uint32_t node);
+struct dagpatch_attributes *attributes_entry(const struct dagpatch_recording *recording,
+					     uint32_t node);
+/* Those of NESTED, whose node 0 is BASE here. */
+int attributes_copy(struct dagpatch_recording *recording, const struct dagpatch_recording *nested,
+		    uint32_t base);
+/* What FROM gives, over what TO has. */
+void attributes_merge(struct dagpatch_attributes *to, const struct dagpatch_attributes *from);
+/* To HANDLE, which CONTENT's NODE has become. */
+int attributes_give(struct dagpatch_recording *recording, const struct dagpatch_recording *content,
+		    uint32_t node, struct driver_node *handle);
+/* Notes whether kernels of GRAPH, which somebody else made, have priorities. RET_HAS may be NULL. */
+int attributes_find(struct dagpatch_recording *recording, struct driver_graph *graph,
+		    bool *ret_has);
 
 /* ---- order.c ---- */
 
@@ -634,6 +672,9 @@ int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count
 void revision_add(struct dagpatch_recording *recording, uint32_t node,
 		  const struct patch_params *params, uint32_t detail,
 		  const struct relocation_list *relocations);
+/* After revision_reserve, attributes_reserve and revision_add: launch attributes beside it. */
+void revision_give(struct dagpatch_recording *recording, uint32_t node,
+		   const struct dagpatch_attributes *attributes);
 /* Into the images, with the wanted addresses, and into the index; and back. */
 void revisions_put(struct dagpatch_recording *recording);
 void revisions_take_back(struct dagpatch_recording *recording);

@@ -267,7 +267,7 @@ void revision_add(struct dagpatch_recording *recording, uint32_t node,
 		let_go(recording, revision);
 	} else {
 		revision->is_pending = true;
-		revision->moves = false;
+		revision->moves = revision->gives = false;
 		revision->relocation_count = 0;
 		revisions->pending[revisions->pending_count++] = index;
 	}
@@ -276,6 +276,17 @@ void revision_add(struct dagpatch_recording *recording, uint32_t node,
 	revision->detail = detail;
 	if (relocations)
 		take_relocations(recording, revision, relocations);
+}
+
+void revision_give(struct dagpatch_recording *recording, uint32_t node,
+		   const struct dagpatch_attributes *attributes)
+{
+	struct revision *revision = pending_revision(recording, node);
+
+	if (!revision->gives)
+		revision->attributes = *attributes_entry(recording, node);
+	revision->gives = true;
+	attributes_merge(&revision->attributes, attributes);
 }
 
 /* ---- the index, with what is wanted ---- */
@@ -373,6 +384,14 @@ static void exchange(struct dagpatch_recording *recording, struct revision *revi
 	revision->image = image;
 	revision->detail = detail;
 	revision->words = words;
+	if (revision->gives) {
+		struct dagpatch_attributes *entry = attributes_entry(recording, revision->node);
+		struct dagpatch_attributes attributes = *entry;
+
+		*entry = revision->attributes;
+		revision->attributes = attributes;
+		recording->has_priorities |= entry->priority != 0;
+	}
 }
 
 static void write_addresses(struct dagpatch_recording *recording, uint32_t node)
@@ -424,6 +443,9 @@ static bool is_refitted(const struct dagpatch_recording *recording, const struct
 		image_params(recording, node->kind, revision->image, revision->detail);
 	struct patch_params to = node_params(recording, revision->node);
 
+	if (revision->gives && memcmp(attributes_entry(recording, revision->node),
+				      &revision->attributes, sizeof(revision->attributes)) != 0)
+		return true;
 	/* The table has the places of its addresses. */
 	if ((node->flags & NODE_IN_TABLE) && (revision->moves || from.layout != to.layout))
 		return true;

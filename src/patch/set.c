@@ -102,16 +102,33 @@ static int revise_one(struct dagpatch_recording *recording, uint32_t node,
 {
 	struct patch_params params = node_params(scratch, 0);
 	struct relocation_list list = {scratch->loose, scratch->loose_count};
+	const struct dagpatch_attributes *attributes = attributes_of(scratch, 0);
 	int rc;
 
 	sort_scratch(scratch);
 	rc = revision_reserve(recording, node, params.size, list.count);
 	if (rc == 0)
 		rc = revisions_reserve_index(recording, list.count);
+	if (rc == 0 && attributes)
+		rc = attributes_reserve(recording, node);
 	if (rc == 0)
 		revision_add(recording, node, &params, scratch->nodes[0].detail, &list);
+	if (rc == 0 && attributes)
+		revision_give(recording, node, attributes);
 	leave_scratch(scratch);
 	return rc;
+}
+
+/* Captured nodes keep the dependencies that they have, programmatic or not. */
+static int check_programmatic(struct dagpatch_recording *scratch, bool is_captured)
+{
+	const struct dagpatch_attributes *attributes = attributes_of(scratch, 0);
+
+	if (!is_captured || !attributes || !(attributes->given & DAGPATCH_PROGRAMMATIC))
+		return 0;
+	recording_rewind(scratch, &(struct mark){0});
+	return recording_fail(scratch, -ENOTSUP,
+			      "a captured kernel's dependencies stay as they were captured");
 }
 
 int dagpatch_set_kernel(struct dagpatch_recording *recording, uint32_t node,
@@ -126,6 +143,8 @@ int dagpatch_set_kernel(struct dagpatch_recording *recording, uint32_t node,
 	if (!scratch)
 		return -ENOMEM;
 	rc = dagpatch_add_kernel(scratch, kernel, NULL, NULL);
+	if (rc == 0)
+		rc = check_programmatic(scratch, recording->nodes[node].flags & NODE_INSIDE);
 	return rc < 0 ? pass_on(recording, scratch, rc, node)
 		      : revise_one(recording, node, scratch);
 }
@@ -365,6 +384,17 @@ static uint32_t move_work(const struct replacing *replacing, uint32_t index)
 	return to;
 }
 
+static int reserve_attributes(const struct replacing *replacing)
+{
+	const struct dagpatch_recording *scratch = replacing->scratch;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < scratch->attribute_count; i++)
+		rc = attributes_reserve(replacing->recording,
+					scratch->attributes[i].node + replacing->base);
+	return rc;
+}
+
 static void add_nodes(const struct replacing *replacing)
 {
 	const struct dagpatch_recording *scratch = replacing->scratch;
@@ -381,6 +411,9 @@ static void add_nodes(const struct replacing *replacing)
 		else if (!params.image)
 			continue;
 		revision_add(replacing->recording, i + replacing->base, &params, detail, &list);
+		if (attributes_of(scratch, i))
+			revision_give(replacing->recording, i + replacing->base,
+				      attributes_of(scratch, i));
 	}
 }
 
@@ -407,6 +440,8 @@ static int set_child(struct dagpatch_recording *recording, uint32_t node,
 		rc = reserve_works(&replacing);
 	if (rc == 0)
 		rc = reserve_nodes(&replacing);
+	if (rc == 0)
+		rc = reserve_attributes(&replacing);
 	if (rc == 0 && replacing.scratch->conditional_count > 0)
 		keep_handles(&replacing);
 	if (rc == 0)

@@ -20,7 +20,8 @@ static void fill_sizes(const struct dagpatch_recording *recording, struct dagpat
 				     (recording->dirty ? sizeof(*recording->dirty) : 0)) +
 			    recording->after_count * sizeof(*recording->after) +
 			    recording->access_count * sizeof(*recording->accesses) +
-			    recording->conditional_count * sizeof(*recording->conditionals);
+			    recording->conditional_count * sizeof(*recording->conditionals) +
+			    recording->attribute_count * sizeof(*recording->attributes);
 	stats->relocation_bytes = stats->relocation_count *
 				  (recording->first_relocation ? sizeof(struct relocation)
 							       : sizeof(struct loose_relocation));
@@ -42,6 +43,7 @@ static uint64_t own_bytes(const struct dagpatch_recording *recording)
 		 recording->work_capacity * sizeof(*recording->works) +
 		 recording->again_capacity * sizeof(*recording->agains) +
 		 recording->conditional_capacity * sizeof(*recording->conditionals) +
+		 recording->attribute_capacity * sizeof(*recording->attributes) +
 		 recording->loose_capacity * sizeof(*recording->loose);
 	bytes += slots * (sizeof(*recording->first_relocation) + sizeof(*recording->host_end) +
 			  sizeof(*recording->wanted) + sizeof(*recording->applied) +

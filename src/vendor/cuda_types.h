@@ -130,7 +130,10 @@ enum cuda_conditional_type {
 	CUDA_CONDITIONAL_SWITCH = 2, /* CUDA 12.8 */
 };
 
-enum cuda_instantiate_flags { CUDA_INSTANTIATE_DEVICE_LAUNCH = 4 };
+enum cuda_instantiate_flags {
+	CUDA_INSTANTIATE_DEVICE_LAUNCH = 4,
+	CUDA_INSTANTIATE_USE_NODE_PRIORITY = 8,
+};
 enum cuda_conditional_flags { CUDA_CONDITIONAL_ASSIGN_DEFAULT = 1 };
 
 struct cuda_conditional_node_params {
@@ -180,7 +183,10 @@ struct cuda_update_result {
 
 /* CUlaunchAttributeValue; setting DEVICE_UPDATABLE writes devNode. */
 enum cuda_attribute {
+	CUDA_ATTRIBUTE_COOPERATIVE = 2,
+	CUDA_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 	CUDA_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+	CUDA_ATTRIBUTE_PRIORITY = 8,
 	CUDA_ATTRIBUTE_DEVICE_UPDATABLE = 13,
 };
 
@@ -191,6 +197,11 @@ union cuda_attribute_value {
 		cuda_device_node devNode;
 	} deviceUpdatableKernelNode;
 	int programmaticStreamSerializationAllowed;
+	int cooperative;
+	struct {
+		unsigned int x, y, z;
+	} clusterDim;
+	int priority;
 };
 
 /* CUlaunchAttribute and CUlaunchConfig; the runtime's are alike. */
@@ -312,6 +323,8 @@ struct cuda_launch_config {
 		 (cuda_node node, struct cuda_kernel_node_params * params))                        \
 	FUNCTION(cuGraphKernelNodeSetParams_v2,                                                    \
 		 (cuda_node node, const struct cuda_kernel_node_params *params))                   \
+	FUNCTION(cuGraphKernelNodeGetAttribute,                                                    \
+		 (cuda_node node, uint32_t attribute, union cuda_attribute_value * value))         \
 	FUNCTION(cuGraphKernelNodeSetAttribute,                                                    \
 		 (cuda_node node, uint32_t attribute, union cuda_attribute_value * value))         \
 	FUNCTION(cuGraphMemcpyNodeGetParams, (cuda_node node, struct cuda_memcpy3d * params))      \

@@ -120,4 +120,11 @@ enum { HIP_SET_CAPTURE_DEPENDENCIES = 1 };
 
 enum hip_capture_status { HIP_CAPTURE_NONE, HIP_CAPTURE_ACTIVE, HIP_CAPTURE_INVALIDATED };
 
+/* hipLaunchAttributeID and -Value, as far as they are used. */
+enum hip_attribute { HIP_ATTRIBUTE_COOPERATIVE = 2 };
+union hip_attribute_value {
+	char pad[64];
+	int cooperative;
+};
+
 #endif

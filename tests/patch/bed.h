@@ -104,6 +104,13 @@ struct bed {
 	void (*exec_destroy)(void *exec);
 	void (*exec_launch)(void *exec, void *stream);
 
+	uint32_t attributes; /* launch attributes that nodes have here */
+	void (*attributes_get)(void *node, struct dagpatch_attributes *ret_attributes);
+	void (*attributes_set)(void *node, const struct dagpatch_attributes *attributes);
+	void *(*graph_node)(void *graph, uint32_t index);
+	int (*by_priorities)(void *exec); /* was it instantiated so? NULL: it cannot be told */
+	void *(*stream_with_priority)(int priority); /* NULL, or NULL is returned: no such */
+
 	bool reads_execs;    /* the driver lets an executable graph be read */
 	bool sets_functions; /* and be given other functions */
 	/* What this driver or its runtime does not do here. */

@@ -349,6 +349,65 @@ static void cuda_exec_launch(void *exec, void *stream)
 	CALL(cuGraphLaunch, exec, stream);
 }
 
+static void cuda_attributes_get(void *node, struct dagpatch_attributes *ret_attributes)
+{
+	struct cuda_edge_data data[16];
+	cuda_node from[16];
+	size_t count = 16;
+	union cuda_attribute_value value;
+
+	CALL(cuGraphKernelNodeGetAttribute, node, CUDA_ATTRIBUTE_PRIORITY, &value);
+	ret_attributes->priority = value.priority;
+	CALL(cuGraphKernelNodeGetAttribute, node, CUDA_ATTRIBUTE_COOPERATIVE, &value);
+	ret_attributes->cooperative = value.cooperative;
+	CALL(cuGraphKernelNodeGetAttribute, node, CUDA_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+	memcpy(ret_attributes->cluster, &value.clusterDim, sizeof(ret_attributes->cluster));
+	CALL(cuGraphNodeGetDependencies_v2, node, from, data, &count);
+	ret_attributes->programmatic =
+		count && data[0].type == CUDA_EDGE_PROGRAMMATIC ? data[0].from_port : 0;
+}
+
+static void cuda_attributes_set(void *node, const struct dagpatch_attributes *attributes)
+{
+	union cuda_attribute_value value;
+
+	memset(&value, 0, sizeof(value));
+	value.priority = attributes->priority;
+	CALL(cuGraphKernelNodeSetAttribute, node, CUDA_ATTRIBUTE_PRIORITY, &value);
+	memset(&value, 0, sizeof(value));
+	value.cooperative = attributes->cooperative;
+	CALL(cuGraphKernelNodeSetAttribute, node, CUDA_ATTRIBUTE_COOPERATIVE, &value);
+	memcpy(&value.clusterDim, attributes->cluster, sizeof(attributes->cluster));
+	CALL(cuGraphKernelNodeSetAttribute, node, CUDA_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+}
+
+static void *cuda_graph_node(void *graph, uint32_t index)
+{
+	cuda_node nodes[16];
+	size_t count = 16;
+
+	CALL(cuGraphGetNodes, graph, nodes, &count);
+	return index < count ? nodes[index] : NULL;
+}
+
+static int cuda_by_priorities(void *exec)
+{
+	unsigned long long flags;
+
+	CALL(cuGraphExecGetFlags, exec, &flags);
+	return (flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY) != 0;
+}
+
+static void *cuda_stream_with_priority(int priority)
+{
+	cuda_stream stream = NULL;
+
+	return bed_cuda_calls.cuStreamCreateWithPriority(&stream, CUDA_STREAM_NON_BLOCKING,
+							 priority) == CUDA_OK
+		       ? stream
+		       : NULL;
+}
+
 const struct bed bed_cuda = {
 	.driver = "cuda",
 	.open = cuda_open,
@@ -387,4 +446,11 @@ const struct bed bed_cuda = {
 	.exec_destroy = cuda_exec_destroy,
 	.exec_launch = cuda_exec_launch,
 	.sets_functions = true,
+	.attributes =
+		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC,
+	.attributes_get = cuda_attributes_get,
+	.attributes_set = cuda_attributes_set,
+	.graph_node = cuda_graph_node,
+	.by_priorities = cuda_by_priorities,
+	.stream_with_priority = cuda_stream_with_priority,
 };

@@ -9,6 +9,11 @@
 	FUNCTION(cuModuleLoadData, (void **module, const void *image))                             \
 	FUNCTION(cuModuleUnload, (void *module))                                                   \
 	FUNCTION(cuModuleGetFunction, (cuda_function * function, void *module, const char *name))  \
+	FUNCTION(cuStreamCreateWithPriority,                                                       \
+		 (cuda_stream * stream, unsigned int flags, int priority))                         \
+	FUNCTION(cuGraphExecGetFlags, (cuda_exec exec, unsigned long long *flags))                 \
+	FUNCTION(cuGraphNodeGetDependencies_v2,                                                    \
+		 (cuda_node node, cuda_node * from, struct cuda_edge_data * data, size_t * count)) \
 	FUNCTION(cuLaunchHostFunc,                                                                 \
 		 (cuda_stream stream, cuda_host_function * function, void *data))                  \
 	FUNCTION(cuMemcpy3DAsync_v2, (const struct cuda_memcpy3d *copy, cuda_stream stream))       \

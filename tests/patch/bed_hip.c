@@ -448,6 +448,35 @@ static void exec_launch(void *exec, void *stream)
 }
 
 /* 5.2 runs launches of modules and of graphs at once, also in a stream that is captured. */
+#if HIP_VERSION >= 60400000
+#define HAS_ATTRIBUTES 1
+static void attributes_get(void *node, struct dagpatch_attributes *ret_attributes)
+{
+	hipLaunchAttributeValue value;
+
+	HIP_CHECK(hipGraphKernelNodeGetAttribute(node, hipLaunchAttributeCooperative, &value));
+	ret_attributes->cooperative = value.cooperative;
+}
+
+static void attributes_set(void *node, const struct dagpatch_attributes *attributes)
+{
+	hipLaunchAttributeValue value;
+
+	memset(&value, 0, sizeof(value));
+	value.cooperative = attributes->cooperative;
+	HIP_CHECK(hipGraphKernelNodeSetAttribute(node, hipLaunchAttributeCooperative, &value));
+}
+
+static void *graph_node(void *graph, uint32_t index)
+{
+	hipGraphNode_t nodes[16];
+	size_t count = 16;
+
+	HIP_CHECK(hipGraphGetNodes(graph, nodes, &count));
+	return index < count ? nodes[index] : NULL;
+}
+#endif
+
 const struct bed bed_hip = {
 	.driver = "hip",
 	.open = open_bed,
@@ -491,4 +520,10 @@ const struct bed bed_hip = {
 	.no_captured_blocks = !READS_1D,
 	.no_captured_rows = !READS_1D,
 	.sets_functions = HIP_VERSION >= 60400000,
+#ifdef HAS_ATTRIBUTES
+	.attributes = DAGPATCH_COOPERATIVE,
+	.attributes_get = attributes_get,
+	.attributes_set = attributes_set,
+	.graph_node = graph_node,
+#endif
 };

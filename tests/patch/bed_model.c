@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bed.h"
+#include "patch/model/model_parts.h"
 
 static void check(int rc)
 {
@@ -309,6 +310,34 @@ static void exec_launch(void *exec, void *stream)
 	check(dagpatch_model_exec_launch(exec, stream));
 }
 
+static void attributes_get(void *node, struct dagpatch_attributes *ret_attributes)
+{
+	*ret_attributes = ((const struct model_node *)node)->attributes;
+}
+
+static void attributes_set(void *node, const struct dagpatch_attributes *attributes)
+{
+	((struct model_node *)node)->attributes = *attributes;
+}
+
+static void *graph_node(void *graph, uint32_t index)
+{
+	return ((struct dagpatch_model_graph *)graph)->nodes[index];
+}
+
+static int by_priorities(void *exec)
+{
+	return ((const struct dagpatch_model_exec *)exec)->by_priorities;
+}
+
+static void *stream_with_priority(int priority)
+{
+	void *stream = stream_create();
+
+	model_stream_prioritise(stream, priority);
+	return stream;
+}
+
 const struct bed bed_model = {
 	.driver = "model",
 	.reads_execs = true,
@@ -345,4 +374,11 @@ const struct bed bed_model = {
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
 	.sets_functions = true,
+	.attributes =
+		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC,
+	.attributes_get = attributes_get,
+	.attributes_set = attributes_set,
+	.graph_node = graph_node,
+	.by_priorities = by_priorities,
+	.stream_with_priority = stream_with_priority,
 };

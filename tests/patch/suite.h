@@ -77,6 +77,7 @@ int suite_into(void);
 int suite_states(void);
 int suite_devices(uint64_t seed);
 int suite_sets(void);
+int suite_attributes(void);
 int suite_random(uint64_t seed, uint32_t rebinds);
 
 /* A random graph on the scene's device (suite_random.c), for one thread at a time. A round binds it

@@ -27,6 +27,10 @@ struct dagpatch_model_stream *played_stream(cuda_stream stream);
 /* The thread's context is that of EXEC (NULL: there is one), as the model has devices. */
 bool played_is_current(cuda_exec exec);
 
+/* What the dependency of TO on FROM, one of those that it has, is. A node's dependencies on kernels are all
+ * alike here. */
+struct cuda_edge_data played_edge_data(const struct model_node *from, const struct model_node *to);
+
 /* NULL: no kernel is called so. */
 struct dagpatch_model_kernel *played_kernel(const char *name);
 

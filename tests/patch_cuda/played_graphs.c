@@ -25,7 +25,8 @@ struct scratch {
 
 static struct patch_params *use(struct scratch *scratch, enum patch_kind kind, size_t size)
 {
-	scratch->params = (struct patch_params){kind, (uint32_t)size, &scratch->u, NULL};
+	scratch->params =
+		(struct patch_params){.kind = kind, .size = (uint32_t)size, .image = &scratch->u};
 	return &scratch->params;
 }
 
@@ -59,8 +60,8 @@ static int image_of_kernel(const struct cuda_kernel_node_params *from, struct sc
 
 static struct patch_params *kernel_params(struct scratch *scratch)
 {
-	scratch->params = (struct patch_params){PATCH_KERNEL, scratch->kernel.size,
-						scratch->kernel.bytes, NULL};
+	scratch->params = (struct patch_params){
+		.kind = PATCH_KERNEL, .size = scratch->kernel.size, .image = scratch->kernel.bytes};
 	return &scratch->params;
 }
 
@@ -149,23 +150,6 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 		played_forget_params(played_device_node(MODEL_NODE(node)));
 	patch_image_release(&scratch.kernel);
 	return played_result(rc);
-}
-
-int cuGraphKernelNodeSetAttribute(cuda_node node, uint32_t attribute,
-				  union cuda_attribute_value *value)
-{
-	struct played_device_node *made;
-	int rc;
-
-	if (attribute != CUDA_ATTRIBUTE_DEVICE_UPDATABLE ||
-	    !value->deviceUpdatableKernelNode.deviceUpdatable)
-		return CUDA_INVALID_VALUE;
-	rc = played_make_updatable(MODEL_NODE(node), &made);
-	if (rc)
-		return played_result(rc);
-	MODEL_NODE(node)->graph->has_table = true;
-	value->deviceUpdatableKernelNode.devNode = (cuda_device_node)made;
-	return CUDA_OK;
 }
 
 /* ---- the other kinds ---- */
@@ -529,7 +513,7 @@ int cuGraphGetEdges_v2(cuda_graph graph, cuda_node *from, cuda_node *to,
 				continue;
 			from[found] = (cuda_node)node->after[j];
 			to[found] = (cuda_node)node;
-			data[found] = (struct cuda_edge_data){0};
+			data[found] = played_edge_data(node->after[j], node);
 		}
 	}
 	*count = found;
@@ -558,6 +542,8 @@ int cuGraphAddDependencies_v2(cuda_graph graph, const cuda_node *from, const cud
 		if (!node->after)
 			return CUDA_OUT_OF_MEMORY;
 		node->after[node->after_count++] = MODEL_NODE(from[i]);
+		if (data && data[i].type == CUDA_EDGE_PROGRAMMATIC)
+			node->attributes.programmatic = data[i].from_port;
 		if (MODEL_NODE(from[i])->index > node->index)
 			move_to_front(MODEL_NODE(from[i]));
 	}
@@ -607,6 +593,7 @@ static bool is_for_device(const struct dagpatch_model_graph *graph)
 int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags)
 {
 	int result = played_may_disturb();
+	int rc;
 
 	if (result != CUDA_OK)
 		return result;
@@ -614,8 +601,10 @@ int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long
 		return CUDA_INVALID_CONTEXT;
 	if ((flags & CUDA_INSTANTIATE_DEVICE_LAUNCH) && !is_for_device(MODEL_GRAPH(graph)))
 		return CUDA_INVALID_VALUE;
-	return played_result(dagpatch_model_instantiate(MODEL_GRAPH(graph),
-							(struct dagpatch_model_exec **)exec));
+	rc = dagpatch_model_instantiate(MODEL_GRAPH(graph), (struct dagpatch_model_exec **)exec);
+	if (!rc)
+		MODEL_EXEC(*exec)->by_priorities = flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY;
+	return played_result(rc);
 }
 
 int cuGraphExecDestroy(cuda_exec exec)
@@ -670,7 +659,8 @@ int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
 	((struct patch_kernel *)image.bytes)->form = PATCH_BY_BLOCK;
 	if (!enabled)
 		((struct patch_kernel *)image.bytes)->function = &played_nothing;
-	params = (struct patch_params){PATCH_KERNEL, image.size, image.bytes, NULL};
+	params = (struct patch_params){
+		.kind = PATCH_KERNEL, .size = image.size, .image = image.bytes};
 	rc = model_exec_set(MODEL_EXEC(exec), at, &params);
 	patch_image_release(&image);
 	return played_result(rc);

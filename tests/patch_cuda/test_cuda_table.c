@@ -304,7 +304,7 @@ static void what_the_device_refuses_is_an_error(void **state)
 	assert_int_equal(driver->capture_end(device, stream, &graph), 0);
 	assert_int_equal(driver->graph_nodes(device, graph, &relocation.node, 1), 1);
 	assert_int_equal(driver->table_create(device, graph, &plan, &table), 0);
-	assert_int_equal(driver->instantiate(device, graph, &exec), 0);
+	assert_int_equal(driver->instantiate(device, graph, false, &exec), 0);
 	assert_int_equal(driver->table_attach(device, table, exec), 0);
 	assert_int_equal(driver->table_bind(device, table, &slot, &address, 1), 0);
 	assert_int_equal(driver->launch(device, exec, table, scene->stream), 0);

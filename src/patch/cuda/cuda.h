@@ -98,6 +98,17 @@ int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph
 
 int cuda_measure(struct patch_device *device, struct patch_costs *ret_costs);
 
+/* ---- cuda_attributes.c ---- */
+
+int cuda_attributes_set(struct patch_device *device, struct driver_node *node,
+			const struct dagpatch_attributes *attributes);
+int cuda_graph_has_priority(struct patch_device *device, struct driver_graph *graph);
+/* NODE, a kernel that was added without dependencies, waits for these, for kernels as ATTRIBUTES
+ * say. */
+int cuda_add_programmatic(struct cuda_driver *cuda, cuda_node node, cuda_graph graph,
+			  const cuda_node *after, uint32_t count,
+			  const struct dagpatch_attributes *attributes);
+
 /* ---- cuda_table.c ---- */
 
 int cuda_table_create(struct patch_device *device, struct driver_graph *graph,

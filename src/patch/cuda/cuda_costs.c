@@ -67,7 +67,12 @@ static struct patch_params node_at(const struct measuring *measuring, uint32_t c
 					      .block = {1, 1, 1},
 					      .argument_bytes = sizeof(address)};
 	memcpy(image->bytes + sizeof(struct patch_kernel), &address, sizeof(address));
-	return (struct patch_params){PATCH_KERNEL, sizeof(*image), image, measuring->layout};
+	return (struct patch_params){
+		.kind = PATCH_KERNEL,
+		.size = sizeof(*image),
+		.image = image,
+		.layout = measuring->layout,
+	};
 }
 
 static int add_nodes(struct measuring *measuring, struct chain *chain)
@@ -91,7 +96,7 @@ static int make_plain(struct measuring *measuring)
 	int rc = add_nodes(measuring, &measuring->plain);
 
 	if (rc == 0)
-		rc = device->driver->instantiate(device, measuring->plain.graph,
+		rc = device->driver->instantiate(device, measuring->plain.graph, false,
 						 &measuring->plain.exec);
 	measuring->build_ns = now_ns() - begin;
 	return rc;
@@ -110,7 +115,7 @@ static int make_patched(struct measuring *measuring)
 	if (rc == 0)
 		rc = device->driver->table_create(device, chain->graph, &plan, &chain->table);
 	if (rc == 0)
-		rc = device->driver->instantiate(device, chain->graph, &chain->exec);
+		rc = device->driver->instantiate(device, chain->graph, false, &chain->exec);
 	return rc < 0 ? rc : device->driver->table_attach(device, chain->table, chain->exec);
 }
 

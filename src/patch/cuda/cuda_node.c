@@ -355,6 +355,21 @@ static int params_of_image(struct cuda_driver *cuda, const struct patch_params *
 	}
 }
 
+static int add_kernel(struct cuda_driver *cuda, cuda_node *node, cuda_graph graph,
+		      const cuda_node *after, uint32_t count, const struct patch_params *params,
+		      const struct kernel_call *call)
+{
+	const struct dagpatch_attributes *attributes = params->attributes;
+	bool is_programmatic = attributes && (attributes->given & DAGPATCH_PROGRAMMATIC) &&
+			       attributes->programmatic != DAGPATCH_ON_END && count > 0;
+	int err = CUDA_CALL(cuda, cuGraphAddKernelNode_v2, node, graph, after,
+			    is_programmatic ? 0 : count, &call->params);
+
+	return err || !is_programmatic
+		       ? err
+		       : cuda_add_programmatic(cuda, *node, graph, after, count, attributes);
+}
+
 int cuda_node_add(struct patch_device *device, struct driver_graph *graph,
 		  const struct patch_params *params, struct driver_node *const *after,
 		  uint32_t after_count, struct driver_node **ret_node)
@@ -371,8 +386,7 @@ int cuda_node_add(struct patch_device *device, struct driver_graph *graph,
 		return err;
 	switch (params->kind) {
 	case PATCH_KERNEL:
-		return CUDA_CALL(cuda, cuGraphAddKernelNode_v2, node, to, from, after_count,
-				 &p.kernel.params);
+		return add_kernel(cuda, node, to, from, after_count, params, &p.kernel);
 	case PATCH_COPY:
 		return CUDA_CALL(cuda, cuGraphAddMemcpyNode, node, to, from, after_count, &p.copy,
 				 context);

@@ -253,6 +253,8 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 	cuda->base.driver = &patch_driver_cuda;
 	cuda->base.capabilities = PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS |
 				  PATCH_SETS_NESTED | PATCH_KEEPS_EXECS;
+	cuda->base.attributes =
+		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC;
 	err = load_functions(cuda, path, error);
 	if (!err) {
 		cuda_relax(cuda);
@@ -512,20 +514,22 @@ static int cuda_condition_kernel(struct patch_device *device, void **ret_functio
 /* ---- executable graphs ---- */
 
 static int cuda_instantiate(struct patch_device *device, struct driver_graph *graph,
-			    struct driver_exec **ret_exec)
+			    bool by_priorities, struct driver_exec **ret_exec)
 {
 	struct cuda_driver *cuda = cuda_of(device);
-	unsigned long long flags = cuda_table_flags(cuda, (cuda_graph)graph);
+	unsigned long long flags = by_priorities ? CUDA_INSTANTIATE_USE_NODE_PRIORITY : 0;
+	unsigned long long table = cuda_table_flags(cuda, (cuda_graph)graph);
 	int result;
 
 	cuda_relax(cuda);
-	result = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags(
-					    (cuda_exec *)ret_exec, (cuda_graph)graph, flags));
+	result = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags((cuda_exec *)ret_exec,
+									   (cuda_graph)graph,
+									   flags | table));
 	/* Nodes that are not for the device alone. */
-	if (result != CUDA_OK && flags) {
+	if (result != CUDA_OK && table) {
 		cuda_table_refused(cuda, (cuda_graph)graph);
 		return CUDA_RELAXED(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
-				    (cuda_graph)graph, 0);
+				    (cuda_graph)graph, flags);
 	}
 	return cuda_check(cuda, "cuGraphInstantiateWithFlags", result);
 }
@@ -593,6 +597,8 @@ const struct patch_driver patch_driver_cuda = {
 	.node_get = cuda_node_get,
 	.node_add = cuda_node_add,
 	.node_set = cuda_node_set,
+	.attributes_set = cuda_attributes_set,
+	.graph_has_priority = cuda_graph_has_priority,
 	.child_graph = cuda_child_graph,
 	.condition_create = cuda_condition_create,
 	.condition_kernel = cuda_condition_kernel,

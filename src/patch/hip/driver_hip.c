@@ -155,6 +155,12 @@ static void find_optional(struct hip_driver *hip)
 	memcpy(&hip->hipGraphDebugDotPrint, &function, sizeof(function));
 	function = dlsym(hip->library, "hipGraphKernelNodeCopyAttributes");
 	memcpy(&hip->hipGraphKernelNodeCopyAttributes, &function, sizeof(function));
+	if (hip->version < HIP_HAS_ATTRIBUTES)
+		return;
+	function = dlsym(hip->library, "hipGraphKernelNodeSetAttribute");
+	memcpy(&hip->hipGraphKernelNodeSetAttribute, &function, sizeof(function));
+	if (function)
+		hip->device.attributes = DAGPATCH_COOPERATIVE;
 }
 
 static int open_library(struct hip_driver *hip, const char *given, struct dagpatch_error *error)
@@ -408,7 +414,7 @@ static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 	return rc;
 }
 
-static int instantiate(struct patch_device *device, struct driver_graph *graph,
+static int instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
 		       struct driver_exec **ret_exec)
 {
 	struct hip_driver *hip = hip_of(device);
@@ -481,6 +487,7 @@ const struct patch_driver patch_driver_hip = {
 	.node_inherit = hip_node_inherit,
 	.node_add = hip_node_add,
 	.node_set = hip_node_set,
+	.attributes_set = hip_attributes_set,
 	.can_set = hip_can_set,
 	.child_graph = child_graph,
 	.instantiate = instantiate,

@@ -126,6 +126,8 @@ struct hip_works {
 /* 5.2.3 writes the arguments of another function into the memory of the first one's, however small
  * that is; from this version on it was seen to work, and is tried. */
 #define HIP_SETS_FUNCTIONS 60400000
+/* Launch attributes of nodes: tried are 6.4.3 and 7.2.4. */
+#define HIP_HAS_ATTRIBUTES 60400000
 
 struct hip_driver {
 	struct patch_device device;
@@ -136,6 +138,8 @@ struct hip_driver {
 	/* Since HIP 5.3; NULL: not there. */
 	int (*hipGraphDebugDotPrint)(void *graph, const char *path, unsigned int flags);
 	int (*hipGraphKernelNodeCopyAttributes)(void *from, void *to);
+	int (*hipGraphKernelNodeSetAttribute)(void *node, int attribute,
+					      const union hip_attribute_value *value);
 	struct hsa_loader_table loader;
 	struct hip_works works;
 	pthread_mutex_t idle_lock; /* of what follows */
@@ -226,6 +230,8 @@ int hip_node_add(struct patch_device *device, struct driver_graph *graph,
 int hip_node_inherit(struct patch_device *device, struct driver_node *from, struct driver_node *to);
 bool hip_can_set(struct patch_device *device, const struct patch_params *from,
 		 const struct patch_params *to);
+int hip_attributes_set(struct patch_device *device, struct driver_node *node,
+		       const struct dagpatch_attributes *attributes);
 int hip_node_set(struct patch_device *device, struct driver_node *node,
 		 const struct patch_params *params);
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,

@@ -450,6 +450,23 @@ int hip_node_inherit(struct patch_device *device, struct driver_node *from, stru
 			 hip->hipGraphKernelNodeCopyAttributes(from, to));
 }
 
+/* ---- launch attributes ---- */
+
+/* 6.4.3 and 7.2.4 refuse every priority, and note none of the stream's when they capture: what a node
+ * has is whether it is cooperative. */
+int hip_attributes_set(struct patch_device *device, struct driver_node *node,
+		       const struct dagpatch_attributes *attributes)
+{
+	struct hip_driver *hip = hip_of(device);
+	const union hip_attribute_value value = {.cooperative = attributes->cooperative != 0};
+
+	if (!(attributes->given & DAGPATCH_COOPERATIVE))
+		return 0;
+	return hip_check(
+		hip, "hipGraphKernelNodeSetAttribute",
+		hip->hipGraphKernelNodeSetAttribute(node, HIP_ATTRIBUTE_COOPERATIVE, &value));
+}
+
 /* ---- setting ---- */
 
 /* An executable node's kind of copy must stay what it was made with, which nobody tells of captured

@@ -122,7 +122,11 @@ static struct patch_params kernel_at(const struct probe *probe, uint64_t address
 	memcpy(arguments + (is_other ? 8 : 0), &address, sizeof(address));
 	memcpy(arguments + (is_other ? 16 : 8), &value, sizeof(value));
 	return (struct patch_params){
-		PATCH_KERNEL, (uint32_t)sizeof(struct patch_kernel) + layout->bytes, image, layout};
+		.kind = PATCH_KERNEL,
+		.size = (uint32_t)sizeof(struct patch_kernel) + layout->bytes,
+		.image = image,
+		.layout = layout,
+	};
 }
 
 static struct patch_params node_in(const struct probe *probe, uint32_t row, uint32_t node,
@@ -144,7 +148,8 @@ static struct patch_params node_in(const struct probe *probe, uint32_t row, uint
 						      .height = 1,
 						      .value = MARK * 0x01010101u,
 						      .element_bytes = 4};
-		return (struct patch_params){PATCH_MEMSET, sizeof(image->memset), image, NULL};
+		return (struct patch_params){
+			.kind = PATCH_MEMSET, .size = sizeof(image->memset), .image = image};
 	}
 	image->copy = (struct patch_copy){
 		.dst_address = address,
@@ -156,7 +161,8 @@ static struct patch_params node_in(const struct probe *probe, uint32_t row, uint
 		.depth = 1,
 		.dimensions = node == COPY_2D ? 2 : 1,
 	};
-	return (struct patch_params){PATCH_COPY, sizeof(image->copy), image, NULL};
+	return (struct patch_params){
+		.kind = PATCH_COPY, .size = sizeof(image->copy), .image = image};
 }
 
 static int build(struct probe *probe)

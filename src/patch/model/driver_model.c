@@ -309,6 +309,35 @@ static int node_set(struct patch_device *device, struct driver_node *node,
 	return model_end("node_set", model_node_set((struct model_node *)node, params));
 }
 
+static int attributes_set(struct patch_device *device, struct driver_node *handle,
+			  const struct dagpatch_attributes *attributes)
+{
+	struct model_node *node = (struct model_node *)handle;
+	int rc = model_begin(device, "attributes_set");
+
+	if (rc == 0)
+		node->attributes = *attributes;
+	return rc;
+}
+
+static int graph_has_priority(struct patch_device *device, struct driver_graph *graph)
+{
+	int rc = model_begin(device, "graph_has_priority");
+
+	return rc < 0 ? rc : model_graph_has_priority((struct dagpatch_model_graph *)graph);
+}
+
+/* What flattening has a copy of. */
+static int node_inherit(struct patch_device *device, struct driver_node *from,
+			struct driver_node *to)
+{
+	int rc = model_begin(device, "node_inherit");
+
+	if (rc == 0)
+		((struct model_node *)to)->attributes = ((struct model_node *)from)->attributes;
+	return rc;
+}
+
 static int child_graph(struct patch_device *device, struct driver_node *node,
 		       struct driver_graph **ret_graph)
 {
@@ -478,16 +507,18 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 	return 0;
 }
 
-static int instantiate(struct patch_device *device, struct driver_graph *graph,
+static int instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
 		       struct driver_exec **ret_exec)
 {
 	int rc = model_begin(device, "instantiate");
 
 	if (rc < 0)
 		return rc;
-	return model_end("instantiate",
-			 dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
-						    (struct dagpatch_model_exec **)ret_exec));
+	rc = dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
+					(struct dagpatch_model_exec **)ret_exec);
+	if (rc == 0)
+		((struct dagpatch_model_exec *)*ret_exec)->by_priorities = by_priorities;
+	return model_end("instantiate", rc);
 }
 
 static void destroy(struct dagpatch_model_exec *exec, bool is_kept)
@@ -725,6 +756,8 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS
 			 ? 0
 			 : PATCH_HAS_CONDITIONALS | PATCH_HAS_CASES);
+	device->attributes =
+		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC;
 	*ret_device = device;
 	return 0;
 }
@@ -774,6 +807,9 @@ const struct patch_driver patch_driver_model = {
 	.node_get = node_get,
 	.node_add = node_add,
 	.node_set = node_set,
+	.node_inherit = node_inherit,
+	.attributes_set = attributes_set,
+	.graph_has_priority = graph_has_priority,
 	.can_set = can_set,
 	.child_graph = child_graph,
 	.condition_create = condition_create,

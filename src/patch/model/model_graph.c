@@ -169,6 +169,8 @@ int model_node_add(struct dagpatch_model_graph *graph, const struct patch_params
 
 	if (rc < 0)
 		return rc;
+	if (params->attributes)
+		node->attributes = *params->attributes;
 	rc = node_fill(node, params);
 	if (rc == 0)
 		rc = node_attach(graph, node);
@@ -228,6 +230,7 @@ static int copy_node(struct dagpatch_model_graph *copy, const struct model_node 
 	rc = node_create(node->kind, node->after, node->after_count, &made);
 	if (rc < 0)
 		return rc;
+	made->attributes = node->attributes;
 	for (uint32_t i = 0; i < node->after_count; i++)
 		made->after[i] = copy->nodes[node->after[i]->index];
 	if (node->kind == PATCH_CHILD) {
@@ -265,6 +268,21 @@ int model_graph_copy(struct dagpatch_model_graph *graph, struct dagpatch_model_g
 	if (rc == 0)
 		*ret_copy = copy;
 	return rc;
+}
+
+bool model_graph_has_priority(struct dagpatch_model_graph *graph)
+{
+	graph->reads++;
+	for (uint32_t i = 0; i < graph->count; i++) {
+		const struct model_node *node = graph->nodes[i];
+
+		if (node->attributes.priority)
+			return true;
+		for (uint32_t j = 0; j < node->inner_count; j++)
+			if (model_graph_has_priority(node->inner[j]))
+				return true;
+	}
+	return false;
 }
 
 /* ---- plans ---- */

@@ -58,6 +58,7 @@ struct model_node {
 	uint32_t inner_count;
 	enum dagpatch_condition condition;
 	uint64_t handle;
+	struct dagpatch_attributes attributes; /* kernels */
 };
 
 struct dagpatch_model_graph {
@@ -80,6 +81,8 @@ int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_cond
 			  uint32_t after_count, struct model_node **ret_node);
 /* -EINVAL: another kind. */
 int model_node_set(struct model_node *node, const struct patch_params *params);
+/* A kernel of the graph, or of what is inside of it, has another priority than 0. */
+bool model_graph_has_priority(struct dagpatch_model_graph *graph);
 /* The image as the device keeps it. */
 int model_image(const struct patch_params *params, struct patch_image *image);
 
@@ -133,6 +136,7 @@ struct dagpatch_model_exec {
 	struct plan_values *values;
 	struct driver_table *table;
 	struct model_exec_order *order;
+	bool by_priorities; /* it was instantiated so; the model runs nodes one by one */
 };
 
 /* Replays of one exec run one after the other in the order of their launches. It lives, and with it
@@ -193,6 +197,8 @@ void model_table_unlaunch(struct driver_table *table);
 
 /* What NULL stands for: of the thread's current device. */
 struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *given);
+/* Kernels that are captured on the stream get it; it is 0 at first. */
+void model_stream_prioritise(struct dagpatch_model_stream *stream, int32_t priority);
 int model_stream_device(struct patch_device *device, struct driver_stream *stream,
 			int *ret_ordinal);
 /* NULL: STREAM is not captured. The nodes are those that what is captured next waits for. */

@@ -37,6 +37,7 @@ struct dagpatch_model_stream {
 	struct capture *capture;
 	struct model_node **tail; /* of the capture: what the next node waits for */
 	uint32_t tail_count;
+	int32_t priority;
 };
 
 struct dagpatch_model_event {
@@ -202,6 +203,11 @@ int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_st
 	return 0;
 }
 
+void model_stream_prioritise(struct dagpatch_model_stream *stream, int32_t priority)
+{
+	stream->priority = priority;
+}
+
 int model_stream_device(struct patch_device *device, struct driver_stream *stream, int *ret_ordinal)
 {
 	*ret_ordinal =
@@ -356,7 +362,11 @@ static int capture_node(struct dagpatch_model_stream *stream, const struct patch
 	int rc = model_node_add(stream->capture->graph, params, stream->tail, stream->tail_count,
 				&node);
 
-	return rc < 0 ? rc : tail_set(stream, &node, 1, false);
+	if (rc < 0)
+		return rc;
+	if (params->kind == PATCH_KERNEL)
+		node->attributes.priority = stream->priority;
+	return tail_set(stream, &node, 1, false);
 }
 
 static int submit(struct dagpatch_model_stream *given, const struct patch_params *params)
