@@ -42,6 +42,10 @@ static void null_where_a_recording_is_needed(void **state)
 	assert_int_equal(dagpatch_verify(NULL), -EINVAL);
 	assert_int_equal(dagpatch_set_argument(NULL, 0, 0, &value, 4), -EINVAL);
 	assert_int_equal(dagpatch_set_memset_value(NULL, 0, 0), -EINVAL);
+	assert_int_equal(dagpatch_set_kernel(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(dagpatch_set_copy(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(dagpatch_set_memset(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(dagpatch_set_child(NULL, 0, NULL), -EINVAL);
 	assert_int_equal(dagpatch_recording_stats(NULL, &stats), -EINVAL);
 	assert_int_equal(dagpatch_recording_relocation(NULL, 0, &relocation), -EINVAL);
 	assert_int_equal(dagpatch_dump(NULL, DAGPATCH_DUMP_TEXT, NULL, NULL), -EINVAL);
