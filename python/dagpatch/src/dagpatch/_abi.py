@@ -77,6 +77,18 @@ READS = 1
 WRITES = 2
 
 
+PRIORITY = 1
+COOPERATIVE = 2
+CLUSTER = 4
+PROGRAMMATIC = 8
+
+
+class Programmatic(enum.IntEnum):
+    ON_END = 0
+    ON_TRIGGER = 1
+    ON_START = 2
+
+
 class Condition(enum.IntEnum):
     IF = 0
     CASE = 1
@@ -112,6 +124,8 @@ MODEL_NO_UPDATE = 16
 MODEL_NO_CHILDREN = 32
 MODEL_NO_BRANCHES = 64
 MODEL_NO_WIDE_FORKS = 128
+MODEL_NO_FUNCTIONS = 256
+MODEL_NO_KEPT_EXECS = 512
 
 
 class Error(Struct):
@@ -247,6 +261,23 @@ class Argument(Struct):
     ]
 
 
+class Attributes(Struct):
+    size: int
+    given: int
+    priority: int
+    cooperative: int
+    cluster: Any
+    programmatic: int
+    _fields_ = [
+        ("size", c_size_t),
+        ("given", c_uint32),
+        ("priority", c_int32),
+        ("cooperative", c_int),
+        ("cluster", c_uint32 * 3),
+        ("programmatic", c_int),
+    ]
+
+
 class Kernel(Struct):
     size: int
     function: Address
@@ -255,6 +286,7 @@ class Kernel(Struct):
     shared_bytes: int
     argument_count: int
     arguments: Any
+    attributes: Any
     _fields_ = [
         ("size", c_size_t),
         ("function", c_void_p),
@@ -263,6 +295,7 @@ class Kernel(Struct):
         ("shared_bytes", c_uint32),
         ("argument_count", c_uint32),
         ("arguments", POINTER(Argument)),
+        ("attributes", POINTER(Attributes)),
     ]
 
 
@@ -501,6 +534,12 @@ class Stats(Struct):
     parameter_bytes: int
     unread_nodes: int
     captured_launches: int
+    host_bytes: int
+    pinned_bytes: int
+    device_bytes: int
+    exec_bytes: int
+    evictions: int
+    memory_retries: int
     _fields_ = [
         ("size", c_size_t),
         ("launches", c_uint64),
@@ -518,6 +557,12 @@ class Stats(Struct):
         ("parameter_bytes", c_uint64),
         ("unread_nodes", c_uint64),
         ("captured_launches", c_uint64),
+        ("host_bytes", c_uint64),
+        ("pinned_bytes", c_uint64),
+        ("device_bytes", c_uint64),
+        ("exec_bytes", c_uint64),
+        ("evictions", c_uint64),
+        ("memory_retries", c_uint64),
     ]
 
 
@@ -669,7 +714,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "dagpatch_bind_all": (c_int, [c_void_p, POINTER(c_void_p), c_uint32]),
     "dagpatch_apply": (c_int, [c_void_p]),
     "dagpatch_launch": (c_int, [c_void_p, c_void_p]),
+    "dagpatch_evict": (c_int, [c_void_p]),
     "dagpatch_revert": (c_int, [c_void_p]),
+    "dagpatch_set_kernel": (c_int, [c_void_p, c_uint32, POINTER(Kernel)]),
+    "dagpatch_set_copy": (c_int, [c_void_p, c_uint32, POINTER(Copy)]),
+    "dagpatch_set_memset": (c_int, [c_void_p, c_uint32, POINTER(Memset)]),
+    "dagpatch_set_child": (c_int, [c_void_p, c_uint32, POINTER(Child)]),
     "dagpatch_set_argument": (c_int, [c_void_p, c_uint32, c_uint32, c_void_p, c_uint32]),
     "dagpatch_set_memset_value": (c_int, [c_void_p, c_uint32, c_uint32]),
     "dagpatch_verify": (c_int, [c_void_p]),
@@ -717,5 +767,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "dagpatch_model_misplaced": (c_uint64, []),
     "dagpatch_model_fail": (None, [c_uint64, c_uint64]),
     "dagpatch_model_without": (None, [c_uint32]),
+    "dagpatch_model_stale_replays": (c_uint64, []),
+    "dagpatch_model_limit": (None, [c_uint64]),
+    "dagpatch_model_held": (c_uint64, []),
     "dagpatch_model_live": (None, [POINTER(ModelLive)]),
 }
