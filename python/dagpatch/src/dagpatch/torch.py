@@ -207,12 +207,9 @@ def capture(
             work(*at)
         return graph
 
-    # Kernels' structs have holes, in which PyTorch leaves what was on the stack: addresses of tensor
-    # objects, too. Each capture has objects of its own, so that no two of them leave the same.
-    objects = [[tensor.detach() for tensor in at] for at in (tensors, others) * (captures // 2)]
     # The pool grows during the first capture; later ones find it as the one before has left it.
-    first = captured([tensor.detach() for tensor in tensors])
-    graphs = [captured(at, pool=first.pool()) for at in objects]
+    first = captured(tensors)
+    graphs = [captured(at, pool=first.pool()) for at in (tensors, others) * (captures // 2)]
     return adopt(
         graphs[0], slots, other=graphs[1], other_slots=others, again=graphs[2:], context=context
     )
