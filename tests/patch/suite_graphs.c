@@ -536,11 +536,12 @@ static void dependencies_are_derived(void **state)
 
 /* ---- deep ---- */
 
-/* HIP 6.4.3: of more than four nodes that wait for one, some do not when one of the first four waits
- * for another one, too. A schedule of the software GPU shows it. */
+/* HIP 6.4.3, and 7.2.4 where a graph has many branches: of more than four nodes that wait for one,
+ * some do not when one of the first four waits for another one, too. A schedule of the software GPU
+ * shows it. */
 static void many_wait_for_one(void **state)
 {
-	enum { MANY = 9, REPLAYS = 16 };
+	enum { MANY = 9, APART = 32, REPLAYS = 16 };
 	struct scene *scene = *state;
 	struct dagpatch_recording *recording = scene->recording;
 	uint32_t first[3] = {slot(recording, "first"), slot(recording, "from"),
@@ -557,6 +558,8 @@ static void many_wait_for_one(void **state)
 		add_three(recording, BED_ADD, (uint32_t[]){slots[i], first[0], first[2]},
 			  i == 1 ? AFTER(nodes[0], nodes[1]) : AFTER(nodes[0]));
 	}
+	for (uint32_t i = 0; i < APART; i++)
+		OK(recording, dagpatch_add_empty(recording, NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 0; i < 3; i++)
 		bind(recording, first[i], buffers[i]);
