@@ -12,7 +12,7 @@ import unittest
 import weakref
 
 import dagpatch
-from dagpatch import model
+from dagpatch import model, nodes
 
 WORDS = 64
 BYTES = WORDS * 4
@@ -218,6 +218,80 @@ class Calls(OnModel):
         exec_.close()
         for graph in graphs:
             graph.close()
+
+    def test_nodes_are_set(self):
+        inner, other = self.recording(nested=True), self.recording(nested=True)
+        self.scaled(*inner, 2)
+        self.scaled(*other, 7)
+        inner[0].finalize()
+        other[0].finalize()
+        recording, source, out = self.recording()
+        cleared = recording.add_memset(out, 1, BYTES)
+        copied = recording.add_copy(
+            dagpatch.End(out), dagpatch.End(source), BYTES, after=[cleared]
+        )
+        kernel = self.scaled(recording, source, out, after=[copied])
+        child = recording.add_child(dagpatch.Child(inner[0], [out, out]), after=[kernel])
+        recording.finalize()
+        inner[0].close()
+        self.assertEqual(self.run_at(recording, words(1), words(0)), times(6, 1))
+        recording.set_child(child, dagpatch.Child(other[0], [out, out]))
+        other[0].close()
+        self.assertEqual(self.run_at(recording, words(1), words(0)), times(21, 1))
+        scaled = [dagpatch.Pointer(out), dagpatch.Pointer(out), u32(5), u32(WORDS)]
+        recording.set_kernel(kernel, self.kernel, [WORDS], [1], scaled)
+        self.assertEqual(self.run_at(recording, words(1), words(0)), times(35, 1))
+        recording.set_copy(copied, dagpatch.End(out), dagpatch.End(source, offset=4), 4)
+        recording.set_memset(cleared, out, 1, WORDS, element_bytes=4)
+        self.assertEqual(self.run_at(recording, words(1), words(0)), [70] + [35] * (WORDS - 1))
+        with self.assertRaises(dagpatch.Error) as raised:
+            recording.set_memset(kernel, out, 1, 4)
+        self.assertEqual(raised.exception.code, -errno.EINVAL)
+
+    def test_attributes_of_a_launch(self):
+        """Which of them the driver has is its own matter; what was not given is not asked for."""
+        recording, source, out = self.recording()
+        attributes = dagpatch.Attributes(
+            priority=-2, cooperative=True, cluster=2, programmatic=dagpatch.Programmatic.ON_TRIGGER
+        )
+        made = nodes.make_attributes(attributes).contents
+        self.assertEqual(
+            (made.given, made.priority, made.cooperative, list(made.cluster), made.programmatic),
+            (15, -2, 1, [2, 1, 1], 1),
+        )
+        self.assertEqual(nodes.make_attributes(dagpatch.Attributes(priority=0)).contents.given, 1)
+        self.scaled(recording, source, out, attributes=dagpatch.Attributes())
+        recording.finalize()
+        self.assertEqual(self.run_at(recording, words(1), words(0)), times(3, 1))
+
+    def test_a_graph_is_evicted(self):
+        recording, source, out = self.recording()
+        self.scaled(recording, source, out)
+        recording.finalize()
+        at = words(1), words(0)
+        self.run_at(recording, *at)
+        recording.launch(self.stream)  # in flight
+        held = model.held()
+        recording.evict()
+        self.assertIsNone(recording.exec)
+        self.stream.synchronize()
+        self.assertEqual(self.run_at(recording, words(2), words(0)), times(3, 2))
+        self.assertEqual((model.held(), recording.stats().evictions), (held, 1))
+        self.assertEqual(model.stale_replays(), 0)
+
+    def test_memory_that_is_short_is_taken_from_graphs_at_rest(self):
+        first, second = self.recording(), self.recording()
+        for recording, source, out in (first, second):
+            self.scaled(recording, source, out)
+            recording.finalize()
+        self.assertEqual(self.run_at(first[0], words(1), words(0)), times(3, 1))
+        model.limit(model.held())
+        try:
+            self.assertEqual(self.run_at(second[0], words(2), words(0)), times(3, 2))
+        finally:
+            model.limit(0)
+        self.assertEqual(first[0].stats().evictions, 1)
+        self.assertEqual(second[0].stats().memory_retries, 1)
 
     def test_graphs_of_somebody_else_as_nodes(self):
         sets = [(words(1), words(0)) for _ in range(3)]

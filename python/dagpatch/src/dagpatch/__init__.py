@@ -30,6 +30,7 @@ from ._abi import (
     Condition,
     DumpFormat,
     ParameterKind,
+    Programmatic,
     Relocation,
     State,
     Stats,
@@ -38,7 +39,7 @@ from ._abi import (
 from ._library import Error, Mismatch, NotSupported, lib as _lib
 from .cache import Cache, Vote
 from .context import Change, Context, Parameter, drivers, observe_in_trace
-from .nodes import Argument, Child, Collective, Declared, End, Mapping, Pointer
+from .nodes import Argument, Attributes, Child, Collective, Declared, End, Mapping, Pointer
 from .recording import Recording
 
 
@@ -54,6 +55,7 @@ __all__ = [
     "STRATEGY_COUNT",
     "WRITES",
     "Argument",
+    "Attributes",
     "Cache",
     "CacheStats",
     "Capability",
@@ -72,6 +74,7 @@ __all__ = [
     "Parameter",
     "ParameterKind",
     "Pointer",
+    "Programmatic",
     "Recording",
     "Relocation",
     "State",

@@ -18,6 +18,8 @@ from ._abi import (
     MODEL_NO_BRANCHES,
     MODEL_NO_CHILDREN,
     MODEL_NO_CONDITIONALS,
+    MODEL_NO_FUNCTIONS,
+    MODEL_NO_KEPT_EXECS,
     MODEL_NO_LAYOUTS,
     MODEL_NO_NESTED_SETS,
     MODEL_NO_TABLE,
@@ -27,7 +29,7 @@ from ._abi import (
 )
 from ._library import address, array, handle, lib, make_error
 from .context import Parameter
-from .recording import _three
+from .nodes import three
 
 # (arguments, grid, block): arguments is the address of the block of arguments.
 Function = Callable[[int, tuple[int, ...], tuple[int, ...]], object]
@@ -251,7 +253,7 @@ class Exec(_Handle):
 
 
 def _sizes(sizes: Sequence[int]) -> Any:
-    return array(ctypes.c_uint32, _three(sizes))
+    return array(ctypes.c_uint32, three(sizes))
 
 
 def raw_stream(stream: int) -> Stream:
@@ -281,6 +283,22 @@ def misplaced() -> int:
     return int(lib.dagpatch_model_misplaced())
 
 
+def stale_replays() -> int:
+    """Replays that began after their executable graph had been destroyed, where NO_KEPT_EXECS
+    forbids it."""
+    return int(lib.dagpatch_model_stale_replays())
+
+
+def limit(bytes: int) -> None:
+    """Memory of the device for what dagpatch has the driver make; 0: no limit."""
+    lib.dagpatch_model_limit(bytes)
+
+
+def held() -> int:
+    """How many bytes of it are in use."""
+    return int(lib.dagpatch_model_held())
+
+
 def fail(first: int, count: int = 1) -> None:
     """The first-th of them from now on (1: the next) and count in all fail; 0 turns it off."""
     lib.dagpatch_model_fail(first, count)
@@ -300,6 +318,8 @@ def live() -> ModelLive:
 
 DEVICES = MODEL_DEVICES
 NO_TABLE = MODEL_NO_TABLE
+NO_FUNCTIONS = MODEL_NO_FUNCTIONS
+NO_KEPT_EXECS = MODEL_NO_KEPT_EXECS
 NO_LAYOUTS = MODEL_NO_LAYOUTS
 NO_NESTED_SETS = MODEL_NO_NESTED_SETS
 NO_CONDITIONALS = MODEL_NO_CONDITIONALS
@@ -318,6 +338,8 @@ __all__ = [
     "NO_BRANCHES",
     "NO_CHILDREN",
     "NO_CONDITIONALS",
+    "NO_FUNCTIONS",
+    "NO_KEPT_EXECS",
     "NO_LAYOUTS",
     "NO_NESTED_SETS",
     "NO_TABLE",
@@ -327,9 +349,12 @@ __all__ = [
     "calls",
     "current_device",
     "fail",
+    "held",
+    "limit",
     "live",
     "misplaced",
     "raw_stream",
     "set_device",
+    "stale_replays",
     "without",
 ]

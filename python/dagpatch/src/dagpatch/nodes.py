@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _abi
+from ._abi import Programmatic
 from ._library import address, array, make
 
 if TYPE_CHECKING:
@@ -35,6 +36,17 @@ class Argument:
 
 # A plain value is bytes or anything of ctypes (ctypes.c_float(1), a Structure).
 AnyArgument = Union[Pointer, Argument, bytes, Any]
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """How a kernel is launched beyond its parameters. None: the driver's default; where a node is
+    set, what it has. cluster is in blocks; the others are those of struct dagpatch_attributes."""
+
+    priority: Optional[int] = None
+    cooperative: Optional[bool] = None
+    cluster: Union[int, Sequence[int], None] = None
+    programmatic: Optional[Programmatic] = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,34 @@ def _argument(argument: AnyArgument) -> _abi.Argument:
         made.kept = ctypes.create_string_buffer(value, size)
         made.bytes = ctypes.addressof(made.kept)
     return made
+
+
+def make_attributes(attributes: Optional[Attributes]) -> Any:
+    """A pointer to the C struct; None for no attributes, which C takes for NULL."""
+    if attributes is None:
+        return None
+    given = {
+        _abi.PRIORITY: attributes.priority,
+        _abi.COOPERATIVE: attributes.cooperative,
+        _abi.CLUSTER: attributes.cluster,
+        _abi.PROGRAMMATIC: attributes.programmatic,
+    }
+    return ctypes.pointer(
+        make(
+            _abi.Attributes,
+            given=sum(flag for flag, value in given.items() if value is not None),
+            priority=attributes.priority or 0,
+            cooperative=bool(attributes.cooperative),
+            cluster=three(attributes.cluster or 0),
+            programmatic=attributes.programmatic or 0,
+        )
+    )
+
+
+def three(sizes: Union[int, Sequence[int]]) -> tuple[int, ...]:
+    """Of one to three sizes; those that are left out are 1."""
+    given = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    return given + (1,) * (3 - len(given))
 
 
 def make_end(end: End) -> _abi.End:

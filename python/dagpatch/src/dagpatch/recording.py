@@ -14,13 +14,16 @@ from .cache import Cache
 from .context import Context, Owner
 from .nodes import (
     AnyArgument,
+    Attributes,
     Child,
     Collective,
     Declared,
     End,
     make_arguments,
+    make_attributes,
     make_child,
     make_end,
+    three,
 )
 
 # (stream, addresses): submits the work to a stream that is being captured.
@@ -130,19 +133,12 @@ class Recording:
         arguments: Sequence[AnyArgument] = (),
         *,
         shared_bytes: int = 0,
+        attributes: Optional[Attributes] = None,
         after: Sequence[int] = (),
     ) -> int:
         """A launch. One argument a parameter: a Pointer, an Argument with addresses in it, or a
         value."""
-        kernel = make(
-            _abi.Kernel,
-            function=handle(function),
-            grid=_three(grid),
-            block=_three(block),
-            shared_bytes=shared_bytes,
-            argument_count=len(arguments),
-            arguments=make_arguments(arguments),
-        )
+        kernel = _kernel(function, grid, block, arguments, shared_bytes, attributes)
         return self._add("dagpatch_add_kernel", kernel, after=after)
 
     def add_copy(
@@ -156,14 +152,7 @@ class Recording:
         after: Sequence[int] = (),
     ) -> int:
         """A copy of one, two or three dimensions."""
-        copy = make(
-            _abi.Copy,
-            dst=make_end(dst),
-            src=make_end(src),
-            width_bytes=width_bytes,
-            height=height,
-            depth=depth,
-        )
+        copy = _copy(dst, src, width_bytes, height, depth)
         return self._add("dagpatch_add_copy", copy, after=after)
 
     def add_memset(
@@ -180,16 +169,7 @@ class Recording:
     ) -> int:
         """width elements of element_bytes (1, 2 or 4), height rows of them that are pitch bytes
         apart."""
-        memset = make(
-            _abi.Memset,
-            slot=slot,
-            offset=offset,
-            value=value,
-            element_bytes=element_bytes,
-            width=width,
-            height=height,
-            pitch=pitch,
-        )
+        memset = _memset(slot, value, width, element_bytes, offset, height, pitch)
         return self._add("dagpatch_add_memset", memset, after=after)
 
     def add_empty(self, *, after: Sequence[int] = ()) -> int:
@@ -367,9 +347,65 @@ class Recording:
             "dagpatch_launch",
         )
 
+    def evict(self) -> None:
+        """Gives the memory of the graph back to the driver; the next launch() builds it again."""
+        self._check(lib.dagpatch_evict(self.pointer), "dagpatch_evict")
+
     def revert(self) -> None:
         """What is wanted is again what the graph has."""
         self._check(lib.dagpatch_revert(self.pointer), "dagpatch_revert")
+
+    def set_kernel(
+        self,
+        node: int,
+        function: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: Sequence[AnyArgument] = (),
+        *,
+        shared_bytes: int = 0,
+        attributes: Optional[Attributes] = None,
+    ) -> None:
+        """Another launch in place of a kernel's, from the next apply() or launch() on, with the
+        dependencies that the node has. A child's own nodes follow it and can be set, too."""
+        kernel = _kernel(function, grid, block, arguments, shared_bytes, attributes)
+        self._check(lib.dagpatch_set_kernel(self.pointer, node, kernel), "dagpatch_set_kernel")
+
+    def set_copy(
+        self,
+        node: int,
+        dst: End,
+        src: End,
+        width_bytes: int,
+        *,
+        height: int = 0,
+        depth: int = 0,
+    ) -> None:
+        """The same of a copy."""
+        copy = _copy(dst, src, width_bytes, height, depth)
+        self._check(lib.dagpatch_set_copy(self.pointer, node, copy), "dagpatch_set_copy")
+
+    def set_memset(
+        self,
+        node: int,
+        slot: int,
+        value: int,
+        width: int,
+        *,
+        element_bytes: int = 1,
+        offset: int = 0,
+        height: int = 0,
+        pitch: int = 0,
+    ) -> None:
+        """The same of a memset."""
+        memset = _memset(slot, value, width, element_bytes, offset, height, pitch)
+        self._check(lib.dagpatch_set_memset(self.pointer, node, memset), "dagpatch_set_memset")
+
+    def set_child(self, node: int, child: Child) -> None:
+        """Another recording, of the same shape, in place of a child's."""
+        made = make_child(child)
+        self._check(lib.dagpatch_set_child(self.pointer, node, made), "dagpatch_set_child")
+        self._kept.append(child.nested._kept)
 
     def set_argument(self, node: int, index: int, value: Any) -> None:
         """Another value for a kernel's argument, but for its addresses, from the next launch on."""
@@ -443,7 +479,7 @@ class Recording:
         return b"".join(pieces).decode(errors="replace")
 
     def close(self) -> None:
-        """Frees it; replays in flight may go on."""
+        """Frees it; replays in flight go on. Not in a callback of its own."""
         self._finalizer()
 
     def __enter__(self) -> "Recording":
@@ -476,9 +512,50 @@ def _fill(
     made.declared_count = len(declared)
 
 
-def _three(sizes: Union[int, Sequence[int]]) -> tuple[int, ...]:
-    given = (sizes,) if isinstance(sizes, int) else tuple(sizes)
-    return given + (1,) * (3 - len(given))
+def _kernel(
+    function: Any,
+    grid: Sequence[int],
+    block: Sequence[int],
+    arguments: Sequence[AnyArgument],
+    shared_bytes: int,
+    attributes: Optional[Attributes],
+) -> _abi.Kernel:
+    return make(
+        _abi.Kernel,
+        function=handle(function),
+        grid=three(grid),
+        block=three(block),
+        shared_bytes=shared_bytes,
+        argument_count=len(arguments),
+        arguments=make_arguments(arguments),
+        attributes=make_attributes(attributes),
+    )
+
+
+def _copy(dst: End, src: End, width_bytes: int, height: int, depth: int) -> _abi.Copy:
+    return make(
+        _abi.Copy,
+        dst=make_end(dst),
+        src=make_end(src),
+        width_bytes=width_bytes,
+        height=height,
+        depth=depth,
+    )
+
+
+def _memset(
+    slot: int, value: int, width: int, element_bytes: int, offset: int, height: int, pitch: int
+) -> _abi.Memset:
+    return make(
+        _abi.Memset,
+        slot=slot,
+        offset=offset,
+        value=value,
+        element_bytes=element_bytes,
+        width=width,
+        height=height,
+        pitch=pitch,
+    )
 
 
 __all__ = ["Capture", "Recording"]
