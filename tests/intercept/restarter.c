@@ -25,10 +25,12 @@ static void await_kernels(uint64_t count)
 	softgpu_await("packets_kernel_dispatch", count);
 }
 
+static unsigned seed;
+static uint64_t kernels;
+
 static void *restart_often(void *unused)
 {
-	unsigned seed = (unsigned)number("DAGTAP_TEST_SEED");
-	uint64_t kernels = number("RESTARTER_KERNELS"), share = kernels / MOMENTS;
+	uint64_t share = kernels / MOMENTS;
 
 	for (uint64_t i = 0; i < MOMENTS; i++) {
 		await_kernels(i * share + 1 + (uint64_t)rand_r(&seed) % share);
@@ -47,6 +49,9 @@ __attribute__((constructor)) static void begin(void)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
+	/* Here: the program may change its environment while the thread runs. */
+	seed = (unsigned)number("DAGTAP_TEST_SEED");
+	kernels = number("RESTARTER_KERNELS");
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_create(&thread, &attributes, restart_often, NULL);

@@ -390,12 +390,32 @@ static void *cuda_graph_node(void *graph, uint32_t index)
 	return index < count ? nodes[index] : NULL;
 }
 
-static int cuda_by_priorities(void *exec)
+static bool has_priority_flag(cuda_exec exec)
 {
 	unsigned long long flags;
 
 	CALL(cuGraphExecGetFlags, exec, &flags);
-	return (flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY) != 0;
+	return flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY;
+}
+
+/* Driver 580 takes the flag and does not give it back. */
+static bool tells_priority_flag(void)
+{
+	cuda_graph graph;
+	cuda_exec exec;
+	bool tells;
+
+	CALL(cuGraphCreate, &graph, 0);
+	CALL(cuGraphInstantiateWithFlags, &exec, graph, CUDA_INSTANTIATE_USE_NODE_PRIORITY);
+	tells = has_priority_flag(exec);
+	CALL(cuGraphExecDestroy, exec);
+	CALL(cuGraphDestroy, graph);
+	return tells;
+}
+
+static int cuda_by_priorities(void *exec)
+{
+	return tells_priority_flag() ? has_priority_flag(exec) : -1;
 }
 
 static void *cuda_stream_with_priority(int priority)
@@ -452,5 +472,6 @@ const struct bed bed_cuda = {
 	.attributes_set = cuda_attributes_set,
 	.graph_node = cuda_graph_node,
 	.by_priorities = cuda_by_priorities,
+	.tables_wait = true,
 	.stream_with_priority = cuda_stream_with_priority,
 };

@@ -517,6 +517,7 @@ const struct bed bed_hip = {
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
 	.waits_end_captures = HIP_VERSION_MAJOR >= 6,
+	.graph_calls_race = HIP_VERSION_MAJOR < 6,
 	.no_captured_blocks = !READS_1D,
 	.no_captured_rows = !READS_1D,
 	.sets_functions = HIP_VERSION >= 60400000,

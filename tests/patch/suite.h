@@ -24,6 +24,7 @@ struct scene {
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
+	bool is_shared; /* other threads work at the same time */
 };
 
 int scene_setup(void **state);

@@ -78,7 +78,8 @@ static void threads_of_either_device(void **state)
 	for (uint32_t i = 0; i < SCENES; i++) {
 		struct scene *scene = &shared[i].scene;
 
-		*scene = (struct scene){.device = i % DEVICES, .context = contexts[i % DEVICES]};
+		*scene = (struct scene){
+			.device = i % DEVICES, .context = contexts[i % DEVICES], .is_shared = true};
 		suite_bed->device_set(scene->device);
 		scene->stream = suite_bed->stream_create();
 		shared[i].world = world_create(scene, devices_seed + i);

@@ -132,6 +132,9 @@ static void make_operation(struct world *world, struct operation *operation, uin
 	operation->kind = below(world, kinds);
 	if (is_captured && operation->kind == COPY && suite_bed->no_captured_copies)
 		operation->kind = MEMSET;
+	/* Theirs are captured by the test itself, which dagpatch cannot keep apart. */
+	if (operation->kind > CAPTURED && world->scene->is_shared && suite_bed->graph_calls_race)
+		operation->kind = CAPTURED;
 	make_places(world, operation);
 	operation->scalar = any_scalar(world);
 	operation->blocks = 1u << below(world, 3);

@@ -250,10 +250,10 @@ class Adopted(OnHip):
         with unittest.mock.patch.dict(sys.modules, {"torch": torch}):
             adopted = dagpatch.torch.capture(work, slots, capture_error_mode="relaxed")
             self.assertRaises(ValueError, dagpatch.torch.capture, work, slots, captures=3)
-        # One for the pool, then in turn at the slots and elsewhere.
+        # One for the pool, then at the slots and elsewhere, in changing order.
         first = [memory.data_ptr() for memory in self.memory[:2]]
         self.assertEqual(
-            [at == first for at in seen], [True, True, False, True, False, True, False]
+            [at == first for at in seen], [True, True, False, False, True, True, False]
         )
         self.assertEqual(
             asked,

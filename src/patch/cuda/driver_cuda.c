@@ -219,6 +219,7 @@ static void release_device(struct cuda_driver *cuda)
 	uintptr_t before;
 	bool is_inside = enter(&cuda->base, &before) == 0;
 
+	cuda_relax(cuda);
 	cuda_capture_release(cuda);
 	if (cuda->kernels)
 		cuda->call.cuLibraryUnload(cuda->kernels);
@@ -226,6 +227,7 @@ static void release_device(struct cuda_driver *cuda)
 		leave(&cuda->base, before);
 	if (cuda->is_retained)
 		cuda->call.cuDevicePrimaryCtxRelease_v2((cuda_device)cuda->base.ordinal);
+	cuda_unrelax(cuda, CUDA_OK);
 }
 
 static void cuda_close(struct patch_device *device)

@@ -207,9 +207,15 @@ def capture(
             work(*at)
         return graph
 
+    # Kernels' structs have holes, in which PyTorch leaves what was on the stack, addresses of tensor
+    # objects, too. Each capture has objects of its own, and the two sets come in changing order, so
+    # that nothing but the slots goes with the set.
+    objects = [[tensor.detach() for tensor in at] for at in (tensors, others) * (captures // 2)]
+    order = sorted(range(captures), key=lambda i: (i // 2, (i + i // 2) % 2))
     # The pool grows during the first capture; later ones find it as the one before has left it.
-    first = captured(tensors)
-    graphs = [captured(at, pool=first.pool()) for at in (tensors, others) * (captures // 2)]
+    first = captured([tensor.detach() for tensor in tensors])
+    made = {i: captured(objects[i], pool=first.pool()) for i in order}
+    graphs = [made[i] for i in range(captures)]
     return adopt(
         graphs[0], slots, other=graphs[1], other_slots=others, again=graphs[2:], context=context
     )
