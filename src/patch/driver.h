@@ -167,6 +167,8 @@ enum patch_capability {
 	PATCH_SECOND_BRANCH = 1024,
 	/* exec_destroy may be called while replays are in flight, and does not wait for them. */
 	PATCH_KEEPS_EXECS = 2048,
+	/* But for one with a table: destroying it waits for its replays. */
+	PATCH_KEEPS_NO_TABLES = 4096,
 };
 
 /* What a graph with the table and one without cost on this device, ns. */

@@ -160,12 +160,18 @@ static void mark_launches(struct dagpatch_recording *recording, struct retired *
 		patch_fault_take();
 }
 
+static bool keeps_exec(const struct patch_device *device, const struct built *built)
+{
+	return (device->capabilities & PATCH_KEEPS_EXECS) &&
+	       !(built->table && (device->capabilities & PATCH_KEEPS_NO_TABLES));
+}
+
 /* BUILT becomes empty. What the driver keeps for replays in flight itself goes at once. */
 static void move_built(struct patch_device *device, struct built *built, struct retired *retired)
 {
 	struct driver_table *table = built->table;
 
-	if (device->capabilities & PATCH_KEEPS_EXECS) {
+	if (keeps_exec(device, built)) {
 		built->table = NULL;
 		built_release(device, built);
 		retired->built.table = table;
@@ -179,14 +185,16 @@ void retire_built(struct dagpatch_recording *recording, struct built *built)
 {
 	struct patch_device *device = recording->device;
 	struct retired *retired = built->room;
+	bool is_kept;
 
 	if (!built->exec || !recording->launches.any) {
 		built_release(device, built);
 		return;
 	}
 	built->room = NULL;
+	is_kept = keeps_exec(device, built);
 	move_built(device, built, retired);
-	if (!(device->capabilities & PATCH_KEEPS_EXECS))
+	if (!is_kept)
 		mark_launches(recording, retired);
 	recording->launches = (struct launches){0};
 	retire(recording->context, retired);

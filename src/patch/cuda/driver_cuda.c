@@ -254,7 +254,7 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 	pthread_mutex_init(&cuda->lock, NULL);
 	cuda->base.driver = &patch_driver_cuda;
 	cuda->base.capabilities = PATCH_HAS_TABLE | PATCH_HAS_CONDITIONALS | PATCH_HAS_LAYOUTS |
-				  PATCH_SETS_NESTED | PATCH_KEEPS_EXECS;
+				  PATCH_SETS_NESTED | PATCH_KEEPS_EXECS | PATCH_KEEPS_NO_TABLES;
 	cuda->base.attributes =
 		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC;
 	err = load_functions(cuda, path, error);
