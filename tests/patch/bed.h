@@ -116,7 +116,6 @@ struct bed {
 	/* What this driver or its runtime does not do here. */
 	bool waits_end_captures; /* waiting for the device does, in any mode */
 	bool graph_calls_race;	 /* of several threads, whatever graphs they are on */
-	bool tables_wait;	 /* making one allocates memory, which waits for replays */
 	bool no_captured_copies;
 	bool no_captured_rows; /* copies of one row */
 	bool no_rows_set;      /* copies of several, in an executable graph */

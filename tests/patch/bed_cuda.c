@@ -472,6 +472,5 @@ const struct bed bed_cuda = {
 	.attributes_set = cuda_attributes_set,
 	.graph_node = cuda_graph_node,
 	.by_priorities = cuda_by_priorities,
-	.tables_wait = true,
 	.stream_with_priority = cuda_stream_with_priority,
 };
