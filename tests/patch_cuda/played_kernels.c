@@ -224,6 +224,8 @@ struct prefix {
 };
 
 static struct played_device_node *all_nodes; /* they live as long as the process */
+/* Of the list and of what is written into the nodes: one recording's upload looks at all of them. */
+static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* BLOCK is the run's own copy. */
 static void run_updatable(const void *block, const uint32_t grid[3], const uint32_t size[3])
@@ -231,9 +233,11 @@ static void run_updatable(const void *block, const uint32_t grid[3], const uint3
 	const struct played_device_node *node = ((const struct prefix *)block)->node;
 	char *arguments = (char *)block + sizeof(struct prefix);
 
+	pthread_mutex_lock(&nodes_lock);
 	for (uint32_t i = 0; i < node->count; i++)
 		memcpy(arguments + node->written[i].offset, &node->written[i].value,
 		       sizeof(uint64_t));
+	pthread_mutex_unlock(&nodes_lock);
 	node->real->function(arguments, grid, size);
 }
 
@@ -284,8 +288,10 @@ int played_make_updatable(struct model_node *node, struct played_device_node **r
 			return -ENOMEM;
 		made->kernel.function = run_updatable;
 		made->real = played_real_kernel(node);
+		pthread_mutex_lock(&nodes_lock);
 		made->next = all_nodes;
 		all_nodes = made;
+		pthread_mutex_unlock(&nodes_lock);
 		rc = played_wrap(made, &image);
 		if (rc)
 			return rc;
@@ -311,6 +317,7 @@ int played_set_param(struct played_device_node *node, uint64_t offset, uint64_t 
 
 	if (offset + sizeof(value) > node->real->bytes)
 		return CUDA_INVALID_VALUE;
+	pthread_mutex_lock(&nodes_lock);
 	while (i < node->count && node->written[i].offset != offset)
 		i++;
 	if (i == node->count) {
@@ -320,19 +327,24 @@ int played_set_param(struct played_device_node *node, uint64_t offset, uint64_t 
 		node->count++;
 	}
 	node->written[i] = (struct written){offset, value};
+	pthread_mutex_unlock(&nodes_lock);
 	return CUDA_OK;
 }
 
 void played_forget_params(struct played_device_node *node)
 {
+	pthread_mutex_lock(&nodes_lock);
 	node->is_forgotten = true;
+	pthread_mutex_unlock(&nodes_lock);
 }
 
 void played_upload(void)
 {
+	pthread_mutex_lock(&nodes_lock);
 	for (struct played_device_node *node = all_nodes; node; node = node->next) {
 		if (node->is_forgotten)
 			node->count = 0;
 		node->is_forgotten = false;
 	}
+	pthread_mutex_unlock(&nodes_lock);
 }
