@@ -589,8 +589,11 @@ int cuda_table_attach(struct patch_device *device, struct driver_table *table,
 	struct cuda_driver *cuda = cuda_of(device);
 	int err = 0;
 
+	/* Other recordings look for theirs in the list. */
+	pthread_mutex_lock(&cuda->lock);
 	table->exec = (cuda_exec)exec;
 	table->graph = NULL;
+	pthread_mutex_unlock(&cuda->lock);
 	if (table->is_apart)
 		err = CUDA_CALL(cuda, cuGraphNodeSetEnabled, table->exec, table->updater, 0);
 	/* A graph whose nodes the device updates must have been uploaded. */
