@@ -1,10 +1,11 @@
-/* Captured work: the same calls captured at two sets of addresses, node by node side by side. What moved
- * with a slot becomes a relocation; what differs otherwise is an error, for then nobody knows what it
- * is. */
+/* Captured work: the same calls captured at two sets of addresses, node by node side by side. What
+ * moved with a slot becomes a relocation; what differs otherwise is an error, for then nobody knows
+ * what it is. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/compare.h"
 #include "patch/recording.h"
 
 /* With DAGPATCH_LEAVE_UNSTABLE: three at each set of addresses. */
@@ -223,8 +224,8 @@ struct sides {
 	uint32_t count;
 };
 
-/* Aligned as the fields that compilers leave holes between; of a pointer that nobody set one half may be the
- * same by chance. */
+/* Aligned as the fields that compilers leave holes between; of a pointer that nobody set one half
+ * may be the same by chance. */
 #define UNSTABLE_BYTES 4
 
 static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)
@@ -236,8 +237,8 @@ static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)
 	return false;
 }
 
-/* Is BYTE part of what moved with a slot and is the same whenever the addresses are? Addresses need no alignment:
- * one may lie beside a hole, in the same word. */
+/* Is BYTE part of what moved with a slot and is the same whenever the addresses are? Addresses need
+ * no alignment: one may lie beside a hole, in the same word. */
 static bool is_in_address(const struct sides *sides, uint32_t byte,
 			  const struct compare_slots *slots)
 {

@@ -48,8 +48,8 @@ enum patch_kind {
 
 /* ---- images ---- */
 
-/* How a kernel's arguments lie in its block. Interned: the same function has the same pointer as long
- * as the device lives. */
+/* How a kernel's arguments lie in its block. Interned: the same function has the same pointer as
+ * long as the device lives. */
 struct patch_layout {
 	const void *function;
 	uint32_t index; /* among the device's layouts */
@@ -150,7 +150,8 @@ enum patch_capability {
 	PATCH_HAS_LAYOUTS = DAGPATCH_HAS_LAYOUTS,
 	/* With PATCH_HAS_CONDITIONALS: DAGPATCH_CASE too. */
 	PATCH_HAS_CASES = 1024,
-	/* exec_set takes nodes inside of children and bodies; else these are updated with the whole graph. */
+	/* exec_set takes nodes inside of children and bodies; else these are updated with the whole
+	 * graph. */
 	PATCH_SETS_NESTED = 64,
 	/* Nothing inside of a child can be relied on to change in an executable graph: children,
 	 * captured ones too, are built into the top graph (flatten.c). Not with
@@ -191,7 +192,8 @@ struct patch_device {
 	struct patch_costs costs; /* measure's; all 0: not known, AUTO takes no table */
 	/* The core's. */
 	struct patch_layouts *layouts;
-	/* Held while the driver reads a captured graph that several recordings or a cache may share. */
+	/* Held while the driver reads a captured graph that several recordings or a cache may
+	 * share. */
 	pthread_mutex_t shared_graphs;
 };
 
@@ -209,7 +211,8 @@ struct patch_table_plan {
 	uint32_t slot_count;
 };
 
-/* The kernel that sets a conditional's handle (condition_kernel) has these parameters. Value given to the handle: IF,
+/* The kernel that sets a conditional's handle (condition_kernel) has these parameters. Value given
+ * to the handle: IF,
  * WHILE: 0 or 1; CASE: 0 to count - 1 as enum dagpatch_condition says. */
 struct patch_condition_arguments {
 	uint64_t handle;
@@ -276,17 +279,17 @@ struct patch_driver {
 	/* Waits for all that was submitted to the device. */
 	void (*wait_all)(struct patch_device *device);
 
-	/* Parameters of a kernel, hidden ones too: fills at most CAPACITY and returns how many there are.
-	 * -ENOTSUP: not known here. Asked once a function (layout.h remembers). */
+	/* Parameters of a kernel, hidden ones too: fills at most CAPACITY and returns how many
+	 * there are. -ENOTSUP: not known here. Asked once a function (layout.h remembers). */
 	int (*kernel_parameters)(struct patch_device *device, void *function,
 				 struct dagpatch_parameter *ret_parameters, uint32_t capacity);
 
 	/* The kernel's name, ended by 0, cut where TEXT ends. NULL: nobody knows names. */
 	int (*kernel_name)(struct patch_device *device, void *function, char *text, size_t size);
 
-	/* Capture on a stream of the driver's own, of the calling thread. capture_end is called also when the
-	 * work failed, ends the capture either way, and then gives NULL or a graph that the core
-	 * destroys. */
+	/* Capture on a stream of the driver's own, of the calling thread. capture_end is called
+	 * also when the work failed, ends the capture either way, and then gives NULL or a graph
+	 * that the core destroys. */
 	int (*capture_begin)(struct patch_device *device, struct driver_stream **ret_stream);
 	int (*capture_end)(struct patch_device *device, struct driver_stream *stream,
 			   struct driver_graph **ret_graph);
@@ -304,8 +307,9 @@ struct patch_driver {
 	void (*graph_destroy)(struct patch_device *device, struct driver_graph *graph);
 	int (*graph_clone)(struct patch_device *device, struct driver_graph *graph,
 			   struct driver_graph **ret_clone);
-	/* Nodes in an order that is the same for a graph and its copies, and for two captures of the
-	 * same work; embedded ones not included. Fills at most CAPACITY, returns how many there are. */
+	/* Nodes in an order that is the same for a graph and its copies, and for two captures of
+	 * the same work; embedded ones not included. Fills at most CAPACITY, returns how many there
+	 * are. */
 	int (*graph_nodes)(struct patch_device *device, struct driver_graph *graph,
 			   struct driver_node **ret_nodes, uint32_t capacity);
 	/* Edges; the order means nothing. */
@@ -329,23 +333,25 @@ struct patch_driver {
 	/* With DAGPATCH_PRIORITY in them: is there a kernel in GRAPH, or in children of it, whose
 	 * priority is not 0? */
 	int (*graph_has_priority)(struct patch_device *device, struct driver_graph *graph);
-	/* Adds any kind but conditional and opaque. PATCH_CHILD: the graph is copied, see child_graph. */
+	/* Adds any kind but conditional and opaque. PATCH_CHILD: the graph is copied, see
+	 * child_graph. */
 	int (*node_add)(struct patch_device *device, struct driver_graph *graph,
 			const struct patch_params *params, struct driver_node *const *after,
 			uint32_t after_count, struct driver_node **ret_node);
 	/* Changes a node of a graph (embedded graphs too), not of what was instantiated of it. */
 	int (*node_set)(struct patch_device *device, struct driver_node *node,
 			const struct patch_params *params);
-	/* May node_set, exec_set and exec_update give TO to a node that was made with FROM, of the same
-	 * kind? false: it takes a new graph. NULL: they are tried, and say -ENOTSUP. */
+	/* May node_set, exec_set and exec_update give TO to a node that was made with FROM, of the
+	 * same kind? false: it takes a new graph. NULL: they are tried, and say -ENOTSUP. */
 	bool (*can_set)(struct patch_device *device, const struct patch_params *from,
 			const struct patch_params *to);
-	/* The graph embedded in a child node; the node's. Nodes may be added to it before instantiation. */
+	/* The graph embedded in a child node; the node's. Nodes may be added to it before
+	 * instantiation. */
 	int (*child_graph)(struct patch_device *device, struct driver_node *node,
 			   struct driver_graph **ret_graph);
 
-	/* PATCH_HAS_CONDITIONALS: a handle for one conditional node of GRAPH; the kernel that sets it,
-	 * with its layout; the node, with BODY_COUNT graphs of its own to add nodes to. */
+	/* PATCH_HAS_CONDITIONALS: a handle for one conditional node of GRAPH; the kernel that sets
+	 * it, with its layout; the node, with BODY_COUNT graphs of its own to add nodes to. */
 	int (*condition_create)(struct patch_device *device, struct driver_graph *graph,
 				uint64_t *ret_handle);
 	int (*condition_kernel)(struct patch_device *device, void **ret_function);
@@ -361,9 +367,9 @@ struct patch_driver {
 			   bool by_priorities, struct driver_exec **ret_exec);
 	/* Without PATCH_KEEPS_EXECS: when no replay is in flight. */
 	void (*exec_destroy)(struct patch_device *device, struct driver_exec *exec);
-	/* NODE is the template's. Replays already launched are not touched. PATCH_CHILD: all of the child's
-	 * parameters from a graph of the same shape. -ENOTSUP: the node is as before, unless it is
-	 * a child; after another failure the core takes it for changed. */
+	/* NODE is the template's. Replays already launched are not touched. PATCH_CHILD: all of the
+	 * child's parameters from a graph of the same shape. -ENOTSUP: the node is as before,
+	 * unless it is a child; after another failure the core takes it for changed. */
 	int (*exec_set)(struct patch_device *device, struct driver_exec *exec,
 			struct driver_node *node, const struct patch_params *params);
 	/* All parameters from the template. On failure the core takes every node for changed. */
@@ -374,15 +380,16 @@ struct patch_driver {
 			struct driver_node *node, struct patch_image *image);
 	/* Memory of the device that it holds; NULL where the driver does not tell. */
 	uint64_t (*exec_bytes)(struct patch_device *device, struct driver_exec *exec);
-	/* TABLE is the exec's, or NULL. All launches of an exec with a table come through here, one thread
-	 * at a time. */
+	/* TABLE is the exec's, or NULL. All launches of an exec with a table come through here, one
+	 * thread at a time. */
 	int (*launch)(struct patch_device *device, struct driver_exec *exec,
 		      struct driver_table *table, struct driver_stream *stream);
 
-	/* PATCH_HAS_TABLE. table_create is called when the graph is complete, with its first addresses in
-	 * place, right before it is instantiated: it may change the nodes that have relocations and
-	 * add nodes of its own, which graph_nodes then leaves out or has last. -ENOTSUP: not for
-	 * this graph, which the core then builds once more. The plan's arrays are the caller's. */
+	/* PATCH_HAS_TABLE. table_create is called when the graph is complete, with its first
+	 * addresses in place, right before it is instantiated: it may change the nodes that have
+	 * relocations and add nodes of its own, which graph_nodes then leaves out or has last.
+	 * -ENOTSUP: not for this graph, which the core then builds once more. The plan's arrays are
+	 * the caller's. */
 	int (*table_create)(struct patch_device *device, struct driver_graph *graph,
 			    const struct patch_table_plan *plan, struct driver_table **ret_table);
 	/* Called once, with what was instantiated of the graph. NULL: not needed. */
@@ -395,8 +402,8 @@ struct patch_driver {
 	/* What it holds: memory of the device, pinned memory of the host. */
 	void (*table_bytes)(const struct driver_table *table, uint64_t *ret_device_bytes,
 			    uint64_t *ret_pinned_bytes);
-	/* SLOTS[i] is at ADDRESSES[i] for the next launch and those after it, and for none before. All or
-	 * nothing. May wait until the oldest replay has let go of its version. */
+	/* SLOTS[i] is at ADDRESSES[i] for the next launch and those after it, and for none before.
+	 * All or nothing. May wait until the oldest replay has let go of its version. */
 	int (*table_bind)(struct patch_device *device, struct driver_table *table,
 			  const uint32_t *slots, const uint64_t *addresses, uint32_t count);
 };
@@ -431,8 +438,8 @@ static inline void device_leave(const struct device_visit *visit)
 
 /* ---- what drivers call ---- */
 
-/* The last failure on this thread, for messages: the driver's call (a constant string), its code, and the
- * code's text (copied). Returns CODE_ERRNO, so that a function can end with it. */
+/* The last failure on this thread, for messages: the driver's call (a constant string), its code,
+ * and the code's text (copied). Returns CODE_ERRNO, so that a function can end with it. */
 int patch_fault(int code_errno, const char *call, int code, const char *text);
 struct patch_fault {
 	const char *call; /* NULL: none */
@@ -443,7 +450,8 @@ struct patch_fault {
 /* Takes it: the next one is none unless something failed again. */
 struct patch_fault patch_fault_take(void);
 
-/* The interned layout of a kernel that the driver or the caller knows; NULL: not known, or no memory. */
+/* The interned layout of a kernel that the driver or the caller knows; NULL: not known, or no
+ * memory. */
 const struct patch_layout *patch_layout_find(struct patch_device *device, void *function);
 
 /* Pointers into an argument block, for kernelParams. */

@@ -114,7 +114,8 @@ struct again {
 	struct captured_graph *next;	/* while applying */
 	struct cache_key *next_key;	/* of next, if it is to be put into the cache */
 	/* Where graphs are flattened: of the nodes that are in the graph; while building, of those
-	 * in the new one, and then in the one that it replaces. NULL: it is a child of the graph. */
+	 * in the new one, and then in the one that it replaces. NULL: it is a child of the
+	 * graph. */
 	struct driver_node **handles, **made_handles;
 };
 
@@ -315,11 +316,11 @@ struct dagpatch_recording {
 
 /* ---- auto.c ---- */
 
-/* Whether a graph of which NODES could be in the table gets it. Of AUTO's recordings the first call decides
- * by what all of them cost, later ones by table_note. */
+/* Whether a graph of which NODES could be in the table gets it. Of AUTO's recordings the first call
+ * decides by what all of them cost, later ones by table_note. */
 bool table_wanted(struct dagpatch_recording *recording, uint32_t nodes);
-/* A launch for which NODES were changed, by the table or one by one, that the table has or could have
- * had. Sets is_overdue when the other way would have saved more than building the graph anew
+/* A launch for which NODES were changed, by the table or one by one, that the table has or could
+ * have had. Sets is_overdue when the other way would have saved more than building the graph anew
  * takes. A few ns; only where the choice is open. */
 void table_note(struct dagpatch_recording *recording, uint32_t nodes);
 /* After an attempt to build what was overdue. */
@@ -327,9 +328,9 @@ void table_settle(struct dagpatch_recording *recording);
 
 /* ---- sized.c ---- */
 
-/* Reads a struct that begins with its size, GIVEN, into RET, which has KNOWN bytes here: what GIVEN is too
- * short for becomes 0. -EINVAL: GIVEN is NULL, or its size was not set. -E2BIG: it has more bytes, and
- * not all of them are 0. */
+/* Reads a struct that begins with its size, GIVEN, into RET, which has KNOWN bytes here: what GIVEN
+ * is too short for becomes 0. -EINVAL: GIVEN is NULL, or its size was not set. -E2BIG: it has more
+ * bytes, and not all of them are 0. */
 int sized_read(void *ret, size_t known, const void *given);
 /* The same, as an error of the recording; NAME is the struct's, without "dagpatch_". */
 int recording_read(struct dagpatch_recording *recording, void *ret, size_t known, const void *given,
@@ -362,8 +363,8 @@ struct mark {
 struct mark recording_mark(const struct dagpatch_recording *recording);
 void recording_rewind(struct dagpatch_recording *recording, const struct mark *mark);
 
-/* A byte of the image as the caller counts: a kernel's from its first argument. DAGPATCH_NONE: no byte of
- * these. */
+/* A byte of the image as the caller counts: a kernel's from its first argument. DAGPATCH_NONE: no
+ * byte of these. */
 uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte);
 
 void captured_graph_release(struct captured_graph *graph);
@@ -411,8 +412,8 @@ uint32_t node_depth(const struct dagpatch_recording *recording, uint32_t node);
 /* The node after NODE and all that is inside of it. */
 uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node);
 
-/* Every function that adds a node at the top begins and ends with these: ends with RC, and, if that is a
- * failure, as it was at MARK. */
+/* Every function that adds a node at the top begins and ends with these: ends with RC, and, if that
+ * is a failure, as it was at MARK. */
 int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
 /* add_begin of a call that has begun with recording_enter. */
 int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
@@ -439,14 +440,15 @@ void attributes_merge(struct dagpatch_attributes *to, const struct dagpatch_attr
 /* To HANDLE, which CONTENT's NODE has become. */
 int attributes_give(struct dagpatch_recording *recording, const struct dagpatch_recording *content,
 		    uint32_t node, struct driver_node *handle);
-/* Notes whether kernels of GRAPH, which somebody else made, have priorities. RET_HAS may be NULL. */
+/* Notes whether kernels of GRAPH, which somebody else made, have priorities. RET_HAS may be
+ * NULL. */
 int attributes_find(struct dagpatch_recording *recording, struct driver_graph *graph,
 		    bool *ret_has);
 
 /* ---- order.c ---- */
 
-/* The dependencies of NODE, the first one since MARK: AFTER's (NULL: none) and those that the accesses
- * noted since MARK imply. What is inside of NODE has its own by then. */
+/* The dependencies of NODE, the first one since MARK: AFTER's (NULL: none) and those that the
+ * accesses noted since MARK imply. What is inside of NODE has its own by then. */
 int order_node(struct dagpatch_recording *recording, uint32_t node,
 	       const struct dagpatch_after *after, const struct mark *mark);
 /* The node added last, inside of another, waits for these, numbered from BASE. */
@@ -479,7 +481,8 @@ void placed_work_release(struct placed_work *placed);
 /* Captures the callback at ADDRESSES. */
 int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
 		  void *const *addresses, struct driver_graph **ret_graph);
-/* Appends the first graph's nodes below PARENT with the relocations that its differences to the second show. */
+/* Appends the first graph's nodes below PARENT with the relocations that its differences to the
+ * second show. */
 #define CAPTURES_MOST 8
 struct captures {
 	struct driver_graph *graphs[CAPTURES_MOST]; /* in turn at ADDRESSES[0] and [1] */
@@ -507,15 +510,16 @@ int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *gra
 
 /* ---- addresses.c ---- */
 
-/* Do these two sets of addresses of the SLOTS tell which slot an address belongs to? -EINVAL, with a
- * message that names the slot: NULL, the same address in both, or two slots that overlap and have moved
- * by the same distance. */
+/* Do these two sets of addresses of the SLOTS tell which slot an address belongs to? -EINVAL, with
+ * a message that names the slot: NULL, the same address in both, or two slots that overlap and have
+ * moved by the same distance. */
 int addresses_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
 		    void *const *const addresses[2]);
 
-/* Memory to capture at: for each slot an address in either set, aligned exactly as the slot says and no
- * better, for libraries choose their kernels by it. No two slots touch, and of those in the same kind
- * of memory each moves by another distance, so that what depends on two differs between the captures. */
+/* Memory to capture at: for each slot an address in either set, aligned exactly as the slot says
+ * and no better, for libraries choose their kernels by it. No two slots touch, and of those in the
+ * same kind of memory each moves by another distance, so that what depends on two differs between
+ * the captures. */
 struct scratch {
 	void *blocks[2][2]; /* by on_host and set */
 	void **addresses[2];
@@ -556,16 +560,16 @@ struct replaced {
 	uint8_t *flags;
 	uint64_t *conditions;
 };
-/* A graph with what is in the images is built and takes the place of the one that is there, which stays
- * whole: one of the two calls below has to follow. On failure nothing has changed. */
+/* A graph with what is in the images is built and takes the place of the one that is there, which
+ * stays whole: one of the two calls below has to follow. On failure nothing has changed. */
 int build(struct dagpatch_recording *recording, struct replaced *ret_replaced);
 /* The old graph is retired, or the new one goes, and all is as before. Nothing to do: nothing was
  * built. */
 void build_accept(struct dagpatch_recording *recording, struct replaced *replaced);
 void build_undo(struct dagpatch_recording *recording, struct replaced *replaced);
-/* The nodes of the recording as its images are, and work captured anew as NEXT, into INTO's graph, which
- * is somebody else's: no handle is kept. *RET_ENDS: what follows waits for these. On failure some
- * may have been added. */
+/* The nodes of the recording as its images are, and work captured anew as NEXT, into INTO's graph,
+ * which is somebody else's: no handle is kept. *RET_ENDS: what follows waits for these. On failure
+ * some may have been added. */
 int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
 	       struct node_list *ret_ends);
 /* No replay of it is in flight. */
@@ -705,12 +709,12 @@ int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses
 
 /* ---- again.c ---- */
 
-/* For nodes to be captured anew: finds or captures what they need for the wanted addresses, as NEXT,
- * after asking all ranks where a cache votes. Nothing is applied; on failure there is no NEXT. In either
- * case again_agree has to follow. */
+/* For nodes to be captured anew: finds or captures what they need for the wanted addresses, as
+ * NEXT, after asking all ranks where a cache votes. Nothing is applied; on failure there is no
+ * NEXT. In either case again_agree has to follow. */
 int again_prepare(struct dagpatch_recording *recording);
-/* Tells the ranks, if again_prepare has promised it, that this one's step has come to RC, and hears of
- * theirs: RC, or, where that is 0, -ECANCELED (another rank failed) or the vote's error. */
+/* Tells the ranks, if again_prepare has promised it, that this one's step has come to RC, and hears
+ * of theirs: RC, or, where that is 0, -ECANCELED (another rank failed) or the vote's error. */
 int again_agree(struct dagpatch_recording *recording, int rc);
 /* A launch that fails with RC before it can do anything says so to ranks that would wait for it.
  * Returns RC. */
@@ -737,11 +741,11 @@ void again_drop_handles(struct dagpatch_recording *recording);
 void cache_retain(struct dagpatch_cache *cache);
 void cache_release(struct dagpatch_cache *cache);
 
-/* What work is known by in a cache, besides its addresses: what the caller has named, or the call that
- * added it. */
+/* What work is known by in a cache, besides its addresses: what the caller has named, or the call
+ * that added it. */
 struct cache_name;
-/* Of malloc; NULL: no memory. A copy is a reference to the same. With the last one what was captured
- * for a name of its own goes from the cache. */
+/* Of malloc; NULL: no memory. A copy is a reference to the same. With the last one what was
+ * captured for a name of its own goes from the cache. */
 struct cache_name *cache_name_create(struct dagpatch_cache *cache,
 				     const struct dagpatch_capture *capture);
 struct cache_name *cache_name_copy(struct cache_name *name); /* NULL is fine */
@@ -771,40 +775,11 @@ struct vote_answer {
 	enum vote_word least;
 	bool is_tag_equal; /* all ranks had the same TAG */
 };
-/* -EPIPE: an earlier vote failed; -EPROTO: the ranks are not at the same vote; what the caller's function
- * returns. From then on no vote is taken. */
+/* -EPIPE: an earlier vote failed; -EPROTO: the ranks are not at the same vote; what the caller's
+ * function returns. From then on no vote is taken. */
 int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
 	       uint64_t tag, struct vote_answer *ret_answer);
 /* Of the vote before captures that was taken last; equal on all ranks, never used again. */
 uint64_t cache_tag(struct dagpatch_cache *cache);
-
-/* ---- compare.c: no recording, no driver ---- */
-
-struct compare_slots {
-	uint32_t count;
-	const uint64_t *bytes;
-	void *const *a, *const *b;
-};
-struct compare_match {
-	uint32_t byte;
-	uint32_t slot; /* index in compare_slots */
-	uint64_t offset;
-};
-enum compare_result {
-	COMPARE_SAME,
-	COMPARE_MATCH,	     /* the next difference is an address */
-	COMPARE_UNEXPLAINED, /* no slot explains byte RET_MATCH.byte */
-	COMPARE_AMBIGUOUS,   /* more than one does */
-};
-struct compare_bytes {
-	const uint8_t *a, *b;
-	uint32_t size;
-};
-/* The first difference at FROM or after it. */
-enum compare_result compare_next(const struct compare_bytes *bytes, uint32_t from,
-				 const struct compare_slots *slots,
-				 struct compare_match *ret_match);
-/* Does a slot explain these eight bytes? */
-bool compare_is_address(const uint8_t *a, const uint8_t *b, const struct compare_slots *slots);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/compare.h"
 #include "patch/hip/amd_code.h"
 #include "patch/recording.h"
 #include "suite.h"
@@ -105,7 +106,8 @@ static void two_explanations(void **state)
 	assert_int_equal(match.slot, 0);
 }
 
-/* Two buffers one behind the other in both captures: the second's first byte is not the first's end. */
+/* Two buffers one behind the other in both captures: the second's first byte is not the first's
+ * end. */
 /* The end of one slot at one byte, the inside of another at the next: either may be meant. */
 static void two_explanations_at_different_bytes(void **state)
 {
@@ -147,7 +149,8 @@ static void behind_each_other(void **state)
 
 /* ---- code objects ---- */
 
-/* A note's text as compilers write it: one kernel "k" with a pointer, a number and a hidden argument. */
+/* A note's text as compilers write it: one kernel "k" with a pointer, a number and a hidden
+ * argument. */
 static const uint8_t metadata[] = "\x81\xae"
 				  "amdhsa.kernels\x91\x82\xa5.args\x93"
 				  "\x83\xa7.offset\x00\xa5.size\x08\xab.value_kind\xad"

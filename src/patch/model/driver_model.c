@@ -7,106 +7,7 @@
 
 #include "patch/model/model_parts.h"
 
-struct model_live model_live;
-
-/* ---- failures ---- */
-
-enum { INJECTED = 999, REFUSED = 1, ELSEWHERE = 201 };
 enum { KEPT_WAITERS = 4 };
-
-static _Atomic uint64_t calls;
-static _Atomic uint64_t fail_from, fail_to; /* of calls; empty when equal */
-static _Atomic uint32_t missing;	    /* DAGPATCH_MODEL_NO_... */
-
-uint64_t dagpatch_model_calls(void)
-{
-	return calls;
-}
-
-void dagpatch_model_fail(uint64_t first, uint64_t count)
-{
-	uint64_t now = calls;
-
-	fail_from = count ? now + first : 0;
-	fail_to = count ? now + first + count : 0;
-}
-
-void dagpatch_model_without(uint32_t features)
-{
-	missing = features;
-}
-
-int model_begin(const struct patch_device *device, const char *call)
-{
-	uint64_t number = ++calls;
-
-	if (!model_is_here(device))
-		return patch_fault(-EIO, call, ELSEWHERE, "another device is current");
-	if (number >= fail_from && number < fail_to)
-		return patch_fault(-EIO, call, INJECTED, "injected failure");
-	return 0;
-}
-
-int model_end(const char *call, int rc)
-{
-	return rc < 0 ? patch_fault(rc, call, REFUSED, strerror(-rc)) : rc;
-}
-
-/* ---- how much memory there is ---- */
-
-static _Atomic uint64_t memory_held, memory_limit, stale_replays;
-
-void dagpatch_model_limit(uint64_t bytes)
-{
-	memory_limit = bytes;
-}
-
-uint64_t dagpatch_model_held(void)
-{
-	return memory_held;
-}
-
-uint64_t dagpatch_model_stale_replays(void)
-{
-	return stale_replays;
-}
-
-int model_memory_take(uint64_t bytes)
-{
-	uint64_t held = memory_held, limit = memory_limit;
-
-	do {
-		if (limit && (bytes > limit || held > limit - bytes))
-			return -ENOMEM;
-	} while (!atomic_compare_exchange_weak(&memory_held, &held, held + bytes));
-	return 0;
-}
-
-void model_memory_give(uint64_t bytes)
-{
-	memory_held -= bytes;
-}
-
-void model_note_stale(void)
-{
-	stale_replays++;
-}
-
-void dagpatch_model_live(struct dagpatch_model_live *ret_live)
-{
-	if (!ret_live)
-		return;
-	*ret_live = (struct dagpatch_model_live){
-		.allocations = model_live.allocations,
-		.streams = model_live.streams,
-		.events = model_live.events,
-		.graphs = model_live.graphs,
-		.nodes = model_live.nodes,
-		.execs = model_live.execs,
-		.tables = model_live.tables,
-		.kernels = model_live.kernels,
-	};
-}
 
 /* ---- memory and kernels ---- */
 
@@ -243,7 +144,8 @@ static int read_image(struct patch_device *device, enum patch_kind kind, const u
 		patch_layout_find(device, ((const struct patch_kernel *)image->bytes)->function);
 	if (!image->layout &&
 	    ((const struct patch_kernel *)image->bytes)->form == PATCH_BY_POINTERS)
-		return patch_fault(-ENOTSUP, "node_get", REFUSED, "kernel's parameters unknown");
+		return patch_fault(-ENOTSUP, "node_get", MODEL_REFUSED,
+				   "kernel's parameters unknown");
 	return 0;
 }
 
@@ -293,7 +195,7 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 				      (struct model_node *const *)after, after_count, &node));
 	if (rc < 0)
 		return rc;
-	if (missing & DAGPATCH_MODEL_NO_WIDE_FORKS)
+	if (model_missing() & DAGPATCH_MODEL_NO_WIDE_FORKS)
 		lose_dependencies(node);
 	*ret_node = (struct driver_node *)node;
 	return 0;
@@ -557,7 +459,7 @@ static bool is_other_function(const void *a, const void *b)
 static bool can_set(struct patch_device *device, const struct patch_params *from,
 		    const struct patch_params *to)
 {
-	return !(missing & DAGPATCH_MODEL_NO_FUNCTIONS) || from->kind != PATCH_KERNEL ||
+	return !(model_missing() & DAGPATCH_MODEL_NO_FUNCTIONS) || from->kind != PATCH_KERNEL ||
 	       !is_other_function(from->image, to->image);
 }
 
@@ -567,8 +469,8 @@ static bool is_lost(const struct dagpatch_model_exec *exec, const struct model_n
 {
 	const struct plan_node *planned = model_plan_find(exec->plan, node);
 
-	return (missing & DAGPATCH_MODEL_NO_FUNCTIONS) && params->kind == PATCH_KERNEL && planned &&
-	       is_other_function(exec->values->bytes + planned->image, params->image);
+	return (model_missing() & DAGPATCH_MODEL_NO_FUNCTIONS) && params->kind == PATCH_KERNEL &&
+	       planned && is_other_function(exec->values->bytes + planned->image, params->image);
 }
 
 /* What fails has been done all the same: the worst that a driver may do. */
@@ -580,7 +482,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	int injected = model_begin(device, "exec_set");
 	int rc;
 
-	if ((missing & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
+	if ((model_missing() & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
 		return model_end("exec_set", -ENOTSUP);
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
@@ -601,7 +503,7 @@ static int exec_update(struct patch_device *device, struct driver_exec *handle,
 	int injected = model_begin(device, "exec_update");
 	int rc;
 
-	if (missing & DAGPATCH_MODEL_NO_UPDATE)
+	if (model_missing() & DAGPATCH_MODEL_NO_UPDATE)
 		return model_end("exec_update", -ENOTSUP);
 	rc = model_exec_take(exec, NULL, (struct dagpatch_model_graph *)graph,
 			     injected < 0 ? exec->plan->count / 2 : UINT32_MAX);
@@ -738,7 +640,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		      struct dagpatch_error *error)
 {
 	struct patch_device *device = calloc(1, sizeof(*device));
-	uint32_t without = missing;
+	uint32_t without = model_missing();
 
 	if (!device)
 		return -ENOMEM;

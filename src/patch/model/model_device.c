@@ -1,5 +1,5 @@
-/* Devices of the model: which one a thread has current, and whether the core's calls come with theirs
- * current. */
+/* Devices of the model: which one a thread has current, and whether the core's calls come with
+ * theirs current. */
 #include <errno.h>
 
 #include "patch/model/model_parts.h"

@@ -369,8 +369,8 @@ static int waiters_find(const struct dagpatch_model_graph *graph, struct waiters
 	return 0;
 }
 
-/* Of the nodes whose turn it is the last one of the order of adding comes first. A node waits only for
- * earlier ones: looking further on begins at the last one that has just become free. */
+/* Of the nodes whose turn it is the last one of the order of adding comes first. A node waits only
+ * for earlier ones: looking further on begins at the last one that has just become free. */
 static int order_level(const struct dagpatch_model_graph *graph, const uint32_t *places,
 		       struct waiters *waiters, struct plan_level *level)
 {

@@ -1,4 +1,5 @@
-/* The pieces of the model device (dagpatch/model.h): graphs, what is instantiated of them, streams. */
+/* The pieces of the model device (dagpatch/model.h): graphs, what is instantiated of them,
+ * streams. */
 #ifndef DAGPATCH_MODEL_PARTS_H
 #define DAGPATCH_MODEL_PARTS_H
 
@@ -8,12 +9,18 @@
 
 #include "patch/driver.h"
 
-/* ---- counts of what is alive (driver_model.c) ---- */
+/* ---- what tests have of it (model_tests.c) ---- */
 
 struct model_live {
 	_Atomic uint64_t allocations, streams, events, graphs, nodes, execs, tables, kernels;
 };
 extern struct model_live model_live;
+
+/* The driver's code of what is no injected failure. */
+enum { MODEL_REFUSED = 1 };
+
+/* DAGPATCH_MODEL_NO_...: what the device is to lack. */
+uint32_t model_missing(void);
 
 /* ---- devices (model_device.c) ---- */
 
@@ -170,8 +177,8 @@ void model_run_image(enum patch_kind kind, const void *image);
 struct dagpatch_model_kernel *model_condition_kernel(void);
 uint64_t model_condition_handle(void);
 
-/* The table's addresses for the next replay are applied; then they are put into the arguments of node
- * INDEX. */
+/* The table's addresses for the next replay are applied; then they are put into the arguments of
+ * node INDEX. */
 void model_table_advance(struct driver_table *table);
 /* The replay has ended. */
 void model_table_finish(struct driver_table *table);
