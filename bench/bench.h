@@ -47,7 +47,8 @@ void bench_add(struct bench_result *result, const char *name, const char *unit, 
 /* Returns ERR. What is told of the benchmark that runs, in place of ERR's text, if it fails. */
 int bench_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* On a line of the terminal, rewritten until the benchmark ends: DONE of TOTAL programs have run. */
+/* On a line of the terminal, rewritten until the benchmark ends: DONE of TOTAL programs have
+ * run. */
 void bench_progress(unsigned done, unsigned total);
 
 /* Sorts VALUES. */

@@ -1,8 +1,8 @@
 /* What the queue interceptor costs an application: programs of their own (intercept_driver.c,
- * intercept_hip.c) on the software GPU, untraced, with dagtap's injected library (in two modes), and under a
- * tool that makes a signal for every dispatch (intercept_signals.c), taking turns. What they say is read
- * from their output, one "name value" line a figure. Afterwards the spools are read: a dispatch that
- * was not recorded, or not timed, would look cheap. */
+ * intercept_hip.c) on the software GPU, untraced, with dagtap's injected library (in two modes),
+ * and under a tool that makes a signal for every dispatch (intercept_signals.c), taking turns. What
+ * they say is read from their output, one "name value" line a figure. Afterwards the spools are
+ * read: a dispatch that was not recorded, or not timed, would look cheap. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* What it costs to keep a graph whose buffers move: dagpatch's strategies beside what a program can do
- * without it, on a chain of N kernel nodes of which 1 %, 10 % or all have another address. A way's repeats
- * follow each other: graphs of many nodes that take turns drive each other out of the GPU's cache.
- * At the end each node's count of runs is compared with what was launched. */
+/* What it costs to keep a graph whose buffers move: dagpatch's strategies beside what a program can
+ * do without it, on a chain of N kernel nodes of which 1 %, 10 % or all have another address. A
+ * way's repeats follow each other: graphs of many nodes that take turns drive each other out of the
+ * GPU's cache. At the end each node's count of runs is compared with what was launched. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

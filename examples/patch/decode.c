@@ -1,12 +1,15 @@
-/* decode [STEPS [LAYERS]]: a decode loop as inference engines have it, over HIP. Each sequence has a page of keys for each
- * layer, the step is captured once, and each replay works on another sequence, whose pages lie elsewhere. Now and then a
- * sequence's pages are moved, as a defragmenting allocator would, and their old memory is given to others.
+/* decode [STEPS [LAYERS]]: a decode loop as inference engines have it, over HIP. Each sequence has
+ * a page of keys for each layer, the step is captured once, and each replay works on another
+ * sequence, whose pages lie elsewhere. Now and then a sequence's pages are moved, as a
+ * defragmenting allocator would, and their old memory is given to others.
  *
- * A graph without dagpatch has the pages' addresses baked in: the engine copies them to and from static buffers, captures
- * anew, or keeps one graph a sequence. Here the pages are the slots of one graph.
+ * A graph without dagpatch has the pages' addresses baked in: the engine copies them to and from
+ * static buffers, captures anew, or keeps one graph a sequence. Here the pages are the slots of one
+ * graph.
  *
- * Numbers are integers, and the host decodes the same: after each step every page and the result are compared. Ends with 0
- * when all are equal. The kernels' source is compiled by hiprtc; no hipcc is needed. */
+ * Numbers are integers, and the host decodes the same: after each step every page and the result
+ * are compared. Ends with 0 when all are equal. The kernels' source is compiled by hiprtc; no hipcc
+ * is needed. */
 #include <dagpatch/dagpatch.h>
 #include <hsa/hsa.h>
 #include <stdio.h>
@@ -119,7 +122,8 @@ static uint32_t *new_page(const uint32_t *contents)
 	return page;
 }
 
-/* Its pages are given to somebody else, who writes on them: a replay that used them would be seen. */
+/* Its pages are given to somebody else, who writes on them: a replay that used them would be
+ * seen. */
 static void move_pages(const struct engine *engine, struct sequence *sequence)
 {
 	for (uint32_t i = 0; i < engine->layers; i++) {

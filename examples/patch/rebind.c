@@ -1,6 +1,6 @@
-/* rebind: a graph of two nodes whose input and output move, on dagpatch's model of a GPU. On a real one only
- * the driver's name, the kernel, the stream and the memory are others. Ends with 0 when every result is
- * right. C99. */
+/* rebind: a graph of two nodes whose input and output move, on dagpatch's model of a GPU. On a real
+ * one only the driver's name, the kernel, the stream and the memory are others. Ends with 0 when
+ * every result is right. C99. */
 #include <dagpatch/dagpatch.h>
 #include <dagpatch/model.h>
 #include <stdio.h>

@@ -11,7 +11,8 @@
 
 enum { VALUES_MOST = 8 };
 
-/* Two rounds may be open at once: a fast rank votes again while a slow one still reads the result. */
+/* Two rounds may be open at once: a fast rank votes again while a slow one still reads the
+ * result. */
 struct vote_round {
 	_Atomic uint32_t votes;
 	_Atomic uint32_t left;

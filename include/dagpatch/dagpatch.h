@@ -13,13 +13,14 @@
  *		dagpatch_launch(recording, stream);
  *	}
  *
- * States: a recording is CREATED and takes slots and nodes until dagpatch_finalize; then it is READY
- * and takes addresses and launches. A call in the wrong state is -EINVAL and changes nothing.
+ * States: a recording is CREATED and takes slots and nodes until dagpatch_finalize; then it is
+ * READY and takes addresses and launches. A call in the wrong state is -EINVAL and changes nothing.
  * dagpatch_launch (or dagpatch_apply before it) builds and instantiates the graph when it first has
- * all addresses, later it patches. If patching fails midway, what was changed is put back: the graph
- * then has its old addresses, whole, and the new ones are still wanted, so that the next launch
- * tries again (dagpatch_revert drops them). If putting back fails too the recording is LOST: it
- * launches nothing until dagpatch_finalize has been called again and a new graph was instantiated.
+ * all addresses, later it patches. If patching fails midway, what was changed is put back: the
+ * graph then has its old addresses, whole, and the new ones are still wanted, so that the next
+ * launch tries again (dagpatch_revert drops them). If putting back fails too the recording is LOST:
+ * it launches nothing until dagpatch_finalize has been called again and a new graph was
+ * instantiated.
  *
  * A replay that was launched before dagpatch_bind never sees what was bound later.
  *
@@ -29,8 +30,8 @@
  * a byte that differs and that no slot explains is an error which names node and byte.
  *
  * Handles (streams, functions, events, graphs) are the driver's own: CUstream, CUfunction or
- * CUkernel, CUevent, CUgraph; hipStream_t, hipFunction_t or a kernel's host address, ...; or those of
- * dagpatch/model.h.
+ * CUkernel, CUevent, CUgraph; hipStream_t, hipFunction_t or a kernel's host address, ...; or those
+ * of dagpatch/model.h.
  *
  * Devices: a context is of one device, the calling thread's current one when the context is made
  * (CUDA: its current context, or the first device's primary one if it has none; a context that is
@@ -58,39 +59,41 @@
  *   not do so during a call on its recording.
  * - A destroy: nobody else is in a call on it, or makes one later. A context stays until its last
  *   recording and cache is destroyed, a cache until the last recording that uses it.
- * - Callbacks run on the thread that makes the call, several of them at once if several threads
- *   do, with the recording's device current. Captures and votes may leave another one current. In a
+ * - Callbacks run on the thread that makes the call, several of them at once if several threads do,
+ *   with the recording's device current. Captures and votes may leave another one current. In a
  *   callback the calls that change its recording are -EBUSY and do nothing; those that look into it
  *   work, and other recordings are free.
  * Calls wait for each other only inside of the driver, and in HIP before version 6, which is not
- * safe for threads: there a call on HIP waits until those of other threads are over, votes excepted,
- * and a callback other than a vote must not wait for another thread's call.
- * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's launch;
- * changed ones what the strategy costs. Bookkeeping is less than 64 bytes a node, 16 a relocation, and a
- * copy of its parameters.
+ * safe for threads: there a call on HIP waits until those of other threads are over, votes
+ * excepted, and a callback other than a vote must not wait for another thread's call.
+ * Cost: bind and launch of unchanged addresses some ns (dagtap-bench patch) and the driver's
+ * launch; changed ones what the strategy costs. Bookkeeping is less than 64 bytes a node, 16 a
+ * relocation, and a copy of its parameters.
  * Waiting: the calls of a recording wait for the GPU in these cases only.
  * CUDA: building a graph with a table (apply or launch) waits for a short copy on a stream of
- * dagpatch's own; a launch when all versions of the table are in flight, for the oldest replay.
+ * dagpatch's own; a launch when all versions of the table are in flight, for the oldest replay; of
+ * the executable graphs with a table that go, every ninth as on HIP, for destroying one waits for
+ * its replays (driver 580).
  * HIP: of the executable graphs that go while nobody can tell when their replays are done every
  * ninth synchronises the device (dagpatch_recording_destroy); dagpatch_context_create waits for a
  * graph of its own.
  * Both: dagpatch_context_destroy, or the destroy of what the context has stayed for, for the
  * replays that use something of dagpatch's; a graph that cannot be built for want of memory, for
- * the device (dagpatch_evict).
- * The driver's own calls to allocate and free memory may wait for the device: scratch memory of
- * captures without addresses, shadows, the table. Where ranks vote, apply and launch wait on the host
- * for the other ranks, for vote_timeout_ns at each of two votes.
+ * the device (dagpatch_evict). The driver's own calls to allocate and free memory may wait for the
+ * device: scratch memory of captures without addresses, shadows, the table. Where ranks vote, apply
+ * and launch wait on the host for the other ranks, for vote_timeout_ns at each of two votes.
  * Errors: 0 or more is success, a negative errno failure; what went wrong is in struct
  * dagpatch_error. NULL where it is not said to be fine is -EINVAL. -ENOTSUP: this driver cannot do
  * it. -EINVAL: wrong argument or state. -EIO: the driver failed; its code is in driver_code. What
  * callbacks return is passed on.
  * Nothing is printed, no environment variable is read.
  *
- * Compatibility: structs that may grow begin with their size, which the caller sets (DAGPATCH_SIZED does);
- * fields are only added at their end. A smaller struct, of a program that was built with an older header,
- * is read as if its missing fields were 0; of a larger one the fields that this library does not know
- * must be 0, else the call is -E2BIG. Size 0 is -EINVAL: it was not set. Structs that come in arrays and
- * have no size never grow. Numbers of enums and flags never change. */
+ * Compatibility: structs that may grow begin with their size, which the caller sets (DAGPATCH_SIZED
+ * does); fields are only added at their end. A smaller struct, of a program that was built with an
+ * older header, is read as if its missing fields were 0; of a larger one the fields that this
+ * library does not know must be 0, else the call is -E2BIG. Size 0 is -EINVAL: it was not set.
+ * Structs that come in arrays and have no size never grow. Numbers of enums and flags never
+ * change. */
 #ifndef DAGPATCH_DAGPATCH_H
 #define DAGPATCH_DAGPATCH_H
 
@@ -103,13 +106,13 @@ extern "C" {
 
 #define DAGPATCH_NONE UINT32_MAX
 
-/* Of this header; dagpatch_version() tells the library's. Both count major * 10000 + minor * 100 + patch;
- * the library serves every program that was built with a header of the same major number. */
+/* Of this header; dagpatch_version() tells the library's. Both count major * 10000 + minor * 100 +
+ * patch; the library serves every program that was built with a header of the same major number. */
 #define DAGPATCH_VERSION 100
 uint32_t dagpatch_version(void);
 
-/* DAGPATCH_SIZED(kernel, .function = f, .grid = {1}): a struct dagpatch_kernel with its size and these
- * fields, for C. */
+/* DAGPATCH_SIZED(kernel, .function = f, .grid = {1}): a struct dagpatch_kernel with its size and
+ * these fields, for C. */
 #define DAGPATCH_SIZED(name, ...)                                                                  \
 	((struct dagpatch_##name){.size = sizeof(struct dagpatch_##name), __VA_ARGS__})
 
@@ -162,38 +165,38 @@ struct dagpatch_options {
 	enum dagpatch_strategy strategy;
 	uint32_t child_depth;	 /* deepest nesting of child graphs; 0: 8 */
 	uint32_t table_versions; /* replays in flight that the table serves; 0: 1024 */
-	/* How often all nodes of an executable graph are changed before a new one is instantiated; 0: as the
-	 * driver needs (HIP), UINT32_MAX: never. */
+	/* How often all nodes of an executable graph are changed before a new one is instantiated;
+	 * 0: as the driver needs (HIP), UINT32_MAX: never. */
 	uint32_t updates_before_instantiate;
 	int verify; /* each apply is followed by dagpatch_verify, whose errors it returns */
-	/* DAGPATCH_AUTO where the driver has the table. 0: chosen for each recording by what it changes
-	 * and by costs that are measured on this GPU when the context is made (some ms); a graph is
-	 * instantiated anew, with the table or without, when the other way would have saved more
-	 * than that takes. N: graphs with at least N kernel nodes that have addresses get it, and
-	 * keep it. UINT32_MAX: none does. */
+	/* DAGPATCH_AUTO where the driver has the table. 0: chosen for each recording by what it
+	 * changes and by costs that are measured on this GPU when the context is made (some ms); a
+	 * graph is instantiated anew, with the table or without, when the other way would have
+	 * saved more than that takes. N: graphs with at least N kernel nodes that have addresses
+	 * get it, and keep it. UINT32_MAX: none does. */
 	uint32_t table_from_nodes;
 	void (*observe)(void *user, const struct dagpatch_change *change);
 	void *observe_user;
 };
 
-/* To be given as options.observe: marks each change in dagtap's trace, if the program was linked with
- * libdagtap or has loaded it with RTLD_GLOBAL before the first change; else it does nothing. USER is not
- * used. A mark is a scope "dagpatch", closed at once, with the attributes recording (its address), slot,
- * old_address, new_address, strategy ("set_params", "device_table", ...), ns (of the whole step, in each of
- * its marks alike), node and byte (both only where one node was changed). `dagtap graph --advise` adds
- * them up.
+/* To be given as options.observe: marks each change in dagtap's trace, if the program was linked
+ * with libdagtap or has loaded it with RTLD_GLOBAL before the first change; else it does nothing.
+ * USER is not used. A mark is a scope "dagpatch", closed at once, with the attributes recording
+ * (its address), slot, old_address, new_address, strategy ("set_params", "device_table", ...), ns
+ * (of the whole step, in each of its marks alike), node and byte (both only where one node was
+ * changed). `dagtap graph --advise` adds them up.
  * Cost: two records of the trace a change, nothing but a look at a flag while nothing is recorded.
  * Threading: any thread at any time; it locks once, when it is first called. */
 void dagpatch_observe_in_trace(void *user, const struct dagpatch_change *change);
 
 struct dagpatch_context;
 
-/* Of the thread's current device, see "Devices". OPTIONS is copied, its texts too. ERROR may be NULL.
- * -ENOENT: the driver's library is not here, or no device.
- * HIP: runs a graph of four nodes between buffers of its own on that device, moves them by each call
- * that changes an executable graph, and waits for it: a call that returns success without effect is
- * never used by this context. The first context of a process on a device compiles one kernel for it
- * where hiprtc is there (some 100 ms and more), others take 1 ms. */
+/* Of the thread's current device, see "Devices". OPTIONS is copied, its texts too. ERROR may be
+ * NULL. -ENOENT: the driver's library is not here, or no device.
+ * HIP: runs a graph of four nodes between buffers of its own on that device, moves them by each
+ * call that changes an executable graph, and waits for it: a call that returns success without
+ * effect is never used by this context. The first context of a process on a device compiles one
+ * kernel for it where hiprtc is there (some 100 ms and more), others take 1 ms. */
 int dagpatch_context_create(const struct dagpatch_options *options,
 			    struct dagpatch_context **ret_context, struct dagpatch_error *error);
 /* Recordings and caches of the context that are still there go on as before, and the last of them
@@ -225,9 +228,10 @@ struct dagpatch_parameter {
 	uint32_t bytes;
 	enum dagpatch_parameter_kind kind;
 };
-/* From now on FUNCTION has these parameters, in ascending order of offset. What a capture finds must
- * agree: an address in a plain scalar of fewer than 8 bytes, or a POINTER that differs in fewer than
- * all its 8 bytes' worth of one slot, is an error. -EEXIST if the context knows others already. */
+/* From now on FUNCTION has these parameters, in ascending order of offset. What a capture finds
+ * must agree: an address in a plain scalar of fewer than 8 bytes, or a POINTER that differs in
+ * fewer than all its 8 bytes' worth of one slot, is an error. -EEXIST if the context knows others
+ * already. */
 int dagpatch_kernel_describe(struct dagpatch_context *context, const void *function,
 			     const struct dagpatch_parameter *parameters, uint32_t count);
 
@@ -241,8 +245,8 @@ enum dagpatch_state {
 
 enum {
 	/* Nodes wait for earlier ones that touch the same bytes of a slot when one of both writes;
-	 * explicit dependencies are added to those. Copies and memsets declare themselves. Two slots
-	 * are taken for different memory. */
+	 * explicit dependencies are added to those. Copies and memsets declare themselves. Two
+	 * slots are taken for different memory. */
 	DAGPATCH_DERIVE_DEPENDENCIES = 1,
 	/* To be put into others by dagpatch_add_child or as a body: has no graph of its own. */
 	DAGPATCH_NESTED = 2,
@@ -328,10 +332,10 @@ static inline struct dagpatch_argument dagpatch_address(const struct dagpatch_po
 	return argument;
 }
 
-/* How a kernel is launched beyond its parameters: what GIVEN names; the rest is the driver's default.
- * -ENOTSUP, and nothing was added: the driver does not have it. CUDA has all of them, HIP 6.4 and
- * newer cooperative launches (they refuse priorities), older ones none. Kernels that were captured or
- * adopted keep what they have, in whatever graph dagpatch makes of them. */
+/* How a kernel is launched beyond its parameters: what GIVEN names; the rest is the driver's
+ * default. -ENOTSUP, and nothing was added: the driver does not have it. CUDA has all of them, HIP
+ * 6.4 and newer cooperative launches (they refuse priorities), older ones none. Kernels that were
+ * captured or adopted keep what they have, in whatever graph dagpatch makes of them. */
 enum {
 	DAGPATCH_PRIORITY = 1,
 	DAGPATCH_COOPERATIVE = 2,
@@ -353,8 +357,8 @@ struct dagpatch_attributes {
 	int32_t priority;
 	int cooperative;     /* all blocks run at once */
 	uint32_t cluster[3]; /* blocks; they divide the grid */
-	/* Of its dependencies on kernels; on others it waits for the end. What those have written it
-	 * may read once it has waited itself (griddepcontrol.wait). */
+	/* Of its dependencies on kernels; on others it waits for the end. What those have written
+	 * it may read once it has waited itself (griddepcontrol.wait). */
 	enum dagpatch_programmatic programmatic;
 };
 
@@ -428,8 +432,8 @@ struct dagpatch_mapping {
 	uint64_t offset;
 };
 
-/* A copy of NESTED, which may be used any number of times and destroyed afterwards. NESTED is ready and has
- * MAPPING_COUNT slots. */
+/* A copy of NESTED, which may be used any number of times and destroyed afterwards. NESTED is ready
+ * and has MAPPING_COUNT slots. */
 struct dagpatch_child {
 	size_t size; /* sizeof(struct dagpatch_child) */
 	const struct dagpatch_recording *nested;
@@ -445,8 +449,8 @@ enum dagpatch_condition {
 	DAGPATCH_WHILE, /* body 0 again and again while the predicate, which it changes, is not 0 */
 };
 /* The predicate is an int32_t in a slot (PREDICATE_IS_BYTE: a byte, 0 or not; in a CASE 0 selects
- * body 1 and anything else body 0, as XLA has it), read when the node's turn comes and, for WHILE, after
- * each turn of the body. */
+ * body 1 and anything else body 0, as XLA has it), read when the node's turn comes and, for WHILE,
+ * after each turn of the body. */
 struct dagpatch_conditional {
 	size_t size; /* sizeof(struct dagpatch_conditional) */
 	enum dagpatch_condition condition;
@@ -465,8 +469,8 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
 /* ---- captured work ---- */
 
 /* Submits the work to STREAM, which is being captured, with ADDRESSES[i] for the i-th slot of the
- * capture. 0 or a negative errno, which is passed on. USER stays valid as long as the recording, and
- * those that nest it. It runs on the thread that makes the call, only during that call:
+ * capture. 0 or a negative errno, which is passed on. USER stays valid as long as the recording,
+ * and those that nest it. It runs on the thread that makes the call, only during that call:
  *
  *	call			patched			with DAGPATCH_CAPTURE_AGAIN
  *	dagpatch_add_captured	2 times, 6 with		never
@@ -480,39 +484,41 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
  *				DAGPATCH_LEAVE_UNSTABLE)
  *
  * What a callback has to be:
- * - repeatable: at the same addresses it submits the same work each time, with the same kernels, shapes,
- *   constants and dependencies. What it reads (sizes, seeds, flags) does not change while the recording
- *   lives; what it allocates for the work lives as long.
- * - warmed up: run once, outside of a capture, on this thread's device before it is added. Libraries load
- *   modules, allocate workspaces, tune and, for collectives, connect their peers when they first do
- *   something; in a capture that is an error, becomes part of the graph, or waits for a rank
- *   that has failed and never comes.
- * - capturable: submits to STREAM, or to streams that wait for it and that it waits for in turn; it does
- *   not synchronise, and does not use the recording that it belongs to.
- * - equal on all ranks, where ranks vote: the same collectives in the same order, whatever the addresses. */
+ * - repeatable: at the same addresses it submits the same work each time, with the same kernels,
+ *   shapes, constants and dependencies. What it reads (sizes, seeds, flags) does not change while
+ *   the recording lives; what it allocates for the work lives as long.
+ * - warmed up: run once, outside of a capture, on this thread's device before it is added.
+ *   Libraries load modules, allocate workspaces, tune and, for collectives, connect their peers
+ *   when they first do something; in a capture that is an error, becomes part of the graph, or
+ *   waits for a rank that has failed and never comes.
+ * - capturable: submits to STREAM, or to streams that wait for it and that it waits for in turn; it
+ *   does not synchronise, and does not use the recording that it belongs to.
+ * - equal on all ranks, where ranks vote: the same collectives in the same order, whatever the
+ *   addresses. */
 typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addresses);
 
 enum {
 	/* Never patched: captured anew when an address changes, unless a cache has it. */
 	DAGPATCH_CAPTURE_AGAIN = 1,
-	/* Captured twice more at each set of addresses: words of 4 bytes of kernels' arguments that differ even
-	 * so have nothing to do with the slots (holes in structs that nobody filled) and stay as they
-	 * were captured first; of an address that shares a word with one nothing stays. Only for work of
-	 * which it is known that these are no addresses of something that was made anew for each capture
-	 * and holds the slots' addresses in turn. */
+	/* Captured twice more at each set of addresses: words of 4 bytes of kernels' arguments that
+	 * differ even so have nothing to do with the slots (holes in structs that nobody filled)
+	 * and stay as they were captured first; of an address that shares a word with one nothing
+	 * stays. Only for work of which it is known that these are no addresses of something that
+	 * was made anew for each capture and holds the slots' addresses in turn. */
 	DAGPATCH_LEAVE_UNSTABLE = 2,
 };
 
-/* A collective is uniform over ranks: each of them captures it, or none does. These numbers are part of
- * what its captured graphs are known by in a cache; they do not name the work, see dagpatch_capture.key. */
+/* A collective is uniform over ranks: each of them captures it, or none does. These numbers are
+ * part of what its captured graphs are known by in a cache; they do not name the work, see
+ * dagpatch_capture.key. */
 struct dagpatch_collective {
 	size_t size; /* sizeof(struct dagpatch_collective) */
 	uint64_t communicator;
 	uint32_t operation;
 	uint32_t type;
 	uint64_t count;
-	/* Not 0: the library may have registered the buffers while capturing, so that its nodes must
-	 * not be patched; needs DAGPATCH_CAPTURE_AGAIN. */
+	/* Not 0: the library may have registered the buffers while capturing, so that its nodes
+	 * must not be patched; needs DAGPATCH_CAPTURE_AGAIN. */
 	int buffers_are_registered;
 };
 
@@ -525,39 +531,40 @@ struct dagpatch_capture {
 	const uint32_t *slots;
 	uint32_t slot_count;
 	uint32_t flags;
-	/* Two sets of addresses to capture at, see below. Both NULL: dagpatch allocates scratch memory
-	 * of the slots' sizes for as long as it takes, each slot moved by another distance. The work is
-	 * captured, never run, at these. */
+	/* Two sets of addresses to capture at, see below. Both NULL: dagpatch allocates scratch
+	 * memory of the slots' sizes for as long as it takes, each slot moved by another distance.
+	 * The work is captured, never run, at these. */
 	void *const *addresses[2];
 	const struct dagpatch_collective *collective; /* NULL: none */
 	struct dagpatch_cache
 		*cache; /* with DAGPATCH_CAPTURE_AGAIN; of this context; may be NULL */
-	/* With a cache: names the work, so that all recordings with the same name share what was captured
-	 * at the same addresses. KEY_BYTES bytes, copied, that tell all that the captured graph depends on
-	 * but the addresses of the slots: function, shapes, types, constants, communicator (by a number
-	 * that is never used again, which its handle is not). What the captured graphs refer to (modules,
-	 * communicators, data of host functions) lives until the cache has let them go: see
-	 * dagpatch_cache_drop. NULL and 0: the work is known by this call alone; nobody else gets what it
-	 * captured but recordings that nest this one, and it goes with the last of them. */
+	/* With a cache: names the work, so that all recordings with the same name share what was
+	 * captured at the same addresses. KEY_BYTES bytes, copied, that tell all that the captured
+	 * graph depends on but the addresses of the slots: function, shapes, types, constants,
+	 * communicator (by a number that is never used again, which its handle is not). What the
+	 * captured graphs refer to (modules, communicators, data of host functions) lives until the
+	 * cache has let them go: see dagpatch_cache_drop. NULL and 0: the work is known by this
+	 * call alone; nobody else gets what it captured but recordings that nest this one, and it
+	 * goes with the last of them. */
 	const void *key;
 	size_t key_bytes;
 };
-/* The captured graph becomes a child node. -EILSEQ: the captures differ where no slot explains it, or in
- * kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read.
+/* The captured graph becomes a child node. -EILSEQ: the captures differ where no slot explains it,
+ * or in kernels or shape. -ENOTSUP: a node is of a kind that the driver does not let us read.
  *
- * Two sets of addresses have to tell which slot an address belongs to. -EINVAL, with the slot in the
- * message: an address is NULL; a slot has the same one in both; two slots overlap and move by the
- * same distance. Slots may touch, change places, lie where another one or they themselves were, and
- * overlap if they move by different distances. Two things are not noticed of slots that move by the
- * same distance: of two that touch, an address where one ends is taken for the other's begin; and a
- * kernel's argument that says how far they are apart is left as it is. Move each slot by a distance
- * of its own if the work may have these. */
+ * Two sets of addresses have to tell which slot an address belongs to. -EINVAL, with the slot in
+ * the message: an address is NULL; a slot has the same one in both; two slots overlap and move by
+ * the same distance. Slots may touch, change places, lie where another one or they themselves were,
+ * and overlap if they move by different distances. Two things are not noticed of slots that move by
+ * the same distance: of two that touch, an address where one ends is taken for the other's begin;
+ * and a kernel's argument that says how far they are apart is left as it is. Move each slot by a
+ * distance of its own if the work may have these. */
 int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node);
 
-/* Where an address is, for graphs whose maker knows. NODE: the node's place in the order in which the
- * driver lists the graph's nodes, a child's own nodes right after it. */
+/* Where an address is, for graphs whose maker knows. NODE: the node's place in the order in which
+ * the driver lists the graph's nodes, a child's own nodes right after it. */
 struct dagpatch_declared {
 	uint32_t node;
 	uint32_t byte; /* in the argument block; copies: DAGPATCH_DST or DAGPATCH_SRC, memsets 0 */
@@ -567,8 +574,8 @@ struct dagpatch_declared {
 #define DAGPATCH_DST 0
 #define DAGPATCH_SRC 8
 
-/* A graph that somebody else made, as a node: a library's (cuDNN, MIOpen), or the program's own capture. Its
- * addresses are found as an adopted graph's are: in a second capture, or declared. */
+/* A graph that somebody else made, as a node: a library's (cuDNN, MIOpen), or the program's own
+ * capture. Its addresses are found as an adopted graph's are: in a second capture, or declared. */
 struct dagpatch_graph {
 	size_t size; /* sizeof(struct dagpatch_graph) */
 	void *graph; /* at addresses[0]; copied, and may go */
@@ -582,9 +589,10 @@ struct dagpatch_graph {
 	const struct dagpatch_declared *declared; /* by nodes of GRAPH and slots of the recording */
 	uint32_t declared_count;
 };
-/* The graph becomes a child node, whose nodes follow it; any number of times, in nested recordings too.
- * What GRAPH's nodes point to besides the slots (host nodes' data, events, fixed addresses) must live
- * as long as the recording, and those that nest it. Errors as of dagpatch_add_captured. */
+/* The graph becomes a child node, whose nodes follow it; any number of times, in nested recordings
+ * too. What GRAPH's nodes point to besides the slots (host nodes' data, events, fixed addresses)
+ * must live as long as the recording, and those that nest it. Errors as of
+ * dagpatch_add_captured. */
 int dagpatch_add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *graph,
 		       const struct dagpatch_after *after, uint32_t *ret_node);
 
@@ -596,8 +604,8 @@ struct dagpatch_adoption {
 	/* One for each slot, two sets as for captures; [1] only with other_graph. */
 	void *const *addresses[2];
 	void *other_graph; /* the same work at addresses[1], read and left alone; NULL: see declared */
-	/* The same work, in turn at addresses[0] and addresses[1], captured again: see DAGPATCH_LEAVE_UNSTABLE.
-	 * 6 at most, only with other_graph; read and left alone. */
+	/* The same work, in turn at addresses[0] and addresses[1], captured again: see
+	 * DAGPATCH_LEAVE_UNSTABLE. 6 at most, only with other_graph; read and left alone. */
 	void *const *again;
 	uint32_t again_count;
 	const struct dagpatch_declared *declared; /* what is declared must be there in GRAPH */
@@ -614,13 +622,13 @@ int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_a
 /* No more slots or nodes. For a LOST recording: a new graph at the next launch. */
 int dagpatch_finalize(struct dagpatch_recording *recording);
 
-/* The slot is at ADDRESS from the next launch on; BYTES, what is there, is at least the slot's size.
- * -EINVAL: no such slot, too small, badly aligned.
- * The old buffer is free to go when (1) an apply or launch after this has succeeded, because until then
- * the graph has it and dagpatch_revert comes back to it, and (2) the replays launched before are done,
- * as the caller knows by an event or by synchronising their stream: dagpatch does not wait for them.
- * Memory that is freed in the stream's order after those replays (cudaFreeAsync, PyTorch's allocator on
- * that stream) needs (1) alone. An adopted executable graph that somebody else launches has it, too. */
+/* The slot is at ADDRESS from the next launch on; BYTES, what is there, is at least the slot's
+ * size. -EINVAL: no such slot, too small, badly aligned. The old buffer is free to go when (1) an
+ * apply or launch after this has succeeded, because until then the graph has it and dagpatch_revert
+ * comes back to it, and (2) the replays launched before are done, as the caller knows by an event
+ * or by synchronising their stream: dagpatch does not wait for them. Memory that is freed in the
+ * stream's order after those replays (cudaFreeAsync, PyTorch's allocator on that stream) needs (1)
+ * alone. An adopted executable graph that somebody else launches has it, too. */
 int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const void *address,
 		  uint64_t bytes);
 /* All slots, in their order; sizes are the caller's word. All or none. */
@@ -630,16 +638,16 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 /* Brings the graph to what is bound, if it is not. dagpatch_launch begins with it. -ENXIO: a slot
  * has no address yet. */
 int dagpatch_apply(struct dagpatch_recording *recording);
-/* STREAM: of the recording's device.
- * One that is being captured: the recording becomes part of the captured graph, in the stream's
- * order, with the addresses and values that are wanted now. Its nodes are put there by dagpatch, since
- * drivers refuse a launch in a capture and end it, or lose it without a word (HIP). What is bound later
- * changes the recording, never that graph: a buffer that moves needs a new capture, or the outer work
- * as a recording (dagpatch_add_child). Nothing runs, and the recording's own graph is neither built nor
- * changed. The captured graph uses the recording's shadows, callbacks' data and events, which must
- * outlive it. Ranks that vote agree on it as on any change. After an error some nodes may be in it: the capture is to be thrown away.
- * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in
- * relaxed mode. */
+/* STREAM: of the recording's device. One that is being captured: the recording becomes part of the
+ * captured graph, in the stream's order, with the addresses and values that are wanted now. Its
+ * nodes are put there by dagpatch, since drivers refuse a launch in a capture and end it, or lose
+ * it without a word (HIP). What is bound later changes the recording, never that graph: a buffer
+ * that moves needs a new capture, or the outer work as a recording (dagpatch_add_child). Nothing
+ * runs, and the recording's own graph is neither built nor changed. The captured graph uses the
+ * recording's shadows, callbacks' data and events, which must outlive it. Ranks that vote agree on
+ * it as on any change. After an error some nodes may be in it: the capture is to be thrown away.
+ * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in relaxed
+ * mode. */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
 /* Drops the executable graph and the driver's graph, with the table: memory goes back to the
  * driver. Addresses, values and captured work stay, and the next launch builds it again, with what
@@ -652,26 +660,26 @@ int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
  * has asked for and whose ranks do not vote, waits for the device, and tries once more
  * (dagpatch_stats.memory_retries, evictions). */
 int dagpatch_evict(struct dagpatch_recording *recording);
-/* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where it was adopted. */
+/* What is wanted is again what the graph has; of a LOST one, what it had; before the first, where
+ * it was adopted. */
 int dagpatch_revert(struct dagpatch_recording *recording);
 
 /* Other parameters for a node, from the next apply or launch on, as if they had been given to
- * dagpatch_add_...: any function, grid, block, shared memory, arguments and slots; ends and shape of
- * a copy; a child of the same shape. Replays in flight never see them; a failure puts them back
- * with the addresses, and dagpatch_revert drops them; a later call replaces what an earlier one gave
- * the same node. Dependencies stay what they are: a node that then touches other slots waits for no
- * others than before.
- * NODE is the recording's number. A child's own nodes follow it: those of NESTED in their order, of
- * captured work and of adopted graphs in the order in which the driver lists them. Nodes of work
- * with DAGPATCH_CAPTURE_AGAIN and the kernels that set conditions cannot be set.
- * Launch attributes that are given are given to those that the node has; other ones than before,
- * and what the driver cannot change in an executable graph (HIP: another function, unless the context
- * saw it take effect; a copy of another number of dimensions or between other kinds of memory), make
- * a new one; -ENOTSUP where that is the caller's (struct dagpatch_adoption).
- * What they return of the parameters is what dagpatch_add_... would. Memory: a node that was set
- * keeps two images; once one was, 24 bytes a relocation and 4 a node. Cost: a copy of the
- * parameters now, a node more to set at the next apply; with other slots or offsets than before that
- * apply looks at all relocations once. */
+ * dagpatch_add_...: any function, grid, block, shared memory, arguments and slots; ends and shape
+ * of a copy; a child of the same shape. Replays in flight never see them; a failure puts them back
+ * with the addresses, and dagpatch_revert drops them; a later call replaces what an earlier one
+ * gave the same node. Dependencies stay what they are: a node that then touches other slots waits
+ * for no others than before. NODE is the recording's number. A child's own nodes follow it: those
+ * of NESTED in their order, of captured work and of adopted graphs in the order in which the driver
+ * lists them. Nodes of work with DAGPATCH_CAPTURE_AGAIN and the kernels that set conditions cannot
+ * be set. Launch attributes that are given are given to those that the node has; other ones than
+ * before, and what the driver cannot change in an executable graph (HIP: another function, unless
+ * the context saw it take effect; a copy of another number of dimensions or between other kinds of
+ * memory), make a new one; -ENOTSUP where that is the caller's (struct dagpatch_adoption). What
+ * they return of the parameters is what dagpatch_add_... would. Memory: a node that was set keeps
+ * two images; once one was, 24 bytes a relocation and 4 a node. Cost: a copy of the parameters now,
+ * a node more to set at the next apply; with other slots or offsets than before that apply looks at
+ * all relocations once. */
 int dagpatch_set_kernel(struct dagpatch_recording *recording, uint32_t node,
 			const struct dagpatch_kernel *kernel);
 int dagpatch_set_copy(struct dagpatch_recording *recording, uint32_t node,
@@ -679,10 +687,12 @@ int dagpatch_set_copy(struct dagpatch_recording *recording, uint32_t node,
 int dagpatch_set_memset(struct dagpatch_recording *recording, uint32_t node,
 			const struct dagpatch_memset *memset);
 /* NODE is what dagpatch_add_child gave. The child has the same kinds of nodes with the same
- * dependencies, down to what is nested in it, and none that are captured anew (-EINVAL, -ENOTSUP). */
+ * dependencies, down to what is nested in it, and none that are captured anew (-EINVAL,
+ * -ENOTSUP). */
 int dagpatch_set_child(struct dagpatch_recording *recording, uint32_t node,
 		       const struct dagpatch_child *child);
-/* The same of single values: all bytes of a kernel's argument INDEX but its addresses; a memset's value. */
+/* The same of single values: all bytes of a kernel's argument INDEX but its addresses; a memset's
+ * value. */
 int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, uint32_t index,
 			  const void *bytes, uint32_t size);
 int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value);
@@ -750,46 +760,49 @@ enum dagpatch_dump_format {
 	DAGPATCH_DUMP_TEXT,
 	DAGPATCH_DUMP_GRAPHVIZ, /* for dot: boxes, an arrow for each dependency */
 };
-/* Takes BYTES bytes of the text; no 0 ends them. 0, or a negative errno, after which it is called no
- * more. */
+/* Takes BYTES bytes of the text; no 0 ends them. 0, or a negative errno, after which it is called
+ * no more. */
 typedef int (*dagpatch_write_fn)(void *user, const char *text, size_t bytes);
-/* The recording in words, in any state: slots with their addresses; nodes with kernels' names (as far as
- * the driver knows them), sizes of their parameters, addresses (argument, slot, offset) and dependencies
- * (inside of captured work only on HIP, elsewhere the driver keeps them); how it was changed last, and
- * which slots and nodes were. The text is for people and may change. Costs a walk over all nodes, each
- * over all relocations. -EINVAL: no such format, or NULL; what WRITE returned. */
+/* The recording in words, in any state: slots with their addresses; nodes with kernels' names (as
+ * far as the driver knows them), sizes of their parameters, addresses (argument, slot, offset) and
+ * dependencies (inside of captured work only on HIP, elsewhere the driver keeps them); how it was
+ * changed last, and which slots and nodes were. The text is for people and may change. Costs a walk
+ * over all nodes, each over all relocations. -EINVAL: no such format, or NULL; what WRITE
+ * returned. */
 int dagpatch_dump(const struct dagpatch_recording *recording, enum dagpatch_dump_format format,
 		  dagpatch_write_fn write, void *user);
 
 /* ---- cache of captured work ---- */
 
-/* Ranks agree on each change of their graphs in two votes, so that all launch the new ones or all keep
- * the old ones:
+/* Ranks agree on each change of their graphs in two votes, so that all launch the new ones or all
+ * keep the old ones:
  *
  *	before	what each rank has in its cache: all take what they have, or all capture
  *	after	each rank has captured, built or patched, and verified: all launch, or none does
  *
  * A rank that fails says so in the vote that is next and returns its own error. The others return
- * -ECANCELED, with the vote in the message, and put back what they have changed: addresses and values
- * are still wanted, the graph, executable and cached, is as before the call. The next launch tries
- * again, if all ranks do; dagpatch_revert drops the change, if all do.
+ * -ECANCELED, with the vote in the message, and put back what they have changed: addresses and
+ * values are still wanted, the graph, executable and cached, is as before the call. The next launch
+ * tries again, if all ranks do; dagpatch_revert drops the change, if all do.
  *
- * What is certain: a rank launches a changed graph only if every rank has said that its own is ready;
- * a rank whose launch returned an error has launched nothing and has its old graph (or is LOST, as
- * without ranks, if putting back failed: dagpatch_finalize, and the next launch of all builds it).
+ * What is certain: a rank launches a changed graph only if every rank has said that its own is
+ * ready; a rank whose launch returned an error has launched nothing and has its old graph (or is
+ * LOST, as without ranks, if putting back failed: dagpatch_finalize, and the next launch of all
+ * builds it).
  *
- * What no vote can make certain: that all ranks hear the answer of the last vote. If one dies after it has
- * said that it is ready, or its vote runs into its timeout, others may have heard that all are ready and
- * have launched. So when a vote itself ends in an error (-ETIMEDOUT, -EPIPE, what the callback returns;
- * after the captures the message says that other ranks may have launched) the caller
- * 1. launches nothing more with this communicator, and aborts it on all ranks (ncclCommAbort), because a
- *    collective of those that did launch waits for the others on the GPU;
- * 2. makes sure by other means which ranks are left, and that all of them have come here;
- * 3. has all of these call dagpatch_cache_rejoin, with recordings of the new communicator if there is one.
- * Until then every vote of this cache is -EPIPE at once, without asking, so that nobody takes a late
- * answer for an answer to something else; so are launches that need one. -EPROTO: the ranks were not at the same
- * vote, for they did not launch the same recordings in the same order; the same has to be done.
- * The driver's launch itself comes after the votes: if it fails on one rank the others have launched. */
+ * What no vote can make certain: that all ranks hear the answer of the last vote. If one dies after
+ * it has said that it is ready, or its vote runs into its timeout, others may have heard that all
+ * are ready and have launched. So when a vote itself ends in an error (-ETIMEDOUT, -EPIPE, what the
+ * callback returns; after the captures the message says that other ranks may have launched) the
+ * caller 1. launches nothing more with this communicator, and aborts it on all ranks
+ * (ncclCommAbort), because a collective of those that did launch waits for the others on the GPU;
+ * 2. makes sure by other means which ranks are left, and that all of them have come here; 3. has
+ * all of these call dagpatch_cache_rejoin, with recordings of the new communicator if there is one.
+ * Until then every vote of this cache is -EPIPE at once, without asking, so that nobody takes a
+ * late answer for an answer to something else; so are launches that need one. -EPROTO: the ranks
+ * were not at the same vote, for they did not launch the same recordings in the same order; the
+ * same has to be done. The driver's launch itself comes after the votes: if it fails on one rank
+ * the others have launched. */
 enum dagpatch_vote_phase {
 	DAGPATCH_VOTE_BEFORE,
 	DAGPATCH_VOTE_AFTER,
@@ -810,15 +823,15 @@ typedef int (*dagpatch_vote_fn)(void *user, const struct dagpatch_vote *vote, in
 struct dagpatch_cache_options {
 	size_t size;
 	uint32_t capacity; /* captured graphs; the least recently used goes; 0: 16 */
-	/* NULL: this process decides alone. A recording has one cache that votes at most; recordings
-	 * that share it are launched in the same order on all ranks, one at a time. */
+	/* NULL: this process decides alone. A recording has one cache that votes at most;
+	 * recordings that share it are launched in the same order on all ranks, one at a time. */
 	dagpatch_vote_fn vote;
 	void *vote_user; /* valid as long as the cache */
 	uint64_t vote_timeout_ns;
 	/* 0: every launch votes, for one rank's graph may change while another's does not: once if
-	 * nothing changes on any rank, else twice. Not 0: the caller knows that addresses and values
-	 * change on all ranks before the same launches or on none, so only launches with changes vote,
-	 * twice. */
+	 * nothing changes on any rank, else twice. Not 0: the caller knows that addresses and
+	 * values change on all ranks before the same launches or on none, so only launches with
+	 * changes vote, twice. */
 	int ranks_change_together;
 };
 int dagpatch_cache_create(struct dagpatch_context *context,
@@ -827,14 +840,14 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 /* Recordings that use it keep it, its vote and VOTE_USER until the last of them goes. NULL is
  * fine. */
 void dagpatch_cache_destroy(struct dagpatch_cache *cache);
-/* Lets go of all captured graphs of work with this key (dagpatch_capture.key), of whatever collective;
- * returns how many. Recordings keep what is in their graphs until they capture it anew. Where ranks vote
- * all of them drop the same, or the others capture anew, too. */
+/* Lets go of all captured graphs of work with this key (dagpatch_capture.key), of whatever
+ * collective; returns how many. Recordings keep what is in their graphs until they capture it anew.
+ * Where ranks vote all of them drop the same, or the others capture anew, too. */
 int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes);
 
-/* After a vote that ended in an error: all ranks are at the same place again, which the caller has made
- * sure of, and all call this the same number of times. What is in the cache goes. -EINVAL: NULL, or a
- * cache that does not vote. */
+/* After a vote that ended in an error: all ranks are at the same place again, which the caller has
+ * made sure of, and all call this the same number of times. What is in the cache goes. -EINVAL:
+ * NULL, or a cache that does not vote. */
 int dagpatch_cache_rejoin(struct dagpatch_cache *cache);
 
 struct dagpatch_cache_stats {

@@ -31,8 +31,9 @@ struct dagpatch_model_event;
 struct dagpatch_model_graph; /* what struct dagpatch_adoption calls graph */
 struct dagpatch_model_exec;
 
-/* The thread's current device, 0 at first. Contexts, streams and what is instantiated belong to the one that
- * is current when they are made; memory is any device's. -EINVAL: there is no such device. */
+/* The thread's current device, 0 at first. Contexts, streams and what is instantiated belong to the
+ * one that is current when they are made; memory is any device's. -EINVAL: there is no such
+ * device. */
 enum { DAGPATCH_MODEL_DEVICES = 4 };
 int dagpatch_model_device_set(uint32_t device);
 uint32_t dagpatch_model_device(void);
@@ -109,7 +110,8 @@ uint64_t dagpatch_model_calls(void);
 /* Calls that dagpatch made while another device than theirs was current: must be 0. Those that can
  * fail fail. */
 uint64_t dagpatch_model_misplaced(void);
-/* The FIRST-th of them from now on (1: the next) and COUNT in all fail with -EIO, code 999; 0 turns it off. */
+/* The FIRST-th of them from now on (1: the next) and COUNT in all fail with -EIO, code 999; 0 turns
+ * it off. */
 void dagpatch_model_fail(uint64_t first, uint64_t count);
 
 /* What the driver "model" of contexts made from now on cannot do. */
@@ -127,10 +129,11 @@ enum {
 	/* As HIP 6.4: with NO_CHILDREN; of the nodes that wait for one, a fifth and later ones do
 	 * not. */
 	DAGPATCH_MODEL_NO_WIDE_FORKS = 128,
-	/* An executable graph's kernel keeps its function, and the call that gives it another one says
-	 * that it was done. */
+	/* An executable graph's kernel keeps its function, and the call that gives it another one
+	 * says that it was done. */
 	DAGPATCH_MODEL_NO_FUNCTIONS = 256,
-	/* As HIP: an executable graph must outlive its replays; see dagpatch_model_stale_replays. */
+	/* As HIP: an executable graph must outlive its replays; see
+	 * dagpatch_model_stale_replays. */
 	DAGPATCH_MODEL_NO_KEPT_EXECS = 512,
 };
 void dagpatch_model_without(uint32_t features);

@@ -1,4 +1,5 @@
-/* Work that must not be patched: captured anew at new addresses, or taken from a cache if all ranks can. */
+/* Work that must not be patched: captured anew at new addresses, or taken from a cache if all ranks
+ * can. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,8 +249,8 @@ static int find_all(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* ALL: of what ranks vote on also what this one has, for another one has not. In the same order on all
- * ranks. */
+/* ALL: of what ranks vote on also what this one has, for another one has not. In the same order on
+ * all ranks. */
 static int capture_missing(struct dagpatch_recording *recording, bool all)
 {
 	int rc = 0;

@@ -1,5 +1,5 @@
-/* Bringing the graph to what is wanted: first all that can fail without having changed anything, then the
- * driver's calls, and on failure all of it back. */
+/* Bringing the graph to what is wanted: first all that can fail without having changed anything,
+ * then the driver's calls, and on failure all of it back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +54,8 @@ static void clear_dirty(struct dagpatch_recording *recording)
 	recording->dirty_count = 0;
 }
 
-/* The images of what the host sets, and which nodes these are. What the table has is written when it is
- * looked at: the host's work does not grow with it. */
+/* The images of what the host sets, and which nodes these are. What the table has is written when
+ * it is looked at: the host's work does not grow with it. */
 static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
 {
 	uint64_t address = recording->wanted[slot];
@@ -137,7 +137,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reading the clock costs as much as setting a node: a few nodes' times are taken from one apply of so many. */
+/* Reading the clock costs as much as setting a node: a few nodes' times are taken from one apply of
+ * so many. */
 enum { TIMED_NODES = 8, TIMED_APPLIES = 16 };
 
 /* One step of applying, for statistics and the observer. */
@@ -312,14 +313,16 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 	recording->error = error;
 }
 
-/* What is captured anew may be the first that has one; how the caller instantiates is the caller's. */
+/* What is captured anew may be the first that has one; how the caller instantiates is the
+ * caller's. */
 static bool has_its_priorities(const struct dagpatch_recording *recording)
 {
 	return recording->foreign_exec ||
 	       recording->has_priorities == recording->built.by_priorities;
 }
 
-/* What the driver cannot do one way is done the next: statistics and the observer tell which it was. */
+/* What the driver cannot do one way is done the next: statistics and the observer tell which it
+ * was. */
 static int apply_by(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t refitted = recording->revisions.pending_count > 0 ? revisions_refitted(recording)

@@ -1,4 +1,5 @@
-/* Launch attributes of kernels: those that recordings give, and whether captured ones have priorities. */
+/* Launch attributes of kernels: those that recordings give, and whether captured ones have
+ * priorities. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

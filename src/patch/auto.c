@@ -1,10 +1,11 @@
 /* DAGPATCH_AUTO's choice between the table and setting node by node.
  *
- * The table costs every launch a little and a change nearly the same whatever its size; setting costs
- * nothing where nothing changed and as much a node where something did. Which is cheaper depends on
- * what the caller will bind, so it is chosen by what it did bind: what the other way would have saved
- * is added up, never below nothing, and when that is more than building the graph anew takes, it
- * is built the other way. So the wrong way never costs more than one graph before it is left. */
+ * The table costs every launch a little and a change nearly the same whatever its size; setting
+ * costs nothing where nothing changed and as much a node where something did. Which is cheaper
+ * depends on what the caller will bind, so it is chosen by what it did bind: what the other way
+ * would have saved is added up, never below nothing, and when that is more than building the graph
+ * anew takes, it is built the other way. So the wrong way never costs more than one graph before it
+ * is left. */
 #include "patch/recording.h"
 
 /* From the start, where all nodes changing costs so many times what the table does: then a tenth of

@@ -1,4 +1,5 @@
-/* What the caller wants from the next launch on: the addresses of slots (set.c: nodes' parameters). */
+/* What the caller wants from the next launch on: the addresses of slots (set.c: nodes'
+ * parameters). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The driver's graph of what was recorded, as often as it is needed: at first, when the driver can no longer
- * patch the one that is there, and when that one is lost. */
+/* The driver's graph of what was recorded, as often as it is needed: at first, when the driver can
+ * no longer patch the one that is there, and when that one is lost. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -569,7 +569,8 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 
 /* ---- into a graph of somebody else's ---- */
 
-/* An adopted graph's nodes wait for each other as the driver knows: they come along with a copy of it. */
+/* An adopted graph's nodes wait for each other as the driver knows: they come along with a copy of
+ * it. */
 static int add_source(struct building *building, struct driver_graph *graph,
 		      struct driver_node **ret_node)
 {

@@ -1,6 +1,6 @@
-/* Captured graphs by what they are and at which addresses; the least recently used goes. What they are the
- * caller has said, or only the call that added them knows: nothing is shared because handles or
- * pointers happen to be equal. */
+/* Captured graphs by what they are and at which addresses; the least recently used goes. What they
+ * are the caller has said, or only the call that added them knows: nothing is shared because
+ * handles or pointers happen to be equal. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -343,8 +343,8 @@ static int flatten_content(struct flattening *flattening)
 }
 
 /* One more that waits for nothing. In a graph of somebody else's, where what it ends with has to be
- * known and a node that nobody waits for may be an error, *END then waits for it, too; else END is NULL
- * and nothing does. */
+ * known and a node that nobody waits for may be an error, *END then waits for it, too; else END is
+ * NULL and nothing does. */
 static int add_branch(struct flattening *flattening, struct driver_node **end)
 {
 	const struct patch_params empty = {.kind = PATCH_EMPTY};

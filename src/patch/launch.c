@@ -64,8 +64,9 @@ static int add_to_capture(struct dagpatch_recording *recording, struct driver_st
 	return rc;
 }
 
-/* Drivers do not capture a launch of an executable graph, or not reliably: the nodes are put into the
- * captured graph. The recording's own executable graph is left alone, for replacing it may wait. */
+/* Drivers do not capture a launch of an executable graph, or not reliably: the nodes are put into
+ * the captured graph. The recording's own executable graph is left alone, for replacing it may
+ * wait. */
 static int launch_into_capture(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	int rc = wanted_begin(recording);

@@ -8,7 +8,8 @@
 /* A block is described by 16 bits in struct patch_kernel. */
 enum { MAX_BLOCK_BYTES = UINT16_MAX, CHUNK_ITEMS = 1024, CHUNKS = 1024 };
 
-/* Who knows an index has seen its item stored, so that layout_at needs no lock: chunks never move. */
+/* Who knows an index has seen its item stored, so that layout_at needs no lock: chunks never
+ * move. */
 struct patch_layouts {
 	pthread_rwlock_t lock;
 	struct patch_layout **chunks[CHUNKS];

@@ -1,4 +1,5 @@
-/* Recordings inside of recordings: children, and the bodies of conditionals. Their nodes are copied. */
+/* Recordings inside of recordings: children, and the bodies of conditionals. Their nodes are
+ * copied. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

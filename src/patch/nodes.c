@@ -1,5 +1,5 @@
-/* What is added to a recording, one function a kind of node. All or nothing: what a failing call had
- * begun is taken back. */
+/* What is added to a recording, one function a kind of node. All or nothing: what a failing call
+ * had begun is taken back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

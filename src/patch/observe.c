@@ -1,5 +1,5 @@
-/* The observer that marks changes in dagtap's trace. Of libdagtap only the header is used: it is called if
- * the program has it. */
+/* The observer that marks changes in dagtap's trace. Of libdagtap only the header is used: it is
+ * called if the program has it. */
 #include <dlfcn.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* Which nodes a node waits for: those that the caller names, and those that touch the same bytes of a
- * slot when one of both writes. */
+/* Which nodes a node waits for: those that the caller names, and those that touch the same bytes of
+ * a slot when one of both writes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,8 @@ static bool conflict(const struct access *a, const struct access *b)
 	       b->begin < a->end;
 }
 
-/* What this write covers whole is waited for by the writer, which later nodes wait for in its place. */
+/* What this write covers whole is waited for by the writer, which later nodes wait for in its
+ * place. */
 static bool covers(const struct access *later, const struct access *earlier)
 {
 	return later->writes && later->slot == earlier->slot && later->begin <= earlier->begin &&

@@ -1,4 +1,5 @@
-/* Structs that begin with their size: callers may have been built with an older or a newer header. */
+/* Structs that begin with their size: callers may have been built with an older or a newer
+ * header. */
 #include <errno.h>
 #include <string.h>
 

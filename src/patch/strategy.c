@@ -34,7 +34,8 @@ static bool is_update_cheaper(const struct dagpatch_recording *recording)
 	return costs->update_all < costs->set_one * dirty;
 }
 
-/* An update takes everything from the graph, where work that was captured anew is as it was at first. */
+/* An update takes everything from the graph, where work that was captured anew is as it was at
+ * first. */
 bool strategy_can_update(const struct dagpatch_recording *recording)
 {
 	return !recording->foreign_exec && recording->again_count == 0 &&

@@ -356,8 +356,8 @@ static enum direction direction_of(const struct softgpu_agent *to, const struct 
 	return to->is_gpu ? HOST_TO_DEVICE : HOST_TO_HOST;
 }
 
-/* Fills in the rest of a copy of one row and starts it. JOB->engine: one of DMA_ENGINES, or all of them for the
- * direction's own. */
+/* Fills in the rest of a copy of one row and starts it. JOB->engine: one of DMA_ENGINES, or all of
+ * them for the direction's own. */
 static hsa_status_t start_linear(struct job *job, const struct softgpu_agent *to,
 				 const struct softgpu_agent *from, uint32_t count,
 				 const hsa_signal_t *dependencies)

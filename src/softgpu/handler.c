@@ -1,4 +1,5 @@
-/* The thread that runs async handlers. Its lock guards the lists only; no callback runs under it. */
+/* The thread that runs async handlers. Its lock guards the lists only; no callback runs under
+ * it. */
 #include "softgpu/handler.h"
 
 #include <pthread.h>
@@ -235,8 +236,9 @@ void handler_shut_down(void)
 	pthread_mutex_unlock(&runtime.lock);
 }
 
-/* Before anything of the process is taken apart: callbacks that are due have run. HIP's destructors free what its
- * callbacks free too; a GPU's interrupts come in microseconds, and this thread may have waited for a CPU. */
+/* Before anything of the process is taken apart: callbacks that are due have run. HIP's destructors
+ * free what its callbacks free too; a GPU's interrupts come in microseconds, and this thread may
+ * have waited for a CPU. */
 static void settle_at_exit(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SOFTGPU_SETTLE);

@@ -165,7 +165,8 @@ void hold_configure(const struct softgpu_config *config)
 	atomic_fetch_add(&softgpu_counters_watched, 1);
 }
 
-/* Who waits for the point, or for what is behind it, finds the hold in place, and may release it. */
+/* Who waits for the point, or for what is behind it, finds the hold in place, and may release
+ * it. */
 static bool has_come(int id, uint64_t value)
 {
 	if (atomic_load(&softgpu_counter_values[id]) < value)

@@ -245,7 +245,8 @@ SIGNAL_EXCHANGE(scacquire)
 SIGNAL_EXCHANGE(screlease)
 SIGNAL_EXCHANGE(scacq_screl)
 
-/* A timeout is the waiting thread's, not the device's: it runs out while a test holds the device's clock. */
+/* A timeout is the waiting thread's, not the device's: it runs out while a test holds the device's
+ * clock. */
 static uint64_t system_now_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC);

@@ -1,9 +1,10 @@
-/* What dagpatch uses of NVIDIA's CUDA driver API (libcuda.so.1): its constants, structs as far as they
- * are used, and its functions. Written from the interface's documentation, so that the tree builds
- * where there is no CUDA; tests/patch compares it with the toolkit's header where there is one.
+/* What dagpatch uses of NVIDIA's CUDA driver API (libcuda.so.1): its constants, structs as far as
+ * they are used, and its functions. Written from the interface's documentation, so that the tree
+ * builds where there is no CUDA; tests/patch compares it with the toolkit's header where there is
+ * one.
  *
- * Names of fields are the interface's own. Functions are the versions that CUDA 12.4 exports, which is
- * the first whose kernels tell the layout of their parameters. */
+ * Names of fields are the interface's own. Functions are the versions that CUDA 12.4 exports, which
+ * is the first whose kernels tell the layout of their parameters. */
 #ifndef DAGTAP_VENDOR_CUDA_TYPES_H
 #define DAGTAP_VENDOR_CUDA_TYPES_H
 

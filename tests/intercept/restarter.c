@@ -1,6 +1,7 @@
-/* Preloaded into a program: stops and starts its recording ROUNDS times, each time when the device has taken a number of
- * kernels that the test's seed says. The device takes no more than RESTARTER_KERNELS (its key hold_at) until all is done,
- * so that the program cannot be over before. */
+/* Preloaded into a program: stops and starts its recording ROUNDS times, each time when the device
+ * has taken a number of kernels that the test's seed says. The device takes no more than
+ * RESTARTER_KERNELS (its key hold_at) until all is done, so that the program cannot be over
+ * before. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

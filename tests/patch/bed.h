@@ -1,6 +1,6 @@
-/* What dagpatch is tested and measured on: a driver's memory, streams and kernels behind one table, so that
- * the same tests run on the model, on HIP and on CUDA. Everything aborts the test on a failure of
- * its own; handles are the driver's. */
+/* What dagpatch is tested and measured on: a driver's memory, streams and kernels behind one table,
+ * so that the same tests run on the model, on HIP and on CUDA. Everything aborts the test on a
+ * failure of its own; handles are the driver's. */
 #ifndef TESTS_PATCH_BED_H
 #define TESTS_PATCH_BED_H
 
@@ -55,8 +55,8 @@ struct bed {
 	int (*open)(void);
 	void (*close)(void);
 
-	/* The thread's current device, on which what follows makes streams and memory, moves bytes and
-	 * launches; NO_DEVICE: it has none. One thread opens the bed and has device 0. */
+	/* The thread's current device, on which what follows makes streams and memory, moves bytes
+	 * and launches; NO_DEVICE: it has none. One thread opens the bed and has device 0. */
 	uint32_t (*device_count)(void); /* NULL: 1 */
 	void (*device_set)(uint32_t device);
 	uint32_t (*device_current)(void);

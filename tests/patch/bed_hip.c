@@ -1,5 +1,5 @@
-/* HIP as ground for tests. The kernels are compiled by hiprtc when it is opened; the software GPU computes with
- * the host functions of the same names. */
+/* HIP as ground for tests. The kernels are compiled by hiprtc when it is opened; the software GPU
+ * computes with the host functions of the same names. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

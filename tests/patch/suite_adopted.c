@@ -152,7 +152,8 @@ static void nodes_listed_before_what_they_wait_for(void **state)
 	free_buffers(&buffers);
 }
 
-/* dst = src + SCALAR, with both addresses where nothing aligns them and SCALAR in the same word as one. */
+/* dst = src + SCALAR, with both addresses where nothing aligns them and SCALAR in the same word as
+ * one. */
 static void *capture_packed(uint32_t *dst, const uint32_t *src, uint8_t scalar)
 {
 	struct bed_packed packed = {.count = WORDS, .dst = dst, .scalar = scalar, .src = src};

@@ -1,5 +1,5 @@
-/* Launch attributes of kernels, read back from the driver's nodes: given, captured, adopted, and after
- * all that makes a graph anew. */
+/* Launch attributes of kernels, read back from the driver's nodes: given, captured, adopted, and
+ * after all that makes a graph anew. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Captured work: what two captures prove is patched, and nothing else. Each of the defects that a review
- * found in patching by scanning for values is a case here. GC-2, GC-3, CM-8. */
+/* Captured work: what two captures prove is patched, and nothing else. Each of the defects that a
+ * review found in patching by scanning for values is a case here. GC-2, GC-3, CM-8. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,8 +390,8 @@ static void unexplained_difference_is_an_error(void **state)
 	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
 }
 
-/* A hole in a struct that nobody filled: what it has in each capture. One byte is the same by chance at the
- * first addresses; then all of it, but not at the second. */
+/* A hole in a struct that nobody filled: what it has in each capture. One byte is the same by
+ * chance at the first addresses; then all of it, but not at the second. */
 static const uint32_t *hole;
 static const uint32_t holes[][6] = {
 	{1, 2, 3, 4, 5, 6},
@@ -584,7 +584,8 @@ static int record_alignment(struct work *work, void *stream, void *const *addres
 	return launch_add(stream, addresses[0], addresses[0], addresses[0]);
 }
 
-/* A library chooses its kernel by how well a buffer is aligned: it must not see better than it gets. */
+/* A library chooses its kernel by how well a buffer is aligned: it must not see better than it
+ * gets. */
 static void captured_as_aligned_as_the_slot_says(void **state)
 {
 	struct scene *scene = *state;

@@ -1,5 +1,5 @@
-/* Two devices: recordings of either, used by threads that have either current. A bed with one device
- * skips all of it. */
+/* Two devices: recordings of either, used by threads that have either current. A bed with one
+ * device skips all of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -212,7 +212,8 @@ static void free_double(const struct scene *scene, const struct doubling *doubli
 	}
 }
 
-/* The message has both numbers; nothing was applied, and the next launch is as if it had not been. */
+/* The message has both numbers; nothing was applied, and the next launch is as if it had not
+ * been. */
 static void stream_of_another_device(void **state)
 {
 	struct scene *scene = *state;
@@ -468,7 +469,8 @@ int suite_devices(uint64_t seed)
 		return 0;
 	devices_seed = seed;
 	failed = cmocka_run_group_tests_name("devices", tests, NULL, NULL);
-	/* The model counts calls that came with another device current; any other driver has none. */
+	/* The model counts calls that came with another device current; any other driver has
+	 * none. */
 	if (dagpatch_model_misplaced() > 0) {
 		print_error("%llu calls on another device\n",
 			    (unsigned long long)dagpatch_model_misplaced());

@@ -3,7 +3,8 @@
 
 #include "suite.h"
 
-/* A graph as a library makes it: c = a + b, then c[0] += 5; with IN_CHILD all of it in a child graph. */
+/* A graph as a library makes it: c = a + b, then c[0] += 5; with IN_CHILD all of it in a child
+ * graph. */
 static void *library_graph(uint32_t *const buffers[3], bool in_child)
 {
 	void *stream = suite_bed->stream_create();
@@ -149,8 +150,8 @@ static void graphs_with_children(void **state)
 	among_others(*state, false, true);
 }
 
-/* A nested recording of three slots, c, a and b, with the library's graph in it: as its whole content,
- * or as a node. */
+/* A nested recording of three slots, c, a and b, with the library's graph in it: as its whole
+ * content, or as a node. */
 static struct dagpatch_recording *nest(struct scene *scene, const struct library *library,
 				       bool is_adopted)
 {

@@ -1,5 +1,5 @@
-/* Graphs that were recorded: GC-1, GC-3 to GC-6 and GC-13 to GC-16 of shared tests for command buffers, and
- * what a thunk's tests ask (TH-). */
+/* Graphs that were recorded: GC-1, GC-3 to GC-6 and GC-13 to GC-16 of shared tests for command
+ * buffers, and what a thunk's tests ask (TH-). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* Random graphs, bound and set again and again: each replay's result is, bit for bit, that of a fresh recording at the
- * same addresses, and what the host reckons. Scalars equal addresses of buffers, structs hold
- * several addresses with offsets, children are nested, copies have every shape. */
+/* Random graphs, bound and set again and again: each replay's result is, bit for bit, that of a
+ * fresh recording at the same addresses, and what the host reckons. Scalars equal addresses of
+ * buffers, structs hold several addresses with offsets, children are nested, copies have every
+ * shape. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* AUTO's choice between the table and setting node by node, at the costs that the model says: a node 400
- * ns, a launch with the table 500 and 1,100 more for a change, building 2,500 a node. */
+/* AUTO's choice between the table and setting node by node, at the costs that the model says: a
+ * node 400 ns, a launch with the table 500 and 1,100 more for a change, building 2,500 a node. */
 #include "suite.h"
 
 enum { NODES = 10 };
@@ -83,7 +83,8 @@ static void end(struct work *work)
 	suite_bed->free(work->b);
 }
 
-/* Ten nodes one by one cost 2,400 more than by the table; the 11th time more than 25,000 are lost. */
+/* Ten nodes one by one cost 2,400 more than by the table; the 11th time more than 25,000 are
+ * lost. */
 static void changes_of_many_nodes_bring_the_table(void **state)
 {
 	struct work work;

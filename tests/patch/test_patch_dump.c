@@ -1,5 +1,5 @@
-/* A recording in words: both formats against files in dumps/ (written anew with DUMP_UPDATE set), and
- * errors that name kernel, argument and slot. */
+/* A recording in words: both formats against files in dumps/ (written anew with DUMP_UPDATE set),
+ * and errors that name kernel, argument and slot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,8 @@ static int record_mark(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* a = 3; c = a + b; marks of captured work, of a nested recording's, and of work captured anew; a copy. */
+/* a = 3; c = a + b; marks of captured work, of a nested recording's, and of work captured anew; a
+ * copy. */
 static void record(struct scene *scene)
 {
 	struct dagpatch_recording *recording = scene->recording, *nested;

@@ -1,5 +1,5 @@
-/* Every call to the driver fails in turn: the old addresses stay, whole, or the recording is lost and
- * says so; nothing leaks; and what failed can be tried again. */
+/* Every call to the driver fails in turn: the old addresses stay, whole, or the recording is lost
+ * and says so; nothing leaks; and what failed can be tried again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -618,8 +618,8 @@ static void expect_first(const uint32_t *buffer, uint32_t value)
 	expect_words(buffer, 1, value, __FILE__, __LINE__);
 }
 
-/* Two slots, each with captured work of its own: the first is captured anew, the second is patched, but
- * cannot be set in an executable graph. */
+/* Two slots, each with captured work of its own: the first is captured anew, the second is patched,
+ * but cannot be set in an executable graph. */
 static void what_cannot_be_set_is_not_put_back(void **state)
 {
 	struct dagpatch_context *context;

@@ -1,5 +1,5 @@
-/* What only the model device shows: what dagpatch keeps of a graph, how it chooses, what it does where a driver
- * can less, and that threads do not get into each other's way. */
+/* What only the model device shows: what dagpatch keeps of a graph, how it chooses, what it does
+ * where a driver can less, and that threads do not get into each other's way. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -174,7 +174,8 @@ static void worn_out_tables_are_instantiated_anew(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* The update of the whole graph is tried once, for most nodes change; then the cheaper way is taken. */
+/* The update of the whole graph is tried once, for most nodes change; then the cheaper way is
+ * taken. */
 static void costs_are_measured(void **state)
 {
 	struct dagpatch_stats stats;
@@ -260,8 +261,8 @@ static int capture_memset(void *user, void *stream, void *const *addresses)
 	return suite_bed->memset(stream, addresses[0], 7, 4, WORDS) ? -EIO : 0;
 }
 
-/* Nodes inside of children cannot be set one by one here, and an update of the whole graph would bring the
- * addresses back that the table's nodes had at first. */
+/* Nodes inside of children cannot be set one by one here, and an update of the whole graph would
+ * bring the addresses back that the table's nodes had at first. */
 static void updates_leave_the_table_alone(void **state)
 {
 	struct dagpatch_context *context;

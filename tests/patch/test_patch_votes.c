@@ -1,5 +1,5 @@
-/* Captured collectives on two ranks, two processes: all take what their caches have, or all capture;
- * all launch the changed graph, or all keep the one they have. On the model and on HIP. */
+/* Captured collectives on two ranks, two processes: all take what their caches have, or all
+ * capture; all launch the changed graph, or all keep the one they have. On the model and on HIP. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,7 +105,8 @@ static int capture_sum(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* As good as a collective: work that only this rank's library knows. It says which capture it is. */
+/* As good as a collective: work that only this rank's library knows. It says which capture it
+ * is. */
 static int capture_reduce(void *user, void *stream, void *const *addresses)
 {
 	struct rank *rank = user;
@@ -250,8 +251,8 @@ static void run_rank(void (*story)(uint32_t rank), uint32_t number)
 	_exit(0);
 }
 
-/* Runs STORY as each rank in a process of its own; false: one of them did not end well, and the others
- * were not left to wait for it. */
+/* Runs STORY as each rank in a process of its own; false: one of them did not end well, and the
+ * others were not left to wait for it. */
 static bool run_ranks(void (*story)(uint32_t rank))
 {
 	pthread_barrierattr_t attributes;
@@ -357,7 +358,8 @@ static const enum dagpatch_strategy strategies[] = {DAGPATCH_SET_PARAMS, DAGPATC
 						    DAGPATCH_INSTANTIATE};
 enum { STRATEGIES = sizeof(strategies) / sizeof(*strategies) };
 
-/* Both ranks have come to the same, and are as they were or as it was wanted, whole; then both go on. */
+/* Both ranks have come to the same, and are as they were or as it was wanted, whole; then both go
+ * on. */
 static void expect_agreed(struct rank *rank, int rc, bool was_mine)
 {
 	if (rc == 0) { /* it found another way */
@@ -651,7 +653,8 @@ static void meet(struct rank *rank)
 	pthread_barrier_wait(&shared->meeting);
 }
 
-/* Rank 0 does not hear the answer before the captures: rank 1 captures, and waits for it in vain. */
+/* Rank 0 does not hear the answer before the captures: rank 1 captures, and waits for it in
+ * vain. */
 static void one_hears_nothing_before(uint32_t number)
 {
 	struct rank rank;
@@ -671,8 +674,8 @@ static void one_hears_nothing_before(uint32_t number)
 	rank_end(&rank);
 }
 
-/* Rank 0 does not hear that both are ready: rank 1 has launched. No vote can prevent that; rank 0 is told
- * so, it does not go on as if nothing had been, and after joining again all is well. */
+/* Rank 0 does not hear that both are ready: rank 1 has launched. No vote can prevent that; rank 0
+ * is told so, it does not go on as if nothing had been, and after joining again all is well. */
 static void one_hears_nothing_after(uint32_t number)
 {
 	struct rank rank;

@@ -1,6 +1,7 @@
-/* Captures as an H200 with driver 580 has them: while one is open, calls that might disturb it are refused
- * and end it, of the thread that captures, in any mode but relaxed; so does a launch of an executable graph
- * into the stream. (There captures in global mode end for other threads' calls, too.) */
+/* Captures as an H200 with driver 580 has them: while one is open, calls that might disturb it are
+ * refused and end it, of the thread that captures, in any mode but relaxed; so does a launch of an
+ * executable graph into the stream. (There captures in global mode end for other threads' calls,
+ * too.) */
 #include "played_cuda.h"
 
 enum { CAPTURES = 8 };

@@ -1,8 +1,9 @@
 /* A libcuda.so.1 for tests on machines without a GPU: the driver API as far as dagpatch and
- * tests/patch use it, played on the model device (src/patch/model/model_parts.h). Streams are threads, graphs
- * and what is instantiated of them are the model's, kernels are C functions found by name. A node that is made
- * device-updatable gets what the device has written into its parameters at each run. There are two
- * devices, a context of each, and calls in another context than an executable graph's fail. */
+ * tests/patch use it, played on the model device (src/patch/model/model_parts.h). Streams are
+ * threads, graphs and what is instantiated of them are the model's, kernels are C functions found
+ * by name. A node that is made device-updatable gets what the device has written into its
+ * parameters at each run. There are two devices, a context of each, and calls in another context
+ * than an executable graph's fail. */
 #ifndef TESTS_PATCH_CUDA_PLAYED_CUDA_H
 #define TESTS_PATCH_CUDA_PLAYED_CUDA_H
 
@@ -14,8 +15,8 @@
 CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 
-/* Calls that are refused while the thread captures, which they end: 0, or the error. And a launch of an
- * executable graph into STREAM. */
+/* Calls that are refused while the thread captures, which they end: 0, or the error. And a launch
+ * of an executable graph into STREAM. */
 int played_may_disturb(void);
 int played_launch_into(cuda_stream stream);
 
@@ -27,8 +28,8 @@ struct dagpatch_model_stream *played_stream(cuda_stream stream);
 /* The thread's context is that of EXEC (NULL: there is one), as the model has devices. */
 bool played_is_current(cuda_exec exec);
 
-/* What the dependency of TO on FROM, one of those that it has, is. A node's dependencies on kernels are all
- * alike here. */
+/* What the dependency of TO on FROM, one of those that it has, is. A node's dependencies on kernels
+ * are all alike here. */
 struct cuda_edge_data played_edge_data(const struct model_node *from, const struct model_node *to);
 
 /* NULL: no kernel is called so. */

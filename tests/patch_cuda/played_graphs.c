@@ -520,8 +520,8 @@ int cuGraphGetEdges_v2(cuda_graph graph, cuda_node *from, cuda_node *to,
 	return CUDA_OK;
 }
 
-/* The model runs nodes after those that were added before them: one that others are to wait for moves
- * to the front. */
+/* The model runs nodes after those that were added before them: one that others are to wait for
+ * moves to the front. */
 static void move_to_front(struct model_node *node)
 {
 	struct dagpatch_model_graph *graph = node->graph;

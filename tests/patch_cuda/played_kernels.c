@@ -1,5 +1,5 @@
-/* The kernels of tests/patch/bed_kernels.cu and src/patch/cuda/cuda_kernels.cu as C functions, and nodes
- * whose parameters the device writes. */
+/* The kernels of tests/patch/bed_kernels.cu and src/patch/cuda/cuda_kernels.cu as C functions, and
+ * nodes whose parameters the device writes. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -224,7 +224,8 @@ struct prefix {
 };
 
 static struct played_device_node *all_nodes; /* they live as long as the process */
-/* Of the list and of what is written into the nodes: one recording's upload looks at all of them. */
+/* Of the list and of what is written into the nodes: one recording's upload looks at all of
+ * them. */
 static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* BLOCK is the run's own copy. */

@@ -1,4 +1,5 @@
-/* What a program sees of the rings of the CUDA driver's table: on the played libcuda, and on a GPU. */
+/* What a program sees of the rings of the CUDA driver's table: on the played libcuda, and on a
+ * GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Work for the tests of the Python package on HIP: the examples' kernels, behind functions that ctypes can call. Loaded with
- * RTLD_GLOBAL, so that the software GPU finds the kernels' host versions. */
+/* Work for the tests of the Python package on HIP: the examples' kernels, behind functions that
+ * ctypes can call. Loaded with RTLD_GLOBAL, so that the software GPU finds the kernels' host
+ * versions. */
 #include "kernels.h"
 
 #define EXPORT __attribute__((visibility("default")))

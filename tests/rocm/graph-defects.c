@@ -1,6 +1,7 @@
 /* What this release of HIP does not keep of a graph, with HIP's own calls alone: a line with the
- * names of the defects that it has. dagpatch goes by HIP's version (src/patch/hip/driver_hip.c); the
- * test compares. Dependencies are those of copies, which the software GPU's schedule tells apart. */
+ * names of the defects that it has. dagpatch goes by HIP's version (src/patch/hip/driver_hip.c);
+ * the test compares. Dependencies are those of copies, which the software GPU's schedule tells
+ * apart. */
 #include <stdio.h>
 #include <string.h>
 

@@ -61,8 +61,9 @@ static uint64_t count_get(const _Atomic uint64_t *count)
 	return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-/* What the queue has passed on, by the runtime's own indices. Those of a proxy only say between which two
- * numbers it is, while packets are on their way through it; of another tool's proxy they say nothing. */
+/* What the queue has passed on, by the runtime's own indices. Those of a proxy only say between
+ * which two numbers it is, while packets are on their way through it; of another tool's proxy they
+ * say nothing. */
 static uint64_t index_read(const struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
@@ -121,8 +122,8 @@ static void write_taken(struct gate *gate)
 	writer_put(session_writer(), RECORD_QUEUE_TAKEN, gate->queue_id, &record, sizeof(record));
 }
 
-/* What is reserved by the time that GATE ends recording, and not recorded: a packet that its thread has not written
- * yet, and all behind it. Another tool's proxy does not tell. */
+/* What is reserved by the time that GATE ends recording, and not recorded: a packet that its thread
+ * has not written yet, and all behind it. Another tool's proxy does not tell. */
 static void count_cut(const struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
@@ -169,8 +170,8 @@ static void write_queue(struct gate *gate)
 		writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
 }
 
-/* By the holder. What was reserved before passes unrecorded, when its doorbell rings; behind a proxy, what
- * has not been handed on yet is recorded. */
+/* By the holder. What was reserved before passes unrecorded, when its doorbell rings; behind a
+ * proxy, what has not been handed on yet is recorded. */
 static void gate_begin_recording(struct gate *gate)
 {
 	uint64_t first;
@@ -386,7 +387,8 @@ void gates_tell_taken(void)
 		gate_tell_taken(gate);
 }
 
-/* Not waited for without end: a thread that is stopped may hold it. False when it has not been done. */
+/* Not waited for without end: a thread that is stopped may hold it. False when it has not been
+ * done. */
 static bool gate_request(struct gate *gate, enum gate_change change, struct timer_limit limit)
 {
 	uint32_t wanted = change;
@@ -402,8 +404,8 @@ static bool gate_request(struct gate *gate, enum gate_change change, struct time
 	return gate_is_tracing(gate) == (change == GATE_STARTS);
 }
 
-/* Its last count is written by who closes it, unless a signal handler has interrupted just that to end the
- * program. */
+/* Its last count is written by who closes it, unless a signal handler has interrupted just that to
+ * end the program. */
 static bool gate_await_counted(const struct gate *gate, struct timer_limit limit)
 {
 	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
@@ -415,8 +417,8 @@ static bool gate_await_counted(const struct gate *gate, struct timer_limit limit
 	return true;
 }
 
-/* Reserved packets may be just being written, by a thread that has lost its CPU. What is behind them waits in the
- * gate, though its launch has returned. */
+/* Reserved packets may be just being written, by a thread that has lost its CPU. What is behind
+ * them waits in the gate, though its launch has returned. */
 static void gate_await_written(const struct gate *gate, struct timer_limit limit)
 {
 	uint64_t reserved = count_get(&gate->virtual_index);
@@ -436,14 +438,16 @@ static void gate_stop_tracing(struct gate *gate, struct timer_limit limit)
 	state = atomic_load_explicit(&gate->state, memory_order_acquire);
 	if (state == GATE_UNUSED || (state == GATE_CLOSING && gate_await_counted(gate, limit)))
 		return;
-	/* Not held: a handler interrupted the holder, or that is stopped, and the counts stand still. */
+	/* Not held: a handler interrupted the holder, or that is stopped, and the counts stand
+	 * still. */
 	write_count(gate, false);
 	if (state == GATE_LIVE)
 		gate_end_recording(gate);
 }
 
-/* A queue that is just being made either is in the list when the lock is ours, or sees that tracing is
- * over. Not waited for without end: a signal handler that ends the program may have interrupted it. */
+/* A queue that is just being made either is in the list when the lock is ours, or sees that tracing
+ * is over. Not waited for without end: a signal handler that ends the program may have interrupted
+ * it. */
 void gates_stop_tracing(void)
 {
 	struct timer_limit written = timer_start(TIMER_GATE_WRITTEN);

@@ -146,7 +146,8 @@ static inline bool gate_owes(const struct gate *gate)
 void gate_work(struct gate *gate);
 /* Takes the gate when nobody holds it; false also when it is closed. */
 bool gate_try_hold(struct gate *gate);
-/* Whether a signal handler has interrupted the holder on this very thread: it would wait for itself. */
+/* Whether a signal handler has interrupted the holder on this very thread: it would wait for
+ * itself. */
 bool gate_is_mine(const struct gate *gate);
 /* Does the work of those who rang meanwhile, too. */
 void gate_leave(struct gate *gate);
@@ -185,11 +186,12 @@ void gate_close(struct gate *gate, enum record_untimed cause);
 void gate_reuse(struct gate *gate, bool runtime_is_gone);
 
 /* From now on packets pass unrecorded, those that were held back at once, and new gates record
- * nothing. Waits 20 ms at most for packets that are just being written. The last counts are exact. */
+ * nothing. Waits 20 ms at most for packets that are just being written. The last counts are
+ * exact. */
 void gates_stop_tracing(void);
 
-/* The other way round, for the next recording: packets reserved from now on are recorded, and the counts
- * begin anew. */
+/* The other way round, for the next recording: packets reserved from now on are recorded, and the
+ * counts begin anew. */
 void gates_start_tracing(void);
 
 /* False from the end of a recording until the next begins. */

@@ -362,10 +362,10 @@ static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 	move_index(gate, write_index);
 }
 
-/* The device gets as many doorbells as the application rang. RUNG is a count taken before the pass, so
- * the pass has seen what they stand for. While announced packets are not written one doorbell is kept for
- * them: their writer need not ring. If there is none and packets were published, one more is rung, and
- * taken off the writer's if that comes. */
+/* The device gets as many doorbells as the application rang. RUNG is a count taken before the pass,
+ * so the pass has seen what they stand for. While announced packets are not written one doorbell is
+ * kept for them: their writer need not ring. If there is none and packets were published, one more
+ * is rung, and taken off the writer's if that comes. */
 static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t published)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
@@ -397,8 +397,9 @@ static uint64_t let_through(struct gate *gate)
 	return announced > next ? announced - next : 0;
 }
 
-/* What was reserved before the recording began. The device waits itself for those that are not written, and
- * what is behind them may be on its way: a doorbell covers all before it. Returns whether all have passed. */
+/* What was reserved before the recording began. The device waits itself for those that are not
+ * written, and what is behind them may be on its way: a doorbell covers all before it. Returns
+ * whether all have passed. */
 static bool pass_unrecorded(struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);

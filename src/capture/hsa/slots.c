@@ -365,8 +365,9 @@ static bool slot_pass_on(struct slot *slot, uint64_t state)
 	return true;
 }
 
-/* The collector lock is another thread's, which may be stopped: the application gets its completions
- * nevertheless. They are claimed before they are looked at, for that thread may free slots. */
+/* The collector lock is another thread's, which may be stopped: the application gets its
+ * completions nevertheless. They are claimed before they are looked at, for that thread may free
+ * slots. */
 static void ring_pass_on_unlocked(struct slot_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);

@@ -117,8 +117,8 @@ uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, untimed with CAUSE. Waits for a collector to leave. What
  * is owed to the application stays in the ring, for the monitor. Returns how many could not be
- * finished, because the collector does not leave: the program may be ending in a signal handler that
- * interrupted it. */
+ * finished, because the collector does not leave: the program may be ending in a signal handler
+ * that interrupted it. */
 uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
 /* The device will complete nothing more: passes on what it has completed (not when the runtime is
  * gone, too), and forgets the rest. */

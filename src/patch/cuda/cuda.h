@@ -1,6 +1,6 @@
 /* The CUDA driver: libcuda.so.1 by its driver API, nothing of the runtime's. driver_cuda.c is its
- * table; cuda_node.c turns images into the driver's structs and back; cuda_table.c is the table that
- * kernel nodes take their addresses from. */
+ * table; cuda_node.c turns images into the driver's structs and back; cuda_table.c is the table
+ * that kernel nodes take their addresses from. */
 #ifndef DAGPATCH_PATCH_CUDA_H
 #define DAGPATCH_PATCH_CUDA_H
 
@@ -59,9 +59,9 @@ int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes
 
 /* ---- cuda_capture.c ---- */
 
-/* What CUDA refuses while a stream is captured, of whomever, and then ends that capture for: memory,
- * instantiating, destroying, waiting and asking. Allowed from here to cuda_unrelax, which returns
- * RESULT. They do not nest. */
+/* What CUDA refuses while a stream is captured, of whomever, and then ends that capture for:
+ * memory, instantiating, destroying, waiting and asking. Allowed from here to cuda_unrelax, which
+ * returns RESULT. They do not nest. */
 void cuda_relax(struct cuda_driver *cuda);
 int cuda_unrelax(struct cuda_driver *cuda, int result);
 #define CUDA_RELAXED(cuda, name, ...)                                                              \

@@ -1,4 +1,5 @@
-/* Captures of CUDA's streams: of dagpatch's own, and those of others that a launch becomes part of. */
+/* Captures of CUDA's streams: of dagpatch's own, and those of others that a launch becomes part
+ * of. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a graph with the table of addresses costs on this GPU beside one without: a chain of kernels that
- * do nothing is built in both ways and replayed in turn, each replay waited for. */
+/* What a graph with the table of addresses costs on this GPU beside one without: a chain of kernels
+ * that do nothing is built in both ways and replayed in turn, each replay waited for. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -123,7 +123,8 @@ static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_ima
 
 /* ---- copies and memsets ---- */
 
-/* CUDA wants as many rows as are copied, also where there is one slice and nothing depends on it. */
+/* CUDA wants as many rows as are copied, also where there is one slice and nothing depends on
+ * it. */
 static size_t rows_of_end(const struct patch_end *end, const struct patch_copy *image)
 {
 	size_t copied = end->y + image->height;
@@ -439,8 +440,9 @@ int cuda_node_set(struct patch_device *device, struct driver_node *node,
 	}
 }
 
-/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, addresses of another kind
- * of memory and functions that cannot take another one's place: what can only be instantiated. */
+/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, addresses of another
+ * kind of memory and functions that cannot take another one's place: what can only be
+ * instantiated. */
 static int refused(struct cuda_driver *cuda, const char *call, int result)
 {
 	int err = cuda_check(cuda, call, result);

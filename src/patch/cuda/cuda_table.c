@@ -1,18 +1,19 @@
 /* The table that a graph's kernel nodes take their addresses from (cuda_kernels.cu has the other
  * half): the nodes are made device-updatable, and the updater kernel sets their parameters.
  *
- * What is bound goes into a log, an entry a changed slot; ends[] has, for each run of the updater, how
- * far the log reached when it was launched. Both are rings in pinned memory that the device reads,
- * written here by plain stores before the launch. A run takes the entries up to its own end, so
- * that a replay in flight never sees what was bound for a later one; progress->runs says whose
+ * What is bound goes into a log, an entry a changed slot; ends[] has, for each run of the updater,
+ * how far the log reached when it was launched. Both are rings in pinned memory that the device
+ * reads, written here by plain stores before the launch. A run takes the entries up to its own end,
+ * so that a replay in flight never sees what was bound for a later one; progress->runs says whose
  * entries may be overwritten.
  *
  * The updater is a kernel node before all roots of the graph, and CUDA runs the launches of one
- * executable graph one after the other, whatever their streams. But a graph in which it runs takes 5
- * to 10 % longer (H200, driver 580), so that node is disabled where that helps, and the same kernel
- * goes before the graph into its stream: when something has changed, and when the launch before was
- * in the same stream, for only then it comes after all replays. Where it helps is a graph that was
- * instantiated for launches from the device: there, updatable nodes are as fast as others. */
+ * executable graph one after the other, whatever their streams. But a graph in which it runs takes
+ * 5 to 10 % longer (H200, driver 580), so that node is disabled where that helps, and the same
+ * kernel goes before the graph into its stream: when something has changed, and when the launch
+ * before was in the same stream, for only then it comes after all replays. Where it helps is a
+ * graph that was instantiated for launches from the device: there, updatable nodes are as fast as
+ * others. */
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -143,9 +144,9 @@ int cuda_table_bind(struct patch_device *device, struct driver_table *table, con
 	return 0;
 }
 
-/* What the host has set goes up with the next upload, after the replays in flight, and over what the
- * device had set: all that was bound is applied again. The node does it, for nothing but the graph's
- * own launches comes after the upload. */
+/* What the host has set goes up with the next upload, after the replays in flight, and over what
+ * the device had set: all that was bound is applied again. The node does it, for nothing but the
+ * graph's own launches comes after the upload. */
 static int renew(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec)
 {
 	int err = CUDA_CALL(cuda, cuGraphUpload, exec, table->stream);

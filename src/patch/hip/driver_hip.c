@@ -14,8 +14,8 @@ enum {
 	VERSION_6_0 = 60000000,
 	VERSION_6_3 = 60300000,
 	VERSION_7_2 = 70200000,
-	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about 4,100
-	 * updates of a graph exhaust it, and further ones do nothing and return success. */
+	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about
+	 * 4,100 updates of a graph exhaust it, and further ones do nothing and return success. */
 	UPDATES_OF_A_NODE = 2000,
 };
 
@@ -389,7 +389,8 @@ static int child_graph(struct patch_device *device, struct driver_node *node,
 
 /* ---- executable graphs ---- */
 
-/* A graph without nodes is no graph that it could launch, as a child or alone: it gets an empty node. */
+/* A graph without nodes is no graph that it could launch, as a child or alone: it gets an empty
+ * node. */
 static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 {
 	struct patch_device *device = &hip->device;

@@ -190,10 +190,10 @@ void hip_probe(struct hip_driver *hip);
 
 /* ---- hip_rtc.c ---- */
 
-/* A module with the kernels dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE there,
- * and dagpatch_probe_other (uint32_t first, uint32_t *at, uint32_t value), which writes the sum, on
- * the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no hiprtc, or it
- * cannot. Compiles once a process and device, some 100 ms. */
+/* A module with the kernels dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE
+ * there, and dagpatch_probe_other (uint32_t first, uint32_t *at, uint32_t value), which writes the
+ * sum, on the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no
+ * hiprtc, or it cannot. Compiles once a process and device, some 100 ms. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other);
 
 /* ---- driver_hip.c ---- */

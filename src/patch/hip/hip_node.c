@@ -452,8 +452,8 @@ int hip_node_inherit(struct patch_device *device, struct driver_node *from, stru
 
 /* ---- launch attributes ---- */
 
-/* 6.4.3 and 7.2.4 refuse every priority, and note none of the stream's when they capture: what a node
- * has is whether it is cooperative. */
+/* 6.4.3 and 7.2.4 refuse every priority, and note none of the stream's when they capture: what a
+ * node has is whether it is cooperative. */
 int hip_attributes_set(struct patch_device *device, struct driver_node *node,
 		       const struct dagpatch_attributes *attributes)
 {
