@@ -1,6 +1,7 @@
-/* The tool's one thread of its own (the monitor of capture/hsa beside it): keeps chunks ready, seals full ones, and
- * calls a tick about every 250 ms. It blocks all signals, so that the program's handlers never
- * run on it. */
+/* The tool's one thread of its own (the monitor of capture/hsa beside it): keeps chunks ready,
+ * seals full ones, and calls a tick every 250 ms, counted from one tick's begin to the next one's;
+ * after a tick that took longer the next follows at once. It blocks all signals, so that the
+ * program's handlers never run on it. */
 #ifndef DAGTAP_CAPTURE_HOUSEKEEPER_H
 #define DAGTAP_CAPTURE_HOUSEKEEPER_H
 
