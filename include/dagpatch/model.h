@@ -126,9 +126,9 @@ enum {
 	DAGPATCH_MODEL_NO_CHILDREN = 32,
 	/* As HIP 5.2: with NO_CHILDREN, graphs become chains. */
 	DAGPATCH_MODEL_NO_BRANCHES = 64,
-	/* As HIP 6.4: with NO_CHILDREN; of the nodes that wait for one, a fifth and later ones do
-	 * not. */
-	DAGPATCH_MODEL_NO_WIDE_FORKS = 128,
+	/* As HIP 6.4: with NO_CHILDREN; a memset of an executable graph has its value for the one
+	 * launch after it was set, and then another. */
+	DAGPATCH_MODEL_NO_KEPT_MEMSETS = 128,
 	/* An executable graph's kernel keeps its function, and the call that gives it another one
 	 * says that it was done. */
 	DAGPATCH_MODEL_NO_FUNCTIONS = 256,

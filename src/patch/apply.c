@@ -515,11 +515,14 @@ static void settle(struct dagpatch_recording *recording)
 	recording->changed_count = kept;
 }
 
-/* Where ranks vote the other way to patch waits for a change that they vote on. */
+/* Where ranks vote the other way to patch, and a new graph for a worn one, wait for a change that
+ * they vote on. */
 static bool needs_apply(const struct dagpatch_recording *recording)
 {
 	return recording->changed_count > 0 || recording->revisions.pending_count > 0 ||
-	       recording->votes_always || (recording->table_choice.is_overdue && !recording->voter);
+	       recording->votes_always ||
+	       (!recording->voter &&
+		(recording->table_choice.is_overdue || strategy_is_worn(recording)));
 }
 
 static bool is_unchanged(const struct dagpatch_recording *recording)

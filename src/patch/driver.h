@@ -160,12 +160,9 @@ enum patch_capability {
 	/* With PATCH_FLATTENS: it loses dependencies between branches, so that all nodes are built
 	 * into one chain, in an order that their dependencies allow. */
 	PATCH_CHAINS = 256,
-	/* With PATCH_FLATTENS: it keeps the dependencies of the first few nodes that wait for one
-	 * (forks.h), and none on a child. */
-	PATCH_NARROW_FORKS = 512,
-	/* With PATCH_FLATTENS: a graph of one branch does not keep the values of its memsets. It
-	 * gets a second branch. */
-	PATCH_SECOND_BRANCH = 1024,
+	/* With PATCH_FLATTENS: a memset of an executable graph loses its values some time after
+	 * these were set: they are set again before each launch. */
+	PATCH_FORGETS_MEMSETS = 512,
 	/* exec_destroy may be called while replays are in flight, and does not wait for them. */
 	PATCH_KEEPS_EXECS = 2048,
 	/* But for one with a table: destroying it waits for its replays. */
@@ -276,7 +273,7 @@ struct patch_driver {
 	bool (*mark_is_done)(struct patch_device *device, struct driver_mark *mark);
 	void (*mark_wait)(struct patch_device *device, struct driver_mark *mark);
 	void (*mark_destroy)(struct patch_device *device, struct driver_mark *mark);
-	/* Waits for all that was submitted to the device. */
+	/* Waits for all that was submitted to the device. May end captures of it. */
 	void (*wait_all)(struct patch_device *device);
 
 	/* Parameters of a kernel, hidden ones too: fills at most CAPACITY and returns how many

@@ -7,15 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/forks.h"
 #include "patch/recording.h"
-
-/* Of the whole graph. */
-struct shape {
-	struct driver_node *last; /* where it becomes a chain */
-	struct forks forks;
-	bool may_have_memsets;
-};
 
 struct flattening {
 	struct dagpatch_recording *recording;	  /* the one that is built; errors go there */
@@ -25,7 +17,7 @@ struct flattening {
 	struct driver_node **origins; /* of nodes that were captured: these; else NULL */
 	struct driver_node *const *outer; /* what CONTENT as a whole waits for */
 	uint32_t outer_count;
-	struct shape *shape;
+	struct driver_node **last; /* of the whole graph, where it becomes a chain */
 	bool *is_waited_for;
 	struct driver_node **after; /* room for one node's dependencies */
 };
@@ -40,6 +32,12 @@ static int fail_flat(const struct flattening *flattening, int rc, uint32_t node,
 }
 
 /* ---- dependencies ---- */
+
+/* Everything more waits for the last node. */
+static bool is_chained(const struct flattening *flattening)
+{
+	return (flattening->recording->device->capabilities & PATCH_CHAINS) && *flattening->last;
+}
 
 static bool is_ready(const struct flattening *flattening, uint32_t node)
 {
@@ -58,9 +56,8 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	const struct dagpatch_recording *content = flattening->content;
 	uint32_t begin, count = 0;
 
-	if ((flattening->recording->device->capabilities & PATCH_CHAINS) &&
-	    flattening->shape->last) {
-		flattening->after[0] = flattening->shape->last;
+	if (is_chained(flattening)) {
+		flattening->after[0] = *flattening->last;
 		return 1;
 	}
 	while (node != DAGPATCH_NONE && after_begin(content, node) == content->after_end[node])
@@ -81,20 +78,11 @@ static int add_node(struct flattening *flattening, const struct patch_params *pa
 		    uint32_t count, struct driver_node **ret_handle)
 {
 	struct patch_device *device = flattening->recording->device;
-	struct shape *shape = flattening->shape;
-	int rc = 0;
+	int rc = device->driver->node_add(device, flattening->graph, params, flattening->after,
+					  count, ret_handle);
 
-	if (device->capabilities & PATCH_NARROW_FORKS)
-		for (uint32_t i = 0; rc == 0 && i < count; i++)
-			rc = forks_take(&shape->forks, device, flattening->graph,
-					flattening->after[i], &flattening->after[i]);
 	if (rc == 0)
-		rc = device->driver->node_add(device, flattening->graph, params, flattening->after,
-					      count, ret_handle);
-	if (rc == 0)
-		shape->last = *ret_handle;
-	if (params->kind == PATCH_MEMSET || params->kind == PATCH_CHILD)
-		shape->may_have_memsets = true;
+		*flattening->last = *ret_handle;
 	return rc;
 }
 
@@ -114,12 +102,11 @@ static int end_level(struct flattening *flattening, uint32_t parent,
 		     struct driver_node **ret_handle)
 {
 	const struct dagpatch_recording *content = flattening->content;
-	struct patch_device *device = flattening->recording->device;
 	uint32_t end = end_inside(content, parent), count = 0;
 	int rc;
 
-	if ((device->capabilities & PATCH_CHAINS) && flattening->shape->last) {
-		*ret_handle = flattening->shape->last;
+	if (is_chained(flattening)) {
+		*ret_handle = *flattening->last;
 		return 0;
 	}
 	for (uint32_t node = first_inside(parent); node < end; node = node_end(content, node))
@@ -160,7 +147,7 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 		.graph = flattening->graph,
 		.outer = outer,
 		.outer_count = outer_count,
-		.shape = flattening->shape,
+		.last = flattening->last,
 	};
 	int rc;
 
@@ -194,11 +181,6 @@ static int add_unread(struct flattening *flattening, uint32_t node,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		count, &flattening->handles[node]);
 	pthread_mutex_unlock(&device->shared_graphs);
-	if (rc == 0 && (device->capabilities & PATCH_NARROW_FORKS)) {
-		flattening->after[0] = flattening->handles[node];
-		rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, 1,
-			      &flattening->handles[node]);
-	}
 	return rc < 0 ? fail_flat(flattening, rc, node, "adding a child graph") : 0;
 }
 
@@ -342,38 +324,17 @@ static int flatten_content(struct flattening *flattening)
 	return rc;
 }
 
-/* One more that waits for nothing. In a graph of somebody else's, where what it ends with has to be
- * known and a node that nobody waits for may be an error, *END then waits for it, too; else END is
- * NULL and nothing does. */
-static int add_branch(struct flattening *flattening, struct driver_node **end)
-{
-	const struct patch_params empty = {.kind = PATCH_EMPTY};
-	uint32_t capabilities = flattening->recording->device->capabilities;
-	struct driver_node *branch;
-	int rc;
-
-	if (!(capabilities & PATCH_SECOND_BRANCH) || !flattening->shape->may_have_memsets)
-		return 0;
-	rc = add_node(flattening, &empty, 0, &branch);
-	if (rc == 0 && end) {
-		flattening->after[0] = *end;
-		flattening->after[1] = branch;
-		rc = add_node(flattening, &empty, 2, end);
-	}
-	return rc < 0 ? recording_fail(flattening->recording, rc, "adding a second branch") : 0;
-}
-
 int flatten(struct dagpatch_recording *recording, const struct patch_capturing *into,
 	    struct driver_node **ret_end)
 {
-	struct shape shape = {0};
+	struct driver_node *last = NULL;
 	struct flattening flattening = {
 		.recording = recording,
 		.content = recording,
 		.graph = into->graph,
 		.outer = into->after,
 		.outer_count = into->after_count,
-		.shape = &shape,
+		.last = &last,
 		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
 	};
 	int rc = flattening.handles ? flatten_content(&flattening)
@@ -381,12 +342,9 @@ int flatten(struct dagpatch_recording *recording, const struct patch_capturing *
 
 	if (rc == 0 && ret_end)
 		rc = end_level(&flattening, DAGPATCH_NONE, ret_end);
-	if (rc == 0)
-		rc = add_branch(&flattening, ret_end);
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
 		recording->nodes[i].handle = flattening.handles[i];
 	release(&flattening);
-	forks_release(&shape.forks);
 	free(flattening.handles);
 	return rc;
 }

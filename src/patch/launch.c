@@ -88,9 +88,14 @@ static int launch_into_capture(struct dagpatch_recording *recording, struct driv
 static int launch_graph(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	struct launches *launches = &recording->launches;
-	int rc = recording->device->driver->launch(recording->device, current_exec(recording),
-						   recording->built.table, stream);
+	int rc = 0;
 
+	if (recording->device->capabilities & PATCH_FORGETS_MEMSETS)
+		rc = strategy_set_memsets(recording);
+	if (rc < 0)
+		return rc;
+	rc = recording->device->driver->launch(recording->device, current_exec(recording),
+					       recording->built.table, stream);
 	launches->in_many |= launches->any && launches->stream != stream;
 	launches->any = true;
 	launches->stream = stream;

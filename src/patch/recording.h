@@ -695,6 +695,11 @@ uint64_t revisions_bytes(const struct dagpatch_recording *recording);
 
 enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recording);
 bool strategy_can_update(const struct dagpatch_recording *recording);
+/* Set so often that the executable graph is to be built anew, whatever has changed. */
+bool strategy_is_worn(const struct dagpatch_recording *recording);
+/* PATCH_FORGETS_MEMSETS: gives all memsets the parameters that they have, before a launch. What a
+ * driver keeps as a child, and nodes below it, is left alone. */
+int strategy_set_memsets(struct dagpatch_recording *recording);
 /* Images have the new parameters of the dirty nodes. *RET_DONE: how many of these may have them now
  * in the executable graph, on failure too. -ENOTSUP: another strategy may. */
 int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done);

@@ -20,6 +20,11 @@ static uint64_t update_limit(const struct dagpatch_recording *recording)
 	return limit == 0 || limit == UINT32_MAX ? UINT64_MAX : limit * recording->node_count;
 }
 
+bool strategy_is_worn(const struct dagpatch_recording *recording)
+{
+	return !recording->foreign_exec && recording->updates > update_limit(recording);
+}
+
 /* Trying it costs once what it costs; then what was measured decides. */
 static bool is_update_cheaper(const struct dagpatch_recording *recording)
 {
@@ -74,13 +79,13 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 
 	if (recording->table_choice.is_overdue)
 		return DAGPATCH_INSTANTIATE;
+	if (!recording->foreign_exec &&
+	    recording->updates + recording->dirty_count > update_limit(recording))
+		return DAGPATCH_INSTANTIATE;
 	if (recording->dirty_count == 0)
 		return DAGPATCH_SET_PARAMS;
 	if (forced == DAGPATCH_INSTANTIATE && !recording->foreign_exec)
 		return forced;
-	if (!recording->foreign_exec &&
-	    recording->updates + recording->dirty_count > update_limit(recording))
-		return DAGPATCH_INSTANTIATE;
 	if (!strategy_can_update(recording))
 		return DAGPATCH_SET_PARAMS;
 	if (forced == DAGPATCH_UPDATE_GRAPH || any_out_of_reach(recording, recording->dirty_count))
@@ -216,6 +221,49 @@ void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
 	}
 	if (set_nodes(recording, done, false, &at) < 0)
 		recording->state = DAGPATCH_LOST;
+}
+
+static int set_memset(struct dagpatch_recording *recording,
+		      const struct dagpatch_recording *content, uint32_t node,
+		      struct driver_node *handle)
+{
+	struct patch_params params = node_params(content, node);
+	int rc = recording->device->driver->exec_set(recording->device, current_exec(recording),
+						     handle, &params);
+
+	recording->updates++;
+	return rc < 0 ? recording_fail_at(recording, rc,
+					  content == recording ? node : DAGPATCH_NONE,
+					  DAGPATCH_NONE, "setting a memset's parameters again")
+		      : 0;
+}
+
+static int set_memsets_again(struct dagpatch_recording *recording, const struct again *again)
+{
+	const struct dagpatch_recording *content = again->current->content;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && content && i < content->node_count; i++)
+		if (content->nodes[i].kind == PATCH_MEMSET)
+			rc = set_memset(recording, content, i, again->handles[i]);
+	return rc;
+}
+
+int strategy_set_memsets(struct dagpatch_recording *recording)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++) {
+		const struct node *node = &recording->nodes[i];
+
+		if (is_out_of_reach(recording, i))
+			continue;
+		if (node->kind == PATCH_MEMSET)
+			rc = set_memset(recording, recording, i, node->handle);
+		else if ((node->flags & NODE_AGAIN) && !recording->foreign_exec)
+			rc = set_memsets_again(recording, &recording->agains[node->detail]);
+	}
+	return rc;
 }
 
 /* ---- all at once ---- */

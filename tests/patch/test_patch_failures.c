@@ -828,9 +828,10 @@ int main(void)
 			DAGPATCH_MODEL_NO_CONDITIONALS | DAGPATCH_MODEL_NO_CHILDREN;
 	dagpatch_model_without(suite_without);
 	failed += cmocka_run_group_tests_name("flat", flat, make_library, free_library);
-	suite_without |= DAGPATCH_MODEL_NO_WIDE_FORKS;
+	suite_without |= DAGPATCH_MODEL_NO_KEPT_MEMSETS;
 	dagpatch_model_without(suite_without);
-	failed += cmocka_run_group_tests_name("narrow forks", flat, make_library, free_library);
+	failed +=
+		cmocka_run_group_tests_name("forgotten memsets", flat, make_library, free_library);
 	dagpatch_model_without(0);
 	suite_bed->close();
 	return failed;

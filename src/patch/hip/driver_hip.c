@@ -184,7 +184,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 {
 	struct hip_driver *hip = calloc(1, sizeof(*hip));
 	uintptr_t before;
-	bool is_chain;
+	bool is_chain, forgets;
 	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
 
 	if (rc == 0)
@@ -204,14 +204,12 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	pthread_mutex_init(&hip->texts_lock, NULL);
 	pthread_mutex_init(&hip->idle_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
-	/* 7.2.4 submits branches of large graphs as 6.4.3 does: without PATCH_NARROW_FORKS it
-	 * loses dependencies, and with it, it crashes. */
-	is_chain = hip->version < VERSION_5_3 || hip->version >= VERSION_7_2;
+	/* docs/rocm.md */
+	is_chain = hip->version < VERSION_5_3 || hip->version >= VERSION_6_3;
+	forgets = hip->version >= VERSION_6_3 && hip->version < VERSION_7_2;
 	hip->device.capabilities = PATCH_FLATTENS | (is_chain ? PATCH_CHAINS : 0) |
+				   (forgets ? PATCH_FORGETS_MEMSETS : 0) |
 				   (hip->loader.query_segment_descriptors ? PATCH_HAS_LAYOUTS : 0);
-	/* Seen with 6.4.3; 6.2 does not have what loses them. */
-	if (hip->version >= VERSION_6_3 && hip->version < VERSION_7_2)
-		hip->device.capabilities |= PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH;
 	if (hip->version >= VERSION_6_0)
 		hip->device.updates_before_instantiate = UPDATES_OF_A_NODE;
 	if (enter(&hip->device, &before) == 0) {

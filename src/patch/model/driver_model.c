@@ -7,8 +7,6 @@
 
 #include "patch/model/model_parts.h"
 
-enum { KEPT_WAITERS = 4 };
-
 /* ---- memory and kernels ---- */
 
 enum { ALIGNMENT = 256, MOST_BYTES = 1 << 30 };
@@ -170,17 +168,6 @@ static int node_get(struct patch_device *device, struct driver_graph *graph,
 	}
 }
 
-/* DAGPATCH_MODEL_NO_WIDE_FORKS */
-static void lose_dependencies(struct model_node *node)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < node->after_count; i++)
-		if (node->after[i]->waiters++ < KEPT_WAITERS)
-			node->after[kept++] = node->after[i];
-	node->after_count = kept;
-}
-
 static int node_add(struct patch_device *device, struct driver_graph *graph,
 		    const struct patch_params *params, struct driver_node *const *after,
 		    uint32_t after_count, struct driver_node **ret_node)
@@ -195,8 +182,6 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 				      (struct model_node *const *)after, after_count, &node));
 	if (rc < 0)
 		return rc;
-	if (model_missing() & DAGPATCH_MODEL_NO_WIDE_FORKS)
-		lose_dependencies(node);
 	*ret_node = (struct driver_node *)node;
 	return 0;
 }
@@ -428,6 +413,7 @@ static void destroy(struct dagpatch_model_exec *exec, bool is_kept)
 	model_exec_order_release(exec, is_kept);
 	model_plan_release(exec->plan);
 	model_values_release(exec->values);
+	free(exec->is_used);
 	free(exec);
 	model_live.execs--;
 }
@@ -529,14 +515,21 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
 		  struct driver_stream *stream)
 {
+	struct dagpatch_model_exec *model_exec = (struct dagpatch_model_exec *)exec;
+	struct plan_values *kept = NULL;
 	int rc = model_begin(device, "launch");
 
 	if (rc < 0)
 		return rc;
+	if (model_missing() & DAGPATCH_MODEL_NO_KEPT_MEMSETS)
+		rc = model_exec_forget(model_exec, &kept);
+	if (rc < 0)
+		return model_end("launch", rc);
 	if (table)
 		model_table_launch(table, model_stream_of((struct dagpatch_model_stream *)stream));
-	rc = dagpatch_model_exec_launch((struct dagpatch_model_exec *)exec,
-					(struct dagpatch_model_stream *)stream);
+	rc = dagpatch_model_exec_launch(model_exec, (struct dagpatch_model_stream *)stream);
+	if (kept)
+		model_exec_remember(model_exec, kept);
 	if (rc < 0 && table)
 		model_table_unlaunch(table);
 	return model_end("launch", rc);
@@ -652,8 +645,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 		(without & DAGPATCH_MODEL_NO_NESTED_SETS ? 0 : PATCH_SETS_NESTED) |
 		(without & DAGPATCH_MODEL_NO_CHILDREN ? PATCH_FLATTENS : 0) |
 		(without & DAGPATCH_MODEL_NO_BRANCHES ? PATCH_CHAINS : 0) |
-		(without & DAGPATCH_MODEL_NO_WIDE_FORKS ? PATCH_NARROW_FORKS | PATCH_SECOND_BRANCH
-							: 0) |
+		(without & DAGPATCH_MODEL_NO_KEPT_MEMSETS ? PATCH_FORGETS_MEMSETS : 0) |
 		(without & DAGPATCH_MODEL_NO_KEPT_EXECS ? 0 : PATCH_KEEPS_EXECS) |
 		(without & DAGPATCH_MODEL_NO_CONDITIONALS
 			 ? 0

@@ -512,19 +512,27 @@ void model_values_release(struct plan_values *values)
 
 /* ---- instantiated graphs ---- */
 
+static struct plan_values *values_copy(const struct dagpatch_model_exec *exec)
+{
+	struct plan_values *copy = malloc(sizeof(*copy) + exec->plan->value_bytes);
+
+	if (!copy)
+		return NULL;
+	copy->references = 1;
+	memcpy(copy->bytes, exec->values->bytes, exec->plan->value_bytes);
+	return copy;
+}
+
 /* Replays in flight keep what they were launched with. */
 static int exec_own_values(struct dagpatch_model_exec *exec)
 {
-	size_t bytes = sizeof(struct plan_values) + exec->plan->value_bytes;
 	struct plan_values *own;
 
 	if (exec->values->references == 1)
 		return 0;
-	own = malloc(bytes);
+	own = values_copy(exec);
 	if (!own)
 		return -ENOMEM;
-	own->references = 1;
-	memcpy(own->bytes, exec->values->bytes, exec->plan->value_bytes);
 	model_values_release(exec->values);
 	exec->values = own;
 	return 0;
@@ -548,8 +556,40 @@ int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *no
 		rc = exec_own_values(exec);
 	if (rc == 0 && image.size > 0)
 		memcpy(exec->values->bytes + planned->image, image.bytes, image.size);
+	if (rc == 0 && exec->is_used)
+		exec->is_used[planned - exec->plan->nodes] = false;
 	patch_image_release(&image);
 	return rc;
+}
+
+int model_exec_forget(struct dagpatch_model_exec *exec, struct plan_values **ret_kept)
+{
+	const struct plan_level *top = &exec->plan->levels[0];
+	struct plan_values *values = values_copy(exec);
+
+	if (!exec->is_used)
+		exec->is_used = calloc(exec->plan->count + 1, sizeof(*exec->is_used));
+	if (!values || !exec->is_used) {
+		free(values);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < top->count; i++) {
+		const struct plan_node *node = &exec->plan->nodes[top->order[i]];
+		struct patch_memset *image = (struct patch_memset *)(values->bytes + node->image);
+
+		if (node->kind == PATCH_MEMSET && exec->is_used[top->order[i]])
+			image->value ^= UINT32_MAX;
+	}
+	*ret_kept = exec->values;
+	exec->values = values;
+	return 0;
+}
+
+void model_exec_remember(struct dagpatch_model_exec *exec, struct plan_values *kept)
+{
+	model_values_release(exec->values);
+	exec->values = kept;
+	memset(exec->is_used, true, exec->plan->count);
 }
 
 static bool is_same_shape(const struct plan_node *a, const struct plan_node *b, uint32_t count)
@@ -586,6 +626,9 @@ int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *o
 	for (uint32_t i = 0; rc == 0 && i < total && i < count; i++)
 		memcpy(exec->values->bytes + to[i].image, values->bytes + from[i].image,
 		       from[i].size);
+	if (rc == 0 && exec->is_used)
+		memset(exec->is_used + (to - exec->plan->nodes), false,
+		       total < count ? total : count);
 	model_plan_release(plan);
 	model_values_release(values);
 	return rc;

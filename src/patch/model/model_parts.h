@@ -59,7 +59,6 @@ struct model_node {
 	struct dagpatch_model_graph *graph;
 	struct model_node **after;
 	uint32_t after_count;
-	uint32_t waiters; /* nodes that dagpatch added behind it */
 	/* A child's one embedded graph, a conditional's bodies. */
 	struct dagpatch_model_graph **inner;
 	uint32_t inner_count;
@@ -141,6 +140,7 @@ struct dagpatch_model_exec {
 	uint32_t device;
 	struct plan *plan;
 	struct plan_values *values;
+	bool *is_used; /* by plan node: launched by dagpatch since it was set; NULL: none yet */
 	struct driver_table *table;
 	struct model_exec_order *order;
 	bool by_priorities; /* it was instantiated so; the model runs nodes one by one */
@@ -162,6 +162,10 @@ int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *o
 		    struct dagpatch_model_graph *graph, uint32_t count);
 int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *node,
 		   const struct patch_params *params);
+/* DAGPATCH_MODEL_NO_KEPT_MEMSETS, around a launch: gives the top graph's memsets that are used other
+ * values; then its own values back, and all are used. */
+int model_exec_forget(struct dagpatch_model_exec *exec, struct plan_values **ret_kept);
+void model_exec_remember(struct dagpatch_model_exec *exec, struct plan_values *kept);
 
 /* ---- running (model_run.c) ---- */
 

@@ -20,11 +20,11 @@ from ._abi import (
     MODEL_NO_CONDITIONALS,
     MODEL_NO_FUNCTIONS,
     MODEL_NO_KEPT_EXECS,
+    MODEL_NO_KEPT_MEMSETS,
     MODEL_NO_LAYOUTS,
     MODEL_NO_NESTED_SETS,
     MODEL_NO_TABLE,
     MODEL_NO_UPDATE,
-    MODEL_NO_WIDE_FORKS,
     ModelLive,
 )
 from ._library import address, array, handle, lib, make_error
@@ -326,7 +326,7 @@ NO_CONDITIONALS = MODEL_NO_CONDITIONALS
 NO_UPDATE = MODEL_NO_UPDATE
 NO_CHILDREN = MODEL_NO_CHILDREN
 NO_BRANCHES = MODEL_NO_BRANCHES
-NO_WIDE_FORKS = MODEL_NO_WIDE_FORKS
+NO_KEPT_MEMSETS = MODEL_NO_KEPT_MEMSETS
 
 __all__ = [
     "DEVICES",
@@ -340,11 +340,11 @@ __all__ = [
     "NO_CONDITIONALS",
     "NO_FUNCTIONS",
     "NO_KEPT_EXECS",
+    "NO_KEPT_MEMSETS",
     "NO_LAYOUTS",
     "NO_NESTED_SETS",
     "NO_TABLE",
     "NO_UPDATE",
-    "NO_WIDE_FORKS",
     "Stream",
     "calls",
     "current_device",
