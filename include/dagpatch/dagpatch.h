@@ -72,10 +72,10 @@
  * Waiting: the calls of a recording wait for the GPU in these cases only.
  * CUDA: building a graph with a table (apply or launch) waits for a short copy on a stream of
  * dagpatch's own; a launch when all versions of the table are in flight, for the oldest replay; of
- * the executable graphs with a table that go, every ninth as on HIP, for destroying one waits for
- * its replays (driver 580).
- * HIP: of the executable graphs that go while nobody can tell when their replays are done every
- * ninth synchronises the device (dagpatch_recording_destroy); dagpatch_context_create waits for a
+ * the executable graphs with a table that go, some as on HIP, for destroying one waits for its
+ * replays (driver 580).
+ * HIP: when 65 executable graphs have gone of which nobody can tell whether their replays are done
+ * the device is synchronised (dagpatch_recording_destroy); dagpatch_context_create waits for a
  * graph of its own.
  * Both: dagpatch_context_destroy, or the destroy of what the context has stayed for, for the
  * replays that use something of dagpatch's; a graph that cannot be built for want of memory, for
@@ -259,10 +259,11 @@ int dagpatch_recording_create(struct dagpatch_context *context, uint32_t flags,
 /* Replays in flight go on, and so they do when a graph is built anew, finalized again or evicted:
  * what they use (shadows, the table; on HIP the executable graph) is freed later, by a call that
  * makes, builds, evicts or destroys something of the context and finds them done. It does not wait
- * for them; only on HIP, where nobody can tell when replays of an executable graph are done whose
- * streams may be gone, one of nine such calls synchronises the device and frees what the others
- * left. (The driver's own call to free memory may wait for the device.) NULL is fine. In a callback
- * of this recording: does nothing. */
+ * for them. On HIP nobody can tell when replays are done whose streams may be gone; that is known
+ * when the context next launches into these streams. When 65 executable graphs wait for that the
+ * device is synchronised, which ends captures in HIP 6 and newer, and all of them are freed. (The
+ * driver's own call to free memory may wait for the device.) NULL is fine. In a callback of this
+ * recording: does nothing. */
 void dagpatch_recording_destroy(struct dagpatch_recording *recording);
 
 enum dagpatch_state dagpatch_recording_state(const struct dagpatch_recording *recording);
@@ -647,7 +648,7 @@ int dagpatch_apply(struct dagpatch_recording *recording);
  * recording's shadows, callbacks' data and events, which must outlive it. Ranks that vote agree on
  * it as on any change. After an error some nodes may be in it: the capture is to be thrown away.
  * Captures of other streams go on, in any mode: what drivers refuse meanwhile is done in relaxed
- * mode. */
+ * mode. (HIP: but for want of memory, see "Waiting".) */
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream);
 /* Drops the executable graph and the driver's graph, with the table: memory goes back to the
  * driver. Addresses, values and captured work stay, and the next launch builds it again, with what

@@ -85,6 +85,17 @@ static int launch_into_capture(struct dagpatch_recording *recording, struct driv
 
 /* ---- into a stream that runs ---- */
 
+static void note_stream(struct launches *launches, struct driver_stream *stream)
+{
+	for (uint32_t i = 0; i < launches->count; i++)
+		if (launches->streams[i] == stream)
+			return;
+	if (launches->count < LAUNCH_STREAMS)
+		launches->streams[launches->count++] = stream;
+	else
+		launches->in_more = true;
+}
+
 static int launch_graph(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	struct launches *launches = &recording->launches;
@@ -96,9 +107,7 @@ static int launch_graph(struct dagpatch_recording *recording, struct driver_stre
 		return rc;
 	rc = recording->device->driver->launch(recording->device, current_exec(recording),
 					       recording->built.table, stream);
-	launches->in_many |= launches->any && launches->stream != stream;
-	launches->any = true;
-	launches->stream = stream;
+	note_stream(launches, stream);
 	if (rc < 0)
 		return recording_fail(recording, rc, "launching");
 	recording_note_use(recording);
@@ -135,6 +144,7 @@ static int launch_and_run(struct dagpatch_recording *recording, struct driver_st
 {
 	int rc;
 
+	retired_mark(recording->context, stream);
 	recording->launching = &stream;
 	rc = apply_if_needed(recording);
 	recording->launching = NULL;

@@ -27,8 +27,8 @@ struct dagpatch_context {
 	_Atomic uint64_t launches; /* of all recordings: when each was launched last */
 	pthread_mutex_t lock;	   /* of what follows */
 	struct dagpatch_recording *recordings;
-	struct retired *retired; /* retire.c */
-	uint32_t retired_unmarked;
+	struct retired *retired;	   /* retire.c */
+	_Atomic uint32_t retired_unmarked; /* changed with the lock */
 };
 
 enum node_flags {
@@ -213,11 +213,13 @@ struct table_choice {
 	double regret_ns; /* what the other way would have saved of late */
 };
 
+enum { LAUNCH_STREAMS = 4 };
+
 /* Where what is built has been launched. */
 struct launches {
-	bool any;
-	bool in_many; /* streams */
-	struct driver_stream *stream;
+	struct driver_stream *streams[LAUNCH_STREAMS];
+	uint32_t count;
+	bool in_more;
 };
 
 /* Who works with a recording's graph: its thread, in a call; or another thread that evicts it. */
@@ -579,10 +581,13 @@ void built_release(struct patch_device *device, struct built *built);
 
 struct retired *retired_create(void);
 /* BUILT, which was launched as RECORDING says, becomes empty. Waits for replays only where nobody
- * can tell when they are done, and then one time in nine. */
+ * can tell when they are done, and then one time in 65: on HIP, until their streams are
+ * launched into again. */
 void retire_built(struct dagpatch_recording *recording, struct built *built);
 /* What is built and the slots with their shadows, of a recording that is going. */
 void retire_all(struct dagpatch_recording *recording);
+/* STREAM is there and not captured: puts marks behind what was launched in it. */
+void retired_mark(struct dagpatch_context *context, struct driver_stream *stream);
 /* Frees what no replay uses any more. */
 void reap(struct dagpatch_context *context);
 /* All of it; waits for the replays. */

@@ -6,15 +6,24 @@
 #include "patch/recording.h"
 
 /* So many wait together where nobody can tell when their replays are done. */
-enum { UNMARKED_MOST = 8 };
+enum { UNMARKED_MOST = 64 };
+
+/* Behind the launches in one stream. */
+struct place {
+	struct driver_stream *stream;
+	struct driver_mark *mark;
+	bool is_marked;
+};
 
 struct retired {
 	struct retired *next;
 	struct built built;
 	struct slot *slots; /* their shadows */
 	uint32_t slot_count;
-	struct driver_mark *mark; /* behind all launches; NULL: there is none */
-	bool is_unmarked;	  /* only wait_all tells */
+	struct place places[LAUNCH_STREAMS];
+	uint32_t place_count;
+	bool in_more;	  /* streams than there are places */
+	bool is_unmarked; /* a place is, or there are too many: only wait_all tells */
 };
 
 struct retired *retired_create(void)
@@ -26,8 +35,12 @@ static bool is_done(struct patch_device *device, const struct retired *retired)
 {
 	if (retired->is_unmarked)
 		return false;
-	if (retired->mark && !device->driver->mark_is_done(device, retired->mark))
-		return false;
+	for (uint32_t i = 0; i < retired->place_count; i++) {
+		struct driver_mark *mark = retired->places[i].mark;
+
+		if (mark && !device->driver->mark_is_done(device, mark))
+			return false;
+	}
 	return !retired->built.table || device->driver->table_is_idle(device, retired->built.table);
 }
 
@@ -45,8 +58,9 @@ static void retired_release(struct patch_device *device, struct retired *retired
 {
 	built_release(device, &retired->built);
 	slots_release(device, retired->slots, retired->slot_count);
-	if (retired->mark)
-		device->driver->mark_destroy(device, retired->mark);
+	for (uint32_t i = 0; i < retired->place_count; i++)
+		if (retired->places[i].mark)
+			device->driver->mark_destroy(device, retired->places[i].mark);
 	free(retired);
 }
 
@@ -112,6 +126,13 @@ void reap(struct dagpatch_context *context)
 	patch_fault_take();
 }
 
+static void wait_for(struct patch_device *device, const struct retired *retired)
+{
+	for (uint32_t i = 0; i < retired->place_count; i++)
+		if (retired->places[i].mark)
+			device->driver->mark_wait(device, retired->places[i].mark);
+}
+
 void reap_all(struct dagpatch_context *context)
 {
 	struct retired *list = take_all(context);
@@ -128,8 +149,7 @@ void reap_all(struct dagpatch_context *context)
 	if (waits)
 		device->driver->wait_all(device);
 	for (const struct retired *at = list; at && !waits; at = at->next)
-		if (at->mark)
-			device->driver->mark_wait(device, at->mark);
+		wait_for(device, at);
 	release_list(device, list);
 	if (is_inside)
 		device_leave(&visit);
@@ -143,22 +163,45 @@ static void retire(struct dagpatch_context *context, struct retired *retired)
 		reap_all(context);
 }
 
-/* ---- what is retired ---- */
+/* ---- marks ---- */
 
 /* The stream of a launch that is being made is there; of earlier launches nobody knows whether
- * their streams still are. */
-static void mark_launches(struct dagpatch_recording *recording, struct retired *retired)
+ * their streams still are. (HIP waits for a stream's work when the stream is destroyed: another
+ * stream in its place serves as well.) */
+static void mark(struct patch_device *device, struct retired *retired, struct driver_stream *stream)
 {
-	const struct launches *launches = &recording->launches;
-	struct patch_device *device = recording->device;
+	bool is_unmarked = retired->in_more;
 
-	retired->is_unmarked =
-		!recording->launching || launches->in_many ||
-		*recording->launching != launches->stream ||
-		device->driver->mark_record(device, &retired->mark, launches->stream) < 0;
-	if (retired->is_unmarked)
-		patch_fault_take();
+	for (uint32_t i = 0; i < retired->place_count; i++) {
+		struct place *place = &retired->places[i];
+
+		if (!place->is_marked && place->stream == stream)
+			place->is_marked =
+				device->driver->mark_record(device, &place->mark, stream) == 0;
+		is_unmarked |= !place->is_marked;
+	}
+	retired->is_unmarked = is_unmarked;
 }
+
+void retired_mark(struct dagpatch_context *context, struct driver_stream *stream)
+{
+	struct retired *list;
+
+	if (!atomic_load_explicit(&context->retired_unmarked, memory_order_relaxed))
+		return;
+	list = take_all(context);
+	while (list) {
+		struct retired *next = list->next;
+
+		if (list->is_unmarked)
+			mark(context->device, list, stream);
+		put(context, list);
+		list = next;
+	}
+	patch_fault_take();
+}
+
+/* ---- what is retired ---- */
 
 static bool keeps_exec(const struct patch_device *device, const struct built *built)
 {
@@ -181,21 +224,34 @@ static void move_built(struct patch_device *device, struct built *built, struct 
 	}
 }
 
+static void note_places(struct retired *retired, const struct launches *launches)
+{
+	retired->in_more = launches->in_more;
+	retired->place_count = launches->count;
+	for (uint32_t i = 0; i < launches->count; i++)
+		retired->places[i].stream = launches->streams[i];
+	retired->is_unmarked = true;
+}
+
 void retire_built(struct dagpatch_recording *recording, struct built *built)
 {
 	struct patch_device *device = recording->device;
 	struct retired *retired = built->room;
 	bool is_kept;
 
-	if (!built->exec || !recording->launches.any) {
+	if (!built->exec || !recording->launches.count) {
 		built_release(device, built);
 		return;
 	}
 	built->room = NULL;
 	is_kept = keeps_exec(device, built);
 	move_built(device, built, retired);
-	if (!is_kept)
-		mark_launches(recording, retired);
+	if (!is_kept) {
+		note_places(retired, &recording->launches);
+		if (recording->launching)
+			mark(device, retired, *recording->launching);
+		patch_fault_take();
+	}
 	recording->launches = (struct launches){0};
 	retire(recording->context, retired);
 }
@@ -209,7 +265,9 @@ void retire_all(struct dagpatch_recording *recording)
 		move_built(device, &recording->built, retired);
 		retired->slots = recording->slots;
 		retired->slot_count = recording->slot_count;
-		retired->mark = recording->shadow_mark;
+		retired->places[0] =
+			(struct place){.mark = recording->shadow_mark, .is_marked = true};
+		retired->place_count = 1;
 		retire(recording->context, retired);
 	} else {
 		retire_built(recording, &recording->built);

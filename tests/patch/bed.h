@@ -114,8 +114,7 @@ struct bed {
 	bool reads_execs;    /* the driver lets an executable graph be read */
 	bool sets_functions; /* and be given other functions */
 	/* What this driver or its runtime does not do here. */
-	bool waits_end_captures; /* waiting for the device does, in any mode */
-	bool graph_calls_race;	 /* of several threads, whatever graphs they are on */
+	bool graph_calls_race; /* of several threads, whatever graphs they are on */
 	bool no_captured_copies;
 	bool no_captured_rows; /* copies of one row */
 	bool no_rows_set;      /* copies of several, in an executable graph */

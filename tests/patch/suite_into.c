@@ -325,8 +325,6 @@ static void change_beside_capture(struct scene *scene, enum form form,
 
 static void changes_beside_a_capture(void **state)
 {
-	if (suite_bed->waits_end_captures && suite_strategy == DAGPATCH_INSTANTIATE)
-		skip();
 	for (enum form form = 0; form < FORMS; form++) {
 		if (form == GIVEN || form == ADOPTED)
 			continue; /* the test itself would use memory in between */

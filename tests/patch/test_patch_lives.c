@@ -201,22 +201,56 @@ static void built_anew_while_a_replay_is_queued(void **state)
 	with_each_driver(rebuild_while_queued);
 }
 
-/* Where nobody can tell when they are done some wait together, and then the device is
- * synchronised. */
-static void what_cannot_be_told_does_not_pile_up(void **state)
+/* A launch tells that its stream is there: what was launched in it before gets a mark. */
+static void a_launch_marks_what_has_gone(void **state)
 {
-	struct dagpatch_recording *recording;
+	struct dagpatch_recording *gone, *next;
 	struct lives lives;
 
 	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_KEPT_EXECS);
 	begin(&lives, DAGPATCH_AUTO);
-	for (uint32_t i = 0; i < 9; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
+		gone = sum(lives.context, NULL, 1);
+		bind_three(gone, lives.buffers[0]);
+		OK(gone, dagpatch_launch(gone, lives.streams[0]));
+		if (i == 2)
+			OK(gone, dagpatch_launch(gone, lives.streams[1]));
+		dagpatch_recording_destroy(gone);
+	}
+	assert_int_equal(live().execs, 3);
+	next = sum(lives.context, NULL, 1);
+	bind_three(next, lives.buffers[0]);
+	OK(next, dagpatch_launch(next, lives.streams[0]));
+	suite_bed->stream_synchronize(lives.streams[0]);
+	dagpatch_recording_destroy(sum(lives.context, NULL, 1));
+	assert_int_equal(live().execs, 2);
+	OK(next, dagpatch_launch(next, lives.streams[1]));
+	suite_bed->stream_synchronize(lives.streams[1]);
+	dagpatch_recording_destroy(sum(lives.context, NULL, 1));
+	assert_int_equal(live().execs, 1);
+	dagpatch_recording_destroy(next);
+	dagpatch_model_without(suite_without);
+	end(&lives);
+}
+
+/* Where nobody can tell when they are done some wait together, and then the device is
+ * synchronised. */
+static void what_cannot_be_told_does_not_pile_up(void **state)
+{
+	struct dagpatch_recording *recordings[65];
+	struct lives lives;
+
+	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_KEPT_EXECS);
+	begin(&lives, DAGPATCH_AUTO);
+	for (uint32_t i = 0; i < 65; i++) {
+		recordings[i] = sum(lives.context, NULL, 1);
+		bind_three(recordings[i], lives.buffers[0]);
+		OK(recordings[i], dagpatch_launch(recordings[i], lives.streams[0]));
+	}
+	for (uint32_t i = 0; i < 65; i++) {
 		expect_all(lives.buffers[0][0], 0);
-		assert_int_equal(live().execs, i);
-		recording = sum(lives.context, NULL, 1);
-		bind_three(recording, lives.buffers[0]);
-		OK(recording, dagpatch_launch(recording, lives.streams[0]));
-		dagpatch_recording_destroy(recording);
+		assert_int_equal(live().execs, 65);
+		dagpatch_recording_destroy(recordings[i]);
 	}
 	assert_int_equal(live().execs, 0);
 	expect_all(lives.buffers[0][0], 3);
@@ -623,6 +657,7 @@ int main(void)
 		cmocka_unit_test(destroyed_while_a_replay_is_queued),
 		cmocka_unit_test(context_waits_for_queued_replays),
 		cmocka_unit_test(built_anew_while_a_replay_is_queued),
+		cmocka_unit_test(a_launch_marks_what_has_gone),
 		cmocka_unit_test(what_cannot_be_told_does_not_pile_up),
 		cmocka_unit_test(evicted_and_built_again),
 		cmocka_unit_test(shadows_are_not_shared_by_streams),
