@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "trace/clock.h"
+#include "trace/create.h"
 #include "trace/demangle.h"
 #include "trace/expect.h"
 #include "trace/sort.h"
@@ -319,5 +320,6 @@ int load_message(struct process_load *load, bool damage, const char *format, ...
 		.damage = damage,
 		.text = strtab_intern_z(load->strings, text),
 	};
-	return 0;
+	/* The strings may have moved. The caller goes on reading them. */
+	return trace_seal(load->trace);
 }

@@ -1,6 +1,8 @@
 /* The ledger: what somebody else counted, against the rows. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -409,6 +411,31 @@ static bool is_said(const struct trace *trace, const char *text)
 	return false;
 }
 
+/* The texts of earlier messages make the table of strings grow, and move. */
+static void each_of_many_faults_names_its_gpu(void **state)
+{
+	enum { FAULTS = 2000 };
+	struct scene scene;
+	struct trace *trace;
+	char text[64];
+
+	scene_init(&scene, 1);
+	for (uint64_t i = 1; i <= FAULTS; i++) {
+		struct record_fault fault = {
+			.ns = 1, .agent = SCENE_AGENT_GPU, .address = i << 12, .reason = 1};
+
+		scene_put(&scene, 0, RECORD_FAULT, 0, &fault, sizeof(fault));
+	}
+	trace = scene_load(&scene);
+	scene_release(&scene);
+	for (uint64_t i = 1; i <= FAULTS; i++) {
+		snprintf(text, sizeof(text), "memory fault of gfx906 at address 0x%" PRIx64 ":",
+			 i << 12);
+		assert_true(is_said(trace, text));
+	}
+	trace_close(trace);
+}
+
 /* Of a killed process the device may have taken more since. */
 static void what_was_on_the_device_is_said(void **state)
 {
@@ -709,6 +736,7 @@ int main(void)
 		cmocka_unit_test(packets_of_unknown_queues_are_unexplained),
 		cmocka_unit_test(packets_that_the_device_has_not_taken_are_explained),
 		cmocka_unit_test(packets_that_passed_unrecorded_are_losses),
+		cmocka_unit_test(each_of_many_faults_names_its_gpu),
 		cmocka_unit_test(what_was_on_the_device_is_said),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
 		cmocka_unit_test(ring_full_counts_drops),
