@@ -1,6 +1,7 @@
 #include "capture/env.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,24 +19,29 @@ static const struct {
 static const enum env_variable kept[] = {ENV_SPOOL, ENV_RECORDER, ENV_READY, ENV_RING};
 
 static struct {
-	const char *texts[ENV_COUNT]; /* NULL: read when it is asked for */
+	atomic_bool is_busy;
+	_Atomic(const char *) texts[ENV_COUNT]; /* NULL: read when it is asked for */
 	char memory[2 * PATH_MAX];
+	size_t used;
 } remembered;
 
 void env_remember(void)
 {
-	size_t used = 0;
-
-	memset(remembered.texts, 0, sizeof(remembered.texts));
+	/* Another thread is at it. */
+	if (atomic_exchange(&remembered.is_busy, true))
+		return;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
 		const char *text = getenv(variables[kept[i]].name);
 		size_t bytes = text ? strlen(text) + 1 : 0;
 
-		if (bytes <= 1 || bytes > sizeof(remembered.memory) - used)
+		if (remembered.texts[kept[i]] || bytes <= 1 ||
+		    bytes > sizeof(remembered.memory) - remembered.used)
 			continue;
-		remembered.texts[kept[i]] = memcpy(remembered.memory + used, text, bytes);
-		used += bytes;
+		remembered.texts[kept[i]] =
+			memcpy(remembered.memory + remembered.used, text, bytes);
+		remembered.used += bytes;
 	}
+	atomic_store(&remembered.is_busy, false);
 }
 
 static const char *read_text(enum env_variable variable)

@@ -37,8 +37,9 @@ enum env_variable {
 		ENV_COUNT
 };
 
-/* As the library is loaded: from now on the variables that say where and how to record have the
- * values of this moment, whatever the program does to its environment. */
+/* Keeps the values of the variables that say where and how to record, as they are at the first call
+ * that finds them set: the program may change its environment later. Called when the library is
+ * loaded and for each table that is handed over. Any thread; never waits. */
 void env_remember(void);
 
 /* The variable's text, its default when unset or empty; never NULL. */

@@ -87,6 +87,24 @@ static void nonsense_is_no_ring(void **state)
 	}
 }
 
+/* Each table that a library hands over has the environment remembered. */
+static void what_is_remembered_stays(void **state)
+{
+	setenv("DAGTAP_SPOOL", "", 1);
+	unsetenv("DAGTAP_RING");
+	setenv("DAGTAP_READY", "8M", 1);
+	env_remember();
+	setenv("DAGTAP_SPOOL", "/first", 1);
+	env_remember();
+	setenv("DAGTAP_SPOOL", "/second", 1);
+	setenv("DAGTAP_READY", "16M", 1);
+	env_remember();
+	assert_string_equal(env_text(ENV_SPOOL), "/first");
+	assert_int_equal(env_bytes(ENV_READY, 1), 8 << 20);
+	unsetenv("DAGTAP_SPOOL");
+	assert_string_equal(env_text(ENV_SPOOL), "/first");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +113,7 @@ int main(void)
 		cmocka_unit_test(nonsense_means_the_fallback),
 		cmocka_unit_test(a_ring_has_a_size_an_age_or_both),
 		cmocka_unit_test(nonsense_is_no_ring),
+		cmocka_unit_test(what_is_remembered_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
