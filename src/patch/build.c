@@ -551,6 +551,7 @@ void build_accept(struct dagpatch_recording *recording, struct replaced *replace
 	kept_release(replaced);
 	recording->launches = (struct launches){0};
 	recording->updates = 0;
+	recording->is_spent = false;
 	recording_note_use(recording);
 	atomic_store_explicit(&recording->is_built, true, memory_order_relaxed);
 }

@@ -286,6 +286,7 @@ struct dagpatch_recording {
 	struct launches launches;
 	struct driver_stream *const *launching; /* while dagpatch_launch applies: where to */
 	uint64_t updates;			/* of the exec */
+	bool is_spent;				/* the exec: the next launch needs another one */
 	struct costs costs;
 	struct table_choice table_choice;
 	bool cannot_table; /* the driver said so, of this graph */

@@ -22,7 +22,8 @@ static uint64_t update_limit(const struct dagpatch_recording *recording)
 
 bool strategy_is_worn(const struct dagpatch_recording *recording)
 {
-	return !recording->foreign_exec && recording->updates > update_limit(recording);
+	return !recording->foreign_exec &&
+	       (recording->is_spent || recording->updates > update_limit(recording));
 }
 
 /* Trying it costs once what it costs; then what was measured decides. */
@@ -80,7 +81,8 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 	if (recording->table_choice.is_overdue)
 		return DAGPATCH_INSTANTIATE;
 	if (!recording->foreign_exec &&
-	    recording->updates + recording->dirty_count > update_limit(recording))
+	    (recording->is_spent ||
+	     recording->updates + recording->dirty_count > update_limit(recording)))
 		return DAGPATCH_INSTANTIATE;
 	if (recording->dirty_count == 0)
 		return DAGPATCH_SET_PARAMS;
@@ -232,10 +234,11 @@ static int set_memset(struct dagpatch_recording *recording,
 						     handle, &params);
 
 	recording->updates++;
-	return rc < 0 ? recording_fail_at(recording, rc,
-					  content == recording ? node : DAGPATCH_NONE,
-					  DAGPATCH_NONE, "setting a memset's parameters again")
-		      : 0;
+	return rc < 0 && rc != -ENOTSUP
+		       ? recording_fail_at(recording, rc,
+					   content == recording ? node : DAGPATCH_NONE,
+					   DAGPATCH_NONE, "setting a memset's parameters again")
+		       : rc;
 }
 
 static int set_memsets_again(struct dagpatch_recording *recording, const struct again *again)
@@ -249,7 +252,7 @@ static int set_memsets_again(struct dagpatch_recording *recording, const struct 
 	return rc;
 }
 
-int strategy_set_memsets(struct dagpatch_recording *recording)
+static int set_all_memsets(struct dagpatch_recording *recording)
 {
 	int rc = 0;
 
@@ -264,6 +267,18 @@ int strategy_set_memsets(struct dagpatch_recording *recording)
 			rc = set_memsets_again(recording, &recording->agains[node->detail]);
 	}
 	return rc;
+}
+
+/* Where they cannot be set each launch gets a graph of its own. */
+int strategy_set_memsets(struct dagpatch_recording *recording)
+{
+	int rc = set_all_memsets(recording);
+
+	if (rc != -ENOTSUP)
+		return rc;
+	recording->is_spent = true;
+	patch_fault_take();
+	return 0;
 }
 
 /* ---- all at once ---- */
