@@ -1,6 +1,8 @@
-/* Writing a trace (dagtap/trace.h) in another tool's format: the same trace gives the same bytes.
+/* Writing a trace (dagtap/trace.h) in the format of another tool. The same trace gives the same
+ * bytes.
  *
- * Threading: as dagtap/trace.h. Cost: memory is a few bytes an event; the rest is streamed. */
+ * Threading: as dagtap/trace.h; several threads may export one trace to different files. Cost: a
+ * few bytes of memory per activity; everything else is streamed to the file. */
 #ifndef DAGTAP_EXPORT_H
 #define DAGTAP_EXPORT_H
 
@@ -13,18 +15,26 @@
 extern "C" {
 #endif
 
+/* A row of the table of formats. The texts are static. */
 struct dagtap_export_format {
-	const char *name;      /* "xspace" */
-	const char *extension; /* ".xplane.pb" */
-	const char *help;      /* one line */
+	const char *name;      /* what dagtap_export takes as FORMAT, for example "xspace" */
+	const char *extension; /* with the dot, for example ".xplane.pb" */
+	const char *help;      /* one line for a help text */
 };
 
-/* The formats that there are, from 0 on. 0; -ERANGE: no more. */
+/* Gives the format number INDEX, from 0 on. Returns 0, or -ERANGE if there is no such format; then
+ * *RET_FORMAT is untouched. */
 int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_format);
 
-/* Writes TRACE to PATH in FORMAT. TABLE: of a format that has several ("csv": "calls" ...), else NULL.
- * A PATH that ends in .gz is compressed. -EEXIST: PATH exists, and REPLACE is 0. The file gets its name
- * when it is complete; on failure there is none. ERROR may be NULL. */
+/* Writes TRACE to PATH in the format that is named FORMAT. TABLE selects a table of a format that
+ * has several ("csv": "calls" ...); NULL selects its first. A PATH that ends in .gz is compressed.
+ * If PATH exists and REPLACE is 0, fails with -EEXIST. -EINVAL: there is no such format or table.
+ *
+ * The output has a temporary name until it is complete; a failure while writing leaves no file
+ * behind. A trace that is too large for one file of its format is continued in numbered files
+ * beside PATH (run.xplane.pb, run.2.xplane.pb). They get their final names one after the other at
+ * the end; if that fails, some of them may already be in place. Returns 0 or a negative errno with
+ * a line in ERROR, which may be NULL. */
 int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
 		  const char *path, int replace, struct dagtap_error *error);
 
