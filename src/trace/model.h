@@ -1,15 +1,18 @@
-/* The model of a finished trace: what every analysis and every exporter reads.
+/* The model of a loaded trace: what every analysis and every exporter reads.
  *
- * trace_open (trace/load.h) fills it; afterwards nothing changes it, so any number of threads may
- * read it. Everything is an array in one struct; rows refer to each other by index, and an index
- * is only ever used with the array that its type names. TRACE_NONE means "none" or "unknown".
+ * trace_open (trace/load.h) and the readers of other tools' files (format/) fill it. After loading
+ * nothing changes it, so any number of threads may read it at the same time. trace_close frees it
+ * with everything that it contains.
  *
- * Order, which makes output independent of the order of arrival: processes by (start, pid); rows
- * within a process by the keys that each array's comment names.
+ * Everything is an array in struct trace. Rows refer to each other by index; the comment of an
+ * index field names the array, unless the field's name does. TRACE_NONE means "none" or "unknown".
  *
- * Times: host ns (CLOCK_MONOTONIC of the recording machine), signed, exactly as the clock fit
- * gives them; nothing is clamped or moved. An activity that is not timed has start = end = 0.
- */
+ * The order of rows makes output independent of the order in which records arrived: processes are
+ * ordered by (start, pid), and the rows of a process by the keys that the comment of each array
+ * names.
+ *
+ * Times: host ns (CLOCK_MONOTONIC of the recording machine), signed, exactly as the clock fit gives
+ * them. No time is clamped or moved. An untimed activity has start = end = 0. */
 #ifndef DAGTAP_TRACE_MODEL_H
 #define DAGTAP_TRACE_MODEL_H
 
@@ -21,32 +24,35 @@
 
 #define TRACE_NONE UINT32_MAX
 
-typedef uint32_t trace_string; /* index into trace.strings; 0 is "" */
+typedef uint32_t trace_string; /* Index into trace.strings; 0 is "". */
 
+/* TRACE_TRUNCATED: the spool has no end, because the process was killed or was still running. */
 enum trace_process_state { TRACE_COMPLETE, TRACE_TRUNCATED };
 
+/* One recording of one process. */
 struct trace_process {
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint32_t session; /* recordings that the process had made before: each is a row */
+	/* recordings that the process made before; each has its own row */
+	uint32_t session;
 	int64_t start_ns;
 	int64_t end_ns;
-	uint64_t start_realtime_ns;
-	trace_string host; /* name of the machine */
+	uint64_t start_realtime_ns; /* CLOCK_REALTIME at start_ns */
+	trace_string host;	    /* name of the machine */
 	trace_string exe;
 	trace_string command;
 	enum trace_process_state state;
 };
 
-struct trace_thread { /* by (process, tid, first seen) */
+struct trace_thread { /* Ordered by (process, tid). */
 	uint32_t process;
 	uint32_t tid;
 	trace_string name;
 };
 
-struct trace_agent { /* by (process, index) */
+struct trace_agent { /* An agent of the runtime, CPUs included. Ordered by (process, index). */
 	uint32_t process;
-	uint32_t index;
+	uint32_t index; /* in the order in which the runtime lists agents */
 	uint64_t handle;
 	bool is_gpu;
 	uint32_t gpu_ordinal;
@@ -55,17 +61,18 @@ struct trace_agent { /* by (process, index) */
 	trace_string uuid;
 	bool has_location;
 	uint32_t pci_domain;
-	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the card's partition */
-	uint32_t driver_id;    /* the kernel driver's number of it, 0 = unknown */
+	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the partition of the card */
+	uint32_t driver_id;    /* the kernel driver's number of the GPU or partition, 0 = unknown */
 	uint64_t memory_bytes;
 	uint32_t compute_units;
 	uint32_t wave_size;
 	double fit_error_ns; /* largest residual of the clock fit at its anchors */
 	uint32_t anchor_count;
-	uint32_t attributes; /* index into attribute_sets, of another tool's; else 0 */
+	/* index into attribute_sets, from another tool's file; else 0 */
+	uint32_t attributes;
 };
 
-struct trace_queue { /* by (process, queue id) */
+struct trace_queue { /* An HSA queue. Ordered by (process, queue id). */
 	uint32_t process;
 	uint32_t id;
 	uint32_t agent; /* index into agents */
@@ -74,44 +81,52 @@ struct trace_queue { /* by (process, queue id) */
 	enum record_queue_mode mode;
 };
 
-/* How a stream goes with its device's legacy default stream. */
+/* How a stream synchronizes with the legacy default stream of its device. */
 enum trace_stream_kind {
-	TRACE_STREAM_UNKNOWN, /* made before the recording began */
-	TRACE_STREAM_NULL,    /* that one itself: it and the next two wait for each other */
+	TRACE_STREAM_UNKNOWN, /* created before the recording began */
+	/* the legacy default stream; it and the next two kinds wait for each other */
+	TRACE_STREAM_NULL,
 	TRACE_STREAM_PER_THREAD,
 	TRACE_STREAM_BLOCKING,
 	TRACE_STREAM_NONBLOCKING
 };
 
-/* By (process, ordinal). HIP: ordinals by first use, 0 is the null stream. CUDA: by CUPTI's numbers of
- * context and stream; the handle is the stream's number. */
+/* Ordered by (process, ordinal). HIP: the ordinal counts streams by first use, and 0 is the null
+ * stream. CUDA: the ordinal follows CUPTI's numbers of context and stream; the handle is the
+ * stream's number. */
 struct trace_stream {
 	uint32_t process;
 	uint32_t ordinal;
-	uint64_t
-		handle; /* handles are re-used: a destroyed and re-made stream is a row of its own */
-	uint32_t agent;	  /* TRACE_NONE until an activity shows it */
+	/* Handles are reused: a stream that is created with the handle of a destroyed one is a row
+	 * of its own. */
+	uint64_t handle;
+	/* TRACE_NONE if no activity of the stream tells. */
+	uint32_t agent;
 	uint32_t context; /* CUPTI's number, 0 = none or not known */
 	enum trace_stream_kind kind;
 };
 
-struct trace_scope { /* by (process, id) */
+struct trace_scope { /* Ordered by (process, id). */
 	uint32_t process;
 	uint64_t id;
-	uint32_t parent; /* index into scopes or TRACE_NONE */
+	uint32_t parent; /* index into scopes, or TRACE_NONE */
 	enum record_scope_kind kind;
-	trace_string text; /* as the program gave it */
-	trace_string name; /* the text without the attributes written in it: "name#key=value#" */
+	trace_string text; /* as the program gave it, attributes included */
+	/* The text without the attributes that are written in it as "name#key=value#". */
+	trace_string name;
 	uint32_t thread;
 	int64_t begin_ns;
-	int64_t end_ns; /* of a mark: begin_ns; of a scope still open at the end: the process's end */
-	bool open;	/* had no end */
-	bool untimed;	/* another tool's, known by its id alone: no times, maybe no thread */
+	/* Of a mark: begin_ns. Of a scope that is still open at the end: the end of the process. */
+	int64_t end_ns;
+	bool open; /* the recording holds no end of it */
+	/* Read from another tool's file, which gives only the id: no times, maybe no thread. */
+	bool untimed;
 	uint32_t attribute_first, attribute_count; /* into trace.scope_attributes */
 };
 
-/* Those that were given as such, then those written in the text, each in the program's order. Scopes
- * of the same text may share theirs. */
+/* Attributes of scopes. Of each scope, first those that the program passed as attributes, then
+ * those that are written in the text; each in the program's order. Scopes with the same text may
+ * share rows. */
 struct trace_scope_attribute {
 	trace_string key;
 	enum record_attribute_kind kind;
@@ -123,45 +138,48 @@ struct trace_scope_attribute {
 	} value;
 };
 
-/* What a file of another tool says of a row, as it says it. Equal sets are one row; row 0 is
- * empty. */
+/* A set of attributes that another tool's file gives for a row, as the file gives them. Equal sets
+ * are one row; row 0 is empty. */
 struct trace_attribute_set {
 	uint32_t first, count; /* into trace.scope_attributes */
 };
 
-struct trace_api { /* what an op number means */
+/* What the op number of API records means. Ordered by (process, op); the rows of calls without a
+ * name ("(unknown call)") follow. */
+struct trace_api {
 	uint32_t process;
 	uint32_t op;
 	trace_string name;
 	enum record_domain domain;
 	uint32_t arg_first; /* into trace.api_args */
 	uint32_t arg_count;
-	uint32_t arg_words; /* that a call's arguments take */
+	uint32_t arg_words; /* number of words that the arguments of a call take in trace.words */
 };
 
 struct trace_api_arg {
 	trace_string name;
-	char kind;    /* record_api_name */
-	uint8_t word; /* offset of its first word in the call's args */
+	char kind;    /* encoding of the value, see struct record_api_name */
+	uint8_t word; /* offset of its first word in the call's arguments */
 };
 
-struct trace_call { /* by (process, cid) */
+struct trace_call { /* Ordered by (process, cid). */
 	uint64_t cid;
 	int64_t begin_ns;
 	int64_t end_ns;
 	uint32_t process;
 	uint32_t thread;
-	uint32_t parent; /* index into calls or TRACE_NONE */
+	uint32_t parent; /* index into calls, or TRACE_NONE */
 	uint32_t scope;
-	uint32_t stream; /* the stream argument, TRACE_NONE if it has none */
-	uint32_t launch; /* index into launches if it is a graph launch */
-	uint32_t
-		activities_expected; /* HIP: as the wrapper counted at submission; CUDA: of launches,
-					 as far as it is known; TRACE_NONE: it is not */
-	uint32_t activity_first;     /* its activities are contiguous, by ordinal */
+	uint32_t stream; /* the stream argument, TRACE_NONE if the call has none */
+	uint32_t launch; /* index into launches if the call launched a graph, else TRACE_NONE */
+	/* Activities that the call must have caused. HIP: as the wrapper counted them at
+	 * submission, barrier packets included. CUDA: of launches only. TRACE_NONE: not known. */
+	uint32_t activities_expected;
+	uint32_t activity_first; /* its activities are contiguous, ordered by ordinal */
 	uint32_t activity_count;
-	uint32_t api;	    /* index into apis */
-	uint32_t arg_first; /* into trace.words, as many as its API says; TRACE_NONE: not kept */
+	uint32_t api; /* index into apis */
+	/* Index into trace.words, trace_api.arg_words words; TRACE_NONE: not kept. */
+	uint32_t arg_first;
 	int32_t result;
 };
 
@@ -176,122 +194,141 @@ enum trace_copy_direction {
 	TRACE_P2P
 };
 
-/* How sure it is which graph node an activity is. */
+/* How certain it is which graph node an activity was, from least to most certain. */
 enum trace_confidence {
 	TRACE_CONFIDENCE_NONE,	    /* not part of a graph launch */
-	TRACE_CONFIDENCE_UNKNOWN,   /* of a launch, node unknown */
-	TRACE_CONFIDENCE_TIME,	    /* of a conditional node's body: by its time of this replay */
-	TRACE_CONFIDENCE_ORDER,	    /* by place in the launch alone */
+	TRACE_CONFIDENCE_UNKNOWN,   /* part of a graph launch, node unknown */
+	TRACE_CONFIDENCE_TIME,	    /* in a conditional node's body; the replay is found by time */
+	TRACE_CONFIDENCE_ORDER,	    /* by the position in the launch alone */
 	TRACE_CONFIDENCE_SIGNATURE, /* the only node with this kernel and these dimensions */
-	TRACE_CONFIDENCE_EXACT,	    /* place and signature agree, and the whole launch agrees */
+	/* Position and signature agree, and so does every other activity of the launch. */
+	TRACE_CONFIDENCE_EXACT,
 };
 
-/* What an activity does: equal work is one row, however often it ran. By process, in
- * the order of the activities; some are what an activity was before more was known of it. */
+/* A work kind: what an activity does. Equal work is one row, however often it ran. Ordered by
+ * process, then by the activities that use them. A row may be without users: an activity's work
+ * kind is replaced when more becomes known about the activity. */
 struct trace_op {
 	enum trace_activity_kind kind;
-	bool blit;	     /* a copy or memset that a ROCclr kernel carried */
+	bool blit;	     /* a copy or memset that was carried out by a kernel of ROCclr */
 	trace_string name;   /* kernel name; "" if the symbol is unknown */
-	trace_string symbol; /* the name as the compiler has it: of C++, mangled */
+	trace_string symbol; /* the symbol as the compiler made it: mangled if it is C++ */
 	enum trace_copy_direction direction;
 	uint32_t workgroup[3];
 	uint32_t private_bytes;
 	uint32_t group_bytes;
 	uint32_t registers; /* vector registers of a work-item, 0 if unknown */
 	uint32_t dst_agent, src_agent;
-	uint64_t grid[3]; /* work-items; those of a large CUDA kernel need more than 32 bits */
+	uint64_t grid[3]; /* work-items; a large CUDA kernel needs more than 32 bits */
 	uint64_t bytes;	  /* copies and memsets, 0 if unknown */
 	uint64_t dst, src;
 };
 
-/* By process; then those with a call by (cid, ordinal, source, id), then the others by the same:
- * never by time or arrival. Those of conditional nodes' bodies are the last of their launch's, by
- * start. */
+/* Ordered by process; then activities with a call by (cid, ordinal, source, id), then the others by
+ * the same keys: never by time or arrival. Exception: the activities of conditional nodes' bodies
+ * are the last of their launch, ordered by start. */
 struct trace_activity {
 	int64_t submit_ns;
 	int64_t start_ns;
 	int64_t end_ns;
-	uint64_t cid;  /* of its call, also if that has no row; 0 = none */
-	uint64_t id;   /* packet index in its queue, copy id, or CUPTI's id of the exec's node */
-	uint32_t op;   /* index into ops */
-	uint32_t call; /* TRACE_NONE: an orphan */
-	uint32_t ordinal;
+	uint64_t cid; /* of its call, also if that call has no row; 0 = none */
+	/* Packet index in its queue, copy id, or CUPTI's id of the node of the executable graph. */
+	uint64_t id;
+	uint32_t op;	  /* index into ops */
+	uint32_t call;	  /* TRACE_NONE: it has no call, or its call has no row */
+	uint32_t ordinal; /* position among the activities of its call, from 0 */
 	uint32_t process;
-	uint32_t agent; /* where it ran */
+	uint32_t agent; /* the device on which it ran */
 	uint32_t queue; /* TRACE_NONE for copy engines */
 	uint32_t stream;
-	uint32_t thread; /* who submitted it, TRACE_NONE if unknown */
+	uint32_t thread; /* the thread that submitted it, TRACE_NONE if unknown */
 	uint32_t scope;
 	uint32_t launch; /* index into launches or TRACE_NONE */
 	uint32_t node;	 /* index into nodes or TRACE_NONE */
 	uint16_t packet_header;
-	uint8_t untimed;	  /* enum record_untimed */
-	uint8_t confidence : 4;	  /* enum trace_confidence */
-	bool is_programmatic : 1; /* its launch may begin before the kernel ahead of it has ended */
+	uint8_t untimed;	/* enum record_untimed */
+	uint8_t confidence : 4; /* enum trace_confidence */
+	/* CUDA's programmatic launch: the kernel may begin before the previous one of its stream
+	 * has ended. */
+	bool is_programmatic : 1;
 };
 
-/* Of a dispatch, as the device gave them; 0 if there are none. */
+/* Unconverted device ticks of a dispatch; 0 if there are none. */
 struct trace_ticks {
 	uint64_t start, end;
 };
 
-struct trace_graph { /* by (process, graph id) */
+/* A graph as it was when an executable graph was made of it. Ordered by (process, graph id). */
+struct trace_graph {
 	uint32_t process;
 	uint64_t id;
 	uint32_t node_first, node_count; /* into trace.nodes */
 	uint32_t edge_first, edge_count; /* into trace.edges */
-	uint32_t parent;		 /* graph of the node that holds this one, or TRACE_NONE */
-	uint32_t parent_node;
-	uint32_t next_held; /* index + 1 of the conditional node's next body, 0 = none */
+	/* graph that contains this graph as a node, or TRACE_NONE */
+	uint32_t parent;
+	uint32_t parent_node; /* position of that node in its graph */
+	/* Index + 1 of the next graph of the same conditional node, 0 = none. */
+	uint32_t next_held;
 };
 
-struct trace_node { /* by (graph, index) */
+struct trace_node { /* Ordered by (graph, index). */
 	uint32_t graph;
 	uint32_t index;
 	enum record_node_type type;
-	trace_string name; /* kernel name of a kernel node, else the type's text */
+	trace_string name; /* the kernel's name of a kernel node, else the text of the type */
 	uint64_t handle;
 	uint64_t grid[3]; /* work-items, as activities have them */
 	uint32_t workgroup[3];
 	uint64_t bytes;
-	enum trace_copy_direction direction; /* of a copy node, as far as the program said */
-	uint32_t scope;			     /* active when the node was recorded */
-	uint32_t child;	 /* child graph, or first body of a conditional node, or TRACE_NONE */
-	uint64_t event;	 /* handle, of an event node when the exec was made; 0 = not known */
-	uint32_t pieces; /* activities that HIP 5.2.3 makes of it: a fill may have ends apart */
-	uint32_t update_count; /* in all execs of its graph, as far as the recording tells */
+	enum trace_copy_direction direction; /* of a copy node, as far as the program gave it */
+	/* open when the node was added to the graph */
+	uint32_t scope;
+	/* Child graph, or first body of a conditional node, or TRACE_NONE. */
+	uint32_t child;
+	/* Handle of an event node's event when the executable graph was made; 0 = not known. */
+	uint64_t event;
+	/* Activities that HIP 5.2.3 makes of it: unaligned ends of a fill have their own. */
+	uint32_t pieces;
+	/* Updates of the node in all executable graphs, as far as they were recorded. */
+	uint32_t update_count;
 };
 
-struct trace_edge { /* node indices into trace.nodes; by (graph, from, to) */
+/* A dependency. The fields are indices into trace.nodes. Ordered by (graph, from, to). */
+struct trace_edge {
 	uint32_t from, to;
 	enum record_edge_type type;
 };
 
-struct trace_exec { /* by (process, exec id); every launch has one, known or not */
+/* An executable graph. Ordered by (process, exec id). Every launch has one, also if its making was
+ * not recorded. */
+struct trace_exec {
 	uint32_t process;
 	uint64_t id;
-	uint32_t graph; /* TRACE_NONE: not recorded */
+	uint32_t graph; /* the graph that it was made of; TRACE_NONE: not recorded */
 	uint32_t launch_count;
-	uint32_t update_count;	     /* of nodes, whichever */
-	uint32_t unplaced_count;     /* of those, of one that is not among the graph's nodes */
-	uint32_t whole_update_count; /* calls that gave it all of another graph's parameters */
-	uint32_t update_calls;	     /* that did any of these */
-	uint64_t update_ns;	     /* that they took */
+	uint32_t update_count; /* updates of single nodes */
+	/* of these, updates of a node that was not found */
+	uint32_t unplaced_count;
+	/* calls that replaced the parameters of all nodes */
+	uint32_t whole_update_count;
+	uint32_t update_calls; /* number of calls that did any of these updates */
+	uint64_t update_ns;    /* time that these calls took */
 };
 
-struct trace_launch { /* by (process, exec id, replay) */
+/* One replay of an executable graph. Ordered by (process, exec id, replay). */
+struct trace_launch {
 	uint32_t process;
 	uint32_t exec;
 	uint64_t replay;
 	uint32_t call;
 	uint32_t stream;
-	uint32_t activities_expected; /* from the template; TRACE_NONE if it cannot be told */
+	uint32_t activities_expected; /* from the graph's nodes; TRACE_NONE if they do not tell */
 	uint32_t activity_count;
-	uint32_t body_count; /* of them, from bodies of conditional nodes */
-	bool exact;	     /* every activity was matched with TRACE_CONFIDENCE_EXACT */
+	uint32_t body_count; /* of these, activities in bodies of conditional nodes */
+	bool exact;	     /* every activity has TRACE_CONFIDENCE_EXACT */
 };
 
-struct trace_barrier { /* by (process, queue id, packet index) */
+struct trace_barrier { /* A barrier packet. Ordered by (process, queue id, packet index). */
 	uint32_t process;
 	uint32_t queue;
 	uint32_t call;
@@ -302,61 +339,69 @@ struct trace_barrier { /* by (process, queue id, packet index) */
 	uint16_t packet_header;
 };
 
-/* An event object. By (process, first use); a handle that was destroyed and made again is a row of its
- * own. */
+/* An event of HIP or CUDA. Ordered by (process, first use). An event that is created with the
+ * handle of a destroyed one is a row of its own. */
 struct trace_event {
 	uint32_t process;
 	uint64_t handle;     /* HIP: the pointer; CUDA: CUPTI's number */
-	uint32_t generation; /* objects that had the handle before */
-	bool is_foreign;     /* opened from another process: who records it is not in the trace */
+	uint32_t generation; /* number of events that had this handle before */
+	/* Opened from another process; the recording does not tell which call records it. */
+	bool is_foreign;
 };
 
-struct trace_event_record { /* an event was recorded on a stream; by (process, cid) */
+struct trace_event_record { /* A record of an event on a stream. Ordered by (process, cid). */
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
-	uint32_t stream;   /* 0 is a stream too: TRACE_NONE = unknown */
-	uint32_t event;	   /* index into events */
-	uint32_t node;	   /* of the graph that CALL launched, which did it; TRACE_NONE: the call */
+	uint32_t stream; /* index into streams (0 is a stream too); TRACE_NONE = unknown */
+	uint32_t event;	 /* index into events */
+	/* Node that recorded the event, if CALL launched a graph; TRACE_NONE: the call did. */
+	uint32_t node;
 	uint32_t context;  /* CUPTI's number, 0 = none or not known */
-	uint64_t order;	   /* ascends by record of the event, 0 = not known */
-	int64_t device_ns; /* when the stream came to it; 0 = not known */
+	uint64_t order;	   /* ascends with each record of the event, 0 = not known */
+	int64_t device_ns; /* host ns at which the stream reached the record; 0 = not known */
 };
 
+/* Which side waits, and for what. */
 enum trace_wait_type {
 	TRACE_WAIT_UNKNOWN,
-	TRACE_WAIT_EVENT,	 /* the host, for an event */
-	TRACE_WAIT_STREAM_EVENT, /* a stream, for an event */
-	TRACE_WAIT_STREAM,	 /* the host, for all that a stream was given */
-	TRACE_WAIT_DEVICE	 /* the host, for all streams of a device or context */
+	TRACE_WAIT_EVENT,	 /* the host waits for an event */
+	TRACE_WAIT_STREAM_EVENT, /* a stream waits for an event */
+	TRACE_WAIT_STREAM,	 /* the host waits for all work of a stream */
+	TRACE_WAIT_DEVICE	 /* the host waits for all streams of a device or context */
 };
 
 /* How it is known what a wait waited for, or that one thing came after another. */
 enum trace_known {
-	TRACE_KNOWN_NOT,
+	TRACE_KNOWN_NOT,    /* not known */
 	TRACE_KNOWN_NUMBER, /* the vendor gave both sides the same number */
-	TRACE_KNOWN_ORDER, /* the last record of the event before the wait, in the order of calls */
-	TRACE_KNOWN_LIKELY, /* the same, but calls that overlapped or were lost leave a doubt */
-	TRACE_KNOWN_FILE    /* another tool's file says so */
+	/* The last record of the event before the wait, in the order of calls. */
+	TRACE_KNOWN_ORDER,
+	/* The same, but not certain: calls overlapped or were lost. */
+	TRACE_KNOWN_LIKELY,
+	TRACE_KNOWN_FILE /* taken from another tool's file */
 };
 
-/* The host or a stream waited; by (process, cid). */
+/* A wait of the host or of a stream. Ordered by (process, cid). */
 struct trace_wait {
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
-	int64_t begin_ns, end_ns; /* of the host's part */
+	int64_t begin_ns, end_ns; /* interval of the host's call */
 	enum trace_wait_type type;
-	enum trace_known known; /* how PRODUCER is; if that is none: how it is that there is none */
-	uint32_t stream;	/* that waits, or is waited for; TRACE_NONE = none or unknown */
-	uint32_t event;		/* index into events, TRACE_NONE = it is for no event */
-	uint32_t producer;	/* index into event_records; TRACE_NONE: none, or recorded before */
-	uint32_t context;	/* CUPTI's number, 0 = none or not known */
-	uint64_t order;		/* of the event's record, 0 = not known */
-	int32_t result;
+	/* How `producer` is known, or how it is known that there is none. */
+	enum trace_known known;
+	/* that waits or is waited for; TRACE_NONE = none or unknown */
+	uint32_t stream;
+	uint32_t event; /* index into events, TRACE_NONE = not a wait for an event */
+	/* Index into event_records; TRACE_NONE: nothing to wait for, or recorded before. */
+	uint32_t producer;
+	uint32_t context; /* CUPTI's number, 0 = none or not known */
+	uint64_t order;	  /* trace_event_record.order of that record, 0 = not known */
+	int32_t result;	  /* of the wait, as the vendor's library gave it */
 };
 
-struct trace_memory_operation { /* of CUDA; by (process, cid) */
+struct trace_memory_operation { /* A CUDA allocation or its release. Ordered by (process, cid). */
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
@@ -367,33 +412,35 @@ struct trace_memory_operation { /* of CUDA; by (process, cid) */
 	bool is_release;
 };
 
-struct trace_overhead { /* what CUPTI and the driver cost themselves */
+struct trace_overhead { /* Time that CUPTI and the driver used for themselves. */
 	uint32_t process;
 	uint32_t thread;
-	uint32_t kind; /* CUPTI's */
+	uint32_t kind; /* CUPTI's kind of overhead */
 	int64_t begin_ns, end_ns;
 };
 
 enum trace_drop_kind {
-	TRACE_DROP_EDGE,   /* not whole when the recording began or ended */
-	TRACE_DROP_LOST,   /* there was no room, no buffer or no writer for it */
-	TRACE_DROP_LET_GO, /* by the ring, as it was asked to */
+	TRACE_DROP_EDGE,   /* the work was not complete when the recording began or ended */
+	TRACE_DROP_LOST,   /* there was no room, no buffer or no writer for the record */
+	TRACE_DROP_LET_GO, /* the ring recording reused the chunk */
 };
 
+/* Dropped records of one source with one cause. */
 struct trace_drop {
 	enum trace_drop_kind kind;
 	trace_string cause;
 	uint64_t count;
 };
 
-/* One line of the ledger. For every source: expected (by a witness that is not the rows' writer) =
- * received + dropped, and received = joined + orphans. */
+/* One line of the ledger. For every source, expected equals received plus dropped, and received
+ * equals joined plus orphans, where expected is counted by a witness other than the writer of the
+ * rows. */
 struct trace_source {
 	uint32_t process;
-	trace_string
-		name; /* "hip", "hsa.dispatch", "hsa.copy", "hsa.done", "softgpu", "graph", "scope" ... */
-	trace_string witness; /* who says EXPECTED */
-	bool has_expected;    /* no witness: EXPECTED means nothing */
+	/* "hip", "hsa.dispatch", "hsa.copy", "hsa.done", "softgpu", "graph", "scope" ... */
+	trace_string name;
+	trace_string witness; /* what counted `expected` */
+	bool has_expected;    /* false: there is no witness, `expected` has no meaning */
 	uint64_t expected;
 	uint64_t received;
 	uint64_t joined;
@@ -401,14 +448,17 @@ struct trace_source {
 	uint64_t orphan_activities;
 	uint64_t untimed;
 	uint32_t drop_first, drop_count; /* into trace.drops */
-	uint64_t unexplained;		 /* what makes `check` fail */
-	trace_string state;		 /* "on", "partial", "absent" */
-	trace_string text;		 /* why partial or absent; what the figure means */
+	/* not explained; if not 0, `dagtap check` fails */
+	uint64_t unexplained;
+	trace_string state; /* "on", "partial", "absent" */
+	trace_string text;  /* reason of the state, and remarks about the counts */
 };
 
-struct trace_message { /* damage found in the file, notes of the tool: kept for `info` and `check` */
-	uint32_t process; /* TRACE_NONE: of a spool that could not be read at all */
-	bool damage;	  /* data is missing or was altered: `check` is not ok */
+/* Damage that was found in the file, and notes of the tool, for `dagtap info` and `dagtap
+ * check`. */
+struct trace_message {
+	uint32_t process; /* TRACE_NONE: about a spool that could not be read at all */
+	bool damage;	  /* data is missing or was altered: `dagtap check` fails */
 	trace_string text;
 };
 
@@ -416,6 +466,7 @@ struct trace_message { /* damage found in the file, notes of the tool: kept for 
 	struct type *name;                                                                         \
 	uint32_t name##_count
 
+/* The model. All memory is owned by the trace; trace_close frees it. */
 struct trace {
 	const char **strings;
 	uint32_t strings_count;
@@ -446,18 +497,24 @@ struct trace {
 	TRACE_ARRAY(trace_source, sources);
 	TRACE_ARRAY(trace_drop, drops);
 	TRACE_ARRAY(trace_message, messages);
-	struct trace_ticks *ticks; /* by activity; NULL if they were not asked for */
-	/* By activity and by call, into attribute_sets: all that another tool's file says of the row
-	 * but its times, correlation id and scope. NULL if no row has any, as in recordings. */
+	/* by activity; NULL if they were not loaded (trace_options.is_brief) */
+	struct trace_ticks *ticks;
+	/* By activity and by call, index into attribute_sets: everything that another tool's file
+	 * gives for the row except its times, correlation id and scope. NULL if no row has any, as
+	 * in dagtap's own recordings. */
 	uint32_t *activity_attributes;
 	uint32_t *call_attributes;
-	bool has_xspace_stats; /* the sets are all that an XSpace says of its rows, as it says it */
-	uint64_t *words;       /* arguments of calls */
+	/* The attribute sets hold all stats of the rows of an XSpace file, as the file gives
+	 * them. */
+	bool has_xspace_stats;
+	uint64_t *words; /* arguments of calls; see trace_call.arg_first */
 	uint32_t words_count;
-	bool truncated;	      /* any process's recording was cut off */
-	trace_string command; /* of `dagtap record` */
-	int32_t exit_status;  /* of the recorded program as record saw it; -1 unknown */
-	void *arena;	      /* owner of everything above */
+	bool truncated;	      /* the recording of at least one process was cut off */
+	trace_string command; /* command line that `dagtap record` ran, "" if unknown */
+	/* Exit status of the recorded program as `dagtap record` saw it; -1 = unknown. */
+	int32_t exit_status;
+	/* The struct strtab that owns `strings` (trace/create.h). */
+	void *arena;
 };
 
 static inline const struct trace_op *trace_op_of(const struct trace *trace,
