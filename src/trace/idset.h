@@ -1,5 +1,9 @@
-/* A set of 64-bit ids that tells how many smaller ones it holds: an id's row in an array sorted by
- * id, without sorting. Ids mostly come in runs; a lone one costs 96 bytes. */
+/* A set of 64-bit ids that tells the rank of an id: how many smaller ids the set holds. The rank is
+ * the index of the id's row in an array that is ordered by id, so nothing has to be sorted. Ids
+ * mostly come in runs: 512 neighbouring ids share a page of 96 bytes, and a single id costs a page.
+ *
+ * Life: zero-initialise, idset_add for each id, idset_finish once, then idset_find. Threading: one
+ * thread until idset_finish has returned; afterwards any number may find. */
 #ifndef DAGTAP_TRACE_IDSET_H
 #define DAGTAP_TRACE_IDSET_H
 
@@ -8,38 +12,47 @@
 #define IDSET_PAGE_WORDS 8
 #define IDSET_RECENT	 64
 
+/* A bit for each of 512 neighbouring ids. */
 struct idset_page {
-	uint64_t number;
+	uint64_t number; /* id / 512 */
 	uint64_t bits[IDSET_PAGE_WORDS];
-	uint32_t before;			/* ids on smaller pages */
-	uint16_t before_word[IDSET_PAGE_WORDS]; /* ids in smaller words of this page */
+	uint32_t before;			/* number of ids on pages with smaller numbers */
+	uint16_t before_word[IDSET_PAGE_WORDS]; /* number of ids in lower words of this page */
 };
 
+/* Zero is an empty set to which ids can be added. */
 struct idset {
-	struct idset_page *pages;
+	struct idset_page *pages; /* once finished: by ascending number */
 	uint32_t page_count;
-	uint32_t count;		       /* of ids; known once finished */
-	uint32_t recent[IDSET_RECENT]; /* while adding: pages by their number, + 1; 0 = none */
-	uint32_t *slots;	       /* once finished: pages by their number, + 1; 0 = free */
+	uint32_t count; /* number of ids; valid once finished */
+	/* while adding: cache of pages by number, index + 1; 0 = none */
+	uint32_t recent[IDSET_RECENT];
+	uint32_t *slots; /* once finished: hash table of pages, index + 1; 0 = free */
 	uint32_t slot_mask;
 };
 
-/* Any id, in any order, any number of times. 0 or -ENOMEM. */
+/* Adds ID. Ids may come in any order and repeatedly. Returns 0 or -ENOMEM. Not after
+ * idset_finish. */
 int idset_add(struct idset *set, uint64_t id);
 
-/* After the last id: from here on ids can be found. 0 or -ENOMEM. */
+/* Call after the last idset_add, also for an empty set: it sorts the pages and computes the ranks.
+ * Returns 0 or -ENOMEM. */
 int idset_finish(struct idset *set);
+
+/* Frees the set's memory and makes it empty. The set may be zero or unfinished. */
 void idset_release(struct idset *set);
 
-/* How many smaller ids there are, UINT32_MAX if ID is not in the set. */
+/* The rank of ID, or UINT32_MAX if ID is not in the set. Only after idset_finish. Cost: one hash
+ * lookup. */
 uint32_t idset_find(const struct idset *set, uint64_t id);
 
-/* The id that was asked for last is mostly asked for again. */
+/* The last answer, for a caller that mostly asks for the same id again. Zero-initialise. */
 struct idset_last {
-	uint64_t id; /* 0: none, which no set holds */
+	uint64_t id; /* 0: nothing was asked yet */
 	uint32_t rank;
 };
 
+/* idset_find with that memory. Id 0 is never found: it means "none". */
 static inline uint32_t idset_find_again(const struct idset *set, uint64_t id,
 					struct idset_last *last)
 {

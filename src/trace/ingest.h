@@ -1,20 +1,23 @@
-/* One process's records, sorted out by type, and the process they belong to. */
+/* Loading one process: sorts its records by type, adds its row to the model, and runs all stages of
+ * trace/process.h. load.c calls it for one process after the other. */
 #ifndef DAGTAP_TRACE_INGEST_H
 #define DAGTAP_TRACE_INGEST_H
 
 #include "trace/load.h"
 #include "trace/process.h"
 
-/* How far the whole load is, in stages of processes. */
+/* How far the whole load is: `done` and `total` count stages over all processes. */
 struct ingest_progress {
 	const struct trace_options *options; /* may be NULL */
 	uint64_t done, total;
 };
 
-/* Stages that a process goes through: what ingest_process adds to `done`. */
+/* Number of stages that a process goes through; ingest_process adds it to `done`. */
 uint32_t ingest_stage_count(void);
 
-/* Adds the process's row and runs all stages. 0, -ENOMEM or -E2BIG. */
+/* Adds the process of ORIGIN to TRACE; its texts go to STRINGS. Processes must come in the order of
+ * (start, pid). Returns 0, -ENOMEM, -E2BIG (too many rows) or -ESTALE (the file changed). On
+ * failure TRACE has part of the rows and can only be closed. */
 int ingest_process(struct trace *trace, struct strtab *strings, struct origin *origin,
 		   struct ingest_progress *progress);
 

@@ -1,36 +1,47 @@
-/* Opening a recording: a .dagtap, a .spool, or a folder of spools, into the model of model.h.
+/* Opening a recording: a .dagtap, a .spool, or a folder of spools, is loaded into the model of
+ * model.h. How it is done: trace/ingest.h and trace/process.h.
  *
  * Loading is deterministic: the same spools give the same rows in the same order, whatever the
- * order of their chunks. Defects inside a spool become messages (trace.messages) and show in the
- * ledger; only a file that cannot be read at all is an error. A loaded trace is immutable: any
- * number of threads may read it.
- */
+ * order of their chunks. A defect inside a spool becomes a message (trace.messages) and shows in
+ * the ledger; only a file that cannot be read at all is an error.
+ *
+ * Threading: any thread may open a trace. A loaded trace does not change, so any number of threads
+ * may read it. Cost: opening checks the file once, then reads each record three times at most;
+ * memory is about 100 bytes per activity. */
 #ifndef DAGTAP_TRACE_LOAD_H
 #define DAGTAP_TRACE_LOAD_H
 
 #include "base/error.h"
 #include "trace/model.h"
 
+/* What to load. All zero: everything. */
 struct trace_options {
-	/* Without the arguments of calls and without raw ticks: a third of the memory less. */
+	/* Leave out the arguments of calls and unconverted ticks: saves a third of the memory. */
 	bool is_brief;
 
-	/* Without events, their records and waits, of which some programs have as many as kernels. */
+	/* Leave out events, their records and waits. Some programs have as many of them as
+	 * kernels. */
 	bool without_waits;
 
-	/* Called now and then with how far the load is; may be NULL. */
+	/* Called on the loading thread before each stage with how many stages are done, of how
+	 * many. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
 
-/* OPTIONS may be NULL. 0, or -errno with one line in ERROR naming file, offset and cause. */
+/* Opens PATH and loads it completely. OPTIONS may be NULL. Returns 0; the caller frees *RET_TRACE
+ * with trace_close. On failure returns a negative errno, *RET_TRACE is untouched, and ERROR (may be
+ * NULL) gets one line that names file, offset and cause. -ESTALE: the file changed while it was
+ * read. -E2BIG: more rows than an index can count. */
 int trace_open(const char *path, const struct trace_options *options, struct trace **ret_trace,
 	       struct dagtap_error *error);
 
-/* The same from a spool's or a bundle's bytes in memory, which must stay until this returns. */
+/* The same from the bytes of a spool or a .dagtap in memory, aligned to 8 bytes, which the caller
+ * keeps until this call returns. NAME is used in messages. */
 int trace_open_memory(const char *name, const void *bytes, size_t size, struct trace **ret_trace,
 		      struct dagtap_error *error);
 
-void trace_close(struct trace *trace); /* accepts NULL */
+/* Frees the trace with its texts. TRACE may be NULL, or unfinished (trace/create.h). */
+void trace_close(struct trace *trace);
 
 #endif

@@ -170,7 +170,8 @@ struct trace_call { /* Ordered by (process, cid). */
 	uint32_t thread;
 	uint32_t parent; /* index into calls, or TRACE_NONE */
 	uint32_t scope;
-	uint32_t stream; /* the stream argument, TRACE_NONE if the call has none */
+	/* HIP: its stream argument. CUDA: that of its first activity. TRACE_NONE: none. */
+	uint32_t stream;
 	uint32_t launch; /* index into launches if the call launched a graph, else TRACE_NONE */
 	/* Activities that the call must have caused. HIP: as the wrapper counted them at
 	 * submission, barrier packets included. CUDA: of launches only. TRACE_NONE: not known. */

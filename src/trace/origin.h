@@ -1,4 +1,8 @@
-/* One process's records, wherever they lie: in a spool, or packed in a .dagtap. */
+/* The records of one process, independent of where they are stored: in a spool, or packed in a
+ * .dagtap. Hides the difference from the stages of loading (trace/process.h).
+ *
+ * Threading: an origin and its walks belong to one thread; an origin has at most one walk at a
+ * time. */
 #ifndef DAGTAP_TRACE_ORIGIN_H
 #define DAGTAP_TRACE_ORIGIN_H
 
@@ -7,55 +11,68 @@
 #include "record/reader.h"
 #include "trace/pack/pack.h"
 
+/* Owns one of the two readers; the other pointer is NULL. The creator fills it; origin_close frees
+ * it. */
 struct origin {
-	struct spool_reader *spool; /* or */
+	struct spool_reader *spool;
 	struct pack_reader *pack;
-	uint32_t place; /* of the spool's next chunk */
-	int error;	/* that ended the last walk */
+	uint32_t place; /* the walk's position: the spool's next chunk in the order of the file */
+	int error;	/* 0, or the negative errno that ended the last walk */
 };
 
+/* Which process and recording it is. The struct and its texts belong to the origin. */
 static inline const struct spool_info *origin_info(const struct origin *origin)
 {
 	return origin->spool ? spool_reader_info(origin->spool) : pack_reader_info(origin->pack);
 }
 
+/* The counts of the spool by record class. For packed records they are complete only after a walk
+ * through all records: a walk finds damaged blocks. The struct belongs to the origin. */
 static inline const struct spool_ledger *origin_ledger(const struct origin *origin)
 {
 	return origin->spool ? spool_reader_ledger(origin->spool)
 			     : pack_reader_ledger(origin->pack);
 }
 
-/* As spool_reader_damages. A walk may find more. */
+/* The first damages, *RET_KEPT of them, and how many there are in all (see spool_reader_damages). A
+ * walk may find more. The array belongs to the origin. */
 const struct spool_damage *origin_damages(const struct origin *origin, size_t *ret_kept,
 					  uint64_t *ret_total);
 
+/* Closes the reader and frees what it gave out; ORIGIN becomes empty. */
 void origin_close(struct origin *origin);
 
-/* A set of record types. */
+/* A set of record types: one bit per type. */
 #define ORIGIN_TYPE(type) (1ull << (type))
 #define ORIGIN_ALL	  UINT64_MAX
 
 _Static_assert(RECORD_TYPE_COUNT <= 64, "a bit for each record type");
 
-/* Records once, nearly in the order of time, of each writer in its order. Types are known ones; there
- * may be others among them than were asked for, blank behind their type and size: threads that launch
- * and the one that sees the end mostly write into chunks of their own, so what holds none of TYPES is
- * passed over. */
+/* A walk returns each record once: nearly in the order of time, and the records of one writer in
+ * the order in which they were written. It skips every chunk or block that holds no record of
+ * TYPES. This saves most of the work, because the threads that launch and the thread that sees
+ * completions mostly write into different chunks. Records of other types may be returned too; of a
+ * packed block their content behind type and size may be zero. Records of unknown types are not
+ * returned. */
 struct origin_walk {
 	struct origin *origin;
 	uint64_t types;
-	const char *at, *end; /* in the batch */
-	uint32_t tid;	      /* whose the record is */
-	uint32_t order;	      /* ascends by (writer, time of writing) */
+	const char *at, *end; /* unread records of the current chunk or block */
+	uint32_t tid;	      /* thread that wrote the record which was returned last */
+	uint32_t order;	      /* of the chunk or block; ascends by (writer, time of writing) */
 };
 
-/* One walk at a time. */
+/* Starts a walk from the first record and ends the previous walk of ORIGIN. TYPES: ORIGIN_TYPE
+ * bits, or ORIGIN_ALL. Nothing needs to be released. */
 void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint64_t types);
 
-/* False: no more, or origin.error is set. */
+/* For origin_walk_next alone: moves to the next chunk or block that has records. Returns false at
+ * the end and on failure; then origin.error is 0 or a negative errno. */
 bool origin_walk_more(struct origin_walk *walk);
 
-/* NULL after the last one; valid until the next call. */
+/* The next record, or NULL after the last one and on failure (see origin.error). Sets walk.tid and
+ * walk.order. The record is valid until the next call; if walk.at != walk.end, the next call stays
+ * in the same chunk or block and keeps it valid. */
 static inline const struct record_header *origin_walk_next(struct origin_walk *walk)
 {
 	while (walk->at != walk->end || origin_walk_more(walk)) {

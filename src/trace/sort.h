@@ -1,4 +1,5 @@
-/* Stable radix sort of rows by a 64-bit key: millions of rows, mostly in order already. */
+/* Stable radix sort of rows by a 64-bit key, for millions of rows that are mostly in order
+ * already. */
 #ifndef DAGTAP_TRACE_SORT_H
 #define DAGTAP_TRACE_SORT_H
 
@@ -6,10 +7,13 @@
 
 struct sort_row {
 	uint64_t key;
-	uint32_t index; /* what the key belongs to */
+	uint32_t index; /* index of the element that the key belongs to */
 };
 
-/* 0 or -ENOMEM. To sort by several keys, sort by the least significant one first. */
+/* Sorts ROWS by ascending key; equal keys keep their order. To sort by several keys, sort by the
+ * least significant one first. Returns 0, or -ENOMEM with the rows in their old order. Cost: rows
+ * in order are only compared; else a pass per 11 bits in which keys differ, and memory for a second
+ * copy. */
 int sort_rows(struct sort_row *rows, uint32_t count);
 
 #endif

@@ -1,5 +1,8 @@
-/* Interned text: equal text, equal number; number 0 is "". Not thread-safe. Out of memory sticks:
- * strtab_intern then gives 0 and `failed` is set, so that callers check once, at the end. */
+/* Interned texts: equal texts have equal numbers; number 0 is "". The model's texts (trace_string)
+ * are such numbers.
+ *
+ * Threading: a table belongs to one thread. Errors: out of memory is remembered. strtab_intern then
+ * returns 0 and sets `failed`, so that callers check once, at the end (trace_seal). */
 #ifndef DAGTAP_TRACE_STRTAB_H
 #define DAGTAP_TRACE_STRTAB_H
 
@@ -10,24 +13,31 @@
 struct strtab_block;
 
 struct strtab {
-	const char **strings; /* terminated, inside the blocks */
-	uint32_t count;
-	bool failed;
-	uint64_t *hashes;
-	uint32_t *slots; /* number + 1, 0 = free; open addressing */
+	/* by number: the text, terminated, inside the blocks; the array moves as it grows */
+	const char **strings;
+	uint32_t count;	  /* number of texts */
+	bool failed;	  /* out of memory: a text was lost */
+	uint64_t *hashes; /* by number */
+	uint32_t *slots;  /* hash table of number + 1, 0 = free; open addressing */
 	uint32_t slot_count;
 	struct strtab_block *blocks;
 };
 
+/* Starts with "" as number 0. Returns 0 or -ENOMEM; on failure call strtab_release. */
 int strtab_init(struct strtab *tab);
 void strtab_release(struct strtab *tab);
 
+/* The number of TEXT, which is added if it is new. A text ends at its first zero byte, or after
+ * BYTES. The table copies it. */
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t bytes);
+
+/* The same for a terminated text. */
 uint32_t strtab_intern_z(struct strtab *tab, const char *text);
 
-/* From a field of fixed size, terminated or full. */
+/* The same for a field of fixed size, which is terminated or full. */
 uint32_t strtab_intern_field(struct strtab *tab, const char *field, size_t field_bytes);
 
+/* The number of a formatted text, which is cut after 511 bytes. */
 uint32_t strtab_format(struct strtab *tab, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
