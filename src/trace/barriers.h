@@ -1,4 +1,5 @@
-/* Inside trace/: filling the rows of barrier packets, record by record in any order. */
+/* Inside trace/: fills the rows of barrier packets from records that come in any order.
+ * submissions.c uses it. */
 #ifndef DAGTAP_TRACE_BARRIERS_H
 #define DAGTAP_TRACE_BARRIERS_H
 
@@ -6,11 +7,14 @@
 
 struct barriers {
 	struct process_load *load;
-	uint64_t *is_filled; /* a bit a row */
-	uint32_t count;	     /* of rows that are */
+	uint64_t *is_filled; /* a bit per row */
+	uint32_t count;	     /* number of filled rows */
 };
 
-/* 0 or -ENOMEM; to be released either way. Adding: -ESTALE if its id was not among those learnt. */
+/* barriers_init makes a row for each packet in load->barrier_ids. Returns 0 or -ENOMEM; call
+ * barriers_release in both cases. barriers_add fills the row of RECORD; for two records of one
+ * packet the earlier submission counts. Returns 0, or -ESTALE if the packet is not in barrier_ids
+ * (the file changed). barriers_are_complete: every row was filled. */
 int barriers_init(struct barriers *barriers, struct process_load *load);
 int barriers_add(struct barriers *barriers, const struct record_barrier *record);
 bool barriers_are_complete(const struct barriers *barriers);

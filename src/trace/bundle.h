@@ -1,8 +1,11 @@
-/* The .dagtap container (docs/format/dagtap.md): one recording in one file.
+/* The .dagtap container (docs/format/dagtap.md): one recording in one file, made of sections.
  *
- * Reading checks the file against its checksums before anything is used, but for what lies in PACKED
- * sections, which have their own (trace/pack/pack.h); contents stay valid until bundle_close. Writing goes to a temporary name; bundle_finish gives it the
- * final one. One bundle belongs to one thread at a time. */
+ * Reading checks the file against its checksums before anything is used, except the contents of
+ * PACKED sections, which have their own (trace/pack/pack.h). Writing goes to a temporary name;
+ * bundle_finish gives the file its final name.
+ *
+ * Threading: one bundle or writer belongs to one thread at a time. Cost: opening reads every
+ * section that is not PACKED once. */
 #ifndef DAGTAP_TRACE_BUNDLE_H
 #define DAGTAP_TRACE_BUNDLE_H
 
@@ -18,67 +21,85 @@
 #define BUNDLE_MAGIC_BYTES 8
 #define BUNDLE_VERSION	   2
 
+/* META: text about the recording. SPOOL: the bytes of a spool. PACKED: a spool's records,
+ * packed. */
 enum bundle_type { BUNDLE_META = 1, BUNDLE_SPOOL, BUNDLE_PACKED };
 
+/* A section of an open bundle. */
 struct bundle_section {
-	uint32_t type; /* enum bundle_type, or one that only a later version knows */
-	uint32_t pid;
-	const uint8_t *bytes;
+	uint32_t type;	      /* enum bundle_type, or a number that only a later version knows */
+	uint32_t pid;	      /* process of a SPOOL or PACKED section */
+	const uint8_t *bytes; /* in the file's mapping; valid until bundle_close */
 	uint64_t size;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* of `bytes` in the file */
 };
 
+/* The META section. Texts of an open bundle belong to it; a missing one is NULL. A writer borrows
+ * them during bundle_put_meta; there, version and command must not be NULL. */
 struct bundle_meta {
-	char *version;
-	char *command;
-	uint64_t start_ns;
-	int32_t exit_status; /* -1 unknown */
-	char *losses;	     /* processes that used a GPU unrecorded, a line each; may be NULL */
+	char *version;	     /* of the dagtap that recorded */
+	char *command;	     /* command line that was recorded */
+	uint64_t start_ns;   /* CLOCK_REALTIME at which `dagtap record` began */
+	int32_t exit_status; /* of the recorded program; -1 = unknown */
+	/* Processes that used a GPU and were not recorded, one line each; may be NULL. */
+	char *losses;
 };
 
+/* An open bundle. Zero is a closed one. */
 struct bundle {
 	struct bundle_section *sections;
 	uint32_t section_count;
 	struct bundle_meta meta;
-	void *map; /* NULL when opened from memory */
+	void *map; /* NULL if opened from memory */
 	size_t map_bytes;
 };
 
-/* Do these first bytes of a file claim to be a bundle? */
+/* True if the first bytes of a file are the magic of a bundle; SIZE is how many there are. */
 bool bundle_is_magic(const void *bytes, size_t size);
 
-/* 0, or -errno with ERROR naming file, offset and cause. */
+/* Maps PATH and checks it. Returns 0; close *RET_BUNDLE with bundle_close. On failure returns a
+ * negative errno, with a line in ERROR that names file, offset and cause; *RET_BUNDLE is untouched.
+ * -EINVAL: damaged or not a bundle; -ENOTSUP: a version that this program does not read. */
 int bundle_open(const char *path, struct bundle *ret_bundle, struct dagtap_error *error);
 
-/* BYTES stay the caller's and outlive the bundle; NAME is for messages. */
+/* The same for a file in memory. BYTES stay the caller's and must outlive the bundle; NAME is used
+ * in messages. */
 int bundle_open_memory(const char *name, const void *bytes, size_t size, struct bundle *ret_bundle,
 		       struct dagtap_error *error);
 
+/* Unmaps the file and frees the bundle's memory; the struct itself is the caller's. */
 void bundle_close(struct bundle *bundle);
 
+/* A bundle that is being written. If a call below fails, the caller must still call bundle_abandon
+ * (except after bundle_finish). */
 struct bundle_writer;
 
-/* With FORCE an existing file is replaced at bundle_finish; without, -EEXIST here or there. */
+/* Begins a file that will be named PATH, readable for its owner alone. An existing PATH is replaced
+ * at bundle_finish if FORCE is set; otherwise -EEXIST, here or there. On success *RET_WRITER is the
+ * caller's until bundle_finish or bundle_abandon. */
 int bundle_create(const char *path, bool force, struct bundle_writer **ret_writer,
 		  struct dagtap_error *error);
 
-/* META comes first, once. */
+/* Write a whole section. META must be the first section, and there is one. Return 0, or a negative
+ * errno with a line in ERROR. */
 int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta,
 		    struct dagtap_error *error);
 int bundle_put_spool(struct bundle_writer *writer, uint32_t pid, const void *bytes, uint64_t size,
 		     struct dagtap_error *error);
 
-/* A section in pieces: begin, any number of appends, end. */
+/* Write a section in pieces: begin, any number of appends, end. Return 0, or a negative errno with
+ * a line in ERROR. -E2BIG: too many sections. */
 int bundle_begin_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
 			 struct dagtap_error *error);
 int bundle_append(struct bundle_writer *writer, const void *bytes, uint64_t size,
 		  struct dagtap_error *error);
 int bundle_end_section(struct bundle_writer *writer, struct dagtap_error *error);
 
-/* Completes the file under its final name; frees the writer in any case. */
+/* Completes the file and gives it its final name. Frees the writer, also on failure; then there is
+ * no file. */
 int bundle_finish(struct bundle_writer *writer, struct dagtap_error *error);
 
-/* Throws away what was written. Accepts NULL. */
+/* Removes what was written and frees the writer. Accepts NULL. */
 void bundle_abandon(struct bundle_writer *writer);
 
 #endif

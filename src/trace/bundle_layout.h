@@ -1,4 +1,5 @@
-/* docs/format/dagtap.md in C: shared by bundle.c and bundle_writer.c. */
+/* The layout of docs/format/dagtap.md as C structs, little-endian. Shared by bundle.c and
+ * bundle_writer.c; the document explains the fields. */
 #ifndef DAGTAP_TRACE_BUNDLE_LAYOUT_H
 #define DAGTAP_TRACE_BUNDLE_LAYOUT_H
 

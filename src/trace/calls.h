@@ -1,28 +1,34 @@
-/* Inside trace/: what filling rows of calls and of their activities needs alike. */
+/* Inside trace/: what several stages need to fill rows of calls and activities: streams of calls
+ * (streams.c), and a cache of threads. */
 #ifndef DAGTAP_TRACE_CALLS_H
 #define DAGTAP_TRACE_CALLS_H
 
 #include "trace/process.h"
 
-/* What an API has to do with streams, worked out once an API. */
+/* What an API does with streams. Computed once per API. */
 enum stream_role { STREAM_NONE, STREAM_USE, STREAM_CREATE, STREAM_DESTROY };
 
 struct stream_api {
 	enum stream_role role;
-	uint8_t word;	    /* argument that holds the handle */
-	bool is_needed;	    /* the join asks for its arguments */
-	bool is_per_thread; /* without a handle it works on its thread's own stream */
+	uint8_t word; /* word of the argument that holds the handle, or STREAM_WORD_NONE */
+	/* join_load reads its arguments: they are kept even if trace_options.is_brief */
+	bool is_needed;
+	/* without a handle it works on the calling thread's own default stream */
+	bool is_per_thread;
 };
 
 #define STREAM_WORD_NONE UINT8_MAX
 
+/* HIP's handle of the calling thread's own default stream; and our mark of a call that works on no
+ * stream. */
 #define STREAM_HANDLE_PER_THREAD 2
 #define STREAM_HANDLE_NONE	 UINT64_MAX
 
-/* Fills load->stream_apis. */
+/* Fills load->stream_apis, by API from first.apis. Returns 0 or -ENOMEM. */
 int stream_apis_load(struct process_load *load);
 
-/* Streams of the process: calls are to be taken in the order of their correlation ids. */
+/* Finds the stream of each call of a process, and adds rows of streams as they show. Calls must be
+ * taken in the order of their correlation ids, because handles are reused (streams.c). */
 struct stream_lives;
 
 struct stream_walk {
@@ -30,20 +36,21 @@ struct stream_walk {
 	struct stream_lives *lives;
 };
 
-/* Adds the null stream. 0 or -ENOMEM; to be released either way. */
+/* Returns 0 or -ENOMEM; call stream_walk_release in both cases. streams_load must have run. */
 int stream_walk_init(struct stream_walk *walk, struct process_load *load);
 
-/* Sets the call's stream. 0, -ENOMEM, -E2BIG. */
+/* Sets call->stream of the next call. Returns 0, or -ENOMEM also if there are too many rows. */
 int stream_walk_take(struct stream_walk *walk, struct trace_call *call);
 void stream_walk_release(struct stream_walk *walk);
 
-/* The thread that was asked for last: mostly asked for again. */
+/* The last answer, for a caller that mostly asks for the same thread again. Zero-initialise. */
 struct fill_thread {
 	bool is_known;
 	uint32_t tid;
 	uint32_t thread;
 };
 
+/* load_find_thread with that memory. */
 static inline uint32_t fill_thread(struct fill_thread *last, const struct process_load *load,
 				   uint32_t tid)
 {

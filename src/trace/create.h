@@ -1,22 +1,23 @@
-/* A trace in the making: what load.c and the readers of other formats fill, row by row
- * (trace/table.h). trace_close (trace/load.h) frees it, sealed or not. */
+/* A trace while it is filled, by load.c and by the readers of other formats, row by row
+ * (trace/table.h). trace_close (trace/load.h) frees it, whether trace_seal was called or not. One
+ * thread fills a trace. */
 #ifndef DAGTAP_TRACE_CREATE_H
 #define DAGTAP_TRACE_CREATE_H
 
 #include "trace/model.h"
 #include "trace/strtab.h"
 
-/* An empty one. 0 or -ENOMEM. */
+/* Makes an empty trace. Returns 0 or -ENOMEM. */
 int trace_create(struct trace **ret_trace);
 
-/* Where its texts are to be interned. */
+/* The table in which all texts of TRACE are interned. It belongs to the trace. */
 static inline struct strtab *trace_strings(struct trace *trace)
 {
 	return trace->arena;
 }
 
-/* Makes the texts readable through the trace: nothing may be interned afterwards. 0, or -ENOMEM if a
- * text was lost on the way. */
+/* Ends the filling: makes the texts readable through trace->strings. Nothing may be interned
+ * afterwards. Returns 0, or -ENOMEM if a text was lost before. */
 int trace_seal(struct trace *trace);
 
 #endif

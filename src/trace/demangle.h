@@ -1,10 +1,11 @@
-/* Inside trace/: names of kernels as people write them. */
+/* Inside trace/: demangles names of kernels. */
 #ifndef DAGTAP_TRACE_DEMANGLE_H
 #define DAGTAP_TRACE_DEMANGLE_H
 
 #include "trace/strtab.h"
 
-/* A C++ symbol's name; any other text, and what cannot be read, as it is. */
+/* Interns the demangled name of a C++ SYMBOL. Any other text, and a symbol that cannot be
+ * demangled, is interned unchanged. */
 uint32_t demangle_intern(struct strtab *strings, const char *symbol, size_t bytes);
 
 #endif

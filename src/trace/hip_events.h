@@ -1,10 +1,12 @@
-/* Inside trace/: HIP's calls that make, record and wait for events, noted when the calls are filled (their
- * arguments may not be kept) and made rows of when it is known on which streams they were.
+/* Inside trace/: events of HIP. Calls that make, record and wait for events are noted while the
+ * rows of calls are filled, because the arguments of calls may not be kept. The notes become rows
+ * after the stage that tells on which streams the calls were.
  *
- * HIP does not say which record a wait is for: it is the event's last one before the wait. An event is a
- * handle from the return of the call that made it to the entry of the one that destroyed it; records and
- * waits count from their entry. So calls of several threads are in an order that the threads themselves
- * could have seen; where a record and a wait overlap there is none, and the wait says so. */
+ * HIP does not say which record a wait is for: it is the last record of the event before the wait.
+ * An event exists from the return of the call that made its handle to the entry of the call that
+ * destroyed it; records and waits take effect at the entry of their call. This gives the calls of
+ * several threads an order that the threads themselves could have observed. Where a record and a
+ * wait overlap there is no such order, and the row of the wait says so (TRACE_KNOWN_LIKELY). */
 #ifndef DAGTAP_TRACE_HIP_EVENTS_H
 #define DAGTAP_TRACE_HIP_EVENTS_H
 
@@ -16,19 +18,21 @@
 
 struct process_load;
 
+/* What a call does to an event, a stream or a capture. The order counts: hip_event_note keeps calls
+ * without an event from HIP_EVENT_WAIT_STREAM on, and is_record() tests a range. */
 enum hip_event_role {
 	HIP_EVENT_NONE,
 	HIP_EVENT_CREATE,
-	HIP_EVENT_OPEN,	  /* from another process */
-	HIP_EVENT_EXPORT, /* to another process */
+	HIP_EVENT_OPEN,	  /* opens an event of another process */
+	HIP_EVENT_EXPORT, /* makes a handle for another process */
 	HIP_EVENT_DESTROY,
 	HIP_EVENT_RECORD,
-	HIP_EVENT_RECORD_START, /* with a launch: where its kernel begins */
-	HIP_EVENT_RECORD_STOP,
-	HIP_EVENT_RECORD_NODE,	/* by a launch: a node of its graph */
-	HIP_EVENT_RECORD_MAYBE, /* a launch of which it is not known what its nodes record */
+	HIP_EVENT_RECORD_START, /* by a launch: at the start of its kernel */
+	HIP_EVENT_RECORD_STOP,	/* by a launch: at the end of its kernel */
+	HIP_EVENT_RECORD_NODE,	/* by a graph launch: a node records the event */
+	HIP_EVENT_RECORD_MAYBE, /* a graph launch: which events its nodes record is not known */
 	HIP_EVENT_STREAM_WAIT,
-	HIP_EVENT_WAIT,
+	HIP_EVENT_WAIT, /* the host waits for an event */
 	HIP_EVENT_WAIT_STREAM,
 	HIP_EVENT_WAIT_DEVICE,
 	HIP_EVENT_CAPTURE_BEGIN,
@@ -38,38 +42,49 @@ enum hip_event_role {
 
 #define HIP_EVENT_NO_WORD UINT8_MAX
 
-/* What an API has to do with events, worked out once an API. */
+/* What an API does with events. Computed once per API. A word that the API does not have is
+ * HIP_EVENT_NO_WORD. */
 struct hip_event_api {
-	uint8_t role; /* enum hip_event_role */
-	uint8_t word; /* argument that holds the event */
-	uint8_t stop_word;
-	uint8_t flags_word; /* of records and waits that a capture may make nodes of */
+	uint8_t role;	   /* enum hip_event_role */
+	uint8_t word;	   /* word of the argument that holds the event */
+	uint8_t stop_word; /* of HIP_EVENT_RECORD_START: of the event to record at the end */
+	/* of records and waits: their flags, which may ask for a node in a captured graph */
+	uint8_t flags_word;
 };
 
+/* A call that concerns an event. hip_event_note fills event, rank, role and is_external;
+ * hip_events_load the rest. */
 struct hip_event_note {
-	uint64_t event; /* handle */
-	uint32_t rank;	/* of the call */
-	uint32_t event_row;
-	uint32_t producer; /* note, TRACE_NONE = none */
-	uint32_t row;	   /* in event_records or waits, TRACE_NONE = it has none */
-	uint32_t node;	   /* RECORD_NODE: index into trace.nodes */
-	uint8_t role;
-	uint8_t known;
-	bool is_external; /* captured, it is a node of the graph and no edge */
+	uint64_t event;	    /* handle, 0 = none */
+	uint32_t rank;	    /* of the call: its row, from first.calls */
+	uint32_t event_row; /* index among the process's events; TRACE_NONE = none */
+	/* of a wait: index of the note of the record it is for; TRACE_NONE = none */
+	uint32_t producer;
+	/* Index into event_records or waits, first within the process, in the end within the trace;
+	 * TRACE_NONE = it gets no row. */
+	uint32_t row;
+	uint32_t node; /* of HIP_EVENT_RECORD_NODE: index into trace.nodes */
+	uint8_t role;  /* enum hip_event_role */
+	uint8_t known; /* of a wait: enum trace_known */
+	/* if its stream is captured, it becomes a node of the graph, not an edge */
+	bool is_external;
 };
 
+/* The notes of a process, by call once hip_events_load has begun. process_load owns the rows. */
 struct hip_event_notes {
 	struct hip_event_note *rows;
 	uint32_t count;
 };
 
+/* What API does with events. The role is HIP_EVENT_NONE for calls of other interfaces. */
 struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api);
 
-/* The call of that rank may be about an event. 0 or -ENOMEM. */
+/* Notes the call of RECORD and API, which has row RANK from first.calls, if it concerns an event
+ * and had an effect. Call for each call whose API has a role. Returns 0 or -ENOMEM. */
 int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
 		   const struct record_api *record);
 
-/* A stage: events, their records, waits. */
+/* A stage (trace/process.h): makes rows of events, their records and waits. */
 int hip_events_load(struct process_load *load);
 
 #endif

@@ -1,21 +1,23 @@
-/* The ledger's verdict over all processes (the lines themselves are trace.sources). */
+/* The verdict of the ledger over all processes. The lines themselves are trace.sources, which
+ * ledger_load fills. Any thread may ask a loaded trace. */
 #ifndef DAGTAP_TRACE_LEDGER_H
 #define DAGTAP_TRACE_LEDGER_H
 
 #include "trace/model.h"
 
-/* No source has anything unexplained and no damage was found. */
+/* True if no source has an unexplained difference and no message reports damage. */
 bool ledger_is_closed(const struct trace *trace);
 
-/* What is not accounted for is told by the software GPU's counters alone: on a device that counts
- * nothing the ledger would be closed. */
+/* True if the ledger is not closed, and only because of lines of the software GPU's counters: a
+ * device without counters would have given a closed ledger. */
 bool ledger_is_device_alone(const struct trace *trace);
 
-/* All of a source's drops. */
+/* Sum of all drops of SOURCE, of any kind. */
 uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source);
 
-/* Records that there was no room, no buffer or no writer for, over all processes. What a ring let go, or the end
- * of the recording cut off, is none of them. */
+/* Number of lost records over all processes: those for which there was no room, no buffer or no
+ * writer. Records that a ring recording reused, or that the end of the recording cut off, are not
+ * counted. */
 uint64_t ledger_lost(const struct trace *trace);
 
 #endif

@@ -1,10 +1,10 @@
-/* Inside trace/: what a call of HIP's owes the GPU, by what it is and was given.
+/* Inside trace/: how many dispatches a call of HIP must cause, by its API and its arguments.
  *
- * A kernel launch that succeeded brings one dispatch, one on each device it names; a launch of an
- * empty grid, and one into a stream that is being captured, bring none. No device has to be asked
- * for this: it is the witness that every machine has (ledger_launches.c). Graph launches owe what
- * their nodes say (expect.h). Copies and fills owe nothing that can be told: the runtime may do
- * them on the host. */
+ * A kernel launch that succeeded causes one dispatch on each device that it names. A launch of an
+ * empty grid, and a launch into a stream that is being captured, cause none. This needs no counter
+ * of a device, so it is the witness that every machine has (ledger_launches.c). What graph launches
+ * must cause follows from their nodes (expect.h). For copies and fills nothing can be expected: the
+ * runtime may do them on the host. */
 #ifndef DAGTAP_TRACE_OWED_H
 #define DAGTAP_TRACE_OWED_H
 
@@ -16,27 +16,30 @@
 
 struct process_load;
 
-#define OWED_SIZES_MOST 6 /* of the grid and of a workgroup */
+#define OWED_SIZES_MOST 6 /* the three sizes of the grid and of a workgroup */
 
-/* What an API owes, worked out once an API. */
+/* What an API must cause. Computed once per API. */
 struct owed_api {
-	bool is_launch;	    /* of a kernel, by HIP */
-	uint8_t count_word; /* argument that says on how many devices; OWED_ONE: on one */
+	bool is_launch; /* a kernel launch of HIP */
+	/* Word of the argument that holds the number of devices; OWED_ONE: one device. */
+	uint8_t count_word;
 	uint8_t size_count;
 	struct {
-		uint8_t word, shift; /* 32 bits of an argument */
-	} sizes[OWED_SIZES_MOST];    /* nothing is launched when one of them is 0 */
+		uint8_t word, shift; /* 32 bits of an argument: its word and the lowest bit */
+		/* The launch causes nothing if one of these sizes is 0. */
+	} sizes[OWED_SIZES_MOST];
 };
 
 #define OWED_ONE UINT8_MAX
 
+/* What API must cause; is_launch is false for everything but kernel launches of HIP. */
 struct owed_api owed_api_of(const struct trace *trace, const struct trace_api *api);
 
-/* Dispatches that the call owes unless it was captured; more than 255 are said to be 255. */
+/* Number of dispatches that the call of RECORD must cause if it is not captured, 255 at most. */
 uint8_t owed_by(const struct owed_api *api, const struct record_api *record);
 
-/* Takes back what is owed by calls that were captured, or that launched through another launch.
- * Call when all calls have their parents. */
+/* Clears load->owed of calls that were captured, and of calls around another launch, which causes
+ * the dispatches. Call when all calls have their parents. */
 void owed_settle(struct process_load *load);
 
 #endif

@@ -96,7 +96,8 @@ struct process_load {
 	struct op_table ops;	    /* hash table of trace.ops; until naming_load */
 	/* by call, from first.calls: dispatches that it must cause (owed.h) */
 	uint8_t *owed;
-	/* by call, from first.calls: STREAM_HANDLE_NONE or its stream; until join_load */
+	/* By call, from first.calls: handle of its stream, or a STREAM_HANDLE_ value (calls.h);
+	 * until join_load. */
 	uint64_t *stream_handles;
 	/* A bit per call: its launch is programmatic. NULL: no call has it. Until join_load. */
 	uint64_t *programmatic;
