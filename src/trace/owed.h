@@ -24,9 +24,9 @@ struct owed_api {
 	/* Word of the argument that holds the number of devices; OWED_ONE: one device. */
 	uint8_t count_word;
 	uint8_t size_count;
+	/* The launch causes nothing if one of these sizes is 0. */
 	struct {
-		uint8_t word, shift; /* 32 bits of an argument: its word and the lowest bit */
-		/* The launch causes nothing if one of these sizes is 0. */
+		uint8_t word, shift; /* 32 bits of an argument: word, lowest bit */
 	} sizes[OWED_SIZES_MOST];
 };
 
