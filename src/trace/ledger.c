@@ -1,13 +1,16 @@
-/* The ledger: for every source, what somebody else than the rows' writer counted, against the rows.
+/* The ledger: compares, for every source, the count of an independent witness with the rows.
  *
- * Witnesses: the counts that each writer keeps apart from its records (lanes), the wrappers' count
- * of entered calls, the queue gates' counts, the devices' own write indices, the software GPU's
- * counters, the graphs' topology. In a truncated recording, in one whose last tick never ended, and where
- * witnesses themselves found no room, only the lanes are up to date with the rows; the others were written some
- * time before the end and are left out.
+ * Witnesses: the counts that each writer keeps apart from its records ("lanes" in the output), the
+ * wrappers' count of entered calls, the counts of the queue gates, the devices' own write indices,
+ * the software GPU's counters, the nodes of graphs. Only the writers' counts are always as new as
+ * the rows. The other witnesses were written some time before the end, and are left out, in a
+ * truncated recording, in one whose last tick of the housekeeper never ended, and where witnesses
+ * themselves found no room.
  *
- * What a ring let go is a drop like the others, exact by class, but nothing went wrong: where a half of what
- * belongs together was let go, the other is neither an orphan nor unexplained, up to as many as were let go. */
+ * A record whose chunk a ring recording reused is a drop like the others, exact by class, but it is
+ * no fault. Where one half of a pair (a call and its activity, a submission and its completion) was
+ * reused, the other half is neither an orphan nor unexplained, up to the number of reused
+ * records. */
 #include "trace/ledger.h"
 
 #include <errno.h>
@@ -50,12 +53,12 @@ uint64_t ledger_activities_let_go(const struct ledger *ledger)
 	       ledger_let_go(ledger, RECORD_CLASS_BARRIER);
 }
 
-/* Threads write witnesses: their order in the file says nothing. */
+/* Several threads write witnesses, so their order in the file says nothing. */
 static bool is_later(const struct record_witness *record, const struct record_witness *other)
 {
 	if (record->ns != other->ns)
 		return record->ns > other->ns;
-	/* Recordings of before had no numbers, 0. */
+	/* In older recordings the number is always 0. */
 	return record->header.tag >= other->header.tag;
 }
 
@@ -104,7 +107,6 @@ struct trace_source *ledger_add_source(struct ledger *ledger, const char *name)
 	return source;
 }
 
-/* Drops of one source follow each other: they are added right after the source. */
 void ledger_add_drop(struct ledger *ledger, struct trace_source *source, enum trace_drop_kind kind,
 		     const char *cause, uint64_t count)
 {
@@ -163,8 +165,9 @@ void ledger_set_expected(struct ledger *ledger, struct trace_source *source, con
 	source->witness = strtab_intern_z(ledger->load->strings, witness);
 }
 
-/* EXPECTED by WITNESS, unless the recording was cut off: then the lanes are the witness. What the
- * lanes miss is unexplained either way. */
+/* Adds the line of the records of CLASS, with EXPECTED by WITNESS. If witnesses are late, or
+ * WITNESS is NULL, the writers' counts are the witness. Records that the writers' counts miss are
+ * unexplained in both cases. */
 static struct trace_source *add_class_line(struct ledger *ledger, const char *name,
 					   enum record_class class, const char *witness,
 					   uint64_t expected)
@@ -199,7 +202,8 @@ void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string
 			       : text;
 }
 
-/* How many of COUNT halves are left when those whose other half was let go are said. */
+/* Excuses up to LET_GO of COUNT halves, whose other half is in a chunk that the ring reused, and
+ * says so in the line. Returns how many are left. */
 static uint64_t excuse_edge(struct ledger *ledger, struct trace_source *source, uint64_t count,
 			    uint64_t let_go, const char *what)
 {
@@ -252,8 +256,8 @@ static uint64_t by_amount(const struct raw *row)
 	       count->destroyed;
 }
 
-/* Counts are cumulative: the greatest of each queue is its last. Times do not tell: two threads may
- * write one at the same nanosecond. */
+/* Counts only grow, so the greatest of each queue is its last. Times do not tell: two threads may
+ * write counts at the same ns. */
 static int count_gates(struct ledger *ledger)
 {
 	struct raw_list *list = &ledger->load->lists[RECORD_QUEUE_COUNT];
@@ -312,7 +316,7 @@ uint64_t ledger_packets_cut(const struct ledger *ledger)
 	return ledger_witness_or_0(ledger, "hsa", "packets_cut");
 }
 
-/* A call's own count of what it submitted against the rows that came with its cid. */
+/* Compares the number of activities that a call counted itself with the rows that have its cid. */
 static void judge_calls(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -323,7 +327,7 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 		uint64_t found = (uint64_t)call->activity_count +
 				 ledger->barriers_of_call[i - load->first.calls];
 
-		/* What CUDA's calls bring is judged with what CUPTI says (ledger_cuda.c). */
+		/* ledger_cuda.c judges CUDA's calls with what CUPTI says. */
 		if (trace_domain_of(load->trace, call) != RECORD_DOMAIN_CUDA &&
 		    found < call->activities_expected) {
 			source->orphan_calls++;
@@ -335,7 +339,8 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 			source->joined++;
 		}
 	}
-	/* As many activities as they lack were let go, or are no part of the recording. */
+	/* The ring reused at least as many activities as the calls lack, or they are not part of
+	 * the recording. */
 	if (missing <= let_go)
 		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, let_go,
 						   "calls of which activities were");
@@ -350,7 +355,8 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 					 (unsigned long long)unsubmitted));
 }
 
-/* Of the calls that were open when the count was taken some may have returned since, with a row. */
+/* Some of the calls that were open when the witness was taken may have returned since, with a
+ * row. */
 static void explain_open_calls(struct ledger *ledger, struct trace_source *source)
 {
 	uint64_t accounted = source->received + ledger_drops(ledger, RECORD_CLASS_API);
@@ -362,7 +368,8 @@ static void explain_open_calls(struct ledger *ledger, struct trace_source *sourc
 	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
 }
 
-/* Entered calls of one interface; those that had not returned go to the sum of the open ones. */
+/* Sets *RET_CALLS to the number of entered calls of one interface, and adds those that had not
+ * returned to open_calls. False if nothing counted them. */
 static bool count_calls(struct ledger *ledger, const char *interface, uint64_t *ret_calls)
 {
 	uint64_t open = 0;
@@ -386,7 +393,7 @@ static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain do
 	return count;
 }
 
-/* Takes back COUNT of what OTHER's line says the ring let go: it is said elsewhere. */
+/* Takes COUNT off the drops by the ring in OTHER's line: another line has them. */
 static void take_let_go(struct ledger *ledger, const struct trace_source *other, uint64_t count)
 {
 	struct trace *trace = ledger->load->trace;
@@ -399,8 +406,8 @@ static void take_let_go(struct ledger *ledger, const struct trace_source *other,
 	}
 }
 
-/* The calls of HIP or CUDA and RCCL's are one class of records: what was dropped of it stands in the
- * former's line, but for what the ring let go of RCCL's. */
+/* Calls of HIP or CUDA (the line OTHER) and of RCCL are one class of records, so drops are not
+ * known separately. They stand in OTHER's line, except for RCCL's calls that the ring reused. */
 static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t expected)
 {
 	uint64_t received = count_rows_of(ledger, RECORD_DOMAIN_RCCL);
@@ -460,7 +467,7 @@ void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source,
 		source->unexplained += left;
 }
 
-/* What CUPTI brought into the lines that are HIP's otherwise. */
+/* What CUPTI brought, where lines that otherwise hold HIP's records hold CUDA's too. */
 static uint64_t by_cupti(const struct ledger *ledger, const char *what)
 {
 	return ledger_witness_or_0(ledger, "cuda", what);
@@ -501,7 +508,8 @@ static void add_copies(struct ledger *ledger)
 	ledger_judge_lost_calls(ledger, source, totals->copies_lost_call);
 }
 
-/* What the gates passed on, against the index that the device itself consumes up to. */
+/* Compares the packets that the gates passed on with the write index up to which the device
+ * reads. */
 static void add_packets(struct ledger *ledger)
 {
 	const struct totals *totals = &ledger->totals;
@@ -522,9 +530,9 @@ static void add_packets(struct ledger *ledger)
 	source->unexplained = difference(totals->write_indices, source->received + unrecorded);
 }
 
-/* Of the completions whose record was dropped some belong to submissions whose own record was dropped
- * too; there, a completion whose record is kept belongs to nobody. Both together are no more than
- * such submissions. */
+/* Some of the dropped completions belong to submissions that were dropped too, and a kept
+ * completion of a dropped submission has no row. Together they are at most as many as there are
+ * dropped submissions. */
 static uint64_t unexplained_dones(const struct ledger *ledger, const struct trace_source *source,
 				  uint64_t dropped)
 {
@@ -539,7 +547,7 @@ static uint64_t unexplained_dones(const struct ledger *ledger, const struct trac
 	return of_nobody > submissions_lost ? of_nobody - submissions_lost : 0;
 }
 
-/* Of completions and submissions one half may have been let go. */
+/* The ring may have reused either half of a pair of submission and completion. */
 static void judge_ringed_dones(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -604,7 +612,7 @@ static uint64_t by_source_ns(const struct raw *row)
 	return ((const struct record_source *)row->record)->ns;
 }
 
-/* The last word of a source counts, whichever thread said it. */
+/* Of all that a source says about itself the last record counts, whichever thread wrote it. */
 static bool is_said_later(const struct raw_list *list, uint32_t at)
 {
 	const struct record_source *record = list->rows[at].record;
@@ -618,7 +626,7 @@ static bool is_said_later(const struct raw_list *list, uint32_t at)
 	return false;
 }
 
-/* What a source says about itself goes to its line, or to a line of its own. */
+/* Puts what a source says about itself into its line, or into a new line. */
 static void add_states(struct ledger *ledger, uint32_t first)
 {
 	static const char *const states[] = {"on", "on", "partial", "absent"};
@@ -652,7 +660,7 @@ static void add_states(struct ledger *ledger, uint32_t first)
 	}
 }
 
-/* Where both vendors' libraries work in one process HIP's lines stand for both. */
+/* If both vendors' libraries work in one process, HIP's lines stand for both. */
 static bool is_cuda_alone(const struct ledger *ledger)
 {
 	return cuda_is_there(&ledger->load->cuda) && !ledger->totals.gate_count &&
@@ -757,8 +765,8 @@ uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *so
 	return sum;
 }
 
-/* What the software GPU counted, and what launches owe, is the other lines' records again, and so
- * are their drops. */
+/* The lines of the software GPU and of launches count records of other lines again, and their drops
+ * too. */
 static bool is_second_count(const struct trace *trace, const struct trace_source *source)
 {
 	return is_of_device(trace, source) ||

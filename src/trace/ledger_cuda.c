@@ -1,9 +1,10 @@
-/* What CUPTI told of: calls against our count of them, activities against its own. */
+/* Lines of what CUPTI reported: calls against our count of them, activities against CUPTI's own
+ * counts. */
 #include "trace/ledger_state.h"
 
 #define NO_BUFFER "CUPTI had no buffer for it"
 
-/* One line for what has several in HIP's ledger. */
+/* One remark for what HIP's ledger has in several lines. */
 static void say_let_go(struct ledger *ledger, struct trace_source *source)
 {
 	ledger_say(ledger, source,
@@ -14,7 +15,8 @@ static void say_let_go(struct ledger *ledger, struct trace_source *source)
 				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_BARRIER)));
 }
 
-/* CUPTI does not say whether it will bring a kernel of a launch. */
+/* Counts launches without a kernel. CUPTI does not tell in advance whether it will bring a launch's
+ * kernel. */
 static void say_barren(struct ledger *ledger, struct trace_source *source)
 {
 	uint64_t count;
@@ -33,7 +35,7 @@ static void say_barren(struct ledger *ledger, struct trace_source *source)
 					 (unsigned long long)count));
 }
 
-/* Of two calls with one number only one has a row. */
+/* If two calls have one correlation id, only one has a row; the other is unexplained. */
 static void add_cuda_calls(struct ledger *ledger)
 {
 	struct trace_source *source;
@@ -47,7 +49,7 @@ static void add_cuda_calls(struct ledger *ledger)
 	say_barren(ledger, source);
 }
 
-/* How many of WHAT a witness counted. */
+/* Says in the line how many of WHAT a witness counted, if any. */
 static void say_count(struct ledger *ledger, struct trace_source *source, const char *witness,
 		      const char *what)
 {
@@ -62,12 +64,12 @@ static void say_count(struct ledger *ledger, struct trace_source *source, const 
 static void say_odd_records(struct ledger *ledger, struct trace_source *source)
 {
 	say_count(ledger, source, "of_unknown_kinds", "records of kinds that were not asked for");
-	/* The last buffers come as they are, also with records that are not complete. */
+	/* The last buffers are delivered by force, also with records that are not complete. */
 	say_count(ledger, source, "unfinished_buffers",
 		  "buffers ended in work that had not finished");
 }
 
-/* What CUPTI gave and what it says it dropped, against the rows. */
+/* Compares what CUPTI delivered, and what it says it dropped, with the rows. */
 static void add_cuda_activities(struct ledger *ledger)
 {
 	static const enum record_type types[] = {RECORD_CUDA_KERNEL, RECORD_CUDA_COPY,

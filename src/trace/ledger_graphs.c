@@ -1,4 +1,5 @@
-/* Graph launches: what the nodes say must have come against the rows. */
+/* The line of graph launches: activities that the nodes say a launch must cause, against the
+ * rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "trace/ledger_state.h"
 #include "trace/table.h"
 
-/* A node's share counts once, in however many pieces it came: fills and copies may be split. */
+/* Counts each node of the launch once, however many activities it has: fills and copies may be
+ * split. */
 static void count_launch(const struct process_load *load, const struct trace_launch *launch,
 			 struct trace_source *source)
 {
@@ -20,7 +22,7 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 		const struct trace_activity *row = &trace->activities[at + i];
 
 		source->untimed += row->untimed != RECORD_UNTIMED_NO;
-		/* How often a body runs the device alone says. */
+		/* Only the device knows how often a body runs. */
 		if (row->confidence == TRACE_CONFIDENCE_TIME)
 			continue;
 		if (row->node == TRACE_NONE)
@@ -31,15 +33,16 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 	}
 }
 
-/* What launches of one kind and another did not bring. */
+/* What launches lack, by kind. */
 struct shortfall {
-	uint64_t unseen;      /* launches of HIP's that show no row at all */
-	uint64_t cut;	      /* launches that are not whole */
-	uint64_t unfinished;  /* activities, of CUDA's launches that nothing says to have ended */
-	uint64_t unsubmitted; /* activities, of HIP's that were not rung in before a kill */
+	uint64_t unseen;     /* expected activities of HIP launches that have no row at all */
+	uint64_t cut;	     /* number of launches that lack some of their activities */
+	uint64_t unfinished; /* activities of CUDA launches that nothing shows to have ended */
+	/* activities of HIP launches whose doorbell had not been rung at the end */
+	uint64_t unsubmitted;
 };
 
-/* What came, or was not to come before the end. */
+/* What came, or could not come before the end. */
 static uint64_t accounted(const struct trace_source *source, const struct shortfall *shortfall)
 {
 	return source->received + shortfall->unfinished + shortfall->unsubmitted;
@@ -57,7 +60,7 @@ static uint64_t at_most(uint64_t count, uint64_t limit)
 	return count < limit ? count : limit;
 }
 
-/* Records of activities that are known to be lost; they stand in the lines of their classes. */
+/* Number of lost records of activities; the lines of their classes count them as drops. */
 static uint64_t lost_records(const struct ledger *ledger)
 {
 	return ledger_losses(ledger, RECORD_CLASS_DISPATCH) +
@@ -65,8 +68,8 @@ static uint64_t lost_records(const struct ledger *ledger)
 	       ledger_witness_or_0(ledger, "cuda", "dropped");
 }
 
-/* What launches that show no row at all should have brought: where HIP submits on a thread of its
- * own, it came without a call. It is put down as such, up to what came so. */
+/* Explains launches that have no row at all. Where HIP submits on a thread of its own, their
+ * activities came without a call; up to that number they are put down as such. */
 static void explain_unseen(struct ledger *ledger, struct trace_source *source,
 			   const struct shortfall *shortfall)
 {
@@ -78,7 +81,7 @@ static void explain_unseen(struct ledger *ledger, struct trace_source *source,
 	missing -= at_most(unseen, missing);
 	cut = ledger_take(&ledger->cut_left, missing);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_CUT, cut);
-	/* As losses they are in the line of all packets. */
+	/* The line of all packets counts them as lost. */
 	unrecorded = ledger_take(&ledger->unrecorded_left, missing - cut);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNRECORDED, unrecorded);
 	source->unexplained = difference(source->expected,
@@ -86,8 +89,9 @@ static void explain_unseen(struct ledger *ledger, struct trace_source *source,
 						 at_most(lost, missing - cut - unrecorded));
 }
 
-/* CUPTI still had the activities of launches whose calls had returned when the process was killed, or ended while a
- * tick was still running; or had them behind one that was not finished. */
+/* Explains what CUPTI did not deliver. CUPTI still held the activities of launches whose calls had
+ * returned when the process was killed, or when the recording ended during a tick; or it held them
+ * behind an activity that was not finished. */
 static void explain_undelivered(struct ledger *ledger, struct trace_source *source)
 {
 	if (source->received > source->expected)
@@ -101,7 +105,7 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 	source->unexplained = 0;
 }
 
-/* A launch may be there of which kernels were let go: no more of them than were. */
+/* Explains launches whose kernels the ring reused: no more kernels than it reused. */
 static void explain_let_go(struct ledger *ledger, struct trace_source *source,
 			   const struct shortfall *shortfall)
 {
@@ -126,8 +130,9 @@ static const struct expect_graph *expect_of(const struct process_load *load, uin
 	return graph == TRACE_NONE ? NULL : &load->expects[graph - load->first.graphs];
 }
 
-/* What all launches must have brought, those that were let go too: they are numbered. FAILED of them brought
- * nothing, of whichever exec. A call that has not returned may not have launched yet. */
+/* Sets *RET_LEAST to what all launches must have caused at least, including launches whose records
+ * the ring reused: replays are numbered, so their count is known. FAILED launches, of unknown
+ * execs, caused nothing. A call that has not returned may not have launched yet. */
 static int count_replays(const struct process_load *load, uint64_t failed, uint64_t *ret_least)
 {
 	const struct trace *trace = load->trace;
@@ -160,9 +165,9 @@ static int count_replays(const struct process_load *load, uint64_t failed, uint6
 	return 0;
 }
 
-/* Launches of which a ring kept nothing are not there to miss their activities; and what CUPTI loses on the GPU it
- * does not count. There must be at least as many as the launches have nodes. Those that are there have been
- * judged already. */
+/* Launches of which the ring kept nothing have no rows that could lack activities, and CUPTI does
+ * not count what it loses on the GPU. So all known activities together must be at least as many as
+ * the launches have nodes. The launches that have rows have been judged before. */
 static void judge_let_go(struct ledger *ledger, struct trace_source *source,
 			 const struct shortfall *shortfall)
 {
@@ -195,7 +200,7 @@ static void judge_let_go(struct ledger *ledger, struct trace_source *source,
 		source->unexplained += missing;
 }
 
-/* CUPTI's activities without a call are of conditional nodes, or launched by the device. */
+/* CUPTI's activities without a call are in conditional nodes, or were launched by the device. */
 static bool is_hips(const struct process_load *load, uint32_t call)
 {
 	const struct trace *trace = load->trace;
@@ -239,8 +244,7 @@ static bool has_bodies(const struct process_load *load)
 	return false;
 }
 
-/* Activities of conditional nodes' bodies: with their replays, and those whose replay nothing
- * tells. */
+/* Says how many activities are in conditional nodes' bodies, with a known replay and without. */
 static void say_bodies(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -268,8 +272,8 @@ static void say_bodies(struct ledger *ledger, struct trace_source *source)
 				      others == 1 ? "a conditional body" : "conditional bodies"));
 }
 
-/* Before this recording began the program has switched nodes of HIP's execs off or on: of which is
- * not on file. How much there must be of each launch is not known then. */
+/* The program switched nodes of HIP's executable graphs off or on before this recording began.
+ * Which nodes is not recorded, so it is not known how many activities each launch must cause. */
 static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
@@ -282,7 +286,7 @@ static void count_unjudged(struct ledger *ledger, struct trace_source *source)
 						  "graphs on or off before"));
 }
 
-/* What the launch did not bring of LEAST. */
+/* Adds what the launch lacks: it caused BROUGHT of at least LEAST activities. */
 static void add_shortfall(const struct ledger *ledger, const struct cuda_ends *ends,
 			  const struct trace_launch *launch, uint64_t least, uint64_t brought,
 			  struct shortfall *shortfall)
@@ -306,7 +310,7 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 				   ledger_witness_or_0(ledger, "cuda", "unfinished_buffers"));
 	bool has_ring = ledger_activities_let_go(ledger) != 0;
 
-	/* Nothing is known then of what had ended. */
+	/* Then it is not known which work had ended. */
 	if (is_cut)
 		shortfall->unfinished = shortfall->unsubmitted = 0;
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "not finished when tracing ended",
@@ -323,12 +327,12 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 		judge_let_go(ledger, source, shortfall);
 }
 
-/* What the launches say must have come, and what did. */
+/* The launches so far: what they must have caused, and what came. */
 struct tally {
 	struct cuda_ends ends;
 	struct switch_walk switches;
 	struct shortfall shortfall;
-	uint64_t untold, switched; /* launches that are not judged */
+	uint64_t untold, switched; /* number of launches that are not judged */
 };
 
 static void tally_launch(const struct ledger *ledger, uint32_t index, struct trace_source *source,
@@ -349,7 +353,7 @@ static void tally_launch(const struct ledger *ledger, uint32_t index, struct tra
 		tally->switched++;
 		return;
 	}
-	/* A launch that failed brings nothing. */
+	/* A launch that failed causes nothing. */
 	if (load->trace->calls[launch->call].result != 0 && launch->activity_count == 0)
 		return;
 	least = expect_least(expect);
@@ -360,8 +364,8 @@ static void tally_launch(const struct ledger *ledger, uint32_t index, struct tra
 		      &tally->shortfall);
 }
 
-/* Nodes x launches against rows. Launches that were cut off, whose call never returned or whose
- * graph is not known in full, are not held against it. */
+/* Compares nodes x launches with the rows. A launch that was cut off, whose call never returned, or
+ * whose graph is not known in full, is not judged. */
 void ledger_add_graphs(struct ledger *ledger)
 {
 	const struct process_load *load = ledger->load;

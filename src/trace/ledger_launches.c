@@ -1,5 +1,6 @@
-/* Kernel launches against the dispatches that they brought: a witness that needs no device, so that
- * a recording into which no packet came at all does not read well on a machine without counters. */
+/* The line of kernel launches: the dispatches that they must cause (owed.h) against the rows. This
+ * witness needs no counter of a device. Without it, a recording into which no packet came at all
+ * would look complete on a machine whose device has no counters. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,9 +8,8 @@
 #include "trace/owed.h"
 #include "trace/table.h"
 
-/* ---- what had a place in a queue, and was not rung in before the end ---- */
+/* ---- packets whose doorbell was not rung before the end ---- */
 
-/* When the last call that brought work into each stream began. */
 int ledger_find_tails(struct ledger *ledger)
 {
 	const struct process_load *load = ledger->load;
@@ -45,11 +45,11 @@ bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t index)
 	       ledger->stream_tails[call->stream - load->first.streams] <= call->end_ns;
 }
 
-/* ---- what is owed, and what came ---- */
+/* ---- what launches must cause, and what came ---- */
 
 struct launch_tally {
 	uint64_t owed, brought;
-	uint64_t unsubmitted; /* of what did not come */
+	uint64_t unsubmitted; /* of what is missing */
 };
 
 static uint64_t count_kernels(const struct trace *trace, const struct trace_call *call)
@@ -84,7 +84,7 @@ static struct launch_tally tally_launches(const struct ledger *ledger)
 	return tally;
 }
 
-/* Launches of graphs that are not known, or not in full: nobody can tell what they owe. */
+/* Launches of graphs that are not known, or not in full: it is not known what they must cause. */
 static uint64_t count_untold(const struct process_load *load)
 {
 	const struct trace *trace = load->trace;
@@ -103,9 +103,9 @@ static uint64_t count_untold(const struct process_load *load)
 	return count;
 }
 
-/* ---- why not ---- */
+/* ---- why dispatches are missing ---- */
 
-/* The last word that source NAME has said about itself; NULL: none. */
+/* The last record that source NAME wrote about itself; NULL: none. */
 static const struct record_source *last_word(const struct process_load *load, const char *name)
 {
 	const struct raw_list *list = &load->lists[RECORD_SOURCE];
@@ -157,7 +157,7 @@ uint64_t ledger_take(uint64_t *pool, uint64_t wanted)
 	return taken;
 }
 
-/* Takes up to MOST from what is missing, under CAUSE. */
+/* Takes up to MOST from what is missing and adds it as a drop with CAUSE. */
 static void explain(struct ledger *ledger, struct trace_source *line, enum trace_drop_kind kind,
 		    const char *cause, uint64_t most)
 {

@@ -1,4 +1,5 @@
-/* Queues that no gate knows: what the program put into them is on the device and in no row. */
+/* Lines of queues that no gate knows: the work that the program put into them ran, and has no
+ * row. */
 #include "trace/ledger_state.h"
 
 static void add_unknown(struct ledger *ledger, const char *name, const char *key,
@@ -13,7 +14,7 @@ static void add_unknown(struct ledger *ledger, const char *name, const char *key
 	source->unexplained = count;
 }
 
-/* Also where witnesses are late: then it is less than there was, and more than nothing. */
+/* Also added if witnesses are late: the count is then too small, but more than nothing. */
 void ledger_add_unknown_queues(struct ledger *ledger)
 {
 	add_unknown(ledger, "hsa.unknown", "packets_unknown",

@@ -1,12 +1,12 @@
-/* The software GPU's own counters against the rows. */
+/* Lines of the software GPU: its own counters against the rows. */
 #include "trace/ledger_state.h"
 
-/* What the rows and the software GPU need not have alike. Each packet explains one packet. */
+/* Packets in which the rows and the software GPU may differ. Each packet explains one packet. */
 struct device_slack {
-	uint64_t untraced;   /* sent since tracing ended */
-	uint64_t unrecorded; /* let pass without a record */
-	uint64_t waiting;    /* recorded, not taken by the device */
-	uint64_t unknown;    /* in queues that no gate knows, which have a line of their own */
+	uint64_t untraced;   /* sent after tracing ended */
+	uint64_t unrecorded; /* passed by a gate without a record */
+	uint64_t waiting;    /* recorded, but not taken by the device */
+	uint64_t unknown;    /* in queues that no gate knows; those have their own line */
 };
 
 static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
@@ -17,7 +17,7 @@ static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
 	return taken;
 }
 
-/* One figure of the software GPU against the rows of one class. */
+/* Adds the line NAME: the software GPU COUNTED so many, against the rows of CLASS. */
 static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
 			     uint64_t counted, struct device_slack *slack)
 {
@@ -38,7 +38,7 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	}
 	unrecorded = take_slack(&slack->unrecorded, counted - accounted);
 	untraced = take_slack(&slack->untraced, counted - accounted - unrecorded);
-	/* As losses they are in the line of all packets. */
+	/* The line of all packets counts them as lost. */
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNRECORDED, unrecorded);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "sent after tracing ended", untraced);
 	unknown = take_slack(&slack->unknown, counted - accounted - unrecorded - untraced);
@@ -54,7 +54,7 @@ static struct device_slack packet_slack(const struct ledger *ledger)
 		.waiting = ledger_witness_or_0(ledger, "hsa", "packets_waiting"),
 		.unknown = ledger_witness_or_0(ledger, "hsa", "packets_unknown"),
 	};
-	/* Kinds of packets that have no rows, and so no line. */
+	/* Kinds of packets that have no rows, and therefore no line. */
 	uint64_t others = ledger_witness_or_0(ledger, "softgpu", "packets_vendor") +
 			  ledger_witness_or_0(ledger, "softgpu", "packets_agent_dispatch") +
 			  ledger_witness_or_0(ledger, "softgpu", "packets_invalid_type");
