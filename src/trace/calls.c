@@ -1,4 +1,6 @@
-/* API calls: a row each in order of entry, filled from the records as they come. */
+/* The stage of calls: each API record becomes the row that the rank of its correlation id gives. It
+ * also counts each call's activities, and notes calls about events, captures and updates while
+ * their arguments are there. */
 #include "trace/calls.h"
 
 #include <errno.h>
@@ -12,31 +14,32 @@
 #define UNKNOWN_OP  UINT32_MAX
 #define OPS_INDEXED RECORD_CUDA_OP_END
 
-/* What is to be known of an op to fill a call. */
+/* What must be known of an op number to fill a call's row. */
 struct call_api {
-	uint32_t api; /* index into apis, TRACE_NONE = not looked up */
+	uint32_t api; /* index into apis; TRACE_NONE = not looked up yet */
 	uint32_t arg_words;
 	struct stream_api stream;
 	struct hip_event_api event;
 	struct cuda_capture_api capture;
 	struct update_api update;
 	struct owed_api owed;
-	uint32_t programmatic_word; /* TRACE_NONE: it has none */
+	uint32_t programmatic_word; /* TRACE_NONE: the API has no such argument */
 	bool keeps_args;
 };
 
+/* The state of the stage. */
 struct call_fill {
 	struct process_load *load;
-	uint64_t *is_filled; /* a bit a row */
-	uint64_t count;	     /* of records */
-	uint64_t word_room;
-	uint32_t unknown_apis[2]; /* HIP's and CUDA's, TRACE_NONE until it is needed */
+	uint64_t *is_filled;	  /* a bit per row */
+	uint64_t count;		  /* number of API records */
+	uint64_t word_room;	  /* room of trace.words */
+	uint32_t unknown_apis[2]; /* for HIP and for CUDA; TRACE_NONE until it is needed */
 	struct fill_thread thread;
 	struct idset_last cid, scope;
-	const struct call_api *api; /* of the present call */
-	struct call_api *apis;	    /* by op, up to op_count */
+	const struct call_api *api; /* of the current call */
+	struct call_api *apis;	    /* by op number, below op_count */
 	uint32_t op_count;
-	struct call_api other; /* of an op beyond */
+	struct call_api other; /* for an op number from op_count on */
 };
 
 static uint32_t find_api(const struct process_load *load, uint32_t op)
@@ -74,14 +77,14 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	return 0;
 }
 
-/* CUDA's functions beyond our numbers have none. */
+/* CUDA's functions that dagtap has no number for have op 0. */
 static bool is_cuda_op(uint32_t op)
 {
 	return !op || (op >= RECORD_CUDA_OP_FIRST && op < RECORD_CUDA_OP_END);
 }
 
-/* A call whose number has no name (its META record was dropped) still gets a row to point at: one
- * for all of an interface, behind the others. */
+/* A call whose op has no name (its META record was dropped) still needs a row of apis: one per
+ * interface, after all others. */
 static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api *api)
 {
 	struct process_load *load = fill->load;
@@ -99,15 +102,16 @@ static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api 
 			.domain = is_cuda_op(op) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		};
 		*unknown = load->trace->apis_count - 1;
-		/* The names of others are still to be read in this stage. */
+		/* This stage still reads the names of other APIs, and interning may have moved the
+		 * texts. */
 		load->trace->strings = load->strings->strings;
 	}
 	*api = (struct call_api){.api = *unknown, .programmatic_word = TRACE_NONE};
 	return 0;
 }
 
-/* Of CUDA's launches with attributes: whether they may begin before the kernel ahead of them has
- * ended. */
+/* Word of the argument of CUDA's launches with attributes that tells whether the kernel may begin
+ * before the previous kernel of its stream has ended; TRACE_NONE if the API has none. */
 static uint32_t programmatic_word(const struct trace *trace, const struct trace_api *api)
 {
 	uint32_t arg = api->domain == RECORD_DOMAIN_CUDA ? args_find(trace, api, "programmatic")
@@ -147,7 +151,7 @@ static int use_api(struct call_fill *fill, uint32_t op)
 	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, op, api) : 0;
 }
 
-/* Room for words doubles: how many there will be shows only in the end. */
+/* Doubles the room for words, because their number is known only in the end. */
 static int keep_args(struct call_fill *fill, const struct record_api *record,
 		     struct trace_call *call)
 {
@@ -188,7 +192,8 @@ static uint64_t stream_handle(const struct call_fill *fill, const struct record_
 	return !handle && stream->is_per_thread ? STREAM_HANDLE_PER_THREAD : handle;
 }
 
-/* Of several records with one id the call that began first counts, whichever came first. */
+/* True if the row has a record already that counts. Of several records with one id, the call that
+ * began first counts, whichever is read first. */
 static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_api *record)
 {
 	const struct trace_call *call = &fill->load->trace->calls[fill->load->first.calls + rank];
@@ -204,7 +209,7 @@ static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_
 	return call->end_ns <= (int64_t)record->end_ns;
 }
 
-/* A bit a call, once there is one. */
+/* Makes the bits when the first such call comes. */
 static int note_programmatic(struct call_fill *fill, uint32_t rank, const struct record_api *record)
 {
 	struct process_load *load = fill->load;
@@ -274,7 +279,7 @@ static void release_fill(struct call_fill *fill)
 	free(fill->apis);
 }
 
-/* Where each call's activities will be follows from how many each has. */
+/* Counts an activity of a call: the counts give the places of each call's activities. */
 static void count_activity(struct call_fill *fill, uint64_t cid)
 {
 	struct process_load *load = fill->load;

@@ -1,4 +1,4 @@
-/* The things that a process's rows refer to: threads, agents, queues, API names, kernels. */
+/* The first stage: what other rows refer to: threads, agents, queues, API names, kernels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static uint64_t by_handle_function(const struct raw *row)
 	return ((const struct record_function *)row->record)->handle;
 }
 
-/* A thread shows in every chunk that it wrote; the first record that knows a name gives it. */
+/* Every chunk that a thread wrote has a record of it; the first one with a name gives the name. */
 static int load_threads(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_THREAD];
@@ -54,7 +54,7 @@ static int load_threads(struct process_load *load)
 	return 0;
 }
 
-/* Where the GPU is: not in earlier recordings. */
+/* Sets where the GPU is; records of older versions are shorter and do not tell. */
 static void place_agent(struct trace_agent *row, const struct record_agent *record)
 {
 	if (record->header.words * 8u < sizeof(*record))
@@ -132,7 +132,8 @@ static int load_queues(struct process_load *load)
 	return 0;
 }
 
-/* " dst:p sizeBytes:s": each argument's name and kind; a dim3 takes two words. */
+/* Reads the arguments of an API, "dst:p sizeBytes:s": each argument's name and kind. A dim3 takes
+ * two words. */
 static int load_api_args(struct process_load *load, struct trace_api *api, const char *text,
 			 const char *end)
 {
@@ -206,7 +207,7 @@ static uint32_t count_registers(const struct process_load *load, const struct re
 				   record->rsrc1, record->properties);
 }
 
-/* After the agents, which say how to read a descriptor. */
+/* Call after load_agents: the architecture tells how to read a kernel's descriptor. */
 static int load_kernels(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_KERNEL];

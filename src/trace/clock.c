@@ -1,3 +1,4 @@
+/* Clock fits (see clock.h): which anchors are used, and the arithmetic of the conversion. */
 #include "trace/clock.h"
 
 #include <errno.h>
@@ -5,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads this much worse than the best are left out (they were interrupted). */
+/* Anchors whose read took this many times as long as the best are left out: they were interrupted.
+ * Reads of up to 200 ns are always good. */
 #define WORST_OF_BEST  8
 #define ALWAYS_GOOD_NS 200
 
-/* Anchors nearer than this make a slope of their reading error: 200 ns over 10 ms is 20 ppm. */
+/* Shortest time between two anchors: the slope between nearer ones is made of their reading error.
+ * 200 ns over 10 ms are 20 ppm. */
 #define SHORTEST_PIECE_NS 10000000
 
 #define NS_PER_SECOND 1000000000
 
-/* Anything beyond is not a time, and differences of what is left cannot overflow. */
+/* A larger value is not a time. Differences of smaller ones cannot overflow. */
 #define TIME_LIMIT (INT64_MAX / 4)
 
 static int by_tick(const void *left, const void *right)
@@ -39,7 +42,7 @@ static uint64_t good_enough_ns(const struct clock_anchor *anchors, uint32_t coun
 	return best * WORST_OF_BEST > ALWAYS_GOOD_NS ? best * WORST_OF_BEST : ALWAYS_GOOD_NS;
 }
 
-/* Keeps what ascends in both clocks. */
+/* Keeps the good anchors that ascend in both clocks; returns how many. */
 static uint32_t keep_good(struct clock_anchor *anchors, uint32_t count)
 {
 	uint64_t limit = good_enough_ns(anchors, count);
@@ -58,7 +61,8 @@ static uint32_t keep_good(struct clock_anchor *anchors, uint32_t count)
 	return kept;
 }
 
-/* The first and the last stay; of those too near to their predecessor none does. */
+/* Removes anchors that are too near to the one before or to the last. The first and the last
+ * stay. */
 static uint32_t keep_apart(struct clock_anchor *anchors, uint32_t count)
 {
 	uint32_t kept = 1;
@@ -74,7 +78,8 @@ static uint32_t keep_apart(struct clock_anchor *anchors, uint32_t count)
 	return kept;
 }
 
-/* The usual case, whose product has room in 64 bits: a fraction of the other's time. */
+/* on_line for the usual case, in which the product fits into 64 bits: takes a fraction of the
+ * time. */
 static bool along_fast(const struct clock_anchor *from, const struct clock_anchor *to,
 		       uint64_t tick, int64_t *ret_ns)
 {
@@ -88,13 +93,13 @@ static bool along_fast(const struct clock_anchor *from, const struct clock_ancho
 	       *ret_ns <= TIME_LIMIT;
 }
 
-/* On the line through FROM on which SPAN ticks take SPAN_NS. */
+/* Host ns of TICK on the line through FROM on which SPAN ticks take SPAN_NS. */
 static int64_t on_line(const struct clock_anchor *from, uint64_t span, int64_t span_ns,
 		       uint64_t tick)
 {
 	__int128 product = ((__int128)tick - (__int128)from->tick) * span_ns;
 
-	/* Nearest, so that nothing leans to one side. */
+	/* Round to nearest, so that results are not biased. */
 	product += product < 0 ? -(__int128)(span / 2) : (__int128)(span / 2);
 	product = product / (__int128)span + from->host_ns;
 	if (product > TIME_LIMIT)
@@ -138,7 +143,7 @@ int clock_fit_init(struct clock_fit *fit, const struct clock_anchor *anchors, ui
 	memcpy(fit->anchors, anchors, count * sizeof(*anchors));
 	qsort(fit->anchors, count, sizeof(*fit->anchors), by_tick);
 	fit->count = keep_apart(fit->anchors, keep_good(fit->anchors, count));
-	/* Too short to measure a slope: the nominal one is nearer. */
+	/* Too short to measure a slope: the nominal rate is more exact. */
 	if (fit->count == 2 && tick_hz &&
 	    fit->anchors[1].host_ns - fit->anchors[0].host_ns < SHORTEST_PIECE_NS)
 		fit->count = 1;

@@ -1,4 +1,4 @@
-/* A clock fit for every agent of a process, from its ANCHOR records. */
+/* The stage of clocks: makes a fit for each agent of a process from its ANCHOR records. */
 #include <errno.h>
 #include <stdlib.h>
 

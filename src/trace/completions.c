@@ -1,4 +1,4 @@
-/* Completions: each gives its submission's row its times. */
+/* The stage of completions: each record of a completion gives its submission's row its times. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 struct completing {
 	struct process_load *load;
-	uint64_t *is_done; /* a bit a row: of several completions of one submission one counts */
-	struct trace_ticks *ticks; /* by row; NULL if they are not wanted */
+	uint64_t *is_done; /* a bit per row: only the first completion of a submission counts */
+	struct trace_ticks *ticks; /* by row; NULL if they are not loaded */
 	uint32_t clock_hint;
 };
 
@@ -29,7 +29,8 @@ static enum record_untimed known_untimed(uint64_t untimed)
 					      : RECORD_UNTIMED_RECORD_LOST;
 }
 
-/* The row that a completion belongs to, NULL if there is none or it has one. ROW: TRACE_NONE = none. */
+/* The row that a completion belongs to. NULL if ROW is TRACE_NONE, or if the row has a completion
+ * already. */
 static struct trace_activity *take_row(struct completing *completing, uint32_t row)
 {
 	struct process_load *load = completing->load;
@@ -102,7 +103,7 @@ static uint32_t find_row(const struct submissions *submissions, uint64_t id)
 	return rank == UINT32_MAX ? TRACE_NONE : submissions->rows[rank];
 }
 
-/* Completions whose rows are on their way into the cache. */
+/* Completions whose rows are being prefetched. */
 struct pending {
 	struct {
 		const struct record_header *done;
@@ -156,14 +157,14 @@ static int read_completions(struct completing *completing)
 		else if (header->type == RECORD_COPY_DONE)
 			add_pending(completing, &pending, header,
 				    find_row(&load->copies, copy->copy_id));
-		/* Records are gone with their batch. */
+		/* The walk's next call may release the records of this chunk or block. */
 		if (walk.at == walk.end)
 			complete_pending(completing, &pending);
 	}
 	return load->origin->error;
 }
 
-/* Why a submission has no completion. */
+/* The cause for a submission without a completion. */
 static enum record_untimed why_unfinished(const struct process_load *load)
 {
 	if (load->counts.dropped[RECORD_CLASS_DONE][RECORD_DROP_RING])
@@ -189,7 +190,7 @@ static void mark_unfinished(const struct completing *completing)
 		}
 		if (completing->is_done[i / 64] & 1ull << i % 64)
 			continue;
-		/* CUPTI's come finished. */
+		/* CUPTI's activities come finished. */
 		if (row->start_ns || row->end_ns)
 			continue;
 		if (row->untimed == RECORD_UNTIMED_NO)

@@ -1,9 +1,10 @@
-/* What was on the device when a recording ended, and faults of GPUs and queues.
+/* The stage of faults: which work was on the device when the recording ended, and faults of GPUs
+ * and queues.
  *
- * QUEUE_TAKEN says how far the device had got with a queue. A dispatch before that whose end is not
- * on file had been taken. One behind it was not, if the count is from the very end: of a recording
- * that was cut off it may be older, unless it was written for a fault, after which the device takes
- * nothing. */
+ * QUEUE_TAKEN tells how far the device had read a queue. A dispatch before that position without a
+ * completion had been taken by the device. A dispatch behind it had not been taken, if the count is
+ * from the very end: in a recording that was cut off it may be older, unless it was written because
+ * of a fault, after which the device takes nothing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static uint64_t by_taken(const struct raw *row)
 	return ((const struct record_queue_taken *)row->record)->taken;
 }
 
-/* By queue, from first.queues; UINT64_MAX = unknown. NULL: no memory. */
+/* By queue, from first.queues: number of packets taken; UINT64_MAX = unknown. The caller frees it.
+ * NULL: out of memory. */
 static uint64_t *read_taken(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_QUEUE_TAKEN];
@@ -40,7 +42,7 @@ static uint64_t *read_taken(struct process_load *load)
 	return taken;
 }
 
-/* CUDA's have no queue of this kind. */
+/* CUDA's activities have no HSA queue. */
 static bool has_queue(const struct process_load *load, const struct trace_activity *row)
 {
 	return row->queue >= load->first.queues && row->queue < load->trace->queues_count;
@@ -59,7 +61,8 @@ static bool counts_are_final(const struct process_load *load)
 	       load->lists[RECORD_FAULT].count;
 }
 
-/* Returns how many were on the device. */
+/* Tells unfinished dispatches on the device from those in their queues. Returns how many were on
+ * the device. */
 static uint32_t place_unfinished(struct process_load *load, const uint64_t *taken)
 {
 	struct trace *trace = load->trace;

@@ -1,3 +1,4 @@
+/* Rows of HIP's events, their records and waits (see hip_events.h). */
 #include "trace/hip_events.h"
 
 #include <errno.h>
@@ -11,18 +12,18 @@
 #include "trace/sort.h"
 #include "trace/table.h"
 
-/* hipError_t of a hipStreamEndCapture after which the capture goes on. */
+/* hipError_t values of hipStreamEndCapture after which the capture continues. */
 enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
 
 /* hipEventRecordExternal and hipEventWaitExternal. */
 #define FLAG_EXTERNAL 1
 
-/* ---- what a call is ---- */
+/* ---- what a call does ---- */
 
 static const struct role_name {
 	const char *call;
 	enum hip_event_role role;
-	const char *event; /* the argument */
+	const char *event; /* name of the argument that holds the event; NULL = none */
 } role_names[] = {
 	{"hipEventCreate", HIP_EVENT_CREATE, "event"},
 	{"hipEventCreateWithFlags", HIP_EVENT_CREATE, "event"},
@@ -89,7 +90,7 @@ static uint64_t word_at(const struct record_api *record, uint8_t word)
 	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. */
 static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_event_role role,
 				       uint32_t rank, uint64_t event)
 {
@@ -110,7 +111,8 @@ static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_e
 	return note;
 }
 
-/* A call that failed has done nothing; but a capture that does not end well has mostly ended. */
+/* A call that failed has no effect. Exception: most failures of hipStreamEndCapture end the
+ * capture. */
 static bool has_effect(enum hip_event_role role, int32_t result)
 {
 	return result == 0 || (role == HIP_EVENT_CAPTURE_END && result != CAPTURE_UNMATCHED &&
@@ -135,7 +137,7 @@ int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *ap
 	return stop && !add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
 }
 
-/* What the nodes of launched graphs record. */
+/* Adds notes for the events that the nodes of launched graphs record. */
 static int note_replays(struct process_load *load)
 {
 	struct graph_events events;
@@ -159,15 +161,15 @@ static int note_replays(struct process_load *load)
 
 /* ---- the walk, in the order in which the calls took effect ---- */
 
-/* The object that a handle stands for. */
+/* The event that a handle currently stands for. */
 struct event_life {
-	uint32_t generations; /* objects that had the handle, this one included */
-	uint32_t row;	      /* in the walk's events, TRACE_NONE = not needed yet */
-	uint32_t record;      /* note of the last one, TRACE_NONE = none */
-	uint32_t capture;     /* that the last record went into, 0 = none */
-	uint32_t turn;	      /* of the walk: when it was made or recorded last */
+	uint32_t generations; /* number of events that had the handle, this one included */
+	uint32_t row;	      /* index into the walk's events; TRACE_NONE = not used yet */
+	uint32_t record;      /* note of its last record; TRACE_NONE = none */
+	uint32_t capture;     /* capture that the last record belongs to, 0 = none */
+	uint32_t turn;	      /* the walk's turn in which it was created or recorded last */
 	bool is_there;
-	bool is_complete; /* made during the recording: no record of it is missing */
+	bool is_complete; /* created during the recording, so no record of it is missing */
 	bool is_foreign;
 	bool is_exported;
 };
@@ -178,8 +180,8 @@ struct event_walk {
 	struct event_life *lives; /* by rank of the handle */
 	struct captures captures; /* by stream, from first.streams */
 	bool has_losses;
-	uint32_t turn;	     /* notes taken, this one included */
-	uint32_t doubt_turn; /* when something may have recorded any event, 0 = never */
+	uint32_t turn;	     /* number of notes taken, this one included */
+	uint32_t doubt_turn; /* turn in which any event may have been recorded, 0 = never */
 	struct trace_event *events;
 	uint32_t event_count, record_count, wait_count;
 };
@@ -207,7 +209,7 @@ static void begin_life(const struct event_walk *walk, struct event_life *life, b
 	};
 }
 
-/* The event behind a handle that is used, which may have been made before the recording. */
+/* The event of a handle that is used. It may have been created before the recording. */
 static struct event_life *used_life(struct event_walk *walk, const struct hip_event_note *note)
 {
 	struct event_life *life = life_of(walk, note);
@@ -237,7 +239,7 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct hip
 	return 0;
 }
 
-/* Of the call, from first.streams; TRACE_NONE if it has none. */
+/* Stream of the note's call, from first.streams; TRACE_NONE if it has none. */
 static uint32_t stream_of(const struct event_walk *walk, const struct hip_event_note *note)
 {
 	uint32_t stream = call_of(walk->load, note)->stream;
@@ -252,7 +254,7 @@ static int take_record(struct event_walk *walk, uint32_t at)
 	uint32_t capture = captures_of(&walk->captures, stream_of(walk, note));
 	bool is_node = note->is_external || note->role == HIP_EVENT_RECORD_NODE;
 
-	/* A node of the graph that is being captured: the event is what it was. */
+	/* It becomes a node of the captured graph; the event itself does not change. */
 	if (capture && is_node)
 		return 0;
 	life->capture = capture;
@@ -264,7 +266,7 @@ static int take_record(struct event_walk *walk, uint32_t at)
 	return give_row(walk, life, note);
 }
 
-/* Which record a wait for the event is for that is called now. */
+/* Sets which record a wait that is called now is for. */
 static void resolve(const struct event_walk *walk, const struct event_life *life,
 		    struct hip_event_note *wait)
 {
@@ -274,7 +276,7 @@ static void resolve(const struct event_walk *walk, const struct event_life *life
 	if (life->is_foreign)
 		return;
 	if (life->record == TRACE_NONE) {
-		/* One that nobody recorded yet is waited for without waiting. */
+		/* A wait for an event without a record does not wait. */
 		wait->known = life->is_complete && is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_NOT;
 		return;
 	}
@@ -289,12 +291,12 @@ static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
 {
 	struct event_life *life = used_life(walk, note);
 
-	/* A node of the graph that is being captured. */
+	/* It becomes a node of the captured graph. */
 	if (note->is_external && captures_of(&walk->captures, stream_of(walk, note)))
 		return 0;
 	if (note->role == HIP_EVENT_STREAM_WAIT &&
 	    captures_is_under_way(&walk->captures, life->capture)) {
-		/* An edge of the graph. */
+		/* It becomes an edge of the captured graph. */
 		captures_draw_in(&walk->captures, stream_of(walk, note), life->capture);
 		return 0;
 	}
@@ -347,6 +349,7 @@ static int take_note(struct event_walk *walk, uint32_t at)
 	return 0;
 }
 
+/* Finds the streams that were captured when the recording began. */
 static int foresee_captures(struct event_walk *walk, const struct sort_row *order)
 {
 	int result = 0;
@@ -389,13 +392,13 @@ static void release_walk(struct event_walk *walk)
 	free(walk->events);
 }
 
-/* The last part tells apart the nodes of one launch. */
+/* The low bits tell the nodes of one launch apart. */
 static uint64_t note_key(const struct hip_event_note *note)
 {
 	return (uint64_t)note->rank << 32 | (uint64_t)note->role << 24 | (note->node & 0xffffff);
 }
 
-/* One thread's calls are in order as they come. */
+/* The calls of a single thread come in order. */
 static bool are_sorted(const struct hip_event_notes *notes)
 {
 	for (uint32_t i = 1; i < notes->count; i++)
@@ -409,7 +412,8 @@ static bool is_record(const struct hip_event_note *note)
 	return note->role >= HIP_EVENT_RECORD && note->role <= HIP_EVENT_RECORD_NODE;
 }
 
-/* By call; of several with one call and role, which only a damaged file has, one stays. */
+/* Sorts the notes by call. Only a damaged file has several notes with one call and role; one
+ * stays. */
 static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
 {
 	struct hip_event_note *sorted;
@@ -432,7 +436,8 @@ static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
 	return 0;
 }
 
-/* An event is there once the call that makes it has returned. */
+/* The order in which calls took effect: an event exists once the call that creates it has returned;
+ * other calls count from their entry. */
 static int order_notes(const struct process_load *load, struct sort_row *order)
 {
 	for (uint32_t i = 0; i < load->hip_events.count; i++) {
@@ -446,12 +451,14 @@ static int order_notes(const struct process_load *load, struct sort_row *order)
 	return sort_rows(order, load->hip_events.count);
 }
 
-/* The event was recorded again while the wait was being called: it may be for that record. The host
- * waits for what was recorded when its call began, however long that takes. */
+/* Marks waits of streams as uncertain if the event was recorded again while the wait was being
+ * called: the wait may be for that record. A wait of the host is for what was recorded when its
+ * call began, however long it takes. */
 static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 {
 	struct process_load *load = walk->load;
-	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record)); /* begins */
+	/* By event: begin of the next record's call, ns. */
+	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record));
 	int64_t next_doubt = INT64_MAX;
 
 	if (!next_record)
@@ -496,7 +503,8 @@ static enum trace_wait_type wait_type(enum hip_event_role role)
 	}
 }
 
-/* When the stream came to it, where the device tells: at the kernel that the event was given to. */
+/* Time at which the stream reached the record, if the device tells: start or end of the kernel that
+ * the event was given to. 0 = not known. */
 static int64_t device_ns(const struct trace *trace, const struct trace_call *call,
 			 enum hip_event_role role)
 {
@@ -547,7 +555,7 @@ static void fill_wait(const struct process_load *load, const struct hip_event_no
 		row->producer = load->hip_events.rows[note->producer].row;
 }
 
-/* In the order of the notes, which is that of the calls. */
+/* Makes the rows in the order of the notes, which is the order of the calls. */
 static int make_rows(struct event_walk *walk)
 {
 	struct process_load *load = walk->load;
@@ -562,7 +570,8 @@ static int make_rows(struct event_walk *walk)
 		return -ENOMEM;
 	if (walk->event_count)
 		memcpy(events, walk->events, walk->event_count * sizeof(*events));
-	/* First all the records: a wait may have a smaller id than its record, if their threads raced. */
+	/* All records first: if threads raced, a wait may have a smaller cid than the record it is
+	 * for. */
 	for (uint32_t i = 0; i < load->hip_events.count; i++) {
 		struct hip_event_note *note = &load->hip_events.rows[i];
 

@@ -1,3 +1,4 @@
+/* The first walk through a process's records, and the table of stages (see ingest.h). */
 #include "trace/ingest.h"
 
 #include <errno.h>
@@ -6,7 +7,8 @@
 
 #include "trace/table.h"
 
-/* The moment that a record was written at, 0 if it does not say: needed where the spool has no end. */
+/* The time at which a record was written, ns; 0 if it does not say. If the spool has no end, the
+ * latest of these is the process's end. */
 static uint64_t moment_of(const struct record_header *header)
 {
 	const void *at = header;
@@ -33,7 +35,7 @@ static uint64_t moment_of(const struct record_header *header)
 	}
 }
 
-/* Frequent records leave their ids, the others are listed. */
+/* Learns the ids of frequent records and keeps copies of the others. */
 static int sort_out(struct process_load *load, const struct record_header *header,
 		    const struct origin_walk *walk)
 {
@@ -81,8 +83,8 @@ static int finish_sets(struct process_load *load)
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
 		if (load->type_counts[type] >= TRACE_NONE)
 			return -E2BIG;
-		/* Whatever place a chunk has in the file: the same order. Scopes are brought into theirs
-		 * when they are loaded. */
+		/* The order of the rows must not depend on the place of a chunk in the file.
+		 * scopes_load sorts scopes. */
 		if (type != RECORD_SCOPE && type != RECORD_SCOPE_END &&
 		    raw_sort(&load->lists[type], raw_order) < 0)
 			return -ENOMEM;
@@ -155,7 +157,8 @@ static int tell_damages(struct process_load *load)
 				 origin_info(load->origin)->pid,
 				 (unsigned long long)damages[i].offset, damages[i].cause) < 0)
 			return -ENOMEM;
-		/* Closed or not: it does not hold all that its process wrote. */
+		/* Even if the spool has its end, it does not hold everything that its process
+		 * wrote. */
 		load->trace->truncated |= damages[i].kind == SPOOL_DAMAGE_CUT;
 	}
 	if (load->damage > kept)
@@ -198,6 +201,7 @@ static struct process_first first_rows(const struct trace *trace)
 	};
 }
 
+/* The stages in the order in which they run. Each may read the rows that earlier ones made. */
 static int (*const stages[])(struct process_load *) = {
 	tell_notes,	      catalog_load,	scopes_load,
 	clocks_load,	      cuda_load,	streams_load,
@@ -239,7 +243,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 
 	if (result == 0)
 		result = read_records(&load);
-	/* What a packed block turned out to lack is known now. */
+	/* The walk has found which packed blocks are damaged, so the counts are complete now. */
 	load.counts = *origin_ledger(origin);
 	if (result == 0)
 		result = add_process(&load, origin_info(origin));
@@ -247,7 +251,8 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		result = tell_damages(&load);
 	for (size_t i = 0; i < STAGE_COUNT && result == 0; i++) {
 		show_progress(progress);
-		/* A stage either interns text or reads what earlier ones interned. */
+		/* Interning may move the array of texts. A stage that interns does not read texts
+		 * through the trace. */
 		trace->strings = strings->strings;
 		result = stages[i](&load);
 	}

@@ -1,6 +1,6 @@
-/* Calls and activities meet: one call to many activities. What the call knows goes to its
- * activities (stream, scope, the size of what it copied), and nothing is guessed: a figure of the
- * call is only passed on when it can belong to one activity alone. */
+/* The join: each call gets its activities, and what the call knows goes to them (stream, scope, the
+ * size of what it copied). Nothing is guessed: an amount of the call is passed on only if it can
+ * belong to one activity alone. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,9 @@ static bool is_hip(const struct trace *trace, uint32_t call)
 	       trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_HIP;
 }
 
-/* The innermost call that names a stream. HIP calls that name none, nor any HIP call around them, work
- * on the null stream, whatever stream the library that makes them was given. */
+/* Stream of the innermost call that names one, from CALL outwards. A HIP call that names none, and
+ * is in no other HIP call, works on the null stream, whatever stream the library that calls it was
+ * given. */
 static uint32_t stream_of(const struct process_load *load, uint32_t call)
 {
 	const struct trace *trace = load->trace;
@@ -45,7 +46,7 @@ static uint64_t element_bytes(const char *api)
 	return strstr(api, "D16") ? 2 : 1;
 }
 
-/* The argument by the first of two names that the call has. */
+/* The value of the argument NAME, or else of OTHER. */
 static bool either_arg(const struct trace *trace, const struct trace_call *call, const char *name,
 		       const char *other, uint64_t *ret_value)
 {
@@ -57,7 +58,7 @@ static bool product(uint64_t a, uint64_t b, uint64_t *ret_value)
 	return !__builtin_mul_overflow(a, b, ret_value);
 }
 
-/* What the call says it copies or fills. */
+/* Size that the call copies or fills, from its arguments. False if they do not tell. */
 static bool call_bytes(const struct trace *trace, const struct trace_call *call,
 		       uint64_t *ret_bytes)
 {
@@ -107,7 +108,8 @@ static enum trace_copy_direction call_direction(const struct trace *trace,
 	}
 }
 
-/* Where the call writes to and reads from; an array's handle is no address. */
+/* Sets the addresses that the call writes to and reads from. The handle of an array is not an
+ * address. */
 static void call_addresses(const struct trace *trace, const struct trace_call *call,
 			   struct trace_op *op)
 {
@@ -119,8 +121,9 @@ static void call_addresses(const struct trace *trace, const struct trace_call *c
 		args_get(trace, call, "src", &op->src);
 }
 
-/* Rectangular copies name no agents, and what a kernel carries has no size of its own: the call's,
- * if it brought nothing else. */
+/* Completes the work kind of a copy or fill. Records of rectangular copies name no agents, so the
+ * call gives the direction. A kernel that carries a copy has no size of its own: it gets the
+ * call's, if the call caused nothing else. */
 static int describe_copy(struct process_load *load, const struct trace_call *call,
 			 struct trace_activity *row)
 {
@@ -143,7 +146,8 @@ static int describe_copy(struct process_load *load, const struct trace_call *cal
 	return row->op == TRACE_NONE ? -ENOMEM : 0;
 }
 
-/* CUPTI says where it ran, but neither its place in the call nor when it was submitted. */
+/* CUPTI tells the stream of an activity, but neither its place in its call nor when it was
+ * submitted. */
 static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_programmatic,
 		       struct trace_activity *row)
 {
@@ -181,7 +185,7 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 	return 0;
 }
 
-/* Millions of rows: once through both, in their order. */
+/* There may be millions of rows, so calls and activities are walked once, side by side. */
 static int join_calls(struct process_load *load, struct stream_walk *streams)
 {
 	uint32_t next = load->first.activities;

@@ -1,3 +1,5 @@
+/* Opening recordings (see load.h): finds the spools in a file or folder, sorts them by process, and
+ * loads one after the other. */
 #include "trace/load.h"
 
 #include <dirent.h>
@@ -19,15 +21,17 @@
 
 #define MAGIC_BYTES 8
 
-/* An open recording: the readers of its spools and what they read from. */
+/* An open recording: its spools, and what they are read from. */
 struct recording {
 	const char *name;
-	struct bundle bundle; /* empty if it is none */
+	struct bundle bundle; /* zero if the recording is not a .dagtap */
 	struct origin *origins;
 	uint32_t origin_count;
-	struct dagtap_error *refused; /* one line for each spool that could not be read */
+	struct dagtap_error *refused; /* one line per spool that could not be read */
 	uint32_t refused_count;
-	bool has_cut; /* one of them is a spool that was cut off: damage, and not another file */
+	/* At least one refused file is a spool that was cut off in its header: damage, not a
+	 * foreign file. */
+	bool has_cut;
 };
 
 static void close_recording(struct recording *recording)
@@ -39,6 +43,7 @@ static void close_recording(struct recording *recording)
 	bundle_close(&recording->bundle);
 }
 
+/* Takes ORIGIN, also on failure. */
 static int keep_origin(struct recording *recording, struct origin origin)
 {
 	struct origin *place =
@@ -52,7 +57,7 @@ static int keep_origin(struct recording *recording, struct origin origin)
 	return 0;
 }
 
-/* One bad spool among several does not hide the others. */
+/* Remembers why a spool could not be read. The other spools are loaded all the same. */
 static int keep_refusal(struct recording *recording, const struct dagtap_error *refusal)
 {
 	struct dagtap_error *place =
@@ -141,7 +146,7 @@ static int is_lost_name(const struct dirent *entry)
 	return ends_with(entry->d_name, SPOOL_LOST_SUFFIX);
 }
 
-/* Empty files by which processes say that they have no spool, and why. */
+/* Reads the names of empty files by which processes report that they have no spool, and why. */
 static int add_lost(struct recording *recording)
 {
 	struct dirent **entries;
@@ -270,7 +275,7 @@ static int tell_loss(struct trace *trace, struct strtab *strings, const char *li
 	return 0;
 }
 
-/* A line each: processes that were not recorded. */
+/* Adds a message for each line of LOSSES: processes that were not recorded. */
 static int tell_losses(struct trace *trace, struct strtab *strings, const char *losses)
 {
 	int result = 0;

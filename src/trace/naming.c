@@ -1,9 +1,10 @@
-/* Which graph node an activity of a launch is, and how sure that is.
+/* The naming stage: which graph node an activity of a launch is, and how certain that is.
  *
- * The activities of a launch, in the order in which they were submitted, are laid beside the
- * sequence that the graph lets expect (expect.h), with the exec's updates up to that launch
- * applied. Where all of it agrees, the names are exact. Where it does not, a node is named only if
- * nothing else it could be; the rest stays unknown. */
+ * The activities of a launch, in the order in which they were submitted, are compared with the
+ * sequence that the graph lets expect (expect.h), after the exec's updates up to that launch. If
+ * all of it agrees, the names are exact. If not, an activity gets a node only if it can be no
+ * other; the rest stays unknown. For CUDA, whose activities name their nodes, cuda/cuda_naming.c
+ * does this. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,37 +14,39 @@
 #include "trace/process.h"
 #include "trace/sort.h"
 
-/* What an activity of a node looks like. */
+/* What is known of the activities of a node. Hashed as bytes, so without padding. */
 struct signature {
 	uint64_t bytes;	   /* of copies and fills; 0 = unknown */
 	trace_string name; /* of kernels; 0 = unknown */
 	uint32_t reserved;
 	uint64_t grid[3];
 	uint32_t workgroup[3];
-	uint32_t pieces; /* activities that HIP is known to make of it */
+	uint32_t pieces; /* number of activities that HIP makes of it */
 };
 
 _Static_assert(sizeof(struct signature) == 56, "signature without padding");
 
-/* The exec whose launches are being named, as it is at the present launch. */
+/* The exec whose launches are being named, as it was at the current launch. */
 struct exec_state {
 	uint32_t exec; /* index into trace.execs, TRACE_NONE = none yet */
 	const struct expect_graph *expect;
-	struct signature *signatures; /* by item */
-	struct sort_row *by_node;     /* items by node; NULL = not made, no update came */
-	struct sort_row *by_hash;     /* items by hash of their signature; NULL = not made */
-	uint32_t next_update;	      /* into the list of updates */
+	struct signature *signatures; /* by item; updates change them */
+	/* items by node; NULL = not made, because no update came yet */
+	struct sort_row *by_node;
+	struct sort_row *by_hash; /* items by the hash of their signature; NULL = not made */
+	uint32_t next_update;	  /* index into the list of GRAPH_EXEC_UPDATE records */
 };
 
 struct naming {
 	struct process_load *load;
 	struct exec_state state;
 	struct switch_walk switches;
-	uint32_t orphan_first; /* activities from here on have no call */
-	uint32_t *assigned;    /* for every launch's layout */
+	/* index of the first activity without a call; all later ones have none */
+	uint32_t orphan_first;
+	uint32_t *assigned; /* scratch for the layout of each launch */
 	uint32_t assigned_room;
-	bool has_losses; /* activities were dropped: a gap may be anywhere */
-	bool is_cuda;	 /* launches of CUDA, whose activities name their nodes */
+	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
+	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
 };
 
 static uint64_t update_exec(const struct raw *row)
@@ -99,7 +102,7 @@ static int enter_exec(struct naming *naming, uint32_t exec)
 	return 0;
 }
 
-/* Items by a key each, so that only_item() finds them. */
+/* Makes rows of items, sorted by a key, for only_item(). */
 static int index_items(const struct exec_state *state,
 		       uint64_t (*key)(const struct exec_state *, uint32_t item),
 		       struct sort_row **ret_rows)
@@ -145,8 +148,8 @@ static uint64_t node_of_item(const struct exec_state *state, uint32_t item)
 	return state->expect->items[item].node;
 }
 
-/* The item that RECORD updates: none for a node that brings nothing to the GPU, and for a graph
- * that is not in this exec. */
+/* The item that RECORD updates. TRACE_NONE for a node that causes no activity, and for a graph that
+ * is not in this exec. */
 static uint32_t updated_item(const struct process_load *load, const struct exec_state *state,
 			     const struct record_graph_node *record)
 {
@@ -193,7 +196,7 @@ static int apply_update(struct naming *naming, const struct record_graph_node *r
 	return 0;
 }
 
-/* Updates of this exec by calls before CID. */
+/* Applies the updates of this exec by calls before CID. */
 static int apply_updates(struct naming *naming, uint64_t cid)
 {
 	const struct raw_list *list = &naming->load->lists[RECORD_GRAPH_EXEC_UPDATE];
@@ -213,7 +216,7 @@ static int apply_updates(struct naming *naming, uint64_t cid)
 
 enum agreement { DIFFERS, SILENT, AGREES };
 
-/* SILENT: nothing contradicts, but part of the signature is not known. */
+/* SILENT: nothing contradicts, but a name is not known. */
 static enum agreement compare(const struct signature *signature, const struct trace_op *op)
 {
 	if (op->kind != TRACE_KERNEL)
@@ -226,14 +229,14 @@ static enum agreement compare(const struct signature *signature, const struct tr
 	return signature->name == op->name ? AGREES : DIFFERS;
 }
 
-/* The activities of one launch beside the items; assigned[i] = item, TRACE_NONE = not told. */
+/* The activities of one launch beside the items of its graph. assigned[i] is the item of row i. */
 struct layout {
 	const struct trace *trace;
 	struct trace_activity *rows;
 	uint32_t row_count;
 	uint32_t *assigned;
-	bool is_whole;	/* every item got its activities and every activity its item */
-	bool is_prefix; /* every activity got its item, in order; the end is missing */
+	bool is_whole;	/* each item has its activities and each activity its item */
+	bool is_prefix; /* each activity has its item, in order; the last items have none */
 };
 
 static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
@@ -241,15 +244,15 @@ static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
 	return trace_op_of(layout->trace, &layout->rows[at]);
 }
 
-/* Items of one kind in a row, from the one that is being laid out to the last, and the rows of that
- * kind. */
+/* Consecutive items of one kind, from the one that is being laid out on, and the consecutive rows
+ * of that kind. */
 struct run {
 	uint32_t item_stop, row_stop;
-	uint64_t pieces; /* of these items */
+	uint64_t pieces; /* sum over these items */
 };
 
-/* Moves RUN to ITEM and the row AT, both behind those of the call before: a whole launch takes time
- * linear in its items and rows. */
+/* Moves RUN to ITEM and row AT, which must not be before those of the last call. So a whole launch
+ * takes time linear in its items and rows. */
 static void run_move(struct run *run, const struct exec_state *state, const struct layout *layout,
 		     uint32_t item, uint32_t at)
 {
@@ -271,8 +274,9 @@ static void run_move(struct run *run, const struct exec_state *state, const stru
 		run->row_stop++;
 }
 
-/* Several items of one kind in a row: one row each, or the pieces that HIP makes of each; if
- * neither comes to the number of rows, it cannot be told which row is whose. */
+/* Number of rows that belong to ITEM. For several consecutive items of one kind: one row each, or
+ * the pieces that HIP makes of each. If neither sum is the number of rows, it is not known which
+ * row belongs to which item, and the result is 0. */
 static uint32_t rows_of_item(const struct exec_state *state, const struct layout *layout,
 			     const struct run *run, uint32_t item, uint32_t at)
 {
@@ -307,7 +311,7 @@ static void lay_out(const struct exec_state *state, struct layout *layout)
 	layout->is_whole = at == layout->row_count && item == state->expect->item_count;
 }
 
-/* What the program said of the node is known of its copy or fill, if that came in one piece. */
+/* Gives ROW the work kind WANTED. */
 static int describe_row(struct process_load *load, struct trace_activity *row,
 			const struct trace_op *wanted)
 {
@@ -315,6 +319,8 @@ static int describe_row(struct process_load *load, struct trace_activity *row,
 	return row->op == TRACE_NONE ? -ENOMEM : 0;
 }
 
+/* Gives ROW the node of ITEM. If the node came as one copy or fill (ALONE), the size that the
+ * program gave for the node is the size of the activity. */
 static int name_row(struct naming *naming, struct trace_activity *row, uint32_t item,
 		    enum trace_confidence confidence, bool alone)
 {
@@ -333,7 +339,7 @@ static int name_row(struct naming *naming, struct trace_activity *row, uint32_t 
 	return describe_row(naming->load, row, &wanted);
 }
 
-/* The direction of a copy that says none itself. */
+/* Gives a copy without a direction the direction of its node. */
 static int direct_row(struct process_load *load, struct trace_activity *row)
 {
 	const struct trace_op *op = trace_op_of(load->trace, row);
@@ -355,8 +361,8 @@ static bool is_alone(const struct layout *layout, uint32_t at)
 	       (at + 1 == layout->row_count || layout->assigned[at + 1] != item);
 }
 
-/* In order, and complete: exact if every signature agrees. Otherwise place is all there is, and
- * a row that contradicts its place is unknown. */
+/* Names rows by their position, which is known. If every signature agrees, the names are exact. If
+ * not, the position is all that is known, and a row that contradicts its position is unknown. */
 static int name_by_place(struct naming *naming, const struct layout *layout, bool *ret_exact)
 {
 	const struct exec_state *state = &naming->state;
@@ -397,6 +403,7 @@ static uint64_t hash_of_item(const struct exec_state *state, uint32_t item)
 	return hash_of(&state->signatures[item]);
 }
 
+/* The positions are not known: names each kernel whose signature only one item has. */
 static int name_by_signature(struct naming *naming, const struct layout *layout)
 {
 	struct exec_state *state = &naming->state;
@@ -421,7 +428,7 @@ static int name_by_signature(struct naming *naming, const struct layout *layout)
 	return 0;
 }
 
-/* First activity from FIRST on whose cid is at least CID, among those without a call. */
+/* Index of the first activity without a call whose cid is at least CID. */
 static uint32_t find_orphan(const struct naming *naming, uint64_t cid)
 {
 	const struct trace *trace = naming->load->trace;
@@ -438,7 +445,7 @@ static uint32_t find_orphan(const struct naming *naming, uint64_t cid)
 	return low;
 }
 
-/* The activities of a launch; its call may have no row. */
+/* Finds the activities of a launch, whose call may have no row. */
 static void find_rows(const struct naming *naming, const struct trace_launch *launch, uint64_t cid,
 		      struct layout *layout)
 {
@@ -477,7 +484,7 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 		return 0;
 	if (!state->expect->unknown)
 		lay_out(state, layout);
-	/* A launch that was cut off has its first activities, unless others were dropped. */
+	/* A launch that was cut off has its first activities, unless activities were dropped. */
 	if (layout->is_whole ||
 	    (layout->is_prefix && launch->call == TRACE_NONE && !naming->has_losses))
 		return name_by_place(naming, layout, &launch->exact);

@@ -1,3 +1,4 @@
+/* The state of loading one process: lists of records, and finding rows by id (see process.h). */
 #include "trace/process.h"
 
 #include <errno.h>
@@ -56,7 +57,8 @@ void process_load_release(struct process_load *load)
 		expect_release(load->expects, load->trace->graphs_count - load->first.graphs);
 }
 
-/* Long lists come in blocks that go back to the system when they end. */
+/* Long lists use blocks that are mapped, so that their memory goes back to the system when they are
+ * freed. */
 static struct raw_block *add_block(struct raw_list *list, size_t bytes)
 {
 	struct raw_block *block;
@@ -186,7 +188,8 @@ int64_t raw_find(const struct raw_list *list, uint64_t key,
 	return (int64_t)low - 1;
 }
 
-/* Finds the row of this process whose FIELD is KEY in an array of the trace sorted by FIELD. */
+/* Returns from the function with the row of this process whose FIELD is WANTED, in an array sorted
+ * by FIELD. */
 #define FIND_ROW(load, array, field, wanted)                                                       \
 	do {                                                                                       \
 		uint32_t low_ = (load)->first.array, high_ = (load)->trace->array##_count;         \
@@ -257,7 +260,7 @@ struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id
 {
 	uint32_t low = 0, high = load->kernel_count;
 
-	/* Ids count from 1, so this is mostly the place. */
+	/* Ids count from 1, so this mostly finds it. */
 	if (id && id <= high && load->kernels[id - 1].id == id)
 		return load->kernels[id - 1];
 	while (low < high) {
@@ -287,7 +290,7 @@ trace_string load_function_name(const struct process_load *load, uint64_t handle
 
 		if (record->handle != handle)
 			break;
-		/* Handles are re-used: the last one known by then; failing that, the first ever. */
+		/* Handles are reused: take the last one known at NS, else the first ever. */
 		best = record;
 		if (record->ns <= ns)
 			break;

@@ -1,4 +1,4 @@
-/* Scopes: each push with its end and its attributes. */
+/* The stage of scopes: each begin with its end and its attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static uint64_t scope_end_id(const struct raw *row)
 	return ((const struct record_scope_end *)row->record)->id;
 }
 
-/* Of equal ids the first that was written comes first. Ids are mostly said once, and then it does not matter
- * in which order chunks lie in the file. */
+/* Sorts LIST by id; for equal ids, in the order in which they were written. Ids mostly occur once,
+ * and then the order of chunks in the file does not matter. */
 static int sort_by_id(struct raw_list *list, uint64_t (*id)(const struct raw *row))
 {
 	bool is_mixed = false;
@@ -75,7 +75,7 @@ static void close_scopes(struct process_load *load, struct trace_scope *rows, ui
 
 /* ---- attributes ---- */
 
-/* What was found in a text: every scope with this text has the same. */
+/* The parts of a text. All scopes with this text share them. */
 struct parsed_text {
 	bool is_parsed;
 	trace_string name;
@@ -124,7 +124,8 @@ static bool decode_attribute(struct process_load *load, const struct record_attr
 	return record->kind > RECORD_ATTRIBUTE_NONE && record->kind < RECORD_ATTRIBUTE_KIND_COUNT;
 }
 
-/* Those that came with the record, then a copy of those in the text. */
+/* Gives a scope with attributes in its record rows of its own: these, then a copy of those in its
+ * text. */
 static int own_attributes(struct process_load *load, const struct record_scope *record,
 			  struct trace_scope *row)
 {
@@ -149,7 +150,7 @@ static int own_attributes(struct process_load *load, const struct record_scope *
 
 static int load_attributes(struct process_load *load, struct trace_scope *rows, uint32_t count)
 {
-	/* Names that are interned on the way come after the texts. */
+	/* Names that are interned below get numbers after those of all texts. */
 	struct parsed_text *parsed = calloc(load->strings->count + 1, sizeof(*parsed));
 	const struct raw_list *list = &load->lists[RECORD_SCOPE];
 	int result = parsed ? 0 : -ENOMEM;
@@ -172,7 +173,7 @@ static int load_attributes(struct process_load *load, struct trace_scope *rows, 
 	return result;
 }
 
-/* What outlasts a ring is written more than once. */
+/* True for a repeated record: in a ring recording, kept scopes are written more than once. */
 static bool is_said_again(const struct raw *first, const struct raw *again)
 {
 	const struct record_scope *a = first->record, *b = again->record;
@@ -200,7 +201,7 @@ int scopes_load(struct process_load *load)
 			rows[used++] = scope_row(load, &list->rows[i]);
 	}
 	load->trace->scopes_count -= list->count - used;
-	/* A parent has an id of its own thread, or of another: found among all of them. */
+	/* The parent may be a scope of any thread, so it is looked up among all. */
 	for (uint32_t i = 0, at = 0; i < list->count; i++) {
 		const struct record_scope *record = list->rows[i].record;
 

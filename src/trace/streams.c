@@ -1,10 +1,11 @@
-/* Streams: which one a call works on, and which life of a handle that is.
+/* Streams: which stream a call works on, and which stream a handle stands for at that time.
  *
- * Handles are re-used, so calls are walked in the order of their correlation ids: a create starts
- * a new life of its handle, a destroy ends it; where another thread's create was under way meanwhile,
- * what began before its return means the stream before. HIP's special handles: 0 and 1 are the null stream,
- * 2 is the calling thread's own default stream; for functions whose names end in _spt, which programs
- * built with -fgpu-default-stream=per-thread call, 0 and no handle at all are that one too. */
+ * Handles are reused, so calls are taken in the order of their correlation ids. A create call gives
+ * its handle to a new stream; a destroy call ends it. While a create call of another thread is
+ * running, calls that began before its return mean the previous stream of the handle. HIP's special
+ * handles: 0 and 1 are the null stream, 2 is the calling thread's own default stream. For functions
+ * whose names end in _spt, which programs built with -fgpu-default-stream=per-thread call, 0 and no
+ * handle mean that one too. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,23 @@
 /* hipStreamCreateWithFlags */
 #define FLAG_NONBLOCKING 1
 
+/* A stream, before and after it gets a row. */
 struct stream_object {
-	uint32_t stream; /* TRACE_NONE: created, not used yet */
+	uint32_t stream; /* TRACE_NONE: created, but not used yet, so without a row */
 	enum trace_stream_kind kind;
 };
 
+/* What a handle stands for. */
 struct stream_life {
 	uint64_t handle;
-	uint32_t thread; /* of a per-thread stream, else TRACE_NONE */
+	uint32_t thread; /* owner of a per-thread stream, else TRACE_NONE */
 	bool taken;
-	int64_t made_ns; /* when the call returned that made NOW */
+	int64_t made_ns; /* when the call returned that created `now` */
 	struct stream_object now;
-	struct stream_object before; /* what calls that began sooner mean */
+	struct stream_object before; /* what calls mean that began before made_ns */
 };
 
-/* Open addressing by handle; a destroyed handle's slot stays and is used again. */
+/* Hash table by handle, open addressing. The slot of a destroyed handle stays and is used again. */
 struct stream_lives {
 	struct stream_life *slots;
 	uint32_t slot_count;
@@ -58,7 +61,7 @@ static struct stream_api classify(const struct trace *trace, const struct trace_
 		.is_per_thread = api->domain == RECORD_DOMAIN_HIP && ends_with(name, "_spt"),
 	};
 
-	/* CUDA's streams go by CUPTI's numbers. */
+	/* CUDA's streams are found by CUPTI's numbers instead. */
 	if (api->domain == RECORD_DOMAIN_CUDA)
 		return result;
 	for (size_t i = 0; i < sizeof(stream_arguments) / sizeof(stream_arguments[0]); i++) {
@@ -169,7 +172,7 @@ static int add_stream(struct process_load *load, uint64_t handle, enum trace_str
 	return 0;
 }
 
-/* Of the stream that the call makes. */
+/* Kind of the stream that CALL creates. */
 static enum trace_stream_kind made_kind(const struct trace *trace, const struct trace_call *call)
 {
 	uint64_t flags;
@@ -215,7 +218,7 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 	return 0;
 }
 
-/* A row for each of CUPTI's streams, in the order of its numbers. */
+/* Adds a row for each of CUPTI's streams, in the order of its numbers. */
 static int add_cuda_streams(struct process_load *load)
 {
 	uint32_t stream;
@@ -229,7 +232,8 @@ static int add_cuda_streams(struct process_load *load)
 	return result;
 }
 
-/* Those that are there from the beginning: HIP's null stream, and CUDA's, whose numbers are known. */
+/* Adds the streams that exist from the beginning: HIP's null stream, and CUDA's streams, whose
+ * numbers are known. */
 int streams_load(struct process_load *load)
 {
 	bool is_cuda_alone = cuda_is_there(&load->cuda) &&

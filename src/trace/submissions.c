@@ -1,5 +1,5 @@
-/* GPU activities: each submission becomes a row at its place in the order of calls. Barrier packets lie
- * among them. */
+/* The stage of submissions: each record of a dispatch, a copy or one of CUPTI's activities becomes
+ * a row at its place in the order of calls. Barrier packets are filled in the same walk. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define SEEN_SLOTS 4096
 
-/* A kernel with its dimensions that came lately, and the op that it is. */
+/* A kernel with its dimensions that was seen lately, and its work kind. */
 struct seen_dispatch {
 	uint32_t kernel;
 	uint32_t grid[3];
@@ -21,21 +21,22 @@ struct seen_dispatch {
 	uint32_t op;
 };
 
-/* Until every row has its place, two of its fields hold what its completion will find it by. */
+/* Until a row has its final place, two of its fields hold what settle_row needs: the rank of its
+ * id, and of which kind its completion is. */
 #define FIELD_RANK    launch
 #define FIELD_IS_COPY node
-#define NO_COMPLETION 2 /* it came finished */
+#define NO_COMPLETION 2 /* CUPTI's activities come finished */
 
 struct submitting {
 	struct process_load *load;
 	struct seen_dispatch *seen;
 	struct barriers barriers;
 	struct fill_thread thread;
-	uint32_t queue_id, queue; /* that were asked for last */
+	uint32_t queue_id, queue; /* asked for last */
 	struct idset_last cid, scope;
-	uint32_t *next; /* by call, from first.calls: its next activity's place */
+	uint32_t *next; /* by call, from first.calls: place of its next activity */
 	uint32_t orphan_first, orphan_next;
-	uint32_t count; /* of rows that were filled */
+	uint32_t count; /* number of filled rows */
 	struct op_numbering numbering;
 };
 
@@ -64,6 +65,7 @@ static uint32_t find_scope(struct submitting *submitting, uint64_t id)
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.scopes + rank;
 }
 
+/* Interns the work kind of a dispatch; TRACE_NONE: out of memory. */
 static uint32_t make_op(struct submitting *submitting, const struct record_dispatch *record)
 {
 	struct process_load *load = submitting->load;
@@ -93,6 +95,7 @@ static bool is_same(const struct seen_dispatch *seen, const struct record_dispat
 	       seen->group_bytes == record->group_bytes;
 }
 
+/* make_op with a cache: most dispatches repeat a recent kernel with its dimensions. */
 static uint32_t op_of_dispatch(struct submitting *submitting, const struct record_dispatch *record)
 {
 	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
@@ -142,7 +145,7 @@ static uint32_t op_of_copy(struct submitting *submitting, const struct record_co
 	return op_intern(&submitting->load->ops, &op);
 }
 
-/* Where each call's activities begin: how many each has is known. */
+/* Computes where each call's activities begin; calls_load has counted them. */
 static int find_places(struct submitting *submitting)
 {
 	struct process_load *load = submitting->load;
@@ -160,7 +163,8 @@ static int find_places(struct submitting *submitting)
 	return 0;
 }
 
-/* NULL: there are more than were counted. */
+/* The place of the next activity of CALL. NULL: there are more than were counted, so the file
+ * changed. */
 static struct trace_activity *take_place(struct submitting *submitting, uint32_t call)
 {
 	const struct process_load *load = submitting->load;
@@ -190,8 +194,8 @@ static int compare_rows(const void *left, const void *right)
 	return (a->submit_ns > b->submit_ns) - (a->submit_ns < b->submit_ns);
 }
 
-/* Rows come in their order. Of two submissions with one id both are rows; the completion belongs to
- * the first. */
+/* Maps the row's id to the row, for its completion. If two submissions have one id, both have rows,
+ * and the completion belongs to the first. */
 static void map_row(struct process_load *load, const struct trace_activity *row)
 {
 	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
@@ -286,7 +290,8 @@ static int add_copy(struct submitting *submitting, const struct record_copy *rec
 	return 0;
 }
 
-/* CUPTI's activities come finished, and name their calls. */
+/* CUPTI's activities come finished, and name their call; an inner call stands for the outermost
+ * one. */
 static struct trace_activity *take_cuda_place(struct submitting *submitting, uint64_t cid)
 {
 	const struct process_load *load = submitting->load;
@@ -352,7 +357,7 @@ static int read_submissions(struct submitting *submitting)
 	return origin->error < 0 ? origin->error : result;
 }
 
-/* Mostly they came in their order. */
+/* Sorts only if needed: rows mostly come in their order. */
 static void settle_range(struct submitting *submitting, uint32_t first, uint32_t count)
 {
 	struct trace_activity *rows = submitting->load->trace->activities + first;
