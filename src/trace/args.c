@@ -1,3 +1,4 @@
+/* Arguments of calls (see args.h). */
 #include "trace/args.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Rows of barrier packets (see barriers.h). */
 #include "trace/barriers.h"
 
 #include <errno.h>
@@ -5,7 +6,8 @@
 
 #include "trace/table.h"
 
-/* Of several with one place in a queue the one that was submitted first counts, whichever came first. */
+/* True if the row has a record already that counts. For equal (queue, packet index), the earliest
+ * submission counts, whichever is read first. */
 static bool is_taken(struct barriers *barriers, uint32_t rank, const struct record_barrier *record)
 {
 	struct process_load *load = barriers->load;

@@ -1,11 +1,13 @@
+/* Kernels of the HIP runtime, by name (see blit.h). */
 #include "trace/blit.h"
 
 #include <string.h>
 
 #define BLIT_PREFIX "__amd_rocclr_"
 
-/* By the start of what follows the prefix; the first that fits. The names are those of ROCclr's
- * blit kernel sources, 4.2 to 7.2. What is in no row but has the prefix writes memory as well. */
+/* By the start of what follows the prefix; the first row that fits counts. The names are those of
+ * ROCclr's blit kernel sources, 4.2 to 7.2. A kernel with the prefix that is in no other row writes
+ * memory as well. */
 static const struct {
 	const char *start;
 	enum trace_activity_kind kind;

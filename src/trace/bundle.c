@@ -1,3 +1,4 @@
+/* Reading the .dagtap container (see bundle.h). */
 #include "trace/bundle.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "trace/bundle_layout.h"
 
-/* The bytes under examination and how to talk about them. */
+/* The file that is being checked, and where errors are reported. */
 struct input {
 	const char *name;
 	const uint8_t *bytes;
@@ -75,7 +76,8 @@ static int check_index(const struct input *in, const struct bundle_header *heade
 	return 0;
 }
 
-/* Of a section that has its own sums, the end of which only its reader finds. */
+/* Checks the zeros behind a section that has its own checksums, because only its reader finds its
+ * end. */
 static int check_padding(const struct input *in, const struct bundle_entry *entry)
 {
 	for (uint64_t i = entry->bytes; i < entry->stored_bytes; i++) {
@@ -135,7 +137,7 @@ static int read_sections(const struct input *in, const struct bundle_header *hea
 	return 0;
 }
 
-/* A copy of a META value with its escapes undone. */
+/* A copy of a META value with its escapes undone; the caller frees it. NULL: out of memory. */
 static char *unescape(const char *text, size_t bytes)
 {
 	char *value = malloc(bytes + 1);
@@ -158,6 +160,8 @@ static char *unescape(const char *text, size_t bytes)
 	return value;
 }
 
+/* Stores one line of META, "KEY VALUE"; ignores keys of later versions. If a text key is repeated,
+ * the first line counts. Returns 0 or -ENOMEM. */
 static int put_meta_line(struct bundle_meta *meta, const char *line, size_t bytes)
 {
 	const char *space = memchr(line, ' ', bytes);

@@ -1,3 +1,4 @@
+/* Writing the .dagtap container (see bundle.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,16 +13,16 @@
 #include "trace/bundle.h"
 #include "trace/bundle_layout.h"
 
-/* For its owner alone, whatever the umask: it holds the command line. */
+/* For its owner alone, whatever the umask, because it contains the command line. */
 #define BUNDLE_MODE 0600
 
 struct bundle_writer {
 	struct replacement file;
 	int fd;
 	uint64_t offset;
-	struct bundle_entry *entries; /* the last may be of a section that has not ended */
+	struct bundle_entry *entries; /* the last one may belong to a section that has not ended */
 	uint32_t entry_count;
-	XXH3_state_t *sum; /* of that section */
+	XXH3_state_t *sum; /* checksum of the section that is being written */
 };
 
 static int fail(const struct bundle_writer *writer, int code, struct dagtap_error *error)

@@ -1,3 +1,4 @@
+/* Stream captures during a walk through calls (see captures.h). */
 #include "trace/captures.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Making and freeing the model (see create.h). */
 #include "trace/create.h"
 
 #include <errno.h>

@@ -1,12 +1,13 @@
+/* Demangling of C++ symbols (see demangle.h). */
 #include "trace/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer ones are left alone: reading one takes memory by its length. */
+/* Longer symbols are not demangled: the memory that it takes grows with their length. */
 #define SYMBOL_BYTES_MOST 16384
 
-/* Of the C++ runtime (Itanium C++ ABI, 3.4): what it gives is the caller's to free. */
+/* From the C++ runtime (Itanium C++ ABI, 3.4). The caller frees the result. */
 char *__cxa_demangle(const char *symbol, char *buffer, size_t *size, int *status);
 
 uint32_t demangle_intern(struct strtab *strings, const char *symbol, size_t bytes)

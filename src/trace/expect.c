@@ -1,3 +1,4 @@
+/* The activities of each type of node, and HIP's order of nodes (see expect.h). */
 #include "trace/expect.h"
 
 #include <errno.h>
@@ -5,8 +6,8 @@
 
 #define CHILD_DEPTH_MAX 32
 
-/* By enum record_node_type: what a node of this type brings to the GPU. Several fills or copies
- * may carry one node: unaligned ends of a fill, a copy staged through pinned memory in pieces. */
+/* By enum record_node_type: what a node of this type causes. One node may be carried out by several
+ * fills or copies: a fill has unaligned ends, a copy is staged in pieces through pinned memory. */
 static const struct {
 	enum trace_activity_kind kind;
 	uint32_t least, most;
@@ -15,7 +16,7 @@ static const struct {
 	[RECORD_NODE_MEMCPY] = {TRACE_COPY, 1, EXPECT_MANY},
 	[RECORD_NODE_MEMSET] = {TRACE_MEMSET, 1, EXPECT_MANY},
 	[RECORD_NODE_HOST] = {0},
-	[RECORD_NODE_CHILD] = {0}, /* its graph's nodes instead */
+	[RECORD_NODE_CHILD] = {0}, /* its graph's nodes count instead */
 	[RECORD_NODE_EMPTY] = {0},
 	[RECORD_NODE_EVENT_WAIT] = {0},
 	[RECORD_NODE_EVENT_RECORD] = {0},
@@ -31,7 +32,7 @@ struct expect_item expect_node(const struct trace *trace, uint32_t node)
 
 	if (row->type >= sizeof(node_types) / sizeof(node_types[0]))
 		return item;
-	/* The host copies within its own memory by itself. */
+	/* The host does copies within its own memory itself. */
 	if (row->type == RECORD_NODE_MEMCPY && row->direction == TRACE_H2H)
 		return item;
 	item.kind = node_types[row->type].kind;
@@ -53,12 +54,12 @@ uint32_t expect_fill_pieces(uint64_t dst, uint64_t bytes, uint32_t rows)
 	return (head != 0) + (tail != 0) + (bytes - head - tail != 0);
 }
 
-/* Scratch for the walk over one graph. */
+/* Scratch memory for ordering the nodes of one graph. */
 struct walk {
-	uint32_t *first_edge; /* by node: where its edges start in `targets` */
+	uint32_t *first_edge; /* by node: index of its first edge in `targets` */
 	uint32_t *targets;
 	uint32_t *level;
-	uint32_t *waiting; /* edges into the node that were not followed yet */
+	uint32_t *waiting; /* by node: edges into it that were not followed yet */
 	uint32_t *order;
 	bool *visited;
 };
@@ -92,7 +93,7 @@ static int walk_init(struct walk *walk, uint32_t nodes, uint32_t edges)
 	return -ENOMEM;
 }
 
-/* Each node's edges side by side, in the order in which they were added. */
+/* Groups the edges by their first node, in the order in which they were added. */
 static void group_edges(struct walk *walk, const struct expect_graph *expect, uint32_t nodes)
 {
 	for (uint32_t i = 0; i < expect->edge_count; i++) {
@@ -105,7 +106,7 @@ static void group_edges(struct walk *walk, const struct expect_graph *expect, ui
 		walk->targets[walk->first_edge[expect->edges[i].from + 1]++] = expect->edges[i].to;
 }
 
-/* A node's level is the length of the longest path to it. False: the edges form a ring. */
+/* Sets each node's level: the length of the longest path to it. False: the edges form a cycle. */
 static bool find_levels(struct walk *walk, uint32_t nodes)
 {
 	uint32_t used = 0;
@@ -129,7 +130,8 @@ static bool find_levels(struct walk *walk, uint32_t nodes)
 	return used == nodes;
 }
 
-/* Breadth first; a node is taken from the first of its predecessors one level above it. */
+/* Orders nodes breadth first. A node follows the first of its predecessors that is one level above
+ * it. */
 static void find_order(struct walk *walk, uint32_t nodes)
 {
 	uint32_t used = 0;
@@ -175,9 +177,11 @@ struct making {
 	struct expect_graph *target;
 };
 
+/* Adds the items of GRAPH and of its child graphs. Returns 0 or -ENOMEM. */
 static int add_graph(const struct making *making, uint32_t graph, int depth);
 
-/* Each child graph belongs to one node of one parent, so no graph comes twice in a launch. */
+/* True if CHILD is the child of node INDEX of GRAPH. This check makes sure that no graph occurs
+ * twice in a launch, also in a damaged file. */
 static bool is_child_of(const struct trace *trace, uint32_t child, uint32_t graph, uint32_t index)
 {
 	return child != TRACE_NONE && trace->graphs[child].parent == graph &&

@@ -61,8 +61,8 @@ static bool counts_are_final(const struct process_load *load)
 	       load->lists[RECORD_FAULT].count;
 }
 
-/* Tells unfinished dispatches on the device from those in their queues. Returns how many were on
- * the device. */
+/* Sets the untimed cause of unfinished dispatches: on the device, or still in their queue. Returns
+ * how many were on the device. */
 static uint32_t place_unfinished(struct process_load *load, const uint64_t *taken)
 {
 	struct trace *trace = load->trace;

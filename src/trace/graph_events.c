@@ -1,3 +1,4 @@
+/* Events that launches of graphs record (see graph_events.h). */
 #include "trace/graph_events.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define CHILD_DEPTH_MAX 32
 
-/* A node that records an event, while the launches of its exec are walked. */
+/* A node that records an event, and which one at the current launch. */
 struct recorder {
 	uint64_t event;
 	uint32_t node;
@@ -19,10 +20,11 @@ struct recorder {
 struct finding {
 	struct process_load *load;
 	struct graph_events *found;
-	bool *is_worth; /* by graph: it, or a child, has such a node or lacks some */
+	/* By graph, from first.graphs: it or a child graph has such a node, or lacks nodes. */
+	bool *is_worth;
 	struct recorder *recorders;
 	uint32_t recorder_count;
-	bool is_partial; /* there may be others in the exec */
+	bool is_partial; /* the exec may have other nodes that record events */
 };
 
 static uint64_t update_exec(const struct raw *row)
@@ -30,12 +32,12 @@ static uint64_t update_exec(const struct raw *row)
 	return ((const struct record_graph_node *)row->record)->graph_id;
 }
 
-/* The graph, and those that it is part of. */
+/* Marks the graph and the graphs that contain it. */
 static void mark(struct finding *finding, uint32_t graph)
 {
 	const struct process_load *load = finding->load;
 
-	/* A damaged file may have rings. */
+	/* In a damaged file the parents may form a cycle. */
 	for (int depth = 0; graph != TRACE_NONE && depth < CHILD_DEPTH_MAX; depth++) {
 		finding->is_worth[graph - load->first.graphs] = true;
 		graph = load->trace->graphs[graph].parent;
@@ -77,7 +79,8 @@ static int add_recorder(struct finding *finding, uint32_t node)
 	return 0;
 }
 
-/* Each child graph belongs to one node of one parent, so no graph comes twice in a launch. */
+/* True if CHILD is the child of node INDEX of GRAPH. This check makes sure that no graph occurs
+ * twice in a launch, also in a damaged file. */
 static bool is_child_of(const struct trace *trace, uint32_t child, uint32_t graph, uint32_t index)
 {
 	return trace->graphs[child].parent == graph && trace->graphs[child].parent_node == index;
@@ -166,7 +169,8 @@ static int take_launch(struct finding *finding, const struct trace_launch *launc
 	return result;
 }
 
-/* The launches from FIRST to STOP, which are one exec's in the order of their replays. */
+/* Takes the launches from FIRST to before STOP: those of one exec, in the order of their
+ * replays. */
 static int take_exec(struct finding *finding, uint32_t first, uint32_t stop)
 {
 	struct process_load *load = finding->load;

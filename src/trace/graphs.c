@@ -1,4 +1,5 @@
-/* Graphs as they were instantiated, their nodes and edges, the execs made of them, the launches. */
+/* The stage of graphs: graphs as they were instantiated, their nodes and edges, the executable
+ * graphs made of them, and their launches. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "trace/process.h"
 #include "trace/table.h"
 
-/* All of them start alike: header, then the id that they sort by. */
+/* by_id() reads the id at the same place in all of these: behind the header. */
 _Static_assert(offsetof(struct record_graph, graph_id) == 8, "graph id");
 _Static_assert(offsetof(struct record_graph_node, graph_id) == 8, "graph id");
 _Static_assert(offsetof(struct record_graph_edge, graph_id) == 8, "graph id");
@@ -71,8 +72,8 @@ static int sort_all(struct process_load *load)
 	return 0;
 }
 
-/* The scope under which a node was recorded: handles are re-used, so the last time before the
- * graph was instantiated. */
+/* The scope that was open when the node with HANDLE was added. Handles are reused, so the last
+ * record before the graph was instantiated, at NS, counts. */
 static uint32_t node_scope(const struct process_load *load, uint64_t handle, uint64_t ns)
 {
 	const struct raw_list *list = &load->lists[RECORD_NODE_RECORDED];
@@ -144,7 +145,7 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 	return row;
 }
 
-/* Nodes of graphs that are not in the recording are left out. */
+/* Nodes whose graph is not in the recording are left out. */
 static int load_nodes(struct process_load *load)
 {
 	const struct raw_list *list = &load->lists[RECORD_GRAPH_NODE];
@@ -182,7 +183,8 @@ static int compare_edges(const void *left, const void *right)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-/* One graph's run of EDGE records: kept as added for the expectation, sorted in the model. */
+/* Loads the edges of one graph: in the order in which they were added for the expectation, sorted
+ * in the model. */
 static int load_graph_edges(struct process_load *load, uint32_t graph, const struct raw *rows,
 			    uint32_t count)
 {
@@ -262,7 +264,7 @@ static int load_graphs(struct process_load *load)
 	return 0;
 }
 
-/* A conditional node may hold several graphs: behind the first, by id. */
+/* Links GRAPH to the other bodies of its conditional node, by id. */
 static void link_held(struct trace *trace, uint32_t graph)
 {
 	const struct trace_graph *row = &trace->graphs[graph];
@@ -280,7 +282,8 @@ static void link_held(struct trace *trace, uint32_t graph)
 	trace->graphs[at].next_held = graph + 1;
 }
 
-/* Once all are there: parents, and whether each has the nodes and edges that it announced. */
+/* Call when graphs, nodes and edges are loaded: sets parents, and checks whether each graph has the
+ * nodes and edges that it announced. */
 static void complete_graphs(struct process_load *load)
 {
 	const struct raw_list *list = &load->lists[RECORD_GRAPH];
@@ -303,7 +306,8 @@ static void complete_graphs(struct process_load *load)
 		link_held(load->trace, i);
 }
 
-/* Execs that were announced and those that were only launched (their record was dropped), by id. */
+/* Adds execs by id: those that have a record, and those that were only launched because their
+ * record was dropped. */
 static int load_execs(struct process_load *load)
 {
 	const struct raw_list *execs = &load->lists[RECORD_GRAPH_EXEC];
@@ -349,7 +353,8 @@ static int load_launches(struct process_load *load)
 
 		rows[i] = (struct trace_launch){
 			.process = load->process,
-			.exec = load_find_exec(load, record->exec_id), /* every launch has one */
+			/* load_execs made one for every launch */
+			.exec = load_find_exec(load, record->exec_id),
 			.replay = record->replay,
 			.call = call,
 			.stream = call == TRACE_NONE ? TRACE_NONE : trace->calls[call].stream,

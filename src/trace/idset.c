@@ -1,3 +1,4 @@
+/* Sets of ids (see idset.h): pages of bits, found by a hash of their number. */
 #include "trace/idset.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #define PAGE_BITS (IDSET_PAGE_WORDS * 64)
 
-/* Keys of several parts differ in high bits as well. */
+/* Keys that consist of several parts differ in high bits too, so all bits count. */
 static inline uint32_t mix(uint64_t number)
 {
 	return (uint32_t)(number * 0x9e3779b97f4a7c15ull >> 32);
@@ -21,7 +22,8 @@ int idset_add(struct idset *set, uint64_t id)
 	uint32_t *recent = &set->recent[mix(number) % IDSET_RECENT];
 	struct idset_page *page = *recent ? &set->pages[*recent - 1] : NULL;
 
-	/* A page that is no longer among the recent ones is started anew; finishing unites them. */
+	/* A page that is no longer in the cache is started anew; idset_finish unites pages of one
+	 * number. */
 	if (!page || page->number != number) {
 		page = table_add((void **)&set->pages, &set->page_count, sizeof(*page));
 		if (!page)
@@ -61,7 +63,8 @@ static void unite(struct idset_page *into, const struct idset_page *page)
 		into->bits[i] |= page->bits[i];
 }
 
-/* The compiler's own is a call where the instruction cannot be taken for granted. */
+/* Number of 1 bits. The compiler's builtin becomes a function call where the CPU may lack the
+ * instruction. */
 static inline uint32_t count_bits(uint64_t word)
 {
 	word -= word >> 1 & 0x5555555555555555ull;

@@ -1,3 +1,4 @@
+/* Work kinds of activities (see ops.h): a hash table over trace.ops. */
 #include "trace/ops.h"
 
 #include <errno.h>

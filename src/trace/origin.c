@@ -1,3 +1,4 @@
+/* Walks through the records of a spool or of packed blocks (see origin.h). */
 #include "trace/origin.h"
 
 const struct spool_damage *origin_damages(const struct origin *origin, size_t *ret_kept,

@@ -1,3 +1,4 @@
+/* What calls of HIP must cause (see owed.h). */
 #include "trace/owed.h"
 
 #include <string.h>
@@ -6,7 +7,8 @@
 
 #define PARENT_DEPTH_MAX 64
 
-/* Launches have it in their name; these do, too, and are none, or owe what a graph does. */
+/* Names of kernel launches contain "Launch". So do those of graph launches, whose activities follow
+ * from their graph, and of host functions, which launch nothing. */
 static bool is_kernel_launch(const char *name)
 {
 	return strstr(name, "Launch") && !strstr(name, "Graph") && !strstr(name, "HostFunc");
@@ -21,7 +23,8 @@ static void add_size(struct owed_api *owed, uint32_t word, uint8_t shift)
 	owed->size_count++;
 }
 
-/* The names end alike in all launches: gridDimX, globalWorkSizeX, blockDimX, localWorkSizeX. */
+/* The names of sizes end alike in all launches: gridDimX, globalWorkSizeX, blockDimX,
+ * localWorkSizeX. */
 static bool is_size(const char *name)
 {
 	return strstr(name, "DimX") || strstr(name, "DimY") || strstr(name, "DimZ") ||
@@ -79,7 +82,7 @@ void owed_settle(struct process_load *load)
 	const struct raw_list *recorded = &load->lists[RECORD_NODE_RECORDED];
 	const struct trace_call *calls = load->trace->calls;
 
-	/* Also around one that was captured. */
+	/* Also if the inner launch was captured. */
 	for (uint32_t i = 0; i < load->cids.count; i++) {
 		uint32_t outer = calls[load->first.calls + i].parent;
 

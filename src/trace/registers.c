@@ -1,4 +1,5 @@
-/* Facts: LLVM's user guide for the AMDGPU back end, "Kernel Descriptor". */
+/* Registers of kernels (see registers.h). Source of the facts: LLVM's user guide for the AMDGPU
+ * back end, "Kernel Descriptor". */
 #include "trace/registers.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #define STEP	  4
 #define WIDE_STEP 8
 
-/* "gfx90a", "gfx940", "gfx942", "gfx950": one file for vector and accumulation registers. */
+/* "gfx90a", "gfx940", "gfx942" and "gfx950" have one file for vector and accumulation registers. */
 static int has_unified_registers(const char *architecture)
 {
 	return strcmp(architecture, "gfx90a") == 0 || strncmp(architecture, "gfx94", 5) == 0 ||
@@ -24,8 +25,8 @@ uint32_t registers_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t 
 		return 0;
 	if (has_unified_registers(architecture))
 		return granules * WIDE_STEP;
-	/* Of gfx10 and later, whose numbers have four digits: the lanes of a narrow wave have twice
-	 * as many. */
+	/* gfx10 and later, whose numbers have four digits: in wave32, registers are allocated in
+	 * steps twice as large. */
 	if (strlen(architecture) >= strlen("gfx1010") && (properties & WAVE_32))
 		return granules * WIDE_STEP;
 	return granules * STEP;

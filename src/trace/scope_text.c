@@ -1,3 +1,4 @@
+/* Attributes in the text of a scope (see scope_text.h). */
 #include "trace/scope_text.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer one is text. */
+/* A longer value is a text, not a number. */
 #define NUMBER_BYTES_MOST 64
 #define QUOTES_MOST	  64
 
@@ -50,6 +51,7 @@ void scope_text_split(const char *text, size_t bytes, struct scope_text *ret_par
 
 /* ---- pairs ---- */
 
+/* The bracket that closes C, or 0. */
 static char closing_of(char c)
 {
 	static const char pairs[] = "{}()[]";
@@ -58,7 +60,8 @@ static char closing_of(char c)
 	return found && (found - pairs) % 2 == 0 ? found[1] : '\0';
 }
 
-/* What is open at the moment; deeper than that, nothing closes it. */
+/* The quotes and brackets that are open. If they nest deeper than QUOTES_MOST, they never close,
+ * and the rest of the text is one entry. */
 struct quotes {
 	char closing[QUOTES_MOST];
 	size_t depth;
@@ -79,7 +82,7 @@ static void quotes_see(struct quotes *quotes, char c)
 	}
 }
 
-/* Up to the next comma that separates. */
+/* Takes the text up to the next comma that separates, and skips the comma. */
 static struct span take_pair(struct scope_text *parts)
 {
 	struct quotes quotes = {.depth = 0};
@@ -130,7 +133,7 @@ static bool read_integer(const char *text, struct trace_scope_attribute *attribu
 	return !errno && *text != '-';
 }
 
-/* With a point for the point, whatever the program's locale; hexadecimal is text. */
+/* The decimal separator is a point in every locale of the program. A hexadecimal number is text. */
 static bool read_double(const char *text, struct trace_scope_attribute *attribute)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

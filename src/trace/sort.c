@@ -1,3 +1,4 @@
+/* Radix sort (see sort.h). */
 #include "trace/sort.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static void distribute(const struct sort_row *from, struct sort_row *to, uint32_
 		to[place[(from[i].key >> shift) & (DIGIT_COUNT - 1)]++] = from[i];
 }
 
-/* What is so short is in order before the digits would be counted. */
+/* So few rows are sorted by insertion before a radix sort would have counted its digits. */
 #define SHORT_MOST 128u
 
 static void sort_short(struct sort_row *rows, uint32_t count)

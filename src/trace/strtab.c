@@ -1,3 +1,4 @@
+/* Interned texts (see strtab.h): copies in blocks, found by their hash. */
 #include "trace/strtab.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Nodes that were switched off, and the walk through launches (see switches.h). */
 #include "trace/switches.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static void apply(struct switch_walk *walk, const struct switch_row *row, bool i
 	*place = is_off;
 }
 
-/* All nodes of the exec before are on again. */
+/* Moves the walk to another exec: all nodes of the previous exec are on again. */
 static void enter(struct switch_walk *walk, uint32_t exec)
 {
 	const struct switches *switches = &walk->load->switches;

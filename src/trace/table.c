@@ -1,3 +1,4 @@
+/* Arrays that grow (see table.h). */
 #include "trace/table.h"
 
 #include <stdbool.h>
@@ -11,8 +12,8 @@
 #define PAGE_BYTES	 4096u
 #define LARGE_PAGE_BYTES (2u << 20)
 
-/* Whole mappings are asked for, malloc's header in them: one that is partly of another kind mremap leaves
- * where it is, and realloc copies. */
+/* Asks for whole mappings, including malloc's header: mremap does not move a mapping that is partly
+ * of another kind, and realloc would then copy. */
 void table_ask_large_pages(void *memory, size_t bytes)
 {
 	uintptr_t first = (uintptr_t)memory & ~(PAGE_BYTES - 1ul);
@@ -53,7 +54,7 @@ void *table_reserve(void **array, uint32_t *count, uint64_t more, size_t row_byt
 		return NULL;
 	rows = *array;
 	if (!rows || more) {
-		/* One row to spare: a stage may ask for none and still gets an address. */
+		/* One row to spare: a stage may ask for 0 rows and still gets an address. */
 		rows = realloc(*array, (total + 1) * row_bytes);
 		if (!rows)
 			return NULL;
@@ -74,6 +75,7 @@ void *table_extend(void **array, uint32_t *count, uint64_t more, size_t row_byte
 	return rows;
 }
 
+/* True if the next row needs more room: the capacity is the next power of two, 16 at least. */
 static bool is_full(uint32_t count)
 {
 	return count == 0 || (count >= TABLE_FIRST && (count & (count - 1)) == 0);

@@ -1,3 +1,4 @@
+/* Updates and switches of nodes of executable graphs (see updates.h). */
 #include "trace/updates.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "trace/process.h"
 #include "trace/table.h"
 
-/* ---- what a call is ---- */
+/* ---- what a call does ---- */
 
 static struct update_api switch_api_of(const struct trace *trace, const struct trace_api *api)
 {
@@ -99,7 +100,7 @@ static void count_call(struct trace *trace, struct trace_exec *exec, uint32_t ca
 	if (call == TRACE_NONE)
 		return;
 	exec->update_calls++;
-	/* Of a damaged file anything may be true. */
+	/* In a damaged file the end may be before the begin. */
 	if (trace->calls[call].end_ns > trace->calls[call].begin_ns)
 		exec->update_ns +=
 			(uint64_t)(trace->calls[call].end_ns - trace->calls[call].begin_ns);
@@ -116,7 +117,8 @@ bool updates_is_whole(const struct process_load *load, uint64_t cid)
 	return is_whole_call(load->trace, load_find_call(load, cuda_outer_cid(&load->cuda, cid)));
 }
 
-/* CUPTI tells of each node of a graph that is updated as a whole, whether or not anything changed. */
+/* Counts one record. When a graph is updated as a whole, CUPTI reports each of its nodes, whether
+ * or not it changed; IS_TOUCHED_ONLY means such a report. */
 static void count_row(struct process_load *load, uint32_t exec,
 		      const struct record_graph_node *record, bool is_touched_only)
 {
@@ -149,7 +151,8 @@ static void count_rows(struct process_load *load)
 			continue;
 		last_exec = exec;
 		last_call = call;
-		/* HIP's whole updates are noted, and may have no record at all. */
+		/* HIP's updates of whole graphs are noted from their calls, because they may have
+		 * no record at all. */
 		if (is_whole && record->header.tag != UINT32_MAX)
 			continue;
 		trace->execs[exec].whole_update_count += is_whole;
@@ -157,16 +160,16 @@ static void count_rows(struct process_load *load)
 	}
 }
 
-/* ---- those that show in their calls ---- */
+/* ---- updates that show only in their calls ---- */
 
 struct exec_life {
 	uint64_t handle;
-	uint64_t cid; /* of the call that made it */
+	uint64_t cid; /* correlation id of the call that made it */
 	uint32_t exec;
 };
 
 struct node_handle {
-	uint32_t root; /* graph, child of none */
+	uint32_t root; /* the outermost graph that contains the node */
 	uint32_t node;
 	uint64_t handle;
 };
@@ -197,7 +200,7 @@ static int compare_handles(const void *left, const void *right)
 
 static uint32_t root_of(const struct trace *trace, uint32_t graph)
 {
-	/* A damaged file may have rings. */
+	/* In a damaged file the parents may form a cycle. */
 	for (uint32_t depth = 0; depth < 64 && trace->graphs[graph].parent != TRACE_NONE; depth++)
 		graph = trace->graphs[graph].parent;
 	return graph;
@@ -229,7 +232,7 @@ static int make_index(const struct process_load *load, struct update_index *inde
 	return 0;
 }
 
-/* The last one that was made with this handle before the call. */
+/* The last exec that was made with this handle before the call CID. */
 static uint32_t exec_at(const struct update_index *index, uint64_t handle, uint64_t cid)
 {
 	struct exec_life wanted = {.handle = handle, .cid = cid};
@@ -247,6 +250,7 @@ static uint32_t exec_at(const struct update_index *index, uint64_t handle, uint6
 							     : TRACE_NONE;
 }
 
+/* The node with HANDLE in GRAPH or in its child graphs. */
 static uint32_t node_at(const struct update_index *index, const struct trace *trace, uint32_t graph,
 			uint64_t handle)
 {
@@ -259,6 +263,8 @@ static uint32_t node_at(const struct update_index *index, const struct trace *tr
 	return found ? found->node : TRACE_NONE;
 }
 
+/* True if the capture side wrote a record of the update by this call. The records are sorted by
+ * (exec, call). */
 static bool has_row(const struct process_load *load, uint64_t exec_id, uint64_t cid)
 {
 	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
