@@ -70,8 +70,8 @@ int bundle_open_memory(const char *name, const void *bytes, size_t size, struct 
 /* Unmaps the file and frees the bundle's memory; the struct itself is the caller's. */
 void bundle_close(struct bundle *bundle);
 
-/* A bundle that is being written. If a call below fails, the caller must still call bundle_abandon
- * (except after bundle_finish). */
+/* A bundle that is being written. If a call on it other than bundle_finish fails, the caller must
+ * still call bundle_abandon. */
 struct bundle_writer;
 
 /* Begins a file that will be named PATH, readable for its owner alone. An existing PATH is replaced

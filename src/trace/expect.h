@@ -41,8 +41,9 @@ struct expect_graph {
 /* The item of NODE, an index into trace.nodes. most = 0: it causes no activity. */
 struct expect_item expect_node(const struct trace *trace, uint32_t node);
 
-/* Number of fills that HIP 5.2.3 makes of a memset node of ROWS rows: 1 if there are several rows;
- * for one row, one for the words of 8 bytes and one for what is left at either end. */
+/* Number of fills that HIP 5.2.3 makes of a memset node of ROWS rows: 1 if there are several rows
+ * or fewer than 8 bytes; else one for the words of 8 bytes and one for what is left at either
+ * end. */
 uint32_t expect_fill_pieces(uint64_t dst, uint64_t bytes, uint32_t rows);
 
 /* Fills the items of GRAPH. EXPECTS holds the edges of every graph of the process; its first

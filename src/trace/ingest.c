@@ -252,7 +252,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 	for (size_t i = 0; i < STAGE_COUNT && result == 0; i++) {
 		show_progress(progress);
 		/* Interning may move the array of texts. A stage that interns does not read texts
-		 * through the trace. */
+		 * through the trace, or refreshes this pointer before it does. */
 		trace->strings = strings->strings;
 		result = stages[i](&load);
 	}

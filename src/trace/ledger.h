@@ -16,8 +16,8 @@ bool ledger_is_device_alone(const struct trace *trace);
 uint64_t ledger_dropped(const struct trace *trace, const struct trace_source *source);
 
 /* Number of lost records over all processes: those for which there was no room, no buffer or no
- * writer. Records that a ring recording reused, or that the end of the recording cut off, are not
- * counted. */
+ * writer, and packets that a gate had to pass without a record. Records that a ring recording
+ * reused, or that the end of the recording cut off, are not counted. */
 uint64_t ledger_lost(const struct trace *trace);
 
 #endif

@@ -23,8 +23,8 @@ struct trace_options {
 	 * kernels. */
 	bool without_waits;
 
-	/* Called on the loading thread before each stage with how many stages are done, of how
-	 * many. May be NULL. */
+	/* Called on the loading thread now and then with how far the load is: in stages for
+	 * recordings, in bytes for other tools' files. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *progress_context;
 };
