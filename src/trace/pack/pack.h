@@ -1,20 +1,22 @@
-/* A process's spool, packed: the PACKED section of a .dagtap (docs/format/dagtap.md).
+/* Writes and reads the PACKED section of a .dagtap file: the packed spool of one process
+ * (docs/format/dagtap.md).
  *
- * Everything that a spool says comes back: the records of each writer, byte for byte and in their
- * order, whose spool it is, the counts, and the damage that was found when it was packed. What does
- * not come back is how the records lay in chunks.
+ * Packing keeps the records of each writer, byte for byte and in their order, the process
+ * information, the counts, and the damage that was found when the spool was packed. It does not
+ * keep the positions of the records in chunks.
  *
- *	struct pack_reader *reader;
- *	struct pack_batch batch;
+ * 	struct pack_reader *reader;
+ * 	struct pack_batch batch;
  *
- *	if (pack_reader_open(&section, &reader, &error))
- *		...error.message...
- *	while ((result = pack_reader_next(reader, &batch)) > 0)
- *		...batch.records, batch.bytes...
- *	pack_reader_close(reader);
+ * 	if (pack_reader_open(&section, &reader, &error))
+ * 		...error.message...
+ * 	while ((result = pack_reader_next(reader, &batch)) > 0)
+ * 		...batch.records, batch.bytes...
+ * 	pack_reader_close(reader);
  *
- * Threading: a reader belongs to one thread at a time. Cost: both ways hold a few blocks of memory, of
- * 1 MiB of records each; opening sums the section once. */
+ * Threading: one thread at a time may use a reader; different readers are independent. Cost: the
+ * writer and the reader each hold a few blocks in memory (1 MiB of records per block). Opening
+ * computes the checksums of the whole section once. */
 #ifndef DAGTAP_TRACE_PACK_H
 #define DAGTAP_TRACE_PACK_H
 
@@ -24,68 +26,80 @@
 #include "base/error.h"
 #include "record/reader.h"
 
-/* Where a section goes, piece by piece. */
+/* Receives a section in pieces, in file order. pack_write calls both functions on its own
+ * thread. */
 struct pack_sink {
-	int (*put)(void *context, const void *bytes, size_t size);	/* 0 or negative errno */
-	void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
-	void *context;
+	/* Appends SIZE bytes, which are valid only during the call. 0 or a negative errno, which
+	 * ends pack_write. */
+	int (*put)(void *context, const void *bytes, size_t size);
+	/* Reports DONE of TOTAL chunks, at least once per 64 chunks. May be NULL. */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *context; /* first argument of both functions */
 };
 
-/* Packs what SPOOL vouches for, and lets go of the pages it has read. 0, -ENOMEM, or what the sink
- * failed with. */
+/* Packs the sound records of SPOOL and writes the section to SINK. Releases the pages of the spool
+ * after it has read them. 0, -ENOMEM, or the error of SINK's put; after an error the output is
+ * incomplete. */
 int pack_write(const struct spool_reader *spool, const struct pack_sink *sink);
 
-/* A section in memory that stays the caller's and must outlive the reader. */
+/* A section in memory. The caller owns the memory and keeps it until the reader is closed. */
 struct pack_section {
-	const char *file; /* what messages and damages call it and count their offsets in */
-	uint64_t offset;  /* of the section in the file */
+	const char *file; /* name of the file, for messages; pack_reader_open copies it */
+	/* of the section in the file; added to the offsets in messages and damages */
+	uint64_t offset;
 	const void *bytes;
-	size_t size;
+	size_t size; /* bytes */
 };
 
 struct pack_reader;
 
-/* -EINVAL: the section's index or facts are damaged or of another version; nothing can be read. Blocks
- * that do not match their sums are listed as damage and left out. */
+/* Opens SECTION, whose struct is copied. 0, -ENOMEM, or -EINVAL: the index or the facts are damaged
+ * or of another version, so nothing can be read. A block that does not match its checksum is listed
+ * as damage and skipped; it is not an error. */
 int pack_reader_open(const struct pack_section *section, struct pack_reader **ret_reader,
 		     struct dagtap_error *error);
-void pack_reader_close(struct pack_reader *reader); /* NULL is fine */
+void pack_reader_close(struct pack_reader *reader); /* accepts NULL */
 
-/* As the spool's reader gave them (record/reader.h). What damaged blocks held has moved from found to
- * missing. */
+/* The values that the spool reader returned at packing (record/reader.h); valid until the reader is
+ * closed. In the ledger, the records of damaged blocks are moved from found to missing, also when
+ * pack_reader_next finds the damage. The writer count is one past the last writer. */
 const struct spool_info *pack_reader_info(const struct pack_reader *reader);
 const struct spool_ledger *pack_reader_ledger(const struct pack_reader *reader);
 uint32_t pack_reader_writer_count(const struct pack_reader *reader);
 
-/* First the spool's damages, with offsets in the spool; then those of the section (kind
- * SPOOL_DAMAGE_BLOCK), with offsets in the file. */
+/* First the damages of the spool, with offsets in the spool; then the damages of the section (kind
+ * SPOOL_DAMAGE_BLOCK), with offsets in the file. The array holds *ret_kept of *ret_total damages
+ * and is valid until the reader is closed; pack_reader_next may append to it. */
 const struct spool_damage *pack_reader_damages(const struct pack_reader *reader, size_t *ret_kept,
 					       uint64_t *ret_total);
 
-/* Records of each type, in all sound blocks; [RECORD_NONE] of those that this program does not know. */
+/* Counts the records of each type in all undamaged blocks, from the index. [RECORD_NONE] counts the
+ * records of types that this program does not know. */
 void pack_reader_counts(const struct pack_reader *reader, uint64_t ret_counts[RECORD_TYPE_COUNT]);
 
-/* Consecutive records of one writer, valid until the next call, aligned to 8. Each is sound (long enough
- * for its type, its text within it) or of an unknown type; the first is a THREAD. */
+/* Consecutive records of one writer: one block. Valid until the next call of pack_reader_next,
+ * aligned to 8 bytes. Each record has an unknown type, or is long enough for its type and contains
+ * its text. The first record is a THREAD. */
 struct pack_batch {
 	uint32_t writer;
-	uint32_t tid;	/* of the first record */
-	uint32_t order; /* ascends by writer, and for one writer by time of writing */
+	uint32_t tid;	/* thread id of the first record */
+	uint32_t order; /* ascends by writer, and within one writer by time of writing */
 	const void *records;
-	size_t bytes;
+	size_t bytes; /* of all records */
 };
 
-/* 1 and a batch, in the order in which they were packed: of each writer that of its records, in all
- * roughly by time. 0: no more. -ENOMEM. A block that turns out to make no sense is passed over, and is
- * a damage from then on. */
+/* Unpacks the next wanted block. 1: RET_BATCH is set; 0: no more blocks; -ENOMEM. Batches come in
+ * the order of packing: the batches of one writer are in the order of its records, and all batches
+ * are roughly ordered by time. A block that cannot be unpacked or that holds an invalid record is
+ * skipped and added to the damages. */
 int pack_reader_next(struct pack_reader *reader, struct pack_batch *ret_batch);
 
-/* From the next batch on, only records of these types (bits 1 << type) are of interest: batches without any
- * are left out, and records of other types may be blank, zeros behind type and size. A THREAD is never
- * blank. UINT64_MAX: all, as at first. */
+/* Selects the record types (bits 1 << type) that the next batches must hold. Batches without such
+ * records are skipped. Records of other types may be blank: type and size are set, the rest is
+ * zero. THREAD records are never blank. UINT64_MAX, the value after opening, selects all types. */
 void pack_reader_want(struct pack_reader *reader, uint64_t types);
 
-/* From the first batch again. */
+/* The next batch is the first one again. Keeps the selected types. */
 void pack_reader_rewind(struct pack_reader *reader);
 
 #endif
