@@ -1,17 +1,20 @@
+/* The encodings of pack_buffer.h. */
 #include "trace/pack/pack_buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-/* Higher levels find little more in what the predictors leave, and take several times as long. */
+/* Higher levels take several times as long, and compress the differences of predicted numbers only
+ * a little better. */
 #define ZSTD_LEVEL 1
 
-/* Shorter ones do not win back the frame's own bytes. */
+/* For shorter data, a zstd frame saves less than its own header takes. */
 #define ZSTD_BYTES_LEAST 32
 
 #define VARINT_BYTES_MOST 10
 
+/* First byte of a blob; part of the file format. */
 enum blob_form { BLOB_CONSTANT, BLOB_STORED, BLOB_ZSTD };
 
 static bool reserve(struct pack_buffer *buffer, size_t size)
@@ -79,7 +82,8 @@ static bool is_constant(const uint8_t *bytes, size_t size)
 	return !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* Returns the bytes of the zstd frame, 0 when it is not worth having. */
+/* Compresses BYTES behind the end of BUFFER, without adding them to its size. Returns the bytes of
+ * the zstd frame; 0 if it saves less than 1/64, or on failure. */
 static size_t compress(struct pack_buffer *buffer, const void *bytes, size_t size)
 {
 	size_t got;
@@ -103,7 +107,7 @@ void pack_put_blob(struct pack_buffer *buffer, const void *bytes, size_t size)
 		pack_put_bytes(buffer, bytes, 1);
 		return;
 	}
-	/* The frame is made where it will lie when its size takes three bytes, as most do. */
+	/* zstd writes the frame behind the longest possible prefix; memmove then closes the gap. */
 	if (!pack_buffer_extend(buffer, 1 + VARINT_BYTES_MOST))
 		return;
 	got = compress(buffer, bytes, size);

@@ -1,3 +1,5 @@
+/* Unpacks a block (pack_block.h). The input may be damaged: all sizes, offsets and numbers are
+ * checked before use. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +13,8 @@
 struct pack_decoder {
 	struct pack_table table;
 	uint8_t *records;
-	uint8_t *texts; /* unpacked blobs; as much room as records have */
-	size_t room;
+	uint8_t *texts; /* unpacked blobs of group 0 and of texts */
+	size_t room;	/* bytes of records and of texts */
 	uint64_t wanted;
 	ZSTD_DCtx *zstd;
 };
@@ -59,7 +61,7 @@ static int reserve(struct pack_decoder *decoder, size_t size)
 		if (!decoder->room)
 			return -ENOMEM;
 	}
-	/* What no field covers is zero, and never what an earlier block left. */
+	/* Bytes that no field covers must be zero, not the bytes of an earlier block. */
 	memset(decoder->records, 0, size);
 	return 0;
 }
@@ -124,7 +126,7 @@ static int take_table(struct pack_decoder *decoder, struct pack_cursor *in, size
 	return err < 0 ? err : pack_table_sort(table);
 }
 
-/* Types and sizes, which everything else goes by. */
+/* Stores the type and size of each record. The fields follow later. */
 static void store_shapes(struct pack_decoder *decoder)
 {
 	const struct pack_table *table = &decoder->table;
@@ -139,6 +141,7 @@ static void store_shapes(struct pack_decoder *decoder)
 	}
 }
 
+/* Unpacks group 0: whole records except type and size, in one blob. */
 static int take_loose(struct pack_decoder *decoder, struct pack_cursor *in)
 {
 	const struct pack_table *table = &decoder->table;
@@ -162,7 +165,8 @@ static int take_loose(struct pack_decoder *decoder, struct pack_cursor *in)
 
 /* ---- fields ---- */
 
-/* May not touch what the shapes say, nor reach past the fixed bytes. */
+/* Checks that the field NUMBER of a group does not overwrite type and size, lies within the fixed
+ * bytes, and has an earlier field as its key. */
 static bool is_sound(const struct pack_field *field, size_t fixed_bytes, size_t number)
 {
 	if (field->bytes != 1 && field->bytes != 2 && field->bytes != 4 && field->bytes != 8)
@@ -182,6 +186,7 @@ static void take_numbers(struct pack_decoder *decoder, struct pack_cursor *in,
 		memset(series->values, 0, series->count * sizeof(*series->values));
 }
 
+/* Reads a field that is a begin with an end: first the lengths, then the begins. */
 static void take_span(struct pack_decoder *decoder, struct pack_cursor *in,
 		      const struct pack_group *group, const struct pack_field *field,
 		      struct pack_series *series)
@@ -246,7 +251,7 @@ static int take_tail_texts(struct pack_decoder *decoder, struct pack_cursor *in,
 	struct pack_table *table = &decoder->table;
 	const uint32_t *offsets = table->row_offsets + group->first_row;
 	const uint16_t *words = table->row_words + group->first_row;
-	uint64_t *rows = table->scratch.dictionary; /* by text: the first row that has it */
+	uint64_t *rows = table->scratch.dictionary; /* by number of the text: its first row */
 	const uint8_t *texts;
 	size_t size, used = 0;
 	uint32_t known = 0;
@@ -276,7 +281,7 @@ static int take_tail_texts(struct pack_decoder *decoder, struct pack_cursor *in,
 	return used == size ? 0 : -EINVAL;
 }
 
-/* How the rows of one group are cut. */
+/* The fields of one group, as the block stores them. */
 struct cut {
 	struct pack_field fields[FIELDS_MOST];
 	uint32_t field_count;
@@ -343,7 +348,7 @@ static int take_fields(struct pack_decoder *decoder, struct pack_cursor *in,
 		field->key = pack_take_byte(in);
 		if (in->failed || !is_sound(field, cut.fixed_bytes, i))
 			return -EINVAL;
-		/* What a place is must be known before anything is looked up by it. */
+		/* The references of a key need the place, so the place field must come first. */
 		if (field->key != PACK_NO_KEY && cut.place != PACK_NO_KEY && i <= cut.place)
 			return -EINVAL;
 		err = take_field(decoder, in, group, cut.fields, field);
@@ -364,6 +369,7 @@ static void mark_wanted(struct pack_decoder *decoder)
 	}
 }
 
+/* Unpacks one group, or skips it if none of its types is wanted. */
 static int take_group(struct pack_decoder *decoder, struct pack_cursor *in, uint32_t number)
 {
 	const uint8_t *size_at = pack_take_bytes(in, sizeof(uint32_t));

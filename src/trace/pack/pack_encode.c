@@ -1,3 +1,4 @@
+/* Packs records into a block (pack_block.h). pack_decode.c reverses it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +9,14 @@
 #include "trace/pack/pack_block.h"
 #include "trace/pack/pack_table.h"
 
-/* Of fewer rows, fields cost more than they save. */
+/* With fewer rows, storing the fields costs more than it saves. */
 #define GROUP_ROWS_LEAST 8
 
 struct pack_encoder {
 	struct pack_table table;
-	struct pack_map shapes; /* type << 16 | words: shape */
-	struct pack_buffer out;
-	struct pack_buffer bytes; /* on the way to a blob */
+	struct pack_map shapes;	  /* type << 16 | words to the number of the shape */
+	struct pack_buffer out;	  /* the block */
+	struct pack_buffer bytes; /* collects the bytes of a blob */
 	ZSTD_CCtx *zstd;
 };
 
@@ -48,7 +49,7 @@ void pack_encoder_destroy(struct pack_encoder *encoder)
 
 /* ---- from records to rows ---- */
 
-/* How many records there are; -EINVAL when they do not end where the bytes end. */
+/* Counts the records. -EINVAL: the last one does not end where the bytes end. */
 static int64_t count_records(const uint8_t *records, size_t size)
 {
 	int64_t count = 0;
@@ -68,7 +69,8 @@ static int64_t count_records(const uint8_t *records, size_t size)
 	return count;
 }
 
-/* The number of the record's shape. */
+/* Returns the index of the record's shape, which it adds if it is new. -ENOMEM, or -EINVAL: too
+ * many shapes. */
 static int64_t find_shape(struct pack_encoder *encoder, const struct record_header *header)
 {
 	struct pack_table *table = &encoder->table;
@@ -114,7 +116,8 @@ static bool fits_layout(const struct pack_shape *shape, const struct pack_layout
 	return layout->tail == PACK_TAIL_TEXT || shape->words - fixed_words <= PACK_TAIL_WORDS_MOST;
 }
 
-/* Types get groups by first appearance, when there are enough rows. */
+/* Gives each type with enough rows a group, numbered by first appearance. The others stay in group
+ * 0. */
 static void assign_groups(struct pack_table *table)
 {
 	uint32_t groups = 0;
@@ -166,6 +169,7 @@ static void put_shapes(struct pack_encoder *encoder)
 	pack_put_blob(out, plane, table->record_count);
 }
 
+/* Packs group 0: whole records except type and size, in one blob. */
 static void put_loose(struct pack_encoder *encoder, const uint8_t *records)
 {
 	const struct pack_table *table = &encoder->table;
@@ -178,6 +182,7 @@ static void put_loose(struct pack_encoder *encoder, const uint8_t *records)
 	pack_put_blob(&encoder->out, encoder->bytes.bytes, encoder->bytes.size);
 }
 
+/* Packs a field that is a begin with an end: first the lengths, then the begins. */
 static void put_span(struct pack_encoder *encoder, const struct pack_group *group,
 		     const uint8_t *records, const struct pack_field *field,
 		     struct pack_series *series)
@@ -229,7 +234,7 @@ static void put_tail_words(struct pack_encoder *encoder, const struct pack_group
 	}
 }
 
-/* Each text once; the rows have its number. */
+/* Packs each different text once, and the number of its text for each row. */
 static int put_tail_texts(struct pack_encoder *encoder, const struct pack_group *group,
 			  const uint8_t *records, uint32_t offset, const struct pack_series *series)
 {
@@ -292,7 +297,7 @@ static int put_group(struct pack_encoder *encoder, uint32_t number, uint16_t typ
 	return 0;
 }
 
-/* Before each group its size, so that a reader may pass over it. */
+/* The size of each group is stored before it, so that a decoder can skip the group. */
 static int put_groups(struct pack_encoder *encoder, const uint8_t *records)
 {
 	const struct pack_table *table = &encoder->table;

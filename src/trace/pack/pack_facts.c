@@ -1,10 +1,11 @@
+/* Writes and reads the facts of a PACKED section (pack_section.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/pack/pack_section.h"
 
-/* The spool's reader keeps fewer. */
+/* The spool reader keeps at most 64, so a larger count means that the section is damaged. */
 #define DAMAGES_MOST 1024
 
 static void put_text(struct pack_buffer *out, const char *text)
@@ -94,7 +95,8 @@ static void take_info(struct pack_cursor *in, struct spool_info *info)
 	info->cmdline = (const char *)pack_take_bytes(in, info->cmdline_bytes);
 }
 
-/* Classes and causes that a later version has are read and forgotten: their sums are not kept here. */
+/* Reads the counts of one class. Counts of classes and causes that this version does not know are
+ * read and discarded. */
 static void take_class(struct pack_cursor *in, struct spool_ledger *ledger, size_t class,
 		       size_t causes)
 {

@@ -1,3 +1,7 @@
+/* The field lists of the frequent record types (pack_layout.h).
+ *
+ * The key of a field is the field whose last equal value predicts it best: the geometry of a
+ * dispatch depends on its kernel, the packet index on its queue. */
 #include "trace/pack/pack_layout.h"
 
 #include <stddef.h>
@@ -14,7 +18,8 @@
 		offsetof(struct structure, begin), offsetof(struct structure, end),                \
 			SIZE_OF(structure, begin), key                                             \
 	}
-/* The compiler's own, at the end. It should be zero; what is there is kept. */
+/* The padding that the compiler adds after the LAST field. It should be zero, but it is packed like
+ * a field so that records come back byte for byte. */
 #define PADDING(structure, last, key)                                                              \
 	{                                                                                          \
 		offsetof(struct structure, last) + SIZE_OF(structure, last), 0,                    \
@@ -22,7 +27,7 @@
 				SIZE_OF(structure, last),                                          \
 			key                                                                        \
 	}
-/* The tag as field 0, which has no key; most types are keyed by it. */
+/* The tag as field 0, without a key. In most types it is the key of the other fields (BY_TAG). */
 #define TAG                                                                                        \
 	{                                                                                          \
 		PACK_TAG_OFFSET, 0, SIZE_OF(record_header, tag), PACK_NO_KEY                       \
@@ -31,7 +36,8 @@
 
 static const struct pack_field any_fields[] = {TAG};
 
-/* A kernel's geometry is the kernel's, a packet's index its queue's. */
+/* The kernel comes first because it is the key of the geometry. The queue, in the tag, is the key
+ * of the packet index. */
 enum { DISPATCH_KERNEL, DISPATCH_ORDINAL, DISPATCH_QUEUE };
 static const struct pack_field dispatch_fields[] = {
 	[DISPATCH_KERNEL] = FIELD(record_dispatch, kernel, PACK_NO_KEY),
@@ -103,7 +109,7 @@ static const struct pack_field copy_done_fields[] = {
 	SPAN(record_copy_done, start, end, BY_TAG),
 };
 
-/* A node's rows are alike from replay to replay: its place in the launch. */
+/* The graph node is the place: rows of one node are alike from replay to replay. */
 enum { CUDA_KERNEL_NAME, CUDA_KERNEL_NODE };
 static const struct pack_field cuda_kernel_fields[] = {
 	[CUDA_KERNEL_NAME] = TAG,
@@ -195,7 +201,8 @@ static const struct pack_layout layouts[RECORD_TYPE_COUNT] = {
 	       CUDA_COPY_NODE),
 };
 
-/* The lists above cover these sizes: whoever adds a field to a record adds it there too. */
+/* The lists above cover these sizes. If one of these fails because a record has a new field, add
+ * the field to its list as well. */
 _Static_assert(sizeof(struct record_dispatch) == 104, "dispatch_fields");
 _Static_assert(sizeof(struct record_dispatch_done) == 40, "dispatch_done_fields");
 _Static_assert(sizeof(struct record_barrier) == 88, "barrier_fields");

@@ -1,4 +1,5 @@
-/* What pack_series_write.c and pack_series_read.c must agree on, and the loops of both share. */
+/* Inside trace/pack/: how pack_series_write.c and pack_series_read.c predict the number of a row.
+ * Both must compute the same predictions, so a change here changes the file format. */
 #ifndef DAGTAP_TRACE_PACK_PREDICT_H
 #define DAGTAP_TRACE_PACK_PREDICT_H
 
@@ -10,16 +11,18 @@
 struct pack_method {
 	uint8_t reference; /* enum pack_reference */
 	uint8_t form;	   /* enum pack_form */
-	uint32_t lag;	   /* of PACK_LAG, at least 1 */
+	uint32_t lag;	   /* rows, for PACK_LAG; at least 1 */
 };
 
-/* How often a row is without a reference that the form can use; its number is then a *first*: stored
- * apart, as the difference to the row before. */
+/* Whether reference ROW (PACK_NO_ROW: none) cannot be used with FORM. The number is then a *first*:
+ * it is stored separately, as the difference from the row before. */
 static inline bool pack_is_first(uint32_t row, enum pack_form form)
 {
 	return row == PACK_NO_ROW || (row == 0 && (form == PACK_STEP || form == PACK_PAUSE));
 }
 
+/* The reference rows of SERIES by row, or NULL for PACK_LAG, which needs no array. The writer and
+ * the reader have made the template references before (pack_refs_template), so this cannot fail. */
 static inline const uint32_t *pack_rows_of(const struct pack_series *series,
 					   enum pack_reference reference)
 {
@@ -28,6 +31,7 @@ static inline const uint32_t *pack_rows_of(const struct pack_series *series,
 	return reference == PACK_TEMPLATE ? pack_refs_template(series->refs) : NULL;
 }
 
+/* The reference row of row I, or PACK_NO_ROW. ROWS is what pack_rows_of returned. */
 static inline uint32_t pack_row(const uint32_t *rows, uint32_t lag, uint32_t i)
 {
 	if (rows)
@@ -35,7 +39,8 @@ static inline uint32_t pack_row(const uint32_t *rows, uint32_t lag, uint32_t i)
 	return i >= lag ? i - lag : PACK_NO_ROW;
 }
 
-/* Row I's number as expected from row R, both before it and not a first. */
+/* The predicted number of row I with reference row R. Row I is not a first; the numbers of row R
+ * and of all rows before I are known. */
 static inline uint64_t pack_predict(const struct pack_series *series, enum pack_form form,
 				    uint32_t i, uint32_t r)
 {
@@ -54,7 +59,8 @@ static inline uint64_t pack_predict(const struct pack_series *series, enum pack_
 	}
 }
 
-/* Calls LOOP(form) with the form as a constant, so that each gets a loop of its own. */
+/* Calls LOOP(form) with the form as a constant, so that the compiler makes one loop for each form
+ * without a switch inside. */
 #define PACK_FOR_FORM(form, LOOP)                                                                  \
 	do {                                                                                       \
 		switch (form) {                                                                    \

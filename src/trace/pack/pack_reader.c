@@ -1,3 +1,4 @@
+/* Opens a PACKED section and returns its blocks as batches of records (pack.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,15 +12,14 @@
 #include "trace/pack/pack_block.h"
 #include "trace/pack/pack_section.h"
 
-#define DAMAGES_ADDED_MOST 64
+#define DAMAGES_ADDED_MOST 64 /* damages of the section that are kept; further ones are counted */
 
-/* The records of a batch are a thread's. */
+/* The first record of a batch is a THREAD, which names the thread of the batch. */
 #define WANT_THREAD ((uint64_t)1 << RECORD_THREAD)
 
-/* A block as the index has it. */
 struct block {
-	struct pack_entry entry;
-	uint32_t order;
+	struct pack_entry entry; /* from the index */
+	uint32_t order;		 /* pack_batch.order */
 	bool is_damaged;
 };
 
@@ -27,9 +27,9 @@ struct pack_reader {
 	struct pack_section section;
 	char *file;
 	struct pack_end end;
-	const uint8_t *index;
+	const uint8_t *index; /* in the section's memory */
 	struct block *blocks;
-	uint32_t next;
+	uint32_t next; /* block of the next pack_reader_next */
 	struct pack_facts facts;
 	size_t damages_room;
 	uint64_t wanted; /* bits 1 << type */
@@ -96,7 +96,8 @@ static uint32_t count_at(const struct pack_reader *reader, uint32_t block, uint3
 	return count;
 }
 
-/* The records of a lost block have been found once, and are missing now. */
+/* The facts count the records of all blocks as found. Counts those of a damaged block as
+ * missing. */
 static void move_to_missing(struct pack_reader *reader, uint32_t block)
 {
 	struct spool_ledger *ledger = &reader->facts.ledger;
@@ -281,7 +282,8 @@ void pack_reader_counts(const struct pack_reader *reader, uint64_t ret_counts[RE
 
 /* ---- batches ---- */
 
-/* What the spool's reader checks of a chunk's records; blank ones have their size. */
+/* Makes the same checks as the spool reader makes for the records of a chunk. Of a blank record
+ * only the type is checked; pack_decode has checked the size. NULL: no fault. */
 static const char *find_records_fault(const uint8_t *records, uint32_t bytes, uint64_t wanted)
 {
 	const struct record_header *first = (const struct record_header *)records;
@@ -301,6 +303,7 @@ static const char *find_records_fault(const uint8_t *records, uint32_t bytes, ui
 	return fault;
 }
 
+/* 1: RET_BATCH is set; 0: the block is damaged and listed as such; -ENOMEM. */
 static int read_block(struct pack_reader *reader, uint32_t number, struct pack_batch *ret_batch)
 {
 	const struct block *block = &reader->blocks[number];
@@ -336,6 +339,7 @@ void pack_reader_want(struct pack_reader *reader, uint64_t types)
 	pack_decoder_want(reader->decoder, types | WANT_THREAD);
 }
 
+/* Whether the block holds records of a wanted type, by the counts of the index. */
 static bool is_wanted(const struct pack_reader *reader, uint32_t block)
 {
 	uint32_t types = reader->end.type_count < 64 ? reader->end.type_count : 64;

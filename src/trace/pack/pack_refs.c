@@ -1,3 +1,4 @@
+/* The hash map and the references of pack_refs.h. */
 #include "trace/pack/pack_refs.h"
 
 #include <errno.h>
@@ -6,13 +7,15 @@
 
 #define ROOM_LEAST 64
 
-/* A context is the last eight keys: each leaves through the top in eight steps of eight bits. Part of
- * the format. */
+/* A context is a hash of the last eight keys (with places, if rows have them): each step shifts it
+ * left by 8 bits, so a key has no influence after eight steps. The factor is part of the file
+ * format, because a collision of contexts changes the template references. */
 #define CONTEXT_FACTOR 0x9e3779b97f4a7c15u
 
 void pack_map_clear(struct pack_map *map)
 {
-	/* A table that one large block needed is not swept for many small ones. */
+	/* Frees a table that is much too large now, so that one large block does not make the
+	 * clearing slow for the many small blocks after it. */
 	if (map->room > ROOM_LEAST && map->used < map->room / 16) {
 		free(map->entries);
 		*map = (struct pack_map){0};
@@ -116,7 +119,7 @@ int pack_refs_make(struct pack_refs *refs, const uint64_t *keys, const uint64_t 
 	return 0;
 }
 
-/* The number of the row's key, or of its key and place; 0: no memory. */
+/* The number of the row's key, or of its key and place if rows have places. 0: out of memory. */
 static uint32_t find_spot(struct pack_refs *refs, uint32_t row)
 {
 	const struct pack_map_entry *spot;

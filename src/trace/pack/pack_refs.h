@@ -1,10 +1,11 @@
-/* Inside the packing of records: which earlier row a row is likely to resemble.
+/* Inside trace/pack/: finds for each row the earlier row that it probably resembles.
  *
- * Rows have a key: the kernel of a dispatch, the number of an API call; and perhaps a place: the how
- * manyth of its call a dispatch is. A row's *keyed* reference is the last row with the same key. Its
- * *template* reference is the last row that had the same key and place, and the same ones before it:
- * in a replay of a graph, the same node of the replay before. Both follow from keys and places, so
- * none of it is stored. */
+ * Rows have a key, such as the kernel of a dispatch or the API number of a call. They may have a
+ * place, such as the ordinal of a dispatch within its call. The *keyed* reference of a row is the
+ * last row with the same key. The *template* reference of a row is the last row with the same key
+ * and place whose preceding rows also had the same keys and places; in a replay of a graph, it is
+ * the row of the same node in the replay before. Writer and reader compute both from keys and
+ * places, so no reference is stored. */
 #ifndef DAGTAP_TRACE_PACK_REFS_H
 #define DAGTAP_TRACE_PACK_REFS_H
 
@@ -13,42 +14,48 @@
 
 #define PACK_NO_ROW UINT32_MAX
 
-/* 64-bit keys, each with a number (by first appearance) and the row it was last seen in. */
+/* A hash map of 64-bit keys. Each key has a number, in the order of first appearance, and a row
+ * that the caller sets. Starts zeroed. */
 struct pack_map {
 	struct pack_map_entry *entries;
-	uint32_t room; /* a power of two, or 0 */
-	uint32_t used;
+	uint32_t room; /* entries allocated: a power of two, or 0 */
+	uint32_t used; /* keys in the map */
 };
 
 struct pack_map_entry {
 	uint64_t key;
-	uint32_t number; /* from 1; 0: nothing here */
-	uint32_t row;	 /* PACK_NO_ROW: the caller has not set it yet */
+	uint32_t number; /* from 1; 0: the entry is free */
+	uint32_t row;	 /* PACK_NO_ROW until the caller sets it */
 };
 
-void pack_map_clear(struct pack_map *map);
-void pack_map_release(struct pack_map *map);
+void pack_map_clear(struct pack_map *map);   /* removes all keys; may keep the memory */
+void pack_map_release(struct pack_map *map); /* frees the memory and zeroes the struct */
 
-/* The key's entry, made when it is new (row is PACK_NO_ROW); NULL: no memory. Valid until the next call. */
+/* Returns the entry of KEY; a new key gets an entry whose row is PACK_NO_ROW. The entry is valid
+ * until the next call. NULL: out of memory. */
 struct pack_map_entry *pack_map_take(struct pack_map *map, uint64_t key);
 
+/* The references of one group of rows for one key. Starts zeroed. */
 struct pack_refs {
-	uint32_t *keyed;    /* earlier row, or PACK_NO_ROW */
-	uint32_t *template; /* the same; see pack_refs_template */
-	uint32_t *numbers;  /* of the keys */
-	uint32_t *places;
+	uint32_t *keyed;    /* by row: earlier row, or PACK_NO_ROW */
+	uint32_t *template; /* by row: the same; call pack_refs_template to read it */
+	uint32_t *numbers;  /* by row: number of its key */
+	uint32_t *places;   /* by row; valid if has_places */
 	uint32_t count, room;
 	bool has_places, has_template;
 	struct pack_map keys;
-	struct pack_map spots; /* key and place */
-	struct pack_map contexts;
+	struct pack_map spots;	  /* number of the key and place, combined */
+	struct pack_map contexts; /* hash of the last eight spots */
 };
 
-/* PLACES may be NULL. 0 or -ENOMEM. Memory is kept for the next call. */
+/* Fills REFS for COUNT rows from KEYS and PLACES (NULL: no places); places are cut to 32 bits.
+ * Keeps no pointer to either. 0 or -ENOMEM. The memory of an earlier call is used again. */
 int pack_refs_make(struct pack_refs *refs, const uint64_t *keys, const uint64_t *places,
 		   uint32_t count);
 
-/* The template references, made when they are first asked for; NULL: no memory. */
+/* The template references by row, owned by REFS; a row without one has its keyed reference here.
+ * The context that must match is the row and the seven rows before it. The first call after
+ * pack_refs_make computes the array. NULL: out of memory. */
 const uint32_t *pack_refs_template(struct pack_refs *refs);
 
 void pack_refs_release(struct pack_refs *refs);

@@ -1,3 +1,4 @@
+/* Memory of the series writer and reader; see pack_series_write.c and pack_series_read.c. */
 #include "trace/pack/pack_series.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
+/* Reads series that pack_series_write.c wrote. The input may be damaged: every value is checked. */
 #include <string.h>
 
 #include "trace/pack/pack_predict.h"
 
-/* A 64-bit varint. */
-#define FIRST_BYTES_MOST 10
+#define FIRST_BYTES_MOST 10 /* a first is a 64-bit varint */
 
 static struct pack_method take_method(struct pack_cursor *in, const struct pack_series *series,
 				      struct pack_series_scratch *scratch)
@@ -27,7 +27,8 @@ static struct pack_method take_method(struct pack_cursor *in, const struct pack_
 	return method;
 }
 
-/* A cursor over the firsts; they are unpacked into scratch->firsts when need be. */
+/* Returns a cursor over the firsts: in the block itself, or in scratch->firsts if they must be
+ * unpacked. */
 static struct pack_cursor take_firsts(struct pack_cursor *in, uint32_t count,
 				      struct pack_series_scratch *scratch)
 {
@@ -47,7 +48,8 @@ static struct pack_cursor take_firsts(struct pack_cursor *in, uint32_t count,
 	return (struct pack_cursor){.at = bytes, .end = bytes ? bytes + size : NULL};
 }
 
-/* Returns the width; with 0 there is nothing to unfold but firsts. */
+/* Reads the byte planes into scratch->folded. Returns the number of planes. If it is 0, all
+ * differences are 0 and scratch->folded is not filled. */
 static uint8_t take_planes(struct pack_cursor *in, uint32_t count,
 			   struct pack_series_scratch *scratch)
 {
@@ -90,7 +92,8 @@ static inline void unfold_rows(const struct pack_series *series, const struct pa
 	}
 }
 
-/* The frequent case, each row expected from the one before: what was just stored need not be loaded. */
+/* PACK_SAME and PACK_STEP with lag 1 are the frequent methods. They keep the value of the row
+ * before in a register instead of loading what was just stored. */
 static void unfold_same(const struct pack_series *series, const uint64_t *folded,
 			struct pack_cursor *firsts)
 {
@@ -163,7 +166,7 @@ static void unfold(const struct pack_series *series, const struct pack_method *m
 #undef UNFOLD
 }
 
-/* Most fields of most blocks. */
+/* Whether a series without byte planes has only zeros, as most fields of most blocks have. */
 static bool is_all_zero(const struct pack_method *method, const struct pack_cursor *firsts)
 {
 	if (method->reference == PACK_PLAIN)

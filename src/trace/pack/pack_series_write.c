@@ -1,22 +1,24 @@
+/* Chooses the method of a series by its estimated size on a sample of the rows, and writes the
+ * series. pack_series_read.c reverses it. */
 #include <stddef.h>
 
 #include "trace/pack/pack_predict.h"
 
-/* The choice is made on so many stretches of consecutive rows. */
+/* The sample is this number of stretches of consecutive rows. */
 #define SAMPLES	     8
 #define SAMPLE_ROWS  64
 #define SAMPLED_MOST (SAMPLES * SAMPLE_ROWS)
 
-/* What a row without a reference costs beside its difference. */
+/* Estimated cost of a first in addition to the bits of its difference. */
 #define FIRST_BITS 8
 
-/* A dictionary is tried when nothing else comes below so many bits a row. */
+/* A dictionary is tried only if every other method needs at least this many bits per row. */
 #define DICTIONARY_BITS_LEAST 9
 
 struct sample {
 	uint32_t first[SAMPLES];
 	uint32_t count;
-	uint32_t rows; /* of each */
+	uint32_t rows; /* of each stretch */
 };
 
 static struct sample make_sample(uint32_t count)
@@ -27,7 +29,7 @@ static struct sample make_sample(uint32_t count)
 		return sample;
 	sample.count = SAMPLES;
 	sample.rows = SAMPLE_ROWS;
-	/* Not at the very beginning, where little has been seen before. */
+	/* Skips the first rows: there, few rows have a reference yet. */
 	for (uint32_t i = 0; i < SAMPLES; i++)
 		sample.first[i] = (uint32_t)((uint64_t)(count - SAMPLE_ROWS) * (i + 1) / SAMPLES);
 	return sample;
@@ -75,7 +77,8 @@ static uint64_t cost_of_plain(const struct pack_series *series, const struct sam
 	for (uint32_t s = 0; s < sample->count; s++)
 		for (uint32_t i = 0; i < sample->rows; i++)
 			bits += bits_of(series->values[sample->first[s] + i]);
-	/* Numbers that stand for something (a call, a kernel) recur in ways that zstd sees. */
+	/* Numbers that are ids (of a call, of a kernel) repeat in patterns that zstd compresses, so
+	 * the estimate is reduced by a quarter. */
 	return bits - bits / 4;
 }
 
@@ -92,7 +95,8 @@ static uint64_t cost_of(const struct pack_series *series, const struct pack_meth
 	return bits;
 }
 
-/* By how many different numbers the sample has. No memory: as if it were of no use. */
+/* Estimates the cost from the number of different numbers in the sample. UINT64_MAX: more than half
+ * of the rows have a number of their own, or memory ran out. */
 static uint64_t cost_of_dictionary(const struct pack_series *series, const struct sample *sample,
 				   struct pack_map *numbers)
 {
@@ -119,7 +123,7 @@ static uint64_t cost_of_dictionary(const struct pack_series *series, const struc
 static const struct candidate {
 	uint8_t reference;
 	uint8_t form;
-	bool is_lag;	   /* by the series' lag; else by 1 */
+	bool is_lag;	   /* uses the lag of the series; false: a lag of 1 */
 	bool is_of_begins; /* needs lengths */
 } candidates[] = {
 	{PACK_LAG, PACK_SAME, false, false},	  {PACK_KEYED, PACK_SAME, false, false},
@@ -209,7 +213,7 @@ static void fold_dictionary(const struct pack_series *series, struct pack_series
 	}
 }
 
-/* What is to be stored of each row, into scratch->folded and scratch->firsts. */
+/* Puts what is stored of each row into scratch->folded and scratch->firsts. */
 static void fold(const struct pack_series *series, const struct pack_method *method,
 		 struct pack_series_scratch *scratch)
 {

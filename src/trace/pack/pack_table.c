@@ -1,3 +1,4 @@
+/* The table of pack_table.h: grouping of records, access to fields, series. */
 #include "trace/pack/pack_table.h"
 
 #include <errno.h>
@@ -146,7 +147,7 @@ void pack_table_load(const struct pack_table *table, const struct pack_group *gr
 	const uint32_t *offsets = table->row_offsets + group->first_row;
 	uint32_t count = group->row_count;
 
-	/* A size that the compiler knows makes each a load of one instruction. */
+	/* With a constant size the compiler makes each load one instruction. */
 	switch (field->bytes) {
 	case 1:
 		load_bytes(place, offsets, count, 1, ret_values);

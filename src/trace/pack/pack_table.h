@@ -1,8 +1,9 @@
-/* Inside the packing of records: a block's records sorted into groups of rows.
+/* Inside trace/pack/: sorts the records of a block into groups of rows.
  *
- * A record's *shape* is its type and size. Each shape belongs to a group, whose rows are cut into fields
- * together; group 0 is of those that are kept as they are. Writer and reader make the same table:
- * the one from the records, the other from the list of shapes. */
+ * The *shape* of a record is its type and size. Each shape belongs to a group, and the rows of a
+ * group are divided into the same fields. Group 0 holds the records that are stored without
+ * division into fields. Encoder and decoder make the same table: the encoder from the records, the
+ * decoder from the stored shapes. */
 #ifndef DAGTAP_TRACE_PACK_TABLE_H
 #define DAGTAP_TRACE_PACK_TABLE_H
 
@@ -15,76 +16,83 @@
 
 #define PACK_SHAPES_MOST 65536
 
-/* More words behind the fields than this, and the record stays as it is. */
+/* A record with more words than this after its fields goes to group 0. */
 #define PACK_TAIL_WORDS_MOST 32
 
-/* Keys of one group. */
+/* Limit of the different key fields of one group. */
 #define PACK_KEYS_MOST 4
 
 struct pack_shape {
 	uint16_t type;
-	uint16_t words;
-	uint32_t group;
-	uint32_t count; /* records of it */
+	uint16_t words; /* size of a record, in words of 8 bytes */
+	uint32_t group; /* index into groups */
+	uint32_t count; /* records of this shape in the block */
 };
 
 struct pack_group {
-	uint32_t first_row; /* in row_offsets and row_words */
+	uint32_t first_row; /* index into row_offsets and row_words */
 	uint32_t row_count;
-	uint32_t words_most;
-	bool is_wanted; /* for the decoder's use; false at first */
+	uint32_t words_most; /* size of its largest record, in words */
+	bool is_wanted;	     /* set and read by the decoder; false after pack_table_sort */
 };
 
 struct pack_table {
 	struct pack_shape *shapes;
 	uint32_t shape_count, shape_room;
-	uint16_t *shape_of; /* by record */
+	uint16_t *shape_of; /* by record, in block order: index into shapes */
 	uint32_t record_count, record_room;
-	size_t bytes; /* of all records */
+	size_t bytes; /* size of all records */
 
 	struct pack_group *groups;
 	uint32_t group_count, group_room;
-	uint32_t *row_offsets; /* group by group, in order: where the record begins */
-	uint16_t *row_words;
+	/* by row, group after group: byte offset of its record in the block */
+	uint32_t *row_offsets;
+	uint16_t *row_words; /* by row: size of its record, in words */
 
-	/* For the group that is being worked on. */
-	uint64_t *values;
-	uint64_t *lengths;
-	struct pack_refs refs[PACK_KEYS_MOST];
-	uint16_t ref_offsets[PACK_KEYS_MOST]; /* of the key's field */
+	/* For the group between two calls of pack_table_begin_group. */
+	uint64_t *values;		       /* by row of the group */
+	uint64_t *lengths;		       /* by row of the group */
+	struct pack_refs refs[PACK_KEYS_MOST]; /* by key field; memory is kept between groups */
+	uint16_t ref_offsets[PACK_KEYS_MOST];  /* offset of the key field */
 	uint32_t ref_count;
-	const struct pack_field *place; /* NULL: none */
+	const struct pack_field *place; /* borrowed; NULL: the rows have no place */
 	struct pack_series_scratch scratch;
 };
 
 void pack_table_release(struct pack_table *table);
 
-/* Empties it and makes room for so many records. 0 or -ENOMEM. */
+/* Empties the table and makes room for RECORD_COUNT records; the caller then adds the shapes and
+ * fills shape_of. 0 or -ENOMEM. */
 int pack_table_clear(struct pack_table *table, uint32_t record_count);
-int pack_table_add_shape(struct pack_table *table, struct pack_shape shape);
+int pack_table_add_shape(struct pack_table *table, struct pack_shape shape); /* 0 or -ENOMEM */
 
-/* From shapes (with their groups) and shape_of to groups and rows. 0 or -ENOMEM. */
+/* Makes groups and rows from shapes (with their groups and counts) and shape_of. 0 or -ENOMEM. */
 int pack_table_sort(struct pack_table *table);
 
-/* A field of all rows of a group, from and to RECORDS. */
+/* Copy FIELD of all rows of GROUP from RECORDS to ret_values, and from VALUES to RECORDS. RECORDS
+ * is the whole block; the arrays have one number per row of the group. */
 void pack_table_load(const struct pack_table *table, const struct pack_group *group,
 		     const uint8_t *records, const struct pack_field *field, uint64_t *ret_values);
 void pack_table_store(const struct pack_table *table, const struct pack_group *group,
 		      uint8_t *records, const struct pack_field *field, const uint64_t *values);
 
-/* The same for the word at OFFSET, for rows that reach so far; in others it counts as 0. */
+/* The same for the word at byte OFFSET of each record. For a record that ends before it, load
+ * returns 0 and store does nothing. */
 void pack_table_load_word(const struct pack_table *table, const struct pack_group *group,
 			  const uint8_t *records, uint32_t offset, uint64_t *ret_values);
 void pack_table_store_word(const struct pack_table *table, const struct pack_group *group,
 			   uint8_t *records, uint32_t offset, const uint64_t *values);
 
-/* The series of GROUP, whose rows are looked up by KEY (NULL: by none). KEY is in RECORDS already. 0 or
- * -ENOMEM; -EINVAL for too many keys. Call pack_table_begin_group before a group's first. */
+/* Makes a series for the rows of GROUP, with references by KEY (NULL: without). The key field must
+ * be in RECORDS already. The series uses table->values; the call overwrites values and lengths. 0,
+ * -ENOMEM, or -EINVAL: the group has more than PACK_KEYS_MOST key fields. */
 int pack_table_series(struct pack_table *table, const struct pack_group *group,
 		      const uint8_t *records, const struct pack_field *key,
 		      struct pack_series *ret_series);
 
-/* PLACE (NULL: none) must be in the records before the first series with a key is asked for. */
+/* Call before the first series of a group. PLACE (NULL: none) is the place field; it must be in the
+ * records before the first series with a key is made, and stay valid while the group is
+ * processed. */
 void pack_table_begin_group(struct pack_table *table, const struct pack_field *place);
 
 #endif

@@ -1,3 +1,5 @@
+/* Writes a PACKED section (pack.h). It goes through the chunks of the spool in file order and
+ * collects the chunks of each writer into blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,37 +10,40 @@
 #include "trace/pack/pack_block.h"
 #include "trace/pack/pack_section.h"
 
-/* A writer's chunks wait until there are so many: one block. */
+/* Chunks of one writer that make a block. */
 #define BLOCK_CHUNKS 16
 
-/* Or until so many others have come: what is waiting is memory, and order. */
+/* A writer's chunks are packed before they are BLOCK_CHUNKS if the first of them has waited for
+ * this many chunks of the file. The limit keeps the blocks
+ * roughly ordered by time and limits the memory that waiting chunks take. */
 #define WINDOW_CHUNKS 1024
 
-#define PROGRESS_CHUNKS 64
+#define PROGRESS_CHUNKS 64 /* chunks between two progress reports */
 
-/* Of a writer's chunks, by number, those before `packed` are done and those before `next` are waiting. */
+/* The state of one writer. Chunks [packed, next), by chunk number, wait to be packed. */
 struct lane {
 	uint32_t packed;
 	uint32_t next;
-	uint32_t waiting_since; /* place in the file's order */
+	uint32_t waiting_since; /* position in the file of the first waiting chunk */
 };
 
 struct packer {
 	const struct spool_reader *spool;
 	const struct pack_sink *sink;
 	struct pack_encoder *encoder;
-	struct lane *lanes;
+	struct lane *lanes; /* by writer */
 	uint32_t chunk_count;
-	uint8_t *records; /* of the block that is being made */
-	struct pack_buffer index;
+	uint8_t *records;	  /* of the block that is being made */
+	struct pack_buffer index; /* the entries so far */
 	uint32_t block_count;
-	uint64_t offset; /* in the section */
+	uint64_t offset; /* bytes of the section that were written */
 };
 
 _Static_assert(BLOCK_CHUNKS *SPOOL_CHUNK_BYTES <= PACK_BLOCK_BYTES_MOST,
 	       "a block holds its chunks");
 
-/* Host times, where a type has them; the last moment that a record tells of, and the first. */
+/* By record type: offsets of the first and of the last host time in a record. 0: the type has
+ * none. */
 static const struct {
 	uint16_t first;
 	uint16_t last;
@@ -78,7 +83,7 @@ static void note_times(struct pack_entry *entry, const uint8_t *record, uint16_t
 		entry->last_ns = last;
 }
 
-/* Counts by type, and the times. */
+/* Fills the counts by type, and the times and the record count of ENTRY. */
 static void survey(const uint8_t *records, struct pack_entry *entry,
 		   uint32_t counts[RECORD_TYPE_COUNT])
 {
@@ -101,6 +106,7 @@ static int put(struct packer *packer, const void *bytes, size_t size)
 	return err;
 }
 
+/* Copies the records of chunks [FIRST, END) and gives the chunks' pages back. */
 static size_t gather_records(struct packer *packer, uint32_t first, uint32_t end)
 {
 	struct spool_stretch stretch;
@@ -115,6 +121,7 @@ static size_t gather_records(struct packer *packer, uint32_t first, uint32_t end
 	return size;
 }
 
+/* Packs all waiting chunks of WRITER into one block. */
 static int put_block(struct packer *packer, uint32_t writer)
 {
 	struct lane *lane = &packer->lanes[writer];
@@ -154,8 +161,9 @@ static uint32_t writer_at(const struct packer *packer, uint32_t place)
 	return stretch.writer;
 }
 
-/* The file is gone through as it lies, which is nearly the order in which its chunks were begun. For
- * each, the next chunk of its writer waits from now on; whoever has waited long enough is packed. */
+/* Takes the chunk at PLACE in the file. The file order is nearly the order in which the writers
+ * began their chunks. The next chunk of the same writer starts to wait; a writer whose chunks fill
+ * a block or have waited long enough is packed. */
 static int step(struct packer *packer, uint32_t place)
 {
 	uint32_t writer = writer_at(packer, place);
@@ -196,7 +204,7 @@ static int put_blocks(struct packer *packer)
 	return err;
 }
 
-/* Facts, index and the section's end, summed together. */
+/* Writes the facts, the index and struct pack_end, with one checksum over all three. */
 static int put_end(struct packer *packer)
 {
 	struct pack_buffer tail = {0};
@@ -225,7 +233,8 @@ static int put_end(struct packer *packer)
 	return err;
 }
 
-/* Chunks are numbered by writer and sequence. */
+/* The spool reader numbers chunks by (writer, sequence), so each lane starts at its writer's first
+ * chunk. */
 static int make_lanes(struct packer *packer)
 {
 	uint32_t writers = spool_reader_writer_count(packer->spool);
