@@ -1,15 +1,15 @@
-/* Inside trace/cuda/: the graphs of a process while the steps of their lives are gone through
- * (cuda_graphs.c), and what they are when an exec is made of one (cuda_snapshots.c). */
+/* Inside trace/cuda/: the state of a process's graphs while cuda_graphs.c applies the recorded
+ * steps of their lives. cuda_snapshots.c writes a graph's records when an exec is made of it. */
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 
 #include "trace/cuda/cuda.h"
 
-#define CUDA_CLONES_MOST 64 /* that a node is away from the one that was made */
+#define CUDA_CLONES_MOST 64 /* limit of a chain of clones; damaged files may have cycles */
 
 struct cuda_edge {
-	uint32_t from, to; /* nodes */
-	uint32_t next;	   /* of the same graph */
+	uint32_t from, to; /* nodes, by rank */
+	uint32_t next;	   /* next edge of the same graph, or TRACE_NONE */
 	uint8_t type;	   /* enum record_edge_type */
 	bool is_gone;
 };
@@ -20,15 +20,20 @@ struct cuda_held {
 	uint32_t next;	/* of the same node: index + 1 into held, 0 = none */
 };
 
+/* A graph, as the steps so far have left it. */
 struct cuda_life {
 	uint32_t first_node, last_node; /* TRACE_NONE = none */
-	uint32_t first_edge, last_edge;
-	uint32_t found_edge; /* looked for last, or TRACE_NONE: clones' edges come in its order */
-	uint32_t original;   /* graph that it was cloned from, or TRACE_NONE */
-	uint64_t snapshot;   /* that it still is like, 0 = none */
-	uint32_t exec;	     /* number of the exec whose snapshot it is in: one node holds it */
+	uint32_t first_edge, last_edge; /* TRACE_NONE = none */
+	/* Edge that find_edge returned last, or TRACE_NONE. The next search starts after it,
+	 * because the edges of a clone come in the order of the edges of its original. */
+	uint32_t found_edge;
+	uint32_t original; /* graph that it was cloned from, or TRACE_NONE */
+	uint64_t snapshot; /* id of the snapshot that still equals the graph, 0 = none */
+	/* Number of the exec (exec_count) whose snapshot has the graph: one node of an exec holds
+	 * it. */
+	uint32_t exec;
 	bool is_gone;
-	bool is_partial; /* it had an edge of a node that was made before the recording */
+	bool is_partial; /* an edge had a node that was made before the recording */
 };
 
 struct cuda_building {
@@ -38,28 +43,31 @@ struct cuda_building {
 	struct cuda_life *graphs; /* by rank of the graph's id */
 	struct cuda_edge *edges;
 	uint32_t edge_count;
-	bool has_types; /* an edge is not plain */
+	bool has_types; /* some edge is not plain */
 	struct cuda_held *held;
 	uint32_t held_count;
-	uint32_t *clones; /* by node: its clone in the graph whose edges are being inherited */
-	uint64_t last_graph_id; /* of snapshots */
-	uint32_t exec_count;	/* that were made so far */
+	/* by node: its clone in the graph that inherits edges now, or TRACE_NONE */
+	uint32_t *clones;
+	uint64_t last_graph_id; /* snapshots are numbered from 1 */
+	uint32_t exec_count;	/* execs for which a snapshot was made so far */
 
-	/* The graph into which the last clone went, and by which call. */
+	/* The graph of the node that was cloned last, and the call that cloned it. */
 	uint64_t clone_cid;
 	uint32_t clone_graph;
 };
 
+/* Whether a step has told the graph of NODE. */
 static inline bool cuda_has_graph(const struct cuda_building *building, uint32_t node)
 {
 	return building->nodes[node].graph != TRACE_NONE;
 }
 
-/* The event that the call with this id gave a node, a pointer; 0 = none. */
+/* The event, as the program's pointer, that the call CID gave to a node; 0 = none, or not kept. */
 uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid);
 
-/* Puts the records of the graph with rank GRAPH and of those that its nodes hold, as they are at
- * NS; execs of a graph that has not changed meanwhile share them. 0 or -ENOMEM. */
+/* Adds the records of the graph with rank GRAPH, and of the graphs that its nodes hold, with their
+ * state at host time NS. Returns the snapshot's id. If the graph has not changed since its last
+ * snapshot and holds no graphs, returns that one's id and adds nothing. 0 or -ENOMEM. */
 int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,
 		       uint64_t *ret_id);
 

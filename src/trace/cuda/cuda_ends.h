@@ -1,8 +1,9 @@
-/* Inside trace/: which graph launches had ended on the GPU when the recording did. CUPTI brings what has ended; of
- * what was still on its way when the program stopped the recording, or ended, it brings nothing, or a part.
+/* Inside trace/cuda/: finds the graph launches that certainly ended on the GPU before the recording
+ * ended. CUPTI reports activities that have ended. Of a launch that was still running when the
+ * program stopped the recording or exited, CUPTI reports some activities or none.
  *
- * A launch has ended for certain when something that comes after it on the GPU has: a later launch of the same exec, later work of
- * its stream, a wait of the host for either. */
+ * A launch has certainly ended if something after it on the GPU has ended: a later launch of the
+ * same exec, later work of its stream, or a wait of the host for the stream or the device. */
 #ifndef DAGTAP_TRACE_CUDA_ENDS_H
 #define DAGTAP_TRACE_CUDA_ENDS_H
 
@@ -13,14 +14,18 @@ struct process_load;
 struct trace_launch;
 
 struct cuda_ends {
-	uint64_t *replays; /* by exec, from first.execs: those before this one */
-	int64_t *streams;  /* by row: calls that returned before this time */
-	int64_t device_ns; /* the same, of every stream */
+	/* by exec, from first.execs: launches with a smaller replay number ended */
+	uint64_t *replays;
+	/* by stream row: launches ended whose call returned before this host ns */
+	int64_t *streams;
+	int64_t device_ns; /* the same for the launches of every stream */
 };
 
-/* 0 or -ENOMEM. */
+/* Fills RET from the launches, calls and waits of the process. The caller releases it. 0, or
+ * -ENOMEM with RET released. */
 int cuda_ends_find(const struct process_load *load, struct cuda_ends *ret);
 
+/* Whether LAUNCH has certainly ended. Its exec and its call must be known. */
 bool cuda_ends_cover(const struct cuda_ends *ends, const struct process_load *load,
 		     const struct trace_launch *launch);
 

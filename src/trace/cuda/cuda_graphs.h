@@ -1,4 +1,5 @@
-/* Inside trace/cuda/: the records that graphs become, and those of graphs that show in their activities alone. */
+/* Inside trace/cuda/: shared by the files that add graph records: cuda_graphs.c, cuda_snapshots.c
+ * and cuda_strays.c (graphs that only activities name). */
 #ifndef DAGTAP_TRACE_CUDA_GRAPHS_H
 #define DAGTAP_TRACE_CUDA_GRAPHS_H
 
@@ -10,15 +11,21 @@
 
 struct process_load;
 
-#define CUDA_EDGES_UNKNOWN (UINT32_MAX - 1) /* as a count: what graphs.c finds does not match it */
+/* As edge_count of a RECORD_GRAPH. The number of edge records never equals it, so graphs.c takes
+ * the edges as incomplete. */
+#define CUDA_EDGES_UNKNOWN (UINT32_MAX - 1)
 
-/* Adds a record, whose header it fills, to those of its type. 0 or -ENOMEM. */
+/* Fills the header of RECORD (BYTES bytes, a multiple of 8) and adds a copy to the list of its
+ * type, as if a writer had recorded it. 0 or -ENOMEM. */
 int cuda_put_record(struct process_load *load, enum record_type type, uint32_t tag, void *record,
 		    size_t bytes);
 
+/* The type of a node whose activities have this kind. */
 enum record_node_type cuda_node_type_of(enum trace_activity_kind kind);
 
-/* After all steps: execs of which only activities tell, as graphs of the nodes that these name. 0 or -ENOMEM. */
+/* Call after all steps. For each exec that only activities name, adds a graph whose nodes are those
+ * that the activities name, and the exec. Numbers the graphs after *last_graph_id and updates it. 0
+ * or -ENOMEM. */
 int cuda_add_strays(struct process_load *load, uint64_t *last_graph_id);
 
 #endif

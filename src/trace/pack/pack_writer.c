@@ -14,8 +14,8 @@
 #define BLOCK_CHUNKS 16
 
 /* A writer's chunks are packed before they are BLOCK_CHUNKS if the first of them has waited for
- * this many chunks of the file. The limit keeps the blocks
- * roughly ordered by time and limits the memory that waiting chunks take. */
+ * this many chunks of the file. The limit keeps the blocks roughly ordered by time and limits the
+ * memory that waiting chunks take. */
 #define WINDOW_CHUNKS 1024
 
 #define PROGRESS_CHUNKS 64 /* chunks between two progress reports */
