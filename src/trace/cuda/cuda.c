@@ -1,3 +1,4 @@
+/* CUDA's ids, clock, streams and activity rows (cuda.h). */
 #include "trace/cuda/cuda.h"
 
 #include <errno.h>
@@ -6,8 +7,8 @@
 
 #include "trace/process.h"
 
-#define CUPTI_HZ	 1000000000
-#define INNER_DEPTH_MOST 8
+#define CUPTI_HZ	 1000000000 /* CUPTI's time stamps are in ns */
+#define INNER_DEPTH_MOST 8	    /* limit of nested calls; damaged files may have cycles */
 
 static int learn_stream(struct cuda_load *cuda, uint32_t context, uint32_t stream)
 {
@@ -111,7 +112,7 @@ static int load_clock(struct process_load *load)
 	return result == -ENODATA ? 0 : result;
 }
 
-/* Its clock is every device's. */
+/* All CUDA devices share CUPTI's clock, so each agent gets its anchors and its fit error. */
 static void tell_agents(struct process_load *load)
 {
 	struct trace *trace = load->trace;
@@ -204,7 +205,7 @@ void cuda_tell_streams(struct process_load *load)
 	};
 	const struct raw_list *list = &load->lists[RECORD_CUDA_STREAM];
 
-	/* Contexts have streams of their own that nobody uses: those have no row. */
+	/* A context also has streams that no record uses. They have no row. */
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_cuda_stream *record = list->rows[i].record;
 		uint32_t stream = cuda_find_stream(load, record->context, record->header.tag);
@@ -216,7 +217,7 @@ void cuda_tell_streams(struct process_load *load)
 
 /* ---- activities ---- */
 
-/* What kernels and copies say alike. */
+/* Fields that kernel and copy records have in common. */
 struct common {
 	uint64_t start, end, node;
 	uint32_t graph, device, context, stream;
@@ -246,7 +247,8 @@ static void fill_row(struct process_load *load, const struct common *common,
 		row->start_ns = cuda_host_ns(cuda, common->start);
 		row->end_ns = cuda_host_ns(cuda, common->end);
 	}
-	/* Orders what is alike; CUPTI does not say when it was submitted. */
+	/* CUPTI does not report the time of submission. The start orders rows of one call for
+	 * now. */
 	row->submit_ns = row->start_ns;
 }
 
@@ -277,7 +279,7 @@ int cuda_fill_kernel(struct process_load *load, const struct record_cuda_kernel 
 
 static enum trace_copy_direction direction_of(const struct record_cuda_copy *record)
 {
-	/* CUPTI's copyKind; an array lies on the device. */
+	/* By CUPTI's copyKind. CUDA arrays are device memory. */
 	static const enum trace_copy_direction directions[] = {
 		TRACE_COPY_UNKNOWN, TRACE_H2D, TRACE_D2H, TRACE_H2D, TRACE_D2H, TRACE_D2D,
 		TRACE_D2D,	    TRACE_D2D, TRACE_D2D, TRACE_H2H, TRACE_P2P,

@@ -1,6 +1,7 @@
-/* Bodies of conditional nodes. CUPTI names the exec and the node of what runs in one, and no call
- * (H200, CUDA 13.0). Launches of one exec run one after the other, so the time says which it was:
- * the other nodes of a launch have ended before the next one's begin. */
+/* Finds the launches of activities that ran in bodies of conditional nodes. CUPTI reports their
+ * exec and node, but no call (H200, CUDA 13.0). Launches of one exec run one after the other: all
+ * nodes of a launch have ended before the nodes of the next launch begin. So the time of an
+ * activity identifies its launch. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,25 +9,27 @@
 #include "trace/process.h"
 #include "trace/table.h"
 
-#define HOLDERS_MOST 64
+#define HOLDERS_MOST 64 /* limit of nested graphs; damaged files may have cycles */
 
-/* When the activities of a launch that name its call were running. */
+/* First start and last end of the activities of a launch that name its call, in host ns. */
 struct span {
-	int64_t first_ns, last_ns; /* INT64_MAX, INT64_MIN: nothing with a time came */
+	int64_t first_ns, last_ns; /* INT64_MAX, INT64_MIN: no activity has times */
 };
 
+/* A successful wait of the host for all work of a context, in host ns. */
 struct device_wait {
 	int64_t begin_ns, end_ns;
 };
 
 struct bodies {
 	struct process_load *load;
-	uint32_t orphan_first;
-	uint32_t *launches;	    /* by orphan: index into launches, or TRACE_NONE */
-	uint32_t *added;	    /* by call: activities that go to it */
-	struct span *spans;	    /* by launch */
-	bool *is_after, *is_before; /* by node: an edge leads to it, from it */
-	struct device_wait *waits;  /* by begin */
+	uint32_t orphan_first; /* activities from here on have no call (orphans) */
+	uint32_t *launches;    /* by orphan: index into trace.launches, or TRACE_NONE */
+	uint32_t *added;       /* by call, from first.calls: orphans that it gets */
+	struct span *spans;    /* by launch, from first.launches */
+	/* by node, from first.nodes: it has an edge to it, from it */
+	bool *is_after, *is_before;
+	struct device_wait *waits; /* sorted by begin */
 	uint32_t waits_count;
 };
 
@@ -39,7 +42,7 @@ static uint32_t first_orphan(const struct process_load *load)
 	return at;
 }
 
-/* Of an exec, and of no call. */
+/* Whether the activity names an exec and a node, but no call. */
 static bool may_be_body(const struct trace_activity *row)
 {
 	return row->confidence == TRACE_CONFIDENCE_UNKNOWN && !row->cid && row->queue && row->id;
@@ -110,7 +113,8 @@ static void learn_waits(struct bodies *bodies)
 	qsort(bodies->waits, bodies->waits_count, sizeof(*bodies->waits), compare_waits);
 }
 
-/* Whether the host had waited for all that was launched before BEGIN_NS when it was NS. */
+/* Whether all work that was launched before BEGIN_NS had ended at NS, because a wait of the host
+ * for the device began after BEGIN_NS and returned before NS. */
 static bool was_over(const struct bodies *bodies, int64_t begin_ns, int64_t ns)
 {
 	uint32_t low = 0, high = bodies->waits_count;
@@ -128,8 +132,8 @@ static bool was_over(const struct bodies *bodies, int64_t begin_ns, int64_t ns)
 
 /* ---- which launch ---- */
 
-/* The node outside all bodies that holds NODE's, and whether something ran before it, or after
- * it. */
+/* The conditional node of the exec's own graph that contains a body's node. has_before, has_after:
+ * in the launch, a node that is in no body comes before it, or after it. */
 struct holder {
 	bool is_known, has_before, has_after;
 };
@@ -149,7 +153,7 @@ static struct holder find_holder(const struct bodies *bodies, uint32_t exec, uin
 		    graph->parent_node >= trace->graphs[graph->parent].node_count)
 			break;
 		node = trace->graphs[graph->parent].node_first + graph->parent_node;
-		/* What is in a body says nothing of what lies outside it. */
+		/* Edges inside a body tell nothing of the order outside it, so start again. */
 		if (trace->nodes[node].type == RECORD_NODE_CONDITIONAL)
 			holder = (struct holder){.is_known = true};
 		holder.has_before |= bodies->is_after[node - load->first.nodes];
@@ -158,6 +162,7 @@ static struct holder find_holder(const struct bodies *bodies, uint32_t exec, uin
 	return (struct holder){0};
 }
 
+/* The launches of EXEC are [returned row, *RET_STOP): launches are sorted by exec. */
 static uint32_t exec_launches(const struct process_load *load, uint32_t exec, uint32_t *ret_stop)
 {
 	const struct trace *trace = load->trace;
@@ -175,6 +180,7 @@ static uint32_t exec_launches(const struct process_load *load, uint32_t exec, ui
 	return low;
 }
 
+/* Whether the call of LAUNCH is known and had begun at NS. */
 static bool had_begun(const struct trace *trace, uint32_t launch, int64_t ns)
 {
 	uint32_t call = trace->launches[launch].call;
@@ -187,8 +193,8 @@ static bool has_span(const struct bodies *bodies, uint32_t launch)
 	return bodies->spans[launch - bodies->load->first.launches].first_ns != INT64_MAX;
 }
 
-/* Of the launches [FIRST, STOP), whose calls had begun and whose number ascends with time, the
- * last: if the one before it was over. */
+/* Returns the last of the launches [FIRST, STOP) whose call had begun at NS, if the launch before
+ * it certainly had ended; else TRACE_NONE. Launches of an exec are sorted by time. */
 static uint32_t launch_by_calls(const struct bodies *bodies, uint32_t first, uint32_t stop,
 				int64_t ns)
 {
@@ -205,7 +211,8 @@ static uint32_t launch_by_calls(const struct bodies *bodies, uint32_t first, uin
 	return TRACE_NONE;
 }
 
-/* The last launch whose own nodes had begun, or the first whose own nodes had not all ended. */
+/* If nodes run before the conditional node (HAS_BEFORE): returns the last launch whose own nodes
+ * had begun at NS. Else: the first launch whose own nodes had not all ended at NS. */
 static uint32_t launch_by_spans(const struct bodies *bodies, uint32_t first, uint32_t stop,
 				int64_t ns, bool has_before)
 {
@@ -226,6 +233,8 @@ static uint32_t launch_by_spans(const struct bodies *bodies, uint32_t first, uin
 	return low < stop && had_begun(trace, low, ns) ? low : TRACE_NONE;
 }
 
+/* The launch of EXEC that ran NODE, which is in a body, at NS; or TRACE_NONE. Uses the spans if
+ * every launch of the exec has one. */
 static uint32_t find_launch(const struct bodies *bodies, uint32_t exec, uint32_t node, int64_t ns)
 {
 	struct holder holder = find_holder(bodies, exec, node);
@@ -271,7 +280,7 @@ static int compare_starts(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* As join_load would have told it. */
+/* Sets the fields that join_load sets for an activity with a cid. */
 static void join_row(const struct trace_call *call, uint32_t index, struct trace_activity *row)
 {
 	row->cid = call->cid;
@@ -282,8 +291,9 @@ static void join_row(const struct trace_call *call, uint32_t index, struct trace
 	row->confidence = TRACE_CONFIDENCE_TIME;
 }
 
-/* Where each call's rows begin when the new ones have come to theirs; the calls still say where
- * they were. */
+/* Computes the first row of each call in the new order, from first.activities, with room for the
+ * added rows. The calls themselves keep their old rows until settle_calls. Returns where the
+ * orphans that stay orphans begin. */
 static uint32_t find_places(const struct bodies *bodies, uint32_t *places)
 {
 	const struct process_load *load = bodies->load;
@@ -296,7 +306,7 @@ static uint32_t find_places(const struct bodies *bodies, uint32_t *places)
 	return next;
 }
 
-/* Ticks are of HIP's rows, which stay in their order. */
+/* Copies a row and its ticks. Only HIP's rows have ticks; they keep their order. */
 static void copy_row(const struct trace *trace, uint32_t from, struct trace_activity *rows,
 		     struct trace_ticks *ticks, uint32_t to)
 {
@@ -327,6 +337,7 @@ static void lay_out(const struct bodies *bodies, uint32_t *places, uint32_t orph
 	}
 }
 
+/* Sets the new row ranges of the calls and orders the added rows of each by start. */
 static void settle_calls(const struct bodies *bodies, const uint32_t *places)
 {
 	const struct process_load *load = bodies->load;
@@ -338,7 +349,7 @@ static void settle_calls(const struct bodies *bodies, const uint32_t *places)
 		struct trace_activity *rows;
 
 		call->activity_count += added;
-		/* Places have gone on behind each call's last. */
+		/* lay_out has advanced the place of each call to the end of its rows. */
 		call->activity_first = load->first.activities + places[i - load->first.calls] -
 				       call->activity_count;
 		if (!added)

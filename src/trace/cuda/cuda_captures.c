@@ -1,3 +1,5 @@
+/* Finds captured stream waits (cuda_captures.h): walks the noted calls in the order of time with
+ * the capture rules of trace/captures.h. */
 #include "trace/cuda/cuda_captures.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include "trace/sort.h"
 #include "trace/table.h"
 
-#define STREAM_PER_THREAD 2
+#define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD */
 #define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */
 
 static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
@@ -20,7 +22,8 @@ static uint8_t word_of(const struct trace *trace, const struct trace_api *api, c
 	return arg == TRACE_NONE ? UINT8_MAX : trace->api_args[arg].word;
 }
 
-/* Later versions of a function, and those for threads' own streams, have the name and more. */
+/* Compares the beginnings of names: later versions of a function, and the variants for per-thread
+ * streams, have a suffix (_v2, _ptsz). */
 struct cuda_capture_api cuda_capture_api_of(const struct trace *trace, const struct trace_api *api)
 {
 	static const struct {
@@ -81,9 +84,10 @@ struct capture_walk {
 	struct process_load *load;
 	const struct cuda_captures *notes;
 	struct idset streams, events;
-	struct captures captures; /* by rank of the stream */
-	uint32_t *event_capture;  /* by rank of the event: that its last record went into */
-	struct sort_row *order;
+	struct captures captures; /* streams are numbered by rank */
+	/* by rank of the event: capture of its last record, 0 = none */
+	uint32_t *event_capture;
+	struct sort_row *order; /* notes by the begin of their calls */
 };
 
 static const struct trace_call *call_of(const struct process_load *load,
@@ -92,7 +96,8 @@ static const struct trace_call *call_of(const struct process_load *load,
 	return &load->trace->calls[load->first.calls + note->rank];
 }
 
-/* No address is odd, and the legacy default stream, 0 and 1, cannot be captured. */
+/* Key of the stream in the set of streams. The per-thread stream of a thread gets an odd key of its
+ * own: no address is odd, and the legacy default stream (0 and 1) cannot be captured. */
 static uint64_t stream_key(const struct process_load *load, const struct cuda_capture_note *note)
 {
 	return note->stream == STREAM_PER_THREAD
@@ -147,7 +152,8 @@ static int take_note(struct capture_walk *walk, const struct cuda_capture_note *
 		captures_end(&walk->captures, stream);
 		return 0;
 	case CUDA_CAPTURE_RECORD:
-		/* A node of the graph leaves the event what it was. */
+		/* An external record in a capture becomes a node of the graph; the event keeps its
+		 * last record. */
 		if (!note->is_external || !captures_of(&walk->captures, stream))
 			*event = captures_of(&walk->captures, stream);
 		return 0;
@@ -166,6 +172,7 @@ static int take_note(struct capture_walk *walk, const struct cuda_capture_note *
 	return 0;
 }
 
+/* The first loop finds captures that began before the recording; the second applies the calls. */
 static int walk_calls(struct capture_walk *walk)
 {
 	int result = 0;

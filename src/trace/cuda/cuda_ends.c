@@ -1,3 +1,4 @@
+/* Finds the launches that certainly ended (cuda_ends.h). */
 #include "trace/cuda/cuda_ends.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ static void learn_replays(const struct process_load *load, uint64_t *replays)
 	}
 }
 
-/* What a stream has come to; what it was given before has ended. A graph's own branches are no measure. */
+/* An activity of a call shows that all work submitted to its stream before that call has ended.
+ * Activities of graph launches do not count: branches of a graph run on other streams. */
 static void learn_streams(const struct process_load *load, int64_t *streams)
 {
 	const struct trace *trace = load->trace;
@@ -42,7 +44,9 @@ static void learn_streams(const struct process_load *load, int64_t *streams)
 	}
 }
 
-/* CUPTI's wait names the context, its row does not. */
+/* Whether all streams belong to one context. CUPTI's record of a device wait names the context, but
+ * the row of the wait does not, so with several contexts a device wait proves nothing. The set of
+ * streams is sorted by key, and the upper half of a key is the context. */
 static bool has_one_context(const struct process_load *load)
 {
 	const struct idset *streams = &load->cuda.streams;

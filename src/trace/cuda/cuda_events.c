@@ -1,7 +1,9 @@
-/* Events, waits, memory operations and overhead of CUDA. A wait names the record of the event that it
- * waits for by a number that CUPTI gives both. An older CUPTI gives none: then it is the last record
- * of the event before the wait, in the order of correlation ids, which doubt remains about where their
- * calls overlapped. CUPTI does not say which events other processes made. */
+/* Makes the rows of CUDA's events, event records, waits, memory operations and overhead.
+ *
+ * The producer of a wait for an event is the event record with the same number; CUPTI gives a
+ * number to both. An older CUPTI gives no numbers; then the producer is the last record of the
+ * event before the wait, in the order of correlation ids. That order is uncertain where the calls
+ * overlapped in time. CUPTI does not report which events were made by other processes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 #include "trace/sort.h"
 #include "trace/table.h"
 
-/* What a record shares with the others of the four lists. */
+/* Identifies an event record, or the record that a wait is for. */
 struct event_key {
 	uint64_t cid;
 	uint64_t order;
@@ -20,7 +22,7 @@ struct event_key {
 	uint32_t event;
 };
 
-/* An event's records by (context, event, cid), or by (event, order); the index is the row's. */
+/* An event record as an entry of a sorted array. ROW is its index in trace.event_records. */
 struct producer {
 	struct event_key key;
 	uint32_t row;
@@ -31,7 +33,8 @@ static uint64_t by_cid(const struct raw *row)
 	return ((const struct record_cuda_event *)row->record)->cid;
 }
 
-/* All of them have their cid at the same place, and CUPTI's order is no order: by cid. */
+/* CUPTI reports records in no useful order, so the four lists are sorted by cid. by_cid works for
+ * all four types because they have the cid at the same offset. */
 _Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_cuda_event, cid) &&
 		       offsetof(struct record_cuda_memory, cid) ==
 			       offsetof(struct record_cuda_event, cid) &&
@@ -39,11 +42,11 @@ _Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_
 			       offsetof(struct record_cuda_event, cid),
 	       "cid");
 
-/* CUPTI's numbers of events are not used again within a context. */
+/* The events of the process. CUPTI does not use the number of an event again within a context. */
 struct events {
-	uint64_t *keys; /* ascending */
+	uint64_t *keys; /* cuda_stream_key() of context and event, ascending */
 	uint32_t count;
-	uint32_t first; /* row of the first */
+	uint32_t first; /* index into trace.events of the first */
 };
 
 static int compare_keys(const void *left, const void *right)
@@ -159,11 +162,11 @@ static int compare_by_order(const void *left, const void *right)
 }
 
 struct producers {
-	struct producer *by_cid;
-	struct producer *by_order;
+	struct producer *by_cid;   /* sorted by (context, event, cid) */
+	struct producer *by_order; /* sorted by (event, order, context) */
 	uint32_t count;
-	uint32_t first;	  /* row of the first */
-	bool is_numbered; /* by CUPTI */
+	uint32_t first;	  /* index into trace.event_records of the first */
+	bool is_numbered; /* this CUPTI numbers records and waits */
 	const struct cuda_recorders *recorders;
 };
 
@@ -194,7 +197,7 @@ static int make_producers(struct process_load *load, uint32_t first, struct prod
 	return 0;
 }
 
-/* The last one that is not beyond WANTED, if it is the same event's. */
+/* The last record of WANTED's event with at most its cid, or NULL. */
 static const struct producer *find_latest(const struct producers *producers,
 					  const struct event_key *wanted)
 {
@@ -212,7 +215,7 @@ static const struct producer *find_latest(const struct producers *producers,
 	return low && !compare_events(&rows[low - 1].key, wanted) ? &rows[low - 1] : NULL;
 }
 
-/* The first by number that is not before WANTED. */
+/* The first index into by_order whose key is not less than WANTED. */
 static uint32_t lower_bound(const struct producers *producers, const struct event_key *wanted,
 			    int (*compare)(const void *, const void *))
 {
@@ -229,8 +232,9 @@ static uint32_t lower_bound(const struct producers *producers, const struct even
 	return low;
 }
 
-/* The event's record with this number. The context of a wait is its stream's, on another device another one than the
- * event's: then it is the only one. */
+/* The event record with WANTED's number, or NULL. A wait names the context of its stream; for a
+ * stream of another device that is not the context of the event. Then a record with the same event
+ * and number is the producer if it is the only one. */
 static const struct producer *find_numbered(const struct producers *producers,
 					    const struct event_key *wanted)
 {
@@ -247,7 +251,7 @@ static const struct producer *find_numbered(const struct producers *producers,
 										   : NULL;
 }
 
-/* The record's call had returned when the wait's began. */
+/* Whether the record's call had returned before the wait's call began. */
 static bool is_before(const struct trace *trace, const struct trace_event_record *record,
 		      const struct trace_wait *wait)
 {
@@ -255,7 +259,8 @@ static bool is_before(const struct trace *trace, const struct trace_event_record
 	       trace->calls[record->call].end_ns <= trace->calls[wait->call].begin_ns;
 }
 
-/* A graph that was launched between the two may have recorded the event. */
+/* Whether a graph that was launched between the calls RECORD and WAIT (cids) may have recorded the
+ * event without a report from CUPTI. */
 static bool is_doubted(const struct cuda_recorders *recorders, uint64_t record, uint64_t wait)
 {
 	uint32_t low = 0, high = recorders->silent_count;
@@ -281,14 +286,15 @@ static void resolve(const struct trace *trace, const struct producers *producers
 		return;
 	if (record->order) {
 		found = find_numbered(producers, &wanted);
-		/* Recorded before the recording began: nobody's. */
+		/* The event was recorded before our recording began: no producer. */
 		if (!found)
 			return;
 		wait->known = TRACE_KNOWN_NUMBER;
 		wait->event = trace->event_records[found->row].event;
 	} else if (producers->is_numbered) {
-		/* CUPTI knows no record of the event: NCCL waits for such. In a process's first recording,
-		 * which began with its first use of CUDA, there was none: the wait was for nothing. */
+		/* CUPTI numbers records, but this wait has no number: the event was never recorded.
+		 * NCCL makes such waits. The first recording of a process began with its first use
+		 * of CUDA, so there it is certain that the wait was for nothing. */
 		if (!trace->processes[wait->process].session)
 			wait->known = TRACE_KNOWN_NUMBER;
 		return;
@@ -317,7 +323,7 @@ static enum trace_wait_type wait_type(uint32_t type)
 	return type < RECORD_CUDA_SYNC_TYPE_COUNT ? types[type] : TRACE_WAIT_UNKNOWN;
 }
 
-/* A captured wait is an edge of a graph. */
+/* Whether the wait was captured. It then is an edge of a graph and gets no row. */
 static bool is_edge(const struct process_load *load, const struct record_cuda_sync *record)
 {
 	return record->header.tag == RECORD_CUDA_SYNC_STREAM_WAIT &&

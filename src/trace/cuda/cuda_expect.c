@@ -1,5 +1,5 @@
-/* How many activities each call of CUDA's is expected to bring. CUPTI does not say: what is known
- * of launches is said, of all other calls nothing (TRACE_NONE). */
+/* Sets how many activities each CUDA call is expected to bring. CUPTI does not report it. It is
+ * derived for launches; all other calls get TRACE_NONE. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "trace/expect.h"
 #include "trace/process.h"
 
-/* Calls of these launch one kernel. By API, from first.apis; NULL: out of memory. */
+/* Returns an array by API, from first.apis: whether a call launches exactly one kernel. The caller
+ * frees it. NULL: out of memory. */
 static bool *find_launch_apis(const struct process_load *load)
 {
 	const struct trace *trace = load->trace;
@@ -26,7 +27,8 @@ static bool *find_launch_apis(const struct process_load *load)
 	return launches;
 }
 
-/* Of captured launches nodes were made, which may be gone by now. */
+/* Collects the cids of calls that made a graph node, such as captured launches. The node itself may
+ * have been destroyed since. */
 static int learn_makers(const struct process_load *load, struct idset *makers)
 {
 	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
@@ -46,13 +48,15 @@ static int learn_makers(const struct process_load *load, struct idset *makers)
 
 struct expecting {
 	struct process_load *load;
-	bool *launches;	      /* by API, from first.apis: launches one kernel */
-	struct idset makers;  /* cids of calls that made a node */
-	uint32_t *exec_count; /* by exec, from first.execs */
+	bool *launches;	     /* by API, from first.apis: launches one kernel */
+	struct idset makers; /* cids of calls that made a node */
+	/* by exec, from first.execs: activities of a launch, or TRACE_NONE */
+	uint32_t *exec_count;
 };
 
-/* Bodies of conditional nodes run as often as the device decides. By graph, from first.graphs; also
- * of the graphs around. NULL: out of memory. */
+/* Returns an array by graph, from first.graphs: whether the graph, or a graph that it holds, has a
+ * node of unknown type. Such a node may be a conditional node, whose bodies run as often as the
+ * device decides. The caller frees the array. NULL: out of memory. */
 static bool *find_open_graphs(const struct process_load *load)
 {
 	const struct trace *trace = load->trace;
@@ -84,7 +88,7 @@ static uint32_t count_of_exec(const struct process_load *load, const bool *open,
 	return expect->unknown || least >= TRACE_NONE ? TRACE_NONE : (uint32_t)least;
 }
 
-/* What a launch of each exec brings; TRACE_NONE: that cannot be told. */
+/* Fills exec_count. */
 static int count_execs(struct expecting *expecting)
 {
 	const struct process_load *load = expecting->load;
@@ -108,7 +112,7 @@ static uint32_t count_of_call(const struct expecting *expecting, const struct tr
 		return call->result ? 0 : expecting->exec_count[exec - load->first.execs];
 	if (!expecting->launches[call->api - load->first.apis])
 		return TRACE_NONE;
-	/* A captured launch whose node's record is missing looks like any other. */
+	/* If graph records are missing, a captured launch cannot be told from other launches. */
 	if (!call->activity_count && load_has_losses(load, RECORD_CLASS_GRAPH))
 		return TRACE_NONE;
 	return !call->result && idset_find(&expecting->makers, call->cid) == UINT32_MAX;

@@ -1,6 +1,7 @@
-/* Graphs of CUDA from the steps of their lives: what a graph held when an exec was made of it becomes
- * the records that HIP's snapshots are (graphs.c reads both). Nodes have ids, and clones know what they
- * were cloned from, so which node an activity is needs no matching. */
+/* Builds CUDA's graphs from the recorded steps of their lives. When an exec is made of a graph, the
+ * graph's state is written as records of the types of HIP's snapshots, and graphs.c reads both.
+ * CUPTI gives ids to nodes and reports the original of each clone, so the node of an activity is
+ * found by its id and needs no matching. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
 	return types[kind];
 }
 
-/* By a part of the name of the call that made it; the first that is there. */
+/* Derives the type of a node from the name of the call that made it. The first part in the list
+ * that the name contains decides. */
 static enum record_node_type type_by_call(struct cuda_building *building, uint64_t cid)
 {
 	static const struct {
@@ -110,8 +112,9 @@ static void append_node(struct cuda_building *building, struct cuda_life *life, 
 	life->last_node = at;
 }
 
-/* Whose clone it is comes in a step behind the one that makes it. What the clone ran, the original is
- * too. */
+/* Takes the original of NODE from a clone step, which follows the step that made the node. A clone
+ * and its original have the same type, so each type that is known, for example from activities of
+ * the clone, is given to the other. */
 static void say_original(struct cuda_building *building, struct cuda_node *node,
 			 const struct record_cuda_graph *step)
 {
@@ -132,7 +135,7 @@ static void say_original(struct cuda_building *building, struct cuda_node *node,
 	}
 }
 
-/* Once each: a call may be told of twice. */
+/* Adds GRAPH to the graphs that NODE holds, once: CUPTI may report a call twice. */
 static void hold(struct cuda_building *building, struct cuda_node *node, uint32_t graph)
 {
 	uint32_t *link = &node->held;
@@ -146,7 +149,8 @@ static void hold(struct cuda_building *building, struct cuda_node *node, uint32_
 	*link = ++building->held_count;
 }
 
-/* A child graph is cloned by the call that makes its node, right before it. */
+/* The call that makes a child node clones the child graph directly before it. If the last clone
+ * step was of the same call and went into another graph, NODE holds that graph. */
 static void take_child(struct cuda_building *building, struct cuda_node *node,
 		       const struct record_cuda_graph *step)
 {
@@ -158,6 +162,7 @@ static void take_child(struct cuda_building *building, struct cuda_node *node,
 	building->clone_graph = TRACE_NONE;
 }
 
+/* Applies a step that names a graph held by a node. */
 static void take_held(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t node = find_node(building, step->node);
@@ -183,7 +188,8 @@ static void forget_life(struct cuda_node *node)
 	node->is_gone = false;
 }
 
-/* What execs were made of it is in their snapshots. */
+/* The id of a destroyed graph is used for a new one. The execs that were made of the old graph have
+ * snapshots, so its state can be discarded. */
 static void begin_again(struct cuda_building *building, uint32_t graph)
 {
 	struct cuda_life *life = &building->graphs[graph];
@@ -196,7 +202,7 @@ static void begin_again(struct cuda_building *building, uint32_t graph)
 	*life = no_life;
 }
 
-/* The graph's other nodes and edges stay, in their order. */
+/* Removes a destroyed node from its graph. The other nodes and edges keep their order. */
 static void forget_node(struct cuda_building *building, uint32_t gone)
 {
 	struct cuda_node *node = &building->nodes[gone];
@@ -218,9 +224,9 @@ static void forget_node(struct cuda_building *building, uint32_t gone)
 	forget_life(node);
 }
 
-/* What is told of a node that is gone is told of the next one with its number. The driver replaces
- * nodes while it makes an exec of them, and what is new gets the number of what is gone: to its
- * activities that is the same node. */
+/* A step names node AT, which was destroyed: the id now belongs to a new node. If one call
+ * destroyed the old node and made the new one, the driver replaced the node while it made an exec.
+ * Activities use the id for both, so it stays the same node. */
 static void forget_if_gone(struct cuda_building *building, uint32_t at, uint64_t cid)
 {
 	struct cuda_node *node = &building->nodes[at];
@@ -266,7 +272,7 @@ static void add_node(struct cuda_building *building, const struct record_cuda_gr
 
 /* ---- edges ---- */
 
-/* Recordings of before have 0 there. */
+/* Older recordings have 0 in this field, which gives a plain edge. */
 static enum record_edge_type edge_type_of(const struct record_cuda_graph *step)
 {
 	return (step->other_graph >> RECORD_CUDA_EDGE_TYPE & 0xff) == RECORD_EDGE_PROGRAMMATIC
@@ -274,7 +280,7 @@ static enum record_edge_type edge_type_of(const struct record_cuda_graph *step)
 		       : RECORD_EDGE_PLAIN;
 }
 
-/* It may be told of before its nodes are. */
+/* The step of an edge may come before the steps of its nodes. */
 static void add_edge(struct cuda_building *building, uint32_t graph, uint32_t from, uint32_t to,
 		     const struct record_cuda_graph *step)
 {
@@ -345,7 +351,8 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 
 	if (!step->exec)
 		return 0;
-	/* A graph that was made before the recording shows in its activities alone. */
+	/* A graph that was made before the recording has no nodes here; cuda_add_strays makes its
+	 * graph from activities. */
 	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
 		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
 	if (result == 0 && record.graph_id)
@@ -354,9 +361,10 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 	return result;
 }
 
-/* Of parameters that are taken from another graph CUPTI names that graph's node, then the exec's
- * (H200, CUDA 13.0): one update. Of an update as a whole the first counts, as older ones name no
- * other. */
+/* If the parameters of an update are taken from another graph, CUPTI reports the node of that graph
+ * (the source) and then the node of the exec (H200, CUDA 13.0). Both are one update. For an update
+ * of the whole exec the source counts, because an older CUPTI reports no other; else the exec's
+ * node counts. */
 static bool is_told_twice(const struct process_load *load, const struct record_cuda_update *update,
 			  uint64_t source_cid)
 {
@@ -375,7 +383,7 @@ uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid)
 static int add_updates(struct cuda_building *building)
 {
 	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
-	uint64_t source_cid = 0; /* of the last source */
+	uint64_t source_cid = 0; /* cid of the last update that named a source */
 	int result = 0;
 
 	for (uint32_t i = 0; i < list->count && result == 0; i++) {
@@ -439,7 +447,8 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 
 /* ---- the stage ---- */
 
-/* Launches carry no number of their own: in the order of their calls. */
+/* CUPTI gives launches no replay number. Numbers the launches of each exec in the order of their
+ * cids. */
 static int number_launches(struct process_load *load)
 {
 	struct raw_list *list = &load->lists[RECORD_GRAPH_LAUNCH];
@@ -448,7 +457,7 @@ static int number_launches(struct process_load *load)
 	if (raw_sort(list, by_launch_cid) < 0 || raw_sort(list, by_launch_exec) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
-		/* The list's own copy. */
+		/* raw_add has copied the record, so writing to it is safe. */
 		struct record_graph_launch *record =
 			(struct record_graph_launch *)(uintptr_t)list->rows[i].record;
 
@@ -461,6 +470,7 @@ static int number_launches(struct process_load *load)
 	return 0;
 }
 
+/* Sets the ids of all nodes, and the types of those that activities name. */
 static void learn_ids(struct cuda_building *building)
 {
 	const struct process_load *load = building->load;

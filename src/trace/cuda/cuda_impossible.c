@@ -1,11 +1,14 @@
-/* Times that cannot be. Seen on an H200 (CUDA 13.0): by CUPTI a copy of 128 KiB lasted 127 ms,
- * while its own stream ran 22,557 activities that were submitted later. A stream runs what it is
- * given in its order; what overlaps more of that than a single other activity is wrong itself, and
- * of two that overlap the longer one is taken for it. It keeps no times, so that it is in no busy
- * time, and says why.
+/* Removes impossible times. Seen on an H200 (CUDA 13.0): CUPTI reported that a copy of 128 KiB
+ * lasted 127 ms, while its own stream ran 22,557 activities that were submitted later.
  *
- * Nothing is said of activities of one launch, which a graph's edges order; of calls that two
- * threads made at the same time; and of kernels that programmatic launches let begin early. */
+ * A stream runs its work in the order of submission. An activity that overlaps more than one later
+ * activity of its stream is wrong. If two activities overlap only each other, the longer one is
+ * taken as wrong. A wrong activity becomes untimed (RECORD_UNTIMED_IMPOSSIBLE), so that it does not
+ * count as busy time.
+ *
+ * Not judged: activities of one launch among each other, because the graph's edges order them;
+ * calls of two threads that overlapped in time; kernels that a programmatic launch allows to begin
+ * early. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,31 +16,32 @@
 #include "trace/process.h"
 #include "trace/table.h"
 
-#define ROUNDS_MOST   8 /* a wrong one may hide another */
-#define MESSAGES_MOST 8
+#define ROUNDS_MOST   8 /* a wrong activity may hide another one until it is removed */
+#define MESSAGES_MOST 8 /* the longest wrong activities get a message each */
 
-/* A stream, as far as the walk in the order of calls has come. */
+/* A stream during the walk through the activities in the order of calls. Fields are rows of
+ * activities, TRACE_NONE = none, except where noted. */
 struct stream_state {
-	uint32_t before; /* of earlier calls: the activity that ended last, TRACE_NONE = none */
-	uint32_t passed; /* later ones that began before it had ended */
-	uint32_t other;	 /* the first of those */
-	uint32_t latest; /* of the present call: the activity that ended last */
-	uint32_t call;	 /* the present one, TRACE_NONE = none */
-	uint32_t early;	 /* the last activity that may have begun early, TRACE_NONE = none */
+	uint32_t before; /* of earlier calls, the activity that ended last */
+	uint32_t passed; /* count of later activities that began before its end */
+	uint32_t other;	 /* the first of these */
+	uint32_t latest; /* of the current call, the activity that ended last */
+	uint32_t call;	 /* the current call, a row of calls */
+	uint32_t early;	 /* the last activity that may have begun early */
 };
 
 struct wrong_row {
 	uint32_t row;
-	uint32_t passed; /* others that it overlaps */
+	uint32_t passed; /* activities that it overlaps */
 	int64_t length_ns;
 };
 
 struct judging {
 	struct process_load *load;
-	struct stream_state *streams; /* by stream, from cuda.stream_first */
-	uint32_t found;		      /* in this round */
-	uint32_t wrong_count;	      /* in all */
-	struct wrong_row longest[MESSAGES_MOST];
+	struct stream_state *streams;		 /* by stream, from cuda.stream_first */
+	uint32_t found;				 /* wrong activities of this round */
+	uint32_t wrong_count;			 /* of all rounds */
+	struct wrong_row longest[MESSAGES_MOST]; /* longest first */
 };
 
 static bool may_begin_early(const struct process_load *load, const struct trace_activity *row)
@@ -45,12 +49,14 @@ static bool may_begin_early(const struct process_load *load, const struct trace_
 	const struct trace *trace = load->trace;
 	const struct trace_api *api = &trace->apis[trace->calls[row->call].api];
 
-	/* Recordings of before do not say of such a launch whether it did. */
+	/* Older recordings have no arguments of LaunchKernelEx, so it may have been
+	 * programmatic. */
 	return row->is_programmatic ||
 	       (!api->arg_count && strstr(load->strings->strings[api->name], "LaunchKernelEx"));
 }
 
-/* The order in which two threads' calls came to the stream is not known where they overlap. */
+/* Whether the order in which the two calls submitted to the stream is known. For calls of two
+ * threads it is not if they overlapped in time. */
 static bool is_ordered(const struct trace *trace, uint32_t first, uint32_t second)
 {
 	const struct trace_call *a = &trace->calls[first], *b = &trace->calls[second];
@@ -58,6 +64,7 @@ static bool is_ordered(const struct trace *trace, uint32_t first, uint32_t secon
 	return a->thread == b->thread || a->end_ns <= b->begin_ns;
 }
 
+/* Whether the activity AT began before the end of state->before although it had to wait for it. */
 static bool is_forbidden(const struct judging *judging, const struct stream_state *state,
 			 uint32_t at)
 {
@@ -72,7 +79,7 @@ static bool is_forbidden(const struct judging *judging, const struct stream_stat
 	return !are_kernels || state->early == TRACE_NONE || state->early <= state->before;
 }
 
-/* The longest are told. */
+/* Inserts a wrong activity into the list of the longest. */
 static void keep(struct judging *judging, uint32_t wrong, uint32_t passed)
 {
 	const struct trace_activity *row = &judging->load->trace->activities[wrong];
@@ -122,7 +129,8 @@ static int64_t length_of(const struct trace *trace, uint32_t at)
 	return trace->activities[at].end_ns - trace->activities[at].start_ns;
 }
 
-/* When nothing more can begin before the activity has ended. */
+/* Called when no further activity can overlap state->before: removes the times of the wrong
+ * activity, if there is one. */
 static void judge(struct judging *judging, const struct stream_state *state)
 {
 	struct trace *trace = judging->load->trace;
@@ -138,7 +146,8 @@ static void judge(struct judging *judging, const struct stream_state *state)
 	judging->found++;
 }
 
-/* The last call's activities are among the earlier ones from now on. */
+/* Makes CALL the current call of the stream. The activities of the call before become earlier
+ * ones. */
 static void enter_call(struct judging *judging, struct stream_state *state, uint32_t call)
 {
 	const struct trace_activity *rows = judging->load->trace->activities;
@@ -170,8 +179,9 @@ static void take(struct judging *judging, struct stream_state *state, uint32_t a
 		state->latest = at;
 }
 
-/* Of a stream of CUPTI's, with times and a call. What the host copies within its own memory begins
- * by CUPTI when it is handed over, whatever the stream still has to do (H200, CUDA 13.0). */
+/* Whether the activity has times, a call and a CUDA stream. Copies within host memory are not
+ * judged: CUPTI reports their submission as their start, even while the stream is busy (H200, CUDA
+ * 13.0). */
 static bool is_judged(const struct process_load *load, const struct trace_activity *row)
 {
 	return row->untimed == RECORD_UNTIMED_NO && row->call != TRACE_NONE &&

@@ -1,19 +1,20 @@
-/* Which node of its graph an activity of CUDA is: CUPTI says it, by the id of the exec's node, which is
- * a clone of the graph's. */
+/* Finds the graph node of CUDA activities. CUPTI names the node of the exec, which is a clone of a
+ * node of the graph. */
 #include <string.h>
 
 #include "trace/cuda/cuda.h"
 #include "trace/process.h"
 
-#define CLONES_MOST 64
+#define CLONES_MOST 64 /* limit of chains of clones and of nested graphs */
 
-/* The next graph that the same node holds. */
+/* The next graph that the same node holds, or TRACE_NONE. */
 static uint32_t next_held(const struct trace *trace, uint32_t graph)
 {
 	return trace->graphs[graph].next_held ? trace->graphs[graph].next_held - 1 : TRACE_NONE;
 }
 
-/* The nodes of GRAPH and of those that its nodes hold are where clones are looked for. */
+/* Sets the places of the nodes of GRAPH and of the graphs that its nodes hold. find_place follows
+ * clones to these nodes. */
 static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph, int depth)
 {
 	const struct trace *trace = load->trace;
@@ -32,14 +33,16 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 	}
 }
 
-/* An exec has the nodes of child graphs and bodies among its own, and CUPTI tells nothing of them.
- * They are numbered behind the graph's: all of those that a node holds, then what their nodes hold,
- * then the next node's (H200, CUDA 13.0). */
+/* An exec contains the nodes of child graphs and bodies as nodes of its own, and CUPTI reports no
+ * steps for them. Their ids follow those of the graph's nodes: for each node in turn, first the
+ * nodes of all graphs that it holds, then, recursively, the nodes of the graphs that those hold
+ * (H200, CUDA 13.0). */
 struct inlining {
 	struct process_load *load;
 	uint32_t exec;
-	uint64_t next_id;
-	bool is_lost; /* a node holds what nobody knows: no number behind it is certain */
+	uint64_t next_id; /* id of the next inlined node */
+	/* a node holds a graph that is not known: ids after it are uncertain */
+	bool is_lost;
 };
 
 static void place_nodes(struct inlining *inlining, uint32_t graph)
@@ -82,7 +85,8 @@ static void place_inlined(struct inlining *inlining, uint32_t graph, int depth)
 	}
 }
 
-/* Index into trace.nodes of the node with this id, in the exec that was entered. */
+/* Index into trace.nodes of the node with ID; EXEC must be the entered exec. Follows clones up to a
+ * node with a place, and keeps the result in the first node. */
 static uint32_t find_place(struct cuda_load *cuda, uint32_t exec, uint64_t id)
 {
 	uint32_t rank = cuda_node_rank(cuda, id);
@@ -102,7 +106,7 @@ static uint32_t find_place(struct cuda_load *cuda, uint32_t exec, uint64_t id)
 	return cuda->nodes[at].place;
 }
 
-/* A node's callbacks do not say what it runs; its first activity does. */
+/* CUPTI's callbacks do not report what a node runs; the first activity of the node tells. */
 static void describe_node(struct trace *trace, struct trace_node *node, const struct trace_op *op)
 {
 	if (op->kind != TRACE_KERNEL) {
@@ -117,7 +121,7 @@ static void describe_node(struct trace *trace, struct trace_node *node, const st
 	memcpy(node->workgroup, op->workgroup, sizeof(node->workgroup));
 }
 
-/* False also where it is known by order alone. */
+/* Sets the node of ROW. False: the node is unknown, or known by counting or by time only. */
 static bool name_row(struct process_load *load, uint32_t exec, struct trace_activity *row)
 {
 	uint32_t place = find_place(&load->cuda, exec, row->id);
@@ -126,7 +130,7 @@ static bool name_row(struct process_load *load, uint32_t exec, struct trace_acti
 		return false;
 	row->node = place;
 	describe_node(load->trace, &load->trace->nodes[place], trace_op_of(load->trace, row));
-	/* A body's: its replay is known by time alone. */
+	/* An activity of a body: cuda_bodies_load found its launch by time only. */
 	if (row->confidence == TRACE_CONFIDENCE_TIME)
 		return false;
 	row->confidence = load->cuda.nodes[idset_find(&load->cuda.node_ids, row->id)].is_inlined
@@ -135,6 +139,7 @@ static bool name_row(struct process_load *load, uint32_t exec, struct trace_acti
 	return row->confidence == TRACE_CONFIDENCE_EXACT;
 }
 
+/* Makes EXEC the exec for which nodes have their places. */
 static void enter_exec(struct process_load *load, uint32_t exec)
 {
 	uint32_t graph = load->trace->execs[exec].graph;

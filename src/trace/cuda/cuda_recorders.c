@@ -1,3 +1,4 @@
+/* Finds the graph nodes that recorded events (cuda_recorders.h). */
 #include "trace/cuda/cuda_recorders.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 #include "trace/process.h"
 #include "trace/table.h"
 
-/* CUPTI's number of an event, and the pointer that the program has for it: learned from calls that
- * name one and of which CUPTI tells the other. */
+/* CUPTI's number of an event and the program's pointer to it. Both are known for a call that has
+ * the pointer as an argument and for which CUPTI reports the number. */
 struct name {
 	uint64_t key; /* cuda_stream_key() of context and event */
 	uint64_t pointer;
@@ -18,11 +19,12 @@ struct name {
 
 struct placing {
 	struct process_load *load;
-	struct name *names;
+	struct name *names; /* sorted by key */
 	uint32_t name_count;
-	struct graph_events events; /* by call */
-	uint32_t *nodes;	    /* by record */
-	bool *is_taken;		    /* by row of events */
+	/* event-record nodes of launches; place_all sorts them by call */
+	struct graph_events events;
+	uint32_t *nodes; /* cuda_recorders.nodes */
+	bool *is_taken;	 /* by row of events: a record has this node */
 };
 
 static uint32_t call_of(const struct process_load *load, uint64_t cid)
@@ -70,7 +72,7 @@ static int learn_names(struct placing *placing)
 	return 0;
 }
 
-/* 0: not known. */
+/* The program's pointer to the event of RECORD; 0 = not known. */
 static uint64_t pointer_of(const struct placing *placing, const struct record_cuda_event *record)
 {
 	struct name wanted = {.key = cuda_stream_key(record->context, record->header.tag)};
@@ -96,7 +98,7 @@ static int compare_events(const void *left, const void *right)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-/* The call's rows: from *RET_STOP backwards. */
+/* The rows of CALL in events are [returned index, *RET_STOP). */
 static uint32_t find_events(const struct placing *placing, uint32_t call, uint32_t *ret_stop)
 {
 	const struct graph_event *rows = placing->events.rows;
@@ -116,7 +118,7 @@ static uint32_t find_events(const struct placing *placing, uint32_t call, uint32
 	return low;
 }
 
-/* Those whose event is known by its pointer. */
+/* Gives record AT the first free node of rows [FIRST, STOP) that records the same event pointer. */
 static void place_by_pointer(struct placing *placing, uint32_t at, uint32_t first, uint32_t stop)
 {
 	uint64_t pointer = pointer_of(placing, record_at(placing, at));
@@ -132,7 +134,8 @@ static void place_by_pointer(struct placing *placing, uint32_t at, uint32_t firs
 	}
 }
 
-/* One record and one node that are left belong together, if no node is missing. */
+/* If exactly one record and one node are left, they belong together. Needs as many records as
+ * nodes. */
 static void place_last(struct placing *placing, uint32_t begin, uint32_t end, uint32_t first,
 		       uint32_t stop)
 {
@@ -154,6 +157,7 @@ static void place_last(struct placing *placing, uint32_t begin, uint32_t end, ui
 		placing->nodes[record] = node;
 }
 
+/* A record with its node, for sorting by node. */
 struct placed {
 	struct raw row;
 	uint32_t node, at;
@@ -186,7 +190,7 @@ static int order_by_node(struct placing *placing, uint32_t begin, uint32_t end)
 	return 0;
 }
 
-/* Records BEGIN to END are of one call. */
+/* Finds the nodes of records [BEGIN, END), which have the same cid, and sorts them by node. */
 static int place_call(struct placing *placing, uint32_t begin, uint32_t end)
 {
 	uint32_t call = call_of(placing->load, record_at(placing, begin)->cid), first, stop;
@@ -222,7 +226,7 @@ static uint64_t by_cid(const struct raw *row)
 	return ((const struct record_cuda_event *)row->record)->cid;
 }
 
-/* An older CUPTI may bring none. */
+/* Finds the launches whose event records are all missing, as with an older CUPTI. */
 static int find_silent(struct placing *placing, struct cuda_recorders *recorders)
 {
 	const struct raw_list *list = &placing->load->lists[RECORD_CUDA_EVENT];

@@ -1,5 +1,5 @@
-/* What a graph of CUDA holds when an exec is made of it: the records that a snapshot of HIP's would
- * have left. */
+/* Writes the state of a CUDA graph, at the moment when an exec is made of it, as records of the
+ * types of HIP's graph snapshots (cuda_building.h). */
 #include <errno.h>
 
 #include "trace/cuda/cuda_building.h"
@@ -8,7 +8,8 @@
 
 #define CHILD_DEPTH_MOST 32
 
-/* Whether an edge of it has an end that was never told of. */
+/* Whether the edges of the graph are incomplete: it has, or had, an edge of a node that no step
+ * made. */
 static bool lacks_nodes(const struct cuda_building *building, const struct cuda_life *life)
 {
 	for (uint32_t at = life->first_edge; at != TRACE_NONE; at = building->edges[at].next) {
@@ -26,6 +27,7 @@ static bool holds_graphs(const struct cuda_node *node)
 	return node->type == RECORD_NODE_CHILD || node->type == RECORD_NODE_CONDITIONAL;
 }
 
+/* Follows clones from NODE to the node that the program made. */
 static const struct cuda_node *made_node(const struct cuda_building *building,
 					 const struct cuda_node *node)
 {
@@ -34,7 +36,8 @@ static const struct cuda_node *made_node(const struct cuda_building *building,
 	return node;
 }
 
-/* The graphs that a node holds, or the one that it was cloned from: index + 1 into held. */
+/* The first graph that NODE holds, or that its nearest original with held graphs holds: index + 1
+ * into held, 0 = none. */
 static uint32_t held_by(const struct cuda_building *building, const struct cuda_node *node)
 {
 	for (int depth = 0; depth < CUDA_CLONES_MOST; depth++) {
@@ -46,17 +49,18 @@ static uint32_t held_by(const struct cuda_building *building, const struct cuda_
 }
 
 struct snapshot {
-	uint32_t graph; /* rank */
-	uint64_t id;
-	uint64_t parent_id;
-	uint32_t parent_index;
-	uint64_t ns;
-	int depth;
+	uint32_t graph;	       /* rank */
+	uint64_t id;	       /* graph id of the records */
+	uint64_t parent_id;    /* snapshot of the graph whose node holds it, 0 = none */
+	uint32_t parent_index; /* number of that node */
+	uint64_t ns;	       /* host time */
+	int depth;	       /* of nested graphs, from 0 */
 };
 
 static int put_snapshot(struct cuda_building *building, const struct snapshot *snapshot);
 
-/* A graph that NODE holds: in one place of one exec. */
+/* Writes GRAPH, which NODE holds. A graph is written at most once per exec, because only one node
+ * of an exec holds it. Sets *first_id if it is 0. */
 static int put_held(struct cuda_building *building, const struct snapshot *parent,
 		    const struct cuda_node *node, uint32_t graph, uint64_t *first_id)
 {
@@ -77,7 +81,8 @@ static int put_held(struct cuda_building *building, const struct snapshot *paren
 	return put_snapshot(building, &held);
 }
 
-/* The bodies of a conditional node behind the first show by their parent alone. */
+/* Writes all graphs that NODE holds. The node's record names only the first; graphs.c finds the
+ * further bodies of a conditional node by their parent. */
 static int put_all_held(struct cuda_building *building, const struct snapshot *parent,
 			const struct cuda_node *node, uint64_t *ret_first_id)
 {
@@ -120,8 +125,8 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 			       sizeof(recorded));
 }
 
-/* The edge between two nodes of a graph, NULL if there is none: behind the one that was found last,
- * first of all. */
+/* The edge between two nodes of a graph, or NULL. Searches first from the edge that was found last,
+ * then from the beginning. */
 static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_t graph,
 					 uint32_t from, uint32_t to)
 {
@@ -140,8 +145,8 @@ static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_
 	return NULL;
 }
 
-/* Edges of a clone are told as plain ones: they are what they are in its original (H200, CUDA
- * 13.0). */
+/* The type of an edge. CUPTI reports the edges of a clone as plain; their real type is that of the
+ * edge between the originals (H200, CUDA 13.0). */
 static enum record_edge_type told_type(struct cuda_building *building, const struct cuda_edge *edge)
 {
 	const struct cuda_node *nodes = building->nodes;
@@ -159,7 +164,7 @@ static enum record_edge_type told_type(struct cuda_building *building, const str
 	return edge->type;
 }
 
-/* CUDA takes the data of an edge between kernels alone. */
+/* CUDA uses the type of an edge only between two kernels. */
 static enum record_edge_type edge_type(struct cuda_building *building, const struct cuda_edge *edge)
 {
 	return building->nodes[edge->from].type == RECORD_NODE_KERNEL &&
@@ -168,6 +173,8 @@ static enum record_edge_type edge_type(struct cuda_building *building, const str
 		       : RECORD_EDGE_PLAIN;
 }
 
+/* Writes an edge if both nodes exist in the graph. IS_INHERITED: the edge is of the original, and
+ * the nodes' clones are used. */
 static int put_edge(struct cuda_building *building, const struct snapshot *snapshot,
 		    const struct cuda_edge *edge, bool is_inherited, uint32_t *count)
 {
@@ -186,7 +193,7 @@ static int put_edge(struct cuda_building *building, const struct snapshot *snaps
 			       &record, sizeof(record));
 }
 
-/* A clone that was told no edges has its original's. */
+/* The graph whose edges LIFE has. A clone without reported edges has those of its original. */
 static const struct cuda_life *edges_of(const struct cuda_building *building,
 					const struct cuda_life *life)
 {
@@ -218,7 +225,8 @@ static int put_edges(struct cuda_building *building, const struct snapshot *snap
 	return result;
 }
 
-/* Nodes are numbered first: a child's snapshot and the edges need the numbers. */
+/* Numbers the nodes of GRAPH and returns their count. Must come first: the snapshots of held graphs
+ * and the edges use the numbers. *RET_IS_PLAIN: all nodes have a known type. */
 static uint32_t number_nodes(struct cuda_building *building, uint32_t graph, bool *ret_is_plain)
 {
 	uint32_t count = 0;
@@ -265,6 +273,8 @@ static int put_snapshot(struct cuda_building *building, const struct snapshot *s
 		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
 }
 
+/* Whether nodes of GRAPH hold graphs. Their changes do not reset the snapshot of GRAPH, so such a
+ * snapshot is not shared by execs. */
 static bool has_held(const struct cuda_building *building, uint32_t graph)
 {
 	for (uint32_t at = building->graphs[graph].first_node; at != TRACE_NONE;

@@ -1,4 +1,5 @@
-/* Graphs that were made before the recording: their execs show in activities alone. */
+/* Makes graphs of execs whose making was not recorded ("strays"; the glossary calls them unseen
+ * graphs): only activities name such an exec and its nodes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 #include "trace/process.h"
 
 struct stray {
-	uint32_t exec;
+	uint32_t exec; /* CUPTI's id */
 	uint32_t node; /* rank */
 	uint8_t kind;  /* enum trace_activity_kind */
 };
@@ -32,7 +33,8 @@ static int learn_execs(const struct process_load *load, struct idset *execs)
 	return result < 0 ? result : idset_finish(execs);
 }
 
-/* Each node once, of whatever exec it came with. */
+/* Collects each node that activities of unknown execs name, once, sorted by exec. Uses
+ * cuda_node.index as a mark of nodes that were collected. Returns the count. */
 static uint32_t collect_strays(struct process_load *load, const struct idset *execs,
 			       struct stray *ret_strays)
 {
@@ -43,7 +45,7 @@ static uint32_t collect_strays(struct process_load *load, const struct idset *ex
 		const struct trace_activity *row = &trace->activities[i];
 		uint32_t node;
 
-		/* What names no exec is of none. */
+		/* Skip rows that name no exec, or an exec that is known. */
 		if (row->confidence != TRACE_CONFIDENCE_UNKNOWN || !row->queue ||
 		    idset_find(execs, row->queue) != UINT32_MAX)
 			continue;
