@@ -1,57 +1,60 @@
-/* Which nodes of graphs were given other parameters between replays, what that took the host, and what
- * dagpatch marked: which nodes are worth a slot.
+/* Finds graph nodes that are worth a slot of dagpatch: nodes whose parameters were changed between
+ * replays, the host time of these changes, and the changes that dagpatch marked.
  *
- * A trace tells that a node's parameters were set, not which of them differed. */
+ * A trace tells that the parameters of a node were set, not which of them differed. */
 #ifndef DAGTAP_ANALYZE_ADVISE_H
 #define DAGTAP_ANALYZE_ADVISE_H
 
 #include "trace/model.h"
 
-/* A graph that is child of none, and its children: all its execs together. */
+/* A top graph (it is no child) with its child graphs; sums over all its execs. */
 struct graph_advice {
 	uint32_t process;
 	uint32_t graph; /* TRACE_NONE: all execs of the process whose graph is not recorded */
 	uint64_t replays;
-	uint64_t updates;	/* of nodes */
-	uint64_t unplaced;	/* of those, of nodes that are not known */
-	uint64_t whole_updates; /* which nodes these changed is not known */
-	uint64_t calls;
-	uint64_t host_ns;      /* of the calls */
-	uint32_t node_count;   /* the children's too, child nodes themselves not */
-	uint32_t changed;      /* of them */
-	uint32_t first_change; /* index into advice.nodes */
-	bool has_losses;       /* records are missing: updates may be among them */
-	bool others_are_fixed; /* nothing above is unknown */
+	uint64_t updates;	/* of single nodes */
+	uint64_t unplaced;	/* updates of nodes that are not known, part of updates */
+	uint64_t whole_updates; /* updates of whole execs; the changed nodes are not known */
+	uint64_t calls;		/* that made these updates */
+	uint64_t host_ns;	/* duration of the calls */
+	/* with nodes of child graphs, without child nodes that were not updated */
+	uint32_t node_count;
+	uint32_t changed;      /* nodes that were updated */
+	uint32_t first_change; /* index into advice.nodes of the first of these */
+	bool has_losses;       /* records of the process are missing, and may be of updates */
+	bool others_are_fixed; /* the nodes that are not listed certainly did not change */
 };
 
 #define ADVISE_STRATEGIES 8
 
-/* What dagpatch marked of one recording of its own. */
+/* The marks of one dagpatch recording (scopes named "dagpatch" with attributes). */
 struct patch_advice {
 	uint32_t process;
-	uint64_t recording;
+	uint64_t recording; /* attribute of the marks: the recording's address in the process */
 	uint64_t marks;
-	uint64_t steps; /* each may have several marks */
-	uint64_t ns;	/* of the steps */
-	uint32_t slots, nodes;
-	bool has_table; /* and so nodes that the marks do not name */
+	uint64_t steps;	       /* applies; a step has one or more marks */
+	uint64_t ns;	       /* host time of the steps */
+	uint32_t slots, nodes; /* different ones in the marks */
+	bool has_table;	       /* some marks name no node, because the strategy is a table */
 	struct {
 		trace_string name;
 		uint64_t marks;
-	} strategies[ADVISE_STRATEGIES]; /* name 0 ends */
+	} strategies[ADVISE_STRATEGIES]; /* name 0 ends the list */
 };
 
 struct advice {
 	struct graph_advice *graphs; /* that were updated; by (process, graph) */
 	uint32_t graph_count;
-	uint32_t *nodes; /* that were updated: indices into trace.nodes */
+	uint32_t *nodes; /* that were updated: indices into trace.nodes, graph after graph */
 	struct patch_advice *patches;
 	uint32_t patch_count;
-	uint64_t unplaced_calls; /* by name they update an exec, but not one that is in the trace */
-	uint64_t unplaced_ns;
+	/* calls that by name update an exec, but no exec in the trace */
+	uint64_t unplaced_calls;
+	uint64_t unplaced_ns; /* host time of these calls */
 };
 
-/* 0 or -ENOMEM. */
+/* Fills RET_ADVICE, which the caller releases. 0, or -ENOMEM with RET_ADVICE released. Walks calls
+ * and scopes once. */
 int advise(const struct trace *trace, struct advice *ret_advice);
 void advice_release(struct advice *advice);
 

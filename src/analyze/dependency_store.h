@@ -1,12 +1,15 @@
-/* Inside analyze/: filling struct dependencies. An activity's, a call's or a join's edges are pushed
- * one after another between open and close. Out of memory shows in deps->error, once, at the end.
+/* Inside analyze/: functions that fill struct dependencies.
+ *
+ * The edges of an activity, call or join are one list: store_open, store_push for each edge, then
+ * one of the store_close functions. Only one list may be open. Failures set deps->error, which the
+ * walk checks after each call of the trace.
  */
 #ifndef DAGTAP_ANALYZE_DEPENDENCY_STORE_H
 #define DAGTAP_ANALYZE_DEPENDENCY_STORE_H
 
 #include "analyze/dependencies.h"
 
-/* In place of an activity or a join. */
+/* In place of an activity or join: nothing to depend on. */
 #define STORE_NOTHING TRACE_NONE
 
 static inline struct dependency dependency_on(uint32_t from, uint32_t via,
@@ -15,6 +18,7 @@ static inline struct dependency dependency_on(uint32_t from, uint32_t via,
 	return (struct dependency){.from = from, .via = via, .kind = (uint8_t)kind};
 }
 
+/* Opens a list. Returns the index of its first edge, for store_close and store_undo. */
 static inline uint32_t store_open(const struct dependencies *deps)
 {
 	return deps->edges_count;
@@ -22,21 +26,24 @@ static inline uint32_t store_open(const struct dependencies *deps)
 
 void store_push(struct dependencies *deps, struct dependency edge);
 
-/* Takes back what was pushed since OPENED. */
+/* Removes the edges that were pushed since OPENED. */
 void store_undo(struct dependencies *deps, uint32_t opened);
 
-/* The edges since OPENED are the activity's. Returns what others have to depend on: ACTIVITY, or, as
- * it has no times, a join that stands for it. */
+/* Close the list: its edges are those of an activity, a call, or a new join. store_close_activity
+ * returns what later work depends on: ACTIVITY, or, if it is untimed, a join in its place.
+ * store_close_join returns the join; STORE_NOTHING on failure. A call without edges gets no
+ * entry. */
 uint32_t store_close_activity(struct dependencies *deps, uint32_t opened, uint32_t activity);
 void store_close_call(struct dependencies *deps, uint32_t opened, uint32_t call);
 uint32_t store_close_join(struct dependencies *deps, uint32_t opened);
 
-/* A wait that is unresolved gated the activity. */
+/* Marks that an unresolved wait gated the activity. */
 static inline void store_blind(struct dependencies *deps, uint32_t activity)
 {
 	deps->blind[activity / 8] |= (uint8_t)(1u << activity % 8);
 }
 
+/* Adds WAIT to the unresolved waits. Call in the order of calls: path.c searches them by cid. */
 void store_unresolved(struct dependencies *deps, uint32_t wait, enum dependency_doubt doubt);
 
 #endif

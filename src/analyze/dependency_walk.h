@@ -1,28 +1,33 @@
-/* Inside analyze/: the state of the one walk that finds the edges, call by call.
+/* Inside analyze/: the state of the walk through the calls that finds the edges (dependencies.c),
+ * and the parts of the walk in dependency_waits.c and dependency_replay.c.
  *
- * A wait gates what its stream is given next, and an event stands for what its stream had been given
- * when it was recorded: so all of it follows from the order of calls. */
+ * The order of calls determines all edges: a wait gates the next work of its stream, and an event
+ * record stands for the work that its stream had at that moment. */
 #ifndef DAGTAP_ANALYZE_DEPENDENCY_WALK_H
 #define DAGTAP_ANALYZE_DEPENDENCY_WALK_H
 
 #include "analyze/dependency_lanes.h"
 #include "analyze/replay_plan.h"
 
-/* Of the launch that is being taken; kept for the next one. */
+/* Working memory for one graph launch, used again for the next launch. A place is the number of an
+ * activity within its launch. */
 struct replay_scratch {
-	uint32_t *next; /* by place in the launch: the next piece of the same node, or TRACE_NONE */
-	uint32_t *refs; /* by place: what others depend on */
-	uint32_t *behind; /* by place: what is before it in its hardware queue, or TRACE_NONE */
+	uint32_t *next; /* by place: next activity of the same node, or TRACE_NONE */
+	/* by place: activity or join that others depend on, or STORE_NOTHING */
+	uint32_t *refs;
+	/* by place: activity before it in its hardware queue, or TRACE_NONE */
+	uint32_t *behind;
 	uint32_t room;
-	uint32_t *done;	 /* by item of the plan */
-	uint32_t *gated; /* by item: behind a node that waits for an event, no work between */
+	uint32_t *done; /* by item of the plan: what its successors depend on */
+	/* by item: an event wait node is before it, with no work in between */
+	uint32_t *gated;
 	uint32_t done_room, gated_room;
-	struct dependency *entry; /* what its first nodes wait for */
+	struct dependency *entry; /* what the first nodes of the launch wait for */
 	uint32_t entry_count, entry_room;
 };
 
-/* In place of what a record stands for: a node recorded the event, and of its replay not all nodes
- * are known. */
+/* In record_sources: a graph node made the record, and the node's place in the replay is not
+ * known. */
 #define RECORD_NOT_PLACED (STORE_NOTHING - 1)
 
 struct dependency_walk {
@@ -30,36 +35,49 @@ struct dependency_walk {
 	struct lanes lanes;
 	struct replay_plans plans;
 	struct replay_scratch replay;
-	uint32_t next_record, next_wait; /* into the trace's */
-	uint32_t wait_first, wait_stop;	 /* those of the call that is taken */
-	uint32_t *record_sources; /* by event record: what it stands for, or RECORD_NOT_PLACED */
-	uint32_t *thread_agents;  /* by thread: where its last work ran */
-	uint32_t *last_calls;	  /* by thread */
-	uint32_t *last_packets;	  /* by queue: activity, or TRACE_NONE */
-	bool *is_blocking;	  /* by API */
-	uint64_t *synced;	  /* by agent: the lanes' turn when the host had waited for all */
-	uint32_t *node_launch;	  /* by node: launch + 1 that node_first, node_last are of */
-	uint32_t *node_first, *node_last; /* places in the launch */
+	/* first event record and wait that are not taken yet */
+	uint32_t next_record, next_wait;
+	uint32_t wait_first, wait_stop; /* waits of the current call: [first, stop) */
+	/* By event record: activity or join that it stands for, STORE_NOTHING or
+	 * RECORD_NOT_PLACED. */
+	uint32_t *record_sources;
+	/* by thread: where its last work ran, or TRACE_NONE */
+	uint32_t *thread_agents;
+	uint32_t *last_calls;	/* by thread: its last call, or TRACE_NONE */
+	uint32_t *last_packets; /* by queue: its last activity, or TRACE_NONE */
+	/* by API: it returns after its copy has been made */
+	bool *is_blocking;
+	/* by agent: lanes.turn when the host had waited for the whole device */
+	uint64_t *synced;
+	/* by node: launch + 1 for which node_first and node_last are valid */
+	uint32_t *node_launch;
+	uint32_t *node_first, *node_last; /* by node: places of its first and last activity */
 };
 
-/* Enters an activity in its hardware queue, in the order of submission: returns the one that it has to
- * wait for there, or TRACE_NONE. To be pushed as the last of its edges. */
+/* Enters an activity into its hardware queue, in the order of submission. Returns the activity
+ * before it that it must wait for because of its barrier bit, or TRACE_NONE. The caller passes that
+ * to queue_push after all other edges of the activity; queue_push adds an edge unless there already
+ * is one. */
 uint32_t queue_take(struct dependency_walk *walk, uint32_t activity);
 void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind);
 
-/* dependency_waits.c: an event's record; waits of calls, and of what has no call. */
+/* dependency_waits.c. record_take notes what an event record stands for. waits_take_before takes
+ * the waits, of processes before PROCESS and of PROCESS with cids below CID, that have no call;
+ * waits_take_rest takes all event records and waits that are left. */
 void record_take(struct dependency_walk *walk, uint32_t record);
 void waits_take_before(struct dependency_walk *walk, uint32_t process, uint64_t cid);
 void waits_take_rest(struct dependency_walk *walk);
 
-/* The waits of a call, which come in three steps: streams wait for events; what the host waits for is
- * made one thing where it is several; the call's own edges, between open and close. */
+/* The waits of a call, in three steps. waits_take_streams: streams wait for events, before the
+ * call's work. waits_settle: makes the joins that the host's waits need, after the call's work and
+ * before a list is opened. waits_push_host: pushes the edges of the host's waits to the open
+ * list. */
 void waits_take_streams(struct dependency_walk *walk, const struct trace_call *call);
 void waits_settle(struct dependency_walk *walk, const struct trace_call *call);
 void waits_push_host(struct dependency_walk *walk, const struct trace_call *call);
 
-/* dependency_replay.c: the activities of a graph launch, and what its nodes record. 0 or
- * -ENOMEM. */
+/* dependency_replay.c: takes the activities of a graph launch, which CALL made, and the event
+ * records of its nodes. CALL must have activities. 0 or -ENOMEM. */
 int replay_take(struct dependency_walk *walk, const struct trace_call *call);
 void replay_scratch_release(struct replay_scratch *scratch);
 

@@ -1,28 +1,31 @@
-/* Nodes of a graph that could have run side by side, and never did: no way along the edges leads from one to
- * the other, and the GPU has a compute unit for each workgroup of both, or one of them is a copy. */
+/* Finds pairs of graph nodes that could have run at the same time, but did not in any replay: no
+ * path of edges connects them, and the GPU has enough compute units for the workgroups of both, or
+ * one of them is a copy, or they run on different GPUs. */
 #ifndef DAGTAP_ANALYZE_GRAPH_OVERLAP_H
 #define DAGTAP_ANALYZE_GRAPH_OVERLAP_H
 
 #include "analyze/graph_stats.h"
 
-/* Larger graphs are not looked at: every pair of nodes is. */
+/* Graphs with more nodes are skipped, because the cost grows with the square of the nodes. */
 #define GRAPH_OVERLAP_NODES_MAX 512
 
-#define GRAPH_OVERLAP_PAIRS_MAX 10
+#define GRAPH_OVERLAP_PAIRS_MAX 10 /* pairs that are kept per graph */
 
 struct graph_pair {
 	uint32_t a, b;	  /* indices into trace.nodes */
-	double saving_ns; /* the shorter one's mean time */
+	double saving_ns; /* mean duration of the shorter node */
 };
 
 struct graph_overlap {
+	/* false: the graph has less than two nodes, or too many */
 	bool is_known;
-	uint64_t count; /* of all such pairs */
-	uint32_t kept;	/* those with the largest saving, largest first */
-	struct graph_pair pairs[GRAPH_OVERLAP_PAIRS_MAX];
+	uint64_t count;					  /* all such pairs */
+	uint32_t kept;					  /* entries of pairs */
+	struct graph_pair pairs[GRAPH_OVERLAP_PAIRS_MAX]; /* largest saving first */
 };
 
-/* Of every graph, by index into trace.graphs; for free(). 0 or -ENOMEM. */
+/* Returns an array by index into trace.graphs, which the caller frees with free(). ANALYSIS is that
+ * of the same trace. 0 or -ENOMEM. Child graphs are judged on their own. */
 int graph_overlap_make(const struct trace *trace, const struct graph_analysis *analysis,
 		       struct graph_overlap **ret_overlaps);
 

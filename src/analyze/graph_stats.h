@@ -1,5 +1,5 @@
-/* Replays of graphs: what each node took, how long it waited after its predecessors, and the
- * longest way through a replay. */
+/* Statistics of graph replays: the duration of each node, its wait after its predecessors, and the
+ * critical path of each graph (its longest path along edges). */
 #ifndef DAGTAP_ANALYZE_GRAPH_STATS_H
 #define DAGTAP_ANALYZE_GRAPH_STATS_H
 
@@ -7,23 +7,26 @@
 #include "trace/model.h"
 
 struct node_stats {
-	struct tally duration; /* one per activity */
-	struct tally gap;      /* start less the end of the last predecessor, in the same replay */
-	uint64_t uncertain;    /* activities named with less than exact confidence */
-	bool is_critical;      /* on the critical path of its graph */
-	bool starts_early;     /* by a programmatic edge: a gap may be negative */
-	double path_ns;	       /* mean time from the graph's start to this node's end, by edges */
+	struct tally duration; /* of its activities */
+	/* its start minus the end of its last predecessor in the same replay */
+	struct tally gap;
+	uint64_t uncertain; /* activities whose node is not known exactly */
+	bool is_critical;   /* the node is on the critical path of its graph */
+	bool starts_early;  /* it has a programmatic edge, so a gap may be negative */
+	double path_ns;	    /* length of the longest path of edges that ends with this node */
 };
 
 struct graph_stats {
-	uint64_t replays;	 /* launches of it, or of the graph that it is a child of */
-	struct tally span;	 /* first start to last end of a replay */
-	uint64_t activities;	 /* named or not */
-	uint64_t unknown;	 /* of a launch of this graph, node not known */
-	double critical_ns;	 /* longest path over edges, nodes at their mean times */
-	uint64_t critical_count; /* nodes on it */
-	double critical_gap_ns;	 /* their mean waits after their predecessors */
-	int64_t work_ns;	 /* of all timed activities of its launches, child graphs' too */
+	uint64_t replays;    /* launches of it, or of the top graph that contains it */
+	struct tally span;   /* of replays, from first start to last end */
+	uint64_t activities; /* of its launches, with or without a known node */
+	uint64_t unknown;    /* activities whose node is not known, part of activities */
+	/* length of the critical path; nodes count their mean durations */
+	double critical_ns;
+	uint64_t critical_count; /* nodes on the critical path */
+	double critical_gap_ns;	 /* sum of their mean gaps */
+	/* of all timed activities of its launches, with child graphs */
+	int64_t work_ns;
 };
 
 struct graph_analysis {
@@ -31,12 +34,12 @@ struct graph_analysis {
 	struct node_stats *nodes;   /* by index into trace.nodes */
 };
 
-/* How many nodes ran at once over the time of a replay, and how many would if only edges held them up;
- * 0: not known. */
+/* The mean number of nodes that ran at the same time during replays, and that number if a replay
+ * took only as long as the critical path. 0: not known. */
 double graph_parallelism(const struct graph_stats *stats);
 double graph_parallelism_possible(const struct graph_stats *stats);
 
-/* 0 or -ENOMEM. */
+/* Makes the statistics of all graphs of TRACE. The caller releases RET_ANALYSIS. 0 or -ENOMEM. */
 int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_analysis);
 void graph_analysis_release(struct graph_analysis *analysis);
 

@@ -1,14 +1,15 @@
-/* Why streams and GPUs had nothing to do: each gap between work, cut by what was missing.
+/* Why streams and GPUs were idle: divides each gap between activities by its causes.
  *
- * A gap ends with a piece of work. Until the host had handed that over, the gap is the host's; from then
- * until the last of what it depends on was over, it is that's; what is left is the launch's. */
+ * An activity ends a gap. The part of the gap until the host had submitted the activity has the
+ * cause HOST. The part from then until the last activity that it depends on had ended has the cause
+ * of that dependency. The rest has the cause LAUNCH. */
 #ifndef DAGTAP_ANALYZE_IDLE_H
 #define DAGTAP_ANALYZE_IDLE_H
 
 #include "analyze/groups.h"
 #include "analyze/path_window.h"
 
-/* X(name, in JSON, for people) */
+/* X(name, key in JSON, text for people) */
 #define IDLE_CAUSES(X)                                                                             \
 	X(HOST, "host", "the host had not submitted it")                                           \
 	X(LAUNCH, "launch_latency", "submitted, nothing to wait for, not begun")                   \
@@ -27,47 +28,51 @@ enum idle_cause {
 		IDLE_CAUSE_COUNT
 };
 
+/* A stream or a GPU; sums over all windows. */
 struct idle_lane {
-	int64_t window_ns; /* of the windows in which it had work; 0: in none */
-	int64_t busy_ns;   /* anything ran; the causes add up to the rest */
-	int64_t cause_ns[IDLE_CAUSE_COUNT];
-	/* Of a GPU: collective kernels and copies between GPUs, and of that the part in which no
-	 * other kernel ran. */
+	/* duration of the windows in which it had work; 0: none */
+	int64_t window_ns;
+	int64_t busy_ns;		    /* time in which an activity ran */
+	int64_t cause_ns[IDLE_CAUSE_COUNT]; /* these add up to window_ns - busy_ns */
+	/* Of a GPU: time of collective kernels and copies between GPUs, and the part of it in which
+	 * no other kernel ran. */
 	int64_t communication_ns, exposed_ns;
 };
 
-/* A stream stood still for another's work. */
+/* Gaps of a stream that have the same cause: work of the same kind on the same stream. */
 struct idle_wait {
-	uint32_t stream; /* that stood */
-	uint32_t from;	 /* activity that was waited for: one of them */
-	uint32_t via;	 /* a wait, or TRACE_NONE */
-	uint8_t cause;	 /* enum idle_cause */
-	uint8_t kind;	 /* enum dependency_kind */
-	uint64_t count;
-	int64_t total_ns;
+	uint32_t stream;  /* that was idle */
+	uint32_t from;	  /* activity that it waited for, in one of the gaps */
+	uint32_t via;	  /* index into trace.waits, or TRACE_NONE; in the same gap */
+	uint8_t cause;	  /* enum idle_cause */
+	uint8_t kind;	  /* enum dependency_kind */
+	uint64_t count;	  /* gaps */
+	int64_t total_ns; /* parts of the gaps with this cause */
 };
 
 struct idle {
 	const struct dependencies *deps;
 	struct idle_lane *lanes; /* by stream, then by agent */
 	uint32_t lanes_count;
-	struct idle_wait *waits; /* longest first */
+	struct idle_wait *waits; /* longest first, after idle_finish */
 	uint32_t waits_count;
-	struct groups wait_keys;
-	struct idle_sweep *sweeps; /* by lane, of the window that is added */
+	struct groups wait_keys;   /* hash of a wait's properties: index into waits */
+	struct idle_sweep *sweeps; /* by lane: state in the window that is being added */
 };
 
-/* 0 or -ENOMEM; to be released either way. */
+/* Borrows DEPS. 0 or -ENOMEM; the caller releases IDLE in both cases. */
 int idle_init(struct idle *idle, const struct dependencies *deps);
 void idle_release(struct idle *idle);
 
-/* Takes window AT. Of a scope or a replay: the streams and GPUs on which their work ran; else all that had any
- * work in it. 0 or -ENOMEM. */
+/* Adds window AT. In a window of a scope or of a replay, only streams and GPUs on which its own
+ * work ran count; in other windows, all that had work in it. Activities of others fill their gaps
+ * in both cases. 0 or -ENOMEM. Takes one walk through the activities in the window. */
 int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at);
 
-/* Sorts the waits; nothing is to be added afterwards. */
+/* Sorts the waits. Call it once, after the last idle_add. */
 void idle_finish(struct idle *idle);
 
+/* The row of a stream, and of a GPU, by their rows in the trace. */
 static inline const struct idle_lane *idle_stream(const struct idle *idle, uint32_t stream)
 {
 	return &idle->lanes[stream];
@@ -78,6 +83,7 @@ static inline const struct idle_lane *idle_agent(const struct idle *idle, uint32
 	return &idle->lanes[idle->deps->trace->streams_count + agent];
 }
 
+/* Static texts: the key in JSON, and the text for people. */
 const char *idle_cause_key(enum idle_cause cause);
 const char *idle_cause_text(enum idle_cause cause);
 

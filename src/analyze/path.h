@@ -1,11 +1,12 @@
-/* The critical path of a stretch of time: from its end backwards, at each point what had to be waited
- * for last. It cuts the stretch into steps that leave nothing out and overlap nowhere. */
+/* The critical path of an interval of time. It is followed from the end backwards: at each point,
+ * to the source that was waited for last. The steps of the path cover the whole interval without
+ * gaps and without overlaps. */
 #ifndef DAGTAP_ANALYZE_PATH_H
 #define DAGTAP_ANALYZE_PATH_H
 
 #include "analyze/dependencies.h"
 
-/* X(name, in JSON, for people) */
+/* X(name, key in JSON, text for people). KERNEL, COPY and MEMSET must come first. */
 #define PATH_KINDS(X)                                                                              \
 	X(KERNEL, "kernel", "kernels")                                                             \
 	X(COPY, "copy", "copies")                                                                  \
@@ -24,25 +25,27 @@ enum path_kind {
 		PATH_KIND_COUNT
 };
 
-/* A stretch of time, and what is to be done when it ends. */
+/* An interval of host time, and the activity or call with which it ends. */
 struct path_window {
 	int64_t begin_ns, end_ns;
-	uint32_t scope;	   /* that it is an instance of, or TRACE_NONE */
-	uint32_t launch;   /* that it is the replay of, or TRACE_NONE */
-	uint32_t activity; /* where the path ends: an activity, or else a call, or neither */
-	uint32_t call;
+	uint32_t scope;	   /* the window is this scope and its work; or TRACE_NONE */
+	uint32_t launch;   /* the window is this replay; or TRACE_NONE */
+	uint32_t activity; /* the path ends with this activity; TRACE_NONE: with CALL */
+	uint32_t call;	   /* TRACE_NONE, like ACTIVITY: not known */
 };
 
 struct path_step {
 	int64_t begin_ns, end_ns;
-	int64_t lead_ns; /* of an activity, and of a call that waited: by how much what it waited for
-			    was later than all else; INT64_MAX: there was nothing else */
-	uint32_t activity; /* that it is about, or TRACE_NONE */
-	uint32_t call;	   /* the same */
-	uint32_t from; /* activity that was waited for, if CAUSE is one of waiting; TRACE_NONE */
-	uint32_t via;  /* wait by which, or TRACE_NONE */
+	/* For an activity, its gap, and a call that waited: the time from the end of the second to
+	 * last source to the end of the last one. INT64_MAX: there was only one source. */
+	int64_t lead_ns;
+	/* activity of the step (a gap: the activity that follows), or TRACE_NONE */
+	uint32_t activity;
+	uint32_t call; /* call of the step, or TRACE_NONE */
+	uint32_t from; /* activity that was waited for, or TRACE_NONE */
+	uint32_t via;  /* wait that made the dependency, or TRACE_NONE */
 	uint8_t kind;  /* enum path_kind */
-	uint8_t cause; /* enum dependency_kind: what it was waiting for last */
+	uint8_t cause; /* enum dependency_kind of the last source; DEPENDENCY_NONE: none */
 };
 
 struct path {
@@ -50,11 +53,13 @@ struct path {
 	uint32_t count;
 };
 
-/* Nothing: no steps. 0 or -ENOMEM. */
+/* Finds the path of WINDOW; an empty window gives no steps. The caller releases RET_PATH. 0, or
+ * -ENOMEM with RET_PATH unchanged. Any number of threads may call it for the same DEPS. */
 int path_find(const struct dependencies *deps, const struct path_window *window,
 	      struct path *ret_path);
 void path_release(struct path *path);
 
+/* Static texts: the key in JSON, and the text for people. */
 const char *path_kind_key(enum path_kind kind);
 const char *path_kind_text(enum path_kind kind);
 

@@ -1,4 +1,4 @@
-/* Where the time went: totals, and activities or calls grouped by one property. */
+/* Summary of a trace: totals, and activities or calls grouped by one property. */
 #ifndef DAGTAP_ANALYZE_SUMMARY_H
 #define DAGTAP_ANALYZE_SUMMARY_H
 
@@ -7,24 +7,26 @@
 
 struct summary_totals {
 	uint64_t kernels;
-	uint64_t graph_kernels; /* those of them that a graph launch brought */
+	uint64_t graph_kernels; /* part of kernels: of graph launches */
 	uint64_t copies;
 	uint64_t memsets;
 	uint64_t api_calls;
 	uint64_t graph_launches;
 	uint64_t untimed;
-	uint64_t impossible; /* of them: their times cannot be */
+	uint64_t impossible; /* part of untimed: CUPTI reported impossible times */
 	uint64_t orphans;    /* activities without a call */
 	uint64_t copied_bytes;
 	uint64_t processes, gpus, threads, streams, graphs;
-	int64_t kernel_ns;
-	int64_t begin_ns, end_ns; /* first start and last end of any timed activity */
+	int64_t kernel_ns; /* sum of durations */
+	/* first start and last end of timed activities; 0 if there are none */
+	int64_t begin_ns, end_ns;
 };
 
+/* Counts the totals. Walks the activities once. */
 struct summary_totals summary_count(const struct trace *trace);
 
 enum summary_by {
-	SUMMARY_BY_KERNEL, /* kernels alone */
+	SUMMARY_BY_KERNEL, /* kernels only, by name */
 	SUMMARY_BY_COPY,   /* copies and memsets, by direction */
 	SUMMARY_BY_STREAM,
 	SUMMARY_BY_GRAPH,
@@ -36,7 +38,7 @@ enum summary_by {
 struct summary_row {
 	char *name; /* owned by the table */
 	struct tally tally;
-	uint64_t bytes; /* copies and memsets */
+	uint64_t bytes; /* of copies and memsets */
 };
 
 struct summary_table {
@@ -44,10 +46,12 @@ struct summary_table {
 	uint32_t count;
 };
 
-/* 0 or -ENOMEM. */
+/* Groups the activities (SUMMARY_BY_API: the calls) of TRACE by BY. Keeps no pointer to TRACE; the
+ * caller releases RET_TABLE. 0, or -ENOMEM with RET_TABLE unchanged. */
 int summary_make(const struct trace *trace, enum summary_by by, struct summary_table *ret_table);
 void summary_release(struct summary_table *table);
 
+/* A static text for people, such as "copy host to device". */
 const char *summary_direction_text(enum trace_copy_direction direction);
 
 #endif

@@ -1,16 +1,17 @@
-/* Count, sum and extremes of durations. Sums saturate: a trace with absurd times gives an absurd
- * figure, never undefined behaviour. */
+/* Count, sum, minimum and maximum of durations. Sums and differences saturate: a trace with extreme
+ * times gives a wrong number, but no undefined behaviour. */
 #ifndef DAGTAP_ANALYZE_TALLY_H
 #define DAGTAP_ANALYZE_TALLY_H
 
 #include <stdint.h>
 
 struct tally {
-	uint64_t count; /* all, timed or not */
+	uint64_t count; /* timed and untimed */
 	uint64_t timed;
-	int64_t total_ns, min_ns, max_ns; /* of the timed ones; 0 if there are none */
+	int64_t total_ns, min_ns, max_ns; /* of timed ones; 0 if there are none */
 };
 
+/* A + B and END_NS - BEGIN_NS, saturated to the range of int64_t. */
 static inline int64_t tally_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -45,6 +46,7 @@ static inline void tally_add_untimed(struct tally *tally)
 	tally->count++;
 }
 
+/* Mean in ns of the timed ones; 0 if there are none. */
 static inline double tally_mean(const struct tally *tally)
 {
 	return tally->timed ? (double)tally->total_ns / (double)tally->timed : 0;
