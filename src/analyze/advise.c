@@ -1,3 +1,4 @@
+/* Finds nodes that are worth a slot (advise.h). */
 #include "analyze/advise.h"
 
 #include <errno.h>
@@ -6,8 +7,7 @@
 
 #include "analyze/groups.h"
 
-/* A damaged file may have rings. */
-#define DEPTH_MOST 64
+#define DEPTH_MOST 64 /* limit of nested graphs; damaged files may have cycles */
 
 /* ---- graphs ---- */
 
@@ -32,7 +32,8 @@ static uint32_t root_of(const struct trace *trace, uint32_t graph)
 	return graph;
 }
 
-/* By graph, each process's execs without a graph behind its graphs: rows of the table for both. */
+/* The row of EXEC in the table: first a row per graph, then one per process for execs without a
+ * graph. */
 static uint32_t row_of(const struct trace *trace, const struct trace_exec *exec)
 {
 	return exec->graph == TRACE_NONE ? trace->graphs_count + exec->process
@@ -63,7 +64,8 @@ static int compare_members(const void *left, const void *right)
 	return (a->graph > b->graph) - (a->graph < b->graph);
 }
 
-/* Each updated graph's nodes in a row, its children's with them. */
+/* Fills advice->nodes, with the nodes of each updated top graph and of its child graphs
+ * together. */
 static int place_nodes(const struct trace *trace, struct advice *advice)
 {
 	struct member *members = malloc(((size_t)trace->graphs_count + 1) * sizeof(*members));
@@ -89,7 +91,7 @@ static int place_nodes(const struct trace *trace, struct advice *advice)
 	return 0;
 }
 
-/* What is known to be missing of a process, or damaged. */
+/* Whether records of the process are missing or damaged. */
 static bool has_losses(const struct trace *trace, uint32_t process)
 {
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
@@ -104,6 +106,7 @@ static bool has_losses(const struct trace *trace, uint32_t process)
 	return false;
 }
 
+/* Sets has_losses and others_are_fixed of all rows. */
 static void conclude(const struct trace *trace, struct advice *advice)
 {
 	uint32_t process = TRACE_NONE;
@@ -152,6 +155,7 @@ static bool is_update_call(const char *name)
 	return part && (strstr(part, "NodeSet") || strstr(part, "ExecUpdate"));
 }
 
+/* Counts all successful calls that update execs, minus those that execs of the trace have. */
 static int count_unplaced_calls(const struct trace *trace, struct advice *advice)
 {
 	bool *is_update = calloc((size_t)trace->apis_count + 1, sizeof(*is_update));
@@ -193,10 +197,10 @@ struct mark {
 struct marking {
 	const struct trace *trace;
 	struct advice *advice;
-	uint32_t room; /* for rows */
+	uint32_t room; /* of advice->patches */
 	struct groups recordings, slots, nodes;
 	uint32_t process, thread; /* of the last mark */
-	struct mark last, first;  /* first of the step that the last is in */
+	struct mark last, first;  /* the last mark, and the first mark of its step */
 };
 
 static struct mark read_mark(const struct trace *trace, const struct trace_scope *scope)
@@ -235,7 +239,8 @@ static bool is_same_place(const struct mark *a, const struct mark *b)
 	       a->byte == b->byte;
 }
 
-/* A step's marks follow each other on one thread and have one time; none comes twice in it. */
+/* Whether MARK begins a new step. The marks of a step come consecutively on one thread and have the
+ * same time, and no place occurs twice in a step. */
 static bool begins_step(const struct marking *marking, const struct trace_scope *scope,
 			const struct mark *mark, const struct patch_advice *row)
 {
@@ -255,7 +260,8 @@ static void count_strategy(struct patch_advice *row, trace_string strategy)
 	}
 }
 
-/* Addresses have 48 bits at most. */
+/* The index of the recording in advice->patches, or GROUPS_FAILED. The key has the process in the
+ * upper 16 bits, because addresses have at most 48 bits. */
 static uint32_t number_recording(struct marking *marking, uint32_t process, uint64_t recording)
 {
 	struct advice *advice = marking->advice;
@@ -277,7 +283,7 @@ static uint32_t number_recording(struct marking *marking, uint32_t process, uint
 	return number;
 }
 
-/* Whether this is the first with that key; -ENOMEM. */
+/* 1: KEY is new; 0: it is not; -ENOMEM. */
 static int is_new(struct groups *groups, uint64_t key)
 {
 	uint32_t before = groups->count;
@@ -318,7 +324,7 @@ static int add_mark(struct marking *marking, const struct trace_scope *scope)
 	return 0;
 }
 
-/* Scopes are in the order of their ids, and so each thread's in the order in which it opened them. */
+/* Scopes are sorted by id, so those of one thread come in the order in which it opened them. */
 static int advise_patches(const struct trace *trace, struct advice *advice)
 {
 	struct marking marking = {.trace = trace, .advice = advice};

@@ -1,3 +1,4 @@
+/* Busy time of GPUs (busy.h). */
 #include "analyze/busy.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static void take(struct busy_gpu *gpu, const struct trace_activity *row)
 	gpu->is_begun = true;
 }
 
+/* Takes all activities that start before NS. Returns the busy time of AGENT until NS. */
 static int64_t busy_until(struct busy *busy, uint32_t agent, int64_t ns)
 {
 	const struct trace_activity *rows = busy->starts->trace->activities;

@@ -1,3 +1,4 @@
+/* Makes the dependencies of a trace (dependencies.h) in one walk through the calls. */
 #include "analyze/dependencies.h"
 
 #include <errno.h>
@@ -6,11 +7,11 @@
 
 #include "analyze/dependency_walk.h"
 
-#define PARENT_DEPTH_MAX 64
+#define PARENT_DEPTH_MAX 64 /* limit of nested calls; damaged files may have cycles */
 
 /* ---- calls ---- */
 
-/* Whose name says that it returns after the copy has been made. */
+/* Whether an API, by its name, returns after its copy has been made. */
 static bool is_blocking_api(const char *name)
 {
 	static const char *const starts[] = {"hipMemcpy", "cudaMemcpy", "cuMemcpy"};
@@ -70,6 +71,7 @@ static void release_walk(struct dependency_walk *walk)
 	free(walk->node_last);
 }
 
+/* Links the call with the call before it of the same thread. */
 static void link_call(struct dependency_walk *walk, uint32_t call)
 {
 	struct dependencies *deps = walk->deps;
@@ -88,7 +90,7 @@ static void link_call(struct dependency_walk *walk, uint32_t call)
 
 /* ---- work ---- */
 
-/* Whether a packet waits for the ones before it in its queue. */
+/* Whether the packet waits for all packets before it in its queue: bit 8 of the AQL header. */
 static bool has_barrier_bit(const struct trace_activity *row)
 {
 	return row->packet_header >> 8 & 1;
@@ -100,12 +102,13 @@ uint32_t queue_take(struct dependency_walk *walk, uint32_t activity)
 	const struct trace_activity *row = &trace->activities[activity];
 	uint32_t behind;
 
-	/* Of CUDA's graphs and copies there is no queue. */
+	/* CUDA's activities have no queue. */
 	if (row->queue >= trace->queues_count || row->untimed != RECORD_UNTIMED_NO)
 		return TRACE_NONE;
 	behind = walk->last_packets[row->queue];
 	walk->last_packets[row->queue] = activity;
-	/* Two threads' calls may have come to the queue the other way round. */
+	/* Calls of two threads may have reached the queue in another order than that of their cids.
+	 * The packet index (id) tells the real order. */
 	if (behind != TRACE_NONE && trace->activities[behind].id > row->id) {
 		walk->last_packets[row->queue] = behind;
 		return TRACE_NONE;
@@ -124,7 +127,8 @@ void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind)
 	store_push(walk->deps, dependency_on(behind, TRACE_NONE, DEPENDENCY_QUEUE));
 }
 
-/* A launch that is programmatic is so to the kernel ahead of it in its stream. */
+/* Returns EDGE, changed to PROGRAMMATIC if ROW is a programmatic launch and the edge comes from the
+ * kernel before it in its stream. */
 static struct dependency edge_from(const struct dependencies *deps, struct dependency edge,
 				   const struct trace_activity *row)
 {
@@ -137,6 +141,7 @@ static struct dependency edge_from(const struct dependencies *deps, struct depen
 	return edge;
 }
 
+/* Takes an activity that is not part of a graph launch. */
 static void take_single(struct dependency_walk *walk, uint32_t activity)
 {
 	const struct trace_activity *row = &walk->deps->trace->activities[activity];
@@ -160,6 +165,7 @@ static void take_single(struct dependency_walk *walk, uint32_t activity)
 	lanes_give(&walk->lanes, lane, ref);
 }
 
+/* Pushes edges from the copies of a blocking call to the call. */
 static void push_blocking(struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -168,7 +174,8 @@ static void push_blocking(struct dependency_walk *walk, const struct trace_call 
 	     i++) {
 		const struct trace_activity *row = &trace->activities[i];
 
-		/* Within a device such a call may return before; then it has waited for nothing. */
+		/* A copy within a device may end after the call has returned; then the call did not
+		 * wait for it. */
 		if (row->untimed == RECORD_UNTIMED_NO && row->end_ns <= call->end_ns)
 			store_push(walk->deps, dependency_on(i, TRACE_NONE, DEPENDENCY_BLOCKING));
 	}
@@ -193,7 +200,7 @@ static int take_activities(struct dependency_walk *walk, const struct trace_call
 	return 0;
 }
 
-/* All up to and with CID. */
+/* Takes all event records up to those of CID, inclusive. */
 static void take_records(struct dependency_walk *walk, uint32_t process, uint64_t cid)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -207,7 +214,8 @@ static void take_records(struct dependency_walk *walk, uint32_t process, uint64_
 	}
 }
 
-/* Events that stand for the place where the call's kernel begins: not for the kernel. */
+/* Takes event records of the moment at which the call's kernel begins (start events of
+ * hipExtLaunchKernel). They stand for the work before the kernel, so they are taken before it. */
 static void take_start_records(struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -239,7 +247,7 @@ static int take_call(struct dependency_walk *walk, uint32_t at)
 		take_start_records(walk, call);
 		result = take_activities(walk, call);
 	}
-	/* After what the call itself submits: a launch records its stop event behind the kernel. */
+	/* After the call's own activities: a launch records its stop event behind the kernel. */
 	take_records(walk, call->process, call->cid);
 	waits_settle(walk, call);
 	opened = store_open(deps);
@@ -252,7 +260,8 @@ static int take_call(struct dependency_walk *walk, uint32_t at)
 
 /* ---- activities without a call ---- */
 
-/* LATEST: what ended last so far, by stream and then by queue. */
+/* Adds the edge to an activity without a call. LATEST: by stream, then by queue, the activity that
+ * ended last so far. */
 static void take_loose(struct dependencies *deps, uint32_t *latest, uint32_t activity)
 {
 	const struct trace *trace = deps->trace;
@@ -274,14 +283,15 @@ static void take_loose(struct dependencies *deps, uint32_t *latest, uint32_t act
 		*last = activity;
 }
 
-/* They are in no order of submission, but a stream starts its work in that order. */
+/* Takes the activities without a call. The order of their submission is not known, but a stream
+ * starts its activities in that order, so they are taken by start. */
 static int take_loose_rows(struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
 	size_t lanes = (size_t)trace->streams_count + trace->queues_count;
 	uint32_t *latest;
 
-	/* Mostly every activity has come with its call. */
+	/* In most traces every activity has a call. */
 	if (deps->counts[DEPENDENCY_LAUNCH] == trace->activities_count)
 		return 0;
 	latest = malloc((lanes + 1) * sizeof(*latest));
@@ -430,7 +440,8 @@ struct dependency_list dependencies_of_call(const struct dependencies *deps, uin
 	return list_of(deps, deps->hosts[low].list);
 }
 
-/* Of the edges between a row and what it waited for, the one that is about more than one stream. */
+/* Whether the kind relates two streams, or a stream and the host. On the way from a row to its
+ * source such an edge explains the wait better than one within a stream. */
 static bool says_more(enum dependency_kind kind)
 {
 	return kind == DEPENDENCY_EVENT || kind == DEPENDENCY_LEGACY ||
@@ -502,7 +513,8 @@ struct dependency_choice dependencies_choose(const struct dependencies *deps,
 int64_t dependencies_release_ns(const struct trace *trace, const struct trace_activity *activity)
 {
 	const struct trace_call *call = &trace->calls[activity->call];
-	/* CUPTI does not say when; then the row has the call's begin. */
+	/* CUPTI does not report the submission; submit_ns then is the begin of the call, and the
+	 * end of the call is used instead. */
 	int64_t ns = activity->submit_ns > call->begin_ns ? activity->submit_ns : call->end_ns;
 
 	return ns < activity->start_ns ? ns : activity->start_ns;

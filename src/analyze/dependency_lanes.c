@@ -1,3 +1,4 @@
+/* Lanes: the last work and the pending waits of each stream (dependency_lanes.h). */
 #include "analyze/dependency_lanes.h"
 
 #include <errno.h>
@@ -66,11 +67,13 @@ static void add_legacy(struct lanes *lanes, uint32_t from)
 		add_source(lanes, dependency_on(from, TRACE_NONE, DEPENDENCY_LEGACY));
 }
 
+/* Whether the stream synchronizes with the legacy default stream. */
 static bool is_blocking(const struct lane *lane)
 {
 	return lane->kind == TRACE_STREAM_BLOCKING || lane->kind == TRACE_STREAM_PER_THREAD;
 }
 
+/* Adds a blocking lane to the lanes that the legacy lane of its device must join. */
 static void mark_dirty(struct lanes *lanes, uint32_t at)
 {
 	struct lane *lane = &lanes->rows[at];
@@ -82,7 +85,8 @@ static void mark_dirty(struct lanes *lanes, uint32_t at)
 	lanes->dirty[lane->agent] = at + 1;
 }
 
-/* A wait is something that a stream was given, too. */
+/* Turns the pending waits of dirty lanes into joins: the legacy lane waits for the waits of other
+ * streams as for their work. */
 static void settle_dirty(struct lanes *lanes, uint32_t agent)
 {
 	for (uint32_t next = lanes->dirty[agent]; next; next = lanes->rows[next - 1].dirty) {
@@ -91,7 +95,8 @@ static void settle_dirty(struct lanes *lanes, uint32_t agent)
 	}
 }
 
-/* The legacy lane joins what the others were given since it did so last. */
+/* The legacy lane takes the last work of each blocking lane that got work since it joined them
+ * last. */
 static void join_dirty(struct lanes *lanes, uint32_t agent)
 {
 	uint32_t next = lanes->dirty[agent];

@@ -1,12 +1,16 @@
+/* Takes the activities of a graph launch (dependency_walk.h). It walks the plan of the graph
+ * (replay_plan.h): each item waits for the items before it, and the first items wait for the
+ * earlier work of the stream. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyze/dependency_walk.h"
 
-/* What is done as soon as the launch may begin. */
+/* In replay_scratch.done: the item brought no work and depends on none, so it is done when the
+ * launch may begin. */
 #define DONE_AT_ENTRY TRACE_NONE
 
-#define BODY_LOOKS 8
+#define BODY_LOOKS 8 /* activities of a body that ended_before compares */
 
 void replay_scratch_release(struct replay_scratch *scratch)
 {
@@ -32,15 +36,16 @@ static int grow(uint32_t **rows, uint32_t *room, uint32_t count)
 	return 0;
 }
 
-/* A launch, and where its parts lie. */
+/* The launch that is being taken. */
 struct replay {
 	struct dependency_walk *walk;
 	struct replay_scratch *scratch;
-	const struct replay_plan *plan; /* NULL: there is none */
-	const struct trace_activity *rows;
+	/* NULL: the graph is not known, or its plan is not usable */
+	const struct replay_plan *plan;
+	const struct trace_activity *rows; /* of the launch */
 	uint32_t graph, launch;
-	uint32_t first, count;
-	uint32_t known; /* activities whose node is in the plan */
+	uint32_t first, count; /* activities of the launch: [first, first + count) */
+	uint32_t known;	       /* activities whose node is in the plan */
 };
 
 static int make_room(struct replay *replay)
@@ -59,7 +64,8 @@ static int make_room(struct replay *replay)
 	return 0;
 }
 
-/* What the stream had to do before: one thing, where several first nodes would name several. */
+/* Puts into scratch->entry what the launch must wait for. Several sources become one join if the
+ * launch has several activities, so that each first node needs one edge only. */
 static int take_entry(struct replay *replay, uint32_t lane)
 {
 	struct replay_scratch *scratch = replay->scratch;
@@ -102,7 +108,8 @@ static void push_entry(struct replay *replay, uint32_t activity)
 		store_push(replay->walk->deps, replay->scratch->entry[i]);
 }
 
-/* Which activities are pieces of the same node. */
+/* Links the activities of each node (a copy or memset node may have several), and enters them into
+ * their hardware queues. */
 static void link_pieces(struct replay *replay)
 {
 	struct dependency_walk *walk = replay->walk;
@@ -127,7 +134,7 @@ static void link_pieces(struct replay *replay)
 	}
 }
 
-/* The edges to what the item's predecessors came to; how many. */
+/* Pushes edges from the item's predecessors. Returns how many. */
 static uint32_t push_predecessors(struct replay *replay, const struct replay_item *item)
 {
 	uint32_t pushed = 0;
@@ -147,7 +154,8 @@ static uint32_t push_predecessors(struct replay *replay, const struct replay_ite
 	return pushed;
 }
 
-/* An item that brought nothing to the GPU: what it depends on goes through it. */
+/* For an item without activities: returns what its successors depend on instead, which is what the
+ * item depends on; a join if there are several sources. */
 static uint32_t pass_through(struct replay *replay, const struct replay_item *item)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -168,7 +176,8 @@ static uint32_t pass_through(struct replay *replay, const struct replay_item *it
 	return store_close_join(deps, opened);
 }
 
-/* What a node that waits for an event waits for is not known. */
+/* Whether the item is an event wait node, or comes after one with no work in between. The source of
+ * such a node is not known. */
 static bool is_gated(const struct replay *replay, const struct replay_item *item)
 {
 	const struct trace *trace = replay->walk->deps->trace;
@@ -179,6 +188,8 @@ static bool is_gated(const struct replay *replay, const struct replay_item *item
 	return item->node != TRACE_NONE && trace->nodes[item->node].type == RECORD_NODE_EVENT_WAIT;
 }
 
+/* Takes the activities of an item. The first waits for the predecessors, each other one for the one
+ * before it. Returns what successors depend on. */
 static uint32_t take_pieces(struct replay *replay, const struct replay_item *item)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -198,8 +209,8 @@ static uint32_t take_pieces(struct replay *replay, const struct replay_item *ite
 	return ref;
 }
 
-/* Of the activities before it the last that had ended when this one began; the last few are looked
- * at. */
+/* Of the last BODY_LOOKS activities before place AT, the one that ended last before AT began; or
+ * TRACE_NONE. LAST is a ring of COUNT places so far. */
 static uint32_t ended_before(const struct replay *replay, const uint32_t *last, uint32_t count,
 			     uint32_t at)
 {
@@ -216,7 +227,8 @@ static uint32_t ended_before(const struct replay *replay, const uint32_t *last, 
 	return found;
 }
 
-/* What runs in a conditional node's bodies, in the order of starts: whatever the device chose. */
+/* Takes the activities of a conditional node's bodies, in the order of starts: the device decided
+ * what ran and how often. Returns the one that ended last. */
 static uint32_t take_bodies(struct replay *replay, const struct replay_item *item)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -241,7 +253,7 @@ static uint32_t take_bodies(struct replay *replay, const struct replay_item *ite
 	return replay->scratch->refs[latest];
 }
 
-/* Whether the replay shows work of the item's node. */
+/* Whether the replay has activities of the item's node. */
 static bool is_here(const struct replay *replay, const struct replay_item *item)
 {
 	return item->node != TRACE_NONE &&
@@ -258,6 +270,7 @@ static uint32_t take_item(struct replay *replay, const struct replay_item *item)
 									: take_pieces(replay, item);
 }
 
+/* Takes the items of the plan in order. */
 static void take_known(struct replay *replay)
 {
 	const struct replay_plan *plan = replay->plan;
@@ -275,7 +288,8 @@ static void take_known(struct replay *replay)
 	}
 }
 
-/* Returns what the last of them came to. */
+/* Takes the activities whose node is not known, each after the activity before it. Returns what
+ * depends on the last of them, or STORE_NOTHING. */
 static uint32_t take_unknown(struct replay *replay)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -299,7 +313,8 @@ static uint32_t take_unknown(struct replay *replay)
 	return last;
 }
 
-/* What the stream's next work waits for: the last nodes, and the last that none is known of. */
+/* Returns what the next work of the stream waits for: the last items and UNKNOWN (the last activity
+ * without a known node, or STORE_NOTHING), as one activity or join. */
 static uint32_t leave(struct replay *replay, uint32_t unknown)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -323,7 +338,7 @@ static uint32_t leave(struct replay *replay, uint32_t unknown)
 
 /* ---- events that its nodes record ---- */
 
-/* All that the launch had to wait for, as one thing. */
+/* One activity or join that stands for all that the launch waited for, or STORE_NOTHING. */
 static uint32_t join_entry(struct replay *replay)
 {
 	struct dependencies *deps = replay->walk->deps;
@@ -339,8 +354,8 @@ static uint32_t join_entry(struct replay *replay)
 	return store_close_join(deps, opened);
 }
 
-/* The launch's records, which are in the order of the nodes; the last may be of nodes that are not
- * known. */
+/* Counts the event records of the launch, from walk->next_record. They are sorted by node; records
+ * of unknown nodes come last. */
 static uint32_t count_records(const struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -367,7 +382,9 @@ static uint32_t find_record(const struct trace_event_record *rows, uint32_t coun
 	return low < count && rows[low].node == node ? low : TRACE_NONE;
 }
 
-/* A record stands for what its node came to. */
+/* Sets what each of the next COUNT event records stands for: what successors of its node depend on.
+ * A record stays RECORD_NOT_PLACED if its node, or a node of any activity, is not known, or if its
+ * node is gated by an unknown source. */
 static void take_records(struct replay *replay, uint32_t count)
 {
 	struct dependency_walk *walk = replay->walk;
@@ -397,7 +414,8 @@ static void take_records(struct replay *replay, uint32_t count)
 	}
 }
 
-/* Whether the stream's next work may have to wait for what a node waits for. */
+/* Whether a last item of the plan is gated, so that the next work of the stream may wait for an
+ * unknown source. */
 static bool is_left_gated(const struct replay *replay)
 {
 	for (uint32_t i = 0; replay->known && i < replay->plan->items_count; i++)

@@ -1,3 +1,4 @@
+/* Adds edges, joins and lists to struct dependencies (dependency_store.h). */
 #include "analyze/dependency_store.h"
 
 #include <errno.h>
@@ -26,12 +27,14 @@ void store_push(struct dependencies *deps, struct dependency edge)
 
 void store_undo(struct dependencies *deps, uint32_t opened)
 {
-	/* Their places are used again; table_add finds its room by the count alone, so none is lost. */
+	/* The entries are used again. table_add computes the allocated size from the count, so a
+	 * smaller count loses no memory. */
 	while (deps->edges_count > opened)
 		deps->counts[deps->edges[--deps->edges_count].kind]--;
 }
 
-/* What began at NS, or was over by then, although its edges say that it had to wait for longer. */
+/* Counts the edges since OPENED whose source ended after NS, the start of the activity or the end
+ * of the call. Programmatic edges allow that. */
 static void count_contradicted(struct dependencies *deps, uint32_t opened, int64_t ns)
 {
 	for (uint32_t i = opened; i < deps->edges_count; i++) {
@@ -41,7 +44,7 @@ static void count_contradicted(struct dependencies *deps, uint32_t opened, int64
 	}
 }
 
-/* The edges since OPENED are one list, which is returned. */
+/* Makes a list of the edges since OPENED and returns it. */
 static uint32_t close_list(struct dependencies *deps, uint32_t opened)
 {
 	if (opened == deps->edges_count)

@@ -1,5 +1,7 @@
+/* Event records and waits of streams and of the host (dependency_walk.h). */
 #include "analyze/dependency_walk.h"
 
+/* The agent on which the last work of the call's thread ran, or TRACE_NONE. */
 static uint32_t thread_agent(const struct dependency_walk *walk, uint32_t call)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -24,7 +26,8 @@ static bool is_for_event(const struct trace_wait *wait)
 	return wait->type == TRACE_WAIT_EVENT || wait->type == TRACE_WAIT_STREAM_EVENT;
 }
 
-/* Whether it can be told what an event's record stands for; *RET_SOURCE may be STORE_NOTHING. */
+/* Finds the activity or join that wait AT is for. STORE_NOTHING: the wait is for nothing. False:
+ * not known; the wait is added to the unresolved ones. */
 static bool find_event_source(struct dependency_walk *walk, uint32_t at, uint32_t *ret_source)
 {
 	const struct trace *trace = walk->deps->trace;
@@ -69,14 +72,16 @@ static void take_stream_wait(struct dependency_walk *walk, uint32_t at)
 	walk->deps->resolved_waits++;
 	if (source != STORE_NOTHING)
 		lanes_add_pending(&walk->lanes, lane, dependency_on(source, at, DEPENDENCY_EVENT));
-	/* Whatever the legacy stream is given, the blocking ones wait for it, be it a wait. */
+	/* Blocking streams also wait for waits of the legacy stream, so turn them into work at
+	 * once. */
 	if (walk->lanes.rows[lane].kind == TRACE_STREAM_NULL)
 		lanes_settle(&walk->lanes, lane);
 }
 
 /* ---- the host's ---- */
 
-/* The lanes of a device that were given something since the host waited for all of them. */
+/* Whether LANE belongs to AGENT and got work or waits since the host waited for the whole device
+ * last. */
 static bool is_awaited(const struct dependency_walk *walk, uint32_t lane, uint32_t agent)
 {
 	const struct lane *row = &walk->lanes.rows[lane];
@@ -85,7 +90,8 @@ static bool is_awaited(const struct dependency_walk *walk, uint32_t lane, uint32
 	       (row->turn > walk->synced[agent] || row->pending);
 }
 
-/* A stage that may make joins, before the call's edges are opened. */
+/* Makes the joins that WAIT of the host needs. Must run before the list of the call is opened,
+ * because a join is a list of its own. */
 static void settle(struct dependency_walk *walk, const struct trace_wait *wait)
 {
 	uint32_t agent = thread_agent(walk, wait->call), lane;
@@ -173,7 +179,8 @@ static bool is_wait(const struct trace_wait *wait)
 	return wait->result == 0;
 }
 
-/* What belongs to no call is a stream's, or nobody's. */
+/* Takes a wait without a call. A wait of a stream gates the stream; a wait of the host gates
+ * nothing, because its call is not in the trace, and is only counted. */
 static void take_without_call(struct dependency_walk *walk, uint32_t at)
 {
 	const struct trace_wait *wait = &walk->deps->trace->waits[at];

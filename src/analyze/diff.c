@@ -1,3 +1,4 @@
+/* Compares summaries of two traces (diff.h). */
 #include "analyze/diff.h"
 
 #include <errno.h>
@@ -45,7 +46,8 @@ static void sort_by_name(struct summary_table *table)
 		qsort(table->rows, table->count, sizeof(*table->rows), by_name);
 }
 
-/* The name goes over to the new row. */
+/* Takes the values of FROM; its name moves to the new row. take_b moves the name only if A had no
+ * such row. */
 static void take_a(struct diff_row *row, struct summary_row *from)
 {
 	row->name = from->name;
@@ -64,7 +66,8 @@ static void take_b(struct diff_row *row, struct summary_row *from)
 	row->b_bytes = from->bytes;
 }
 
-/* Both sorted by name; a name is in each at most once. */
+/* Merges the two tables, which are sorted by name and have each name at most once. Returns the
+ * number of rows. */
 static uint32_t meet(struct summary_table *a, struct summary_table *b, struct diff_row *rows)
 {
 	uint32_t at_a = 0, at_b = 0, count = 0;

@@ -1,27 +1,29 @@
+/* Finds nodes that could have run at the same time (graph_overlap.h). */
 #include "analyze/graph_overlap.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An activity of a launch. */
+/* A timed activity of a launch, with a known node. */
 struct interval {
 	int64_t start_ns, end_ns;
 	uint32_t node;
 };
 
-/* A square of bits by (node, node) of one graph, in rows of whole words. */
+/* A square matrix of bits by (node, node) of one graph. */
 struct square {
-	uint64_t *bits; /* NULL: the graph is too large, or has no edges to look at */
-	uint32_t words; /* a row */
+	uint64_t *bits; /* NULL: the graph has too many nodes, or less than two */
+	uint32_t words; /* of one row */
 };
 
 struct overlapping {
 	const struct trace *trace;
-	struct square *met;	    /* by graph: ran side by side in some replay */
-	uint32_t *agents;	    /* by node: where it ran, TRACE_NONE = nowhere */
-	struct interval *intervals; /* of one launch */
-	uint32_t *running;	    /* indices into intervals */
+	/* by graph: the nodes ran at the same time in some replay */
+	struct square *met;
+	uint32_t *agents;	    /* by node: where it ran last, TRACE_NONE = nowhere */
+	struct interval *intervals; /* of one launch, by start */
+	uint32_t *running;	    /* indices into intervals of those that have not ended */
 	uint32_t room;
 };
 
@@ -72,7 +74,7 @@ static int init(struct overlapping *overlapping, const struct trace *trace)
 	return 0;
 }
 
-/* ---- what ran side by side ---- */
+/* ---- nodes that ran at the same time ---- */
 
 static int compare_intervals(const void *left, const void *right)
 {
@@ -134,7 +136,7 @@ static void meet_all(struct overlapping *overlapping, uint32_t count)
 	}
 }
 
-/* The activities of one launch follow each other in the trace. */
+/* [FIRST, STOP) are the activities of one launch, which are consecutive in the trace. */
 static int add_launch(struct overlapping *overlapping, uint32_t first, uint32_t stop)
 {
 	uint32_t count = 0;
@@ -174,10 +176,11 @@ static int add_launches(struct overlapping *overlapping)
 	return result;
 }
 
-/* ---- what could have ---- */
+/* ---- nodes that could have run at the same time ---- */
 
-/* Everything that is reached from each node: what its successors reach, till nothing is added. In one go
- * where edges lead to later nodes, as they mostly do. */
+/* Sets the bit (a, b) for each node b that a path of edges reaches from node a. Repeats until
+ * nothing changes; if all edges lead to later nodes, as they mostly do, the second pass changes
+ * nothing. */
 static void reach(const struct trace *trace, const struct trace_graph *graph, struct square *square)
 {
 	bool more = true;
@@ -217,7 +220,8 @@ static uint64_t workgroups(const struct trace_node *node)
 	return count;
 }
 
-/* Surely: a kernel may share compute units, and then more fit. */
+/* Whether both nodes certainly fit on the GPU together, with one compute unit for each workgroup.
+ * More may fit, because workgroups can share a compute unit. */
 static bool do_fit(const struct overlapping *overlapping, uint32_t a, uint32_t b)
 {
 	const struct trace *trace = overlapping->trace;
@@ -236,6 +240,7 @@ static bool do_fit(const struct overlapping *overlapping, uint32_t a, uint32_t b
 	       sum <= trace->agents[overlapping->agents[a]].compute_units;
 }
 
+/* Counts the pair, and inserts it if it is one of the largest. */
 static void keep_pair(struct graph_overlap *overlap, struct graph_pair pair)
 {
 	uint32_t at = overlap->kept;

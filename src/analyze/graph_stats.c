@@ -1,22 +1,23 @@
+/* Makes the statistics of graph replays (graph_stats.h). */
 #include "analyze/graph_stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define CHILD_DEPTH_MAX 32
+#define CHILD_DEPTH_MAX 32 /* limit of nested graphs; damaged files may have cycles */
 
-/* Predecessors of every node, and when each node last ended. */
+/* Working memory: predecessors of nodes, their last ends, and critical paths. */
 struct making {
 	const struct trace *trace;
 	struct graph_analysis *analysis;
-	uint32_t *first; /* by node: its predecessors start here */
-	uint32_t *predecessors;
-	int64_t *end_ns;       /* by node: in the launch of `launch_of` */
-	uint32_t *launch_of;   /* TRACE_NONE = in none */
-	uint32_t *best_before; /* by node: the predecessor on the longest path to it */
-	uint32_t *waiting;     /* by node: predecessors not settled yet */
-	uint32_t *order;       /* nodes of one graph, each after its predecessors */
-	bool *is_settled;      /* by graph: its critical path is known, or being found */
+	uint32_t *first;	/* by node: its range of predecessors starts here */
+	uint32_t *predecessors; /* nodes */
+	int64_t *end_ns;	/* by node: its last end in the launch launch_of */
+	uint32_t *launch_of;	/* by node: last launch with an activity of it, TRACE_NONE = none */
+	uint32_t *best_before;	/* by node: its predecessor on the longest path, or TRACE_NONE */
+	uint32_t *waiting;	/* by node: predecessors that are not ordered yet */
+	uint32_t *order;	/* nodes of one graph, each after its predecessors */
+	bool *is_settled;	/* by graph: its critical path is known or being computed */
 };
 
 static void release_making(struct making *making)
@@ -66,6 +67,7 @@ static int init_making(struct making *making, const struct trace *trace,
 	return 0;
 }
 
+/* Adds the gap between the last end of the node's predecessors in this launch and the activity. */
 static void add_gap(struct making *making, uint32_t node, uint32_t launch,
 		    const struct trace_activity *row)
 {
@@ -105,7 +107,7 @@ static void add_activity(struct making *making, uint32_t launch, const struct tr
 	add_gap(making, row->node, launch, row);
 }
 
-/* The activities of one launch follow each other in the trace. */
+/* [FIRST, STOP) are the activities of one launch, which are consecutive in the trace. */
 static void add_launch(struct making *making, uint32_t launch, uint32_t first, uint32_t stop)
 {
 	const struct trace *trace = making->trace;
@@ -175,8 +177,8 @@ static void count_replays(struct making *making)
 	}
 }
 
-/* Each node of the graph after its predecessors. Returns how many could be ordered: all, unless the
- * edges form a ring. */
+/* Puts the nodes of the graph into order, each after its predecessors. Returns how many could be
+ * ordered: all, unless the edges form a cycle. */
 static uint32_t order_nodes(struct making *making, const struct trace_graph *graph)
 {
 	const struct trace *trace = making->trace;
@@ -190,7 +192,7 @@ static uint32_t order_nodes(struct making *making, const struct trace_graph *gra
 	for (uint32_t at = 0; at < used; at++) {
 		uint32_t low = graph->edge_first, high = graph->edge_first + graph->edge_count;
 
-		/* Edges are sorted by where they start. */
+		/* Edges are sorted by their source. */
 		while (low < high) {
 			edge = low + (high - low) / 2;
 			if (trace->edges[edge].from < making->order[at])
@@ -214,7 +216,8 @@ static double node_time(struct making *making, uint32_t node, int depth)
 {
 	const struct trace_node *row = &making->trace->nodes[node];
 
-	/* How often a body runs differs from replay to replay. */
+	/* A conditional node counts only its own activities: how often its bodies run differs from
+	 * replay to replay. */
 	if (row->child == TRACE_NONE || row->type == RECORD_NODE_CONDITIONAL ||
 	    depth > CHILD_DEPTH_MAX)
 		return tally_mean(&making->analysis->nodes[node].duration);
@@ -222,7 +225,8 @@ static double node_time(struct making *making, uint32_t node, int depth)
 	return making->analysis->graphs[row->child].critical_ns;
 }
 
-/* The longest path to each node; children use `order` too, so their times are asked for first. */
+/* Finds the longest path to each node, and the critical path of the graph. The times of child
+ * graphs are computed before order_nodes, because they use making->order as well. */
 static void find_critical(struct making *making, uint32_t graph, int depth)
 {
 	const struct trace_graph *row = &making->trace->graphs[graph];

@@ -1,3 +1,4 @@
+/* The hash map of groups.h: open addressing, at most half full. */
 #include "analyze/groups.h"
 
 #include <errno.h>

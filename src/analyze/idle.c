@@ -1,3 +1,4 @@
+/* Divides the gaps of streams and GPUs by cause (idle.h). */
 #include "analyze/idle.h"
 
 #include <errno.h>
@@ -6,9 +7,10 @@
 #include "analyze/tally.h"
 #include "trace/table.h"
 
-/* A lane while a window is gone through. The unions grow by their last ends, as rows come by start. */
+/* A lane during the walk through a window. Activities come by start, so the union of intervals
+ * needs only the end of what it covers so far (grow_union). */
 struct idle_sweep {
-	uint32_t stamp; /* window + 1 in which it has work that is meant */
+	uint32_t stamp; /* index + 1 of the window for which the struct is valid */
 	int64_t busy_end_ns;
 	int64_t communication_end_ns, compute_end_ns, both_end_ns;
 	int64_t compute_ns, both_ns;
@@ -36,7 +38,7 @@ void idle_release(struct idle *idle)
 	free(idle->sweeps);
 }
 
-/* ---- what a gap was for ---- */
+/* ---- causes of gaps ---- */
 
 static enum idle_cause cause_of(const struct trace *trace, const struct dependency_source *source)
 {
@@ -92,12 +94,14 @@ static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_
 	return 0;
 }
 
-/* What ended the gaps before an activity: found once, for its stream and its GPU. */
+/* The activity that ends a gap, and what it waited for; computed once for its stream and its
+ * GPU. */
 struct gap_end {
 	uint32_t activity;
-	bool is_known; /* the rest */
+	bool is_known; /* the fields below are set */
+	/* when the host had submitted it, if it has a call */
 	int64_t release_ns;
-	struct dependency_source source; /* kind NONE: nothing was waited for */
+	struct dependency_source source; /* kind DEPENDENCY_NONE: it waited for nothing */
 };
 
 static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
@@ -113,6 +117,7 @@ static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
 	end->source = dependencies_choose(deps, list, row->start_ns).source;
 }
 
+/* Gives the time from *BEGIN_NS to END_NS to CAUSE and moves *BEGIN_NS. */
 static void take_cause(struct idle_lane *lane, enum idle_cause cause, int64_t *begin_ns,
 		       int64_t end_ns)
 {
@@ -122,6 +127,7 @@ static void take_cause(struct idle_lane *lane, enum idle_cause cause, int64_t *b
 	*begin_ns = end_ns;
 }
 
+/* Divides the gap of lane AT from BEGIN_NS to the start of END's activity. */
 static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_end *end)
 {
 	const struct dependencies *deps = idle->deps;
@@ -144,8 +150,9 @@ static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_
 	return 0;
 }
 
-/* ---- through a window ---- */
+/* ---- the walk through a window ---- */
 
+/* Adds [START_NS, STOP_NS) to a union that ends at *END_NS. Returns how much it grew. */
 static int64_t grow_union(int64_t *end_ns, int64_t start_ns, int64_t stop_ns)
 {
 	int64_t from_ns = start_ns > *end_ns ? start_ns : *end_ns;
@@ -195,6 +202,7 @@ static int take_row(struct idle *idle, uint32_t at, struct gap_end *end,
 	return 0;
 }
 
+/* Whether the activity belongs to the scope or replay of window AT. */
 static bool is_meant(const struct path_windows *windows, uint32_t at,
 		     const struct trace_activity *row)
 {
@@ -205,7 +213,7 @@ static bool is_meant(const struct path_windows *windows, uint32_t at,
 	return row->scope != TRACE_NONE && windows->of_scope[row->scope] == at;
 }
 
-/* The lanes of a row: its stream's and its GPU's; how many. */
+/* The lanes of an activity: of its stream and of its GPU. Returns how many. */
 static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lanes[2])
 {
 	const struct trace *trace = idle->deps->trace;
@@ -231,7 +239,7 @@ static void open_lane(struct idle *idle, uint32_t lane, const struct path_window
 	};
 }
 
-/* Which lanes are meant: those on which work that is meant runs. */
+/* Opens the lanes on which work of the window's scope or replay runs. */
 static void open_meant(struct idle *idle, const struct path_windows *windows, uint32_t at)
 {
 	const struct path_window *window = &windows->rows[at];
@@ -250,6 +258,7 @@ static void open_meant(struct idle *idle, const struct path_windows *windows, ui
 	}
 }
 
+/* Adds the time after the last activity, and the sums of the window. */
 static void leave_window(struct idle *idle, const struct path_window *window, uint32_t at)
 {
 	int64_t window_ns = tally_span(window->begin_ns, window->end_ns);

@@ -1,3 +1,4 @@
+/* Follows the critical path of a window from its end to its begin (path.h). */
 #include "analyze/path.h"
 
 #include <errno.h>
@@ -8,18 +9,22 @@
 
 #define PARENT_DEPTH_MAX 64
 
-/* Backwards from NOW_NS; exactly one of ACTIVITY and CALL says where, or neither: nothing is known. */
+/* The state of the walk: the path from NOW_NS to the end of the window is done. At most one of
+ * ACTIVITY and CALL is set: the row that the path is at. If neither is, nothing is known before
+ * NOW_NS. */
 struct walk {
 	const struct dependencies *deps;
 	const struct trace *trace;
 	struct path path;
 	int64_t begin_ns, now_ns;
 	uint32_t activity;
-	uint32_t call; /* NOW_NS is inside it, or after it and before the thread's next call */
+	/* NOW_NS is inside this call, or after it and before its thread's next call */
+	uint32_t call;
 	int error;
 };
 
-/* The step from BEGIN_NS to now; what is left of it within the window. */
+/* Adds the step [BEGIN_NS, now), cut to the window, and moves now to its begin. Returns the step;
+ * if it is empty or memory ran out, a dummy that the caller may write to. */
 static struct path_step *put(struct walk *walk, enum path_kind kind, int64_t begin_ns)
 {
 	static struct path_step unused;
@@ -51,6 +56,7 @@ static struct path_step *put(struct walk *walk, enum path_kind kind, int64_t beg
 
 /* ---- what came last ---- */
 
+/* The lead_ns of a step (path.h). */
 static int64_t lead_of(const struct dependency_choice *choice)
 {
 	return choice->next_ns == INT64_MIN ? INT64_MAX
@@ -109,7 +115,8 @@ static void walk_activity(struct walk *walk)
 			.via = TRACE_NONE,
 		};
 
-		/* After the edges: of what was over at the same time they say more. */
+		/* Offered after the edges, because of equal ends the first offer wins, and an edge
+		 * tells more than the launch. */
 		dependency_offer(&choice, &launch);
 	}
 	tell_cause(put(walk, work_kind(walk->trace, row), row->start_ns), &choice);
@@ -131,7 +138,8 @@ static void walk_activity(struct walk *walk)
 
 /* ---- the host ---- */
 
-/* Of calls of a thread that began before NS, the last: mostly CALL itself, or one inside it. */
+/* The last call of CALL's thread that began before NS, from CALL on: mostly CALL itself or a call
+ * inside it. */
 static uint32_t last_begun(const struct dependencies *deps, uint32_t call, int64_t ns)
 {
 	const struct trace_call *calls = deps->trace->calls;
@@ -144,8 +152,8 @@ static uint32_t last_begun(const struct dependencies *deps, uint32_t call, int64
 	return call;
 }
 
-/* Whose time it is right before NOW_NS, when CALL is the last that had begun: a call that was not over,
- * or TRACE_NONE; *RET_FLOOR_NS: since when. */
+/* CALL is the last call that began before now. Returns the innermost call that the thread was in
+ * directly before now, or TRACE_NONE if it was between calls. *RET_FLOOR_NS: since when. */
 static uint32_t owner_of(const struct walk *walk, uint32_t call, int64_t *ret_floor_ns)
 {
 	const struct trace_call *calls = walk->trace->calls;
@@ -165,7 +173,7 @@ static uint32_t owner_of(const struct walk *walk, uint32_t call, int64_t *ret_fl
 	return calls[call].parent;
 }
 
-/* Whether a call waited for something that is not known. */
+/* Whether the call has an unresolved wait of the host. */
 static bool waits_blindly(const struct walk *walk, uint32_t call)
 {
 	const struct trace *trace = walk->trace;
@@ -186,7 +194,8 @@ static bool waits_blindly(const struct walk *walk, uint32_t call)
 	return false;
 }
 
-/* Inside CALL since FLOOR_NS, unless it waited for work that was over later than that. */
+/* Adds the time inside CALL since FLOOR_NS. If the call waited for work that ended after FLOOR_NS,
+ * adds only the time since that end and goes to that work. */
 static void walk_call(struct walk *walk, uint32_t call, int64_t floor_ns)
 {
 	struct dependency_choice choice = dependencies_choose(
@@ -223,7 +232,8 @@ static void walk_host(struct walk *walk)
 		put(walk, PATH_HOST, floor_ns);
 	else
 		walk_call(walk, owner, floor_ns);
-	/* It goes on from CALL: had it gone to an activity, the thread is left. */
+	/* walk_call has set walk->call to OWNER. Unless the path left the thread for an activity,
+	 * it continues from CALL. */
 	if (walk->activity == TRACE_NONE)
 		walk->call = call;
 }
@@ -240,7 +250,8 @@ static void reverse(struct path *path)
 	}
 }
 
-/* What ends the window may have been over before its end. */
+/* Sets where the path starts. If the activity or call that ends the window ended before the window
+ * did, adds a step for the time between. */
 static void put_tail(struct walk *walk, const struct path_window *window)
 {
 	int64_t end_ns = INT64_MIN;
@@ -249,7 +260,8 @@ static void put_tail(struct walk *walk, const struct path_window *window)
 		end_ns = walk->trace->activities[window->activity].end_ns;
 	else if (window->call != TRACE_NONE)
 		end_ns = walk->trace->calls[window->call].end_ns;
-	/* A scope is open while its thread goes on after its last call. */
+	/* A scope that ends with a call: its thread goes on after its last call, so the time until
+	 * the end of the scope is the host's. */
 	if (end_ns < walk->now_ns && (window->scope == TRACE_NONE || window->call == TRACE_NONE))
 		put(walk, PATH_UNKNOWN, end_ns);
 	go_to(walk, window->activity, window->activity == TRACE_NONE ? window->call : TRACE_NONE);

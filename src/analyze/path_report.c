@@ -1,3 +1,4 @@
+/* Sums up critical paths (path_report.h). */
 #include "analyze/path_report.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static bool is_host(uint8_t kind)
 	return kind == PATH_CALL || kind == PATH_HOST;
 }
 
-/* From one stream to another, or to the host. */
+/* Whether the step waited for another stream, or is a call that waited for a stream. */
 static bool is_wait(const struct path_report *report, const struct path_step *step)
 {
 	uint8_t cause = step->cause;
@@ -53,7 +54,7 @@ static const struct trace_activity *activity_of(const struct path_report *report
 	return &report->deps->trace->activities[activity];
 }
 
-/* What an activity is called: kernels by name, copies by direction. */
+/* The key of an activity's name: kernels by name, copies and memsets by direction. */
 static uint64_t name_key(const struct path_report *report, uint32_t activity)
 {
 	const struct trace_op *op = trace_op_of(report->deps->trace, activity_of(report, activity));
@@ -95,7 +96,7 @@ static int add_work(struct path_report *report, const struct path_step *step)
 	return 0;
 }
 
-/* STEP waited for the work of BEFORE. */
+/* Adds the slack of the work of BEFORE, for which STEP waited. */
 static int add_slack(struct path_report *report, const struct path_step *before,
 		     const struct path_step *step)
 {
@@ -110,6 +111,7 @@ static int add_slack(struct path_report *report, const struct path_step *before,
 
 /* ---- waits ---- */
 
+/* One step of a hash. */
 static uint64_t mix(uint64_t key, uint64_t value)
 {
 	return (key ^ value) * 0x9e3779b97f4a7c15ull + (key >> 29);
@@ -174,7 +176,8 @@ static bool is_alike(const struct path_report *report, const struct path_segment
 	       name_key(report, last->activity) == name_key(report, step->activity);
 }
 
-/* GAP: the step before, if it is the gap before this one; or NULL. */
+/* Adds STEP to the last segment if they are alike, else as a new segment. GAP: the gap directly
+ * before STEP, or NULL. */
 static int add_segment(struct path_report *report, uint32_t window, const struct path_step *step,
 		       const struct path_step *gap)
 {
@@ -211,7 +214,7 @@ static int add_segment(struct path_report *report, uint32_t window, const struct
 
 /* ---- all ---- */
 
-/* A step that is only what came before the next one's work. */
+/* Whether step AT is the gap before the activity of the next step. */
 static bool is_gap(const struct path *path, uint32_t at)
 {
 	const struct path_step *step = &path->steps[at];
@@ -228,7 +231,8 @@ static void add_gap(struct path_report *report, struct busy *busy, const struct 
 	report->busy_ns[gap->kind] = tally_sum(report->busy_ns[gap->kind], ns);
 }
 
-/* BEFORE: the work right before it, or NULL; GAP: the gap. */
+/* Adds one step. BEFORE: the work directly before it, or NULL; GAP: the gap between them, or
+ * NULL. */
 static int add_step(struct path_report *report, uint32_t window, const struct path_step *step,
 		    const struct path_step *before, const struct path_step *gap)
 {

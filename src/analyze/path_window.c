@@ -1,3 +1,4 @@
+/* Finds the windows of a query (path_window.h). */
 #include "analyze/path_window.h"
 
 #include <ctype.h>
@@ -31,9 +32,10 @@ static bool is_timed(const struct trace_activity *row)
 	return row->untimed == RECORD_UNTIMED_NO;
 }
 
-/* ---- all, and so many ns ---- */
+/* ---- all, and a range ---- */
 
-/* What ends last within the window, work rather than calls; of what is not over then, what is over last. */
+/* Finds with which activity or call the window ends: among those that overlap the window, the one
+ * that ends last. Calls are considered only if no such activity reaches the end of the window. */
 static void find_end(const struct trace *trace, struct path_window *window)
 {
 	int64_t last_ns = INT64_MIN;
@@ -143,7 +145,8 @@ static int find_replay(const struct trace *trace, const struct path_query *query
 
 /* ---- scopes ---- */
 
-/* "step 12", "ProfilerStep#12", "train_12": one of the words, what separates, the number. */
+/* Whether TEXT is one of the words, separators and NUMBER: "step 12", "ProfilerStep#12",
+ * "train_12". */
 static bool says_step(const char *text, uint64_t number)
 {
 	static const char *const words[] = {"step", "profilerstep", "train", "iteration"};
@@ -195,7 +198,7 @@ static int compare_windows(const void *left, const void *right)
 	return (a->scope > b->scope) - (a->scope < b->scope);
 }
 
-/* The outermost scope around SCOPE, or itself, that MEANT marks. */
+/* Of SCOPE and the scopes around it, the outermost that MEANT marks; or TRACE_NONE. */
 static uint32_t outermost(const struct trace *trace, const bool *meant, uint32_t scope)
 {
 	uint32_t found = TRACE_NONE;
@@ -208,6 +211,7 @@ static uint32_t outermost(const struct trace *trace, const bool *meant, uint32_t
 	return found;
 }
 
+/* Adds a window for each outermost scope in MEANT, and keeps the NTH, or all. */
 static int add_instances(const struct trace *trace, const bool *meant, uint64_t nth,
 			 struct path_windows *windows)
 {
@@ -232,6 +236,7 @@ static int add_instances(const struct trace *trace, const bool *meant, uint64_t 
 	return 0;
 }
 
+/* Extends each window to its last work, if that ends after the scope. */
 static void take_activities(const struct trace *trace, struct path_windows *windows)
 {
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
@@ -251,7 +256,7 @@ static void take_activities(const struct trace *trace, struct path_windows *wind
 	}
 }
 
-/* Where no work ends the window, the scope's thread does. */
+/* Windows that do not end with an activity end with the last call of the scope's thread. */
 static void take_calls(const struct trace *trace, struct path_windows *windows)
 {
 	for (uint32_t i = 0; i < trace->calls_count; i++) {
@@ -281,7 +286,8 @@ static int find_scopes(const struct trace *trace, const struct path_query *query
 		memset(window_of, 0xff, count * sizeof(*window_of));
 		for (uint32_t i = 0; i < windows->count; i++)
 			window_of[windows->rows[i].scope] = i;
-		/* In place: what is outermost is its own, and is not changed. */
+		/* Done in place: the entry of an outermost scope is its own window and does not
+		 * change. */
 		for (uint32_t i = 0; i < trace->scopes_count; i++) {
 			uint32_t top = outermost(trace, meant, i);
 

@@ -1,3 +1,5 @@
+/* Makes the plans of graphs (replay_plan.h): a topological order of each graph, with child graphs
+ * inserted. */
 #include "analyze/replay_plan.h"
 
 #include <errno.h>
@@ -60,7 +62,7 @@ void replay_plans_release(struct replay_plans *plans)
 	free(plans->item_of);
 }
 
-/* A graph and where its plan is being made. */
+/* The plan that is being made. ROOT: the top graph. */
 struct laying {
 	struct replay_plans *plans;
 	struct replay_plan *plan;
@@ -80,7 +82,7 @@ static int add_item(struct laying *laying, uint32_t node, uint32_t *ret_item)
 	return 0;
 }
 
-/* Of the item that was added last. */
+/* Adds item BEFORE to the predecessors of the item that was added last. */
 static int add_before(struct replay_plan *plan, uint32_t before, bool is_programmatic)
 {
 	uint32_t *row = table_add((void **)&plan->before, &plan->before_count, sizeof(*row));
@@ -96,7 +98,8 @@ static int add_before(struct replay_plan *plan, uint32_t before, bool is_program
 	return 0;
 }
 
-/* What NODE depends on, or where its graph was entered. */
+/* Adds the predecessors of NODE to the last item. A node without predecessors depends on ENTERED,
+ * the entry of its graph (TRACE_NONE: the top graph has none). */
 static int add_predecessors(struct laying *laying, uint32_t node, uint32_t entered)
 {
 	const struct replay_plans *plans = laying->plans;
@@ -113,8 +116,8 @@ static int add_predecessors(struct laying *laying, uint32_t node, uint32_t enter
 	return result;
 }
 
-/* The graph's nodes into ORDER, from its first node's place on, each after its predecessors. False:
- * the edges form a ring. */
+/* Puts the nodes of GRAPH into plans->order, from the index of its first node, each after its
+ * predecessors. False: the edges form a cycle. */
 static bool order_nodes(struct replay_plans *plans, const struct trace_graph *graph)
 {
 	uint32_t *order = plans->order + graph->node_first;
@@ -139,6 +142,7 @@ static bool order_nodes(struct replay_plans *plans, const struct trace_graph *gr
 
 static int lay_graph(struct laying *laying, uint32_t graph, uint32_t entered, int depth);
 
+/* Adds the exit item of a child graph, which depends on the last items since ENTERED. */
 static int leave_child(struct laying *laying, uint32_t entered, uint32_t *ret_item)
 {
 	struct replay_plan *plan = laying->plan;
@@ -152,7 +156,7 @@ static int leave_child(struct laying *laying, uint32_t entered, uint32_t *ret_it
 	return result;
 }
 
-/* All that runs within a conditional node is its work. */
+/* Gives all nodes of the bodies of NODE to the item of the conditional node HOLDER. */
 static void give_bodies(struct laying *laying, uint32_t holder, uint32_t node, int depth)
 {
 	struct replay_plans *plans = laying->plans;
@@ -166,7 +170,7 @@ static void give_bodies(struct laying *laying, uint32_t holder, uint32_t node, i
 
 		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count;
 		     i++) {
-			/* Of a damaged file it may be its own. */
+			/* In a damaged file a body may contain itself. */
 			if (plans->graph_of[i] == laying->root)
 				continue;
 			plans->graph_of[i] = laying->root;
@@ -201,11 +205,12 @@ static int lay_node(struct laying *laying, uint32_t node, uint32_t entered, int 
 	return result;
 }
 
-/* 0, -ENOMEM, -ELOOP. */
+/* Adds the items of GRAPH. 0, -ENOMEM, or -ELOOP: a cycle of edges, or a graph that contains
+ * itself. */
 static int lay_graph(struct laying *laying, uint32_t graph, uint32_t entered, int depth)
 {
 	const struct trace_graph *row = &laying->plans->trace->graphs[graph];
-	/* No node is in two places: more items than this, and a graph is its own child. */
+	/* Each node makes at most two items. More items mean that a graph contains itself. */
 	uint64_t most = 2 * (uint64_t)laying->plans->trace->nodes_count;
 	int result = 0;
 

@@ -1,3 +1,4 @@
+/* Sorts activities by start (starts.h). */
 #include "analyze/starts.h"
 
 #include <errno.h>
@@ -6,17 +7,17 @@
 #include "trace/sort.h"
 #include "trace/table.h"
 
-#define BLOCK_ROWS 256u
+#define BLOCK_ROWS 256u /* activities per entry of last_ends */
 
-/* About as many are sorted at once: they and what they are sorted with stay in the processor's cache, and
- * sorting takes no memory to speak of. */
+/* Aimed-at rows of a part. A part and the working memory of its sort fit into the processor's
+ * cache, and the sort needs little memory. */
 #define PART_ROWS 16384u
 
-/* Starts are cut into parts of as many ns each. */
+/* The span of starts is divided into parts of equal duration; each is sorted on its own. */
 struct parts {
-	int64_t first_ns;
-	unsigned shift;	 /* of 2 to the power of so many ns */
-	uint32_t *stops; /* by part: behind its last place in the order */
+	int64_t first_ns; /* the first start */
+	unsigned shift;	  /* a part has 2^shift ns */
+	uint32_t *stops;  /* by part: end of its range of order, after distribute */
 	uint32_t count;
 };
 
@@ -25,7 +26,7 @@ static bool is_timed(const struct trace_activity *row)
 	return row->untimed == RECORD_UNTIMED_NO;
 }
 
-/* Since the first start: without a sign, as two starts may be further apart than an int64_t can tell. */
+/* Time since the first start. Unsigned, because the distance of two starts may exceed int64_t. */
 static uint64_t since_first(const struct parts *parts, const struct trace_activity *row)
 {
 	return (uint64_t)row->start_ns - (uint64_t)parts->first_ns;
@@ -60,7 +61,7 @@ static void choose_parts(const struct trace *trace, struct parts *parts, uint32_
 	*ret_count = count;
 }
 
-/* Each to its part, in the order of the trace. */
+/* Puts the activities of each part into its range of order, in row order (a counting sort). */
 static void distribute(struct starts *starts, struct parts *parts)
 {
 	const struct trace *trace = starts->trace;

@@ -1,3 +1,4 @@
+/* Counts and groups activities and calls (summary.h). */
 #include "analyze/summary.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "analyze/groups.h"
 
-#define PATH_DEPTH_MAX 256
+#define PATH_DEPTH_MAX 256 /* nested scopes of a path that are shown */
 
 const char *summary_direction_text(enum trace_copy_direction direction)
 {
@@ -75,17 +76,18 @@ struct summary_totals summary_count(const struct trace *trace)
 	return totals;
 }
 
-/* A table in the making: rows by group number. */
+/* The table that is being made. */
 struct making {
 	const struct trace *trace;
-	struct groups groups;
-	struct summary_row *rows;
+	struct groups groups;	  /* numbers the keys of rows */
+	struct summary_row *rows; /* by group number */
 	uint32_t room;
-	uint32_t *paths; /* by scope: the group of its path */
+	uint32_t *paths; /* by scope: number of its path in path_groups */
+	/* key: number of the parent's path << 32 | text of the scope */
 	struct groups path_groups;
 };
 
-#define NO_KEY UINT64_MAX
+#define NO_KEY UINT64_MAX /* the activity is in no row */
 
 static struct summary_row *row_of(struct making *making, uint64_t key)
 {
@@ -113,7 +115,8 @@ static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
 	return graph == TRACE_NONE ? NO_KEY - 1 : graph;
 }
 
-#define NO_NODE (UINT64_C(1) << 32) /* and the graph */
+/* Bit of the key of activities whose node is not known; the lower bits are the graph. */
+#define NO_NODE (UINT64_C(1) << 32)
 
 static uint64_t node_key(const struct trace *trace, const struct trace_activity *row)
 {
@@ -185,8 +188,9 @@ static int group_calls(struct making *making)
 	return 0;
 }
 
-/* Two pushes of one text under one parent's path are the same path. Parents may come after their
- * children in the array (another thread's), so each chain is climbed to what is known. */
+/* Numbers the path of a scope: scopes with the same text below the same path have the same path.
+ * The parent of a scope may come after it in the array if another thread opened it, so the function
+ * goes up to the first scope that has a number. */
 static int number_path(struct making *making, uint32_t scope)
 {
 	const struct trace *trace = making->trace;
@@ -275,7 +279,8 @@ static char *graph_text(const struct trace *trace, uint64_t graph)
 	return text;
 }
 
-/* The same in every recording of a program that makes the same graphs: no pid. */
+/* The name of a node's row. It has no pid, so that recordings of a program that makes the same
+ * graphs have the same names, and `dagtap diff` matches them. */
 static char *node_text(const struct trace *trace, uint64_t key)
 {
 	const struct trace_node *node = key < NO_NODE ? &trace->nodes[key] : NULL;
@@ -342,7 +347,7 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 		result =
 			by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
 	table = (struct summary_table){.rows = making.rows, .count = making.groups.count};
-	/* A group may have been numbered and its row not have found room. */
+	/* If memory ran out, the last group may have a number but no row. */
 	if (!table.rows || table.count > making.room)
 		table.count = making.rows ? making.room : 0;
 	for (uint32_t i = 0; i < table.count && result == 0; i++) {
