@@ -17,7 +17,7 @@ struct graph_advice {
 	uint64_t whole_updates; /* updates of whole execs; the changed nodes are not known */
 	uint64_t calls;		/* that made these updates */
 	uint64_t host_ns;	/* duration of the calls */
-	/* with nodes of child graphs, without child nodes that were not updated */
+	/* With nodes of child graphs, without child nodes that were not updated. */
 	uint32_t node_count;
 	uint32_t changed;      /* nodes that were updated */
 	uint32_t first_change; /* index into advice.nodes of the first of these */
@@ -48,7 +48,7 @@ struct advice {
 	uint32_t *nodes; /* that were updated: indices into trace.nodes, graph after graph */
 	struct patch_advice *patches;
 	uint32_t patch_count;
-	/* calls that by name update an exec, but no exec in the trace */
+	/* Calls that by name update an exec, but no exec in the trace. */
 	uint64_t unplaced_calls;
 	uint64_t unplaced_ns; /* host time of these calls */
 };

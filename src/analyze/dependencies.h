@@ -104,20 +104,20 @@ struct dependencies {
 	uint32_t hosts_count;
 	struct dependency_unresolved *unresolved; /* by (process, cid) of the wait */
 	uint32_t unresolved_count;
-	/* a bit per activity: an unresolved wait gated it */
+	/* A bit per activity: an unresolved wait gated it. */
 	uint8_t *blind;
 	bool *is_collective; /* by op: the name is of a collective kernel */
-	/* the trace has calls of RCCL, whose kernels are collective too */
+	/* The trace has calls of RCCL, whose kernels are collective too. */
 	bool has_rccl;
 	uint32_t *call_before, *call_after; /* by call: of the same thread, or TRACE_NONE */
 	uint64_t counts[DEPENDENCY_KIND_COUNT];
-	/* part of counts: the times contradict it */
+	/* Part of counts: the times contradict it. */
 	uint64_t contradicted[DEPENDENCY_KIND_COUNT];
 	uint64_t resolved_waits;
-	/* activities of replays in REPLAY order, as their node is unknown */
+	/* Activities of replays in REPLAY order, as their node is unknown. */
 	uint64_t nodes_unknown;
 	uint64_t streams_unknown; /* streams of unknown kind, which get no LEGACY edges */
-	/* first -ENOMEM or -E2BIG while the struct is made; 0 afterwards */
+	/* First -ENOMEM or -E2BIG while the struct is made; 0 afterwards. */
 	int error;
 };
 
@@ -154,7 +154,7 @@ bool dependencies_follow(const struct dependencies *deps, const struct dependenc
 /* Of several sources, the one that ended last; for equal ends, the one that was offered first. */
 struct dependency_choice {
 	struct dependency_source source; /* kind DEPENDENCY_NONE: no source */
-	/* end of the source that ended second to last; INT64_MIN: none */
+	/* End of the second latest source; INT64_MIN: there is none. */
 	int64_t next_ns;
 };
 

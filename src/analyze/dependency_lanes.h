@@ -13,7 +13,7 @@
 
 struct lane {
 	uint32_t last; /* its last work: an activity or join, or STORE_NOTHING */
-	/* waits that gate its next work: index + 1 into lanes.pending, 0 = none */
+	/* Waits that gate its next work: index + 1 into lanes.pending, 0 = none. */
 	uint32_t pending;
 	uint32_t agent; /* of its last work, or TRACE_NONE */
 	uint32_t dirty; /* next lane of the dirty list of its agent: index + 1, 0 = end */

@@ -13,13 +13,13 @@
  * activity within its launch. */
 struct replay_scratch {
 	uint32_t *next; /* by place: next activity of the same node, or TRACE_NONE */
-	/* by place: activity or join that others depend on, or STORE_NOTHING */
+	/* By place: activity or join that others depend on, or STORE_NOTHING. */
 	uint32_t *refs;
-	/* by place: activity before it in its hardware queue, or TRACE_NONE */
+	/* By place: activity before it in its hardware queue, or TRACE_NONE. */
 	uint32_t *behind;
 	uint32_t room;
 	uint32_t *done; /* by item of the plan: what its successors depend on */
-	/* by item: an event wait node is before it, with no work in between */
+	/* By item: an event wait node is before it, with no work in between. */
 	uint32_t *gated;
 	uint32_t done_room, gated_room;
 	struct dependency *entry; /* what the first nodes of the launch wait for */
@@ -35,21 +35,21 @@ struct dependency_walk {
 	struct lanes lanes;
 	struct replay_plans plans;
 	struct replay_scratch replay;
-	/* first event record and wait that are not taken yet */
+	/* First event record and wait that are not taken yet. */
 	uint32_t next_record, next_wait;
 	uint32_t wait_first, wait_stop; /* waits of the current call: [first, stop) */
 	/* By event record: activity or join that it stands for, STORE_NOTHING or
 	 * RECORD_NOT_PLACED. */
 	uint32_t *record_sources;
-	/* by thread: where its last work ran, or TRACE_NONE */
+	/* By thread: where its last work ran, or TRACE_NONE. */
 	uint32_t *thread_agents;
 	uint32_t *last_calls;	/* by thread: its last call, or TRACE_NONE */
 	uint32_t *last_packets; /* by queue: its last activity, or TRACE_NONE */
-	/* by API: it returns after its copy has been made */
+	/* By API: it returns after its copy has been made. */
 	bool *is_blocking;
-	/* by agent: lanes.turn when the host had waited for the whole device */
+	/* By agent: lanes.turn when the host had waited for the whole device. */
 	uint64_t *synced;
-	/* by node: launch + 1 for which node_first and node_last are valid */
+	/* By node: launch + 1 for which node_first and node_last are valid. */
 	uint32_t *node_launch;
 	uint32_t *node_first, *node_last; /* by node: places of its first and last activity */
 };

@@ -13,13 +13,13 @@ struct interval {
 
 /* A square matrix of bits by (node, node) of one graph. */
 struct square {
-	uint64_t *bits; /* NULL: the graph has too many nodes, or less than two */
+	uint64_t *bits; /* NULL: the graph has too many nodes, or fewer than two */
 	uint32_t words; /* of one row */
 };
 
 struct overlapping {
 	const struct trace *trace;
-	/* by graph: the nodes ran at the same time in some replay */
+	/* By graph: the nodes ran at the same time in some replay. */
 	struct square *met;
 	uint32_t *agents;	    /* by node: where it ran last, TRACE_NONE = nowhere */
 	struct interval *intervals; /* of one launch, by start */

@@ -17,7 +17,7 @@ struct graph_pair {
 };
 
 struct graph_overlap {
-	/* false: the graph has less than two nodes, or too many */
+	/* False: the graph has fewer than two nodes, or too many. */
 	bool is_known;
 	uint64_t count;					  /* all such pairs */
 	uint32_t kept;					  /* entries of pairs */

@@ -8,7 +8,7 @@
 
 struct node_stats {
 	struct tally duration; /* of its activities */
-	/* its start minus the end of its last predecessor in the same replay */
+	/* Its start minus the end of its last predecessor in the same replay. */
 	struct tally gap;
 	uint64_t uncertain; /* activities whose node is not known exactly */
 	bool is_critical;   /* the node is on the critical path of its graph */
@@ -21,11 +21,11 @@ struct graph_stats {
 	struct tally span;   /* of replays, from first start to last end */
 	uint64_t activities; /* of its launches, with or without a known node */
 	uint64_t unknown;    /* activities whose node is not known, part of activities */
-	/* length of the critical path; nodes count their mean durations */
+	/* Length of the critical path; nodes count their mean durations. */
 	double critical_ns;
 	uint64_t critical_count; /* nodes on the critical path */
 	double critical_gap_ns;	 /* sum of their mean gaps */
-	/* of all timed activities of its launches, with child graphs */
+	/* Of all timed activities of its launches, with child graphs. */
 	int64_t work_ns;
 };
 

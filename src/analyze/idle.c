@@ -99,7 +99,7 @@ static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_
 struct gap_end {
 	uint32_t activity;
 	bool is_known; /* the fields below are set */
-	/* when the host had submitted it, if it has a call */
+	/* When the host had submitted it, if it has a call. */
 	int64_t release_ns;
 	struct dependency_source source; /* kind DEPENDENCY_NONE: it waited for nothing */
 };

@@ -30,7 +30,7 @@ enum idle_cause {
 
 /* A stream or a GPU; sums over all windows. */
 struct idle_lane {
-	/* duration of the windows in which it had work; 0: none */
+	/* Duration of the windows in which it had work; 0: none. */
 	int64_t window_ns;
 	int64_t busy_ns;		    /* time in which an activity ran */
 	int64_t cause_ns[IDLE_CAUSE_COUNT]; /* these add up to window_ns - busy_ns */
@@ -39,7 +39,7 @@ struct idle_lane {
 	int64_t communication_ns, exposed_ns;
 };
 
-/* Gaps of a stream that have the same cause: work of the same kind on the same stream. */
+/* Gaps of a stream that have the same cause and the same work kind and stream of their source. */
 struct idle_wait {
 	uint32_t stream;  /* that was idle */
 	uint32_t from;	  /* activity that it waited for, in one of the gaps */
@@ -65,8 +65,8 @@ int idle_init(struct idle *idle, const struct dependencies *deps);
 void idle_release(struct idle *idle);
 
 /* Adds window AT. In a window of a scope or of a replay, only streams and GPUs on which its own
- * work ran count; in other windows, all that had work in it. Activities of others fill their gaps
- * in both cases. 0 or -ENOMEM. Takes one walk through the activities in the window. */
+ * work ran count; other work on these also fills their gaps. In other windows, all streams and GPUs
+ * that had work count. 0 or -ENOMEM. Takes one walk through the activities in the window. */
 int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at);
 
 /* Sorts the waits. Call it once, after the last idle_add. */

@@ -36,10 +36,10 @@ struct path_window {
 
 struct path_step {
 	int64_t begin_ns, end_ns;
-	/* For an activity, its gap, and a call that waited: the time from the end of the second to
-	 * last source to the end of the last one. INT64_MAX: there was only one source. */
+	/* For an activity, its gap, and a call that waited: the time from the end of the second
+	 * latest source to the end of the latest one. INT64_MAX: there was only one source. */
 	int64_t lead_ns;
-	/* activity of the step (a gap: the activity that follows), or TRACE_NONE */
+	/* Activity of the step (a gap: the activity that follows), or TRACE_NONE. */
 	uint32_t activity;
 	uint32_t call; /* call of the step, or TRACE_NONE */
 	uint32_t from; /* activity that was waited for, or TRACE_NONE */

@@ -14,14 +14,14 @@ struct path_work {
 	uint64_t count;
 	int64_t total_ns; /* on the paths */
 	/* How much shorter the paths would be if these activities took no time, and each waiter
-	 * waited for its second to last source instead. */
+	 * waited for its second latest source instead. */
 	int64_t slack_ns;
 };
 
 /* Waits of the same kind on paths: work of one stream, or a call, waited for work of another
  * stream. */
 struct path_wait {
-	/* activity that was waited for, in one of the waits; the same for the rest */
+	/* Activity that was waited for. It, ACTIVITY, CALL and VIA are of one of the waits. */
 	uint32_t from;
 	uint32_t activity; /* that waited, or TRACE_NONE */
 	uint32_t call;	   /* that waited, or TRACE_NONE */

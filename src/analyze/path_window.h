@@ -8,7 +8,7 @@
 enum path_window_by {
 	PATH_WINDOW_ALL,
 	PATH_WINDOW_SCOPE, /* scopes with that text or name; of nested ones, the outermost */
-	/* scopes with that step number as attribute or text: "ProfilerStep#3" */
+	/* Scopes with that step number as attribute or text: "ProfilerStep#3". */
 	PATH_WINDOW_STEP,
 	PATH_WINDOW_REPLAY, /* one launch of that graph, counted over all its execs, from 0 */
 	PATH_WINDOW_RANGE   /* from begin_ns to end_ns */

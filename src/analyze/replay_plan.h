@@ -31,7 +31,7 @@ struct replay_plans {
 	const struct trace *trace;
 	struct replay_plan *plans; /* by graph; made on demand */
 	uint32_t *graph_of;	   /* by node: the graph whose plan has it, or TRACE_NONE */
-	/* by node: node of its item; for a node of a body, the conditional node */
+	/* By node: node of its item; for a node of a body, the conditional node. */
 	uint32_t *item_node;
 	uint32_t *first;	/* by node: its range of predecessors starts here */
 	uint32_t *predecessors; /* indices into trace.edges, sorted by target */

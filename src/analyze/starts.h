@@ -8,7 +8,7 @@ struct starts {
 	const struct trace *trace;
 	uint32_t *order; /* rows of activities */
 	uint32_t count;
-	/* by block of order: the latest end in this block and all before it */
+	/* By block of order: the latest end in this block and all before it. */
 	int64_t *last_ends;
 };
 

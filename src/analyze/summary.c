@@ -83,7 +83,7 @@ struct making {
 	struct summary_row *rows; /* by group number */
 	uint32_t room;
 	uint32_t *paths; /* by scope: number of its path in path_groups */
-	/* key: number of the parent's path << 32 | text of the scope */
+	/* Key: number of the parent's path << 32 | text of the scope. */
 	struct groups path_groups;
 };
 

@@ -18,7 +18,7 @@ struct summary_totals {
 	uint64_t copied_bytes;
 	uint64_t processes, gpus, threads, streams, graphs;
 	int64_t kernel_ns; /* sum of durations */
-	/* first start and last end of timed activities; 0 if there are none */
+	/* First start and last end of timed activities; 0 if there are none. */
 	int64_t begin_ns, end_ns;
 };
 

@@ -30,9 +30,9 @@ struct cuda_node {
 	uint64_t gone_cid; /* of the call that destroyed it; valid if is_gone */
 	uint32_t graph;	   /* rank of its graph; TRACE_NONE: only activities name it */
 	uint32_t original; /* node that it was cloned from, or TRACE_NONE */
-	/* next node of the same graph in the order of making, or TRACE_NONE */
+	/* Next node of the same graph in the order of making, or TRACE_NONE. */
 	uint32_t next;
-	/* first graph that it holds: index + 1 into cuda_building.held, 0 = none */
+	/* First graph that it holds: index + 1 into cuda_building.held, 0 = none. */
 	uint32_t held;
 	uint32_t exec;	/* row of the exec for which PLACE is valid, or TRACE_NONE */
 	uint32_t place; /* index into trace.nodes */
@@ -46,15 +46,15 @@ struct cuda_node {
 
 /* CUDA's part of a process that is being loaded. */
 struct cuda_load {
-	/* by cuda_stream_key(): the rank is the row, from stream_first */
+	/* By cuda_stream_key(): the rank is the row, from stream_first. */
 	struct idset streams;
-	/* cids of calls that were made inside other calls */
+	/* Cids of calls that were made inside other calls. */
 	struct idset inner_ids;
 	struct idset node_ids, graph_ids; /* CUPTI's */
-	/* ids of execs whose nodes were enabled or disabled; 0 = unknown exec */
+	/* Ids of execs whose nodes were enabled or disabled; 0 = unknown exec. */
 	struct idset switched;
 	uint64_t call_records; /* records of CUDA's calls */
-	/* by rank of inner_ids: cid of the call around it */
+	/* By rank of inner_ids: cid of the call around it. */
 	uint64_t *outer;
 	uint32_t stream_first; /* row of the first of CUDA's streams */
 	/* CUPTI's clock to host time; one for all devices */
@@ -62,7 +62,7 @@ struct cuda_load {
 	uint32_t clock_hint;	 /* for clock_fit_convert */
 	struct cuda_node *nodes; /* by rank of node_ids */
 	struct cuda_captures captures;
-	/* row + 1 of the exec for which nodes have their places; 0 = none */
+	/* Row + 1 of the exec for which nodes have their places; 0 = none. */
 	uint32_t exec_entered;
 };
 

@@ -27,7 +27,7 @@ struct bodies {
 	uint32_t *launches;    /* by orphan: index into trace.launches, or TRACE_NONE */
 	uint32_t *added;       /* by call, from first.calls: orphans that it gets */
 	struct span *spans;    /* by launch, from first.launches */
-	/* by node, from first.nodes: it has an edge to it, from it */
+	/* By node, from first.nodes: it has an edge to it, from it. */
 	bool *is_after, *is_before;
 	struct device_wait *waits; /* sorted by begin */
 	uint32_t waits_count;

@@ -46,7 +46,7 @@ struct cuda_building {
 	bool has_types; /* some edge is not plain */
 	struct cuda_held *held;
 	uint32_t held_count;
-	/* by node: its clone in the graph that inherits edges now, or TRACE_NONE */
+	/* By node: its clone in the graph that inherits edges now, or TRACE_NONE. */
 	uint32_t *clones;
 	uint64_t last_graph_id; /* snapshots are numbered from 1 */
 	uint32_t exec_count;	/* execs for which a snapshot was made so far */

@@ -85,7 +85,7 @@ struct capture_walk {
 	const struct cuda_captures *notes;
 	struct idset streams, events;
 	struct captures captures; /* streams are numbered by rank */
-	/* by rank of the event: capture of its last record, 0 = none */
+	/* By rank of the event: capture of its last record, 0 = none. */
 	uint32_t *event_capture;
 	struct sort_row *order; /* notes by the begin of their calls */
 };

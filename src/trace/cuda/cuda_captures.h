@@ -25,7 +25,7 @@ enum cuda_capture_role {
 /* The role of an API in captures; computed once per API. */
 struct cuda_capture_api {
 	uint8_t role; /* enum cuda_capture_role */
-	/* index into record_api.args, UINT8_MAX = none */
+	/* Index into record_api.args, UINT8_MAX = none. */
 	uint8_t stream_word, event_word, flags_word;
 };
 
@@ -34,7 +34,7 @@ struct cuda_capture_note {
 	uint64_t stream, event; /* handles */
 	uint32_t rank;		/* of the call's cid: row from first.calls */
 	uint8_t role;		/* enum cuda_capture_role */
-	/* has the flag External: in a capture it makes a node, not an edge */
+	/* Has the flag External: in a capture it makes a node, not an edge. */
 	bool is_external;
 };
 

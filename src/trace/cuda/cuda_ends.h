@@ -14,9 +14,9 @@ struct process_load;
 struct trace_launch;
 
 struct cuda_ends {
-	/* by exec, from first.execs: launches with a smaller replay number ended */
+	/* By exec, from first.execs: launches with a smaller replay number ended. */
 	uint64_t *replays;
-	/* by stream row: launches ended whose call returned before this host ns */
+	/* By stream row: launches ended whose call returned before this host ns. */
 	int64_t *streams;
 	int64_t device_ns; /* the same for the launches of every stream */
 };

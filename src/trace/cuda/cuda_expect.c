@@ -50,7 +50,7 @@ struct expecting {
 	struct process_load *load;
 	bool *launches;	     /* by API, from first.apis: launches one kernel */
 	struct idset makers; /* cids of calls that made a node */
-	/* by exec, from first.execs: activities of a launch, or TRACE_NONE */
+	/* By exec, from first.execs: activities of a launch, or TRACE_NONE. */
 	uint32_t *exec_count;
 };
 

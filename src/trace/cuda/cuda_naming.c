@@ -41,7 +41,7 @@ struct inlining {
 	struct process_load *load;
 	uint32_t exec;
 	uint64_t next_id; /* id of the next inlined node */
-	/* a node holds a graph that is not known: ids after it are uncertain */
+	/* A node holds a graph that is not known: ids after it are uncertain. */
 	bool is_lost;
 };
 

@@ -45,7 +45,7 @@ int pack_write(const struct spool_reader *spool, const struct pack_sink *sink);
 /* A section in memory. The caller owns the memory and keeps it until the reader is closed. */
 struct pack_section {
 	const char *file; /* name of the file, for messages; pack_reader_open copies it */
-	/* of the section in the file; added to the offsets in messages and damages */
+	/* Of the section in the file; added to the offsets in messages and damages. */
 	uint64_t offset;
 	const void *bytes;
 	size_t size; /* bytes */

@@ -107,7 +107,8 @@ void pack_put_blob(struct pack_buffer *buffer, const void *bytes, size_t size)
 		pack_put_bytes(buffer, bytes, 1);
 		return;
 	}
-	/* zstd writes the frame behind the longest possible prefix; memmove then closes the gap. */
+	/* compress() writes the frame behind the longest possible prefix; memmove then closes the
+	 * gap. */
 	if (!pack_buffer_extend(buffer, 1 + VARINT_BYTES_MOST))
 		return;
 	got = compress(buffer, bytes, size);

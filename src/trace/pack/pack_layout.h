@@ -18,7 +18,7 @@ struct pack_field {
 	uint16_t offset;     /* in the record, in bytes */
 	uint16_t end_offset; /* not 0: the field is a begin and its end is there; 8 bytes each */
 	uint8_t bytes;	     /* 1, 2, 4 or 8 */
-	/* number of an earlier field, the key of the rows (pack_refs.h), or PACK_NO_KEY */
+	/* Number of an earlier field, the key of the rows (pack_refs.h), or PACK_NO_KEY. */
 	uint8_t key;
 };
 

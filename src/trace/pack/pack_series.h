@@ -38,7 +38,7 @@ struct pack_series {
 	const uint64_t *lengths; /* by row; NULL: the numbers are not begins */
 	struct pack_refs *refs;	 /* NULL: the rows have no key */
 	uint32_t count;		 /* rows, at least 1 */
-	/* for the writer: a period of the rows to try; 0 or 1: none */
+	/* For the writer: a period of the rows to try; 0 or 1: none. */
 	uint32_t lag;
 };
 
@@ -50,7 +50,7 @@ struct pack_series_scratch {
 	uint32_t room;		   /* rows for which the three arrays have room */
 	struct pack_map numbers;   /* for the writer: number to dictionary index */
 	struct pack_buffer firsts; /* the encoded firsts of a series (pack_predict.h) */
-	/* the reader failed because memory ran out; the caller clears it */
+	/* The reader failed because memory ran out; the caller clears it. */
 	bool no_memory;
 };
 

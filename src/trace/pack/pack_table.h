@@ -45,7 +45,7 @@ struct pack_table {
 
 	struct pack_group *groups;
 	uint32_t group_count, group_room;
-	/* by row, group after group: byte offset of its record in the block */
+	/* By row, group after group: byte offset of its record in the block. */
 	uint32_t *row_offsets;
 	uint16_t *row_words; /* by row: size of its record, in words */
 
