@@ -2,7 +2,8 @@
  *
  * An activity ends a gap. The part of the gap until the host had submitted the activity has the
  * cause HOST. The part from then until the last activity that it depends on had ended has the cause
- * of that dependency. The rest has the cause LAUNCH. */
+ * of that dependency. The rest has the cause LAUNCH, or UNKNOWN if the activity has no call or an
+ * unresolved wait gated it. */
 #ifndef DAGTAP_ANALYZE_IDLE_H
 #define DAGTAP_ANALYZE_IDLE_H
 

@@ -9,8 +9,8 @@
 
 #define BLOCK_ROWS 256u /* activities per entry of last_ends */
 
-/* Aimed-at rows of a part. A part and the working memory of its sort fit into the processor's
- * cache, and the sort needs little memory. */
+/* About how many rows a part has. A part and the working memory of its sort fit into the
+ * processor's cache, and the sort needs little memory. */
 #define PART_ROWS 16384u
 
 /* The span of starts is divided into parts of equal duration; each is sorted on its own. */

@@ -132,8 +132,8 @@ static bool was_over(const struct bodies *bodies, int64_t begin_ns, int64_t ns)
 
 /* ---- which launch ---- */
 
-/* The conditional node of the exec's own graph that contains a body's node. has_before, has_after:
- * in the launch, a node that is in no body comes before it, or after it. */
+/* The outermost conditional node around a node of a body. has_before, has_after: an edge leads to
+ * it, or from it, or to or from a child node around it. */
 struct holder {
 	bool is_known, has_before, has_after;
 };

@@ -292,9 +292,9 @@ static void resolve(const struct trace *trace, const struct producers *producers
 		wait->known = TRACE_KNOWN_NUMBER;
 		wait->event = trace->event_records[found->row].event;
 	} else if (producers->is_numbered) {
-		/* CUPTI numbers records, but this wait has no number: the event was never recorded.
-		 * NCCL makes such waits. The first recording of a process began with its first use
-		 * of CUDA, so there it is certain that the wait was for nothing. */
+		/* CUPTI numbers records, but knows no record of this event. NCCL makes such waits.
+		 * The first recording of a process began with its first use of CUDA, so there the
+		 * event certainly was never recorded, and the wait was for nothing. */
 		if (!trace->processes[wait->process].session)
 			wait->known = TRACE_KNOWN_NUMBER;
 		return;

@@ -84,8 +84,8 @@ void pack_table_store_word(const struct pack_table *table, const struct pack_gro
 			   uint8_t *records, uint32_t offset, const uint64_t *values);
 
 /* Makes a series for the rows of GROUP, with references by KEY (NULL: without). The key field must
- * be in RECORDS already. The series uses table->values; the call overwrites values and lengths. 0,
- * -ENOMEM, or -EINVAL: the group has more than PACK_KEYS_MOST key fields. */
+ * be in RECORDS already. The series uses table->values; the call may overwrite values and lengths.
+ * 0, -ENOMEM, or -EINVAL: the group has more than PACK_KEYS_MOST key fields. */
 int pack_table_series(struct pack_table *table, const struct pack_group *group,
 		      const uint8_t *records, const struct pack_field *key,
 		      struct pack_series *ret_series);
