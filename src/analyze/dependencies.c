@@ -102,7 +102,7 @@ uint32_t queue_take(struct dependency_walk *walk, uint32_t activity)
 	const struct trace_activity *row = &trace->activities[activity];
 	uint32_t behind;
 
-	/* CUDA's activities have no queue. */
+	/* CUDA's activities and copies have no queue. */
 	if (row->queue >= trace->queues_count || row->untimed != RECORD_UNTIMED_NO)
 		return TRACE_NONE;
 	behind = walk->last_packets[row->queue];

@@ -10,9 +10,12 @@
 /* A lane during the walk through a window. Activities come by start, so the union of intervals
  * needs only the end of what it covers so far (grow_union). */
 struct idle_sweep {
-	uint32_t stamp; /* index + 1 of the window for which the struct is valid */
-	int64_t busy_end_ns;
+	uint32_t stamp;	     /* index + 1 of the window for which the struct is valid */
+	int64_t busy_end_ns; /* end of the union of all activities so far */
+	/* Ends of the unions of communication, of other kernels, and of both. */
 	int64_t communication_end_ns, compute_end_ns, both_end_ns;
+	/* Time of kernels that are not collective, and of these or communication. The difference is
+	 * the communication during which no other kernel ran. */
 	int64_t compute_ns, both_ns;
 };
 

@@ -21,7 +21,7 @@ struct placing {
 	struct process_load *load;
 	struct name *names; /* sorted by key */
 	uint32_t name_count;
-	/* event-record nodes of launches; place_all sorts them by call */
+	/* Event record nodes of launches; place_all sorts them by call */
 	struct graph_events events;
 	uint32_t *nodes; /* cuda_recorders.nodes */
 	bool *is_taken;	 /* by row of events: a record has this node */
