@@ -1,32 +1,52 @@
-/* The last resort of a gate that gets no further: packets pass it unrecorded, and are counted. Two
- * states come to it, when nothing has changed in them for a while (TIMER_GATE_STUCK):
+/* The last resort of a gate that makes no progress: packets pass unrecorded, and are counted in
+ * `unrecorded`. The monitor applies it in two states, when nothing has changed for a while
+ * (TIMER_GATE_STUCK):
  *
- * - The gate's holder is stopped: by a debugger, or in a signal handler that waits for the device.
- *   The monitor takes the gate over. What the holder has counted is published; what comes behind it
- *   passes unrecorded until the next recording begins. When the holder runs again it finds out, at
- *   the next of its stores that others may see (gate_store_begin), and leaves. In the middle of
- *   those it is waited for, without a limit: the gate cannot know what it has done.
+ * - The gate's holder is stopped, by a debugger or in a signal handler that waits for the device.
+ *   The monitor takes the gate over. It publishes what the holder has counted; packets behind that
+ *   pass unrecorded until the next recording begins. When the old holder runs again it finds out at
+ *   its next gate_store_begin, and leaves. While `storing` is set no take-over takes effect,
+ *   without a limit, because the monitor cannot know which of the holder's stores are done.
  * - Doorbells have rung for packets behind the queue's write index. Valid packets there pass.
  *
- * By the monitor, but for gate_resort_prepare and the two of gate_store_. */
+ * The protocol of a take-over. The holder brackets each group of stores that others see (packets,
+ * signals, counts) with gate_store_begin and gate_store_end:
+ *
+ *	holder				monitor
+ *	storing = 1			hold word = monitor's thread id
+ *	compiler barrier		membarrier: a full barrier in all threads of the process
+ *	load the hold word		load `storing`
+ *
+ * After the membarrier either the holder sees that the gate is no longer its own and stores
+ * nothing, or the monitor sees storing == 1 and waits. The release store of `storing` in
+ * gate_store_end pairs with the monitor's acquire load: when it reads 0, the holder's stores before
+ * it are visible, `at` and `preparing` included. The membarrier saves the holder a full barrier for
+ * each packet.
+ *
+ * `at` and `preparing` tell the monitor how far the holder has got: packets before `at` are
+ * counted. If `preparing` is not 0, the holder has reserved the record of the packet at `at` and
+ * will commit it when it runs again, so the monitor counts this packet too. */
 #ifndef CAPTURE_HSA_GATE_RESORT_H
 #define CAPTURE_HSA_GATE_RESORT_H
 
 #include "capture/hsa/gate.h"
 #include "capture/session.h"
 
-/* Before GATE is used, by a queue whose indices are at INDEX. */
+/* Sets the fields of this module. Called by gate_open before GATE is live. INDEX: the queue's write
+ * index. */
 void gate_resort_prepare(struct gate *gate, uint64_t index);
 
-/* Looks whether GATE gets no further, and has packets pass. */
+/* Called by the monitor: checks whether GATE makes no progress, and lets packets pass when it has
+ * made none for TIMER_GATE_STUCK. */
 void gate_resort(struct gate *gate);
 
-/* By the holder, before it stores what others see: packets, signals, counts. False: the gate was
- * taken from it, and it must not. Costs two stores and a load. */
+/* Called by the holder before it stores what other threads or the device see. Returns false when
+ * the gate was taken over: the holder must then store nothing and leave. Costs two stores and a
+ * load. */
 static inline bool gate_store_begin(struct gate *gate)
 {
 	atomic_store_explicit(&gate->storing, 1, memory_order_relaxed);
-	/* Against the monitor the pair is its membarrier (gate_resort.c). */
+	/* A compiler barrier is enough: the monitor's membarrier is the other half of the pair. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(gate_is_mine(gate), 1))
 		return true;
@@ -34,7 +54,8 @@ static inline bool gate_store_begin(struct gate *gate)
 	return false;
 }
 
-/* All packets before AT are counted now. */
+/* Called by the holder after these stores. All packets before AT are counted now. The release pairs
+ * with the acquire load of `storing` in gate_resort.c. */
 static inline void gate_store_end(struct gate *gate, uint64_t at)
 {
 	atomic_store_explicit(&gate->at, at, memory_order_relaxed);
