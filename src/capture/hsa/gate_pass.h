@@ -21,7 +21,8 @@ struct pass {
 	uint64_t reserved;
 	uint64_t sequence; /* of the completion slot of the last dispatch; valid if has_slot */
 	bool has_slot;	   /* the last packet is timed by a completion slot */
-	bool is_foreign; /* another tool has published the packet: the device may take it any moment */
+	/* Another tool has published the packet: the device may take it at any moment. */
+	bool is_foreign;
 };
 
 /* A packet of an AQL queue. */
@@ -44,7 +45,8 @@ void pass_begin(struct pass *pass);
  * HEADER is the packet's header as it was read with acquire. A dispatch without a completion signal
  * may get one of ours, as may one whose signal is borrowed: it is stored in PLACE, the completion
  * signal of the packet that the device will read. PLACE may be NULL when `is_foreign`. Returns
- * false when the gate was taken over from this thread: nothing is counted then. */
+ * false when the gate was taken over from this thread, which
+ * then counts nothing. */
 bool pass_packet(struct pass *pass, const union packet *packet, uint16_t header,
 		 hsa_signal_t *place);
 

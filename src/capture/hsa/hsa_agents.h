@@ -1,4 +1,4 @@
-/* The runtime's agents, as they were when it opened. */
+/* The runtime's agents, as they were when the runtime opened. */
 #ifndef CAPTURE_HSA_AGENTS_H
 #define CAPTURE_HSA_AGENTS_H
 
@@ -11,22 +11,24 @@
 
 struct hsa_agent_entry {
 	hsa_agent_t handle;
-	uint32_t index; /* in the runtime's order */
+	uint32_t index; /* in the runtime's order; the agent's number in records */
 	bool is_gpu;
-	uint64_t tick_hz;   /* 0 = unknown */
-	uint64_t last_tick; /* for hsa_anchors.c */
+	uint64_t tick_hz;   /* 0: unknown */
+	uint64_t last_tick; /* written and read by hsa_anchors.c only */
 };
 
-/* In records the numbers from here on are CUDA's. */
+/* The numbers from here on are used by records of CUDA. */
 #define HSA_AGENTS_MOST RECORD_CUDA_CLOCK
 
-/* Lists and records them. The runtime must be open; nobody may use the list meanwhile. Where there
- * is no memory or no number for one a note says so: its kernels have no names and no times. */
+/* Lists the agents and writes their AGENT records. The runtime must be open, and no other thread
+ * may use the list meanwhile. If there is no memory or no number for an agent, a note says so: its
+ * kernels have no names and no times. */
 void hsa_agents_read(void);
 
-/* Records those that it has listed once more, for another recording. */
+/* Writes the AGENT records of the listed agents once more, for a recording after the first. */
 void hsa_agents_record(void);
 
+/* Returns the list, owned by this module, and its length. Valid until the next hsa_agents_read. */
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count);
 
 #endif

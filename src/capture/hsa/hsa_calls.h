@@ -1,5 +1,9 @@
-/* The HSA runtime's own functions, as the tool found them in the dispatch tables: what wrappers
- * forward to. Filled once by OnLoad, before any of them can be called; constant afterwards. */
+/* The HSA runtime's dispatch tables: which functions the tool calls, which ones it wraps, and where
+ * in the tables they are.
+ *
+ * hsa_next holds the runtime's own functions, to which the wrappers pass calls on. It is filled
+ * each time that the runtime opens, before a wrapper can be called, and is constant while the
+ * runtime is open. */
 #ifndef CAPTURE_HSA_CALLS_H
 #define CAPTURE_HSA_CALLS_H
 
@@ -9,6 +13,7 @@
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
 
+/* X(function): functions of the core table. */
 #define HSA_CORE_CALLS(X)                                                                          \
 	X(hsa_init)                                                                                \
 	X(hsa_shut_down)                                                                           \
@@ -42,7 +47,8 @@
 	X(hsa_executable_iterate_agent_symbols)                                                    \
 	X(hsa_executable_symbol_get_info)
 
-/* Not in the 5.2.3 headers; the engine's id and the flag are passed on as they came. */
+/* Not in the headers of ROCr 5.2.3. The wrapper passes the engine's id and the flag on
+ * unchanged. */
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
 						 hsa_agent_t src_agent, size_t size,
 						 uint32_t num_dep_signals,
@@ -50,7 +56,8 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 						 hsa_signal_t completion_signal, uint32_t engine,
 						 bool force_copy_on_sdma);
 
-/* X(function, byte offset in tables of major 1, in tables of major 2; 0 = not there). */
+/* X(function, byte offset in extension tables of major version 1, of major version 2); 0: not
+ * there. */
 #define HSA_EXT_AT(name)       offsetof(struct hsa_amd_ext_table, name##_fn)
 #define HSA_EXT_BOTH(X, name)  X(name, HSA_EXT_AT(name), HSA_EXT_2_##name)
 #define HSA_EXT_NEWER(X, name) X(name, 0, HSA_EXT_2_##name)
@@ -74,7 +81,8 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	HSA_EXT_BOTH(X, hsa_amd_register_system_event_handler)                                     \
 	HSA_EXT_NEWER(X, hsa_amd_memory_async_batch_copy)
 
-/* Members of the core table are never NULL after hsa_calls_load; those of the extension may be. */
+/* After hsa_calls_load, members of the core table are not NULL; those of the extension table may
+ * be. */
 struct hsa_calls {
 #define X(name) __typeof__(name) *name;
 	HSA_CORE_CALLS(X)
@@ -86,13 +94,17 @@ struct hsa_calls {
 
 extern struct hsa_calls hsa_next;
 
-/* Reads TABLE into hsa_next. False, with a reason, when its layout is not one that we know. */
+/* Reads the runtime's functions from TABLE into hsa_next. Returns false, and a static string in
+ * *RET_REASON, when the layout of TABLE is unknown; hsa_next is then unchanged. */
 bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason);
 
-/* How far the tables that were loaded reach, in words. */
+/* Describes the sizes of the loaded tables, for the trace. A static string. */
 const char *hsa_calls_text(void);
 
-/* The wrappers, named wrap_<function>; each lives in the file that owns its subject. */
+/* The wrappers are named wrap_<function>. Each is defined in the file of its subject: queues in
+ * queue_wrap.c and queue_made.c, signals in watch.c, copies in hsa_copies.c, executables in
+ * hsa_kernels.c, faults in faults.c, hsa_init and hsa_shut_down in hsa_part.c. The program calls
+ * them in the place of the runtime's functions, on any thread. */
 #define HSA_CORE_WRAPPERS(X)                                                                       \
 	X(hsa_init)                                                                                \
 	X(hsa_shut_down)                                                                           \
@@ -139,14 +151,15 @@ HSA_CORE_WRAPPERS(X)
 HSA_EXT_WRAPPERS(X)
 #undef X
 
-/* The vendor's header declares these two without a prototype. */
+/* The vendor's header declares these two without a prototype, so the macro above does, too. */
 hsa_status_t wrap_hsa_init(void);
 hsa_status_t wrap_hsa_shut_down(void);
 
-/* Puts the wrappers into the live tables. After hsa_calls_load. */
+/* Stores the wrappers into TABLE, the runtime's live tables, as far as they reach. Call after
+ * hsa_calls_load with the same TABLE, which must stay valid. */
 void hsa_calls_wrap(struct hsa_api_table *table);
 
-/* The functions that reserve slots in a queue. */
+/* X(function): the functions that reserve packets in a queue. */
 #define HSA_RESERVING_CALLS(X)                                                                     \
 	X(hsa_queue_store_write_index_relaxed)                                                     \
 	X(hsa_queue_store_write_index_screlease)                                                   \
@@ -159,16 +172,19 @@ void hsa_calls_wrap(struct hsa_api_table *table);
 	X(hsa_queue_add_write_index_relaxed)                                                       \
 	X(hsa_queue_add_write_index_screlease)
 
-/* Wrappers of those, named outside_<function>, for when another tool has put its own over ours. */
+/* Second wrappers of these functions, named outside_<function> (outside.c), for a table in which
+ * another tool has replaced our wrappers by its own. */
 #define X(name) __typeof__(name) outside_##name;
 HSA_RESERVING_CALLS(X)
 #undef X
 
-/* That tool's functions; the reserving ones and hsa_queue_load_write_index_relaxed. */
+/* That tool's functions, to which the second wrappers pass calls on: only the reserving ones and
+ * hsa_queue_load_write_index_relaxed are set. */
 extern struct hsa_calls hsa_outside;
 
-/* Where another tool has replaced our wrapper of a reserving function, puts one around that tool's.
- * Before the program uses a queue; once or often. */
+/* Where another tool has replaced our wrapper of a reserving function, stores a second wrapper
+ * around that tool's function. Called each time that the program has created a queue, before it
+ * uses it. */
 void hsa_calls_wrap_outside(void);
 
 #endif

@@ -1,5 +1,7 @@
-/* The one thread that waits for the device: looks at what is outstanding on all queues and for all
- * copies, 0.1 to 1 ms apart, and sleeps without limit when there is nothing. */
+/* The monitor: the one thread that waits for the device. It looks at what is outstanding on all
+ * queues and for all copies, 0.1 to 1.6 ms apart (20 us while the program waits for it), and sleeps
+ * without limit ("parks") when there is nothing to do. It also makes signals ahead of their use
+ * (slots.h) and looks after gates that make no progress (gate_resort.h). */
 #ifndef CAPTURE_HSA_MONITOR_H
 #define CAPTURE_HSA_MONITOR_H
 
@@ -9,30 +11,41 @@
 
 #include "base/timer.h"
 
+/* 1 while the monitor is parked, or is about to park. Also the futex on which it sleeps. */
 extern _Atomic uint32_t hsa_monitor_parked;
 
+/* Wakes the parked monitor: one system call. Use hsa_monitor_wake. */
 void hsa_monitor_unpark(void);
 
-/* After something became outstanding. Cost: one load while the monitor is awake. */
+/* Call after something became outstanding. Any thread. Costs one load while the monitor is awake.
+ * Sequentially consistent: the caller has stored what is outstanding before it loads this; the
+ * monitor stores hsa_monitor_parked before it looks for work (park in hsa_monitor.c). */
 static inline void hsa_monitor_wake(void)
 {
 	if (atomic_load(&hsa_monitor_parked))
 		hsa_monitor_unpark();
 }
 
-/* How often it has looked at everything; wraps around. Two more than before: a whole look has begun
- * and ended since. */
+/* How many looks at everything have ended; wraps around. When the number is two higher than before,
+ * a whole look has begun and ended since. Any thread. */
 uint32_t hsa_monitor_looks(void);
-/* Waits, until LIMIT, until such a whole look has been made; not for a monitor that is to stop. */
+
+/* Waits until such a whole look is done, at most until LIMIT. Returns at once when the monitor is
+ * to stop. Not by the monitor. */
 void hsa_monitor_await_look(struct timer_limit limit);
+
 /* Whether the calling thread is the monitor. */
 bool hsa_monitor_is_mine(void);
 
-/* 0 or a negative errno. Running already: 0. */
+/* Starts the monitor; 0 also when it is running. Returns a negative errno when it cannot be started
+ * or the last one has not ended. One thread at a time, as for the two below. */
 int hsa_monitor_start(void);
-/* Bounded: a monitor that is stuck in the runtime is left behind. */
+
+/* Stops the monitor and waits for its end, with a limit: a monitor that is stuck in the runtime is
+ * left behind. */
 void hsa_monitor_stop(void);
-/* In a fork child, which has no such thread. */
+
+/* Called in a fork child, which has no such thread. */
 void hsa_monitor_forget(void);
 
 #endif

@@ -1,7 +1,11 @@
-/* The HSA interface's part in the session: entry points, life cycle, and who may be called when.
+/* The hsa capture source in the session: entry points for the runtime, start and end of recordings,
+ * and when the runtime may be called.
  *
- * live: wrappers look at packets and signals; from OnLoad on, never again false but in a fork
- * child. open: the runtime may be called; from OnLoad to the last hsa_shut_down. */
+ * Two states, both of the process:
+ * - live (hsa_part_live): the wrappers look at packets and signals. True from the first OnLoad on;
+ *   false again only in a fork child.
+ * - open (runtime_is_open in hsa_part.c): the tool may call the runtime. From OnLoad until the last
+ *   hsa_shut_down. */
 #ifndef CAPTURE_HSA_PART_H
 #define CAPTURE_HSA_PART_H
 
@@ -11,17 +15,21 @@
 
 extern _Atomic bool hsa_part_live;
 
+/* Every wrapper asks this first. One relaxed load: the state that wrappers then read is set before
+ * the wrappers are put into the tables. */
 static inline bool hsa_part_is_live(void)
 {
 	return atomic_load_explicit(&hsa_part_live, memory_order_relaxed);
 }
 
-/* The runtime hands over its tables, by either of the doors that it has for tools (OnLoad,
- * rocprofiler_set_api_table): the first counts, the same comes again at the other. 0, or -ENOTSUP when
- * their layout is not one that we know, or there is no memory or thread for it. */
+/* Takes the dispatch tables that the runtime hands over, by either of its entry points for tools
+ * (OnLoad, rocprofiler_set_api_table). The first call counts; later ones with the runtime open do
+ * nothing. Returns 0, or -ENOTSUP when the layout of the tables is unknown or there is no memory or
+ * thread for the source. Called by the runtime, inside hsa_init. */
 int hsa_part_open(void *table);
 
-/* For the HIP part: dispatches that came from outside of any wrapped call. */
+/* Dispatches of this process that came from outside of any wrapped call. For the hip capture
+ * source. Any thread. */
 uint64_t hsa_dispatches_without_context(void);
 
 #endif

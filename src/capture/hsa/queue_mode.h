@@ -1,4 +1,5 @@
-/* How a queue's packets are timed: what the environment asks for, and what a queue can do. */
+/* Which mode a queue is traced in: what the environment asks for, and what the queue allows. The
+ * modes are described in docs/hsa-timing.md. */
 #ifndef CAPTURE_HSA_QUEUE_MODE_H
 #define CAPTURE_HSA_QUEUE_MODE_H
 
@@ -8,23 +9,26 @@
 
 #include "record/record.h"
 
-/* Reads DAGTAP_HSA_MODE and DAGTAP_HSA_SERIALIZE. Once; one thread at a
- * time. */
+/* Reads DAGTAP_HSA_MODE and DAGTAP_HSA_SERIALIZE. Only the first call has an effect. One thread at
+ * a time, before the other functions are called. */
 void queue_mode_read(void);
 
-/* For a queue of TYPE. When it is not the one that was asked for a note says why,
- * once. */
+/* Returns the mode of a queue of TYPE that is about to be created. If it is not the mode that was
+ * asked for, a note says why, once in a process. */
 enum record_queue_mode queue_mode_choose(hsa_queue_type32_t type);
-/* The same for a queue that exists already: no intercept queue can be made in its place. */
+
+/* The same for a queue that the runtime has created already, which cannot become an intercept
+ * queue. */
 enum record_queue_mode queue_mode_choose_made(hsa_queue_type32_t type);
 
-/* Kernels run one at a time on each GPU. */
+/* Whether kernels run one at a time on each GPU (serial.h). */
 bool queue_mode_serialises(void);
 
-/* The program waits for what the monitor does: completions passed on, packets held back. */
+/* Whether the program waits for the monitor: for completions that it passes on, or packets that are
+ * held back. */
 bool queue_mode_needs_monitor(void);
 
-/* One line: what is asked for, for the trace. */
+/* Returns one line that describes what was asked for, for the trace. A static string. */
 const char *queue_mode_text(void);
 
 #endif

@@ -1,13 +1,19 @@
-/* The application's own completion signals. They are never replaced, held back or touched but for
- * their two tick words, which are zeroed before the device gets the packet. A signal carries the
- * times of its last use only, so a use is settled (its ticks copied) before the next one begins.
+/* The application's own completion signals: which packet or copy uses each of them.
  *
- * A signal that is used again while its last use was not over is shared: its ticks could be either
- * packet's. Nothing that uses it is timed then, until the application stores a new value to it; a
- * queue in mode BORROW gives the later packet a signal of ours (completion_borrow) instead, unless
- * the device has ever waited for the application's: that must not have to wait for a thread. A
- * signal that other processes have a handle of (hsa_amd_ipc_signal_create, _attach) is shared for
- * ever. */
+ * Signals are never replaced or held back by this module, and nothing in them is touched but the
+ * two tick words, which are zeroed before the device gets the packet. A signal carries the ticks of
+ * its last use only, so a use is settled (its ticks are copied) before the next one begins.
+ *
+ * A signal that is used again while its last use is not over is shared: its ticks could be either
+ * packet's. Nothing that uses it is then timed until the application stores a new value to it. A
+ * queue in mode borrow gives the later packet a signal of ours instead (completion_borrow), unless
+ * the device has ever waited for the application's signal: the device must not have to wait for a
+ * thread. A signal of which other processes have a handle (hsa_amd_ipc_signal_create, _attach) is
+ * shared for ever.
+ *
+ * Threading: any thread, unless stated otherwise. What is known of a signal is in its entry of
+ * object_map (struct object); `word` holds the reference of the completion slot that watches the
+ * signal, and is exchanged atomically, so each use is settled once. */
 #ifndef CAPTURE_HSA_WATCH_H
 #define CAPTURE_HSA_WATCH_H
 
@@ -18,30 +24,36 @@
 #include "capture/hsa/object_map.h"
 #include "record/record.h"
 
-/* The entry of a signal that the runtime made, or NULL: not to be looked at. */
+/* Returns the entry of a signal that the runtime made while the tool was active, or NULL: the tool
+ * must not read such a signal. Lock-free. */
 struct object *watch_find(hsa_signal_t signal);
 
-/* SIGNAL is about to be used by what REFERENCE stands for (slot_reference), or by something that is
- * not timed (0). Returns RECORD_UNTIMED_NO or RECORD_UNTIMED_SHARED_SIGNAL. */
+/* Begins a use of SIGNAL by the completion slot that REFERENCE names (slot_reference), or by an
+ * activity that is not timed (0). Settles the last use. Returns RECORD_UNTIMED_NO, or
+ * RECORD_UNTIMED_SHARED_SIGNAL when the signal is shared; the caller then cancels its slot. */
 enum record_untimed watch_begin(struct object *signal, uint64_t reference);
 
-/* Whether SIGNAL is in use, so that another packet may only borrow it; false also when it may not
- * because the device itself waits for it. */
+/* Whether SIGNAL is in use or shared, so that another packet may only borrow it. False also when
+ * borrowing is not allowed: another process or the device itself may wait for SIGNAL. May settle
+ * the last use. */
 bool watch_should_borrow(struct object *signal);
 
-/* A packet or copy on the device waits for SIGNAL. */
+/* Notes that a packet or copy on the device waits for SIGNAL: it is never borrowed from now on. */
 void watch_depend(hsa_signal_t signal);
 
-/* After watch_begin, before the device gets the packet, whose doorbell publishes this. */
+/* Zeroes the tick words of SIGNAL. Call after watch_begin and before the device gets the packet;
+ * the packet's doorbell publishes these stores. Waits for a thread that is writing the tick
+ * words. */
 void watch_clear_ticks(struct object *signal);
 
-/* The use that watch_begin announced did not happen. */
+/* The use that watch_begin announced did not take place. */
 void watch_cancel(struct object *signal, uint64_t reference);
 
-/* Nobody has watched for a while: any signal may be in use. */
+/* Marks every signal as shared, because uses of signals were not recorded for a while. Called when
+ * a recording begins again. */
 void watch_forget_uses(void);
 
-/* A packet or call of a kind that is not timed completes SIGNAL. */
+/* Notes that a packet or call that is not timed completes SIGNAL. SIGNAL may be 0 or unknown. */
 void watch_pass(hsa_signal_t signal);
 
 #endif
