@@ -1,3 +1,6 @@
+/* The life of gates: holding, opening and closing them, and beginning and ending their recording.
+ * The pass over a queue's packets is in gate_pass.c, the take-over of a stopped holder in
+ * gate_resort.c. */
 #include "capture/hsa/gate.h"
 
 #include <errno.h>
@@ -15,20 +18,23 @@
 #include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
+/* Completion slots of the smallest queue; a larger one has two for each packet of its ring. */
 #define SLOTS_LEAST	    8192u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
+/* A thread that rang waits for the holder in three steps: spins, then yields, then sleeps. */
 #define AWAIT_SPINS	    200
 #define AWAIT_YIELD_NS	    1000000u
 #define AWAIT_PAUSE_NS	    50000
 
+/* Guards the search for an unused gate and its preparation, and the change of tracing_is_over. */
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
-/* What gates counted before they were used again. */
+/* The counts of gates from before they were used again. */
 static _Atomic uint64_t past_without_context;
 static _Atomic uint64_t packets_cut;	 /* of this recording */
-static _Atomic uint64_t past_unrecorded; /* likewise */
+static _Atomic uint64_t past_unrecorded; /* of this recording */
 static _Atomic bool tracing_is_over;
 
 struct gate *gate_newest(void)
@@ -61,9 +67,10 @@ static uint64_t count_get(const _Atomic uint64_t *count)
 	return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-/* What the queue has passed on, by the runtime's own indices. Those of a proxy only say between
- * which two numbers it is, while packets are on their way through it; of another tool's proxy they
- * say nothing. */
+/* Returns how many packets the queue has passed on, by the runtime's own indices, as an independent
+ * count to compare with the gate's. For an intercept queue the two indices are only bounds, while
+ * packets are on their way through it. For another tool's intercept queue they say nothing, so
+ * `next` is returned. */
 static uint64_t index_read(const struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
@@ -72,12 +79,12 @@ static uint64_t index_read(const struct gate *gate)
 	if (gate->is_chained)
 		return next;
 	written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
-	/* Another tool moves the index before it rings; and so does a gate that lets everything
-	 * pass. */
+	/* Another tool moves the index before it rings. So does a gate that lets everything pass.
+	 * The packets behind `next` are then not counted yet. */
 	if (written > next && (atomic_load_explicit(&gate->is_foreign, memory_order_relaxed) ||
 			       atomic_load_explicit(&gate->is_taken_over, memory_order_relaxed)))
 		written = next;
-	/* Less than FIRST: not all has passed that was reserved before the recording. */
+	/* Less than FIRST: packets that were reserved before the recording have not passed yet. */
 	if (gate_has_index(gate))
 		return written > first ? written : first;
 	read = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
@@ -86,7 +93,8 @@ static uint64_t index_read(const struct gate *gate)
 	return next < read ? read : next;
 }
 
-/* Once the gate closes its queue may go any moment. */
+/* The same for any state of the gate. While the gate closes, its queue may be destroyed at any
+ * moment and must not be read. */
 static uint64_t index_passed(const struct gate *gate)
 {
 	bool is_closing = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_CLOSING;
@@ -108,7 +116,8 @@ static void write_count(struct gate *gate, bool destroyed)
 	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
 }
 
-/* While the queue is there. What the device has behind a proxy nobody sees. */
+/* Call while the queue exists. Writes nothing for an intercept queue: its indices are the proxy's
+ * and do not say what the device has taken. */
 static void write_taken(struct gate *gate)
 {
 	struct record_queue_taken record = {.ns = session_now_ns()};
@@ -122,8 +131,9 @@ static void write_taken(struct gate *gate)
 	writer_put(session_writer(), RECORD_QUEUE_TAKEN, gate->queue_id, &record, sizeof(record));
 }
 
-/* What is reserved by the time that GATE ends recording, and not recorded: a packet that its thread
- * has not written yet, and all behind it. Another tool's proxy does not tell. */
+/* Counts the packets that are reserved when GATE ends recording and are not recorded: a packet that
+ * its thread has not written yet, and all packets behind it. For another tool's intercept queue
+ * their number is unknown and taken as 0. */
 static void count_cut(const struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
@@ -156,7 +166,7 @@ uint64_t gates_packets_unrecorded(void)
 
 /* ---- changing ---- */
 
-/* Each session is told once, whoever comes first. */
+/* Writes the QUEUE record once in each session, whichever thread comes first. */
 static void write_queue(struct gate *gate)
 {
 	uint32_t session = session_current_number();
@@ -170,8 +180,8 @@ static void write_queue(struct gate *gate)
 		writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
 }
 
-/* By the holder. What was reserved before passes unrecorded, when its doorbell rings; behind a
- * proxy, what has not been handed on yet is recorded. */
+/* Called by the holder. Packets that are reserved by now pass unrecorded when their doorbell rings.
+ * On an intercept queue the packets that have not been handed on yet are recorded. */
 static void gate_begin_recording(struct gate *gate)
 {
 	uint64_t first;
@@ -198,7 +208,7 @@ static void gate_end_recording(struct gate *gate)
 {
 	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
 
-	/* Done already, by who took the gate over. */
+	/* Done already: by the monitor when it took the gate over, or by gate_stop_tracing. */
 	if (!gate_is_tracing(gate))
 		return;
 	count_cut(gate);
@@ -206,7 +216,7 @@ static void gate_end_recording(struct gate *gate)
 	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
 }
 
-/* By the holder, before it looks at packets. */
+/* Called by the holder before it looks at packets: does the change that was asked for. */
 static void gate_change(struct gate *gate)
 {
 	uint32_t change = atomic_load_explicit(&gate->change, memory_order_acquire);
@@ -214,7 +224,7 @@ static void gate_change(struct gate *gate)
 
 	if (__builtin_expect(change == GATE_STAYS, 1))
 		return;
-	/* Who closes the gate writes its last count. */
+	/* In other states nothing is left to do: gate_close writes the last count. */
 	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
 	if (is_live && change == GATE_STARTS) {
 		gate_begin_recording(gate);
@@ -239,7 +249,7 @@ void gate_work(struct gate *gate)
 	uint64_t published = 0;
 
 	do {
-		/* Not ours: it was taken over. */
+		/* The gate was taken over from this thread. */
 		if (seen >> 32 != session_tid())
 			return;
 		gate_change(gate);
@@ -251,7 +261,8 @@ void gate_work(struct gate *gate)
 		atomic_store_explicit(&gate->is_ahead, gate_index_is_behind(gate),
 				      memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
-		/* Sequentially consistent against the monitor's parking. */
+		/* hold_leave is sequentially consistent: it orders these stores before the load of
+		 * hsa_monitor_parked below, against park in hsa_monitor.c. */
 	} while (!hold_leave(&gate->hold, &seen));
 	if (seen & HOLD_CLOSED)
 		return;
@@ -259,7 +270,8 @@ void gate_work(struct gate *gate)
 		hsa_monitor_wake();
 }
 
-/* What hold_knock gives: 0 = the work is done. */
+/* Requests the gate, and does the work if it was free. Returns hold_knock's result: 0 means that
+ * the work is done. */
 static uint64_t gate_knock(struct gate *gate)
 {
 	uint64_t before = hold_knock(&gate->hold, session_tid());
@@ -269,8 +281,9 @@ static uint64_t gate_knock(struct gate *gate)
 	return before;
 }
 
-/* PASSES is a count taken after the knock: the pass then under way may have missed the packet, the
- * one after it has not. */
+/* Whether the holder has dealt with the packet at INDEX. PASSES is gate->passes, read after this
+ * thread's request: the pass that was then under way may have missed the packet, the next one has
+ * not. */
 static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes)
 {
 	return atomic_load_explicit(&gate->next, memory_order_relaxed) > index ||
@@ -278,7 +291,8 @@ static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes
 	       !hold_thread(&gate->hold);
 }
 
-/* Sleeping lets those run, too, whom a thread of a higher priority does not yield to. */
+/* Sleeping also lets threads run that have a lower priority than this one, which sched_yield does
+ * not. */
 static void gate_let_others_run(uint64_t waited_ns)
 {
 	const struct timespec pause = {.tv_nsec = AWAIT_PAUSE_NS};
@@ -289,9 +303,10 @@ static void gate_let_others_run(uint64_t waited_ns)
 		nanosleep(&pause, NULL);
 }
 
-/* A launch that returned is in the trace, even if the process is killed now: so whoever rang waits
- * until the holder has written the record. A holder that lost the CPU gets this thread's. False
- * when it has not. */
+/* Waits until the holder has dealt with the packet at INDEX, so that a launch that has returned is
+ * in the trace even if the process is killed then. A holder that has lost its CPU gets this
+ * thread's. Returns false when the holder has not done so within TIMER_GATE_ANSWER, or is the
+ * interrupted thread itself. */
 static bool gate_await(struct gate *gate, uint64_t index)
 {
 	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
@@ -326,7 +341,7 @@ void gate_ring(struct gate *gate, uint64_t value)
 	before = gate_knock(gate);
 	if (!before || before & HOLD_CLOSED || !gate_is_tracing(gate) || gate_await(gate, value))
 		return;
-	/* Sequentially consistent against the monitor's parking. */
+	/* Sequentially consistent: pairs with park in hsa_monitor.c. */
 	atomic_store(&gate->is_awaited, 1);
 	hsa_monitor_wake();
 }
@@ -387,8 +402,8 @@ void gates_tell_taken(void)
 		gate_tell_taken(gate);
 }
 
-/* Not waited for without end: a thread that is stopped may hold it. False when it has not been
- * done. */
+/* Asks for CHANGE and waits until LIMIT for the holder to do it; a thread that is stopped may hold
+ * the gate. Returns whether the gate now records as CHANGE says. */
 static bool gate_request(struct gate *gate, enum gate_change change, struct timer_limit limit)
 {
 	uint32_t wanted = change;
@@ -399,13 +414,14 @@ static bool gate_request(struct gate *gate, enum gate_change change, struct time
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 	       !gate_is_mine(gate) && !timer_is_over(limit))
 		sched_yield();
-	/* Fails when it has been answered. */
+	/* Withdraws the request; fails when the holder has done it. */
 	atomic_compare_exchange_strong(&gate->change, &wanted, GATE_STAYS);
 	return gate_is_tracing(gate) == (change == GATE_STARTS);
 }
 
-/* Its last count is written by who closes it, unless a signal handler has interrupted just that to
- * end the program. */
+/* Waits until the thread that closes the gate has written the last count. Returns false at LIMIT,
+ * or when this thread is a signal handler that has interrupted the closing thread to end the
+ * program. */
 static bool gate_await_counted(const struct gate *gate, struct timer_limit limit)
 {
 	while (!atomic_load_explicit(&gate->has_counted, memory_order_acquire)) {
@@ -417,8 +433,8 @@ static bool gate_await_counted(const struct gate *gate, struct timer_limit limit
 	return true;
 }
 
-/* Reserved packets may be just being written, by a thread that has lost its CPU. What is behind
- * them waits in the gate, though its launch has returned. */
+/* Waits until LIMIT for packets that are reserved and not written, because their thread may have
+ * lost its CPU. The packets behind them wait in the gate, although their launches have returned. */
 static void gate_await_written(const struct gate *gate, struct timer_limit limit)
 {
 	uint64_t reserved = count_get(&gate->virtual_index);
@@ -438,16 +454,16 @@ static void gate_stop_tracing(struct gate *gate, struct timer_limit limit)
 	state = atomic_load_explicit(&gate->state, memory_order_acquire);
 	if (state == GATE_UNUSED || (state == GATE_CLOSING && gate_await_counted(gate, limit)))
 		return;
-	/* Not held: a handler interrupted the holder, or that is stopped, and the counts stand
-	 * still. */
+	/* Could not take the gate. Its holder is interrupted or stopped, so its counters are stable
+	 * and can be written. */
 	write_count(gate, false);
 	if (state == GATE_LIVE)
 		gate_end_recording(gate);
 }
 
-/* A queue that is just being made either is in the list when the lock is ours, or sees that tracing
- * is over. Not waited for without end: a signal handler that ends the program may have interrupted
- * it. */
+/* gates_lock is taken and released once: a queue that is being created either has its gate in the
+ * list afterwards, or its thread sees tracing_is_over. The wait for the lock is limited, because a
+ * signal handler that ends the program may have interrupted the thread that has it. */
 void gates_stop_tracing(void)
 {
 	struct timer_limit written = timer_start(TIMER_GATE_WRITTEN);
@@ -524,7 +540,7 @@ static struct gate *gate_create(uint64_t size, enum record_queue_mode mode)
 		return NULL;
 	*gate = (struct gate){.mode = mode};
 	if (gate_make_room(gate, size)) {
-		/* A ring of slots is never freed; without a gate it is empty for ever. */
+		/* A ring of completion slots is never freed; without a gate it stays empty. */
 		reservations_release(&gate->reservations);
 		free(gate);
 		return NULL;
@@ -538,7 +554,7 @@ static bool gate_fits(struct gate *gate, uint64_t size, enum record_queue_mode m
 	       gate->mode == mode && gate->reservations.mask + 1 == size * 2;
 }
 
-/* An unused gate, or a new one. Under gates_lock. */
+/* Returns an unused gate that fits, or a new one. Called under gates_lock. */
 static struct gate *gate_obtain(uint64_t size, enum record_queue_mode mode)
 {
 	struct gate *gate = gate_newest();
@@ -645,8 +661,9 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 
 /* ---- closing ---- */
 
-/* Without the tool nobody would wait for what is on the device: after the end of tracing, neither
- * do we. On an intercept queue the program's own index says what has been handed on. */
+/* After the end of tracing the gate does not wait for what is on the device, because without the
+ * tool no thread would. On an intercept queue the program's own index says what has been handed
+ * on. */
 static bool gate_is_drained(struct gate *gate)
 {
 	uint64_t consumed = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
@@ -673,7 +690,8 @@ void gate_drain(struct gate *gate, struct timer_limit limit)
 	}
 }
 
-/* False when whoever holds the gate does not leave. */
+/* Closes the lock and waits for the holder to leave. Returns false when it does not leave within
+ * TIMER_GATE_HOLD, or is the interrupted thread itself. */
 static bool gate_shut(struct gate *gate)
 {
 	struct timer_limit limit;
@@ -707,7 +725,8 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 		count_cut(gate);
 	}
 	atomic_store_explicit(&gate->has_counted, true, memory_order_release);
-	/* Now, because afterwards the runtime may give the same handles to another queue. */
+	/* Before the queue is destroyed: afterwards the runtime may give the same handles to
+	 * another queue. */
 	if (gate->queue_entry)
 		object_map_remove(gate->queue_entry);
 	if (gate->doorbell_entry)

@@ -1,3 +1,5 @@
+/* One pass of a gate: scans the packets, records them, takes completion slots for dispatches,
+ * publishes the packets and rings the device's doorbells. Called by the gate's holder. */
 #include "capture/hsa/gate_pass.h"
 
 #include <sched.h>
@@ -12,19 +14,22 @@
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
-/* The submitting thread waits for the monitor when so few of the slots are left. */
+/* The submitting thread waits for the monitor when less than 1 / 2^SLOTS_LEFT_SHIFT of the
+ * completion slots is free. */
 #define SLOTS_LEFT_SHIFT 2
-/* Passes after a wait that made no room. */
+/* After each wait that made no room, twice as many passes and one more begin without a wait, until
+ * there are at least this many. */
 #define UNWAITED_MOST	 1000
 
 static void gate_add(_Atomic uint64_t *count, uint64_t n)
 {
-	/* Only the gate's holder stores. */
+	/* A load and a store are enough, because only the gate's holder stores. */
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
 			      memory_order_relaxed);
 }
 
-/* How a dispatch with the application's signal WATCHED (or none) is timed on this queue. */
+/* Returns how a dispatch with the application's signal WATCHED, or NULL, is timed on this queue.
+ * NULL: not at all. */
 static const struct completion_source *choose_source(const struct pass *pass,
 						     struct object *watched)
 {
@@ -40,7 +45,7 @@ static const struct completion_source *choose_source(const struct pass *pass,
 	return &completion_harvest;
 }
 
-/* The application's signal stays; its ticks are waited for. */
+/* Begins to time a dispatch by the application's signal, which stays in the packet. */
 static enum record_untimed watch_dispatch(struct slot *slot, uint64_t sequence,
 					  struct slot_ring *ring, struct object *watched)
 {
@@ -52,7 +57,8 @@ static enum record_untimed watch_dispatch(struct slot *slot, uint64_t sequence,
 	}
 	if (slot->source == &completion_harvest)
 		watch_clear_ticks(watched);
-	/* False: a packet on another queue took the signal since, and settled this slot. */
+	/* It may return false: a packet on another queue has used the signal since and has settled
+	 * this slot. */
 	slot_submit(slot, sequence);
 	return RECORD_UNTIMED_NO;
 }
@@ -65,10 +71,10 @@ static bool is_taken(const struct pass *pass)
 
 /* How a dispatch is going to be timed. */
 struct timing {
-	const struct completion_source *source;
-	struct object *watched; /* the application's signal, or NULL */
-	struct slot *slot;	/* NULL: not at all, because of ... */
-	enum record_untimed untimed;
+	const struct completion_source *source; /* NULL: by none */
+	struct object *watched;			/* the application's signal, or NULL */
+	struct slot *slot;			/* NULL: not timed */
+	enum record_untimed untimed;		/* why, if it is not timed */
 };
 
 static void timing_prepare(struct pass *pass, hsa_signal_t signal, struct timing *t)
@@ -98,8 +104,9 @@ static void timing_cancel(const struct pass *pass, const struct timing *t)
 		slot_cancel(t->slot, pass->sequence);
 }
 
-/* False: the packet is not timed. What the source has read of the signal is from before the
- * packet's end only if the device has not taken the packet by then. */
+/* Lets the source prepare the slot. Returns false when the packet is not timed. For a packet that
+ * another tool has published, what the source has read of the signal is only from before the
+ * packet's end if the device has not taken the packet by now. */
 static bool slot_begin(const struct pass *pass, const struct timing *t)
 {
 	if (!t->slot)
@@ -110,7 +117,8 @@ static bool slot_begin(const struct pass *pass, const struct timing *t)
 	return false;
 }
 
-/* Sees to it that the packet's times can be read later; tells when they cannot. */
+/* Begins the timing that was prepared. Returns RECORD_UNTIMED_NO, or why the packet is not
+ * timed. */
 static enum record_untimed timing_begin(struct pass *pass, const struct timing *t,
 					hsa_signal_t *place)
 {
@@ -155,7 +163,8 @@ static void dispatch_describe(const struct pass *pass, const hsa_kernel_dispatch
 	r->tid = context->tid;
 }
 
-/* Who takes the gate over counts the packet whose record is being made. */
+/* Reserves the record of the present packet and announces it in `preparing`: if the monitor takes
+ * the gate over now, it counts this packet. */
 static void *reserve_record(struct pass *pass, enum record_type type, size_t bytes)
 {
 	atomic_store_explicit(&pass->gate->preparing, type, memory_order_relaxed);
@@ -223,7 +232,7 @@ static bool pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *pack
 	return is_ours;
 }
 
-/* A vendor's barrier that waits for a signal's value. */
+/* Notes the signal for whose value a barrier packet of AMD's own format waits. */
 static void depend_on_value(const union packet *packet, uint16_t header)
 {
 	const hsa_amd_barrier_value_packet_t *barrier = (const void *)packet;
@@ -260,8 +269,9 @@ bool pass_packet(struct pass *pass, const union packet *packet, uint16_t header,
 	}
 }
 
-/* Where the scan may go at most. A slot may only be written when the device has consumed what was
- * in it a ring before; until then its old header stands there. */
+/* Returns the index at which the scan ends at the latest. A packet may be written only after the
+ * device has consumed the packet one ring length before it; until then the ring still holds the old
+ * packet's header. */
 static uint64_t scan_limit(const struct gate *gate)
 {
 	uint64_t reserved = atomic_load_explicit(&gate->virtual_index, memory_order_acquire);
@@ -278,8 +288,9 @@ static bool has_room(const struct gate *gate)
 	return slot_ring_outstanding(gate->slots) <= slots - (slots >> SLOTS_LEFT_SHIFT);
 }
 
-/* True: there is room, or the monitor got no time to make it. False: it has looked at all that is
- * outstanding, and the device has not ended enough of it. */
+/* Waits for the monitor to free completion slots. Returns true when there is room, or when the
+ * monitor got no CPU within TIMER_SLOT_ROOM. False: the monitor has looked at everything that is
+ * outstanding, and the device has not completed enough of it. */
 static bool await_room(const struct gate *gate)
 {
 	struct timer_limit limit = timer_start(TIMER_SLOT_ROOM);
@@ -294,9 +305,9 @@ static bool await_room(const struct gate *gate)
 	return has_room(gate);
 }
 
-/* Few free slots mean that the monitor gets no time: it gets this thread's, for a look at all that
- * is outstanding and within bounds. Where a long kernel has the oldest slot that is of no use, and
- * is tried again ever less often. */
+/* When few completion slots are free, the monitor probably gets no CPU. This thread then yields its
+ * own, within limits, until the monitor has looked at everything that is outstanding. While a long
+ * kernel occupies the oldest slot this makes no room, so it is tried again less and less often. */
 static void make_room(struct gate *gate)
 {
 	if (__builtin_expect(has_room(gate), 1))
@@ -324,7 +335,7 @@ static void raise_reserved(struct gate *gate, uint64_t index)
 		;
 }
 
-/* WRITTEN is the queue's index, which another tool has moved. */
+/* WRITTEN: the queue's write index, which another tool has moved. */
 static void follow_to(struct gate *gate, uint64_t written)
 {
 	gate->published = gate->foreign_end = written;
@@ -340,7 +351,9 @@ void gate_follow_index(struct gate *gate)
 		follow_to(gate, written);
 }
 
-/* Never moves it back: another tool may just have moved it further. */
+/* Moves the device's write index up to INDEX by compare-and-swap. It never moves it back: another
+ * tool may have moved it further in the meantime. The release publishes the packets and what was
+ * stored in them to the device. */
 static void move_index(struct gate *gate, uint64_t index)
 {
 	const hsa_queue_t *queue = &gate->queue->hsa_queue;
@@ -362,10 +375,11 @@ static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 	move_index(gate, write_index);
 }
 
-/* The device gets as many doorbells as the application rang. RUNG is a count taken before the pass,
- * so the pass has seen what they stand for. While announced packets are not written one doorbell is
- * kept for them: their writer need not ring. If there is none and packets were published, one more
- * is rung, and taken off the writer's if that comes. */
+/* Rings the device's doorbell as often as the application has rung. RUNG was read before the pass,
+ * so the pass has seen the packets of those doorbells. While announced packets are not written, one
+ * doorbell is kept back for them, because their writer need not ring. If no doorbell is left and
+ * packets were published, one more is rung; it is subtracted when the writer rings after all (`due`
+ * is then one less). */
 static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t published)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
@@ -375,7 +389,7 @@ static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t publish
 		due = published ? due - 1 : 0;
 	if (published && due < 1)
 		due = 1;
-	/* Nothing was ever published: there is no packet to tell of. */
+	/* next == 0: no packet was ever published, so there is no index to ring with. */
 	if (due < 1 || !next)
 		return;
 	gate->forwarded += (uint64_t)due;
@@ -384,8 +398,9 @@ static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t publish
 						    (hsa_signal_value_t)(next - 1));
 }
 
-/* Tracing is over: the device gets what it would get without the tool, all reserved slots and the
- * furthest doorbell, and waits itself for those that are not written. */
+/* For a gate that does not record: the device gets what it would get without the tool, all reserved
+ * packets and the furthest doorbell, and waits itself for packets that are not written. Returns how
+ * many packets the doorbell newly covers. */
 static uint64_t let_through(struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
@@ -397,9 +412,9 @@ static uint64_t let_through(struct gate *gate)
 	return announced > next ? announced - next : 0;
 }
 
-/* What was reserved before the recording began. The device waits itself for those that are not
- * written, and what is behind them may be on its way: a doorbell covers all before it. Returns
- * whether all have passed. */
+/* Lets the packets pass that were reserved before the recording began, as far as a doorbell has
+ * covered them. The device waits itself for those that are not written. Returns whether all of them
+ * have passed; before that, no later packet passes. */
 static bool pass_unrecorded(struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
@@ -434,7 +449,7 @@ static bool is_valid(uint16_t header)
 	return (header & 0xff) != HSA_PACKET_TYPE_INVALID;
 }
 
-/* The ring may lie in the device's memory: it is read once. */
+/* Copies the packet with one read of the ring, which may lie in the device's memory. */
 static union packet packet_copy(const union packet *slot, uint16_t header)
 {
 	union packet copy;
@@ -445,7 +460,8 @@ static union packet packet_copy(const union packet *slot, uint16_t header)
 	return copy;
 }
 
-/* False: the packet is not written, or held back. */
+/* Records a packet that this gate publishes. Returns false when it is not written or is held back,
+ * or when the gate was taken over. */
 static bool pass_own(struct pass *pass, union packet *slot)
 {
 	struct gate *gate = pass->gate;
@@ -466,7 +482,7 @@ static bool pass_own(struct pass *pass, union packet *slot)
 	return is_ours;
 }
 
-/* The device has taken it. */
+/* Counts a packet that the device has taken before it could be copied. */
 static bool pass_gone(struct pass *pass)
 {
 	reservations_take(&pass->gate->reservations, pass->reserved);
@@ -477,8 +493,8 @@ static bool pass_gone(struct pass *pass)
 	return true;
 }
 
-/* The same of a slot that may be written anew meanwhile: then the
- * copy is dropped. So it races, by intent. */
+/* The same as packet_copy for a packet that may be overwritten meanwhile: the caller then drops the
+ * copy. The data race is intended. */
 __attribute__((no_sanitize("thread"))) static union packet packet_glimpse(const union packet *slot,
 									  uint16_t header)
 {
@@ -492,8 +508,8 @@ __attribute__((no_sanitize("thread"))) static union packet packet_glimpse(const 
 	return copy;
 }
 
-/* A packet that another tool has published. The copy is the packet's if the device has not taken it
- * by then: only afterwards may another one be written there. */
+/* Records a packet that another tool has published. The copy is valid if the device has not taken
+ * the packet after it was made, because only then may another packet be written in its place. */
 static bool pass_foreign(struct pass *pass, const union packet *slot)
 {
 	uint16_t header = header_of(slot);
@@ -504,7 +520,7 @@ static bool pass_foreign(struct pass *pass, const union packet *slot)
 		packet = packet_glimpse(slot, header);
 	if (is_taken(pass))
 		return pass_gone(pass);
-	/* The device is just taking it. */
+	/* The device is just taking the packet. */
 	if (!is_valid(header))
 		return false;
 	pass->is_foreign = true;
@@ -513,7 +529,8 @@ static bool pass_foreign(struct pass *pass, const union packet *slot)
 	return is_ours;
 }
 
-/* The first packet that is not to be published yet. */
+/* Records packets from `next` on. Returns the index of the first packet that is not to be published
+ * yet. */
 static uint64_t look_at_packets(struct gate *gate)
 {
 	union packet *packets = gate->queue->hsa_queue.base_address;
@@ -537,7 +554,7 @@ static uint64_t look_at_packets(struct gate *gate)
 	return pass.index;
 }
 
-/* Of GATE, which was taken over: nobody looks at its packets any more. */
+/* For a gate that was taken over: all packets pass and count as unrecorded. */
 static void let_through_unrecorded(struct gate *gate)
 {
 	gate_add(&gate->unrecorded, let_through(gate));
@@ -549,7 +566,8 @@ void pass_publish_counted(struct gate *gate, uint64_t at)
 		publish(gate, at, at);
 }
 
-/* Whoever wrote them does not use the queue's write index: they pass unrecorded. */
+/* Publishes valid packets that a doorbell has covered and that no thread has reserved: their writer
+ * does not use the queue's write index. They count as unrecorded. */
 static void pass_unreserved(struct gate *gate)
 {
 	const union packet *packets = gate->queue->hsa_queue.base_address;
@@ -572,7 +590,8 @@ static void pass_unreserved(struct gate *gate)
 
 uint64_t gate_pass(struct gate *gate)
 {
-	/* Pairs with gate_ring: the packets that were written before are seen. */
+	/* Pairs with the release in gate_ring: the packets that were written before those doorbells
+	 * are visible. */
 	uint64_t rung = atomic_load_explicit(&gate->rung, memory_order_acquire);
 	uint64_t before = atomic_load_explicit(&gate->next, memory_order_relaxed), end = before;
 	bool is_tracing = gate_is_tracing(gate);

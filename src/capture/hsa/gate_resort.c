@@ -1,3 +1,4 @@
+/* The monitor's half of the last resort; the protocol is described in the header. */
 #include "capture/hsa/gate_resort.h"
 
 #include <linux/membarrier.h>
@@ -20,8 +21,8 @@ void gate_resort_prepare(struct gate *gate, uint64_t index)
 	gate->holder = gate->index = (struct gate_patience){0};
 }
 
-/* Whether it has been as it is, which SEEN says and which is not 0, for as long as is waited for.
- */
+/* Returns whether the state that SEEN, which is not 0, stands for has lasted for TIMER_GATE_STUCK.
+ * Starts the wait anew when SEEN has changed. */
 static bool patience_is_over(struct gate_patience *patience, uint64_t seen)
 {
 	if (patience->seen == seen)
@@ -33,15 +34,17 @@ static bool patience_is_over(struct gate_patience *patience, uint64_t seen)
 
 /* ---- a holder that is stopped ---- */
 
-/* Afterwards either the thread that held the gate has seen that it does not any more, or its stores
- * before are seen here. */
+/* A full memory barrier in every thread of the process. Afterwards the old holder sees that it does
+ * not hold the gate any more, or its store of `storing` is visible here. The global command is for
+ * kernels that refuse the expedited one; it is slower. */
 static void pass_all_threads(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
-/* What the holder does next changes one of these. */
+/* A value that changes when the holder makes progress: with its thread, the passes or `at`. Never
+ * 0. */
 static uint64_t holder_progress(const struct gate *gate, uint32_t tid)
 {
 	return ((uint64_t)tid << 32 ^ (uint64_t)gate->passes << 20 ^
@@ -49,8 +52,9 @@ static uint64_t holder_progress(const struct gate *gate, uint32_t tid)
 	       1;
 }
 
-/* It has reserved the record of one more packet, which it will commit when it runs again: until
- * then it is cut off while being written. */
+/* If the holder has reserved the record of the packet at AT, counts that packet and returns the
+ * next index: the holder will commit the record when it runs again. Until then the trace holds a
+ * record that is cut off while being written. */
 static uint64_t count_prepared(struct gate *gate, uint64_t at)
 {
 	uint32_t type = atomic_exchange(&gate->preparing, 0);
@@ -62,7 +66,7 @@ static uint64_t count_prepared(struct gate *gate, uint64_t at)
 	return at + 1;
 }
 
-/* By the monitor, which holds the gate now. */
+/* The monitor holds the gate now, and the old holder has no stores under way. */
 static void take_over(struct gate *gate)
 {
 	uint64_t at = count_prepared(gate, atomic_load_explicit(&gate->at, memory_order_relaxed));
@@ -92,7 +96,8 @@ static void look_at_holder(struct gate *gate)
 			return;
 		pass_all_threads();
 	}
-	/* It has just come there: it is waited for, at the next look too. */
+	/* Otherwise the old holder has just begun its stores: the monitor, which holds the gate
+	 * now, looks again at its next turn (the branch above is then skipped). */
 	if (!atomic_load_explicit(&gate->storing, memory_order_acquire))
 		take_over(gate);
 }

@@ -1,3 +1,4 @@
+/* The table of call contexts of reserved packets; see the header. */
 #include "capture/hsa/reservations.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ static struct frame_context context_of_call(uint64_t count)
 	return context;
 }
 
+/* The acquire pairs with the release in cell_take: the last reservation was read before it is
+ * overwritten. */
 static int cell_claim(struct reservation *cell)
 {
 	uint64_t expected = 0;
@@ -71,6 +74,8 @@ void reservations_put(struct reservations *r, uint64_t first, uint64_t count)
 	atomic_store_explicit(&cell->first, first + 1, memory_order_release);
 }
 
+/* Takes the reservation in CELL and frees the cell, if the reservation begins at INDEX. The acquire
+ * pairs with the release in reservations_put, the release with the acquire in cell_claim. */
 static int cell_take(struct reservations *r, struct reservation *cell, uint64_t index)
 {
 	if (atomic_load_explicit(&cell->first, memory_order_acquire) != index + 1)
@@ -82,6 +87,7 @@ static int cell_take(struct reservations *r, struct reservation *cell, uint64_t 
 	return 1;
 }
 
+/* Makes the reservation of the packet at INDEX the current one. */
 static int find_reserved(struct reservations *r, uint64_t index)
 {
 	if (cell_take(r, &r->cells[index & r->mask], index))

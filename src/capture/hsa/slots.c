@@ -1,3 +1,5 @@
+/* Completion slots: taking, finishing and collecting them. Phases and memory orders are described
+ * in the header. */
 #include "capture/hsa/slots.h"
 
 #include <errno.h>
@@ -9,17 +11,19 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
-#define LOOK_AHEAD	 64
-#define SIGNALS_AHEAD	 8192u /* of the slots that are taken */
-#define SIGNALS_A_STEP	 4096u
-#define GIVE_UP_YIELDS	 100000u
+#define LOOK_AHEAD	 64	 /* slots that one collection passes without an end */
+#define SIGNALS_AHEAD	 8192u	 /* signals made ahead of the slots that are taken */
+#define SIGNALS_A_STEP	 4096u	 /* signals made in one look of the monitor */
+#define GIVE_UP_YIELDS	 100000u /* limit of each wait for another thread */
 #define PHASE_MASK	 ((1u << SLOT_PHASE_BITS) - 1)
 #define STATE(seq, name) ((uint64_t)(seq) << SLOT_PHASE_BITS | (name))
 
+/* By id; entry 0 is not used, so that no reference is 0. A ring's entry is stored with release
+ * after the ring is complete; readers load it with acquire and may still find NULL. */
 static _Atomic(struct slot_ring *) rings[SLOT_RING_MOST];
 static _Atomic uint32_t ring_count = 1;
 
-/* Zero, and no memory until it is used. */
+/* Zeroed; the kernel provides no memory for slots that are never used. */
 static struct slot *slots_map(size_t bytes)
 {
 	void *slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,23 +56,26 @@ int slot_ring_create(uint64_t slot_count, struct slot_ring **ret_ring)
 	return 0;
 }
 
-/* False: the runtime makes none. */
+/* Returns false when the runtime makes no signal. */
 static bool make_signal(struct slot *slot)
 {
 	hsa_signal_t signal = {0};
 
-	/* GPU_ONLY: plain memory, no interrupt event (of which a process has 4,096). */
+	/* GPU_ONLY: a signal in plain memory, without an interrupt event. A process has 4,096 of
+	 * these. */
 	if (!hsa_next.hsa_amd_signal_create ||
 	    hsa_next.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
 		    HSA_STATUS_SUCCESS)
 		return false;
-	/* A runtime out of events has been seen to report success with handle 0. */
+	/* A runtime that had no events left was seen to report success with handle 0. `own` is then
+	 * NULL, and the slot has no signal. Release: pairs with the acquire in own_begin. */
 	atomic_store_explicit(&slot->own, (amd_signal_t *)(uintptr_t)signal.handle,
 			      memory_order_release);
 	return true;
 }
 
-/* False: the runtime makes no more. */
+/* Makes COUNT more signals, or as many as there are slots. Returns false when the runtime makes no
+ * more. */
 static bool make_signals(struct slot_ring *ring, uint64_t count)
 {
 	uint64_t first = atomic_load_explicit(&ring->made_first, memory_order_relaxed);
@@ -90,7 +97,8 @@ void slot_ring_make_signals(struct slot_ring *ring)
 			      memory_order_relaxed);
 	atomic_store_explicit(&ring->made, 0, memory_order_relaxed);
 	makes = make_signals(ring, SIGNALS_AHEAD);
-	/* Only now may the monitor: it looks at all rings. Pairs with slot_ring_needs_signals. */
+	/* From here on the monitor, which looks at all rings, may make signals. Pairs with the
+	 * acquire in slot_ring_needs_signals. */
 	atomic_store_explicit(&ring->makes_signals, makes, memory_order_release);
 }
 
@@ -111,7 +119,7 @@ void slot_ring_stop_making(struct slot_ring *ring)
 	atomic_store_explicit(&ring->makes_signals, false, memory_order_relaxed);
 }
 
-/* The device may write to its signal yet. */
+/* Whether the device may still write to the slot's own signal. */
 static bool slot_is_abandoned(const struct slot *slot)
 {
 	return slot->signal == slot->own && (slot->untimed == RECORD_UNTIMED_QUEUE_DESTROYED ||
@@ -135,7 +143,7 @@ struct slot *slot_take(struct slot_ring *ring, uint64_t *ret_sequence)
 	struct slot *slot;
 
 	do {
-		/* Pairs with the release in slot_ring_collect: the slot's last user is gone. */
+		/* Pairs with the release in slot_ring_collect: the slot's last use has ended. */
 		if (tail - atomic_load_explicit(&ring->head, memory_order_acquire) > ring->mask)
 			return NULL;
 	} while (!atomic_compare_exchange_weak(&ring->tail, &tail, tail + 1));
@@ -174,7 +182,7 @@ static const struct completion_source *source_of(const struct slot *slot)
 	return atomic_load_explicit(&slot->source, memory_order_relaxed);
 }
 
-/* By who has claimed the slot. */
+/* CLAIMED to DONE, with RESULT. Called by the thread that has claimed the slot. */
 static void slot_conclude(struct slot *slot, uint64_t sequence, const struct completion *result)
 {
 	slot->untimed = result->untimed;
@@ -183,7 +191,7 @@ static void slot_conclude(struct slot *slot, uint64_t sequence, const struct com
 	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_DONE), memory_order_release);
 }
 
-/* Of all who try, one succeeds. */
+/* FROM to DONE, with RESULT. Of all threads that try, exactly one succeeds. */
 static bool slot_finish(struct slot *slot, uint64_t sequence, enum slot_phase from,
 			const struct completion *result)
 {
@@ -204,15 +212,15 @@ bool slot_settle(uint64_t reference, enum record_untimed cause, bool certain)
 	struct completion result = {.untimed = cause};
 	bool over;
 
-	/* Not even submitted, and its signal is used again. */
+	/* The slot is not submitted yet, and its signal is already used again. */
 	if (slot_finish(slot, sequence, SLOT_PREPARING, &result))
 		return false;
-	/* When the monitor was faster the use was over. Claimed before anything is looked at: the
-	 * slot could be somebody else's by now. */
+	/* If this fails, another thread has finished the use, so it was over. The claim comes
+	 * before the slot is read, because the slot could have its next use by now. */
 	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_CLAIMED))
 		return true;
 	result.untimed = RECORD_UNTIMED_NO;
-	/* Of a dispatch the ticks tell, whatever is certain. */
+	/* For a dispatch the ticks decide, whatever the caller knows. */
 	over = source_of(slot)->is_over(slot, certain || !source_of(slot)->is_copy, &result);
 	if (!over)
 		result.untimed = cause;
@@ -228,6 +236,7 @@ bool slot_reference_is_copy(uint64_t reference)
 	return ring && !ring->tag;
 }
 
+/* Finishes a PENDING slot if the device is done. */
 static bool slot_poll(struct slot *slot, uint64_t sequence)
 {
 	struct completion result = {0};
@@ -236,7 +245,7 @@ static bool slot_poll(struct slot *slot, uint64_t sequence)
 	       slot_finish(slot, sequence, SLOT_PENDING, &result);
 }
 
-/* The device may be done only now, after the slot was recorded as untimed. */
+/* Passes the completion of an OWED slot on if the device is done by now. */
 static void owed_poll(struct slot *slot, uint64_t sequence)
 {
 	struct completion result = {0};
@@ -248,6 +257,7 @@ static void owed_poll(struct slot *slot, uint64_t sequence)
 	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED), memory_order_release);
 }
 
+/* The memory of the application's signal, or NULL. */
 static const amd_signal_t *block_watched(const struct slot *slot)
 {
 	const struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
@@ -255,14 +265,17 @@ static const amd_signal_t *block_watched(const struct slot *slot)
 	return watched ? (const amd_signal_t *)(uintptr_t)atomic_load(&watched->key) : NULL;
 }
 
+/* Polls a slot whose source reads or decrements the application's signal. Called by the
+ * collector. */
 static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring *ring)
 {
 	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	uint64_t reference = slot_reference(ring, sequence);
 	uint64_t state;
 
-	/* Sequentially consistent against slots_await_collectors: either the destroying thread,
-	 * which has settled the slot before, sees what we look at, or we see that it is settled. */
+	/* Sequentially consistent: pairs with slots_await_collectors. Either the destroying thread,
+	 * which has settled the slot before, sees which signal is read here, or this thread sees
+	 * that the slot is settled. */
 	atomic_store(&ring->looks_at, block_watched(slot));
 	state = atomic_load(&slot->state);
 	if (state == STATE(sequence, SLOT_OWED))
@@ -308,7 +321,8 @@ static void record_done(const struct slot_ring *ring, const struct slot *slot)
 	}
 }
 
-/* True when the slot needs no more attention. */
+/* Polls and records one slot. Returns true when the slot may be freed. MAY_WATCH: signals of the
+ * application's may be read. Called by the collector. */
 static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_watch,
 			 uint32_t *recorded)
 {
@@ -335,6 +349,8 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 
 /* ---- completions of the application's ---- */
 
+/* Claims a slot with a borrowed completion, for SIGNAL or (NULL) for any, whose completion is not
+ * yet passed on. *RET_STATE is its state before. */
 static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
 {
 	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
@@ -348,7 +364,8 @@ static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint
 	return slot_move(slot, state >> SLOT_PHASE_BITS, (enum slot_phase)phase, SLOT_CLAIMED);
 }
 
-/* By who claimed the slot from STATE. False: the device is not done, and the claim stands. */
+/* Passes the completion on. Called by the thread that has claimed the slot, which was in STATE
+ * before. Returns false when the device is not done; the slot is then still CLAIMED. */
 static bool slot_pass_on(struct slot *slot, uint64_t state)
 {
 	uint64_t sequence = state >> SLOT_PHASE_BITS;
@@ -365,9 +382,8 @@ static bool slot_pass_on(struct slot *slot, uint64_t state)
 	return true;
 }
 
-/* The collector lock is another thread's, which may be stopped: the application gets its
- * completions nevertheless. They are claimed before they are looked at, for that thread may free
- * slots. */
+/* Passes borrowed completions on while another thread has the collector lock; that thread may be
+ * stopped. Slots are claimed before they are read, because that thread may free them. */
 static void ring_pass_on_unlocked(struct slot_ring *ring)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -377,8 +393,8 @@ static void ring_pass_on_unlocked(struct slot_ring *ring)
 		struct slot *slot = &ring->slots[head & ring->mask];
 		uint64_t state;
 
-		/* Before the claim: a thread that destroys the signal and finds the slot claimed
-		 * waits for us. */
+		/* Stored before the claim, so that a thread that destroys the signal and finds the
+		 * slot claimed waits for this one (slots_await_collectors). */
 		atomic_store(&ring->completes, block_watched(slot));
 		if (slot_claim_owed(slot, NULL, &state) && !slot_pass_on(slot, state))
 			atomic_store_explicit(&slot->state, state, memory_order_release);
@@ -426,18 +442,21 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 		if (!slot_collect(ring, i, true, &recorded))
 			waiting++;
 		else if (i == head)
-			/* Release: whoever takes the slot next comes after what we did to it. */
+			/* Pairs with the acquire in slot_take: the slot's next user comes after all
+			 * that was done to it here. */
 			atomic_store_explicit(&ring->head, ++head, memory_order_release);
 	}
 	collector_leave(ring);
 	return recorded;
 }
 
-/* Recorded as untimed; the application's completion is owed until the device is done. */
+/* PENDING to OWED: records the slot as untimed and keeps the application's completion until the
+ * device is done. */
 static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequence,
 		     enum record_untimed cause)
 {
-	/* At once, for the monitor to pass it on even if this thread is stopped here. */
+	/* In one step, so that the monitor can pass the completion on even if this thread is
+	 * stopped here. */
 	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_OWED))
 		return false;
 	slot->untimed = cause;
@@ -445,7 +464,8 @@ static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequenc
 	return true;
 }
 
-/* True when nothing is left to do for the slot. */
+/* Finishes a slot as untimed with CAUSE and records it. Returns true when nothing is left to do for
+ * it, false when it is OWED. Called by the collector. */
 static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_untimed cause)
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
@@ -454,7 +474,8 @@ static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_
 	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	uint32_t recorded = 0;
 
-	/* A thread that is just taking or settling the slot is given a moment. */
+	/* Waits for a thread that is just taking or settling the slot. After the limit the slot is
+	 * left as it is. */
 	for (uint32_t i = 0; !slot_collect(ring, sequence, false, &recorded); i++) {
 		if (i == GIVE_UP_YIELDS)
 			return true;
@@ -474,7 +495,8 @@ static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_
 	return true;
 }
 
-/* Not for ever: a collector may be stuck in a runtime that has failed. */
+/* Takes the collector lock. The wait is limited, because a collector may be stuck in a runtime that
+ * has failed. */
 static bool collector_await(struct slot_ring *ring)
 {
 	for (uint32_t i = 0; !collector_try(ring); i++) {
@@ -515,6 +537,7 @@ uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 
 /* ---- what is owed to the application ---- */
 
+/* slots_pass_on for one ring. Needs no lock: each slot is claimed before it is read. */
 static void ring_pass_on(struct slot_ring *ring, struct object *signal, bool gone)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -562,7 +585,7 @@ void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
 		if (!slot_claim_owed(slot, NULL, &state) ||
 		    (!runtime_is_gone && slot_pass_on(slot, state)))
 			continue;
-		/* Only takes it off the books. */
+		/* Drops our bookkeeping; sends no completion. */
 		atomic_store_explicit(&slot->watched, NULL, memory_order_relaxed);
 		source_of(slot)->pass_on(slot, &untimed);
 		atomic_store_explicit(&slot->state, STATE(head, SLOT_RECORDED),
@@ -579,7 +602,7 @@ bool slot_ring_is_empty(const struct slot_ring *ring)
 
 uint64_t slot_ring_outstanding(const struct slot_ring *ring)
 {
-	/* head first: it never passes the tail. */
+	/* `head` is loaded first: it never passes the tail, so the difference is not negative. */
 	uint64_t head = atomic_load(&ring->head);
 
 	return atomic_load(&ring->tail) - head;
