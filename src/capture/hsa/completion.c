@@ -1,3 +1,4 @@
+/* The completion sources; what each one does is in the header. */
 #include "capture/hsa/completion.h"
 
 #include "base/timer.h"
@@ -5,9 +6,12 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
+/* A copy that ended longer than this before it was submitted is an earlier copy. */
 #define STALE_COPY_NS 100000u
 #define DELAY_BUCKETS 64
 
+/* The acquire pairs with the device's release, or another thread's, when it decrements the value:
+ * ticks that were written before are visible. */
 static int64_t value_read(amd_signal_t *signal)
 {
 	return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
@@ -18,7 +22,8 @@ static amd_signal_t *block_of(const struct object *signal)
 	return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&signal->key, memory_order_relaxed);
 }
 
-/* True when the device has written both ticks. It may be at it: end comes last. */
+/* Returns true when the device has written both ticks. The device may be writing them now: it
+ * writes the end last, so the end is read first, with acquire. */
 static bool ticks_read(const struct slot *slot, struct completion *completion)
 {
 	amd_signal_t *signal = slot->signal;
@@ -39,12 +44,13 @@ static void ticks_write(amd_signal_t *signal, uint64_t start, uint64_t end)
 
 static bool own_begin(struct slot *slot, struct object *watched)
 {
-	/* Pairs with the release by which the monitor gives the slot its signal. */
+	/* Pairs with the release in make_signal (slots.c). */
 	slot->signal = atomic_load_explicit(&slot->own, memory_order_acquire);
 	(void)watched;
 	if (!slot->signal)
 		return false;
-	/* The device has not got the packet yet; the doorbell publishes these stores. */
+	/* Relaxed stores are enough: the device does not have the packet yet, and publishing it
+	 * makes them visible. */
 	ticks_write(slot->signal, 0, 0);
 	__atomic_store_n(&slot->signal->value, 1, __ATOMIC_RELAXED);
 	return true;
@@ -69,6 +75,7 @@ const struct completion_source completion_own = {
 
 /* ---- the application's signal ---- */
 
+/* `begin` of the sources that leave the application's signal in the packet. */
 static bool watch_slot(struct slot *slot, struct object *watched)
 {
 	atomic_store_explicit(&slot->watched, watched, memory_order_relaxed);
@@ -77,7 +84,9 @@ static bool watch_slot(struct slot *slot, struct object *watched)
 	return true;
 }
 
-/* Of a signal to which completions were passed on meanwhile only 0 says that all are over. */
+/* Whether the value says that the use is over. If the tool has passed completions on to the signal
+ * since the application stored to it, a lower value may come from those; then only 0 says that all
+ * uses are over. */
 static bool value_is_low(const struct slot *slot)
 {
 	const struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
@@ -88,7 +97,8 @@ static bool value_is_low(const struct slot *slot)
 	return value < slot->value;
 }
 
-/* Decremented, and still no ticks: the device writes them first, unless it writes none. */
+/* Whether ticks are still missing TIMER_TICKS_LATE after the value was first seen lower. The device
+ * writes ticks before it decrements the value, so it writes none for this use. */
 static bool ticks_are_late(struct slot *slot)
 {
 	uint64_t now = session_now_ns();
@@ -136,7 +146,9 @@ const struct completion_source completion_read = {
 
 /* ---- borrowed completions ---- */
 
+/* Borrowed completions that are still to be passed on, in the process. */
 static _Atomic uint32_t lent;
+/* When the monitor's last look and the present one began, host clock. */
 static _Atomic uint64_t last_look_ns, this_look_ns;
 static _Atomic uint64_t delays[DELAY_BUCKETS]; /* by the position of the highest bit */
 static _Atomic uint64_t delay_most_ns;
@@ -154,6 +166,7 @@ void completion_look_begins(uint64_t now_ns)
 	atomic_store_explicit(&this_look_ns, now_ns, memory_order_relaxed);
 }
 
+/* Counts how long the completion may have waited: since the last look, or since its submission. */
 static void delay_count(const struct slot *slot)
 {
 	uint64_t from_ns = atomic_load_explicit(&last_look_ns, memory_order_relaxed);
@@ -195,9 +208,14 @@ static bool borrow_begin(struct slot *slot, struct object *watched)
 	return true;
 }
 
-/* The application may ask for the times of its signal's last packet. Not while another packet of
- * its is on the device with the signal itself: the device will write that one's. Nor while another
- * thread writes those of a packet that ended at the same time: it may be stopped there. */
+/* Writes the ticks into the application's signal, because the application may ask for the times of
+ * the signal's last packet. Writes nothing while another packet with the signal itself is on the
+ * device, which will write that packet's ticks. Writes nothing either while another thread writes
+ * the ticks of a packet that ended at the same time: that thread may be stopped, so it is not
+ * waited for.
+ *
+ * The exchange of is_busy and the load of `word` are sequentially consistent: they pair with
+ * watch_begin, which exchanges `word`, and watch_clear_ticks, which then loads is_busy. */
 static void ticks_pass_on(struct object *signal, const struct completion *completion)
 {
 	if (atomic_exchange(&signal->is_busy, 1))
@@ -213,7 +231,7 @@ static void borrow_pass_on(struct slot *slot, const struct completion *completio
 	hsa_signal_t handle;
 
 	atomic_fetch_sub_explicit(&lent, 1, memory_order_relaxed);
-	/* The application destroyed it meanwhile. */
+	/* NULL: the application has destroyed the signal meanwhile. */
 	if (!signal)
 		return;
 	handle.handle = atomic_load_explicit(&signal->key, memory_order_relaxed);
@@ -233,7 +251,7 @@ const struct completion_source completion_borrow = {
 
 /* ---- copies ---- */
 
-/* On a copy engine the times are not in the signal. */
+/* Asks the runtime for the times: those of a copy engine are not in the signal. */
 static void copy_times(const struct slot *slot, struct completion *result)
 {
 	hsa_amd_profiling_async_copy_time_t time = {0};
@@ -247,7 +265,7 @@ static void copy_times(const struct slot *slot, struct completion *result)
 		return;
 	result->start = time.start + offset;
 	result->end = time.end + offset;
-	/* The times of the signal's previous copy: this one left none. */
+	/* These are the times of the signal's previous copy; this one has left none. */
 	if (result->end + STALE_COPY_NS + hsa_anchors_host_doubt_ns(slot->submit_ns) <
 	    slot->submit_ns)
 		return;

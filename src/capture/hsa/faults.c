@@ -1,3 +1,4 @@
+/* The tool's handlers of memory faults and queue errors; see the header. */
 #include "capture/hsa/faults.h"
 
 #include <pthread.h>
@@ -11,26 +12,28 @@
 
 #define HANDLERS_MOST 16
 
-/* Never freed, only used again: the runtime's thread may be at work in one. */
+/* Written under the lock. Never freed, only used again, because the runtime's thread may be reading
+ * one. */
 struct queue_errors {
 	queue_error_fn *callback;
 	void *data;
-	const hsa_queue_t *queue; /* NULL: not made yet, or gone */
-	bool is_used;
+	const hsa_queue_t *queue; /* NULL: not created yet, or gone */
+	bool is_used;		  /* from faults_route until the queue is gone */
 	struct queue_errors *older;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct queue_errors *newest; /* under the lock */
 
-/* The program's, under the lock. */
+/* The program's handlers of system events, added under the lock. */
 static struct {
 	hsa_amd_system_event_callback_t callback;
 	void *data;
 } handlers[HANDLERS_MOST];
 static uint32_t handler_count;
 
-/* What has ended by now is recorded as ended. */
+/* First waits, within TIMER_FAULT_LOOK, until the monitor has recorded what has ended by now. Then
+ * writes how far the device has got with each queue, then RECORD. */
 static void write_fault(uint32_t queue_id, struct record_fault *record)
 {
 	if (!session_is_on())
@@ -115,7 +118,8 @@ void faults_queue_error(hsa_status_t status, hsa_queue_t *source, void *data)
 
 /* ---- memory faults ---- */
 
-/* Whether any of the program's handlers takes it: if not, the runtime ends the process. */
+/* Calls the program's handlers. Returns success when one of them has accepted the event; otherwise
+ * the runtime ends the process. */
 static hsa_status_t call_handlers(const hsa_amd_event_t *event)
 {
 	hsa_status_t result = HSA_STATUS_ERROR;
@@ -124,7 +128,7 @@ static hsa_status_t call_handlers(const hsa_amd_event_t *event)
 	pthread_mutex_lock(&lock);
 	count = handler_count;
 	pthread_mutex_unlock(&lock);
-	/* They are only ever added. */
+	/* Without the lock: handlers are only added while the runtime is open. */
 	for (uint32_t i = 0; i < count; i++) {
 		if (handlers[i].callback(event, handlers[i].data) == HSA_STATUS_SUCCESS)
 			result = HSA_STATUS_SUCCESS;
@@ -146,13 +150,14 @@ static hsa_status_t handle_event(const hsa_amd_event_t *event, void *data)
 	return call_handlers(event);
 }
 
+/* The runtime has accepted our handler. Written when the runtime opens. */
 static bool is_watching;
 
 void faults_watch(void)
 {
 	pthread_mutex_lock(&lock);
 	handler_count = 0;
-	/* Queues of an earlier life of the runtime are gone. */
+	/* The queues from before the runtime was shut down are gone. */
 	for (struct queue_errors *errors = newest; errors; errors = errors->older)
 		errors->is_used = false;
 	pthread_mutex_unlock(&lock);

@@ -1,3 +1,6 @@
+/* Counts of packets that were recorded and not taken, or taken and not recorded, by the queues'
+ * indices: of queues with a gate, and of "late" queues, which were created after recording had
+ * ended for good. */
 #include "capture/hsa/untraced.h"
 
 #include <pthread.h>
@@ -7,7 +10,7 @@
 #include "base/timer.h"
 #include "capture/hsa/hsa_calls.h"
 
-/* Of queues that are gone. */
+/* The counts of queues that are gone. */
 static _Atomic uint64_t past_waiting, past_packets;
 
 static uint64_t get(const _Atomic uint64_t *word)
@@ -27,7 +30,9 @@ static uint64_t above(uint64_t index, uint64_t floor)
 
 /* ---- queues with a gate ---- */
 
-/* Held, the queue is not destroyed. False: somebody else holds the gate, or it is closed. */
+/* Reads the index up to which the device has taken the gate's packets. The gate is held meanwhile,
+ * so the queue is not destroyed. Returns false when another thread holds the gate, or it is
+ * closed. */
 static bool gate_taken(struct gate *gate, uint64_t *ret_index)
 {
 	bool is_live;
@@ -41,7 +46,7 @@ static bool gate_taken(struct gate *gate, uint64_t *ret_index)
 	return is_live;
 }
 
-/* The first packet that is not recorded. */
+/* Returns the index of the first packet that is not recorded. */
 static uint64_t gate_recorded(const struct gate *gate)
 {
 	return atomic_load_explicit(&gate->is_tracing, memory_order_acquire)
@@ -49,8 +54,8 @@ static uint64_t gate_recorded(const struct gate *gate)
 		       : get(&gate->traced_end);
 }
 
-/* Behind a proxy nobody sees what the device has taken: a ring's length at most waits there, and one more is on
- * its way. */
+/* For an intercept queue nothing tells what the device has taken: one ring length of packets at
+ * most waits in the real queue, and one more is on its way there. */
 static uint64_t proxy_waiting(const struct gate *gate)
 {
 	uint64_t recorded = get(&gate->dispatches) + get(&gate->barriers) + get(&gate->others);
@@ -72,7 +77,8 @@ static uint64_t gate_waiting(struct gate *gate)
 	return above(gate_recorded(gate), taken);
 }
 
-/* Before the recording, and after it. */
+/* Returns how many packets the device took unrecorded, before this recording began and after it
+ * ended. */
 static uint64_t gate_packets(struct gate *gate)
 {
 	uint64_t first = get(&gate->traced_first), passed = get(&gate->passed_first), taken;
@@ -88,9 +94,10 @@ static uint64_t gate_packets(struct gate *gate)
 	       (is_tracing ? 0 : above(taken, gate_recorded(gate)));
 }
 
-/* The first packet that the device may count from now on: the one that it took last it may not have counted yet.
- * Behind a proxy nobody sees what it has taken: it may be nothing. Of a gate that is held all the time it is as much
- * as when the last recording began, at least. */
+/* Returns the index of the first packet that the device may count from now on. This is the packet
+ * that the device took last, which it may not have counted yet. For an intercept queue nothing
+ * tells what it has taken, so 0. For a gate that another thread holds all the time, the index of
+ * when the last recording began is a lower bound. */
 static uint64_t gate_passed(struct gate *gate)
 {
 	struct timer_limit limit;
@@ -104,7 +111,7 @@ static uint64_t gate_passed(struct gate *gate)
 		sched_yield();
 	if (is_known)
 		return above(taken, 1);
-	/* Not by NEXT: doorbells may tell of more than the ring has room for. */
+	/* Not `next`: a doorbell may cover more packets than the ring has room for. */
 	return get(&gate->passed_first);
 }
 
@@ -124,7 +131,7 @@ void untraced_gate_closes(struct gate *gate)
 	atomic_store_explicit(&gate->left, gate_waiting(gate), memory_order_relaxed);
 }
 
-/* Counted twice for a moment, never not at all. */
+/* Until the gate is unused its packets are counted twice. So they are never left out. */
 void untraced_gate_ends(struct gate *gate)
 {
 	atomic_fetch_add_explicit(&past_waiting, get(&gate->left), memory_order_relaxed);
@@ -144,24 +151,28 @@ uint64_t untraced_waiting(void)
 	return count;
 }
 
-/* ---- queues without one ---- */
+/* ---- queues without a gate ---- */
 
-/* Never freed, only used again: a handler may be at work in one. */
+/* A late queue. Written under late_lock. Never freed, only used again, because the runtime may be
+ * calling its handler. */
 struct late_queue {
 	const hsa_queue_t *queue; /* NULL: unused */
-	uint64_t first;		  /* the first packet that counts */
+	uint64_t first;		  /* index of the first packet that counts */
 	uint32_t users;		  /* cooperative queues are handed out several times */
-	bool is_proxy;
-	struct object *doorbell;    /* so that it is no unknown one; NULL: no memory for it */
-	_Atomic uint64_t handed_on; /* of a proxy */
-	struct late_queue *older;
+	bool is_proxy;		  /* an intercept queue whose packets `handed_on` counts */
+	/* The doorbell's entry in object_map, so that it does not count as unknown; NULL: no
+	 * memory. */
+	struct object *doorbell;
+	_Atomic uint64_t handed_on; /* packets; added to by the handler of an intercept queue */
+	struct late_queue *older;   /* list of all late queues; constant */
 };
 
 static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Changed under the lock. */
+/* Written under the lock; readers without it only ask whether there are any. */
 static _Atomic(struct late_queue *) late_newest;
 
-/* Not for ever: the process may be ending in a signal handler that interrupted the holder. */
+/* The wait is limited, because the process may be ending in a signal handler that interrupted the
+ * thread that has the lock. */
 static bool late_lock_take(void)
 {
 	return timer_lock(&late_lock, timer_start(TIMER_LATE_QUEUES));
@@ -190,6 +201,8 @@ static struct late_queue *late_obtain(void)
 	return late;
 }
 
+/* The handler of a late intercept queue: counts the packets and hands them on unchanged. Called by
+ * the runtime. */
 static void count_handed_on(const void *packets, uint64_t count, uint64_t user_index, void *data,
 			    hsa_amd_queue_intercept_packet_writer writer)
 {
@@ -283,7 +296,8 @@ static uint64_t late_queues_packets(void)
 
 uint64_t untraced_packets(void)
 {
-	/* The late queues first: one that goes meanwhile is then in the past, and may count twice. */
+	/* Late queues first: one that goes meanwhile is in past_packets afterwards, so it may count
+	 * twice but is not left out. */
 	uint64_t count = late_queues_packets();
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {

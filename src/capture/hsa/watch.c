@@ -1,3 +1,5 @@
+/* The uses of the application's signals, and the wrappers of the functions that create, destroy,
+ * share and store to signals. A store to a doorbell goes to the queue's gate. */
 #include "capture/hsa/watch.h"
 
 #include <sched.h>
@@ -15,7 +17,8 @@ struct object *watch_find(hsa_signal_t signal)
 	return entry && entry->kind == OBJECT_SIGNAL ? entry : NULL;
 }
 
-/* What is shared for ever stays so. */
+/* Changes is_shared from FROM to TO. OBJECT_SHARED_EVER is never FROM, so it stays. Release: pairs
+ * with the acquire in watch_begin. */
 static void set_shared(struct object *signal, uint32_t from, uint32_t to)
 {
 	atomic_compare_exchange_strong_explicit(&signal->is_shared, &from, to, memory_order_release,
@@ -26,7 +29,7 @@ enum record_untimed watch_begin(struct object *signal, uint64_t reference)
 {
 	uint64_t last;
 
-	/* Earlier users may be at work yet; which one, nobody can say. */
+	/* Earlier uses may not be over, and nothing tells which use the ticks belong to. */
 	if (atomic_load_explicit(&signal->is_shared, memory_order_acquire))
 		return RECORD_UNTIMED_SHARED_SIGNAL;
 	last = atomic_exchange(&signal->word, reference);
@@ -42,7 +45,8 @@ static amd_signal_t *watched_block(const struct object *signal)
 	return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&signal->key, memory_order_relaxed);
 }
 
-/* True when the use is over, which is then settled. */
+/* Settles the use LAST if both ticks are there. Returns whether it is over. A copy's end shows in
+ * its value only, so false for a copy. */
 static bool use_is_over(const struct object *signal, uint64_t last)
 {
 	const amd_signal_t *block = watched_block(signal);
@@ -58,7 +62,7 @@ bool watch_should_borrow(struct object *signal)
 	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
 	uint32_t shared = atomic_load_explicit(&signal->is_shared, memory_order_relaxed);
 
-	/* For what another process shares, its device may be waiting. */
+	/* Another process's device may be waiting for a signal that is shared with it. */
 	if (shared == OBJECT_SHARED_EVER ||
 	    atomic_load_explicit(&signal->is_dependency, memory_order_relaxed))
 		return false;
@@ -79,8 +83,9 @@ void watch_clear_ticks(struct object *signal)
 {
 	amd_signal_t *block = watched_block(signal);
 
-	/* Ticks that are just being passed on were decided before watch_begin. Sequentially
-	 * consistent against ticks_pass_on. */
+	/* A thread that is just writing ticks decided to do so before watch_begin set `word`. The
+	 * load is sequentially consistent and pairs with ticks_pass_on in completion.c: that thread
+	 * has seen `word`, or this one sees is_busy. */
 	while (atomic_load(&signal->is_busy))
 		sched_yield();
 	__atomic_store_n(&block->start_ts, 0, __ATOMIC_RELAXED);
@@ -112,8 +117,8 @@ void watch_pass(hsa_signal_t signal)
 		watch_begin(entry, 0);
 }
 
-/* What the device has completed for a signal is there before the application changes its value: it
- * may know from elsewhere that the packets are done. */
+/* Decrements SIGNAL for what the device has completed, before the application changes its value:
+ * the application may know from another source that the packets are done. */
 static void watch_pass_on(struct object *signal, bool gone)
 {
 	if (!atomic_load_explicit(&signal->was_lent, memory_order_relaxed))
@@ -125,8 +130,9 @@ static void watch_pass_on(struct object *signal, bool gone)
 		atomic_store_explicit(&signal->was_lent, 0, memory_order_relaxed);
 }
 
-/* The application resets a signal: whatever used it is over. Ticks outlive that; a copy's times
- * are taken now, because its end shows in the value only. */
+/* The application stores to a signal, so whatever used it is over. The ticks of a dispatch outlive
+ * the store and are read later. The times of a copy are taken now, because its end shows in the
+ * value only. */
 static void watch_store(struct object *signal)
 {
 	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
@@ -139,6 +145,8 @@ static void watch_store(struct object *signal)
 		set_shared(signal, OBJECT_SHARED, OBJECT_NOT_SHARED);
 }
 
+/* The application is about to destroy SIGNAL: settles its last use, and waits until no thread reads
+ * the signal. */
 static void watch_end(struct object *signal)
 {
 	amd_signal_t *block = watched_block(signal);
@@ -153,7 +161,7 @@ static void watch_end(struct object *signal)
 
 static void watch_add(hsa_status_t status, const hsa_signal_t *signal)
 {
-	/* Handle 0 has been seen with success when the runtime was out of events. */
+	/* A runtime that had no events left was seen to report success with handle 0. */
 	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_part_is_live())
 		object_map_put(&object_map, signal->handle, OBJECT_SIGNAL, NULL, 0);
 }
@@ -179,7 +187,8 @@ hsa_status_t wrap_hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32
 	return status;
 }
 
-/* Other processes may use SIGNAL from now on, or do: they complete it, and write its ticks, too. */
+/* Other processes may use SIGNAL from now on, or do so already: they complete it, and their packets
+ * write its ticks, too. */
 static void watch_share(hsa_signal_t signal)
 {
 	struct object *entry = watch_find(signal);
@@ -192,13 +201,13 @@ static void watch_share(hsa_signal_t signal)
 
 hsa_status_t wrap_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
 {
-	/* Before the handle is there for anybody to use. */
+	/* Before the call, because afterwards another process may have the handle. */
 	if (hsa_part_is_live() && watch_find(signal))
 		watch_share(signal);
 	return hsa_next.hsa_amd_ipc_signal_create(signal, handle);
 }
 
-/* The process that made the signal gets the same one again. */
+/* The process that created the signal gets the same signal again, which may have an entry. */
 hsa_status_t wrap_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
 					    hsa_signal_t *signal)
 {
@@ -218,8 +227,8 @@ hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
 	return hsa_next.hsa_signal_destroy(signal);
 }
 
-/* A store to a queue's doorbell is answered by the queue's gate; any other one, for which this
- * returns false, is passed on. */
+/* Handles a store by the program. Returns true for the doorbell of a queue with a gate, which rings
+ * the device itself; false when the wrapper is to pass the store on to the runtime. */
 static bool store_is_answered(hsa_signal_t signal, hsa_signal_value_t value)
 {
 	struct object *entry;
