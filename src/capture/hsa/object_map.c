@@ -1,9 +1,11 @@
+/* Changes of the object map; look-ups are inline in the header. */
 #include "capture/hsa/object_map.h"
 
 #include <stdlib.h>
 
 struct object_map object_map;
 
+/* Returns a removed entry of BUCKET, marked as OBJECT_BUSY, or NULL. */
 static struct object *take_free(_Atomic(struct object *) *bucket)
 {
 	struct object *entry = atomic_load_explicit(bucket, memory_order_acquire);
@@ -11,7 +13,8 @@ static struct object *take_free(_Atomic(struct object *) *bucket)
 	for (; entry; entry = entry->next) {
 		uint64_t key = 0;
 
-		/* Acquire: what the last owner did to the entry comes first. */
+		/* The acquire pairs with the release in object_map_remove: what was done to the
+		 * entry before comes first. */
 		if (!atomic_load_explicit(&entry->key, memory_order_relaxed) &&
 		    atomic_compare_exchange_strong_explicit(&entry->key, &key, OBJECT_BUSY,
 							    memory_order_acquire,
@@ -21,6 +24,8 @@ static struct object *take_free(_Atomic(struct object *) *bucket)
 	return NULL;
 }
 
+/* Adds a new entry, marked as OBJECT_BUSY, at the head of BUCKET. The release pairs with the
+ * acquire loads of a bucket's head. */
 static struct object *add_new(_Atomic(struct object *) *bucket)
 {
 	struct object *entry = calloc(1, sizeof(*entry));
@@ -41,7 +46,7 @@ struct object *object_map_put(struct object_map *map, uint64_t key, enum object_
 	_Atomic(struct object *) *bucket = object_map_bucket(map, key);
 	struct object *entry = object_map_find(map, key);
 
-	/* A key that is still here belonged to something that went away unseen. */
+	/* A key that is still in the map belonged to an object whose end the tool has not seen. */
 	if (entry)
 		atomic_store_explicit(&entry->key, OBJECT_BUSY, memory_order_relaxed);
 	else

@@ -1,12 +1,13 @@
-/* Reservations that another tool keeps to itself, because its index functions lie over ours: who
- * reserved a slot is seen from outside of them. Where it passes the call on, ours has noted the
- * reservation already. */
+/* Second wrappers of the functions that reserve packets, for a dispatch table in which another tool
+ * has replaced our wrappers by functions that do not call them. They are put around that tool's
+ * functions (hsa_calls_wrap_outside), and note the call context of the reservation. If the other
+ * tool does call our wrapper, that one has noted the reservation already. */
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_part.h"
 
-/* This thread has just reserved FIRST, so nobody has moved an index beyond it but by that very
- * call. */
+/* Whether our own wrapper has noted the reservation that this thread has just made at FIRST. Only
+ * that call can have moved the index beyond FIRST. */
 static bool is_noted(const struct gate *gate, uint64_t first)
 {
 	if (gate_has_index(gate))
@@ -14,6 +15,7 @@ static bool is_noted(const struct gate *gate, uint64_t first)
 	return __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_RELAXED) > first;
 }
 
+/* The calling thread has reserved the packets FIRST to END - 1. */
 static void reserved(const hsa_queue_t *queue, uint64_t first, uint64_t end)
 {
 	struct gate *gate = hsa_part_is_live() ? gate_find(queue) : NULL;

@@ -1,8 +1,10 @@
-/* Queues that are made by other calls than hsa_queue_create: several by description, and counted
- * ones. The latter are handles of a few hardware queues that no call hands out and that live until
- * the runtime ends. A handle has the ring and the doorbell of its hardware queue, and index words
- * that nobody uses; the gate is the hardware queue's, and the doorbell leads to it (gate_of). So a
- * handle that is released leaves nothing behind. */
+/* The wrappers of newer calls that create queues: several queues at once by description, and
+ * counted queues.
+ *
+ * A counted queue is a handle of one of a few hardware queues. No call hands these out, and they
+ * live until the runtime ends. A handle has the ring and the doorbell of its hardware queue, and
+ * index words of its own that are not used. The gate is the hardware queue's and is found by the
+ * doorbell (gate_of), so nothing is to be done when a handle is released. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,6 +19,7 @@
 
 /* ---- queues by description ---- */
 
+/* Takes QUEUE, which the runtime has created, under a gate. */
 static void follow(hsa_queue_t *queue, hsa_agent_t agent, hsa_queue_type32_t type)
 {
 	enum record_queue_mode mode;
@@ -32,8 +35,8 @@ static void follow(hsa_queue_t *queue, hsa_agent_t agent, hsa_queue_type32_t typ
 	queue_opened(queue, agent, mode);
 }
 
-/* Its packets are of another kind, and no index tells how many there are: unknown_queues.h counts
- * its doorbells. */
+/* A copy engine's queue has no AQL packets, and no index tells how many commands there are.
+ * unknown_queues.h counts its doorbells. */
 static void note_engine_queue(void)
 {
 	static atomic_flag is_said = ATOMIC_FLAG_INIT;
@@ -48,14 +51,16 @@ static bool is_known(const hsa_amd_queue_create_desc_t *desc)
 	return desc->version == HSA_AMD_QUEUE_CREATE_DESC_VERSION;
 }
 
-/* What stands for the program's callback of one queue while the call is made. */
+/* The program's callback of one queue, which the tool's replaces in the description during the
+ * call. */
 struct routed {
-	struct queue_errors *errors; /* NULL: the description is the program's */
+	struct queue_errors *errors; /* NULL: the description is unchanged */
 	queue_error_fn *callback;
 	void *data;
 };
 
-/* NULL: no memory, or COUNT is 0; errors of the queues are not recorded. */
+/* Puts the tool's callbacks into DESCS. Returns what end_routing needs, or NULL when there is no
+ * memory or COUNT is 0; errors of the queues are then not recorded. */
 static struct routed *route_errors(hsa_amd_queue_create_desc_t *descs, uint32_t count)
 {
 	struct routed *routes = count ? calloc(count, sizeof(*routes)) : NULL;
@@ -76,6 +81,7 @@ static struct routed *route_errors(hsa_amd_queue_create_desc_t *descs, uint32_t 
 	return routes;
 }
 
+/* Puts the program's callbacks back into DESCS, after the call, and frees ROUTES. */
 static void end_routing(hsa_amd_queue_create_desc_t *descs, uint32_t count, struct routed *routes)
 {
 	for (uint32_t i = 0; routes && i < count; i++) {
@@ -88,11 +94,12 @@ static void end_routing(hsa_amd_queue_create_desc_t *descs, uint32_t count, stru
 	free(routes);
 }
 
-/* Some may be there although the call failed: those whose QUEUE it has set. */
+/* A call that fails may have created some of the queues: those whose `queue` it has set. */
 hsa_status_t wrap_hsa_amd_queue_create(hsa_agent_t agent, hsa_amd_queue_create_desc_t *descs,
 				       uint32_t num_descs)
 {
-	/* The size of a description is that of its version. */
+	/* The size of a description depends on its version, so an array of an unknown version
+	 * cannot be walked. */
 	uint32_t count = descs && num_descs && is_known(descs) ? num_descs : 0;
 	struct routed *routes = route_errors(descs, count);
 	hsa_status_t status;
@@ -114,10 +121,11 @@ hsa_status_t wrap_hsa_amd_queue_create(hsa_agent_t agent, hsa_amd_queue_create_d
 
 /* ---- counted queues ---- */
 
-/* Finding a hardware queue's gate and opening it are one step. */
+/* Finding a hardware queue's gate and opening one are one step. */
 static pthread_mutex_t counted_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* False: it has been used past a gate, by handles that would go on so. Under the lock. */
+/* Takes the hardware queue under a gate, if it has none. Returns false when it has been used
+ * without a gate, by handles whose users would go on without it. Called under counted_lock. */
 static bool hardware_follow(hsa_queue_t *hardware, hsa_agent_t agent)
 {
 	if (gate_find(hardware))

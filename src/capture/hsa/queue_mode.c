@@ -1,3 +1,4 @@
+/* The choice of a queue's mode. */
 #include "capture/hsa/queue_mode.h"
 
 #include <stdatomic.h>
@@ -14,9 +15,10 @@ static const char *const names[RECORD_QUEUE_MODE_COUNT] = {
 #undef X
 };
 
+/* Written by queue_mode_read, constant afterwards. */
 static enum record_queue_mode asked_for = RECORD_QUEUE_HARVEST;
 static bool serialises;
-static char text[128];
+static char text[128]; /* empty: the environment is not read yet */
 
 static enum record_queue_mode mode_of(const char *name)
 {
@@ -27,7 +29,7 @@ static enum record_queue_mode mode_of(const char *name)
 	return RECORD_QUEUE_UNKNOWN;
 }
 
-/* Says why another mode is used than MODE, or NULL. */
+/* Returns why a queue of TYPE cannot have MODE, or NULL. */
 static const char *problem(enum record_queue_mode mode, hsa_queue_type32_t type)
 {
 	if (mode == RECORD_QUEUE_OBSERVE && serialises)
@@ -43,7 +45,7 @@ static const char *problem(enum record_queue_mode mode, hsa_queue_type32_t type)
 	return NULL;
 }
 
-/* Once for each process: its queues are mostly of one kind. */
+/* Writes one note in each process, because its queues are mostly of one kind. */
 static void note_change(const char *reason)
 {
 	static atomic_flag is_said = ATOMIC_FLAG_INIT;
@@ -61,7 +63,8 @@ void queue_mode_read(void)
 {
 	enum record_queue_mode mode = mode_of(env_text(ENV_HSA_MODE));
 
-	/* The monitor of an earlier life of the runtime may be looking. */
+	/* Read already. The monitor may be running since the runtime was open before, and reads
+	 * these variables. */
 	if (text[0])
 		return;
 	serialises = !strcmp(env_text(ENV_HSA_SERIALIZE), "1");

@@ -1,4 +1,5 @@
-/* Queues as the application sees them: creation and destruction, and a write index of its own. */
+/* The wrappers of the functions that create and destroy queues, switch profiling, and read or move
+ * a queue's write index. For a queue with a gate the write index is the gate's virtual one. */
 #include "capture/hsa/queue_wrap.h"
 
 #include <pthread.h>
@@ -12,8 +13,8 @@
 #include "capture/hsa/untraced.h"
 #include "capture/session.h"
 
-/* A cooperative queue is handed out several times: counting its users and opening its gate are
- * one step. */
+/* Guards the users of queues (struct gate, references). A cooperative queue is handed out several
+ * times: finding its gate, counting a user and opening the gate are one step. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool queue_is_followed(void)
@@ -39,7 +40,7 @@ void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode 
 		session_note("no memory for a queue: its packets are not seen");
 }
 
-/* A cooperative queue may have a gate since before. */
+/* A cooperative queue may already have a gate, from when recording was possible. */
 void queue_made_late(hsa_queue_t *queue, bool is_proxy)
 {
 	struct gate *gate;
@@ -55,6 +56,7 @@ void queue_made_late(hsa_queue_t *queue, bool is_proxy)
 		untraced_queue_made(queue, is_proxy);
 }
 
+/* Creates the queue by the runtime's function for MODE. */
 static hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 				 void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
 				 uint32_t private_segment_size, uint32_t group_segment_size,
@@ -92,15 +94,15 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 		return status;
 	}
 	hsa_calls_wrap_outside();
-	/* Without it the device writes no ticks. */
+	/* Without profiling the device writes no ticks. */
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
 	queue_opened(*queue, agent, mode);
 	return status;
 }
 
-/* Another tool's proxy. Registered before the tool itself can be, our handler runs last and sees
- * what goes to the device. */
+/* Another tool creates an intercept queue. Our handler is registered before that tool can register
+ * its own, so it runs last and sees what goes to the device. */
 hsa_status_t wrap_hsa_amd_queue_intercept_create(
 	hsa_agent_t agent_handle, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
@@ -126,7 +128,8 @@ hsa_status_t wrap_hsa_amd_queue_intercept_create(
 	return status;
 }
 
-/* The gate to close, or NULL when the queue has none or other users are left. */
+/* Removes one user of QUEUE. Returns the gate to close, or NULL when the queue has none or other
+ * users are left. */
 static struct gate *queue_last_user(hsa_queue_t *queue)
 {
 	struct gate *gate = NULL;
@@ -159,8 +162,8 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
 	return status;
 }
 
-/* Switching profiling off would take the ticks away; left on it changes nothing that the
- * application can see. */
+/* Profiling stays on for queues that are timed: without it the device writes no ticks, and the
+ * application cannot see that it is on. */
 hsa_status_t wrap_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *queue, int enable)
 {
 	const struct gate *gate = queue_is_followed() ? gate_of(queue) : NULL;
@@ -182,12 +185,14 @@ static struct gate *index_gate(const hsa_queue_t *queue)
 	return hsa_part_is_live() ? gate_of(queue) : NULL;
 }
 
-/* NULL: the queue's own index is the one in use. */
+/* Returns GATE if the application's write index is its virtual one. NULL: the application uses the
+ * queue's own index. */
 static struct gate *index_owner(struct gate *gate)
 {
 	return gate && gate_has_index(gate) ? gate : NULL;
 }
 
+/* The calling thread has reserved COUNT packets from FIRST. GATE may be NULL. */
 static void reserved(struct gate *gate, uint64_t first, uint64_t count)
 {
 	if (gate && count && gate_is_tracing(gate))
@@ -228,7 +233,8 @@ static void index_store(struct gate *gate, uint64_t value)
 		reserved(gate, first, value - first);
 }
 
-/* All orderings get the strongest that any of them asks for: on the host they cost the same. */
+/* The virtual index has one memory order for all of HSA's variants, at least as strong as each of
+ * them asks for: on the host they cost the same. */
 #define WRAP_LOAD(order)                                                                           \
 	uint64_t wrap_hsa_queue_load_write_index_##order(const hsa_queue_t *queue)                 \
 	{                                                                                          \

@@ -1,3 +1,4 @@
+/* The turns of GPUs that run one kernel at a time; see the header. */
 #include "capture/hsa/serial.h"
 
 #include <stdlib.h>
@@ -10,20 +11,21 @@
 #include "capture/hsa/watch.h"
 #include "capture/session.h"
 
-#define DEPENDENCIES 5
+#define DEPENDENCIES 5 /* signals in a barrier packet */
 
-/* Never freed: gates hold on to them. */
+/* The turn of one GPU. Never freed, because gates keep pointers to it. */
 struct serial_turn {
 	uint64_t agent;		   /* handle */
-	struct serial_turn *older; /* list of all; constant */
-	_Atomic uint32_t lock;	   /* only tried, never waited for, by gates */
+	struct serial_turn *older; /* list of all turns; constant */
+	_Atomic uint32_t lock;	   /* a spin lock; serial_may_pass only tries it */
 	/* Under the lock: */
-	struct gate *holder; /* whose dispatch is on the device */
-	uint64_t sequence;   /* of its slot */
-	bool has_slot;	     /* otherwise: over when the device has taken the packet */
-	uint64_t index;
-	uint64_t since_ns;
-	struct gate *next; /* was refused first */
+	struct gate *holder; /* the gate whose dispatch has the turn; NULL: the turn is free */
+	uint64_t sequence;   /* of the dispatch's completion slot, if has_slot */
+	bool has_slot;	     /* false: the turn ends when the device has taken the packet */
+	uint64_t index;	     /* of the packet; UINT64_MAX until serial_passed */
+	uint64_t since_ns;   /* when the turn was taken, host clock */
+	/* The gate that was refused first since then, and gets the next turn; NULL: none. */
+	struct gate *next;
 };
 
 static struct serial_turn *newest_turn;
@@ -71,10 +73,13 @@ static bool turn_is_over(const struct serial_turn *turn)
 		return true;
 	if (turn->has_slot)
 		return slot_is_finished(holder->slots, turn->sequence);
-	/* Nobody can see its end (FOREIGN_SIGNAL): it is on the device, that is all. */
+	/* The tool cannot see the dispatch's end (FOREIGN_SIGNAL): it waits only until the device
+	 * has taken the packet. */
 	return __atomic_load_n(&holder->queue->read_dispatch_id, __ATOMIC_ACQUIRE) > turn->index;
 }
 
+/* Gives the turn to GATE if it is free, or over its time, and no other gate is next. Called under
+ * the lock. */
 static bool turn_take(struct serial_turn *turn, struct gate *gate, uint64_t now_ns)
 {
 	bool is_free = turn_is_over(turn);
@@ -110,8 +115,9 @@ static bool value_holds(hsa_signal_condition32_t condition, int64_t value, int64
 	}
 }
 
-/* A signal that nobody may look at counts as being there. The packet that waits for it is not on
- * the device, so the application cannot have used the signal for anything else yet. */
+/* Whether a signal's value fulfils a packet's condition. True for a signal that the tool must not
+ * read (watch_find), and for none. The packet is not on the device, so the application cannot have
+ * used the signal for anything else yet. */
 static bool signal_holds(hsa_signal_t signal, hsa_signal_condition32_t condition, int64_t mask,
 			 int64_t compare)
 {
@@ -154,7 +160,7 @@ static bool dispatch_may_pass(struct pass *pass)
 		return false;
 	may = turn_take(turn, pass->gate, pass->ns);
 	if (may) {
-		/* Until serial_passed says which. */
+		/* The turn is not over until serial_passed has set the packet. */
 		turn->has_slot = false;
 		turn->index = UINT64_MAX;
 	}

@@ -11,8 +11,8 @@
  * The program sees that kernels start later, one after the other, some 50 us apart, and that a
  * doorbell returns before its packets are on the device.
  *
- * Threading: a turn has a spin lock of its own. serial_may_pass only tries it, so a gate's holder
- * never waits there. */
+ * Threading: a turn has a spin lock of its own, held for a few instructions. serial_may_pass only
+ * tries it and returns false when it is taken; serial_passed and serial_leave spin. */
 #ifndef CAPTURE_HSA_SERIAL_H
 #define CAPTURE_HSA_SERIAL_H
 

@@ -1,3 +1,4 @@
+/* Counts of the packets of queues without a gate; see the header. */
 #include "capture/hsa/unknown_queues.h"
 
 #include <stdatomic.h>
@@ -6,19 +7,21 @@
 #include "capture/hsa/gate.h"
 #include "capture/session.h"
 
-/* A power of two. More such queues have a packet counted for each doorbell. */
+/* A power of two. For further queues one packet is counted for each doorbell. */
 #define QUEUES_MOST 256u
 
-/* By doorbell; never removed: a later queue may have the same one. */
+/* A hash table by doorbell. Entries are never removed: a later queue with the same doorbell uses
+ * the entry again. */
 struct unknown_queue {
 	_Atomic uint64_t doorbell; /* 0: free */
-	_Atomic uint64_t counted;  /* packets before this index were seen */
+	_Atomic uint64_t counted;  /* packets before this index are counted */
 };
 
 static struct unknown_queue queues[QUEUES_MOST];
-/* Since the process began, and by the recording's beginning. */
+/* Counted since the process began; and the values when the recording began. */
 static _Atomic uint64_t packets, submissions, packets_before, submissions_before;
 
+/* Returns the entry of DOORBELL, new or not; NULL when the table is full. */
 static struct unknown_queue *queue_get(uint64_t doorbell)
 {
 	uint64_t place = (doorbell * 0x9E3779B97F4A7C15ull) >> 32;
@@ -36,8 +39,8 @@ static struct unknown_queue *queue_get(uint64_t doorbell)
 	return NULL;
 }
 
-/* How many packets are new. The index is read after what was counted before: it is less only when a
- * new queue has the doorbell. */
+/* Returns how many packets of the queue are not counted yet, and counts them. The index is read
+ * after `counted`, with acquire, so it is less than that only when a new queue has the doorbell. */
 static uint64_t new_packets(struct unknown_queue *queue, const amd_queue_t *device)
 {
 	uint64_t counted = atomic_load_explicit(&queue->counted, memory_order_acquire);
@@ -50,7 +53,7 @@ static uint64_t new_packets(struct unknown_queue *queue, const amd_queue_t *devi
 	return index < counted ? index : index - counted;
 }
 
-/* Whether this was the recording's first. */
+/* Adds COUNT to *SUM. Returns whether it was the first addition of the recording. */
 static bool add(_Atomic uint64_t *sum, const _Atomic uint64_t *before, uint64_t count)
 {
 	return atomic_fetch_add_explicit(sum, count, memory_order_relaxed) ==
