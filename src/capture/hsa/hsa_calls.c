@@ -1,20 +1,23 @@
+/* Reads the runtime's functions from its dispatch tables and stores the wrappers there. The byte
+ * offset of every function is compared with the table's size before its slot is touched. */
 #include "capture/hsa/hsa_calls.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* The newest known major version of the list of tables. */
 #define ROOT_MAJOR_LAST 3
 
 struct hsa_calls hsa_next;
 struct hsa_calls hsa_outside;
-static struct hsa_api_table *live_table;
+static struct hsa_api_table *live_table; /* the runtime's; set by hsa_calls_wrap */
 
 static char tables_text[192];
 
 static const struct call_row {
-	size_t kept_at; /* in struct hsa_calls */
-	size_t core;	/* offset in the core table; 0 = an extension's */
-	size_t ext[2];	/* offsets by the extension table's major version */
+	size_t kept_at; /* offset in struct hsa_calls; identifies the function */
+	size_t core;	/* offset in the core table; 0: a function of the extension table */
+	size_t ext[2]; /* offsets in the extension table by its major version, 1 and 2; 0: absent */
 } call_rows[] = {
 #define X(name)                                                                                    \
 	{offsetof(struct hsa_calls, name), offsetof(struct hsa_core_table, name##_fn), {0, 0}},
@@ -42,7 +45,8 @@ static const struct wrapper_row outside_rows[] = {
 
 #define ROW_COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
-/* Where the runtime keeps a row's function, or NULL when its table does not reach that far. */
+/* Returns the slot of TABLE that holds a row's function, or NULL when the table does not reach that
+ * far. The minor version of a table is its size in bytes. */
 static void (**table_slot(const struct hsa_api_table *table, const struct call_row *row))(void)
 {
 	const struct hsa_table_version *sub = &table->core->version;
@@ -72,12 +76,13 @@ static const char *layout_problem(const struct hsa_api_table *table)
 	return NULL;
 }
 
-/* The sizes of a table between which nothing is to be said: from ROCR 7.2.4's on. */
+/* The sizes of a table that are known: from that of ROCr 7.2.4 on. */
 struct known_bytes {
 	size_t least, most;
 };
 
-/* "core 1016 bytes" where that is what we know, else with the difference. */
+/* Appends a table's size to tables_text at USED, as "core 1016 bytes", and the difference if the
+ * size is not known. Returns the length of the text. */
 static size_t describe(size_t used, const char *name, const struct hsa_table_version *version,
 		       struct known_bytes known)
 {
@@ -164,7 +169,7 @@ static void (*wrapper_of(size_t kept_at))(void)
 	return NULL;
 }
 
-/* What the live table has for the function kept at KEPT_AT. */
+/* Returns the slot of the live table for the function kept at KEPT_AT. */
 static void (**live_slot(size_t kept_at))(void)
 {
 	return table_slot(live_table, row_of(kept_at));
@@ -183,7 +188,8 @@ void hsa_calls_wrap_outside(void)
 			continue;
 		memcpy((char *)&hsa_outside + kept_at, slot, sizeof(*slot));
 		memcpy(&hsa_outside.hsa_queue_load_write_index_relaxed, load, sizeof(*load));
-		/* Other threads may be calling it. */
+		/* The slot is changed last, with release: other threads may be calling through
+		 * it. */
 		__atomic_store_n(slot, outside_rows[i].wrapper, __ATOMIC_RELEASE);
 	}
 }

@@ -1,3 +1,4 @@
+/* The wrappers of the asynchronous copy functions, and the counts of copies. */
 #include "capture/hsa/hsa_copies.h"
 
 #include "capture/frame.h"
@@ -12,21 +13,22 @@
 
 static struct slot_ring *copy_ring;
 static _Atomic uint64_t last_copy_id;
-static _Atomic uint64_t copies_entered; /* before the runtime is called, and it did not refuse */
-static _Atomic uint64_t copies_left;	/* after the runtime has returned */
+/* Counted before the runtime is called, and subtracted again if it refuses the copy. */
+static _Atomic uint64_t copies_entered;
+static _Atomic uint64_t copies_left;	/* counted when the runtime has returned with success */
 static _Atomic uint64_t copies_started; /* recorded */
-static uint64_t left_before, started_before; /* this recording */
-static _Atomic bool is_closed;
+static uint64_t left_before, started_before; /* their values when this recording began */
+static _Atomic bool is_closed;		     /* copies are not recorded */
 
-/* A copy between before and after the runtime's call. */
+/* A copy while its wrapper runs. */
 struct copy {
-	uint64_t id;
-	uint64_t ns;
+	uint64_t id; /* 0: not recorded */
+	uint64_t ns; /* before the runtime's call, host clock */
 	uint64_t sequence;
-	struct slot *slot;
-	struct object *watched;
-	enum record_untimed untimed; /* known already */
-	uint32_t session;
+	struct slot *slot;	     /* NULL: not timed */
+	struct object *watched;	     /* the entry of its completion signal, or NULL */
+	enum record_untimed untimed; /* why it is not timed, if that is known before the call */
+	uint32_t session;	     /* its number before the call */
 };
 
 int hsa_copies_init(void)
@@ -69,6 +71,7 @@ static void copies_enter(uint64_t count)
 	atomic_fetch_add_explicit(&copies_entered, count, memory_order_relaxed);
 }
 
+/* Takes a completion slot and begins to watch the signal, or sets `untimed`. */
 static void copy_take_slot(struct copy *copy)
 {
 	copy->slot = slot_take(copy_ring, &copy->sequence);
@@ -87,8 +90,8 @@ static void copy_take_slot(struct copy *copy)
 		copy->slot = NULL;
 		return;
 	}
-	/* Before the call: another thread may see the copy end, and use the signal again, while
-	 * this one is still inside of it. */
+	/* Submitted before the runtime's call: another thread may see the copy end and use the
+	 * signal again while this thread is still inside the call. */
 	slot_submit(copy->slot, copy->sequence);
 	hsa_monitor_wake();
 }
@@ -98,7 +101,7 @@ static uint64_t copy_new_id(void)
 	return atomic_fetch_add_explicit(&last_copy_id, 1, memory_order_relaxed) + 1;
 }
 
-/* A copy waits on the device for the signals that it depends on. */
+/* The device waits for the signals that a copy depends on, so they are never borrowed. */
 static void copy_depends(uint32_t count, const hsa_signal_t *signals)
 {
 	if (!hsa_part_is_live() || !session_is_on())
@@ -125,7 +128,9 @@ static struct copy copy_begin(hsa_signal_t signal)
 	return copy;
 }
 
-/* WHAT holds the call's arguments. */
+/* Records the copy after the runtime's call, or cancels its slot if the call failed or the
+ * recording has ended meanwhile. WHAT holds the call's arguments; the other fields are filled
+ * here. */
 static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_kind kind,
 		     struct record_copy *what)
 {
@@ -145,7 +150,8 @@ static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_ki
 		}
 		return;
 	}
-	/* Release: who sees this sees that the copy has entered. */
+	/* Release: pairs with the acquire in hsa_copies_untraced, which then sees copies_entered
+	 * with this copy, so that its difference is not negative. */
 	atomic_fetch_add_explicit(&copies_started, 1, memory_order_release);
 	context = frame_take();
 	what->copy_id = copy->id;
@@ -211,7 +217,7 @@ hsa_status_t wrap_hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst
 	return status;
 }
 
-/* The runtime names one agent and a direction; the other side is the host's or the same. */
+/* The call names one agent and a direction; the other side is the host's, or the same agent's. */
 hsa_status_t
 wrap_hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
 				    const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
@@ -239,9 +245,11 @@ wrap_hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 
 /* ---- batches ---- */
 
+/* Operations of a batch that are timed; their state is kept on the stack. */
 #define BATCH_MOST 64
 
-/* A destination of a broadcast copy, or the only one. */
+/* Describes the part of a copy that goes to destination ENTRY; a copy that is no broadcast has
+ * one. */
 static struct record_copy batch_part(const struct hsa_batch_copy *copy, uint32_t entry)
 {
 	const hsa_agent_t *agents = (const hsa_agent_t *)(uintptr_t)copy->dst_agent;
@@ -263,8 +271,9 @@ static uint32_t batch_parts(const struct hsa_batch_copy *copy)
 	return copy->type == HSA_BATCH_COPY_BROADCAST ? copy->entry_count : 1;
 }
 
-/* Up to BATCH_MOST of COUNT operations. The signal of one is decremented once, however many
- * destinations it has: its first part has the times, the others share its signal. */
+/* Records COUNT operations. The signal of an operation is decremented once, however many
+ * destinations it has: the first part gets the times, the other parts are untimed because they
+ * share its signal. */
 static void batch_record(const struct hsa_batch_copy *copies, uint32_t count, struct copy *begun,
 			 hsa_status_t status)
 {
@@ -285,7 +294,7 @@ static void batch_record(const struct hsa_batch_copy *copies, uint32_t count, st
 	}
 }
 
-/* Without room to remember each operation of a larger batch, what is behind is recorded untimed. */
+/* The operations of a batch behind the first BATCH_MOST are recorded as untimed. */
 hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies,
 						  uint32_t count, uint32_t num_dep_signals,
 						  const hsa_signal_t *dep_signals)

@@ -1,3 +1,5 @@
+/* The wrappers of executables: they record the kernels that an executable brings when it is frozen,
+ * and forget them when it is destroyed. */
 #include "capture/hsa/hsa_kernels.h"
 
 #include <hsa/hsa_ven_amd_loader.h>
@@ -12,18 +14,18 @@
 
 #define KERNEL_SUFFIX ".kd"
 
-/* Places in a kernel descriptor (LLVM's AMDGPU usage guide, "Kernel Descriptor"). */
+/* Byte offsets in a kernel descriptor (LLVM's AMDGPU usage guide, "Kernel Descriptor"). */
 #define DESCRIPTOR_RSRC1      48
 #define DESCRIPTOR_PROPERTIES 56
 
 struct object_map hsa_kernel_map;
 
-/* Which kernels an executable brought. Guarded by kernels_lock. */
+/* A kernel of a loaded executable. Guarded by kernels_lock. */
 struct loaded_kernel {
 	struct loaded_kernel *next;
 	uint64_t executable;
 	uint64_t kernel_object;
-	hsa_executable_symbol_t symbol; /* lives as long as the executable */
+	hsa_executable_symbol_t symbol; /* valid as long as the executable exists */
 	hsa_agent_t agent;
 	uint32_t id;
 };
@@ -45,7 +47,7 @@ static uint32_t symbol_u32(hsa_executable_symbol_t symbol, hsa_executable_symbol
 	return value;
 }
 
-/* Allocated; without ".kd". */
+/* Returns the symbol's name without ".kd", to be freed by the caller; NULL without memory. */
 static char *symbol_name(hsa_executable_symbol_t symbol)
 {
 	uint32_t length = symbol_u32(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH);
@@ -61,8 +63,8 @@ static char *symbol_name(hsa_executable_symbol_t symbol)
 	return name;
 }
 
-/* Where the code object, as it was loaded, can be read: the address of a kernel is its descriptor's on
- * the device. */
+/* A kernel object is the device address of the kernel's descriptor. Returns the address at which
+ * the host can read it in the loaded code object, or NULL. */
 static const unsigned char *find_descriptor(uint64_t kernel_object)
 {
 	hsa_ven_amd_loader_1_00_pfn_t loader = {0};
@@ -137,6 +139,7 @@ static bool kernel_remember(const struct loaded_kernel *kernel)
 	return true;
 }
 
+/* Called by the runtime for each symbol of an executable, under kernels_lock. */
 static hsa_status_t symbol_add(hsa_executable_t executable, hsa_agent_t agent,
 			       hsa_executable_symbol_t symbol, void *data)
 {
@@ -151,7 +154,8 @@ static hsa_status_t symbol_add(hsa_executable_t executable, hsa_agent_t agent,
 	if (!kernel.kernel_object)
 		return HSA_STATUS_SUCCESS;
 	kernel.id = ++last_kernel_id;
-	/* The record first: a dispatch may name the id as soon as it can be found. */
+	/* The record is written before the kernel can be found, because a dispatch may name the id
+	 * from then on. */
 	kernel_record(&kernel);
 	if (!kernel_remember(&kernel))
 		session_note("no memory for a kernel: its dispatches are unnamed");
@@ -179,7 +183,7 @@ static void kernel_forget(const struct loaded_kernel *kernel)
 	struct object *entry = object_map_find(&hsa_kernel_map, kernel->kernel_object);
 	struct record_kernel_gone gone = {.ns = session_now_ns()};
 
-	/* Another executable may have got the address meanwhile. */
+	/* The entry may be another kernel's that has been loaded at the same address. */
 	if (entry && atomic_load_explicit(&entry->word, memory_order_relaxed) == kernel->id)
 		object_map_remove(entry);
 	writer_put(session_writer(), RECORD_KERNEL_GONE, kernel->id, &gone, sizeof(gone));
@@ -191,7 +195,8 @@ hsa_status_t wrap_hsa_executable_destroy(hsa_executable_t executable)
 
 	if (!hsa_part_is_live())
 		return hsa_next.hsa_executable_destroy(executable);
-	/* Before the runtime does it: afterwards the addresses may be another's. */
+	/* Before the runtime destroys the executable: afterwards its addresses may be used
+	 * again. */
 	pthread_mutex_lock(&kernels_lock);
 	while (*link) {
 		struct loaded_kernel *kernel = *link;

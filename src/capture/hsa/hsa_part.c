@@ -1,3 +1,5 @@
+/* The hsa capture source: opens when the runtime hands over its dispatch tables, begins and ends
+ * recordings for the session, drains the device, and writes the witnesses of HSA. */
 #include "capture/hsa/hsa_part.h"
 
 #include <dlfcn.h>
@@ -30,15 +32,16 @@
 
 _Atomic bool hsa_part_live;
 
-/* Guards the calls into the runtime that the tool makes on its own against the runtime's end. */
+/* Taken around calls into the runtime that the tool makes on its own, so that the runtime does not
+ * end meanwhile. Guards the variables below, but for init_count, which is atomic. */
 static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool runtime_is_open;
-static bool part_has_stopped;
-static bool has_forked;		 /* the vendor's runtime does not survive that */
-static uint32_t started_session; /* the last one whose start the part has seen */
+static bool part_has_stopped;	 /* this source records nothing until the next session starts */
+static bool has_forked;		 /* a fork child, in which the vendor's runtime does not work */
+static uint32_t started_session; /* number of the last session whose start this source has seen */
 static uint32_t init_count;	 /* hsa_init calls less hsa_shut_down calls */
 
-/* The software GPU's own counts. */
+/* The counters of the software GPU (src/softgpu); NULL with a real one. */
 typedef uint32_t counters_fn(uint64_t *ret_values, const char **ret_names, uint32_t capacity);
 static counters_fn *device_counters;
 
@@ -49,6 +52,7 @@ uint64_t hsa_dispatches_without_context(void)
 
 /* ---- witnesses ---- */
 
+/* Looks for the counters in the library that holds the runtime's hsa_init. */
 static void find_device_counters(void)
 {
 	Dl_info info;
@@ -65,7 +69,7 @@ static void find_device_counters(void)
 	dlclose(library);
 }
 
-/* Counts that go on over all recordings of the process; the device's first. */
+/* Counters that go on over all recordings of the process. */
 struct counts {
 	uint64_t device[COUNTERS_MOST];
 	const char *device_names[COUNTERS_MOST];
@@ -75,8 +79,8 @@ struct counts {
 	uint64_t serial_overruns;
 };
 
-static struct counts counts_before; /* the recording */
-static uint32_t counted_session;
+static struct counts counts_before; /* their values when the recording began */
+static uint32_t counted_session;    /* number of the session that counts_before belongs to */
 
 static struct counts counts_now(void)
 {
@@ -105,7 +109,7 @@ static void write_witnesses(void)
 	struct counts counts;
 	struct completion_delays delays = completion_delays_get();
 
-	/* The runtime was not there in this recording. */
+	/* The runtime was not open in this recording. */
 	if (counted_session != session_current_number())
 		return;
 	counts = counts_now();
@@ -118,7 +122,7 @@ static void write_witnesses(void)
 	session_witness("hsa", "reservations_lost",
 			counts.reservations_lost - counts_before.reservations_lost);
 	unknown_queues_witness();
-	/* Read after the device's counts: what they have and the rows do not. */
+	/* Read after the device's counts: what the device has counted and the rows lack. */
 	session_witness("hsa", "packets_untraced", untraced_packets());
 	session_witness("hsa", "copies_untraced", hsa_copies_untraced());
 	session_witness("hsa", "packets_cut", gates_packets_cut());
@@ -133,7 +137,7 @@ static void write_witnesses(void)
 				counts.serial_overruns - counts_before.serial_overruns);
 }
 
-/* When nothing more is recorded, before what is outstanding is given up. */
+/* Call when nothing more is recorded and before what is outstanding is given up. */
 static void write_waiting(void)
 {
 	session_witness("hsa", "packets_waiting", untraced_waiting());
@@ -146,14 +150,15 @@ static uint64_t outstanding(void)
 	uint64_t count = slot_ring_outstanding(hsa_copies_ring());
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		/* Held back, or not written yet: at least one. */
+		/* is_owed: at least one packet is held back or not written yet. */
 		count += slot_ring_outstanding(gate->slots) +
 			 (gate_is_tracing(gate) && atomic_load(&gate->is_owed));
 	}
 	return count;
 }
 
-/* Waits a second for the device, and another while it still gets on. */
+/* Waits for the device: TIMER_DEVICE_DRAIN (1 s), and up to TIMER_DEVICE_DRAIN_MOST (2 s) as long
+ * as it still finishes work. */
 static void drain(void)
 {
 	const struct timespec pause = {.tv_nsec = DRAIN_PAUSE_NS};
@@ -204,7 +209,7 @@ static bool runtime_open(struct hsa_api_table *table)
 		return false;
 	}
 	find_device_counters();
-	/* It may open several times in one recording. */
+	/* The runtime may open several times in one recording. */
 	if (counted_session != session_current_number())
 		counts_begin();
 	if (hsa_next.hsa_amd_profiling_async_copy_enable)
@@ -219,14 +224,14 @@ static bool runtime_open(struct hsa_api_table *table)
 	return true;
 }
 
-/* Not for ever: a signal handler that ends the program may have interrupted the thread that has
- * it. */
+/* The wait is limited, because a signal handler that ends the program may have interrupted the
+ * thread that has the lock. */
 static bool runtime_lock_await(void)
 {
 	return timer_lock(&runtime_lock, timer_start(TIMER_HSA_LOCK));
 }
 
-/* Before the runtime ends: nothing of it may be called afterwards. */
+/* Called before the runtime ends. Afterwards the tool calls none of its functions. */
 static void runtime_close(void)
 {
 	if (!runtime_lock_await())
@@ -250,6 +255,7 @@ static void runtime_close(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
+/* Called when the runtime has ended: its queues are gone, so their gates may be used again. */
 static void runtime_closed(void)
 {
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
@@ -283,17 +289,20 @@ hsa_status_t wrap_hsa_shut_down(void)
 
 /* ---- the session's hooks ---- */
 
-/* A recording after the first: it is told what there is, and begins to count with what the device has not
- * done yet. Packets that are on their way meanwhile pass unrecorded, and are counted as such. */
+/* Begins a recording after the first: writes again which agents and kernels there are, and counts
+ * from what the device has not done yet. Packets that are on their way meanwhile pass unrecorded
+ * and are counted as such. */
 static void record_again(void)
 {
 	hsa_agents_record();
 	hsa_kernels_record();
 	untraced_begin();
 	hsa_copies_open();
-	/* Also when the runtime opened in this recording, before its start came here: packets have passed since. */
+	/* Also when the runtime has opened in this recording before this hook was called: packets
+	 * have passed since then. */
 	counts_begin();
-	/* Before, for those that are in use by now, and after, for those that are since. */
+	/* Before the gates record, for signals that are in use by now; afterwards again, for
+	 * signals that packets have used meanwhile. */
 	watch_forget_uses();
 	gates_start_tracing();
 	watch_forget_uses();
@@ -338,7 +347,8 @@ static void part_tick(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
-/* The monitor goes on while the application is still to get completions from it. */
+/* The stop hook. The monitor goes on running while it still has completions to pass on to the
+ * application. */
 static void part_stop(void)
 {
 	if (!runtime_lock_await())
@@ -364,7 +374,7 @@ static void part_stop(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
-/* The parent's queues and threads are not here. */
+/* The hook of a fork child, which has none of its parent's queues and threads. */
 static void part_child(void)
 {
 	atomic_store_explicit(&hsa_part_live, false, memory_order_relaxed);
@@ -390,7 +400,7 @@ CAPTURE_EXPORT bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version
 			   uint64_t failed_tool_count, const char *const *failed_tool_names);
 CAPTURE_EXPORT void OnUnload(void);
 
-/* Whether a session is on, or about to be and past telling its parts. */
+/* Whether a session is on, or is starting and has already called this source's start hook. */
 static bool is_started(void)
 {
 	int state = atomic_load(&session_state);
@@ -399,7 +409,7 @@ static bool is_started(void)
 	       (state == SESSION_STARTING && started_session == session_current_number());
 }
 
-/* Nothing is recorded, but something may be, later. */
+/* No session is on, but one may start later: gates are opened and record nothing. */
 static void close_for_now(void)
 {
 	gates_stop_tracing();
@@ -407,7 +417,7 @@ static void close_for_now(void)
 	part_has_stopped = true;
 }
 
-/* Called inside the first hsa_init, and again when the runtime starts anew. */
+/* The runtime calls this inside the first hsa_init, and again when it starts anew. */
 int hsa_part_open(void *table)
 {
 	int result = 0;
@@ -427,7 +437,8 @@ int hsa_part_open(void *table)
 	return result;
 }
 
-/* True also when nothing is recorded: a refusal would be reported to the application. */
+/* Returns true also when nothing is recorded: the runtime would report a refusal to the
+ * application. */
 bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_tool_count,
 	    const char *const *failed_tool_names)
 {
@@ -438,7 +449,8 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
 	return true;
 }
 
-/* Inside the last hsa_shut_down. The wrappers of that call are left to the runtime. */
+/* Called by the runtime inside the last hsa_shut_down. The wrappers stay in the tables, which the
+ * runtime discards. */
 void OnUnload(void)
 {
 	if (hsa_part_is_live())
