@@ -1,3 +1,4 @@
+/* The list of agents, and what is recorded of each. */
 #include "capture/hsa/hsa_agents.h"
 
 #include <stdio.h>
@@ -7,17 +8,18 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
-/* Not in the 5.2.3 headers: in Hz, from ROCr 5.3 on. */
+/* Two attributes that the headers of ROCr 5.2.3 lack. The tick frequency in Hz, from ROCr 5.3
+ * on: */
 #define AGENT_INFO_TIMESTAMP_FREQUENCY 0xA016
-/* Nor this one: the kernel driver's number of the GPU. */
+/* The kernel driver's number of the GPU: */
 #define AGENT_INFO_DRIVER_UID	       0xA112
-#define AGENT_TEXT_MOST		       64 /* as the runtime's header has it */
+#define AGENT_TEXT_MOST		       64 /* bytes of a name, from the runtime's header */
 
 #define AGENTS_LEAST 16u
 
 static struct hsa_agent_entry *agents;
-static uint32_t agent_count, agent_room;
-static uint32_t gpu_count;
+static uint32_t agent_count, agent_room; /* entries in use, entries allocated */
+static uint32_t gpu_count;		 /* GPUs recorded so far */
 
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count)
 {
@@ -74,8 +76,8 @@ static uint64_t memory_bytes(hsa_agent_t agent)
 	return bytes;
 }
 
-/* ROCr gives the driver's number of the place on the bus as it is: where a card is in partitions,
- * bits 28 to 31 tell which of them it is. */
+/* Records where the GPU is on the PCI bus. ROCr passes the driver's location number on unchanged:
+ * for a card that is partitioned, bits 28 to 31 are the number of the partition. */
 static void place_record(hsa_agent_t agent, struct record_agent *r)
 {
 	uint32_t place[2] = {0};

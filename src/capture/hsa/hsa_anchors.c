@@ -1,3 +1,5 @@
+/* Measures anchors: the host clock and the runtime's system time by a narrow bracket, and a device
+ * tick for that system time. */
 #include "capture/hsa/hsa_anchors.h"
 
 #include <stdatomic.h>
@@ -7,14 +9,16 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
-/* ROCr 6 and later; not in the 5.2.3 headers. */
+/* ROCr 6 and later; not in the headers of ROCr 5.2.3. */
 #define AGENT_INFO_CLOCK_COUNTERS 0xA118
-#define TICK_HZ_USUAL		  100000000u
+#define TICK_HZ_USUAL		  100000000u /* assumed if the runtime does not tell */
 #define BRACKETS		  5
 #define SEARCH_ROUNDS		  12
 #define NEAR_ENOUGH_NS		  20000
-#define DRIFT_PART		  10000 /* 100 ppm: what NTP turns one of them by, and more */
+/* The clocks may drift apart by 1 / 10,000, 100 ppm: more than NTP adjusts one of them by. */
+#define DRIFT_PART		  10000
 
+/* What AGENT_INFO_CLOCK_COUNTERS returns. */
 struct clock_counters {
 	uint64_t gpu;
 	uint64_t cpu;
@@ -22,14 +26,14 @@ struct clock_counters {
 	uint64_t system_hz;
 };
 
-/* The same moment on two clocks. */
+/* The same moment on two clocks; host_ns is right to half of width_ns. */
 struct bracket {
 	uint64_t system_ns;
 	uint64_t host_ns;
 	uint64_t width_ns;
 };
 
-/* As measured when it was known best, some time ago. */
+/* The best measurement of the offset so far, its uncertainty, and when it was made, host clock. */
 static _Atomic uint64_t host_offset, host_doubt_ns, host_measured_ns;
 
 uint64_t hsa_anchors_host_offset(void)
@@ -37,7 +41,6 @@ uint64_t hsa_anchors_host_offset(void)
 	return atomic_load_explicit(&host_offset, memory_order_relaxed);
 }
 
-/* Meanwhile the clocks have gone apart. */
 uint64_t hsa_anchors_host_doubt_ns(uint64_t now_ns)
 {
 	uint64_t then_ns = atomic_load_explicit(&host_measured_ns, memory_order_relaxed);
@@ -46,7 +49,8 @@ uint64_t hsa_anchors_host_doubt_ns(uint64_t now_ns)
 	       (now_ns > then_ns ? now_ns - then_ns : 0) / DRIFT_PART;
 }
 
-/* A thread that lost its CPU between the two clocks does not know better than one that did not. */
+/* Keeps the offset of BRACKET if it is not less certain than the present one, whose uncertainty
+ * grows with drift. A thread that has lost its CPU between the two reads has a wide bracket. */
 static void learn_offset(const struct bracket *bracket)
 {
 	uint64_t doubt_ns = bracket->width_ns / 2;
@@ -60,7 +64,8 @@ static void learn_offset(const struct bracket *bracket)
 	atomic_store_explicit(&host_measured_ns, bracket->host_ns, memory_order_relaxed);
 }
 
-/* The narrowest of a few reads of the system clock between two of the host's. */
+/* Reads the system clock between two reads of the host clock, several times, and returns the
+ * narrowest bracket. */
 static bool bracket_read(struct bracket *ret_bracket)
 {
 	struct bracket best = {.width_ns = UINT64_MAX};
@@ -93,9 +98,10 @@ static bool tick_to_system(hsa_agent_t agent, uint64_t tick, uint64_t *ret_ns)
 		       HSA_STATUS_SUCCESS;
 }
 
-/* A tick of about now: the runtime converts ticks but does not tell the present one, so it is
- * approached from the last that we know. Ticks far from the runtime's own last look at the clocks
- * would be extrapolations. */
+/* Finds a tick of about now. The runtime converts ticks but does not tell the present one, so the
+ * search starts from the last known tick and approaches it by conversions. The runtime extrapolates
+ * for ticks far from its own last reading of the clocks, so a tick near the present time is
+ * needed. */
 static bool tick_find(struct hsa_agent_entry *agent, uint64_t now_system_ns, uint64_t *ret_tick,
 		      uint64_t *ret_system_ns)
 {
@@ -118,7 +124,7 @@ static bool tick_find(struct hsa_agent_entry *agent, uint64_t now_system_ns, uin
 	return false;
 }
 
-/* Newer runtimes read all clocks at once. */
+/* Reads the tick and the system time together, which newer runtimes allow. */
 static bool counters_read(const struct hsa_agent_entry *agent, uint64_t *ret_tick,
 			  uint64_t *ret_system_ns)
 {

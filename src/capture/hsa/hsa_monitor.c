@@ -1,3 +1,4 @@
+/* The monitor thread: its loop, its pauses and its parking. */
 #include "capture/hsa/hsa_monitor.h"
 
 #include <errno.h>
@@ -16,19 +17,23 @@
 #include "capture/hsa/queue_mode.h"
 #include "capture/session.h"
 
-/* While the program waits for the monitor: completions to pass on, packets that are held back. */
+/* The pause while the program waits for the monitor, for completions to pass on or packets that are
+ * held back; and the timer slack in modes in which it may wait. */
 #define PAUSE_AWAITED_NS   20000
 #define PAUSE_SLACK_NS	   10000
+/* Otherwise the pause starts at the least one after something has ended, and doubles until it is
+ * not less than the most: 1.6 ms. */
 #define PAUSE_LEAST_NS	   100000
 #define PAUSE_MOST_NS	   1000000
-/* Parking costs the next submitter a system call: only after so many idle looks (20 ms). */
+/* Idle looks before the monitor parks, some 30 ms: parking costs the next submitter a system
+ * call. */
 #define LOOKS_UNTIL_PARKED 20
 
 _Atomic uint32_t hsa_monitor_parked;
 
 static _Atomic bool is_stopping;
-static _Atomic uint32_t looks;
-static _Atomic uint32_t monitor_tid;
+static _Atomic uint32_t looks;	     /* that have ended */
+static _Atomic uint32_t monitor_tid; /* 0: it never ran */
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
@@ -53,6 +58,7 @@ static bool has_work(void)
 	return copies && !slot_ring_is_empty(copies);
 }
 
+/* Whether the program waits for the monitor now. */
 static bool is_awaited(void)
 {
 	struct gate *gate = queue_mode_serialises() ? gate_newest() : NULL;
@@ -62,6 +68,7 @@ static bool is_awaited(void)
 	return gate || completion_lent();
 }
 
+/* One look at everything. Returns how many activities it has recorded. */
 static uint32_t collect(void)
 {
 	struct slot_ring *copies = hsa_copies_ring();
@@ -72,7 +79,7 @@ static uint32_t collect(void)
 		recorded += slot_ring_collect(gate->slots);
 		slot_ring_make_more(gate->slots);
 	}
-	/* Afterwards: what has ended may let a packet pass that is held back. */
+	/* After collecting: what has ended may let a packet pass that is held back. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		gate_retry(gate);
 	atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
@@ -101,9 +108,13 @@ void hsa_monitor_await_look(struct timer_limit limit)
 	}
 }
 
+/* Sleeps until another thread has something for the monitor. */
 static void park(void)
 {
-	/* Sequentially consistent against submitters, who store a tail and then look at this. */
+	/* Sequentially consistent: pairs with hsa_monitor_wake. Another thread changes a ring's
+	 * tail, a gate's is_owed, is_ahead or is_awaited, or is_stopping, and then loads this; this
+	 * thread stores it and then loads those. So that thread wakes the monitor, or has_work sees
+	 * the change. */
 	atomic_store(&hsa_monitor_parked, 1);
 	if (has_work() || atomic_load(&is_stopping)) {
 		atomic_store(&hsa_monitor_parked, 0);
@@ -119,8 +130,9 @@ static void watch(void)
 	uint32_t idle = 0;
 
 	atomic_store_explicit(&monitor_tid, session_tid(), memory_order_relaxed);
-	/* Its waking up takes no CPU away from a thread that is running, unless the program
-	 * waits. */
+	/* As a batch thread the monitor takes no CPU away from a running thread when it wakes up.
+	 * Not in modes in which the program waits for it: there it wakes up as exactly as
+	 * possible. */
 	if (queue_mode_needs_monitor())
 		prctl(PR_SET_TIMERSLACK, PAUSE_SLACK_NS);
 	else
@@ -151,7 +163,7 @@ int hsa_monitor_start(void)
 {
 	if (guest_thread_exists(&monitor_thread) && !atomic_load(&is_stopping))
 		return 0;
-	/* The last one, which was stuck in the runtime when it was to stop. */
+	/* The last monitor may still be there: it was stuck in the runtime when it was stopped. */
 	if (!guest_thread_await_end(&monitor_thread, timer_start(TIMER_THREAD_END)))
 		return -EBUSY;
 	atomic_store(&is_stopping, false);
@@ -162,7 +174,7 @@ void hsa_monitor_stop(void)
 {
 	if (!guest_thread_exists(&monitor_thread))
 		return;
-	/* Both sequentially consistent, as in park(). */
+	/* The store, and the load in hsa_monitor_wake, are sequentially consistent: see park. */
 	atomic_store(&is_stopping, true);
 	hsa_monitor_wake();
 	if (guest_thread_await_end(&monitor_thread, timer_start(TIMER_THREAD_END)) &&

@@ -1,3 +1,5 @@
+/* The tool's handler of intercept queues: records the packets in a copy and hands the copy on. The
+ * gate's index `next` counts the packets that were handed on while it recorded. */
 #include "capture/hsa/intercepted.h"
 
 #include <errno.h>
@@ -18,7 +20,9 @@ static bool is_live(const struct gate *gate)
 	       atomic_load_explicit(&gate->state, memory_order_relaxed) == GATE_LIVE;
 }
 
-/* Counting (gate_count) holds the gate for a moment. Not for ever: a thread that is stopped may hold it. */
+/* Takes the gate, which gate_count holds for a moment now and then. Returns false when the gate is
+ * not live, when this thread holds it already, or after TIMER_PROXY_HOLD: a thread that is stopped
+ * may hold it. */
 static bool hold(struct gate *gate)
 {
 	struct timer_limit limit = {0};
@@ -38,7 +42,8 @@ static bool hold(struct gate *gate)
 	return false;
 }
 
-/* USER_INDEX: where the program reserved the first packet. */
+/* Records COUNT packets in their copy. USER_INDEX: the index at which the program reserved the
+ * first one. Called by the gate's holder. */
 static void treat(struct gate *gate, union packet *packets, uint64_t count, uint64_t user_index)
 {
 	struct pass pass = {
@@ -55,9 +60,9 @@ static void treat(struct gate *gate, union packet *packets, uint64_t count, uint
 	atomic_store_explicit(&gate->next, pass.index, memory_order_release);
 }
 
-/* By the runtime, for one packet or for many, one call at a time for each queue, on the thread that
- * rings or on one of its own. What is handed on is as many packets, in one piece up to a ring's
- * length. */
+/* Called by the runtime for one packet or for many, one call at a time for each queue, on the
+ * thread that rings the doorbell or on a thread of the runtime's. Hands on the same number of
+ * packets, in pieces of up to one ring length. */
 static void handle(const void *packets, uint64_t count, uint64_t user_index, void *data,
 		   hsa_amd_queue_intercept_packet_writer writer)
 {
@@ -70,7 +75,8 @@ static void handle(const void *packets, uint64_t count, uint64_t user_index, voi
 
 		bool is_held = hold(gate);
 
-		/* Held, it stays as it is: the counts of the next recording begin with this one. */
+		/* While the gate is held, is_tracing does not change, so no packet is counted in
+		 * the wrong recording. */
 		if (!is_held || !gate_is_tracing(gate)) {
 			atomic_fetch_add_explicit(gate_is_tracing(gate) ? &gate->unrecorded
 									: &gate->handed_on,
@@ -82,7 +88,7 @@ static void handle(const void *packets, uint64_t count, uint64_t user_index, voi
 		}
 		memcpy(gate->staging, from, part * sizeof(union packet));
 		treat(gate, gate->staging, part, user_index);
-		/* Before the writer, which may wait for the device. */
+		/* Left before the writer is called, which may wait for the device. */
 		gate_leave(gate);
 		writer(gate->staging, part);
 		hsa_monitor_wake();
