@@ -6,7 +6,7 @@
  * recorded and has the signal that times it. It sees as many packets as the application wrote, byte
  * for byte the same, but for a completion signal where there was none.
  *
- * Packet indices grow only. In a live gate that records, next <= virtual_index and next <= at:
+ * Packet indices only grow. In a live gate that records, next <= virtual_index and next <= at:
  * - packets before `next` are published,
  * - packets before `at` are counted, and recorded unless the record was dropped; they are published
  *   at the end of the pass,
@@ -50,6 +50,9 @@
  *   acquire, so a pass sees the packets that were written before the doorbells that it forwards. A
  *   packet's header is read with acquire; it pairs with the application's release store that makes
  *   the packet valid.
+ * - Publication: move_index (gate_pass.c) stores the device's write index with release, and the
+ *   doorbell is stored with release, after all stores into the packets and their signals. They pair
+ *   with the acquire of the device, which is HSA's own protocol.
  * - The holder's fields, and `next`, `announced` and the counts: they are ordered between two
  *   holders by the lock (hold.h). Other threads read the atomic ones with relaxed loads and may see
  *   an older value; `next` is loaded with acquire where a gate is drained.
@@ -93,8 +96,8 @@ struct gate {
 	_Atomic uint64_t rung;	    /* the application's doorbells */
 
 	/* Written by the holder. */
-	_Atomic uint32_t is_owed; /* announced packets were not written when the last pass ended */
-	_Atomic uint32_t passes;  /* that have ended; wraps around */
+	_Atomic uint32_t is_owed; /* the last pass left announced packets unpublished (gate_owes) */
+	_Atomic uint32_t passes;  /* passes that have ended; wraps around */
 
 	/* The write index that the application sees. Written by threads that reserve, and raised by
 	 * the holder when another tool has moved the queue's own index. */
@@ -110,8 +113,11 @@ struct gate {
 	bool passes_unreserved; /* the next pass publishes written packets that a doorbell has
 				 * covered and no thread has reserved (gate_resort.c) */
 	struct {
-		uint32_t passes; /* that are still to begin without a wait for free slots */
-		uint32_t most; /* set in `passes` by the last wait, which made no room; 0: it did */
+		/* Passes that are still to begin without a wait for free completion slots. */
+		uint32_t passes;
+		/* The number that the last wait has set there because it made no room; 0: it made
+		 * room. */
+		uint32_t most;
 	} unwaited;
 	_Atomic bool is_foreign; /* another tool has published packets; read by other threads too */
 
@@ -145,9 +151,13 @@ struct gate {
 	_Atomic uint64_t handed_on;    /* intercept queue: packets handed on since that end */
 	_Atomic uint64_t left;	       /* set by gate_close: packets recorded and not taken */
 
-	_Atomic bool is_tracing; /* packets are counted and recorded; written by the holder */
-	_Atomic uint32_t change; /* enum gate_change */
-	_Atomic uint32_t state;	 /* enum gate_state */
+	/* Packets are counted and recorded. Written by the holder, or by gates_stop_tracing when
+	 * the holder does not leave. */
+	_Atomic bool is_tracing;
+	/* enum gate_change. Written by the thread that begins or ends a recording, and by the
+	 * holder when it has made the change. */
+	_Atomic uint32_t change;
+	_Atomic uint32_t state; /* enum gate_state; written by gate_open, gate_close, gate_reuse */
 
 	/* Set by gate_close. */
 	_Atomic uint32_t closer;	/* id of the thread that closes the gate; 0 before */
@@ -182,7 +192,7 @@ struct gate_kind {
 
 /* Prepares a gate for QUEUE, which no thread uses yet, writes the QUEUE record and makes the gate
  * findable. Returns 0 or a negative errno; after a failure the queue works without the tool. Any
- * thread; takes a lock and allocates when no unused gate fits. */
+ * thread. Takes a lock, allocates when no unused gate fits, and has the runtime create signals. */
 int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, struct gate **ret_gate);
 
 /* Returns the gate of QUEUE, or NULL. Does not read QUEUE. Any thread, lock-free. */

@@ -35,8 +35,9 @@ static bool patience_is_over(struct gate_patience *patience, uint64_t seen)
 /* ---- a holder that is stopped ---- */
 
 /* A full memory barrier in every thread of the process. Afterwards the old holder sees that it does
- * not hold the gate any more, or its store of `storing` is visible here. The global command is for
- * kernels that refuse the expedited one; it is slower. */
+ * not hold the gate any more, or its store of `storing` is visible here. The expedited
+ * command needs the process's registration (record/chunk_supply.c) and a newer kernel; otherwise
+ * the global one does the same, slower. */
 static void pass_all_threads(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))

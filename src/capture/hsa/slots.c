@@ -11,7 +11,7 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/session.h"
 
-#define LOOK_AHEAD	 64	 /* slots that one collection passes without an end */
+#define LOOK_AHEAD	 64	 /* unfinished slots that one collection looks past */
 #define SIGNALS_AHEAD	 8192u	 /* signals made ahead of the slots that are taken */
 #define SIGNALS_A_STEP	 4096u	 /* signals made in one look of the monitor */
 #define GIVE_UP_YIELDS	 100000u /* limit of each wait for another thread */
@@ -61,8 +61,8 @@ static bool make_signal(struct slot *slot)
 {
 	hsa_signal_t signal = {0};
 
-	/* GPU_ONLY: a signal in plain memory, without an interrupt event. A process has 4,096 of
-	 * these. */
+	/* GPU_ONLY: a signal in plain memory. It takes none of the 4,096 interrupt events of a
+	 * process. */
 	if (!hsa_next.hsa_amd_signal_create ||
 	    hsa_next.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
 		    HSA_STATUS_SUCCESS)

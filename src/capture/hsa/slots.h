@@ -12,7 +12,7 @@
  * that two threads may attempt is a compare-and-swap on it. So a stale reference cannot finish the
  * slot's next use, and of several threads that try to finish a use exactly one does.
  *
- * Phases of a use, and who moves it on:
+ * Phases of a use, and which thread moves it on:
  * - SLOT_PREPARING: taken by the submitting thread, which fills the slot.
  *	-> PENDING by that thread (slot_submit)
  *	-> CLAIMED -> DONE by a thread that uses the same signal meanwhile (slot_settle): untimed
@@ -23,7 +23,7 @@
  *	-> OWED by slot_ring_give_up, for a borrowed completion
  *	-> RECORDED by slot_cancel
  * - SLOT_CLAIMED: one thread works on it; no other thread touches it.
- *	-> DONE when it has an end
+ *	-> DONE when the use has ended or is given up
  *	-> RECORDED when it was OWED before
  *	-> PENDING or OWED, as before, when the device turns out not to be done
  * - SLOT_DONE: the result is in `untimed`, `start` and `end`, not yet recorded.
@@ -87,10 +87,10 @@ struct slot {
 	_Atomic uint64_t state; /* sequence << SLOT_PHASE_BITS | enum slot_phase */
 	/* The tool's signal of this slot, kept over all its uses. NULL: not made yet, or never. */
 	_Atomic(amd_signal_t *) own;
-	amd_signal_t
-		*signal; /* the signal that the device decrements: `own` or the application's */
-	/* The application's signal, or NULL. Set to NULL when the application destroys a signal
-	 * whose completion is still owed. */
+	/* The signal that the device decrements: `own` or the application's. */
+	amd_signal_t *signal;
+	/* The entry of the application's signal, or NULL. Set to NULL when a borrowed completion is
+	 * forgotten, because the application destroys the signal or the queue is gone. */
 	_Atomic(struct object *) watched;
 	_Atomic(const struct completion_source *) source;
 	uint64_t subject;   /* packet index, or copy id */
@@ -198,15 +198,17 @@ uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, as untimed with CAUSE, and records it. Borrowed
  * completions stay in the ring as OWED, for the monitor to pass on. Waits for the collector lock,
- * up to 100,000 yields. Returns how many slots could not be finished because the collector did not
- * leave: the program may be ending in a signal handler that interrupted it. */
+ * and for each slot that another thread is changing, up to 100,000 yields. Returns how many slots
+ * could not be finished because the collector did not leave: the program may be ending in a signal
+ * handler that interrupted it. */
 uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
 
 /* Empties the ring after its queue is destroyed: passes on what the device has completed, unless
  * RUNTIME_IS_GONE, and forgets the other borrowed completions. */
 void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone);
 
-/* Any thread; sequentially consistent loads, which pair with the parking of the monitor. */
+/* Whether no slot is in use. Any thread. The loads are sequentially consistent: they pair with the
+ * parking of the monitor. */
 bool slot_ring_is_empty(const struct slot_ring *ring);
 /* How many slots are in use, those that are finished and not yet freed included. */
 uint64_t slot_ring_outstanding(const struct slot_ring *ring);

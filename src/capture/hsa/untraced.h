@@ -4,8 +4,8 @@
  *
  * Both are computed from the queues' own indices when they are asked for, so packets cost nothing
  * more. What moves while they are computed is counted too: neither count is ever too small, and
- * both are exact once nothing moves. Of a queue that is destroyed with packets in it nobody can
- * tell which of them the device took: all of them count. */
+ * both are exact once nothing moves. Of the packets in a queue that is destroyed, it is
+ * unknown which ones the device took: all of them count. */
 #ifndef CAPTURE_HSA_UNTRACED_H
 #define CAPTURE_HSA_UNTRACED_H
 
