@@ -1,7 +1,9 @@
-/* How many calls of an interface were entered and left, counted apart from their records: what a recording is
- * checked against.
+/* Counters of the calls of one interface that were entered and left. They are kept apart from
+ * the records of the calls, so that a recording can be checked against them (the ledger).
  *
- * A thread counts for itself, without an atomic add; those that come after the last slot share one, with it. */
+ * Threading: any thread. Each of the first CALL_COUNTER_SLOTS threads has a counter of its own
+ * and increments it with a plain load and store. All later threads share one counter and
+ * increment it with an atomic addition. The counter of an ended thread is not used again. */
 #ifndef DAGTAP_CAPTURE_CALL_COUNTER_H
 #define DAGTAP_CAPTURE_CALL_COUNTER_H
 
@@ -11,24 +13,26 @@
 
 #define CALL_COUNTER_SLOTS 1024
 
+/* Written by its thread, or by all threads that share it; read by any thread. */
 struct call_counter {
 	_Atomic uint64_t entered;
 	_Atomic uint64_t left;
-	_Atomic bool is_shared;
+	_Atomic bool is_shared; /* several threads increment it */
 } __attribute__((aligned(64)));
 
 struct call_counts {
 	uint64_t entered, left;
 };
 
-/* Zero at first. */
+/* One for each interface; statically allocated, zero at first. */
 struct call_counters {
-	struct call_counter of[CALL_COUNTER_SLOTS + 1];
-	_Atomic uint32_t taken;
-	struct call_counts before;
+	struct call_counter of[CALL_COUNTER_SLOTS + 1]; /* the last one is shared */
+	_Atomic uint32_t
+		taken; /* counters that were handed out, and requests beyond the last one */
+	struct call_counts before; /* the sum when the recording began */
 };
 
-/* VALUE is the counter's ENTERED or LEFT. */
+/* Adds one to VALUE, which is COUNTER's ENTERED or LEFT. Called by the thread that took COUNTER. */
 static inline void call_count(const struct call_counter *counter, _Atomic uint64_t *value)
 {
 	if (atomic_load_explicit(&counter->is_shared, memory_order_relaxed))
@@ -38,18 +42,21 @@ static inline void call_count(const struct call_counter *counter, _Atomic uint64
 				      memory_order_relaxed);
 }
 
-/* The calling thread's own, from now on. */
+/* Returns a counter for the calling thread, which keeps the pointer and calls this once. Never
+ * NULL. */
 struct call_counter *call_counters_take(struct call_counters *counters);
 
-/* All that were ever counted, and those since the recording began. A call that returns meanwhile counts as
- * open. */
+/* Returns all calls that were ever counted. A call that returns while the counters are added up
+ * counts as open. Cost: reads every counter; for the housekeeper and the start and stop hooks. */
 struct call_counts call_counters_sum(const struct call_counters *counters);
+/* Returns the calls that were counted since call_counters_begin, with the same rule. */
 struct call_counts call_counters_since(const struct call_counters *counters);
 
-/* A recording begins; calls that are open count in none. */
+/* Begins a recording: call_counters_since counts from here. A call that is open now is counted
+ * in no recording, since callers count the return of calls of the current session alone. */
 void call_counters_begin(struct call_counters *counters);
 
-/* In a fork child: the parent's calls are not its own. */
+/* In a fork child: sets all counts to 0, since the parent's calls are not the child's. */
 void call_counters_forget(struct call_counters *counters);
 
 #endif

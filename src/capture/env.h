@@ -1,4 +1,6 @@
-/* Every environment variable that the injected library reads. */
+/* Every environment variable of dagtap that the injected library reads, in one table.
+ *
+ * Threading: env_remember by the thread that loads the library; the rest by any thread after it. */
 #ifndef DAGTAP_CAPTURE_ENV_H
 #define DAGTAP_CAPTURE_ENV_H
 
@@ -37,20 +39,26 @@ enum env_variable {
 		ENV_COUNT
 };
 
-/* Keeps the values of the variables that say where and how to record, as they are at the first call
- * that finds them set: the program may change its environment later. Called when the library is
- * loaded and for each table that is handed over. Any thread; never waits. */
+/* Copies the values of DAGTAP_SPOOL, DAGTAP_RECORDER, DAGTAP_READY and DAGTAP_RING that are set and
+ * not copied yet, so that later changes of the environment by the program do not change where and
+ * how it is recorded. All other variables are read when they are asked for, and so is a value that
+ * finds no room in the 2 * PATH_MAX bytes for copies. Called by session_arm: when the library is
+ * loaded, and for each table that is handed over. Any thread; never waits. */
 void env_remember(void);
 
-/* The variable's text, its default when unset or empty; never NULL. */
+/* Returns the variable's text, or its default when it is unset or empty. Never NULL. Owned by
+ * the environment or by env.c. */
 const char *env_text(enum env_variable variable);
 
+/* Returns whether the environment has the variable with a text that is not empty. */
 bool env_is_set(enum env_variable variable);
 
-/* The same as a number of bytes with an optional K, M or G; FALLBACK when it is none. */
+/* Returns env_text as a number of bytes, which may end in K, M or G; FALLBACK if it cannot be
+ * parsed. */
 uint64_t env_bytes(enum env_variable variable, uint64_t fallback);
 
-/* The same as a size, an age, or both with a comma between; what is not said is 0. False when it is none. */
+/* Parses env_text as a size in bytes, an age, or both with a comma between; a value that is not
+ * given is set to 0. Returns false, and sets nothing, when it cannot be parsed. */
 bool env_size_and_age(enum env_variable variable, uint64_t *ret_bytes, uint64_t *ret_ns);
 
 #endif

@@ -1,4 +1,5 @@
-/* Marks what the injected library shows to the process; everything else is hidden. */
+/* Marks the functions and objects that the injected library exports; all other symbols are
+ * hidden. */
 #ifndef DAGTAP_CAPTURE_EXPORT_H
 #define DAGTAP_CAPTURE_EXPORT_H
 

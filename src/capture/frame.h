@@ -1,7 +1,9 @@
-/* The API call that a thread is in: what GPU work submitted meanwhile belongs to.
+/* The frame: the call of a vendor's interface that a thread is inside of. GPU work that the
+ * thread submits meanwhile gets the frame's correlation id.
  *
- * A frame lives on the wrapper's stack; frames of one thread form a list. Cost: two thread-local
- * stores a call. Only the owning thread reads or writes its frames. */
+ * A frame lives on the wrapper's stack; the frames of one thread form a list, the innermost
+ * first. Threading: only the owning thread reads or writes its frames. Cost: two thread-local
+ * stores a call. */
 #ifndef DAGTAP_CAPTURE_FRAME_H
 #define DAGTAP_CAPTURE_FRAME_H
 
@@ -12,38 +14,44 @@
 #include "capture/call_counter.h"
 #include "capture/session.h"
 
-/* The doors by which a call comes in: the function's symbol, for which ours stands in, or a slot of a
- * dispatch table (capture/table.h). In a library that hands out its table the function behind the symbol
- * calls through the slot: such a call comes by twice, and counts at the first door. */
+/* The entry points of a call: the function's exported symbol, which ours replaces, or a slot of
+ * a dispatch table (capture/table.h); there may be DOOR_TABLES tables of a kind. In a library
+ * that hands out its dispatch table, the function behind the symbol calls through the slot: such
+ * a call enters two wrappers, and is counted and recorded by the first one. */
 enum { DOOR_SYMBOL, DOOR_TABLE, DOOR_TABLES = 2, DOOR_COUNT = DOOR_TABLE + DOOR_TABLES };
 
 struct frame {
-	struct frame *outer;
-	uint64_t cid;
-	uint64_t scope; /* innermost scope at entry */
-	uint64_t begin_ns;
-	uint64_t end_ns;     /* 0: the call ends when its record is written */
-	uint32_t activities; /* ordinal of the next GPU activity */
-	uint32_t op;
-	uint32_t session; /* its number at entry, 0 = the call is not recorded */
-	bool comes_again; /* entered by its symbol, the slot may follow */
+	struct frame *outer; /* the frame around this one; NULL: none */
+	uint64_t cid;	     /* 0: a call that dagtap itself makes, see hip_mute */
+	uint64_t scope;	     /* the thread's innermost scope at entry; 0: none */
+	uint64_t begin_ns;   /* session_now_ns, before the vendor's function is called */
+	uint64_t end_ns;     /* 0: frame_write reads the clock */
+	uint32_t activities; /* activities that the call has submitted: the next one's ordinal */
+	uint32_t op;	     /* the function: its number in the API_NAME records */
+	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
+	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
 };
 
+/* The calling thread's innermost frame; NULL: the thread is in no wrapped call. */
 extern __thread struct frame *frame_top __attribute__((tls_model("initial-exec")));
 
-/* False: the call was entered in a session that has ended, or in none. */
+/* Returns whether the call belongs to the current session. False for a call that was entered in
+ * an earlier session, or while nothing was recorded. */
 static inline bool frame_is_recorded(const struct frame *frame)
 {
 	return frame->session == session_current_number();
 }
 
+/* Makes FRAME the calling thread's innermost frame. FRAME stays valid until frame_pop. */
 static inline void frame_push(struct frame *frame)
 {
 	frame->outer = frame_top;
 	frame_top = frame;
 }
 
-/* True, once, when the innermost call is OP and came in by its symbol: this is the same call. */
+/* For a wrapper of a table's slot: returns true when the innermost call is OP, entered by its
+ * symbol. Then the slot's call is the same call and is passed. True at most once for a frame: a
+ * second call of OP through the slot is a call of its own. */
 static inline bool frame_is_under_way(uint32_t op)
 {
 	struct frame *top = frame_top;
@@ -54,24 +62,31 @@ static inline bool frame_is_under_way(uint32_t op)
 	return true;
 }
 
+/* Removes FRAME, which must be the calling thread's innermost frame. */
 static inline void frame_pop(struct frame *frame)
 {
 	frame_top = frame->outer;
 }
 
-/* Who is submitting: what is stored per ring slot when it is reserved. */
+/* The submitting call and thread. capture/hsa stores it with a packet's place in the queue when
+ * the place is reserved, because another thread may ring the doorbell. */
 struct frame_context {
-	uint64_t cid; /* 0 = no call seen on this thread */
-	uint64_t scope;
-	uint32_t ordinal;
+	uint64_t cid;	  /* 0: the thread is in no recorded call */
+	uint64_t scope;	  /* 0: none */
+	uint32_t ordinal; /* of the activity within the call, from 0 */
 	uint32_t tid;
 };
 
-/* The API record of a call that has returned, and its count, unless its session has ended. */
+/* Writes the API record of a call that has returned, with WORD_COUNT argument words, and adds
+ * one to COUNTER's LEFT. Does neither when the session of the call has ended; counts alone when
+ * the spool has no room. Called by the thread of the call, after frame_pop. No lock, no
+ * allocation. */
 void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
 		 struct call_counter *counter);
 
-/* Takes the next ordinal of the innermost call; cid 0 outside of any wrapped call. */
+/* Takes the next ordinal of the calling thread's innermost call. Outside of any wrapped call the
+ * context has cid 0 and the innermost scope; within a call that is not recorded, cid and scope
+ * 0. */
 struct frame_context frame_take(void);
 
 #endif

@@ -1,17 +1,26 @@
-/* The tool's one thread of its own (the monitor of capture/hsa beside it): keeps chunks ready,
- * seals full ones, and calls a tick every 250 ms, counted from one tick's begin to the next one's;
- * after a tick that took longer the next follows at once. It blocks all signals, so that the
- * program's handlers never run on it. */
+/* The housekeeper: the thread that prepares chunks for the writers, seals full chunks, and calls
+ * a tick. The first tick comes 10 ms after the start, and the period doubles from tick to tick
+ * up to 250 ms (TIMER_HOUSE_TICK_FIRST, TIMER_HOUSE_TICK). A period runs from the begin of one
+ * tick to the begin of the next; after a tick that took longer, the next one follows at once. It
+ * is a guest_thread, as the monitor of capture/hsa is.
+ *
+ * Threading: only the thread that starts or stops the session calls these functions. */
 #ifndef DAGTAP_CAPTURE_HOUSEKEEPER_H
 #define DAGTAP_CAPTURE_HOUSEKEEPER_H
 
 struct spooler;
 
-/* 0 or a negative errno; -EBUSY: the last one does not end. */
+/* Starts the housekeeper for SPOOLER; TICK is called on its thread. SPOOLER stays valid until
+ * housekeeper_stop. Returns 0 or a negative errno; -EBUSY when the last session's housekeeper
+ * does not end within TIMER_THREAD_END. */
 int housekeeper_start(struct spooler *spooler, void (*tick)(void));
-void housekeeper_stop(void); /* waits, for at most three seconds */
-/* Afterwards, unless the process ends: waits until the thread has left the process. */
+/* Stops the housekeeper and waits for its end, at most three seconds (TIMER_THREAD_END). Without
+ * one: does nothing. */
+void housekeeper_stop(void);
+/* After housekeeper_stop, unless the process ends: waits until the kernel has released the
+ * thread. */
 void housekeeper_see_off(void);
-void housekeeper_forget(void); /* in a fork child, where the thread is not */
+/* In a fork child, which does not have the thread. */
+void housekeeper_forget(void);
 
 #endif

@@ -1,9 +1,14 @@
-/* A log for people who debug the tool itself (DAGTAP_LOG); silent unless asked for.
- * Not for the hot path: it formats and makes a system call. */
+/* A log for debugging dagtap itself; it writes nothing unless DAGTAP_LOG names a file. Any
+ * thread; not for the hot path, since each line is formatted and opens, writes and closes the
+ * file. */
 #ifndef DAGTAP_CAPTURE_LOG_H
 #define DAGTAP_CAPTURE_LOG_H
 
-void log_open(void); /* by session_start; reads DAGTAP_LOG */
+/* Called when a session starts. Reads DAGTAP_LOG and creates the file; does nothing when the log
+ * is open already. Errors are ignored. */
+void log_open(void);
+/* Appends one line with the time in ns and the process id. A line is cut at 510 characters. A
+ * log that cannot be written is ignored. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,11 +1,14 @@
-/* roctx' table of marks and ranges, where a roctx library hands it over. */
+/* The capture source of AMD's roctx (marks and ranges): the wrappers of its symbols and of its
+ * dispatch table, which a roctx library may hand over. */
 #ifndef DAGTAP_CAPTURE_ROCTX_H
 #define DAGTAP_CAPTURE_ROCTX_H
 
 #include "capture/session.h"
 #include "capture/table.h"
 
+/* Where register.c delivers the table "roctx". */
 extern struct table_door roctx_table;
+/* Writes the SOURCE record "roctx.table". Registered by the library's constructor. */
 extern const struct session_part roctx_part;
 
 #endif

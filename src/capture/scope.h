@@ -1,13 +1,18 @@
-/* Annotation stacks (dagtap/annotate.h). Ids: thread number << 48 | counter; threads that push
- * number from 1; after 32,767 threads a shared pool: bit 63 | one counter for all. A scope's text
- * goes into the spool once: at the push, or, for scopes that are open when the session starts,
- * with the thread's first record.
+/* Scopes: the stack of open scopes of each thread, ranges and marks (dagtap/annotate.h, roctx,
+ * NVTX).
  *
- * Each stack belongs to its thread; no locks. scope_current is three loads. Pushing costs a copy of
- * the text and one record.
+ * Ids: the thread's number << 48 | a counter. Threads that push are numbered from 1; after
+ * 32,767 threads a shared pool is used: bit 63 | one counter for all threads. A scope's text is
+ * written into the spool once: at the push, or with the thread's first record for scopes that
+ * are open when the session starts.
  *
- * Generations: the end of a session begins a new one. A thread that comes to its stack and finds that
- * it is of an older generation empties it; its number and its counter go on. */
+ * Threading: each stack belongs to its thread; no locks. Ranges that are started before the
+ * session are the exception: they are kept in one list with a lock. Cost: scope_current is three
+ * loads; a push copies the text and writes one record.
+ *
+ * Generations: the end of a session begins a new generation. A thread that uses its stack and
+ * finds that the stack is of an older generation empties it. The thread's number and counter go
+ * on, so no id is used twice. */
 #ifndef DAGTAP_CAPTURE_SCOPE_H
 #define DAGTAP_CAPTURE_SCOPE_H
 
@@ -19,9 +24,11 @@
 
 struct dagtap_attribute;
 
+/* Written by the thread that stops a session. */
 extern _Atomic uint32_t scope_generation;
 
-/* The innermost id of this thread's stack, while the generation is the stack's. */
+/* The id of the innermost scope on this thread's stack; valid while GENERATION is
+ * scope_generation. */
 struct scope_leaf {
 	uint64_t id;
 	uint32_t generation;
@@ -29,7 +36,7 @@ struct scope_leaf {
 
 extern __thread struct scope_leaf scope_leaf __attribute__((tls_model("initial-exec")));
 
-/* Innermost id of this thread, 0 = none. */
+/* Returns the id of the calling thread's innermost scope; 0: none. */
 static inline uint64_t scope_current(void)
 {
 	uint32_t generation = atomic_load_explicit(&scope_generation, memory_order_relaxed);
@@ -37,43 +44,62 @@ static inline uint64_t scope_current(void)
 	return __builtin_expect(scope_leaf.generation == generation, 1) ? scope_leaf.id : 0;
 }
 
-/* For who writes of the current scope what a ring never lets go: this thread's open scopes are not let go
- * either. */
+/* Call before writing a record that a ring keeps and that names the current scope
+ * (NODE_RECORDED, CUDA_GRAPH): writes the calling thread's open scopes among the kept records,
+ * too. Without a ring it does nothing. */
 void scope_keep_open(void);
 
-/* All return the id; 0 when nothing is or will be recorded, or out of memory. */
+/* Open a scope of KIND within the calling thread's innermost one; all copy the text and
+ * attributes. All return the scope's id; 0 when nothing is recorded and nothing will be, and
+ * when the stack has no room or memory. Then the matching pop is still due. scope_step_begin
+ * opens a step, whose NUMBER is an attribute. */
 uint64_t scope_push(enum record_scope_kind kind, const char *text);
 uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count);
 uint64_t scope_step_begin(const char *name, int64_t number);
 
-/* The same through NVTX. Each domain has an order of its own: it ends its scopes alone. */
+/* The same for NVTX, whose domains each have an order of their own: a pop ends the innermost
+ * scope of its DOMAIN (0: the default domain). */
 uint64_t scope_push_nvtx(uint32_t domain, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count);
 void scope_pop_nvtx(uint32_t domain);
 
-/* Ends the innermost scope of this kind, also when others were pushed above it. */
+/* Ends the innermost scope of KIND, also when scopes of other kinds were opened above it.
+ * Without one: does nothing. */
 void scope_pop(enum record_scope_kind kind);
 
-/* dagtap_scope_path, _attach, _detach. */
+/* As dagtap_scope_path, dagtap_scope_attach and dagtap_scope_detach (dagtap/annotate.h). */
 size_t scope_path(uint64_t *ret_ids, size_t room);
 void scope_attach(const uint64_t *ids, size_t count);
 void scope_detach(void);
 
+/* Ranges and marks, which are on no stack: any thread may stop a range that another one has
+ * started. scope_range_start returns the range's id; 0 when nothing is recorded and nothing will
+ * be. A range that is started before the session is kept, with its text alone, and written when
+ * the session starts; at most 64 are kept. A mark outside a session is not recorded. TEXT may be
+ * NULL. */
 uint64_t scope_range_start(const char *text);
 uint64_t scope_range_start_with(const char *text, const struct dagtap_attribute *attributes,
 				size_t count);
-void scope_range_start_as(uint64_t id, const char *text); /* the id is somebody else's */
+/* The same with an id that the caller gives: that of a real roctx library, with the two top bits
+ * set, which no other scope has. */
+void scope_range_start_as(uint64_t id, const char *text);
 void scope_range_stop(uint64_t id);
 void scope_mark(const char *text);
 void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count);
 
-/* For session.c. */
-uint64_t scope_number(void);   /* this thread's, 0 = none yet or shared pool */
-void scope_writer_bound(void); /* this thread has a new writer: open scopes go into its spool */
+/* The rest is for session.c. */
+/* Returns the calling thread's scope number; 0: it has never pushed, or uses the shared pool. */
+uint64_t scope_number(void);
+/* The calling thread has a new writer: writes its open scopes into that writer's spool. */
+void scope_writer_bound(void);
+/* A session has started: writes the ranges that were started before it. Any thread. */
 void scope_session_started(void);
+/* A session ends: begins the next generation. */
 void scope_session_ended(void);
+/* The calling thread ends: frees its stack. */
 void scope_thread_ended(void);
-void scope_forget_parent(void); /* in a fork child: open scopes are written anew */
+/* In a fork child: the thread's open scopes are written again, into the child's spool. */
+void scope_forget_parent(void);
 
 #endif

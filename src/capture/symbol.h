@@ -1,14 +1,17 @@
-/* What is behind a symbol that the injected library stands in for. */
+/* Finds the vendor's function behind a symbol that the injected library exports itself. Any
+ * thread; takes the dynamic loader's locks. */
 #ifndef DAGTAP_CAPTURE_SYMBOL_H
 #define DAGTAP_CAPTURE_SYMBOL_H
 
-/* The next object's SYMBOL, or that of the first of SONAMES (up to NULL) that is loaded and has it: a
- * library that came in RTLD_LOCAL with a plugin is not among the objects that RTLD_NEXT looks at. NULL
- * when there is none. */
+/* Returns the address of SYMBOL in the next object (RTLD_NEXT); if there is none, in the first
+ * loaded library of SONAMES (ended by NULL) that has it. The second search finds libraries that
+ * a plugin has loaded with RTLD_LOCAL, which RTLD_NEXT does not search. Returns NULL when no
+ * library has it. A library in which it is found by soname is never unloaded. */
 void *symbol_next(const char *symbol, const char *const *sonames);
 
-/* Any loaded object's but ours: a framework may bring a library under a name of its own. Looks at all of
- * them, so it is not to be asked again and again. */
+/* Returns the address of SYMBOL in any loaded object but the injected library, or NULL: a
+ * framework may bring a library under a name of its own. Searches all loaded objects, so do not
+ * call it often. */
 void *symbol_anywhere(const char *symbol);
 
 #endif

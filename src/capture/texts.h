@@ -1,7 +1,8 @@
-/* Texts, each kept once: the same text is the same row for as long as the process lives.
+/* A set of texts, each kept once: the same text has the same row as long as the process lives.
  *
- * Cost: a hash of the text, whatever is kept already (programs register thousands, some of them again before
- * each launch); memory doubles as it fills. Threading: one thread at a time, the owner's to see to. */
+ * Cost: one hash of the text, however many are kept (programs register thousands, some of them
+ * again before each launch); the memory doubles as it fills. Threading: one thread at a time;
+ * the owner of the set ensures it. A row does not move and may be read by any thread. */
 #ifndef DAGTAP_CAPTURE_TEXTS_H
 #define DAGTAP_CAPTURE_TEXTS_H
 
@@ -9,19 +10,20 @@
 #include <stdint.h>
 
 struct text {
-	uint32_t number; /* from 1, as they came */
+	uint32_t number; /* from 1, in the order in which they were added */
 	uint32_t hash;
-	size_t bytes;	  /* without the 0 at its end */
-	uint32_t session; /* the owner's: in whose spool it is; 0 at first */
-	char text[];
+	size_t bytes;	  /* without the terminating 0 */
+	uint32_t session; /* for the owner: the session whose spool has the text; 0 at first */
+	char text[];	  /* terminated */
 };
 
+/* Zero at first. */
 struct texts {
 	struct text **slots; /* open addressing; NULL = free */
 	uint32_t slot_count, count;
 };
 
-/* The row of TEXT. NULL: out of memory. */
+/* Returns the row of TEXT, which is copied if it is new; NULL when memory is short. */
 struct text *texts_keep(struct texts *texts, const char *text);
 
 #endif

@@ -1,10 +1,12 @@
-/* Arguments as the words of an API record, where a cast does not do: what a call gave back through a
- * pointer (0 unless it succeeded), the first 8 bytes of a text, in the order of memory, and floats. */
+/* Arguments of a call as 64-bit words of its API record, where a cast is not enough: values that
+ * the call returned through a pointer, texts, and floats. For the generated wrappers. */
 #ifndef DAGTAP_CAPTURE_WORDS_H
 #define DAGTAP_CAPTURE_WORDS_H
 
 #include <stdint.h>
 
+/* The value that a call returned through OUT; 0 when OUT is NULL or the call failed (RESULT not
+ * 0). */
 static inline uint64_t word_out64(int result, const uint64_t *out)
 {
 	return result == 0 && out ? *out : 0;
@@ -15,6 +17,7 @@ static inline uint64_t word_out32(int result, const uint32_t *out)
 	return result == 0 && out ? *out : 0;
 }
 
+/* The first 8 bytes of TEXT in the order of memory, padded with zeros; 0 for NULL. */
 static inline uint64_t word_text(const char *text)
 {
 	uint64_t word = 0;
@@ -24,6 +27,7 @@ static inline uint64_t word_text(const char *text)
 	return word;
 }
 
+/* The bits of VALUE, zero-extended. */
 static inline uint64_t word_float(float value)
 {
 	union {
