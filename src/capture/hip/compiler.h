@@ -1,9 +1,11 @@
-/* HIP's second dispatch table: by it programs register their kernels. */
+/* HIP's second dispatch table, the compiler's entry points, through which programs register
+ * their kernels. The wrappers pass the names of kernels to function.h. */
 #ifndef DAGTAP_CAPTURE_HIP_COMPILER_H
 #define DAGTAP_CAPTURE_HIP_COMPILER_H
 
 #include "capture/table.h"
 
+/* Where register.c delivers the table "hip_compiler". */
 extern struct table_door hip_compiler_table;
 
 #endif

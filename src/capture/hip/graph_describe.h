@@ -1,4 +1,4 @@
-/* Fills GRAPH_NODE records from what HIP's structs and calls say of a node. */
+/* Fills GRAPH_NODE records with what HIP's structs and calls say of a node. Any thread. */
 #ifndef DAGTAP_CAPTURE_HIP_GRAPH_DESCRIBE_H
 #define DAGTAP_CAPTURE_HIP_GRAPH_DESCRIBE_H
 
@@ -8,13 +8,16 @@
 #include "record/record.h"
 #include "vendor/hip_types.h"
 
-/* Everything but the header, the graph's id and the child's id, as the runtime has it now. What
- * it does not tell stays 0; RECORD_COPY_KIND_UNKNOWN for the kind of an unknown copy. */
+/* Sets all fields but the header, the graph's id and the child's id, to what the runtime and
+ * graph_node.h know of NODE now. Unknown fields are 0; the kind of an unknown copy is
+ * RECORD_COPY_KIND_UNKNOWN. Calls the runtime, so NODE must be alive (runtime_graph.h). */
 void graph_describe_node(uint64_t node, struct record_graph_node *ret_record);
 
-/* Whether all that has filled in is the same but for the handle. */
+/* Returns whether A and B describe the same work: all fields but the header, the ids and the
+ * handle are equal. */
 bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b);
 
+/* Set the type and the fields that belong to it; all other fields stay as they are. */
 void graph_describe_kernel(const struct hip_kernel_params *params,
 			   struct record_graph_node *record);
 void graph_describe_memset(const struct hip_memset_params *params,

@@ -1,7 +1,11 @@
-/* The topology of a graph as it was when it was instantiated, and its nodes as its exec has them now.
+/* Graph templates: the topology of a graph as it was when it was instantiated, and the
+ * parameters of its nodes as the executable graph has them now.
  *
- * Kept for as long as the exec lives, since each trace in which it is launched is to know it; by then
- * the graph itself may be gone. Not changed after it was read, but for the nodes' records. */
+ * A template is kept as long as its exec lives, since each trace in which the exec is launched
+ * has to have it; by then the graph itself may be gone. After the template is read, only the
+ * records of its nodes change.
+ *
+ * Threading: any thread, one at a time for one template; HIP demands the same of the exec. */
 #ifndef DAGTAP_CAPTURE_HIP_GRAPH_TEMPLATE_H
 #define DAGTAP_CAPTURE_HIP_GRAPH_TEMPLATE_H
 
@@ -13,50 +17,57 @@
 struct graph_template;
 
 struct graph_edge {
-	uint32_t from, to;
+	uint32_t from, to; /* positions in nodes */
 };
 
 struct graph_child {
-	uint32_t node;
-	struct graph_template *template;
+	uint32_t node;			 /* position of the child node */
+	struct graph_template *template; /* owned */
 };
 
 struct graph_template {
-	uint64_t graph_id; /* 0 until graph_template_number */
-	uint64_t handle;
+	uint64_t graph_id; /* unique in the process; 0 until graph_template_number */
+	uint64_t handle;   /* the graph's hipGraph_t */
 	size_t node_count;
-	uint64_t *nodes; /* handles, in the order in which they were added */
-	uint32_t *index; /* hash of the handles: position in nodes + 1, 0 = free */
-	size_t index_mask;
-	struct record_graph_node *records; /* of each node: as the exec has it */
+	uint64_t *nodes; /* handles, in the order in which the nodes were added */
+	/* A hash table of the handles, with open addressing: position in nodes + 1; 0: free. */
+	uint32_t *index;
+	size_t index_mask;		   /* slots of index - 1 */
+	struct record_graph_node *records; /* by position; as the exec has them */
 	size_t edge_count;
-	struct graph_edge *edges; /* grouped by from, there in the order in which they were added */
+	/* Grouped by FROM; within a group in the order in which the edges were added. */
+	struct graph_edge *edges;
 	size_t child_count;
-	struct graph_child *children; /* in the order of their nodes */
+	struct graph_child *children; /* in ascending order of their nodes */
 };
 
-/* Reads the topology from the runtime, children too. 0 or -errno. */
+/* Reads GRAPH and its children from the runtime. GRAPH must be alive (runtime_graph.h). The
+ * caller owns the template. Returns 0 or a negative errno; -ELOOP when child graphs are nested
+ * too deep. */
 int graph_template_read(uint64_t graph, struct graph_template **ret_template);
 
-/* Gives it, and its children, ids. */
+/* Gives the template and its children their ids. */
 void graph_template_number(struct graph_template *template);
 
-/* Writes GRAPH, GRAPH_NODE, GRAPH_EDGE, children after it. */
+/* Writes GRAPH, GRAPH_NODE and GRAPH_EDGE records, and those of the children after them. For
+ * large graphs it may sleep to wait for room in the spool (paced.h). */
 void graph_template_write(const struct graph_template *template);
 
+/* Frees the template and its children. NULL is allowed. */
 void graph_template_destroy(struct graph_template *template);
 
 #define GRAPH_TEMPLATE_NONE UINT32_MAX
 
-/* Position of a node, GRAPH_TEMPLATE_NONE if it is not in this graph (children not searched). */
+/* Returns the position of NODE, or GRAPH_TEMPLATE_NONE when it is not in this graph; children
+ * are not searched. */
 uint32_t graph_template_find(const struct graph_template *template, uint64_t node);
 
-/* The child graph behind a child node, NULL if there is none. */
+/* Returns the template of the child graph of the node at position NODE, borrowed; NULL: none. */
 struct graph_template *graph_template_child(const struct graph_template *template, uint32_t node);
 
-/* The order in which HIP walks a graph: breadth first from the roots, each node after its last
- * predecessor's level. ret_order has room for node_count positions. 0 or -errno (-ELOOP: some node
- * was not reached). */
+/* Sets RET_ORDER to the positions of the nodes in the order in which HIP walks a graph: breadth
+ * first from the roots, each node after the level of its last predecessor. RET_ORDER has room
+ * for node_count positions. Returns 0, -ENOMEM, or -ELOOP when some node was not reached. */
 int graph_template_level_order(const struct graph_template *template, uint32_t *ret_order);
 
 #endif

@@ -1,9 +1,9 @@
-/* From a handle (any non-zero number, as a rule an address) to a non-zero number.
+/* A map from handles (any numbers but 0, mostly addresses) to numbers that are not 0.
  *
- * Threading: handle_map_get from any thread without a lock, also while others change the map;
- * put and take lock. Whoever uses a handle while somebody else destroys it gets the old value or
- * none. Tables that have been replaced are kept, since a reader may still be in one: in all less
- * than twice the newest one's size. */
+ * Threading: any thread. handle_map_get takes no lock, also while other threads change the map;
+ * put and take lock. A thread that looks up a handle while another thread removes it gets the
+ * old value or none. Tables that were replaced by larger ones are kept, since a reader may still
+ * use them; together they take less than twice the memory of the newest one. */
 #ifndef DAGTAP_CAPTURE_HIP_HANDLE_MAP_H
 #define DAGTAP_CAPTURE_HIP_HANDLE_MAP_H
 
@@ -14,8 +14,9 @@
 struct handle_table;
 
 struct handle_map {
-	struct handle_table *_Atomic table;
-	_Atomic uint64_t reuses; /* of tables that readers may still have been in */
+	struct handle_table *_Atomic table; /* the newest one; NULL: nothing was ever put */
+	/* How often a table was cleared and used again while readers may have been in it. */
+	_Atomic uint64_t reuses;
 	pthread_mutex_t lock;
 };
 
@@ -24,17 +25,17 @@ struct handle_map {
 		NULL, 0, PTHREAD_MUTEX_INITIALIZER                                                 \
 	}
 
-/* 0 = not in the map. */
+/* Returns the value of HANDLE; 0: it is not in the map. */
 uint64_t handle_map_get(struct handle_map *map, uint64_t handle);
 
-/* Adds or replaces. 0, or -ENOMEM. */
+/* Adds HANDLE, which is not 0, or replaces its value. VALUE is not 0. Returns 0 or -ENOMEM. */
 int handle_map_put(struct handle_map *map, uint64_t handle, uint64_t value);
 
-/* Removes and returns the value, 0 = there was none. */
+/* Removes HANDLE and returns its value; 0: it was not in the map. */
 uint64_t handle_map_take(struct handle_map *map, uint64_t handle);
 
-/* Empties the map and gives its memory back, whoever held its lock: for a fork child, whose other
- * threads are gone. */
+/* In a fork child, where another thread of the parent may have held the lock: empties the map
+ * and frees its memory. */
 void handle_map_reset(struct handle_map *map);
 
 #endif

@@ -1,7 +1,10 @@
-/* Which graph node a captured call became: HIP does not say, but the stream's set of last nodes
- * does, before and after the call. Looked at only while some stream of the process is being
- * captured; else one relaxed load a call. That a launch was captured is said in any case, also when
- * its node cannot be told: the ledger has to know that it owes no dispatch. Any thread. */
+/* Finds the graph node that a captured call became. HIP does not tell it, but the set of the
+ * stream's last nodes, before and after the call, does. That a launch was captured is recorded
+ * in any case, also when its node is not known: the ledger has to know that no dispatch is
+ * expected of it.
+ *
+ * Threading: any thread. Cost: while no stream of the process is being captured, one relaxed
+ * load a call; otherwise two calls of the runtime. */
 #ifndef DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 #define DAGTAP_CAPTURE_HIP_STREAM_CAPTURE_H
 
@@ -11,23 +14,25 @@
 
 #include "capture/hip/wrap.h"
 
-extern _Atomic uint32_t stream_captures; /* streams whose capture began and has not ended */
+extern _Atomic uint32_t stream_captures; /* streams whose capture has begun and not ended */
 
 static inline bool stream_capture_any(void)
 {
 	return atomic_load_explicit(&stream_captures, memory_order_relaxed) != 0;
 }
 
-/* Sets call->capturing. */
+/* Before the runtime's function: sets call->capturing and call->last_node. */
 void stream_capture_before(struct hip_call *call);
-/* Of a call with that set, which succeeded; before its record is written. */
+/* After a call with call->capturing that succeeded, and before its API record is written: writes
+ * its NODE_RECORDED. ARGS are the recorded words. */
 void stream_capture_after(struct hip_call *call, const uint64_t *args);
 
-/* Hooks: hipStreamBeginCapture, hipStreamEndCapture, hipStreamDestroy. */
+/* Hooks of hooks.c for hipStreamBeginCapture, hipStreamEndCapture and hipStreamDestroy. */
 void stream_capture_begun(struct hip_call *call, int result, const uint64_t *args);
 void stream_capture_ended(struct hip_call *call, int result, const uint64_t *args);
 void stream_capture_stream_gone(struct hip_call *call, int result, const uint64_t *args);
 
+/* In a fork child: no stream is being captured. */
 void stream_capture_reset(void);
 
 #endif

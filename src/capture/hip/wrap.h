@@ -1,9 +1,11 @@
-/* What the generated wrappers of the HIP API are made of (scripts/gen-hip-api.py).
+/* The parts of which the generated wrappers of the HIP interface are made
+ * (scripts/gen-hip-api.py).
  *
- * A function has a wrapper a door: the exported one, in the place of its symbol, and one for its slot in
- * each dispatch table that may be handed over. A wrapper finds the function behind it, takes a correlation
- * id, calls, and writes one API record with its arguments. While nothing records it costs two loads.
- * Functions that mean more than their record (graphs, captures, kernel names) have hooks: hooks.c.
+ * A function has one wrapper for each entry point: the exported one, which replaces its symbol,
+ * and one for its slot in each dispatch table that may be handed over. A wrapper finds the
+ * function behind it, takes a correlation id, calls the function, and writes one API record with
+ * its arguments. While nothing is recorded it costs two loads. Functions whose calls have
+ * further effects on the trace (graphs, captures, kernel names) have hooks: hooks.c.
  *
  * Threading: any thread, also before our constructor has run and after our destructor. */
 #ifndef DAGTAP_CAPTURE_HIP_WRAP_H
@@ -21,34 +23,39 @@
 
 struct hip_op_info {
 	const char *symbol;
-	const char *text; /* of the API_NAME record */
-	const char *
-		plain; /* its C name, which HIP 7 exports beside the C++ name; NULL: SYMBOL is one */
+	const char *text; /* text of the API_NAME record */
+	/* Its C name, which HIP 7 exports beside the C++ name; NULL: SYMBOL is the C name. */
+	const char *plain;
 };
 
 extern const struct hip_op_info hip_ops[HIP_OP_COUNT];
 
-/* One call under way; lives on the wrapper's stack. */
+/* One call that is under way; lives on the wrapper's stack. */
 struct hip_call {
 	struct frame frame;
-	void *stream; /* the call's stream argument, NULL = none or the default stream */
-	const void
-		*last_node; /* while STREAM captures: the node that it ended in before the call */
-	const void *saved;  /* from a before hook to its after hook */
-	uint8_t door;	    /* by which it came in */
-	bool capturing;	    /* STREAM was being captured */
-	bool is_bare;	    /* of a further runtime in the process: no more than its record */
+	void *stream; /* the call's stream argument; NULL: none, or the default stream */
+	/* While STREAM is being captured: one of its last nodes before the call; NULL: none. */
+	const void *last_node;
+	const void *saved; /* passed from a before hook to its after hook */
+	uint8_t door;	   /* the entry point, DOOR_SYMBOL or DOOR_TABLE + n */
+	bool capturing;	   /* STREAM was being captured at entry */
+	/* A call of a second runtime in the process: its API record is written, and nothing else
+	 * is. */
+	bool is_bare;
 };
 
-/* ARGS are the recorded words (ARG_call_name is the index); in "before", what the call gives back
- * through a pointer, and text, is the pointer itself. Hooks run outside of the timed interval. */
+/* The hooks of one function. ARGS are the recorded words (ARG_call_name is the index). For
+ * BEFORE, the word of a value that the call returns through a pointer, and of a text, is the
+ * pointer itself. Hooks run on the thread of the call and outside of its timed interval; a NULL
+ * hook is not called. */
 struct hip_hook {
 	void (*before)(struct hip_call *call, const uint64_t *args);
 	void (*after)(struct hip_call *call, int result, const uint64_t *args);
-	bool is_followed; /* also between two sessions: the next one needs what it tells */
-	bool is_for_all;  /* also of a further runtime in the process */
+	bool is_followed; /* also called between two sessions: the next one needs it */
+	bool is_for_all;  /* also called for a second runtime in the process */
 };
 
+/* In hooks.c; without an entry both hooks are NULL. */
 extern const struct hip_hook hip_hooks[HIP_OP_COUNT];
 
 #define HIP_BEFORE(call, op, ...)                                                                  \
@@ -57,24 +64,28 @@ extern const struct hip_hook hip_hooks[HIP_OP_COUNT];
 			hip_run_before(&(call), (const uint64_t[]){__VA_ARGS__});                  \
 	} while (0)
 
-/* What is behind each door, NULL = not known. */
+/* The functions behind each entry point; NULL: not known yet. */
 extern void *_Atomic hip_nexts[DOOR_COUNT][HIP_OP_COUNT];
 
+/* Generated. */
 extern const struct table_layout hip_table_layout;
 
-/* Looks for the function behind a wrapper's symbol; NULL when no HIP library of the process has it. */
+/* Looks for the function behind OP's symbol and keeps it in hip_nexts. Returns NULL when no HIP
+ * library of the process has it. */
 void *hip_resolve(enum hip_op op);
 
-/* The function behind the wrapper of OP at DOOR. */
+/* Returns the function behind the wrapper of OP at the entry point DOOR. For a table's slot
+ * without an entry it is the symbol's function; NULL: none was found. */
 static inline void *hip_next_at(unsigned int door, enum hip_op op)
 {
-	/* Relaxed: a pointer into code that was there before it could be found. */
+	/* Relaxed: it points to code, which was loaded before the pointer could be found. */
 	void *next = atomic_load_explicit(&hip_nexts[door][op], memory_order_relaxed);
 
 	return __builtin_expect(next != NULL, 1) ? next : hip_resolve(op);
 }
 
-/* What the tool itself calls: past the wrappers of whoever else may be in the table. */
+/* Returns the function of OP that dagtap itself calls. The first table's original function is
+ * preferred, so that other tools' wrappers in the table are not called. */
 static inline void *hip_next(enum hip_op op)
 {
 	return hip_next_at(atomic_load_explicit(&hip_nexts[DOOR_TABLE][op], memory_order_relaxed)
@@ -83,18 +94,26 @@ static inline void *hip_next(enum hip_op op)
 			   op);
 }
 
-/* False: pass the call through. True: hip_leave must follow. */
+/* Enters a call of OP at the entry point DOOR with the stream argument STREAM (NULL: none).
+ * Starts the session if it is the first use of HIP. Returns false when the wrapper has to pass
+ * the call without a record; true when CALL's frame is the thread's innermost one, and hip_leave
+ * must follow. */
 bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *stream);
+/* Calls OP's before hook and sets the call's begin after it. For HIP_BEFORE. */
 void hip_run_before(struct hip_call *call, const uint64_t *args);
+/* Ends the call: RESULT is the hipError_t, WORDS the recorded arguments. Writes the API record
+ * and calls the after hook. On the same thread as hip_enter. */
 void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uint64_t *words);
 
-/* Between these the tool may call the runtime: such calls, and the runtime's own ones inside, are
- * nobody's and leave no record. Only calls that are sure to succeed: a failure would become the
- * program's hipGetLastError. */
+/* Between hip_mute and hip_unmute, on the same thread, dagtap may call the runtime. Such calls,
+ * and the calls that the runtime makes inside them, get no record and no correlation id. FRAME
+ * is the caller's, until hip_unmute. Make only calls that are sure to succeed: a failure would
+ * become the program's hipGetLastError. */
 void hip_mute(struct frame *frame);
 void hip_unmute(struct frame *frame);
 
-/* Of the launches that take it with other things; the two structs have it in the same place. */
+/* The stream of launches that pass it in a struct. hipLaunchConfig_t and HIP_LAUNCH_CONFIG have
+ * it at the same place. NULL when there is no struct. */
 static inline void *hip_config_stream(const struct hip_launch_config *config)
 {
 	return config ? config->stream : NULL;

@@ -1,6 +1,7 @@
-/* What is known of a communicator while it lives: how many operations came on it, and its rank.
+/* Communicators of RCCL while they live: the number of operations on each, and its rank.
  *
- * Threading: any thread, without a lock. There is room for 1024 at a time; one more has no number. */
+ * Threading: any thread, without a lock. There is room for 1024 at a time; the operations on
+ * further ones have no number. */
 #ifndef DAGTAP_CAPTURE_RCCL_COMMUNICATOR_H
 #define DAGTAP_CAPTURE_RCCL_COMMUNICATOR_H
 
@@ -8,17 +9,19 @@
 #include <stdint.h>
 
 struct communicator {
-	_Atomic uint64_t handle;
-	_Atomic uint64_t operations;
-	_Atomic int32_t rank_and_1; /* 0 = not known */
+	_Atomic uint64_t handle;     /* ncclComm_t; communicator.c has two more values */
+	_Atomic uint64_t operations; /* so far, from 0 */
+	_Atomic int32_t rank_and_1;  /* rank + 1; 0: not known yet */
 };
 
-/* The handle's, a new one at its first use. NULL when there is no room, and for the handle 0. */
+/* Returns the communicator of HANDLE, which is made at its first use. NULL when there is no
+ * room, and for HANDLE 0. The pointer is valid until communicator_forget. */
 struct communicator *communicator_use(uint64_t handle);
 
-/* The handle is about to be given back: what has it next is another communicator. */
+/* HANDLE is about to be destroyed: a later communicator may get the same handle. */
 void communicator_forget(uint64_t handle);
 
+/* In a fork child. */
 void communicator_forget_all(void);
 
 #endif

@@ -1,15 +1,18 @@
-/* RCCL's part in the session: its calls, apart from the HIP calls that they make in turn.
+/* The capture source of RCCL: its calls, recorded besides the HIP calls that they make.
  *
- * The witness "rccl"/"calls" counts what entered a wrapper while tracing was on, apart from the records;
- * "rccl"/"open" what had not returned when tracing stopped. */
+ * The witness "rccl"/"calls" counts the calls that entered a wrapper while a session was on,
+ * independently of the records; "rccl"/"open" counts those that had not returned when it
+ * stopped. A session without calls of RCCL has neither. */
 #ifndef DAGTAP_CAPTURE_RCCL_RCCL_H
 #define DAGTAP_CAPTURE_RCCL_RCCL_H
 
 #include "capture/session.h"
 #include "capture/table.h"
 
+/* For session_add_part. */
 extern const struct session_part rccl_part;
 
+/* Where register.c delivers the table "rccl". */
 extern struct table_door rccl_table;
 
 #endif
