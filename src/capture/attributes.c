@@ -1,3 +1,4 @@
+/* Encodes the attributes of a scope; see attributes.h. */
 #include "capture/attributes.h"
 
 #include <dagtap/annotate.h>
@@ -12,7 +13,7 @@ _Static_assert((int)DAGTAP_ATTRIBUTE_INT64 == RECORD_ATTRIBUTE_INT64 &&
 		       (int)DAGTAP_ATTRIBUTE_TEXT == RECORD_ATTRIBUTE_TEXT,
 	       "kinds are recorded as they come");
 
-/* False: it is left out. */
+/* Sets all of RET_HEAD. Returns false when ATTRIBUTE is left out. */
 static bool describe(const struct dagtap_attribute *attribute, struct record_attribute *ret_head)
 {
 	struct record_attribute head = {.kind = (uint16_t)attribute->kind};
@@ -66,7 +67,8 @@ void attributes_write(const struct dagtap_attribute *attributes, size_t count, c
 		bytes += record_attribute_bytes(&head);
 		if (bytes > RECORD_ATTRIBUTES_BYTES_MOST)
 			return;
-		memset(memory + bytes - 8, 0, 8); /* the padding, unless what follows fills it */
+		/* For the padding; the copies below overwrite the rest of these bytes. */
+		memset(memory + bytes - 8, 0, 8);
 		memcpy(at, &head, sizeof(head));
 		memcpy(at + sizeof(head), attributes[i].key, head.key_bytes);
 		if (head.text_bytes)

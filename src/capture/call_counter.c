@@ -1,3 +1,4 @@
+/* Counters of calls, one for each thread; see call_counter.h. */
 #include "capture/call_counter.h"
 
 #include <stddef.h>
@@ -12,7 +13,8 @@ struct call_counter *call_counters_take(struct call_counters *counters)
 	return counter;
 }
 
-/* Left before entered: a call that returns between the two counts as open, not as -1. */
+/* LEFT is added up before ENTERED: a call that returns meanwhile counts as open, and the number
+ * of open calls is never negative. */
 struct call_counts call_counters_sum(const struct call_counters *counters)
 {
 	struct call_counts sum = {0};

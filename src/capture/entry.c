@@ -1,5 +1,5 @@
-/* The doors of the injected library that belong to no vendor: its constructor and destructor, and
- * the table for libdagtap. */
+/* The entry points of the injected library that belong to no vendor: its constructor and
+ * destructor, and the table of functions for libdagtap (base/inject.h). */
 #include <dlfcn.h>
 
 #include "base/inject.h"
@@ -63,7 +63,8 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.scope_detach = scope_detach,
 };
 
-/* For a libdagtap that was loaded before us, or that does not see us (HSA_TOOLS_LIB alone). */
+/* Hands the table to a libdagtap that was loaded before us, or that cannot find our symbols
+ * because we were loaded by HSA_TOOLS_LIB alone. */
 static void attach_annotations(void)
 {
 	void *library = dlopen(ANNOTATE_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
@@ -87,8 +88,8 @@ __attribute__((constructor)) static void library_loaded(void)
 		attach_annotations();
 }
 
-/* For programs that leave without exit's handlers but with destructors; after exit's it is a
- * no-op. */
+/* For programs that do not run exit's handlers but run destructors. After exit's handlers it
+ * does nothing. */
 __attribute__((destructor)) static void library_unloaded(void)
 {
 	session_end();

@@ -1,3 +1,4 @@
+/* Reads the environment variables of the table in env.h. */
 #include "capture/env.h"
 
 #include <limits.h>
@@ -16,18 +17,19 @@ static const struct {
 #undef X
 };
 
+/* The variables whose values env_remember copies. */
 static const enum env_variable kept[] = {ENV_SPOOL, ENV_RECORDER, ENV_READY, ENV_RING};
 
 static struct {
-	atomic_bool is_busy;
-	_Atomic(const char *) texts[ENV_COUNT]; /* NULL: read when it is asked for */
+	atomic_bool is_busy;			/* a thread is in env_remember */
+	_Atomic(const char *) texts[ENV_COUNT]; /* in memory[]; NULL: read from the environment */
 	char memory[2 * PATH_MAX];
-	size_t used;
+	size_t used; /* bytes of memory[] */
 } remembered;
 
 void env_remember(void)
 {
-	/* Another thread is at it. */
+	/* Another thread copies the same values. */
 	if (atomic_exchange(&remembered.is_busy, true))
 		return;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {

@@ -1,3 +1,4 @@
+/* Writes the API records of calls, and gives activities their call; see frame.h. */
 #include "capture/frame.h"
 
 #include <stddef.h>
@@ -23,18 +24,21 @@ struct frame_context frame_take(void)
 	};
 }
 
+/* Returns whether the session of the call is still on. */
 static bool is_on(const struct frame *frame)
 {
 	return session_is_on() && frame_is_recorded(frame);
 }
 
-/* Counted while the record is being written: closing the spool waits for that, so that both are of one session. */
+/* The return is counted between reserve and commit: closing the spool waits for records that are
+ * being written, so that the count and the record belong to the same session. */
 void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
 		 struct call_counter *counter)
 {
 	uint64_t end_ns = frame->end_ns ? frame->end_ns : session_now_ns();
 	const struct frame *outer = frame->outer;
-	/* Before the session is looked at: a writer that is taken later may be the next one's. */
+	/* Take the writer before checking the session: one that is taken later may belong to the
+	 * next session. */
 	struct writer *writer = session_writer();
 	size_t bytes = offsetof(struct record_api, args) + word_count * sizeof(*words);
 	struct record_api *api;
@@ -42,7 +46,7 @@ void frame_write(const struct frame *frame, int result, uint32_t word_count, con
 	if (!is_on(frame))
 		return;
 	api = writer_reserve(writer, RECORD_API, bytes);
-	/* There was no room, or the session has just ended. */
+	/* Without memory, either the spool has no room, or the session has just ended. */
 	if (!api && !is_on(frame))
 		return;
 	call_count(counter, &counter->left);

@@ -1,3 +1,4 @@
+/* Threads of dagtap's own: start, end, fork; see guest_thread.h. */
 #include "capture/guest_thread.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #define STACK_BYTES_LEAST ((size_t)256 << 10)
 #define LEAVE_PAUSE_NS	  20000
 
+/* Without a limit: only for a thread that was created and has just to run. */
 static void await(sem_t *fact)
 {
 	while (sem_wait(fact) != 0 && errno == EINTR)
@@ -44,7 +46,8 @@ static int create(struct guest_thread *thread)
 	sigfillset(&all);
 	pthread_attr_init(&attributes);
 	pthread_attr_getstacksize(&attributes, &usual_bytes);
-	/* Not less than the program's own threads have: its thread-local memory is a part of each stack. */
+	/* Use the program's default stack size if it is larger: each stack also holds the
+	 * thread-local memory of all libraries. */
 	if (usual_bytes < STACK_BYTES_LEAST)
 		pthread_attr_setstacksize(&attributes, STACK_BYTES_LEAST);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -57,7 +60,7 @@ static int create(struct guest_thread *thread)
 
 bool guest_thread_exists(struct guest_thread *thread)
 {
-	/* It may have ended since somebody waited for it in vain. */
+	/* The body may have returned after an earlier wait had reached its limit. */
 	if (thread->is_there && sem_trywait(&thread->done) == 0)
 		thread->is_there = false;
 	return thread->is_there;
@@ -69,7 +72,8 @@ int guest_thread_start(struct guest_thread *thread)
 
 	if (guest_thread_exists(thread))
 		return -EBUSY;
-	/* It posts the last of what is made anew now. */
+	/* The previous thread may still be in sem_post of the semaphores that are initialised
+	 * now. */
 	guest_thread_see_off(thread, timer_start(TIMER_THREAD_LEAVE));
 	sem_init(&thread->begun, 0, 0);
 	sem_init(&thread->done, 0, 0);
@@ -87,7 +91,7 @@ bool guest_thread_await_end(struct guest_thread *thread, struct timer_limit limi
 	return !thread->is_there;
 }
 
-/* Any error says that it is not ours to see. */
+/* Any error of tgkill means that the thread is gone, or that it cannot be observed. */
 void guest_thread_see_off(struct guest_thread *thread, struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = LEAVE_PAUSE_NS};

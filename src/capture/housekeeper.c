@@ -1,3 +1,4 @@
+/* The housekeeper's thread: its loop, its ticks, its start and end; see housekeeper.h. */
 #include "capture/housekeeper.h"
 
 #include <errno.h>
@@ -11,19 +12,20 @@
 #include "capture/log.h"
 #include "record/spooler.h"
 
+/* The pause between two calls of spooler_service. */
 #define PAUSE_LEAST_NS 1000000u
 #define PAUSE_MOST_NS  16000000u
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool stopping;
-	struct spooler *spooler;
+	bool stopping;		 /* under lock: the thread has to end */
+	struct spooler *spooler; /* this and the rest: set before the thread starts */
 	void (*tick)(void);
 	struct timer_limit first_tick;
 } keeper = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-/* True when it is time to stop. */
+/* Sleeps for NS. Returns true when the thread has to end. */
 static bool pause_for(uint64_t ns)
 {
 	struct timespec deadline = clock_timespec(clock_read_ns(CLOCK_MONOTONIC) + ns);
@@ -51,7 +53,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Looks often while chunks are being used up: the writers never call. */
+/* CONSUMED is the result of spooler_service. Writers never wake the housekeeper, so it looks
+ * often while chunks are used up, and less and less often otherwise. */
 static uint64_t next_pause(int consumed, uint64_t pause_ns)
 {
 	if (consumed > 0)
@@ -71,8 +74,8 @@ static void keep_house(void)
 
 		log_change(result, &last_error);
 		if (timer_is_over(tick)) {
-			/* From its begin on: whoever awaits it and then steps the clock must not
-			 * put the next one off. */
+			/* The period counts from the begin of the tick: a test that waits for a
+			 * tick and then advances the clock must not delay the next one. */
 			tick_ns = lesser(tick_ns * 2, timer_ns(TIMER_HOUSE_TICK));
 			tick = timer_start_ns(tick_ns);
 			keeper.tick();
@@ -85,12 +88,13 @@ static struct guest_thread house_thread = {.name = "dagtap-house", .body = keep_
 
 int housekeeper_start(struct spooler *spooler, void (*tick)(void))
 {
-	/* The last session's, which had not ended when that had to. */
+	/* The last session's housekeeper may have exceeded the limit when it was stopped. */
 	if (!guest_thread_await_end(&house_thread, timer_start(TIMER_THREAD_END)))
 		return -EBUSY;
 	keeper.spooler = spooler;
 	keeper.tick = tick;
-	/* A program that is killed soon has two clock samples all the same. */
+	/* Early, so that the trace of a program that is killed soon has two samples of the
+	 * clocks. */
 	keeper.first_tick = timer_start(TIMER_HOUSE_TICK_FIRST);
 	keeper.stopping = false;
 	return guest_thread_start(&house_thread);

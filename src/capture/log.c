@@ -1,3 +1,4 @@
+/* The log of dagtap itself; see log.h. */
 #include "capture/log.h"
 
 #include <fcntl.h>
@@ -12,12 +13,13 @@
 #include "base/clock.h"
 #include "capture/env.h"
 
-/* A path and no descriptor: a program that closes those that it does not know would next have a file of its
- * own under our number, and our lines in it. */
+/* The path is kept and not a descriptor: a program may close all descriptors that it does not
+ * know. The next file that it opens would get our number, and our lines would go into it. */
 static char log_path[PATH_MAX];
 static _Atomic bool is_open;
 
-/* Links are not followed where they need not be: what /dev/stderr leads to may be a pipe, which has no path. */
+/* Only a relative path is resolved. Links in an absolute path are not followed: /dev/stderr may
+ * lead to a pipe, which has no path. */
 static bool keep_path(const char *path)
 {
 	if (*path != '/')
@@ -40,7 +42,7 @@ void log_open(void)
 		atomic_store_explicit(&is_open, true, memory_order_release);
 }
 
-/* A log that cannot be written must not disturb the program. */
+/* Errors are ignored: a log that cannot be written must not disturb the program. */
 static void write_line(const char *line, size_t length)
 {
 	int fd = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -1,6 +1,7 @@
-/* NVTX: ranges and marks that a program or its libraries make become scopes. NVTX lives in headers; each
- * library that includes them asks the one that NVTX_INJECTION64_PATH names to fill its table of
- * functions. What is not filled stays what it is, a test of a null pointer: names of threads, resources. */
+/* NVTX: the ranges and marks of a program and its libraries become scopes. NVTX is a set of
+ * headers; each library that includes them asks the library that NVTX_INJECTION64_PATH names to
+ * fill its table of functions. Functions that we do not fill, for names of threads and
+ * resources, stay null pointers, and their calls cost the test of one. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,21 +18,23 @@
 
 #define NO_LEVEL	(-1)
 #define ATTRIBUTES_MOST 4
-#define WIDE_BYTES	1024 /* on the program's stack: longer texts of wide characters are cut */
+#define WIDE_BYTES	1024 /* on the program's stack; longer wide texts are cut */
 
-/* What a program holds for a domain or a registered text is its row, which is never freed: another thread may
- * use the handle at any time. 0 is the default domain. */
+/* The program's handle of a domain or a registered text is its row. Rows are never freed, since
+ * another thread may use a handle at any time. A null handle is the default domain. */
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct texts domains, texts;
 
-/* The level that a push returns; nobody but the program reads it. */
+/* The level that a push returns to the program; dagtap does not use it. */
 static __thread int level __attribute__((tls_model("initial-exec")));
 
-/* Names of categories, which are numbers within a domain. Those beyond the table have none. */
+/* Names of categories, which are numbers within a domain. A category that finds no room has no
+ * name. */
 enum { CATEGORY_SLOTS = 1024, CATEGORY_PROBES = 32 };
 
 static struct {
-	_Atomic uint64_t key; /* domain << 32 | category, which is not 0; stored last; 0 = free */
+	/* domain << 32 | category, which is not 0. Stored after the name; 0: free. */
+	_Atomic uint64_t key;
 	_Atomic(const struct text *) name;
 } categories[CATEGORY_SLOTS];
 
@@ -47,7 +50,7 @@ static uint64_t category_key(const struct text *domain, uint32_t category)
 	return (uint64_t)number_of(domain) << 32 | category;
 }
 
-/* Its slot, or the one where it would be. -1: there is no room. */
+/* Returns the slot of KEY, or the free slot where it belongs; -1: there is no room. */
 static int find_category(uint64_t key)
 {
 	uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
@@ -67,12 +70,15 @@ static const struct text *category_name(const struct text *domain, uint32_t cate
 	uint64_t key = category_key(domain, category);
 	int at = find_category(key);
 
-	/* A slot that is being taken has a name first. */
+	/* The acquire pairs with the release of the key in name_category_in: a slot with this
+	 * key has its name. */
 	if (at < 0 || atomic_load_explicit(&categories[at].key, memory_order_acquire) != key)
 		return NULL;
 	return atomic_load_explicit(&categories[at].name, memory_order_acquire);
 }
 
+/* Returns the text of a range or mark, "" when there is none. A wide text is converted into
+ * WIDE. The program's own text, of type NVTX_TEXT, may be NULL. */
 static const char *message_of(const struct nvtx_attributes *given, char wide[WIDE_BYTES])
 {
 	const struct text *registered;
@@ -109,6 +115,7 @@ static struct dagtap_attribute payload_of(const struct nvtx_attributes *given)
 	}
 }
 
+/* Returns the number of attributes set. */
 static size_t attributes_of(const struct text *domain, const struct nvtx_attributes *given,
 			    struct dagtap_attribute ret_attributes[ATTRIBUTES_MOST])
 {
@@ -132,7 +139,7 @@ static size_t attributes_of(const struct text *domain, const struct nvtx_attribu
 	return count;
 }
 
-/* ---- what NVTX calls ---- */
+/* ---- the functions that NVTX calls ---- */
 
 static int push_in(struct text *domain, const struct nvtx_attributes *given)
 {
@@ -246,7 +253,7 @@ static struct text *keep_name(struct texts *names, const char *name)
 	return row;
 }
 
-/* Out of memory it is the default domain. */
+/* When memory is short, NULL: the default domain. */
 static struct text *create_domain(const char *name)
 {
 	return keep_name(&domains, name);
@@ -308,7 +315,7 @@ static void name_category_wide(uint32_t category, const wchar_t *name)
 	name_category_wide_in(NULL, category, name);
 }
 
-/* ---- the door ---- */
+/* ---- the entry point ---- */
 
 struct entry {
 	unsigned int id;
@@ -371,7 +378,8 @@ static void unlock_names(void)
 	pthread_mutex_unlock(&names_lock);
 }
 
-/* No child is born while another thread holds the lock. Each library that has NVTX in it asks for the table. */
+/* The lock is taken around forks, so that no child is created while another thread holds it.
+ * Runs once: each library with NVTX asks for the table. */
 static void watch_forks(void)
 {
 	static _Atomic bool watched;
@@ -380,7 +388,8 @@ static void watch_forks(void)
 		pthread_atfork(lock_names, unlock_names, unlock_names);
 }
 
-/* 1: the functions are in their places. */
+/* Called by NVTX in each library that includes it. Returns 1 when the functions are in the
+ * table; 0: NVTX uses none of ours. */
 int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
 	const struct nvtx_callbacks *callbacks = get_table(NVTX_TABLE_CALLBACKS);

@@ -1,3 +1,4 @@
+/* The recordings of this process and the threads that are bound to them; see recording.h. */
 #include "capture/recording.h"
 
 #include <errno.h>
@@ -7,14 +8,16 @@
 #include "record/spooler.h"
 
 struct recording {
-	struct recording *next;
-	struct spooler *spooler; /* NULL: free to be used */
-	_Atomic uint32_t bound;	 /* threads that have a writer, or look whether they may take one */
+	struct recording *next;	 /* in recordings */
+	struct spooler *spooler; /* owned; NULL: this struct is free */
+	/* Threads that have a writer, or that are in recording_bind with this recording. */
+	_Atomic uint32_t bound;
 };
 
 _Atomic(struct recording *) recording_current;
 
-static struct recording *recordings; /* all that there ever were, for the one thread that begins */
+/* All that were ever made. Used by the thread that starts a session, and after a fork. */
+static struct recording *recordings;
 
 static struct recording *find_free(void)
 {
@@ -56,8 +59,9 @@ struct writer *recording_bind(const struct writer_thread *thread, struct recordi
 
 	for (; recording; recording = now) {
 		atomic_fetch_add(&recording->bound, 1);
-		/* Sequentially consistent against recording_release_old: either it sees that we are
-		 * bound, or we see that this is not the current one any more. */
+		/* Sequentially consistent, with recording_begin and recording_release_old:
+		 * either the latter sees that this thread is bound, or this thread sees that the
+		 * recording is no longer the current one. */
 		now = atomic_load(&recording_current);
 		if (now == recording) {
 			*ret_recording = recording;
@@ -71,7 +75,8 @@ struct writer *recording_bind(const struct writer_thread *thread, struct recordi
 void recording_unbind(struct recording *recording, struct writer *w)
 {
 	spooler_put_writer(w->spooler, w);
-	/* Release: the thread is done with the writer. */
+	/* Release: the thread has finished with the writer. Pairs with the load in
+	 * recording_release_old. */
 	atomic_fetch_sub_explicit(&recording->bound, 1, memory_order_release);
 }
 

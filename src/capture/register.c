@@ -1,9 +1,10 @@
-/* The doors by which AMD's libraries hand over their dispatch tables (rocprofiler-register, in the builds
- * of ROCm that have it).
+/* The entry points by which AMD's libraries hand over their dispatch tables
+ * (rocprofiler-register, in the builds of ROCm that have it).
  *
- * That library looks for rocprofiler_configure among the process's symbols to see whether there is a tool,
- * then calls the first rocprofiler_set_api_table that it finds, and no other. Being that one, we pass each
- * table on to the next, after wrapping it: the other tool's wrappers then lie around ours. */
+ * That library looks for rocprofiler_configure among the process's symbols to see whether there
+ * is a tool. Then it calls the first rocprofiler_set_api_table that it finds, and no other. When
+ * that is ours, we wrap the table and then pass it on to the next tool, whose wrappers then lie
+ * around ours. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +40,8 @@ static bool is_set(const char *variable)
 	return value && *value;
 }
 
-/* Somebody else in the process, or its user, wants AMD's own library to be loaded. */
+/* Returns whether another tool in the process, or the user, wants AMD's own library to be
+ * loaded. */
 static bool sdk_is_wanted(void)
 {
 	void *first = dlsym(RTLD_DEFAULT, CONFIGURE);
@@ -50,7 +52,8 @@ static bool sdk_is_wanted(void)
 	       is_set("ROCPROFILER_REGISTER_FORCE_LOAD");
 }
 
-/* The library that would have been loaded for its function, were ours not in the process. It stays. */
+/* Loads the library that would have been loaded for this function if ours were not in the
+ * process. It is never unloaded. */
 static set_api_table *load_next(void)
 {
 	static const char *const sdk[] = {"librocprofiler-sdk.so", "librocprofiler-sdk.so.1",
@@ -76,7 +79,7 @@ static set_api_table *find_next(void)
 
 /* ---- what we take ---- */
 
-/* Where a library hands over several tables, ours is the first. */
+/* Where a library hands over several tables, we wrap the first. */
 static const struct library {
 	const char *name;
 	struct table_door *door;
@@ -87,6 +90,7 @@ static const struct library {
 	{"rccl", &rccl_table},
 };
 
+/* Returns 0, also for a table of an unknown name; else why the table is left alone. */
 static int take(const char *name, uint64_t lib_version, void *table)
 {
 	if (!strcmp(name, "hsa"))
@@ -97,12 +101,14 @@ static int take(const char *name, uint64_t lib_version, void *table)
 	return 0;
 }
 
-/* 0, or what the next tool says. Tables that nobody knows are welcome. Called from inside the libraries'
- * first calls, maybe before our constructor. */
+/* Called by rocprofiler-register from inside the libraries' first calls, maybe before our
+ * constructor. Returns 0, or the result of the next tool. Tables with an unknown name are passed
+ * on. */
 int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t lib_instance,
 			      void **tables, uint64_t table_count)
 {
-	/* A tool that passes tables on by the first symbol would come back to us for ever. */
+	/* Another tool may pass tables on to the first symbol of this name, which is ours:
+	 * without this the recursion would not end. */
 	static __thread bool is_passing_on __attribute__((tls_model("initial-exec")));
 	set_api_table *next;
 	int result = 0;
@@ -123,8 +129,8 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 	return result;
 }
 
-/* There for being found. AMD's own library, when another tool has brought it, asks as well: we are none of
- * its clients. */
+/* Exists to be found by rocprofiler-register. AMD's own library, when another tool has loaded
+ * it, calls it as well; NULL says that we are no client of it. */
 void *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
 			    void *client)
 {

@@ -1,6 +1,6 @@
-/* The C interface of AMD's roctx (libroctx64, version 4.1, and rocprofiler-sdk's: marks, nested ranges,
- * ranges by id), by its symbols and by its dispatch table. Where a real one is in the process every call
- * goes on to it and its results are returned. */
+/* The C interface of AMD's roctx (libroctx64, version 4.1, and rocprofiler-sdk's: marks, nested
+ * ranges, ranges by id), through its symbols and its dispatch table. Where the process has a
+ * real roctx library, every call goes on to it and its results are returned. */
 #include "capture/roctx.h"
 
 #include <stdbool.h>
@@ -33,11 +33,14 @@ enum roctx_op {
 };
 
 static void *_Atomic nexts[DOOR_COUNT][ROCTX_OP_COUNT];
+/* The nesting of the thread's ranges, without a real roctx. */
 static __thread int own_level __attribute__((tls_model("initial-exec")));
 
-/* The thread is in the wrapper of a symbol, and the slot may follow. */
+/* The thread is in the wrapper of a symbol; the wrapper of the table's slot may be entered next. */
 static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 
+/* Returns the function behind OP at the entry point DOOR; NULL: none. That no library has a
+ * symbol is remembered. */
 static void *next_at(unsigned int door, enum roctx_op op)
 {
 	static const char *const symbols[ROCTX_OP_COUNT] = {
@@ -56,7 +59,8 @@ static void *next_at(unsigned int door, enum roctx_op op)
 	return next;
 }
 
-/* False: the call came by at the other door. */
+/* Notes that the thread enters a wrapper at DOOR. Returns false when the symbol's wrapper has
+ * already recorded this call. */
 static bool enter(unsigned int door)
 {
 	bool came_by = is_under_way;
@@ -90,7 +94,7 @@ static void mark_at(unsigned int door, const char *message)
 	is_under_way = false;
 }
 
-/* The level of the range that begins, from 0. */
+/* Returns the level of the range that begins, from 0. */
 static int push_at(unsigned int door, const char *message)
 {
 	int (*next)(const char *) = next_at(door, ROCTX_PUSH);
@@ -103,7 +107,7 @@ static int push_at(unsigned int door, const char *message)
 	return level;
 }
 
-/* The level of the range that ends; -1 when there is none. */
+/* Returns the level of the range that ends; -1: there is none. */
 static int pop_at(unsigned int door)
 {
 	int (*next)(void) = next_at(door, ROCTX_POP);
@@ -119,7 +123,7 @@ static int pop_at(unsigned int door)
 	return level;
 }
 
-/* With a real roctx the program holds its ids, and the trace has them marked with the two top
+/* With a real roctx the program has the ids of that library. In the trace they get the two top
  * bits, which no scope id of ours has. */
 #define FOREIGN_RANGE ((uint64_t)3 << 62)
 
@@ -211,15 +215,15 @@ _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 		}                                                                                  \
 	}
 
-/* The table of marks and ranges, the first of the three that are handed over; the sixth function tells
- * the thread's id. */
+/* The table of marks and ranges, the first of the three tables that roctx hands over. The sixth
+ * function returns the thread's id and is not wrapped. */
 static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PUSH, push),
 					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
 					   SLOT(ROCTX_STOP, stop)};
 
 static const struct table_layout layout = {slots, sizeof(slots) / sizeof(*slots)};
 
-/* Versions are rocprofiler-sdk's, which brings the library. */
+/* The versions are those of rocprofiler-sdk, which contains the library. */
 struct table_door roctx_table = {
 	.name = "roctx.table",
 	.major_first = 0,

@@ -1,3 +1,4 @@
+/* Scopes: the stacks of open scopes, early ranges, and their records; see scope.h. */
 #include "capture/scope.h"
 
 #include <dagtap/annotate.h>
@@ -15,13 +16,16 @@
 #define DEPTH_MOST	 65536
 #define RANGES_MOST	 64
 
-/* What is on a stack beside scopes: another thread's path. */
+/* Entries of a stack that are no scopes of the thread: the path of another thread
+ * (scope_attach). */
 enum {
-	PATH_ROOT = RECORD_SCOPE_NVTX + 1, /* id 0; what is below is hidden until the path goes */
-	PATH_SCOPE,
+	/* Has the id 0; the entries below it are hidden until scope_detach. */
+	PATH_ROOT = RECORD_SCOPE_NVTX + 1,
+	PATH_SCOPE, /* a scope of the path */
 };
 
-/* A scope's kind on the stack: that of its record, and above it the NVTX domain that may end it. */
+/* The kind of an entry: in the low bits the record's kind; above them the NVTX domain whose pops
+ * may end it. */
 #define KIND_BITS      8
 #define KIND_OF(scope) ((scope)->kind & ((1u << KIND_BITS) - 1))
 
@@ -32,31 +36,32 @@ static uint32_t nvtx_kind(uint32_t domain)
 
 struct scope {
 	uint64_t id;
-	uint64_t ns;
-	uint32_t body_at; /* in the stack's bodies */
+	uint64_t ns;	  /* when it was opened */
+	uint32_t body_at; /* offset in the stack's bodies */
 	uint32_t body_bytes;
-	uint32_t text_bytes; /* of the body */
+	uint32_t text_bytes; /* length of the text within the body */
 	uint32_t kind;	     /* enum record_scope_kind and domain, or PATH_ */
 };
 
-/* Open scopes, and their bodies (text and attributes, as the record has them) one after the other in
- * the same order. */
+/* A thread's open scopes and their bodies. A body is the text and the attributes as the record
+ * has them; the bodies lie one after the other in the order of the scopes. Only its thread uses
+ * the stack. */
 struct scope_stack {
-	uint64_t number; /* 0: the shared pool */
-	uint64_t counter;
+	uint64_t number;  /* the thread's number; 0: the shared pool */
+	uint64_t counter; /* ids given, if it has a number */
 	struct scope *scopes;
 	uint32_t generation;
 	uint32_t count;
 	uint32_t written; /* scopes below this index are in the spool */
-	uint32_t kept;	  /* and below this one where a ring does not let them go */
+	uint32_t kept;	  /* scopes below this index are in the spool among the kept records */
 	uint32_t capacity;
-	uint32_t beyond; /* pushes that found no room: their pops are swallowed */
+	uint32_t beyond; /* pushes that found no room; as many pops are ignored */
 	char *bodies;
 	uint32_t bodies_bytes;
 	uint32_t bodies_capacity;
 };
 
-/* Ranges that were started before the session: they belong to no stack. */
+/* Ranges that were started before the session; they belong to no stack. */
 static struct {
 	pthread_mutex_t lock;
 	struct early_range {
@@ -73,6 +78,7 @@ static __thread struct scope_stack *scope_stack __attribute__((tls_model("initia
 static _Atomic uint64_t threads_numbered;
 static _Atomic uint64_t shared_counter;
 
+/* Returns whether a scope that is opened now is, or may still become, part of a trace. */
 static bool will_record(void)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
@@ -86,6 +92,7 @@ static void set_leaf(const struct scope_stack *stack)
 	scope_leaf.generation = stack->generation;
 }
 
+/* NULL: memory is short. */
 static struct scope_stack *make_stack(void)
 {
 	struct scope_stack *stack = calloc(1, sizeof(*stack));
@@ -102,6 +109,7 @@ static struct scope_stack *make_stack(void)
 	return stack;
 }
 
+/* Empties the stack if its session has ended. */
 static void empty_if_old(struct scope_stack *stack)
 {
 	uint32_t generation = atomic_load_explicit(&scope_generation, memory_order_relaxed);
@@ -113,7 +121,7 @@ static void empty_if_old(struct scope_stack *stack)
 	set_leaf(stack);
 }
 
-/* NULL when this thread has never pushed. */
+/* Returns the calling thread's stack; NULL: it has never pushed. */
 static struct scope_stack *known_stack(void)
 {
 	if (scope_stack)
@@ -121,6 +129,7 @@ static struct scope_stack *known_stack(void)
 	return scope_stack;
 }
 
+/* Returns the calling thread's stack, which is made if need be; NULL: memory is short. */
 static struct scope_stack *own_stack(void)
 {
 	struct scope_stack *stack = known_stack();
@@ -143,7 +152,7 @@ static uint64_t next_id(struct scope_stack *stack)
 
 /* ---- records ---- */
 
-/* BODY is the text, cut, and the attributes behind it. */
+/* BODY is the text, already cut, and the attributes after it. */
 static void put_scope(struct writer *w, enum record_scope_kind kind,
 		      const struct record_scope *fixed, const char *body, size_t body_bytes)
 {
@@ -159,7 +168,7 @@ static void put_scope(struct writer *w, enum record_scope_kind kind,
 	writer_commit(w, record, RECORD_SCOPE, sizeof(*fixed) + body_bytes, kind);
 }
 
-/* A scope that is on no stack. */
+/* Writes a scope that is on no stack; sets its text_bytes. */
 static void put_loose(enum record_scope_kind kind, struct record_scope *scope, const char *text,
 		      const struct dagtap_attribute *attributes, size_t count)
 {
@@ -190,7 +199,8 @@ static void put_scope_end(struct writer *w, uint64_t id)
 	writer_put(w, RECORD_SCOPE_END, 0, &record, sizeof(record));
 }
 
-/* Those from *WRITTEN on. */
+/* Writes to W the scopes from index *WRITTEN on, and advances *WRITTEN. Entries of a path are
+ * passed over: their scopes are the other thread's. */
 static void write_from(const struct scope_stack *stack, uint32_t *written, struct writer *w)
 {
 	while (*written < stack->count) {
@@ -226,7 +236,7 @@ void scope_writer_bound(void)
 
 void scope_keep_open(void)
 {
-	/* Before the stack is looked at, which a new writer may empty. */
+	/* Take the writer before reading the stack: binding to a new writer may empty the stack. */
 	struct writer *w = session_writer(), *kept = writer_kept(w);
 	struct scope_stack *stack = kept == w ? NULL : known_stack();
 
@@ -236,6 +246,8 @@ void scope_keep_open(void)
 
 /* ---- stack ---- */
 
+/* Grows *MEMORY to at least NEEDED elements of SIZE bytes, by doubling. Returns false beyond
+ * MOST elements and when memory is short. */
 static bool grow(void **memory, uint32_t *capacity, uint64_t needed, uint64_t most, size_t size)
 {
 	uint64_t wanted = *capacity ? *capacity : 64;
@@ -255,8 +267,8 @@ static bool grow(void **memory, uint32_t *capacity, uint64_t needed, uint64_t mo
 	return true;
 }
 
-/* The next place on the stack with room for its body behind those that are there; NULL, and a pop is
- * to be swallowed, when there is none. */
+/* Adds an entry with room for its body after the others. Returns NULL when there is no room;
+ * then the matching pop is ignored. */
 static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 {
 	struct scope *scope;
@@ -274,7 +286,8 @@ static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 	return scope;
 }
 
-/* Once the body is complete. */
+/* Opens SCOPE, whose body is complete: gives it an id and the time, and writes it if there is a
+ * spool. */
 static uint64_t open_scope(struct scope_stack *stack, struct scope *scope, uint32_t kind)
 {
 	struct writer *w;
@@ -350,7 +363,7 @@ static uint32_t find_innermost(const struct scope_stack *stack, uint32_t kind)
 	return UINT32_MAX;
 }
 
-/* Where AT is once COUNT scopes from INDEX on are gone. */
+/* Returns the index that AT becomes when COUNT entries from INDEX on are removed. */
 static uint32_t index_without(uint32_t at, uint32_t index, uint32_t count)
 {
 	if (at <= index)
@@ -375,7 +388,8 @@ static void remove_scopes(struct scope_stack *stack, uint32_t index, uint32_t co
 	set_leaf(stack);
 }
 
-/* The stack and where on it the innermost KIND is; NULL when there is nothing to end. */
+/* Finds the scope that a pop of KIND ends: the calling thread's stack and the index on it.
+ * Returns NULL when there is nothing to end. */
 static struct scope_stack *find_to_end(uint32_t kind, uint32_t *ret_index)
 {
 	struct scope_stack *stack = known_stack();
@@ -392,7 +406,7 @@ static struct scope_stack *find_to_end(uint32_t kind, uint32_t *ret_index)
 
 static void pop_kind(uint32_t kind)
 {
-	/* Before the stack is looked at, which a new writer may empty. */
+	/* Take the writer before reading the stack: binding to a new writer may empty the stack. */
 	struct writer *w = session_writer();
 	uint32_t index;
 	struct scope_stack *stack = find_to_end(kind, &index);
@@ -454,7 +468,8 @@ void scope_attach(const uint64_t *ids, size_t count)
 	first = stack->count;
 	while (added < count && add_path_scope(stack, ids[added], PATH_SCOPE))
 		added++;
-	/* Without room it is the path of nothing, so that its detach has a match. */
+	/* Without room it is an empty path, whose detach finds it. The failed entry's count is
+	 * taken back, so that no later pop is ignored for it. */
 	if (added < count) {
 		stack->beyond--;
 		remove_scopes(stack, first, added);
@@ -483,12 +498,12 @@ static void keep_early_range(uint64_t id, const char *text)
 		early.ranges[early.count++] =
 			(struct early_range){id, session_now_ns(), strdup(text)};
 	pthread_mutex_unlock(&early.lock);
-	/* The session may have started, and emptied the list, in between. */
+	/* The session may have started and emptied the list before the range was added. */
 	if (session_is_on())
 		scope_session_started();
 }
 
-/* True when the range was still waiting: then the trace never hears of it. */
+/* Returns true when the range was still waiting for the session; then it is not recorded. */
 static bool drop_early_range(uint64_t id)
 {
 	bool found = false;
@@ -520,7 +535,7 @@ void scope_session_started(void)
 	pthread_mutex_unlock(&early.lock);
 }
 
-/* Begins now, below the innermost scope. */
+/* Writes a scope that begins now, within the innermost one. */
 static void put_loose_now(enum record_scope_kind kind, uint64_t id, const char *text,
 			  const struct dagtap_attribute *attributes, size_t count)
 {
@@ -529,7 +544,7 @@ static void put_loose_now(enum record_scope_kind kind, uint64_t id, const char *
 	put_loose(kind, &scope, text, attributes, count);
 }
 
-/* One that waits for the session keeps its text alone. */
+/* A range that waits for the session keeps only its text, not its attributes. */
 static void start_range(uint64_t id, const char *text, const struct dagtap_attribute *attributes,
 			size_t count)
 {
@@ -570,8 +585,7 @@ void scope_range_stop(uint64_t id)
 		put_scope_end(session_writer(), id);
 }
 
-/* One that comes before the session started is not kept: there is no GPU work that it could be
- * beside. */
+/* A mark before the session is not kept: there is no GPU work yet that it could be related to. */
 void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count)
 {
 	struct scope_stack *stack = session_is_on() ? own_stack() : NULL;

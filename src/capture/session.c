@@ -1,3 +1,4 @@
+/* The session's states: start, stop, fork, and the binding of threads to writers; see session.h. */
 #include "capture/session.h"
 
 #include <errno.h>
@@ -30,21 +31,22 @@ __thread struct writer *session_thread_writer;
 __thread struct recording *session_thread_recording;
 __thread uint32_t session_thread_tid;
 
-/* Of the thread that starts or stops the session at the moment. */
+/* The kernel thread id of the thread that starts or stops the session at the moment; 0: none. */
 static _Atomic uint32_t changer_tid;
-static _Atomic bool is_ending; /* the process */
+static _Atomic bool is_ending; /* session_end was called */
 
-/* Of a part in a session. Who runs the start hook has claimed it. */
+/* The state of a capture source in a session. The thread that changes it from OFF to STARTING
+ * runs the start hook. */
 enum part_state { PART_OFF, PART_STARTING, PART_ON };
 
 static struct part_slot {
 	const struct session_part *part;
-	_Atomic int state;
-} parts[PARTS_MOST]; /* append-only */
+	_Atomic int state; /* enum part_state */
+} parts[PARTS_MOST];	   /* append-only */
 static _Atomic size_t part_count;
 static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Held by a tick, and by the stop hooks: the two must not meet. */
+/* Held while a tick runs and while the stop hooks run: they must not run at the same time. */
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
@@ -60,6 +62,7 @@ uint32_t session_read_tid(void)
 	return session_thread_tid;
 }
 
+/* The destructor of thread_key: runs on the ending thread. */
 static void thread_ended(void *value)
 {
 	struct recording *recording = session_thread_recording;
@@ -82,12 +85,14 @@ static void make_thread_key(void)
 void session_watch_thread(void)
 {
 	pthread_once(&thread_key_once, make_thread_key);
-	/* Any value but NULL makes the destructor run; it reads the thread's own variables. */
+	/* Any value but NULL makes the destructor run. It reads the thread's own variables. */
 	if (thread_key_made)
 		pthread_setspecific(thread_key, &thread_key);
 }
 
-/* A thread that a signal handler has interrupted within a record goes on in that record. */
+/* Unbinds the thread from the last recording. When a signal handler has interrupted the thread
+ * inside a record, the recording stays bound, since the thread goes on in that record after the
+ * handler. */
 static void leave_recording(void)
 {
 	struct writer *w = session_thread_writer;
@@ -123,8 +128,9 @@ void session_thread_numbered(uint64_t scope_number)
 	writer_set_scope_number(w, scope_number);
 }
 
-/* ---- parts ---- */
+/* ---- capture sources ---- */
 
+/* Returns whether the calling thread may run the start hook. */
 static bool claim(struct part_slot *slot)
 {
 	int state = PART_OFF;
@@ -132,16 +138,17 @@ static bool claim(struct part_slot *slot)
 	return atomic_compare_exchange_strong(&slot->state, &state, PART_STARTING);
 }
 
-/* What has no part yet in the session, while that is at DURING. No lock is held over a start hook: it may meet the
- * vendor's own locks. */
+/* Starts the capture sources that are not started yet, as long as the session's state is DURING.
+ * No lock is held while a start hook runs, because it may need the vendor's locks. */
 static void start_parts(enum session_state during)
 {
 	for (size_t i = 0; i < atomic_load(&part_count); i++) {
 		struct part_slot *slot = &parts[i];
 
 		while (atomic_load(&session_state) == (int)during && claim(slot)) {
-			/* Sequentially consistent against stop_parts: either it finds us starting, or
-			 * we find that the session ends. Then the next one may have passed us over. */
+			/* Sequentially consistent, with stop_part: either stop_part sees
+			 * STARTING, or this thread sees that the session ends. In the latter
+			 * case the next session may have passed over this source, so try again. */
 			if (atomic_load(&session_state) != (int)during) {
 				atomic_store(&slot->state, PART_OFF);
 				continue;
@@ -167,11 +174,12 @@ void session_add_part(const struct session_part *part)
 		atomic_store(&part_count, count + 1);
 	}
 	pthread_mutex_unlock(&parts_lock);
-	/* Either we see ON, or who sets it sees the part. */
+	/* Either this thread sees ON, or the thread that sets ON sees the new source. */
 	start_parts(SESSION_ON);
 }
 
-/* For the thread that ticks. */
+/* On the housekeeper: decides whether a ring keeps the periodic records of this tick
+ * (thinning.h). */
 static void thin_ticks(void)
 {
 	static struct thinning thinning;
@@ -198,7 +206,8 @@ static void tick_parts(void)
 	pthread_mutex_unlock(&hooks_lock);
 }
 
-/* Waits for a start hook that is under way, until LIMIT. */
+/* Waits for a start hook that is running, until LIMIT, then runs the stop hook. Returns false at
+ * LIMIT. */
 static bool stop_part(struct part_slot *slot, struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
@@ -209,7 +218,8 @@ static bool stop_part(struct part_slot *slot, struct timer_limit limit)
 			return false;
 		nanosleep(&pause, NULL);
 	}
-	/* Another thread may claim what is off, and finds that the session ends. */
+	/* A source that is off may be claimed by another thread, which then finds that the
+	 * session ends. */
 	if (state == PART_OFF)
 		return true;
 	if (slot->part->stop)
@@ -218,7 +228,8 @@ static bool stop_part(struct part_slot *slot, struct timer_limit limit)
 	return true;
 }
 
-/* In reverse order. False: a tick or a start hook does not end, and what is not stopped is to be later. */
+/* Stops all capture sources, in reverse order. Returns false when a tick or a start hook does
+ * not end; sources that are not stopped are stopped before the next session starts. */
 static bool stop_parts(void)
 {
 	struct timer_limit limit = timer_start(TIMER_PART_HOOK);
@@ -232,6 +243,7 @@ static bool stop_parts(void)
 	return all;
 }
 
+/* Writes into the trace that stop_parts failed. */
 static void tell_unstopped(void)
 {
 	session_note("stopped while a tick or a part's start was still running: the last "
@@ -263,7 +275,7 @@ static void forget_parent(void)
 
 static void after_fork_in_child(void)
 {
-	/* OFF without a spool: nothing was ever to be recorded, here neither. */
+	/* OFF without a spool: the parent never recorded, and the child does not either. */
 	if (!recording_spooler() &&
 	    atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_OFF)
 		return;
@@ -273,8 +285,9 @@ static void after_fork_in_child(void)
 
 /* ---- start ---- */
 
-/* Before anything starts: a child that is forked in the midst of it has nobody who goes on; and there is one
- * time from the first record on. */
+/* Runs before the first start. The fork handler must be in place by then: a child that is forked
+ * during a start has no thread that completes it. The clock is chosen before the first record,
+ * so that all times are of one clock. */
 static void prepare_first_start(void)
 {
 	pthread_atfork(NULL, NULL, after_fork_in_child);
@@ -283,8 +296,8 @@ static void prepare_first_start(void)
 		log_line("no clock at %s", env_text(ENV_CLOCK));
 }
 
-/* Registered here and not when the library is loaded: the vendor's runtime has registered its own
- * teardown by now, and what comes last runs first. */
+/* Registered here and not when the library is loaded: by now the vendor's runtime has registered
+ * its own exit handler, and handlers run in reverse order, so ours runs before it. */
 static void watch_end(void)
 {
 	static _Atomic bool watched;
@@ -293,8 +306,9 @@ static void watch_end(void)
 		atexit(session_end);
 }
 
-/* An empty file whose name tells whoever gathers the spools that this process has none, and why:
- * for that there is room on a full disk too. Not opened: there may be no descriptor left. */
+/* Leaves an empty file whose name tells the program that gathers the spools that this process
+ * has none, and why; a full disk has room for that. The file is made with mknod and not opened,
+ * since there may be no free descriptor. */
 static bool leave_file(const char *folder, int err)
 {
 	char path[PATH_MAX];
@@ -317,7 +331,8 @@ static void send_word(const struct loss_address *recorder, struct loss_word *wor
 	log_line("%s", result ? "nobody hears that this is not recorded" : "told the recorder");
 }
 
-/* Tells the recorder that this process uses a GPU and has no spool in FOLDER. */
+/* Tells the recorder that this process uses a GPU and has no spool in FOLDER, because of ERR, a
+ * negative errno. */
 static void leave_word(const char *folder, int err)
 {
 	struct loss_word word = {.reason = LOSS_NO_SPOOL, .code = -err};
@@ -327,7 +342,8 @@ static void leave_word(const char *folder, int err)
 		send_word(&recorder, &word);
 }
 
-/* Whoever started this process may have changed DAGTAP_SPOOL: the recorder looks elsewhere. */
+/* A parent may have changed DAGTAP_SPOOL for this process. Tells the recorder that the spool is
+ * not in its folder. */
 static void tell_other_folder(const char *folder)
 {
 	struct loss_word word = {.reason = *folder ? LOSS_OTHER_FOLDER : LOSS_UNSET};
@@ -346,7 +362,8 @@ static int start_recording(struct spooler *spooler)
 
 	if (err)
 		return err;
-	/* First the number: a call of the last session that returns now is to find that it has ended. */
+	/* The number changes first: a call of the last session that returns now has to find that
+	 * its session has ended. */
 	atomic_fetch_add(&session_number, 1);
 	err = recording_begin(spooler);
 	if (err) {
@@ -357,7 +374,7 @@ static int start_recording(struct spooler *spooler)
 	return 0;
 }
 
-/* An age alone is a ring of a size that holds it, at a rate that is not extraordinary. */
+/* With an age alone the ring gets the default size, which holds that age at ordinary rates. */
 static void read_ring(struct spooler_options *options)
 {
 	if (!*env_text(ENV_RING))
@@ -385,7 +402,8 @@ static bool open_spool(void)
 	if (env_is_set(ENV_READY))
 		options.ready_bytes = env_bytes(ENV_READY, 0);
 	read_ring(&options);
-	/* What the last session could not stop. Its last words go to a spool that is closed. */
+	/* Stop what the last session could not stop; its last records go to a spool that is
+	 * closed. */
 	err = stop_parts() ? spooler_open(&options, &spooler) : -EBUSY;
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
@@ -405,7 +423,8 @@ static bool open_spool(void)
 	return true;
 }
 
-/* FAILED: the state when nothing can be recorded. */
+/* Starts a session as the thread that has set SESSION_STARTING. FAILED is the state to set when
+ * nothing can be recorded. */
 static bool start_as_first(enum session_state failed)
 {
 	bool on;
@@ -420,11 +439,12 @@ static bool start_as_first(enum session_state failed)
 	}
 	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
 	atomic_store(&session_state, on ? SESSION_ON : failed);
-	start_parts(SESSION_ON); /* one that was added meanwhile */
+	start_parts(SESSION_ON); /* sources that were added meanwhile */
 	return on;
 }
 
-/* Until another thread has done what STATE says; not for ever. False when it is this one. */
+/* Waits, with a limit, until another thread has changed STATE. Returns false at once when the
+ * calling thread is the one that changes it. */
 static bool wait_while(enum session_state state)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
@@ -464,7 +484,8 @@ void session_arm(void)
 	int state = SESSION_IDLE;
 
 	env_remember();
-	/* Without a folder and with a recorder: it is to hear of it if a GPU is used. */
+	/* With a recorder and without a folder the session stays IDLE: the recorder has to learn
+	 * of it when the process uses a GPU. */
 	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))
 		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
 }
@@ -478,7 +499,7 @@ static void put_end(void)
 	writer_put(session_writer(), RECORD_END, 0, &end, sizeof(end));
 }
 
-/* False when it was not on. */
+/* Stops the session and sets the state AFTER. Returns false when no session was on. */
 static bool stop(enum session_state after)
 {
 	int state = SESSION_ON;
@@ -487,7 +508,8 @@ static bool stop(enum session_state after)
 
 	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
 		return false;
-	/* Not before: another thread may just have started the session that we stop. */
+	/* Read after the exchange: another thread may just have started the session that is
+	 * stopped here. */
 	spooler = recording_spooler();
 	atomic_store(&changer_tid, session_tid());
 	scope_session_ended();
@@ -501,12 +523,14 @@ static bool stop(enum session_state after)
 	log_line("closed %s%s", spooler_path(spooler),
 		 err ? ": a thread was inside a record; left open" : "");
 	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
-	/* Last: from here on the next session may start, and what this one holds be given back. */
+	/* Last: from here on the next session may start, and this one's memory may be released.
+	 * Release: pairs with the acquire in wait_while. */
 	atomic_store_explicit(&session_state, after, memory_order_release);
 	return true;
 }
 
-/* Another thread may be about to stop it: the spool is complete when either returns. */
+/* When another thread is stopping the session, wait for it: the spool is complete when either
+ * call returns. */
 void session_stop(void)
 {
 	if (!stop(SESSION_STOPPED))
@@ -518,7 +542,8 @@ bool session_is_ending(void)
 	return atomic_load(&is_ending);
 }
 
-/* What another thread has begun, to start or to stop one, is to be complete. False: it does not come to an end. */
+/* Waits until the start or stop that another thread has begun is complete. Returns false when it
+ * does not complete, or when this thread is the one that began it. */
 static bool settle(int state)
 {
 	return wait_while(state) && atomic_load(&session_state) != state;
@@ -545,7 +570,7 @@ void session_end(void)
 
 /* ---- small records ---- */
 
-/* Fixed arrays of char are zero-filled, and not terminated when full. */
+/* Fixed arrays of char in records are filled with zeros, and not terminated when full. */
 static void copy_name(char *name, size_t size, const char *text)
 {
 	memset(name, 0, size);

@@ -1,3 +1,4 @@
+/* Finds the vendor's functions behind our symbols; see symbol.h. */
 #include "capture/symbol.h"
 
 #include <dlfcn.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Paths of what is loaded. */
+/* The paths of the loaded objects. */
 struct objects {
 	char **paths;
 	size_t count;
@@ -27,6 +28,7 @@ static int add_object(struct dl_phdr_info *info, size_t bytes, void *data)
 	return !larger[objects->count++];
 }
 
+/* The base address of the object that contains ADDRESS; NULL: none does. */
 static void *module_of(const void *address)
 {
 	Dl_info info;
@@ -34,8 +36,8 @@ static void *module_of(const void *address)
 	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-/* In PATH, or in what it has brought with it, but not in us. The handle is kept: a library whose
- * functions we call must stay. */
+/* Returns the address of SYMBOL in the loaded library PATH or its dependencies, but not in ours.
+ * The handle is then kept, because a library whose functions we call must not be unloaded. */
 static void *find_in(const char *path, const char *symbol)
 {
 	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;

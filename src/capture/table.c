@@ -1,3 +1,4 @@
+/* Wraps the dispatch tables that vendors' libraries hand over; see table.h. */
 #include "capture/table.h"
 
 #include <errno.h>
@@ -6,13 +7,13 @@
 
 #include "capture/session.h"
 
-/* As it lies in memory. */
+/* The vendor's layout. */
 struct dispatch_table {
 	size_t size_bytes;
 	void (*functions[])(void);
 };
 
-/* More than any table will ever have: what claims to is none. */
+/* Larger than any table will ever be: a larger size means that this is not a table. */
 #define SIZE_BYTES_MOST 65536
 
 static uint32_t major_of(uint64_t lib_version)
@@ -34,7 +35,8 @@ static size_t functions_in(const struct table_taken *taken)
 	return taken->size_bytes / sizeof(void *) - 1;
 }
 
-/* First what is behind, then the wrapper that looks there: pairs with the call through the slot. */
+/* The vendor's function is stored before the wrapper that reads it. The release pairs with the
+ * program's call through the slot, which depends on the address that it loads. */
 static size_t wrap(struct table_door *door, struct dispatch_table *table, uint32_t which)
 {
 	size_t count = functions_in(&door->state.taken[which]);

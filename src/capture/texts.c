@@ -1,3 +1,4 @@
+/* A hash table of texts, with open addressing; see texts.h. */
 #include "capture/texts.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 #define SLOTS_FIRST 256
 
-/* Where it is, or would be. */
+/* Returns the slot of TEXT, or the free slot where it belongs. The table is never full. */
 static struct text **find(const struct texts *texts, const char *text, size_t bytes, uint32_t hash)
 {
 	uint32_t at = hash & (texts->slot_count - 1);

@@ -1,9 +1,11 @@
+/* Converts texts of wide characters (UTF-32) to UTF-8; see wide.h. */
 #include "capture/wide.h"
 
 #include <stdint.h>
 
 #define REPLACEMENT 0xfffdu
 
+/* Surrogates, and numbers beyond Unicode, are no characters. */
 static uint32_t character_of(wchar_t wide)
 {
 	uint32_t value = (uint32_t)wide;
@@ -11,6 +13,7 @@ static uint32_t character_of(wchar_t wide)
 	return value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) ? REPLACEMENT : value;
 }
 
+/* Returns the number of bytes. */
 static size_t put_character(uint32_t value, char ret_bytes[4])
 {
 	static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};

@@ -1,6 +1,8 @@
-/* CUPTI's activity records become ours: fixed fields copied, names interned, nothing joined.
+/* Writes CUPTI's activity records as records of ours: copies their fields, interns the names of
+ * kernels, and joins nothing.
  *
- * Threading: one thread at a time (cuda_buffers.c); the counts may be read by any. */
+ * Threading: cuda_activity_record and cuda_devices_record by one thread at a time
+ * (cuda_buffers.c ensures it for the first); any thread may read the counters. */
 #ifndef DAGTAP_CAPTURE_CUDA_ACTIVITIES_H
 #define DAGTAP_CAPTURE_CUDA_ACTIVITIES_H
 
@@ -9,7 +11,8 @@
 
 #include "vendor/cupti_types.h"
 
-/* X(name, text): what CUPTI delivered, counted before it is looked at. The texts are witnesses. */
+/* X(name, text): classes of records that CUPTI has delivered. A record is counted before it is
+ * examined. The texts are keys of witnesses. */
 #define CUDA_DELIVERED(X)                                                                          \
 	X(KERNELS, "kernels")                                                                      \
 	X(COPIES, "copies")                                                                        \
@@ -23,11 +26,15 @@ enum cuda_delivered {
 		CUDA_DELIVERED_COUNT
 };
 
+/* Records delivered since the process started, by class. */
 extern _Atomic uint64_t cuda_delivered[CUDA_DELIVERED_COUNT];
 
-/* The devices that CUPTI told of so far: it may tell once, and each recording is to have them. */
+/* Writes the AGENT records of all devices that CUPTI has described so far. CUPTI may describe a
+ * device only once, and each recording needs its record. Called when a recording starts. */
 void cuda_devices_record(void);
 
+/* Counts ACTIVITY and writes its record. ACTIVITY is borrowed from CUPTI's buffer. A kind that
+ * is not known is counted only. */
 void cuda_activity_record(const struct cupti_activity *activity);
 
 #endif

@@ -1,7 +1,13 @@
-/* The arguments that are kept of CUDA's calls: streams and events of those that tell what a
- * stream's capture takes, because CUPTI brings a captured wait like any other one (H200, CUDA
- * 13.0); the events of those that give a graph's node its event; of a launch with attributes
- * whether it may start before its stream's last kernel has ended. Of other calls none. */
+/* The arguments of CUDA calls that are recorded. Only these calls have any:
+ *
+ * - calls that show what a stream capture takes (begin, end, event record, event wait): the
+ *   stream, the event and the flags. They are needed because CUPTI reports a captured wait like
+ *   any other (H200, CUDA 13.0).
+ * - calls that set the event of a graph node: the event.
+ * - launches with attributes: whether the kernel may start before the last kernel of its stream
+ *   has ended.
+ *
+ * Any thread; no allocation. */
 #ifndef DAGTAP_CAPTURE_CUDA_ARGS_H
 #define DAGTAP_CAPTURE_CUDA_ARGS_H
 
@@ -14,10 +20,11 @@ struct cuda_args {
 	uint64_t words[CUDA_ARGS_MOST];
 };
 
-/* What the call's API_NAME has behind the name: "" or " name:kind ...". */
+/* Returns what the API_NAME record of OP has after the name: "" or " name:kind ...". Static. */
 const char *cuda_args_text(uint32_t op);
 
-/* From the parameters that CUPTI hands over, which may be NULL. */
+/* Returns the arguments of a call of OP. PARAMETERS is the struct that CUPTI passes, or NULL;
+ * then there are none. */
 struct cuda_args cuda_args_read(uint32_t op, const void *parameters);
 
 #endif

@@ -1,8 +1,11 @@
-/* The buffers that CUPTI fills with activity records: lent, read when they come back, lent again.
+/* The buffers that CUPTI fills with activity records. CUPTI requests a buffer, fills it and
+ * returns it; it is read and used again.
  *
- * At most CUDA_BUFFERS_MOST are lent at a time, so that memory is bounded however far the GPU is
- * behind; what CUPTI then has no room for it drops and counts. Both functions may be called by any
- * thread; records are read by one at a time. */
+ * At most CUDA_BUFFERS_MOST are in CUPTI's hands at a time, so memory is bounded however far the
+ * GPU lags behind. CUPTI drops the records for which it then has no room, and counts them.
+ *
+ * Threading: CUPTI may call the first two functions on any thread; records are read by one
+ * thread at a time. */
 #ifndef DAGTAP_CAPTURE_CUDA_BUFFERS_H
 #define DAGTAP_CAPTURE_CUDA_BUFFERS_H
 
@@ -11,27 +14,32 @@
 #define CUDA_BUFFER_BYTES (4u << 20)
 #define CUDA_BUFFERS_MOST 64
 
-/* What is registered with CUPTI. */
+/* CUPTI's callbacks (cuptiActivityRegisterCallbacks). cuda_buffers_lend gives CUPTI a buffer, or
+ * NULL when there is none. cuda_buffers_take reads the records of a buffer that CUPTI returns. */
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
-/* Outside a recording CUPTI may still bring some: what they hold is nobody's. Close waits, three seconds at
- * most, until buffers that have been brought are read; the rest of one whose reader does not come on is
- * not read in this recording nor in the next, and it counts as torn. */
+/* Records are read between open and close alone; CUPTI may also return buffers outside a
+ * recording. Close waits up to three seconds (TIMER_CUDA_BUFFERS) until the returned buffers are
+ * read. If a reader does not finish, the rest of its buffer is read in no recording, and the
+ * buffer counts as torn. Called by the thread that starts or stops the session. */
 void cuda_buffers_open(void);
 void cuda_buffers_close(void);
 
-/* Until then: CUPTI is asked for all buffers, also for those with records that are not complete. Reading one of
- * them ends there, for it says no more than that the record is incomplete or invalid. */
+/* Called before the forced flush: from here until the next open, CUPTI returns all buffers, also
+ * those with records that are not complete. A buffer whose reading ends at such a record is
+ * counted as unfinished and not as torn, since CUPTI reports incomplete and invalid records
+ * alike. */
 void cuda_buffers_last_call(void);
 
-/* Buffers with records that came back, those whose records could not be read to their end, and those that
- * ended in one that was not finished. */
+/* Counts since the process started: buffers with records that were returned; those of them that
+ * could not be read to their end; those that ended in an unfinished record. */
 uint64_t cuda_buffers_taken(void);
 uint64_t cuda_buffers_torn(void);
 uint64_t cuda_buffers_unfinished(void);
 
-/* In a fork child: another thread may have held the locks. What was lent is gone. */
+/* In a fork child, where another thread of the parent may have held a lock. Buffers that CUPTI
+ * had are given up. */
 void cuda_buffers_forget(void);
 
 #endif

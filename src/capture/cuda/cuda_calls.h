@@ -1,8 +1,8 @@
-/* CUDA calls, as CUPTI's callbacks tell of them: one record for each call that the program made. What
- * a call of the runtime calls in the driver is part of it.
+/* CUDA calls, as CUPTI's callbacks report them: one record for each call that the program made.
+ * The driver calls that a runtime call makes are a part of it.
  *
- * The callbacks come on the calling thread. Cost beside CUPTI's own: two clock reads and a record a
- * call; no lock, no allocation. */
+ * Threading: CUPTI calls back on the thread of the call. Cost besides CUPTI's own: two clock
+ * reads and one record a call; no lock, no allocation. */
 #ifndef DAGTAP_CAPTURE_CUDA_CALLS_H
 #define DAGTAP_CAPTURE_CUDA_CALLS_H
 
@@ -10,24 +10,31 @@
 #include "capture/cuda/cuda_params.h"
 #include "vendor/cupti_types.h"
 
-void cuda_calls_begin(void); /* a recording starts: names are to be written again */
+/* A recording starts: counts calls from here and writes API_NAME records again. On the thread
+ * that starts the session. */
+void cuda_calls_begin(void);
+/* A callback of CUPTI's for a call of DOMAIN (runtime or driver): the call is entered or left. */
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		     const struct cupti_callback_data *data);
 
-/* The call that this thread is in, 0 = none, and when it began: now, without one. */
+/* The correlation id of the program's call that the calling thread is in, 0: none; and the time
+ * at which it began: without a call, now. */
 uint64_t cuda_calls_current(void);
 uint64_t cuda_calls_begin_ns(void);
 
-/* The innermost call that this thread is in, the driver's within one of the program's mostly: its
- * parameters say what CUPTI's steps of graphs leave out. */
+/* Returns the innermost call that the calling thread is in, mostly a driver call inside the
+ * program's runtime call. Its parameters have what CUPTI's callbacks about graphs leave out.
+ * Valid until the call returns; cbid 0: none. */
 struct cuda_told_call cuda_calls_innermost(void);
 
-/* Where the edges of that call were looked for last (cuda_params_edge). */
+/* Where the calling thread last found an edge of that call; for cuda_params_edge alone. */
 size_t *cuda_calls_edge_place(void);
 
-/* Calls entered and left since cuda_calls_begin, counted apart from their records. */
+/* Returns the calls entered and left since cuda_calls_begin, counted independently of their
+ * records. */
 struct call_counts cuda_calls_count(void);
 
-void cuda_calls_forget(void); /* in a fork child */
+/* In a fork child: the parent's calls are not the child's. */
+void cuda_calls_forget(void);
 
 #endif

@@ -1,20 +1,30 @@
-/* The life of CUDA graphs: steps as CUPTI's resource callbacks tell of them, on the thread that makes
- * them, with the scope that it is in. What graph it comes to is worked out after the run (trace/). */
+/* The life of CUDA graphs: writes each step that CUPTI's resource callbacks report, with the
+ * call and scope in which it happens. src/trace/cuda makes graphs of the steps after the run.
+ *
+ * Threading: each function but cuda_graphs_begin runs on the thread that makes the step or the
+ * call. */
 #ifndef DAGTAP_CAPTURE_CUDA_GRAPHS_H
 #define DAGTAP_CAPTURE_CUDA_GRAPHS_H
 
 #include "capture/cuda/cuda_params.h"
 #include "vendor/cupti_types.h"
 
-void cuda_graphs_begin(void); /* a recording starts: launches are counted anew */
+/* A recording starts: launches are counted anew. */
+void cuda_graphs_begin(void);
+/* A callback of CUPTI's about a graph: STEP is the callback's number, DATA the struct that comes
+ * with it. */
 void cuda_graphs_told(enum cupti_resource step, const struct cupti_graph_data *data);
 
-/* When a call that added a node of any kind has returned: the graphs that the node holds. */
+/* After a call that has added a node of any kind: writes which graphs the node holds. The call
+ * has succeeded. */
 void cuda_graphs_added(const struct cuda_added *added);
+/* After a successful call CID that has enabled or disabled a node of an exec. */
 void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *params);
+/* When the launch CID of an executable graph is entered: numbers the replay and writes
+ * GRAPH_LAUNCH. */
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
 
-/* Launches that were numbered and brought nothing, in this recording. */
+/* A launch has failed after it was numbered; and the count of such launches in this recording. */
 void cuda_graphs_launch_failed(void);
 uint64_t cuda_graphs_failed_launches(void);
 

@@ -1,7 +1,9 @@
-/* CUPTI's functions, found when they are needed: in the library that the process has, or else in the
- * one that DAGTAP_CUPTI names or the loader finds. Nothing of CUDA is linked.
+/* CUPTI's functions, found when they are first needed: in the library that DAGTAP_CUPTI names,
+ * or else in the one that the process has loaded, or else in the one that the loader finds.
+ * dagtap links nothing of CUDA.
  *
- * Filled once, by the thread that starts the first recording; read by all afterwards. */
+ * Threading: the thread that starts the first recording fills the struct; all threads read it
+ * afterwards. */
 #ifndef DAGTAP_CAPTURE_CUDA_CUPTI_H
 #define DAGTAP_CAPTURE_CUDA_CUPTI_H
 
@@ -11,22 +13,25 @@
 #include "vendor/cupti_types.h"
 
 struct cupti {
-	uint32_t version;
+	uint32_t version; /* of CUPTI's interface; 0: not loaded */
 #define X(result_name, name, parameters) uint32_t(*result_name) parameters;
 	CUPTI_FUNCTIONS(X)
-	CUPTI_OPTIONAL_FUNCTIONS(X) /* NULL where CUPTI has none */
+	CUPTI_OPTIONAL_FUNCTIONS(X) /* NULL: this CUPTI does not have it */
 #undef X
 };
 
 extern struct cupti cupti;
 
-/* 0, or -ENOENT, -ENOSYS, -EIO or -EOPNOTSUPP with the reason as a sentence. Again: at once. */
+/* Loads CUPTI. Returns 0, at once if it is loaded; else -ENOENT (no library), -ENOSYS (a
+ * function is missing), -EIO (CUPTI failed) or -EOPNOTSUPP (too old), with the reason as a
+ * sentence. */
 int cupti_load(char *ret_reason, size_t reason_bytes);
 
-/* "cuptiSubscribe: CUPTI error 39 (...)" */
+/* Writes "cuptiSubscribe: CUPTI error 39 (...)" for a RESULT of CALL, with advice where there is
+ * some. */
 void cupti_describe(const char *call, uint32_t result, char *ret_text, size_t text_bytes);
 
-/* X(name, function, consequence): what a recording goes on without. */
+/* X(name, function, consequence): failures that a recording survives, and what it lacks then. */
 #define CUPTI_FAILURES(X)                                                                          \
 	X(TIMESTAMP, "cuptiGetTimestamp", "times are not on the host's clock")                     \
 	X(FLUSH, "cuptiActivityFlushAll", "what it still held is missing")                         \
@@ -41,11 +46,14 @@ enum cupti_failure {
 		CUPTI_FAILURE_COUNT
 };
 
-/* Keeps RESULT if it is the first error of its kind in this recording. Any thread. */
+/* Notes RESULT of a call: the first error of its kind in this recording is kept. CUPTI_OK is
+ * ignored. Any thread. */
 void cupti_note(enum cupti_failure failure, uint32_t result);
-void cupti_forget_failures(void); /* a recording starts */
+/* A recording starts. */
+void cupti_forget_failures(void);
 
-/* How many kinds there were so far, and "; cuptiActivityFlushAll: CUPTI error 999 (...): ..." of each. */
+/* The number of kinds of failures so far; and a text with "; cuptiActivityFlushAll: CUPTI error
+ * 999 (...): ..." for each. */
 uint32_t cupti_count_failures(void);
 void cupti_describe_failures(char *ret_text, size_t text_bytes);
 

@@ -39,8 +39,8 @@ struct hip_call {
 	const void *saved; /* passed from a before hook to its after hook */
 	uint8_t door;	   /* the entry point, DOOR_SYMBOL or DOOR_TABLE + n */
 	bool capturing;	   /* STREAM was being captured at entry */
-	/* A call of a second runtime in the process: its API record is written, and nothing else
-	 * is. */
+	/* A call of a second runtime in the process: besides its API record, only hooks with
+	 * is_for_all take note of it. */
 	bool is_bare;
 };
 
