@@ -1,5 +1,6 @@
-/* The compiler's entry points, declared in no header: called by constructors and destructors of whatever
- * contains device code, before and after ours. Only the two that tell of kernels are wrapped. */
+/* The compiler's entry points, which no header declares. Constructors and destructors of all
+ * objects with device code call them, before and after our own. Only the two that tell of
+ * kernels are wrapped. */
 #include "capture/hip/compiler.h"
 
 #include <stdbool.h>
@@ -17,9 +18,11 @@ typedef void unregister_fat_binary(void **module);
 
 static void *_Atomic nexts[DOOR_COUNT][OP_COUNT];
 
-/* The thread is in the wrapper of the symbol, and the slot may follow. */
+/* The thread is in the wrapper of the symbol; the wrapper of the table's slot may be entered
+ * next. */
 static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 
+/* Returns the function behind OP at the entry point DOOR; NULL: none. */
 static void *next_at(unsigned int door, unsigned int op)
 {
 	static const char *const symbols[OP_COUNT] = {"__hipRegisterFunction",
@@ -33,7 +36,8 @@ static void *next_at(unsigned int door, unsigned int op)
 	return next;
 }
 
-/* False: it came by at the other door. */
+/* Notes that the thread enters a wrapper at DOOR. Returns false when the symbol's wrapper has
+ * already handled this call. */
 static bool enter(unsigned int door)
 {
 	bool came_by = is_under_way;
@@ -68,7 +72,7 @@ static void unregister_at(unsigned int door, void **module)
 {
 	unregister_fat_binary *next = (unregister_fat_binary *)next_at(door, UNREGISTER_FAT_BINARY);
 
-	/* A second time there is nothing left of it. */
+	/* The call may pass both wrappers; for the second one the module is no longer known. */
 	function_unregister_module((uintptr_t)module);
 	if (next)
 		next(module);
@@ -99,7 +103,7 @@ OF_TABLE(0)
 OF_TABLE(1)
 _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 
-/* The nine functions are in alphabetical order. */
+/* The table has nine functions, in alphabetical order. */
 static const struct table_slot slots[9] = {
 	[3] = {REGISTER_FUNCTION,
 	       {(void (*)(void))register_of_table_0, (void (*)(void))register_of_table_1}},

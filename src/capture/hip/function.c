@@ -1,3 +1,4 @@
+/* The names of kernels by handle; see function.h. */
 #include "capture/hip/function.h"
 
 #include <stdatomic.h>
@@ -8,21 +9,26 @@
 #include "capture/session.h"
 
 struct function {
+	/* Of the same fat binary; NULL: the last one, or from hipModuleGetFunction. */
 	struct function *next_of_module;
-	struct function *replaced; /* kept: another thread may be writing its name */
+	/* The former name of the handle; kept, since another thread may be writing it. */
+	struct function *replaced;
 	uint64_t handle;
-	const char *name;	  /* a registered one lives in its module's own data */
-	_Atomic uint32_t used_in; /* the trace that has its record; see traces */
+	const char *name; /* that of a registered function is borrowed from its module's data */
+	/* The value of traces for the trace that has its record; 0: none. */
+	_Atomic uint32_t used_in;
 };
 
 static struct handle_map functions = HANDLE_MAP_INIT;
-/* Fat binary handle -> its functions. */
+/* From the handle of a fat binary to the first of its functions. */
 static struct handle_map modules = HANDLE_MAP_INIT;
+/* Over modules and next_of_module. */
 static pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Counts this process's traces, and those of its parents. */
+/* Number of the current trace, in this process and its parents together. */
 static _Atomic uint32_t traces = 1;
 
+/* Returns NULL when memory is short. NAME is borrowed. */
 static struct function *add(uint64_t handle, const char *name)
 {
 	struct function *function = calloc(1, sizeof(*function));
@@ -90,8 +96,9 @@ void function_register(uint64_t module, uint64_t handle, const char *name)
 		return;
 	pthread_mutex_lock(&modules_lock);
 	function->next_of_module = (struct function *)handle_map_get(&modules, module);
-	/* Out of memory: this module's functions before this one are not taken back later, which
-	 * matters only if their addresses are used again. */
+	/* When memory is short, the functions that were registered before this one are not
+	 * forgotten when the module is unloaded. That matters only if their addresses are used
+	 * again. */
 	handle_map_put(&modules, module, (uintptr_t)function);
 	pthread_mutex_unlock(&modules_lock);
 }

@@ -1,11 +1,13 @@
-/* Where each call that describes a one-dimensional copy has its arguments. */
+/* The calls that describe a one-dimensional copy: which of their arguments have the copy's
+ * addresses, size and kind. */
 #include "capture/hip/graph_node.h"
 
+/* Indices into the call's recorded words. */
 struct copy_call {
 	uint8_t known;
 	uint8_t dst, src, bytes;
-	uint8_t kind_argument;
-	uint8_t kind; /* where the call has no such argument */
+	uint8_t kind_argument; /* NO_ARGUMENT: the call has none */
+	uint8_t kind;	       /* the copy's kind, if kind_argument is NO_ARGUMENT */
 };
 
 enum { NO_ARGUMENT = 255 };

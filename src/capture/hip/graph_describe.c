@@ -1,3 +1,4 @@
+/* Describes graph nodes as records; see graph_describe.h. */
 #include "capture/hip/graph_describe.h"
 
 #include <stddef.h>
@@ -52,6 +53,7 @@ void graph_describe_copy_1d(const struct graph_copy *copy, struct record_graph_n
 	record->height = record->depth = 1;
 }
 
+/* graph_node.h knows one-dimensional copies, the runtime all others. */
 static void describe_any_copy(uint64_t node, struct record_graph_node *record)
 {
 	struct graph_copy copy;

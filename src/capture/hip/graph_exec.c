@@ -1,3 +1,4 @@
+/* Executable graphs: instantiation, launches, updates and destruction; see graph_exec.h. */
 #include "capture/hip/graph_exec.h"
 
 #include <stdio.h>
@@ -10,15 +11,17 @@
 #include "capture/hip/paced.h"
 #include "capture/session.h"
 
-/* Never given back to the system, but used again: a launch may look at one without the lock. */
+/* Never freed but used again, since a launch may read one without the lock while it is
+ * destroyed. */
 struct graph_exec {
 	struct graph_exec *next_free;
-	uint64_t id;
-	uint64_t handle;
-	uint64_t cid; /* of its making */
-	_Atomic uint64_t launches;
-	_Atomic uint32_t told_in;	 /* the session whose trace knows it */
-	struct graph_template *template; /* NULL when it could not be read */
+	uint64_t id;		   /* unique in the process */
+	uint64_t handle;	   /* hipGraphExec_t */
+	uint64_t cid;		   /* the call that instantiated it */
+	_Atomic uint64_t launches; /* replays so far, those that failed included */
+	/* The number of the session whose trace has its GRAPH_EXEC; 0: none. */
+	_Atomic uint32_t told_in;
+	struct graph_template *template; /* owned; NULL: the graph could not be read */
 };
 
 static struct handle_map execs = HANDLE_MAP_INIT;	 /* hipGraphExec_t -> struct graph_exec */
@@ -57,8 +60,8 @@ static void give_exec(struct graph_exec *exec)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Each trace is told once: when the exec is made, or first used in it. Nobody changes the exec meanwhile,
- * or the program would be wrong in HIP's eyes, too. */
+/* Writes the exec into the session's trace, once: when the exec is made or first used in that
+ * session. No other thread changes the exec meanwhile: HIP does not allow that either. */
 static void tell(struct graph_exec *exec)
 {
 	uint32_t session = session_current_number();
@@ -90,7 +93,8 @@ void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *
 	if (graph_template_read(args[1], &exec->template) == 0)
 		graph_template_number(exec->template);
 	tell(exec);
-	/* Something is there already when its destruction was not seen. */
+	/* An entry is there when the destruction of an earlier exec with this handle was not
+	 * seen. */
 	before = (struct graph_exec *)handle_map_get(&execs, args[0]);
 	if (handle_map_put(&execs, args[0], (uintptr_t)exec))
 		before = exec;
@@ -98,8 +102,9 @@ void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *
 		give_exec(before);
 }
 
-/* Before the call, so that the activities of a launch that is cut short have their exec. A launch
- * that fails has counted as a replay too; its API record tells. Exec 0: its making was not seen. */
+/* Runs before the call, so that the activities of a launch have their exec also when the process
+ * is killed during the call. A launch that fails has been counted as a replay, too; its API
+ * record shows the failure. Exec 0: the instantiation was not seen. */
 void graph_exec_launching(struct hip_call *call, const uint64_t *args)
 {
 	struct graph_exec *exec =
@@ -117,21 +122,22 @@ void graph_exec_launching(struct hip_call *call, const uint64_t *args)
 	writer_put(session_writer(), RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
 }
 
-/* One call that changes an exec. No lock: a program that destroys an exec while another thread
- * changes it would crash in HIP. */
+/* One call that changes an exec. Needs no lock: in a program that destroys an exec while another
+ * thread changes it, HIP itself would crash. */
 struct exec_update {
 	uint64_t cid;
 	struct graph_exec *exec;
 	struct pace pace;
 };
 
-/* POSITION in GRAPH, which is the exec's own graph or one of its children. */
+/* RECORD describes the new parameters of the node at POSITION in GRAPH, which is the exec's own
+ * template or one of its children. Writes them if they differ. */
 static void write_update(struct exec_update *update, struct graph_template *graph,
 			 uint32_t position, struct record_graph_node *record)
 {
 	const struct graph_exec *exec = update->exec;
 
-	/* A whole graph is updated for new kernel arguments, as a rule: nothing that is recorded. */
+	/* A whole graph is mostly updated for new kernel arguments, which are not recorded. */
 	if (graph_describe_is_same(record, &graph->records[position]))
 		return;
 	graph->records[position] = *record;
@@ -146,6 +152,7 @@ static void write_update(struct exec_update *update, struct graph_template *grap
 	paced_put(&update->pace, RECORD_GRAPH_EXEC_UPDATE, position, record, sizeof(*record));
 }
 
+/* Returns false when the exec or its template is not known. */
 static bool begin_update(const struct hip_call *call, uint64_t handle,
 			 struct exec_update *ret_update)
 {
@@ -158,7 +165,7 @@ static bool begin_update(const struct hip_call *call, uint64_t handle,
 	return true;
 }
 
-/* The graph that has NODE: the given one or a child. */
+/* Returns the template that has NODE: GRAPH or one of its children; NULL: none. */
 static struct graph_template *find_graph(struct graph_template *graph, uint64_t node)
 {
 	struct graph_template *found = NULL;
@@ -209,8 +216,8 @@ void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *ar
 		write_update(&update, graph, graph_template_find(graph, args[1]), &record);
 }
 
-/* NEW's node at from[i] has replaced what the exec had for OLD's node at to[i]; without the two
- * orders, position by position. */
+/* The node at position from[i] of NEW has replaced the parameters of the exec's node at position
+ * to[i] of OLD. Without the two orders, the positions are equal. */
 static void write_replaced(struct exec_update *update, struct graph_template *old,
 			   const uint32_t *to, const struct graph_template *new,
 			   const uint32_t *from)
@@ -224,7 +231,7 @@ static void write_replaced(struct exec_update *update, struct graph_template *ol
 		struct record_graph_node record = new->records[source];
 
 		write_update(update, old, target, &record);
-		/* HIP updates a child graph in the order in which its nodes were added. */
+		/* HIP updates the nodes of a child graph in the order in which they were added. */
 		if (old_child && new_child)
 			write_replaced(update, old_child, NULL, new_child, NULL);
 	}
@@ -256,7 +263,8 @@ void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args)
 	}
 	if (result == HIP_OK)
 		return;
-	/* HIP stops at the node that it cannot update and keeps what it has done before. */
+	/* HIP stops at a node that it cannot update, and keeps the updates that it has made
+	 * before. */
 	snprintf(text, sizeof(text),
 		 "graph exec %llu: hipGraphExecUpdate failed, some nodes may have been updated",
 		 (unsigned long long)update.exec->id);
@@ -282,7 +290,8 @@ void graph_exec_child_set(struct hip_call *call, int result, const uint64_t *arg
 	graph_template_destroy(new);
 }
 
-/* Before the call: once the exec is gone another thread may be given the same address. */
+/* Before the call: once the exec is destroyed, another thread may get an exec at the same
+ * address. */
 void graph_exec_going(struct hip_call *call, const uint64_t *args)
 {
 	call->saved = (const void *)handle_map_take(&execs, args[0]);

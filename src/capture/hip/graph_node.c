@@ -1,3 +1,4 @@
+/* What was seen of graph nodes when they were made; see graph_node.h. */
 #include "capture/hip/graph_node.h"
 
 #include <stdlib.h>
@@ -8,15 +9,16 @@
 #include "capture/session.h"
 
 struct node_info {
-	uint64_t cid; /* the call that made the node, 0 = not seen */
-	uint64_t scope;
+	uint64_t cid;	/* the call that made the node; 0: not seen */
+	uint64_t scope; /* the scope in which that call was made */
 	bool is_copy_1d;
-	struct graph_copy copy;
+	struct graph_copy copy; /* if is_copy_1d */
 };
 
-static struct handle_map nodes = HANDLE_MAP_INIT;	 /* node -> struct node_info */
-static struct handle_map graphs = HANDLE_MAP_INIT;	 /* graphs that are alive: 1 */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over the contents of node_infos */
+static struct handle_map nodes = HANDLE_MAP_INIT; /* node -> struct node_info */
+/* Graphs that are alive, each with the value 1. */
+static struct handle_map graphs = HANDLE_MAP_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over the contents of struct node_info */
 
 static void write_recorded(uint64_t node, uint64_t graph, const struct node_info *info)
 {
@@ -32,7 +34,7 @@ static void write_recorded(uint64_t node, uint64_t graph, const struct node_info
 	writer_put(session_writer(), RECORD_NODE_RECORDED, 0, &record, sizeof(record));
 }
 
-/* A node's address may have been another's before: what was known of that one is replaced. */
+/* A node may have the address of an earlier node, whose info is replaced. */
 static void remember(uint64_t node, const struct node_info *info)
 {
 	struct node_info *known;
@@ -51,6 +53,7 @@ static void remember(uint64_t node, const struct node_info *info)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Copies what is known of NODE. Returns false when nothing is. */
 static bool recall(uint64_t node, struct node_info *ret_info)
 {
 	const struct node_info *known;
@@ -118,7 +121,8 @@ void graph_node_params_set(struct hip_call *call, int result, const uint64_t *ar
 	remember(args[0], &info);
 }
 
-/* The nodes of a copy of a graph are made by the runtime alone, in the order of the originals. */
+/* TO is a copy of the graph FROM that the runtime has made, with its nodes in the order of the
+ * originals: the new nodes get the calls and scopes of the old ones. DEPTH is the nesting. */
 static void inherit(uint64_t from, uint64_t to, int depth)
 {
 	uint64_t *old = NULL, *new = NULL, old_child, new_child;
@@ -195,7 +199,8 @@ static void forget_nodes(uint64_t graph, int depth)
 
 void graph_node_graph_going(struct hip_call *call, const uint64_t *args)
 {
-	/* The runtime checks the handle, but not when it is asked for nodes. */
+	/* The runtime checks the graph's handle when it destroys it, but not when it is asked
+	 * for nodes; so ask only about a graph that is known to be alive. */
 	if (handle_map_take(&graphs, args[ARG_hipGraphDestroy_graph]))
 		forget_nodes(args[ARG_hipGraphDestroy_graph], 0);
 }

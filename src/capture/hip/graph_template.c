@@ -1,3 +1,5 @@
+/* Graph templates: reads the topology of a graph from the runtime and writes it; see
+ * graph_template.h. */
 #include "capture/hip/graph_template.h"
 
 #include <errno.h>
@@ -17,6 +19,7 @@ static size_t hash(uint64_t handle)
 	return (size_t)(handle * 0x9e3779b97f4a7c15u >> 20);
 }
 
+/* Also allocates the records. */
 static int build_index(struct graph_template *template)
 {
 	size_t slots = 16;
@@ -65,8 +68,8 @@ struct graph_template *graph_template_child(const struct graph_template *templat
 	return NULL;
 }
 
-/* HIP lists the edges by node; should another runtime not, they are brought into that order, those
- * of one node staying as they were. Returns 0 or -ENOMEM. */
+/* Groups the edges by their first node. HIP lists them in this order; for another runtime they
+ * are sorted, and those of one node keep their order. Returns 0 or -ENOMEM. */
 static int group_edges(struct graph_template *template)
 {
 	uint32_t *next = calloc(template->node_count + 1, sizeof(*next));
@@ -89,6 +92,8 @@ static int group_edges(struct graph_template *template)
 	return 0;
 }
 
+/* Returns 0 or a negative errno; -EINVAL: an edge leads to a node that the runtime has not
+ * listed. */
 static int read_edges(struct graph_template *template)
 {
 	struct runtime_edges edges;
@@ -214,6 +219,7 @@ static void write_nodes(const struct graph_template *template, struct pace *pace
 	}
 }
 
+/* Writes TEMPLATE, the child graph of PARENT_NODE of a graph, or at the top with parent 0. */
 static void write_under(const struct graph_template *template, uint64_t parent_graph_id,
 			uint32_t parent_node, struct pace *pace)
 {
@@ -250,7 +256,9 @@ void graph_template_write(const struct graph_template *template)
 	write_under(template, 0, 0, &pace);
 }
 
-/* Levels by relaxation in topological order; -ELOOP when there is none. */
+/* Sets LEVEL to the longest path from a root to each node, by relaxing the edges in topological
+ * order. DEGREE is zero at first; QUEUE has room for all nodes; FIRST_EDGE[i] is the first edge
+ * of node i. Returns -ELOOP when the graph has a cycle. */
 static int find_levels(const struct graph_template *template, uint32_t *level, uint32_t *degree,
 		       uint32_t *queue, const uint32_t *first_edge)
 {
@@ -276,7 +284,8 @@ static int find_levels(const struct graph_template *template, uint32_t *level, u
 	return tail == template->node_count ? 0 : -ELOOP;
 }
 
-/* Each node is taken by the first predecessor of the level before its own. */
+/* Sets ORDER breadth first: each node follows its first predecessor of the level before its own.
+ * Returns how many nodes were reached. */
 static uint32_t walk_levels(const struct graph_template *template, const uint32_t *level,
 			    uint32_t *visited, const uint32_t *first_edge, uint32_t *order)
 {

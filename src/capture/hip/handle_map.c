@@ -1,3 +1,5 @@
+/* A hash table of handles with open addressing, which readers use without a lock; see
+ * handle_map.h. */
 #include "capture/hip/handle_map.h"
 
 #include <errno.h>
@@ -5,16 +7,17 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/* A slot is never emptied once it has a key: a chain of probes must not break under a reader. Its
- * value 0 means that the handle is gone, and the slot may then take another key. */
+/* A slot that has a key keeps one: a chain of probes must not break while a reader follows it.
+ * The value 0 means that the handle was removed; the slot may then get another key. */
 struct handle_slot {
 	_Atomic uint64_t key;
 	_Atomic uint64_t value;
 };
 
 struct handle_table {
-	struct handle_table *outgrown; /* smaller; kept for readers */
-	struct handle_table *spare;    /* of the same size; the one before this, to be the next */
+	struct handle_table *outgrown; /* the smaller table before this one; kept for readers */
+	/* Of the same size: the table before this one, to be used as the next one. NULL: none. */
+	struct handle_table *spare;
 	uint64_t mask;
 	uint64_t keys; /* slots with a key */
 	struct handle_slot slots[];
@@ -28,7 +31,7 @@ static uint64_t slot_of(const struct handle_table *table, uint64_t handle)
 static uint64_t look_up(const struct handle_table *table, uint64_t handle)
 {
 	for (uint64_t i = slot_of(table, handle);; i = (i + 1) & table->mask) {
-		/* Pairs with the release in fill. */
+		/* Pairs with the release of the key in fill. */
 		uint64_t key = atomic_load_explicit(&table->slots[i].key, memory_order_acquire);
 
 		if (key == handle)
@@ -42,20 +45,22 @@ uint64_t handle_map_get(struct handle_map *map, uint64_t handle)
 {
 	uint64_t reuses, value;
 
-	/* A table that is filled anew while we are in it may show anything. Its reuse was counted
-	 * before its first store, so having seen one of these we see the count. */
+	/* A spare table that is cleared and filled again while this thread reads it may show
+	 * anything. Its reuse is counted before the first store to it, so a thread that has read
+	 * such a store sees the new count and looks again. */
 	do {
 		const struct handle_table *table;
 
 		reuses = atomic_load_explicit(&map->reuses, memory_order_acquire);
-		/* Pairs with the release in replace. */
+		/* Pairs with the release of the table in replace. */
 		table = atomic_load_explicit(&map->table, memory_order_acquire);
 		value = table ? look_up(table, handle) : 0;
 	} while (atomic_load_explicit(&map->reuses, memory_order_relaxed) != reuses);
 	return value;
 }
 
-/* The slot that has HANDLE, else the one to put it in: a free one on its chain, or a new one. */
+/* Returns the slot that has HANDLE; otherwise the slot to put it in: one without a value on its
+ * chain, or the free slot at the end. */
 static struct handle_slot *find_slot(struct handle_table *table, uint64_t handle)
 {
 	struct handle_slot *reusable = NULL;
@@ -78,11 +83,12 @@ static void fill(struct handle_table *table, uint64_t handle, uint64_t value)
 	struct handle_slot *slot = find_slot(table, handle);
 
 	table->keys += !atomic_load_explicit(&slot->key, memory_order_relaxed);
-	/* Between the two stores a reader finds the handle without a value: not there yet. */
+	/* A reader between the two stores finds the handle without a value: not in the map yet. */
 	atomic_store_explicit(&slot->key, handle, memory_order_release);
 	atomic_store_explicit(&slot->value, value, memory_order_release);
 }
 
+/* Returns the number of handles in TABLE, which may be NULL. */
 static uint64_t count_live(const struct handle_table *table)
 {
 	uint64_t live = 0;
@@ -104,7 +110,8 @@ static struct handle_table *create_table(uint64_t slots)
 static struct handle_table *reuse_table(struct handle_map *map, struct handle_table *table)
 {
 	atomic_fetch_add_explicit(&map->reuses, 1, memory_order_relaxed);
-	/* Release: whoever sees one of these stores sees the count before it. */
+	/* Release: a reader that sees one of these stores also sees the count that was stored
+	 * before. */
 	for (uint64_t i = 0; i <= table->mask; i++) {
 		atomic_store_explicit(&table->slots[i].value, 0, memory_order_release);
 		atomic_store_explicit(&table->slots[i].key, 0, memory_order_release);
@@ -113,7 +120,8 @@ static struct handle_table *reuse_table(struct handle_map *map, struct handle_ta
 	return table;
 }
 
-/* The table is half full of keys: a larger one, or if most of them are gone, one of its size. */
+/* The table is half full of keys: replaces it by a larger one, or by one of the same size when
+ * most keys have no value. Returns 0 or -ENOMEM. */
 static int replace(struct handle_map *map, struct handle_table *old)
 {
 	uint64_t slots = old ? old->mask + 1 : FIRST_SLOTS, live = count_live(old);

@@ -1,3 +1,4 @@
+/* The capture source of HIP: hooks, counters, what it reports about itself; see hip.h. */
 #include "capture/hip/hip.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ struct table_door hip_table = {
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
 
-/* Absent from tests of this part alone. */
+/* Weak: tests of capture/hip alone do not link capture/hsa. */
 #pragma weak hsa_dispatches_without_context
 
 static struct call_counters counters;
@@ -36,7 +37,7 @@ void hip_count_entered(void)
 	call_count(hip_counter, &hip_counter->entered);
 }
 
-/* What it was when the session started. */
+/* count_unseen when the session started. */
 static uint64_t unseen_before;
 
 int hip_version(void)
@@ -88,6 +89,7 @@ static void write_names(void)
 	}
 }
 
+/* Returns the likely reason why dispatches have no call. */
 static const char *why_unseen(void)
 {
 	const char *direct = getenv("AMD_DIRECT_DISPATCH");
@@ -103,6 +105,7 @@ static const char *why_unseen(void)
 	return "the program takes HIP's functions with dlsym, or uses HSA itself";
 }
 
+/* Dispatches so far that were submitted in no known call. */
 static uint64_t count_unseen(void)
 {
 	return hsa_dispatches_without_context ? hsa_dispatches_without_context() : 0;
@@ -134,7 +137,8 @@ static void write_witness(void)
 	session_witness("hip", "calls", call_counters_since(&counters).entered);
 }
 
-/* Calls do not come in before the session is on; those that are open since the last one do not count. */
+/* Runs before the session is on, so no call of it has been counted. Calls that are still open
+ * from the last session count in none. */
 static void start(void)
 {
 	unseen_before = count_unseen();

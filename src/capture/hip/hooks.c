@@ -1,11 +1,12 @@
-/* Which calls mean more than their own record. */
+/* The hooks of HIP calls that have effects beyond their own record: kernel names, stream
+ * captures, graphs. */
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/hip/wrap.h"
 
-/* Launches have the function as their first argument. */
+/* For launches whose first argument is the function. */
 static void function_launched(struct hip_call *call, int result, const uint64_t *args)
 {
 	function_use(args[0]);

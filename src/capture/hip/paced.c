@@ -1,3 +1,4 @@
+/* Writes many records without outrunning the housekeeper; see paced.h. */
 #include "capture/hip/paced.h"
 
 #include <stdbool.h>
@@ -6,6 +7,7 @@
 #include "capture/session.h"
 #include "record/spooler.h"
 
+/* Waits until CHUNKS_WANTED chunks are ready. */
 enum { RECORDS_BETWEEN_LOOKS = 128, CHUNKS_WANTED = 8, PAUSE_NS = 200000 };
 
 static bool is_short_of_room(void)
@@ -13,7 +15,7 @@ static bool is_short_of_room(void)
 	struct writer *writer = session_writer();
 	const struct spool_live *live;
 
-	/* What is written between two sessions goes nowhere. */
+	/* Between two sessions records are not kept, so do not wait. */
 	if (!writer || !writer->spooler || !session_is_on())
 		return false;
 	live = spooler_live(writer->spooler);

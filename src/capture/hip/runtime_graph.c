@@ -1,3 +1,4 @@
+/* Asks the HIP runtime about graphs; see runtime_graph.h. */
 #include "capture/hip/runtime_graph.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ typedef int (*list_function)(void *graph, void *nodes, size_t *count);
 typedef int (*edges_function)(void *graph, void *from, void *to, size_t *count);
 typedef int (*get_function)(void *node, void *params);
 
+/* Calls one of the runtime's functions that take a node and a pointer for the answer. */
 static int ask(enum hip_op op, uint64_t node, void *answer)
 {
 	get_function get = hip_next(op);
@@ -103,7 +105,8 @@ int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret
 		   node, ret_event);
 }
 
-/* The numbers moved twice: HIP 5.3 began at 0, HIP 5.5 put memory nodes before the symbol copies. */
+/* The numbers of node types changed twice: HIP 5.3 begins with 0, HIP 5.5 inserts memory nodes
+ * before the copies to and from symbols. */
 static const enum record_node_type types_5_2[] = {
 	RECORD_NODE_OTHER,	  RECORD_NODE_KERNEL, RECORD_NODE_MEMCPY, RECORD_NODE_MEMSET,
 	RECORD_NODE_HOST,	  RECORD_NODE_CHILD,  RECORD_NODE_EMPTY,  RECORD_NODE_EVENT_WAIT,

@@ -1,3 +1,4 @@
+/* Finds the graph nodes that captured calls become; see stream_capture.h. */
 #include "capture/hip/stream_capture.h"
 
 #include <string.h>
@@ -8,8 +9,9 @@
 
 _Atomic uint32_t stream_captures;
 
-static struct handle_map streams = HANDLE_MAP_INIT; /* origin streams of captures */
+static struct handle_map streams = HANDLE_MAP_INIT; /* the streams on which captures were begun */
 
+/* The answer of hipStreamGetCaptureInfo_v2; the nodes are the runtime's. */
 struct capture_info {
 	int status;
 	void *graph;
@@ -17,8 +19,8 @@ struct capture_info {
 	size_t node_count;
 };
 
-/* The stream that the call works on: functions for the thread's own default stream take it for
- * NULL. */
+/* Returns the stream that the call works on. For functions whose name ends in _spt, NULL is the
+ * thread's own default stream. */
 static void *stream_of(const struct hip_call *call)
 {
 	const char *symbol = hip_ops[call->frame.op].symbol;
@@ -29,7 +31,7 @@ static void *stream_of(const struct hip_call *call)
 	return call->stream;
 }
 
-/* Of the runtime that the call went to. */
+/* Returns hipStreamGetCaptureInfo_v2 of the runtime that the call went to; NULL: none. */
 static void *info_function(const struct hip_call *call)
 {
 	enum hip_op op = HIP_hipStreamGetCaptureInfo_v2;
@@ -39,6 +41,7 @@ static void *info_function(const struct hip_call *call)
 		       : hip_next(op);
 }
 
+/* Returns whether the call's stream is being captured, and its state. */
 static bool read_info(const struct hip_call *call, struct capture_info *ret_info)
 {
 	int (*get)(void *, int *, unsigned long long *, void **, const void *const **, size_t *) =
@@ -58,7 +61,7 @@ static bool read_info(const struct hip_call *call, struct capture_info *ret_info
 	return result == HIP_OK && info.status == HIP_CAPTURE_ACTIVE;
 }
 
-/* Launches that do not name their stream: it was said before, or stands in a list. */
+/* Launches without a stream argument: an earlier call has set the stream, or a list has several. */
 static bool has_no_stream(uint32_t op)
 {
 	return op == HIP_hipLaunchByPtr || op == HIP_hipExtLaunchMultiKernelMultiDevice ||
@@ -78,7 +81,7 @@ void stream_capture_before(struct hip_call *call)
 	call->last_node = call->capturing && info.node_count ? info.nodes[0] : NULL;
 }
 
-/* Calls that change the set of last nodes without making one, or end the capture. */
+/* Calls that change the set of last nodes without making a node, or that end the capture. */
 static bool makes_no_node(uint32_t op)
 {
 	return op == HIP_hipStreamWaitEvent || op == HIP_hipStreamWaitEvent_spt ||
@@ -86,7 +89,7 @@ static bool makes_no_node(uint32_t op)
 	       op == HIP_hipStreamEndCapture_spt || op == HIP_hipStreamDestroy;
 }
 
-/* Of those that name their stream. */
+/* For calls with a stream argument. */
 static bool is_launch(uint32_t op)
 {
 	return strstr(hip_ops[op].symbol, "Launch") != NULL;
@@ -98,15 +101,16 @@ void stream_capture_after(struct hip_call *call, const uint64_t *args)
 
 	if (makes_no_node(call->frame.op))
 		return;
-	/* It submitted nothing: maybe its stream is one of those that are captured. */
+	/* The call has submitted nothing, so its stream may be one that is being captured. */
 	if (has_no_stream(call->frame.op)) {
 		if (!call->frame.activities && call->frame.session)
 			graph_node_captured_unknown(call);
 		return;
 	}
-	/* A new node is the stream's only last one; the old ones stay alive beside it, so that it
-	 * cannot have the address of one of them. Without one the call was not captured: HIP 5.2.3
-	 * launches most kernels at once. Handles of a further runtime mean nothing to us. */
+	/* A new node becomes the stream's only last node. The old last nodes still exist, so the
+	 * new one cannot have the address of one of them. When there is no new node, the call
+	 * was not captured: HIP 5.2.3 launches most kernels at once. The handles of a second
+	 * runtime cannot be used with our functions. */
 	if (call->is_bare || !read_info(call, &info)) {
 		if (is_launch(call->frame.op) && call->frame.session)
 			graph_node_captured_unknown(call);
@@ -115,7 +119,8 @@ void stream_capture_after(struct hip_call *call, const uint64_t *args)
 	}
 }
 
-/* Each thread has a default stream of its own, under one handle. */
+/* The key of a stream in streams. Each thread has a default stream of its own, all under one
+ * handle, so the thread's id is part of the key. */
 static uint64_t key_of(const struct hip_call *call, uint64_t stream)
 {
 	if (!stream)
@@ -132,6 +137,7 @@ void stream_capture_begun(struct hip_call *call, int result, const uint64_t *arg
 		atomic_fetch_add_explicit(&stream_captures, 1, memory_order_relaxed);
 }
 
+/* A stream's capture has ended. A stream that is not in streams is ignored. */
 static void forget(uint64_t stream)
 {
 	if (stream && handle_map_take(&streams, stream))
@@ -140,8 +146,8 @@ static void forget(uint64_t stream)
 
 void stream_capture_ended(struct hip_call *call, int result, const uint64_t *args)
 {
-	/* Asking the runtime after a failure would wipe out what hipGetLastError is about to tell
-	 * the program, so the code has to say whether the capture goes on. */
+	/* Asking the runtime after a failure would change what hipGetLastError is about to
+	 * return to the program. So the error code has to tell whether the capture goes on. */
 	if (result == HIP_CAPTURE_UNMATCHED || result == HIP_CAPTURE_WRONG_THREAD)
 		return;
 	if (result == HIP_OK && !call->is_bare)

@@ -1,4 +1,4 @@
-/* Entering and leaving a wrapped HIP call, and finding what is behind it. */
+/* Enters and leaves wrapped HIP calls, and finds the functions behind the wrappers; see wrap.h. */
 #include "capture/hip/wrap.h"
 
 #include <stddef.h>
@@ -26,13 +26,13 @@ void *hip_resolve(enum hip_op op)
 
 	if (!found)
 		found = hip_resolve_symbol(info->symbol);
-	/* Not finding is not remembered: the library may be loaded later. */
+	/* A failure is not remembered, since the library may be loaded later. */
 	if (found)
 		atomic_store_explicit(&hip_nexts[DOOR_SYMBOL][op], found, memory_order_relaxed);
 	return found;
 }
 
-/* A call of the tool's own is under way on this thread. */
+/* Returns whether dagtap itself makes a call on this thread. */
 static bool is_muted(void)
 {
 	return frame_top && !frame_top->cid;
@@ -49,17 +49,19 @@ void hip_unmute(struct frame *frame)
 	frame_pop(frame);
 }
 
+/* Starts the first session. Returns whether a session is on. */
 static bool wake(void)
 {
-	/* Stopped, which only the program's own call changes. */
+	/* The program has stopped the session, and only its own call starts the next one. */
 	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
 		return false;
-	session_add_part(&hip_part); /* a call from another library's constructor, before ours */
+	/* The call may come from the constructor of another library, before ours has run. */
+	session_add_part(&hip_part);
 	return session_start();
 }
 
-/* Between two sessions graphs are made and handles used again: the next session is not to take one for
- * another. */
+/* Returns whether a call between two sessions gets its hooks: graphs are made and handles are
+ * used again meanwhile, and the next session must not take one for another. */
 static bool is_followed(enum hip_op op, bool is_bare)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
@@ -112,13 +114,14 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
-	/* Before the call's own record: a launch that is on file without a node was not
-	 * captured. */
+	/* Before the call's own record: a launch whose API record is in the trace and whose
+	 * NODE_RECORDED is not was not captured. */
 	if (call->capturing && result == HIP_OK) {
 		call->frame.end_ns = session_now_ns();
 		stream_capture_after(call, words);
 	}
-	/* Once the session ends the rest of what the call submits goes unrecorded: it has not returned. */
+	/* When the session has ended, frame_write writes nothing: what the call has submitted
+	 * since then is not recorded, so it is a call that had not returned. */
 	if (frame->session)
 		frame_write(frame, result, word_count, words, hip_counter);
 	if (hip_hooks[frame->op].after && (!call->is_bare || hip_hooks[frame->op].is_for_all))

@@ -1,12 +1,14 @@
+/* A table of communicators with open addressing, without locks; see communicator.h. */
 #include "capture/rccl/communicator.h"
 
 #include <stddef.h>
 
 enum { PLACES = 1024 };
 
-/* Places are searched from the handle's own on, up to one that was never used. */
+/* Values of handle. A search begins at the handle's own place and ends at a place that was never
+ * used. */
 #define NEVER_USED 0
-#define FREE	   1 /* no handle: communicators are aligned */
+#define FREE	   1 /* never a communicator's handle, since those are aligned */
 
 static struct communicator places[PLACES];
 
@@ -17,6 +19,7 @@ static struct communicator *place_at(uint64_t handle, uint32_t step)
 	return &places[((hash >> 32) + step) % PLACES];
 }
 
+/* Returns HANDLE's place, or NULL, and sets RET_FREE to the first free place on the way. */
 static struct communicator *find(uint64_t handle, struct communicator **ret_free)
 {
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -42,8 +45,8 @@ struct communicator *communicator_use(uint64_t handle)
 		if (place || !empty)
 			return place;
 		there = atomic_load_explicit(&empty->handle, memory_order_relaxed);
-		/* What is in a free place was zeroed before it was freed. Where somebody else has taken
-		 * it, for this handle even: look again. */
+		/* A free place was reset before it was freed. When another thread has taken it
+		 * meanwhile, maybe for the same handle, look again. */
 		if (there <= FREE && atomic_compare_exchange_strong_explicit(
 					     &empty->handle, &there, handle, memory_order_acq_rel,
 					     memory_order_relaxed))

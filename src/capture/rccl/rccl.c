@@ -1,3 +1,5 @@
+/* The capture source of RCCL: entering and leaving calls, numbering operations; see rccl.h and
+ * wrap.h. */
 #include "capture/rccl/rccl.h"
 
 #include <stdio.h>
@@ -21,8 +23,9 @@ struct table_door rccl_table = {
 };
 
 static struct call_counter counter = {.is_shared = true};
-static uint64_t entered_before, left_before; /* this session */
-static _Atomic uint32_t named_in;	     /* the session that has been told the names */
+static uint64_t entered_before, left_before; /* when the session started */
+/* The number of the session whose trace has the API_NAME records. */
+static _Atomic uint32_t named_in;
 
 static size_t index_of(enum rccl_op op)
 {
@@ -43,16 +46,17 @@ void *rccl_next_at(unsigned int door, enum rccl_op op)
 	return next;
 }
 
+/* Starts the first session. Returns whether a session is on. */
 static bool wake(void)
 {
-	/* Stopped, which only the program's own call changes. */
+	/* The program has stopped the session, and only its own call starts the next one. */
 	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
 		return false;
 	session_add_part(&rccl_part);
 	return session_start();
 }
 
-/* When the first call of a session comes: most processes have none. */
+/* Writes the API_NAME records with a session's first call, since most processes make none. */
 static void write_names(uint32_t session)
 {
 	if (atomic_load_explicit(&named_in, memory_order_relaxed) == session ||
@@ -71,7 +75,7 @@ static void write_names(uint32_t session)
 	}
 }
 
-/* Asked once: whoever made the communicator, and however. */
+/* Asks RCCL for the rank once, so that it does not matter which call made the communicator. */
 static int32_t rank_of(struct communicator *communicator)
 {
 	int32_t rank = atomic_load_explicit(&communicator->rank_and_1, memory_order_relaxed) - 1;
@@ -158,7 +162,8 @@ static void tick(void)
 
 static void stop(void)
 {
-	/* Left before entered: a call that returns between the two counts as open, not as -1. */
+	/* LEFT is read before ENTERED: a call that returns meanwhile counts as open, and the
+	 * number of open calls is never negative. */
 	uint64_t returned = atomic_load_explicit(&counter.left, memory_order_relaxed) - left_before;
 	uint64_t count = calls();
 
