@@ -1,3 +1,4 @@
+/* Writes CUPTI's activity records; see cuda_activities.h. */
 #include "capture/cuda/cuda_activities.h"
 
 #include <stdbool.h>
@@ -13,14 +14,16 @@
 #define OBJECT_THREAD 2 /* CUpti_ActivityObjectKind */
 #define DEVICES_MOST  64
 
-/* Filled by the one thread that reads records; is_known is set last. */
+/* Filled by the one thread that reads records. is_known is set last, with release; it pairs with
+ * the acquire in cuda_devices_record. */
 static struct known_device {
-	struct record_agent agent;
+	struct record_agent agent; /* valid once is_known is set */
 	_Atomic bool is_known;
 } devices[DEVICES_MOST];
 
 _Atomic uint64_t cuda_delivered[CUDA_DELIVERED_COUNT];
 
+/* Values that do not fit become UINT16_MAX. */
 static uint16_t narrow(int64_t value)
 {
 	return value < 0 || value > UINT16_MAX ? UINT16_MAX : (uint16_t)value;
@@ -59,7 +62,7 @@ static void record_kernel(const struct cupti_kernel *kernel)
 	writer_commit(writer, record, RECORD_CUDA_KERNEL, sizeof(*record), name);
 }
 
-/* What CUPTI tells of all of them, at a different place in each. */
+/* The fields that CUPTI's copy, peer copy and memset records share, at different places in each. */
 #define COPIED_FROM(activity)                                                                      \
 	.cid = cuda_cid_work((activity)->correlationId), .start = (activity)->start,               \
 	.end = (activity)->end, .node = (activity)->graphNodeId, .graph = (activity)->graphId,     \
@@ -189,7 +192,7 @@ static void record_overhead(const struct cupti_overhead *overhead)
 		free(overhead->overheadData);
 }
 
-/* As hexadecimal digits, which fill the field. */
+/* Writes the uuid as hexadecimal digits, which fill the field and are not terminated. */
 static void put_uuid(char ret_text[32], const uint8_t uuid[16])
 {
 	static const char digits[] = "0123456789abcdef";
@@ -239,7 +242,7 @@ static void record_device(const struct cupti_device *device)
 		 device->computeCapabilityMinor);
 	if (device->name)
 		memcpy(record.product, device->name, strnlen(device->name, sizeof(record.product)));
-	/* What is cut out of one GPU has the GPU's id, and one of its own. */
+	/* An instance of a partitioned GPU (MIG) has the id of its GPU, and a uuid of its own. */
 	put_uuid(record.uuid, device->isMigEnabled ? device->migUuid : device->uuid);
 	write_device(device->id, &record);
 	keep_device(device->id, &record);
@@ -247,7 +250,7 @@ static void record_device(const struct cupti_device *device)
 
 static void count(enum cuda_delivered what)
 {
-	/* One thread at a time stores. */
+	/* Only one thread at a time stores, so this needs no atomic addition. */
 	atomic_store_explicit(&cuda_delivered[what],
 			      atomic_load_explicit(&cuda_delivered[what], memory_order_relaxed) + 1,
 			      memory_order_relaxed);

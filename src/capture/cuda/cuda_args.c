@@ -1,3 +1,4 @@
+/* The recorded arguments of CUDA calls; see cuda_args.h. */
 #include "capture/cuda/cuda_args.h"
 
 #include <string.h>
@@ -6,29 +7,29 @@
 #include "record/record.h"
 #include "vendor/cupti_types.h"
 
-#define STREAM_PER_THREAD 2
+#define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD, cudaStreamPerThread */
 
-/* Where the words are in a call's parameters; the low bits pick a layout. */
+/* Where the arguments are in a call's parameters. The low bits select a layout. */
 enum shape {
 	SHAPE_NONE,
 	SHAPE_STREAM,
 	SHAPE_EVENT_STREAM,
 	SHAPE_EVENT_STREAM_FLAGS,
 	SHAPE_STREAM_EVENT_FLAGS,
-	SHAPE_ADD_NODE,	      /* graph node, graph, dependencies, their number, event */
+	SHAPE_ADD_NODE,	      /* graph node, graph, dependencies, their count, event */
 	SHAPE_SET_EVENT,      /* graph node, event */
 	SHAPE_SET_EXEC_EVENT, /* exec, graph node, event */
-	SHAPE_LAUNCH,	      /* with attributes */
+	SHAPE_LAUNCH,	      /* a launch with attributes */
 	SHAPE_COUNT,
-	SHAPE_PER_THREAD = 16, /* stream 0 is the thread's own */
+	SHAPE_PER_THREAD = 16, /* a bit: stream 0 is the thread's own default stream */
 };
 
 _Static_assert(SHAPE_COUNT <= SHAPE_PER_THREAD, "a bit of its own");
 
 static const struct layout {
-	const char *text;
-	uint8_t first, count;  /* words of the parameters */
-	uint8_t stream, flags; /* among them; CUDA_ARGS_MOST: it has none */
+	const char *text;     /* after the name in API_NAME */
+	uint8_t first, count; /* index of the first word among the parameters, and how many words */
+	uint8_t stream, flags; /* index among these words; CUDA_ARGS_MOST: none */
 } layouts[SHAPE_COUNT] = {
 	[SHAPE_NONE] = {"", 0, 0, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
 	[SHAPE_STREAM] = {" stream:h", 0, 1, 0, CUDA_ARGS_MOST},
@@ -100,7 +101,7 @@ struct cuda_args cuda_args_read(uint32_t op, const void *parameters)
 	       args.count * sizeof(args.words[0]));
 	if (layout->stream < args.count && !args.words[layout->stream] && shape & SHAPE_PER_THREAD)
 		args.words[layout->stream] = STREAM_PER_THREAD;
-	/* Flags have 32 bits, and padding behind them. */
+	/* The flags have 32 bits; padding follows them. */
 	if (layout->flags < args.count)
 		args.words[layout->flags] = (uint32_t)args.words[layout->flags];
 	return args;

@@ -1,3 +1,4 @@
+/* The pool of buffers for CUPTI, and the thread that may read them; see cuda_buffers.h. */
 #include "capture/cuda/cuda_buffers.h"
 
 #include <pthread.h>
@@ -11,17 +12,21 @@
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
 
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint8_t *made[CUDA_BUFFERS_MOST];
-static uint8_t *idle[CUDA_BUFFERS_MOST]; /* the one used last is lent first: its pages are there */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* over the next three lines */
+static uint8_t *made[CUDA_BUFFERS_MOST];		      /* all buffers */
+/* A stack: the buffer that was used last is lent first, since its pages are in memory. */
+static uint8_t *idle[CUDA_BUFFERS_MOST];
 static uint32_t idle_count, made_count;
 
+/* Held while a thread reads records. */
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Odd while a recording takes records. What is read when it closes is read on; two steps later no more. */
+/* Odd while a recording takes records. A buffer that is being read when the recording closes is
+ * read on; once period has advanced by two, its reader stops. */
 static _Atomic uint32_t period;
-static _Atomic uint32_t brought;  /* and not given back yet */
-static _Atomic bool is_last_call; /* CUPTI is asked for what is not finished, too */
-static _Atomic uint64_t taken, torn, unfinished;
+/* Buffers that CUPTI has returned and that are not in the pool again. */
+static _Atomic uint32_t brought;
+static _Atomic bool is_last_call;		 /* CUPTI was asked for unfinished records, too */
+static _Atomic uint64_t taken, torn, unfinished; /* see cuda_buffers_taken and the like */
 
 static uint8_t *make_buffer(void)
 {
@@ -34,7 +39,7 @@ static uint8_t *make_buffer(void)
 void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = NULL;
-	*max_records = 0; /* as many as fit */
+	*max_records = 0; /* no limit but the buffer's size */
 	pthread_mutex_lock(&pool_lock);
 	if (idle_count)
 		*buffer = idle[--idle_count];
@@ -44,6 +49,7 @@ void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
 	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
 }
 
+/* Under pool_lock. */
 static bool is_ours(const uint8_t *buffer)
 {
 	for (uint32_t i = 0; i < made_count; i++)
@@ -52,7 +58,8 @@ static bool is_ours(const uint8_t *buffer)
 	return false;
 }
 
-/* CUPTI may bring one that another tool lent it, between two recordings; or one from before a fork. */
+/* Puts BUFFER into the pool, unless it is not ours: between two recordings CUPTI may return a
+ * buffer that another tool has lent it, and after a fork one of the parent's. */
 static void give_back(uint8_t *buffer)
 {
 	pthread_mutex_lock(&pool_lock);
@@ -61,6 +68,7 @@ static void give_back(uint8_t *buffer)
 	pthread_mutex_unlock(&pool_lock);
 }
 
+/* Returns whether the recording of period BEGUN is given up. */
 static bool is_over(uint32_t begun)
 {
 	return atomic_load(&period) - begun >= 2;
@@ -84,7 +92,8 @@ static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 	atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 }
 
-/* Behind a reader that does not come on it is given up: CUPTI's flush, and so our stop, would wait for this. */
+/* Waits with a limit for a reader that does not finish, and then gives the buffer up: CUPTI's
+ * flush, and so the stop of the session, would wait for this thread. */
 static void take_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
 	if (!timer_lock(&read_lock, timer_start(TIMER_CUDA_BUFFERS))) {
@@ -98,7 +107,8 @@ static void take_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 	pthread_mutex_unlock(&read_lock);
 }
 
-/* Sequentially consistent against close: either it finds us, or we find it closed. */
+/* Sequentially consistent, with cuda_buffers_close: either close sees this buffer in brought, or
+ * this thread sees the recording closed. */
 void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_bytes)
 {
@@ -125,6 +135,7 @@ void cuda_buffers_last_call(void)
 	atomic_store(&is_last_call, true);
 }
 
+/* Waits until all returned buffers are in the pool again. Returns how many are not. */
 static uint32_t await_brought(struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
@@ -135,7 +146,8 @@ static uint32_t await_brought(struct timer_limit limit)
 	return left;
 }
 
-/* First those that a thread of CUPTI's has come with, then those that have met the close. */
+/* Waits first for the buffers that CUPTI's threads have returned before, then for those that
+ * were returned while the recording was being closed. */
 void cuda_buffers_close(void)
 {
 	struct timer_limit limit = timer_start(TIMER_CUDA_BUFFERS);

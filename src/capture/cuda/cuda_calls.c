@@ -1,3 +1,5 @@
+/* CUDA calls: enters and leaves them in CUPTI's callbacks, and writes their records; see
+ * cuda_calls.h. */
 #include "capture/cuda/cuda_calls.h"
 
 #include <stdatomic.h>
@@ -15,17 +17,19 @@
 #define NAME_BYTES 128
 #define OP_COUNT   (RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST)
 
-/* The call that a thread is in. Of another session: its end was not seen. */
+/* The call that a thread is in. A state of an earlier session is out of date: the end of its
+ * call was not seen. */
 struct call_state {
-	uint64_t cid;
-	uint64_t begin_ns;
+	uint64_t cid;	   /* of the program's call; 0: none is recorded */
+	uint64_t begin_ns; /* of that call */
 	uint32_t session;
-	uint32_t depth;
-	bool is_recorded;		 /* entered while the session was on */
-	bool has_begun;			 /* the thread has made a call in this session */
-	struct cuda_told_call innermost; /* until it is left */
-	size_t edge_place;
-	/* Number of a runtime call of which only driver calls were seen, 0 = of none. */
+	uint32_t depth;	  /* calls that are entered and not left */
+	bool is_recorded; /* the program's call was entered while the session was on */
+	bool has_begun;	  /* the thread has entered a call in this session */
+	struct cuda_told_call innermost; /* the innermost call; cbid 0 once it is left */
+	size_t edge_place;		 /* see cuda_params_edge */
+	/* The number of a runtime call of which only driver calls were seen, since it was
+	 * entered before the recording; 0: none. */
 	uint64_t under_way;
 };
 
@@ -36,7 +40,7 @@ _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
 _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
-static _Atomic uint64_t named[OP_COUNT / 64];
+static _Atomic uint64_t named[OP_COUNT / 64]; /* a bit for each op: its API_NAME is in the trace */
 
 struct call_counts cuda_calls_count(void)
 {
@@ -61,7 +65,8 @@ void cuda_calls_forget(void)
 	call_counters_forget(&counters);
 }
 
-/* Beyond our numbers: 0, a call without a name. */
+/* Returns the number of a call in the records; 0, a call without a name, for one beyond our
+ * numbers. */
 static uint32_t op_of(enum cupti_domain domain, uint32_t cbid)
 {
 	if (domain == CUPTI_DOMAIN_RUNTIME)
@@ -72,6 +77,7 @@ static uint32_t op_of(enum cupti_domain domain, uint32_t cbid)
 								     : 0;
 }
 
+/* Writes the API_NAME record of OP, once in a session. */
 static void name_op(uint32_t op, const char *name)
 {
 	uint32_t at = op - RECORD_CUDA_OP_FIRST;
@@ -101,7 +107,8 @@ static bool is_switch(enum cupti_domain domain, uint32_t cbid)
 						      : CUPTI_cudaGraphNodeSetEnabled);
 }
 
-/* Work of the outer call may come with the inner one's number. */
+/* CUPTI may report activities of the outer call with the number of the inner one, so both are
+ * recorded. */
 static void enter_inner(uint64_t cid)
 {
 	struct record_cuda_inner record = {.cid = cid, .outer = call_state.cid};
@@ -117,8 +124,8 @@ static void count_entered(void)
 	call_count(counter, &counter->entered);
 }
 
-/* A runtime call that began before the recording shows in the driver calls within it, which have its number: the
- * first of them stands for it. */
+/* A runtime call that was entered before the recording is seen only by the driver calls within
+ * it, which have its number. The first of them stands for it: returns true for the others. */
 static bool is_of_call_under_way(enum cupti_domain domain, uint64_t cid)
 {
 	bool is_drivers = domain == CUPTI_DOMAIN_DRIVER;
@@ -130,7 +137,8 @@ static bool is_of_call_under_way(enum cupti_domain domain, uint64_t cid)
 	return is_again;
 }
 
-/* A call that comes while the session stops is counted and has no row: what it launches is recorded. */
+/* A call is entered. While the session stops, a call is counted but gets no record; activities
+ * that it launches are still recorded. */
 static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	uint32_t number = atomic_load_explicit(&session_number, memory_order_acquire);
@@ -149,7 +157,8 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	}
 	call_state.is_recorded = is_on;
 	call_state.cid = 0;
-	/* A call that comes while the session starts was under way before, and so is what it calls. */
+	/* A call that is entered while the session starts counts as under way before it, with
+	 * all that it calls. */
 	if (state == SESSION_STARTING)
 		return;
 	cid = cuda_cid_enter(data->correlationId);
@@ -171,7 +180,7 @@ static int result_of(const struct cupti_callback_data *data)
 	return data->functionReturnValue ? *(int *)data->functionReturnValue : 0;
 }
 
-/* Whether the call that is left is still part of a recording. */
+/* Returns whether the call that is left belongs to the session that is on. */
 static bool is_on(void)
 {
 	return session_is_on() && call_state.session == session_current_number();
@@ -185,7 +194,8 @@ static void count_left(enum cupti_domain domain, uint32_t cbid,
 	call_count(counter, &counter->left);
 }
 
-/* Counted while the record is being written: closing the spool waits for that, so that both are of one session. */
+/* The return is counted between reserve and commit: closing the spool waits for records that are
+ * being written, so that the count and the record belong to the same session. */
 static void write_call(enum cupti_domain domain, uint32_t cbid,
 		       const struct cupti_callback_data *data)
 {
@@ -197,12 +207,13 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	struct writer *writer;
 
 	name_op(op, data->functionName);
-	/* Before the session is looked at: a writer that is taken later may be the next one's. */
+	/* Take the writer before checking the session: one that is taken later may belong to the
+	 * next session. */
 	writer = session_writer();
 	if (!is_on())
 		return;
 	api = writer_reserve(writer, RECORD_API, sizeof(*api) + args_bytes);
-	/* There was no room, or the session has just ended. */
+	/* Without memory, either the spool has no room, or the session has just ended. */
 	if (!api && !is_on())
 		return;
 	count_left(domain, cbid, data);
@@ -217,7 +228,8 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	writer_commit(writer, api, RECORD_API, sizeof(*api) + args_bytes, op);
 }
 
-/* What the call that is left says in its results; those around it say it again. */
+/* Handles what the innermost call tells by its results. The calls around it have the same
+ * parameters and are not asked again. */
 static void leave_innermost(const struct cupti_callback_data *data)
 {
 	struct cuda_added added;
@@ -230,7 +242,7 @@ static void leave_innermost(const struct cupti_callback_data *data)
 
 static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
-	/* It was entered before the recording began. */
+	/* The call was entered before the recording began. */
 	if (call_state.session != session_current_number() || !call_state.depth)
 		return;
 	leave_innermost(data);

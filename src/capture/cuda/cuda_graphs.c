@@ -1,3 +1,4 @@
+/* The life of CUDA graphs: ids, steps, updates and launches; see cuda_graphs.h. */
 #include "capture/cuda/cuda_graphs.h"
 
 #include <stdatomic.h>
@@ -9,19 +10,21 @@
 #include "capture/scope.h"
 #include "capture/session.h"
 
-/* Launches of an exec are counted here: what a ring keeps begins anywhere. Ids of execs are never used
- * again; those of the ones that are gone make room. Beyond the table trace/ counts. */
+/* The launches of each exec are counted here, since the records that a ring keeps may begin with
+ * any launch. CUPTI never uses the id of an exec again; an exec that is destroyed frees its
+ * slot. Launches of an exec that finds no slot are counted by src/trace. */
 enum { EXEC_SLOTS = 1 << 14, EXEC_PROBES = 32, EXEC_GONE = 1 };
 
 static struct exec {
-	_Atomic uint64_t key; /* id << 1, or EXEC_GONE, or 0 */
-	_Atomic uint64_t launches;
-	_Atomic bool is_switched; /* nodes of it, and that was written */
+	_Atomic uint64_t key;	   /* id << 1, or EXEC_GONE for a free slot that was used, or 0 */
+	_Atomic uint64_t launches; /* 0 in a free slot */
+	_Atomic bool is_switched;  /* a node was enabled or disabled, and the record is written */
 } execs[EXEC_SLOTS];
 
 static _Atomic uint64_t failed_launches;
 
-/* Handles are used again: whenever an exec comes or goes what a thread remembers is out of date. */
+/* Counts instantiations and destructions of execs. CUDA uses handles again, so with each of them
+ * the handle that a thread remembers is out of date. */
 static _Atomic uint32_t exec_changes;
 
 static __thread struct {
@@ -38,7 +41,7 @@ static uint32_t graph_id(void *graph)
 	return result == CUPTI_OK ? id : 0;
 }
 
-/* A CUPTI without a function for it numbers execs as graphs. */
+/* A CUPTI without a function for execs gives them ids as graphs. */
 static uint32_t ask_exec_id(void *exec)
 {
 	uint32_t id = 0;
@@ -65,7 +68,7 @@ static uint32_t exec_slot(uint32_t id, uint32_t probe)
 	return (id * 2654435761u + probe) % EXEC_SLOTS;
 }
 
-/* NULL: there is no room for it. */
+/* Returns the slot of ID, which is taken if need be; NULL: there is no room. */
 static struct exec *find_exec(uint32_t id)
 {
 	uint64_t key = (uint64_t)id << 1;
@@ -82,8 +85,9 @@ static struct exec *find_exec(uint32_t id)
 
 		if (seen > EXEC_GONE && seen != key)
 			continue;
-		/* The count was set to 0 by whoever freed the slot. Two first launches at once: the one
-		 * that does not get the slot finds the other's. */
+		/* The thread that freed the slot has set its count to 0. Of two threads with a
+		 * first launch at the same time, the one that does not get the slot finds that
+		 * the other has taken it for ID. */
 		if (seen == key || atomic_compare_exchange_strong(&execs[at].key, &seen, key) ||
 		    seen == key)
 			return &execs[at];
@@ -134,15 +138,16 @@ static uint64_t node_id(void *node)
 	return result == CUPTI_OK ? id : 0;
 }
 
-/* The node that this thread began to make last, as CUPTI told its type then. */
+/* The node that this thread has last begun to make, and its type as CUPTI then reported it. */
 static __thread struct {
 	void *node;
 	uint32_t type;
 } starting __attribute__((tls_model("initial-exec")));
 
-/* CUPTI tells the type before the node is made, and leaves it out when it is (H200, CUDA 13.0): 0,
- * which would be a kernel. So may the call that adds the node; else trace/ knows it by the call's
- * name or by what the node runs. */
+/* Returns the node's type. CUPTI reports it before the node is made, and leaves it out
+ * afterwards (H200, CUDA 13.0): then it is 0, which would be a kernel. The call that adds the
+ * node may have it, too. Otherwise src/trace derives it from the call's name or from what the
+ * node runs. */
 static int told_type(const struct cupti_graph_data *data)
 {
 	struct cuda_added added;
@@ -166,11 +171,11 @@ static enum record_node_type type_of(const struct cupti_graph_data *data)
 		[CUDA_NODE_EMPTY] = RECORD_NODE_EMPTY,
 		[CUDA_NODE_WAIT_EVENT] = RECORD_NODE_EVENT_WAIT,
 		[CUDA_NODE_EVENT_RECORD] = RECORD_NODE_EVENT_RECORD,
-		[8] = RECORD_NODE_OTHER, /* semaphores */
+		[8] = RECORD_NODE_OTHER, /* signal and wait of external semaphores */
 		[9] = RECORD_NODE_OTHER,
 		[CUDA_NODE_MEM_ALLOC] = RECORD_NODE_MEM_ALLOC,
 		[CUDA_NODE_MEM_FREE] = RECORD_NODE_MEM_FREE,
-		[12] = RECORD_NODE_OTHER, /* memory operations in a batch */
+		[12] = RECORD_NODE_OTHER, /* a batch of memory operations */
 		[CUDA_NODE_CONDITIONAL] = RECORD_NODE_CONDITIONAL,
 	};
 	int type = told_type(data);
@@ -180,7 +185,7 @@ static enum record_node_type type_of(const struct cupti_graph_data *data)
 	return (size_t)type < sizeof(types) / sizeof(*types) ? types[type] : RECORD_NODE_OTHER;
 }
 
-/* 0: of no interest. */
+/* Returns the step of a callback; 0: not recorded. */
 static enum record_cuda_graph_step step_of(enum cupti_resource step)
 {
 	switch (step) {
@@ -209,7 +214,7 @@ static enum record_cuda_graph_step step_of(enum cupti_resource step)
 	}
 }
 
-/* As RECORD_CUDA_EDGE_ packs it. */
+/* Returns the data of the edge, packed as RECORD_CUDA_EDGE_ says. */
 static uint32_t edge_of(const struct cupti_graph_data *data)
 {
 	struct cuda_edge_data edge = cuda_params_edge(cuda_calls_innermost(), data->dependency,
@@ -220,6 +225,7 @@ static uint32_t edge_of(const struct cupti_graph_data *data)
 	       (uint32_t)edge.to_port << RECORD_CUDA_EDGE_TO;
 }
 
+/* Writes that the node holds the graph HELD. */
 static void put_held(const struct cuda_added *added, cuda_graph held)
 {
 	struct record_cuda_graph record = {
@@ -235,8 +241,9 @@ static void put_held(const struct cuda_added *added, cuda_graph held)
 		   sizeof(record));
 }
 
-/* A child graph that is cloned shows in steps of its own; one that is moved, and the bodies of a
- * conditional node, in the call's parameters alone (H200, CUDA 13.0). */
+/* CUPTI reports the cloning of a child graph in steps of its own. A child graph that is moved
+ * into the node, and the bodies of a conditional node, are known from the call's parameters
+ * alone (H200, CUDA 13.0). */
 void cuda_graphs_added(const struct cuda_added *added)
 {
 	const struct cuda_child_node_params *child = &added->params->u.child;
@@ -252,8 +259,8 @@ void cuda_graphs_added(const struct cuda_added *added)
 		put_held(added, conditional->phGraph_out[i]);
 }
 
-/* Programs update a thousand nodes before each launch: the time is their call's, as a clock read is a tenth of what
- * an update costs. */
+/* The time is that of the begin of the call: programs update a thousand nodes before each
+ * launch, and reading the clock costs a tenth of an update. */
 static void put_update(enum cupti_resource callback, const struct cupti_graph_data *data)
 {
 	struct record_cuda_update record = {
@@ -287,7 +294,7 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 	};
-	/* Only what a step speaks of is asked for: CUPTI need not set the rest of the data. */
+	/* Ask only for the ids that the step concerns: CUPTI need not set the other fields. */
 	if (step < RECORD_CUDA_EXEC_GONE)
 		record.graph = graph_id(data->graph);
 	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
@@ -313,7 +320,8 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
 }
 
-/* CUPTI does not tell of it by itself. Once an exec is enough: the step is kept where a ring lets go of others. */
+/* CUPTI has no callback for it. One record for each exec is enough; a ring keeps this record,
+ * unlike those of calls. */
 void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *params)
 {
 	uint32_t id = exec_id(params->graphExec);
@@ -337,7 +345,8 @@ void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *p
 		      RECORD_CUDA_NODE_SWITCHED);
 }
 
-/* Counted while the record is being written: closing the spool waits for that, so that none is counted in the next. */
+/* The launch is counted between reserve and commit: closing the spool waits for records that are
+ * being written, so that no launch of this session is counted in the next one. */
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params)
 {
 	uint32_t exec = exec_id(params->graphExec);

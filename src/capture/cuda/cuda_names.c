@@ -1,3 +1,4 @@
+/* The names of CUDA kernels: texts by pointer, each written once for a spool; see cuda_names.h. */
 #include "capture/cuda/cuda_names.h"
 
 #include <stdatomic.h>
@@ -9,19 +10,19 @@
 
 #define SLOTS_FIRST 1024
 
-/* Never forgotten, so that an id means the same in every recording. */
+/* Never freed, so that an id means the same name in every recording. */
 static struct texts names;
 
-/* Pointers that were followed in this generation. */
+/* The pointers that were followed, with the generation in which they were. */
 struct seen {
 	const char *pointer;
 	uint32_t generation;
 	struct text *name;
 };
-static struct seen *seen_slots;
+static struct seen *seen_slots; /* open addressing */
 static uint32_t seen_slot_count, seen_count;
-static uint32_t seen_generation;
-static _Atomic uint32_t generation = 1;
+static uint32_t seen_generation;	/* of all entries in seen_slots */
+static _Atomic uint32_t generation = 1; /* advanced by cuda_names_doubt */
 
 static void write_name(struct text *name)
 {
@@ -44,7 +45,7 @@ static struct seen *find_seen(struct seen *slots, uint32_t slot_count, const cha
 	return &slots[at];
 }
 
-/* Also the way to forget: entries of an older generation are not taken along. */
+/* Makes room for more pointers; entries of an older generation are left behind. */
 static bool grow_seen(uint32_t now)
 {
 	uint32_t slot_count = seen_slot_count ? seen_slot_count : SLOTS_FIRST;

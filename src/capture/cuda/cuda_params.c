@@ -1,3 +1,4 @@
+/* What the parameters of CUDA calls say of graphs; see cuda_params.h. */
 #include "capture/cuda/cuda_params.h"
 
 enum kind { OTHER_CALL, ADD_NODE, ADD_NODE_WITH_DATA, ADD_EDGES, LAUNCH };
@@ -51,10 +52,10 @@ bool cuda_params_is_programmatic(const struct cuda_launch_config *config)
 	return false;
 }
 
-/* The edges that a call lists, by place. */
+/* The edges that a call lists; those with the same index belong together. */
 struct listed {
 	const cuda_node *from;
-	const cuda_node *to; /* NULL: all lead to the node that the call adds */
+	const cuda_node *to; /* NULL: all edges lead to the node that the call adds */
 	const struct cuda_edge_data *data;
 	size_t count;
 };
@@ -77,8 +78,8 @@ static bool is_at(const struct listed *listed, size_t at, const void *from, cons
 	       (!listed->to || (const void *)listed->to[at] == to);
 }
 
-/* A captured launch with the attribute depends so on the kernel before it in its stream (H200, CUDA
- * 13.0). */
+/* A captured launch with the attribute has such an edge from the kernel before it in its stream
+ * (H200, CUDA 13.0). */
 static struct cuda_edge_data edge_of_launch(const struct cupti_launch_ex_params *launch)
 {
 	if (!cuda_params_is_programmatic(launch->config))

@@ -1,9 +1,10 @@
-/* NVIDIA GPUs in the life of a recording. CUDA loads the library that CUDA_INJECTION64_PATH names when
- * a process first uses it, and calls InitializeInjection.
+/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on. CUDA loads the
+ * library that CUDA_INJECTION64_PATH names when a process first uses CUDA, and calls its
+ * InitializeInjection.
  *
- * While a recording is on we are CUPTI's subscriber. There can be one: if the program has a profiler of
- * its own nothing of CUPTI is touched. When one of CUPTI's calls fails the source is turned off, and
- * says which. */
+ * CUPTI allows one subscriber. If the program has a profiler of its own, we change nothing of
+ * CUPTI. When one of CUPTI's calls fails that the recording needs, the source is turned off and
+ * its SOURCE record names the call. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,19 +19,20 @@
 #include "capture/log.h"
 #include "capture/session.h"
 
-#define TICKS_PER_FLUSH 4
+#define TICKS_PER_FLUSH 4 /* a second */
 #define ANCHOR_TRIES	4
 #define ANCHOR_GOOD_NS	1000
 #define REASON_BYTES	512
 
-/* X(kind, name, needed): without a needed one there is no trace; what else is missing is said. */
+/* X(kind, name, needed): without a needed kind there is no recording of CUDA; the SOURCE record
+ * names other kinds that are missing. */
 #define KINDS(X)                                                                                   \
 	X(CUPTI_KIND_DEVICE, "devices", false)                                                     \
 	X(CUPTI_KIND_CONCURRENT_KERNEL, "kernels", true)                                           \
 	X(CUPTI_KIND_MEMCPY, "copies", true)                                                       \
 	X(CUPTI_KIND_MEMCPY2, "copies between GPUs", false)                                        \
 	X(CUPTI_KIND_MEMSET, "memsets", true)                                                      \
-	/* Events first: then waits come with the number of the event's record. */                 \
+	/* Events before waits: then a wait has the number of the event's record. */               \
 	X(CUPTI_KIND_CUDA_EVENT, "events", false)                                                  \
 	X(CUPTI_KIND_SYNCHRONIZATION, "synchronisation", false)                                    \
 	X(CUPTI_KIND_STREAM, "kinds of streams", false)                                            \
@@ -54,26 +56,29 @@ static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
 
 #define DOMAIN_COUNT (sizeof(domains) / sizeof(*domains))
 
-static void *subscriber;
-static _Atomic bool is_live;
-static uint32_t enabled_kinds;				/* a bit each */
-static uint64_t dropped;				/* by CUPTI, in this recording */
-static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* this recording */
+static void *subscriber;       /* CUPTI's handle of us */
+static _Atomic bool is_live;   /* subscribed */
+static uint32_t enabled_kinds; /* a bit for each element of kinds */
+static uint64_t dropped;       /* records that CUPTI dropped in this recording */
+static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* when this recording began */
 static uint64_t torn_before, unfinished_before;
-static bool has_forked;
-static char absences[REASON_BYTES]; /* what else cannot be had */
-static uint32_t failures_told;	    /* kinds */
+static bool has_forked;		    /* CUDA cannot be used in this process any more */
+static char absences[REASON_BYTES]; /* text: what this CUPTI cannot deliver */
+static uint32_t failures_told;	    /* kinds of failures that the SOURCE record names */
 
 /* ---- callbacks ---- */
 
-/* The driver's calls by which CUPTI asks for the name of what a runtime call launches, before each. Callbacks of these alone
- * are not turned off: a thread that is just in one has one number for all its calls from then on (H200, CUDA 13.0). */
+/* The driver calls by which CUPTI asks for the name of the kernel before each launch by a
+ * runtime call. Their callbacks are ignored here and not disabled one by one: a thread that is
+ * inside such a call when its callback is disabled has one number for all its calls from then on
+ * (H200, CUDA 13.0). */
 static bool is_cuptis_own(uint32_t domain, uint32_t cbid)
 {
 	return domain == CUPTI_DOMAIN_DRIVER &&
 	       (cbid == CUPTI_cuFuncGetName || cbid == CUPTI_cuKernelGetName);
 }
 
+/* CUPTI's callback, on the thread of the call. */
 static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct cupti_resource_data *resource = data;
@@ -84,14 +89,14 @@ static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *dat
 		return cuda_calls_told(domain, cbid, data);
 	if (cbid == CUPTI_MODULE_UNLOAD_STARTING)
 		cuda_names_doubt();
-	/* Of these alone the descriptor is a graph's. */
+	/* Only in these callbacks the descriptor is a graph's. */
 	else if (cbid >= CUPTI_GRAPH_CREATED && cbid <= CUPTI_GRAPH_NODE_SET_PARAMS)
 		cuda_graphs_told(cbid, resource->resourceDescriptor);
 }
 
 /* ---- witnesses ---- */
 
-/* One moment on both clocks: the narrowest of a few brackets. */
+/* Writes an anchor, one moment on both clocks: the narrowest of a few brackets. */
 static void write_anchor(void)
 {
 	struct record_anchor best = {.uncertainty_ns = UINT64_MAX};
@@ -115,7 +120,7 @@ static void write_anchor(void)
 	writer_put(session_writer(), RECORD_ANCHOR, RECORD_CUDA_CLOCK, &best, sizeof(best));
 }
 
-/* CUPTI forgets its count when it is asked. */
+/* CUPTI sets its count to 0 when it is asked. */
 static void ask_dropped(void)
 {
 	size_t count = 0;
@@ -126,7 +131,8 @@ static void ask_dropped(void)
 		dropped += count;
 }
 
-/* When the process ends CUDA may be gone, and have brought all: what is missing then shows in the counts. */
+/* When the process ends, CUDA may have ended and have delivered everything; an error then means
+ * nothing. Records that are missing show in the counts. */
 static void flush(enum cupti_flush how)
 {
 	uint32_t result = cupti.flush_all(how);
@@ -157,6 +163,7 @@ static void write_witnesses(void)
 	session_witness("cuda", "launches_failed", cuda_graphs_failed_launches());
 }
 
+/* A recording starts. */
 static void count_from_here(void)
 {
 	for (int i = 0; i < CUDA_DELIVERED_COUNT; i++)
@@ -225,15 +232,17 @@ static bool enable_all(char *ret_reason)
 	return true;
 }
 
+/* Subscribes to CUPTI and enables everything. Returns false with the reason, and undoes what it
+ * has done. */
 static bool turn_on(char *ret_reason)
 {
 	static bool has_recorded;
-	size_t not_ours; /* what another tool's records lost since the last recording */
+	size_t not_ours; /* records that another tool has lost since the last recording */
 	uint32_t result;
 
 	if (cupti_load(ret_reason, REASON_BYTES) < 0)
 		return false;
-	/* First of all: whoever else is there is not disturbed. */
+	/* First of all, so that another subscriber is not disturbed. */
 	result = cupti.subscribe(&subscriber, told, NULL);
 	if (result != CUPTI_OK)
 		return fail("cuptiSubscribe", result, ret_reason);
@@ -267,7 +276,7 @@ static void write_source(void)
 	session_source("cuda", is_whole ? RECORD_SOURCE_ON : RECORD_SOURCE_PARTIAL, text);
 }
 
-/* A process that is killed has said what failed until then. */
+/* At each tick, so that the trace of a process that is killed has the failures so far. */
 static void tell_new_failures(void)
 {
 	uint32_t count = cupti_count_failures();
@@ -277,7 +286,7 @@ static void tell_new_failures(void)
 	failures_told = count;
 }
 
-/* ---- the session's hooks ---- */
+/* ---- the session's hooks; see struct session_part ---- */
 
 static void part_start(void)
 {
@@ -294,9 +303,11 @@ static void part_start(void)
 	atomic_store(&is_live, true);
 }
 
-/* Full buffers come by themselves; of a program that fills none for a second what is finished is
- * asked for. Not of others: asking waits for CUPTI's own thread, and who keeps that busy (H200: a million kernels a second for some
- * minutes) would find no room in the spool meanwhile, which nobody makes but who waits here. */
+/* CUPTI returns full buffers by itself. When no buffer was returned for a second, ask for the
+ * records that are finished. Do not ask otherwise: the flush waits for CUPTI's own thread. In a
+ * program that keeps that thread busy (H200: a million kernels a second for some minutes), the
+ * spool would run out of room, since the housekeeper, which makes room, is the thread that waits
+ * here. */
 static void flush_if_quiet(void)
 {
 	static uint64_t taken_before;
@@ -320,9 +331,9 @@ static void part_tick(void)
 	tell_new_failures();
 }
 
-/* What the GPU has finished comes first; then, with the kinds off, what it has not. At the end of the
- * process contexts may be gone that CUPTI would look into to turn anything off (H200, CUDA 13.0: a
- * fault inside cuptiActivityDisable): there it is left as it is. */
+/* First the finished records; then, with the kinds disabled, the unfinished ones. When the
+ * process ends, contexts may be gone that CUPTI would use to disable anything (H200, CUDA 13.0:
+ * a fault inside cuptiActivityDisable), so everything stays enabled. */
 static void part_stop(void)
 {
 	bool is_last = session_is_ending();
@@ -339,12 +350,12 @@ static void part_stop(void)
 	write_anchor();
 	write_witnesses();
 	write_source();
-	/* Calls last: whatever brings a record was seen to be called. */
+	/* Calls are turned off last: each activity's call was seen. */
 	if (!is_last)
 		cupti.unsubscribe(subscriber);
 }
 
-/* CUDA does not survive a fork. */
+/* CUDA cannot be used in a fork child. */
 static void part_child(void)
 {
 	atomic_store(&is_live, false);
@@ -362,12 +373,12 @@ static const struct session_part cuda_part = {
 	.child = part_child,
 };
 
-/* ---- the door ---- */
+/* ---- the entry point ---- */
 
 CAPTURE_EXPORT int InitializeInjection(void);
 
-/* Inside the process's first use of CUDA. 1 also when nothing is recorded: anything else would be an
- * error of the program's. */
+/* CUDA calls this during the process's first use of CUDA. Returns 1 also when nothing is
+ * recorded: any other value would be an error of the program's CUDA call. */
 int InitializeInjection(void)
 {
 	session_add_part(&cuda_part);

@@ -1,3 +1,4 @@
+/* Finds CUPTI's functions and describes its errors; see cupti.h. */
 #include "capture/cuda/cupti.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,8 @@
 
 struct cupti cupti;
 
-/* What the process has goes before what the loader finds: it fits the program's CUDA. */
+/* A library that the process has loaded is preferred to one that the loader finds, since it fits
+ * the program's CUDA. */
 static void *open_library(void)
 {
 	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so",
@@ -31,7 +33,8 @@ static void *open_library(void)
 	return library;
 }
 
-/* The first function that is needed and not there, or NULL. */
+/* Fills the functions of cupti. Returns the name of a needed function that the library lacks, or
+ * NULL. */
 static const char *find_functions(void *library)
 {
 	const char *missing = NULL;
@@ -56,7 +59,8 @@ static const char *path_of(void *library)
 	return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "CUPTI";
 }
 
-/* 0 there: not loaded. */
+/* Sets cupti.version, which stays 0 when the library cannot be used. Returns 0 or a negative
+ * errno. */
 static int check_version(void *library, char *ret_reason, size_t reason_bytes)
 {
 	uint32_t version = 0, result = cupti.get_version(&version);
@@ -133,7 +137,7 @@ static const struct {
 #undef X
 };
 
-static _Atomic uint32_t first_results[CUPTI_FAILURE_COUNT]; /* CUPTI_OK = none */
+static _Atomic uint32_t first_results[CUPTI_FAILURE_COUNT]; /* CUPTI_OK: none */
 
 void cupti_note(enum cupti_failure failure, uint32_t result)
 {

@@ -11,7 +11,8 @@
 struct function {
 	/* Of the same fat binary; NULL: the last one, or from hipModuleGetFunction. */
 	struct function *next_of_module;
-	/* The former name of the handle; kept, since another thread may be writing it. */
+	/* The former entry of the handle; kept, since another thread may be writing its name
+	 * into the trace. */
 	struct function *replaced;
 	uint64_t handle;
 	const char *name; /* that of a registered function is borrowed from its module's data */
