@@ -35,7 +35,7 @@ int guest_thread_start(struct guest_thread *thread);
 /* Returns whether the thread was started and its body is not known to have returned. */
 bool guest_thread_exists(struct guest_thread *thread);
 
-/* Waits until the body has returned, or until LIMIT; the caller has told the body to return
+/* Waits until the body has returned, or until LIMIT; the caller has asked the body to return
  * before. Returns false when it has not returned; true also when no thread was started. */
 bool guest_thread_await_end(struct guest_thread *thread, struct timer_limit limit);
 

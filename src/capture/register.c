@@ -77,7 +77,7 @@ static set_api_table *find_next(void)
 	return next == rocprofiler_set_api_table ? NULL : next;
 }
 
-/* ---- what we take ---- */
+/* ---- the tables that we wrap ---- */
 
 /* Where a library hands over several tables, we wrap the first. */
 static const struct library {

@@ -11,10 +11,10 @@
 #include "capture/session.h"
 #include "record/attribute.h"
 
-#define NUMBERED_THREADS 32767
+#define NUMBERED_THREADS 32767 /* 15 bits of an id */
 #define SHARED_POOL	 ((uint64_t)1 << 63)
-#define DEPTH_MOST	 65536
-#define RANGES_MOST	 64
+#define DEPTH_MOST	 65536 /* entries of one stack */
+#define RANGES_MOST	 64    /* ranges that wait for the session */
 
 /* Entries of a stack that are no scopes of the thread: the path of another thread
  * (scope_attach). */

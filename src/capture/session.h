@@ -39,11 +39,14 @@ extern _Atomic int session_state;
 /* The number of this process's current or last session, from 1; 0 before the first. */
 extern _Atomic uint32_t session_number;
 
+/* Returns whether records are written. Relaxed: a thread may see the end of a session late; the
+ * writers refuse its records then. */
 static inline bool session_is_on(void)
 {
 	return atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_ON;
 }
 
+/* Returns session_number. */
 static inline uint32_t session_current_number(void)
 {
 	return atomic_load_explicit(&session_number, memory_order_relaxed);
@@ -123,10 +126,11 @@ extern __thread struct recording *session_thread_recording
 	__attribute__((tls_model("initial-exec")));
 extern __thread uint32_t session_thread_tid __attribute__((tls_model("initial-exec")));
 
-/* The slow paths of session_writer and session_tid. session_bind_writer binds the calling thread
- * to the current recording, unbinds it from the last one, and writes its THREAD record and open
- * scopes. */
+/* The slow path of session_writer: binds the calling thread to the current recording, unbinds it
+ * from the last one, and writes its THREAD record and its open scopes. Returns NULL before there
+ * is a spool. */
 struct writer *session_bind_writer(void);
+/* The slow path of session_tid: a system call. */
 uint32_t session_read_tid(void);
 
 /* Returns the calling thread's writer; NULL before there is a spool. When no writer is free, or
@@ -171,13 +175,13 @@ static inline uint64_t session_skip_cids(uint64_t floor)
 	return last;
 }
 
-/* Small records, written by the calling thread's writer. Texts are copied.
- *
- * - session_witness: a count that the ledger compares with the rows; SOURCE and KEY name it.
- * - session_source: the state of a capture source, with a sentence for the user.
- * - session_note: a line of text for the user. */
+/* Writes a WITNESS record: VALUE is a count that the ledger compares with the rows. SOURCE and
+ * KEY name it; they are copied, and cut where the record's fields end. For the calling thread's
+ * writer. */
 void session_witness(const char *source, const char *key, uint64_t value);
+/* Writes a SOURCE record: the state of the capture source NAME, with a sentence for the user. */
 void session_source(const char *name, enum record_source_state state, const char *text);
+/* Writes a NOTE record: a line of text for the user. */
 void session_note(const char *text);
 
 /* The time stamp of all records on the host: ns, as base/clock.h gives it. */
@@ -191,10 +195,9 @@ static inline uint64_t session_now_ns(void)
  * DAGTAP_RECORDER is set, no session will ever start. */
 void session_arm(void);
 
-/* For scope.c. session_watch_thread: calls us at the end of the calling thread, to free its
- * stack and give back its writer. session_thread_numbered: writes the thread's new scope number
- * to its writer. */
+/* For scope.c: when the calling thread ends, its stack is freed and its writer is given back. */
 void session_watch_thread(void);
+/* For scope.c: the calling thread has got its scope number; its writer takes it over. */
 void session_thread_numbered(uint64_t scope_number);
 
 #endif

@@ -12,6 +12,7 @@ static inline uint64_t word_out64(int result, const uint64_t *out)
 	return result == 0 && out ? *out : 0;
 }
 
+/* The same for a 32-bit value. */
 static inline uint64_t word_out32(int result, const uint32_t *out)
 {
 	return result == 0 && out ? *out : 0;

@@ -1,8 +1,8 @@
 /* Writes CUPTI's activity records as records of ours: copies their fields, interns the names of
  * kernels, and joins nothing.
  *
- * Threading: cuda_activity_record and cuda_devices_record by one thread at a time
- * (cuda_buffers.c ensures it for the first); any thread may read the counters. */
+ * Threading: cuda_activity_record by one thread at a time (cuda_buffers.c ensures it); the rest
+ * by any thread. */
 #ifndef DAGTAP_CAPTURE_CUDA_ACTIVITIES_H
 #define DAGTAP_CAPTURE_CUDA_ACTIVITIES_H
 

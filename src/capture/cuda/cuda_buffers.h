@@ -19,11 +19,12 @@
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
-/* Records are read between open and close alone; CUPTI may also return buffers outside a
- * recording. Close waits up to three seconds (TIMER_CUDA_BUFFERS) until the returned buffers are
- * read. If a reader does not finish, the rest of its buffer is read in no recording, and the
- * buffer counts as torn. Called by the thread that starts or stops the session. */
+/* A recording begins: from here the records of returned buffers are read. Called by the thread
+ * that starts the session. Outside a recording CUPTI may return buffers, too; they are not read. */
 void cuda_buffers_open(void);
+/* The recording ends. Waits up to three seconds (TIMER_CUDA_BUFFERS) until the returned buffers
+ * are read. If a reader does not finish, the rest of its buffer is read in no recording, and the
+ * buffer counts as torn. Called by the thread that stops the session. */
 void cuda_buffers_close(void);
 
 /* Called before the forced flush: from here until the next open, CUPTI returns all buffers, also
@@ -32,10 +33,11 @@ void cuda_buffers_close(void);
  * alike. */
 void cuda_buffers_last_call(void);
 
-/* Counts since the process started: buffers with records that were returned; those of them that
- * could not be read to their end; those that ended in an unfinished record. */
+/* The number of buffers with records that were returned since the process started. */
 uint64_t cuda_buffers_taken(void);
+/* Those of them that could not be read to their end. */
 uint64_t cuda_buffers_torn(void);
+/* Those of them that ended in an unfinished record. */
 uint64_t cuda_buffers_unfinished(void);
 
 /* In a fork child, where another thread of the parent may have held a lock. Buffers that CUPTI

@@ -17,9 +17,9 @@ void cuda_calls_begin(void);
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		     const struct cupti_callback_data *data);
 
-/* The correlation id of the program's call that the calling thread is in, 0: none; and the time
- * at which it began: without a call, now. */
+/* Returns the correlation id of the program's call that the calling thread is in; 0: none. */
 uint64_t cuda_calls_current(void);
+/* Returns the time at which that call began; without a call, the time now. */
 uint64_t cuda_calls_begin_ns(void);
 
 /* Returns the innermost call that the calling thread is in, mostly a driver call inside the

@@ -9,7 +9,7 @@
 #include "capture/cuda/cuda_params.h"
 #include "vendor/cupti_types.h"
 
-/* A recording starts: launches are counted anew. */
+/* A recording starts: counts launches from 0. */
 void cuda_graphs_begin(void);
 /* A callback of CUPTI's about a graph: STEP is the callback's number, DATA the struct that comes
  * with it. */
@@ -24,8 +24,9 @@ void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *p
  * GRAPH_LAUNCH. */
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
 
-/* A launch has failed after it was numbered; and the count of such launches in this recording. */
+/* A launch has failed after it was numbered. */
 void cuda_graphs_launch_failed(void);
+/* Returns the number of such launches in this recording. */
 uint64_t cuda_graphs_failed_launches(void);
 
 #endif

@@ -19,9 +19,9 @@
 #include "capture/log.h"
 #include "capture/session.h"
 
-#define TICKS_PER_FLUSH 4 /* a second */
-#define ANCHOR_TRIES	4
-#define ANCHOR_GOOD_NS	1000
+#define TICKS_PER_FLUSH 4    /* a second */
+#define ANCHOR_TRIES	4    /* brackets at most */
+#define ANCHOR_GOOD_NS	1000 /* a bracket as narrow as this is enough */
 #define REASON_BYTES	512
 
 /* X(kind, name, needed): without a needed kind there is no recording of CUDA; the SOURCE record

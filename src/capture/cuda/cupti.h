@@ -52,9 +52,9 @@ void cupti_note(enum cupti_failure failure, uint32_t result);
 /* A recording starts. */
 void cupti_forget_failures(void);
 
-/* The number of kinds of failures so far; and a text with "; cuptiActivityFlushAll: CUPTI error
- * 999 (...): ..." for each. */
+/* Returns how many kinds of failures this recording has had so far. */
 uint32_t cupti_count_failures(void);
+/* Writes "; cuptiActivityFlushAll: CUPTI error 999 (...): ..." for each kind of failure so far. */
 void cupti_describe_failures(char *ret_text, size_t text_bytes);
 
 #endif

@@ -17,12 +17,15 @@ void graph_describe_node(uint64_t node, struct record_graph_node *ret_record);
  * handle are equal. */
 bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b);
 
-/* Set the type and the fields that belong to it; all other fields stay as they are. */
+/* Sets the type and the fields of a kernel node from PARAMS; all other fields stay as they are. */
 void graph_describe_kernel(const struct hip_kernel_params *params,
 			   struct record_graph_node *record);
+/* The same for a memset node. */
 void graph_describe_memset(const struct hip_memset_params *params,
 			   struct record_graph_node *record);
+/* The same for a copy node. */
 void graph_describe_copy(const struct hip_copy_params *params, struct record_graph_node *record);
+/* The same for a one-dimensional copy. */
 void graph_describe_copy_1d(const struct graph_copy *copy, struct record_graph_node *record);
 
 #endif

@@ -25,8 +25,9 @@ void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *ar
 void graph_exec_child_set(struct hip_call *call, int result, const uint64_t *args);
 /* hipGraphExecUpdate; after a failure a NOTE says that some nodes may have been updated. */
 void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args);
-/* hipGraphExecDestroy, before the call and after it. When the call fails, the exec is kept. */
+/* hipGraphExecDestroy, before the call: takes the exec out of the map. */
 void graph_exec_going(struct hip_call *call, const uint64_t *args);
+/* hipGraphExecDestroy, after the call: frees the exec, or keeps it if the call has failed. */
 void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args);
 /* hipGraphNodeSetEnabled. */
 void graph_exec_node_switched(struct hip_call *call, int result, const uint64_t *args);

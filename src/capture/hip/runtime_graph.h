@@ -26,10 +26,13 @@ struct runtime_edges {
 	size_t count;
 };
 
+/* Returns the edges in the runtime's order. */
 int runtime_graph_edges(uint64_t graph, struct runtime_edges *ret_edges);
+/* Returns the child graph of a child node. */
 int runtime_graph_child(uint64_t node, uint64_t *ret_graph);
 /* The numbers of node types differ between versions of HIP; an unknown one is RECORD_NODE_OTHER. */
 int runtime_graph_type(uint64_t node, enum record_node_type *ret_type);
+/* The parameters of a kernel node and of a memset node; their arrays are the runtime's. */
 int runtime_graph_kernel(uint64_t node, struct hip_kernel_params *ret_params);
 int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params);
 

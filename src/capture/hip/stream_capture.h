@@ -16,6 +16,7 @@
 
 extern _Atomic uint32_t stream_captures; /* streams whose capture has begun and not ended */
 
+/* Returns whether any stream of the process is being captured. One relaxed load. */
 static inline bool stream_capture_any(void)
 {
 	return atomic_load_explicit(&stream_captures, memory_order_relaxed) != 0;
@@ -27,9 +28,11 @@ void stream_capture_before(struct hip_call *call);
  * its NODE_RECORDED. ARGS are the recorded words. */
 void stream_capture_after(struct hip_call *call, const uint64_t *args);
 
-/* Hooks of hooks.c for hipStreamBeginCapture, hipStreamEndCapture and hipStreamDestroy. */
+/* Hook of hooks.c for hipStreamBeginCapture and its variants. */
 void stream_capture_begun(struct hip_call *call, int result, const uint64_t *args);
+/* Hook of hooks.c for hipStreamEndCapture. */
 void stream_capture_ended(struct hip_call *call, int result, const uint64_t *args);
+/* Hook of hooks.c for hipStreamDestroy, which ends the stream's capture. */
 void stream_capture_stream_gone(struct hip_call *call, int result, const uint64_t *args);
 
 /* In a fork child: no stream is being captured. */
