@@ -38,7 +38,9 @@ struct hip_call {
 	const void *last_node;
 	const void *saved; /* passed from a before hook to its after hook */
 	uint8_t door;	   /* the entry point, DOOR_SYMBOL or DOOR_TABLE + n */
-	bool capturing;	   /* STREAM was being captured at entry */
+	/* STREAM was being captured at entry; or some stream was, and the call does not name its
+	 * stream. */
+	bool capturing;
 	/* A call of a second runtime in the process: besides its API record, only hooks with
 	 * is_for_all take note of it. */
 	bool is_bare;
