@@ -1,4 +1,8 @@
-/* The formats that a trace can be written in: one table, from which the help is printed too. */
+/* The formats that a trace can be exported to. Each format is one constant struct format; format.c
+ * holds the table of all. The CLI prints its help from this table.
+ *
+ * Threading: the tables are constant. A writer runs on the calling thread; it only reads the
+ * trace, so several writers may run on one trace at the same time. */
 #ifndef DAGTAP_FORMAT_FORMAT_H
 #define DAGTAP_FORMAT_FORMAT_H
 
@@ -10,12 +14,15 @@
 #include "trace/model.h"
 
 struct format_options {
-	const char *table;  /* of a format that has several; NULL = its first */
-	const char *compat; /* of a format that has such: the reader it is for; NULL = any */
-	uint32_t rank;	    /* of a format that has_rank: the recorded program's among others */
+	const char *table; /* which of the format's tables to write; NULL = the first */
+	/* which of the format's compats, the consumer to write for; NULL = any consumer */
+	const char *compat;
+	/* for a format with has_rank: the distributed rank of the recorded program */
+	uint32_t rank;
 
-	/* Where what does not fit into one file goes on: gives the file of part NUMBER, from 2. NULL
-	 * = there is only OUT. 0 or negative errno. */
+	/* Opens the file for part NUMBER (2, 3, ...) of an output that is too large for one file.
+	 * NULL: the caller can take only one file, OUT. The file stays the caller's. Returns 0 or
+	 * negative errno. CONTEXT is passed back unchanged. */
 	int (*open_part)(void *context, uint32_t number, FILE **ret_out);
 	void *context;
 };
@@ -27,33 +34,38 @@ struct format_table {
 
 struct format {
 	const char *name;
-	const char *extension; /* with the dot */
+	const char *extension; /* with the dot: ".csv" */
 	const char *help;
-	const struct format_table
-		*tables; /* up to one without a name; NULL = the format has none */
+	/* ends with an entry whose name is NULL; NULL = the format has only one table */
+	const struct format_table *tables;
 
-	const struct format_table *compats; /* the same: readers that want it otherwise */
-	bool has_rank;
+	/* consumers that need a variant of the format; same layout as tables */
+	const struct format_table *compats;
+	bool has_rank; /* options.rank is used */
 
-	bool is_brief; /* writes neither arguments of calls nor raw ticks: none need be loaded */
-	bool without_waits; /* nor events and waits */
+	/* The format writes neither call arguments nor raw ticks, so the loader may skip them
+	 * (trace_options.is_brief). */
+	bool is_brief;
+	bool without_waits; /* nor events and waits (trace_options.without_waits) */
 
-	/* Writes all of TRACE to OUT, which stays the caller's and is not flushed. The same trace
-	 * gives the same bytes. 0, or negative errno with a line in ERROR. */
+	/* Writes all of TRACE to OUT. OUT stays the caller's and is not flushed. The same trace
+	 * and options always give the same bytes. OPTIONS may be NULL: all defaults. Returns 0, or
+	 * negative errno with one line in ERROR. */
 	int (*write)(const struct trace *trace, FILE *out, const struct format_options *options,
 		     struct dagtap_error *error);
 };
 
-/* In the order of the help; NULL behind the last. */
+/* The format at INDEX, from 0, in the order of the help; NULL after the last. */
 const struct format *format_at(size_t index);
 
-/* NULL if there is none. */
+/* The format called NAME; NULL if there is none. */
 const struct format *format_find(const char *name);
 
-/* A row of TABLES, which may be NULL: a format's tables or compats. NULL if there is none. */
+/* The entry called NAME in a format's tables or compats. TABLES may be NULL. NULL if there is
+ * none. */
 const struct format_table *format_find_row(const struct format_table *tables, const char *name);
 
-/* NULL if FORMAT has no such table. */
+/* The entry called NAME among FORMAT's tables; NULL if there is none. */
 const struct format_table *format_find_table(const struct format *format, const char *name);
 
 extern const struct format format_perfetto;

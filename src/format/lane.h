@@ -1,6 +1,10 @@
-/* What a thread did, as lines of events that nest: its scopes and its calls together, in the order of time. Of a
- * scope and a call of the same time the scope is the one outside. What does not nest is left over for a further
- * line. */
+/* Lays out the scopes and calls of one thread on tracks (struct lane) on which events nest
+ * properly. The events of a track come in the order of time. If a scope and a call have the same
+ * begin and end, the scope is the outer one. Rows that do not nest are left in the lists for a
+ * further track.
+ *
+ * The writers of XSpace and Kineto share it: sort the lists once, then begin, next and end for
+ * each track until the lists are empty. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_LANE_H
 #define DAGTAP_FORMAT_LANE_H
 
@@ -8,18 +12,19 @@
 
 enum lane_table { LANE_SCOPES, LANE_CALLS, LANE_TABLES };
 
-/* What is not on a line yet, by table. */
+/* The rows that are not on a track yet, by table. Borrowed from the caller; lane_end replaces
+ * them. */
 struct lane_lists {
 	struct rows_list *of[LANE_TABLES];
 };
 
-/* One line while it is walked. */
+/* One track while its rows are taken. */
 struct lane {
 	const struct lane_lists *lists;
 	struct rows_nest *nest;
 	struct rows_walk walks[LANE_TABLES];
-	struct rows_time heads[LANE_TABLES]; /* of the rows that come next */
-	struct rows_list rest[LANE_TABLES];
+	struct rows_time heads[LANE_TABLES]; /* times of the rows that `walks` give next */
+	struct rows_list rest[LANE_TABLES];  /* rows that do not fit on this track */
 };
 
 static inline bool lane_lists_are_empty(const struct lane_lists *lists)
@@ -28,16 +33,18 @@ static inline bool lane_lists_are_empty(const struct lane_lists *lists)
 	       0;
 }
 
-/* Before the first line. 0 or -ENOMEM. */
+/* Sorts both lists. Call it once before the first track. Returns 0 or -ENOMEM. */
 int lane_lists_sort(const struct lane_lists *lists, const struct rows *scopes,
 		    const struct rows *calls);
 
-/* NEST is made empty. */
+/* Starts a track. LISTS, SCOPES, CALLS and NEST are borrowed until lane_end. NEST is the caller's
+ * so that all tracks share its memory; this call empties it. */
 void lane_begin(struct lane *lane, const struct lane_lists *lists, const struct rows *scopes,
 		const struct rows *calls, struct rows_nest *nest);
-/* 1: the next row on this line; 0: there is none; or -ENOMEM. */
+/* Takes the next row of this track. Returns 1 and sets table and row; 0 if the track is complete;
+ * -ENOMEM. */
 int lane_next(struct lane *lane, enum lane_table *ret_table, uint32_t *ret_row);
-/* The lists have what is left over. */
+/* Ends the track: the lists now hold the rows that did not fit on it. */
 void lane_end(struct lane *lane);
 
 #endif

@@ -1,15 +1,17 @@
-/* The ledger as JSON: what `dagtap check --json` and Kineto's files say of it, in the same words (docs/json.md). */
+/* The ledger as JSON (docs/json.md). `dagtap check --json` and the Kineto writer share it, so both
+ * use the same keys. Errors stay in the json writer. */
 #ifndef DAGTAP_FORMAT_LEDGER_JSON_H
 #define DAGTAP_FORMAT_LEDGER_JSON_H
 
 #include "trace/model.h"
 #include "wire/json.h"
 
-/* The keys of a source, into an object that the caller begins and ends. */
+/* Puts the keys and values of one ledger source into the object that the caller has begun and
+ * ends. */
 void ledger_json_source(struct json *json, const struct trace *trace,
 			const struct trace_source *source);
 
-/* "messages" and all of them. */
+/* Puts the key "messages" and an array of all messages of the trace into the caller's object. */
 void ledger_json_messages(struct json *json, const struct trace *trace);
 
 #endif

@@ -1,7 +1,10 @@
-/* Rows of another tool's file, read in whatever order they stand there, in the model's order. Rows
- * refer to each other by their places; what is moved takes the references to it along.
+/* Sorts the rows that were read from another tool's file into the order that trace/model.h
+ * requires. Rows refer to each other by index; a function that moves rows also updates the
+ * references to them.
  *
- * Functions that return int: 0 or -ENOMEM. */
+ * Functions that return int return 0 or -ENOMEM. Threading: one thread, before the trace is handed
+ * out. Cost: a radix sort (trace/sort.h) for each key, and one copy of the table if it was not in
+ * order. */
 #ifndef DAGTAP_FORMAT_ORDER_H
 #define DAGTAP_FORMAT_ORDER_H
 
@@ -10,12 +13,14 @@
 
 #include "trace/model.h"
 
-/* Of a launch whose place among its exec's nobody said. */
+/* The replay number of a launch whose number the file does not state; order_graphs replaces it. */
 #define ORDER_NO_REPLAY UINT64_MAX
 
+/* A row's sort key. Smaller keys come first. */
 typedef uint64_t order_key(const void *row);
 
-/* A table to be sorted by up to four keys, the first one first. */
+/* A table to be sorted by up to four keys; keys[0] is the most significant and a NULL key ends
+ * them. */
 struct order_table {
 	void **rows;
 	uint32_t count;
@@ -29,45 +34,53 @@ struct order_table {
 			       sizeof(*(trace)->name),                                             \
 			       {__VA_ARGS__}})
 
-/* Stable. ret_place: by the place that a row had, the one that it has now; to be freed. */
+/* Sorts the table; stable. RET_PLACE maps each row's old index to its new one; the caller frees
+ * it. The table's memory may be replaced. */
 int order_rows(const struct order_table *table, uint32_t **ret_place);
 
-/* The new place of what was at *INDEX. */
+/* Replaces a reference *INDEX by the row's new index; TRACE_NONE stays. */
 static inline void order_move(uint32_t *index, const uint32_t *place)
 {
 	if (*index != TRACE_NONE)
 		*index = place[*index];
 }
 
-/* Signed times in the order of keys. */
+/* A signed time as a key that sorts in the same order. */
 static inline uint64_t order_ns(int64_t ns)
 {
 	return (uint64_t)ns ^ UINT64_C(1) << 63;
 }
 
-/* Beside a table, an attribute set for each row as far as the last one that has any. */
+/* Attribute sets beside a table: by row, an index into trace.attribute_sets. `count` may be less
+ * than the table's: rows from there on have no set. `rows` is owned by the holder of the struct. */
 struct order_sets {
 	uint32_t *rows;
 	uint32_t count;
 };
 
-/* The set of the last one of COUNT rows. */
+/* Notes SET for the last one of COUNT rows. Does nothing if SET is 0, the empty set. */
 int order_keep_set(struct order_sets *sets, uint32_t count, uint32_t set);
 
+/* Threads by (process, tid), streams by (process, ordinal), APIs by process, agents by (process,
+ * index). */
 int order_threads(struct trace *trace);
 int order_streams(struct trace *trace);
 int order_apis(struct trace *trace);
 int order_agents(struct trace *trace);
 
-/* By (process, cid, begin). */
+/* Calls by (process, cid, begin), and their attribute sets with them. Does not update activities
+ * and launches, so call it before they refer to calls. */
 int order_calls(struct trace *trace, struct order_sets *sets);
 
-/* By (process, cid, start), those without a call last, with their calls in `call`; calls are in order.
- * Of several calls with one id the first has the activities. */
+/* Finds the call of each activity, sets `call`, and sorts by (process, with a call before without,
+ * cid, start). Calls must be in order already. If several calls share a correlation id, the first
+ * one gets the activities. */
 int order_activities(struct trace *trace, struct order_sets *sets);
 
-/* Graphs, nodes, execs and launches, when activities are in order: counts, a launch's call, replays
- * that nobody numbered, in the order of their calls. Nodes are ranked by their handle. */
+/* Sorts graphs, nodes, execs and launches, and fills in their counts and each launch's call,
+ * stream and `exact`. Nodes get their index by the order of their handles. Launches without a
+ * replay number are numbered in the order of their calls. Call it when calls and activities are in
+ * order. */
 int order_graphs(struct trace *trace);
 
 #endif

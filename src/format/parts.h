@@ -1,5 +1,8 @@
-/* Where an exporter writes when one file may not be enough: OUT, then more beside it, all of them
- * put in their places at the end or none. */
+/* The output files of an export that one file may not hold: the named file, then further parts
+ * beside it. All parts get their names at the end (parts_commit). Zero the struct and set path,
+ * extension and force before the first parts_open.
+ *
+ * Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_PARTS_H
 #define DAGTAP_FORMAT_PARTS_H
 
@@ -8,23 +11,25 @@
 #include "format/output.h"
 
 struct parts {
-	const char *path;      /* OUT */
-	const char *extension; /* the format's */
-	bool force;
-	struct part *rows;
+	const char *path;      /* name of the first file; "-" for standard output; borrowed */
+	const char *extension; /* the format's, with the dot; further parts keep it at the end */
+	bool force;	       /* an existing file is replaced */
+	struct part *rows;     /* owned */
 	size_t count;
-	struct dagtap_error error; /* why the last one could not be opened */
+	struct dagtap_error error; /* why the last parts_open failed */
 };
 
-/* Makes the next part: the first is OUT. "run.xplane.pb" goes on in "run.2.xplane.pb". 0, or
- * negative errno with a line in parts->error. */
+/* Opens the next part for writing. The first is PATH; "run.xplane.pb" continues in
+ * "run.2.xplane.pb". RET_FILE stays owned by PARTS. Returns 0, or negative errno with one line in
+ * parts->error; the parts opened before stay valid. */
 int parts_open(struct parts *parts, FILE **ret_file);
 
-/* 0, or negative errno: then some parts may be in their places already, and ERROR says which is
- * not. Ends. */
+/* Gives all parts their names, in order. Returns 0, or the first negative errno with one line in
+ * ERROR that names the part; parts before it have their names already, it and later ones are
+ * removed. Ends PARTS in both cases. */
 int parts_commit(struct parts *parts, struct dagtap_error *error);
 
-/* Leaves nothing behind. Ends. */
+/* Removes all parts and ends PARTS. */
 void parts_abandon(struct parts *parts);
 
 #endif

@@ -1,10 +1,13 @@
-/* When the processes of another tool's file began and ended, as far as its rows tell. */
+/* Start and end times of the processes in another tool's file, which states neither. Used by the
+ * readers of kineto/ and xspace/. */
 #ifndef DAGTAP_FORMAT_READ_TIMES_H
 #define DAGTAP_FORMAT_READ_TIMES_H
 
 #include "trace/model.h"
 
-/* From each process's first call, activity or scope to its last; what it is said to span already is widened. */
+/* Widens each process's start_ns and end_ns so that they cover all its calls, activities and timed
+ * scopes. A start_ns of 0 counts as not set. Activities, calls and scopes must be complete. Cost:
+ * one scan of the three tables. */
 void read_process_times(struct trace *trace);
 
 #endif

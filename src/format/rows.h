@@ -1,10 +1,13 @@
-/* Rows of a table, dealt out to the lines that they are shown on: a list for each line, threaded
- * through one array of four bytes a row.
+/* Distributes the rows of a table to the tracks on which they are shown. Each track has a list,
+ * and all lists are linked through one array, which costs four bytes a row.
  *
- * A line holds its events by begin, of equal ones the longest first, and no two that overlap in part.
- * Rows mostly come in that order; those that do not are kept apart, sorted when the line's turn comes, and
- * merged in as it is walked. What does not fit on a line is left over for a further one (a lane), so that no
- * time is changed and nothing is lost. */
+ * The events of a track are ordered by begin; of equal begins the longest comes first; no two
+ * events overlap partially. Rows mostly arrive in that order. Rows that arrive late are kept in a
+ * second list, which rows_list_sort sorts when the track is written, and the walk merges the two.
+ * A row that does not nest is left for a further track, so that no time is changed and no row is
+ * lost.
+ *
+ * Threading: a struct rows belongs to one thread. */
 #ifndef DAGTAP_FORMAT_ROWS_H
 #define DAGTAP_FORMAT_ROWS_H
 
@@ -18,9 +21,10 @@
 
 struct rows_time {
 	int64_t begin_ns;
-	int64_t end_ns; /* not before begin_ns */
+	int64_t end_ns; /* never before begin_ns */
 };
 
+/* A singly linked list of rows. head and tail are valid only if count > 0. */
 struct rows_run {
 	uint32_t head;
 	uint32_t tail;
@@ -28,28 +32,33 @@ struct rows_run {
 };
 
 struct rows_list {
-	struct rows_run main; /* in order as it was dealt out */
-	struct rows_run late; /* what came behind rows that it goes before */
-	struct rows_time last;
-	uint8_t words; /* what is on it: bits of the caller */
+	struct rows_run main; /* rows that arrived in order */
+	/* rows that arrived after a row that they precede; in order of arrival until
+	 * rows_list_sort */
+	struct rows_run late;
+	struct rows_time last; /* time of the last row of `main`; valid if main.count > 0 */
+	/* bits that the caller defines and sets: which kinds of work are in the list */
+	uint8_t words;
 };
 
-/* The time of a row: end_ns is not before begin_ns. */
+/* The time of row ROW of TABLE. The function makes sure that end_ns is not before begin_ns. */
 typedef struct rows_time rows_time_of(const void *table, uint32_t row);
 
 struct rows {
-	const void *table;
-	size_t row_bytes;
+	const void *table; /* set by the caller after rows_init, as are row_bytes and time_of */
+	size_t row_bytes;  /* size of a row, for prefetching */
 	rows_time_of *time_of;
-	uint32_t *next;
+	uint32_t *next; /* by row: the next row of its list, ROWS_NONE = last */
 	struct rows_list *lists;
 	size_t lists_count;
 };
 
-/* 0 or -ENOMEM. */
+/* Allocates empty lists for ROWS_COUNT rows. Returns 0 or -ENOMEM; then nothing is left to
+ * release. */
 int rows_init(struct rows *rows, size_t rows_count, size_t lists_count);
 void rows_release(struct rows *rows);
 
+/* The order of a track: by begin, then the longest first. */
 static inline bool rows_time_before(struct rows_time a, struct rows_time b)
 {
 	return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
@@ -70,6 +79,7 @@ static inline uint32_t rows_list_count(const struct rows_list *list)
 	return list->main.count + list->late.count;
 }
 
+/* Adds ROW with its TIME to the list. Cost: constant. */
 static inline void rows_list_deal(const struct rows *rows, struct rows_list *list, uint32_t row,
 				  struct rows_time time)
 {
@@ -81,18 +91,18 @@ static inline void rows_list_deal(const struct rows *rows, struct rows_list *lis
 	rows_run_add(rows, &list->main, row);
 }
 
-/* Puts the late ones in order. 0 or -ENOMEM. */
+/* Sorts the late rows. Call it before the list is walked. Returns 0 or -ENOMEM. */
 int rows_list_sort(const struct rows *rows, struct rows_list *list);
 
-/* A list is walked in an order that no cache foresees: rows are asked for so far ahead. */
+/* The linked order defeats the hardware prefetcher, so a walk prefetches this many rows ahead. */
 #define ROWS_AHEAD 12
 
-/* Through a sorted list by begin, then the longest first, then by row. */
+/* A walk through a sorted list: by begin, then the longest first, then by row index. */
 struct rows_walk {
 	const struct rows *rows;
-	uint32_t row; /* the one to look at; ROWS_NONE at the end */
-	uint32_t main, late;
-	uint32_t ahead;
+	uint32_t row;	     /* the next row; ROWS_NONE at the end */
+	uint32_t main, late; /* heads of what is left of the two lists */
+	uint32_t ahead;	     /* the next row of `main` to prefetch */
 };
 
 static inline void rows_walk_look_ahead(struct rows_walk *walk)
@@ -125,6 +135,7 @@ static inline void rows_walk_choose(struct rows_walk *walk)
 	walk->row = rows_walk_is_late_next(walk) ? walk->late : walk->main;
 }
 
+/* Starts a walk. LIST is copied, so rows may be put on other lists meanwhile. */
 static inline struct rows_walk rows_walk_begin(const struct rows *rows,
 					       const struct rows_list *list)
 {
@@ -141,7 +152,7 @@ static inline struct rows_walk rows_walk_begin(const struct rows *rows,
 	return walk;
 }
 
-/* The row is the caller's from then on, to be put on another list. */
+/* Takes walk->row and advances; not at the end. The caller may then add the row to another list. */
 static inline uint32_t rows_walk_take(struct rows_walk *walk)
 {
 	uint32_t row = walk->row;
@@ -156,16 +167,18 @@ static inline uint32_t rows_walk_take(struct rows_walk *walk)
 	return row;
 }
 
-/* The events around the next one, on a line where they nest. */
+/* The events that enclose the next one on a track: a stack of their ends. Starts zeroed. */
 struct rows_nest {
 	int64_t *ends;
 	size_t depth;
 	size_t room;
 };
 
-/* Whether an event that begins no sooner than the last one that fitted, fits on this line; then it
- * is taken to be on it. Negative errno: no memory. */
+/* Returns 1 if an event with this time nests on the track, and adds it; 0 if it overlaps
+ * partially; -ENOMEM. Events must come in the order of their begins. */
 int rows_nest_take(struct rows_nest *nest, struct rows_time time);
+
+/* Frees the memory; the stack is empty and usable again. */
 void rows_nest_release(struct rows_nest *nest);
 
 #endif

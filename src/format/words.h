@@ -1,4 +1,7 @@
-/* The model's values as words: what every format calls a kind, a direction, a scope, an argument. */
+/* Texts for the model's values, the same in every format: kinds, directions, scopes, arguments.
+ *
+ * Returned texts are constants or belong to the trace, unless a function writes into the caller's
+ * buffer. Threading: any thread. */
 #ifndef DAGTAP_FORMAT_WORDS_H
 #define DAGTAP_FORMAT_WORDS_H
 
@@ -16,46 +19,51 @@ const char *words_queue_mode(enum record_queue_mode mode);	  /* "" if unknown */
 const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
 const char *words_wait_type(enum trace_wait_type type); /* "" if unknown */
-const char *words_known(enum trace_known known);	/* "" if it is not */
+const char *words_known(enum trace_known known);	/* "" if not known */
 
-/* What a timeline calls the activity: the kernel's name, or what was done ("copy D2H"). */
+/* The label of an activity on a timeline: the kernel's name, "copy D2H", "memset". */
 const char *words_op(const struct trace *trace, const struct trace_op *op);
 
-/* The texts of a scope and its parents, root first, joined by "/". Cut off at the root's end, with
- * "..." there, when BUFFER is too small. TRACE_NONE gives "". Returns BUFFER. */
+/* Writes the texts of SCOPE and its parents, outermost first, joined by "/". If BUFFER (SIZE
+ * bytes, at least 1) is too small, the outermost part is replaced by "...". TRACE_NONE gives "".
+ * Returns BUFFER. */
 const char *words_scope_path(const struct trace *trace, uint32_t scope, char *buffer, size_t size);
 
-/* Times come from a file and may be anything: wraps where a plain difference would overflow. */
+/* END_NS - BEGIN_NS. The times come from a file and may be any value, so the difference wraps
+ * instead of overflowing, which would be undefined. */
 static inline int64_t words_span_ns(int64_t begin_ns, int64_t end_ns)
 {
 	return (int64_t)((uint64_t)end_ns - (uint64_t)begin_ns);
 }
 
-/* The graph that an activity or launch belongs to: TRACE_NONE outside graphs. Of an activity in a
- * child graph it is the child. */
+/* The graph that the activity belongs to, an index into trace.graphs; TRACE_NONE outside graphs.
+ * For an activity of a child graph this is the child graph if the node is known, else the launched
+ * graph. */
 uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity);
 
-/* Whether users of this activity's interface count its grid in blocks (CUDA), not in work-items
- * (HIP); and whether those of a process' graphs do. */
+/* Whether the interface of this activity counts grids in blocks (CUDA) or in work-items (HIP). The
+ * second function answers the same for the graphs of a process; it scans agents and APIs. */
 bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity);
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process);
 
-/* Of a kernel's grid in work-items; a partial block counts. */
+/* The number of blocks of BLOCK work-items in a grid; a partial block counts. One dimension. */
 uint64_t words_blocks(uint64_t work_items, uint32_t block);
 
 struct words_arg {
 	const char *name;
-	char kind;	   /* record_api_name */
-	uint64_t words[2]; /* the second for dim3 alone */
+	char kind;	   /* the argument's type, a letter as in struct record_api_name */
+	uint64_t words[2]; /* words[1] is used only for dim3 */
 };
 
-/* The NUMBER-th argument of a call as its wrapper kept it; false behind the last. */
+/* Gets argument NUMBER (from 0) of a call, as its wrapper recorded it. Returns false after the
+ * last one, or if the arguments were not kept. */
 bool words_call_arg(const struct trace *trace, const struct trace_call *call, uint32_t number,
 		    struct words_arg *ret_arg);
 
 #define WORDS_ARG_CHARS 48
 
-/* The argument's value as text: numbers, addresses as 0x..., dimensions as 64x1x1. */
+/* Writes the argument's value as text: numbers in decimal, addresses as 0x..., dimensions as
+ * 64x1x1. Returns BUFFER. */
 const char *words_arg_text(const struct words_arg *arg, char buffer[WORDS_ARG_CHARS]);
 
 #endif
