@@ -1,4 +1,5 @@
-/* The bytes of a file in memory piece by piece, inflated on the way if they are gzipped. */
+/* Gives the bytes of a file in memory piece by piece and inflates them if the file is gzipped.
+ * Threading: one thread at a time. Memory: one buffer of 128 KiB for a gzipped file. */
 #ifndef DAGTAP_FORMAT_KINETO_INPUT_H
 #define DAGTAP_FORMAT_KINETO_INPUT_H
 
@@ -9,23 +10,25 @@
 
 struct kineto_input {
 	const struct read_file *file;
-	size_t used; /* of the file, or of what it inflates to */
+	size_t used; /* bytes given so far: of the file, or of what it inflates to */
 	bool is_gzip;
-	bool is_ended; /* the gzipped file that is being inflated, which may not be the last */
+	bool is_ended; /* the current gzip member has ended; a further one may follow in the file */
 	z_stream inflater;
-	uint8_t *piece; /* inflated */
+	uint8_t *piece; /* buffer for the inflated bytes; owned, NULL for a plain file */
 };
 
-/* 0 or -ENOMEM. */
+/* Starts reading FILE, which must stay valid until kineto_input_close. Returns 0 or -ENOMEM; then
+ * nothing is left to close. */
 int kineto_input_open(struct kineto_input *input, const struct read_file *file);
 void kineto_input_close(struct kineto_input *input);
 
-/* Bytes of the next piece, which stays until the next call; 0 at the end, or where a gzipped file was
- * cut off. -EBADMSG with a line in ERROR; -ENOMEM. */
+/* Sets RET_PIECE to the next piece and returns its bytes. The piece stays valid until the next
+ * call. Returns 0 at the end, or where a gzipped file was cut off; -EBADMSG (broken gzip data) or
+ * -EFBIG (inflates to an absurd size) with one line in ERROR; -ENOMEM. */
 int64_t kineto_input_next(struct kineto_input *input, const uint8_t **ret_piece,
 			  struct dagtap_error *error);
 
-/* How much of the file as it is on disk has been read. */
+/* The number of bytes of the file on disk that have been read; for progress and for messages. */
 size_t kineto_input_done(const struct kineto_input *input);
 
 #endif

@@ -1,16 +1,16 @@
-/* Inside the Kineto reader: a file on its way into the model.
+/* Internals of the Kineto reader: the state while a file becomes a trace.
  *
- * kineto_reader.c takes the tokens apart as far as one row of the file (struct kread_event);
- * kineto_reader_rows.c makes of it a call, a scope, a piece of GPU work, a wait. A row does not say all
- * that the model wants to know of it: whose process the work on a GPU is tells the call with its
- * correlation id, maybe later in the file. So work and waits are kept as the file has them (struct
- * kread_work, struct kread_sync) until all rows are read; then kineto_reader_nest.c puts scopes and
- * calls into each other, kineto_reader_join.c gives work its process, GPU, stream and graph, and
- * kineto_reader_waits.c makes events, their records and waits.
+ * kineto_reader.c splits the JSON tokens into rows of the file (struct kread_event).
+ * kineto_reader_rows.c makes a call, a scope, a GPU activity or a wait of each. A row does not say
+ * all that the model needs: the process of a GPU activity is known only from the call with its
+ * correlation id, which may come later in the file. So activities and waits are kept as the file
+ * states them (struct kread_work, struct kread_sync) until all rows are read. Then
+ * kineto_reader_nest.c nests scopes and calls, kineto_reader_join.c gives each activity its
+ * process, GPU, stream and graph, and kineto_reader_waits.c makes events, their records and waits.
  *
- * Functions that return int: 0 (or what they say), or negative errno. -EBADMSG comes with the line in
- * the caller's error; what else fails is said at the end, once.
- */
+ * Functions that return int return 0 (or what their comment says), or negative errno. For -EBADMSG
+ * the failing function has put its line into the caller's error; for other errors kineto_open
+ * writes one line at the end. A load belongs to one thread. */
 #ifndef DAGTAP_FORMAT_KINETO_READER_LOAD_H
 #define DAGTAP_FORMAT_KINETO_READER_LOAD_H
 
@@ -22,15 +22,15 @@
 #include "trace/ops.h"
 #include "trace/strtab.h"
 
-/* Words that mean something to the reader. They are the first to be interned: their numbers as texts
- * are those of the enum. */
+/* The words that the reader understands. begin_load interns them first, in this order, so that a
+ * word's trace_string equals its enum value and can be used in a switch. */
 #define KREAD_WORDS(X)                                                                             \
-	/* of the file */                                                                          \
+	/* keys of the file */                                                                     \
 	X(TRACE_EVENTS, "traceEvents")                                                             \
 	X(DEVICE_PROPERTIES, "deviceProperties")                                                   \
 	X(BASE_TIME, "baseTimeNanoseconds")                                                        \
 	X(HOST_NAME, "host_name")                                                                  \
-	/* of a row */                                                                             \
+	/* keys of a row */                                                                        \
 	X(PH, "ph")                                                                                \
 	X(CAT, "cat")                                                                              \
 	X(PID, "pid")                                                                              \
@@ -38,7 +38,7 @@
 	X(TS, "ts")                                                                                \
 	X(DUR, "dur")                                                                              \
 	X(ARGS, "args")                                                                            \
-	/* of a row's args, or of a device */                                                      \
+	/* keys of a row's args or of a device */                                                  \
 	X(NAME, "name")                                                                            \
 	X(ID, "id")                                                                                \
 	X(TOTAL_MEMORY, "totalGlobalMem")                                                          \
@@ -71,7 +71,7 @@
 	X(UNTIMED, "untimed")                                                                      \
 	X(WAIT_ON_HIP_RECORD, "wait_on_hip_event_record_corr_id")                                  \
 	X(WAIT_ON_HIP_EVENT, "wait_on_hip_event_id")                                               \
-	/* categories; those with capitals are PyTorch's before 1.13 */                            \
+	/* categories; those with capitals are of PyTorch before 1.13 */                           \
 	X(KERNEL, "kernel")                                                                        \
 	X(MEMCPY, "gpu_memcpy")                                                                    \
 	X(MEMSET, "gpu_memset")                                                                    \
@@ -90,7 +90,7 @@
 	X(OVERHEAD, "overhead")                                                                    \
 	X(GPU_USER_ANNOTATION, "gpu_user_annotation")                                              \
 	X(AC2G, "ac2g")                                                                            \
-	/* names of rows that say what a process or thread is called */                            \
+	/* names of rows that name a process or thread */                                          \
 	X(PROCESS_NAME, "process_name")                                                            \
 	X(THREAD_NAME, "thread_name")
 
@@ -106,77 +106,86 @@ enum kread_word {
 #define KREAD_ARG_LAST	KREAD_WAIT_ON_HIP_EVENT
 #define KREAD_ARG_COUNT (KREAD_ARG_LAST - KREAD_ARG_FIRST + 1)
 
-/* A set of args, by word. */
+/* The bit of an arg in a set of args. */
 #define KREAD_ARG(word) (UINT64_C(1) << ((word)-KREAD_ARG_FIRST))
 
 _Static_assert(KREAD_ARG_COUNT <= 64, "a bit for each");
 
-/* "pid" and "tid" are numbers or texts. */
+/* The value of "pid" or "tid", which may be a number or a text. */
 struct kread_id {
-	uint64_t value; /* negative numbers wrap; of a text the trace_string */
+	uint64_t value; /* the number (negative ones wrap), or the text's trace_string */
 	bool is_text;
 };
 
-/* A row of the file, or a device, as far as it has been read. */
+/* A row of the file, or a device, as far as it has been read. Reused for every row. */
 struct kread_event {
 	char phase;
-	bool has_time, is_absurd; /* absurd: no clock's time */
+	bool has_time, is_absurd; /* is_absurd: "ts" or "dur" is beyond what a clock can show */
 	trace_string category, name;
 	struct kread_id pid, tid;
 	int64_t begin_ns, duration_ns;
-	uint32_t grid[3], block[3];	  /* if the args are there, which are no attributes then */
-	uint64_t args;			  /* those of the words that are there */
-	uint32_t arg_at[KREAD_ARG_COUNT]; /* their places among the attributes */
-	struct trace_scope_attribute *attributes; /* all args, in the file's order */
+	/* valid if the set `args` has them; then they are not attributes */
+	uint32_t grid[3], block[3];
+	/* set of the known words that the row's args have (KREAD_ARG) */
+	uint64_t args;
+	/* by word: index into attributes; valid if `args` has the word */
+	uint32_t arg_at[KREAD_ARG_COUNT];
+	/* all args, in the file's order; owned by kread_load */
+	struct trace_scope_attribute *attributes;
 	uint32_t attribute_count, attributes_room;
 };
 
 #define KREAD_NO_STREAM (-1)
 #define KREAD_NO_DEVICE UINT32_MAX
 
-/* What is not known of an activity until everything is read; the activity's id is its place. */
+/* What the file states about a GPU activity, kept until all rows are read. Meanwhile the
+ * activity's `id` is the index of its kread_work. */
 struct kread_work {
-	int64_t stream; /* the file's number, or KREAD_NO_STREAM */
+	int64_t stream; /* the file's stream number, or KREAD_NO_STREAM */
 	uint64_t external_id;
-	uint64_t graph, node;
-	uint32_t device;
-	uint32_t op; /* its agents are device numbers */
+	uint64_t graph, node; /* the file's ids; 0 = none */
+	uint32_t device;      /* the file's number of the GPU, or KREAD_NO_DEVICE */
+	/* index into trace.ops; its agents are device numbers, not agents, until map_op replaces
+	 * it */
+	uint32_t op;
 };
 
-/* A row that says something of waits and events: a wait, or the record of an event. */
+/* A wait, or the record of an event, as a row of the file states it. */
 struct kread_sync {
-	uint64_t cid;
-	uint64_t record_cid; /* of the record that a wait waits for, 0 = not said */
-	uint64_t event;
+	uint64_t cid;	     /* of the row's call; 0 = not stated */
+	uint64_t record_cid; /* cid of the record that a wait waits for; 0 = not stated */
+	uint64_t event;	     /* the file's id or handle of the event; valid if has_event */
 	int64_t begin_ns, end_ns;
-	int64_t stream;	       /* that waits, or is waited for; of a record, its own */
-	int64_t record_stream; /* of the record that a wait waits for */
+	/* of a wait: the stream that waits or is waited for; of a record: its stream */
+	int64_t stream;
+	int64_t record_stream; /* stream of the record that a wait waits for */
 	uint32_t process;      /* TRACE_NONE until the call is known */
 	uint32_t device;
-	uint32_t context;	/* as the row says it, 0 = it does not */
-	uint32_t event_context; /* whose numbers EVENT is one of; HIP's are no context's */
+	uint32_t context;	/* CUPTI's number; 0 = not stated */
+	uint32_t event_context; /* context whose numbering EVENT belongs to; 0 for HIP's handles */
 	enum trace_wait_type type;
-	enum trace_known known; /* how the producer is, if it is */
+	enum trace_known known; /* how the producer of a wait is known, if it is known */
 	bool is_record;
-	bool is_call; /* said by a row of the call itself */
+	bool is_call; /* taken from the args of the call's own row */
 	bool has_event;
-	bool is_untimed; /* of a record: the row has the host's time */
+	bool is_untimed; /* of a record: begin_ns is the host's time, not the device's */
 };
 
-/* "thread 410 (python3)" */
+/* The name of a process or thread: "thread 410 (python3)". */
 struct kread_label {
 	struct kread_id pid, tid;
 	bool is_thread;
 	trace_string text;
 };
 
-/* What a scope or a call can be found by, beside each; 0 = nothing. */
+/* The External ids of scopes or calls, by row; 0 = none. `rows` is owned. */
 struct kread_externals {
 	uint64_t *rows;
 	uint32_t count;
 };
 
-/* Rows that the model has no place for, by why. */
+/* Rows that the model has no place for, counted by reason. The texts go into the trace's
+ * messages. */
 #define KREAD_LEFT_OUT(X)                                                                          \
 	X(CATEGORY, "rows of other categories")                                                    \
 	X(PHASE, "counters, instants and rows of other phases")                                    \
@@ -193,12 +202,12 @@ enum kread_left_out {
 		KREAD_LEFT_OUT_COUNT
 };
 
-/* Texts that were met lately, each at a place that follows from a few of its bytes. */
+/* A cache of recently met texts: entries are addressed by a hash of some bytes of the text. */
 #define KREAD_KNOWN 4096u
 
 struct kread_known {
-	uint64_t first, last; /* its first and last bytes: all of them, if there are up to 16 */
-	const char *text;
+	uint64_t first, last; /* its first and last bytes; all of them if there are up to 16 */
+	const char *text;     /* belongs to the trace's strings */
 	uint32_t bytes;
 	trace_string string;
 };
@@ -210,33 +219,36 @@ struct kread_load {
 	struct dagtap_error *error;
 	const struct trace_options *options;
 	struct kineto_input *input;
-	int result; /* why reading was given up in the middle */
+	int result; /* negative errno: why a token handler stopped the JSON reader */
 
-	/* Where in the file (kineto_reader.c). */
+	/* The position in the file's structure, used by kineto_reader.c only: `place` and
+	 * `outer_place` are enum place, `depth` counts open objects and arrays, `inner_depth` is
+	 * the depth at which a nested or skipped value began. */
 	int place, outer_place;
 	uint64_t depth, inner_depth;
-	trace_string key;
-	char *nested; /* text of a value with values inside */
+	trace_string key; /* the last key that was read */
+	char *nested;	  /* JSON text of a nested value, put together again; owned */
 	size_t nested_bytes, nested_room;
 	struct kread_event event;
 
 	bool has_events, has_base, is_gzip, is_cut_off;
-	uint64_t bytes; /* of JSON, when all is read */
-	int64_t base_ns;
+	uint64_t bytes;	 /* bytes of JSON that were read; valid after parse */
+	int64_t base_ns; /* baseTimeNanoseconds, if has_base */
 	trace_string host;
 	uint64_t left_out[KREAD_LEFT_OUT_COUNT];
-	uint64_t backwards; /* rows that end before they begin */
+	uint64_t backwards; /* number of rows that end before they begin */
 
 	struct op_table ops;
-	struct numbers processes;  /* by pid */
-	struct numbers threads;	   /* (process, tid) */
-	struct numbers apis;	   /* (process, name) */
-	struct numbers properties; /* by device: agents of deviceProperties */
-	struct numbers devices;	   /* (process, device): agents */
-	struct numbers streams;	   /* (process and device, stream) */
-	struct numbers set_hashes;
-	struct numbers externals;  /* (process, External id), made when one is looked for */
-	uint32_t *external_scopes; /* by number */
+	struct numbers processes;  /* pid -> index into trace.processes */
+	struct numbers threads;	   /* (process, tid) -> index into trace.threads */
+	struct numbers apis;	   /* (process, name) -> index into trace.apis */
+	struct numbers properties; /* device -> index into `agents` */
+	struct numbers devices;	   /* (process, device) -> index into trace.agents */
+	struct numbers streams;	   /* (process and device, stream) -> index into trace.streams */
+	struct numbers set_hashes; /* XXH128 of a set -> its row in attribute_sets, less 1 */
+	/* (process, External id); filled by the first kread_find_scope */
+	struct numbers externals;
+	uint32_t *external_scopes; /* by number in `externals`: index into trace.scopes */
 	struct kread_id last_pid, last_tid;
 	uint32_t last_process, last_thread;
 
@@ -246,7 +258,7 @@ struct kread_load {
 	uint32_t syncs_count;
 	struct kread_label *labels;
 	uint32_t labels_count;
-	struct trace_agent *agents; /* as deviceProperties has them; process is to be set */
+	struct trace_agent *agents; /* as in deviceProperties; `process` is not set yet */
 	uint32_t agents_count;
 	struct kread_externals call_externals, scope_externals;
 	struct order_sets activity_sets, call_sets;
@@ -269,53 +281,66 @@ static inline const struct trace_scope_attribute *kread_arg(const struct kread_e
 	return &event->attributes[event->arg_at[word - KREAD_ARG_FIRST]];
 }
 
-/* As strtab_intern; mostly without a search, since rows are alike. */
+/* Interns a text as strtab_intern does. Rows are alike, so the cache `known` mostly replaces the
+ * search by one comparison. */
 trace_string kread_intern(struct kread_load *load, const char *text, size_t bytes);
 
-/* An integer arg; also one that is written with a point, or as text in decimal or hexadecimal. */
+/* Gets the integer value of an arg. Also accepts a number that is written with a point but is an
+ * integer, and a text in decimal or hexadecimal (0x...). Returns false, and leaves RET_VALUE
+ * undefined, if the row has no such arg or it is no integer. */
 bool kread_int(const struct kread_load *load, const struct kread_event *event, enum kread_word word,
 	       int64_t *ret_value);
 
-/* The same, where there is none: FALLBACK. */
+/* Like kread_int, but returns the value, or FALLBACK if there is none. */
 int64_t kread_int_or(const struct kread_load *load, const struct kread_event *event,
 		     enum kread_word word, int64_t fallback);
 
-/* Decimal text (JSON's numbers) times 10^SCALE, rounded down; false if it is more than 2^61, either
- * way. */
+/* The number in a JSON text times 10^SCALE, rounded down, without floating point. Returns false if
+ * its magnitude is greater than 2^61; RET_VALUE is then unchanged. */
 bool kread_decimal(const char *text, size_t bytes, int scale, int64_t *ret_value);
 
-/* An attribute's value: an integer if it is written as one and fits, else a double; kept as it is
- * written if it is longer than any program writes a number. */
+/* Sets VALUE from a JSON number: an integer if it is written as one and fits into 64 bits, else a
+ * double. A number of more than 127 characters, longer than any program writes, is kept as text. */
 void kread_number(struct kread_load *load, const char *text, size_t bytes,
 		  struct trace_scope_attribute *value);
 
-/* A whole row, or a whole device, has been read. */
+/* Takes load->event, a complete row of traceEvents or a complete device, into the model. A row
+ * without a place in the model is counted in left_out. Return 0 or -ENOMEM. */
 int kread_take_event(struct kread_load *load);
 int kread_take_device(struct kread_load *load);
 
-/* One more attribute of the event, without a value yet. NULL: out of memory, load->result says so. */
+/* Adds an attribute with KEY to load->event; the caller sets kind and value. The pointer is valid
+ * until the next call. NULL: out of memory; load->result is set. */
 struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key);
 
-/* The attribute set of the event's args but those in TAKEN, or -ENOMEM. */
+/* The index of the attribute set with all args of load->event except those in TAKEN, the args that
+ * the model's row states itself; 0 if none is left. Equal sets share one row. Removes the args of
+ * TAKEN from the event. -ENOMEM. */
 int64_t kread_attribute_set(struct kread_load *load, uint64_t taken);
 
-/* A wait, or the record of an event, that the row tells of. */
+/* Take a wait or an event record from load->event: from a cuda_sync row, from a cuda_event row,
+ * from the hip_* args of a HIP call of PROCESS (which may have none). Return 0 or -ENOMEM. */
 int kread_take_sync(struct kread_load *load);
 int kread_take_event_record(struct kread_load *load);
 int kread_take_hip_call(struct kread_load *load, uint32_t process);
 
-/* Rows by what the file calls them, made when they are new: places, or -ENOMEM. */
+/* The index of the row for an id of the file, which is added when it is new; or -ENOMEM.
+ * kread_agent gives TRACE_NONE for KREAD_NO_DEVICE. */
 int64_t kread_process(struct kread_load *load, struct kread_id pid);
 int64_t kread_thread(struct kread_load *load, uint32_t process, struct kread_id tid);
 int64_t kread_agent(struct kread_load *load, uint32_t process, uint32_t device);
-/* TRACE_NONE for KREAD_NO_STREAM. */
+/* TRACE_NONE for KREAD_NO_STREAM. If DEVICE is KREAD_NO_DEVICE, looks only for a stream that
+ * activities of PROCESS have shown, and gives TRACE_NONE if there is none. */
 int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device, int64_t stream);
 
-/* The scope with this External id, TRACE_NONE if there is none (which is counted); or -ENOMEM. Scopes
- * are in order. */
+/* The index of the scope with this External id; TRACE_NONE if EXTERNAL_ID is 0 or names no scope
+ * (the latter is counted in left_out); or -ENOMEM. Scopes must be in order already. */
 int64_t kread_find_scope(struct kread_load *load, uint32_t process, uint64_t external_id);
 
-/* When all rows are read, in this order. */
+/* The steps after all rows are read, called in this order by kineto_reader.c. kread_nest: parents
+ * and scopes of scopes and calls. kread_join: processes, GPUs, streams, graphs, order of calls and
+ * activities. kread_join_waits: events, records, waits, order of streams and agents.
+ * kread_conclude: absolute times, the ledger's source, messages. Each returns 0 or -ENOMEM. */
 int kread_nest(struct kread_load *load);
 int kread_join(struct kread_load *load);
 int kread_join_waits(struct kread_load *load);

@@ -1,8 +1,9 @@
-/* Text that Kineto's rows are put together from.
+/* Text buffers for the rows of the Kineto writer.
  *
- * What is said again and again (a kernel's name and dimensions, a function's name) is made ready once: a
- * piece of a struct kineto_text, quoted and escaped. A row is then a few pieces and its numbers, copied
- * into the buffer of a struct kineto_out. Errors stick: after the first one nothing more is written. */
+ * Text that many rows repeat (a kernel's name and dimensions, a function's name) is quoted and
+ * escaped once and kept as a piece of a struct kineto_text. A row is a few such pieces and its
+ * numbers, copied into the buffer of a struct kineto_out. Errors stick: after the first one
+ * nothing more is written. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_KINETO_TEXT_H
 #define DAGTAP_FORMAT_KINETO_TEXT_H
 
@@ -11,34 +12,43 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Pieces are copied in steps of so many bytes, which need not end where the piece does. */
+/* Pieces are copied in blocks of this many bytes. A copy may read and write up to KINETO_STEP
+ * bytes beyond the end of the piece. */
 #define KINETO_STEP 32
 
 /* ---- pieces ---- */
 
+/* A range of bytes of a kineto_text; stays valid while the text is only appended to. */
 struct kineto_piece {
 	uint32_t at;
-	uint32_t bytes; /* 0: not made yet */
+	uint32_t bytes; /* 0: not made yet, or empty */
 };
 
 struct kineto_text {
-	char *bytes; /* KINETO_STEP more than USED are readable */
+	char *bytes; /* owned; KINETO_STEP bytes after USED are readable */
 	size_t used;
 	size_t room;
 	int error;
 };
 
+/* Frees the memory; TEXT is empty and usable again, without an error. */
 void kineto_text_release(struct kineto_text *text);
+
+/* The functions below append to TEXT. On failure they set text->error (-ENOMEM, or -EFBIG beyond 4
+ * GiB) and append nothing. */
 void kineto_text_put(struct kineto_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* As a JSON string, in quotes. */
+/* Appends STRING as a JSON string, in quotes. */
 void kineto_text_quote(struct kineto_text *text, const char *string);
-/* Numbers that JSON has not, as null. */
+/* Infinities and NaN, which JSON does not have, become null. */
 void kineto_text_double(struct kineto_text *text, double value);
 void kineto_text_u64(struct kineto_text *text, uint64_t value);
+
+/* Appends a copy of PIECE of FROM; FROM must not be TEXT. */
 void kineto_text_repeat(struct kineto_text *text, const struct kineto_text *from,
 			struct kineto_piece piece);
-/* All that was put since USED was BEGIN; no bytes after an error. */
+/* The piece from byte BEGIN (a former value of text->used) to the end; an empty piece after an
+ * error. */
 struct kineto_piece kineto_text_piece(const struct kineto_text *text, size_t begin);
 
 /* ---- output ---- */
@@ -49,20 +59,27 @@ struct kineto_out {
 	size_t used;
 	size_t room;
 	int error;
-	int64_t origin_ns; /* host ns of the file's time 0 */
-	/* Rows of one second come together: its digits, with room to be copied whole. */
+	int64_t origin_ns; /* host time of the file's time 0 */
+	/* Consecutive rows mostly lie in the same second since origin_ns: the second, and its
+	 * digits ready to copy. UINT64_MAX: none yet. */
 	uint64_t second;
 	size_t second_bytes;
 	char second_digits[24];
 };
 
-/* FILE stays the caller's. 0 or -ENOMEM. */
+/* Prepares an empty buffer of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
+ * -ENOMEM. */
 int kineto_out_init(struct kineto_out *out, FILE *file);
 void kineto_out_release(struct kineto_out *out);
+
+/* Writes the buffer to the file. A write error is kept in out->error. */
 void kineto_out_flush(struct kineto_out *out);
+
+/* Flushes, and makes room for BYTES. Used by kineto_out_begin only. */
 void kineto_out_grow(struct kineto_out *out, size_t bytes);
 
-/* Where BYTES and KINETO_STEP more can be written; NULL after an error. */
+/* Starts a row: returns a place where BYTES and KINETO_STEP more can be written, or NULL after an
+ * error. kineto_out_end ends the row at AT. */
 static inline char *kineto_out_begin(struct kineto_out *out, size_t bytes)
 {
 	if (out->room - out->used < bytes + KINETO_STEP)
@@ -75,9 +92,9 @@ static inline void kineto_out_end(struct kineto_out *out, const char *at)
 	out->used = (size_t)(at - out->bytes);
 }
 
-/* ---- what a row is put together from: each returns where the next thing goes ---- */
+/* ---- writing a row: each function writes at AT and returns the end of what it wrote ---- */
 
-#define KINETO_NUMBER_BYTES 24 /* of a number or a time, at most */
+#define KINETO_NUMBER_BYTES 24 /* the most bytes of a number or a time */
 
 #define KINETO_PUT(at, literal)                                                                    \
 	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
@@ -99,13 +116,14 @@ static inline char *kineto_put_z(char *at, const char *string)
 static inline char *kineto_put_piece(char *at, const struct kineto_text *text,
 				     struct kineto_piece piece)
 {
-	/* Nothing was ever put into TEXT, maybe: then there is no place to count from. */
+	/* If nothing was ever put into TEXT, text->bytes is NULL and must not be added to. */
 	return piece.bytes ? kineto_put_steps(at, text->bytes + piece.at, piece.bytes) : at;
 }
 
+/* "00" to "99": two digits for each remainder of a division by 100. */
 extern const char kineto_digit_pairs[200];
 
-/* COUNT digits of VALUE, with zeros before it. */
+/* Writes the last COUNT digits of VALUE, with leading zeros. */
 static inline char *kineto_put_digits(char *at, uint64_t value, unsigned count)
 {
 	char *end = at + count;
@@ -141,7 +159,7 @@ static inline unsigned kineto_count_digits(uint64_t value)
 		1000000000000000000,
 		10000000000000000000u,
 	};
-	/* 1233 / 4096 is the logarithm of 2 to base 10, closely enough for 64 bits. */
+	/* 1233 / 4096 approximates log10(2) closely enough for 64 bits. */
 	unsigned guess = (64 - (unsigned)__builtin_clzll(value | 1)) * 1233 >> 12;
 
 	return guess + (value >= powers[guess]);
@@ -152,7 +170,7 @@ static inline char *kineto_put_u64(char *at, uint64_t value)
 	return kineto_put_digits(at, value, kineto_count_digits(value));
 }
 
-/* An address as C prints it, in quotes. */
+/* Writes an address as C's %p does, in quotes: "0x7f00". */
 static inline char *kineto_put_pointer(char *at, uint64_t address)
 {
 	int shift = 60;
@@ -173,7 +191,7 @@ static inline char *kineto_put_i64(char *at, int64_t value)
 	return kineto_put_u64(at, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-/* Microseconds, to the nanosecond. */
+/* Writes a duration in microseconds with three decimals, which is exact. */
 static inline char *kineto_put_us(char *at, uint64_t ns)
 {
 	at = kineto_put_u64(at, ns / 1000);
@@ -181,10 +199,11 @@ static inline char *kineto_put_us(char *at, uint64_t ns)
 	return kineto_put_digits(at, ns % 1000, 3);
 }
 
-/* Slow. */
+/* The slow path of kineto_put_time: formats the second, or a time before or within the first
+ * second. */
 char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns);
 
-/* A moment on the host's clock, in microseconds of the file's. */
+/* Writes a host time NS as microseconds since the file's time 0, with three decimals. */
 static inline char *kineto_put_time(struct kineto_out *out, char *at, int64_t ns)
 {
 	uint64_t since = (uint64_t)ns - (uint64_t)out->origin_ns;
@@ -199,9 +218,12 @@ static inline char *kineto_put_time(struct kineto_out *out, char *at, int64_t ns
 	return kineto_put_digits(at, rest % 1000, 3);
 }
 
-/* ---- rows that are rare: put together in a text of their own, which is empty again then ---- */
+/* ---- rare rows: written into a text of their own, which kineto_put_row empties ---- */
 
+/* Appends a host time to ROW, as kineto_put_time writes it. */
 void kineto_text_time(struct kineto_text *row, struct kineto_out *out, int64_t ns);
+
+/* Copies ROW to OUT and empties it. An error of ROW becomes OUT's. */
 void kineto_put_row(struct kineto_out *out, struct kineto_text *row);
 
 #endif

@@ -1,7 +1,9 @@
-/* The parts of the Kineto writer (docs/format/kineto.md): what they share.
+/* State and functions that the files of the Kineto writer share (docs/format/kineto.md describes
+ * the format). kineto.c calls them in order.
  *
- * Rows are dealt out to lists first, a list for each stream and thread; each list is then written in the
- * order of time, on as many tids as its overlaps need. */
+ * kineto_deal first distributes the rows to lists, one for each stream and thread. Each list is
+ * then written in the order of time, on as many tids as its overlaps need. Threading: a struct
+ * kineto belongs to the thread that exports. */
 #ifndef DAGTAP_FORMAT_KINETO_WRITER_H
 #define DAGTAP_FORMAT_KINETO_WRITER_H
 
@@ -13,65 +15,76 @@
 #include "format/kineto/kineto_text.h"
 #include "format/rows.h"
 
-/* Beyond every pid and tid of Linux: what has no number of its own, or whose own is a GPU's. */
+/* Beyond every pid and tid of Linux (at most 2^22). Numbers from here on stand for processes whose
+ * pid equals a GPU's number, and for threads without a tid. */
 #define KINETO_PID_FIRST 4194305
 
-/* What a GPU's tid shows. The stream's number is in it, except in further lanes. */
+/* What a GPU's tid shows. The first track of a kind has the tid stream number + kind * lane_step;
+ * further tracks get new numbers. */
 enum kineto_lane { KINETO_LANE_WORK, KINETO_LANE_SYNC, KINETO_LANE_SCOPES, KINETO_LANE_UNTIMED };
 #define KINETO_LANE_COUNT (KINETO_LANE_UNTIMED + 1)
 
-/* Of calls: it has an activity with times; it is in waits_of_calls. */
+/* Marks of a call. WORK: the call has an activity with times. WAIT: the call is in
+ * waits_of_calls. */
 enum kineto_mark { KINETO_MARK_WORK = 1, KINETO_MARK_WAIT = 2 };
 
-/* A string of the trace as JSON, in quotes: made when it is first asked for. */
+/* A string of the trace as JSON, in quotes; made when it is first needed. */
 struct kineto_string {
 	struct kineto_piece quoted;
-	uint8_t is_own_key; /* 0 = not known, 1 = it is, 2 = it is not */
+	/* is the string a key that rows have themselves? 0 = not looked up yet, 1 = yes, 2 = no */
+	uint8_t is_own_key;
 };
 
 struct kineto {
 	const struct trace *trace;
-	bool is_hta;
+	bool is_hta; /* write for HolisticTraceAnalysis (--compat hta) */
 	struct kineto_out out;
-	struct kineto_text text; /* of pieces, which stay */
-	struct kineto_text row;	 /* what is put together from no pieces */
+	struct kineto_text text; /* the pieces; append only */
+	struct kineto_text row;	 /* the rare row that is being written; empty between rows */
 	struct gpus gpus;
-	uint32_t gpu_total; /* with the place of work that is on none */
+	uint32_t gpu_total; /* number of GPUs, plus one if a row has no GPU */
 
-	/* Streams; then, for each process, the place of work whose stream is not known. */
+	/* Slots: one for each stream, then one for each process for activities whose stream is not
+	 * known. */
 	uint32_t slots;
-	uint32_t *slot_numbers; /* from 1: readers take 0 for none */
+	/* by slot: the stream number in the file, from 1; readers take 0 for none */
+	uint32_t *slot_numbers;
 
-	struct rows activities; /* lists: gpu * slots + slot */
-	struct rows calls;	/* lists: threads, then processes for calls without one */
-	struct rows scopes;	/* the same, then once more for ranges */
-	uint64_t *call_marks;	/* two bits a call: enum kineto_mark */
-	struct kineto_string *strings;
-	struct kineto_piece *sets; /* by attribute set */
+	struct rows activities; /* lists: by gpu * slots + slot */
+	struct rows calls;	/* lists: by thread, then by process for calls without a thread */
+	struct rows scopes;	/* lists: as for calls, then the same again for ranges */
+	uint64_t *call_marks;	/* two bits for each call: enum kineto_mark */
+	struct kineto_string *strings; /* by trace_string */
+	struct kineto_piece *sets;     /* by attribute set: its arguments as text */
 
-	/* By call: the wait that it is, from 1; behind all waits, the record of an event. NULL if the
-	 * trace has neither. */
+	/* By call: index + 1 of the wait that the call is; waits_count + index + 1 of the event
+	 * record that it is; 0 = neither. NULL if the trace has no waits and records. */
 	uint32_t *waits_of_calls;
 
-	uint64_t *correlation_bases; /* by process */
-	uint64_t correlation_end;    /* no correlation is so great */
-	uint64_t lane_step;	     /* what a tid of the next kind of lane is more by */
-	uint64_t next_lane;	     /* GPU tids that are no stream's */
-	uint64_t next_thread;
+	/* by process: added to its cids, so that no two processes share one */
+	uint64_t *correlation_bases;
+	/* greater than all correlations of calls; stand-ins begin here */
+	uint64_t correlation_end;
+	/* difference between the tids of a stream's enum kineto_lane kinds */
+	uint64_t lane_step;
+	uint64_t next_lane;   /* next free tid for a GPU's further tracks */
+	uint64_t next_thread; /* next free tid for threads' further tracks */
 };
 
-/* Of the first error. */
+/* Keeps ERROR, if it is the first, in out.error. Does nothing for 0 or more. */
 static inline void kineto_fail(struct kineto *kineto, int error)
 {
 	if (error < 0 && !kineto->out.error)
 		kineto->out.error = error;
 }
 
+/* The slot of a stream; for TRACE_NONE the process's slot for unknown streams. */
 static inline uint32_t kineto_slot(const struct kineto *kineto, uint32_t stream, uint32_t process)
 {
 	return stream == TRACE_NONE ? kineto->trace->streams_count + process : stream;
 }
 
+/* The list, among `calls` or `scopes`, of a thread; for TRACE_NONE the process's. */
 static inline uint32_t kineto_thread_list(const struct kineto *kineto, uint32_t thread,
 					  uint32_t process)
 {
@@ -80,18 +93,21 @@ static inline uint32_t kineto_thread_list(const struct kineto *kineto, uint32_t 
 	return thread < threads ? thread : threads + process;
 }
 
+/* The correlation id in the file of a process's CID. */
 static inline uint64_t kineto_correlation(const struct kineto *kineto, uint32_t process,
 					  uint64_t cid)
 {
 	return kineto->correlation_bases[process] + cid;
 }
 
-/* HTA joins a call to one kernel: with it, each kernel of a graph launch has a number of its own. */
+/* HTA joins a call to one kernel only. For it, each activity of a graph launch gets a correlation
+ * id of its own and a stand-in row that looks like its launch. */
 static inline bool kineto_has_stand_ins(const struct kineto *kineto, const struct trace_call *call)
 {
 	return kineto->is_hta && call->launch != TRACE_NONE;
 }
 
+/* The correlation id of the stand-in of ACTIVITY (an index into trace.activities). */
 static inline uint64_t kineto_stand_in(const struct kineto *kineto, uint32_t activity)
 {
 	return kineto->correlation_end + activity;
@@ -112,6 +128,7 @@ static inline unsigned kineto_marks(const struct kineto *kineto, uint32_t call)
 	return kineto->call_marks[call / 32] >> call % 32 * 2 & 3;
 }
 
+/* A time for lists and rows: what ends before it begins has no length. */
 static inline struct rows_time kineto_time(int64_t begin_ns, int64_t end_ns)
 {
 	return (struct rows_time){begin_ns, end_ns < begin_ns ? begin_ns : end_ns};
@@ -143,7 +160,7 @@ static inline uint64_t kineto_span_ns(struct rows_time time)
 	return (uint64_t)time.end_ns - (uint64_t)time.begin_ns;
 }
 
-/* Scopes' rows are what "External id" counts, from 1. */
+/* The "External id" of a scope: its index into trace.scopes + 1. */
 static inline uint64_t kineto_external_id(uint32_t scope)
 {
 	return (uint64_t)scope + 1;
@@ -151,64 +168,78 @@ static inline uint64_t kineto_external_id(uint32_t scope)
 
 /* ---- kineto_deal.c ---- */
 
-/* Numbers and lists. 0 or -ENOMEM; kineto_undeal in either case. */
+/* Chooses all numbers and distributes the rows to lists. KINETO has trace, is_hta and out set and
+ * is zero otherwise. Returns 0 or -ENOMEM; the caller calls kineto_undeal in both cases. */
 int kineto_deal(struct kineto *kineto);
 void kineto_undeal(struct kineto *kineto);
 
+/* The pid in the file of a process: its own, or a greater one if a GPU has that number. */
 uint64_t kineto_pid(const struct kineto *kineto, uint32_t process);
 
 /* ---- kineto_lanes.c ---- */
 
-/* Puts the names of a GPU's tid. SLOT is TRACE_NONE for what is the whole device's. LANE counts from 1;
- * returns the tid. */
+/* Chooses the tid of a GPU's track and writes its name and sort index. SLOT is TRACE_NONE for rows
+ * of the whole device. LANE is the number of the track among those of the same slot and kind, from
+ * 1. Returns the tid. */
 uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
 			    enum kineto_lane kind, unsigned lane);
 
-/* Of the thread of a list, with RANGES apart. */
+/* The same for a track of a thread; LIST is a list of `calls`. RANGES are on tracks of their
+ * own. */
 uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned lane);
 
+/* Writes names, labels and sort indices of all processes and GPUs. */
 void kineto_name_processes(struct kineto *kineto);
 
 /* ---- kineto_attributes.c ---- */
 
-/* Into kineto->row, with the comma before each. */
+/* Appends COUNT attributes from trace.scope_attributes[FIRST] to kineto->row as JSON members, each
+ * with a comma before it. Leaves out keys that rows have themselves and later attributes of the
+ * same key. */
 void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count);
 
-/* What another tool's file says of a row, by its table of sets, which may be NULL: the same as a piece. */
+/* The arguments that another tool's file states about ROW, as a piece of kineto->text. SETS is the
+ * table's column of attribute sets (trace.call_attributes ...), or NULL for none. Each set is
+ * formatted once. */
 struct kineto_piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row);
 
 /* ---- kineto_head.c ---- */
 
 struct json;
-/* All before the rows, and the last of them. */
+/* kineto_put_head writes all members before traceEvents into JSON's open object;
+ * kineto_put_window_end writes the last row, "Record Window End". */
 void kineto_put_head(const struct kineto *kineto, uint64_t base_ns, uint32_t rank,
 		     struct json *json);
 void kineto_put_window_end(struct kineto *kineto);
 
 /* ---- kineto_names.c ---- */
 
-/* As JSON, in quotes; they stay. Of a scope without the attributes in its text. */
+/* A string, and a scope's name without the attributes that its text contains, as JSON in quotes:
+ * pieces of kineto->text. */
 struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string);
 struct kineto_piece kineto_scope_name(struct kineto *kineto, uint32_t scope);
 
-/* The name that HTA knows an API function by. */
+/* Writes the name by which HTA knows the API function NAME, cut off at SIZE bytes. */
 void kineto_hta_name(const char *name, char *ret_name, size_t size);
+
+/* Kineto's texts for a copy ("Memcpy HtoD (Host -> Device)", "HtoD") and for a wait. */
 const char *kineto_copy_name(enum trace_copy_direction direction);
 const char *kineto_copy_kind(enum trace_copy_direction direction);
 const char *kineto_wait_name(enum trace_wait_type type);
 
-/* ---- the rows; errors are kept in kineto->out ---- */
+/* ---- rows; errors are kept in kineto->out ---- */
 
-void kineto_put_devices(struct kineto *kineto); /* kineto_device.c, and the next */
-void kineto_put_untimed(struct kineto *kineto);
-void kineto_put_threads(struct kineto *kineto); /* kineto_host.c */
-void kineto_put_waits(struct kineto *kineto);	/* kineto_waits.c */
-void kineto_put_hulls(struct kineto *kineto);	/* kineto_hulls.c */
+void kineto_put_devices(struct kineto *kineto); /* kineto_device.c: activities with times */
+void kineto_put_untimed(struct kineto *kineto); /* kineto_device.c: activities without */
+void kineto_put_threads(struct kineto *kineto); /* kineto_host.c: calls and scopes */
+void kineto_put_waits(struct kineto *kineto);	/* kineto_waits.c: waits and event records */
+void kineto_put_hulls(struct kineto *kineto);	/* kineto_hulls.c: annotation rows */
 
-/* Fills waits_of_calls. 0 or -ENOMEM. */
+/* Fills waits_of_calls. Returns 0 or -ENOMEM. */
 int kineto_find_waits(struct kineto *kineto);
 
-/* What a HIP call that is marked so says of its wait, or of the event that it records. */
+/* Writes at AT the arguments of a HIP call with KINETO_MARK_WAIT: about its wait, or about the
+ * event that it records. Needs up to 640 bytes; returns the end. */
 char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call);
 
 #endif
