@@ -1,4 +1,7 @@
-/* What both ways to show an activity share: which track it is on, and what is said about it. */
+/* What both forms of the Perfetto writer (render stages and track events) share about an activity:
+ * the track that it is on, and its arguments.
+ *
+ * Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_PERFETTO_ACTIVITY_H
 #define DAGTAP_FORMAT_PERFETTO_ACTIVITY_H
 
@@ -7,37 +10,43 @@
 
 #include "trace/model.h"
 
-/* A GPU's track: one for each pair of stream and queue, so that both can be told from it. */
+/* Identifies a GPU's track. Each pair of stream and queue has a track, so that both can be read
+ * from it. */
 struct perfetto_track_key {
-	uint32_t process;
-	uint32_t queue; /* or one of PERFETTO_QUEUE_ */
-	uint32_t stream;
+	uint32_t process; /* index into trace.processes */
+	/* index into trace.queues, TRACE_NONE for a copy engine, or one of PERFETTO_QUEUE_* */
+	uint32_t queue;
+	uint32_t stream; /* index into trace.streams, or TRACE_NONE */
 };
 
-/* Stands for a queue: the track of what has no time on the device. */
+/* Stands for a queue: the track of activities without a time on the device. */
 #define PERFETTO_QUEUE_UNTIMED (TRACE_NONE - 1)
 
-/* What nothing says a queue of: all that a stream of CUDA's runs, and kernels of other tools'
- * files. Without a queue other copies are copy engines'. */
+/* Stands for a queue that is not known: all activities of a CUDA stream, and kernels in other
+ * tools' files. Other activities without a queue ran on a copy engine. */
 #define PERFETTO_QUEUE_NOT_TOLD (TRACE_NONE - 2)
 
 struct perfetto_tracks {
 	const struct trace *trace;
-	struct perfetto_track_slot *slots; /* hash table; a power of two */
+	/* owned hash table; slot_count is a power of two, and at most half of it is in use */
+	struct perfetto_track_slot *slots;
 	uint32_t slot_count;
-	uint32_t count;
-	int stream_digits; /* readers sort tracks by name: 02 before 10 */
+	uint32_t count; /* tracks found so far */
+	/* readers sort tracks by name, so numbers have leading zeros: 02 before 10 */
+	int stream_digits;
 	int queue_digits;
 };
 
+/* An empty set of tracks. TRACE must outlive it. */
 void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *trace);
 void perfetto_tracks_release(struct perfetto_tracks *tracks);
 
-/* The number of the activity's track, from 1, in the order in which they are first asked for; it is
- * new if it is greater than `count` was before. Negative errno if there is no memory. */
+/* The number of the activity's track, from 1, in the order of first use. The track is new if its
+ * number is greater than `count` was before the call. -ENOMEM. Cost: a hash lookup. */
 int64_t perfetto_tracks_find(struct perfetto_tracks *tracks, const struct trace_activity *activity);
 
-/* "stream 1, queue 2": the stream first, as that is what the program chose. */
+/* Writes the name of the activity's track, "stream 1, queue 2". The stream comes first because the
+ * program chose it. */
 void perfetto_tracks_name(const struct perfetto_tracks *tracks,
 			  const struct trace_activity *activity, char *name, size_t size);
 
@@ -58,6 +67,7 @@ void perfetto_tracks_name(const struct perfetto_tracks *tracks,
 	X(BLIT_KERNEL, "blit_kernel")                                                              \
 	X(UNTIMED, "untimed")
 
+/* The arguments of an activity, in the order of the list. */
 enum perfetto_arg_name {
 #define X(name, text) PERFETTO_ARG_##name,
 	PERFETTO_ARGS(X)
@@ -65,11 +75,12 @@ enum perfetto_arg_name {
 		PERFETTO_ARG_COUNT
 };
 
+/* The text of an argument's name. */
 const char *perfetto_arg_name(enum perfetto_arg_name name);
 
 struct perfetto_arg {
 	enum perfetto_arg_name name;
-	const char *text; /* NULL: a number */
+	const char *text; /* NULL: the value is NUMBER */
 	uint64_t number;
 };
 
@@ -78,11 +89,13 @@ struct perfetto_arg {
 struct perfetto_args {
 	struct perfetto_arg rows[PERFETTO_ARG_COUNT];
 	unsigned count;
-	uint32_t path_scope; /* scope of PATH; TRACE_NONE at first */
+	/* the scope whose path `path` holds; the caller sets TRACE_NONE before the first use */
+	uint32_t path_scope;
 	char path[PERFETTO_PATH_CHARS];
 };
 
-/* Only what applies to the activity. Texts live until the next call. */
+/* Fills ARGS with the arguments that apply to the activity. Texts are valid until the next call
+ * with the same ARGS. */
 void perfetto_args_fill(struct perfetto_args *args, const struct trace *trace,
 			const struct trace_activity *activity);
 

@@ -1,22 +1,28 @@
-/* Which work waited for which: by a graph's edges within each launch of it, and by a stream's waits for
- * events. Stream order is not among them: the tracks show it. */
+/* The arrows of a Perfetto file: which activity waited for which. They come from a graph's edges,
+ * within each launch of it, and from streams' waits for events. Stream order gives no arrows,
+ * because the tracks show it. */
 #ifndef DAGTAP_FORMAT_PERFETTO_ARROWS_H
 #define DAGTAP_FORMAT_PERFETTO_ARROWS_H
 
 #include "trace/model.h"
 
 struct perfetto_arrow {
-	uint32_t from, to; /* activities */
+	uint32_t from, to; /* indices into trace.activities; TO waited for FROM */
 };
 
 struct perfetto_arrows {
-	struct perfetto_arrow *rows; /* by (to, as they were found) */
+	/* by `to`; of equal ones in the order in which they were found */
+	struct perfetto_arrow *rows;
 	uint32_t count;
-	uint32_t *first_to;		  /* by activity: its rows, up to those of the next */
-	uint32_t *first_from, *from_rows; /* the same for those that begin at it: numbers of rows */
+	/* by activity: first row in which it is `to`; its rows end where those of the next
+	 * activity begin */
+	uint32_t *first_to;
+	/* the same for `from`: from_rows holds indices into rows */
+	uint32_t *first_from, *from_rows;
 };
 
-/* 0 or -ENOMEM. */
+/* Finds all arrows of TRACE. Returns 0 or -ENOMEM; then nothing is left to release. Memory: 8
+ * bytes an activity and 12 an arrow; more while it searches. */
 int perfetto_arrows_init(struct perfetto_arrows *arrows, const struct trace *trace);
 void perfetto_arrows_release(struct perfetto_arrows *arrows);
 

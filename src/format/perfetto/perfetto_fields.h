@@ -1,5 +1,6 @@
-/* Numbers of the fields of perfetto's messages that the writer uses.
- * Facts: protos/perfetto/trace/ of the perfetto project (Apache-2.0), v52 to v59. The GPU compute
+/* Numbers of the fields of Perfetto's messages that the writer uses.
+ *
+ * Source: protos/perfetto/trace/ of the Perfetto project (Apache-2.0), v52 to v59. The GPU compute
  * fields (launch, compute kernels, gpu_correlation) came with v55; older readers skip them. */
 #ifndef DAGTAP_FORMAT_PERFETTO_FIELDS_H
 #define DAGTAP_FORMAT_PERFETTO_FIELDS_H

@@ -1,8 +1,9 @@
-/* Slices on tracks that can only show proper nesting.
+/* Lays out slices on tracks that can show only proper nesting.
  *
- * Perfetto's CPU tracks are stacks: a slice must end before the one around it does. Slices that
- * overlap otherwise go to a further lane of their own, so that no time has to be changed and none
- * is lost. */
+ * Perfetto's tracks are stacks: a slice must end before the slice around it ends. A slice that
+ * overlaps otherwise goes to a further track (a lane) of the same group, so that no time is
+ * changed and no slice is lost. The Kineto writer uses the same layout for waits. Threading: one
+ * thread at a time. */
 #ifndef DAGTAP_FORMAT_PERFETTO_LANES_H
 #define DAGTAP_FORMAT_PERFETTO_LANES_H
 
@@ -11,21 +12,25 @@
 #include <stdint.h>
 
 struct slice {
-	uint32_t group; /* thread: lanes are laid out for each group alone */
-	uint32_t index; /* the caller's row */
+	/* lanes are laid out for each group alone; for calls the group is the thread */
+	uint32_t group;
+	uint32_t index; /* the caller's row; not interpreted */
 	int64_t begin_ns;
-	int64_t end_ns; /* taken for begin_ns when it is before it */
+	int64_t end_ns; /* if it is before begin_ns, begin_ns is used instead */
 };
 
 struct lanes_output {
-	bool flat; /* no nesting at all: what overlaps is on different lanes */
+	bool flat; /* no nesting: slices that overlap at all are on different lanes */
+	/* Called when a slice begins, in the order of (group, begin). Lanes count from 0. */
 	void (*begin)(void *context, const struct slice *slice, uint32_t lane);
-	/* In every lane the ends and begins come in an order that nests. */
+	/* Called when the innermost open slice of a lane ends. The begins and ends of a lane come
+	 * in nesting order; those of different lanes are not in order of time. */
 	void (*end)(void *context, uint32_t group, uint32_t lane, int64_t ns);
 	void *context;
 };
 
-/* Sorts SLICES and puts them out. 0 or -ENOMEM. */
+/* Sorts SLICES in place and calls the functions of OUTPUT for each of them. Returns 0, or -ENOMEM
+ * after some calls were made. */
 int lanes_put(struct slice *slices, size_t count, const struct lanes_output *output);
 
 #endif

@@ -1,4 +1,6 @@
-/* The parts of a perfetto file: each writes its packets in sequences of its own. */
+/* The parts of a Perfetto file. Each part is written by one file of this folder, in packet
+ * sequences of its own; perfetto.c calls them in order. docs/format/perfetto.md describes the
+ * format. */
 #ifndef DAGTAP_FORMAT_PERFETTO_PARTS_H
 #define DAGTAP_FORMAT_PERFETTO_PARTS_H
 
@@ -8,38 +10,42 @@
 #include "format/perfetto/perfetto_sequence.h"
 #include "format/words.h"
 
-/* Kinds of tracks. The number is part of the track's id: the same file gets the same ids. */
+/* Kinds of tracks. The number is part of the track's id (its uuid in the file) and must not
+ * change, so that the same trace always gets the same ids. */
 enum perfetto_track {
 	PERFETTO_TRACK_LEDGER = 1,
 	PERFETTO_TRACK_PROCESS,
-	PERFETTO_TRACK_THREAD, /* of a thread's API calls */
-	PERFETTO_TRACK_CALLS,  /* further lanes */
+	PERFETTO_TRACK_THREAD, /* a thread's API calls */
+	PERFETTO_TRACK_CALLS,  /* further tracks of a thread's API calls */
 	PERFETTO_TRACK_SCOPES,
 	PERFETTO_TRACK_RANGES,
 	PERFETTO_TRACK_MARKS,
-	PERFETTO_TRACK_GPU,
+	PERFETTO_TRACK_GPU, /* parent of a GPU's PERFETTO_TRACK_QUEUE tracks */
 	PERFETTO_TRACK_QUEUE,
 };
 
+/* The id of a track: its kind, the index of the thread, process or GPU, and the lane (24 bits). */
 static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t index, uint32_t lane)
 {
 	return (uint64_t)kind << 56 | (uint64_t)(lane & 0xffffff) << 32 | index;
 }
 
-/* An activity's number: calls, and the activities that waited for it, name it by this; in the form of
- * events it is the number of the arrow from its call. */
+/* The number of an activity in the file. Calls, and the activities that waited for it, refer to
+ * it. In the track-event form it is also the number of the arrow from its call. */
 static inline uint64_t perfetto_event(uint32_t activity)
 {
 	return (uint64_t)activity + 1;
 }
 
-/* Number of an arrow from an activity to one that waited for it: behind all of those. */
+/* The number of arrow ARROW (an index into perfetto_arrows.rows); greater than all activities'
+ * numbers. */
 static inline uint64_t perfetto_wait_flow(const struct trace *trace, uint32_t arrow)
 {
 	return perfetto_event(trace->activities_count) + arrow;
 }
 
-/* Where an activity stands in time: what has none stands where it was submitted. */
+/* The place of an activity on the time axis. An activity without times is shown at its submission,
+ * without length. The caller sets `group`. */
 static inline struct slice perfetto_activity_slice(const struct trace *trace, uint32_t row)
 {
 	const struct trace_activity *activity = &trace->activities[row];
@@ -53,17 +59,21 @@ static inline struct slice perfetto_activity_slice(const struct trace *trace, ui
 	return slice;
 }
 
-/* Two forms of the same: see docs/format/perfetto.md. */
+/* The two forms of GPU activities (docs/format/perfetto.md): render stage events, and track events
+ * for readers before v55. */
 enum perfetto_form { PERFETTO_STAGES, PERFETTO_EVENTS };
 
-/* What the parts for GPUs are written from. */
+/* The inputs of the parts for GPUs; all borrowed from perfetto.c. */
 struct perfetto_gpus {
 	struct sequence *sequence;
 	const struct gpus *gpus;
 	const struct perfetto_arrows *arrows;
 };
 
-/* Each returns 0 or negative errno. */
+/* Each function starts a sequence and writes its packets. put_header: clock, attributes, GPUs, the
+ * ledger. put_stages, put_events: the activities of GPU NUMBER in one form; gpus->count stands for
+ * no GPU. put_process: the calls and scopes of a process. Return 0, -ENOMEM or a write error as
+ * negative errno. */
 int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus);
 int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number);
 int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number);

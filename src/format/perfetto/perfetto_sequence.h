@@ -1,8 +1,8 @@
-/* One of perfetto's packet sequences: packets that share a table of interned names.
+/* Writes a packet sequence of Perfetto: packets that share tables of interned names.
  *
- * Times are absolute host ns: no packet depends on the one before, so events may come in any
- * order and a file that lost its tail is read up to there. Errors stick and are given by
- * sequence_error. */
+ * Times are absolute host ns. No packet depends on the one before, so events may come in any
+ * order, and a file that lost its end is readable up to there. Errors stick and are returned by
+ * sequence_error. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_PERFETTO_SEQUENCE_H
 #define DAGTAP_FORMAT_PERFETTO_SEQUENCE_H
 
@@ -14,7 +14,7 @@
 #include "trace/model.h"
 #include "wire/proto.h"
 
-/* Tables of names by number; X(name, field of InternedData). */
+/* The tables of interned names. X(name, field of InternedData) */
 #define SEQUENCE_TABLES(X)                                                                         \
 	X(EVENT_NAMES, INTERNED_EVENT_NAMES)                                                       \
 	X(ANNOTATION_NAMES, INTERNED_ANNOTATION_NAMES)                                             \
@@ -30,38 +30,46 @@ enum sequence_table {
 
 struct sequence {
 	const struct trace *trace;
-	FILE *out;
-	uint32_t id; /* of the sequence now being written; 0 = none yet */
-	bool started;
-	int error;
-	struct proto packet;
-	struct proto interned;
-	/* Number in the table of each string, 0 = not there yet. */
+	FILE *out;	       /* borrowed */
+	uint32_t id;	       /* id of the current sequence, from 1; 0 = none yet */
+	bool started;	       /* the current sequence has a packet */
+	int error;	       /* the first error, negative errno; 0 = none */
+	struct proto packet;   /* the current packet; the caller adds fields */
+	struct proto interned; /* names that the current packet interns */
+	/* By table and trace_string: the string's number in the table, 0 = not interned yet. */
 	uint32_t *numbers[SEQUENCE_TABLE_COUNT];
-	uint32_t next[SEQUENCE_TABLE_COUNT];
+	uint32_t next[SEQUENCE_TABLE_COUNT]; /* by table: the next free number */
 };
 
-/* 0 or -ENOMEM. */
+/* TRACE and OUT are borrowed until sequence_release. Returns 0 or -ENOMEM; then nothing is left to
+ * release. Memory: 16 bytes for each string of the trace. */
 int sequence_init(struct sequence *sequence, const struct trace *trace, FILE *out);
 void sequence_release(struct sequence *sequence);
+
+/* The first error of all packets so far, as negative errno, or 0. */
 int sequence_error(const struct sequence *sequence);
 
-/* The packets that follow belong to a new sequence, whose tables are empty. */
+/* Starts a new sequence with empty tables; the next packets belong to it. Call it before the first
+ * packet. */
 void sequence_start(struct sequence *sequence);
 
-/* One packet: begin, put fields into sequence->packet, end. */
+/* Writes one packet: begin, add fields to sequence->packet, end. begin_at also gives the packet a
+ * time stamp in host ns; a negative time becomes 0. */
 void sequence_packet_begin(struct sequence *sequence);
 void sequence_packet_begin_at(struct sequence *sequence, int64_t ns);
 void sequence_packet_end(struct sequence *sequence);
 
-/* The string's number in the table; a new one goes out with the packet that is being made. */
+/* The string's number in the table. A new string is interned by the packet that is being built, so
+ * call it between begin and end. */
 uint32_t sequence_intern(struct sequence *sequence, enum sequence_table table, trace_string string);
 
-/* The same for text that is not the trace's: the caller gives it its number. */
+/* Interns a text that is not a string of the trace, under a NUMBER that the caller has chosen
+ * (sequence_reserve). */
 void sequence_intern_text(struct sequence *sequence, enum interned_field field, uint32_t number,
 			  const char *text);
 
-/* Numbers below COUNT + 1 are the caller's own (sequence_intern_text). */
+/* Reserves the numbers 1 to COUNT of the table for the caller's own texts (sequence_intern_text).
+ * Call it before the first sequence_intern of the sequence. */
 void sequence_reserve(struct sequence *sequence, enum sequence_table table, uint32_t count);
 
 #endif

@@ -1,6 +1,7 @@
-/* XSpace (.xplane.pb) as our writer and our reader share it: numbers of fields, names of planes and
- * stats. docs/format/xspace.md says what stands where.
- * Facts: xplane.proto and xplane_schema of OpenXLA (package tensorflow.profiler). */
+/* What the writer and the reader of XSpace (.xplane.pb) share: numbers of fields, names of planes
+ * and stats. docs/format/xspace.md describes the format.
+ *
+ * Source: xplane.proto and xplane_schema of OpenXLA (package tensorflow.profiler). */
 #ifndef DAGTAP_FORMAT_XSPACE_H
 #define DAGTAP_FORMAT_XSPACE_H
 
@@ -15,7 +16,7 @@ enum xplane_field {
 	XPLANE_NAME,
 	XPLANE_LINES,
 	XPLANE_EVENT_METADATA, /* map entries: MAP_KEY int64, MAP_VALUE XEventMetadata */
-	XPLANE_STAT_METADATA,  /* the same, XStatMetadata */
+	XPLANE_STAT_METADATA,  /* the same with XStatMetadata */
 	XPLANE_STATS,
 };
 
@@ -33,10 +34,10 @@ enum xline_field {
 
 enum xevent_field {
 	XEVENT_METADATA_ID = 1,
-	XEVENT_OFFSET_PS, /* of a oneof: written although 0 */
+	XEVENT_OFFSET_PS, /* member of a oneof, so it is written even if it is 0 */
 	XEVENT_DURATION_PS,
 	XEVENT_STATS,
-	XEVENT_OCCURRENCES, /* of the same oneof: an aggregated event */
+	XEVENT_OCCURRENCES, /* member of the same oneof: the event is aggregated */
 };
 
 enum xstat_field {
@@ -46,7 +47,7 @@ enum xstat_field {
 	XSTAT_INT64,
 	XSTAT_STRING,
 	XSTAT_BYTES,
-	XSTAT_REF, /* id of a stat metadata whose name is the text */
+	XSTAT_REF, /* id of a stat's metadata whose name is the text */
 };
 
 enum xevent_metadata_field {
@@ -64,29 +65,30 @@ enum xstat_metadata_field {
 	XSTAT_METADATA_DESCRIPTION
 };
 
-#define XSPACE_PLANE_GPU	 "/device:GPU:"		 /* and the number */
-#define XSPACE_PLANE_NO_GPU	 "/device:CUSTOM:no GPU" /* work on no GPU, or not known which */
+#define XSPACE_PLANE_GPU	 "/device:GPU:" /* followed by the GPU's number */
+/* activities on no GPU, or on an unknown one */
+#define XSPACE_PLANE_NO_GPU	 "/device:CUSTOM:no GPU"
 #define XSPACE_PLANE_HOST	 "/host:CPU"
-#define XSPACE_PLANE_CUPTI	 "/host:CUPTI" /* API calls before post-processing; read only */
-#define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* ranges, the same */
+/* API calls before post-processing; read, never written */
+#define XSPACE_PLANE_CUPTI	 "/host:CUPTI"
+#define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* NVTX ranges, the same */
 #define XSPACE_PLANE_ROCTRACER	 "/host:ROCTRACER"  /* HIP calls, the same */
 #define XSPACE_PLANE_SCOPES	 "/host:__ScopeRangeCallStack__"
 #define XSPACE_PLANE_METADATA	 "/host:metadata"
 #define XSPACE_PLANE_ENVIRONMENT "Task Environment"
-#define XSPACE_PLANE_RECORDING	 "/host:dagtap" /* ours: processes and the ledger */
+#define XSPACE_PLANE_RECORDING	 "/host:dagtap" /* dagtap's own: processes and the ledger */
 
-/* Stats that the writer uses, most frequent first: in every plane of ours the id of a stat's
- * metadata is its place in this list + 1, and the first fifteen cost a byte wherever they stand.
- * Ids from XSPACE_STAT_COUNT + 1 on are texts (XSTAT_REF) and keys of annotations.
- * X(NAME, text). */
+/* The stats that the writer uses, the most frequent first. In every plane that dagtap writes, the
+ * id of a stat's metadata is its place in this list, from 1. An id below 128 takes one byte. Ids
+ * from XSPACE_STAT_COUNT + 1 on are texts (XSTAT_REF) and keys of attributes. X(NAME, text) */
 #define XSPACE_STATS(X)                                                                            \
 	/* device events and API calls */                                                          \
 	X(CORRELATION_ID, "correlation_id") /* uint64 */                                           \
 	X(SCOPE_RANGE_ID, "scope_range_id") /* int64: the innermost scope */                       \
-	X(DEVICE_ID, "device_id")	    /* uint64: calls that submitted; the plane's id */     \
+	X(DEVICE_ID, "device_id")	    /* uint64: of calls with activities; the plane's id */ \
 	X(KERNEL_DETAILS, "kernel_details") /* ref */                                              \
-	X(TF_OP, "tf_op")		    /* ref: text of the outermost annotation */            \
-	X(HLO_OP, "hlo_op")		    /* ref; these by their keys in annotations */          \
+	X(TF_OP, "tf_op")		    /* ref: text of the outermost scope */                 \
+	X(HLO_OP, "hlo_op")		    /* ref; hlo_op to program_id: scope attributes */      \
 	X(HLO_MODULE, "hlo_module")                                                                \
 	X(PROGRAM_ID, "program_id")                                                                \
 	X(GRAPH_ID, "cuda_graph_id")		/* uint64 */                                       \
@@ -94,12 +96,12 @@ enum xstat_metadata_field {
 	X(GRAPH_EXEC_ID, "cuda_graph_exec_id")	/* uint64: kernels and launches */                 \
 	X(NVTX_RANGE, "nvtx_range")		/* ref: innermost roctx range */                   \
 	X(MEMCPY_DETAILS, "memcpy_details")	/* ref */                                          \
-	X(MEMSET_DETAILS, "Memset_details")	/* ref; the capital is theirs */                   \
+	X(MEMSET_DETAILS, "Memset_details")	/* ref; the capital letter is XLA's */             \
 	X(MEMALLOC_DETAILS, "memalloc_details") /* ref: allocating calls */                        \
-	X(MEMFREE_DETAILS, "MemFree_details")	/* read only */                                    \
+	X(MEMFREE_DETAILS, "MemFree_details")	/* read, never written */                          \
 	X(REPLAY, "graph_replay")		/* uint64: of a graph launch, from 0 */            \
 	X(CONFIDENCE, "graph_node_confidence")	/* ref: absent when exact */                       \
-	X(BLIT_KERNEL, "blit_kernel")		/* ref: what carried a copy or memset */           \
+	X(BLIT_KERNEL, "blit_kernel")		/* ref: kernel that carried a copy or memset */    \
 	X(ORPHAN, "orphan")			/* ref: "no call", "no activity" */                \
 	X(RESULT, "result")			/* int64: of a call, absent when 0 */              \
 	/* scopes */                                                                               \
@@ -107,7 +109,7 @@ enum xstat_metadata_field {
 	X(STEP_NUM, "step_num")		/* int64 */                                                \
 	X(SCOPE_KIND, "scope_kind")	/* ref: roctx, range, mark, step; absent: scope */         \
 	X(SCOPE_OPEN, "scope_open")	/* int64 1: had no end */                                  \
-	X(SCOPE_PARENT, "scope_parent") /* int64: if that is none of the tree: a step */           \
+	X(SCOPE_PARENT, "scope_parent") /* int64: a parent outside the tree: a step */             \
 	/* a GPU */                                                                                \
 	X(DEVICE_VENDOR, "device_vendor")                                                          \
 	X(DEVICE_NAME, "gpu_device_name")                                                          \
@@ -126,9 +128,9 @@ enum xstat_metadata_field {
 	X(WRITER, "writer") /* "dagtap 0.1.0" */                                                   \
 	X(PROCESS_ID, "process_id")                                                                \
 	X(PARENT_PROCESS_ID, "parent_process_id")                                                  \
-	X(CORRELATION_BASE, "correlation_base") /* what was added to the process's cids */         \
-	X(CORRELATION_LAST, "correlation_last") /* the greatest of them then */                    \
-	X(CLOCK_ORIGIN, "clock_origin")		/* int64: CLOCK_MONOTONIC where the lines begin */ \
+	X(CORRELATION_BASE, "correlation_base") /* added to the process's correlation ids */       \
+	X(CORRELATION_LAST, "correlation_last") /* greatest correlation id in the file */          \
+	X(CLOCK_ORIGIN, "clock_origin")		/* int64: CLOCK_MONOTONIC at the lines' origin */  \
 	X(COMMAND, "command")                                                                      \
 	X(EXPECTED, "expected")                                                                    \
 	X(RECEIVED, "received")                                                                    \
@@ -150,8 +152,8 @@ enum xspace_stat {
 	XSPACE_STAT_COUNT = XSPACE_STAT_END - 1
 };
 
-/* The reader's own numbers, for scopes that a file of another tool gives none: both top bits, which
- * XLA has for a scope that is none. They are not written back. */
+/* The two top bits of an id mark a number that the reader chose for a scope to which another
+ * tool's file gives no id. XLA uses such ids for "no scope". They are not written back. */
 #define XSPACE_SCOPE_NUMBERED (UINT64_C(3) << 62)
 
 static inline bool xspace_scope_is_numbered(uint64_t id)
@@ -159,7 +161,7 @@ static inline bool xspace_scope_is_numbered(uint64_t id)
 	return (id & XSPACE_SCOPE_NUMBERED) == XSPACE_SCOPE_NUMBERED;
 }
 
-/* "" for a number that is none. */
+/* The name of a stat in the file; "" if STAT is not in the list. */
 const char *xspace_stat_name(enum xspace_stat stat);
 
 #endif

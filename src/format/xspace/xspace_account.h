@@ -1,5 +1,6 @@
-/* What the bytes of an XSpace are spent on: events of GPUs and of the host, by what they say. Of any
- * file, ours or XLA's, so that the two can be laid side by side. */
+/* Counts the bytes of an XSpace file by what they encode: events of GPUs and of the host, and
+ * their stats. It reads any XSpace, dagtap's or XLA's, so that the two can be compared. Used by
+ * tests and benchmarks, not by the writer. */
 #ifndef DAGTAP_FORMAT_XSPACE_ACCOUNT_H
 #define DAGTAP_FORMAT_XSPACE_ACCOUNT_H
 
@@ -7,16 +8,18 @@
 #include <stdint.h>
 
 struct xspace_account_row {
-	char name[64]; /* of a stat, cut off if it is longer */
+	/* name of the stat, cut off if it is longer; "(other)" if its id has no name */
+	char name[64];
 	uint64_t count;
 	uint64_t bytes; /* with the field's key and length */
 };
 
 struct xspace_account_side {
 	uint64_t events;
-	uint64_t bytes; /* of whole events; what the rows leave is keys, lengths and names' ids */
-	uint64_t time_bytes; /* of offsets and durations */
-	struct xspace_account_row *rows;
+	/* of whole events, including what no row counts: keys, lengths, ids of names */
+	uint64_t bytes;
+	uint64_t time_bytes;		 /* of offsets and durations */
+	struct xspace_account_row *rows; /* by stat name, in the order of first sight; owned */
 	uint32_t rows_count;
 };
 
@@ -25,7 +28,8 @@ struct xspace_account {
 	struct xspace_account_side host;   /* /host:CPU */
 };
 
-/* 0, -ENOMEM, or -EBADMSG: not well-formed. One pass over all of BYTES. */
+/* Counts the bytes of a file in memory. Returns 0; -ENOMEM; or -EBADMSG if the file is not
+ * well-formed protobuf. Cost: one pass over BYTES. */
 int xspace_account(const void *bytes, size_t size, struct xspace_account *ret_account);
 void xspace_account_release(struct xspace_account *account);
 

@@ -1,8 +1,9 @@
-/* What is said about an event by the annotations around it: a chain of scopes, outermost to
- * innermost. Scopes with the same names and attributes all the way up are the same chain, so what
- * a chain comes to is worked out once for each and plane, not for each event.
+/* What the scopes around an event say about it: a chain of scopes from the outermost to the
+ * innermost. Two scopes whose names, kinds and attributes agree all the way up share one chain, so
+ * the stats of a chain are encoded once for each plane and not for each event.
  *
- * Steps, ranges and marks annotate nothing: a chain goes through them. */
+ * Steps, ranges and marks do not annotate events; they are not part of a chain. Threading: one
+ * thread at a time. */
 #ifndef DAGTAP_FORMAT_XSPACE_CHAINS_H
 #define DAGTAP_FORMAT_XSPACE_CHAINS_H
 
@@ -11,15 +12,17 @@
 #include "format/xspace/xspace_plane.h"
 #include "trace/model.h"
 
-/* A stack's scopes but steps, which are marks in time and say nothing about work. */
+/* True for scopes of a thread's stack, except steps, which mark an interval of time and say
+ * nothing about an activity. */
 static inline bool xspace_scope_annotates(const struct trace_scope *scope)
 {
 	return scope->kind == RECORD_SCOPE_DAGTAP || scope->kind == RECORD_SCOPE_ROCTX ||
 	       scope->kind == RECORD_SCOPE_NVTX;
 }
 
-/* Has a parent in the scope tree. XProf takes the root's id for a module's run: were a step the
- * root, all runs within it would be one. */
+/* True if the scope has a parent in the scope tree of the file. A step is never a parent there:
+ * XProf takes the id of a root for one run of a module, so with a step as the root all runs inside
+ * of it would be one. */
 static inline bool xspace_scope_in_tree(const struct trace *trace, const struct trace_scope *scope)
 {
 	return scope->parent != TRACE_NONE && xspace_scope_annotates(scope) &&
@@ -28,50 +31,57 @@ static inline bool xspace_scope_in_tree(const struct trace *trace, const struct 
 	       !xspace_scope_is_numbered(trace->scopes[scope->parent].id);
 }
 
-/* More keys than this on one event are no annotation; the innermost ones count. */
+/* The most attributes that an event gets from its scopes; the innermost scopes' come first. */
 #define XSPACE_KEYS_MAX 64
 
-/* Chain 0 is the empty one. */
+/* A chain. Chain 0 is the empty one. */
 struct xspace_chain {
-	uint32_t parent;
-	uint32_t scope; /* one of its innermost scopes */
-	uint32_t root;	/* outermost scope */
-	uint32_t roctx; /* innermost scope of that kind, TRACE_NONE if there is none */
+	uint32_t parent; /* the chain without the innermost scope */
+	uint32_t scope;	 /* a scope that has this chain, an index into trace.scopes */
+	uint32_t root;	 /* the outermost scope */
+	uint32_t roctx;	 /* the innermost RECORD_SCOPE_ROCTX scope, or TRACE_NONE */
 	uint32_t
-		attribute; /* nearest chain, itself included, that has attributes of its own; or 0 */
-	uint32_t next;	   /* in its slot of the hash table */
+		/* the nearest chain upwards, itself included, whose innermost scope has
+		 * attributes; 0 = none */
+		attribute;
+	uint32_t next; /* next chain in the same slot of the hash table, 0 = last */
 };
 
-/* All that most events need to know of their scope, in a quarter of a cache line. */
+/* What most events need to know of their scope, in 16 bytes. */
 struct xspace_scope_ref {
-	uint64_t id; /* in the file */
-	uint32_t chain;
+	uint64_t id;	/* the scope's id in the file */
+	uint32_t chain; /* index into xspace_chains.rows */
 };
 
 struct xspace_chains {
 	const struct trace *trace;
+	/* by index into trace.scopes; owned, as all arrays here */
 	struct xspace_scope_ref *of_scope;
 	struct xspace_chain *rows;
 	uint32_t rows_count;
 	uint32_t *slots;
 	uint32_t slots_count; /* a power of two */
-	bool *allowed;	      /* by string, of keys: xspace_chains_allow */
+	bool *allowed;	      /* by trace_string: xspace_chains_allow */
 };
 
-/* 0 or -ENOMEM. */
+/* Builds the chains of all scopes of TRACE, which must outlive CHAINS. Returns 0 or -ENOMEM; then
+ * nothing is left to release. A cycle among parents ends the chain. */
 int xspace_chains_init(struct xspace_chains *chains, const struct trace *trace);
 void xspace_chains_release(struct xspace_chains *chains);
 
+/* The chain of SCOPE, an index into trace.scopes; 0 for TRACE_NONE. */
 static inline uint32_t xspace_chains_find(const struct xspace_chains *chains, uint32_t scope)
 {
 	return scope == TRACE_NONE ? 0 : chains->of_scope[scope].chain;
 }
 
-/* tf_op, nvtx_range, and every key of the chain with its innermost value. */
+/* Appends the stats of a chain to STATS: tf_op, nvtx_range, and every attribute key with the value
+ * of the innermost scope that has it. */
 void xspace_chains_put(const struct xspace_chains *chains, uint32_t chain,
 		       struct xspace_stats *stats);
 
-/* If annotations may say this: not if the writer says it of the event itself. */
+/* True if a scope attribute with this key may become a stat: false for stats that the writer gives
+ * to the event itself. */
 static inline bool xspace_chains_allow(const struct xspace_chains *chains, trace_string key)
 {
 	return chains->allowed[key];

@@ -1,5 +1,6 @@
-/* One event of a plane, as the loops over millions of rows put it: fields that differ from event to
- * event are encoded here, the others are blobs. */
+/* Encodes one event of a plane; used in the loops over millions of rows. The fields that differ
+ * from event to event are encoded here, the others are blobs (xspace_blobs.h). The functions do
+ * not check room: the caller has it from xspace_out_room. */
 #ifndef DAGTAP_FORMAT_XSPACE_EVENT_H
 #define DAGTAP_FORMAT_XSPACE_EVENT_H
 
@@ -12,12 +13,12 @@
 #define XSPACE_KEY_BYTES(field)	 ((uint8_t)((field) << 3 | 2))
 
 struct xspace_event {
-	uint32_t metadata_id;
-	uint64_t offset_ps;
+	uint32_t metadata_id; /* of the event's name (xspace_plane_event) */
+	uint64_t offset_ps;   /* from the line's origin */
 	uint64_t duration_ps;
 };
 
-/* Bytes of the fields that xspace_event_head puts behind the event's own length. */
+/* The bytes of the fields that xspace_event_head writes after the event's length. */
 static inline unsigned xspace_event_bytes(const struct xspace_event *event)
 {
 	unsigned bytes = 2 + varint_bytes(event->metadata_id) + varint_bytes(event->offset_ps);
@@ -25,7 +26,8 @@ static inline unsigned xspace_event_bytes(const struct xspace_event *event)
 	return bytes + (event->duration_ps ? 1 + varint_bytes(event->duration_ps) : 0);
 }
 
-/* BODY_BYTES: of these fields and all stats. */
+/* Writes the head of an event at AT and returns its end. BODY_BYTES: of these fields and of all
+ * stats that the caller writes after them. */
 static inline uint8_t *xspace_event_head(uint8_t *at, const struct xspace_event *event,
 					 size_t body_bytes)
 {
@@ -42,7 +44,8 @@ static inline uint8_t *xspace_event_head(uint8_t *at, const struct xspace_event 
 	return at;
 }
 
-/* A stat of a number, STAT below 128; FIELD says the number's type. */
+/* The size of a numeric stat and its encoding at AT, which returns the end. STAT is below 128;
+ * FIELD gives the number's type. */
 static inline unsigned xspace_number_bytes(uint64_t value)
 {
 	return 5 + varint_bytes(value);

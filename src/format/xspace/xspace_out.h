@@ -1,10 +1,10 @@
-/* Where an XSpace goes: messages whose length is not known until they end are written through, and
- * their length is put in afterwards. So it is always spent in full, as a varint of five bytes,
- * which protobuf's rules allow.
+/* The output of the XSpace writer. A message whose length is not known before its end is written
+ * directly, and its length is patched in afterwards. For that the length always takes a varint of
+ * five bytes, which protobuf allows.
  *
- * A file that cannot be gone back in (a pipe, one opened for appending) is made in a temporary file
- * first. Errors stick: after the first one nothing more is written, and xspace_out_finish gives
- * it. */
+ * If the target cannot seek (a pipe, a file opened for appending), the message is built in a
+ * temporary file first. Errors stick: after the first one nothing more is written, and
+ * xspace_out_finish returns it. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_XSPACE_OUT_H
 #define DAGTAP_FORMAT_XSPACE_OUT_H
 
@@ -14,35 +14,41 @@
 
 #include "wire/proto.h"
 
-/* What protobuf's own readers can take in one message. */
+/* The largest message that protobuf's own readers accept. */
 #define XSPACE_BYTES_MAX ((UINT64_C(1) << 31) - 1)
 
-/* Written at once, and how much may be put between two looks at it. */
+/* The buffer is written in blocks of XSPACE_OUT_BLOCK; XSPACE_OUT_PIECE bytes may be added between
+ * two checks of its room. */
 #define XSPACE_OUT_BLOCK ((size_t)1 << 20)
 #define XSPACE_OUT_PIECE ((size_t)1 << 16)
 
 struct xspace_out {
-	uint64_t bytes_max;
-	FILE *target; /* the caller's */
-	FILE *file;   /* the same, or the temporary one */
-	off_t start;  /* where in FILE the message begins */
-	uint8_t *bytes;
+	uint64_t bytes_max; /* a longer message fails with -EFBIG */
+	FILE *target;	    /* borrowed; NULL = count only */
+	FILE *file;	    /* TARGET, or the temporary file */
+	off_t start;	    /* offset in FILE at which the message begins */
+	uint8_t *bytes;	    /* owned buffer of XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE bytes */
 	size_t used;
-	uint64_t flushed; /* how much went to FILE before what is in BYTES */
+	uint64_t flushed; /* bytes that went to FILE before those in BYTES */
 	int error;
 };
 
-/* 0 or negative errno. TARGET may be NULL: then nothing is written, only counted. */
+/* Prepares the output. TARGET may be NULL: then bytes are only counted. Returns 0 or negative
+ * errno; then nothing is left to release. The caller calls xspace_out_release after finish or
+ * instead of it. */
 int xspace_out_init(struct xspace_out *out, FILE *target, uint64_t bytes_max);
 void xspace_out_release(struct xspace_out *out);
 
-/* Puts everything where it belongs. 0, or the first error as negative errno; -EFBIG: the message is
- * longer than BYTES_MAX. `flushed` is its length. */
+/* Writes the rest and copies a temporary file to TARGET. Returns 0, or the first error as negative
+ * errno; -EFBIG: the message is longer than BYTES_MAX. Afterwards `flushed` is the message's
+ * length. */
 int xspace_out_finish(struct xspace_out *out);
 
+/* Writes the whole blocks of the buffer. Used by xspace_out_room. */
 void xspace_out_flush(struct xspace_out *out);
 
-/* Room for XSPACE_OUT_PIECE bytes; the caller then adds to `used` what it wrote. */
+/* A place with room for XSPACE_OUT_PIECE bytes. The caller adds the bytes that it wrote to
+ * `used`. */
 static inline uint8_t *xspace_out_room(struct xspace_out *out)
 {
 	if (out->used >= XSPACE_OUT_BLOCK)
@@ -50,14 +56,17 @@ static inline uint8_t *xspace_out_room(struct xspace_out *out)
 	return out->bytes + out->used;
 }
 
+/* Append COUNT raw bytes, or a field of varint type. */
 void xspace_out_put(struct xspace_out *out, const void *bytes, size_t count);
 void xspace_out_put_u64(struct xspace_out *out, uint32_t field, uint64_t value);
 
-/* MESSAGE as a field; FIELDS as they are. */
+/* Append MESSAGE as a field with its length, or encoded FIELDS as they are. An error of theirs
+ * becomes OUT's. */
 void xspace_out_put_message(struct xspace_out *out, uint32_t field, const struct proto *message);
 void xspace_out_put_fields(struct xspace_out *out, const struct proto *fields);
 
-/* A message of any length: everything put between begin and end. */
+/* A nested message of any length: everything that is put between begin and end. MARK is what begin
+ * returned; messages nest. */
 uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field);
 void xspace_out_end(struct xspace_out *out, uint64_t mark);
 

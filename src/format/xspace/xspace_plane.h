@@ -1,7 +1,8 @@
-/* One plane of an XSpace while it is written: its names and numbers, lists of stats, lines.
+/* Writes one plane of an XSpace: its lines, lists of stats, and the metadata that names events and
+ * stats.
  *
- * Metadata of a plane stands behind its lines, so that one pass will do; ids are given in the order
- * in which the lines use them. Errors stick and are given by xspace_plane_end. */
+ * A plane's metadata stands behind its lines, so one pass is enough; ids are given in the order of
+ * first use. Errors stick and are returned by xspace_plane_end. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_XSPACE_PLANE_H
 #define DAGTAP_FORMAT_XSPACE_PLANE_H
 
@@ -15,29 +16,34 @@
 #include "wire/proto.h"
 
 struct xspace_plane {
-	struct xspace_out *out;
-	uint64_t mark;
-	struct strtab events; /* number of a name = id of its metadata */
-	struct strtab stats;  /* the same; names of XSPACE_STATS have the first numbers */
-	bool used[XSPACE_STAT_END];
-	uint32_t *string_ids; /* of the trace's strings as stats, 0 = not asked for yet; or NULL */
-	struct proto scratch;
+	struct xspace_out *out; /* borrowed */
+	uint64_t mark;		/* of the plane's message in OUT */
+	struct strtab events;	/* names of events; a name's number is the id of its metadata */
+	struct strtab stats;	/* names of stats, the same; the names of XSPACE_STATS come first */
+	bool used[XSPACE_STAT_END]; /* by stat: its metadata must be written */
+	/* by trace_string: its id in `stats`, 0 = not used yet; NULL until needed */
+	uint32_t *string_ids;
+	struct proto scratch; /* for small messages; valid until the next call */
 };
 
-/* 0 or -ENOMEM. */
+/* Begins a plane with an ID (0 = none) and NAME. Returns 0 or -ENOMEM; then nothing is left to
+ * release and nothing was written. */
 int xspace_plane_begin(struct xspace_plane *plane, struct xspace_out *out, uint64_t id,
 		       const char *name);
 
-/* 0 or negative errno; releases everything. */
+/* Writes the metadata, ends the plane and releases its memory. Returns 0, or the first error of
+ * the plane or its output as negative errno. */
 int xspace_plane_end(struct xspace_plane *plane);
 
-/* Ids of metadata. */
+/* The id of the metadata of an event's or stat's name; 0 if there is no memory. */
 uint32_t xspace_plane_event(struct xspace_plane *plane, const char *name);
 uint32_t xspace_plane_stat(struct xspace_plane *plane, const char *name);
 
-/* Says that stats of this kind will be put without the functions below. */
+/* Marks a stat as used. Needed if the caller writes it without the functions below. */
 void xspace_plane_use(struct xspace_plane *plane, enum xspace_stat stat);
 
+/* A line of a plane. The caller sets id and name before xspace_line_begin; events are written
+ * between begin and end. */
 struct xspace_line {
 	uint64_t id;
 	const char *name;
@@ -47,31 +53,37 @@ struct xspace_line {
 void xspace_line_begin(struct xspace_plane *plane, struct xspace_line *line);
 void xspace_line_end(struct xspace_plane *plane, const struct xspace_line *line);
 
-/* A list of stats, each as one field of the message that they are stats of. */
+/* A list of encoded stats. Each stat is one field, number FIELD, of the message to which the stats
+ * belong. The caller empties BYTES with proto_reset and releases it. */
 struct xspace_stats {
 	struct xspace_plane *plane;
 	uint32_t field;
 	struct proto bytes;
 };
 
+/* Append a stat with a value. STAT is an enum xspace_stat or an id from xspace_plane_stat. */
 void xspace_put_u64(struct xspace_stats *stats, uint32_t stat, uint64_t value);
 void xspace_put_i64(struct xspace_stats *stats, uint32_t stat, int64_t value);
 void xspace_put_double(struct xspace_stats *stats, uint32_t stat, double value);
-/* Text that is likely to come again in this plane, and text that is not. */
+/* Append a text: xspace_put_ref for a text that is likely to come again in this plane (stored
+ * once), xspace_put_text for one that is not. */
 void xspace_put_ref(struct xspace_stats *stats, uint32_t stat, const char *text);
 void xspace_put_text(struct xspace_stats *stats, uint32_t stat, const char *text);
-/* The same for a string of the trace, which is then known by its number. */
+/* Like xspace_put_ref for a string of the trace, found by its number instead of its text. */
 void xspace_put_string(struct xspace_stats *stats, uint32_t stat, const struct trace *trace,
 		       trace_string string);
+
+/* Appends an attribute; its key is the stat's name. */
 void xspace_put_attribute(struct xspace_stats *stats, const struct trace *trace,
 			  const struct trace_scope_attribute *attribute);
 
-/* An event that is not one of millions. */
+/* The time of an event that is not one of millions; from the line's origin. */
 struct xspace_span {
 	uint64_t offset_ps;
 	uint64_t duration_ps;
 };
 
+/* Writes an event with its stats to the current line. Slower than xspace_event.h. */
 void xspace_event_put(struct xspace_plane *plane, const char *name, struct xspace_span span,
 		      const struct xspace_stats *stats);
 

@@ -1,10 +1,10 @@
-/* Inside the XSpace reader: a file on its way into the model.
+/* Internals of the XSpace reader: the state while a file becomes a trace.
  *
- * xspace_reader.c lists the planes and reads them one after the other (xspace_reader_meta.c and
- * xspace_reader_event.c: names, stats; xspace_reader_device.c and xspace_reader_host.c: rows);
- * xspace_reader_join.c then puts
- * the rows into the model's order and joins them. While planes are read, rows refer to each other
- * by their places at that time, and the places of these are their numbers:
+ * xspace_reader.c lists the planes and reads them one after the other. xspace_reader_meta.c and
+ * xspace_reader_event.c decode names and stats, xspace_reader_device.c and xspace_reader_host.c
+ * make rows, and xspace_reader_join.c then sorts the rows into the model's order and joins them.
+ * While planes are read, rows refer to each other by their index at that time. The index of a row
+ * in one of the following tables equals the number of its key in the map of the same name:
  *
  *	agents	     (process, ordinal)
  *	threads	     (process, line id)
@@ -16,9 +16,9 @@
  *	nodes	     (graph, node id)
  *	launches     (exec, correlation id)
  *
- * Functions that return int: 0 (or what they say), or negative errno. -EBADMSG comes with the line in
- * the caller's error; what else fails is said at the end, once.
- */
+ * Functions that return int return 0 (or what their comment says), or negative errno. For -EBADMSG
+ * the failing function has put its line into the caller's error; for other errors xspace_open
+ * writes one line at the end. A load belongs to one thread. */
 #ifndef DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 #define DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 
@@ -32,26 +32,30 @@
 #include "trace/strtab.h"
 #include "wire/proto_reader.h"
 
-/* One entry of a plane's map of event or stat metadata. */
+/* An entry of a plane's map of event or stat metadata. */
 struct xread_meta {
 	int64_t id;
 	trace_string name;
-	enum xspace_stat known;	   /* of a stat that means something to the reader */
-	struct proto_reader stats; /* of event metadata: the message, if there are stats in it */
+	/* of a stat that the reader understands, else XSPACE_STAT_NONE */
+	enum xspace_stat known;
+	/* of event metadata with stats: the whole message; else stats.at is NULL */
+	struct proto_reader stats;
 };
 
 struct xread_metas {
-	struct xread_meta *rows; /* by id */
+	struct xread_meta *rows; /* sorted by id as unsigned numbers; owned */
 	uint32_t count;
 };
 
 struct xread_plane {
 	struct proto_reader body;
-	struct proto_reader rest; /* what xread_line_next has not read yet */
+	/* what xread_line_next has not read yet; the caller starts with `body` */
+	struct proto_reader rest;
 	trace_string name;
 	int64_t id;
-	uint64_t pid;			  /* that it names, or 0 */
-	uint32_t process;		  /* whose its rows are, if they do not say it themselves */
+	uint64_t pid; /* process_id of the plane's own stats; 0 = none */
+	/* index into trace.processes: the owner of rows that do not state their process */
+	uint32_t process;
 	struct xread_metas stats, events; /* empty until xread_metas_read */
 };
 
@@ -60,24 +64,28 @@ struct xread_line {
 	struct proto_reader body; /* what xread_event_next has not read yet */
 	int64_t id;
 	trace_string name;
-	int64_t timestamp_ns;
+	int64_t timestamp_ns; /* the line's origin: clock_origin plus the file's timestamp */
 };
 
-/* An event, its stats sorted out. Valid until the next one is read. */
+/* An event with its decoded stats. Valid until the next event is read, because the attributes are
+ * in xread_load.attributes. */
 struct xread_event {
 	trace_string name;
 	int64_t begin_ns, end_ns;
-	bool is_aggregated;	 /* a sum of many: has no time */
-	uint64_t numbers, texts; /* bits of enum xspace_stat: those that are there, by kind */
+	bool is_aggregated; /* a sum of many events, which has no time */
+	/* which of `stat` are valid, one bit for each enum xspace_stat: integers, and texts */
+	uint64_t numbers, texts;
 	union {
 		uint64_t number;
 		trace_string text;
-	} stat[XSPACE_STAT_END];			/* only where there is a bit */
-	const struct trace_scope_attribute *attributes; /* all but correlation id and scope */
+	} stat[XSPACE_STAT_END]; /* by enum xspace_stat */
+	/* all stats except correlation id and scope */
+	const struct trace_scope_attribute *attributes;
 	uint32_t attribute_count;
 };
 
-/* Events that the model has no place for, by why. */
+/* Events that the model has no place for, counted by reason. The texts go into the trace's
+ * messages. */
 #define XREAD_LEFT_OUT(X)                                                                          \
 	X(DERIVED, "events of lines that were derived from the streams")                           \
 	X(COUNTER, "events of counter lines")                                                      \
@@ -95,7 +103,8 @@ enum xread_left_out {
 		XREAD_LEFT_OUT_COUNT
 };
 
-/* A process of a file of ours, by its row: the correlation ids that its events have there. */
+/* In a file that dagtap wrote, by process: the correlation ids of its events are above `base`, up
+ * to `last`. */
 struct xread_origin {
 	uint64_t base, last;
 };
@@ -111,48 +120,55 @@ struct xread_load {
 
 	struct xread_plane *planes;
 	uint32_t planes_count;
-	bool is_ours;	      /* a recording's: of its rows nothing is kept as an attribute */
-	uint64_t start_time;  /* profile_start_time, ns since 1970; 0 = not said */
-	int64_t clock_origin; /* ns where lines begin that say nothing else */
+	/* dagtap wrote the file: no attribute sets are kept, the rows state everything */
+	bool is_ours;
+	uint64_t start_time;  /* profile_start_time, ns since 1970; 0 = not stated */
+	int64_t clock_origin; /* origin in ns of lines without a timestamp */
 	struct xread_origin *origins;
 	uint32_t origins_count;
-	uint64_t next_scope; /* of the reader's own */
+	uint64_t next_scope; /* next number for a scope without an id (XSPACE_SCOPE_NUMBERED) */
 	uint64_t left_out[XREAD_LEFT_OUT_COUNT];
 
-	struct numbers processes; /* by pid */
+	struct numbers processes; /* pid -> index into trace.processes */
 	struct numbers agents, threads, streams, scopes, apis;
 	struct numbers execs, graphs, nodes, launches;
-	struct numbers op_texts; /* (name, details) and (agent, kind): rows of text_ops */
-	struct numbers op_hashes;
-	struct numbers set_hashes;
-	uint32_t *text_ops; /* by number in op_texts: index into ops */
+	/* (name, details), (blit kernel, agent, kind) -> index into text_ops */
+	struct numbers op_texts;
+	struct numbers op_hashes;  /* XXH128 of a work kind -> index into trace.ops */
+	struct numbers set_hashes; /* XXH128 of a set -> its row in attribute_sets, less 1 */
+	uint32_t *text_ops;	   /* index into trace.ops */
 	uint32_t text_ops_count;
-	struct trace_scope_attribute *attributes; /* of the event being read */
+	struct trace_scope_attribute *attributes; /* of the event that is being read; owned */
 	uint32_t attributes_count;
 	struct order_sets activity_sets, call_sets;
 };
 
-/* The next field: 1, 0 at the end, -EBADMSG. WHAT is read, for the message. */
+/* Reads the next field. Returns 1, 0 at the end, or -EBADMSG. WHAT names the message that is read,
+ * for the error. */
 int xread_next(struct xread_load *load, struct proto_reader *reader, struct proto_field *ret_field,
 	       const char *what);
 
+/* Interns the bytes of a field as a text. */
 trace_string xread_text(struct xread_load *load, const struct proto_field *field);
 
-/* The plane's own stats, as those of an event; its maps must have been read. */
+/* Decodes the plane's own stats as if they were an event's. The plane's maps must have been
+ * read. */
 int xread_facts(struct xread_load *load, const struct xread_plane *plane,
 		struct xread_event *ret_facts);
 
-/* The plane's maps; releases what an earlier call read. */
+/* Reads the plane's maps; releases those of an earlier call. xread_meta_find returns NULL if there
+ * is no such id. */
 int xread_metas_read(struct xread_load *load, struct xread_plane *plane);
 void xread_metas_release(struct xread_plane *plane);
 const struct xread_meta *xread_meta_find(const struct xread_metas *metas, int64_t id);
 
-/* Adds a stat to EVENT, which xread_event_clear emptied. */
+/* Decodes a stat and adds it to EVENT, which xread_event_clear has emptied. */
 int xread_stat_read(struct xread_load *load, const struct xread_plane *plane,
 		    struct proto_reader stat, struct xread_event *event);
 void xread_event_clear(struct xread_load *load, struct xread_event *event);
 
-/* The set of the event's attributes; 0 if it has none or the file is ours. */
+/* The index of the attribute set of the event; 0 if it has no attributes or dagtap wrote the file;
+ * -ENOMEM. Equal sets share one row. */
 int64_t xread_attribute_set(struct xread_load *load, const struct xread_event *event);
 
 _Static_assert(XSPACE_STAT_END <= 64, "a bit for each stat");
@@ -162,12 +178,14 @@ static inline bool xread_has_number(const struct xread_event *event, enum xspace
 	return event->numbers >> stat & 1;
 }
 
+/* The value of a stat, or 0 if the event does not have it. */
 static inline uint64_t xread_number_of(const struct xread_event *event, enum xspace_stat stat)
 {
 	return xread_has_number(event, stat) ? event->stat[stat].number : 0;
 }
 
-/* Others mean no graph by 0. Ours has it where it is not known which graph was launched. */
+/* Whether the event states an executable graph. In other tools' files 0 means none; in dagtap's
+ * files 0 is an unknown graph that was launched. */
 static inline bool xread_has_exec(const struct xread_load *load, const struct xread_event *event)
 {
 	return load->is_ours ? xread_has_number(event, XSPACE_STAT_GRAPH_EXEC_ID)
@@ -179,19 +197,21 @@ static inline trace_string xread_text_of(const struct xread_event *event, enum x
 	return event->texts >> stat & 1 ? event->stat[stat].text : 0;
 }
 
-/* The plane's lines one by one, with their heads; then a line's events: 1, 0 at the end. */
+/* Read the plane's next line (its head), and the line's next event. Return 1, 0 at the end, or
+ * negative errno. */
 int xread_line_next(struct xread_load *load, struct xread_plane *plane,
 		    struct xread_line *ret_line);
 int xread_event_next(struct xread_load *load, struct xread_line *line,
 		     struct xread_event *ret_event);
 
-/* A kind of plane each. */
+/* Read all rows of one kind of plane: a GPU, the host, the scope tree, dagtap's own. The plane's
+ * maps have been read. */
 int xread_device(struct xread_load *load, struct xread_plane *plane);
 int xread_host(struct xread_load *load, struct xread_plane *plane);
 int xread_tree(struct xread_load *load, struct xread_plane *plane);
 int xread_recording(struct xread_load *load, struct xread_plane *plane);
 
-/* Of "/device:GPU:1" it is 1. */
+/* The number at the end of a plane's name: 1 for "/device:GPU:1". */
 uint32_t xread_ordinal(const char *plane);
 
 static inline const char *xread_string(const struct xread_load *load, trace_string string)
@@ -199,40 +219,44 @@ static inline const char *xread_string(const struct xread_load *load, trace_stri
 	return load->strings->strings[string];
 }
 
-/* Rows by id, made when they are new: places, or -ENOMEM. */
+/* The index of the row for an id of the file, which is added when it is new; or -ENOMEM.
+ * xread_exec also sets the exec's graph if it was not known. xread_api gives the last row for all
+ * names beyond the first 65,534. */
 int64_t xread_process(struct xread_load *load, uint32_t pid);
 int64_t xread_agent(struct xread_load *load, uint32_t process, uint32_t ordinal);
 int64_t xread_scope(struct xread_load *load, uint32_t process, uint64_t id);
 int64_t xread_exec(struct xread_load *load, uint32_t process, uint64_t id, uint32_t graph);
 int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name);
 
-/* The scope that the event names, TRACE_NONE if it names none; or -ENOMEM. */
+/* The index of the scope that the event names, TRACE_NONE if it names none; or -ENOMEM. */
 int64_t xread_scope_of(struct xread_load *load, const struct xread_event *event, uint32_t process);
 
-/* The process of an event: by its correlation id, which becomes that process's own; HINT for those
- * that have none, and in other tools' files. */
+/* The process of an event, found by its correlation id CID, from which the process's base is then
+ * subtracted. HINT if CID is 0 or in no process's range, and for other tools' files. */
 uint32_t xread_origin_of(const struct xread_load *load, uint32_t hint, uint64_t *cid);
 
-/* The process that a line of ours names, as it does where there are several: "... pid 650...". */
+/* The process that a line's name states in dagtap's files of several processes ("... pid 650...");
+ * the plane's process otherwise. */
 uint32_t xread_line_process(const struct xread_load *load, const struct xread_line *line);
 
-/* What the event's details say: an index into ops, or -ENOMEM. WHERE: its process and agent. */
+/* The index into trace.ops of the work kind that the event's details describe, or -ENOMEM. WHERE
+ * gives the process and the agent. */
 int64_t xread_op(struct xread_load *load, const struct xread_event *event,
 		 enum trace_activity_kind kind, const struct trace_activity *where);
 
-/* The outermost around SCOPE that the file itself names, itself if there is none around it; TRACE_NONE
- * where the chain is absurdly long. */
+/* The outermost scope around SCOPE that has an id in the file, which may be SCOPE itself;
+ * TRACE_NONE if there are 256 parents or more. */
 uint32_t xread_root(const struct xread_load *load, uint32_t scope);
 
-/* Notes the event's attributes beside the last one of COUNT rows. */
+/* Notes the event's attribute set for the last one of COUNT rows. */
 int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
 		   struct order_sets *sets);
 
-/* When all planes are read: order and joins. */
+/* After all planes are read: sort all rows, join calls and activities; then graphs. */
 int xread_join(struct xread_load *load);
 int xread_join_graphs(struct xread_load *load);
 
-/* The processes' times, the ledger's line, what was left out. */
+/* Finishes the trace: process times, the ledger's source, messages about what was left out. */
 int xread_conclude(struct xread_load *load);
 
 #endif

@@ -1,5 +1,7 @@
-/* The parts of the XSpace writer: each writes planes of its own. docs/format/xspace.md says what
- * stands where. */
+/* State and functions that the files of the XSpace writer share. Each file writes planes of its
+ * own; docs/format/xspace.md describes the format.
+ *
+ * Threading: a struct xspace_writer belongs to the thread that exports. */
 #ifndef DAGTAP_FORMAT_XSPACE_WRITER_H
 #define DAGTAP_FORMAT_XSPACE_WRITER_H
 
@@ -10,7 +12,7 @@
 #include "format/xspace/xspace_out.h"
 #include "format/xspace/xspace_plane.h"
 
-/* Kinds of work, as a stream's line names them. X(NAME, text) */
+/* The words by which a stream's line names its kinds of work. X(NAME, text) */
 #define XSPACE_WORDS(X)                                                                            \
 	X(COMPUTE, "Compute")                                                                      \
 	X(MEMCPY_H2D, "MemcpyH2D")                                                                 \
@@ -27,29 +29,30 @@ enum xspace_word {
 		XSPACE_WORD_COUNT
 };
 
+/* The word for a work kind, and its text. */
 enum xspace_word xspace_word_of(const struct trace_op *op);
 const char *xspace_word_text(enum xspace_word word);
 
-/* Which rows a file takes, where one cannot take all: those that were called, or submitted without
- * a call, from FROM on and before TO. */
+/* The rows that one file of several takes: those whose call begins, or that were submitted without
+ * a call, at FROM_NS or later and before TO_NS. */
 struct xspace_window {
 	int64_t from_ns;
 	int64_t to_ns;
-	uint32_t number; /* of COUNT, from 1 */
+	uint32_t number; /* of this file, from 1 to COUNT */
 	uint32_t count;
 };
 
-/* What is not in the lines, by why. */
+/* Counts of what the lines do not show, or show changed. */
 struct xspace_left_out {
 	uint64_t untimed[RECORD_UNTIMED_COUNT];
-	uint64_t activities_out_of_range; /* no XSpace can hold their time */
-	uint64_t calls_out_of_range;
-	uint64_t backwards; /* written, without length */
+	uint64_t activities_out_of_range; /* an XSpace cannot hold their time; not written */
+	uint64_t calls_out_of_range;	  /* calls and scopes, the same */
+	uint64_t backwards;		  /* end before begin; written without length */
 };
 
-/* Of one process. */
+/* The correlation ids of one process. */
 struct xspace_ids {
-	uint64_t cid_min, cid_max; /* of what it has; min > max: nothing */
+	uint64_t cid_min, cid_max; /* smallest and greatest cid; min > max: it has none */
 	uint64_t correlation_base; /* added to its cids, so that no two processes share one */
 };
 
@@ -58,25 +61,29 @@ struct xspace_writer {
 	struct xspace_window window;
 	struct gpus gpus;
 	struct xspace_chains chains;
-	int64_t start_ns;  /* of the first process */
-	int64_t origin_ns; /* what offsets count from */
-	struct xspace_ids *ids;
+	int64_t start_ns;	/* start of the first process */
+	int64_t origin_ns;	/* host time that is offset 0 in the file */
+	struct xspace_ids *ids; /* by process; owned, as all arrays here */
 
 	struct xspace_left_out left_out;
-	struct rows activities; /* lists by GPU, then stream: xspace_list_of_stream */
-	size_t streams_count;	/* lists of one GPU */
-	uint32_t *streams_end;	/* by process: behind its last stream */
-	uint32_t *gpu_of_call;	/* the first activity's; TRACE_NONE: it has none */
-	struct rows calls;	/* lists by thread; the last for none */
-	struct rows scopes;	/* the same, then the same again for ranges */
+	struct rows activities; /* lists: by GPU, then xspace_list_of_stream */
+	size_t streams_count;	/* number of lists of one GPU */
+	uint32_t *streams_end;	/* by process: index after its last stream */
+	uint32_t *gpu_of_call;	/* by call: GPU of its first activity; TRACE_NONE = no activity */
+	struct rows calls;	/* lists: by thread; the last one for calls without a thread */
+	struct rows scopes;	/* lists: as for calls, then the same again for ranges */
 	struct xspace_out out;
 };
 
-/* Fills everything but `window` and `out`. 0 or -ENOMEM. */
+/* Fills all members except `window` and `out`, which the caller has set: numbers, chains, and the
+ * rows of the window distributed to lists. TRACE must outlive WRITER. Returns 0 or -ENOMEM; then
+ * nothing is left to release. */
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace);
 void xspace_deal_release(struct xspace_writer *writer);
 
-/* The list, among those of a GPU, of work without a stream of PROCESS: behind its streams. */
+/* Lists of a GPU are in the order of processes; each process has its streams, then one list for
+ * its activities without a stream. The first function gives the latter, the second the list of a
+ * stream of PROCESS. */
 static inline size_t xspace_streamless(const struct xspace_writer *writer, uint32_t process)
 {
 	return (size_t)writer->streams_end[process] + process;
@@ -87,50 +94,61 @@ static inline size_t xspace_list_of_stream(uint32_t stream, uint32_t process)
 	return (size_t)stream + process;
 }
 
+/* Times of rows for struct rows: what ends before it begins has no length. */
 rows_time_of xspace_activity_time;
 rows_time_of xspace_call_time;
 rows_time_of xspace_scope_time;
 
-/* What an event of THEIRS is called in the file. */
+/* The correlation id in the file of a process's CID. */
 static inline uint64_t xspace_correlation_id(const struct xspace_writer *writer, uint32_t process,
 					     uint64_t cid)
 {
 	return cid + writer->ids[process].correlation_base;
 }
 
-/* Scopes keep their ids, unless those of two processes are the same: then they are numbered. */
+/* The id of a scope in the file: its own, or its index + 1 if two processes have equal ids. */
 static inline uint64_t xspace_scope_id(const struct xspace_writer *writer, uint32_t scope)
 {
 	return writer->chains.of_scope[scope].id;
 }
 
-/* Whether the trace was read from another tool's XSpace. Then all that it said of a row is in the row's
- * attributes, and is written as it was: nothing is derived, and nothing said of a recording. */
+/* Whether the trace was read from another tool's XSpace. Then all that the file states about a row
+ * is in the row's attributes and is written back unchanged. The writer derives nothing and writes
+ * no plane about a recording. */
 static inline bool xspace_is_foreign(const struct trace *trace)
 {
 	return trace->has_xspace_stats;
 }
 
-/* All that is said of such a row: correlation id, scope, and the set. */
+/* What is written about a row of such a trace. */
 struct xspace_foreign_row {
-	uint64_t correlation_id; /* or 0 */
-	uint32_t scope;
-	uint32_t set;
+	uint64_t correlation_id; /* 0 = none */
+	uint32_t scope;		 /* index into trace.scopes, or TRACE_NONE */
+	uint32_t set;		 /* index into trace.attribute_sets */
 };
 
+/* Replaces the contents of STATS by those of ROW. */
 void xspace_put_foreign(const struct xspace_writer *writer, const struct xspace_foreign_row *row,
 			struct xspace_stats *stats);
 
+/* A host time as an offset in the file, in picoseconds. */
 static inline uint64_t xspace_offset_ps(const struct xspace_writer *writer, int64_t ns)
 {
 	return (uint64_t)(ns - writer->origin_ns) * 1000;
 }
 
-/* The whole of it, in files of at most BYTES_MAX: what XSPACE_BYTES_MAX is for, but for tests. */
+/* Writes the whole trace in files of at most BYTES_MAX bytes (XSPACE_BYTES_MAX; tests use less).
+ * The first file is OUT; further ones are opened by options->open_part. Returns 0 or negative
+ * errno; -EFBIG: one file is not enough and there is no open_part, or no division into parts
+ * helps. If one file is not enough, parts are tried out without output first, so the cost is a
+ * multiple of one export. */
 int xspace_write(const struct trace *trace, FILE *out, const struct format_options *options,
 		 uint64_t bytes_max);
 
-/* Each returns 0 or negative errno. */
+/* Write one plane each: GPU number GPU (gpus.count = no GPU), the host, the scope tree, the
+ * environment (start and stop time), the recording (processes and ledger). A plane without content
+ * is not written. Return 0 or negative errno. xspace_put_warnings writes errors, warnings and host
+ * names, which belong to no plane; its errors are in out.error. */
 int xspace_put_device(struct xspace_writer *writer, uint32_t gpu);
 int xspace_put_host(struct xspace_writer *writer);
 int xspace_put_scope_tree(struct xspace_writer *writer);
@@ -138,7 +156,8 @@ int xspace_put_environment(struct xspace_writer *writer);
 int xspace_put_recording(struct xspace_writer *writer);
 void xspace_put_warnings(struct xspace_writer *writer);
 
-/* Texts of details, as XProf takes them apart. */
+/* Write the text that describes a work kind in the form that XProf parses, cut off at SIZE
+ * bytes. */
 void xspace_kernel_details(const struct trace_op *op, char *text, size_t size);
 void xspace_copy_details(const struct xspace_writer *writer, const struct trace_op *op, char *text,
 			 size_t size);
