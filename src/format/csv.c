@@ -1,4 +1,5 @@
-/* Comma-separated values: docs/format/csv.md. */
+/* The CSV writer: one table of the model as comma-separated values (docs/format/csv.md). The order
+ * of columns is part of the format: put_*_row and the headers in `tables` must agree. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,10 +15,10 @@ struct csv {
 	const struct trace *trace;
 	FILE *out;
 	bool in_row;
-	/* The path of the scope before: events of one scope mostly come together. */
+	/* Cache: the path of the last scope. Rows of one scope mostly follow each other. */
 	uint32_t path_scope;
 	char path[SCOPE_PATH_CHARS];
-	uint32_t graph_process; /* the last one asked for, and whether its graphs count blocks */
+	uint32_t graph_process; /* Cache: the last process, and whether its graphs count blocks. */
 	bool graph_in_blocks;
 };
 
@@ -34,7 +35,8 @@ static void end_row(struct csv *csv)
 	csv->in_row = false;
 }
 
-/* Bytes of the character that TEXT begins with; 0 if it is none, or a terminal would obey it. */
+/* The bytes of the first character of TEXT; 0 if it is not UTF-8, or a control character, which a
+ * terminal would obey. Tab, CR and LF are kept. */
 static size_t count_shown(const char *text)
 {
 	unsigned char first = (unsigned char)text[0];
@@ -43,17 +45,17 @@ static size_t count_shown(const char *text)
 	if (first < 0x80)
 		return (first >= ' ' && first != 0x7f) || strchr("\t\r\n", first);
 	bytes = utf8_character(text, strnlen(text, 4));
-	/* U+0080 to U+009F */
+	/* U+0080 to U+009F are control characters */
 	return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : bytes;
 }
 
-/* Bytes that are replaced by one character: a control character of two, or one byte. */
+/* The bytes that U+FFFD replaces: a control character of two bytes, or one byte. */
 static size_t count_hidden(const char *text)
 {
 	return utf8_character(text, strnlen(text, 4)) == 2 ? 2 : 1;
 }
 
-/* Returns its bytes. */
+/* Writes the first character of TEXT, with '"' doubled, and returns its bytes. */
 static size_t put_character(FILE *out, const char *text)
 {
 	size_t bytes = count_shown(text);
@@ -68,7 +70,7 @@ static size_t put_character(FILE *out, const char *text)
 	return bytes;
 }
 
-/* A text of letters and digits alone, as most are, goes as it is. */
+/* True if the text needs neither quoting nor replacement, which most texts do not. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++) {
@@ -80,7 +82,8 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-/* A spreadsheet would compute what begins so; it shows what is behind a "'" and not that. */
+/* Writes a text field. A spreadsheet would evaluate a text that begins like a formula; a "'"
+ * before it prevents that, and the spreadsheet does not show the "'". */
 static void put_text(struct csv *csv, const char *text)
 {
 	bool is_formula = *text && strchr("=+-@\t\r", *text);
@@ -140,7 +143,7 @@ static void put_bool(struct csv *csv, bool value)
 	put_u64(csv, value);
 }
 
-/* Zero stands for unknown: an empty field. */
+/* Writes an empty field for 0, which means unknown. */
 static void put_known(struct csv *csv, uint64_t value)
 {
 	if (value)
@@ -149,7 +152,7 @@ static void put_known(struct csv *csv, uint64_t value)
 		put_nothing(csv);
 }
 
-/* TRACE_NONE: it is not known. */
+/* Writes an empty field for TRACE_NONE, which means unknown. */
 static void put_known_count(struct csv *csv, uint32_t count)
 {
 	if (count == TRACE_NONE)
@@ -226,7 +229,7 @@ static void put_handle(struct csv *csv, uint32_t stream)
 		put_u64(csv, csv->trace->streams[stream].handle);
 }
 
-/* The path, then the id. */
+/* Two fields: the path, then the id. */
 static void put_scope(struct csv *csv, uint32_t scope)
 {
 	if (scope == TRACE_NONE) {
@@ -257,7 +260,7 @@ static void put_node(struct csv *csv, uint32_t node)
 		put_u64(csv, csv->trace->nodes[node].index);
 }
 
-/* The exec, then the replay. */
+/* Two fields: the exec's id, then the replay. */
 static void put_launch(struct csv *csv, uint32_t launch)
 {
 	const struct trace *trace = csv->trace;
@@ -271,7 +274,7 @@ static void put_launch(struct csv *csv, uint32_t launch)
 	put_u64(csv, trace->launches[launch].replay);
 }
 
-/* The correlation id, then the name of the call. */
+/* Two fields: the correlation id, then the function's name. */
 static void put_call(struct csv *csv, uint32_t call)
 {
 	const struct trace *trace = csv->trace;
@@ -339,7 +342,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_grid_unit(csv, op->grid, in_blocks);
 }
 
-/* All arguments in one field: "dst=0x7f00 sizeBytes=4096". */
+/* All arguments in one field, cut off at 2 KiB: "dst=0x7f00 sizeBytes=4096". */
 static void put_args(struct csv *csv, const struct trace_call *call)
 {
 	char line[2048];
@@ -399,7 +402,7 @@ static void put_scope_row(struct csv *csv, uint32_t row)
 	put_bool(csv, scope->open);
 }
 
-/* Graphs of a process follow each other. */
+/* Caches the last process, because the graphs of a process follow each other. */
 static bool graph_counts_blocks(struct csv *csv, const struct trace_graph *graph)
 {
 	if (csv->graph_process != graph->process) {
@@ -431,7 +434,7 @@ static void put_node_row(struct csv *csv, uint32_t row)
 	put_grid_unit(csv, node->grid, in_blocks);
 }
 
-/* The call of something that may be known by its correlation id alone. */
+/* Two fields as put_call; if the call has no row, the correlation id alone. */
 static void put_caller(struct csv *csv, uint32_t call, uint64_t cid)
 {
 	if (call != TRACE_NONE) {
@@ -442,7 +445,8 @@ static void put_caller(struct csv *csv, uint32_t call, uint64_t cid)
 	put_nothing(csv);
 }
 
-/* The handle, how many had it before, whether another process made it. */
+/* Three fields: the handle, how many events had it before, whether another process made the
+ * event. */
 static void put_event(struct csv *csv, uint32_t row)
 {
 	if (row == TRACE_NONE) {
@@ -455,7 +459,8 @@ static void put_event(struct csv *csv, uint32_t row)
 	put_bool(csv, csv->trace->events[row].is_foreign);
 }
 
-/* The node that recorded an event: its graph, exec, replay and index. */
+/* Four fields for the node that recorded an event: graph, exec, replay, index of the node. Empty
+ * if no node did. */
 static void put_recorder(struct csv *csv, const struct trace_event_record *record)
 {
 	const struct trace *trace = csv->trace;
@@ -573,7 +578,7 @@ static const struct format_table table_names[] = {
 	{0},
 };
 
-/* In the order of table_names. */
+/* In the order of table_names; write_csv indexes both alike. */
 static const struct table tables[] = {
 	{"process,device,queue,stream,thread,kind,name,start_ns,end_ns,duration_ns,submit_ns,"
 	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"

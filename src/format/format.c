@@ -1,3 +1,4 @@
+/* The table of export formats and lookups by name. */
 #include "format/format.h"
 
 #include <string.h>

@@ -1,13 +1,14 @@
+/* Decides which agents of different processes are the same GPU. */
 #include "format/gpus.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the HSA runtime answers where a card has no uuid. */
+/* The uuid that the HSA runtime reports for a card without one. */
 #define UUID_UNKNOWN "GPU-XX"
 
-/* As far as both are known. */
+/* Compares bus location and driver id, each only if it is known of both agents. */
 static bool is_same_place(const struct trace_agent *a, const struct trace_agent *b)
 {
 	if (a->has_location && b->has_location &&
@@ -26,8 +27,9 @@ static bool is_same_gpu(const struct trace *trace, uint32_t left, uint32_t right
 	       is_same_place(a, b);
 }
 
-/* LATEST: the process that had each GPU last. Agents come process by process, and a process has a
- * GPU once. */
+/* The GPU of AGENT; a new one if no GPU matches. LATEST: by GPU, the last process that has it.
+ * Agents are ordered by process and a process has each GPU once, so a GPU that this process has
+ * already is another one, even if it looks the same. */
 static uint32_t find_gpu(struct gpus *gpus, const struct trace *trace, uint32_t agent,
 			 uint32_t *latest)
 {

@@ -1,3 +1,4 @@
+/* An output stream (fopencookie) that compresses with zlib's deflate. */
 #include "format/gzip.h"
 
 #include <errno.h>
@@ -8,10 +9,10 @@
 
 #define BUFFER_BYTES ((size_t)1 << 18)
 
-/* Text that repeats itself as traces do gains little from a longer search, which takes twice the time. */
+/* Traces repeat themselves so much that a higher level saves little and takes twice the time. */
 #define LEVEL 4
 
-/* Window of 32 KiB, and gzip's frame around it. */
+/* A window of 32 KiB; 16 asks zlib for gzip's header and trailer. */
 #define WINDOW_BITS (15 + 16)
 #define MEMORY	    9
 
@@ -28,7 +29,8 @@ bool gzip_is_name(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Compresses what the stream was given: all of it that FLUSH asks for. 0 or negative errno. */
+/* Compresses the input that stream.next_in holds and writes what deflate gives out. With Z_FINISH
+ * it also writes the end of the data. Returns 0 or negative errno. */
 static int compress_given(struct gzip *gzip, int flush)
 {
 	do {
@@ -45,12 +47,15 @@ static int compress_given(struct gzip *gzip, int flush)
 	return 0;
 }
 
+/* cookie_write_function_t: 0 with errno set is an error, because a negative return is not
+ * allowed. */
 static ssize_t write_bytes(void *context, const char *bytes, size_t size)
 {
 	struct gzip *gzip = context;
 	size_t done = 0;
 
 	while (done < size) {
+		/* zlib counts in 32 bits */
 		size_t piece = size - done < UINT32_MAX ? size - done : UINT32_MAX;
 		int error;
 

@@ -1,3 +1,4 @@
+/* Merges the scopes and calls of a thread into tracks of nested events. */
 #include "format/lane.h"
 
 int lane_lists_sort(const struct lane_lists *lists, const struct rows *scopes,
@@ -8,6 +9,7 @@ int lane_lists_sort(const struct lane_lists *lists, const struct rows *scopes,
 	return error ? error : rows_list_sort(calls, lists->of[LANE_CALLS]);
 }
 
+/* Reads the time of the table's next row into `heads`. */
 static void look_at_head(struct lane *lane, enum lane_table table)
 {
 	const struct rows_walk *walk = &lane->walks[table];

@@ -1,3 +1,4 @@
+/* The ledger and the messages of a trace as JSON. */
 #include "format/ledger_json.h"
 
 static void put_witness(struct json *json, const struct trace *trace,

@@ -1,3 +1,4 @@
+/* A hash table with linear probing from pairs of ids to consecutive numbers. */
 #include "format/numbers.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 
 #include "trace/table.h"
 
+/* Slot counts are powers of two. At SLOTS_MOST numbers_get fails instead of growing. */
 #define FIRST_SLOTS 64u
 #define SLOTS_MOST  (1u << 31)
 
@@ -17,7 +19,7 @@ static uint32_t first_slot(const struct numbers *numbers, uint64_t high, uint64_
 	return (uint32_t)(hash >> 32) & (numbers->slot_count - 1);
 }
 
-/* The slot of the pair, or the free one where it belongs. */
+/* The slot of the pair, or the free slot in which it belongs. */
 static uint32_t find_slot(const struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	uint32_t at = first_slot(numbers, high, low);
@@ -47,7 +49,7 @@ static int grow(struct numbers *numbers)
 	for (uint32_t i = 0; i < numbers->count; i++) {
 		uint32_t at = first_slot(numbers, pairs[i].high, pairs[i].low);
 
-		/* No pair is there twice. */
+		/* the pairs are distinct, so no comparison is needed */
 		while (slots[at])
 			at = (at + 1) & (slot_count - 1);
 		slots[at] = i + 1;

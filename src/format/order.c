@@ -1,3 +1,4 @@
+/* Sorts the tables of a trace that was read from another tool's file. */
 #include "format/order.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static int place_rows(const struct order_table *table, const struct sort_row *or
 	return 0;
 }
 
-/* By the table's keys from KEY on; those that have one alike stand together, by the keys behind it. */
+/* Sorts COUNT entries of ORDER by *KEY; each run of equal keys is then sorted by the next key.
+ * Recursion is at most as deep as there are keys. */
 static int sort_from(const struct order_table *table, order_key *const *key, struct sort_row *order,
 		     uint32_t count)
 {
@@ -82,6 +84,7 @@ int order_rows(const struct order_table *table, uint32_t **ret_place)
 	return 0;
 }
 
+/* Defines the order_key TYPE_NAME of a row of struct trace_TYPE. */
 #define KEY(type, name, expression)                                                                \
 	static uint64_t type##_##name(const void *row_bytes)                                       \
 	{                                                                                          \
@@ -198,7 +201,8 @@ int order_keep_set(struct order_sets *sets, uint32_t count, uint32_t set)
 	return 0;
 }
 
-/* Sets as long as their table, in its new order; PLACE is used up. */
+/* Brings SETS into the new order of a table of COUNT rows and extends them to its length. The set
+ * of row i moves to row PLACE[i]. */
 static int move_sets(struct order_sets *sets, uint32_t count, uint32_t *place)
 {
 	uint32_t *rows = NULL;
@@ -237,7 +241,8 @@ static bool is_before(const struct trace_call *call, const struct trace_activity
 	return call->cid < activity->cid;
 }
 
-/* Both by (process, correlation id). */
+/* Sets the call of each activity. Calls and activities are both in order of (process, cid), so one
+ * merge finds all. */
 static void meet(struct trace *trace)
 {
 	uint32_t call = 0;
@@ -332,8 +337,8 @@ static int order_execs(struct trace *trace)
 	return 0;
 }
 
-/* By the order of their calls, where nobody said it. Launches were made in the order of the rows,
- * which is not that of the calls. */
+/* Numbers the launches of each exec that have no replay number, in the order of their calls.
+ * Launches must be sorted by call, because they were added in the order of the activities. */
 static void number_replays(struct trace *trace)
 {
 	uint32_t exec = TRACE_NONE;
@@ -351,7 +356,8 @@ static void number_replays(struct trace *trace)
 	}
 }
 
-/* What a launch brought; exact if the node of each is. */
+/* Sets each launch's call, stream and number of activities, and `exact` if the node of every
+ * activity is exact. */
 static void count_launches(struct trace *trace)
 {
 	for (uint32_t i = 0; i < trace->calls_count; i++) {

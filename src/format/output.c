@@ -1,3 +1,4 @@
+/* An output file that appears complete or not at all, and is compressed if its name says so. */
 #include "format/output.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@ static int fail(const struct output *output, int code, struct dagtap_error *erro
 				strerrordesc_np(-code));
 }
 
-/* FD as a stream, compressed or not. 0 or negative errno: FD is closed then. */
+/* Makes output->file from FD, with a compressing stream in front if the name asks for it. Returns
+ * 0, or negative errno; FD is closed then. */
 static int open_streams(struct output *output, int fd)
 {
 	int code;
@@ -50,7 +52,7 @@ int output_open(struct output *output, const char *path, bool force, struct dagt
 	return dagtap_error_set(error, code, "%s: %s", path, strerrordesc_np(-code));
 }
 
-/* The compressing one first, which has bytes left for the other. */
+/* Closes the compressing stream first, because it still writes bytes to the inner one. */
 static int close_streams(struct output *output)
 {
 	int code = 0;

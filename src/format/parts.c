@@ -1,3 +1,4 @@
+/* Names, opens and commits the files of an export that needs several. */
 #include "format/parts.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@ struct part {
 	char *path;
 };
 
+/* The path of the next part, to be freed: PATH, or the part's number before the extension. */
 static char *name_part(const struct parts *parts)
 {
 	const char *packed = gzip_is_name(parts->path) ? ".gz" : "";

@@ -1,3 +1,4 @@
+/* Opens a trace of any format: maps the file and gives it to the first reader that accepts it. */
 #include "format/read.h"
 
 #include <errno.h>
@@ -50,7 +51,8 @@ static const struct read_format *find_format(const struct read_file *file)
 	return NULL;
 }
 
-/* No bytes if it is none that could be mapped, which trace_open then says better. */
+/* Maps the file. `bytes` stays NULL if the file cannot be opened or mapped; read_open then calls
+ * trace_open, which reports the cause. O_NONBLOCK: opening a FIFO must not block. */
 static struct read_file map_file(const char *path)
 {
 	struct read_file file = {.name = path};

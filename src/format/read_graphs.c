@@ -1,3 +1,4 @@
+/* Graphs, nodes and launches, added when their ids are first seen. */
 #include "format/read_graphs.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Start and end times of processes, from the rows of another tool's file. */
 #include "format/read_times.h"
 
 static void widen(struct trace_process *row, int64_t begin_ns, int64_t end_ns)

@@ -1,3 +1,4 @@
+/* Lists of rows by track, and the stack that tells whether an event nests. */
 #include "format/rows.h"
 
 #include <errno.h>
@@ -31,14 +32,15 @@ static uint64_t begin_key(struct rows_time time)
 	return (uint64_t)time.begin_ns ^ UINT64_C(1) << 63;
 }
 
-/* Later ends first. */
+/* Inverted, so that later ends come first. */
 static uint64_t end_key(struct rows_time time)
 {
 	return ~((uint64_t)time.end_ns ^ UINT64_C(1) << 63);
 }
 
-/* Stable, so by the second key first. It is the same for most rows that the first one does not tell
- * apart: only those that share their begin with a neighbour ask for the second pass. */
+/* Sorts by begin, then by end, longest first. sort_rows is stable, so two keys are sorted by the
+ * less significant one first. Few rows share their begin with a neighbour; without such rows one
+ * pass by begin is enough. */
 static int sort(const struct rows *rows, struct sort_row *order, uint32_t count)
 {
 	bool equal_begins = false;

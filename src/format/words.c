@@ -1,10 +1,12 @@
+/* Texts for the values of the model. */
 #include "format/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Deeper scopes are shown by their innermost ones; also ends the walk in a damaged file. */
+/* Of deeper scopes only the innermost 256 are shown. The limit also ends the loop if a damaged
+ * file has a cycle of parents. */
 #define SCOPE_DEPTH_MAX 256
 
 #define PICK(names, value)                                                                         \
@@ -135,7 +137,8 @@ const char *words_op(const struct trace *trace, const struct trace_op *op)
 	return op->name ? trace_text(trace, op->name) : "(unknown kernel)";
 }
 
-/* Puts TEXT before what stands at *START; false when only a part of it fits. */
+/* Writes TEXT in front of *START and moves *START back. If it does not fit, writes its end and
+ * returns false. */
 static bool prepend(char *buffer, size_t *start, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -185,8 +188,8 @@ static bool is_cuda_agent(const struct trace *trace, uint32_t agent)
 	       trace->agents[agent].index >= RECORD_CUDA_AGENT_FIRST;
 }
 
-/* Other tools' files say by their calls alone whose GPU it is; a recording has the names of calls
- * that nobody made. */
+/* In a recording the agents tell, because its APIs include functions that were never called. In
+ * other tools' files only the names of the calls tell. */
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
 {
 	bool has_hip = false, has_cuda = false;

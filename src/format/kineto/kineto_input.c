@@ -1,3 +1,4 @@
+/* The bytes of a Kineto file, inflated with zlib if it is gzipped. */
 #include "format/kineto/kineto_input.h"
 
 #include <errno.h>
@@ -6,12 +7,12 @@
 
 #define PIECE_BYTES (128u << 10)
 
-/* A trace's text is 11 to 32 times as large as its gzip (five traces); what goes on for long beyond
- * this is none, and is not worth the memory. */
+/* A trace's text is 11 to 32 times as large as its gzip (measured on five traces). A file that
+ * inflates to more than 256 times its size, beyond the first 64 MiB, is no trace. */
 #define INFLATED_MOST_TIMES 256
 #define INFLATED_FREE_BYTES ((size_t)64 << 20)
 
-/* Any window, and a gzip header. */
+/* The largest window; 16 asks zlib for a gzip header. */
 #define WINDOW_BITS (15 + 16)
 
 static bool is_gzip(const uint8_t *bytes, size_t size)
@@ -49,8 +50,9 @@ size_t kineto_input_done(const struct kineto_input *input)
 	return (size_t)(input->inflater.next_in - (const Bytef *)input->file->bytes);
 }
 
-/* zlib counts what is left in 32 bits. Several files in one follow each other; what else stands behind
- * the last one is padding. */
+/* Gives zlib more input, at most what its 32-bit count can hold. If a gzip member has ended and
+ * another one follows, starts that one; other bytes after the last member are padding. Returns
+ * false at the end of the data. */
 static bool give_input(struct kineto_input *input)
 {
 	z_stream *inflater = &input->inflater;
@@ -84,6 +86,7 @@ static int64_t inflate_piece(struct kineto_input *input, struct dagtap_error *er
 	return PIECE_BYTES - inflater->avail_out;
 }
 
+/* True if the file inflates to so much more than its size that it cannot be a trace. */
 static bool is_bomb(const struct kineto_input *input, size_t bytes)
 {
 	size_t inflated = input->used + bytes;

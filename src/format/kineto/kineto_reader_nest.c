@@ -1,4 +1,4 @@
-/* Scopes and calls of a thread: which is inside which, by their times. */
+/* Nests the scopes and calls of each thread by their times, and finds scopes by External id. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static uint64_t interval_begin(const void *row)
 	return order_ns(((const struct interval *)row)->begin_ns);
 }
 
-/* Those that contain others first. */
+/* Inverted, so that the longer of two intervals with the same begin comes first. */
 static uint64_t interval_end(const void *row)
 {
 	return ~order_ns(((const struct interval *)row)->end_ns);
@@ -57,7 +57,8 @@ static int move_externals(struct kread_externals *externals, const uint32_t *pla
 	return 0;
 }
 
-/* The file gives them no ids: they are numbered by time. */
+/* Sorts the scopes by (process, begin, longest first) and numbers them in this order, because the
+ * file gives them no ids. */
 static int order_scopes(struct kread_load *load)
 {
 	struct trace *trace = load->trace;
@@ -92,7 +93,8 @@ static void fill_intervals(const struct trace *trace, struct interval *rows)
 	}
 }
 
-/* Puts what the interval is inside HOLDER, which may be NULL. */
+/* Sets the parent, and for a call the scope, of ROW, which is inside HOLDER; NULL: inside
+ * nothing. */
 static void put_inside(struct trace *trace, const struct interval *row,
 		       const struct interval *holder)
 {
@@ -110,8 +112,9 @@ static void put_inside(struct trace *trace, const struct interval *row,
 	}
 }
 
-/* By thread, begin, and the longer first: what does not reach to the end of the next one is over for
- * all that follow. */
+/* Nests COUNT intervals in the order of (thread, begin, longest first). `top` is the innermost
+ * open interval and HELD_BY links it to those around it. An interval that ends before the current
+ * one ends cannot hold it or any later one, so it is removed. */
 static void nest_intervals(struct trace *trace, const struct interval *rows, uint32_t count,
 			   uint32_t *held_by)
 {
@@ -147,7 +150,7 @@ static int nest(struct trace *trace)
 		result = order_rows(&table, &place);
 	}
 	if (result == 0) {
-		/* Where each row went is of no interest. */
+		/* the map of places is not needed; its memory serves as held_by */
 		nest_intervals(trace, rows, (uint32_t)count, place);
 		free(place);
 	}
@@ -193,7 +196,7 @@ int64_t kread_find_scope(struct kread_load *load, uint32_t process, uint64_t ext
 	return TRACE_NONE;
 }
 
-/* Calls that are inside nothing on their own thread. */
+/* Finds by External id the scope of each call that is inside no scope on its thread. */
 static int find_scopes(struct kread_load *load)
 {
 	for (uint32_t i = 0; i < load->trace->calls_count; i++) {

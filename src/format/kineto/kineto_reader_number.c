@@ -1,16 +1,17 @@
-/* JSON's numbers: times exactly, in integers; the rest as an attribute's value. */
+/* JSON numbers: times exactly, as integers; others as values of attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/kineto/kineto_reader_load.h"
 
-#define DIGITS_MOST   19 /* that fit into 64 bits, whatever they are */
+#define DIGITS_MOST   19 /* any 19 digits fit into 64 bits */
 #define EXPONENT_MOST 10000
 #define TEXT_MOST     127
 #define VALUE_MOST    (INT64_C(1) << 61)
 
-/* Doubles that are exactly what they are called, and the integers that are doubles. */
+/* The powers of ten that a double holds exactly. An integer of up to 15 digits (or up to 2^53)
+ * divided by one of them is correctly rounded, so strtod is not needed. */
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,
 				1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 				1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -19,11 +20,11 @@ static const double powers[] = {1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,
 #define EXACT_DIGITS  15
 _Static_assert(DIGITS_MOST <= POWER_MOST, "a power for each fraction of a plain number");
 
-/* mantissa * 10^exponent, with the first DIGITS_MOST digits. */
+/* The number mantissa * 10^exponent; the mantissa has the first DIGITS_MOST digits. */
 struct decimal {
 	uint64_t mantissa;
 	int exponent;
-	int digits; /* without leading zeros */
+	int digits; /* number of digits; leading zeros count only on the fast path */
 	bool is_negative, is_integer;
 };
 
@@ -39,7 +40,8 @@ static int take_exponent(const char *at, const char *end)
 	return is_negative ? -value : value;
 }
 
-/* Returns where they end. Leading zeros count, unless there are very many digits. */
+/* Adds the digits at AT to DECIMAL and returns where they end. Digits beyond DIGITS_MOST only
+ * change the exponent. The fast path counts leading zeros as digits, the slow one does not. */
 static const char *take_digits(const char *at, const char *end, struct decimal *decimal)
 {
 	const char *begin = at;
@@ -47,7 +49,7 @@ static const char *take_digits(const char *at, const char *end, struct decimal *
 	unsigned digit;
 	int kept;
 
-	/* No more digits than fit: the usual case, and the fast one. */
+	/* fast path, the usual case: no more digits than fit */
 	if (end - at <= DIGITS_MOST - decimal->digits) {
 		for (; at < end && (digit = (unsigned)(*at - '0')) <= 9; at++)
 			mantissa = mantissa * 10 + digit;
@@ -67,7 +69,7 @@ static const char *take_digits(const char *at, const char *end, struct decimal *
 	return at;
 }
 
-/* The lexer has checked the form. */
+/* Splits a number into its parts. The JSON lexer has checked its form. */
 static struct decimal take_apart(const char *text, size_t bytes)
 {
 	struct decimal decimal = {.is_integer = true};
@@ -89,7 +91,7 @@ static struct decimal take_apart(const char *text, size_t bytes)
 	return decimal;
 }
 
-/* Downwards. */
+/* The mantissa divided by 10^BY_POWER, rounded so that the signed value is rounded down. */
 static uint64_t divide(const struct decimal *decimal, int by_power)
 {
 	uint64_t value = decimal->mantissa, rest = 0;
@@ -101,7 +103,8 @@ static uint64_t divide(const struct decimal *decimal, int by_power)
 	return value + (decimal->is_negative && rest);
 }
 
-/* Most numbers: digits, and maybe a point with digits behind it; FRACTION counts those. */
+/* True for a plain number, as most are: up to 18 characters, digits and at most a point. Sets all
+ * digits as one integer, and the number of digits after the point. */
 static bool is_plain(const char *text, size_t bytes, uint64_t *ret_digits, size_t *ret_fraction)
 {
 	uint64_t value = 0;
@@ -164,7 +167,7 @@ static double exact_double(const struct decimal *decimal, const char *text)
 	return decimal->is_negative ? -value : value;
 }
 
-/* More digits than are sure to fit. */
+/* Sets an integer that may not fit into 64 bits; returns false if it does not. */
 static bool take_long_integer(const char *text, struct trace_scope_attribute *value)
 {
 	uint64_t number;

@@ -1,10 +1,11 @@
-/* The file's texts as numbers. Rows are alike: most texts have been met a moment ago. */
+/* Interns the file's texts. Rows are alike, so a small cache of recent texts answers most calls. */
 #include <string.h>
 
 #include "format/kineto/kineto_reader_load.h"
 
 #define WORD_BYTES   sizeof(uint64_t)
-#define WHOLE_BYTES  (2 * WORD_BYTES) /* first and last bytes are all of it */
+/* texts up to this size are known by their first and last bytes */
+#define WHOLE_BYTES  (2 * WORD_BYTES)
 #define SAMPLES_MOST 8
 #define MULTIPLIER   UINT64_C(0x9e3779b97f4a7c15)
 #define KNOWN_BITS   12
@@ -26,8 +27,8 @@ static uint64_t four_bytes(const char *text)
 	return value;
 }
 
-/* They overlap in the middle, or meet, or leave bytes out; they tell apart what has as many bytes, up to
- * WHOLE_BYTES. */
+/* Sets the first and last bytes of a text, up to 8 each. They may overlap. For texts of equal size
+ * up to WHOLE_BYTES, equal ends mean equal texts. */
 static void take_ends(const char *text, size_t bytes, struct kread_known *ends)
 {
 	if (bytes >= WORD_BYTES) {
@@ -42,7 +43,8 @@ static void take_ends(const char *text, size_t bytes, struct kread_known *ends)
 	}
 }
 
-/* Names of kernels differ anywhere. */
+/* The cache entry for a text: a hash of its ends and, for longer texts, of up to about
+ * SAMPLES_MOST samples in between, because names of kernels may differ anywhere. */
 static uint64_t place_of(const struct kread_known *ends, const char *text)
 {
 	uint64_t hash = (ends->first ^ ends->bytes) * MULTIPLIER + ends->last;
@@ -78,7 +80,8 @@ trace_string kread_intern(struct kread_load *load, const char *text, size_t byte
 		return known->string;
 	ends.string = strtab_intern(load->strings, text, bytes);
 	ends.text = kread_string(load, ends.string);
-	/* A text ends at a zero byte, and when there is no memory. */
+	/* Not cached if the interned text is shorter: the text has a zero byte, or there is no
+	 * memory. */
 	if (strlen(ends.text) == bytes)
 		*known = ends;
 	return ends.string;

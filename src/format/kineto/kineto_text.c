@@ -1,3 +1,4 @@
+/* Text buffers of the Kineto writer: pieces, the output buffer, rare rows. */
 #include "format/kineto/kineto_text.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ void kineto_text_release(struct kineto_text *text)
 	*text = (struct kineto_text){0};
 }
 
-/* Room for so many more. */
+/* Makes room for BYTES more. Returns false after an error. */
 static bool reserve(struct kineto_text *text, size_t bytes)
 {
 	size_t needed = text->used + bytes + KINETO_STEP;
@@ -42,7 +43,8 @@ static bool reserve(struct kineto_text *text, size_t bytes)
 		text->error = -ENOMEM;
 		return false;
 	}
-	/* What is read behind a piece is never used; zeroed, no tool need be told so. */
+	/* Copies in steps read beyond a piece. The bytes are never used; zeroing them keeps memory
+	 * checkers quiet without an exception. */
 	memset(grown + text->room, 0, needed - text->room);
 	text->bytes = grown;
 	text->room = needed;
@@ -145,7 +147,8 @@ void kineto_out_grow(struct kineto_out *out, size_t bytes)
 	out->room = bytes;
 }
 
-/* Before the file's time 0, and within its first second, no digits stand in front. */
+/* A time before the file's time 0 or within its first second has no cached digits and is formatted
+ * as a whole. */
 char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns)
 {
 	uint64_t since = (uint64_t)ns - (uint64_t)out->origin_ns;
@@ -163,7 +166,7 @@ char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns)
 	return kineto_put_time(out, at, ns);
 }
 
-/* ---- rows that are rare ---- */
+/* ---- rare rows ---- */
 
 #define TIME_ROOM (sizeof(((struct kineto_out *)0)->second_digits) + KINETO_NUMBER_BYTES)
 
