@@ -1,5 +1,6 @@
-/* Kineto's JSON, as PyTorch's profiler writes it and HTA, TraceLens, TensorBoard and Perfetto read it:
- * docs/format/kineto.md. */
+/* The Kineto writer: the JSON of PyTorch's profiler, which HTA, TraceLens, TensorBoard and
+ * Perfetto read (docs/format/kineto.md). This file chooses the time base and calls the parts in
+ * order. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,14 +8,16 @@
 #include "format/kineto/kineto_writer.h"
 #include "wire/json.h"
 
-/* Kineto counts time from the last quarter of a year, so that times stay small. From its 51st day on they are
- * beyond 2^42 us, where a double no longer tells all nanoseconds: readers that go through one are 1 ns early here
- * and there, and a slice that follows another at once overlaps it. So here it is a twelfth of a year; each of
- * Kineto's is one of these, too. */
+/* Kineto counts times from the last quarter of a year, so that they stay small. From the 51st day
+ * of a quarter on, they are beyond 2^42 us, where a double no longer holds every ns: readers that
+ * convert through a double come out 1 ns early now and then, and a slice that directly follows
+ * another one overlaps it. So dagtap uses a twelfth of a year; every base of Kineto's is also one
+ * of these. */
 #define BASE_STEP_NS (UINT64_C(7889238) / 3 * 1000000000)
 _Static_assert(BASE_STEP_NS / 1000 < UINT64_C(1) << 42, "beyond what a double holds to the ns");
 
-/* Of the wall clock, which the rows' times are from; 0 where the recording does not know it. */
+/* Returns the time base in ns of the wall clock, and sets the host time that corresponds to it.
+ * Returns 0 if the recording does not know the wall clock; times then count from host time 0. */
 static uint64_t choose_base(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;

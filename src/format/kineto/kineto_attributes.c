@@ -1,4 +1,4 @@
-/* What programs and other tools say of rows besides. */
+/* Attributes of scopes, and of rows of other tools' files, as arguments of a row. */
 #include <inttypes.h>
 
 #include "format/kineto/kineto_writer.h"
@@ -26,7 +26,8 @@ static void put_value(struct kineto *kineto, const struct trace_scope_attribute 
 	}
 }
 
-/* What rows say themselves: a program's attribute of that name would hide it. */
+/* True for keys that rows have themselves. An attribute of the same name would hide the row's own
+ * value. */
 static bool is_own_key(const char *key)
 {
 	static const char *const keys[] = {"External id",
@@ -64,7 +65,7 @@ static bool is_own_key(const char *key)
 	return false;
 }
 
-/* Looked at once. */
+/* As is_own_key, looked up once for each string. */
 static bool is_own(struct kineto *kineto, trace_string key)
 {
 	struct kineto_string *entry = &kineto->strings[key];

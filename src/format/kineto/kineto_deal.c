@@ -1,11 +1,11 @@
-/* Before the first row: which numbers things go by, and what is shown where. */
+/* Chooses pids, tids, stream numbers and correlation ids, and distributes the rows to lists. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "format/kineto/kineto_writer.h"
 #include "trace/sort.h"
 
-/* Kineto's distance from a stream's tid to that of its synchronisations. */
+/* The distance that Kineto has between a stream's tid and that of its synchronisations. */
 #define LANE_STEP 1000000
 
 uint64_t kineto_pid(const struct kineto *kineto, uint32_t process)
@@ -15,8 +15,9 @@ uint64_t kineto_pid(const struct kineto *kineto, uint32_t process)
 	return pid < kineto->gpu_total ? (uint64_t)pid + KINETO_PID_FIRST : pid;
 }
 
-/* CUPTI counts streams from 1, and people know the default one as 7; another tool's file has numbers of
- * its own; HIP's null stream is 0. UINT32_MAX: any. */
+/* The stream number that a slot should get; UINT32_MAX: any free one. CUDA streams keep CUPTI's
+ * numbers, which begin at 1 (users know the default stream as 7). Streams of another tool's file
+ * keep theirs. HIP streams get ordinal + 1, because the null stream's ordinal is 0. */
 static uint64_t number_wanted(const struct trace *trace, uint32_t slot)
 {
 	const struct trace_stream *stream;
@@ -33,7 +34,8 @@ static uint64_t number_wanted(const struct trace *trace, uint32_t slot)
 	return (uint64_t)stream->ordinal + 1;
 }
 
-/* Numbers that are taken, by another context's or process's stream, give way to free ones. */
+/* Gives each slot its number. If a stream of another context or process already has the number,
+ * the slot gets a free one beyond all others. */
 static int number_slots(struct kineto *kineto)
 {
 	uint32_t count = kineto->slots;
@@ -63,14 +65,16 @@ static int number_slots(struct kineto *kineto)
 	return error;
 }
 
-/* The greatest id of each process, at first. */
+/* Keeps the greatest cid of each process in correlation_bases, until number_correlations replaces
+ * it by the base. */
 static void see_cid(struct kineto *kineto, uint32_t process, uint64_t cid)
 {
 	if (cid > kineto->correlation_bases[process])
 		kineto->correlation_bases[process] = cid;
 }
 
-/* Processes count alike: the ids of each follow those of the one before. */
+/* Turns the greatest cids into bases. The processes' cids overlap, so each process's ids follow
+ * those of the process before it. */
 static void number_correlations(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
@@ -185,7 +189,7 @@ int kineto_deal(struct kineto *kineto)
 		error = kineto_find_waits(kineto);
 	if (error)
 		return error;
-	/* A wait may be for none that is known. */
+	/* a wait may have no known GPU, and then needs the place of no GPU */
 	if (kineto->trace->waits_count > 0 && kineto->gpus.count != 1)
 		kineto->gpu_total = kineto->gpus.count + 1;
 	deal_activities(kineto);

@@ -1,4 +1,5 @@
-/* What the GPUs did: kernels, copies and memsets, each on a tid of its stream where it overlaps nothing. */
+/* Writes the activities of the GPUs, each on a tid of its stream on which it overlaps no other
+ * one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,16 +7,16 @@
 #include "format/kineto/kineto_writer.h"
 #include "format/words.h"
 
-/* Of a row, what is no piece: keys, literals and numbers. */
+/* An upper bound for the parts of a row that are no pieces: keys, literals and numbers. */
 #define ROW_BYTES 640
 
-/* More makes no sense, and does not fit. In millionths of GB/s. */
+/* In millionths of GB/s. Greater values make no sense and do not fit into 64 bits. */
 #define BANDWIDTH_LIMIT 1e18
 
 struct op_entry {
-	struct kineto_piece head; /* up to the pid */
-	struct kineto_piece tail; /* arguments, each with the comma before it */
-	uint64_t bytes;		  /* that it moves; 0 = none, or not known */
+	struct kineto_piece head; /* text of the row up to the pid */
+	struct kineto_piece tail; /* arguments, each with a comma before it */
+	uint64_t bytes;		  /* bytes that the copy or memset moves; 0 = none or unknown */
 };
 
 struct device {
@@ -24,10 +25,12 @@ struct device {
 	uint32_t gpu;
 	struct op_entry *ops;
 	struct kineto_piece *queues, *nodes;
-	/* Of the last graph launch: its activities come together. */
+	/* The last graph launch and its arguments; a launch's activities mostly follow each
+	 * other. */
 	uint32_t launch;
 	struct kineto_text launch_text;
-	/* Of the tid: up to the time; from the duration on, up to the first argument of the row's own. */
+	/* For the current tid: the text from the pid up to the time, and from after the duration
+	 * up to the first argument that differs from row to row. */
 	struct kineto_piece place, place_args;
 };
 
@@ -39,7 +42,7 @@ static void put_dim(struct kineto_text *text, const char *key, const uint32_t di
 			dim[2]);
 }
 
-/* The model counts work-items; CUDA's way is blocks, and a partial one is a block too. */
+/* The model counts grids in work-items; Kineto counts blocks, and a partial block counts. */
 static void put_kernel_args(struct kineto_text *text, const struct trace_op *op)
 {
 	uint32_t blocks[3];
@@ -134,8 +137,9 @@ static struct kineto_piece find_queue(struct device *device, uint32_t queue)
 	return device->queues[queue];
 }
 
-/* CUPTI's own id of the node, where it gives one; else the graph's and the node's, so that nodes of the
- * graphs in a graph differ. "node" is what dagtap's other outputs say. */
+/* The node's arguments, formatted once. The id is CUPTI's own if there is one; else graph id and
+ * node index together, so that nodes of child graphs differ. "node" is the index that dagtap's
+ * other formats show. */
 static struct kineto_piece find_node(struct device *device, const struct trace_activity *activity)
 {
 	struct kineto_text *text = &device->kineto->text;
@@ -181,7 +185,7 @@ static struct kineto_piece find_launch(struct device *device, uint32_t number)
 
 /* ---- rows ---- */
 
-/* 0: it has none. */
+/* The correlation id of an activity, or of its stand-in for HTA; 0 = none. */
 static uint64_t correlation_of(const struct kineto *kineto, uint32_t row)
 {
 	const struct trace_activity *activity = &kineto->trace->activities[row];
@@ -305,7 +309,8 @@ static void begin_lane(struct device *device, uint32_t slot, unsigned lane)
 	device->place_args = kineto_text_piece(text, begin);
 }
 
-/* What overlaps the last row goes to the next lane: a kernel within another's time is no part of it. */
+/* Writes one track. A row that overlaps the last one at all stays for the next track: a kernel
+ * that runs during another one is not part of it. */
 static void put_lane(struct device *device, uint32_t slot, struct rows_list *list, unsigned lane)
 {
 	const struct rows *rows = &device->kineto->activities;
@@ -365,10 +370,10 @@ void kineto_put_devices(struct kineto *kineto)
 	kineto_text_release(&device.launch_text);
 }
 
-/* ---- without a time ---- */
+/* ---- activities without times ---- */
 
-/* An instant where it was submitted: no time is made up, and readers take nothing without a duration
- * for work. */
+/* Writes an untimed activity as an instant at its submission. No time is invented, and readers do
+ * not count rows without a duration as GPU work. */
 static void put_untimed(struct kineto *kineto, uint32_t row, uint32_t gpu)
 {
 	struct kineto_text *text = &kineto->row;

@@ -1,4 +1,5 @@
-/* What stands around the rows: the GPUs, the recording, what is missing from it. */
+/* The members around the rows: the GPUs, the recording, and the account of what is missing from
+ * it. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,8 +7,8 @@
 #include "format/ledger_json.h"
 #include "wire/json.h"
 
-/* "sm_90" is 9.0; "gfx90a" is 9.0.10, of which the last two digits are the minor version and the
- * stepping. */
+/* Parses the version in an architecture's name. "sm_90" is 9.0. "gfx90a" is 9.0.10: its last two
+ * digits are the minor version and the stepping, each hexadecimal. */
 static bool parse_version(const char *name, long *ret_major, long *ret_minor)
 {
 	size_t length = strlen(name);
@@ -86,7 +87,7 @@ static void put_processes(const struct kineto *kineto, struct json *json)
 	json_array_end(json);
 }
 
-/* What no row can say: whether rows are missing, and which. */
+/* Writes what no row can state: whether rows are missing, and which. */
 static void put_account(const struct kineto *kineto, struct json *json)
 {
 	const struct trace *trace = kineto->trace;
@@ -124,7 +125,7 @@ void kineto_put_head(const struct kineto *kineto, uint64_t base_ns, uint32_t ran
 	json_put_u64(json, "schemaVersion", 1);
 	put_devices(kineto, json);
 	json_key(json, "distributedInfo");
-	/* On one line: HTA looks for "rank", a colon, a space and digits in the text. */
+	/* on one line: HTA searches the text for "rank", a colon, a space and digits */
 	json_row_begin(json);
 	json_put_u64(json, "rank", rank);
 	json_object_end(json);
@@ -133,7 +134,7 @@ void kineto_put_head(const struct kineto *kineto, uint64_t base_ns, uint32_t ran
 	put_account(kineto, json);
 }
 
-/* Kineto's last row, which has no comma behind it. */
+/* Writes Kineto's last row, which no comma follows. */
 void kineto_put_window_end(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;

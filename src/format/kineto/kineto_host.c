@@ -1,4 +1,5 @@
-/* The host's side: calls and scopes of each thread, nested, on one tid; ranges on others. */
+/* Writes the host's rows: the calls and scopes of each thread, nested, on one tid, and its ranges
+ * on others. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,12 +8,12 @@
 #include "format/lane.h"
 #include "format/words.h"
 
-/* Of a row, what is no piece. */
+/* An upper bound for the parts of a row that are no pieces. */
 #define ROW_BYTES 1024
 
 struct api_entry {
-	struct kineto_piece head; /* up to the pid */
-	struct kineto_piece args; /* from the duration on, up to the correlation's number */
+	struct kineto_piece head; /* text of the row up to the pid */
+	struct kineto_piece args; /* text from after the duration up to the correlation's number */
 };
 
 struct host {
@@ -20,7 +21,7 @@ struct host {
 	const struct trace *trace;
 	struct api_entry *apis;
 	struct rows_nest nest;
-	struct kineto_piece place; /* of the tid: up to the time */
+	struct kineto_piece place; /* for the current tid: text from the pid up to the time */
 };
 
 /* ---- calls ---- */
@@ -43,7 +44,8 @@ static const char *category_of(const struct trace *trace, const struct trace_api
 	}
 }
 
-/* CUPTI's own number, or ours of the HIP function. */
+/* The number of the function: CUPTI's callback id, or dagtap's op number of a HIP or other
+ * function. */
 static uint32_t callback_id(const struct trace_api *api)
 {
 	if (api->domain != RECORD_DOMAIN_CUDA || api->op < RECORD_CUDA_OP_FIRST)
@@ -73,7 +75,7 @@ static const struct api_entry *find_api(struct host *host, uint32_t number)
 	entry->head = kineto_text_piece(text, begin);
 	begin = text->used;
 	kineto_text_put(text, ",\"args\":{");
-	/* Another tool's file has its own. */
+	/* rows of another tool's file have their own cbid */
 	if (!host->trace->call_attributes)
 		kineto_text_put(text, "\"cbid\":%" PRIu32 ",", callback_id(api));
 	kineto_text_put(text, "\"correlation\":");
@@ -99,7 +101,8 @@ static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t
 	return KINETO_PUT(at, "},\n");
 }
 
-/* For HTA: the launch's time dealt out to its activities, a row that looks like a launch to each. */
+/* For HTA: writes activity NUMBER's stand-in, a row that looks like its launch. The stand-ins of a
+ * graph launch divide its time equally. */
 static void put_stand_in(struct host *host, const struct trace_call *call, uint32_t number)
 {
 	static const char *const names[] = {[TRACE_KERNEL] = "cudaLaunchKernel",

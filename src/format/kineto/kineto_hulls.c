@@ -1,18 +1,21 @@
-/* Scopes as the GPUs saw them: from the first start to the last end of the work that was given in them, or
- * in scopes within them, on each stream. */
+/* Writes the annotation rows. For each scope and stream there is one row, from the first start to
+ * the last end of the activities that were submitted in the scope or in scopes inside of it. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "format/kineto/kineto_writer.h"
 
-/* Of a row, without the name. */
+/* An upper bound for a row without its name. */
 #define ROW_BYTES 320
 
+/* An annotation row. */
 struct hull {
 	uint32_t scope;
-	uint32_t list; /* gpu * slots + slot, as of activities */
+	uint32_t list; /* gpu * slots + slot, as the lists of kineto->activities */
 	uint32_t
-		parent; /* row of the scope around it on the same list, + 1; 0 = not known, or none */
+		/* 1 + index of the row of the parent scope on the same list; 0 = none, or not
+		 * looked up yet */
+		parent;
 	int64_t begin_ns, end_ns;
 };
 
@@ -20,9 +23,9 @@ struct hulls {
 	struct kineto *kineto;
 	struct hull *table;
 	uint32_t count, room;
-	uint32_t *hash;	    /* rows of the table, + 1; 0 = free */
-	uint32_t hash_size; /* a power of two, twice ROOM */
-	uint32_t *last;	    /* by list: the row that was last asked for, + 1 */
+	uint32_t *hash;	    /* hash table over (scope, list): 1 + index into table; 0 = free */
+	uint32_t hash_size; /* a power of two: twice `room` */
+	uint32_t *last;	    /* by list: 1 + index of the row that was last looked up */
 	struct rows rows;
 	struct rows_nest nest;
 };
@@ -68,7 +71,8 @@ static int grow(struct hulls *hulls)
 	return 0;
 }
 
-/* The row of SCOPE on LIST, + 1, a new one of no extent; 0 without memory. */
+/* 1 + index of the row of SCOPE on LIST; a new row has an empty extent. 0 if there is no memory;
+ * the error is kept. */
 static uint32_t find(struct hulls *hulls, uint32_t scope, uint32_t list)
 {
 	uint32_t last = hulls->last[list];
@@ -90,6 +94,7 @@ static uint32_t find(struct hulls *hulls, uint32_t scope, uint32_t list)
 	return *entry;
 }
 
+/* Extends a row to the given times; returns whether it grew. */
 static bool widen(struct hull *hull, int64_t begin_ns, int64_t end_ns)
 {
 	bool is_wider = begin_ns < hull->begin_ns || end_ns > hull->end_ns;
@@ -101,6 +106,7 @@ static bool widen(struct hull *hull, int64_t begin_ns, int64_t end_ns)
 	return is_wider;
 }
 
+/* Extends the row of each timed activity's scope. */
 static void gather(struct hulls *hulls)
 {
 	const struct kineto *kineto = hulls->kineto;
@@ -121,8 +127,9 @@ static void gather(struct hulls *hulls)
 	}
 }
 
-/* Each widens those around it, as far as that makes one wider. One whose own parent is not looked up
- * yet comes later, with all that it has been given till then. */
+/* Extends the rows of parent scopes. Each row extends its parents upwards until one does not grow,
+ * or until one has no parent looked up yet. The latter comes later in the table, because all rows
+ * before I have been looked up, and then passes its whole extent on. */
 static void widen_parents(struct hulls *hulls)
 {
 	const struct trace *trace = hulls->kineto->trace;
@@ -172,6 +179,7 @@ static void put_hull(struct hulls *hulls, uint32_t row, uint64_t tid)
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
+/* Writes one track; rows that do not nest stay in LIST. */
 static void put_lane(struct hulls *hulls, struct rows_list *list, uint64_t tid)
 {
 	struct rows_walk walk = rows_walk_begin(&hulls->rows, list);

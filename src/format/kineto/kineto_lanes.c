@@ -1,10 +1,10 @@
-/* Names of processes, streams and threads, and the tids that they are shown on. */
+/* Writes the names of processes, streams and threads and chooses the tids of their tracks. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "format/kineto/kineto_writer.h"
 
-#define SORT_GPUS   5000000 /* Kineto's: behind all pids */
+#define SORT_GPUS   5000000 /* Kineto's own; greater than all pids */
 #define SORT_STREAM 1000
 #define SORT_KIND   200
 
@@ -15,7 +15,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A metadata row whose one argument is a text, of which what was put since then is the beginning. */
+/* Begins a metadata row in kineto->row. The caller adds the one argument, and end_row writes the
+ * row. */
 static void begin_row(struct kineto *kineto, const char *name, uint64_t pid, uint64_t tid)
 {
 	kineto_text_put(&kineto->row,

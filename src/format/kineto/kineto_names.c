@@ -1,4 +1,4 @@
-/* Words of Kineto's files, and of those that read them. */
+/* Quoted strings, and the names that Kineto's files and HTA use. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string)
 	return entry->quoted;
 }
 
-/* HTA finds the steps of a training loop by this name. */
+/* For HTA, which finds the steps of a training loop by the name "ProfilerStep#N": appends that
+ * name for a step. Returns false for all other scopes. */
 static bool step_name(const struct kineto *kineto, const struct trace_scope *scope,
 		      struct kineto_text *text)
 {
@@ -82,7 +83,8 @@ const char *kineto_wait_name(enum trace_wait_type type)
 
 /* ---- HTA ---- */
 
-/* Without what tells variants of a function apart: _spt, _ptsz, _ptds, _v2, _v7000. */
+/* The length of the name without suffixes that mark variants of a function: _spt, _ptsz, _ptds,
+ * _v2, _v7000. */
 static size_t stem_length(const char *name)
 {
 	static const char *const suffixes[] = {"_spt", "_ptsz", "_ptds"};
@@ -104,7 +106,8 @@ static size_t stem_length(const char *name)
 	return length;
 }
 
-/* What HTA looks for by name: launches, records of events. The others only change their prefix. */
+/* The CUDA name under which HTA recognises a launch, a copy or an event record; NULL for all other
+ * functions, which only change their prefix. */
 static const char *known_to_hta(const char *name)
 {
 	static const struct {

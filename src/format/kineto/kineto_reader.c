@@ -1,4 +1,5 @@
-/* The file's tokens, taken apart as far as one row (an object of traceEvents) or one device. */
+/* The Kineto reader's entry points and JSON handlers: collects the tokens of one row (an object of
+ * traceEvents) or of one device in load->event. */
 #include "format/kineto/kineto_reader.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@
 #include "trace/create.h"
 #include "wire/json_reader.h"
 
-/* Whose value comes next. What is inside args is kept as the text of it; of what else is not known
- * nothing is. */
+/* What the current token belongs to. A nested value inside args is kept as its JSON text (NESTED);
+ * a nested value elsewhere is skipped. */
 enum place {
 	PLACE_FILE,
 	PLACE_TOP,
@@ -69,7 +70,7 @@ struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace
 		event->attributes = row;
 		event->attributes_room = room;
 	}
-	/* Dimensions that are not taken apart say nothing that is understood. */
+	/* grid and block are known args only when take_nested has decoded them */
 	if (key >= KREAD_ARG_FIRST && key <= KREAD_ARG_LAST && key != KREAD_GRID &&
 	    key != KREAD_BLOCK)
 		know_arg(event, key);
@@ -90,7 +91,7 @@ static bool add_text(struct kread_load *load, const char *text, size_t bytes)
 	return true;
 }
 
-/* ---- values with values inside, as text ---- */
+/* ---- nested values, as text ---- */
 
 static bool append(struct kread_load *load, const char *text, size_t bytes)
 {
@@ -110,7 +111,7 @@ static bool append(struct kread_load *load, const char *text, size_t bytes)
 	return true;
 }
 
-/* The comma between two values, where one is due. */
+/* Adds the comma between two values if one is needed. */
 static bool begin_value(struct kread_load *load)
 {
 	char last = '[';
@@ -167,7 +168,8 @@ static enum place place_in_top(const struct kread_load *load, bool is_object)
 	return !is_object && load->key == KREAD_DEVICE_PROPERTIES ? PLACE_DEVICES : PLACE_SKIPPED;
 }
 
-/* Where an object or array leads. A file may be the array of rows alone. */
+/* The place inside an object or array that begins. A file may consist of the array of rows
+ * alone. */
 static enum place place_inside(const struct kread_load *load, bool is_object)
 {
 	switch (load->place) {
@@ -204,7 +206,7 @@ static bool on_begin(void *context, bool is_object)
 	return place != PLACE_NESTED || append_value(load, is_object ? "{" : "[", 1);
 }
 
-/* "[8, 8, 4]", a terminated text of three integers. */
+/* Decodes "[8, 8, 4]": a zero-terminated text of three integers. */
 static bool take_dims(const char *text, uint32_t ret_dims[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -463,7 +465,8 @@ static int fail_empty(const struct kread_load *load)
 				load->name, (unsigned long long)load->bytes);
 }
 
-/* Of a file that is cut off, what is before it is read. */
+/* Reads all tokens. If the file is cut off, the rows before the cut are kept and is_cut_off is
+ * set. */
 static int parse(struct kread_load *load)
 {
 	struct json_stop stop = {.cause = ""};

@@ -1,4 +1,4 @@
-/* What is said of the whole file when its rows are in place. */
+/* Finishes the trace: absolute times, processes, the ledger's source, messages. */
 #include <errno.h>
 
 #include "format/kineto/kineto_reader_load.h"
@@ -7,7 +7,7 @@
 
 /* ---- times ---- */
 
-/* Rows count from the file's base. */
+/* Adds the file's base to all times, which count from it. */
 static void add_base(const struct kread_load *load)
 {
 	struct trace *trace = load->trace;
@@ -40,7 +40,8 @@ static void add_base(const struct kread_load *load)
 	}
 }
 
-/* The file says nothing of a process but its rows. */
+/* Sets times and state of the processes from their rows; the file states nothing else about
+ * them. */
 static void describe_processes(const struct kread_load *load)
 {
 	struct trace *trace = load->trace;
@@ -97,7 +98,7 @@ static int add_sources(struct kread_load *load)
 	return 0;
 }
 
-/* ---- what is not known ---- */
+/* ---- messages about what is not known ---- */
 
 static int tell(struct kread_load *load, bool is_damage, trace_string text)
 {
@@ -109,7 +110,7 @@ static int tell(struct kread_load *load, bool is_damage, trace_string text)
 	return 0;
 }
 
-/* A note, if COUNT is not 0. */
+/* Adds the note "COUNT of OF TEXT", unless COUNT is 0. */
 static int tell_some(struct kread_load *load, uint64_t count, uint64_t of, const char *text)
 {
 	if (count == 0)

@@ -1,4 +1,4 @@
-/* What work on GPUs belongs to: calls, processes, GPUs, streams, graphs. */
+/* Joins GPU activities with their calls, processes, GPUs, streams and graphs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- names of processes and threads ---- */
 
-/* Of "thread 410 (python3)" what is in brackets. */
+/* The name in brackets of "thread 410 (python3)"; the whole label if it has another form. */
 static trace_string thread_name(struct kread_load *load, trace_string label)
 {
 	const char *text = kread_string(load, label);
@@ -20,7 +20,8 @@ static trace_string thread_name(struct kread_load *load, trace_string label)
 	return strtab_intern(load->strings, open + 1, (size_t)(close - open - 1));
 }
 
-/* Most are of GPUs and streams, whose pids and tids are no process's. */
+/* Gives processes and threads their names. Most labels are of GPUs and streams, whose pids and
+ * tids belong to no process; they are ignored. */
 static void name_rows(struct kread_load *load)
 {
 	for (uint32_t i = 0; i < load->labels_count; i++) {
@@ -44,8 +45,9 @@ static void name_rows(struct kread_load *load)
 
 /* ---- processes ---- */
 
-/* GPU rows do not say whose they are. In a file of several processes their call does; what has none is
- * the first one's, as all is in a file of one. */
+/* Finds the process of each activity and wait. The GPU's rows do not state it. In a file of
+ * several processes it is that of the call with the same correlation id; rows without a call, and
+ * all rows of a file of one process, belong to the first process. */
 static int find_processes(struct kread_load *load)
 {
 	struct trace *trace = load->trace;
@@ -131,11 +133,12 @@ static uint64_t stream_space(uint32_t process, uint32_t device)
 	return (uint64_t)process << 32 | device;
 }
 
-/* More GPUs are in no machine. */
+/* more GPUs than any machine has */
 #define DEVICES_MOST 16
 
-/* Rows of calls do not say the GPU: the stream may be one that work showed. A number that none has is
- * a handle, of which the file does not say whose it is. */
+/* Finds a stream without knowing its GPU, which rows of calls do not state: the first GPU of
+ * PROCESS on which an activity used this stream number. TRACE_NONE if there is none; the number is
+ * then a handle that the file relates to no stream. */
 static uint32_t find_stream(const struct kread_load *load, uint32_t process, int64_t stream)
 {
 	for (uint32_t device = 0; device < DEVICES_MOST; device++) {
@@ -174,15 +177,16 @@ int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device,
 	return number;
 }
 
-/* ---- what it did ---- */
+/* ---- work kinds ---- */
 
-/* Ops whose agents are devices become ops of a process. */
+/* Maps work kinds whose agents are device numbers to work kinds with a process's agents. `ops` is
+ * the old table, owned. */
 struct op_map {
 	struct trace_op *ops;
 	uint32_t count;
 	struct op_place {
 		uint32_t process, op;
-	} * places; /* by op: where the last process has it */
+	} * places; /* by old index: the new index for the last process */
 };
 
 static int op_map_init(struct op_map *map, struct kread_load *load)
@@ -228,11 +232,11 @@ static int64_t map_op(struct kread_load *load, struct op_map *map, uint32_t proc
 /* ---- graphs ---- */
 
 struct graphs {
-	struct numbers execs;  /* (process, graph id): execs */
-	struct numbers graphs; /* the same: graphs */
-	struct numbers nodes;  /* (graph, node id) */
-	struct numbers launches;
-	bool *launches_graph; /* by API: does it launch graphs? */
+	struct numbers execs;	 /* (process, graph id) -> index into trace.execs */
+	struct numbers graphs;	 /* (process, graph id) -> index into trace.graphs */
+	struct numbers nodes;	 /* (graph, node id) -> index into trace.nodes */
+	struct numbers launches; /* (exec, cid) -> index into trace.launches */
+	bool *launches_graph;	 /* by API: it launches graphs */
 };
 
 static int graphs_init(struct graphs *graphs, const struct kread_load *load)
@@ -257,7 +261,8 @@ static void graphs_release(struct graphs *graphs)
 	free(graphs->launches_graph);
 }
 
-/* The graph id is the instantiated graph's: one is both. */
+/* The exec with the file's graph id, which is the executable graph's. The file does not name the
+ * template, so one graph row stands for it under the same id. */
 static int64_t find_exec(struct trace *trace, struct graphs *graphs, uint32_t process, uint64_t id)
 {
 	int64_t graph = id ? read_graph(trace, &graphs->graphs, process, id) : TRACE_NONE;
@@ -276,7 +281,8 @@ static int64_t find_exec(struct trace *trace, struct graphs *graphs, uint32_t pr
 	return number;
 }
 
-/* Work of a graph launch whose graph the file does not tell is of the process's exec 0. */
+/* Sets the launch and node of an activity. If the file does not state the graph of a graph launch,
+ * its activities belong to exec 0 of the process. */
 static int join_graph(struct kread_load *load, struct graphs *graphs, const struct kread_work *work,
 		      struct trace_activity *row)
 {
@@ -302,7 +308,7 @@ static int join_graph(struct kread_load *load, struct graphs *graphs, const stru
 
 /* ---- calls ---- */
 
-/* The activities of a call stand together. */
+/* Joins an activity with its call. The activities of a call are contiguous. */
 static void join_call(struct trace *trace, uint32_t index)
 {
 	struct trace_activity *row = &trace->activities[index];

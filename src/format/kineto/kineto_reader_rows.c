@@ -1,4 +1,5 @@
-/* A row of the file becomes a row of the model, or what will become one (kineto_reader_load.h). */
+/* Turns a row of the file into a row of the model, or into a struct that becomes one later
+ * (kineto_reader_load.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static bool int_of_text(const char *text, int64_t *ret_value)
 	return errno == 0 && end != text && *end == '\0';
 }
 
+/* 2^53: doubles hold all integers up to here */
 #define EXACT_MOST 9007199254740992.0
 
 bool kread_int(const struct kread_load *load, const struct kread_event *event, enum kread_word word,
@@ -85,7 +87,7 @@ static uint64_t external_of(const struct kread_load *load)
 #define PLACE_ARGS     (ID_ARGS | KREAD_ARG(KREAD_DEVICE) | KREAD_ARG(KREAD_STREAM))
 #define WORK_ARGS      (PLACE_ARGS | KREAD_ARG(KREAD_GRAPH_ID) | KREAD_ARG(KREAD_GRAPH_NODE_ID))
 
-/* What the row says in other words is taken out. */
+/* Removes the attributes in TAKEN, which the model's row states itself. */
 static void drop_taken(struct kread_event *event, uint64_t taken)
 {
 	uint32_t kept = 0;
@@ -111,7 +113,7 @@ static int copy_attributes(struct trace *trace, const struct kread_event *event)
 	return 0;
 }
 
-/* Dimensions that were taken apart, but are no kernel's. */
+/* Adds decoded dimensions back as a text attribute, for a row that is no kernel. */
 static int keep_dims(struct kread_load *load, enum kread_word word, const uint32_t dims[3])
 {
 	struct trace_scope_attribute *row = kread_add_attribute(load, word);
@@ -308,8 +310,8 @@ static int add_scope_attribute(struct kread_load *load, struct trace_scope *scop
 	return 0;
 }
 
-/* Operators, Python functions and annotations are scopes alike; which of them, an attribute says. A
- * step of PyTorch's profiler is called "ProfilerStep#N". */
+/* Operators, Python functions and annotations all become scopes; the attribute "cat" tells them
+ * apart. A step of PyTorch's profiler is named "ProfilerStep#N". */
 static int add_scope_attributes(struct kread_load *load, struct trace_scope *scope)
 {
 	const char *name = kread_string(load, load->event.name);
@@ -367,7 +369,7 @@ static int take_scope(struct kread_load *load)
 	return add_scope_attributes(load, row);
 }
 
-/* Kinds as CUPTI numbers them. */
+/* The kind of overhead by CUPTI's number (CUpti_ActivityOverheadKind); 0 = unknown. */
 static uint32_t overhead_kind(const char *name)
 {
 	static const struct {
@@ -392,7 +394,7 @@ static uint32_t overhead_kind(const char *name)
 	return 0;
 }
 
-/* On rows of pid -1: whose process it was, the file does not say. */
+/* Overhead rows have pid -1: the file does not state the process, so they go to the first. */
 static int take_overhead(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -420,7 +422,8 @@ static enum trace_activity_kind kind_of(trace_string category)
 	return TRACE_KERNEL;
 }
 
-/* "Memcpy HtoD (Pinned -> Device)"; A is an array, which lies on a GPU. */
+/* The direction in a name such as "Memcpy HtoD (Pinned -> Device)". A is an array, which is GPU
+ * memory. */
 static enum trace_copy_direction direction_of(const char *name)
 {
 	static const struct {
@@ -439,7 +442,8 @@ static enum trace_copy_direction direction_of(const char *name)
 	return TRACE_COPY_UNKNOWN;
 }
 
-/* Devices stand for agents until the process is known. */
+/* Sets direction and agents of a copy; the agents are device numbers until map_op replaces them.
+ * Returns the args that it has used. */
 static uint64_t take_copy(const struct kread_load *load, uint32_t device, struct trace_op *op)
 {
 	const struct kread_event *event = &load->event;
@@ -459,7 +463,8 @@ static uint64_t take_copy(const struct kread_load *load, uint32_t device, struct
 	return 0;
 }
 
-/* grid counts blocks. */
+/* Sets the dimensions of a kernel; the file's grid counts blocks. Returns the args that it has
+ * used. */
 static uint64_t take_dimensions(const struct kread_event *event, struct trace_op *op)
 {
 	if ((event->args & DIMENSION_ARGS) != DIMENSION_ARGS)
@@ -471,7 +476,8 @@ static uint64_t take_dimensions(const struct kread_event *event, struct trace_op
 	return DIMENSION_ARGS;
 }
 
-/* The args that the op says; its row in ret_op. */
+/* Interns the work kind of the row. Returns the args that it states; RET_OP is TRACE_NONE if there
+ * is no memory. */
 static uint64_t take_op(struct kread_load *load, uint32_t device, uint32_t *ret_op)
 {
 	const struct kread_event *event = &load->event;
@@ -499,7 +505,8 @@ static uint64_t take_op(struct kread_load *load, uint32_t device, uint32_t *ret_
 	return taken;
 }
 
-/* Devices are numbers; the row's pid is one, too. */
+/* The row's device number: the arg "device", else the pid, which is the device's number on GPU
+ * rows. */
 static uint32_t device_of(const struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -557,7 +564,7 @@ static int take_work(struct kread_load *load)
 
 /* ---- rows about the file ---- */
 
-/* "thread 410 (python3)", "stream 7 " */
+/* Keeps a label row: "thread 410 (python3)", "stream 7 ". */
 static int take_label(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -582,7 +589,8 @@ static int take_label(struct kread_load *load)
 	return 0;
 }
 
-/* Of a device that is described twice, the first description counts. */
+/* NULL if the device has been described before: the first description counts. Also NULL if there
+ * is no memory. */
 static struct trace_agent *add_device(struct kread_load *load, uint32_t device)
 {
 	uint32_t known = load->properties.count;
@@ -622,7 +630,8 @@ static int leave_out(struct kread_load *load, enum kread_left_out why)
 	return 0;
 }
 
-/* Of the others those of the allocator alone can be millions, and all are about the profiler. */
+/* Takes marks only. Other instants are about the profiler itself, and those of the memory
+ * allocator alone can be millions. */
 static int take_instant(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -681,7 +690,7 @@ int kread_take_event(struct kread_load *load)
 		return take_label(load);
 	case 's':
 	case 't':
-	case 'f': /* from a call to its work the correlation id leads */
+	case 'f': /* arrows from a call to its work repeat the correlation id */
 		return event->category == KREAD_AC2G ? 0 : leave_out(load, KREAD_LEFT_OUT_FLOW);
 	default:
 		return leave_out(load, KREAD_LEFT_OUT_PHASE);

@@ -1,5 +1,5 @@
-/* Who waited for whom, as far as the file says it: rows of cuda_sync and cuda_event, and the hip_* args
- * of HIP's own calls. */
+/* Waits, events and event records, as far as the file states them: in rows of cuda_sync and
+ * cuda_event, and in the hip_* args of HIP's calls. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "format/words.h"
 #include "trace/table.h"
 
-/* By the words of our own files; another tool's say no more than that it is so. */
+/* How the producer of a wait is known: dagtap's files state it; other tools' files only name the
+ * producer. */
 static enum trace_known known_of(const struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -60,7 +61,7 @@ static void take_record_cid(const struct kread_load *load, enum kread_word word,
 		row->record_cid = (uint64_t)cid;
 }
 
-/* -1 is no event. */
+/* Sets the event of ROW; -1 means no event. */
 static void take_event_id(const struct kread_load *load, enum kread_word word,
 			  struct kread_sync *row)
 {
@@ -95,7 +96,7 @@ static enum trace_wait_type type_of(const char *text)
 	return TRACE_WAIT_UNKNOWN;
 }
 
-/* What a cuda_sync row says beyond this is where it was drawn. */
+/* The other args of a cuda_sync row only say where it is drawn. */
 int kread_take_sync(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
@@ -134,7 +135,8 @@ int kread_take_event_record(struct kread_load *load)
 	(KREAD_ARG(KREAD_HIP_EVENT) | KREAD_ARG(KREAD_HIP_STREAM) | KREAD_ARG(KREAD_SYNC_TYPE) |   \
 	 KREAD_ARG(KREAD_WAIT_ON_HIP_EVENT) | KREAD_ARG(KREAD_WAIT_ON_HIP_RECORD))
 
-/* A call by whose name it is none of these, but which has the args, is kept by them alone. */
+/* A call that has the args but whose name is neither a wait's nor a record's keeps them as
+ * attributes only. */
 int kread_take_hip_call(struct kread_load *load, uint32_t process)
 {
 	const struct kread_event *event = &load->event;
@@ -161,7 +163,7 @@ int kread_take_hip_call(struct kread_load *load, uint32_t process)
 	row->is_record = is_record;
 	row->type = type;
 	row->event_context = 0;
-	/* What is for no stream says null, which is a stream. */
+	/* other waits have hip_stream null, which would be the null stream */
 	if (is_record || type == TRACE_WAIT_STREAM_EVENT || type == TRACE_WAIT_STREAM)
 		row->stream = kread_int_or(load, event, KREAD_HIP_STREAM, KREAD_NO_STREAM);
 	else
@@ -172,7 +174,7 @@ int kread_take_hip_call(struct kread_load *load, uint32_t process)
 	return 0;
 }
 
-/* ---- when all is read ---- */
+/* ---- after all rows are read ---- */
 
 static uint64_t sync_process(const void *row)
 {
@@ -184,7 +186,7 @@ static uint64_t sync_cid(const void *row)
 	return ((const struct kread_sync *)row)->cid;
 }
 
-/* A wait of the call's row behind that of cuda_sync, which says more. */
+/* Records before waits; a cuda_sync row before the call's own row, because it states more. */
 static uint64_t sync_kind(const void *row)
 {
 	const struct kread_sync *sync = row;
@@ -206,15 +208,15 @@ static int order_syncs(struct kread_load *load)
 	return result;
 }
 
-/* The same wait, or records by the same call. */
+/* True if ROW, of a call, repeats BEFORE: the same wait, or a record by the same call. */
 static bool is_again(const struct kread_sync *row, const struct kread_sync *before)
 {
 	return row->is_call && row->cid && row->cid == before->cid &&
 	       row->process == before->process && row->is_record == before->is_record;
 }
 
-/* HIP's events go by their handles, which are no context's; what else the first row does not say, the
- * second may. */
+/* Adds to ROW what the call's row FROM states. The event is replaced, because HIP's events are
+ * identified by their handles, which belong to no context; other values only fill gaps. */
 static void add_to(struct kread_sync *row, const struct kread_sync *from)
 {
 	if (from->has_event) {
@@ -230,7 +232,8 @@ static void add_to(struct kread_sync *row, const struct kread_sync *from)
 		row->stream = from->stream;
 }
 
-/* Of several records by one call, which names one event, the one of that event. */
+/* The kept row that ROW repeats, or NULL. If several records are by one call, the one with the
+ * call's event. */
 static struct kread_sync *find_same(const struct kread_load *load, const struct kread_sync *row,
 				    uint32_t kept)
 {
@@ -259,11 +262,11 @@ static void merge_syncs(struct kread_load *load)
 }
 
 struct waits {
-	struct numbers events; /* (process and context, event) */
-	struct numbers cids;   /* (process, cid) of records */
-	uint32_t *firsts;      /* by number of the cid: its first record */
+	struct numbers events; /* (process and context, event) -> index into trace.events */
+	struct numbers cids;   /* (process, cid) of records -> index into `firsts` */
+	uint32_t *firsts;      /* the first record with this cid */
 	uint32_t firsts_count;
-	uint32_t *nexts; /* by record: another one with its cid, or TRACE_NONE */
+	uint32_t *nexts; /* by record: the next one with the same cid, or TRACE_NONE */
 	uint32_t nexts_count;
 };
 
@@ -315,7 +318,8 @@ static int64_t make_record(struct kread_load *load, struct waits *waits,
 	return load->trace->event_records_count - 1;
 }
 
-/* A wait on another device has another context than the event's record. */
+/* True if RECORD may be of EVENT. Handles are compared too, because a wait on another device has
+ * another context than the event's record. */
 static bool is_of_event(const struct trace *trace, const struct trace_event_record *record,
 			uint32_t event)
 {
@@ -323,8 +327,8 @@ static bool is_of_event(const struct trace *trace, const struct trace_event_reco
 	       trace->events[record->event].handle == trace->events[event].handle;
 }
 
-/* The row of the event's record with this correlation id, made when it is new: one call may record
- * several events. */
+/* The record of EVENT with correlation id CID, which is added when it is new; or -ENOMEM. One call
+ * may record several events. */
 static int64_t find_record(struct kread_load *load, struct waits *waits,
 			   const struct kread_sync *sync, uint64_t cid, uint32_t event)
 {
@@ -376,7 +380,7 @@ static int add_record(struct kread_load *load, struct waits *waits, const struct
 	return 0;
 }
 
-/* The record that the wait names, which may have no row of its own in the file. */
+/* The record that a wait names, which may have no row of its own in the file; or -ENOMEM. */
 static int64_t find_producer(struct kread_load *load, struct waits *waits,
 			     const struct kread_sync *sync, uint32_t event)
 {
@@ -465,7 +469,8 @@ static int order_records(struct trace *trace)
 	return 0;
 }
 
-/* Calls by (process, cid), too. */
+/* The call with (PROCESS, CID), or TRACE_NONE. Calls are in this order; *AT only moves forward, so
+ * the caller asks in the same order. */
 static uint32_t find_call(const struct trace *trace, uint32_t process, uint64_t cid, uint32_t *at)
 {
 	const struct trace_call *rows = trace->calls;

@@ -1,5 +1,5 @@
-/* Who waited for what: a row for each wait and each record of an event, and what the calls say of
- * theirs. */
+/* Writes a row for each wait and each record of an event, and the arguments of HIP calls about
+ * them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "format/perfetto/perfetto_lanes.h"
 #include "format/words.h"
 
-/* Of a row. */
+/* An upper bound for the size of a row. */
 #define ROW_BYTES 640
 
 static bool is_for_event(enum trace_wait_type type)
@@ -32,8 +32,9 @@ static char *put_known(char *at, const struct trace_wait *wait)
 	return at;
 }
 
-/* As kernels of the launch have it: the graph's and the node's, or CUPTI's, of which the upper half
- * is the exec's id where the graph's own nodes have the graph's (H200, CUDA 13.0). */
+/* The node's id as the launch's kernels have it: graph id and node index, or CUPTI's id. In
+ * CUPTI's ids for a launch, the upper half is the executable graph's id where the nodes of the top
+ * graph itself have the graph's id (seen on H200, CUDA 13.0). */
 static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record,
 			const struct trace_launch *launch)
 {
@@ -46,7 +47,8 @@ static uint64_t node_id(const struct trace *trace, const struct trace_event_reco
 	return trace->graphs[node->graph].id << 32 | ((uint64_t)node->index + 1);
 }
 
-/* The node that recorded the event, if one did. KEYS: of the graph, the node and the replay. */
+/* Writes the node that recorded the event, if a node did. KEYS: for the graph, the node and the
+ * replay. */
 static char *put_node(const struct trace *trace, char *at, const struct trace_event_record *record,
 		      const char *const keys[3])
 {
@@ -73,7 +75,8 @@ static const char *const producer_keys[] = {"wait_on_graph_id", "wait_on_graph_n
 					    "wait_on_replay"};
 static const char *const record_keys[] = {"graph id", "graph node id", "replay"};
 
-/* As Kineto has it of CUPTI: -1 where the producer is not known; the event always. */
+/* Writes the producer of a wait as Kineto writes it for CUPTI: -1 if the producer is unknown. The
+ * event is always written. */
 static char *put_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait)
 {
 	const struct trace_event_record *record =
@@ -94,7 +97,8 @@ static char *put_producer(const struct kineto *kineto, char *at, const struct tr
 
 /* ---- calls ---- */
 
-/* Another tool's file, or ours that was read again, says it in its own words. */
+/* True if the call's attributes already state the wait: in another tool's file, or in one of
+ * dagtap's that was read again. */
 static bool is_said(const struct trace *trace, uint32_t call)
 {
 	const struct trace_attribute_set *set;
@@ -112,7 +116,8 @@ static bool is_said(const struct trace *trace, uint32_t call)
 	return false;
 }
 
-/* HTA would take what calls say for the waits' own rows. */
+/* Marks CALL as the wait or record NUMBER (waits_of_calls). Only HIP calls get these arguments,
+ * and none for HTA, which would take the calls for the waits' own rows. */
 static void see_wait(struct kineto *kineto, uint32_t call, uint32_t number)
 {
 	const struct trace *trace = kineto->trace;
@@ -138,7 +143,7 @@ int kineto_find_waits(struct kineto *kineto)
 	for (uint32_t i = 0; i < trace->event_records_count; i++) {
 		uint32_t call = trace->event_records[i].call;
 
-		/* A launch records what the graph's nodes do, which may be many. */
+		/* a graph launch may record many events, by its nodes */
 		if (call != TRACE_NONE && trace->calls[call].launch == TRACE_NONE)
 			see_wait(kineto, call, count + i + 1);
 	}
@@ -147,8 +152,8 @@ int kineto_find_waits(struct kineto *kineto)
 	return 0;
 }
 
-/* The keys and words of a change proposed to Kineto (docs/format/kineto.md): handles as C prints
- * addresses. */
+/* The keys and words below are those of a change that is proposed to Kineto
+ * (docs/format/kineto.md); handles are written as C prints addresses. */
 static char *put_handle(char *at, const char *key, uint64_t handle)
 {
 	at = KINETO_PUT(at, ",\"");
@@ -180,7 +185,7 @@ static const char *sync_type(enum trace_wait_type type)
 	return names[type];
 }
 
-/* What is not known is left out. */
+/* Writes the producer of a HIP wait; unknown parts are left out. */
 static char *put_hip_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait)
 {
 	const struct trace *trace = kineto->trace;
@@ -213,7 +218,7 @@ char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call)
 	at = KINETO_PUT(at, ",\"sync_type\":\"");
 	at = kineto_put_z(at, sync_type(wait->type));
 	*at++ = '"';
-	/* Those that are for no stream say null, as the change has it. */
+	/* waits for no stream have a null stream, as the proposed change does */
 	if (wait->type == TRACE_WAIT_EVENT || wait->type == TRACE_WAIT_DEVICE)
 		at = put_handle(at, "hip_stream", 0);
 	else
@@ -226,8 +231,9 @@ char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call)
 
 struct waits {
 	struct kineto *kineto;
-	uint32_t *only_gpus; /* by process; the place of none if it has several */
-	/* The tid of the lane that was last named. */
+	/* by process: its only GPU; the place of no GPU if it has none or several */
+	uint32_t *only_gpus;
+	/* The last group (make_group), the number of its tracks that are named, and their tids. */
 	uint32_t group, lanes;
 	uint64_t *tids;
 };
@@ -239,7 +245,9 @@ static uint32_t gpu_of_stream(const struct kineto *kineto, uint32_t stream)
 		       : gpus_find(&kineto->gpus, kineto->trace->streams[stream].agent);
 }
 
-/* HTA takes the wait's GPU for the producer's. */
+/* The GPU on which a wait is shown: that of its stream, else of the producer's stream, else the
+ * process's only GPU. For HTA the producer's comes first, because HTA takes the wait's GPU for the
+ * producer's. */
 static uint32_t gpu_of(const struct waits *waits, const struct trace_wait *wait)
 {
 	const struct kineto *kineto = waits->kineto;
@@ -254,7 +262,8 @@ static uint32_t gpu_of(const struct waits *waits, const struct trace_wait *wait)
 	return gpu == kineto->gpus.host ? waits->only_gpus[wait->process] : gpu;
 }
 
-/* The stream whose row it is; the device's for waits of the host that are not for one stream. */
+/* The slot on which a wait is shown; TRACE_NONE, the whole device, for waits of the host that are
+ * not for one stream. */
 static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait)
 {
 	bool is_of_stream =
@@ -265,6 +274,8 @@ static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait
 	return kineto_slot(waits->kineto, wait->stream, wait->process);
 }
 
+/* A group of slices (perfetto_lanes.h) for each GPU and slot; the last slot of a GPU is the whole
+ * device. */
 static uint32_t make_group(const struct waits *waits, uint32_t gpu, uint32_t slot)
 {
 	uint32_t slots = waits->kineto->slots;
@@ -302,7 +313,8 @@ static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t lane)
 	return waits->tids[lane];
 }
 
-/* Up to the row's first own argument, which comes without a comma. NULL: out of memory. */
+/* Begins a row up to its first own argument, which the caller writes without a comma. NULL after
+ * an error. */
 static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t lane,
 		       const char *category, const char *name)
 {
@@ -327,7 +339,7 @@ static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t 
 	return KINETO_PUT(at, ",\"args\":{");
 }
 
-/* The arguments that both kinds have. */
+/* Writes the arguments that waits and records share. */
 static char *put_place(const struct kineto *kineto, char *at, const struct slice *slice,
 		       uint64_t correlation, uint32_t context)
 {
@@ -395,6 +407,7 @@ static void put_slice(void *context, const struct slice *slice, uint32_t lane)
 		put_record(waits, slice, lane);
 }
 
+/* A row is written as a whole when it begins, so its end needs nothing. */
 static void put_nothing(void *context, uint32_t group, uint32_t lane, int64_t ns)
 {
 	(void)context, (void)group, (void)lane, (void)ns;
@@ -419,8 +432,9 @@ static void find_only_gpus(struct waits *waits)
 			waits->only_gpus[i] = kineto->gpus.host;
 }
 
-/* An event has no length. Where the device's time is not known it stands at the begin of its call;
- * without either it has no row: a wait named it. */
+/* Adds a slice without length for each event record: at the device's time, or at the begin of its
+ * call if that is unknown. A record with neither, which only a wait named, gets none. HTA gets no
+ * records. */
 static uint32_t add_records(const struct waits *waits, struct slice *slices)
 {
 	const struct kineto *kineto = waits->kineto;

@@ -1,10 +1,11 @@
-/* Perfetto's native trace format: docs/format/perfetto.md. */
+/* The Perfetto writer: the native trace format in two forms (docs/format/perfetto.md). This file
+ * calls the parts in order. */
 #include <string.h>
 
 #include "format/format.h"
 #include "format/perfetto/perfetto_parts.h"
 
-/* With one for work on none, if there is such. */
+/* The number of GPUs, plus one if an activity is on no GPU. */
 static uint32_t count_gpus(const struct trace *trace, const struct gpus *gpus)
 {
 	for (uint32_t row = 0; row < trace->activities_count; row++) {

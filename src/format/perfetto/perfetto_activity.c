@@ -1,3 +1,4 @@
+/* Tracks and arguments of an activity, for both forms of the Perfetto writer. */
 #include "format/perfetto/perfetto_activity.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static struct perfetto_track_key key_of(const struct trace *trace,
 	return key;
 }
 
-/* The key's slot, or the free one where it belongs. */
+/* The slot of the key, or the free slot in which it belongs. */
 static struct perfetto_track_slot *find_slot(const struct perfetto_tracks *tracks,
 					     struct perfetto_track_key key)
 {
@@ -78,7 +79,7 @@ static struct perfetto_track_slot *find_slot(const struct perfetto_tracks *track
 	}
 }
 
-/* Doubles the hash table; at most half of it is in use. */
+/* Doubles the hash table, so that at most half of it is in use. */
 static int grow(struct perfetto_tracks *tracks)
 {
 	struct perfetto_track_slot *old = tracks->slots;

@@ -1,3 +1,4 @@
+/* Finds which activity waited for which: by graph edges and by stream waits. */
 #include "format/perfetto/perfetto_arrows.h"
 
 #include <errno.h>
@@ -7,17 +8,22 @@
 
 struct search {
 	const struct trace *trace;
-	struct perfetto_arrow *rows; /* as they are found */
+	/* in the order in which they are found; first_* index them later */
+	struct perfetto_arrow *rows;
 	uint32_t count, room;
-	/* Edges by their end: the nodes that NODE comes after. */
+	/* Edges by their target: before[before_first[node]] up to the next node's are the sources
+	 * of NODE's edges. has_after: by node: it is the source of an edge. */
 	uint32_t *before_first, *before;
 	uint8_t *has_after;
-	/* In the launch now looked at: a node's last activity, and the launch that this is of. */
+	/* By node: its last activity, valid if `launch` is the current launch. */
 	uint32_t *activity, *launch;
-	/* Nodes without work that were looked through for the activity now looked at. */
+	/* By node: equals seen_mark if the node, which has no activity, was visited for the
+	 * current activity. */
 	uint32_t *seen;
 	uint32_t seen_mark;
-	uint32_t *stack; /* as many as nodes: each is put on it once for an activity */
+	/* nodes to visit; room for all nodes, because each is pushed at most once for an
+	 * activity */
+	uint32_t *stack;
 	uint32_t depth;
 	int error;
 };
@@ -41,7 +47,8 @@ static void add(struct search *search, uint32_t from, uint32_t to)
 
 /* ---- edges of graphs ---- */
 
-/* Where the COUNT rows with a key below each of KEYS begin, as the sums that FIRST gets: a counting sort. */
+/* Turns FIRST from the number of rows of each key into the index of each key's first row, for a
+ * counting sort. KEYS + 1 entries. */
 static void sum_up(uint32_t *first, uint32_t keys)
 {
 	uint32_t sum = 0;
@@ -78,13 +85,15 @@ static int index_edges(struct search *search)
 	sum_up(search->before_first, trace->nodes_count);
 	for (uint32_t i = 0; i < trace->edges_count; i++)
 		search->before[search->before_first[trace->edges[i].to]++] = trace->edges[i].from;
-	/* Each has moved up to where the next begins. */
+	/* each index has advanced to where the next key begins: shift them back */
 	for (uint32_t i = trace->nodes_count; i > 0; i--)
 		search->before_first[i] = search->before_first[i - 1];
 	search->before_first[0] = 0;
 	return 0;
 }
 
+/* Adds an arrow from NODE's activity in the launch to TO. If NODE has none, schedules it for
+ * look_through, once. */
 static void look_at(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
 	if (search->launch[node] == launch) {
@@ -97,8 +106,8 @@ static void look_at(struct search *search, uint32_t node, uint32_t launch, uint3
 	search->stack[search->depth++] = node;
 }
 
-/* What a node comes after: the nodes before it; of the first ones of a graph that is a node, those before
- * that. */
+/* Visits the nodes that NODE comes after: the sources of its edges. If NODE is a first node of a
+ * child graph, these are the nodes before the child graph's node. */
 static void look_before(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
 	const struct trace *trace = search->trace;
@@ -119,8 +128,8 @@ static void look_before(struct search *search, uint32_t node, uint32_t launch, u
 		look_at(search, search->before[i], launch, to);
 }
 
-/* A node without work: what it comes after is what counts; of one that is a graph, that graph's last
- * nodes. */
+/* Looks through a node without an activity: visits the nodes that it comes after. For a child
+ * graph's node these are the last nodes of the child graph. */
 static void look_through(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
 	const struct trace *trace = search->trace;
@@ -138,7 +147,7 @@ static void look_through(struct search *search, uint32_t node, uint32_t launch, 
 			look_at(search, i, launch, to);
 }
 
-/* From the work that NODE comes after in the launch to TO. */
+/* Adds arrows to TO from the activities that NODE comes after in the launch. */
 static void find_before(struct search *search, uint32_t node, uint32_t launch, uint32_t to)
 {
 	search->seen_mark++;
@@ -148,12 +157,14 @@ static void find_before(struct search *search, uint32_t node, uint32_t launch, u
 		look_through(search, search->stack[--search->depth], launch, to);
 }
 
-/* Its node runs more than once in a replay: no edge says after which. */
+/* True if the activity is of a conditional node's body. Its node may run more than once in a
+ * replay, and no edge tells after which activity. */
 static bool is_body(const struct trace_activity *activity)
 {
 	return activity->confidence == TRACE_CONFIDENCE_TIME;
 }
 
+/* Sets `activity` and `launch` of the nodes of activities BEGIN to END, which are of one launch. */
 static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 {
 	const struct trace *trace = search->trace;
@@ -168,7 +179,8 @@ static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 	}
 }
 
-/* A node's work may be in pieces: the first waits, and the last is waited for. */
+/* Finds the arrows of one launch. A node may have several activities: the first one waits, and
+ * later nodes wait for the last one (note_nodes keeps the last). */
 static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
 {
 	const struct trace *trace = search->trace;
@@ -183,7 +195,7 @@ static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
 	}
 }
 
-/* The activities of a launch come together. */
+/* Finds the arrows of all launches. The activities of a launch are contiguous. */
 static void find_edges(struct search *search)
 {
 	const struct trace *trace = search->trace;
@@ -205,12 +217,13 @@ static void find_edges(struct search *search)
 
 /* ---- waits of streams ---- */
 
-/* Activities that have a call, by stream and in the order of their calls. */
+/* Activities with a correlation id, by stream and in the order of the ids. */
 struct by_stream {
 	uint32_t *first, *rows;
 };
 
-/* Those whose call has no row stand behind the others. A stream is one process's, and so are ids. */
+/* Sorts a stream's activities by cid. In the model's order those whose call has no row come after
+ * the others. A stream belongs to one process, so its cids are comparable. */
 static int sort_stream(const struct trace *trace, uint32_t *rows, uint32_t count)
 {
 	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
@@ -243,7 +256,7 @@ static int sort_by_stream(const struct trace *trace, struct by_stream *ret)
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		if (trace->activities[i].stream != TRACE_NONE && trace->activities[i].cid)
 			ret->rows[ret->first[trace->activities[i].stream]++] = i;
-	/* Each has moved up to where the next begins. */
+	/* each index has advanced to where the next key begins: shift them back */
 	for (uint32_t i = 0; i < trace->streams_count && !error; i++) {
 		error = sort_stream(trace, ret->rows + begin, ret->first[i] - begin);
 		begin = ret->first[i];
@@ -254,7 +267,7 @@ static int sort_by_stream(const struct trace *trace, struct by_stream *ret)
 	return error;
 }
 
-/* How many of the stream's activities were submitted by calls before CID. */
+/* The number of the stream's activities that were submitted by calls before CID. */
 static uint32_t count_before(const struct trace *trace, const struct by_stream *by, uint32_t stream,
 			     uint64_t cid)
 {
@@ -272,13 +285,14 @@ static uint32_t count_before(const struct trace *trace, const struct by_stream *
 	return low - by->first[stream];
 }
 
-/* A node recorded the event: from the work before that node in its replay. */
+/* For an event that a node recorded: adds arrows to TO from the activities before that node in its
+ * replay. */
 static void find_recorded_by_node(struct search *search, const struct trace_event_record *record,
 				  uint32_t to)
 {
 	const struct trace_call *call;
 
-	/* Without edges nothing is before it. */
+	/* without edges there is nothing before the node */
 	if (record->call == TRACE_NONE || !search->before_first)
 		return;
 	call = &search->trace->calls[record->call];
@@ -288,7 +302,8 @@ static void find_recorded_by_node(struct search *search, const struct trace_even
 	find_before(search, record->node, call->launch, to);
 }
 
-/* From the last work before the event was recorded to the first after the wait. */
+/* Adds an arrow from the last activity before the event's record, in its stream, to the first
+ * activity after the wait. */
 static void find_wait(struct search *search, const struct by_stream *by,
 		      const struct trace_wait *wait)
 {

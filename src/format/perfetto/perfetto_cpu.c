@@ -1,4 +1,4 @@
-/* A process's side: its threads, their API calls, scopes, ranges and marks. */
+/* Writes the tracks of a process: its threads with their API calls, scopes, ranges and marks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +50,13 @@ struct cpu {
 	const struct trace *trace;
 	uint32_t process;
 	enum perfetto_form form;
-	/* What the slices now being put out are. */
-	enum perfetto_track track; /* of lane 0 */
+	/* The slices that are being written. */
+	enum perfetto_track track; /* track kind of lane 0; overflow_track: of further lanes */
 	enum perfetto_track overflow_track;
 	const char *track_name;
 	void (*put_slice)(struct cpu *cpu, uint32_t row);
-	/* Tracks that this group has already, so that each is described once. */
+	/* The last group and the number of its lanes that have a descriptor, so that each is
+	 * described once. */
 	uint32_t described_group;
 	uint32_t described_lanes;
 };
@@ -119,7 +120,7 @@ static void put_thread(struct cpu *cpu, uint32_t thread)
 	sequence_packet_end(cpu->sequence);
 }
 
-/* Events whose thread is not known go to tracks of the process. */
+/* The parent of a thread's tracks; slices whose thread is not known go to tracks of the process. */
 static uint64_t parent_track(const struct cpu *cpu, uint32_t thread)
 {
 	if (thread == TRACE_NONE)
@@ -129,7 +130,7 @@ static uint64_t parent_track(const struct cpu *cpu, uint32_t thread)
 
 static uint64_t lane_track(const struct cpu *cpu, uint32_t thread, uint32_t lane)
 {
-	/* Behind all threads' numbers: one such track for each process. */
+	/* after all threads' indices: one such track for each process */
 	uint32_t index = thread == TRACE_NONE ? cpu->trace->threads_count + cpu->process : thread;
 
 	return perfetto_track_id(lane == 0 ? cpu->track : cpu->overflow_track, index, lane);
@@ -199,7 +200,7 @@ static int put_slices(struct cpu *cpu, struct slice *slices, size_t count)
 {
 	const struct lanes_output output = {false, begin_slice, end_slice, cpu};
 
-	/* No thread has this number: the first group is a new one. */
+	/* no thread has this index, so the first group counts as new */
 	cpu->described_group = cpu->trace->threads_count;
 	return lanes_put(slices, count, &output);
 }
@@ -229,7 +230,8 @@ static void put_name(struct cpu *cpu, trace_string name, enum category category)
 		      sequence_intern(cpu->sequence, SEQUENCE_EVENT_NAMES, name));
 }
 
-/* The leaf's text: the path is on the kernels, and around the call on the thread's scope track. */
+/* Writes the innermost scope's text and id. The whole path is on the kernels, and on the thread's
+ * scope track around the call. */
 static void put_scope(struct cpu *cpu, uint32_t scope)
 {
 	const struct trace_scope *row = &cpu->trace->scopes[scope];
@@ -294,7 +296,7 @@ static void put_launch(struct cpu *cpu, const struct trace_launch *launch)
 	put_uint(cpu, ANNOTATION_REPLAY, launch->replay);
 }
 
-/* From the call to each of its activities. */
+/* Writes the arrows from the call to each of its activities. */
 static void put_arrows(struct cpu *cpu, uint32_t row)
 {
 	const struct trace_call *call = &cpu->trace->calls[row];
@@ -388,7 +390,8 @@ static bool is_range(const struct trace_scope *scope)
 	return scope->kind == RECORD_SCOPE_RANGE;
 }
 
-/* Nested scopes (RANGES false) or ranges, which need not nest and get a track of their own. */
+/* Writes the nested scopes, or with RANGES the ranges, which need not nest and get tracks of their
+ * own. */
 static int put_scopes(struct cpu *cpu, bool ranges)
 {
 	const struct trace *trace = cpu->trace;

@@ -1,5 +1,6 @@
-/* A GPU's side as track events: slices like those of the CPU, with arrows that every reader draws,
- * and typed arguments. A GPU is a track, its pairs of stream and queue are tracks below. */
+/* Writes the activities of a GPU as track events: slices like those of the CPU, with typed
+ * arguments, and with arrows that every reader draws. A GPU is a track; its pairs of stream and
+ * queue are tracks below it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,14 +9,15 @@
 #include "format/perfetto/perfetto_parts.h"
 #include "format/words.h"
 
-/* Names and categories that are not the trace's; copies by direction. */
+/* Numbers of interned names and categories that are no strings of the trace; copies by
+ * direction. */
 #define NAME_COPY   1
 #define NAME_MEMSET (NAME_COPY + TRACE_P2P + 1)
-#define NAME_KERNEL (NAME_MEMSET + 1) /* one whose symbol is not known */
+#define NAME_KERNEL (NAME_MEMSET + 1) /* a kernel whose symbol is unknown */
 
 #define CATEGORY_KIND 1 /* plus enum trace_activity_kind */
 
-/* Behind the arguments that both forms have. */
+/* Numbers of annotation names: the arguments of both forms, then those of this form. */
 #define ANNOTATION_ARG	     1
 #define ANNOTATION_GRID	     (ANNOTATION_ARG + PERFETTO_ARG_COUNT)
 #define ANNOTATION_WORKGROUP (ANNOTATION_GRID + 1)
@@ -29,7 +31,9 @@ struct gpu {
 	uint32_t number;
 	struct perfetto_args args;
 	struct perfetto_tracks tracks;
-	uint32_t described_track; /* tracks come one after the other */
+	/* last track, and the number of its lanes that have a descriptor; tracks are written one
+	 * by one */
+	uint32_t described_track;
 	uint32_t described_lanes;
 };
 
@@ -38,7 +42,7 @@ static uint64_t gpu_track(const struct gpu *gpu)
 	return perfetto_track_id(PERFETTO_TRACK_GPU, gpu->number, 0);
 }
 
-/* Room for 4,096 GPUs with a million tracks each. */
+/* The track's index has room for 4,096 GPUs with 2^20 tracks each. */
 static uint64_t lane_track(const struct gpu *gpu, uint32_t track, uint32_t lane)
 {
 	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | track, lane);
@@ -161,7 +165,8 @@ static size_t begin_event(struct gpu *gpu, enum event_type type, uint64_t track,
 	return mark;
 }
 
-/* From its call, from what it waited for, and to what waited for it. */
+/* Writes the arrows of an activity: to activities that waited for it, from those that it waited
+ * for, and from its call. */
 static void put_arrows(struct gpu *gpu, uint32_t row)
 {
 	const struct perfetto_arrows *arrows = gpu->arrows;

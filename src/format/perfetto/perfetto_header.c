@@ -1,4 +1,5 @@
-/* What stands before the events: clocks, the recording, the GPUs, the ledger. */
+/* Writes the packets before the events: clocks, the recording's attributes, the GPUs, the
+ * ledger. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@ static void put_clock(struct proto *packet, enum builtin_clock id, uint64_t time
 	proto_end(packet, mark);
 }
 
-/* One moment on the two clocks, from the first process. A second one would say how the wall clock
- * was set meanwhile, but readers refuse snapshots that go backwards. */
+/* Writes one moment on both clocks, the first process's start. A second snapshot would show how
+ * the wall clock was set meanwhile, but readers refuse snapshots that go backwards. */
 static void put_clock_snapshot(struct sequence *sequence)
 {
 	const struct trace_process *first = sequence->trace->processes;
@@ -145,14 +146,15 @@ static void put_note(struct proto *packet, const char *name, const char *text)
 	proto_end(packet, mark);
 }
 
-/* Begins an instant on the ledger's track; the caller puts annotations and ends both. */
+/* Begins an instant on the ledger's track. The caller adds annotations and ends the event and the
+ * packet. */
 static size_t begin_ledger_event(struct sequence *sequence, uint32_t process, const char *name)
 {
 	const struct trace *trace = sequence->trace;
 	struct proto *packet = &sequence->packet;
 	bool known = process < trace->processes_count;
-	/* What belongs to no process stands at the first one's start: any other time would make the
-	 * trace look longer than it is. */
+	/* What belongs to no process is shown at the first process's start. Any other time would
+	 * make the trace look longer than it is. */
 	uint32_t row = known ? process : 0;
 	size_t mark;
 

@@ -1,10 +1,11 @@
+/* Lays out slices on lanes on which they nest. */
 #include "format/perfetto/perfetto_lanes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct lane {
-	int64_t *ends; /* of the open slices, outermost first */
+	int64_t *ends; /* ends of the open slices, outermost first */
 	size_t depth;
 	size_t room;
 };
@@ -20,7 +21,7 @@ static int compare_times(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Outer slices first. */
+/* Order: by group, begin, the longest first, index. */
 static int compare_slices(const void *left, const void *right)
 {
 	const struct slice *a = left;

@@ -1,3 +1,4 @@
+/* Packets and interned names of a Perfetto packet sequence. */
 #include "format/perfetto/perfetto_sequence.h"
 
 #include <errno.h>
@@ -77,8 +78,8 @@ void sequence_packet_begin(struct sequence *sequence)
 void sequence_packet_begin_at(struct sequence *sequence, int64_t ns)
 {
 	sequence_packet_begin(sequence);
-	/* The clock starts at 0: only a damaged file has less, and a reader would take it for a time
-	 * far in the future. */
+	/* The clock starts at 0, so only a damaged file has negative times. A reader would take
+	 * them for times far in the future. */
 	proto_put_u64(&sequence->packet, PACKET_TIMESTAMP, ns < 0 ? 0 : (uint64_t)ns);
 }
 

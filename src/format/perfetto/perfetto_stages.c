@@ -1,5 +1,5 @@
-/* A GPU's side as render stage events, one for each kernel, copy and memset: what perfetto has for
- * GPU work. */
+/* Writes the activities of a GPU as render stage events, Perfetto's own form for GPU activities:
+ * one for each kernel, copy and memset. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "format/perfetto/perfetto_parts.h"
 #include "format/words.h"
 
-/* Behind the strings' own numbers: what is not a kernel. */
+/* Keys of `stages` for activities that are no kernels: after all trace_strings, copies by
+ * direction, then memset. */
 #define STAGE_MEMSET	  (TRACE_P2P + 1)
 #define STAGE_FIXED_COUNT (STAGE_MEMSET + 1)
 
@@ -20,10 +21,10 @@ struct gpu {
 	uint32_t number;
 	struct perfetto_tracks tracks;
 	struct perfetto_args args;
-	/* Specifications: tracks and stages share their numbers. */
+	/* Specifications: tracks and stages share one numbering. */
 	uint32_t next_specification;
-	uint32_t *stages;	  /* of each name, 0 = not there yet */
-	uint32_t *specifications; /* of each track */
+	uint32_t *stages;	  /* by name or STAGE_* key: its specification, 0 = none yet */
+	uint32_t *specifications; /* by track: its specification */
 	uint32_t specifications_room;
 };
 
@@ -55,7 +56,7 @@ static int grow_specifications(struct gpu *gpu)
 	return 0;
 }
 
-/* 0 after an error, which is kept. */
+/* The specification of the activity's track. 0 after an error, which is kept in sequence->error. */
 static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activity)
 {
 	uint32_t before = gpu->tracks.count;
@@ -75,7 +76,8 @@ static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activit
 	return gpu->specifications[number];
 }
 
-/* The stage's name is what every reader shows as the slice's name: each kernel is a stage. */
+/* The specification of the activity's stage. Every reader shows the stage's name as the slice's
+ * name, so each kernel name is a stage. */
 static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
 {
 	bool is_kernel = op->kind == TRACE_KERNEL;
@@ -92,8 +94,8 @@ static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
 	return gpu->stages[key];
 }
 
-/* As extra data, because every reader since the first shows it; those that know more of a launch group
- * its tracks by what it says itself (put_launch_args). */
+/* Writes the arguments as extra data, which readers of all versions show. Readers that know
+ * launches group tracks by the launch's own arguments (put_launch_args). */
 static void put_args(struct gpu *gpu, const struct trace_activity *activity)
 {
 	char digits[24];
@@ -121,7 +123,7 @@ static void put_dim(struct gpu *gpu, enum launch_field field, const uint32_t dim
 	proto_end(gpu->packet, mark);
 }
 
-/* Numbers alone; put_args has found them. */
+/* Writes the numeric arguments, which put_args has filled in before. */
 static void put_launch_args(struct gpu *gpu)
 {
 	for (unsigned i = 0; i < gpu->args.count; i++) {
@@ -137,7 +139,7 @@ static void put_launch_args(struct gpu *gpu)
 	}
 }
 
-/* Perfetto counts the grid in workgroups; a partial one is launched, so it counts. */
+/* Perfetto counts the grid in workgroups; a partial one is launched too, so it counts. */
 static void put_launch(struct gpu *gpu, const struct trace_op *op)
 {
 	uint32_t groups[3];
@@ -191,7 +193,7 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 	sequence_packet_end(gpu->sequence);
 }
 
-/* A context is a process here: that is what readers use it for. */
+/* Interns a graphics context for each process: readers use the context to find the process. */
 static void put_contexts(struct gpu *gpu)
 {
 	struct proto *interned = &gpu->sequence->interned;

@@ -1,3 +1,4 @@
+/* Names of the XSpace stats. */
 #include "format/xspace/xspace.h"
 
 const char *xspace_stat_name(enum xspace_stat stat)

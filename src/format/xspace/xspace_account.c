@@ -1,3 +1,4 @@
+/* Counts what the bytes of an XSpace file are spent on. */
 #include "format/xspace/xspace_account.h"
 
 #include <errno.h>
@@ -10,13 +11,14 @@
 #include "trace/table.h"
 #include "wire/proto_reader.h"
 
-/* Stats whose metadata has a greater id are counted together: stats have few names. */
+/* Stats with a greater metadata id are counted together under id 0. Stats have few names, so real
+ * files do not reach it. */
 #define ID_MAX 65535
 
 struct plane {
 	struct proto_reader bytes;
-	struct xspace_account_side *side; /* NULL: not one that is counted */
-	uint32_t *row_of;		  /* by metadata id; + 1, 0 = none yet */
+	struct xspace_account_side *side; /* NULL: the plane is not counted */
+	uint32_t *row_of;		  /* by metadata id: 1 + index of its row; 0 = none yet */
 	struct proto_field *names;	  /* by metadata id */
 };
 
@@ -52,7 +54,8 @@ static int read_stat_metadata(struct plane *plane, const struct proto_field *ent
 	return got;
 }
 
-/* Which side it counts for, and the names of its stats, which may stand behind the lines. */
+/* Finds the side for which the plane counts, and the names of its stats, which may stand behind
+ * the lines. */
 static int read_head(struct plane *plane, struct xspace_account *account)
 {
 	struct proto_reader reader = plane->bytes;

@@ -1,3 +1,4 @@
+/* Storage for parts of events that are encoded once. */
 #include "format/xspace/xspace_blobs.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ int xspace_blobs_add(struct xspace_blobs *blobs, const struct proto *fields,
 	}
 	if (fields->used > 0)
 		memcpy(blobs->bytes + blobs->used, fields->bytes, fields->used);
-	/* What is read behind a blob is never used; zeroed, no tool need be told so. */
+	/* Copies in steps read beyond a blob. The bytes are never used; zeroing them keeps memory
+	 * checkers quiet without an exception. */
 	memset(blobs->bytes + blobs->used + fields->used, 0, XSPACE_BLOB_STEP);
 	*ret_blob = (struct xspace_blob){(uint32_t)blobs->used, (uint32_t)fields->used, true};
 	blobs->used += fields->used;

@@ -1,3 +1,4 @@
+/* Groups scopes into chains with equal names and attributes, and encodes a chain's stats. */
 #include "format/xspace/xspace_chains.h"
 
 #include <errno.h>
@@ -6,9 +7,10 @@
 
 #include "trace/table.h"
 
-/* While the scopes above are looked up. Meeting it again is a cycle, which ends the chain. */
+/* The chain is being looked up. Meeting such a scope again means that parents form a cycle; the
+ * chain ends there. */
 #define OPEN	UINT32_MAX
-/* Not looked up yet. */
+/* The chain has not been looked up yet. */
 #define UNKNOWN (UINT32_MAX - 1)
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -82,7 +84,7 @@ static int grow_slots(struct xspace_chains *chains)
 	return 0;
 }
 
-/* The chain of SCOPE inside PARENT; 0 if there is no memory. */
+/* The chain of scope NUMBER inside chain PARENT; 0 if there is no memory. */
 static uint32_t intern(struct xspace_chains *chains, uint32_t parent, uint32_t number)
 {
 	const struct trace_scope *scope = &chains->trace->scopes[number];
@@ -127,7 +129,8 @@ static int resolve_one(struct xspace_chains *chains, uint32_t number, uint32_t p
 	return *chain ? 0 : -ENOMEM;
 }
 
-/* Parents mostly come first, then PATH stays empty. It is the caller's, with room for all. */
+/* Finds the chain of scope NUMBER and of all its parents. PATH is the caller's memory with room
+ * for all scopes. Parents mostly have smaller indices, so PATH rarely holds more than NUMBER. */
 static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path)
 {
 	const struct trace_scope *scopes = chains->trace->scopes;
@@ -150,7 +153,8 @@ static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path
 	return error;
 }
 
-/* Scopes are sorted by (process, id). */
+/* True if no two processes have a scope id in common, as far as ids ascend over the processes.
+ * Scopes are sorted by (process, id). */
 static bool have_own_ids(const struct trace *trace)
 {
 	for (uint32_t i = 1; i < trace->scopes_count; i++) {
@@ -262,7 +266,7 @@ static bool add_key(struct keys *keys, trace_string key)
 	return true;
 }
 
-/* What is said twice by one scope, the later one has said. */
+/* Adds the attributes of one scope. Of equal keys the later attribute counts. */
 static void put_scope(const struct xspace_chains *chains, const struct trace_scope *scope,
 		      struct keys *keys, struct xspace_stats *stats)
 {

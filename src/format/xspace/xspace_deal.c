@@ -1,5 +1,5 @@
-/* Deals the rows of a trace out to the lines of an XSpace: the one pass before the one that
- * writes. */
+/* Distributes the rows of a trace to the lines of an XSpace, in one pass before the one that
+ * writes. Also chooses the time origin and the correlation ids. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "format/xspace/xspace_writer.h"
 #include "trace/table.h"
 
-/* Beyond, a difference in picoseconds would not fit into 64 bits. */
+/* For greater distances a difference in picoseconds would not fit into 64 bits. */
 #define TIME_LIMIT_NS (INT64_MAX / 2000)
 
 static struct rows_time time_from(int64_t begin_ns, int64_t end_ns)
@@ -44,7 +44,8 @@ static bool is_near(int64_t ns, int64_t other_ns)
 	       distance_ns >= -TIME_LIMIT_NS && distance_ns <= TIME_LIMIT_NS;
 }
 
-/* Times may count from 1970: it is the first process's start that they are measured by. */
+/* True if an XSpace can hold the time. The distance from the first process's start counts, because
+ * times may count from 1970. */
 static bool is_in_range(const struct xspace_writer *writer, struct rows_time time)
 {
 	return is_near(time.begin_ns, writer->start_ns) && is_near(time.end_ns, writer->start_ns);
@@ -71,7 +72,7 @@ static void see_cid(struct xspace_ids *ids, uint64_t cid)
 		ids->cid_max = cid;
 }
 
-/* An activity is in the file that its call is in. */
+/* True if the activity belongs to this file: it is in the same file as its call. */
 static bool is_activity_in_window(const struct xspace_writer *writer,
 				  const struct trace_activity *activity)
 {
@@ -188,7 +189,8 @@ static int make_room(struct xspace_writer *writer)
 	return error;
 }
 
-/* Processes count their calls alike. Ids stay as they are where no two processes share one. */
+/* Chooses the correlation bases. Processes use the same cids; ids stay unchanged if no two
+ * processes share one. */
 static void number_calls(struct xspace_writer *writer)
 {
 	uint64_t last = 0;
@@ -208,7 +210,7 @@ static void deal(struct xspace_writer *writer)
 	const struct trace *trace = writer->trace;
 
 	writer->start_ns = trace->processes_count ? trace->processes[0].start_ns : 0;
-	/* Another tool's times count from its profile's start already, or from 1970. */
+	/* another tool's times count from its profile's start, or from 1970 */
 	if (xspace_is_foreign(trace) && is_near(writer->start_ns, 0))
 		writer->start_ns = 0;
 	writer->origin_ns = writer->start_ns;

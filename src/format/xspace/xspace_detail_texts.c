@@ -1,4 +1,4 @@
-/* Details of device work: texts that XProf takes apart at spaces and colons. */
+/* Texts that describe activities. XProf splits them at spaces and colons. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

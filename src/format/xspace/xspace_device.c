@@ -1,4 +1,4 @@
-/* A GPU's plane: its streams as lines, its work as events. */
+/* Writes a GPU's plane: its streams as lines, its activities as events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define DETAILS_CHARS 320
 
 struct op_entry {
-	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
 	bool is_kernel;
 	struct xspace_blob stats;
 };
@@ -24,7 +24,7 @@ struct node_entry {
 	uint32_t scope;
 };
 
-/* What an activity's stats depend on besides its op, node and annotations. */
+/* What an activity's stats depend on besides its work kind, node and scopes. */
 struct extra_key {
 	uint32_t launch;
 	uint8_t confidence;
@@ -36,7 +36,7 @@ struct device {
 	const struct trace *trace;
 	uint32_t number;
 	struct xspace_plane plane;
-	struct xspace_stats stats; /* for what is encoded anew */
+	struct xspace_stats stats; /* buffer for stats that are being encoded */
 	struct xspace_blobs blobs;
 	struct op_entry *ops;
 	struct node_entry *nodes;
@@ -109,7 +109,8 @@ static void put_chain(struct device *device, uint32_t chain)
 	keep_blob(device, &device->chains[chain]);
 }
 
-/* XProf takes what has an exec's id for a kernel, so only kernels say it. */
+/* Adds the stats of a launch. Only kernels get the exec's id, because XProf takes every event with
+ * one for a kernel. */
 static void put_launch(struct device *device, const struct extra_key *key)
 {
 	const struct trace *trace = device->trace;
@@ -140,6 +141,7 @@ static void put_extra(struct device *device, const struct extra_key *key)
 		device->error = error;
 }
 
+/* Encodes the extra stats anew if they differ from those of the last activity. */
 static void look_up_extra(struct device *device, const struct trace_activity *activity,
 			  bool is_kernel)
 {
@@ -169,8 +171,9 @@ static const struct node_entry *find_node(struct device *device, uint32_t number
 	return &device->nodes[number];
 }
 
-/* The annotation that was active when a graph's node was recorded says what the node is; that of
- * the launch says the same of every node. */
+/* The chain of an activity. For a graph's node it is the scope that was open when the node was
+ * recorded, because the launch's scope is the same for every node; the launch's is used if there
+ * is none. */
 static const struct xspace_blob *find_chain(struct device *device, const struct node_entry *node,
 					    uint32_t launch_scope)
 {
@@ -246,7 +249,8 @@ static void put_foreign(struct device *device, const struct trace_activity *acti
 			 span, &device->stats);
 }
 
-/* "Stream #1(Compute,MemcpyH2D)": XProf puts what computes first. */
+/* Writes a line's name, such as "Stream #1(Compute,MemcpyH2D)". XProf sorts lines with "Compute"
+ * first. */
 static void name_line(const struct device *device, uint32_t activity, uint8_t words, unsigned lane,
 		      char *name, size_t size)
 {
@@ -274,7 +278,8 @@ static void name_line(const struct device *device, uint32_t activity, uint8_t wo
 		snprintf(name + used, size - used, " lane %u", lane);
 }
 
-/* A stream's own number where it is free: nothing else in the plane has it. */
+/* The id of a line: the stream's number for the first line of a stream in a file of one process,
+ * else a number that no stream has. */
 static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned lane)
 {
 	uint32_t stream = device->trace->activities[activity].stream;
@@ -284,8 +289,8 @@ static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned 
 	return device->next_line_id++;
 }
 
-/* What overlaps the last event at all goes to the next lane: a kernel within another's time is not
- * a part of it. */
+/* Writes one line. A row that overlaps the last event at all stays for the next line: a kernel
+ * that runs during another one is not part of it. */
 static void put_lane(struct device *device, struct rows_list *list, unsigned lane)
 {
 	const struct rows *rows = &device->writer->activities;
@@ -344,8 +349,8 @@ static void put_streams(struct device *device)
 		put_stream(device, &lists[i]);
 }
 
-/* "gfx90a" is 9.0.10: the last two digits are the minor version and the stepping, the latter often
- * a letter. */
+/* Parses the version in an architecture's name. "gfx90a" is 9.0.10: the last two digits are the
+ * minor version and the stepping, and the latter is often a letter. */
 static bool parse_gfx(const char *name, int64_t *ret_major, int64_t *ret_minor)
 {
 	char digit[2] = "";

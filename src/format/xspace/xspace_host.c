@@ -1,7 +1,7 @@
-/* The host's plane: threads as lines; API calls, scopes and steps as events that nest.
+/* Writes the host's plane: threads as lines; API calls, scopes and steps as events that nest.
  *
- * XProf finds what belongs to a step by what lies within its time on its line, so scopes and calls
- * share a thread's line. Ranges nest in nothing: they have lines of their own. */
+ * XProf assigns to a step what lies within its time on its line, so scopes and calls share a
+ * thread's line. Ranges need not nest, so they have lines of their own. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "trace/table.h"
 
 struct named_blob {
-	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
 	struct xspace_blob stats;
 };
 
 struct api_entry {
-	uint32_t event; /* id of its name's metadata; 0 = not looked at yet */
+	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
 	bool allocates;
 };
 
@@ -30,12 +30,11 @@ struct host {
 	struct xspace_writer *writer;
 	const struct trace *trace;
 	struct xspace_plane plane;
-	struct xspace_stats stats; /* for what is encoded anew */
+	struct xspace_stats stats; /* buffer for stats that are being encoded */
 	struct xspace_blobs blobs;
 	struct api_entry *apis;
-	struct named_blob
-		*chains;    /* of scopes that annotate: name and attributes of the innermost */
-	uint64_t *line_ids; /* by thread */
+	struct named_blob *chains; /* by chain: name and attributes of the innermost scope */
+	uint64_t *line_ids;	   /* by thread; the last one is for no thread */
 	uint64_t next_line_id;
 	struct rows_nest nest;
 	int error;
@@ -52,7 +51,8 @@ static const char *name_or(const char *name, const char *other)
 	return name[0] == '\0' ? other : name;
 }
 
-/* An allocation's size is the argument of that name, where arguments were recorded. */
+/* Adds the details of an allocation, if the call's arguments were recorded: its size is the
+ * argument of that name. */
 static void put_allocation(struct host *host, const struct trace_call *call)
 {
 	const char *api = trace_text(host->trace, host->trace->apis[call->api].name);
@@ -81,13 +81,14 @@ static void put_graph_launch(struct host *host, const struct trace_call *call)
 	xspace_put_u64(&host->stats, XSPACE_STAT_REPLAY, launch->replay);
 }
 
+/* True if the call must have caused activities but none is in the trace. */
 static bool is_barren(const struct trace_call *call)
 {
 	return call->activity_count == 0 && call->activities_expected > 0 &&
 	       call->activities_expected != TRACE_NONE;
 }
 
-/* What few calls have. */
+/* Encodes the stats that few calls have. */
 static void put_rarities(struct host *host, const struct trace_call *call)
 {
 	proto_reset(&host->stats.bytes);
@@ -192,7 +193,7 @@ static void put_foreign_call(struct host *host, uint32_t row)
 			 span_of(host, xspace_call_time(trace->calls, row)), &host->stats);
 }
 
-/* Kinds that a length or a stat of theirs does not tell. */
+/* True for kinds that neither a length of 0 nor a stat of the event itself shows. */
 static bool is_said(enum record_scope_kind kind)
 {
 	return kind == RECORD_SCOPE_ROCTX || kind == RECORD_SCOPE_RANGE ||
@@ -220,7 +221,7 @@ static void put_foreign_scope(struct host *host, uint32_t row)
 			 span_of(host, xspace_scope_time(trace->scopes, row)), stats);
 }
 
-/* Name and attributes of a scope as an event, in host->stats; returns the id of its name. */
+/* Encodes a scope's name and attributes into host->stats and returns the id of its name. */
 static uint32_t describe_scope(struct host *host, const struct trace_scope *scope)
 {
 	const struct trace *trace = host->trace;
@@ -242,7 +243,7 @@ static uint32_t describe_scope(struct host *host, const struct trace_scope *scop
 				  name_or(trace_text(trace, scope->name), "(no name)"));
 }
 
-/* The same through the chain, which many scopes share. */
+/* The same, encoded once for each chain, which many scopes share. */
 static const struct named_blob *find_description(struct host *host, uint32_t row)
 {
 	struct named_blob *found = &host->chains[xspace_chains_find(&host->writer->chains, row)];
@@ -295,7 +296,7 @@ static void put_scope(struct host *host, uint32_t row)
 	writer->out.used += (size_t)(at - room);
 }
 
-/* Another tool's names stay as they were. */
+/* Writes a thread's name; another tool's names stay unchanged. */
 static int name_thread(const struct host *host, const struct trace_thread *row, char *name,
 		       size_t size)
 {
@@ -399,7 +400,8 @@ static void put_threads(struct host *host)
 	}
 }
 
-/* A thread's number is its line's, unless another thread had it before: systems use them again. */
+/* Chooses the lines' ids: a thread's tid, or a new number if another thread has the same tid,
+ * because systems reuse tids. */
 static int number_lines(struct host *host)
 {
 	const struct trace *trace = host->trace;

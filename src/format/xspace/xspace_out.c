@@ -1,3 +1,4 @@
+/* The XSpace writer's buffer, and lengths that are patched in afterwards. */
 #include "format/xspace/xspace_out.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ static int last_error(void)
 	return errno ? -errno : -EIO;
 }
 
-/* In a file opened for appending every write goes to the end, wherever one has gone back to. */
+/* True if FILE can seek. In a file that is opened for appending every write goes to the end, so
+ * lengths could not be patched. */
 static bool can_go_back(FILE *file, off_t *ret_start)
 {
 	int fd = fileno(file);
@@ -64,7 +66,7 @@ static void write_bytes(struct xspace_out *out, const void *bytes, size_t count)
 		out->error = last_error();
 }
 
-/* Whole blocks: stdio hands those on without a copy. */
+/* only whole blocks, because stdio passes those on without a copy */
 void xspace_out_flush(struct xspace_out *out)
 {
 	size_t whole = out->used / XSPACE_OUT_BLOCK * XSPACE_OUT_BLOCK;
@@ -154,7 +156,8 @@ uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field)
 	return mark;
 }
 
-/* The first WRITTEN bytes of a length that a flush has cut through are in the file already. */
+/* Patches the first WRITTEN bytes of a length into the file; a flush has written them already and
+ * may have split the length. */
 static void patch_file(struct xspace_out *out, uint64_t mark, const uint8_t *length, size_t written)
 {
 	if (out->error || !out->file)

@@ -1,3 +1,4 @@
+/* Writes a plane of an XSpace: metadata, lines, lists of stats. */
 #include "format/xspace/xspace_plane.h"
 
 #include <errno.h>
@@ -159,7 +160,8 @@ void xspace_put_ref(struct xspace_stats *stats, uint32_t stat, const char *text)
 	proto_end(&stats->bytes, mark);
 }
 
-/* 0: the empty string, which is no stat's name; or no memory. */
+/* The stat id of a string; 0 for the empty string, which cannot be a stat's name, or if there is
+ * no memory. */
 static uint32_t find_string(struct xspace_plane *plane, const struct trace *trace,
 			    trace_string string)
 {

@@ -1,3 +1,4 @@
+/* The XSpace reader's entry points: lists the planes and reads them in the right order. */
 #include "format/xspace/xspace_reader.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static int add_message(struct xread_load *load, bool damage, trace_string text)
 	return 0;
 }
 
-/* Its id, its name, and whose it says that it is. */
+/* Reads the plane's id and name. */
 static int read_head(struct xread_load *load, struct xread_plane *plane)
 {
 	struct proto_reader fields = plane->body;
@@ -65,7 +66,8 @@ static int add_plane(struct xread_load *load, const struct proto_field *field)
 	return read_head(load, plane);
 }
 
-/* XLA says in a warning that events were dropped; our files say it in their ledger too. */
+/* Adds an error or warning of the file as a message. XLA states dropped events only in a warning,
+ * so it counts as damage; dagtap's files also have them in the ledger. */
 static int take_warning(struct xread_load *load, const struct proto_field *field, bool is_error)
 {
 	trace_string text = xread_text(load, field);
@@ -74,7 +76,7 @@ static int take_warning(struct xread_load *load, const struct proto_field *field
 	return add_message(load, is_error || (is_drop && !load->is_ours), text);
 }
 
-/* One XSpace comes from one machine. */
+/* Sets the host of all processes; an XSpace of another tool comes from one machine. */
 static void take_host(struct xread_load *load, const struct proto_field *field)
 {
 	trace_string host = xread_text(load, field);
@@ -129,7 +131,7 @@ static bool is_gpu(const struct xread_load *load, const struct xread_plane *plan
 			strlen(XSPACE_PLANE_GPU));
 }
 
-/* In our files there is a plane for work on no GPU. */
+/* True for a GPU's plane, and in dagtap's files for the plane of activities on no GPU. */
 static bool is_device(const struct xread_load *load, const struct xread_plane *plane)
 {
 	return is_gpu(load, plane) || (load->is_ours && has_name(load, plane, XSPACE_PLANE_NO_GPU));
@@ -147,7 +149,7 @@ static bool is_host(const struct xread_load *load, const struct xread_plane *pla
 	       !has_name(load, plane, XSPACE_PLANE_RECORDING);
 }
 
-/* What the planes say of themselves, but for the tree's, which says something else with it. */
+/* Reads the plane's own stats. Not for the scope tree, whose stats are the tree. */
 static int read_facts(struct xread_load *load, struct xread_plane *plane)
 {
 	struct xread_event facts;
@@ -164,7 +166,8 @@ static int read_facts(struct xread_load *load, struct xread_plane *plane)
 	return 0;
 }
 
-/* Every plane is some process's: the one that it says, or the first that any plane says. */
+/* Gives each plane a process: the one that its stats name, else the first that any plane names. In
+ * dagtap's files the recording's plane has listed the processes already. */
 static int find_processes(struct xread_load *load)
 {
 	uint64_t first = 0;
@@ -178,7 +181,7 @@ static int find_processes(struct xread_load *load)
 		if (first == 0)
 			first = plane->pid;
 	}
-	/* What is left out there is counted where rows come from it. */
+	/* the same stats are counted again when rows are read */
 	memset(load->left_out, 0, sizeof(load->left_out));
 	for (uint32_t i = 0; i < load->planes_count && load->origins_count == 0; i++) {
 		struct xread_plane *plane = &load->planes[i];
@@ -191,7 +194,7 @@ static int find_processes(struct xread_load *load)
 	return load->trace->processes_count ? 0 : (int)xread_process(load, 0);
 }
 
-/* Copies name agents whose plane may come later. */
+/* Adds the agents of all GPU planes, because copies name agents whose plane may come later. */
 static int list_agents(struct xread_load *load)
 {
 	for (uint32_t i = 0; i < load->planes_count; i++) {
@@ -219,7 +222,8 @@ static int read_plane(struct xread_load *load, struct xread_plane *plane,
 	return result;
 }
 
-/* Scopes before what is in them, GPUs before the host's calls that name them. */
+/* The kinds of planes in the order in which they are read: scopes before the rows inside of them,
+ * GPUs before the host's calls that refer to them. */
 static const struct {
 	bool (*is_it)(const struct xread_load *load, const struct xread_plane *plane);
 	int (*read)(struct xread_load *load, struct xread_plane *plane);
@@ -227,7 +231,7 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-/* What such planes say, if anything, is in their own stats. */
+/* True for planes with rows, and for planes that state something in their own stats only. */
 static bool is_known(const struct xread_load *load, const struct xread_plane *plane)
 {
 	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
@@ -239,7 +243,7 @@ static bool is_known(const struct xread_load *load, const struct xread_plane *pl
 	       has_name(load, plane, XSPACE_PLANE_RECORDING);
 }
 
-/* Before all others. */
+/* Reads dagtap's own plane, if there is one, before all others. */
 static int read_recording(struct xread_load *load)
 {
 	for (uint32_t i = 0; i < load->planes_count; i++) {

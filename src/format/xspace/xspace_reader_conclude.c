@@ -1,11 +1,12 @@
-/* What is said of the whole file when its rows are in place. */
+/* Finishes the trace: wall clock, the ledger's source, messages. */
 #include <errno.h>
 
 #include "format/read_times.h"
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/table.h"
 
-/* The profile's start is where the lines begin; or they count from 1970 themselves. */
+/* Sets the wall clock of each process's start. Lines count from the profile's start, or from
+ * 1970. */
 static void date_processes(const struct xread_load *load)
 {
 	for (uint32_t i = 0; i < load->trace->processes_count; i++) {
@@ -18,7 +19,8 @@ static void date_processes(const struct xread_load *load)
 	}
 }
 
-/* A recording's ledger comes along; it speaks of the recording, not of this file. */
+/* In dagtap's files the recording's ledger is kept, but it describes the recording, not this
+ * file. */
 #define OURS_TEXT                                                                                  \
 	"the ledger is the recording's, from before it was exported: nothing says whether rows "   \
 	"are missing in this file"

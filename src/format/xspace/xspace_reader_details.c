@@ -1,9 +1,11 @@
-/* What an activity did, from the texts that stand for it in XSpace:
- *	regs:50 static_shared:0 dynamic_shared:8192 grid:128,1,1 block:128,1,1 occ_pct:56.25
- *	grid:128,1,1 block:64,1,1 private_mem:0 group_mem:1024 occ_pct:0
- *	kind_src:pageable kind_dst:device size:4096 dest:0 async:1
- *	kind:device num_bytes:4096 async:1
- * and what our own say besides: work_items:1000,1,1 and src:1. */
+/* Decodes the texts that describe an activity in XSpace into a work kind:
+ *
+ * 	regs:50 static_shared:0 dynamic_shared:8192 grid:128,1,1 block:128,1,1 occ_pct:56.25
+ * 	grid:128,1,1 block:64,1,1 private_mem:0 group_mem:1024 occ_pct:0
+ * 	kind_src:pageable kind_dst:device size:4096 dest:0 async:1
+ * 	kind:device num_bytes:4096 async:1
+ *
+ * dagtap's files may also have work_items:1000,1,1 and src:1. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,10 @@
 #include "trace/table.h"
 
 struct details {
-	uint64_t grid[3], block[3]; /* blocks, and work-items of a block */
-	uint64_t work_items[3];	    /* where the last blocks are not full */
+	uint64_t grid[3], block[3]; /* grid in blocks; block in work-items */
+	uint64_t work_items[3];	    /* grid in work-items, if the last blocks are not full */
 	uint64_t private_bytes, group_bytes, registers, bytes;
-	uint64_t src, dest; /* ordinals */
+	uint64_t src, dest; /* GPU numbers of the file; valid if has_src, has_dest */
 	bool has_src, has_dest;
 };
 
@@ -99,14 +101,15 @@ static enum trace_copy_direction direction_of(const char *name)
 	return TRACE_COPY_UNKNOWN;
 }
 
-/* The ordinals are the file's: what is not among them is the host. */
+/* The agent with the file's ORDINAL; TRACE_NONE, the host, if there is none or it is not stated. */
 static uint32_t find_agent(const struct xread_load *load, uint32_t process, bool is_said,
 			   uint64_t ordinal)
 {
 	return is_said ? numbers_find(&load->agents, process, ordinal) : TRACE_NONE;
 }
 
-/* XLA says no source, and a destination that means something between GPUs alone. */
+/* Sets direction and agents of a copy. XLA states no source, and its destination is meaningful
+ * only for copies between GPUs. */
 static void take_copy(const struct xread_load *load, const struct details *details,
 		      const struct trace_activity *where, const char *name, struct trace_op *op)
 {
@@ -146,7 +149,7 @@ static struct trace_op make_op(const struct xread_load *load, const struct xread
 	struct details details = {0};
 	struct trace_op op;
 
-	/* Rows are compared as bytes. */
+	/* zero the padding too, because rows are hashed as bytes */
 	memset(&op, 0, sizeof(op));
 	take_details(xread_string(load, xread_text_of(event, details_of(kind))), &details);
 	op.kind = kind;
@@ -169,7 +172,7 @@ static struct trace_op make_op(const struct xread_load *load, const struct xread
 	return op;
 }
 
-/* Texts that differ may say the same. */
+/* The index of OP in trace.ops, or -ENOMEM. Different texts may describe the same work kind. */
 static int64_t find_op(struct xread_load *load, const struct trace_op *op)
 {
 	XXH128_hash_t hash = XXH3_128bits(op, sizeof(*op));

@@ -1,4 +1,4 @@
-/* The plane of a GPU: its agent, its streams, the activities on them. */
+/* Reads the plane of a GPU: its agent, its streams and their activities. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/table.h"
 
-/* Lines that a viewer derives from the streams' and stores beside them: ids from -559038737 on. */
+/* Ids of lines that a viewer derives from the streams' lines and stores beside them. */
 #define DERIVED_LINE_FIRST (-559038737)
 #define DERIVED_LINE_LAST  (-559038348)
 #define COUNTER_LINE	   "_counters_"
@@ -15,7 +15,7 @@
 
 struct device {
 	struct xread_plane *plane;
-	struct trace_agent agent; /* as its processes will have it */
+	struct trace_agent agent; /* the agent row, but for the process */
 	struct xread_event event;
 };
 
@@ -24,7 +24,8 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The row may be there already: copies to it name it. */
+/* The agent of PROCESS for this plane, filled in. Its row may exist already, because copies refer
+ * to it. */
 static int64_t add_agent(struct xread_load *load, const struct device *device, uint32_t process)
 {
 	struct trace_agent *row;
@@ -67,7 +68,7 @@ static int read_agent(struct xread_load *load, struct device *device)
 	return 0;
 }
 
-/* "Stream #14(Compute,MemcpyD2H)" */
+/* The number in a name such as "Stream #14(Compute,MemcpyD2H)", else the line's id. */
 static uint32_t stream_ordinal(const struct xread_load *load, const struct xread_line *line)
 {
 	const char *name = xread_string(load, line->name);
@@ -78,8 +79,9 @@ static uint32_t stream_ordinal(const struct xread_load *load, const struct xread
 	return (uint32_t)line->id;
 }
 
-/* In our files a stream is its process's, whichever GPU it was on; elsewhere each GPU counts its
- * own. TRACE_NONE is the line of work without one. */
+/* The stream of a line. In dagtap's files a stream belongs to a process, on whichever GPU its
+ * activities ran; in other files each GPU numbers its own. TRACE_NONE for the line of activities
+ * without a stream; or -ENOMEM. */
 static int64_t find_stream(struct xread_load *load, const struct xread_line *line, uint32_t process,
 			   uint32_t agent)
 {
@@ -99,7 +101,8 @@ static int64_t find_stream(struct xread_load *load, const struct xread_line *lin
 	return number;
 }
 
-/* A graph that was traced as a whole counts as a kernel, as XProf counts it. */
+/* Finds the kind of an event; returns false if it is no activity. A graph that was traced as a
+ * whole counts as a kernel, as in XProf. */
 static bool find_kind(const struct xread_load *load, const struct xread_event *event,
 		      enum trace_activity_kind *ret_kind)
 {
@@ -139,8 +142,9 @@ static enum trace_confidence confidence_of(const struct xread_load *load,
 	return TRACE_CONFIDENCE_EXACT;
 }
 
-/* What CUPTI gives a kernel as graph id is the instantiated graph's. Ours is the graph in which the
- * node is, a child graph maybe, and copies are told their exec by the call alone. */
+/* The launch of an activity, TRACE_NONE if the file does not state one, or -ENOMEM. CUPTI's graph
+ * id of a kernel is the executable graph's. In dagtap's files it is the graph that holds the node,
+ * maybe a child graph, and the exec of a copy is stated by its call alone. */
 static int64_t find_launch(struct xread_load *load, const struct xread_event *event,
 			   const struct trace_activity *row, uint32_t graph)
 {
@@ -184,8 +188,8 @@ static int set_graph(struct xread_load *load, const struct xread_event *event,
 	return 0;
 }
 
-/* A scope that has no text is called what the events under it say: tf_op is the name of the outermost
- * annotation, and hlo_op what the innermost one stands for. */
+/* Names scopes that have no event of their own by the stats of the activities in them: tf_op names
+ * the outermost scope, hlo_op the innermost one. */
 static void name_scopes(struct xread_load *load, const struct xread_event *event, uint32_t leaf)
 {
 	trace_string op = xread_text_of(event, XSPACE_STAT_HLO_OP);
@@ -258,7 +262,7 @@ static int take_event(struct xread_load *load, struct device *device, const stru
 			   : result;
 }
 
-/* The reason to leave out all of a line; XREAD_LEFT_OUT_COUNT if there is none. */
+/* The reason to leave out a whole line; XREAD_LEFT_OUT_COUNT if there is none. */
 static enum xread_left_out line_left_out(const struct xread_load *load,
 					 const struct xread_line *line)
 {

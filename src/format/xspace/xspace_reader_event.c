@@ -1,4 +1,4 @@
-/* Lines and events of a plane, with their stats sorted out. */
+/* Reads lines and events of a plane and decodes their stats. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,10 +9,11 @@
 
 #define PS_PER_NS 1000
 
-/* A stat's value as its own message has it. */
+/* A stat as its message has it. */
 struct stat_value {
 	int64_t id;
-	struct trace_scope_attribute attribute; /* kind NONE: no value, or one of bytes */
+	/* kind RECORD_ATTRIBUTE_NONE: no value, or a value of bytes */
+	struct trace_scope_attribute attribute;
 	bool is_bytes;
 };
 
@@ -35,7 +36,7 @@ static void take_value(struct xread_load *load, const struct xread_plane *plane,
 	struct trace_scope_attribute *attribute = &value->attribute;
 	const struct xread_meta *meta;
 
-	/* All bytes of the union: rows are compared as bytes. */
+	/* set all bytes of the union, because sets are hashed as bytes */
 	attribute->value.uint64 = field->value;
 	if (field->number == XSTAT_DOUBLE && field->wire == PROTO_FIXED64) {
 		attribute->kind = RECORD_ATTRIBUTE_DOUBLE;
@@ -144,7 +145,7 @@ int xread_facts(struct xread_load *load, const struct xread_plane *plane,
 	return result;
 }
 
-/* The rows of a set that was numbered are in the model. */
+/* Adds a set that has just got its number, and its attributes, to the model. */
 static int add_set(struct xread_load *load, const struct xread_event *event)
 {
 	struct trace *trace = load->trace;
@@ -227,7 +228,8 @@ int xread_line_next(struct xread_load *load, struct xread_plane *plane, struct x
 	return result < 0 ? result : 1;
 }
 
-/* They count for each event of that name, so a file could say much with few bytes. */
+/* The stats of event metadata count for each event of that name. The limit keeps a small file from
+ * expanding to a huge trace. */
 #define META_STATS_MOST 64
 
 static int read_meta_stats(struct xread_load *load, const struct xread_plane *plane,
@@ -280,7 +282,7 @@ static int read_event(struct xread_load *load, const struct xread_plane *plane,
 	return result;
 }
 
-/* Whole ns, downwards; wraps where a file has absurd times. */
+/* The host time at an offset: whole ns, rounded down. Wraps if a file has absurd times. */
 static int64_t ns_at(const struct xread_line *line, uint64_t ps)
 {
 	int64_t signed_ps = (int64_t)ps;

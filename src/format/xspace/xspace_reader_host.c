@@ -1,4 +1,5 @@
-/* Planes of the host: API calls (events with a correlation id) and scopes (all others), by thread. */
+/* Reads the planes of the host, thread by thread: API calls (events with a correlation id) and
+ * scopes (all other events), and nests them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +12,27 @@
 #define NO_THREAD_LINE "No thread"
 #define LANE_WORD      " lane "
 
-/* An event of a line, for what is inside what. */
+/* An event of a line, for nesting. */
 struct interval {
 	int64_t begin_ns, end_ns;
-	uint32_t row; /* into calls or scopes */
+	uint32_t row; /* index into trace.calls or trace.scopes */
 	bool is_call;
 };
 
 struct host {
 	struct xread_plane *plane;
-	bool has_ranges;	    /* NVTX's, which need not nest */
-	uint32_t process, thread;   /* of the line */
-	trace_string line_name;	    /* of the line that lanes belong to */
-	struct interval *intervals; /* of the line and its lanes */
+	bool has_ranges;	    /* the plane has NVTX's ranges, which need not nest */
+	uint32_t process, thread;   /* of the current line */
+	trace_string line_name;	    /* name of the line to which lines named "... lane N" belong */
+	struct interval *intervals; /* of that line and its further lines; owned */
 	uint32_t intervals_count;
 	struct xread_event event;
 };
 
-/* What a line's name says of its thread: "Host Threads/858"; on the plane of NVTX's ranges /NVTX stands
- * behind it. In our files the words may be the thread's own, "exe pid 650: " may stand before them, and
- * " ranges" behind. Other lines have an id alone, which may be a hash. */
+/* The thread that a line's name states: "Host Threads/858", with "/NVTX" after it on the plane of
+ * NVTX's ranges. In dagtap's files the thread's own name may replace "Host Threads", "exe pid 650:
+ * " may stand before it, and " ranges" after it. Other lines have only an id, which may be a
+ * hash. */
 struct thread_name {
 	uint64_t key;
 	trace_string text;
@@ -62,7 +64,8 @@ static uint32_t tid_of(uint64_t key)
 	return (uint32_t)(key ^ key >> 32);
 }
 
-/* "python3 lane 2" behind "python3": what did not nest on the line before. */
+/* True if the line continues the line before: "python3 lane 2" after "python3" has what did not
+ * nest there. */
 static bool is_lane(const struct xread_load *load, const struct host *host,
 		    const struct xread_line *line)
 {
@@ -119,7 +122,8 @@ static int add_interval(struct host *host, uint32_t row, bool is_call)
 	return 0;
 }
 
-/* Of a call that launches a graph, if the file says so of calls. */
+/* The launch of a call that launches a graph, if the file states it for calls; TRACE_NONE
+ * otherwise, or -ENOMEM. */
 static int64_t launch_of(struct xread_load *load, const struct xread_event *event, uint32_t process,
 			 uint64_t cid)
 {
@@ -200,7 +204,7 @@ static enum record_scope_kind scope_kind(const struct xread_load *load, const st
 	return RECORD_SCOPE_DAGTAP;
 }
 
-/* What the row says in other words is no attribute. */
+/* False for stats that the model's row states itself. */
 static bool is_attribute(const struct xread_load *load, trace_string key)
 {
 	static const enum xspace_stat others[] = {XSPACE_STAT_ROOT, XSPACE_STAT_SCOPE_KIND,
@@ -232,7 +236,8 @@ static int add_attributes(struct xread_load *load, const struct xread_event *eve
 	return 0;
 }
 
-/* An event that names no scope, or one that another event was, is a scope of its own. */
+/* The row for a scope's event. If the event names no scope, or one that another event already was,
+ * it is a scope of its own with a number of the reader's. */
 static int64_t new_scope(struct xread_load *load, const struct host *host)
 {
 	uint64_t id = xread_number_of(&host->event, XSPACE_STAT_SCOPE_RANGE_ID);
@@ -247,7 +252,7 @@ static int64_t new_scope(struct xread_load *load, const struct host *host)
 	return row;
 }
 
-/* Of a scope whose parent is none of the tree's. */
+/* Sets the parent that the event states because the scope tree does not have it. */
 static int set_parent(struct xread_load *load, const struct host *host, int64_t scope)
 {
 	uint64_t id = xread_number_of(&host->event, XSPACE_STAT_SCOPE_PARENT);
@@ -284,7 +289,7 @@ static int add_scope(struct xread_load *load, struct host *host)
 	return add_interval(host, (uint32_t)number, false);
 }
 
-/* Those that contain others first. */
+/* Order: by begin, the longest first, scopes before calls, row. */
 static int by_nesting(const void *left, const void *right)
 {
 	const struct interval *a = left, *b = right;
@@ -298,7 +303,8 @@ static int by_nesting(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Marks are inside of something, ranges need not be, and neither holds anything. */
+/* False for marks, which have no length, and ranges, which need not nest: neither can be a parent
+ * by time. */
 static bool can_hold(const struct trace_scope *scope)
 {
 	return scope->kind != RECORD_SCOPE_MARK && scope->kind != RECORD_SCOPE_RANGE;
@@ -310,8 +316,9 @@ static bool holds(const struct trace_scope *scope, const struct trace_call *call
 	       scope->end_ns >= call->end_ns;
 }
 
-/* The scope around the call is the one that the file says; that one's outermost is inside what was open
- * on the thread during all calls under it. A call without one is inside what was open. */
+/* Joins a call with SCOPE, the innermost scope open on its thread, if that has no id in the file.
+ * A call without a scope gets SCOPE. If the file states the call's scope, the outermost scope
+ * around it gets as parent the innermost scope that was open during all calls under it. */
 static void nest_call(struct xread_load *load, struct trace_call *call, uint32_t scope)
 {
 	struct trace_scope *rows = load->trace->scopes;
@@ -334,7 +341,7 @@ static void nest_call(struct xread_load *load, struct trace_call *call, uint32_t
 		rows[root].parent = rows[rows[root].parent].parent;
 }
 
-/* The innermost that has not ended: those that do not hold the next one are given up. */
+/* The stack of open intervals. An interval that does not hold the next one is removed. */
 struct nesting {
 	uint32_t *held_by; /* by interval: the one around it */
 	uint32_t top;
@@ -399,7 +406,7 @@ static int read_line(struct xread_load *load, struct host *host, struct xread_li
 	return result;
 }
 
-/* The line before, with its lanes, is complete. */
+/* Nests the line before, which is now complete with its further lines, and starts the next one. */
 static int begin_thread(struct xread_load *load, struct host *host, const struct xread_line *line)
 {
 	int result = nest(load, host);

@@ -1,4 +1,4 @@
-/* The rows in the model's order, and who belongs to whom. */
+/* Sorts all rows into the model's order and joins calls, activities and graphs. */
 #include <stdlib.h>
 
 #include "format/xspace/xspace_reader_load.h"
@@ -16,7 +16,8 @@ KEY(id, xspace_scope_is_numbered(row->id) ? XSPACE_SCOPE_NUMBERED : row->id)
 KEY(begin, order_ns(row->begin_ns))
 KEY(end, ~order_ns(row->end_ns))
 
-/* By their time, so that they do not depend on the order in the file. */
+/* Renumbers the scopes that the reader has numbered, by their times, so that the numbers do not
+ * depend on the order in the file. */
 static void renumber_scopes(struct trace *trace)
 {
 	uint64_t next = 0;
@@ -49,8 +50,8 @@ static int arrange_scopes(struct trace *trace)
 	return 0;
 }
 
-/* The activities of a call stand together now. What the file does not say of an activity, its call
- * does. */
+/* Joins activities with their calls. The activities of a call are contiguous by now. What the file
+ * does not state about an activity is taken from its call. */
 static void join_rows(const struct xread_load *load)
 {
 	struct trace *trace = load->trace;
@@ -106,7 +107,8 @@ int xread_join_graphs(struct xread_load *load)
 	struct trace *trace = load->trace;
 	int result = order_graphs(trace);
 
-	/* Our files number the nodes of a graph; others name them, and their rank does. */
+	/* dagtap's files state the nodes' indices; for other files the rank of the node's id is
+	 * its index */
 	for (uint32_t i = 0; i < trace->nodes_count && load->is_ours; i++) {
 		trace->nodes[i].index = (uint32_t)trace->nodes[i].handle - 1;
 		trace->nodes[i].handle = 0;

@@ -1,4 +1,5 @@
-/* A plane's maps: what the ids of its events and stats mean. */
+/* Reads a plane's maps: what the ids of its events and stats mean. Also the field and text
+ * helpers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static enum xspace_stat known_stat(const struct proto_field *name)
 	return XSPACE_STAT_NONE;
 }
 
-/* Name and stats have the same numbers in metadata of events and of stats. */
+/* Reads the value of a map entry. The name has the same field number in metadata of events and of
+ * stats. */
 static int read_value(struct xread_load *load, struct proto_reader value, bool is_stat,
 		      struct xread_meta *row)
 {
@@ -134,7 +136,7 @@ const struct xread_meta *xread_meta_find(const struct xread_metas *metas, int64_
 	uint64_t key = (uint64_t)id;
 	uint32_t low = 0, high = metas->count;
 
-	/* Builders number from 1 on without gaps. */
+	/* fast path: writers number from 1 without gaps */
 	if (key - 1 < metas->count && metas->rows[key - 1].id == id)
 		return &metas->rows[key - 1];
 	while (low < high) {

@@ -1,4 +1,4 @@
-/* The plane in which a file of ours says what it was made from: processes, and the ledger. */
+/* Reads the plane in which dagtap's files describe the recording: processes and the ledger. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Rows of the model that events name by an id: made at the first sight of it. */
+/* Rows that events refer to by an id; each is added when its id is first seen. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #define PID_WORD " pid "
 
-/* The number, and whether its row has to be made: then the array has as many rows as there were
- * numbers. */
+/* The number of a pair of ids, which is its row's index, or -ENOMEM. RET_NEW: the caller has to
+ * add the row; the array then has exactly NUMBER rows. */
 static int64_t number_row(struct numbers *numbers, uint64_t high, uint64_t low, bool *ret_new)
 {
 	uint32_t known = numbers->count;
@@ -60,7 +60,7 @@ int64_t xread_scope(struct xread_load *load, uint32_t process, uint64_t id)
 {
 	struct trace_scope *row;
 	bool is_new;
-	/* In a file of ours ids are unique over all processes; the event says whose it is. */
+	/* dagtap's files have ids that are unique over all processes */
 	int64_t number = number_row(&load->scopes, load->is_ours ? 0 : process, id, &is_new);
 
 	if (number < 0 || !is_new)
@@ -143,7 +143,8 @@ static enum record_domain domain_of(const char *name)
 	return strncmp(name, "hip", 3) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP;
 }
 
-/* A call's row has room for so many. */
+/* The most rows of names: add_call stores the index in 16 bits. All further names share the last
+ * row. */
 #define APIS_MOST UINT16_MAX
 
 int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name)
@@ -172,7 +173,7 @@ int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name)
 	return number;
 }
 
-/* Longer chains are no program's. */
+/* no program nests deeper */
 #define DEPTH_MOST 256
 
 uint32_t xread_root(const struct xread_load *load, uint32_t scope)

@@ -1,4 +1,5 @@
-/* The plane of the scope tree: each stat's id is a scope's, its value the parent's. */
+/* Reads the plane of the scope tree: the id of each stat is a scope's id, its value is the
+ * parent's. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -34,7 +35,8 @@ static int add_pair(struct xread_load *load, uint32_t process, uint64_t child_id
 	return 0;
 }
 
-/* A scope cannot be inside itself: the pair that says so is left out. */
+/* Removes a parent from each cycle, because a scope cannot be inside of itself. Each scope is
+ * visited once: `walks` holds the walk that visited it first. */
 static int cut_cycles(struct xread_load *load)
 {
 	struct trace_scope *rows = load->trace->scopes;

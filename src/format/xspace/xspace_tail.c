@@ -1,5 +1,5 @@
-/* What stands around the events: the scope tree, when it was recorded, by what, and what is
- * missing. */
+/* Writes the planes and fields around the events: the scope tree, when and by what it was
+ * recorded, and what is missing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,9 +8,10 @@
 #include "format/words.h"
 #include "format/xspace/xspace_writer.h"
 
-/* Each scope that has a parent, as a stat: its metadata id is the child, its value the parent. The
- * stats have no metadata but one: a tool that goes on with the plane numbers its own behind the
- * greatest id that has some, and so does not run into ours. It needs no name. */
+/* Writes each scope that has a parent as a stat: its metadata id is the child, its value the
+ * parent. Only the greatest id gets metadata, without a name: a tool that extends the plane
+ * numbers its own stats after the greatest id with metadata, and so does not collide with a
+ * scope's id. */
 static void put_tree(struct xspace_writer *writer, struct xspace_plane *plane)
 {
 	const struct trace *trace = writer->trace;
@@ -69,7 +70,7 @@ static int64_t last_moment(const struct trace *trace)
 	return end_ns;
 }
 
-/* The wall clock at the moment that the lines count from. */
+/* The wall clock at the origin of the lines. */
 static uint64_t origin_realtime_ns(const struct xspace_writer *writer)
 {
 	const struct trace_process *first = writer->trace->processes;
@@ -100,7 +101,7 @@ int xspace_put_environment(struct xspace_writer *writer)
 	return xspace_plane_end(&plane);
 }
 
-/* A line of its own: processes overlap as they like. */
+/* Writes a process as an event on a line of its own, because processes may overlap in any way. */
 static void put_process(struct xspace_writer *writer, struct xspace_plane *plane, uint32_t number,
 			struct xspace_stats *stats)
 {
@@ -206,7 +207,8 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* One line for each source: what it counted that is not here, or not joined. */
+/* Writes warnings about a ledger source: one for each cause of drops, and for missing or unjoined
+ * rows. */
 static void warn_of_source(struct xspace_writer *writer, const struct trace_source *source)
 {
 	const struct trace *trace = writer->trace;
@@ -259,7 +261,7 @@ static void warn_of_left_out(struct xspace_writer *writer)
 			 left_out->backwards, plural(left_out->backwards));
 }
 
-/* Each machine once. */
+/* Writes the name of each machine once. */
 static void put_hosts(struct xspace_writer *writer)
 {
 	const struct trace_process *processes = writer->trace->processes;

@@ -1,4 +1,5 @@
-/* XSpace, the trace format of XProf and TensorBoard: docs/format/xspace.md. */
+/* The XSpace writer, for XProf and TensorBoard (docs/format/xspace.md). This file writes the
+ * planes in order, and divides a trace that is too long for one file. */
 #include "format/xspace/xspace_writer.h"
 
 #include <errno.h>
@@ -6,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Steps of time in which a trace is cut into parts. */
+/* The number of time steps at whose borders a trace can be divided. */
 #define CUT_STEPS 65536
 
-/* So many parts are no trace any more; also ends the search where no cut helps. */
+/* The most parts. The limit also ends the search if no division helps. */
 #define PARTS_MAX 4096
 
 static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
@@ -50,7 +51,8 @@ struct part {
 	uint64_t bytes_max;
 };
 
-/* OUT NULL: nothing is written. */
+/* Writes the part to OUT, or only counts its bytes if OUT is NULL. Returns 0 or negative errno.
+ * RET_BYTES is set if the rows could be distributed. */
 static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 {
 	struct xspace_writer writer = {.window = part->window};
@@ -70,7 +72,7 @@ static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 	return error;
 }
 
-/* Rows by the time that says which part they are in, counted in steps. */
+/* The number of rows by time step; the time is the one that decides a row's part. */
 struct histogram {
 	int64_t from_ns;
 	int64_t step_ns;
@@ -111,7 +113,7 @@ static void count_rows(struct histogram *histogram, const struct trace *trace)
 		count_row(histogram, trace->scopes[i].begin_ns, 1);
 }
 
-/* The step that part NUMBER of COUNT begins with, for parts of equally many rows. */
+/* The step at which part NUMBER of COUNT begins, so that the parts have about equally many rows. */
 static uint32_t cut_at(const struct histogram *histogram, uint32_t number, uint32_t count)
 {
 	uint64_t wanted = histogram->total / count * (number - 1);
@@ -154,8 +156,8 @@ static bool has_one_step(const struct histogram *histogram, uint32_t number, uin
 	return steps <= 1;
 }
 
-/* 1 if all COUNT parts fit, 0 if not, -EFBIG if more parts would not either, negative errno. Tried
- * out without a file. */
+/* Tries out whether all of COUNT parts fit, without a file. Returns 1 if they do, 0 if not, -EFBIG
+ * if more parts would not help, or negative errno. */
 static int do_parts_fit(struct part *part, const struct histogram *histogram, uint32_t count)
 {
 	for (uint32_t number = 1; number <= count; number++) {
@@ -172,7 +174,7 @@ static int do_parts_fit(struct part *part, const struct histogram *histogram, ui
 	return 1;
 }
 
-/* Number of parts, or negative errno. */
+/* The smallest number of parts that fit, or negative errno. */
 static int64_t count_parts(struct part *part, const struct histogram *histogram)
 {
 	struct part whole = {.trace = part->trace, .bytes_max = UINT64_MAX};
@@ -216,7 +218,7 @@ static int put_parts(struct part *part, FILE *out, const struct format_options *
 	return error;
 }
 
-/* Forgets what was written since START. */
+/* Removes from the file what was written since START. */
 static int go_back(FILE *out, off_t start)
 {
 	int fd = fileno(out);
@@ -227,8 +229,8 @@ static int go_back(FILE *out, off_t start)
 	return 0;
 }
 
-/* One file will do for most traces, so that is what is tried. What is too long for a file that
- * cannot be gone back in never got there: such are made elsewhere first. */
+/* One file is enough for most traces, so it is tried first. A file that cannot seek (start < 0)
+ * then needs no cleanup: the attempt was made in a temporary file and never reached it. */
 int xspace_write(const struct trace *trace, FILE *out, const struct format_options *options,
 		 uint64_t bytes_max)
 {
