@@ -17,6 +17,8 @@ struct gpus {
 /* Numbers the GPUs in the order of the agents. TRACE is only read during this call. Returns 0 or
  * -ENOMEM; on failure nothing is left to release. Cost: agents times GPUs. */
 int gpus_init(struct gpus *gpus, const struct trace *trace);
+
+/* Frees the memory. Call it once, after gpus_init has succeeded; it does not reset the struct. */
 void gpus_release(struct gpus *gpus);
 
 /* The GPU number of AGENT (an index into trace.agents, or TRACE_NONE), or `host`. */

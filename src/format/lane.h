@@ -27,6 +27,7 @@ struct lane {
 	struct rows_list rest[LANE_TABLES];  /* rows that do not fit on this track */
 };
 
+/* True if all rows are on a track. */
 static inline bool lane_lists_are_empty(const struct lane_lists *lists)
 {
 	return rows_list_count(lists->of[LANE_SCOPES]) + rows_list_count(lists->of[LANE_CALLS]) ==
@@ -41,9 +42,11 @@ int lane_lists_sort(const struct lane_lists *lists, const struct rows *scopes,
  * so that all tracks share its memory; this call empties it. */
 void lane_begin(struct lane *lane, const struct lane_lists *lists, const struct rows *scopes,
 		const struct rows *calls, struct rows_nest *nest);
+
 /* Takes the next row of this track. Returns 1 and sets table and row; 0 if the track is complete;
  * -ENOMEM. */
 int lane_next(struct lane *lane, enum lane_table *ret_table, uint32_t *ret_row);
+
 /* Ends the track: the lists now hold the rows that did not fit on it. */
 void lane_end(struct lane *lane);
 

@@ -61,11 +61,17 @@ struct order_sets {
 /* Notes SET for the last one of COUNT rows. Does nothing if SET is 0, the empty set. */
 int order_keep_set(struct order_sets *sets, uint32_t count, uint32_t set);
 
-/* Threads by (process, tid), streams by (process, ordinal), APIs by process, agents by (process,
- * index). */
+/* Sorts threads by (process, tid) and updates calls, scopes and overheads. */
 int order_threads(struct trace *trace);
+
+/* Sorts streams by (process, ordinal) and updates calls, activities, launches, event records and
+ * waits. */
 int order_streams(struct trace *trace);
+
+/* Sorts APIs by process and updates calls. */
 int order_apis(struct trace *trace);
+
+/* Sorts agents by (process, index) and updates streams, activities and work kinds. */
 int order_agents(struct trace *trace);
 
 /* Calls by (process, cid, begin), and their attribute sets with them. Does not update activities

@@ -56,6 +56,8 @@ struct rows {
 /* Allocates empty lists for ROWS_COUNT rows. Returns 0 or -ENOMEM; then nothing is left to
  * release. */
 int rows_init(struct rows *rows, size_t rows_count, size_t lists_count);
+
+/* Frees the memory. Accepts a zeroed or released struct. */
 void rows_release(struct rows *rows);
 
 /* The order of a track: by begin, then the longest first. */
@@ -64,6 +66,7 @@ static inline bool rows_time_before(struct rows_time a, struct rows_time b)
 	return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
 }
 
+/* Appends ROW to RUN. ROW must be on no other list. */
 static inline void rows_run_add(const struct rows *rows, struct rows_run *run, uint32_t row)
 {
 	rows->next[row] = ROWS_NONE;

@@ -41,9 +41,11 @@ static inline int64_t words_span_ns(int64_t begin_ns, int64_t end_ns)
  * graph. */
 uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity);
 
-/* Whether the interface of this activity counts grids in blocks (CUDA) or in work-items (HIP). The
- * second function answers the same for the graphs of a process; it scans agents and APIs. */
+/* True if the interface of this activity counts grids in blocks (CUDA), false if it counts
+ * work-items (HIP). */
 bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity);
+
+/* The same for the graphs of a process. Cost: a scan of all agents and APIs. */
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process);
 
 /* The number of blocks of BLOCK work-items in a grid; a partial block counts. One dimension. */

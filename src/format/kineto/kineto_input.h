@@ -20,6 +20,8 @@ struct kineto_input {
 /* Starts reading FILE, which must stay valid until kineto_input_close. Returns 0 or -ENOMEM; then
  * nothing is left to close. */
 int kineto_input_open(struct kineto_input *input, const struct read_file *file);
+
+/* Frees the buffer and zlib's state. The struct must not be used afterwards. */
 void kineto_input_close(struct kineto_input *input);
 
 /* Sets RET_PIECE to the next piece and returns its bytes. The piece stays valid until the next

@@ -275,6 +275,8 @@ static inline bool kread_has(const struct kread_event *event, enum kread_word wo
 	return (event->args & KREAD_ARG(word)) != 0;
 }
 
+/* The attribute of an arg that kread_has has found. Not for KREAD_GRID and KREAD_BLOCK, which are
+ * in event->grid and event->block. */
 static inline const struct trace_scope_attribute *kread_arg(const struct kread_event *event,
 							    enum kread_word word)
 {
@@ -304,9 +306,12 @@ bool kread_decimal(const char *text, size_t bytes, int scale, int64_t *ret_value
 void kread_number(struct kread_load *load, const char *text, size_t bytes,
 		  struct trace_scope_attribute *value);
 
-/* Takes load->event, a complete row of traceEvents or a complete device, into the model. A row
- * without a place in the model is counted in left_out. Return 0 or -ENOMEM. */
+/* Takes load->event, a complete row of traceEvents, into the model. A row without a place in the
+ * model is counted in left_out. Returns 0 or -ENOMEM. */
 int kread_take_event(struct kread_load *load);
+
+/* Takes load->event, a complete object of deviceProperties, into load->agents. A device that was
+ * described before is ignored. Returns 0 or -ENOMEM. */
 int kread_take_device(struct kread_load *load);
 
 /* Adds an attribute with KEY to load->event; the caller sets kind and value. The pointer is valid
@@ -318,18 +323,31 @@ struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace
  * TAKEN from the event. -ENOMEM. */
 int64_t kread_attribute_set(struct kread_load *load, uint64_t taken);
 
-/* Take a wait or an event record from load->event: from a cuda_sync row, from a cuda_event row,
- * from the hip_* args of a HIP call of PROCESS (which may have none). Return 0 or -ENOMEM. */
+/* Takes a wait from load->event, a cuda_sync row, into load->syncs. Returns 0 or -ENOMEM. */
 int kread_take_sync(struct kread_load *load);
+
+/* Takes an event record from load->event, a cuda_event row, into load->syncs. A row without a
+ * correlation id is counted in left_out. Returns 0 or -ENOMEM. */
 int kread_take_event_record(struct kread_load *load);
+
+/* Takes the wait or event record that the hip_* args of a HIP call of PROCESS describe, if
+ * load->event has them, into load->syncs. Returns 0 or -ENOMEM. */
 int kread_take_hip_call(struct kread_load *load, uint32_t process);
 
-/* The index of the row for an id of the file, which is added when it is new; or -ENOMEM.
- * kread_agent gives TRACE_NONE for KREAD_NO_DEVICE. */
+/* The index into trace.processes of the process with this pid, which is added when it is new; or
+ * -ENOMEM. */
 int64_t kread_process(struct kread_load *load, struct kread_id pid);
+
+/* The index into trace.threads of a thread, which is added when it is new; or -ENOMEM. PROCESS
+ * must be the result of the last kread_process, because the last thread is cached. */
 int64_t kread_thread(struct kread_load *load, uint32_t process, struct kread_id tid);
+
+/* The index into trace.agents of PROCESS's agent for DEVICE, which is added when it is new;
+ * TRACE_NONE for KREAD_NO_DEVICE; or -ENOMEM. */
 int64_t kread_agent(struct kread_load *load, uint32_t process, uint32_t device);
-/* TRACE_NONE for KREAD_NO_STREAM. If DEVICE is KREAD_NO_DEVICE, looks only for a stream that
+
+/* The index into trace.streams of a stream, which is added when it is new; TRACE_NONE for
+ * KREAD_NO_STREAM; or -ENOMEM. If DEVICE is KREAD_NO_DEVICE, looks only for a stream that
  * activities of PROCESS have shown, and gives TRACE_NONE if there is none. */
 int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device, int64_t stream);
 
@@ -337,13 +355,21 @@ int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device,
  * (the latter is counted in left_out); or -ENOMEM. Scopes must be in order already. */
 int64_t kread_find_scope(struct kread_load *load, uint32_t process, uint64_t external_id);
 
-/* The steps after all rows are read, called in this order by kineto_reader.c. kread_nest: parents
- * and scopes of scopes and calls. kread_join: processes, GPUs, streams, graphs, order of calls and
- * activities. kread_join_waits: events, records, waits, order of streams and agents.
- * kread_conclude: absolute times, the ledger's source, messages. Each returns 0 or -ENOMEM. */
+/* After all rows are read, kineto_reader.c calls the following functions in this order. Each
+ * returns 0 or -ENOMEM.
+ *
+ * kread_nest (kineto_reader_nest.c) sorts the scopes and finds parents and scopes of scopes and
+ * calls. */
 int kread_nest(struct kread_load *load);
+
+/* Finds processes, GPUs, streams and graphs of activities, and sorts threads, APIs, calls,
+ * activities and graphs (kineto_reader_join.c). */
 int kread_join(struct kread_load *load);
+
+/* Makes events, event records and waits, and sorts streams and agents (kineto_reader_waits.c). */
 int kread_join_waits(struct kread_load *load);
+
+/* Makes times absolute, and adds the ledger's source and messages (kineto_reader_conclude.c). */
 int kread_conclude(struct kread_load *load);
 
 #endif

@@ -38,15 +38,20 @@ void kineto_text_release(struct kineto_text *text);
  * GiB) and append nothing. */
 void kineto_text_put(struct kineto_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
 /* Appends STRING as a JSON string, in quotes. */
 void kineto_text_quote(struct kineto_text *text, const char *string);
+
 /* Infinities and NaN, which JSON does not have, become null. */
 void kineto_text_double(struct kineto_text *text, double value);
+
+/* Appends VALUE in decimal. */
 void kineto_text_u64(struct kineto_text *text, uint64_t value);
 
 /* Appends a copy of PIECE of FROM; FROM must not be TEXT. */
 void kineto_text_repeat(struct kineto_text *text, const struct kineto_text *from,
 			struct kineto_piece piece);
+
 /* The piece from byte BEGIN (a former value of text->used) to the end; an empty piece after an
  * error. */
 struct kineto_piece kineto_text_piece(const struct kineto_text *text, size_t begin);
@@ -70,6 +75,8 @@ struct kineto_out {
 /* Prepares an empty buffer of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
  * -ENOMEM. */
 int kineto_out_init(struct kineto_out *out, FILE *file);
+
+/* Frees the buffer without writing it. */
 void kineto_out_release(struct kineto_out *out);
 
 /* Writes the buffer to the file. A write error is kept in out->error. */
@@ -99,6 +106,7 @@ static inline void kineto_out_end(struct kineto_out *out, const char *at)
 #define KINETO_PUT(at, literal)                                                                    \
 	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
+/* Copies COUNT bytes in steps: reads and writes up to KINETO_STEP - 1 bytes more. */
 static inline char *kineto_put_steps(char *at, const char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i += KINETO_STEP)
@@ -135,6 +143,7 @@ static inline char *kineto_put_digits(char *at, uint64_t value, unsigned count)
 	return end;
 }
 
+/* The number of decimal digits of VALUE; 1 for 0. */
 static inline unsigned kineto_count_digits(uint64_t value)
 {
 	static const uint64_t powers[] = {

@@ -118,11 +118,13 @@ static inline bool kineto_is_timed(const struct trace_activity *activity)
 	return activity->untimed == RECORD_UNTIMED_NO;
 }
 
+/* Sets a mark of CALL, an index into trace.calls. */
 static inline void kineto_mark(struct kineto *kineto, uint32_t call, enum kineto_mark mark)
 {
 	kineto->call_marks[call / 32] |= (uint64_t)mark << call % 32 * 2;
 }
 
+/* The marks of a call: bits of enum kineto_mark. */
 static inline unsigned kineto_marks(const struct kineto *kineto, uint32_t call)
 {
 	return kineto->call_marks[call / 32] >> call % 32 * 2 & 3;
@@ -171,6 +173,8 @@ static inline uint64_t kineto_external_id(uint32_t scope)
 /* Chooses all numbers and distributes the rows to lists. KINETO has trace, is_hta and out set and
  * is zero otherwise. Returns 0 or -ENOMEM; the caller calls kineto_undeal in both cases. */
 int kineto_deal(struct kineto *kineto);
+
+/* Frees what kineto_deal has allocated, also after it has failed. */
 void kineto_undeal(struct kineto *kineto);
 
 /* The pid in the file of a process: its own, or a greater one if a GPU has that number. */
@@ -206,25 +210,34 @@ struct kineto_piece kineto_find_set(struct kineto *kineto, const uint32_t *sets,
 /* ---- kineto_head.c ---- */
 
 struct json;
-/* kineto_put_head writes all members before traceEvents into JSON's open object;
- * kineto_put_window_end writes the last row, "Record Window End". */
+
+/* Writes all members before traceEvents into JSON's open object. BASE_NS: wall clock of the file's
+ * time 0. RANK: see struct format_options. */
 void kineto_put_head(const struct kineto *kineto, uint64_t base_ns, uint32_t rank,
 		     struct json *json);
+
+/* Writes the last row, "Record Window End", at the latest end of a process. */
 void kineto_put_window_end(struct kineto *kineto);
 
 /* ---- kineto_names.c ---- */
 
-/* A string, and a scope's name without the attributes that its text contains, as JSON in quotes:
- * pieces of kineto->text. */
+/* A string of the trace as JSON in quotes: a piece of kineto->text, made once. */
 struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string);
+
+/* A scope's name, without the attributes that its text contains, as JSON in quotes. For HTA a step
+ * is named "ProfilerStep#N". */
 struct kineto_piece kineto_scope_name(struct kineto *kineto, uint32_t scope);
 
 /* Writes the name by which HTA knows the API function NAME, cut off at SIZE bytes. */
 void kineto_hta_name(const char *name, char *ret_name, size_t size);
 
-/* Kineto's texts for a copy ("Memcpy HtoD (Host -> Device)", "HtoD") and for a wait. */
+/* Kineto's name of a copy: "Memcpy HtoD (Host -> Device)". */
 const char *kineto_copy_name(enum trace_copy_direction direction);
+
+/* Kineto's short text for a direction: "HtoD"; "" if unknown. */
 const char *kineto_copy_kind(enum trace_copy_direction direction);
+
+/* Kineto's name of a wait: "Stream Wait Event". */
 const char *kineto_wait_name(enum trace_wait_type type);
 
 /* ---- rows; errors are kept in kineto->out ---- */

@@ -39,6 +39,8 @@ struct perfetto_tracks {
 
 /* An empty set of tracks. TRACE must outlive it. */
 void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *trace);
+
+/* Frees the hash table. */
 void perfetto_tracks_release(struct perfetto_tracks *tracks);
 
 /* The number of the activity's track, from 1, in the order of first use. The track is new if its

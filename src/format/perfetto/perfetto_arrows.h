@@ -24,6 +24,8 @@ struct perfetto_arrows {
 /* Finds all arrows of TRACE. Returns 0 or -ENOMEM; then nothing is left to release. Memory: 8
  * bytes an activity and 12 an arrow; more while it searches. */
 int perfetto_arrows_init(struct perfetto_arrows *arrows, const struct trace *trace);
+
+/* Frees the arrays. Accepts a zeroed or released struct. */
 void perfetto_arrows_release(struct perfetto_arrows *arrows);
 
 #endif

@@ -70,13 +70,19 @@ struct perfetto_gpus {
 	const struct perfetto_arrows *arrows;
 };
 
-/* Each function starts a sequence and writes its packets. put_header: clock, attributes, GPUs, the
- * ledger. put_stages, put_events: the activities of GPU NUMBER in one form; gpus->count stands for
- * no GPU. put_process: the calls and scopes of a process. Return 0, -ENOMEM or a write error as
- * negative errno. */
+/* The following functions start a sequence each and write its packets. They return 0, -ENOMEM or a
+ * write error as negative errno.
+ *
+ * perfetto_put_header writes the clock, the recording's attributes, the GPUs and the ledger. */
 int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus);
+
+/* Writes the activities of GPU NUMBER as render stage events; gpus->count stands for no GPU. */
 int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number);
+
+/* Writes the activities of GPU NUMBER as track events; gpus->count stands for no GPU. */
 int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number);
+
+/* Writes the threads, calls and scopes of a process. FORM decides how calls refer to activities. */
 int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form);
 
 #endif

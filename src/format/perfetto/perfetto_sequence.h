@@ -44,6 +44,8 @@ struct sequence {
 /* TRACE and OUT are borrowed until sequence_release. Returns 0 or -ENOMEM; then nothing is left to
  * release. Memory: 16 bytes for each string of the trace. */
 int sequence_init(struct sequence *sequence, const struct trace *trace, FILE *out);
+
+/* Frees the memory; does not flush OUT. */
 void sequence_release(struct sequence *sequence);
 
 /* The first error of all packets so far, as negative errno, or 0. */
@@ -53,10 +55,15 @@ int sequence_error(const struct sequence *sequence);
  * packet. */
 void sequence_start(struct sequence *sequence);
 
-/* Writes one packet: begin, add fields to sequence->packet, end. begin_at also gives the packet a
- * time stamp in host ns; a negative time becomes 0. */
+/* Begins a packet. The caller adds fields to sequence->packet and then calls
+ * sequence_packet_end. */
 void sequence_packet_begin(struct sequence *sequence);
+
+/* Begins a packet with a time stamp in host ns; a negative time becomes 0. */
 void sequence_packet_begin_at(struct sequence *sequence, int64_t ns);
+
+/* Adds the names that were interned since the begin and writes the packet to OUT. The first error
+ * is kept. */
 void sequence_packet_end(struct sequence *sequence);
 
 /* The string's number in the table. A new string is interned by the packet that is being built, so

@@ -31,6 +31,8 @@ struct xspace_account {
 /* Counts the bytes of a file in memory. Returns 0; -ENOMEM; or -EBADMSG if the file is not
  * well-formed protobuf. Cost: one pass over BYTES. */
 int xspace_account(const void *bytes, size_t size, struct xspace_account *ret_account);
+
+/* Frees the rows. Accepts a zeroed or released struct. */
 void xspace_account_release(struct xspace_account *account);
 
 #endif

@@ -31,6 +31,8 @@ struct xspace_blobs {
  * of FIELDS. RET_BLOB is then unchanged. */
 int xspace_blobs_add(struct xspace_blobs *blobs, const struct proto *fields,
 		     struct xspace_blob *ret_blob);
+
+/* Frees the memory; BLOBS is empty and usable again. */
 void xspace_blobs_release(struct xspace_blobs *blobs);
 
 /* Copies a blob to TO and returns the end of the copy. TO needs room for XSPACE_BLOB_STEP more

@@ -67,6 +67,8 @@ struct xspace_chains {
 /* Builds the chains of all scopes of TRACE, which must outlive CHAINS. Returns 0 or -ENOMEM; then
  * nothing is left to release. A cycle among parents ends the chain. */
 int xspace_chains_init(struct xspace_chains *chains, const struct trace *trace);
+
+/* Frees the arrays. Accepts a zeroed or released struct. */
 void xspace_chains_release(struct xspace_chains *chains);
 
 /* The chain of SCOPE, an index into trace.scopes; 0 for TRACE_NONE. */

@@ -37,6 +37,8 @@ struct xspace_out {
  * errno; then nothing is left to release. The caller calls xspace_out_release after finish or
  * instead of it. */
 int xspace_out_init(struct xspace_out *out, FILE *target, uint64_t bytes_max);
+
+/* Frees the buffer and closes a temporary file. TARGET stays open. Accepts a released struct. */
 void xspace_out_release(struct xspace_out *out);
 
 /* Writes the rest and copies a temporary file to TARGET. Returns 0, or the first error as negative
@@ -56,18 +58,24 @@ static inline uint8_t *xspace_out_room(struct xspace_out *out)
 	return out->bytes + out->used;
 }
 
-/* Append COUNT raw bytes, or a field of varint type. */
+/* Appends COUNT bytes as they are. */
 void xspace_out_put(struct xspace_out *out, const void *bytes, size_t count);
+
+/* Appends a field of varint type. */
 void xspace_out_put_u64(struct xspace_out *out, uint32_t field, uint64_t value);
 
-/* Append MESSAGE as a field with its length, or encoded FIELDS as they are. An error of theirs
- * becomes OUT's. */
+/* Appends MESSAGE as a field with its length. An error of MESSAGE becomes OUT's. */
 void xspace_out_put_message(struct xspace_out *out, uint32_t field, const struct proto *message);
+
+/* Appends encoded FIELDS as they are. An error of FIELDS becomes OUT's. */
 void xspace_out_put_fields(struct xspace_out *out, const struct proto *fields);
 
-/* A nested message of any length: everything that is put between begin and end. MARK is what begin
- * returned; messages nest. */
+/* Begins a nested message of any length; everything put until xspace_out_end is its content.
+ * Returns the mark for that call. Messages nest. */
 uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field);
+
+/* Ends the message and patches its length in. MARK is what xspace_out_begin returned. May seek in
+ * FILE. */
 void xspace_out_end(struct xspace_out *out, uint64_t mark);
 
 #endif

@@ -35,22 +35,27 @@ int xspace_plane_begin(struct xspace_plane *plane, struct xspace_out *out, uint6
  * the plane or its output as negative errno. */
 int xspace_plane_end(struct xspace_plane *plane);
 
-/* The id of the metadata of an event's or stat's name; 0 if there is no memory. */
+/* The id of an event's name, which gets metadata when it is new; 0 if there is no memory. */
 uint32_t xspace_plane_event(struct xspace_plane *plane, const char *name);
+
+/* The same for a stat's name; marks it as used. */
 uint32_t xspace_plane_stat(struct xspace_plane *plane, const char *name);
 
 /* Marks a stat as used. Needed if the caller writes it without the functions below. */
 void xspace_plane_use(struct xspace_plane *plane, enum xspace_stat stat);
 
-/* A line of a plane. The caller sets id and name before xspace_line_begin; events are written
- * between begin and end. */
+/* A line of a plane. The caller sets id (0 = none) and name (borrowed until xspace_line_begin). */
 struct xspace_line {
 	uint64_t id;
 	const char *name;
 	uint64_t mark;
 };
 
+/* Begins a line; sets line->mark. Events are written to the plane's output until
+ * xspace_line_end. */
 void xspace_line_begin(struct xspace_plane *plane, struct xspace_line *line);
+
+/* Ends the line. */
 void xspace_line_end(struct xspace_plane *plane, const struct xspace_line *line);
 
 /* A list of encoded stats. Each stat is one field, number FIELD, of the message to which the stats
@@ -61,14 +66,23 @@ struct xspace_stats {
 	struct proto bytes;
 };
 
-/* Append a stat with a value. STAT is an enum xspace_stat or an id from xspace_plane_stat. */
+/* Appends a stat with a uint64 value. STAT is an enum xspace_stat or an id from xspace_plane_stat;
+ * the same for the functions below. */
 void xspace_put_u64(struct xspace_stats *stats, uint32_t stat, uint64_t value);
+
+/* Appends a stat with an int64 value. */
 void xspace_put_i64(struct xspace_stats *stats, uint32_t stat, int64_t value);
+
+/* Appends a stat with a double value. */
 void xspace_put_double(struct xspace_stats *stats, uint32_t stat, double value);
-/* Append a text: xspace_put_ref for a text that is likely to come again in this plane (stored
- * once), xspace_put_text for one that is not. */
+
+/* Appends a text that is likely to come again in this plane: the text is stored once, as a stat's
+ * name. An empty text is written as by xspace_put_text. */
 void xspace_put_ref(struct xspace_stats *stats, uint32_t stat, const char *text);
+
+/* Appends a text that is not likely to come again in this plane. */
 void xspace_put_text(struct xspace_stats *stats, uint32_t stat, const char *text);
+
 /* Like xspace_put_ref for a string of the trace, found by its number instead of its text. */
 void xspace_put_string(struct xspace_stats *stats, uint32_t stat, const struct trace *trace,
 		       trace_string string);

@@ -156,15 +156,22 @@ trace_string xread_text(struct xread_load *load, const struct proto_field *field
 int xread_facts(struct xread_load *load, const struct xread_plane *plane,
 		struct xread_event *ret_facts);
 
-/* Reads the plane's maps; releases those of an earlier call. xread_meta_find returns NULL if there
- * is no such id. */
+/* Reads the plane's maps into plane->stats and plane->events; releases those of an earlier call.
+ * Cost: one scan of the plane, and a sort of each map. */
 int xread_metas_read(struct xread_load *load, struct xread_plane *plane);
+
+/* Frees the plane's maps; they are then empty. */
 void xread_metas_release(struct xread_plane *plane);
+
+/* The entry with this id, or NULL. Valid until the maps are released. Constant cost if ids are 1,
+ * 2, 3, ...; a binary search otherwise. */
 const struct xread_meta *xread_meta_find(const struct xread_metas *metas, int64_t id);
 
 /* Decodes a stat and adds it to EVENT, which xread_event_clear has emptied. */
 int xread_stat_read(struct xread_load *load, const struct xread_plane *plane,
 		    struct proto_reader stat, struct xread_event *event);
+
+/* Empties EVENT, except for its times, and points it at load->attributes. */
 void xread_event_clear(struct xread_load *load, struct xread_event *event);
 
 /* The index of the attribute set of the event; 0 if it has no attributes or dagtap wrote the file;
@@ -197,18 +204,27 @@ static inline trace_string xread_text_of(const struct xread_event *event, enum x
 	return event->texts >> stat & 1 ? event->stat[stat].text : 0;
 }
 
-/* Read the plane's next line (its head), and the line's next event. Return 1, 0 at the end, or
- * negative errno. */
+/* Reads the head of the plane's next line. The caller has set plane->rest to plane->body. Returns
+ * 1, 0 at the end, or negative errno. */
 int xread_line_next(struct xread_load *load, struct xread_plane *plane,
 		    struct xread_line *ret_line);
+
+/* Reads the line's next event with its stats and those of its metadata. Returns 1, 0 at the end,
+ * or negative errno. */
 int xread_event_next(struct xread_load *load, struct xread_line *line,
 		     struct xread_event *ret_event);
 
-/* Read all rows of one kind of plane: a GPU, the host, the scope tree, dagtap's own. The plane's
- * maps have been read. */
+/* The following functions read all rows of one kind of plane, whose maps have been read.
+ * xread_device: a GPU's plane; adds its agents, streams and activities. */
 int xread_device(struct xread_load *load, struct xread_plane *plane);
+
+/* The host's planes: adds threads, calls and scopes, and nests them. */
 int xread_host(struct xread_load *load, struct xread_plane *plane);
+
+/* The scope tree: adds scopes and their parents, without cycles. */
 int xread_tree(struct xread_load *load, struct xread_plane *plane);
+
+/* dagtap's own plane: adds processes and the ledger, and sets clock_origin. */
 int xread_recording(struct xread_load *load, struct xread_plane *plane);
 
 /* The number at the end of a plane's name: 1 for "/device:GPU:1". */
@@ -219,13 +235,23 @@ static inline const char *xread_string(const struct xread_load *load, trace_stri
 	return load->strings->strings[string];
 }
 
-/* The index of the row for an id of the file, which is added when it is new; or -ENOMEM.
- * xread_exec also sets the exec's graph if it was not known. xread_api gives the last row for all
- * names beyond the first 65,534. */
+/* The index into trace.processes of the process PID, which is added when it is new; or -ENOMEM. */
 int64_t xread_process(struct xread_load *load, uint32_t pid);
+
+/* The index into trace.agents of PROCESS's agent with this ordinal, which is added when it is new;
+ * or -ENOMEM. A new agent's index is TRACE_NONE until its plane is read. */
 int64_t xread_agent(struct xread_load *load, uint32_t process, uint32_t ordinal);
+
+/* The index into trace.scopes of the scope with this id, which is added when it is new; or
+ * -ENOMEM. A new scope is `untimed` until its event is read. */
 int64_t xread_scope(struct xread_load *load, uint32_t process, uint64_t id);
+
+/* The index into trace.execs of an executable graph, which is added when it is new; or -ENOMEM.
+ * Sets its graph to GRAPH if it was not known. */
 int64_t xread_exec(struct xread_load *load, uint32_t process, uint64_t id, uint32_t graph);
+
+/* The index into trace.apis of a function name, which is added when it is new; or -ENOMEM. All
+ * names beyond the first 65,534 share one last row. */
 int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name);
 
 /* The index of the scope that the event names, TRACE_NONE if it names none; or -ENOMEM. */
@@ -252,8 +278,11 @@ uint32_t xread_root(const struct xread_load *load, uint32_t scope);
 int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
 		   struct order_sets *sets);
 
-/* After all planes are read: sort all rows, join calls and activities; then graphs. */
+/* After all planes are read: sorts all tables except the graphs' and joins activities with
+ * calls. */
 int xread_join(struct xread_load *load);
+
+/* Sorts graphs, nodes, execs and launches. Call it after xread_join. */
 int xread_join_graphs(struct xread_load *load);
 
 /* Finishes the trace: process times, the ledger's source, messages about what was left out. */

@@ -29,8 +29,10 @@ enum xspace_word {
 		XSPACE_WORD_COUNT
 };
 
-/* The word for a work kind, and its text. */
+/* The word for a work kind. */
 enum xspace_word xspace_word_of(const struct trace_op *op);
+
+/* The text of a word. */
 const char *xspace_word_text(enum xspace_word word);
 
 /* The rows that one file of several takes: those whose call begins, or that were submitted without
@@ -79,16 +81,18 @@ struct xspace_writer {
  * rows of the window distributed to lists. TRACE must outlive WRITER. Returns 0 or -ENOMEM; then
  * nothing is left to release. */
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace);
+
+/* Frees what xspace_deal has allocated. Call it once, after it has succeeded. */
 void xspace_deal_release(struct xspace_writer *writer);
 
-/* Lists of a GPU are in the order of processes; each process has its streams, then one list for
- * its activities without a stream. The first function gives the latter, the second the list of a
- * stream of PROCESS. */
+/* The list, among those of a GPU, for activities of PROCESS without a stream. The lists of a GPU
+ * are in the order of processes: each process has its streams, then this list. */
 static inline size_t xspace_streamless(const struct xspace_writer *writer, uint32_t process)
 {
 	return (size_t)writer->streams_end[process] + process;
 }
 
+/* The list, among those of a GPU, for STREAM of PROCESS. */
 static inline size_t xspace_list_of_stream(uint32_t stream, uint32_t process)
 {
 	return (size_t)stream + process;
@@ -145,22 +149,35 @@ static inline uint64_t xspace_offset_ps(const struct xspace_writer *writer, int6
 int xspace_write(const struct trace *trace, FILE *out, const struct format_options *options,
 		 uint64_t bytes_max);
 
-/* Write one plane each: GPU number GPU (gpus.count = no GPU), the host, the scope tree, the
- * environment (start and stop time), the recording (processes and ledger). A plane without content
- * is not written. Return 0 or negative errno. xspace_put_warnings writes errors, warnings and host
- * names, which belong to no plane; its errors are in out.error. */
+/* The following functions write one plane each and return 0 or negative errno.
+ *
+ * xspace_put_device writes the activities of GPU number GPU; gpus.count stands for no GPU. */
 int xspace_put_device(struct xspace_writer *writer, uint32_t gpu);
+
+/* Writes the threads with their calls and scopes. */
 int xspace_put_host(struct xspace_writer *writer);
+
+/* Writes the parents of scopes; no plane if no scope has one. */
 int xspace_put_scope_tree(struct xspace_writer *writer);
+
+/* Writes the wall clock of the recording's start and stop; no plane if it is not known. */
 int xspace_put_environment(struct xspace_writer *writer);
+
+/* Writes the processes and the ledger; no plane for another tool's trace. */
 int xspace_put_recording(struct xspace_writer *writer);
+
+/* Writes errors, warnings and host names, which belong to no plane. Errors are kept in
+ * out.error. */
 void xspace_put_warnings(struct xspace_writer *writer);
 
-/* Write the text that describes a work kind in the form that XProf parses, cut off at SIZE
- * bytes. */
+/* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes. */
 void xspace_kernel_details(const struct trace_op *op, char *text, size_t size);
+
+/* The same for a copy. */
 void xspace_copy_details(const struct xspace_writer *writer, const struct trace_op *op, char *text,
 			 size_t size);
+
+/* The same for a memset. */
 void xspace_memset_details(const struct trace_op *op, char *text, size_t size);
 
 #endif
