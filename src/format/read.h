@@ -13,7 +13,7 @@
 
 /* A whole file in memory. */
 struct read_file {
-	const char *name;
+	const char *name; /* its path: for messages, and for its extension */
 	const void *bytes;
 	size_t size;
 };

@@ -12,10 +12,9 @@
 struct hull {
 	uint32_t scope;
 	uint32_t list; /* gpu * slots + slot, as the lists of kineto->activities */
-	uint32_t
-		/* 1 + index of the row of the parent scope on the same list; 0 = none, or not
-		 * looked up yet */
-		parent;
+	/* 1 + index of the row of the parent scope on the same list; 0 = none, or not
+	 * looked up yet */
+	uint32_t parent;
 	int64_t begin_ns, end_ns;
 };
 

@@ -51,11 +51,12 @@ struct cpu {
 	uint32_t process;
 	enum perfetto_form form;
 	/* The slices that are being written. */
-	enum perfetto_track track; /* track kind of lane 0; overflow_track: of further lanes */
+	/* kind of a group's first track; overflow_track: of its further tracks */
+	enum perfetto_track track;
 	enum perfetto_track overflow_track;
 	const char *track_name;
 	void (*put_slice)(struct cpu *cpu, uint32_t row);
-	/* The last group and the number of its lanes that have a descriptor, so that each is
+	/* The last group and the number of its tracks that have a descriptor, so that each is
 	 * described once. */
 	uint32_t described_group;
 	uint32_t described_lanes;

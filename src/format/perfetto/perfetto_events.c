@@ -31,8 +31,8 @@ struct gpu {
 	uint32_t number;
 	struct perfetto_args args;
 	struct perfetto_tracks tracks;
-	/* last track, and the number of its lanes that have a descriptor; tracks are written one
-	 * by one */
+	/* the last group (a track of perfetto_tracks), and how many of its tracks have a
+	 * descriptor */
 	uint32_t described_track;
 	uint32_t described_lanes;
 };

@@ -1,4 +1,4 @@
-/* Lays out slices on lanes on which they nest. */
+/* Lays out slices on tracks on which they nest. */
 #include "format/perfetto/perfetto_lanes.h"
 
 #include <errno.h>

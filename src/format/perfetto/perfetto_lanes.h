@@ -1,9 +1,9 @@
 /* Lays out slices on tracks that can show only proper nesting.
  *
  * Perfetto's tracks are stacks: a slice must end before the slice around it ends. A slice that
- * overlaps otherwise goes to a further track (a lane) of the same group, so that no time is
- * changed and no slice is lost. The Kineto writer uses the same layout for waits. Threading: one
- * thread at a time. */
+ * overlaps otherwise goes to a further track of the same group, so that no time is changed and no
+ * slice is dropped. `lane` is the number of the track in its group, from 0. The Kineto writer uses
+ * the same layout for waits. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_PERFETTO_LANES_H
 #define DAGTAP_FORMAT_PERFETTO_LANES_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct slice {
-	/* lanes are laid out for each group alone; for calls the group is the thread */
+	/* each group has tracks of its own; for calls the group is the thread */
 	uint32_t group;
 	uint32_t index; /* the caller's row; not interpreted */
 	int64_t begin_ns;
@@ -20,11 +20,11 @@ struct slice {
 };
 
 struct lanes_output {
-	bool flat; /* no nesting: slices that overlap at all are on different lanes */
-	/* Called when a slice begins, in the order of (group, begin). Lanes count from 0. */
+	bool flat; /* no nesting: slices that overlap at all are on different tracks */
+	/* Called when a slice begins, in the order of (group, begin). */
 	void (*begin)(void *context, const struct slice *slice, uint32_t lane);
-	/* Called when the innermost open slice of a lane ends. The begins and ends of a lane come
-	 * in nesting order; those of different lanes are not in order of time. */
+	/* Called when the innermost open slice of a track ends. The begins and ends of a track
+	 * come in nesting order; those of different tracks are not in order of time. */
 	void (*end)(void *context, uint32_t group, uint32_t lane, int64_t ns);
 	void *context;
 };

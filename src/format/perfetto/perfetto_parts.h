@@ -24,7 +24,8 @@ enum perfetto_track {
 	PERFETTO_TRACK_QUEUE,
 };
 
-/* The id of a track: its kind, the index of the thread, process or GPU, and the lane (24 bits). */
+/* The id of a track: its kind, the index of the thread, process or GPU, and its number LANE among
+ * the tracks of that index (24 bits). */
 static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t index, uint32_t lane)
 {
 	return (uint64_t)kind << 56 | (uint64_t)(lane & 0xffffff) << 32 | index;

@@ -71,8 +71,8 @@ enum xstat_metadata_field {
 #define XSPACE_PLANE_HOST	 "/host:CPU"
 /* API calls before post-processing; read, never written */
 #define XSPACE_PLANE_CUPTI	 "/host:CUPTI"
-#define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* NVTX ranges, the same */
-#define XSPACE_PLANE_ROCTRACER	 "/host:ROCTRACER"  /* HIP calls, the same */
+#define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* NVTX ranges; read, never written */
+#define XSPACE_PLANE_ROCTRACER	 "/host:ROCTRACER"  /* HIP calls; read, never written */
 #define XSPACE_PLANE_SCOPES	 "/host:__ScopeRangeCallStack__"
 #define XSPACE_PLANE_METADATA	 "/host:metadata"
 #define XSPACE_PLANE_ENVIRONMENT "Task Environment"

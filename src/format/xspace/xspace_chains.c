@@ -153,8 +153,8 @@ static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path
 	return error;
 }
 
-/* True if no two processes have a scope id in common, as far as ids ascend over the processes.
- * Scopes are sorted by (process, id). */
+/* True if ids ascend over all processes, so that no two processes share one. Scopes are sorted by
+ * (process, id). */
 static bool have_own_ids(const struct trace *trace)
 {
 	for (uint32_t i = 1; i < trace->scopes_count; i++) {

@@ -35,8 +35,9 @@ enum xspace_word xspace_word_of(const struct trace_op *op);
 /* The text of a word. */
 const char *xspace_word_text(enum xspace_word word);
 
-/* The rows that one file of several takes: those whose call begins, or that were submitted without
- * a call, at FROM_NS or later and before TO_NS. */
+/* The rows that one file of several takes: calls and scopes that begin, activities whose call
+ * begins, and activities without a call that were submitted, at FROM_NS or later and before
+ * TO_NS. */
 struct xspace_window {
 	int64_t from_ns;
 	int64_t to_ns;
@@ -110,7 +111,7 @@ static inline uint64_t xspace_correlation_id(const struct xspace_writer *writer,
 	return cid + writer->ids[process].correlation_base;
 }
 
-/* The id of a scope in the file: its own, or its index + 1 if two processes have equal ids. */
+/* The id of a scope in the file: its own, or its index + 1 if the ids of processes overlap. */
 static inline uint64_t xspace_scope_id(const struct xspace_writer *writer, uint32_t scope)
 {
 	return writer->chains.of_scope[scope].id;
