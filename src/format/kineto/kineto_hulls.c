@@ -12,8 +12,8 @@
 struct hull {
 	uint32_t scope;
 	uint32_t list; /* gpu * slots + slot, as the lists of kineto->activities */
-	/* 1 + index of the row of the parent scope on the same list; 0 = none, or not
-	 * looked up yet */
+	/* 1 + index of the row of the parent scope on the same list; 0 = none, or not looked up
+	 * yet */
 	uint32_t parent;
 	int64_t begin_ns, end_ns;
 };

@@ -48,6 +48,7 @@ bool kineto_is_likely(const struct read_file *file)
 	return is_likely;
 }
 
+/* Notes that the row has the known arg KEY, at the place of the next attribute. */
 static void know_arg(struct kread_event *event, trace_string key)
 {
 	event->args |= KREAD_ARG(key);
@@ -153,6 +154,7 @@ static void clear_event(struct kread_event *event)
 	event->attribute_count = 0;
 }
 
+/* Enters a nested or skipped value; end_inner returns to the current place at its end. */
 static void enter_inner(struct kread_load *load, enum place place)
 {
 	load->outer_place = load->place;
@@ -224,6 +226,8 @@ static bool take_dims(const char *text, uint32_t ret_dims[3])
 	return !strcmp(text, "]");
 }
 
+/* Adds the complete nested value: grid and block of a row decoded if possible, all others as
+ * text. */
 static bool take_nested(struct kread_load *load)
 {
 	struct kread_event *event = &load->event;

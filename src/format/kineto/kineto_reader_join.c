@@ -128,6 +128,7 @@ static int add_agents(struct kread_load *load)
 	return 0;
 }
 
+/* The first half of a stream's key. */
 static uint64_t stream_space(uint32_t process, uint32_t device)
 {
 	return (uint64_t)process << 32 | device;

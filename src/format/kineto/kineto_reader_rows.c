@@ -195,6 +195,7 @@ int64_t kread_process(struct kread_load *load, struct kread_id pid)
 	return number;
 }
 
+/* The first half of a thread's key: numbers and texts as tid do not collide. */
 static uint64_t thread_space(uint32_t process, bool is_text)
 {
 	return (uint64_t)process << 1 | is_text;
@@ -255,6 +256,7 @@ static int64_t find_api(struct kread_load *load, uint32_t process, trace_string 
 
 /* ---- the host ---- */
 
+/* Appends an External id; called once for each row of the table beside it. */
 static int keep_external(struct kread_externals *externals, uint64_t id)
 {
 	uint64_t *row = table_add((void **)&externals->rows, &externals->count, sizeof(*row));

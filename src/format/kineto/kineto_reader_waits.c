@@ -26,6 +26,7 @@ static enum trace_known known_of(const struct kread_load *load)
 	return TRACE_KNOWN_FILE;
 }
 
+/* Adds a kread_sync with what rows of all kinds state. NULL if there is no memory. */
 static struct kread_sync *add_sync(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;

@@ -32,9 +32,9 @@ static char *put_known(char *at, const struct trace_wait *wait)
 	return at;
 }
 
-/* The node's id as the launch's kernels have it: graph id and node index, or CUPTI's id. In
- * CUPTI's ids for a launch, the upper half is the executable graph's id where the nodes of the top
- * graph itself have the graph's id (seen on H200, CUDA 13.0). */
+/* The node's id as the launch's kernels have it: graph id and node index, or CUPTI's id. CUPTI's
+ * ids of the top graph's nodes have the graph's id in the upper half; in the ids of a launch's
+ * kernels the executable graph's id replaces it (seen on H200, CUDA 13.0). */
 static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record,
 			const struct trace_launch *launch)
 {

@@ -256,7 +256,8 @@ static int sort_by_stream(const struct trace *trace, struct by_stream *ret)
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		if (trace->activities[i].stream != TRACE_NONE && trace->activities[i].cid)
 			ret->rows[ret->first[trace->activities[i].stream]++] = i;
-	/* each index has advanced to where the next key begins: shift them back */
+	/* each index has advanced to the end of its stream: sort the streams, then shift the
+	 * indices back */
 	for (uint32_t i = 0; i < trace->streams_count && !error; i++) {
 		error = sort_stream(trace, ret->rows + begin, ret->first[i] - begin);
 		begin = ret->first[i];

@@ -40,8 +40,8 @@ struct xspace_chain {
 	uint32_t scope;	 /* a scope that has this chain, an index into trace.scopes */
 	uint32_t root;	 /* the outermost scope */
 	uint32_t roctx;	 /* the innermost RECORD_SCOPE_ROCTX scope, or TRACE_NONE */
-	/* the nearest chain upwards, itself included, whose innermost scope has
-	 * attributes; 0 = none */
+	/* the nearest chain upwards, itself included, whose innermost scope has attributes; 0 =
+	 * none */
 	uint32_t attribute;
 	uint32_t next; /* next chain in the same slot of the hash table, 0 = last */
 };

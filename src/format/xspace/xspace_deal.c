@@ -56,6 +56,7 @@ static bool is_in_window(const struct xspace_window *window, int64_t ns)
 	return ns >= window->from_ns && ns < window->to_ns;
 }
 
+/* Moves the time origin back so that it is not after BEGIN_NS. */
 static void see_time(struct xspace_writer *writer, int64_t begin_ns)
 {
 	if (begin_ns < writer->origin_ns)

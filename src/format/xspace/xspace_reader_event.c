@@ -85,6 +85,7 @@ static int keep_attribute(struct xread_load *load, struct xread_event *event,
 	return 0;
 }
 
+/* Notes the value of a stat that the reader understands. A double is never such a value. */
 static void know_value(struct xread_event *event, enum xspace_stat known,
 		       const struct trace_scope_attribute *attribute)
 {

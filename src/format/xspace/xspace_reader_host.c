@@ -30,9 +30,9 @@ struct host {
 };
 
 /* The thread that a line's name states: "Host Threads/858", with "/NVTX" after it on the plane of
- * NVTX's ranges. In dagtap's files the thread's own name may replace "Host Threads", "exe pid 650:
- * " may stand before it, and " ranges" after it. Other lines have only an id, which may be a
- * hash. */
+ * NVTX's ranges. In dagtap's files the thread's own name may replace "Host Threads", a prefix such
+ * as "exe pid 650:" may stand before it, and " ranges" after it. Other lines have only an id,
+ * which may be a hash. */
 struct thread_name {
 	uint64_t key;
 	trace_string text;
@@ -59,6 +59,7 @@ static struct thread_name split_name(struct xread_load *load, const struct xread
 	return split;
 }
 
+/* Folds an id that may be a 64-bit hash into 32 bits; a tid stays unchanged. */
 static uint32_t tid_of(uint64_t key)
 {
 	return (uint32_t)(key ^ key >> 32);
