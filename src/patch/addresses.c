@@ -1,13 +1,13 @@
-/* The two sets of addresses that work is captured at: whether the caller's can tell one slot from
- * another, and memory where the caller gives none. */
+/* The two sets of addresses that work is captured at: checks whether the caller's addresses
+ * distinguish the slots, and allocates scratch memory where the caller gives none. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "patch/recording.h"
 
-/* ---- do they tell? ---- */
+/* ---- checks of the caller's addresses ---- */
 
-/* A slot's bytes in the first set, and how far it moved to the second. */
+/* The bytes of a slot in the first set, and how far it moved to the second set. */
 struct range {
 	uint64_t moved, begin, end;
 	uint32_t slot;
@@ -38,11 +38,12 @@ static int check_slot(struct dagpatch_recording *recording, uint32_t slot, void 
 	return 0;
 }
 
-/* Of slots that moved by different distances the distance tells which it was, wherever they lie. */
+/* Slots that moved by different distances are distinguished by the distance, wherever they lie.
+ * Only slots that moved alike must not overlap. */
 static int check_overlaps(struct dagpatch_recording *recording, struct range *ranges,
 			  uint32_t count)
 {
-	uint32_t furthest = 0; /* of those that moved alike: the one that ends last */
+	uint32_t furthest = 0; /* of the ranges that moved alike, the one that ends last */
 	char text[96], other[96];
 
 	qsort(ranges, count, sizeof(*ranges), compare_ranges);
@@ -86,7 +87,7 @@ int addresses_check(struct dagpatch_recording *recording, const uint32_t *slots,
 	return rc;
 }
 
-/* ---- memory of dagpatch's own ---- */
+/* ---- scratch memory ---- */
 
 void scratch_release(struct dagpatch_recording *recording, struct scratch *scratch)
 {
@@ -98,11 +99,12 @@ void scratch_release(struct dagpatch_recording *recording, struct scratch *scrat
 	free(scratch->addresses[1]);
 }
 
-/* Where the slots lie in a block, one behind the other, device memory and host memory by itself. */
+/* The places of the slots, one after the other in a block for device memory and one for host
+ * memory. */
 struct places {
 	uint64_t *offsets;
 	uint64_t step;	 /* twice the largest alignment */
-	uint64_t end[2]; /* by on_host */
+	uint64_t end[2]; /* by on_host: end of the block */
 };
 
 static uint64_t align_up(uint64_t value, uint64_t alignment)
@@ -112,7 +114,7 @@ static uint64_t align_up(uint64_t value, uint64_t alignment)
 
 #define BYTES_MOST (UINT64_C(1) << 56)
 
-/* Each is aligned to its alignment and to no more, and begins behind a gap. */
+/* Each slot is aligned to its own alignment and no better, and has a gap before it. */
 static int choose_places(struct dagpatch_recording *recording, const uint32_t *slots,
 			 uint32_t count, struct places *places)
 {
@@ -132,7 +134,8 @@ static int choose_places(struct dagpatch_recording *recording, const uint32_t *s
 	return 0;
 }
 
-/* In the second set each slot is a step further on than the one before. */
+/* Allocates the blocks. In the second set, each slot is moved one step further than the slot
+ * before it. */
 static int make_blocks(struct dagpatch_recording *recording, const struct places *places,
 		       uint32_t count, struct scratch *scratch)
 {

@@ -1,11 +1,11 @@
-/* Graphs that somebody else made: as nodes, or as the whole content of a recording. */
+/* Graphs that dagpatch did not make: as nodes, or as the whole content of a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/recording.h"
 
-/* ---- what is given ---- */
+/* ---- the given graph ---- */
 
 static int check_further(struct dagpatch_recording *recording, const struct dagpatch_graph *given)
 {
@@ -44,15 +44,15 @@ static int check_given(struct dagpatch_recording *recording, const struct dagpat
 	return check_further(recording, given);
 }
 
-/* Where a graph's nodes go, and what of them is known. */
+/* A given graph and where its nodes go. */
 struct giving {
 	const struct dagpatch_graph *given;
-	struct driver_graph *graph; /* the given one or its copy */
-	uint32_t first;		    /* node */
+	struct driver_graph *graph; /* the given graph or its copy */
+	uint32_t first;		    /* number of its first node in the recording */
 	bool keeps_handles;
 };
 
-/* The address that the graph was given with; 0: SLOT is none of its. */
+/* Returns the address that the graph was given for SLOT; 0: it is not among the graph's slots. */
 static uint64_t given_address(const struct dagpatch_graph *given, uint32_t slot)
 {
 	for (uint32_t i = 0; i < given->slot_count; i++)

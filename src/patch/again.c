@@ -1,5 +1,5 @@
-/* Work that must not be patched: captured anew at new addresses, or taken from a cache if all ranks
- * can. */
+/* Work that must not be patched (DAGPATCH_CAPTURE_AGAIN): it is recaptured at new addresses, or
+ * taken from a cache if all ranks can do so. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int read_nodes(struct dagpatch_recording *content, struct driver_graph *g
 	return capture_append(content, &captures, &(struct capture_place){DAGPATCH_NONE, 1});
 }
 
-/* What cannot be read, or is too deep, stays as it is: a child. */
+/* If a node cannot be read, or the graph is nested too deeply, the graph stays a child. */
 static int read_content(struct dagpatch_recording *recording, struct captured_graph *made)
 {
 	struct dagpatch_recording *content;
@@ -62,7 +62,7 @@ static int read_content(struct dagpatch_recording *recording, struct captured_gr
 		return recording_fail(recording, rc, "no memory for a capture");
 	rc = read_nodes(content, made->graph);
 	if (rc == 0) {
-		content->source = made->graph; /* its owner stays MADE */
+		content->source = made->graph; /* MADE stays the owner */
 		made->content = content;
 		return 0;
 	}
@@ -108,7 +108,7 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	return 0;
 }
 
-/* It comes into the cache when all of the step has gone well. */
+/* The caller puts NEXT into the cache when the whole step has succeeded. */
 static int capture_for_cache(struct dagpatch_recording *recording, struct again *again)
 {
 	struct cache_key *key;
@@ -141,7 +141,7 @@ static int find_next(struct dagpatch_recording *recording, struct again *again)
 	return 0;
 }
 
-/* ---- what the ranks agree on ---- */
+/* ---- votes ---- */
 
 static bool has_changes(const struct dagpatch_recording *recording)
 {
@@ -149,13 +149,14 @@ static bool has_changes(const struct dagpatch_recording *recording)
 	       !current_exec(recording);
 }
 
-/* Do the other ranks wait for what this one says? */
+/* Returns whether the other ranks wait for what this rank says. */
 static bool is_asked(const struct dagpatch_recording *recording)
 {
 	return recording->voter && (recording->votes_always || has_changes(recording));
 }
 
-/* What this rank would launch: which captures, and whether all of them are there. */
+/* What this rank would launch: the word for the vote, and a tag that is computed from the captures
+ * that it would use. */
 static enum vote_word look_at(const struct dagpatch_recording *recording, uint64_t *ret_tag)
 {
 	bool is_idle = !has_changes(recording) && !recording->table_choice.is_overdue;
@@ -178,7 +179,8 @@ static enum vote_word look_at(const struct dagpatch_recording *recording, uint64
 	return word;
 }
 
-/* RC: whether this rank can take part. *RET_ALL: everybody captures everything. */
+/* The first vote. RC: the result so far; a failure is told to the other ranks. *RET_ALL: all ranks
+ * must capture everything. */
 static int vote_before(struct dagpatch_recording *recording, int rc, bool *ret_all)
 {
 	struct vote_answer answer;
@@ -195,8 +197,9 @@ static int vote_before(struct dagpatch_recording *recording, int rc, bool *ret_a
 		return recording_fail(
 			recording, -ECANCELED,
 			"another rank failed before the captures: all keep the graphs they have");
-	/* What is in other ranks' graphs goes with what was captured with it, not with what was
-	 * captured at the same addresses of this one. */
+	/* A library may have put addresses of peers into the captured graphs. So graphs of
+	 * different ranks only fit together if they were captured together, which the tags show;
+	 * equal addresses on this rank are not enough. */
 	*ret_all =
 		answer.least == VOTE_MISSES || (answer.least == VOTE_HAS && !answer.is_tag_equal);
 	recording->owes_vote = answer.least != VOTE_IDLE;
@@ -249,8 +252,8 @@ static int find_all(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* ALL: of what ranks vote on also what this one has, for another one has not. In the same order on
- * all ranks. */
+/* ALL: also recaptures the work for the voting cache that this rank has, because another rank
+ * lacks it. The order is the same on all ranks. */
 static int capture_missing(struct dagpatch_recording *recording, bool all)
 {
 	int rc = 0;
@@ -329,7 +332,7 @@ static bool is_same_node(const struct node *a, const struct node *b)
 	       a->detail == b->detail;
 }
 
-/* Are the parameters of the one all that the other's nodes need? */
+/* Returns whether the parameters of one are all that the nodes of the other need. */
 static bool is_same_shape(const struct dagpatch_recording *a, const struct dagpatch_recording *b)
 {
 	if (a->node_count != b->node_count || a->image_words != b->image_words ||
@@ -367,7 +370,7 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 	int rc = 0;
 
 	*ret_set = 0;
-	/* What could not be set need not be put back. */
+	/* If NEXT could not be set, there is nothing to put back. */
 	if (!can_set_flat(again))
 		return takes_next ? -ENOTSUP : 0;
 	now = again->current->content;

@@ -1,5 +1,5 @@
-/* Bringing the graph to what is wanted: first all that can fail without having changed anything,
- * then the driver's calls, and on failure all of it back. */
+/* Brings the graph to the wanted addresses and parameters: first everything that can fail without
+ * a change, then the driver's calls. If one of them fails, puts everything back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ void images_write(struct dagpatch_recording *recording, const uint64_t *addresse
 		write_slot(recording, i, slot_address(recording, addresses, i));
 }
 
-/* ---- what has to be set ---- */
+/* ---- what must be set ---- */
 
 static void mark_dirty(struct dagpatch_recording *recording, uint32_t node)
 {
@@ -54,8 +54,9 @@ static void clear_dirty(struct dagpatch_recording *recording)
 	recording->dirty_count = 0;
 }
 
-/* The images of what the host sets, and which nodes these are. What the table has is written when
- * it is looked at: the host's work does not grow with it. */
+/* Writes the images of the nodes that the host sets and marks these nodes dirty. Images of nodes
+ * in the table are written only when they are read (images_write), so that the host's work does
+ * not grow with the table. */
 static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
 {
 	uint64_t address = recording->wanted[slot];
@@ -137,19 +138,19 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reading the clock costs as much as setting a node: a few nodes' times are taken from one apply of
- * so many. */
+/* Reading the clock costs about as much as setting a node. For changes of fewer than TIMED_NODES
+ * nodes, one of TIMED_APPLIES applies is timed. */
 enum { TIMED_NODES = 8, TIMED_APPLIES = 16 };
 
-/* One step of applying, for statistics and the observer. */
+/* One apply, for statistics and the observer. */
 struct step {
 	enum dagpatch_strategy strategy;
-	uint32_t weight; /* applies that this one stands for; 0: its time is not taken */
+	uint32_t weight; /* number of applies that this one stands for; 0: it is not timed */
 	uint64_t begin_ns, ns;
-	uint32_t done;	/* dirty nodes that may have new parameters */
-	uint32_t table; /* slots to bind in the table */
+	uint32_t done;	/* number of dirty nodes that may have new parameters */
+	uint32_t table; /* number of slots to bind in the table */
 	bool is_table_bound;
-	struct replaced replaced; /* by a new graph */
+	struct replaced replaced; /* the graph that a new one has replaced */
 };
 
 static void count_use(struct dagpatch_recording *recording, enum dagpatch_strategy strategy,
@@ -222,7 +223,8 @@ static void learn(struct dagpatch_recording *recording, const struct step *step)
 		*cost = *cost > 0 ? *cost * 0.75 + ns * 0.25 : ns;
 }
 
-/* That the slots which have changed have there, each as often as it has an address of theirs. */
+/* The number of relocations that the changed slots have in the table: a node counts once for each
+ * of its addresses. */
 static uint32_t nodes_in_table(const struct dagpatch_recording *recording)
 {
 	uint32_t count = 0;
@@ -243,7 +245,7 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	if (step->replaced.is_there) {
 		build_accept(recording, &step->replaced);
 		split_relocations(recording);
-		step->table = 0; /* the new one has the addresses */
+		step->table = 0; /* the new graph has the addresses */
 	}
 	for (uint32_t i = 0; i < recording->again_count; i++)
 		agains += recording->agains[i].next != NULL;
@@ -293,7 +295,7 @@ static void unbind_table(struct dagpatch_recording *recording, const struct step
 		recording->state = DAGPATCH_LOST;
 }
 
-/* The graph and the images as they were, and what of the new ones is in the executable graph. */
+/* Restores the graph and the images, and puts the old parameters back into the executable graph. */
 static void roll_back(struct dagpatch_recording *recording, struct step *step)
 {
 	struct dagpatch_error error = recording->error;
@@ -309,20 +311,21 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 		unbind_table(recording, step);
 	again_drop(recording);
 	clear_dirty(recording);
-	/* What is told is why it began. */
+	/* The error says why the apply failed, not what happened while putting back. */
 	recording->error = error;
 }
 
-/* What is captured anew may be the first that has one; how the caller instantiates is the
- * caller's. */
+/* Recaptured work may bring the first kernel with a priority; then a new graph must be
+ * instantiated for priorities. How the caller instantiated an adopted graph is the caller's
+ * choice. */
 static bool has_its_priorities(const struct dagpatch_recording *recording)
 {
 	return recording->foreign_exec ||
 	       recording->has_priorities == recording->built.by_priorities;
 }
 
-/* What the driver cannot do one way is done the next: statistics and the observer tell which it
- * was. */
+/* If the driver refuses one strategy, tries the next one. Statistics and the observer get the
+ * strategy that was used. */
 static int apply_by(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t refitted = recording->revisions.pending_count > 0 ? revisions_refitted(recording)
@@ -366,7 +369,7 @@ static int bind_table(struct dagpatch_recording *recording, struct step *step)
 	return rc < 0 ? recording_fail(recording, rc, "binding in the table of addresses") : 0;
 }
 
-/* Last, what all of it has come to. */
+/* Called last, when the step is complete except for the second vote. */
 static int verify_step(struct dagpatch_recording *recording)
 {
 	int rc =
@@ -419,15 +422,15 @@ static int apply_changes(struct dagpatch_recording *recording)
 	int rc = recording->again_count > 0 ? again_prepare(recording) : 0;
 
 	rc = rc < 0 ? again_agree(recording, rc) : change(recording, &step);
-	/* However many ways the driver refused. */
+	/* A call counts as one failure, however many strategies failed in it. */
 	recording->stats.failures = failures + (rc < 0);
 	if (rc == 0)
 		commit(recording, &step);
 	return rc;
 }
 
-/* Captured work of a graph that was lost is of no use. What was evicted went while all was well: it
- * can be built again as it was captured. */
+/* Recaptured work of a LOST graph is dropped. A graph that was evicted was whole: it can be built
+ * again from what was captured. */
 static void drop_current(struct dagpatch_recording *recording)
 {
 	for (uint32_t i = 0; i < recording->again_count && !recording->is_evicted; i++) {
@@ -475,7 +478,7 @@ static int build_first(struct dagpatch_recording *recording)
 	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, step.ns);
 	if (recording->is_evicted && recording->context->options.observe)
 		observe(recording, &step);
-	table_settle(recording); /* it is built as the table is wanted now */
+	table_settle(recording); /* the graph was built with the current choice */
 	recording->is_bound = true;
 	recording->is_evicted = false;
 	for (uint32_t i = 0; i < recording->slot_count; i++) {
@@ -499,7 +502,7 @@ static int check_bound(struct dagpatch_recording *recording)
 	return 0;
 }
 
-/* Slots that were bound back and forth are as they were. */
+/* Removes slots that were bound to another address and back again. */
 static void settle(struct dagpatch_recording *recording)
 {
 	uint32_t kept = 0;
@@ -515,8 +518,8 @@ static void settle(struct dagpatch_recording *recording)
 	recording->changed_count = kept;
 }
 
-/* Where ranks vote the other way to patch, and a new graph for a worn one, wait for a change that
- * they vote on. */
+/* Where ranks vote, a change between table and nodes, and a new graph in place of a worn one, wait
+ * for a change that the ranks vote on. */
 static bool needs_apply(const struct dagpatch_recording *recording)
 {
 	return recording->changed_count > 0 || recording->revisions.pending_count > 0 ||
@@ -540,7 +543,8 @@ static int check_applies(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* Checked and settled; a failure is told to ranks that would wait for this one. */
+/* Checks the recording and removes slots that have not changed. A failure is told to the ranks
+ * that would wait for this one. */
 static int begin(struct dagpatch_recording *recording, bool needs_all)
 {
 	int rc = check_applies(recording);

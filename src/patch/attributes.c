@@ -1,12 +1,12 @@
-/* Launch attributes of kernels: those that recordings give, and whether captured ones have
- * priorities. */
+/* Launch attributes of kernels: those that recordings give, and the priorities of captured
+ * kernels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/recording.h"
 
-/* The first entry of NODE or of one after it. */
+/* Returns the index of the first entry of NODE or of a later node. */
 static uint32_t find(const struct dagpatch_recording *recording, uint32_t node)
 {
 	uint32_t low = 0, high = recording->attribute_count;
@@ -145,7 +145,7 @@ int attributes_give(struct dagpatch_recording *recording, const struct dagpatch_
 		      : 0;
 }
 
-/* ---- what captured kernels have ---- */
+/* ---- attributes of captured kernels ---- */
 
 int attributes_find(struct dagpatch_recording *recording, struct driver_graph *graph, bool *ret_has)
 {

@@ -1,15 +1,15 @@
 /* DAGPATCH_AUTO's choice between the table and setting node by node.
  *
- * The table costs every launch a little and a change nearly the same whatever its size; setting
- * costs nothing where nothing changed and as much a node where something did. Which is cheaper
- * depends on what the caller will bind, so it is chosen by what it did bind: what the other way
- * would have saved is added up, never below nothing, and when that is more than building the graph
- * anew takes, it is built the other way. So the wrong way never costs more than one graph before it
- * is left. */
+ * The table adds a little to every launch, and a change costs nearly the same for any number of
+ * nodes. Setting adds nothing to a launch without changes, and a change costs in proportion to its
+ * nodes. Which is cheaper depends on what the caller binds, so the choice follows what the caller
+ * has bound: the time that the other choice would have saved is added up (never below 0). When the
+ * sum exceeds the time to build the graph again, the graph is built with the other choice. So a
+ * wrong choice never costs more than one build before it is left. */
 #include "patch/recording.h"
 
-/* From the start, where all nodes changing costs so many times what the table does: then a tenth of
- * them changing does, too. */
+/* The table is chosen from the start if setting all nodes costs at least this many times as much
+ * as the table: then the table is cheaper even if only a tenth of the nodes changes. */
 enum { CLEAR_CASE = 16 };
 
 static double cost_of(const struct patch_costs *costs, bool has_table, uint32_t nodes)

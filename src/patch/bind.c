@@ -1,5 +1,5 @@
-/* What the caller wants from the next launch on: the addresses of slots (set.c: nodes'
- * parameters). */
+/* The addresses that the caller wants from the next launch on (set.c: the parameters), and
+ * dagpatch_revert. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_good(const struct dagpatch_recording *recording, uint32_t slot, u
 	       !(address & (recording->slots[slot].alignment - 1));
 }
 
-/* Why it is not good; these are kept out of the way that good ones take. */
+/* Says why a binding is refused. Separate and cold, to keep the code of good bindings small. */
 __attribute__((cold)) static int refuse_binding(struct dagpatch_recording *recording, uint32_t slot,
 						uint64_t address)
 {
@@ -139,7 +139,7 @@ int dagpatch_revert(struct dagpatch_recording *recording)
 		recording->wanted[slot] = recording->applied[slot];
 	}
 	changes_clear(recording);
-	/* They may have captured work, whose graph is the driver's. */
+	/* Revisions may own captured work, whose graph is the driver's. */
 	if (has_revisions) {
 		revisions_clear(recording);
 		recording_leave(recording);

@@ -1,5 +1,5 @@
-/* The driver's graph of what was recorded, as often as it is needed: at first, when the driver can
- * no longer patch the one that is there, and when that one is lost. */
+/* Builds the driver's graph of what was recorded: at first, when the driver can no longer patch
+ * the graph that exists, and when that graph is lost. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void built_release(struct patch_device *device, struct built *built)
 	*built = (struct built){0};
 }
 
-/* ---- conditionals' handles are in the arguments of the kernels that set them ---- */
+/* ---- handles of conditionals, in the arguments of the kernels that set them ---- */
 
 static void place_handle(struct dagpatch_recording *recording, uint32_t setter, uint64_t handle)
 {
@@ -30,7 +30,7 @@ static void place_handle(struct dagpatch_recording *recording, uint32_t setter, 
 	       sizeof(handle));
 }
 
-/* NODE: the conditional. */
+/* Writes HANDLE into the kernels that set conditional NODE. */
 static void place_handles(struct dagpatch_recording *recording, uint32_t node, uint64_t handle)
 {
 	struct conditional *conditional = &recording->conditionals[recording->nodes[node].detail];
@@ -41,7 +41,7 @@ static void place_handles(struct dagpatch_recording *recording, uint32_t node, u
 		place_handle(recording, node_end(recording, node) - 1, handle);
 }
 
-/* ---- what is there already, to have it back when building fails ---- */
+/* ---- the previous graph's handles and flags, restored when building fails ---- */
 
 static int keep(const struct dagpatch_recording *recording, struct replaced *kept)
 {
@@ -83,9 +83,9 @@ static void kept_release(struct replaced *kept)
 
 struct building {
 	struct dagpatch_recording *recording;
-	uint32_t at; /* the next node */
+	uint32_t at; /* the next node to add */
 	struct driver_node **after;
-	/* What nodes at the top wait for that wait for no other. */
+	/* What nodes at the top wait for if they wait for no other node. */
 	struct driver_node *const *outer;
 	uint32_t outer_count;
 };
@@ -118,7 +118,7 @@ static bool is_expected(const struct dagpatch_recording *recording, uint32_t nod
 
 	if (image->kind != recording->nodes[node].kind)
 		return false;
-	/* What was set since has another function, maybe. */
+	/* The node may have been given another function since the capture. */
 	if (image->kind != PATCH_KERNEL || (recording->nodes[node].flags & NODE_EDITED))
 		return true;
 	there = (const struct patch_kernel *)image->bytes;
@@ -127,7 +127,8 @@ static bool is_expected(const struct dagpatch_recording *recording, uint32_t nod
 	       there->argument_bytes == expected->argument_bytes;
 }
 
-/* The nodes of a graph that came along with a copy: which is which, and their addresses. */
+/* Assigns the nodes of a graph that came with a copy (of a captured or adopted graph) to the
+ * recording's nodes, in order, and sets their addresses. */
 static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph);
 
 static int take_node(struct building *building, uint32_t parent, struct driver_graph *graph,
@@ -203,7 +204,8 @@ static int embedded_graph(struct building *building, uint32_t node, struct drive
 	return rc < 0 ? fail_node(building, rc, node, "looking into a child graph") : 0;
 }
 
-/* Recorded nodes are put into the embedded graph itself: their handles are what was added. */
+/* Adds the nodes of a recorded child to the embedded graph itself, so that their handles are those
+ * of the graph that is instantiated. */
 static int add_recorded_child(struct building *building, uint32_t node, struct driver_graph *graph)
 {
 	struct dagpatch_recording *recording = building->recording;
@@ -266,7 +268,8 @@ static int add_conditional(struct building *building, uint32_t node, struct driv
 	return rc;
 }
 
-/* The kernel that sets a conditional's handle comes right before it and has to have the handle. */
+/* The kernel that sets a conditional's handle comes right before the conditional and needs the
+ * handle as an argument. */
 static int prepare_setter(struct building *building, uint32_t node, struct driver_graph *graph)
 {
 	struct dagpatch_recording *recording = building->recording;
@@ -381,7 +384,7 @@ static bool wants_table(const struct dagpatch_recording *recording)
 	       (strategy == DAGPATCH_AUTO || strategy == DAGPATCH_DEVICE_TABLE);
 }
 
-/* -EAGAIN: not for this graph, which is spoilt by the attempt: it has to be built once more. */
+/* -EAGAIN: not possible for this graph. The attempt has spoilt it, so it must be built again. */
 static int make_table(struct dagpatch_recording *recording, struct built *built)
 {
 	const struct patch_driver *driver = recording->device->driver;
@@ -407,7 +410,7 @@ static int make_table(struct dagpatch_recording *recording, struct built *built)
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- building ---- */
 
 static int build_flat(struct dagpatch_recording *recording, struct built *built)
 {
@@ -417,7 +420,7 @@ static int build_flat(struct dagpatch_recording *recording, struct built *built)
 		      : flatten(recording, &(struct patch_capturing){.graph = built->graph}, NULL);
 }
 
-/* Room for the dependencies of any node. */
+/* Allocates room for the dependencies of any one node. */
 static int building_init(struct building *building)
 {
 	const struct dagpatch_recording *recording = building->recording;
@@ -492,7 +495,7 @@ static int attempt(struct dagpatch_recording *recording, struct built *built)
 	return rc;
 }
 
-/* Without the table if this graph cannot have one. */
+/* Builds without the table if this graph cannot have one. */
 static int attempt_any(struct dagpatch_recording *recording, struct built *built)
 {
 	int rc = attempt(recording, built);
@@ -503,7 +506,7 @@ static int attempt_any(struct dagpatch_recording *recording, struct built *built
 	return attempt(recording, built);
 }
 
-/* Once more when there was no memory and now may be some. */
+/* If there was no memory, frees some and tries once more. */
 static int attempt_twice(struct dagpatch_recording *recording, struct built *built)
 {
 	uint64_t failures = recording->stats.failures;
@@ -568,10 +571,10 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 	kept_release(replaced);
 }
 
-/* ---- into a graph of somebody else's ---- */
+/* ---- into a graph of the caller's ---- */
 
-/* An adopted graph's nodes wait for each other as the driver knows: they come along with a copy of
- * it. */
+/* Adds an adopted graph as a child: the driver, not the recording, has the dependencies of its
+ * nodes, and they come with the copy. */
 static int add_source(struct building *building, struct driver_graph *graph,
 		      struct driver_node **ret_node)
 {
@@ -591,7 +594,7 @@ static int add_source(struct building *building, struct driver_graph *graph,
 	return take_level(building, DAGPATCH_NONE, embedded);
 }
 
-/* The nodes at the top that no other one waits for. */
+/* Lists the nodes at the top that no other node waits for. */
 static int find_ends(struct dagpatch_recording *recording, struct node_list *ends)
 {
 	bool *is_waited_for = calloc((size_t)recording->node_count + 1, sizeof(*is_waited_for));

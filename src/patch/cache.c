@@ -1,6 +1,6 @@
-/* Captured graphs by what they are and at which addresses; the least recently used goes. What they
- * are the caller has said, or only the call that added them knows: nothing is shared because
- * handles or pointers happen to be equal. */
+/* The cache of captured graphs, by name of the work and addresses; the least recently used graph
+ * is released first. The name is what the caller stated, or a number of the call that added the
+ * work: handles or pointers that happen to be equal never share a graph. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 
 enum { DEFAULT_CAPACITY = 16 };
 
-/* Bytes without holes. */
+/* Beginning of a name. It has no padding, because names are compared as bytes. */
 struct name_head {
-	uint64_t number;    /* of the call that added it; 0: it has a name */
-	uint64_t key_bytes; /* which follow */
+	uint64_t number;    /* of the call that added the work; 0: the caller gave a key */
+	uint64_t key_bytes; /* size of the key, which follows */
 	uint64_t is_collective, communicator, count;
 	uint32_t operation, type;
 };
@@ -26,7 +26,7 @@ struct cache_name {
 	uint8_t key[];
 };
 
-/* The name's head and key, then the addresses. */
+/* A name's head and key, then the addresses. */
 struct cache_key {
 	uint64_t hash;
 	size_t size;
@@ -35,7 +35,7 @@ struct cache_key {
 
 struct entry {
 	struct cache_key *key;
-	uint64_t used; /* when, by the cache's count */
+	uint64_t used; /* value of cache.uses at the last use */
 	struct captured_graph *graph;
 };
 
@@ -47,8 +47,9 @@ struct dagpatch_cache {
 	struct entry *entries;
 	uint32_t count;
 	uint64_t uses;
-	uint64_t epoch, rounds; /* of votes: rounds since the ranks last joined */
-	bool is_broken;		/* a vote failed: where the other ranks are nobody knows */
+	/* number of dagpatch_cache_rejoin calls, and of first votes since the last one */
+	uint64_t epoch, rounds;
+	bool is_broken; /* a vote failed: the position of the other ranks is unknown */
 	struct dagpatch_cache_stats stats;
 };
 
@@ -222,7 +223,7 @@ struct captured_graph *cache_find(struct dagpatch_cache *cache, const struct cac
 	return graph;
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static struct entry *make_room(struct dagpatch_cache *cache)
 {
 	struct entry *oldest = &cache->entries[0];
@@ -252,7 +253,8 @@ void cache_put(struct dagpatch_cache *cache, struct cache_key *key, struct captu
 	pthread_mutex_unlock(&cache->lock);
 }
 
-/* Drops the entries of a call (NUMBER) or, NUMBER being 0, with this key; returns how many. */
+/* Releases the entries of the call NUMBER or, if NUMBER is 0, those with this key. Returns how
+ * many. */
 static int drop(struct dagpatch_cache *cache, uint64_t number, const void *key, size_t key_bytes)
 {
 	uint32_t kept = 0, before;
@@ -325,7 +327,8 @@ bool cache_votes_always(const struct dagpatch_cache *cache)
 
 enum { VALUE_WORD, VALUE_VOTE, VALUE_OTHER_VOTE, VALUE_TAG, VALUE_OTHER_TAG, VALUES };
 
-/* Of a value and its counterpart the least are those of one value if all ranks have the same. */
+/* Stores VALUE and its negation: after the minimum over all ranks, the two still belong together
+ * only if all ranks have the same value. */
 static void put_both(int64_t *values, int64_t value)
 {
 	values[0] = value;
@@ -337,7 +340,7 @@ static bool is_equal(const int64_t *least)
 	return least[0] == -least[1];
 }
 
-/* Returns the number of the vote to come, or -EPIPE. */
+/* Returns the number of the vote that begins, or -EPIPE. */
 static int64_t begin_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase)
 {
 	int64_t number = -EPIPE;
@@ -352,7 +355,8 @@ static int64_t begin_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase
 	return number;
 }
 
-/* Other ranks may be threads of this process: while they are awaited they are let in. */
+/* Other ranks may be threads of this process. While this thread waits for them, the driver lets
+ * them in. */
 static int call_vote(struct dagpatch_cache *cache, const struct dagpatch_vote *vote,
 		     int64_t *ret_least)
 {

@@ -1,6 +1,6 @@
-/* Captured work: the same calls captured at two sets of addresses, node by node side by side. What
- * moved with a slot becomes a relocation; what differs otherwise is an error, for then nobody knows
- * what it is. */
+/* Captured work: the same calls, captured at two sets of addresses, are compared node by node.
+ * Bytes that moved with a slot become a relocation. Any other difference is an error, because its
+ * meaning is unknown. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "patch/compare.h"
 #include "patch/recording.h"
 
-/* With DAGPATCH_LEAVE_UNSTABLE: three at each set of addresses. */
+/* With DAGPATCH_LEAVE_UNSTABLE: three captures at each set of addresses. */
 #define UNSTABLE_CAPTURES 6
 _Static_assert(UNSTABLE_CAPTURES <= CAPTURES_MOST, "they have a place");
 
@@ -29,7 +29,7 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 	driver->settle(recording->device);
 	rc = driver->capture_end(recording->device, stream, &graph);
 	recording->stats.captures++;
-	/* What the callback says is the cause; that its capture then failed, too, only follows. */
+	/* The callback's error is the cause; a failure of capture_end after it is a consequence. */
 	if (recorded < 0) {
 		patch_fault_take();
 		recording_fail(recording, recorded, "the captured callback failed: %s",
@@ -68,7 +68,7 @@ int capture_nodes(struct dagpatch_recording *recording, struct driver_graph *gra
 	return 0;
 }
 
-/* Nodes of a graph, and their parameters one by one. */
+/* The nodes of one graph, and the parameters of the node that is being compared. */
 struct side {
 	struct node_list list;
 	struct patch_image image;
@@ -80,7 +80,7 @@ static void side_release(struct side *side)
 	patch_image_release(&side->image);
 }
 
-/* ---- one node of both ---- */
+/* ---- one node in all captures ---- */
 
 static int explain(struct dagpatch_recording *recording, int code, uint32_t node, uint32_t byte,
 		   const char *why)
@@ -89,7 +89,8 @@ static int explain(struct dagpatch_recording *recording, int code, uint32_t node
 				 why);
 }
 
-/* Where a node may have addresses, in its image; a copy has two places, all others one. */
+/* The part of a node's image that may hold addresses: a copy has two of them, other nodes one
+ * range. */
 static void address_range(const struct patch_image *image, uint32_t *ret_begin, uint32_t *ret_end)
 {
 	*ret_begin = image->kind == PATCH_KERNEL ? (uint32_t)sizeof(struct patch_kernel) : 0;
@@ -109,7 +110,8 @@ static void address_range(const struct patch_image *image, uint32_t *ret_begin, 
 	}
 }
 
-/* What the kernel's own description says of an address at BYTE of its block: NULL, or why not. */
+/* Checks an address at BYTE of the argument block against the kernel's known parameters. NULL: it
+ * agrees, or they are unknown; otherwise why it does not. */
 static const char *witness(const struct patch_layout *layout, uint32_t byte)
 {
 	if (!layout || !layout->is_known)
@@ -218,14 +220,15 @@ static int read_node(struct dagpatch_recording *recording, struct driver_graph *
 	return 0;
 }
 
-/* The graphs that are read side by side. */
+/* The graphs that are compared side by side. */
 struct sides {
 	struct side of[CAPTURES_MOST];
 	uint32_t count;
 };
 
-/* Aligned as the fields that compilers leave holes between; of a pointer that nobody set one half
- * may be the same by chance. */
+/* Size and alignment of the words that are compared: the alignment of the fields that compilers
+ * leave padding between. Single bytes would not do: of a pointer that was never set, one half may
+ * be equal by chance. */
 #define UNSTABLE_BYTES 4
 
 static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)
@@ -237,8 +240,8 @@ static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)
 	return false;
 }
 
-/* Is BYTE part of what moved with a slot and is the same whenever the addresses are? Addresses need
- * no alignment: one may lie beside a hole, in the same word. */
+/* Returns whether BYTE is part of an address that moved with a slot and is equal in all captures
+ * at equal addresses. Addresses need no alignment, so one may share a word with padding. */
 static bool is_in_address(const struct sides *sides, uint32_t byte,
 			  const struct compare_slots *slots)
 {
@@ -254,7 +257,8 @@ static bool is_in_address(const struct sides *sides, uint32_t byte,
 	return false;
 }
 
-/* What differs at the same addresses counts as the same in both. */
+/* Makes words that differ at equal addresses equal in the first two images, so that they are left
+ * alone. */
 static void leave_unstable(struct sides *sides, const struct compare_slots *slots)
 {
 	const struct patch_image *a = &sides->of[0].image;
@@ -273,7 +277,7 @@ static void leave_unstable(struct sides *sides, const struct compare_slots *slot
 	}
 }
 
-/* NULL: all captures have the same node there. */
+/* Checks that all captures have the same node at this place. NULL: they have. */
 static const char *other_node(const struct sides *sides)
 {
 	const struct patch_image *a = &sides->of[0].image;
@@ -314,7 +318,7 @@ static struct driver_graph *embedded(const struct side *side)
 		       : NULL;
 }
 
-/* The child's own nodes follow it. */
+/* The nodes of the child follow it. */
 static int append_child(struct dagpatch_recording *recording, const struct sides *sides,
 			const struct captures *captures, uint32_t depth)
 {
@@ -352,14 +356,15 @@ static int check_edges(struct dagpatch_recording *recording, const struct captur
 
 #define LATER 0x80000000u
 
-/* One graph of those that are appended. */
+/* One of the graphs that are being appended: the top one or a child. */
 struct level {
 	struct edge_list edges;
-	uint32_t edge;	   /* the next one */
-	uint32_t *numbers; /* of the nodes at its places */
+	uint32_t edge;	   /* next edge to append */
+	uint32_t *numbers; /* by place in the graph: number of the node in the recording */
 };
 
-/* Of the node added last, at PLACE. Those that come later have no number yet. */
+/* Appends the dependencies of the node that was added last, which is at PLACE. Nodes at later
+ * places have no number yet: their place is stored, marked with LATER. */
 static int append_after(struct dagpatch_recording *recording, struct level *level, uint32_t place)
 {
 	uint32_t node = recording->node_count - 1;
@@ -495,7 +500,7 @@ int capture_append(struct dagpatch_recording *recording, const struct captures *
 
 /* ---- adding ---- */
 
-/* COLLECTIVE is where capture->collective is read to. */
+/* COLLECTIVE is the storage for the copy of capture->collective. */
 static int read_capture(struct dagpatch_recording *recording, const struct dagpatch_capture *given,
 			struct dagpatch_capture *ret_capture,
 			struct dagpatch_collective *collective)
@@ -541,7 +546,7 @@ static int check_capture(struct dagpatch_recording *recording,
 	return slots_check(recording, capture->slots, capture->slot_count, "a capture");
 }
 
-/* Takes over what it captures first. */
+/* The first graph that it captures becomes the work's and is kept. */
 static int capture_in_turn(struct dagpatch_recording *recording,
 			   const struct dagpatch_capture *capture, void *const *const addresses[2],
 			   uint32_t node)

@@ -1,5 +1,5 @@
-/* Which bytes of a node are addresses: those that moved with a slot from one capture to the
- * other. */
+/* Finds the bytes of a node that are addresses: those that moved with a slot from one capture to
+ * the other. */
 #include <string.h>
 
 #include "patch/compare.h"
@@ -14,8 +14,9 @@ static uint64_t read_word(const uint8_t *bytes)
 	return word;
 }
 
-/* One past the end is an address of the slot, too: loops end there. But what lies in another slot
- * is that one's, for allocators put buffers one behind the other. */
+/* How a slot explains an address. One past the end counts as an address of the slot, because loops
+ * end there. An address inside another slot belongs to that slot, because allocators place buffers
+ * next to each other. */
 enum { NO_MATCH, AT_END, INSIDE };
 
 static int explains(const struct compare_slots *slots, uint32_t slot, uint64_t a, uint64_t b)
@@ -36,8 +37,8 @@ bool compare_is_address(const uint8_t *a, const uint8_t *b, const struct compare
 	return false;
 }
 
-/* How many slots explain the eight bytes at BYTE; those that they lie in go before those that end
- * there. */
+/* Counts the slots that explain the eight bytes at BYTE. Slots that the address is inside of have
+ * priority over those that end there. */
 static uint32_t count_slots(const struct compare_bytes *bytes, uint32_t byte,
 			    const struct compare_slots *slots, struct compare_match *ret_match)
 {
@@ -57,8 +58,8 @@ static uint32_t count_slots(const struct compare_bytes *bytes, uint32_t byte,
 	return matches;
 }
 
-/* All windows of eight bytes whose first difference is AT: the address may begin before it, not
- * before FROM. */
+/* Tries all windows of eight bytes that contain AT, the first difference: the address may begin
+ * before AT, but not before FROM. */
 static uint32_t count_matches(const struct compare_bytes *bytes, uint32_t from, uint32_t at,
 			      const struct compare_slots *slots, struct compare_match *ret_match)
 {

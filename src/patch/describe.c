@@ -1,4 +1,4 @@
-/* Nodes, bytes and ways in words, for errors and dumps. */
+/* Nodes, bytes and strategies in words, for errors and dumps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ const char *slot_text(const struct dagpatch_recording *recording, uint32_t slot,
 	return text;
 }
 
-/* Also in calls that do not enter the device otherwise. */
+/* Enters the device, because calls that do not reach the driver otherwise need the name, too. */
 static void kernel_text(const struct dagpatch_recording *recording, uint32_t node, char *text,
 			size_t size)
 {
@@ -41,7 +41,7 @@ static void kernel_text(const struct dagpatch_recording *recording, uint32_t nod
 			text[0] = '\0';
 		device_leave(&visit);
 	}
-	patch_fault_take(); /* that nobody knows is no failure */
+	patch_fault_take(); /* an unknown name is not a failure */
 }
 
 const char *kind_text(const struct dagpatch_recording *recording, uint32_t node,
@@ -60,7 +60,7 @@ const char *kind_text(const struct dagpatch_recording *recording, uint32_t node,
 	return text;
 }
 
-/* A byte of a kernel's argument block. */
+/* Names a byte of a kernel's argument block. */
 static void argument_text(const struct patch_layout *layout, uint32_t byte, char *text, size_t size)
 {
 	for (uint32_t i = 0; layout && i < layout->count; i++) {
@@ -93,7 +93,7 @@ const char *byte_text(const struct dagpatch_recording *recording, uint32_t node,
 	return text;
 }
 
-/* The slot whose address has this byte of the image; DAGPATCH_NONE: none. */
+/* Returns the slot whose address contains this byte of the image, or DAGPATCH_NONE. */
 static uint32_t slot_at(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte)
 {
 	for (uint32_t i = 0; i < recording->loose_count; i++) {

@@ -1,3 +1,4 @@
+/* The list of drivers, the last failure of each thread, and buffers of images. */
 #include "patch/driver.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ const struct patch_driver *const patch_drivers[] = {
 	NULL,
 };
 
-/* Drivers are called by many threads; what failed is asked for by the one that it failed on. */
+/* Several threads call drivers at once; each thread asks for its own last failure. */
 static _Thread_local struct patch_fault last_fault;
 
 int patch_fault(int code_errno, const char *call, int code, const char *text)

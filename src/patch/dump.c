@@ -1,4 +1,4 @@
-/* A recording as text: for a person, or for Graphviz. */
+/* dagpatch_dump: a recording as text for people, or as input for Graphviz. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ struct dump {
 	const struct dagpatch_recording *recording;
 	dagpatch_write_fn write;
 	void *user;
-	int rc; /* of the first write that failed */
+	int rc; /* of the first write that failed; nothing is written after it */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct dump *dump, const char *format, ...)
@@ -30,9 +30,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct dump *dump, const c
 								     : sizeof(text) - 1);
 }
 
-/* ---- what both say ---- */
+/* ---- parts of both formats ---- */
 
-/* With END after each: of a node's addresses, slot by slot. */
+/* One address of a node, followed by END. */
 static void put_relocation(struct dump *dump, uint32_t node, uint32_t byte, uint32_t slot,
 			   uint64_t offset, const char *end)
 {
@@ -173,7 +173,7 @@ static void put_text(struct dump *dump)
 
 /* ---- Graphviz ---- */
 
-/* Names may have any characters in them. */
+/* Escapes TEXT for a quoted string of Graphviz. */
 static void put_quoted(struct dump *dump, const char *text)
 {
 	for (; *text; text++)
@@ -185,7 +185,8 @@ static void put_quoted(struct dump *dump, const char *text)
 			put(dump, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
 }
 
-/* A slot's name may have quotes: the label is put together by a writer that escapes. */
+/* A write function for the label, which escapes the text, because names of slots may contain
+ * quotes. */
 static int write_quoted(void *user, const char *text, size_t bytes)
 {
 	struct dump *dump = user;

@@ -1,10 +1,11 @@
-/* Edges of a driver's graph, by the places of its nodes. */
+/* Reads the dependencies of a driver's graph as pairs of places in the list of its nodes. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "patch/recording.h"
 
 struct place {
+	/* A node and its place in the list; sorted by node for lookups. */
 	const struct driver_node *node;
 	uint32_t index;
 };
@@ -33,7 +34,8 @@ static uint32_t place_of(const struct place *places, uint32_t count, const struc
 	return found ? found->index : DAGPATCH_NONE;
 }
 
-/* ENDS: first all FROM, then all TO. -EIO: one is no node of the graph. */
+/* ENDS has all FROM nodes first, then all TO nodes. -EIO: one of them is not a node of the
+ * graph. */
 static int number_edges(struct driver_node *const *ends, const struct node_list *nodes,
 			struct edge_list *edges)
 {

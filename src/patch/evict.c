@@ -1,14 +1,16 @@
-/* Who works with a recording; and dropping executable graphs, which the next launch builds again:
- * one that the caller names, or the least recently launched one when memory has run out. */
+/* Ownership of recordings, and eviction of executable graphs, which the next launch builds again:
+ * of the recording that the caller names, or of the least recently launched one when there is no
+ * memory. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "patch/recording.h"
 
-/* ---- who works with it ---- */
+/* ---- ownership ---- */
 
-/* False: a call works with it. An eviction only moves a few words: it is waited for. */
+/* False: a call owns the recording. An eviction holds it only while it moves a few words, so this
+ * function waits for it. */
 static bool take(struct dagpatch_recording *recording)
 {
 	uint32_t owner = OWNER_NONE;
@@ -51,7 +53,8 @@ void recording_leave(struct dagpatch_recording *recording)
 	recording_disown(recording);
 }
 
-/* Recordings are never const themselves. */
+/* A recording is never a const object, so the cast is valid. Functions that take it as const still
+ * change its owner. */
 static struct dagpatch_recording *mutable_of(const struct dagpatch_recording *recording)
 {
 	return (struct dagpatch_recording *)(uintptr_t)recording;
@@ -73,7 +76,7 @@ void recording_stays(const struct dagpatch_recording *recording)
 	atomic_store_explicit(&mutable_of(recording)->is_handed_out, true, memory_order_relaxed);
 }
 
-/* ---- dropping ---- */
+/* ---- eviction ---- */
 
 static struct built drop(struct dagpatch_recording *recording)
 {
@@ -108,10 +111,10 @@ int dagpatch_evict(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* ---- when memory has run out ---- */
+/* ---- eviction for want of memory ---- */
 
-/* With the context's lock. The least recently launched of those launched after BEYOND (0: all), or
- * NULL. */
+/* Call with the context's lock. Returns the recording that was used least recently and not before
+ * BEYOND (0: any time), or NULL. */
 static struct dagpatch_recording *find_victim(struct dagpatch_context *context,
 					      const struct dagpatch_recording *needy,
 					      uint64_t beyond)
@@ -132,8 +135,8 @@ static struct dagpatch_recording *find_victim(struct dagpatch_context *context,
 	return found;
 }
 
-/* One that no call works with, and of no ranks that vote: the others would have to build anew,
- * too. */
+/* Takes the executable graph of a recording that no call owns and whose ranks do not vote:
+ * otherwise the other ranks would have to build their graphs again, too. */
 static struct built take_from_victim(struct dagpatch_recording *needy)
 {
 	struct dagpatch_context *context = needy->context;
@@ -171,7 +174,7 @@ bool evict_for_memory(struct dagpatch_recording *needy)
 	pthread_mutex_unlock(&context->lock);
 	if (!built.exec && !has_retired)
 		return false;
-	/* What is in flight keeps its memory until it is done. */
+	/* Replays in flight hold memory until they are done. */
 	context->device->driver->wait_all(context->device);
 	built_release(context->device, &built);
 	reap_all(context);

@@ -1,4 +1,4 @@
-/* The end of recording: relocations sorted and indexed, room for what binding needs. */
+/* dagpatch_finalize: sorts and indexes the relocations, and allocates what binding needs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static int make_shadows(struct dagpatch_recording *recording)
 	return 0;
 }
 
-/* Ranks that agree in two groups could agree on different things. */
+/* A recording has at most one cache that votes: with two, groups of ranks could decide
+ * differently. */
 static int choose_voter(struct dagpatch_recording *recording)
 {
 	recording->voter = NULL;
@@ -81,7 +82,7 @@ static int choose_voter(struct dagpatch_recording *recording)
 	return 0;
 }
 
-/* Slots that must not be missing are bound by whoever adopted a graph: it has addresses. */
+/* An adopted graph has addresses, so its slots are bound to them. */
 static void take_adopted(struct dagpatch_recording *recording)
 {
 	for (uint32_t i = 0; recording->adopted && i < recording->slot_count; i++)

@@ -1,8 +1,8 @@
-/* Building for drivers that do not change what is inside of a child graph (PATCH_FLATTENS): every
- * node, of recorded children, of captured and of adopted work, becomes a node of the one graph, so
- * that the driver's call for one node reaches it. The child node itself is not built: its
- * first nodes get its dependencies, and a node that waits for the child waits for the child's last
- * node, or for an empty node after all its last nodes. */
+/* Builds one flat graph, for drivers that do not change the inside of child graphs
+ * (PATCH_FLATTENS). Every node of recorded children, captured work and adopted work becomes a node
+ * of the one graph, so that the driver's call for one node reaches it. The child node itself is
+ * not built: its first nodes get its dependencies. A node that waits for the child waits for the
+ * child's last node, or for an empty node after all of its last nodes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +10,17 @@
 #include "patch/recording.h"
 
 struct flattening {
-	struct dagpatch_recording *recording;	  /* the one that is built; errors go there */
-	const struct dagpatch_recording *content; /* it, or what its work captured anew has */
+	struct dagpatch_recording *recording;	  /* the recording that is built; receives errors */
+	const struct dagpatch_recording *content; /* RECORDING, or the content of recaptured work */
 	struct driver_graph *graph;
-	struct driver_node **handles; /* of CONTENT's nodes; of a child: of the node that ends it */
-	struct driver_node **origins; /* of nodes that were captured: these; else NULL */
+	struct driver_node **handles; /* by node of CONTENT; for a child: the node that ends it */
+	/* by node of CONTENT: the captured node that it was read from; NULL: none */
+	struct driver_node **origins;
 	struct driver_node *const *outer; /* what CONTENT as a whole waits for */
 	uint32_t outer_count;
-	struct driver_node **last; /* of the whole graph, where it becomes a chain */
+	struct driver_node **last; /* the last node of the whole graph, for PATCH_CHAINS */
 	bool *is_waited_for;
-	struct driver_node **after; /* room for one node's dependencies */
+	struct driver_node **after; /* room for the dependencies of one node */
 };
 
 static int fail_flat(const struct flattening *flattening, int rc, uint32_t node, const char *what)
@@ -33,7 +34,7 @@ static int fail_flat(const struct flattening *flattening, int rc, uint32_t node,
 
 /* ---- dependencies ---- */
 
-/* Everything more waits for the last node. */
+/* True if every further node waits for the last node. */
 static bool is_chained(const struct flattening *flattening)
 {
 	return (flattening->recording->device->capabilities & PATCH_CHAINS) && *flattening->last;
@@ -49,8 +50,9 @@ static bool is_ready(const struct flattening *flattening, uint32_t node)
 	return true;
 }
 
-/* Fills AFTER with what NODE waits for (DAGPATCH_NONE: what the content as a whole waits for), and
- * returns how many these are. A node without dependencies waits for those of the child it is in. */
+/* Fills AFTER with the nodes that NODE waits for (DAGPATCH_NONE: those that the content as a whole
+ * waits for) and returns their number. A node without dependencies has those of the child that it
+ * is in. */
 static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 {
 	const struct dagpatch_recording *content = flattening->content;
@@ -73,7 +75,7 @@ static uint32_t gather_after(const struct flattening *flattening, uint32_t node)
 	return count;
 }
 
-/* A node after the COUNT that are in flattening->after. */
+/* Adds a node after the first COUNT nodes of flattening->after. */
 static int add_node(struct flattening *flattening, const struct patch_params *params,
 		    uint32_t count, struct driver_node **ret_handle)
 {
@@ -86,7 +88,7 @@ static int add_node(struct flattening *flattening, const struct patch_params *pa
 	return rc;
 }
 
-/* The nodes right below PARENT are some of these. */
+/* The first number that a node inside of PARENT can have. */
 static uint32_t first_inside(uint32_t parent)
 {
 	return parent == DAGPATCH_NONE ? 0 : parent + 1;
@@ -97,7 +99,7 @@ static uint32_t end_inside(const struct dagpatch_recording *content, uint32_t pa
 	return parent == DAGPATCH_NONE ? content->node_count : node_end(content, parent);
 }
 
-/* The node after which all below PARENT has run. */
+/* Returns a node after which everything inside of PARENT has run. */
 static int end_level(struct flattening *flattening, uint32_t parent,
 		     struct driver_node **ret_handle)
 {
@@ -135,7 +137,8 @@ static void release(struct flattening *flattening)
 	free(flattening->origins);
 }
 
-/* Work captured anew that can be read, its handles kept beside those of what is there already. */
+/* Adds the nodes of recaptured work that can be read. Their handles go to made_handles, beside
+ * those of the existing graph. */
 static int flatten_again(struct flattening *flattening, uint32_t node, struct again *again,
 			 const struct captured_graph *captured)
 {
@@ -166,7 +169,7 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 	return rc;
 }
 
-/* Work captured anew that cannot be read stays a child. */
+/* Adds recaptured work that cannot be read as a child. */
 static int add_unread(struct flattening *flattening, uint32_t node,
 		      const struct captured_graph *captured)
 {
@@ -225,7 +228,8 @@ static int flatten_node(struct flattening *flattening, uint32_t node)
 			       flattening->handles[node]);
 }
 
-/* Nodes are mostly listed in the order of their dependencies: then one round is enough. */
+/* Adds the nodes inside of PARENT in an order that their dependencies allow. Nodes are usually
+ * listed in such an order; then one round is enough. */
 static int flatten_level(struct flattening *flattening, uint32_t parent)
 {
 	const struct dagpatch_recording *content = flattening->content;
@@ -253,7 +257,7 @@ static int flatten_level(struct flattening *flattening, uint32_t parent)
 	return left > 0 ? fail_flat(flattening, -EIO, parent, "its nodes wait for each other") : 0;
 }
 
-/* ---- where captured nodes come from ---- */
+/* ---- the captured nodes that nodes were read from ---- */
 
 static int find_origins(struct flattening *flattening, uint32_t parent, struct driver_graph *graph)
 {
@@ -301,7 +305,7 @@ static int find_all_origins(struct flattening *flattening)
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- building ---- */
 
 static int flatten_content(struct flattening *flattening)
 {

@@ -1,4 +1,5 @@
-/* Launching, and the copies to and from shadows around it; in a stream that is captured, too. */
+/* Launches, with the copies to and from shadows around them; also into streams that are being
+ * captured. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -64,9 +65,9 @@ static int add_to_capture(struct dagpatch_recording *recording, struct driver_st
 	return rc;
 }
 
-/* Drivers do not capture a launch of an executable graph, or not reliably: the nodes are put into
- * the captured graph. The recording's own executable graph is left alone, for replacing it may
- * wait. */
+/* Drivers do not capture a launch of an executable graph, or not reliably, so the nodes are added
+ * to the captured graph. The recording's own executable graph is not changed, because replacing it
+ * may wait. */
 static int launch_into_capture(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	int rc = wanted_begin(recording);
@@ -83,7 +84,7 @@ static int launch_into_capture(struct dagpatch_recording *recording, struct driv
 	return rc;
 }
 
-/* ---- into a stream that runs ---- */
+/* ---- into a stream that is not captured ---- */
 
 static void note_stream(struct launches *launches, struct driver_stream *stream)
 {
@@ -115,8 +116,9 @@ static int launch_graph(struct dagpatch_recording *recording, struct driver_stre
 	return 0;
 }
 
-/* The shadows are one launch's at a time: what is launched into another stream waits for the launch
- * before. The mark is put whatever fails, for copies may be in the stream already. */
+/* Only one launch may use the shadows at a time: a launch into another stream waits in that stream
+ * for the launch before. The mark is recorded even after a failure, because copies may already be
+ * in the stream. */
 static int launch_with_shadows(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	const struct patch_driver *driver = recording->device->driver;

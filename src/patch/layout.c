@@ -1,3 +1,4 @@
+/* The interned layouts of kernels' parameters: an array in chunks and a hash table by function. */
 #include "patch/layout.h"
 
 #include <errno.h>
@@ -5,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block is described by 16 bits in struct patch_kernel. */
+/* struct patch_kernel stores the size of the argument block in 16 bits. */
 enum { MAX_BLOCK_BYTES = UINT16_MAX, CHUNK_ITEMS = 1024, CHUNKS = 1024 };
 
-/* Who knows an index has seen its item stored, so that layout_at needs no lock: chunks never
- * move. */
+/* Chunks never move, and a thread that has an index has seen its item stored, because it got the
+ * index under the lock or from a thread that did. So layout_at needs no lock. */
 struct patch_layouts {
 	pthread_rwlock_t lock;
 	struct patch_layout **chunks[CHUNKS];
 	uint32_t count;
-	uint32_t *buckets; /* by function; an item's index + 1 */
+	uint32_t *buckets; /* hash table by function; an item's index + 1; 0: empty */
 	uint32_t bucket_count;
 	struct dagpatch_parameter scratch[PATCH_PARAMETERS];
 };
@@ -105,7 +106,8 @@ static bool is_same(const struct patch_layout *layout, const struct dagpatch_par
 	return true;
 }
 
-/* The one that is known, or a packed one of these parameters. */
+/* Finds the known layout of FUNCTION (PACKED is NULL), or its packed layout with these
+ * parameters. */
 static const struct patch_layout *find(const struct patch_layouts *layouts, const void *function,
 				       const struct dagpatch_parameter *packed, uint32_t count)
 {
@@ -164,7 +166,7 @@ static int add(struct patch_layouts *layouts, const void *function,
 	return 0;
 }
 
-/* The driver is asked under the lock: it fills the one scratch array there is. */
+/* Call with the write lock, because the driver fills the device's only scratch array. */
 static const struct patch_layout *ask(struct patch_device *device, void *function)
 {
 	struct patch_layouts *layouts = device->layouts;

@@ -1,5 +1,5 @@
-/* Recordings inside of recordings: children, and the bodies of conditionals. Their nodes are
- * copied. */
+/* Nested recordings: children, and the bodies of conditionals. Their nodes are copied into the
+ * outer recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,14 +67,14 @@ static int check_depth(struct dagpatch_recording *recording, uint32_t first)
 	return 0;
 }
 
-/* ---- copies of what a nested recording has ---- */
+/* ---- copying a nested recording ---- */
 
-/* Where the nested recording's parts lie in the outer one. */
+/* Where the parts of the nested recording go in the outer one. */
 struct placing {
 	const struct dagpatch_child *child;
-	uint32_t parent; /* of its top nodes */
+	uint32_t parent; /* parent of its nodes at the top */
 	uint16_t body;
-	uint32_t node, work, again, conditional; /* added to its numbers */
+	uint32_t node, work, again, conditional; /* added to its numbers and indices */
 };
 
 static uint32_t moved_detail(const struct node *node, const struct placing *placing)
@@ -109,7 +109,7 @@ static int copy_node(struct dagpatch_recording *recording, uint32_t index,
 	if (size > 0)
 		memcpy(node_image(recording, node), node_image(nested, index), size);
 	if (nested->after_end[index] == begin)
-		return 0; /* there may be no array of them at all */
+		return 0; /* NESTED->after may be NULL */
 	return order_inner(recording, nested->after + begin, nested->after_end[index] - begin,
 			   placing->node);
 }
@@ -232,7 +232,7 @@ static int copy_nested(struct dagpatch_recording *recording, const struct dagpat
 	return rc;
 }
 
-/* What a nested recording does with its slots is not looked into: it may write all of them. */
+/* How a nested recording uses its slots is not examined: it is assumed to write all of them. */
 static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
 			   const struct dagpatch_child *child)
 {
@@ -274,8 +274,8 @@ int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpat
 
 /* ---- conditionals ---- */
 
-/* The kernel that looks at the predicate, of the conditional added last. HANDLE is put in when the
- * graph is built. */
+/* Appends the kernel that reads the predicate for the conditional that is added next. Its handle
+ * is written when the graph is built. */
 static int append_setter(struct dagpatch_recording *recording,
 			 const struct dagpatch_conditional *conditional, uint32_t *ret_node)
 {
@@ -312,7 +312,7 @@ static int append_setter(struct dagpatch_recording *recording,
 		conditional->predicate_slot, conditional->predicate_offset);
 }
 
-/* At the end of a WHILE's body, after all that is in it. */
+/* Appends the kernel at the end of a WHILE's body; it waits for everything in the body. */
 static int append_inner_setter(struct dagpatch_recording *recording,
 			       const struct dagpatch_conditional *conditional, uint32_t parent)
 {
@@ -335,7 +335,7 @@ static int append_inner_setter(struct dagpatch_recording *recording,
 	return rc;
 }
 
-/* Bodies are as far apart as the caller's header says. */
+/* The bodies are an array of structs of the size that the caller's header has. */
 static int read_body(struct dagpatch_recording *recording,
 		     const struct dagpatch_conditional *conditional, uint32_t index,
 		     struct dagpatch_child *ret_body)
@@ -414,8 +414,8 @@ static int append_conditional(struct dagpatch_recording *recording,
 	return rc;
 }
 
-/* Two nodes: the setter has the dependencies, the conditional waits for the setter and for what its
- * bodies' accesses imply. */
+/* Adds two nodes: the setter, which has the dependencies, and the conditional, which waits for the
+ * setter and for what the accesses of its bodies imply. */
 static int add_conditional(struct dagpatch_recording *recording,
 			   const struct dagpatch_conditional *given,
 			   const struct dagpatch_after *after, uint32_t *ret_node)

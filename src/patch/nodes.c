@@ -1,5 +1,5 @@
-/* What is added to a recording, one function a kind of node. All or nothing: what a failing call
- * had begun is taken back. */
+/* Adding nodes to a recording: one function for each kind of node. A call that fails removes what
+ * it has added. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "patch/layout.h"
 #include "patch/recording.h"
 
-/* ---- pieces ---- */
+/* ---- parts ---- */
 
 int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint32_t size,
 		uint32_t *ret_node)
@@ -173,7 +173,7 @@ static int choose_layout(struct dagpatch_recording *recording, const struct dagp
 	uint32_t *sizes;
 	int rc;
 
-	patch_fault_take(); /* that it is not known is no failure */
+	patch_fault_take(); /* an unknown kernel is not a failure */
 	if (layout) {
 		*ret_layout = layout;
 		return 0;
@@ -189,7 +189,7 @@ static int choose_layout(struct dagpatch_recording *recording, const struct dagp
 	return rc;
 }
 
-/* Before anybody reads them. */
+/* Checks the pointers before they are used. */
 static int check_given(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel)
 {
 	if (!kernel->function)
@@ -323,13 +323,13 @@ int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpa
 
 /* ---- copies ---- */
 
-/* From the first byte to behind the last one. */
+/* The number of bytes from the first byte to one past the last. */
 static uint64_t span(const struct patch_copy *copy, const struct patch_end *end)
 {
 	return ((copy->depth - 1) * end->rows + copy->height - 1) * end->pitch + copy->width_bytes;
 }
 
-/* A single row has no pitch, a single slice no rows: whatever is said of them is left out. */
+/* A single row has no pitch and a single slice no rows: values given for them are ignored. */
 static uint64_t pitch_of(const struct patch_copy *copy, const struct dagpatch_end *end)
 {
 	bool is_one_row = copy->height == 1 && copy->depth == 1;
@@ -345,7 +345,7 @@ static uint64_t rows_of(const struct patch_copy *copy, const struct dagpatch_end
 static int check_end(struct dagpatch_recording *recording, const struct dagpatch_end *end,
 		     const struct patch_copy *copy)
 {
-	/* Products of these stay far from 64 bits. */
+	/* Products of numbers up to this limit fit into 64 bits. */
 	static const uint64_t limit = UINT64_C(1) << 40;
 	uint64_t pitch = pitch_of(copy, end), rows = rows_of(copy, end);
 
@@ -424,7 +424,7 @@ int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatc
 	return add_end(recording, rc, &mark, after, ret_node);
 }
 
-/* ---- memsets and the small ones ---- */
+/* ---- memsets, empty, host and event nodes ---- */
 
 static int check_memset(struct dagpatch_recording *recording, const struct dagpatch_memset *memset,
 			uint64_t *ret_bytes)

@@ -1,5 +1,5 @@
-/* The observer that marks changes in dagtap's trace. Of libdagtap only the header is used: it is
- * called if the program has it. */
+/* The observer that marks changes in dagtap's trace. Only libdagtap's header is used: its
+ * functions are looked up in the process, and called if the program has them. */
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -40,7 +40,7 @@ static void mark(const struct dagpatch_change *change)
 	};
 	size_t count = sizeof(attributes) / sizeof(*attributes);
 
-	/* The table has no node: all of the slot's at once. */
+	/* A change by the table concerns all nodes of the slot: it has no node and no byte. */
 	trace.push_with("dagpatch", attributes, change->node == DAGPATCH_NONE ? count - 2 : count);
 	trace.pop();
 }

@@ -1,5 +1,5 @@
-/* Which nodes a node waits for: those that the caller names, and those that touch the same bytes of
- * a slot when one of both writes. */
+/* Dependencies of nodes: those that the caller names, and those between nodes that touch the same
+ * bytes of a slot when one of the two writes them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int append(struct dagpatch_recording *recording, uint32_t node)
 	return 0;
 }
 
-/* Drivers refuse a dependency given twice. */
+/* Drivers refuse a dependency that is given twice. */
 static int append_once(struct dagpatch_recording *recording, uint32_t begin, uint32_t node)
 {
 	for (uint32_t i = begin; i < recording->after_count; i++)
@@ -46,8 +46,8 @@ static bool conflict(const struct access *a, const struct access *b)
 	       b->begin < a->end;
 }
 
-/* What this write covers whole is waited for by the writer, which later nodes wait for in its
- * place. */
+/* If LATER overwrites all bytes of EARLIER, later nodes need not wait for EARLIER's node: they
+ * wait for LATER's node, which waits for it. */
 static bool covers(const struct access *later, const struct access *earlier)
 {
 	return later->writes && later->slot == earlier->slot && later->begin <= earlier->begin &&
@@ -100,8 +100,8 @@ static int check_after(struct dagpatch_recording *recording, uint32_t node,
 	return 0;
 }
 
-/* What is inside of the node was recorded before it was known what the node waits for: the
- * dependencies at the end of the array go to their place in the order of nodes. */
+/* The nodes inside of NODE were recorded, with their dependencies, before NODE's own dependencies
+ * were known. Moves the latter from the end of the array to NODE's place in the order of nodes. */
 static int move_back(struct dagpatch_recording *recording, uint32_t node, uint32_t from)
 {
 	uint32_t place = after_begin(recording, node);

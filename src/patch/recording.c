@@ -1,4 +1,4 @@
-/* Contexts and recordings: their lives, their slots, their errors. */
+/* Contexts and recordings: creation and destruction, slots, errors. */
 #include "patch/recording.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ const char *dagpatch_driver_name(uint32_t index)
 	return patch_drivers[index]->name;
 }
 
-/* Puts the defaults in and copies the texts. */
+/* Fills in the defaults and copies the strings. */
 static int context_own_options(struct dagpatch_context *context)
 {
 	struct dagpatch_options *options = &context->options;
@@ -47,7 +47,7 @@ static int context_own_options(struct dagpatch_context *context)
 	return 0;
 }
 
-/* What is not known after it is not chosen: no failure. */
+/* A failure to measure is not an error: without costs DAGPATCH_AUTO does not choose the table. */
 static void measure(struct dagpatch_context *context)
 {
 	struct patch_device *device = context->device;
@@ -275,7 +275,7 @@ static void join(struct dagpatch_context *context, struct dagpatch_recording *re
 	pthread_mutex_unlock(&context->lock);
 }
 
-/* From then on nobody evicts it. */
+/* After this no other thread can evict the recording's graph. */
 static void leave(struct dagpatch_context *context, struct dagpatch_recording *recording)
 {
 	pthread_mutex_lock(&context->lock);
@@ -391,7 +391,7 @@ void dagpatch_recording_destroy(struct dagpatch_recording *recording)
 		return;
 	context = recording->context;
 	leave(context, recording);
-	/* What is the host's goes also when the device is no longer there. */
+	/* Host memory is freed even if the device can no longer be entered. */
 	is_inside = device_enter(context->device, &visit) == 0;
 	release_all(recording);
 	if (is_inside)

@@ -1,14 +1,15 @@
-/* What is no longer a recording's, but replays in flight may still use: executable graphs where the
- * driver does not keep them, tables, shadows. It waits in a list of the context until those replays
- * are done, which is looked at when something else is built, retired or made. */
+/* Keeps what no longer belongs to a recording but may still be used by replays in flight:
+ * executable graphs that the driver does not keep itself, tables, shadows. They wait in a list of
+ * the context until the replays are done. The list is examined when something is built, retired or
+ * created. */
 #include <stdlib.h>
 
 #include "patch/recording.h"
 
-/* So many wait together where nobody can tell when their replays are done. */
+/* Limit of retired graphs of which it is unknown whether their replays are done. */
 enum { UNMARKED_MOST = 64 };
 
-/* Behind the launches in one stream. */
+/* The launches in one stream, and the mark after them. */
 struct place {
 	struct driver_stream *stream;
 	struct driver_mark *mark;
@@ -18,12 +19,13 @@ struct place {
 struct retired {
 	struct retired *next;
 	struct built built;
-	struct slot *slots; /* their shadows */
+	struct slot *slots; /* with their shadows; NULL: none */
 	uint32_t slot_count;
 	struct place places[LAUNCH_STREAMS];
 	uint32_t place_count;
-	bool in_more;	  /* streams than there are places */
-	bool is_unmarked; /* a place is, or there are too many: only wait_all tells */
+	bool in_more; /* launched in more streams than PLACES */
+	/* a place has no mark, or IN_MORE: only wait_all makes sure that it is done */
+	bool is_unmarked;
 };
 
 struct retired *retired_create(void)
@@ -76,7 +78,7 @@ static void release_list(struct patch_device *device, struct retired *list)
 
 /* ---- the list ---- */
 
-/* The driver is called without the lock, which launches of other recordings may need. */
+/* The driver is called without the lock, because launches of other recordings may need it. */
 static struct retired *take_all(struct dagpatch_context *context)
 {
 	struct retired *list;
@@ -89,7 +91,7 @@ static struct retired *take_all(struct dagpatch_context *context)
 	return list;
 }
 
-/* True: so many wait that they are to be waited for. */
+/* Returns true if so many unmarked entries wait that the device must be synchronised. */
 static bool put(struct dagpatch_context *context, struct retired *retired)
 {
 	bool is_full;
@@ -142,7 +144,7 @@ void reap_all(struct dagpatch_context *context)
 
 	if (!list)
 		return;
-	/* What is the host's goes also when the device is no longer there. */
+	/* Host memory is freed even if the device can no longer be entered. */
 	is_inside = device_enter(device, &visit) == 0;
 	for (const struct retired *at = list; at; at = at->next)
 		waits |= at->is_unmarked;
@@ -165,9 +167,9 @@ static void retire(struct dagpatch_context *context, struct retired *retired)
 
 /* ---- marks ---- */
 
-/* The stream of a launch that is being made is there; of earlier launches nobody knows whether
- * their streams still are. (HIP waits for a stream's work when the stream is destroyed: another
- * stream in its place serves as well.) */
+/* Records marks in STREAM, which exists because a launch is using it. Streams of earlier launches
+ * may have been destroyed, so they are marked only when they are launched into again. (On HIP,
+ * destroying a stream waits for its work, so a new stream with the same handle serves as well.) */
 static void mark(struct patch_device *device, struct retired *retired, struct driver_stream *stream)
 {
 	bool is_unmarked = retired->in_more;
@@ -201,7 +203,7 @@ void retired_mark(struct dagpatch_context *context, struct driver_stream *stream
 	patch_fault_take();
 }
 
-/* ---- what is retired ---- */
+/* ---- retiring ---- */
 
 static bool keeps_exec(const struct patch_device *device, const struct built *built)
 {
@@ -209,7 +211,8 @@ static bool keeps_exec(const struct patch_device *device, const struct built *bu
 	       !(built->table && (device->capabilities & PATCH_KEEPS_NO_TABLES));
 }
 
-/* BUILT becomes empty. What the driver keeps for replays in flight itself goes at once. */
+/* Moves BUILT to RETIRED and empties it. Releases at once what the driver keeps itself for replays
+ * in flight. */
 static void move_built(struct patch_device *device, struct built *built, struct retired *retired)
 {
 	struct driver_table *table = built->table;

@@ -1,10 +1,11 @@
-/* Other parameters for nodes, from the next apply on: what dagpatch_set_... gave (set.c).
+/* Revisions: other parameters for nodes, from the next apply on, as dagpatch_set_... gave them
+ * (set.c).
  *
- * A revision is a whole image beside the node's own, with a layout and, if these changed,
- * relocations. Putting the revisions in exchanges the two, taking them back exchanges them again:
- * neither can fail, for all memory is there when a revision is added. After an apply the
- * revision keeps the old image's room for the next one, so that a node that is set again and again
- * takes no more memory. */
+ * A revision is a whole image beside the node's own image, with a layout and, if they have
+ * changed, relocations. Putting revisions in exchanges the two; taking them back exchanges them
+ * again. Neither can fail, because all memory is allocated when a revision is added. After an
+ * apply the revision keeps the room of the old image for the next one, so a node that is set again
+ * and again takes no more memory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void list_by_node(struct dagpatch_recording *recording)
 		qsort(by_node, total, sizeof(*by_node), relocation_compare);
 }
 
-/* The first entry of NODE or of one after it. */
+/* Returns the first entry of NODE or of a later node. */
 static uint32_t find_by_node(const struct dagpatch_recording *recording, uint32_t node)
 {
 	uint32_t low = 0, high = relocation_total(recording);
@@ -61,7 +62,7 @@ static uint32_t find_by_node(const struct dagpatch_recording *recording, uint32_
 	return low;
 }
 
-/* What is in the index now. */
+/* The relocations of NODE that are in the index now. */
 static struct relocation_list indexed_relocations(const struct dagpatch_recording *recording,
 						  uint32_t node)
 {
@@ -126,7 +127,7 @@ int revisions_begin(struct dagpatch_recording *recording)
 	return 0;
 }
 
-/* Both arrays are as long as the shorter one of them has come to be. */
+/* CAPACITY is that of the shorter array: it changes only when both have grown. */
 static int grow_spare(struct spare_index *spare, uint64_t count)
 {
 	uint32_t relocations = spare->capacity, by_node = spare->capacity;
@@ -157,7 +158,7 @@ int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count
 	return rc < 0 ? recording_fail(recording, rc, "no memory for relocations") : 0;
 }
 
-/* The revision of NODE, made if there is none. */
+/* Returns the revision of NODE; creates it if there is none. */
 static int find_revision(struct dagpatch_recording *recording, uint32_t node,
 			 struct revision **ret_revision)
 {
@@ -186,7 +187,7 @@ static int find_revision(struct dagpatch_recording *recording, uint32_t node,
 	return 0;
 }
 
-/* A larger place for the image, with what is wanted in it. */
+/* Allocates a larger image for the revision, and copies the pending parameters to it. */
 static int grow_image(struct dagpatch_recording *recording, struct revision *revision,
 		      uint32_t words)
 {
@@ -222,7 +223,7 @@ int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32
 
 /* ---- adding ---- */
 
-/* Of captured work the revision has what is not wanted any more. */
+/* Of captured work: releases the work that the revision holds and that is no longer wanted. */
 static void let_go(struct dagpatch_recording *recording, const struct revision *revision)
 {
 	if (recording->nodes[revision->node].flags & NODE_CAPTURED)
@@ -289,9 +290,10 @@ void revision_give(struct dagpatch_recording *recording, uint32_t node,
 	attributes_merge(&revision->attributes, attributes);
 }
 
-/* ---- the index, with what is wanted ---- */
+/* ---- the index of relocations ---- */
 
-/* All relocations of nodes that stay as they are, and those of the others; in any order. */
+/* Collects the relocations of nodes that do not change them, and those that the revisions have, in
+ * any order. */
 static uint32_t gather_relocations(const struct dagpatch_recording *recording,
 				   struct loose_relocation *ret_relocations)
 {
@@ -314,7 +316,7 @@ static uint32_t gather_relocations(const struct dagpatch_recording *recording,
 	return count;
 }
 
-/* By slot, and in each slot by node. */
+/* Sorts by slot, and within a slot by node. */
 static void index_spare(struct spare_index *spare, uint32_t count, uint32_t slot_count)
 {
 	memset(spare->first, 0, ((size_t)slot_count + 1) * sizeof(*spare->first));
@@ -328,7 +330,7 @@ static void index_spare(struct spare_index *spare, uint32_t count, uint32_t slot
 		spare->relocations[spare->first[loose->slot]++] =
 			(struct relocation){loose->node, loose->byte, loose->offset};
 	}
-	/* Each slot's beginning has moved to its end. */
+	/* Each slot's beginning has become its end: move all of them up by one. */
 	for (uint32_t slot = slot_count; slot > 0; slot--)
 		spare->first[slot] = spare->first[slot - 1];
 	spare->first[0] = 0;
@@ -434,7 +436,7 @@ void revisions_take_back(struct dagpatch_recording *recording)
 		exchange_index(recording);
 }
 
-/* Of those that are put in. */
+/* Call while the revision is put in. Returns whether it needs a new graph. */
 static bool is_refitted(const struct dagpatch_recording *recording, const struct revision *revision)
 {
 	const struct node *node = &recording->nodes[revision->node];
@@ -446,7 +448,7 @@ static bool is_refitted(const struct dagpatch_recording *recording, const struct
 	if (revision->gives && memcmp(attributes_entry(recording, revision->node),
 				      &revision->attributes, sizeof(revision->attributes)) != 0)
 		return true;
-	/* The table has the places of its addresses. */
+	/* The table has the places of the node's old addresses. */
 	if ((node->flags & NODE_IN_TABLE) && (revision->moves || from.layout != to.layout))
 		return true;
 	return from.image && driver->can_set && !driver->can_set(recording->device, &from, &to);
@@ -465,7 +467,7 @@ uint32_t revisions_refitted(const struct dagpatch_recording *recording)
 	return DAGPATCH_NONE;
 }
 
-/* ---- the end of them ---- */
+/* ---- release ---- */
 
 void revisions_clear(struct dagpatch_recording *recording)
 {

@@ -1,6 +1,7 @@
-/* dagpatch_set_...: other parameters for nodes of a finalized recording. What is given is recorded
- * once more, into a recording of one node that has the same slots, so that it is checked as when it
- * was added; its image and relocations are then a revision of the node (revise.c). */
+/* dagpatch_set_...: other parameters for nodes of a finalized recording. They are recorded once
+ * more, into a scratch recording of one node that has the same slots, so that they are checked as
+ * when the node was added. The image and the relocations that result become a revision of the node
+ * (revise.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 
 /* ---- checks ---- */
 
-/* Kernels that set conditionals' handles are not the caller's. A conditional comes right after its
- * setter, and what is in a WHILE's body ends with another one. */
+/* Kernels that set the handles of conditionals are dagpatch's own and cannot be set. Such a kernel
+ * comes right before its conditional, and at the end of a WHILE's body. */
 static bool is_setter(const struct dagpatch_recording *recording, uint32_t node)
 {
 	for (uint32_t i = 0; i < recording->conditional_count; i++) {
@@ -24,7 +25,7 @@ static bool is_setter(const struct dagpatch_recording *recording, uint32_t node)
 	return false;
 }
 
-/* Of a call that has begun with recording_enter. */
+/* For calls that have begun with recording_enter. */
 static int check_inside(struct dagpatch_recording *recording, uint32_t node, enum patch_kind kind,
 			const char *what)
 {
@@ -52,7 +53,7 @@ static int check_node(struct dagpatch_recording *recording, uint32_t node, enum 
 	return rc < 0 ? rc : check_inside(recording, node, kind, what);
 }
 
-/* ---- what is given, as a recording of its own ---- */
+/* ---- the scratch recording ---- */
 
 /* NULL: no memory. */
 static struct dagpatch_recording *take_scratch(struct dagpatch_recording *recording)
@@ -70,7 +71,7 @@ static struct dagpatch_recording *take_scratch(struct dagpatch_recording *record
 	return scratch;
 }
 
-/* Its slots are the recording's. */
+/* Empties the scratch recording. Its slots belong to RECORDING, so they are only detached. */
 static void leave_scratch(struct dagpatch_recording *scratch)
 {
 	recording_rewind(scratch, &(struct mark){0});
@@ -96,7 +97,7 @@ static void sort_scratch(struct dagpatch_recording *scratch)
 		      relocation_compare);
 }
 
-/* The one node of SCRATCH for NODE; empties SCRATCH. */
+/* Makes the one node of SCRATCH the revision of NODE, and empties SCRATCH. */
 static int revise_one(struct dagpatch_recording *recording, uint32_t node,
 		      struct dagpatch_recording *scratch)
 {
@@ -119,7 +120,7 @@ static int revise_one(struct dagpatch_recording *recording, uint32_t node,
 	return rc;
 }
 
-/* Captured nodes keep the dependencies that they have, programmatic or not. */
+/* Captured nodes keep their dependencies, programmatic or not. */
 static int check_programmatic(struct dagpatch_recording *scratch, bool is_captured)
 {
 	const struct dagpatch_attributes *attributes = attributes_of(scratch, 0);
@@ -183,7 +184,7 @@ int dagpatch_set_memset(struct dagpatch_recording *recording, uint32_t node,
 
 /* ---- single values ---- */
 
-/* SIZE bytes at BYTE of what is wanted of NODE, around its addresses. */
+/* Changes SIZE bytes at BYTE of NODE's wanted image, except the bytes of its addresses. */
 static int revise_bytes(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
 			const uint8_t *bytes, uint32_t size)
 {
@@ -248,10 +249,10 @@ int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t nod
 
 /* ---- children ---- */
 
-/* Where the child in a recording of its own goes. */
+/* A child that is recorded in SCRATCH and goes into RECORDING. */
 struct replacing {
 	struct dagpatch_recording *recording, *scratch;
-	uint32_t base; /* the child node; in SCRATCH it is node 0 */
+	uint32_t base; /* the child node in RECORDING; in SCRATCH it is node 0 */
 };
 
 static bool has_dependency(const struct dagpatch_recording *recording, uint32_t node,
@@ -263,7 +264,7 @@ static bool has_dependency(const struct dagpatch_recording *recording, uint32_t 
 	return false;
 }
 
-/* What the child itself waits for stays. */
+/* The child node itself keeps its dependencies, so node 0 is not compared. */
 static bool has_same_dependencies(const struct replacing *replacing, uint32_t node)
 {
 	const struct dagpatch_recording *to = replacing->recording, *from = replacing->scratch;
@@ -325,7 +326,8 @@ static int check_fits(const struct replacing *replacing)
 	return 0;
 }
 
-/* Conditionals keep the handles that their graph has. */
+/* Copies the handles of conditionals from the recording's images, because they belong to the built
+ * graph. */
 static void keep_handles(const struct replacing *replacing)
 {
 	const size_t at =
@@ -368,7 +370,8 @@ static int reserve_nodes(const struct replacing *replacing)
 	return rc;
 }
 
-/* The scratch's work into a free place of the recording's, which there is room for. */
+/* Moves a work of SCRATCH to a free entry of the recording's works, for which there is room.
+ * Returns its index. */
 static uint32_t move_work(const struct replacing *replacing, uint32_t index)
 {
 	struct dagpatch_recording *recording = replacing->recording;

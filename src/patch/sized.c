@@ -1,11 +1,11 @@
-/* Structs that begin with their size: callers may have been built with an older or a newer
- * header. */
+/* Reading of structs that begin with their size: callers may have been built with an older or a
+ * newer header. */
 #include <errno.h>
 #include <string.h>
 
 #include "patch/recording.h"
 
-/* No struct comes near this; a size that was never set often does. */
+/* Larger than any of the structs. A size that was not set is often larger. */
 enum { MOST_BYTES = 4096 };
 
 int sized_read(void *ret, size_t known, const void *given)
@@ -16,7 +16,8 @@ int sized_read(void *ret, size_t known, const void *given)
 	if (!given)
 		return -EINVAL;
 	memcpy(&size, given, sizeof(size));
-	/* All of them have pointers: other sizes would cut one in two. */
+	/* All of these structs contain pointers, so their sizes are multiples of a pointer's
+	 * size. */
 	if (size < sizeof(size) || size > MOST_BYTES || size % sizeof(void *))
 		return -EINVAL;
 	for (size_t i = known; i < size; i++)

@@ -1,4 +1,4 @@
-/* Looking into a recording. */
+/* Inspection of a recording: statistics, relocations, handles. */
 #include <errno.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void fill_sizes(const struct dagpatch_recording *recording, struct dagpat
 	stats->parameter_bytes = (uint64_t)recording->image_words * sizeof(*recording->images);
 }
 
-/* All that was allocated for it, whether it is full or not. */
+/* All heap memory of the recording, by capacity rather than use. */
 static uint64_t own_bytes(const struct dagpatch_recording *recording)
 {
 	uint64_t slots = recording->relocations ? (uint64_t)recording->slot_count + 1 : 0;
@@ -60,7 +60,7 @@ static uint64_t own_bytes(const struct dagpatch_recording *recording)
 	return bytes + revisions_bytes(recording);
 }
 
-/* What the driver holds for it. */
+/* Memory that the driver holds for the recording. */
 static void fill_driver_bytes(const struct dagpatch_recording *recording,
 			      struct dagpatch_stats *stats)
 {
@@ -138,7 +138,7 @@ int dagpatch_recording_relocation(const struct dagpatch_recording *recording, ui
 	return 0;
 }
 
-/* What the caller knows by its handle stays where it is. */
+/* A graph whose handles the caller knows must not be evicted. */
 static void *hand_out(const struct dagpatch_recording *recording, uint32_t node)
 {
 	bool looked = recording_look(recording);

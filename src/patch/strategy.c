@@ -1,4 +1,5 @@
-/* The ways to get new parameters into an executable graph. */
+/* How new parameters get into an executable graph: node by node, or by an update of the whole
+ * graph; and the choice between the two. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,11 +7,12 @@
 #include "patch/recording.h"
 
 enum {
-	FEW_NODES = 32, /* below it is not worth choosing */
-	TRY_NODES = 64, /* from here on an update of the whole graph is tried once */
+	FEW_NODES = 32, /* with fewer dirty nodes there is nothing to gain from a choice */
+	/* from this many dirty nodes on, an update of the whole graph is tried once */
+	TRY_NODES = 64,
 };
 
-/* What wears the executable graph out is counted in nodes. */
+/* The number of node updates after which the executable graph is worn out. */
 static uint64_t update_limit(const struct dagpatch_recording *recording)
 {
 	uint64_t limit = recording->context->options.updates_before_instantiate;
@@ -26,7 +28,7 @@ bool strategy_is_worn(const struct dagpatch_recording *recording)
 	       (recording->is_spent || recording->updates > update_limit(recording));
 }
 
-/* Trying it costs once what it costs; then what was measured decides. */
+/* The first try costs one update of the whole graph; afterwards the measured costs decide. */
 static bool is_update_cheaper(const struct dagpatch_recording *recording)
 {
 	const struct costs *costs = &recording->costs;
@@ -40,15 +42,15 @@ static bool is_update_cheaper(const struct dagpatch_recording *recording)
 	return costs->update_all < costs->set_one * dirty;
 }
 
-/* An update takes everything from the graph, where work that was captured anew is as it was at
- * first. */
+/* An update takes all parameters from the built graph, in which recaptured work is still as it was
+ * at first. */
 bool strategy_can_update(const struct dagpatch_recording *recording)
 {
 	return !recording->foreign_exec && recording->again_count == 0 &&
 	       !recording->costs.cannot_update;
 }
 
-/* In a graph that was flattened here nothing is inside of another. */
+/* In a graph that dagpatch has flattened, no node is inside of another. */
 static bool sets_all(const struct dagpatch_recording *recording)
 {
 	uint32_t capabilities = recording->device->capabilities;
@@ -57,13 +59,13 @@ static bool sets_all(const struct dagpatch_recording *recording)
 	       ((capabilities & PATCH_FLATTENS) && !recording->foreign_exec);
 }
 
-/* Where a driver cannot set nodes inside of child graphs. */
+/* The driver cannot set this node because it is inside of a child graph. */
 static bool is_out_of_reach(const struct dagpatch_recording *recording, uint32_t node)
 {
 	return recording->nodes[node].parent != DAGPATCH_NONE && !sets_all(recording);
 }
 
-/* Of the first COUNT dirty nodes. */
+/* Tests the first COUNT dirty nodes. */
 static bool any_out_of_reach(const struct dagpatch_recording *recording, uint32_t count)
 {
 	if (sets_all(recording))
@@ -98,7 +100,7 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 
 /* ---- node by node ---- */
 
-/* TAKES_NEXT: captured work as it shall be, else as it was. */
+/* TAKES_NEXT: the graph that recaptured work shall have; otherwise the one that it had. */
 static struct driver_graph *again_graph(const struct dagpatch_recording *recording, uint32_t node,
 					bool takes_next)
 {
@@ -129,7 +131,8 @@ static int set_again(struct dagpatch_recording *recording, uint32_t node, bool t
 	return rc;
 }
 
-/* What neighbours have in common is looked up once: this is the loop that binding costs. */
+/* State of the loop that sets nodes, which decides what binding costs: the layout of the last node
+ * is kept, because neighbours often have the same. */
 struct setting {
 	struct dagpatch_recording *recording;
 	bool takes_next;
@@ -173,7 +176,7 @@ static int set_one(struct setting *setting, uint32_t node)
 						   record->handle, &params);
 }
 
-/* The first COUNT dirty nodes; RET_AT: where in the list it ended. */
+/* Sets the first COUNT dirty nodes. *RET_AT is the index of the last one that was tried. */
 static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool takes_next,
 		     uint32_t *ret_at)
 {
@@ -187,7 +190,8 @@ static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool 
 	return rc;
 }
 
-/* What is refused is as before; but a child is set node by node, and some of them may have been. */
+/* A node that was refused is unchanged. But a recaptured child is set node by node, so some of its
+ * nodes may have changed. */
 static bool may_have_changed(const struct dagpatch_recording *recording, uint32_t node, int rc)
 {
 	return rc != -ENOTSUP ||
@@ -214,7 +218,7 @@ void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
 {
 	uint32_t at;
 
-	/* What can only be updated as a whole was not set one by one, either. */
+	/* If some of the nodes cannot be set one by one, the whole graph was updated, too. */
 	recording->updates += done;
 	if (any_out_of_reach(recording, done)) {
 		if (strategy_update_graph(recording, &at) < 0)
@@ -269,7 +273,7 @@ static int set_all_memsets(struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* Where they cannot be set each launch gets a graph of its own. */
+/* If the driver cannot set a memset, each launch gets a new executable graph. */
 int strategy_set_memsets(struct dagpatch_recording *recording)
 {
 	int rc = set_all_memsets(recording);
@@ -281,7 +285,7 @@ int strategy_set_memsets(struct dagpatch_recording *recording)
 	return 0;
 }
 
-/* ---- all at once ---- */
+/* ---- the whole graph ---- */
 
 int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_done)
 {
@@ -300,7 +304,7 @@ int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_do
 		if (rc == 0 && !(node->flags & NODE_DIRTY))
 			node->flags &= (uint8_t)~NODE_STALE;
 		else
-			node->flags |= NODE_STALE; /* until the update has gone well */
+			node->flags |= NODE_STALE; /* until the update has succeeded */
 		if (rc < 0)
 			recording_fail_at(recording, rc, i, DAGPATCH_NONE,
 					  "setting parameters of the graph%s",

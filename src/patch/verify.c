@@ -1,13 +1,13 @@
-/* Has the graph what is bound? Two witnesses, neither of them what dagpatch keeps itself: a fresh
- * capture, and the executable graph where the driver lets it be read; where not, that is what is
- * said. */
+/* dagpatch_verify: checks that the graph has the bound addresses. It compares with a fresh capture
+ * and, where the driver lets executable graphs be read, with the executable graph; never with
+ * dagpatch's own bookkeeping. What cannot be read is reported as such. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/recording.h"
 
-/* ---- against an image that is read ---- */
+/* ---- comparison with an image ---- */
 
 static int compare_params(struct dagpatch_recording *recording, uint32_t node,
 			  const struct patch_params *params, const struct patch_image *image,
@@ -54,7 +54,8 @@ static int compare_node(struct dagpatch_recording *recording, struct driver_grap
 	if (image->kind == PATCH_CHILD && recording->nodes[node].kind == PATCH_CHILD)
 		return compare_level(recording, ((const struct patch_child *)image->bytes)->graph,
 				     at);
-	/* What was given afterwards is in no capture; the addresses are in the relocations. */
+	/* Captures do not have values that were set later. The addresses are checked through the
+	 * relocations. */
 	if (recording->nodes[node].flags & NODE_EDITED)
 		return 0;
 	return compare_image(recording, node, image, "a fresh capture");
@@ -105,7 +106,7 @@ static int compare_work(struct dagpatch_recording *recording, uint32_t node,
 
 /* ---- the executable graph ---- */
 
-/* 1: it was read, and is right; 0: it cannot be read. */
+/* 1: the node was read and is right; 0: it cannot be read. */
 static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 			  struct driver_node *handle, const struct patch_params *params,
 			  struct patch_image *image)
@@ -116,7 +117,7 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 				  : -ENOTSUP;
 
 	if (rc == -ENOTSUP) {
-		patch_fault_take(); /* a kernel whose parameters nobody knows */
+		patch_fault_take(); /* the kernel's parameters are unknown: not a failure */
 		return 0;
 	}
 	if (rc < 0)
@@ -125,7 +126,7 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 	return rc < 0 ? rc : 1;
 }
 
-/* Work captured anew: its nodes, where they were built into the top graph. */
+/* Compares the nodes of recaptured work, where these were built into the top graph. */
 static int compare_again(struct dagpatch_recording *recording, const struct again *again,
 			 struct patch_image *image)
 {
@@ -191,7 +192,7 @@ int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses
 {
 	int rc = 0;
 
-	/* Those in the table are written when they are looked at. */
+	/* Images of nodes in the table are written only when they are needed. */
 	images_write(recording, addresses);
 	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
 		if (can_capture(recording, i))

@@ -1,5 +1,5 @@
-/* Captured work and where it was put: the slots of one place, and the graph, which all copies of a
- * recording share. */
+/* Captured work and the places where it was added: the slots of each place, and the graph, which
+ * all copies of a recording share. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
