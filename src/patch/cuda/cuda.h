@@ -1,6 +1,9 @@
-/* The CUDA driver: libcuda.so.1 by its driver API, nothing of the runtime's. driver_cuda.c is its
- * table; cuda_node.c turns images into the driver's structs and back; cuda_table.c is the table
- * that kernel nodes take their addresses from. */
+/* The CUDA driver of dagpatch: libcuda.so.1 through its driver API; the runtime API is not used.
+ * driver_cuda.c has the driver's function table; cuda_node.c converts images into CUDA's structs
+ * and back; cuda_table.c is the table from which kernel nodes take their addresses.
+ *
+ * Functions named cuda_<x> that have the parameters of struct patch_driver's <x> fulfil its
+ * contract (driver.h). */
 #ifndef DAGPATCH_PATCH_CUDA_H
 #define DAGPATCH_PATCH_CUDA_H
 
@@ -11,29 +14,33 @@
 
 #define CUDA_FUNCTION_POINTER(name, parameters) int(*name) parameters;
 
+/* The functions that are called, loaded by name. */
 struct cuda_functions {
 	CUDA_FUNCTIONS(CUDA_FUNCTION_POINTER)
 };
 
 struct cuda_idle_stream;
 
+/* A CUDA device as a driver sees it. */
 struct cuda_driver {
 	struct patch_device base;
-	struct cuda_functions call;
+	struct cuda_functions call; /* filled at opening, constant afterwards */
 	void *library;
-	int version;
+	int version; /* as cuDriverGetVersion returns it */
 	int device_count;
-	cuda_context context; /* every call's but open's and close's */
-	bool is_retained;     /* it is the device's primary one */
-	cuda_library kernels; /* cuda_kernels.cu */
-	pthread_mutex_t lock; /* of what follows */
-	struct cuda_idle_stream *idle;
+	cuda_context context; /* current in every call except open and close */
+	bool is_retained;     /* the context is the device's primary one, which is retained */
+	cuda_library kernels; /* the module of cuda_kernels.cu */
+	pthread_mutex_t lock; /* protects the following fields */
+	struct cuda_idle_stream *idle; /* streams to capture on */
+	/* list; also read without the lock, to see whether there are any */
 	struct driver_table *tables;
 };
 
-/* Notes the fault; a negative errno. */
+/* Passes RESULT to patch_fault. Returns the negative errno for it. */
 int cuda_fault(struct cuda_driver *cuda, const char *call, int result);
 
+/* 0, or what cuda_fault returns. */
 static inline int cuda_check(struct cuda_driver *cuda, const char *call, int result)
 {
 	return result == CUDA_OK ? 0 : cuda_fault(cuda, call, result);
@@ -51,23 +58,26 @@ static inline cuda_address cuda_address_of(const void *memory)
 	return (uintptr_t)memory;
 }
 
-/* One of our kernels. */
+/* Finds one of dagpatch's own kernels (cuda_kernels.h has the names). */
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function);
-/* A node's list from one of the functions that count first: of malloc, NULL when there is none. */
+
+/* Lists the nodes of GRAPH that have no dependencies. *RET_NODES is allocated by malloc; NULL if
+ * there are none. */
 int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,
 	       size_t *ret_count);
 
 /* ---- cuda_capture.c ---- */
 
-/* What CUDA refuses while a stream is captured, of whomever, and then ends that capture for:
- * memory, instantiating, destroying, waiting and asking. Allowed from here to cuda_unrelax, which
- * returns RESULT. They do not nest. */
+/* While any stream is being captured, by whichever thread, CUDA refuses calls that allocate or
+ * free memory, instantiate, destroy, wait or query, and then ends that capture. From cuda_relax to
+ * cuda_unrelax, which returns RESULT, the calling thread may make such calls. The two do not
+ * nest. */
 void cuda_relax(struct cuda_driver *cuda);
 int cuda_unrelax(struct cuda_driver *cuda, int result);
 #define CUDA_RELAXED(cuda, name, ...)                                                              \
 	(cuda_relax(cuda),                                                                         \
 	 cuda_check(cuda, #name, cuda_unrelax(cuda, (cuda)->call.name(__VA_ARGS__))))
-/* Streams that captures were made with. */
+/* Destroys the streams that captures were made on. */
 void cuda_capture_release(struct cuda_driver *cuda);
 int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);
 int cuda_capture_end(struct patch_device *device, struct driver_stream *stream,
@@ -103,8 +113,9 @@ int cuda_measure(struct patch_device *device, struct patch_costs *ret_costs);
 int cuda_attributes_set(struct patch_device *device, struct driver_node *node,
 			const struct dagpatch_attributes *attributes);
 int cuda_graph_has_priority(struct patch_device *device, struct driver_graph *graph);
-/* NODE, a kernel that was added without dependencies, waits for these, for kernels as ATTRIBUTES
- * say. */
+
+/* Makes NODE, a kernel that was added without dependencies, wait for AFTER; for kernels among
+ * these as ATTRIBUTES say. */
 int cuda_add_programmatic(struct cuda_driver *cuda, cuda_node node, cuda_graph graph,
 			  const cuda_node *after, uint32_t count,
 			  const struct dagpatch_attributes *attributes);
@@ -121,15 +132,21 @@ void cuda_table_bytes(const struct driver_table *table, uint64_t *ret_device_byt
 void cuda_table_destroy(struct patch_device *device, struct driver_table *table);
 int cuda_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
 		    const uint64_t *addresses, uint32_t count);
-/* How to instantiate GRAPH, which may have a table; and that this was refused. */
+
+/* cuda_table_flags returns the flags to instantiate GRAPH with, which may have a table.
+ * cuda_table_refused notes that CUDA refused these flags. */
 unsigned long long cuda_table_flags(struct cuda_driver *cuda, cuda_graph graph);
 void cuda_table_refused(struct cuda_driver *cuda, cuda_graph graph);
-/* Handles are used again. */
+
+/* Forgets EXEC, which is being destroyed, because CUDA uses handles again. */
 void cuda_table_exec_gone(struct cuda_driver *cuda, cuda_exec exec);
+
+/* Launches EXEC with its table. Called by one thread at a time for one table. */
 int cuda_table_launch(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
 		      cuda_stream stream);
-/* Before the host sets a kernel node of EXEC: where that has a table, waits until no replay patches
- * nodes, and has the next launch apply the table again. */
+
+/* Call before the host sets a kernel node of EXEC. If EXEC has a table, waits until no replay is
+ * patching nodes, and makes the next launch apply the table again. */
 int cuda_table_give_way(struct cuda_driver *cuda, cuda_exec exec);
 
 #endif

@@ -1,4 +1,5 @@
-/* Launch attributes of CUDA's kernel nodes, and programmatic dependencies, which are edges'. */
+/* Launch attributes of CUDA's kernel nodes, and programmatic dependencies, which are a property of
+ * edges. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

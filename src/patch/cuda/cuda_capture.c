@@ -1,12 +1,12 @@
-/* Captures of CUDA's streams: of dagpatch's own, and those of others that a launch becomes part
- * of. */
+/* Captures of CUDA streams: on dagpatch's own streams, and of the caller's streams that a launch
+ * becomes part of. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/cuda/cuda.h"
 
-/* ---- own ---- */
+/* ---- own captures ---- */
 
 struct cuda_idle_stream {
 	struct cuda_idle_stream *next;
@@ -90,14 +90,14 @@ void cuda_capture_release(struct cuda_driver *cuda)
 	cuda->idle = NULL;
 }
 
-/* ---- beside others ---- */
+/* ---- calls during captures of others ---- */
 
 static _Thread_local uint32_t mode_before;
 
 void cuda_relax(struct cuda_driver *cuda)
 {
 	mode_before = CUDA_CAPTURE_RELAXED;
-	/* Refused before cuInit, when each thread's mode is the first one. */
+	/* The call is refused before cuInit, when each thread has the default mode. */
 	if (cuda->call.cuThreadExchangeStreamCaptureMode(&mode_before) != CUDA_OK)
 		mode_before = CUDA_CAPTURE_GLOBAL;
 }
@@ -108,7 +108,7 @@ int cuda_unrelax(struct cuda_driver *cuda, int result)
 	return result;
 }
 
-/* ---- of others ---- */
+/* ---- captures of the caller ---- */
 
 int cuda_stream_is_captured(struct patch_device *device, struct driver_stream *stream)
 {

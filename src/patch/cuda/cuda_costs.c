@@ -1,5 +1,6 @@
-/* What a graph with the table of addresses costs on this GPU beside one without: a chain of kernels
- * that do nothing is built in both ways and replayed in turn, each replay waited for. */
+/* Measures what a graph with the table of addresses costs on this GPU compared to one without: a
+ * chain of kernels that do nothing is built in both ways and replayed alternately; each replay is
+ * waited for. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,11 @@ struct chain {
 struct measuring {
 	struct cuda_driver *cuda;
 	cuda_stream stream;
-	void *cells; /* an address to have, never followed; and another */
+	void *cells; /* memory for two addresses that the kernels get; never accessed */
 	void *function;
 	const struct patch_layout *layout;
 	struct chain plain, patched;
-	double build_ns; /* of the plain chain */
+	double build_ns; /* time to build the plain chain */
 	double samples[SAMPLES][ROUNDS];
 };
 

@@ -1,4 +1,4 @@
-/* The kernels' text (cuda_kernels.cu), as the driver takes it: a string. */
+/* The PTX text of cuda_kernels.cu as a string that ends with 0, as the driver expects it. */
 	.section .rodata
 	.globl	cuda_kernels_ptx
 	.hidden	cuda_kernels_ptx

@@ -1,28 +1,29 @@
-/* The kernels of our own; scripts/gen-cuda-kernels.sh makes cuda_kernels.ptx of them.
+/* dagpatch's own kernels. scripts/gen-cuda-kernels.sh compiles this file to cuda_kernels.ptx.
  *
- * dagpatch_update gives device-updatable nodes the addresses that the host has bound. It runs before
- * them, in their graph or in the stream before it (cuda_table.c says when). The host writes each
- * changed slot once into a log, and for each run how far the log reached when it was launched. Runs
- * come one after the other, in the order of their launches, so a run's number is a count kept
- * here, and no run reads an entry that was written for a later one. Where nothing changed the log's
- * end is where it was. */
+ * dagpatch_update gives device-updatable nodes the addresses that the host has bound. It runs
+ * before these nodes, in their graph or in the stream before it (cuda_table.c decides). The host
+ * writes each changed slot once into a log and, for each run, the position that the log had
+ * reached when the run was launched. Runs execute one after the other in the order of their
+ * launches, so the number of a run is a count that is kept here, and no run reads an entry that
+ * was written for a later one. If nothing has changed, the end of the log is where it was. */
 #include <cuda_device_runtime_api.h>
 
 #include "cuda_kernels.h"
 
-/* One block: blocks that read one line of the host's memory get it one after the other, at 0.9 us
- * each (H200). */
+/* A single block: blocks that read the same line of host memory get it one after the other, at 0.9
+ * us each (H200). */
 #define THREADS UPDATER_THREADS
-#define EARLY	32 /* entries that are read before it is known whether they are there */
+#define EARLY	32 /* entries that are read before it is known whether they are valid */
 
-/* One entry a thread; starts[i] is how many relocations the entries before the i-th have. */
+/* One entry for each thread; starts[i] is the number of relocations that the entries before the
+ * i-th have. */
 struct batch {
 	unsigned long long address[THREADS];
 	unsigned int first[THREADS];
 	unsigned int starts[THREADS + 1];
 };
 
-/* The host writes while we run: nothing of it may come from a cache or be read twice. */
+/* The host writes while this kernel runs, so a word must not come from a cache or be read twice. */
 static __device__ unsigned long long read_host(const unsigned long long *word)
 {
 	return *(const volatile unsigned long long *)word;
@@ -37,7 +38,8 @@ static __device__ struct updater_entry read_entry(const struct updater_plan *pla
 	return read;
 }
 
-/* Sums over all earlier threads, so that relocations are dealt evenly whatever slot they belong to. */
+/* Sums over all lower threads, so that relocations are divided evenly among threads, whichever
+ * slot they belong to. */
 static __device__ void sum_counts(struct batch *batch, unsigned int count)
 {
 	unsigned int sum = count;
@@ -83,7 +85,7 @@ static __device__ void relocate(const struct updater_plan *plan, unsigned int nu
 		*(volatile unsigned long long *)&plan->progress->error = error;
 }
 
-/* One entry a thread; only the first COUNT of them are. */
+/* Applies the first COUNT entries; each thread has one. */
 static __device__ void apply_entries(const struct updater_plan *plan, struct batch *batch,
 				     struct updater_entry entry, unsigned int count)
 {
@@ -114,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) dagpatch_update(struct upd
 	struct updater_entry entry = {0, 0};
 	unsigned long long end;
 
-	/* While the end is on its way, which takes as long; what is not below it is not used. */
+	/* Reads the first entries while the end is being read, which takes as long. Entries that
+	 * are not before the end are not used. */
 	if (threadIdx.x < EARLY)
 		entry = read_entry(&plan, begin + threadIdx.x);
 	if (threadIdx.x == 0)
@@ -130,13 +133,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) dagpatch_update(struct upd
 	}
 	if (threadIdx.x != 0)
 		return;
-	/* All threads have used what they read, so the host may write there again. */
+	/* All threads have used what they have read, so the host may overwrite it. */
 	plan.state->runs = run + 1;
 	plan.state->applied = end;
 	*(volatile unsigned long long *)&plan.progress->runs = run + 1;
 }
 
-/* Before a conditional node, and at the end of a loop's body. */
+/* Runs before a conditional node and at the end of a loop's body. */
 extern "C" __global__ void dagpatch_condition(struct condition condition)
 {
 	const void *predicate = (const void *)condition.predicate;
@@ -154,7 +157,7 @@ extern "C" __global__ void dagpatch_condition(struct condition condition)
 	cudaGraphSetConditional(condition.handle, value);
 }
 
-/* What cuda_costs.c measures graphs with. */
+/* For the measurement in cuda_costs.c. */
 extern "C" __global__ void dagpatch_nothing(unsigned long long address)
 {
 }

@@ -1,4 +1,4 @@
-/* What our kernels (cuda_kernels.cu) and the host share. */
+/* What dagpatch's kernels (cuda_kernels.cu) and the host share. */
 #ifndef DAGPATCH_PATCH_CUDA_KERNELS_H
 #define DAGPATCH_PATCH_CUDA_KERNELS_H
 
@@ -7,37 +7,38 @@
 #define NOTHING_KERNEL	 "dagpatch_nothing"
 #define UPDATER_THREADS	 1024
 
-/* One slot's new address. In memory of the host that the device reads. */
+/* One slot's new address. In host memory that the device reads. */
 struct updater_entry {
 	unsigned long long address;
 	unsigned long long slot;
 };
 
-/* Eight bytes of a node's parameters: the slot's address plus ADDEND. Ordered by slot. */
+/* Eight bytes of a node's parameters: the slot's address plus ADDEND. Sorted by slot. */
 struct updater_relocation {
 	unsigned long long node; /* CUgraphDeviceNode */
 	unsigned long long offset;
 	unsigned long long addend;
 };
 
-/* The device's own, zero at first. */
+/* State of the updater in device memory; zero at first. */
 struct updater_state {
-	unsigned long long runs;    /* of the updater, so far */
-	unsigned long long applied; /* entries of the log */
+	unsigned long long runs;    /* completed runs of the updater */
+	unsigned long long applied; /* entries of the log that were applied */
 };
 
-/* In memory of the host: what the device no longer needs. */
+/* What the device reports, in host memory. */
 struct updater_progress {
-	unsigned long long runs;  /* whose entries and end were read */
-	unsigned long long error; /* of a cudaGraphKernelNodeSetParam */
+	/* runs whose entries and end were read: the host may overwrite them */
+	unsigned long long runs;
+	unsigned long long error; /* last error of cudaGraphKernelNodeSetParam; 0: none */
 };
 
-/* The kernel's one parameter. Counts of rings are powers of two. */
+/* The updater's only parameter. The counts of rings are powers of two. */
 struct updater_plan {
-	const struct updater_entry *log;   /* host */
-	const unsigned long long *ends;	   /* host: the log's end for each run */
-	struct updater_progress *progress; /* host */
-	const unsigned int *first; /* a slot's first relocation, and one past the last slot's */
+	const struct updater_entry *log;   /* ring in host memory */
+	const unsigned long long *ends;	   /* ring in host memory: by run, the end of the log */
+	struct updater_progress *progress; /* in host memory */
+	const unsigned int *first; /* by slot: its first relocation; one more entry for the end */
 	const struct updater_relocation *relocations;
 	struct updater_state *state;
 	unsigned long long log_count;

@@ -1,4 +1,4 @@
-/* Nodes of CUDA graphs as images (driver.h). */
+/* Nodes of CUDA graphs: converts images (driver.h) into CUDA's parameters and back. */
 #include "patch/cuda/cuda.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int make_image(struct patch_image *image, enum patch_kind kind, uint32_t 
 
 /* ---- kernels ---- */
 
-/* What a kernel node's parameters point to while the driver reads them. */
+/* A kernel node's parameters, and the arrays that they point to while the driver reads them. */
 struct kernel_call {
 	struct cuda_kernel_node_params params;
 	void *pointers[PATCH_PARAMETERS];
@@ -61,7 +61,7 @@ static void kernel_of_image(const struct patch_params *params, struct kernel_cal
 	to->extra = call->extra;
 }
 
-/* The argument block behind `extra`, NULL if there is none. */
+/* Returns the argument block that `extra` names, or NULL if there is none. */
 static const void *find_block(void **extra, size_t *ret_bytes)
 {
 	const void *block = NULL;
@@ -123,8 +123,8 @@ static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_ima
 
 /* ---- copies and memsets ---- */
 
-/* CUDA wants as many rows as are copied, also where there is one slice and nothing depends on
- * it. */
+/* CUDA requires at least as many rows as are copied, even for a single slice, where the number has
+ * no effect. */
 static size_t rows_of_end(const struct patch_end *end, const struct patch_copy *image)
 {
 	size_t copied = end->y + image->height;
@@ -234,7 +234,7 @@ static int get_memset(struct cuda_driver *cuda, cuda_node node, struct patch_ima
 	return err;
 }
 
-/* ---- the others ---- */
+/* ---- other nodes ---- */
 
 static int get_host(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
 {
@@ -309,9 +309,9 @@ int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struc
 	}
 }
 
-/* ---- images to nodes ---- */
+/* ---- from images to nodes ---- */
 
-/* An image as the driver reads it. */
+/* The parameters in the form that the driver reads. */
 union node_params {
 	struct kernel_call kernel;
 	struct cuda_memcpy3d copy;
@@ -321,7 +321,7 @@ union node_params {
 	cuda_graph graph;
 };
 
-/* Copies and memsets belong to a context, which RET_CONTEXT is then. */
+/* Copies and memsets need a context: *RET_CONTEXT is set for them only. */
 static int params_of_image(struct cuda_driver *cuda, const struct patch_params *params,
 			   union node_params *to, cuda_context *ret_context)
 {
@@ -440,9 +440,9 @@ int cuda_node_set(struct patch_device *device, struct driver_node *node,
 	}
 }
 
-/* CUDA_INVALID_VALUE is how copies of more than one dimension are refused, addresses of another
- * kind of memory and functions that cannot take another one's place: what can only be
- * instantiated. */
+/* The driver returns CUDA_INVALID_VALUE for what only a new executable graph can do: copies of
+ * more than one dimension, addresses in another kind of memory, and functions that cannot replace
+ * the node's function. */
 static int refused(struct cuda_driver *cuda, const char *call, int result)
 {
 	int err = cuda_check(cuda, call, result);
@@ -450,7 +450,7 @@ static int refused(struct cuda_driver *cuda, const char *call, int result)
 	return result == CUDA_INVALID_VALUE ? -ENOTSUP : err;
 }
 
-/* Of all calls the one that is made most. */
+/* The most frequent of all calls. */
 static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
 		      const struct patch_params *params)
 {
@@ -497,7 +497,7 @@ int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct 
 	case PATCH_CHILD:
 		return CUDA_CALL(cuda, cuGraphExecChildGraphNodeSetParams, in, to, p.graph);
 	default:
-		return 0; /* an empty node */
+		return 0; /* an empty node has nothing to set */
 	}
 }
 

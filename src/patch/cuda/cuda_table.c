@@ -1,19 +1,20 @@
-/* The table that a graph's kernel nodes take their addresses from (cuda_kernels.cu has the other
- * half): the nodes are made device-updatable, and the updater kernel sets their parameters.
+/* The table from which a graph's kernel nodes take their addresses; the other half is in
+ * cuda_kernels.cu. The nodes are made device-updatable, and the updater kernel sets their
+ * parameters.
  *
- * What is bound goes into a log, an entry a changed slot; ends[] has, for each run of the updater,
- * how far the log reached when it was launched. Both are rings in pinned memory that the device
- * reads, written here by plain stores before the launch. A run takes the entries up to its own end,
- * so that a replay in flight never sees what was bound for a later one; progress->runs says whose
- * entries may be overwritten.
+ * Bound addresses go into a log, one entry for each changed slot. ends[] has, for each run of the
+ * updater, the position that the log had reached when the run was launched. Both are rings in
+ * pinned memory that the device reads; the host writes them by plain stores before the launch. A
+ * run applies the entries up to its own end, so a replay in flight never sees what was bound for a
+ * later one. progress->runs says which entries may be overwritten.
  *
- * The updater is a kernel node before all roots of the graph, and CUDA runs the launches of one
- * executable graph one after the other, whatever their streams. But a graph in which it runs takes
- * 5 to 10 % longer (H200, driver 580), so that node is disabled where that helps, and the same
- * kernel goes before the graph into its stream: when something has changed, and when the launch
- * before was in the same stream, for only then it comes after all replays. Where it helps is a
- * graph that was instantiated for launches from the device: there, updatable nodes are as fast as
- * others. */
+ * The updater is a kernel node before all roots of the graph. CUDA runs the launches of one
+ * executable graph one after the other, whatever their streams are. But a graph in which the
+ * updater runs takes 5 to 10 % longer (H200, driver 580). So the node is disabled where that
+ * helps, and the same kernel is launched into the stream before the graph, if something has
+ * changed and the previous launch was in the same stream; only then the kernel runs after all
+ * replays. Disabling helps in a graph that was instantiated for launches from the device: there,
+ * device-updatable nodes are as fast as others. */
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -26,7 +27,7 @@
 #define LOG_LEAST  4096
 #define ENDS_LEAST 16
 
-/* The progress word has a cache line of its own, for the device writes it. */
+/* The progress word has a cache line of its own, because the device writes it. */
 #define HEAD_BYTES  128
 #define STATE_BYTES 64
 
@@ -35,46 +36,48 @@ _Static_assert(sizeof(struct updater_progress) <= HEAD_BYTES &&
 	       "each comes before what is sized by the plan");
 
 struct slot_state {
-	uint64_t address;  /* last bound */
+	uint64_t address;  /* bound last */
 	uint64_t position; /* of its last entry in the log, plus 1; 0: never bound */
 };
 
 struct driver_table {
-	struct driver_table *next; /* of the device's */
-	cuda_graph graph;	   /* what it is made for, until that is instantiated */
-	cuda_exec exec;		   /* from then on */
+	struct driver_table *next; /* in the list of the device */
+	/* the graph that the table is made for, until it is instantiated */
+	cuda_graph graph;
+	cuda_exec exec; /* set when the graph is instantiated */
 	cuda_node updater;
 	cuda_function function;
 	struct updater_plan plan;
 	unsigned int threads;
-	cuda_stream stream;		   /* for uploads, and to ask whether the device is well */
-	struct updater_progress *progress; /* in the host's memory, as the two rings behind it */
+	cuda_stream stream;		   /* for uploads, and to query whether the device works */
+	struct updater_progress *progress; /* in host memory, followed by the two rings */
 	uint64_t *ends;
 	struct updater_entry *log;
 	cuda_address on_device; /* state, first[], relocations */
 	size_t device_bytes;
-	uint64_t end_count; /* powers of two */
+	uint64_t end_count; /* counts of the rings: powers of two */
 	uint64_t log_count;
-	uint64_t runs;	   /* of the updater, launched */
-	uint64_t written;  /* entries of the log */
-	uint64_t launched; /* entries that a run was told of; later ones may still change */
+	uint64_t runs;	  /* runs of the updater that were launched */
+	uint64_t written; /* entries written to the log */
+	/* entries that belong to a launched run; later entries may still be overwritten */
+	uint64_t launched;
 	uint64_t last_stream;
-	bool has_last_stream; /* else nobody knows after what the updater would come */
-	bool is_apart; /* the node is disabled, as long as the updater can go before the graph */
-	bool is_stale; /* the host has set a node of it since the last launch */
+	bool has_last_stream; /* false: it is unknown which launches the updater would run after */
+	bool is_apart;	      /* the node is disabled where the updater can run before the graph */
+	bool is_stale;	      /* the host has set a node of the graph since the last launch */
 	uint32_t slot_count;
 	struct slot_state slots[];
 };
 
-/* ---- what the device has let go of ---- */
+/* ---- progress of the device ---- */
 
 static uint64_t runs_done(const struct driver_table *table)
 {
-	/* Pairs with the device's store, which comes after its last read of the log. */
+	/* Pairs with the device's store, which follows its last read of the log. */
 	return __atomic_load_n(&table->progress->runs, __ATOMIC_ACQUIRE);
 }
 
-/* Until so many runs have read their entries. */
+/* Waits until RUNS runs have read their entries. */
 static int wait_for(struct cuda_driver *cuda, struct driver_table *table, uint64_t runs)
 {
 	while (runs_done(table) < runs) {
@@ -89,7 +92,7 @@ static int wait_for(struct cuda_driver *cuda, struct driver_table *table, uint64
 	return 0;
 }
 
-/* The end of what the device has read of the log. */
+/* The position up to which the device has read the log. */
 static uint64_t log_begin(const struct driver_table *table)
 {
 	uint64_t runs = runs_done(table);
@@ -144,9 +147,10 @@ int cuda_table_bind(struct patch_device *device, struct driver_table *table, con
 	return 0;
 }
 
-/* What the host has set goes up with the next upload, after the replays in flight, and over what
- * the device had set: all that was bound is applied again. The node does it, for nothing but the
- * graph's own launches comes after the upload. */
+/* What the host has set reaches the device with the next upload, after the replays in flight, and
+ * overwrites what the device had set: so everything that was bound must be applied again. The
+ * updater node does this, because only launches of the graph itself are ordered after the
+ * upload. */
 static int renew(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec)
 {
 	int err = CUDA_CALL(cuda, cuGraphUpload, exec, table->stream);
@@ -162,12 +166,12 @@ static int renew(struct cuda_driver *cuda, struct driver_table *table, cuda_exec
 	return 0;
 }
 
-/* The log's end for the updater's next run, whose launch comes after. */
+/* Writes the end of the log for the updater's next run, before it is launched. */
 static int announce(struct cuda_driver *cuda, struct driver_table *table)
 {
 	int err = 0;
 
-	/* One less than there are: log_begin reads the end of the last that is done. */
+	/* One fewer than there are entries: log_begin reads the end of the last completed run. */
 	if (table->runs - runs_done(table) >= table->end_count - 1)
 		err = wait_for(cuda, table, table->runs + 2 - table->end_count);
 	if (!err)
@@ -194,7 +198,8 @@ static int launch_with_updater(struct cuda_driver *cuda, struct driver_table *ta
 	return err;
 }
 
-/* This once the node runs, in a stream where nothing says that earlier replays are done. */
+/* Enables the updater node for this launch, because in this stream nothing makes sure that earlier
+ * replays have ended. */
 static int launch_enabled(struct cuda_driver *cuda, struct driver_table *table, cuda_exec exec,
 			  cuda_stream stream)
 {
@@ -268,16 +273,17 @@ int cuda_table_give_way(struct cuda_driver *cuda, cuda_exec exec)
 	pthread_mutex_unlock(&cuda->lock);
 	if (!table)
 		return 0;
-	/* While the device updates a node the host must not. */
+	/* The host must not set a node while the device updates it. */
 	err = wait_for(cuda, table, table->runs);
 	if (!err)
 		table->is_stale = true;
 	return err;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
-/* A relocation and the node's handle on the device, sorted by node so that each is asked once. */
+/* A relocation and its node's handle on the device. Sorted by node, so that each handle is asked
+ * for once. */
 struct target {
 	const struct patch_table_relocation *relocation;
 	cuda_device_node handle;
@@ -336,7 +342,8 @@ static size_t device_bytes(const struct patch_table_plan *plan)
 	return relocations_at(plan) + plan->relocation_count * sizeof(struct updater_relocation);
 }
 
-/* The device's memory as it is at first: no replay yet, the slots' relocations. */
+/* The initial contents of the device memory: no runs yet, and the relocations of the slots.
+ * Returns NULL if there is no memory. */
 static void *make_contents(const struct patch_table_plan *plan, const struct target *targets)
 {
 	char *contents = calloc(1, device_bytes(plan));
@@ -392,7 +399,7 @@ static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
 	int err;
 
 	table->end_count = power_of_two(ENDS_LEAST, (uint64_t)cuda->base.table_versions + 1);
-	/* What no launch was told of yet fits beside as much again that replays still read. */
+	/* Room for entries that no launch has used yet, and for as many that replays still read. */
 	table->log_count = power_of_two(LOG_LEAST, 2 * (uint64_t)table->slot_count);
 	err = CUDA_RELAXED(cuda, cuMemHostAlloc, (void **)&memory, ring_bytes(table),
 			   CUDA_HOST_PORTABLE | CUDA_HOST_MAPPED);
@@ -405,7 +412,7 @@ static int make_rings(struct cuda_driver *cuda, struct driver_table *table)
 	return 0;
 }
 
-/* As many threads as relocations, in warps, up to what a block has. */
+/* As many threads as relocations, in whole warps, up to the size of the block. */
 static unsigned int threads_for(uint32_t relocations)
 {
 	unsigned int threads = relocations < UPDATER_THREADS ? relocations : UPDATER_THREADS;
@@ -447,7 +454,7 @@ static int add_updater_node(struct cuda_driver *cuda, struct driver_table *table
 	return err;
 }
 
-/* The updater comes before everything that has nothing before it. */
+/* Adds the updater before all nodes without dependencies. */
 static int add_updater(struct cuda_driver *cuda, struct driver_table *table, cuda_graph graph,
 		       const struct patch_table_plan *plan)
 {
@@ -486,8 +493,8 @@ static int fill_table(struct cuda_driver *cuda, struct driver_table *table, cuda
 
 	if (!err)
 		err = make_rings(cuda, table);
-	/* Nodes that are updatable stay so. The graph does as before; only, what is refused once to
-	 * such a graph, a clone or a whole-graph update, is refused. */
+	/* Device-updatable nodes cannot be made ordinary again. The graph works as before; but
+	 * CUDA refuses to clone such a graph and to update it as a whole. */
 	if (!err)
 		err = find_handles(cuda, plan, targets);
 	if (!err)
@@ -503,7 +510,7 @@ static int fill_table(struct cuda_driver *cuda, struct driver_table *table, cuda
 	return err;
 }
 
-/* ---- as the driver's table has it ---- */
+/* ---- functions of the driver's table ---- */
 
 static struct driver_table *find_graph(struct cuda_driver *cuda, cuda_graph graph)
 {
@@ -590,14 +597,14 @@ int cuda_table_attach(struct patch_device *device, struct driver_table *table,
 	struct cuda_driver *cuda = cuda_of(device);
 	int err = 0;
 
-	/* Other recordings look for theirs in the list. */
+	/* Other recordings search the list for their tables. */
 	pthread_mutex_lock(&cuda->lock);
 	table->exec = (cuda_exec)exec;
 	table->graph = NULL;
 	pthread_mutex_unlock(&cuda->lock);
 	if (table->is_apart)
 		err = CUDA_CALL(cuda, cuGraphNodeSetEnabled, table->exec, table->updater, 0);
-	/* A graph whose nodes the device updates must have been uploaded. */
+	/* CUDA requires that a graph whose nodes the device updates has been uploaded. */
 	if (!err)
 		err = CUDA_CALL(cuda, cuGraphUpload, table->exec, table->stream);
 	if (!err)
@@ -624,7 +631,7 @@ void cuda_table_destroy(struct patch_device *device, struct driver_table *table)
 	if (!table)
 		return;
 	leave_list(cuda, table);
-	/* Runs in flight use all of it. */
+	/* Runs in flight use all of the table's memory. */
 	if (table->runs)
 		wait_for(cuda, table, table->runs);
 	if (table->stream)

@@ -1,5 +1,5 @@
-/* The CUDA driver's table: everything but nodes (cuda_node.c) and the table of addresses
- * (cuda_table.c). */
+/* The function table of the CUDA driver: everything but nodes (cuda_node.c), captures
+ * (cuda_capture.c) and the table of addresses (cuda_table.c). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ int cuda_fault(struct cuda_driver *cuda, const char *call, int result)
 
 /* ---- the thread's context ---- */
 
-/* Setting replaces the top of the thread's stack of contexts, or pushes onto an empty one; setting
- * NULL pops: what was current before is so again, whatever it was. */
+/* cuCtxSetCurrent replaces the top of the thread's stack of contexts, or pushes onto an empty
+ * stack; setting NULL pops. So leave restores whatever was current before. */
 static int enter(struct patch_device *device, uintptr_t *ret_before)
 {
 	struct cuda_driver *cuda = cuda_of(device);
@@ -72,7 +72,7 @@ static void settle(struct patch_device *device)
 	cuda->call.cuCtxSetCurrent(cuda->context);
 }
 
-/* With ours current, before and after. */
+/* dagpatch's context is current before and after. */
 static int context_device(struct cuda_driver *cuda, cuda_context context, int *ret_ordinal)
 {
 	cuda_device device;
@@ -136,7 +136,7 @@ static int load_functions(struct cuda_driver *cuda, const char *path, struct dag
 {
 	void **functions = (void **)&cuda->call;
 
-	/* libcuda has threads of its own: it stays. */
+	/* libcuda has threads of its own, so it must never be unloaded. */
 	cuda->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!cuda->library)
 		return complain(error, 0, "%s", dlerror());
@@ -150,8 +150,8 @@ static int load_functions(struct cuda_driver *cuda, const char *path, struct dag
 	return 0;
 }
 
-/* The thread's context or, if it has none, the first device's primary one. A primary one, which the
- * program may give back while recordings still need it, is kept. */
+/* Uses the thread's context or, if it has none, the primary context of the first device. A primary
+ * context is retained, because the program may release it while recordings still need it. */
 static int find_context(struct cuda_driver *cuda)
 {
 	cuda_device device = 0;
@@ -322,7 +322,7 @@ static int cuda_copy_async(struct patch_device *device, void *dst, const void *s
 			 (cuda_stream)stream);
 }
 
-/* FUNCTION is a CUfunction or a CUkernel. */
+/* FUNCTION is a CUfunction or a CUkernel: tries both. */
 static int cuda_kernel_name(struct patch_device *device, void *function, char *text, size_t size)
 {
 	struct cuda_driver *cuda = cuda_of(device);
@@ -405,7 +405,7 @@ static int cuda_kernel_parameters(struct patch_device *device, void *function,
 				(uint32_t)offset, (uint32_t)bytes, DAGPATCH_PARAMETER_UNKNOWN};
 		count++;
 	}
-	/* So it answers for the one after the last. */
+	/* The driver returns this for the parameter after the last one. */
 	if (result == CUDA_INVALID_VALUE)
 		return (int)count;
 	return cuda_check(cuda, "cuFuncGetParamInfo", result);
@@ -459,7 +459,7 @@ static int cuda_graph_edges(struct patch_device *device, struct driver_graph *gr
 
 	if (err || !count || !capacity)
 		return err ? err : (int)count;
-	/* Without it edges that are more than a plain dependency are an error. */
+	/* Without this array, edges that are more than a plain dependency are an error. */
 	data = malloc(capacity * sizeof(*data));
 	if (!data)
 		return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's edges");
@@ -527,7 +527,7 @@ static int cuda_instantiate(struct patch_device *device, struct driver_graph *gr
 	result = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags((cuda_exec *)ret_exec,
 									   (cuda_graph)graph,
 									   flags | table));
-	/* Nodes that are not for the device alone. */
+	/* The graph has nodes that a graph for device launches must not have. */
 	if (result != CUDA_OK && table) {
 		cuda_table_refused(cuda, (cuda_graph)graph);
 		return CUDA_RELAXED(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
@@ -536,7 +536,7 @@ static int cuda_instantiate(struct patch_device *device, struct driver_graph *gr
 	return cuda_check(cuda, "cuGraphInstantiateWithFlags", result);
 }
 
-/* Replays in flight go on: the driver keeps what they need. */
+/* Replays in flight continue: the driver keeps what they need. */
 static void cuda_exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
 	struct cuda_driver *cuda = cuda_of(device);

@@ -1,3 +1,4 @@
+/* See amd_code.h. All reads are checked against the bounds, because the bytes come from outside. */
 #include "patch/hip/amd_code.h"
 
 #include <elf.h>
@@ -7,7 +8,7 @@
 
 enum { NOTE_METADATA = 32, MOST_NESTED = 16 };
 
-/* ---- MessagePack: as much of it as metadata has ---- */
+/* ---- MessagePack, as far as the metadata uses it ---- */
 
 struct pack {
 	const uint8_t *at, *end;
@@ -16,7 +17,8 @@ struct pack {
 
 enum pack_type { PACK_SCALAR, PACK_NUMBER, PACK_TEXT, PACK_ARRAY, PACK_MAP };
 
-/* COUNT: a number, a text's bytes, elements of an array, pairs of a map. */
+/* COUNT is the value of a number, the bytes of a text, the elements of an array, or the pairs of a
+ * map. */
 struct pack_head {
 	enum pack_type type;
 	uint64_t count;
@@ -52,7 +54,7 @@ static struct pack_head text_head(struct pack *pack, uint64_t bytes)
 	return head;
 }
 
-/* First bytes 0xc0 to 0xdf: kind by kind, each with its lengths. */
+/* Handles first bytes 0xc0 to 0xdf: for each type, its variants by length. */
 static struct pack_head long_head(struct pack *pack, uint8_t first)
 {
 	static const uint8_t plain[] = {[0xca - 0xc0] = 4, [0xcb - 0xc0] = 8, [0xd4 - 0xc0] = 2,
@@ -151,7 +153,7 @@ static struct dagpatch_parameter take_parameter(struct pack *pack)
 	return parameter;
 }
 
-/* One kernel: its arguments may come before its name. 1: it is NAME. */
+/* Reads one kernel, whose arguments may come before its name. 1: it is NAME. */
 static int take_kernel(struct pack *pack, const char *name, struct pack *ret_arguments)
 {
 	struct pack_head map = take_head(pack);
@@ -180,7 +182,7 @@ static int take_arguments(struct pack *pack, struct dagpatch_parameter *ret_para
 	struct pack_head array = {.type = PACK_ARRAY};
 	uint32_t count = 0;
 
-	if (pack->at) /* a kernel without arguments has no array of them */
+	if (pack->at) /* a kernel without arguments has no such array */
 		array = take_head(pack);
 	if (array.type != PACK_ARRAY)
 		return -EINVAL;

@@ -1,6 +1,5 @@
-/* HIP as a driver, through whatever libamdhip64 is there; nodes are in hip_node.c.
- *
- * Its quirks, and what is done about them, are listed in docs/dagpatch.md. */
+/* The function table of the HIP driver, which works with whichever libamdhip64 there is; nodes are
+ * in hip_node.c. HIP's quirks and what is done about them are listed in docs/dagpatch.md. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@ enum {
 	VERSION_6_0 = 60000000,
 	VERSION_6_3 = 60300000,
 	VERSION_7_2 = 70200000,
-	/* Newer releases keep kernels' arguments in a pool that an update only takes from: about
-	 * 4,100 updates of a graph exhaust it, and further ones do nothing and return success. */
+	/* Newer releases keep kernels' arguments in a pool that updates only take from. About
+	 * 4,100 updates of a graph exhaust it; further updates do nothing and return success. */
 	UPDATES_OF_A_NODE = 2000,
 };
 
@@ -34,9 +33,9 @@ int hip_check(struct hip_driver *hip, const char *call, int result)
 
 /* ---- the thread's device ---- */
 
-/* Before HIP 6 calls on different graphs from several threads disturb each other: a kernel's
- * arguments pass through one buffer that nobody locks (5.2.3: wrong arguments and crashes with
- * bare calls; 6.4.3 and 7.2.4: none). There one thread of the process is inside at a time. */
+/* Before HIP 6, calls on different graphs from several threads disturb each other: a kernel's
+ * arguments pass through one buffer that no lock protects (5.2.3: wrong arguments and crashes with
+ * bare calls; 6.4.3 and 7.2.4: none). There, one thread of the process at a time is inside. */
 static pthread_mutex_t only_one = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static bool is_racy(const struct hip_driver *hip)
@@ -44,7 +43,7 @@ static bool is_racy(const struct hip_driver *hip)
 	return hip->version < VERSION_6_0;
 }
 
-/* With one device there is nothing to enter, and nothing to ask. */
+/* With a single device it is always current, so HIP is not called. */
 static int make_current(struct hip_driver *hip, int *ret_before)
 {
 	int ordinal = hip->device.ordinal;
@@ -169,7 +168,7 @@ static int open_library(struct hip_driver *hip, const char *given, struct dagpat
 	return hip->library ? 0 : complain(error, given ? given : "libamdhip64", dlerror());
 }
 
-/* The thread's. */
+/* Finds the thread's current device. */
 static int find_device(struct hip_driver *hip, struct dagpatch_error *error)
 {
 	if (hip->call.hipGetDeviceCount(&hip->device_count) != HIP_OK || hip->device_count == 0)
@@ -204,7 +203,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	pthread_mutex_init(&hip->texts_lock, NULL);
 	pthread_mutex_init(&hip->idle_lock, NULL);
 	hip->device.driver = &patch_driver_hip;
-	/* docs/rocm.md */
+	/* docs/rocm.md has the observations behind these. */
 	is_chain = hip->version < VERSION_5_3 || hip->version >= VERSION_6_3;
 	forgets = hip->version >= VERSION_6_3 && hip->version < VERSION_7_2;
 	hip->device.capabilities = PATCH_FLATTENS | (is_chain ? PATCH_CHAINS : 0) |
@@ -218,7 +217,7 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 		hip_unrelax(hip, HIP_OK);
 		leave(&hip->device, before);
 	}
-	patch_fault_take(); /* where that cannot be run no way but a new graph is used */
+	patch_fault_take(); /* if the test cannot be run, every change makes a new graph */
 	*ret_device = &hip->device;
 	return 0;
 }
@@ -343,7 +342,8 @@ static int graph_clone(struct patch_device *device, struct driver_graph *graph,
 	return HIP_CALL(hip, hipGraphClone, (void **)ret_clone, graph);
 }
 
-/* Asked for more than there are, 5.2 fills up with NULL and returns the number asked for. */
+/* If more nodes are asked for than there are, 5.2 fills the rest with NULL and returns the number
+ * asked for. */
 static int graph_nodes(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_node **ret_nodes, uint32_t capacity)
 {
@@ -387,8 +387,7 @@ static int child_graph(struct patch_device *device, struct driver_node *node,
 
 /* ---- executable graphs ---- */
 
-/* A graph without nodes is no graph that it could launch, as a child or alone: it gets an empty
- * node. */
+/* HIP cannot launch a graph without nodes, alone or as a child: adds an empty node. */
 static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 {
 	struct patch_device *device = &hip->device;
@@ -425,7 +424,7 @@ static int instantiate(struct patch_device *device, struct driver_graph *graph, 
 	return HIP_CALL(hip, hipGraphInstantiate, (void **)ret_exec, graph, NULL, NULL, 0);
 }
 
-/* It frees what a replay in flight still uses. */
+/* HIP frees what a replay in flight still uses. */
 static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
 	hip_of(device)->call.hipGraphExecDestroy(exec);

@@ -1,4 +1,11 @@
-/* The pieces of the HIP driver. */
+/* The parts of the HIP driver: driver_hip.c has the driver's function table, hip_node.c converts
+ * images into HIP's structs and back, hip_capture.c captures, hip_code.c and amd_code.c read
+ * kernels' parameters from code objects, hip_text.c reads copies from a graph's printed text,
+ * hip_probe.c tests which updates take effect, with a kernel from hip_rtc.c, and hip_library.c
+ * finds the library.
+ *
+ * Functions named hip_<x> that have the parameters of struct patch_driver's <x> fulfil its
+ * contract (driver.h). */
 #ifndef DAGPATCH_PATCH_HIP_H
 #define DAGPATCH_PATCH_HIP_H
 
@@ -6,7 +13,7 @@
 #include "vendor/hip_types.h"
 #include "vendor/hsa_loader.h"
 
-/* What is called, by the names of its symbols; there since HIP 4.5. */
+/* The functions that are called, by the names of their symbols. All of them exist since HIP 4.5. */
 #define HIP_FUNCTIONS(FUNCTION)                                                                    \
 	FUNCTION(hipRuntimeGetVersion, (int *))                                                    \
 	FUNCTION(hipGetDeviceCount, (int *))                                                       \
@@ -88,6 +95,7 @@
 	FUNCTION(hipGraphExecEventWaitNodeSetEvent, (void *, void *, void *))                      \
 	FUNCTION(hipGraphLaunch, (void *, void *))
 
+/* The loaded functions; constant after opening. */
 struct hip_calls {
 #define HIP_POINTER(name, parameters) int(*name) parameters;
 	HIP_FUNCTIONS(HIP_POINTER)
@@ -97,7 +105,7 @@ struct hip_calls {
 	const char *(*hipKernelNameRefByPtr)(const void *, void *);
 };
 
-/* A copy as hipGraphDebugDotPrint describes it; of a one-dimensional one both pitches are 0. */
+/* A copy as hipGraphDebugDotPrint describes it. Both pitches of a one-dimensional copy are 0. */
 struct hip_text_copy {
 	void *node;
 	void *dst, *src;
@@ -108,46 +116,49 @@ struct hip_text_copy {
 
 /* All copies of a graph, in ascending order of node. */
 struct hip_text {
-	const void *graph; /* NULL: none */
+	const void *graph; /* NULL: the entry is free */
 	struct hip_text_copy *copies;
 	uint32_t count;
 };
-#define HIP_TEXTS 8 /* as many as captures are read side by side */
+#define HIP_TEXTS 8 /* as many as captures are compared side by side */
 
-/* What hip_probe saw take effect. */
+/* What hip_probe has seen take effect. */
 struct hip_works {
-	bool set_kernel, set_copy, set_memset; /* a node of an executable graph */
-	bool update;			       /* of a whole one */
-	bool functions;			       /* either gives a kernel node another function */
+	bool set_kernel, set_copy, set_memset; /* setting a node of an executable graph */
+	bool update;			       /* updating a whole executable graph */
+	bool functions;			       /* both can give a kernel node another function */
 };
 
+/* most idle streams that are kept */
 #define HIP_IDLE 8
 
-/* 5.2.3 writes the arguments of another function into the memory of the first one's, however small
- * that is; from this version on it was seen to work, and is tried. */
+/* 5.2.3 writes the arguments of another function into the memory of the first function's
+ * arguments, however small that is. From this version on it was seen to work, and hip_probe tests
+ * it. */
 #define HIP_SETS_FUNCTIONS 60400000
-/* Launch attributes of nodes: tried are 6.4.3 and 7.2.4. */
+/* Launch attributes of nodes; tested with 6.4.3 and 7.2.4. */
 #define HIP_HAS_ATTRIBUTES 60400000
 
+/* A HIP device as a driver sees it. */
 struct hip_driver {
 	struct patch_device device;
 	void *library;
-	int version; /* 50221153 is 5.2.21153 */
+	int version; /* as hipRuntimeGetVersion returns it: 50221153 is 5.2.21153 */
 	int device_count;
 	struct hip_calls call;
-	/* Since HIP 5.3; NULL: not there. */
+	/* Exist since HIP 5.3; NULL: missing. */
 	int (*hipGraphDebugDotPrint)(void *graph, const char *path, unsigned int flags);
 	int (*hipGraphKernelNodeCopyAttributes)(void *from, void *to);
 	int (*hipGraphKernelNodeSetAttribute)(void *node, int attribute,
 					      const union hip_attribute_value *value);
-	struct hsa_loader_table loader;
+	struct hsa_loader_table loader; /* all NULL: kernels' parameters are unknown */
 	struct hip_works works;
-	pthread_mutex_t idle_lock; /* of what follows */
-	void *idle[HIP_IDLE];	   /* streams to capture in */
+	pthread_mutex_t idle_lock; /* protects the following fields */
+	void *idle[HIP_IDLE];	   /* streams to capture on */
 	uint32_t idle_count;
-	pthread_mutex_t texts_lock; /* of what follows */
+	pthread_mutex_t texts_lock; /* protects the following fields */
 	struct hip_text texts[HIP_TEXTS];
-	uint32_t next_text;
+	uint32_t next_text; /* the entry to replace next */
 };
 
 static inline struct hip_driver *hip_of(struct patch_device *device)
@@ -155,14 +166,15 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 	return (struct hip_driver *)device;
 }
 
-/* 0, or the errno for RESULT, which has been told to patch_fault. */
+/* 0, or the negative errno for RESULT, which has been passed to patch_fault. */
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
 
 /* ---- hip_capture.c ---- */
 
-/* What HIP refuses while a stream is captured, of whomever, and then ends that capture for: allowed
- * from here to hip_unrelax, which returns RESULT. They do not nest. */
+/* While any stream is being captured, by whichever thread, HIP refuses some calls and then ends
+ * that capture. From hip_relax to hip_unrelax, which returns RESULT, the calling thread may make
+ * such calls. The two do not nest. */
 void hip_relax(struct hip_driver *hip);
 int hip_unrelax(struct hip_driver *hip, int result);
 #define HIP_RELAXED(hip, name, ...)                                                                \
@@ -178,22 +190,24 @@ int hip_capturing_continue(struct patch_device *device, struct driver_stream *st
 
 /* ---- hip_library.c ---- */
 
-/* GIVEN; or, NULL, the libamdhip64 that is in the process, or else the newest that the loader
- * finds. NULL: none; dlerror says why. dlclose gives it back. */
+/* Opens the library GIVEN. NULL: the libamdhip64 that the process has loaded, otherwise the newest
+ * that the loader finds. Returns NULL if there is none; dlerror then has the reason. The caller
+ * closes it with dlclose. */
 void *hip_library_open(const char *given);
 
 /* ---- hip_probe.c ---- */
 
-/* Fills works, on the thread's device: some launches of a graph of up to four nodes, each waited
- * for. Where that cannot be run nothing works. */
+/* Fills hip->works, on the thread's device: launches a graph of up to four nodes a few times and
+ * waits for each launch. If the graph cannot be run, nothing is taken to work. */
 void hip_probe(struct hip_driver *hip);
 
 /* ---- hip_rtc.c ---- */
 
-/* A module with the kernels dagpatch_probe (uint32_t *at, uint32_t value), which writes VALUE
- * there, and dagpatch_probe_other (uint32_t first, uint32_t *at, uint32_t value), which writes the
- * sum, on the thread's device, which is the driver's; hipModuleUnload gives it back. NULL: no
- * hiprtc, or it cannot. Compiles once a process and device, some 100 ms. */
+/* Loads a module with two kernels on the thread's device, which is the driver's: dagpatch_probe
+ * (uint32_t *at, uint32_t value) writes VALUE to *AT, and dagpatch_probe_other (uint32_t first,
+ * uint32_t *at, uint32_t value) writes FIRST + VALUE. The caller unloads it with hipModuleUnload.
+ * NULL: there is no hiprtc, or it cannot compile. Compiles once a process and device, which takes
+ * 100 ms and more. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other);
 
 /* ---- driver_hip.c ---- */
@@ -203,8 +217,8 @@ int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 
 /* ---- hip_code.c ---- */
 
-/* Where HSA says which code objects are loaded: without it kernels that are captured by pointers to
- * their arguments cannot be read. */
+/* Finds HSA's loader extension, which lists the loaded code objects. Without it, kernels that were
+ * captured by pointers to their arguments cannot be read. */
 void hip_find_loader(struct hip_driver *hip);
 int hip_kernel_name(struct patch_device *device, void *function, char *text, size_t size);
 int hip_kernel_parameters(struct patch_device *device, void *function,
@@ -212,15 +226,20 @@ int hip_kernel_parameters(struct patch_device *device, void *function,
 
 /* ---- hip_text.c ---- */
 
-/* The copy NODE of GRAPH. -ENOTSUP: this HIP does not say. */
+/* Finds the copy NODE of GRAPH in the graph's printed text. -ENOTSUP: this HIP does not print it.
+ * Any thread; takes a lock. */
 int hip_text_copy(struct hip_driver *hip, void *graph, void *node, struct hip_text_copy *ret_copy);
-/* GRAPH may have changed, or be another one. */
+
+/* Drops the text of GRAPH, because it may have changed or the handle may be another graph's. Any
+ * thread. */
 void hip_text_forget(struct hip_driver *hip, const void *graph);
+
+/* Drops all texts. */
 void hip_text_release(struct hip_driver *hip);
 
 /* ---- hip_node.c ---- */
 
-/* NULL: NODE is no child. */
+/* The graph embedded in NODE, or NULL if NODE is no child. */
 struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node *node);
 int hip_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
 		 struct patch_image *image);

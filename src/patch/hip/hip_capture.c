@@ -1,14 +1,14 @@
-/* Captures of HIP's streams: of dagpatch's own, and those of others that a launch becomes part
- * of. */
+/* Captures of HIP streams: on dagpatch's own streams, and of the caller's streams that a launch
+ * becomes part of. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/hip/hip.h"
 
-/* ---- own ---- */
+/* ---- own captures ---- */
 
-/* Streams are kept: in 5.2.3 hipStreamDestroy hangs now and then beside another thread's
+/* Streams are kept, because in 5.2.3 hipStreamDestroy sometimes hangs while another thread is in
  * hipMemcpy. */
 static int take_stream(struct hip_driver *hip, void **ret_stream)
 {
@@ -68,7 +68,7 @@ int hip_capture_end(struct patch_device *device, struct driver_stream *stream,
 	return rc;
 }
 
-/* ---- beside others ---- */
+/* ---- calls during captures of others ---- */
 
 static _Thread_local int mode_before;
 
@@ -84,7 +84,7 @@ int hip_unrelax(struct hip_driver *hip, int result)
 	return result;
 }
 
-/* ---- of others ---- */
+/* ---- captures of the caller ---- */
 
 int hip_stream_is_captured(struct patch_device *device, struct driver_stream *stream)
 {
@@ -93,7 +93,7 @@ int hip_stream_is_captured(struct patch_device *device, struct driver_stream *st
 	int rc;
 
 	if (!stream || (uintptr_t)stream == HIP_STREAM_LEGACY)
-		return 0; /* never captured; 5.2 does not take them here */
+		return 0; /* never captured; 5.2 refuses these streams here */
 	rc = HIP_CALL(hip, hipStreamIsCapturing, stream, &status);
 	if (rc < 0)
 		return rc;

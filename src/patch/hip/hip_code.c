@@ -1,7 +1,8 @@
-/* Kernels' parameters, from the code objects that HSA's loader has. It names the memory that each
- * was loaded from, which is the program's and may be gone by now: HIP does not copy what
- * hipModuleLoadData is given. So it is read as another process's would be, where a page that is not
- * there is an error, and checked as any outside bytes are. */
+/* Reads kernels' parameters from the code objects that HSA's loader lists. The loader names the
+ * memory that each code object was loaded from. This memory is the program's and may be unmapped
+ * by now, because HIP does not copy what hipModuleLoadData is given. So it is read with
+ * process_vm_readv, which returns an error for a missing page, and is checked as input from
+ * outside. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -14,20 +15,21 @@
 #include "patch/hip/amd_code.h"
 #include "patch/hip/hip.h"
 
-/* -ENOENT: it is not all there. */
+/* -ENOENT: some of the bytes are not mapped. */
 static int read_memory(const void *from, size_t bytes, void *to)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
 	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 
 	if (got < 0 && (errno == EPERM || errno == ENOSYS)) {
-		memcpy(to, from, bytes); /* not allowed here: then it is trusted */
+		/* process_vm_readv is not allowed here: the memory is trusted */
+		memcpy(to, from, bytes);
 		return 0;
 	}
 	return got == (ssize_t)bytes ? 0 : -ENOENT;
 }
 
-/* All of an image as far as the end of its notes, of malloc. */
+/* Copies an image up to the end of its notes; *RET_COPY is allocated by malloc. */
 static int copy_notes(const uint8_t *image, size_t size, void **ret_copy, size_t *ret_bytes)
 {
 	Elf64_Phdr segments[16];
@@ -105,7 +107,7 @@ static const char *name_of(struct hip_driver *hip, void *function)
 {
 	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
 
-	/* No kernel's host address: then it is a hipFunction_t. */
+	/* FUNCTION is not a kernel's host address, so it is a hipFunction_t. */
 	return name ? name : hip->call.hipKernelNameRef(function);
 }
 

@@ -1,6 +1,6 @@
-/* Which libamdhip64: there may be several on a machine, and a graph, a stream or an address of one
- * means nothing to another. The one that is in the process already is the one whose handles the
- * caller has. */
+/* Chooses the libamdhip64. A machine may have several, and a graph, a stream or an address of one
+ * of them means nothing to another. The library that the process has loaded already is the one
+ * that the caller's handles belong to. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "patch/hip/hip.h"
 
-/* What is loaded may have any name: PyTorch's wheels put a hash into it. */
+/* The loaded file may have any name: PyTorch's wheels add a hash to it. */
 static bool is_hip(const char *path)
 {
 	static const char name[] = "libamdhip64";
@@ -18,7 +18,7 @@ static bool is_hip(const char *path)
 }
 
 struct search {
-	const void *function; /* of the library that is wanted; NULL: any */
+	const void *function; /* a function of the wanted library; NULL: any library */
 	char path[4096];
 };
 
@@ -37,7 +37,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *user)
 	return 1;
 }
 
-/* Of several the one that the program itself is linked with. */
+/* If several are loaded, takes the one whose functions the program itself calls. */
 static void *find_loaded(void)
 {
 	struct search search = {.function = dlsym(RTLD_DEFAULT, "hipGetDeviceCount")};

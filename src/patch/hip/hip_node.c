@@ -1,4 +1,4 @@
-/* Nodes of HIP's graphs: their parameters to images and back. */
+/* Nodes of HIP's graphs: converts images into HIP's parameters and back. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int refuse(const char *call, const char *why)
 	return patch_fault(-ENOTSUP, call, REFUSED, why);
 }
 
-/* ---- kinds: their numbers moved twice ---- */
+/* ---- kinds of nodes, whose numbers differ between releases ---- */
 
 static enum patch_kind kind_of(const struct hip_driver *hip, unsigned int number)
 {
@@ -24,7 +24,7 @@ static enum patch_kind kind_of(const struct hip_driver *hip, unsigned int number
 					PATCH_HOST,	  PATCH_CHILD,	     PATCH_EMPTY,
 					PATCH_EVENT_WAIT, PATCH_EVENT_RECORD};
 
-	/* Before 5.3 they begin at 1. */
+	/* Before 5.3 the numbers begin at 1. */
 	if (hip->version < VERSION_5_3)
 		number--;
 	return number < sizeof(kinds) ? kinds[number] : PATCH_OPAQUE;
@@ -44,7 +44,7 @@ struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node 
 
 /* ---- kernels ---- */
 
-/* Where `extra` says its block is. */
+/* Finds the argument block that `extra` names. */
 static int read_extra(void *const *extra, const void **ret_block, size_t *ret_bytes)
 {
 	*ret_block = NULL;
@@ -106,7 +106,7 @@ static int read_kernel(struct hip_driver *hip, void *node, struct patch_image *i
 	return 0;
 }
 
-/* What HIP is given of a kernel; it copies all of it during the call. */
+/* What HIP is given for a kernel. HIP copies all of it during the call. */
 struct kernel_call {
 	struct hip_kernel_params params;
 	void *pointers[PATCH_PARAMETERS];
@@ -184,7 +184,7 @@ static int fill_1d(const struct hip_text_copy *text, struct patch_image *image)
 	copy->width_bytes = text->extent.width;
 	copy->height = copy->depth = 1;
 	copy->dimensions = 1;
-	/* What kind of memory it is HIP finds out by the addresses. */
+	/* HIP finds out the kind of memory from the addresses. */
 	copy->dst =
 		(struct patch_end){.pitch = copy->width_bytes, .rows = 1, .memory = PATCH_UNIFIED};
 	copy->src = copy->dst;
@@ -219,8 +219,8 @@ static bool is_same_copy(const struct hip_text_copy *text, const struct hip_copy
 	       memcmp(&text->extent, &params->extent, sizeof(text->extent)) == 0;
 }
 
-/* Only up to 5.2 hipGraphMemcpyNodeGetParams says of a one-dimensional copy that it is one: by
- * failing. */
+/* Up to 5.2, hipGraphMemcpyNodeGetParams shows that a copy is one-dimensional by failing. Later
+ * releases do not show it. */
 static int read_copy(struct hip_driver *hip, void *graph, void *node, struct patch_image *image)
 {
 	struct hip_copy_params params = {0};
@@ -277,7 +277,7 @@ static struct hip_copy_params prepare_copy(const struct patch_copy *copy)
 	};
 }
 
-/* ---- memsets and the small ones ---- */
+/* ---- memsets and other nodes ---- */
 
 static int read_memset(struct hip_driver *hip, void *node, struct patch_image *image)
 {
@@ -364,7 +364,7 @@ int hip_node_get(struct patch_device *device, struct driver_graph *graph, struct
 
 /* ---- adding ---- */
 
-/* Where a node goes. */
+/* Where a node is added. */
 struct place {
 	void **node;
 	void *graph;
@@ -452,8 +452,8 @@ int hip_node_inherit(struct patch_device *device, struct driver_node *from, stru
 
 /* ---- launch attributes ---- */
 
-/* 6.4.3 and 7.2.4 refuse every priority, and note none of the stream's when they capture: what a
- * node has is whether it is cooperative. */
+/* 6.4.3 and 7.2.4 refuse every priority, and a captured node has none of its stream's. So the only
+ * attribute of a node is whether it is cooperative. */
 int hip_attributes_set(struct patch_device *device, struct driver_node *node,
 		       const struct dagpatch_attributes *attributes)
 {
@@ -469,8 +469,9 @@ int hip_attributes_set(struct patch_device *device, struct driver_node *node,
 
 /* ---- setting ---- */
 
-/* An executable node's kind of copy must stay what it was made with, which nobody tells of captured
- * ones; with another one the call fails and does nothing. */
+/* The kind of copy of an executable node must stay what the node was made with, and no call
+ * returns it for captured nodes. With another kind the call fails and does nothing, so all kinds
+ * are tried. */
 static int exec_set_unified(struct hip_driver *hip, void *exec, void *node,
 			    const struct patch_copy *copy)
 {
@@ -509,7 +510,7 @@ static int set_kernel(struct hip_driver *hip, void *exec, void *node,
 {
 	struct kernel_call call;
 
-	/* ROCm/clr#138: that release keeps what it is given, and frees it. */
+	/* ROCm/clr#138: 6.3 keeps the caller's pointers and frees them. */
 	if (hip->version >= VERSION_6_3 && hip->version < VERSION_6_4)
 		return refuse("hipGraphKernelNodeSetParams", "frees its caller's memory in 6.3");
 	prepare_kernel(params, &call);
@@ -538,7 +539,7 @@ static int set_event(struct hip_driver *hip, void *exec, void *node,
 		    : HIP_CALL(hip, hipGraphEventWaitNodeSetEvent, node, event);
 }
 
-/* EXEC NULL: the graph's node. */
+/* EXEC NULL: sets the node of the graph. */
 static int set(struct hip_driver *hip, void *exec, void *node, const struct patch_params *params)
 {
 	switch (params->kind) {
@@ -556,8 +557,8 @@ static int set(struct hip_driver *hip, void *exec, void *node, const struct patc
 	case PATCH_EVENT_WAIT:
 		return set_event(hip, exec, node, params);
 	case PATCH_CHILD:
-		/* 5.2 takes the child for an executable graph there, and crashes; newer ones reach
-		 * one level. */
+		/* 5.2 takes the child's graph for an executable graph here and crashes; newer
+		 * releases reach only one level. */
 		return refuse("hipGraphExecChildGraphNodeSetParams", "cannot be relied on");
 	default:
 		return 0;
@@ -570,7 +571,7 @@ int hip_node_set(struct patch_device *device, struct driver_node *node,
 	return set(hip_of(device), NULL, node, params);
 }
 
-/* A copy stays what it was made as. */
+/* A copy keeps the number of dimensions and the kinds of memory that it was made with. */
 static bool is_same_shape(const struct patch_copy *from, const struct patch_copy *to)
 {
 	return (from->dimensions == 1) == (to->dimensions == 1) &&
@@ -595,7 +596,7 @@ static int refuse_without_effect(const char *call)
 	return refuse(call, "took no effect when the context was made");
 }
 
-/* What was not seen to take effect is not used: a new graph always is. */
+/* A call that was not seen to take effect is not used: a new graph always takes effect. */
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
 		 const struct patch_params *params)
 {

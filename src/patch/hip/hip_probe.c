@@ -1,7 +1,8 @@
-/* What of a graph this HIP really changes. Releases have returned success for updates that did
- * nothing, so a context runs small nodes between buffers of its own, a memset, copies of one and of
- * two dimensions and, where hiprtc can compile one, a kernel, moves them by each way in turn, gives
- * the kernel another function in between, and looks where they wrote. */
+/* Tests which calls of this HIP really change an executable graph, because releases have returned
+ * success for updates that did nothing. A context runs small nodes between buffers of its own: a
+ * memset, copies of one and of two dimensions and, where hiprtc can compile it, a kernel. It moves
+ * them by each call in turn, gives the kernel another function in between, and looks at what they
+ * wrote. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,14 +10,14 @@
 
 enum { CELL = 256, BYTES = 64, SOURCE = 0, MARK = 0xa5, PATTERN = 0x5a };
 enum { MEMSET, COPY_1D, COPY_2D, KERNEL, NODES };
-enum { BASE, SET, OTHER, UPDATE, ROWS }; /* of cells, one for each way */
+enum { BASE, SET, OTHER, UPDATE, ROWS }; /* rows of cells, one for each call */
 enum { CELLS = 1 + ROWS * NODES };
 
 struct probe {
 	struct hip_driver *hip;
 	void *stream, *graph, *exec;
 	struct driver_node *nodes[NODES];
-	uint32_t count; /* of them: without a kernel KERNEL */
+	uint32_t count; /* of NODES: KERNEL if there is no kernel */
 	void *module, *kernel, *other;
 	uint8_t *device;
 	uint8_t host[CELLS * CELL];
@@ -34,7 +35,7 @@ static uint64_t cell_address(const struct probe *probe, uint32_t cell)
 	return (uintptr_t)probe->device + (uint64_t)cell * CELL;
 }
 
-/* The source has its pattern, all others are clear. */
+/* Writes the pattern into the source and clears all other cells. */
 static int reset_cells(struct probe *probe)
 {
 	struct hip_driver *hip = probe->hip;
@@ -60,7 +61,8 @@ static int run(struct probe *probe)
 	return rc;
 }
 
-/* Did the last run's NODE write in ROW, all that it should and nothing else of its cells? */
+/* Returns whether NODE wrote everything that it should into its cell of ROW in the last run, and
+ * nothing into its other cells. */
 static bool wrote_in(const struct probe *probe, uint32_t row, uint32_t node)
 {
 	uint8_t expected[CELL] = {0};
@@ -96,7 +98,8 @@ static const struct patch_layout kernel_layout = {
 	.parameters = {{0, 8, DAGPATCH_PARAMETER_POINTER}, {8, 4, DAGPATCH_PARAMETER_VALUE}},
 };
 
-/* The other one has more arguments: a release wrote them into the memory of the first one's. */
+/* The other function has more arguments, because a release wrote them into the memory of the first
+ * function's arguments. */
 static const struct patch_layout other_layout = {
 	.count = 3,
 	.bytes = 20,
@@ -207,10 +210,10 @@ static void release(struct probe *probe)
 		hip->call.hipStreamDestroy(probe->stream);
 }
 
-/* ---- the ways ---- */
+/* ---- the calls ---- */
 
-/* A graph that does not even run as it was made tells nothing: then no way is used but a new
- * graph. */
+/* If the graph does not even run as it was made, the test says nothing. Then every change makes a
+ * new graph. */
 static int run_base(struct probe *probe)
 {
 	int rc = reset_cells(probe);
@@ -219,7 +222,7 @@ static int run_base(struct probe *probe)
 		rc = run(probe);
 	for (uint32_t i = 0; rc == 0 && i < KERNEL; i++)
 		rc = wrote_in(probe, BASE, i) ? 0 : -EIO;
-	/* A simulated device may run no kernels but those that it knows. */
+	/* A simulated device may run only the kernels that it knows. */
 	if (rc == 0 && probe->count == NODES && !wrote_in(probe, BASE, KERNEL))
 		probe->count = KERNEL;
 	return rc;
@@ -249,7 +252,7 @@ static int probe_set(struct probe *probe, struct hip_works *works)
 	return 0;
 }
 
-/* The update after it has to change the function back. */
+/* The update that follows must change the function back. */
 static int probe_other(struct probe *probe, struct hip_works *works)
 {
 	struct hip_driver *hip = probe->hip;
@@ -299,7 +302,7 @@ void hip_probe(struct hip_driver *hip)
 	struct hip_works works = {0};
 	int rc;
 
-	/* While it runs all ways are open. */
+	/* All calls are allowed during the test. */
 	hip->works = (struct hip_works){true, true, true, true, true};
 	rc = build(&probe);
 	if (rc == 0)
@@ -312,5 +315,5 @@ void hip_probe(struct hip_driver *hip)
 		rc = probe_update(&probe, &works);
 	release(&probe);
 	hip->works = rc == 0 ? works : (struct hip_works){0};
-	patch_fault_take(); /* that a way does not work is no failure */
+	patch_fault_take(); /* a call that does not work is not a failure */
 }

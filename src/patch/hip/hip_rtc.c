@@ -1,4 +1,4 @@
-/* The kernels that hip_probe moves, compiled by hiprtc where there is one. */
+/* The kernels that hip_probe moves, compiled by hiprtc where it is available. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static const char source[] =
 	"value)\n"
 	"{ at[0] = first + value; }\n";
 
-/* hiprtc.h, the same since HIP 4.5; 0 is success. */
+/* The functions of hiprtc.h, which have not changed since HIP 4.5; 0 is success. */
 struct rtc {
 	int (*hiprtcCreateProgram)(void **, const char *, const char *, int, const char **,
 				   const char **);
@@ -22,11 +22,11 @@ struct rtc {
 	int (*hiprtcDestroyProgram)(void **);
 };
 
-/* Compiling takes some 100 ms: what was compiled is kept for the process. */
+/* Compiled code is kept for the whole process, because compiling takes 100 ms and more. */
 struct compiled {
 	struct compiled *next;
-	int version, device; /* which it is for */
-	void *code;	     /* NULL: none could be made */
+	int version, device; /* version of HIP and device that the code is for */
+	void *code;	     /* NULL: it cannot be compiled */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct compiled *first;
@@ -42,7 +42,7 @@ static bool find_rtc(void *library, struct rtc *rtc)
 	       rtc->hiprtcGetCode && rtc->hiprtcDestroyProgram;
 }
 
-/* Of malloc; NULL: it does not compile for this device. */
+/* Allocated by malloc; NULL: the kernels do not compile for this device. */
 static void *compile(const struct rtc *rtc)
 {
 	void *program, *code = NULL;
@@ -61,7 +61,7 @@ static void *compile(const struct rtc *rtc)
 	return code;
 }
 
-/* A release's hiprtc is with its libamdhip64, or inside of it. */
+/* A release's hiprtc is in a library beside its libamdhip64, or inside of it. */
 static void *compile_by(struct hip_driver *hip)
 {
 	char name[32];
@@ -80,7 +80,7 @@ static void *compile_by(struct hip_driver *hip)
 	return code;
 }
 
-/* With the lock. NULL: no memory. */
+/* Call with the lock. NULL: no memory. */
 static struct compiled *find_or_compile(struct hip_driver *hip)
 {
 	int device = hip->device.ordinal;

@@ -1,7 +1,8 @@
-/* One-dimensional copies, as hipGraphDebugDotPrint describes them: HIP 5.3 and newer have no other
- * call that tells them from three-dimensional ones (hipGraphMemcpyNodeGetParams then returns memory
- * that nobody has written, or what the node was made with). The text of a graph is read once after
- * its nodes were listed; nothing is written to a disk. */
+/* Reads one-dimensional copies from what hipGraphDebugDotPrint prints. HIP 5.3 and newer have no
+ * other call that distinguishes them from three-dimensional copies: hipGraphMemcpyNodeGetParams
+ * then returns memory that was never written, or what the node was made with. The text of a graph
+ * is read once after its nodes were listed. It is printed into memory; nothing is written to a
+ * disk. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { DOT_MEMCPY_PARAMS = 8 }; /* hipGraphDebugDotFlagsMemcpyNodeParams */
 
 /* ---- the text ---- */
 
-/* Of malloc, ends with 0. -ENOTSUP. */
+/* Reads the whole file; *RET_TEXT is allocated by malloc and ends with 0. -ENOTSUP, -ENOMEM. */
 static int take_text(int file, char **ret_text)
 {
 	struct stat status;
@@ -60,7 +61,7 @@ static int print_graph(struct hip_driver *hip, void *graph, char **ret_text)
 	return rc;
 }
 
-/* ---- the copies in it ---- */
+/* ---- the copies in the text ---- */
 
 static int compare_copies(const void *left, const void *right)
 {
@@ -69,7 +70,7 @@ static int compare_copies(const void *left, const void *right)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-/* AT: where a copy begins. */
+/* AT is where the description of a copy begins. */
 static bool parse_copy(const char *at, struct hip_text_copy *copy)
 {
 	static const char place[] = "| {{ID | node handle} | {";
@@ -90,7 +91,7 @@ static bool parse_copy(const char *at, struct hip_text_copy *copy)
 		      &copy->extent.width, &copy->extent.height, &copy->extent.depth) == 13;
 }
 
-/* Both passes over the text: COPIES NULL: only counts. */
+/* Used twice for each text: with COPIES NULL it only counts. */
 static uint32_t parse_copies(const char *text, struct hip_text_copy *copies)
 {
 	struct hip_text_copy copy;
@@ -126,7 +127,7 @@ static int read_graph(struct hip_driver *hip, void *graph, struct hip_text *text
 	return rc;
 }
 
-/* ---- the texts that are kept ---- */
+/* ---- kept texts ---- */
 
 static void drop(struct hip_text *text)
 {

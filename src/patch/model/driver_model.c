@@ -1,4 +1,5 @@
-/* The model device as a driver: every call that can fail fails when a test says so. */
+/* The function table of the model driver. Every call that can fail fails when a test asks for
+ * it. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -122,7 +123,7 @@ static int kernel_parameters(struct patch_device *device, void *function,
 	return (int)kernel->count;
 }
 
-/* As the device keeps it, back to how the core has it: the kernel's offsets are the layout's. */
+/* Converts the device's image into the core's. The kernel's own offsets are those of the layout. */
 static int read_image(struct patch_device *device, enum patch_kind kind, const uint8_t *bytes,
 		      uint32_t size, struct patch_image *image)
 {
@@ -214,7 +215,7 @@ static int graph_has_priority(struct patch_device *device, struct driver_graph *
 	return rc < 0 ? rc : model_graph_has_priority((struct dagpatch_model_graph *)graph);
 }
 
-/* What flattening has a copy of. */
+/* Used for nodes that flattening has copied. */
 static int node_inherit(struct patch_device *device, struct driver_node *from,
 			struct driver_node *to)
 {
@@ -449,7 +450,7 @@ static bool can_set(struct patch_device *device, const struct patch_params *from
 	       !is_other_function(from->image, to->image);
 }
 
-/* DAGPATCH_MODEL_NO_FUNCTIONS: the call that is not to be made. */
+/* DAGPATCH_MODEL_NO_FUNCTIONS: the change to another function that is lost. */
 static bool is_lost(const struct dagpatch_model_exec *exec, const struct model_node *node,
 		    const struct patch_params *params)
 {
@@ -459,7 +460,7 @@ static bool is_lost(const struct dagpatch_model_exec *exec, const struct model_n
 	       planned && is_other_function(exec->values->bytes + planned->image, params->image);
 }
 
-/* What fails has been done all the same: the worst that a driver may do. */
+/* An injected failure is returned after the node was changed: the worst that a driver may do. */
 static int exec_set(struct patch_device *device, struct driver_exec *handle,
 		    struct driver_node *node, const struct patch_params *params)
 {
@@ -481,7 +482,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	return injected < 0 ? injected : model_end("exec_set", rc);
 }
 
-/* A failure in the middle leaves half of it done, as HIP does. */
+/* An injected failure is returned after half of the nodes were changed, as HIP does. */
 static int exec_update(struct patch_device *device, struct driver_exec *handle,
 		       struct driver_graph *graph)
 {
@@ -656,7 +657,7 @@ static int open_model(const struct dagpatch_options *options, struct patch_devic
 	return 0;
 }
 
-/* Nothing to measure: the same for every test. */
+/* Fixed costs, so that tests always get the same choice. */
 static int measure_model(struct patch_device *device, struct patch_costs *ret_costs)
 {
 	*ret_costs = (struct patch_costs){.set = 400, .idle = 500, .change = 1100, .build = 2500};

@@ -1,5 +1,5 @@
-/* Devices of the model: which one a thread has current, and whether the core's calls come with
- * theirs current. */
+/* Devices of the model: the device that each thread has current, and a count of calls that the
+ * core makes while another device is current. */
 #include <errno.h>
 
 #include "patch/model/model_parts.h"

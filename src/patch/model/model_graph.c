@@ -1,4 +1,4 @@
-/* Graphs of the model device, and the flat plans that are instantiated of them. */
+/* Graphs of the model device, and the flat plans that are instantiated from them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void dagpatch_model_graph_destroy(struct dagpatch_model_graph *graph)
 	model_live.graphs--;
 }
 
-/* The arguments from wherever the layout has them to where the kernel has them. */
+/* Moves the arguments from the layout's offsets to the kernel's own offsets. */
 static int kernel_image(const struct patch_params *params, struct patch_image *image)
 {
 	const struct patch_kernel *from = params->image;
@@ -330,7 +330,8 @@ static int plan_add_levels(struct plan *plan, uint32_t count, uint32_t *ret_firs
 	return 0;
 }
 
-/* Who waits for whom: those that wait for node i are waiters[first[i]] to waiters[first[i + 1]]. */
+/* The reverse of the dependencies: the nodes that wait for node i are waiters[first[i]] to
+ * waiters[first[i + 1]]. waiting[i] counts the nodes that i still waits for. */
 struct waiters {
 	uint32_t *first, *waiters, *waiting;
 };
@@ -369,8 +370,8 @@ static int waiters_find(const struct dagpatch_model_graph *graph, struct waiters
 	return 0;
 }
 
-/* Of the nodes whose turn it is the last one of the order of adding comes first. A node waits only
- * for earlier ones: looking further on begins at the last one that has just become free. */
+/* Of the nodes whose dependencies are done, the one that was added last runs first. A node waits
+ * only for earlier nodes, so the search continues at the last node that has just become ready. */
 static int order_level(const struct dagpatch_model_graph *graph, const uint32_t *places,
 		       struct waiters *waiters, struct plan_level *level)
 {
@@ -510,7 +511,7 @@ void model_values_release(struct plan_values *values)
 		free(values);
 }
 
-/* ---- instantiated graphs ---- */
+/* ---- executable graphs ---- */
 
 static struct plan_values *values_copy(const struct dagpatch_model_exec *exec)
 {
@@ -523,7 +524,7 @@ static struct plan_values *values_copy(const struct dagpatch_model_exec *exec)
 	return copy;
 }
 
-/* Replays in flight keep what they were launched with. */
+/* Replays in flight keep the values that they were launched with. */
 static int exec_own_values(struct dagpatch_model_exec *exec)
 {
 	struct plan_values *own;

@@ -1,11 +1,12 @@
-/* What the model device does when it is a node's turn. */
+/* Runs nodes and replays of the model device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/model/model_parts.h"
 
-/* Values of conditionals' handles while a replay runs: a kernel finds its replay by its thread. */
+/* Values of conditionals' handles while a replay runs. The kernel that sets a handle finds its
+ * replay by the thread that it runs on. */
 struct condition_value {
 	uint64_t handle;
 	uint32_t value;

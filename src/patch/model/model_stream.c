@@ -1,6 +1,6 @@
-/* Streams and events of the model device: queues in order, and their capture.
+/* Streams and events of the model device: in-order queues, and their capture.
  *
- * One lock guards all queues; operations run without it. Whoever waits for an operation on a lazy
+ * One lock protects all queues; work runs without it. A thread that waits for work of a lazy
  * stream runs that stream. */
 #include <errno.h>
 #include <pthread.h>
@@ -17,9 +17,11 @@ struct operation {
 	struct patch_image image;
 	struct model_replay replay;
 	struct model_exec_order *order;
-	uint64_t ticket; /* replays, and records of events, that come first */
+	/* number of replays, or of records of the event, that must be done before */
+	uint64_t ticket;
 	struct dagpatch_model_event *event;
-	struct dagpatch_model_stream *other; /* where what comes first is; may be gone, see alive */
+	/* stream of that earlier work; may be destroyed, see is_alive */
+	struct dagpatch_model_stream *other;
 };
 
 struct capture {
@@ -35,13 +37,13 @@ struct dagpatch_model_stream {
 	struct operation *first, **end;
 	pthread_t thread;
 	struct capture *capture;
-	struct model_node **tail; /* of the capture: what the next node waits for */
+	struct model_node **tail; /* of the capture: the nodes that the next node waits for */
 	uint32_t tail_count;
 	int32_t priority;
 };
 
 struct dagpatch_model_event {
-	_Atomic uint64_t recorded; /* submitted */
+	_Atomic uint64_t recorded; /* number of records that were submitted */
 	_Atomic uint64_t done;
 	struct dagpatch_model_stream *stream;
 	struct capture *capture;
@@ -53,7 +55,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct dagpatch_model_stream *alive;
 
-/* What NULL stands for, of each device; never destroyed. */
+/* The streams that NULL stands for, one for each device; never destroyed. */
 static struct dagpatch_model_stream defaults[DAGPATCH_MODEL_DEVICES];
 
 struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *given)
@@ -83,7 +85,7 @@ static bool is_alive(const struct dagpatch_model_stream *stream)
 	return false;
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static void order_release(struct model_exec_order *order)
 {
 	if (--order->references > 0)
@@ -92,7 +94,7 @@ static void order_release(struct model_exec_order *order)
 	free(order);
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static void operation_destroy(struct operation *operation)
 {
 	if (operation->order)
@@ -107,7 +109,8 @@ static void operation_destroy(struct operation *operation)
 
 static void run_one(struct dagpatch_model_stream *stream);
 
-/* With the lock: somebody else, or this thread on behalf of a lazy STREAM, gets on with it. */
+/* Call with the lock. Makes progress on STREAM: runs one operation of it if it is a lazy stream
+ * that no thread runs, otherwise waits for another thread. */
 static void help(struct dagpatch_model_stream *stream)
 {
 	if (stream && is_alive(stream) && stream->kind == DAGPATCH_MODEL_LAZY &&
@@ -117,7 +120,7 @@ static void help(struct dagpatch_model_stream *stream)
 		pthread_cond_wait(&changed, &lock);
 }
 
-/* With the lock. */
+/* Call with the lock; it is released while the work runs. */
 static void run_operation(struct operation *operation)
 {
 	struct model_exec_order *order = operation->order;
@@ -263,7 +266,7 @@ void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint
 	pthread_mutex_unlock(&lock);
 }
 
-/* With the lock. */
+/* Call with the lock. */
 static void append(struct dagpatch_model_stream *stream, struct operation *operation)
 {
 	*stream->end = operation;
@@ -289,7 +292,8 @@ static int tail_set(struct dagpatch_model_stream *stream, struct model_node *con
 	return 0;
 }
 
-/* Whoever ends a capture looks at all streams, those of other threads too. */
+/* The thread that ends a capture reads `capture` of all streams, also of streams that other
+ * threads use. */
 static void join_capture(struct dagpatch_model_stream *stream, struct capture *capture)
 {
 	pthread_mutex_lock(&lock);
@@ -392,7 +396,7 @@ static int submit(struct dagpatch_model_stream *given, const struct patch_params
 	return 0;
 }
 
-/* ---- what is submitted ---- */
+/* ---- submitting work ---- */
 
 int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 				struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
@@ -572,7 +576,7 @@ void model_streams_drain(void)
 	for (struct dagpatch_model_stream *at = alive; at;) {
 		if (at->first || at->is_running) {
 			help(at);
-			at = alive; /* it may be gone by now */
+			at = alive; /* the stream may have been destroyed by now */
 		} else {
 			at = at->next_alive;
 		}
@@ -652,7 +656,7 @@ static int record_in_capture(struct dagpatch_model_stream *stream,
 	return 0;
 }
 
-/* With the lock, on behalf of a stream. */
+/* Call with the lock. */
 static int append_event(struct dagpatch_model_stream *stream, struct dagpatch_model_event *event,
 			enum operation_kind what)
 {

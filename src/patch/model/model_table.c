@@ -1,4 +1,5 @@
-/* The model device's table of addresses. */
+/* The model device's table of addresses. As the one for CUDA, it has a log of changes and, for
+ * each replay, the position that the log had reached when the replay was launched. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +18,22 @@ struct table_entry {
 	uint64_t address;
 };
 
-/* As a real one: a log of changes, and for each replay how far the log was when it was launched. */
+/* The counters of started and finished replays are raised by the threads that run streams. */
 struct driver_table {
 	struct dagpatch_model_exec *exec;
 	struct patch_table_relocation *given;
 	struct table_relocation *relocations; /* in ascending order of node */
 	uint32_t relocation_count;
-	uint64_t *addresses; /* of slots, on the device; 0: as recorded */
+	uint64_t *addresses; /* by slot, as the device sees them; 0: as recorded */
 	struct table_entry *log;
 	uint64_t log_count, written;
 	uint64_t *ends;
-	struct dagpatch_model_stream **streams; /* of the latest replays */
+	struct dagpatch_model_stream **streams; /* of the last replays */
 	uint64_t versions, launched;
-	bool taken;		  /* its memory */
-	_Atomic uint64_t started; /* replays that have read theirs */
+	bool taken;		  /* its device memory is counted */
+	_Atomic uint64_t started; /* replays that have read their addresses */
 	_Atomic uint64_t finished;
-	_Atomic uint64_t applied; /* entries */
+	_Atomic uint64_t applied; /* entries of the log that were applied */
 };
 
 static uint64_t bytes_on_device(const struct driver_table *table)

@@ -1,5 +1,5 @@
-/* What tests have of the model device: calls that fail, features that it lacks, a limit of its memory,
- * and counts of what is alive. */
+/* What tests see and control of the model device: calls that fail, features that it lacks, the
+ * limit of its memory, and counts of living objects. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct model_live model_live;
 enum { INJECTED = 999, ELSEWHERE = 201 };
 
 static _Atomic uint64_t calls;
-static _Atomic uint64_t fail_from, fail_to; /* of calls; empty when equal */
+static _Atomic uint64_t fail_from, fail_to; /* numbers of calls; equal: none fails */
 static _Atomic uint32_t missing;	    /* DAGPATCH_MODEL_NO_... */
 
 uint64_t dagpatch_model_calls(void)
@@ -54,7 +54,7 @@ int model_end(const char *call, int rc)
 	return rc < 0 ? patch_fault(rc, call, MODEL_REFUSED, strerror(-rc)) : rc;
 }
 
-/* ---- how much memory there is ---- */
+/* ---- device memory ---- */
 
 static _Atomic uint64_t memory_held, memory_limit, stale_replays;
 
