@@ -186,7 +186,7 @@ enum dagpatch_strategy {
 	DAGPATCH_UPDATE_GRAPH, /* the driver's call that updates a whole executable graph */
 	/* a new executable graph; also used when the driver can no longer patch the old one */
 	DAGPATCH_INSTANTIATE,
-	/* the work is captured again or taken from a cache (struct dagpatch_capture) */
+	/* the work is recaptured or taken from a cache (struct dagpatch_capture) */
 	DAGPATCH_CAPTURE,
 	/* the graph is not patched: the contents are copied (struct dagpatch_slot) */
 	DAGPATCH_SHADOW,
@@ -311,9 +311,9 @@ struct dagpatch_parameter {
 };
 
 /* States that FUNCTION has these COUNT parameters, in ascending order of offset; they are copied.
- * Call it before FUNCTION is recorded or captured in this context. What a capture finds must agree
- * with them: an address in a parameter that has fewer than 8 bytes from there on, or an address
- * inside a POINTER parameter that does not begin where the parameter begins, is an error of the
+ * This applies to what is recorded or captured in this context from now on. What a capture finds
+ * must agree with them: an address that lies outside of all parameters or reaches beyond the end
+ * of one, or that begins inside a POINTER parameter and not where it begins, is an error of the
  * capture. -EEXIST: the context already knows other parameters for FUNCTION. -EINVAL: not in
  * order, overlapping, or of 0 bytes. -E2BIG: more than 1024 parameters or 65535 bytes. Any
  * thread. */
@@ -333,8 +333,9 @@ enum dagpatch_state {
 enum {
 	/* A node waits for earlier nodes that touch the same bytes of a slot if one of the two
 	 * writes them; explicit dependencies are added to these. Copies and memsets know what they
-	 * read and write; kernels state it (struct dagpatch_pointer). Two slots are assumed to be
-	 * different memory. */
+	 * read and write; kernels state it (struct dagpatch_pointer). Children, conditionals'
+	 * bodies and captured work are assumed to write all bytes of their slots. Two slots are
+	 * assumed to be different memory. */
 	DAGPATCH_DERIVE_DEPENDENCIES = 1,
 	/* The recording will be added to others, by dagpatch_add_child or as a body of a
 	 * conditional. It has no executable graph of its own. */
@@ -559,7 +560,7 @@ int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpat
 /* A function that runs on the CPU as part of the graph. */
 struct dagpatch_host {
 	size_t size; /* sizeof(struct dagpatch_host) */
-	/* called with USER once a replay, on a thread of the driver */
+	/* called with USER each time the node runs, on a thread of the driver */
 	void (*function)(void *user);
 	/* must stay valid as long as the recording, those that nest it, and their replays */
 	void *user;
@@ -646,10 +647,10 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
  *	dagpatch_verify		once; never with	never
  *				DAGPATCH_LEAVE_UNSTABLE
  *
- * Work with DAGPATCH_CAPTURE_AGAIN is captured for each place where it was added: when addresses of
- * that place change; when a graph is built for the first time or after it was LOST; and, where
- * ranks vote, when another rank needs it. It is not captured if the cache has it. If the call
- * fails, the next call captures again.
+ * Work with DAGPATCH_CAPTURE_AGAIN is *recaptured* for each place where it was added: when
+ * addresses of that place change; when a graph is built for the first time or after it was LOST;
+ * and, where ranks vote, when another rank needs it. It is not recaptured if the cache has it. If
+ * the call fails, the next call recaptures it.
  *
  * A callback must be:
  * - repeatable: at the same addresses it submits the same work each time, with the same kernels,
@@ -667,15 +668,15 @@ typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addres
 
 /* Flags of a capture. */
 enum {
-	/* The work is never patched. It is captured again when an address changes, unless a cache
-	 * has it. */
+	/* The work is never patched. It is recaptured when an address changes, unless a cache has
+	 * it. */
 	DAGPATCH_CAPTURE_AGAIN = 1,
 	/* The work is captured twice more at each set of addresses. Words of 4 bytes in kernels'
 	 * arguments that differ even at equal addresses (such as padding of structs that is never
 	 * written) have nothing to do with the slots: they keep the value of the first capture. An
-	 * address that shares such a word is patched all the same. Use it only for work of which
-	 * it is known that these words are no addresses of objects that are made anew for each
-	 * capture and hold the slots' addresses themselves. */
+	 * address that shares such a word is patched all the same. Use it only if these words are
+	 * known not to be addresses of objects that are newly made for each capture and hold the
+	 * slots' addresses themselves. */
 	DAGPATCH_LEAVE_UNSTABLE = 2,
 };
 
@@ -743,8 +744,9 @@ int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node);
 
-/* States where an address is, for graphs whose maker knows. NODE is the node's place in the order
- * in which the driver lists the graph's nodes; the nodes of a child come right after the child. */
+/* States where an address is, for graphs whose maker knows it. NODE is the node's place in the
+ * order in which the driver lists the graph's nodes; the nodes of a child come right after the
+ * child. */
 struct dagpatch_declared {
 	uint32_t node;
 	/* in the argument block; in a copy DAGPATCH_DST or DAGPATCH_SRC, in a memset 0 */
@@ -983,7 +985,7 @@ int dagpatch_recording_stats(const struct dagpatch_recording *recording,
 struct dagpatch_relocation {
 	uint32_t node;
 	/* in the node's parameters, for a kernel in its arguments; DAGPATCH_NONE: the node is
-	 * captured again */
+	 * recaptured */
 	uint32_t byte;
 	uint32_t slot;
 	uint64_t offset;
@@ -1024,8 +1026,9 @@ int dagpatch_dump(const struct dagpatch_recording *recording, enum dagpatch_dump
 
 /* ---- cache of captured work ---- */
 
-/* Votes: ranks (processes that take part in the same collectives) agree on each change of their
- * graphs in two votes, so that either all launch their new graphs or all keep their old ones:
+/* Votes: ranks (processes or threads that take part in the same collectives) agree on each change
+ * of their graphs in two votes, so that either all launch their new graphs or all keep their old
+ * ones:
  *
  *	before	what each rank has in its cache: all use what they have, or all capture
  *	after	each rank has captured, built or patched, and verified: all launch, or none does
@@ -1110,9 +1113,9 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 void dagpatch_cache_destroy(struct dagpatch_cache *cache);
 
 /* Releases all captured graphs of the work with this key (dagpatch_capture.key), for every
- * collective. Returns how many. Recordings keep what is in their graphs until they capture it
- * again. Where ranks vote, all of them must drop the same keys; otherwise the others capture
- * again, too. */
+ * collective. Returns how many. Recordings keep what is in their graphs until they recapture it.
+ * Where ranks vote, all of them must drop the same keys; otherwise the others recapture the work,
+ * too. */
 int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes);
 
 /* Allows votes again after a vote that ended in an error. The caller has made sure that all ranks

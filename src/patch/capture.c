@@ -226,9 +226,9 @@ struct sides {
 	uint32_t count;
 };
 
-/* Size and alignment of the words that are compared: the alignment of the fields that compilers
- * leave padding between. Single bytes would not do: of a pointer that was never set, one half may
- * be equal by chance. */
+/* Size and alignment of the words that are compared: the alignment of fields that compilers leave
+ * padding between. A pointer that was never set has two of these words, and one of them may be
+ * equal in all captures by chance. */
 #define UNSTABLE_BYTES 4
 
 static bool is_unstable(const struct sides *sides, uint32_t byte, uint32_t size)

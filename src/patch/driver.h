@@ -55,8 +55,8 @@ enum patch_kind {
 
 /* ---- images ---- */
 
-/* How a kernel's arguments are placed in its argument block. Layouts are interned: one function
- * has one pointer for each way that its parameters are known, as long as the device exists. */
+/* How a kernel's arguments are placed in its argument block. Layouts are interned: equal layouts
+ * of a function have the same pointer, which is valid as long as the device exists. */
 struct patch_layout {
 	const void *function;
 	uint32_t index; /* number among the device's layouts */

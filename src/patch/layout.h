@@ -1,6 +1,6 @@
-/* How kernels' parameters are placed in their argument blocks: the interned struct patch_layout,
- * several for one function if its parameters are known in several ways. Layouts live as long as
- * the device. Any thread may call these functions. */
+/* How kernels' parameters are placed in their argument blocks: the interned struct patch_layout, a
+ * function may have several: the known one, and packed ones for different sizes of arguments.
+ * Layouts live as long as the device. Any thread may call these functions. */
 #ifndef DAGPATCH_PATCH_LAYOUT_H
 #define DAGPATCH_PATCH_LAYOUT_H
 

@@ -101,7 +101,7 @@ struct work {
 	/* Captured at addresses that are no longer valid; owned. The driver
 	 * reads it with device->shared_graphs locked. */
 	struct driver_graph *graph;
-	/* NULL: a graph given by the caller, which cannot be captured again */
+	/* NULL: a graph given by the caller, which cannot be recaptured */
 	dagpatch_capture_fn record;
 	void *user;
 	uint32_t slot_count;
@@ -381,7 +381,7 @@ struct dagpatch_recording {
 
 /* ---- auto.c ---- */
 
-/* Returns whether a graph of which NODES kernels could be in the table is built with it. With
+/* Returns whether a graph is built with the table, which NODES of its kernels could be in. With
  * DAGPATCH_AUTO the first call decides by the cost of changing all of them; later calls return
  * what table_note has decided. */
 bool table_wanted(struct dagpatch_recording *recording, uint32_t nodes);
@@ -583,7 +583,7 @@ static inline uint32_t after_begin(const struct dagpatch_recording *recording, u
 
 /* ---- work.c ---- */
 
-/* -EINVAL unless all of SLOTS exist and differ. WHAT ends the message. */
+/* -EINVAL unless all of SLOTS exist and differ. WHAT names the caller in the message. */
 int slots_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
 		const char *what);
 

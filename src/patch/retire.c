@@ -6,7 +6,7 @@
 
 #include "patch/recording.h"
 
-/* Limit of retired graphs of which it is unknown whether their replays are done. */
+/* The most retired graphs for which it is unknown whether their replays are done. */
 enum { UNMARKED_MOST = 64 };
 
 /* The launches in one stream, and the mark after them. */

@@ -77,6 +77,7 @@ int cuda_unrelax(struct cuda_driver *cuda, int result);
 #define CUDA_RELAXED(cuda, name, ...)                                                              \
 	(cuda_relax(cuda),                                                                         \
 	 cuda_check(cuda, #name, cuda_unrelax(cuda, (cuda)->call.name(__VA_ARGS__))))
+
 /* Destroys the streams that captures were made on. */
 void cuda_capture_release(struct cuda_driver *cuda);
 int cuda_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);

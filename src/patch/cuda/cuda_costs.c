@@ -1,6 +1,6 @@
 /* Measures what a graph with the table of addresses costs on this GPU compared to one without: a
- * chain of kernels that do nothing is built in both ways and replayed alternately; each replay is
- * waited for. */
+ * chain of kernels that do nothing is built with and without the table and replayed alternately;
+ * each replay is waited for. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

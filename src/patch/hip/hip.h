@@ -129,7 +129,7 @@ struct hip_works {
 	bool functions;			       /* both can give a kernel node another function */
 };
 
-/* most idle streams that are kept */
+/* Most idle streams that are kept. */
 #define HIP_IDLE 8
 
 /* 5.2.3 writes the arguments of another function into the memory of the first function's
@@ -153,10 +153,10 @@ struct hip_driver {
 					      const union hip_attribute_value *value);
 	struct hsa_loader_table loader; /* all NULL: kernels' parameters are unknown */
 	struct hip_works works;
-	pthread_mutex_t idle_lock; /* protects the following fields */
+	pthread_mutex_t idle_lock; /* protects idle and idle_count */
 	void *idle[HIP_IDLE];	   /* streams to capture on */
 	uint32_t idle_count;
-	pthread_mutex_t texts_lock; /* protects the following fields */
+	pthread_mutex_t texts_lock; /* protects texts and next_text */
 	struct hip_text texts[HIP_TEXTS];
 	uint32_t next_text; /* the entry to replace next */
 };
@@ -179,6 +179,7 @@ void hip_relax(struct hip_driver *hip);
 int hip_unrelax(struct hip_driver *hip, int result);
 #define HIP_RELAXED(hip, name, ...)                                                                \
 	(hip_relax(hip), hip_check(hip, #name, hip_unrelax(hip, (hip)->call.name(__VA_ARGS__))))
+
 int hip_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);
 int hip_capture_end(struct patch_device *device, struct driver_stream *stream,
 		    struct driver_graph **ret_graph);
