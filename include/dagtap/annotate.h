@@ -1,4 +1,5 @@
-/* Names for what a program does, so that a trace can say which GPU work belongs to it.
+/* Scopes: named intervals that a program opens and closes, so that a trace shows which GPU work
+ * belongs to which part of the program.
  *
  *	dagtap_step_begin("train", step);
  *	dagtap_scope_push("forward");
@@ -6,18 +7,20 @@
  *	dagtap_scope_pop();
  *	dagtap_step_end();
  *
- * Link with libdagtap (-ldagtap; pkg-config dagtap; find_package(dagtap)). Without `dagtap record`
- * around the program the calls do nothing.
+ * Link with libdagtap (-ldagtap; pkg-config dagtap; find_package(dagtap)). In a program that does
+ * not run under `dagtap record` the calls do nothing.
  *
- * Threading: scopes belong to the thread that opens them; any thread may call at any time, but not
- * from a signal handler. A forked child keeps its thread's open scopes.
- * Cost: one load when nothing records; else the copy of the text and one record, some tens of ns
- * (dagtap-bench scope). A thread's first push, and each doubling of its deepest stack, allocates;
- * nothing locks.
- * Errors: none are reported and none reach the program. More than 65,536 open scopes of one thread
- * are not recorded; a record that finds no room is counted in the trace (`dagtap check`).
- * Restart: when a recording has been stopped (dagtap/session.h) and another one starts, every thread
- * begins with no open scope; ids go on, so that none comes twice in a process. */
+ * Threading: a scope belongs to the thread that opens it. Any thread may call any function at any
+ * time, but not from a signal handler. A forked child keeps the open scopes of the thread that
+ * forked.
+ * Cost: one load when nothing is recorded; otherwise a copy of the text and one record, some tens
+ * of ns (measured by `dagtap-bench scope`). A thread's first push allocates memory, and so does
+ * each push that doubles the size of its stack of scopes. No call takes a lock.
+ * Errors: no call reports an error, and no error disturbs the program. Scopes beyond 65,536 open
+ * ones of one thread are not recorded. A record for which there is no room is dropped and counted
+ * in the trace (`dagtap check` shows the count).
+ * Restart: when a recording was stopped (dagtap/session.h) and another one starts, every thread
+ * begins with no open scope. The ids continue, so that no id is used twice in a process. */
 #ifndef DAGTAP_ANNOTATE_H
 #define DAGTAP_ANNOTATE_H
 
@@ -30,18 +33,21 @@ extern "C" {
 
 /* ---- scopes ---- */
 
-/* Opens a scope within the calling thread's innermost one: what the thread submits from here on
- * belongs to it. TEXT is UTF-8 and NUL-terminated, copied before the call returns, cut after 8192
- * bytes; NULL is taken for "". A scope that is opened before the first recording starts is part of
- * it if it is still open then.
+/* Opens a scope inside the calling thread's innermost open scope. GPU work that the thread submits
+ * from then on belongs to the new scope. TEXT is UTF-8 and NUL-terminated; it is copied before the
+ * call returns and cut after 8192 bytes. NULL means "". A scope that is opened before the first
+ * recording starts is part of that recording if it is still open at its start.
  *
- * Returns the scope's id, unique in the process, laid out as XLA's scope range ids are: the number
- * of the calling thread (threads that push count from 1) in bits 48 to 62, a counter below; after
- * the 32,767th thread bit 63 and one counter for all. 0 without `dagtap record`, after the recording
- * has ended, beyond the depth above, and when memory is short: then the matching pop is still due. */
+ * Returns the scope's id, which is unique in the process and has the layout of XLA's scope range
+ * ids: the number of the calling thread in bits 48 to 62 (threads are numbered from 1 in the order
+ * of their first push) and a counter in the bits below. Threads after the 32,767th share one
+ * counter, and their ids have bit 63 set. Returns 0 without `dagtap record`, after the recording
+ * has ended, beyond 65,536 open scopes, and when memory is short. The caller must call the matching
+ * dagtap_scope_pop in each of these cases as well. */
 uint64_t dagtap_scope_push(const char *text);
 
-/* Closes the calling thread's innermost scope of dagtap_scope_push. Without an open one: nothing. */
+/* Closes the calling thread's innermost scope that dagtap_scope_push or dagtap_scope_push_with
+ * opened. Does nothing when there is none. */
 void dagtap_scope_pop(void);
 
 /* ---- attributes ---- */
@@ -53,10 +59,11 @@ enum dagtap_attribute_kind {
 	DAGTAP_ATTRIBUTE_TEXT = 4
 };
 
-/* A key and its value. KEY and a text are UTF-8 and NUL-terminated, and cut after 8192 bytes. */
+/* A key and a value. The key and a text value are UTF-8 and NUL-terminated; each is cut after 8192
+ * bytes. The strings stay the caller's. */
 struct dagtap_attribute {
 	const char *key;
-	uint32_t kind; /* enum dagtap_attribute_kind */
+	uint32_t kind; /* enum dagtap_attribute_kind: the member of VALUE that is set */
 	union {
 		int64_t int64;
 		uint64_t uint64;
@@ -105,34 +112,39 @@ static inline struct dagtap_attribute dagtap_attribute_text(const char *key, con
 	return attribute;
 }
 
-/* dagtap_scope_push with COUNT ATTRIBUTES, which are copied before the call returns and come back
- * from the trace with their types. One without a key or a text, or of another kind, is left out, and
- * so is all from the first one on that does not end within 32 KiB. Attributes may also be part of a text, as XLA writes them:
+/* As dagtap_scope_push, with COUNT ATTRIBUTES. They are copied before the call returns, and the
+ * trace keeps their types. An attribute with a NULL key, a NULL text or an unknown kind is left
+ * out. All attributes together may take 32 KiB: the first one that exceeds this limit and all that
+ * follow are left out. Attributes may also be part of the text, in XLA's notation:
  * "name#key=value,key=value#". */
 uint64_t dagtap_scope_push_with(const char *text, const struct dagtap_attribute *attributes,
 				size_t count);
 
 /* ---- steps ---- */
 
-/* A scope for one turn of a program's main loop, a training or decoding step, which trace viewers show
- * as such. NUMBER is its attribute "step_num". Text, id and errors are dagtap_scope_push's. */
+/* Opens a scope for one iteration of the program's main loop, for instance a training or decoding
+ * step. Trace viewers show it as a step. NUMBER becomes the attribute "step_num". NAME, the result
+ * and the errors are those of dagtap_scope_push; close the step with dagtap_step_end. */
 uint64_t dagtap_step_begin(const char *name, int64_t number);
 
-/* Ends the calling thread's innermost step. Without an open one: nothing. */
+/* Closes the calling thread's innermost step. Does nothing when there is none. */
 void dagtap_step_end(void);
 
 /* ---- the path ---- */
 
-/* The ids of the calling thread's open scopes, root to leaf, into RET_IDS, of which there is room for
- * ROOM (the outermost ones are given first). Returns how many scopes are open; 0 when nothing records. */
+/* Writes the ids of the calling thread's open scopes into RET_IDS, from the outermost to the
+ * innermost, at most ROOM of them. Returns how many scopes are open, which may be more than ROOM;
+ * 0 when nothing is recorded. */
 size_t dagtap_scope_path(uint64_t *ret_ids, size_t room);
 
-/* Puts the calling thread under a path of another thread, as dagtap_scope_path gave it there, until
- * dagtap_scope_detach: scopes that it opens and work that it submits belong to the path's leaf. The
- * path's scopes stay the other thread's, which may close them any time. COUNT 0 is a path, too. */
+/* Attaches the calling thread to the path of another thread, until dagtap_scope_detach. IDS and
+ * COUNT are what dagtap_scope_path returned on the other thread; they are copied. Scopes that the
+ * calling thread opens, and work that it submits, then belong to the last scope of the path. The
+ * scopes of the path still belong to the other thread, which may close them at any time. A path
+ * with COUNT 0 is valid: the thread is then outside of all scopes. */
 void dagtap_scope_attach(const uint64_t *ids, size_t count);
 
-/* Ends the calling thread's innermost dagtap_scope_attach. Without one: nothing. */
+/* Ends the calling thread's innermost dagtap_scope_attach. Does nothing when there is none. */
 void dagtap_scope_detach(void);
 
 #ifdef __cplusplus

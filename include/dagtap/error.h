@@ -1,5 +1,6 @@
-/* One line about what went wrong, for a person: which file, where in it, and why. The caller owns it;
- * it holds no allocation; not shared between threads. C99 and C++11. */
+/* The description of a failure, for a person: the file, the place in it, and the cause. The caller
+ * owns the struct, which refers to no other memory. Only one thread may use it at a time. C99 and
+ * C++11. */
 #ifndef DAGTAP_ERROR_H
 #define DAGTAP_ERROR_H
 
@@ -8,8 +9,8 @@
 #define DAGTAP_ERROR_NO_OFFSET UINT64_MAX
 
 struct dagtap_error {
-	int code;	   /* negative errno, as the call returned it */
-	uint64_t offset;   /* in the file, or DAGTAP_ERROR_NO_OFFSET */
+	int code;	   /* negative errno, the same that the call returned */
+	uint64_t offset;   /* byte offset in the file, or DAGTAP_ERROR_NO_OFFSET */
 	char message[512]; /* "FILE: offset N: cause", no newline */
 };
 
