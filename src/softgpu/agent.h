@@ -1,6 +1,9 @@
-/* The machine that the software GPU pretends to be: one CPU agent, then 1 to 256 GPU agents. Each
- * card is one of them, or as many as it has partitions, which share its uuid and its place on the
- * bus. */
+/* The agents of the modelled machine: one CPU agent, then 1 to 256 GPU agents. A card is offered as
+ * one GPU agent, or as one GPU agent for each of its partitions; the partitions of a card share its
+ * uuid and its bus address.
+ *
+ * Threading: any thread may call these functions. The agents are created on first use, from the
+ * configuration, and live as long as the process. */
 #ifndef SOFTGPU_AGENT_H
 #define SOFTGPU_AGENT_H
 
@@ -13,22 +16,26 @@
 #include "softgpu/config.h"
 
 struct softgpu_agent {
-	uint32_t index; /* 0 = CPU, 1.. = GPUs */
+	uint32_t index; /* 0: the CPU; 1 and up: the GPUs */
 	bool is_gpu;
-	uint32_t card;	     /* from 1 */
-	uint32_t partition;  /* of it, from 0 */
-	char isa_name[64];   /* "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-" */
-	char name[32];	     /* "gfx906" */
-	uint64_t live_bytes; /* atomic: allocated from this agent's VRAM pool */
+	uint32_t card;	    /* number of the agent's card, from 1; 0 for the CPU */
+	uint32_t partition; /* number of the partition in its card, from 0 */
+	char isa_name[64];  /* "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"; "" for the CPU */
+	char name[32];	    /* "gfx906" */
+	/* Atomic. Bytes that are allocated from this agent's pools; changed by memory_charge and
+	 * memory_discharge. */
+	uint64_t live_bytes;
 };
 
-/* NULL for an unknown handle. Cost: a table look-up. */
+/* Returns the agent of HANDLE; NULL for an unknown handle. Cost: one subtraction and a compare. */
 struct softgpu_agent *agent_find(hsa_agent_t handle);
+/* Returns the agent with INDEX; NULL when INDEX is not below agent_count(). */
 struct softgpu_agent *agent_at(uint32_t index);
+/* Returns the number of agents, the CPU included. */
 uint32_t agent_count(void);
 hsa_agent_t agent_handle(const struct softgpu_agent *agent);
 
-/* Agents by their index. */
+/* A set of agents: one bit for each agent's index. Empty when zeroed. */
 struct agent_set {
 	uint64_t words[SOFTGPU_MAX_GPUS / 64 + 1];
 };

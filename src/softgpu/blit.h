@@ -1,4 +1,12 @@
-/* ROCclr's own kernels (copy, fill, rectangle, stream memory operations), computed on the host. */
+/* Host functions for ROCclr's own kernels, the *blit kernels*: copies, fills, copies of rectangles,
+ * and stream memory operations. image_blit.c has those for images.
+ *
+ * ROCclr changes from version to version which arguments its kernels take, and in which order. So
+ * each host function has its own structure of arguments. A code object's metadata says where the
+ * kernel has the argument of a given name (blit_read_layout), and blit_run copies each argument
+ * from there into the structure.
+ *
+ * Threading: any thread. A fault is kept for each thread. */
 #ifndef SOFTGPU_BLIT_H
 #define SOFTGPU_BLIT_H
 
@@ -11,17 +19,17 @@
 
 #define BLIT_PREFIX	   "__amd_rocclr_"
 #define BLIT_MAX_ARGUMENTS 13
-#define BLIT_MAX_BYTES	   192 /* of a structure of arguments here */
+#define BLIT_MAX_BYTES	   192 /* size of the largest structure of arguments */
 
 struct code_object;
 
-/* An argument by the name that ROCclr's source gives it, and where the kernel's structure here has it. ROCclr has
- * changed which arguments its kernels take, and their order; what a code object does not have is 0. */
+/* Maps an argument's name in ROCclr's source to a field of the host function's structure. The field
+ * is 0 when the code object's kernel has no argument of that name. */
 struct blit_argument {
-	const char *name;
-	uint16_t at;
-	uint16_t bytes;
-	bool is_address; /* of the device, to be made one of the host */
+	const char *name; /* NULL ends the list of a blit */
+	uint16_t at;	  /* offset of the field in the structure */
+	uint16_t bytes;	  /* size of the field */
+	bool is_address;  /* a device address, which blit_run translates to a host address */
 };
 
 #define BLIT_VALUE(type, field, name)                                                              \
@@ -33,47 +41,55 @@ struct blit_argument {
 		name, offsetof(type, field), sizeof(((type *)0)->field), true                      \
 	}
 
+/* A blit kernel that can be computed on the host. */
 struct blit {
-	const char *name;
+	const char *name; /* kernel name, with BLIT_PREFIX */
 	softgpu_kernel_fn function;
 	struct blit_argument arguments[BLIT_MAX_ARGUMENTS];
 };
 
-/* Where a code object has the arguments of one of these kernels. */
+/* The places of a blit kernel's arguments in the kernel arguments of one code object. The elements
+ * belong to those of blit.arguments with the same index. */
 struct blit_layout {
 	struct {
-		uint16_t offset;
-		uint16_t bytes; /* 0: it is not there */
+		uint16_t offset; /* bytes from the begin of the kernel arguments */
+		uint16_t bytes;	 /* 0: the kernel has no such argument */
 	} from[BLIT_MAX_ARGUMENTS];
 };
 
-/* What a kernel touches through one pointer; all but the base in units. */
+/* The memory that a kernel accesses through one pointer. */
 struct blit_region {
-	const void *base; /* host address */
-	uint64_t unit_bytes;
-	uint64_t start;
-	uint64_t width, height, depth;
-	uint64_t row, slice; /* from one to the next */
+	const void *base;	       /* host address */
+	uint64_t unit_bytes;	       /* size of the unit of all fields below */
+	uint64_t start;		       /* from the base to the first element */
+	uint64_t width, height, depth; /* extent; no element at all when one is 0 */
+	uint64_t row, slice;	       /* distance of two rows, and of two slices */
 };
 
-/* True when all of it is memory of the device or locked memory. Otherwise the kernel has to do
- * nothing: it has faulted. */
+/* Checks that all of REGION lies in device memory or in locked memory. When this returns false it
+ * has called blit_fault, and the kernel must do nothing. Cost: a look-up under the memory lock, and
+ * a scan of the locked ranges. */
 bool blit_reaches(const struct blit_region *region);
 
-/* For what is out of range by another measure than a region: this thread's kernel has faulted. */
+/* Marks the calling thread's kernel as faulted and counts dispatches_bad_range. For accesses that
+ * cannot be described as a region. */
 void blit_fault(void);
 
-/* Whether a kernel has faulted in this thread since the last call. */
+/* Returns whether a kernel has faulted on the calling thread since the last call of this function. */
 bool blit_take_fault(void);
 
-/* NULL for a name that is none of them. */
+/* Returns the blit kernel with NAME (without ".kd"); NULL when there is no host function for it. */
 const struct blit *blit_find(const char *name);
 
-/* By the code object's metadata; without any, nothing is there. SYMBOL is the kernel's descriptor, "name.kd". */
+/* Reads from OBJECT's metadata where the kernel has its arguments. SYMBOL is the name of the
+ * kernel's descriptor, "name.kd". RET_LAYOUT has no argument at all when the metadata is missing or
+ * cannot be read. */
 void blit_read_layout(const struct code_object *object, const char *symbol,
 		      struct blit_layout *ret_layout);
 
-/* Runs BLIT with arguments that lie in KERNARG, BYTES long, as LAYOUT says; the addresses there are the device's. */
+/* Runs BLIT. KERNARG holds the kernel's arguments, BYTES long, with the places that LAYOUT gives;
+ * the addresses in it are device addresses. An argument that LAYOUT places outside of BYTES is
+ * 0. */
 void blit_run(const struct blit *blit, const struct blit_layout *layout, const void *kernarg,
 	      size_t bytes, const hsa_kernel_dispatch_packet_t *packet);
 

@@ -1,11 +1,13 @@
-/* Counted queues (hsa_amd_counted_queue_acquire): as many handles as are asked for, of a few
- * hardware queues for each agent and priority (GPU_MAX_HW_QUEUES, 4), which live until the runtime
- * ends. A handle is an amd_queue_t of its own with the hardware queue's ring and doorbell; its
- * index words are not the ones in use. */
+/* Counted queues (hsa_amd_counted_queue_acquire): any number of handles to a few hardware queues.
+ * Each agent and priority has up to GPU_MAX_HW_QUEUES hardware queues (4 by default), which live
+ * until the runtime shuts down. A handle is a separate amd_queue_t with the ring and the doorbell
+ * of its hardware queue. The index words in the handle are not used: the index functions use those
+ * of the hardware queue. */
 #ifndef SOFTGPU_COUNTED_H
 #define SOFTGPU_COUNTED_H
 
-/* The runtime ends, after all queues were destroyed. */
+/* Forgets all hardware queues of counted queues. The last hsa_shut_down calls this after
+ * queue_destroy_all, which has destroyed them. */
 void counted_forget(void);
 
 #endif

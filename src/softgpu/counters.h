@@ -1,5 +1,9 @@
-/* What reached the device: counted where it arrives, reported at exit, and readable by a tracer
- * through softgpu_counters() (exported): the ledger's other witness. X-macro: one row a counter. */
+/* The counters of the device: what reached it, counted where it arrives. softgpu_counters() exports
+ * them, so the tracer can use them as a witness for its ledger; report.c writes them when the
+ * process ends. docs/softgpu.md says what each one counts. The X-macro has one row for each counter.
+ *
+ * Threading: any thread. Cost of a count: one atomic add and one load; a system call more while a
+ * thread waits in softgpu_await or hold_at is configured. */
 #ifndef SOFTGPU_COUNTERS_H
 #define SOFTGPU_COUNTERS_H
 
@@ -53,16 +57,20 @@ enum softgpu_counter_id {
 
 extern _Atomic uint64_t softgpu_counter_values[SOFTGPU_COUNTER_COUNT];
 
-/* How many wait for a counter (hold.c). */
+/* Number of threads in softgpu_await, and one more if hold_at is configured (hold.c). */
 extern _Atomic uint32_t softgpu_counters_watched;
 
-/* While somebody does: a counter has gone from BEFORE to NOW. It may hold the calling thread. */
+/* Called after a counter went from BEFORE to NOW while softgpu_counters_watched is not 0: wakes the
+ * threads in softgpu_await. At the point of hold_at it holds the taking of work, or blocks the
+ * calling thread until the script writes to hold_pipe. */
 void softgpu_counter_moved(enum softgpu_counter_id id, uint64_t before, uint64_t now);
 
-/* -1: there is none of that name. */
+/* Returns the counter whose name is the LENGTH bytes at NAME; -1 when there is none. */
 int softgpu_counter_find(const char *name, size_t length);
 
-/* Sequentially consistent against who watches: either it reads the new value or we find it there. */
+/* Adds N to a counter. The add and the load are sequentially consistent, like the two accesses in
+ * softgpu_await: either the waiting thread reads the new value, or this function sees that it
+ * waits. */
 static inline void softgpu_counter_add(enum softgpu_counter_id id, uint64_t n)
 {
 	uint64_t before = atomic_fetch_add(&softgpu_counter_values[id], n);
