@@ -75,7 +75,8 @@ bool blit_reaches(const struct blit_region *region);
  * cannot be described as a region. */
 void blit_fault(void);
 
-/* Returns whether a kernel has faulted on the calling thread since the last call of this function. */
+/* Returns whether a kernel has faulted on the calling thread since the last call of this
+ * function. */
 bool blit_take_fault(void);
 
 /* Returns the blit kernel with NAME (without ".kd"); NULL when there is no host function for it. */

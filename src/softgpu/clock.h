@@ -39,7 +39,8 @@ void clock_relax(void);
 void clock_sleep_until(uint64_t host_ns);
 
 /* Returns the time from which on a wait until HOST_NS should spin instead of sleep, because the
- * scheduler's wake-ups are not exact. While a test holds the clock this is HOST_NS: no wait spins. */
+ * scheduler's wake-ups are not exact. While a test holds the clock this is HOST_NS: no wait
+ * spins. */
 uint64_t clock_spin_from(uint64_t host_ns);
 
 #endif

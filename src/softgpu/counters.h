@@ -1,6 +1,7 @@
 /* The counters of the device: what reached it, counted where it arrives. softgpu_counters() exports
  * them, so the tracer can use them as a witness for its ledger; report.c writes them when the
- * process ends. docs/softgpu.md says what each one counts. The X-macro has one row for each counter.
+ * process ends. docs/softgpu.md says what each one counts. The X-macro has one row for each
+ * counter.
  *
  * Threading: any thread. Cost of a count: one atomic add and one load; a system call more while a
  * thread waits in softgpu_await or hold_at is configured. */

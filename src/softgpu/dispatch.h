@@ -20,9 +20,9 @@ struct dispatcher {
 };
 
 /* Runs the host function of PACKET's kernel, if it has one, on the calling thread, and counts the
- * dispatch by its kind. Returns the kernel's entry; NULL when the packet's kernel object is not that
- * of a loaded kernel. Sets has_faulted. After it, fault_take says whether the host function called
- * softgpu_memory_fault. */
+ * dispatch by its kind. Returns the kernel's entry; NULL when the packet's kernel object is not
+ * that of a loaded kernel. Sets has_faulted. After it, fault_take says whether the host function
+ * called softgpu_memory_fault. */
 const struct kernel_entry *dispatch_run(struct dispatcher *dispatcher,
 					const hsa_kernel_dispatch_packet_t *packet);
 /* Frees the buffers. */

@@ -1,5 +1,5 @@
-/* What an executable is made of. For executable.c and executable_symbol.c; everybody else goes by
- * handle (executable.h). */
+/* The data structures of an executable. For executable.c and executable_symbol.c only; all other
+ * files use handles (executable.h). */
 #ifndef SOFTGPU_EXECUTABLE_PARTS_H
 #define SOFTGPU_EXECUTABLE_PARTS_H
 
@@ -11,23 +11,23 @@
 #include "softgpu/executable.h"
 
 struct symbol {
-	struct code_object_symbol info; /* name: owned; address: where it was loaded */
+	struct code_object_symbol info; /* name is owned; address is the load address */
 	struct softgpu_agent *agent;
-	struct blit_layout *layout; /* of ROCclr's own kernels; else NULL */
-	struct symbol *next_kernel; /* in the bucket of its kernel_object */
+	struct blit_layout *layout; /* owned; for ROCclr's own kernels, else NULL */
+	struct symbol *next_kernel; /* next in the hash bucket of the kernel_object */
 };
 
 struct loaded_object {
 	struct executable_loaded info;
-	struct symbol *symbols; /* sorted by name */
+	struct symbol *symbols; /* owned; sorted by name */
 	uint32_t symbol_count;
-	uint32_t first_symbol; /* number of its first symbol in the executable */
+	uint32_t first_symbol; /* index of symbols[0] among all symbols of the executable */
 };
 
-/* A variable that the program defines for code objects that only declare it. */
+/* A variable that the program defines, for code objects that declare it without a definition. */
 struct external {
-	char *name;
-	struct softgpu_agent *agent; /* NULL: every agent */
+	char *name;		     /* owned */
+	struct softgpu_agent *agent; /* NULL: defined for every agent */
 	uint64_t address;
 	struct external *next;
 };
@@ -37,21 +37,23 @@ struct executable {
 	hsa_profile_t profile;
 	hsa_default_float_rounding_mode_t rounding;
 	bool is_frozen;
-	struct loaded_object **loaded;
+	struct loaded_object **loaded; /* owned, in the order of loading */
 	uint32_t loaded_count;
-	uint32_t symbol_count;
-	struct external *externals;
+	uint32_t symbol_count;	    /* of all loaded code objects */
+	struct external *externals; /* owned */
 };
 
-/* One lock for all: no call-back, allocation of device memory or look-up of a host function happens
- * under it. What the find functions return is good until unlock. */
+/* Take and release the lock that protects all executables. No callback, no allocation of device
+ * memory and no look-up of a host function happens while it is held. */
 void executable_lock(void);
 void executable_unlock(void);
 
+/* Return the executable of a handle, and the executable that a symbol's handle belongs to; NULL for
+ * an unknown handle. The caller holds the lock; the result is valid until executable_unlock. */
 struct executable *executable_find(hsa_executable_t handle);
 struct executable *executable_find_by_symbol(hsa_executable_symbol_t handle);
 
-/* The order of a loaded code object's symbols, for qsort and bsearch. */
+/* Compares two struct symbol by name, for qsort and bsearch. */
 int symbol_compare_names(const void *a, const void *b);
 
 #endif

@@ -1,5 +1,6 @@
-/* The futex calls that the library sleeps and wakes with. Deadlines are ns of CLOCK_MONOTONIC: who waits for the
- * device's time passes it through clock_wake_ns. */
+/* The futex calls with which the library's threads sleep and wake. Deadlines are in ns of
+ * CLOCK_MONOTONIC. A caller that waits for a time of the device's clock converts that time with
+ * clock_wake_ns (base/clock.h). Any thread; each call is one system call. */
 #ifndef SOFTGPU_FUTEX_H
 #define SOFTGPU_FUTEX_H
 
@@ -14,7 +15,8 @@
 
 #define FUTEX_FOREVER UINT64_MAX
 
-/* Returns when woken, when *WORD is not EXPECTED, at the deadline, or for no reason at all. */
+/* Sleeps on *WORD. Returns when woken, when *WORD is not EXPECTED, at the deadline, or spuriously.
+ * DEADLINE_NS may be FUTEX_FOREVER. */
 static inline void futex_wait(const void *word, uint32_t expected, uint64_t deadline_ns)
 {
 	struct timespec deadline = clock_timespec(deadline_ns);
@@ -23,6 +25,7 @@ static inline void futex_wait(const void *word, uint32_t expected, uint64_t dead
 		deadline_ns == FUTEX_FOREVER ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+/* Wakes all threads of this process that sleep on *WORD. */
 static inline void futex_wake_all(const void *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
