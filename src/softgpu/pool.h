@@ -1,6 +1,8 @@
-/* The memory pools: what exists where. The CPU has a fine-grained, a kernel-argument and a
- * coarse-grained pool (HIP insists that the flags are not mixed); each GPU its VRAM and its group
- * segment. A region of the older API is the same thing under the same handle. */
+/* The memory pools. The CPU has a fine-grained pool, a kernel-argument pool and a coarse-grained
+ * pool (HIP requires that the flags are not combined); each GPU has a pool for its VRAM and one for
+ * its group segment. A region of the older API is a pool, with the same handle.
+ *
+ * Threading: any thread; pools are computed from the configuration and hold no state. */
 #ifndef SOFTGPU_POOL_H
 #define SOFTGPU_POOL_H
 
@@ -16,22 +18,24 @@ struct softgpu_pool {
 	struct softgpu_agent *agent; /* the owner */
 	hsa_amd_segment_t segment;
 	uint32_t global_flags; /* hsa_amd_memory_pool_global_flag_t */
-	size_t bytes;
-	bool allocatable;
+	size_t bytes;	       /* size of the pool: a GPU's memory, or the machine's */
+	bool allocatable;      /* false for the group segment */
 };
 
-/* False for an unknown handle. */
+/* Gives the pool of HANDLE. Returns false for an unknown handle. */
 bool pool_find(uint64_t handle, struct softgpu_pool *ret_pool);
 
-/* The pool that AGENT's own allocations (code objects) come from: VRAM, or the CPU's coarse one. */
+/* Returns the pool for allocations that belong to AGENT itself, such as code objects: a GPU's VRAM,
+ * or the CPU's coarse-grained pool. */
 struct softgpu_pool pool_local(struct softgpu_agent *agent);
 
+/* Returns the handle of that pool. */
 uint64_t pool_local_handle(const struct softgpu_agent *agent);
 
-/* What is left of that pool. */
+/* Returns how many bytes of that pool are not allocated. */
 uint64_t pool_available_bytes(struct softgpu_agent *agent);
 
-/* Whether AGENT can be given access to allocations of POOL. */
+/* Returns which access AGENT has, or can be given, to allocations of POOL. */
 hsa_amd_memory_pool_access_t pool_access(const struct softgpu_pool *pool,
 					 const struct softgpu_agent *agent);
 

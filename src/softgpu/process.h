@@ -1,5 +1,6 @@
-/* What fork does to a library with threads: the child has none of them, and locks that another
- * thread held would stay held. Every long-lived lock registers here and is taken around fork. */
+/* Threads of the library, and fork. A forked child has none of the threads, and a lock that another
+ * thread held at the fork would stay held in the child for ever. So every long-lived lock is
+ * registered here, and fork takes and releases them all. */
 #ifndef SOFTGPU_PROCESS_H
 #define SOFTGPU_PROCESS_H
 
@@ -8,15 +9,18 @@
 
 #define PROCESS_MAX_LOCKS 32
 
-/* Registers LOCK once (the caller sees to that). */
+/* Registers LOCK, which must live as long as the process. The caller registers each lock once, and
+ * not more than PROCESS_MAX_LOCKS of them: further ones are ignored. Any thread. */
 void process_guard_lock(pthread_mutex_t *lock);
 
-/* True in a child that was forked after the library came up: the device is not there, nothing will
- * complete, and no thread of ours may be waited for. */
+/* Returns whether this process is a child that was forked after the first lock was registered. In
+ * such a child there is no device: nothing completes, and no code may wait for one of the library's
+ * threads. Any thread; one relaxed load. */
 bool process_is_forked_child(void);
 
-/* Starts a thread with every POSIX signal blocked, so that the program's handlers never run there.
- * 0 or a negative errno. */
+/* Starts a thread that runs BODY with ARGUMENT. All POSIX signals are blocked in it, so that the
+ * program's signal handlers never run there. NAME is at most 15 characters. Returns 0 or a negative
+ * errno; -EAGAIN in a forked child. */
 int process_start_thread(pthread_t *ret_thread, const char *name, void *(*body)(void *),
 			 void *argument);
 

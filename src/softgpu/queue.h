@@ -1,7 +1,11 @@
-/* Queues: the ring, the indices and the doorbell. A hardware queue has a processor thread; an
- * intercept queue (proxy) has a hardware queue behind it and runs its handlers where it is rung; a
- * counted handle (counted.h) stands for a hardware queue that others have handles of, too; a queue
- * of a copy engine (sdma_queue.h) has packets of another kind and is served where it is rung. */
+/* Queues: the ring, the indices and the doorbell. There are four kinds. A hardware queue has a
+ * thread, its packet processor (processor.c). An intercept queue, or proxy (intercept.h), has a
+ * hardware queue behind it; the thread that rings it runs its interceptors. A counted handle
+ * (counted.h) stands for a hardware queue, of which there may be other handles. A queue of a copy
+ * engine (sdma_queue.h) has packets of another format; the thread that rings it executes them.
+ *
+ * Threading: any thread may call these functions, except where a contract says otherwise. A queue
+ * is not reference counted: the program must not use a queue while it destroys it. */
 #ifndef SOFTGPU_QUEUE_H
 #define SOFTGPU_QUEUE_H
 
@@ -24,64 +28,75 @@ struct intercept;
 struct sdma_queue;
 
 struct softgpu_queue {
-	amd_queue_t amd; /* first: hsa_queue_t * is amd_queue_t * is this */
-	/* What the index functions go by: the words in AMD, or those of the queue that a counted
-	 * handle stands for, or a copy engine's. */
+	/* First, so that an hsa_queue_t * and an amd_queue_t * are a struct softgpu_queue *. */
+	amd_queue_t amd;
+	/* The words that the index functions use: those in AMD, or those in AMD of the hardware
+	 * queue of a counted handle, or those of a copy engine's queue. */
 	volatile uint64_t *write_index;
 	volatile uint64_t *read_index;
 	struct softgpu_agent *agent;
-	queue_error_fn error_callback;
+	queue_error_fn error_callback; /* the program's, or NULL; the device's threads call it */
 	void *error_data;
-	volatile uint64_t doorbell_value; /* what was stored last */
-	_Atomic uint32_t doorbell_word;	  /* moves at each ring: what the processor sleeps on */
-	_Atomic uint64_t announced;	  /* packets that doorbells have covered */
-	_Atomic uint32_t sleepers;
-	_Atomic bool stopping;
-	_Atomic bool inactive; /* after an error or hsa_queue_inactivate: nothing is taken */
-	pthread_t thread;
+	volatile uint64_t doorbell_value; /* the value that was stored last */
+	_Atomic uint32_t doorbell_word;	  /* futex of the processor; incremented at each ring */
+	_Atomic uint64_t announced;	  /* highest index that a doorbell has covered, plus 1 */
+	_Atomic uint32_t sleepers;	  /* threads that sleep on doorbell_word */
+	_Atomic bool stopping;		  /* the processor thread is to end */
+	_Atomic bool inactive; /* after an error or hsa_queue_inactivate: no packet is taken */
+	pthread_t thread;      /* the packet processor; valid if has_thread */
 	bool has_thread;
-	struct intercept *intercept; /* not NULL: a proxy */
-	bool is_behind_proxy;
-	struct softgpu_queue *counted; /* not NULL: a counted handle of this hardware queue */
-	uint32_t use_count;	       /* counted handles of this hardware queue */
-	struct sdma_queue *sdma;       /* not NULL: a copy engine's */
-	uint32_t cu_mask[2];
-	struct softgpu_queue *next; /* in the registry */
+	struct intercept *intercept;   /* not NULL: this is a proxy */
+	bool is_behind_proxy;	       /* the hardware queue of a proxy */
+	struct softgpu_queue *counted; /* not NULL: this is a counted handle of that queue */
+	uint32_t use_count;	    /* counted handles of this queue; under the lock of counted.c */
+	struct sdma_queue *sdma;    /* not NULL: this is a copy engine's queue; owned */
+	uint32_t cu_mask[2];	    /* kept for hsa_amd_queue_cu_get_mask; has no effect */
+	struct softgpu_queue *next; /* in the registry; under its lock */
 };
 
+/* The arguments of hsa_queue_create. */
 struct queue_request {
-	struct softgpu_agent *agent;
-	uint32_t size;
+	struct softgpu_agent *agent; /* may be NULL, for an unknown agent */
+	uint32_t size;		     /* packets; of a copy engine's queue bytes */
 	hsa_queue_type32_t type;
-	queue_error_fn error_callback;
+	queue_error_fn error_callback; /* may be NULL */
 	void *error_data;
 };
 
-/* A zeroed queue in the registry, with index words of its own and nothing else. NULL: no memory. */
+/* Allocates a zeroed queue with its own index words, and adds it to the registry. It has no ring,
+ * doorbell or thread. Returns NULL when out of memory. Release it with queue_destroy. */
 struct softgpu_queue *queue_allocate(const struct queue_request *request);
-/* False: there is no room for the signal. */
+/* Gives QUEUE a doorbell signal. Returns false when there is no room for the signal. */
 bool queue_add_doorbell(struct softgpu_queue *queue);
 
-/* Checks the arguments as hsa_queue_create names its errors, then makes a queue with a ring full of
- * invalid packets, without a thread. queue_destroy also takes a half-made one. */
+/* Checks REQUEST and creates a queue without a thread, with a ring full of invalid packets. Returns
+ * the status of hsa_queue_create. */
 hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue);
-/* queue_make, and the thread that takes its packets. */
+/* As queue_make, but also starts the packet processor and counts the queue. */
 hsa_status_t queue_make_running(const struct queue_request *request,
 				struct softgpu_queue **ret_queue);
-/* Of a counted handle only the handle goes. */
+/* Destroys QUEUE, also an incomplete one: waits for its thread to end, which drops packets that
+ * have not completed, and destroys the hardware queue behind a proxy. A counted handle is freed,
+ * and its hardware queue stays. Not for the queue's own thread. */
 void queue_destroy(struct softgpu_queue *queue);
 
-/* Every processor looks again whether it may take a packet. */
+/* Wakes all packet processors, so that they check again whether they may take a packet. */
 void queue_wake_all(void);
 
-/* The end of the runtime. */
+/* Destroys all queues. For the last hsa_shut_down. */
 void queue_destroy_all(void);
 
-/* NULL for anything that is not a live queue. Cost: a list walk under a lock. */
+/* Returns the queue of HANDLE; NULL when HANDLE is not a live queue. Cost: a list walk under the
+ * registry's lock. */
 struct softgpu_queue *queue_find(const hsa_queue_t *handle);
 
-/* A store to the doorbell signal: wakes the processor, or runs the interceptors of a proxy. */
+/* Handles a store of VALUE to QUEUE's doorbell: wakes the packet processor, or runs a proxy's
+ * interceptors, or executes the packets of a copy engine's queue. VALUE is the index of the last
+ * packet; of a copy engine's queue the write index in bytes. Called by the thread that stores. */
 void queue_ring(struct softgpu_queue *queue, int64_t value);
+
+/* Load the index words of a queue that has its own: not for a counted handle or a copy engine's
+ * queue. The loads acquire what was written before the index was released. */
 
 static inline uint64_t queue_write_index(const struct softgpu_queue *queue)
 {
@@ -93,7 +108,7 @@ static inline uint64_t queue_read_index(const struct softgpu_queue *queue)
 	return __atomic_load_n(&queue->amd.read_dispatch_id, __ATOMIC_ACQUIRE);
 }
 
-/* The slot of an absolute packet index. */
+/* Returns the packet slot in the ring for an absolute packet index. */
 static inline void *queue_slot(const struct softgpu_queue *queue, uint64_t index)
 {
 	uint64_t slot = index & (queue->amd.hsa_queue.size - 1);
@@ -101,11 +116,17 @@ static inline void *queue_slot(const struct softgpu_queue *queue, uint64_t index
 	return (char *)queue->amd.hsa_queue.base_address + slot * AQL_PACKET_BYTES;
 }
 
-/* processor.c: the thread that takes packets. */
+/* ---- processor.c: the thread that takes a hardware queue's packets ---- */
+
+/* Starts the packet processor of QUEUE. Returns 0 or a negative errno. */
 int processor_start(struct softgpu_queue *queue);
+/* Stops the packet processor and waits for its thread. Packets that have not completed are dropped:
+ * their signals keep their values. Does nothing without a thread, and in a forked child. */
 void processor_stop(struct softgpu_queue *queue);
+/* Returns whether the calling thread is the packet processor of QUEUE. */
 bool processor_is_current(const struct softgpu_queue *queue);
-/* In a host function on a processor thread: the queue is being destroyed, give up waiting. */
+/* Called by a host function: returns whether the queue whose packet processor is the calling thread
+ * is being destroyed, so that the function must stop waiting. */
 bool processor_is_stopping(void);
 
 #endif

@@ -1,23 +1,26 @@
-/* An order of the device's work that is drawn from a seed (configuration key "schedule"), as unkind
- * as the rules of queues and engines allow. Without it work runs as it comes, and who forgot a
- * dependency is mostly lucky.
+/* The schedule: an order of the device's work that is drawn from a seed (configuration key
+ * "schedule"). It tests programs: the order is the least favourable one that the rules of queues
+ * and engines allow. Without a schedule, work runs in the order in which it is submitted, so a
+ * program that omits a dependency mostly still computes the right result.
  *
- * A *party* is a thread that does the device's work: a queue's packet processor, a copy engine, or
- * the one that runs callbacks, for interrupts may be late, too. A *turn* is one piece of work: a
- * kernel, the completion of a barrier, a copy, a callback. A party says how many pieces it could do
- * now, in any order, and waits. Nobody has a turn while the program is still submitting, so
- * everything that a missing dependency lets come too early or too late is there to choose from.
- * Then one turn is given at a time, until the program acts again.
+ * A *party* is a thread that does work of the device: a queue's packet processor, a copy engine, or
+ * the handler thread (an interrupt of a real device may be late, too). A *turn* is the permission
+ * to do one piece of work: a kernel, the completion of a barrier packet, a copy, or a callback. A
+ * party counts the pieces of work that it could do now, in any order, and waits for a turn. No turn
+ * is given while the program is still submitting, so that all work that a missing dependency lets
+ * run too early or too late is among the candidates. Then one turn at a time is given, until the
+ * program acts again.
  *
- * The program is taken to be at a standstill when one of its threads waits for a signal, or when it
- * has called nothing of this library's for 20 ms: it polls, or sleeps elsewhere. A callback waits
- * for a millisecond of it only, for HIP 5.2.3 polls what its callbacks change. A turn of more
- * than a second may be a kernel that waits for another one: others have theirs meanwhile. Where
- * neither of these times counts and one thread of the program submits, a seed is an order. Any
- * order is one that the hardware may take.
+ * The program is considered idle when one of its threads waits for a signal, or when it has called
+ * no function of this library for 20 ms, for instance because it polls memory or sleeps. A callback
+ * needs only 1 ms without a call, because HIP 5.2.3 polls for what its callbacks change. A turn
+ * that takes more than a second may be a kernel that waits for another kernel; other parties get
+ * turns meanwhile. The same seed gives the same order as long as none of these times matters and
+ * one thread of the program submits. Every order is one that real hardware may choose.
  *
- * Threading: any thread, except that a party's calls come from its own. Cost when it is off: the
- * callers look at schedule_is_on, one load. */
+ * Threading: any thread may call these functions, but the functions with a party are called by the
+ * party's thread only, except for schedule_join. Cost while the schedule is off: callers check
+ * schedule_is_on, one load. */
 #ifndef SOFTGPU_SCHEDULE_H
 #define SOFTGPU_SCHEDULE_H
 
@@ -26,54 +29,66 @@
 
 #include <hsa/hsa.h>
 
-/* Zeroed by its owner, in whose memory it lies from join to leave. */
+/* A party. Its owner zeroes it and keeps it in memory from schedule_join to schedule_leave. The
+ * schedule's lock protects the fields. */
 struct schedule_party {
 	struct schedule_party *next;
-	uint32_t ordinal;    /* the how many-th that joined */
-	uint32_t candidates; /* pieces of work that it could do */
-	uint32_t seen;	     /* the epoch at which it counted them */
-	bool is_waiting;     /* the two above hold */
-	bool runs_callbacks; /* set before it joins */
+	uint32_t ordinal;    /* number of parties that joined before this one */
+	uint32_t candidates; /* pieces of work that the party could do; valid if is_waiting */
+	uint32_t seen;	     /* the epoch when it counted them; valid if is_waiting */
+	bool is_waiting;
+	bool runs_callbacks; /* this is the handler thread; the owner sets it before it joins */
 	bool has_turn;
-	bool is_passed_over; /* its turn takes long; others have theirs meanwhile */
-	uint64_t turn_ns;    /* since when */
-	_Atomic uint32_t word;
+	bool is_passed_over;   /* its turn takes long, and other parties get turns meanwhile */
+	uint64_t turn_ns;      /* CLOCK_MONOTONIC when its turn began */
+	_Atomic uint32_t word; /* futex that the party sleeps on; incremented at each wake-up */
 };
 
+/* Returns whether a schedule is configured. It does not change while the process runs. */
 bool schedule_is_on(void);
 
-/* Called before the party's thread starts: from then on no turn is given before it waits. */
+/* Adds a party. Called before the party's thread starts; from then on no turn is given until the
+ * party waits in schedule_wait. */
 void schedule_join(struct schedule_party *party);
+/* Removes a party, and ends its turn if it has one. */
 void schedule_leave(struct schedule_party *party);
 
-/* SEEN: signal_epoch() from before CANDIDATES were counted. Returns the number of the candidate,
- * from 0, that is to be done now; schedule_turn_ends must follow. Negative: count again. With
- * MAY_CHANGE this is so after a millisecond at most, for a change that nobody is told of. */
+/* Waits for a turn. CANDIDATES is how many pieces of work the party could do now; SEEN is the value
+ * of signal_epoch() from before they were counted. Returns the number of the candidate, from 0,
+ * that the party must do now; the party must call schedule_turn_ends when it is done. Returns a
+ * negative value when the party must count its candidates again. If there are candidates, or
+ * MAY_CHANGE is true, this happens after at most 1 ms, because candidates may change without a
+ * change of the epoch. */
 int schedule_wait(struct schedule_party *party, uint32_t seen, uint32_t candidates,
 		  bool may_change);
 void schedule_turn_ends(struct schedule_party *party);
 
-/* The epoch has moved, or a party is to stop: all count again. */
+/* Wakes all parties, so that they count their candidates again. Called when the epoch has changed,
+ * also because a party is to stop. */
 void schedule_wake_all(void);
 
-/* Between these no turn is given: what the parties may do is changing. */
+/* Between schedule_pause and schedule_resume no turn is given, because it changes what the parties
+ * may do. The pairs may nest. */
 void schedule_pause(void);
 void schedule_resume(void);
 
-/* The program has submitted or changed something. */
+/* Notes that the program has submitted work or changed a signal. */
 void schedule_host_acts(void);
-/* Between these, a thread of the program waits for a signal, which lies at VALUE (NULL: one of
- * several). Of the waits that are limited in time one in eight is taken for work of the thread's,
- * and so runs out in vain, but not again when it is repeated. The struct is the thread's own, which
- * fills the first four. */
+
+/* A wait for a signal by a thread of the program. The struct belongs to that thread, which sets the
+ * first four fields. */
 struct schedule_host_wait {
-	volatile int64_t *value;
+	volatile int64_t *value; /* the signal's value; NULL: the thread waits for several */
 	hsa_signal_condition_t condition;
 	int64_t compare;
-	bool is_limited;
-	bool is_ignored;
+	bool is_limited; /* the wait has a time limit */
+	bool is_ignored; /* set by the schedule: the program counts as busy during this wait */
 	struct schedule_host_wait *next;
 };
+
+/* Called before and after the wait. One in eight of the waits with a time limit is ignored: the
+ * thread counts as busy, so its wait runs out in vain. The repetition of an ignored wait is not
+ * ignored again. */
 void schedule_host_waits(struct schedule_host_wait *wait);
 void schedule_host_waited(struct schedule_host_wait *wait);
 
