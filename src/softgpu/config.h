@@ -62,7 +62,7 @@ struct softgpu_config {
  * the string is invalid, all keys have their defaults. Any thread. */
 const struct softgpu_config *config_get(void);
 
-/* Returns one line about what is wrong in the environment variables; NULL when they are valid.
+/* Returns one line about what is wrong in DAGTAP_SOFTGPU or DAGTAP_CLOCK; NULL when both are valid.
  * hsa_init fails unless this is NULL. Any thread; the string is static. */
 const char *config_error(void);
 

@@ -35,7 +35,9 @@ struct softgpu_queue {
 	volatile uint64_t *write_index;
 	volatile uint64_t *read_index;
 	struct softgpu_agent *agent;
-	queue_error_fn error_callback; /* the program's, or NULL; the device's threads call it */
+	/* The program's, or NULL. The packet processor calls it, or the thread that rings a copy
+	 * engine's queue. */
+	queue_error_fn error_callback;
 	void *error_data;
 	volatile uint64_t doorbell_value; /* the value that was stored last */
 	_Atomic uint32_t doorbell_word;	  /* futex of the processor; incremented at each ring */

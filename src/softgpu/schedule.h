@@ -82,13 +82,13 @@ struct schedule_host_wait {
 	hsa_signal_condition_t condition;
 	int64_t compare;
 	bool is_limited; /* the wait has a time limit */
-	bool is_ignored; /* set by the schedule: the program counts as busy during this wait */
+	bool is_ignored; /* set by the schedule: the program is not idle because of this wait */
 	struct schedule_host_wait *next;
 };
 
-/* Called before and after the wait. One in eight of the waits with a time limit is ignored: the
- * thread counts as busy, so its wait runs out in vain. The repetition of an ignored wait is not
- * ignored again. */
+/* Called before and after the wait. One in eight of the waits with a time limit is ignored: it
+ * counts as work of the thread and not as a wait, so that it runs out in vain. The repetition of an
+ * ignored wait is not ignored again. */
 void schedule_host_waits(struct schedule_host_wait *wait);
 void schedule_host_waited(struct schedule_host_wait *wait);
 

@@ -1,7 +1,8 @@
-/* Queues of a copy engine that the program writes packets into itself (hsa_amd_queue_create with
- * HSA_AMD_QUEUE_ENGINE_SDMA): the ring's size and the indices are bytes, there is one producer, and
- * a doorbell covers whole packets. Packets are done on the thread that rings, at once: linear
- * copies (counted as copies), fences and no-ops; any other stops the queue with an error. */
+/* Queues of a copy engine, into which the program writes packets itself (hsa_amd_queue_create with
+ * HSA_AMD_QUEUE_ENGINE_SDMA). The size of the ring and the indices are in bytes. There is one
+ * producer, and a doorbell covers whole packets. The thread that rings the doorbell executes the
+ * packets at once. Linear copies (counted as copies), fences and no-ops are known; any other packet
+ * stops the queue with an error. */
 #ifndef SOFTGPU_SDMA_QUEUE_H
 #define SOFTGPU_SDMA_QUEUE_H
 
@@ -9,14 +10,18 @@
 
 #include "softgpu/queue.h"
 
-/* REQUEST's size is in bytes, its type is not looked at. ENGINE: UINT32_MAX for any. */
+/* Creates a queue and counts it. REQUEST's size is in bytes, and its type is ignored. ENGINE is the
+ * number of a copy engine below DMA_ENGINES, or UINT32_MAX for any. The caller has checked the
+ * request. */
 hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engine,
 			     struct softgpu_queue **ret_queue);
+/* Returns the number of the copy engine that QUEUE belongs to. */
 uint32_t sdma_queue_engine(const struct softgpu_queue *queue);
-/* By queue_destroy: the ring and what else only such a queue has. */
+/* Frees the ring and the other parts that only a copy engine's queue has. For queue_destroy. */
 void sdma_queue_release(struct softgpu_queue *queue);
 
-/* The engine takes what lies before the byte WRITE_INDEX. */
+/* Executes all packets before byte WRITE_INDEX on the calling thread, the one that rings the
+ * doorbell. Does nothing in a forked child. */
 void sdma_queue_ring(struct softgpu_queue *queue, int64_t write_index);
 
 #endif

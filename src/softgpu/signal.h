@@ -1,9 +1,13 @@
-/* Signals: amd_signal_t blocks (handle == address), reference counted, futex waits on the value.
+/* Signals. A signal is an amd_signal_t block, and its handle is the block's address. Threads wait
+ * for the value with a futex. signal.c holds the blocks, signal_api.c the HSA functions.
  *
- * A packet's or copy's completion signal is what the hardware sees: an address. A block that was
- * made by hsa_signal_create or hsa_amd_signal_create lives in our slab and is tracked; a block in
- * a memory pool's allocation is accepted as hardware would (kind 1); a block of ours that was
- * destroyed is a counted error and is not written. */
+ * The completion signal of a packet or a copy is an address, as for hardware. Three cases exist. A
+ * block that hsa_signal_create or hsa_amd_signal_create made lies in the slab of signal.c and is
+ * reference counted. A block that the program made in the memory of a pool is accepted, as hardware
+ * does (AMD_SIGNAL_KIND_USER). A block of the slab that was destroyed is not written, and its use
+ * is counted (signal_errors).
+ *
+ * Threading: any thread may call these functions. */
 #ifndef SOFTGPU_SIGNAL_H
 #define SOFTGPU_SIGNAL_H
 
@@ -13,32 +17,43 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-/* As ROCr's SharedSignal: what lies behind a handle that we made. 128 bytes. */
+/* The block behind a handle of the slab (signal_block.h), with the layout of ROCr's SharedSignal:
+ * 128 bytes. */
 struct softgpu_signal;
 
-/* References keep the block from being re-used: queued copies, handlers and running packets hold
- * one each. retain returns false (and counts an error) for a handle that is dead or never was. */
+/* Takes a reference to SIGNAL, which keeps its block from being reused. Queued copies, handlers and
+ * running packets hold one reference each. Returns false, and counts an error, for a handle that
+ * was destroyed or never existed. A signal in pool memory is not counted, and is always true. */
 bool signal_retain(hsa_signal_t signal);
 void signal_release(hsa_signal_t signal);
 
-/* Ends an operation as the device does: ticks first (when STAMP), then an atomic decrement, then
- * wake-ups, event mailbox and async handlers. Handle 0 is no operation. */
+/* Completes a packet as the device does: writes the ticks (if STAMP), decrements the value
+ * atomically, writes the event mailbox, and wakes waiting threads and async handlers, in this
+ * order. Does nothing for handle 0. A destroyed or unknown signal is counted and not written. */
 void signal_complete(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick);
-/* The same for a copy engine: stamps go to the block's SDMA words, which
- * hsa_amd_profiling_get_async_copy_time reads. AGENT is remembered for it. */
+/* The same for a copy. The ticks go to the block's SDMA words, which
+ * hsa_amd_profiling_get_async_copy_time reads, and AGENT is noted with them. In pool memory, which
+ * has no SDMA words, they go to the words of a dispatch. */
 void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick,
 			  hsa_agent_t agent);
 
-hsa_signal_value_t signal_value(hsa_signal_t signal); /* acquire load */
+/* Returns the value, by an acquire load; 0, and counts an error, for a handle that is not a live
+ * signal. */
+hsa_signal_value_t signal_value(hsa_signal_t signal);
 
-/* True for where the value of a live signal of ours lies (hsa_amd_signal_value_pointer). */
+/* Returns whether ADDRESS is the place of the value of a live signal of the slab, as
+ * hsa_amd_signal_value_pointer gives it. False for a doorbell. */
 bool signal_is_value(const void *address);
 
-/* Registers a callback for the next change of any signal in the process: what the packet processor
- * and the copy engine sleep on when they wait for dependencies. A 32-bit futex word that moves. */
+/* The epoch: a counter that changes with every change of any signal in the process. Packet
+ * processors and copy engines wait for dependencies with it: they read the epoch, check the
+ * dependencies, and call signal_epoch_wait with the value they read. */
 uint32_t signal_epoch(void);
-void signal_epoch_wait(uint32_t seen, uint64_t until_ns); /* of CLOCK_MONOTONIC */
-/* Wakes the sleepers for another reason than a signal: there is new work. */
+/* Sleeps until the epoch is not SEEN or until UNTIL_NS of CLOCK_MONOTONIC. May also return
+ * early. */
+void signal_epoch_wait(uint32_t seen, uint64_t until_ns);
+/* Changes the epoch and wakes all threads that wait for it, and all parties of a schedule. Also
+ * called when there is new work. */
 void signal_epoch_bump(void);
 
 #endif

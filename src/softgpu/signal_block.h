@@ -1,5 +1,5 @@
-/* The block behind a signal handle that we made. For signal.c, signal_api.c, handler.c and queue.c;
- * everybody else goes by handle (signal.h). */
+/* The block behind a signal handle of the slab. For the files that implement signals, doorbells,
+ * handlers and profiling; all other files use handles (signal.h). */
 #ifndef SOFTGPU_SIGNAL_BLOCK_H
 #define SOFTGPU_SIGNAL_BLOCK_H
 
@@ -15,27 +15,30 @@ struct handler;
 struct softgpu_queue;
 
 enum signal_kind {
-	SIGNAL_INTERRUPT, /* may have an event; async handlers allowed */
-	SIGNAL_MEMORY,	  /* GPU-only: polled, its value pointer may be handed out */
-	SIGNAL_IPC,	  /* likewise, and there may be handles of it to attach to */
+	SIGNAL_INTERRUPT, /* may have an event; async handlers are allowed */
+	SIGNAL_MEMORY,	  /* threads poll it; the program may get a pointer to its value */
+	SIGNAL_IPC,	  /* as SIGNAL_MEMORY; can also be attached to by an IPC handle */
 	SIGNAL_DOORBELL,
 };
 
-/* Laid out as ROCr's SharedSignal in what others may look at: amd at 0, the SDMA words at 64 and
- * 96. The words between and behind are ours. */
+/* The words that tools and the HIP runtime may read have the places of ROCr's SharedSignal: amd at
+ * 0, the SDMA words at 64 and 96. The software GPU uses all other words for itself. */
 struct softgpu_signal {
 	amd_signal_t amd;
-	uint64_t sdma_start_ts;
-	_Atomic(struct handler *) armed; /* list, under the handler lock; NULL test without it */
-	uint64_t id;			 /* SIGNAL_ID while alive */
-	_Atomic uint32_t copy_agent;	 /* index + 1 of the agent of the last profiled copy */
-	uint32_t next_free; /* while alive: how often it is attached to (signal_attach) */
+	uint64_t sdma_start_ts; /* ticks of the last profiled copy, written by its copy engine */
+	/* List of armed handlers. Under the handler lock, except for a test whether it is NULL. */
+	_Atomic(struct handler *) armed;
+	uint64_t id;		     /* SIGNAL_ID until destroyed */
+	_Atomic uint32_t copy_agent; /* agent index + 1 of the last profiled copy; 0: none */
+	/* In a free block the index + 1 of the next free one; in a live block the number of
+	 * attachments (signal_attach). */
+	uint32_t next_free;
 	uint64_t sdma_end_ts;
-	_Atomic uint32_t refs; /* count, and SIGNAL_DEAD once destroyed */
-	_Atomic uint32_t waiters;
-	uint32_t kind;
-	uint32_t is_queued;		   /* in the handler thread's list; under its lock */
-	struct softgpu_signal *ready_next; /* likewise */
+	_Atomic uint32_t refs;	  /* number of references, and SIGNAL_DEAD when destroyed */
+	_Atomic uint32_t waiters; /* threads that sleep on the value */
+	uint32_t kind;		  /* enum signal_kind */
+	uint32_t is_queued;	  /* in the handler thread's list; under the handler lock */
+	struct softgpu_signal *ready_next; /* next in that list; under the handler lock */
 };
 
 _Static_assert(sizeof(struct softgpu_signal) == 128, "SharedSignal");
@@ -50,27 +53,37 @@ static inline hsa_signal_t signal_handle(const struct softgpu_signal *block)
 	return (hsa_signal_t){(uint64_t)(uintptr_t)block};
 }
 
-/* The live block of a handle, or NULL for any other handle (counts nothing). */
+/* Returns the block of SIGNAL; NULL when it is not a live signal of the slab. Counts no error and
+ * takes no reference. */
 struct softgpu_signal *signal_block(hsa_signal_t signal);
 
-/* The value behind a live handle of ours or in pool memory (RET_BLOCK is NULL then); NULL, and a
- * counted error, for anything else. */
+/* Returns the word that holds SIGNAL's value: of a doorbell the queue's doorbell word. RET_BLOCK is
+ * its block, or NULL for a signal in pool memory. Returns NULL, and counts an error, for a handle
+ * that is not a live signal. */
 volatile int64_t *signal_value_word(hsa_signal_t signal, struct softgpu_signal **ret_block);
 
-/* Makes a block. NULL when there is no room. QUEUE: for a doorbell. */
+/* Creates a block with one reference, which signal_destroy releases. QUEUE is the queue of a
+ * doorbell, else NULL. An interrupt signal gets an event as long as there are events left. Returns
+ * NULL when there is no room. */
 struct softgpu_signal *signal_make(enum signal_kind kind, int64_t initial,
 				   struct softgpu_queue *queue);
+/* Destroys a signal: from now on its handle is an error. The block is reused after the last
+ * reference was released, and not soon after that. */
 void signal_destroy(struct softgpu_signal *block);
 
-/* One more user of a block of kind SIGNAL_IPC; false when it is none, or destroyed. */
+/* Adds an attachment to a signal of kind SIGNAL_IPC. Returns false for NULL and for another
+ * kind. */
 bool signal_attach(struct softgpu_signal *block);
-/* One user less. True: it was the last, and the block is to be destroyed. */
+/* Removes an attachment. Returns true when there was none left: the caller then destroys the
+ * signal. */
 bool signal_detach(struct softgpu_signal *block);
 
-/* After every change of a value: wakes the waiters, the handlers and the epoch's sleepers. BLOCK is
- * NULL for a signal in pool memory. */
+/* Called after every change of the value at VALUE: wakes the threads that wait for the signal, the
+ * handler thread if handlers are armed, and the threads that wait for the epoch. BLOCK is NULL for
+ * a signal in pool memory. */
 void signal_changed(struct softgpu_signal *block, volatile int64_t *value);
 
+/* Returns whether VALUE fulfils CONDITION against COMPARE; false for an unknown condition. */
 bool signal_condition_holds(hsa_signal_condition_t condition, int64_t value, int64_t compare);
 
 #endif

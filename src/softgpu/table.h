@@ -1,15 +1,16 @@
-/* The live dispatch tables. Exported functions jump through them, so what a tool writes there is
- * what the program calls. */
+/* The dispatch tables. The exported functions jump through them, so the program calls the functions
+ * that a tool has written there. table.c also holds the defaults and the exported functions. */
 #ifndef SOFTGPU_TABLE_H
 #define SOFTGPU_TABLE_H
 
 #include "vendor/hsa_tables.h"
 
-/* Before tools load: which generation of tables they get. */
+/* Selects, by the configuration and the HIP library in the process, which generation of the tables
+ * tools get. Called by the first hsa_init, before tools are loaded. */
 void table_select(void);
-/* What begins the root table in either generation. */
+/* Returns the root table. It begins with a struct hsa_api_table in every generation. */
 struct hsa_api_table *table_get(void);
-/* Takes back whatever tools have written. */
+/* Restores the original functions in all tables. Called after the tools were unloaded. */
 void table_reset(void);
 
 #endif
