@@ -1,5 +1,7 @@
-/* The packet processor: one thread a hardware queue takes packets in ring order, runs them, and
- * completes each at its modelled end, which may come out of order. */
+/* The packet processor (queue.h): each hardware queue has a thread that takes packets in the order
+ * of the ring, computes them, and completes each one at its modelled end. The ends may come in
+ * another order than the begins. With a schedule (schedule.h) the thread takes packets in the same
+ * way, but computes and completes a kernel when it gets a turn for it. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -25,11 +27,12 @@
 
 #define MAX_DEPENDENCIES   5
 #define MAX_WORKGROUP	   1024
-/* How long an idle processor looks at its doorbell before it sleeps. */
+/* How long an idle processor polls its doorbell before it sleeps. */
 #define IDLE_SPIN_NS	   3000u
-/* How often a header is looked at that a doorbell has covered and that is not valid yet. */
+/* The interval for polling a header that a doorbell has covered and that is not valid yet. */
 #define HEADER_LOOK_NS	   20000u
-/* A memory signal may change without anybody being woken. */
+/* The interval for polling dependencies: the value of a memory signal may change without a
+ * wake-up. */
 #define DEPENDENCY_LOOK_NS 1000000u
 
 union packet {
@@ -40,15 +43,15 @@ union packet {
 	uint8_t bytes[AQL_PACKET_BYTES];
 };
 
-/* A packet that was taken and has not completed. */
+/* A packet that was taken and has not completed. Times are those of the host clock. */
 struct flight {
-	hsa_signal_t completion; /* referenced, or 0 */
+	hsa_signal_t completion; /* holds a reference; 0: no signal, or an invalid one */
 	uint64_t packet_index;
 	uint64_t start_ns;
-	uint64_t end_ns;
-	const char *kernel;		       /* NULL: a barrier */
-	uint64_t work_place;		       /* of its line in the work log */
-	hsa_kernel_dispatch_packet_t dispatch; /* of a schedule: has not run yet */
+	uint64_t end_ns;		       /* modelled end */
+	const char *kernel;		       /* name; NULL: not a dispatch */
+	uint64_t work_place;		       /* place of its line in the work log, or 0 */
+	hsa_kernel_dispatch_packet_t dispatch; /* with a schedule only: still to be computed */
 };
 
 struct processor {
@@ -56,15 +59,15 @@ struct processor {
 	struct dispatcher dispatcher;
 	struct flight flights[SOFTGPU_MAX_OVERLAP];
 	uint32_t flight_count;
-	uint32_t flight_limit;
-	uint64_t last_end_ns;	/* the latest end of a packet that completed */
-	uint64_t blocked_index; /* a packet that was there but had to wait: its index + 1 ... */
-	uint64_t blocked_ns;	/* ... and when that was seen */
+	uint32_t flight_limit;	/* configuration key overlap */
+	uint64_t last_end_ns;	/* latest modelled end of all packets that completed */
+	uint64_t blocked_index; /* index + 1 of the last packet that had to wait for others */
+	uint64_t blocked_ns;	/* when the processor first saw that packet */
 	struct schedule_party party;
 };
 
 struct dependency {
-	hsa_signal_t signal; /* referenced */
+	hsa_signal_t signal; /* holds a reference */
 	hsa_signal_condition_t condition;
 	hsa_signal_value_t mask;
 	hsa_signal_value_t compare;
@@ -73,9 +76,10 @@ struct dependency {
 struct dependencies {
 	struct dependency all[MAX_DEPENDENCIES];
 	uint32_t count;
-	bool any_is_enough; /* barrier-OR */
+	bool any_is_enough; /* a barrier-OR packet */
 };
 
+/* The queue whose packet processor this thread is; NULL on all other threads. */
 static _Thread_local struct softgpu_queue *current_queue;
 
 bool processor_is_stopping(void)
@@ -94,7 +98,7 @@ static bool is_stopping(const struct processor *processor)
 	return atomic_load_explicit(&processor->queue->stopping, memory_order_relaxed);
 }
 
-/* A dead or unknown completion signal is counted here, once, and then left alone. */
+/* Takes a reference. A destroyed or unknown signal is counted here, once, and not used any more. */
 static hsa_signal_t take_completion(hsa_signal_t signal)
 {
 	return signal.handle && signal_retain(signal) ? signal : (hsa_signal_t){0};
@@ -124,7 +128,7 @@ static void finish_flight(const struct processor *processor, const struct flight
 	softgpu_count(packets_ended, 1);
 }
 
-/* The flight that ends first; of several, the oldest. */
+/* Returns the flight that ends first, the oldest one if several do; NULL without flights. */
 static struct flight *next_to_end(struct processor *processor)
 {
 	struct flight *first = NULL;
@@ -195,8 +199,9 @@ static void wait_for_epoch(struct processor *processor, uint32_t seen)
 
 static void run_turn(struct processor *processor, uint32_t which);
 
-/* As wait_for_dependencies. The barrier's own completion takes a turn, too, which is the caller's
- * to end: true. False: the queue is stopping. */
+/* As wait_for_dependencies, with a schedule. The completion of the barrier packet needs a turn too.
+ * Returns true when the thread has that turn, which the caller ends; false when the queue is being
+ * stopped. */
 static bool wait_for_barrier_turn(struct processor *processor, const struct dependencies *wanted)
 {
 	for (bool is_blocked = false;;) {
@@ -217,8 +222,9 @@ static bool wait_for_barrier_turn(struct processor *processor, const struct depe
 	}
 }
 
-/* Earlier packets go on ending meanwhile. Later ones are not taken: a barrier packet stops the
- * queue until it is complete. */
+/* Waits until the dependencies of a barrier packet hold or the queue is being stopped. Earlier
+ * packets complete meanwhile. Later ones are not taken: a barrier packet blocks its queue until it
+ * has completed. */
 static void wait_for_dependencies(struct processor *processor, const struct dependencies *wanted)
 {
 	for (bool is_blocked = false;; is_blocked = true) {
@@ -258,7 +264,8 @@ static void read_vendor(const union packet *packet, struct dependencies *ret_wan
 		add_dependency(ret_wanted, &dependency);
 }
 
-/* Barriers of every kind, and packets that do nothing but complete. */
+/* Runs and completes any packet that is not a kernel dispatch: barrier packets of all kinds, and
+ * packets that have no effect but their completion. */
 static void run_barrier(struct processor *processor, const union packet *packet,
 			struct flight *flight)
 {
@@ -285,8 +292,8 @@ static void run_barrier(struct processor *processor, const union packet *packet,
 		schedule_turn_ends(&processor->party);
 }
 
-/* A packet that no hardware can read, or a kernel that faulted: stops the queue and is told to its
- * owner. */
+/* Stops the queue, because of a packet that hardware cannot read or of a blit kernel that faulted,
+ * and reports it to the program. */
 static void queue_error(struct processor *processor, hsa_status_t status)
 {
 	struct softgpu_queue *queue = processor->queue;
@@ -296,7 +303,8 @@ static void queue_error(struct processor *processor, hsa_status_t status)
 		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
 }
 
-/* Computes what the kernel does. False: it faulted, and the queue has stopped. */
+/* Computes the kernel, and sets the end and the name of FLIGHT. Returns false when the kernel
+ * faulted and the queue was stopped; FLIGHT's signal was released then. */
 static bool compute(struct processor *processor, const hsa_kernel_dispatch_packet_t *dispatch,
 		    struct flight *flight)
 {
@@ -323,8 +331,8 @@ static bool compute(struct processor *processor, const hsa_kernel_dispatch_packe
 	return true;
 }
 
-/* Of a schedule: the kernel is computed when its turn comes, with the arguments that are in memory
- * then, and ends with it. */
+/* With a schedule: computes the kernel of flight WHICH in the turn that the thread has, with the
+ * arguments that are in memory now, and completes it. */
 static void run_turn(struct processor *processor, uint32_t which)
 {
 	struct flight flight = remove_flight(processor, &processor->flights[which]);
@@ -347,7 +355,7 @@ static void run_dispatch(struct processor *processor, const union packet *packet
 	processor->flights[processor->flight_count++] = *flight;
 }
 
-/* What the hardware's packet processor refuses, and the status that ROCr makes of it. */
+/* Checks what the hardware's packet processor checks. Returns the status that ROCr gives for it. */
 static hsa_status_t check_packet(const union packet *packet, uint8_t type)
 {
 	const hsa_kernel_dispatch_packet_t *dispatch = &packet->dispatch;
@@ -392,8 +400,9 @@ static void count_packet(const union packet *packet, uint8_t type)
 	}
 }
 
-/* Now, or the modelled end of what the packet had to wait for: the host's own delay in noticing
- * that end is no part of the device's time. Never earlier than the packet was there. */
+/* Returns the start time of packet INDEX: now, or, if it had to wait for other packets, their
+ * modelled end. The time that the host needs to notice that end is not part of the device's time.
+ * The start is never earlier than the packet was in the ring. */
 static uint64_t start_of(const struct processor *processor, uint64_t index)
 {
 	if (processor->blocked_index == index + 1 &&
@@ -402,7 +411,8 @@ static uint64_t start_of(const struct processor *processor, uint64_t index)
 	return clock_host_ns();
 }
 
-/* The slot is free for its next packet as soon as this one is taken, as on the hardware. */
+/* Takes the next packet and runs it. Its slot is free for another packet as soon as it is taken, as
+ * on hardware; the work log's line is complete before. */
 static void take_packet(struct processor *processor)
 {
 	struct softgpu_queue *queue = processor->queue;
@@ -443,9 +453,11 @@ static bool is_announced(const struct softgpu_queue *queue, uint64_t index)
 	       index < atomic_load_explicit(&queue->announced, memory_order_acquire);
 }
 
-/* Tools may keep the write index that the program sees to themselves: a slot counts when the real
- * index covers it and its header is valid, whatever the doorbell said, unless the configuration has
- * the device go by its doorbell, too. */
+/* Returns whether the packet at INDEX can be taken. The value of the doorbell does not matter,
+ * unless doorbell_bound is configured, because tools may give the program a write index of their
+ * own: a packet can be taken when the queue's write index has passed it and its header is valid.
+ * The acquire load of the header pairs with the release store by which the producer publishes the
+ * packet. */
 static bool packet_is_there(const struct softgpu_queue *queue, uint64_t index, uint16_t *ret_header)
 {
 	if (atomic_load_explicit(&queue->inactive, memory_order_relaxed) ||
@@ -474,8 +486,9 @@ static bool can_take(struct processor *processor)
 	return false;
 }
 
-/* With several producers a later packet's doorbell may ring first. The hardware then looks at the
- * header until it is valid; whoever writes it need not ring again. */
+/* Returns whether a doorbell has covered a packet whose header is not valid yet. This happens with
+ * several producers, when the doorbell of a later packet rings first. Hardware then polls the
+ * header until it is valid; the producer that writes it need not ring again. */
 static bool header_is_awaited(const struct softgpu_queue *queue)
 {
 	uint64_t index = queue_read_index(queue);
@@ -485,7 +498,8 @@ static bool header_is_awaited(const struct softgpu_queue *queue)
 	       !atomic_load_explicit(&queue->inactive, memory_order_relaxed);
 }
 
-/* True when it rang meanwhile. By the system's clock: a test may hold the other. */
+/* Polls the doorbell for IDLE_SPIN_NS and returns whether it rang. Uses CLOCK_MONOTONIC, because a
+ * test may hold the host clock. */
 static bool spin_while_idle(const struct softgpu_queue *queue, uint32_t seen)
 {
 	uint64_t end = clock_read_ns(CLOCK_MONOTONIC) + IDLE_SPIN_NS;
@@ -514,12 +528,15 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	if (!flight && spin_while_idle(queue, seen))
 		return;
 	softgpu_count(idle_looks, 1);
+	/* Sequentially consistent against queue_ring: either it sees the sleeper, or the load below
+	 * sees its ring. */
 	atomic_fetch_add(&queue->sleepers, 1);
 	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
 		futex_wait(&queue->doorbell_word, seen,
 			   until == FUTEX_FOREVER ? FUTEX_FOREVER : clock_wake_ns(until));
 	atomic_fetch_sub(&queue->sleepers, 1);
-	/* Woken on the CPU of the program that rings: let it write the rest of its packets. */
+	/* The kernel often wakes this thread on the CPU of the thread that rings. The yield lets
+	 * that thread write the rest of its packets. */
 	if (!flight)
 		sched_yield();
 }

@@ -1,4 +1,5 @@
-/* Ticks that signals carry, as the program asks for them: in ns of the host clock. */
+/* The HSA functions that return times of dispatches and copies: they read the ticks in signals and
+ * convert them to ns of the host clock. */
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
 #include "softgpu/clock.h"
@@ -12,8 +13,8 @@ static hsa_status_t check_gpu(hsa_agent_t agent)
 	return found && found->is_gpu ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 
-/* Does not ask whether the kernel is finished or was profiled: as on ROCr, ticks that nobody wrote
- * are translated like any others and the nonsense is a success. */
+/* Does not check whether the kernel has ended or was profiled. As with ROCr, ticks that were never
+ * written are converted like any others: the times are meaningless, and the call succeeds. */
 hsa_status_t softgpu_hsa_amd_profiling_get_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 							 hsa_amd_profiling_dispatch_time_t *time)
 {
@@ -44,7 +45,7 @@ softgpu_hsa_amd_profiling_get_async_copy_time(hsa_signal_t signal,
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (!signal_value_word(signal, &block))
 		return HSA_STATUS_ERROR_INVALID_SIGNAL;
-	/* Nobody copied with this signal while copies were profiled. */
+	/* No copy has used this signal while copies were profiled. */
 	if (!dma_profiling_enabled() ||
 	    (block && !atomic_load_explicit(&block->copy_agent, memory_order_relaxed)))
 		return HSA_STATUS_ERROR;

@@ -1,4 +1,5 @@
-/* Making, finding and destroying queues, and the HSA functions on them. */
+/* The registry of queues: creates, finds and destroys them. Also the HSA functions on queues,
+ * except for those in queue_create.c and queue_index.c. */
 #include "softgpu/queue.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void *make_ring(uint32_t size)
 
 	if (ring == MAP_FAILED)
 		return NULL;
-	/* Zero is a packet type (vendor specific): an unwritten slot must not be one. */
+	/* Packet type 0 is valid (vendor specific), so the zeroed slots must be marked invalid. */
 	for (uint32_t i = 0; i < size; i++)
 		*(uint16_t *)(ring + (size_t)i * AQL_PACKET_BYTES) = HSA_PACKET_TYPE_INVALID;
 	return ring;
@@ -174,7 +175,8 @@ void queue_destroy(struct softgpu_queue *queue)
 		free(queue);
 		return;
 	}
-	/* After this a late ring finds a dead signal and not a freed queue. */
+	/* From here on, a late store to the doorbell is an error of the signal and does not reach
+	 * the freed queue. */
 	if (doorbell)
 		signal_destroy(doorbell);
 	if (queue->intercept)
@@ -193,7 +195,7 @@ void queue_destroy_all(void)
 
 	do {
 		pthread_mutex_lock(&registry.lock);
-		/* A proxy takes the queue behind it along, so it goes first. */
+		/* Destroying a proxy destroys its hardware queue too, so skip hardware queues. */
 		for (queue = registry.head; queue && queue->is_behind_proxy; queue = queue->next)
 			;
 		pthread_mutex_unlock(&registry.lock);
@@ -212,6 +214,7 @@ void queue_wake_all(void)
 	pthread_mutex_unlock(&registry.lock);
 }
 
+/* Raises queue->announced to VALUE + 1. */
 static void announce(struct softgpu_queue *queue, int64_t value)
 {
 	uint64_t before = atomic_load_explicit(&queue->announced, memory_order_relaxed);
@@ -237,9 +240,10 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 		sdma_queue_ring(queue, value);
 		return;
 	}
-	/* The value tells which slot was written, but with several producers not that all before it
-	 * were: the packet headers do. */
+	/* The value says which packet was written. With several producers it does not say that all
+	 * packets before it were written; the packet headers say that. */
 	announce(queue, value);
+	/* Sequentially consistent: pairs with the increment of sleepers in wait_for_doorbell. */
 	atomic_fetch_add(&queue->doorbell_word, 1);
 	if (atomic_load(&queue->sleepers))
 		futex_wake_all(&queue->doorbell_word);
@@ -277,7 +281,8 @@ hsa_status_t softgpu_hsa_queue_destroy(hsa_queue_t *handle)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (!queue || queue->is_behind_proxy || queue->counted)
 		return HSA_STATUS_ERROR_INVALID_QUEUE;
-	/* From its own error callback or a host kernel: the thread cannot wait for itself. */
+	/* The queue's error callback or a host function calls this: a thread cannot wait for
+	 * itself. */
 	if (processor_is_current(intercept_target(queue)))
 		return HSA_STATUS_ERROR;
 	softgpu_count(queues_destroyed, 1);
@@ -295,7 +300,7 @@ hsa_status_t softgpu_hsa_queue_inactivate(hsa_queue_t *handle)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* A doorbell that the program serves itself would need somebody to run its packets. */
+/* Soft queues are not supported: they have no device that runs their packets. */
 hsa_status_t softgpu_hsa_soft_queue_create(hsa_region_t region, uint32_t size,
 					   hsa_queue_type32_t type, uint32_t features,
 					   hsa_signal_t doorbell_signal, hsa_queue_t **queue)
@@ -327,7 +332,8 @@ hsa_status_t softgpu_hsa_amd_profiling_set_profiler_enabled(hsa_queue_t *handle,
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Not for counted queues and those of copy engines. */
+/* As queue_find, but returns NULL for counted handles and queues of copy engines, of which the
+ * priority and the CU mask cannot be set. */
 static struct softgpu_queue *find_adjustable(const hsa_queue_t *handle)
 {
 	struct softgpu_queue *queue = queue_find(handle);
@@ -344,7 +350,7 @@ hsa_status_t softgpu_hsa_amd_queue_set_priority(hsa_queue_t *handle,
 						      : HSA_STATUS_SUCCESS;
 }
 
-/* Masks are checked and remembered; the model has no compute units to reserve. */
+/* Checks the mask and stores it. It has no effect: the model has no compute units to reserve. */
 hsa_status_t softgpu_hsa_amd_queue_cu_set_mask(const hsa_queue_t *handle,
 					       uint32_t num_cu_mask_count, const uint32_t *cu_mask)
 {

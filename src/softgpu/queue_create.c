@@ -1,4 +1,5 @@
-/* hsa_amd_queue_create: several queues in one call, each by its description. */
+/* hsa_amd_queue_create: creates several queues in one call, of compute and of copy engines, each
+ * from a description. */
 #include <string.h>
 
 #include "softgpu/api.h"
@@ -84,6 +85,7 @@ static hsa_status_t make(struct softgpu_agent *agent, hsa_amd_queue_create_desc_
 	return status;
 }
 
+/* Creates as many of the queues as possible and returns the first error, as ROCr does. */
 hsa_status_t softgpu_hsa_amd_queue_create(hsa_agent_t handle, hsa_amd_queue_create_desc_t *descs,
 					  uint32_t num_descs)
 {

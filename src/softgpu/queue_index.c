@@ -1,4 +1,6 @@
-/* The index functions: hot, without a status, and on any queue of ours. A NULL queue reads as 0. */
+/* The functions on the indices of queues. They are called for every packet and return no status, so
+ * they check only for NULL: a load from a NULL queue returns 0. They work on all kinds of
+ * queues. */
 #include "softgpu/api.h"
 
 #include "softgpu/queue.h"

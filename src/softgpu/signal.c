@@ -1,4 +1,5 @@
-/* Signal blocks: where they live, how long, and what a change sets off. */
+/* Signal blocks: their memory, their lifetime, the completion of packets and copies, and the
+ * wake-ups after a change of a value. */
 #include "softgpu/signal.h"
 
 #include <pthread.h>
@@ -16,11 +17,12 @@
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 
-/* Address space only; pages come as blocks are used. Blocks are never unmapped, so that a late look
- * at a destroyed signal is an error that can be counted and not a crash. */
+/* The slab reserves address space only; the kernel adds pages as blocks are used. Blocks are never
+ * unmapped, so that a late access to a destroyed signal is an error that can be counted and not a
+ * crash. */
 #define SLAB_MAX_BLOCKS (1u << 22)
 #define SLAB_MIN_BLOCKS (1u << 14)
-/* A freed block waits behind this many others, so that late decrements meet a dead block. */
+/* A free block is reused only after this many others, so that late decrements find a dead block. */
 #define SLAB_QUARANTINE 1024u
 
 static struct {
@@ -28,17 +30,17 @@ static struct {
 	pthread_once_t once;
 	struct softgpu_signal *blocks;
 	uint32_t capacity;
-	_Atomic uint32_t used; /* blocks that were ever handed out */
-	uint32_t free_head;    /* index + 1; first in, first out */
+	_Atomic uint32_t used; /* blocks that were ever used; written under the lock */
+	uint32_t free_head;    /* list of free blocks, first in first out: index + 1, or 0 */
 	uint32_t free_tail;
 	uint32_t free_count;
-	uint32_t *event_ids; /* stack of free ids */
-	uint32_t event_count;
-	uint64_t *mailboxes; /* one word an event, where the device writes the id */
+	uint32_t *event_ids;  /* stack of free event ids */
+	uint32_t event_count; /* size of that stack */
+	uint64_t *mailboxes;  /* one word for each event, to which the device writes the id */
 } slab = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-static _Atomic uint32_t epoch;
-static _Atomic uint32_t epoch_sleepers;
+static _Atomic uint32_t epoch;		/* futex; see signal_epoch */
+static _Atomic uint32_t epoch_sleepers; /* threads that sleep on it */
 
 static void *reserve(size_t bytes)
 {
@@ -110,7 +112,8 @@ static void slab_put(struct softgpu_signal *block)
 	slab.free_tail = index;
 }
 
-/* With the lock held. Past the limit the signal has no event, and nobody is told: as the driver. */
+/* With the lock held. Beyond the limit the signal gets no event and the program is not told, as
+ * with the driver. */
 static void give_event(struct softgpu_signal *block)
 {
 	if (!slab.event_count) {
@@ -155,7 +158,7 @@ struct softgpu_signal *signal_make(enum signal_kind kind, int64_t initial,
 	return block;
 }
 
-/* The block of an address that was ever handed out, dead or alive. */
+/* Returns the block of SIGNAL if its address was ever used, live or dead; else NULL. */
 static struct softgpu_signal *slab_block(hsa_signal_t signal)
 {
 	uint64_t used = atomic_load_explicit(&slab.used, memory_order_acquire);
@@ -207,6 +210,7 @@ bool signal_detach(struct softgpu_signal *block)
 	return !users;
 }
 
+/* Returns whether a signal block fits at this address into memory of a pool. */
 static bool is_pool_signal(hsa_signal_t signal)
 {
 	const void *address = (const void *)(uintptr_t)signal.handle;
@@ -282,8 +286,9 @@ void signal_changed(struct softgpu_signal *block, volatile int64_t *value)
 	signal_epoch_bump();
 }
 
-/* Blocks of ours hold the reference of the packet or copy; that one of them was destroyed meanwhile
- * is what real hardware would not notice, and what is counted here. */
+/* The decrement of a completion. The packet or copy holds a reference to a block of the slab, so
+ * the block is not reused. A signal that the program has destroyed meanwhile does not reach this
+ * function: signal_value_word has counted it. Real hardware would not notice. */
 static void complete(struct softgpu_signal *block, volatile int64_t *value)
 {
 	__atomic_fetch_sub(value, 1, __ATOMIC_SEQ_CST);
@@ -301,7 +306,8 @@ static void stamp_amd(hsa_signal_t signal, uint64_t start_tick, uint64_t end_tic
 	__atomic_store_n(&amd->end_ts, end_tick, __ATOMIC_RELAXED);
 }
 
-/* The word that an operation's end decrements; NULL for no signal, a dead one and a doorbell. */
+/* Returns the word that a completion decrements; NULL for handle 0, a dead signal and a
+ * doorbell. */
 static volatile int64_t *completion_word(hsa_signal_t signal, struct softgpu_signal **ret_block)
 {
 	volatile int64_t *value;
@@ -359,6 +365,8 @@ uint32_t signal_epoch(void)
 
 void signal_epoch_bump(void)
 {
+	/* Sequentially consistent: pairs with the increment in signal_epoch_wait. Either this
+	 * thread sees the sleeper, or the sleeper sees the new epoch. */
 	atomic_fetch_add(&epoch, 1);
 	if (atomic_load(&epoch_sleepers))
 		futex_wake_all(&epoch);

@@ -1,5 +1,5 @@
-/* The HSA functions on signals. Those without a status return 0 and count an error for a handle
- * that is no live signal. */
+/* The HSA functions on signals. A function that returns no status returns 0, and counts an error,
+ * for a handle that is not a live signal. */
 #include <sched.h>
 
 #include "softgpu/agent.h"
@@ -14,9 +14,10 @@
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
+/* How long a waiting thread polls before it sleeps. */
 #define SPIN_NS			 4000u
-/* How often a sleeper looks again: at a value that anybody may write behind our back, and at one
- * whose every change wakes it. */
+/* The interval at which a sleeping thread polls the value: of a signal whose value the program may
+ * write through a pointer, and of one where every change wakes the thread. */
 #define MEMORY_SIGNAL_LOOK_NS	 200000u
 #define INTERRUPT_SIGNAL_LOOK_NS 100000000u
 
@@ -131,7 +132,7 @@ hsa_signal_value_t softgpu_hsa_signal_load_scacquire(hsa_signal_t signal)
 	return load_value(signal, __ATOMIC_ACQUIRE);
 }
 
-/* The program has changed a signal. */
+/* Called after the program has changed a signal. */
 static void changed_by_host(struct softgpu_signal *block, volatile int64_t *value)
 {
 	if (schedule_is_on())
@@ -139,7 +140,7 @@ static void changed_by_host(struct softgpu_signal *block, volatile int64_t *valu
 	signal_changed(block, value);
 }
 
-/* A store to a doorbell is a submission, silent or not. */
+/* Stores to a signal. A silent store wakes no thread, but a store to a doorbell always rings it. */
 static void store_value(hsa_signal_t signal, hsa_signal_value_t new_value, bool is_silent)
 {
 	struct softgpu_signal *block;
@@ -174,8 +175,8 @@ void softgpu_hsa_signal_silent_store_screlease(hsa_signal_t signal, hsa_signal_v
 	store_value(signal, value, true);
 }
 
-/* The spec's orders are all served by the strongest one: a change must be seen before the look at
- * who sleeps on it, which needs a full fence anyway. */
+/* All memory orders of the specification use the strongest one: the change must be visible before
+ * the check for sleeping threads, which needs a full fence in any case. */
 #define SIGNAL_UPDATE(name, order, operation)                                                      \
 	void softgpu_hsa_signal_##name##_##order(hsa_signal_t signal, hsa_signal_value_t operand)  \
 	{                                                                                          \
@@ -245,8 +246,8 @@ SIGNAL_EXCHANGE(scacquire)
 SIGNAL_EXCHANGE(screlease)
 SIGNAL_EXCHANGE(scacq_screl)
 
-/* A timeout is the waiting thread's, not the device's: it runs out while a test holds the device's
- * clock. */
+/* The clock of timeouts. A timeout belongs to the waiting thread and not to the device, so it also
+ * runs out while a test holds the device's clock. */
 static uint64_t system_now_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC);
@@ -265,14 +266,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 struct signal_wait {
-	struct softgpu_signal *block; /* NULL: in pool memory */
+	struct softgpu_signal *block; /* NULL: the signal is in pool memory */
 	volatile int64_t *value;
 	hsa_signal_condition_t condition;
 	hsa_signal_value_t compare;
-	uint64_t deadline_ns;
+	uint64_t deadline_ns; /* of CLOCK_MONOTONIC, or FUTEX_FOREVER */
 };
 
-/* True when the wait is over, for whatever reason. */
+/* Returns whether the wait is over: the condition holds, the deadline has passed, or there is no
+ * device in this process. */
 static bool wait_is_over(const struct signal_wait *wait, hsa_signal_value_t *ret_value)
 {
 	*ret_value = __atomic_load_n(wait->value, __ATOMIC_ACQUIRE);
@@ -289,7 +291,8 @@ static void wait_sleep(const struct signal_wait *wait, hsa_signal_value_t seen)
 	if (wait->block)
 		atomic_fetch_add(&wait->block->waiters, 1);
 	softgpu_count(signal_sleeps, 1);
-	/* The low half of the value is the futex word: a change before the sleep ends it. */
+	/* The futex word is the low half of the value. A change after the load below makes the
+	 * system call return at once. */
 	if (__atomic_load_n(wait->value, __ATOMIC_SEQ_CST) == seen)
 		futex_wait((const void *)wait->value, (uint32_t)seen, until);
 	if (wait->block)
@@ -356,7 +359,7 @@ hsa_signal_value_t softgpu_hsa_signal_wait_scacquire(hsa_signal_t signal,
 	return wait_for_value(signal, condition, compare_value, timeout_hint);
 }
 
-/* Index of a signal whose condition holds, or -1. */
+/* Returns the index of the first signal whose condition holds, or -1. */
 static int64_t find_satisfied(uint32_t count, const hsa_signal_t *signals,
 			      const hsa_signal_condition_t *conditions,
 			      const hsa_signal_value_t *compares, hsa_signal_value_t *ret_value)
@@ -383,7 +386,8 @@ static uint64_t look_interval(uint32_t count, const hsa_signal_t *signals)
 	return INTERRUPT_SIGNAL_LOOK_NS;
 }
 
-/* One after the other: each is seen to be satisfied once. */
+/* Waits for one signal after the other: each condition held at some time, not all at the same
+ * time. */
 uint32_t softgpu_hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t *signals,
 					 hsa_signal_condition_t *conds, hsa_signal_value_t *values,
 					 uint64_t timeout_hint, hsa_wait_state_t wait_hint,

@@ -57,9 +57,9 @@ static inline hsa_signal_t signal_handle(const struct softgpu_signal *block)
  * takes no reference. */
 struct softgpu_signal *signal_block(hsa_signal_t signal);
 
-/* Returns the word that holds SIGNAL's value: of a doorbell the queue's doorbell word. RET_BLOCK is
- * its block, or NULL for a signal in pool memory. Returns NULL, and counts an error, for a handle
- * that is not a live signal. */
+/* Returns the word that holds SIGNAL's value: for a doorbell its queue's doorbell_value. RET_BLOCK
+ * is its block, or NULL for a signal in pool memory. Returns NULL, and counts an error, for a
+ * handle that is not a live signal. */
 volatile int64_t *signal_value_word(hsa_signal_t signal, struct softgpu_signal **ret_block);
 
 /* Creates a block with one reference, which signal_destroy releases. QUEUE is the queue of a
