@@ -1,4 +1,5 @@
-/* The device clock is an exact linear function of the host clock. */
+/* Conversions between the two clocks, and waits. The device clock is an exact linear function of
+ * the host clock. */
 #include "softgpu/clock.h"
 
 #include <pthread.h>
@@ -12,8 +13,9 @@
 #include "softgpu/config.h"
 
 #define HOST_NS_PER_TICK   (1000000000.0L / CLOCK_DEVICE_HZ)
-/* The scheduler's wake-up is not trusted with the last of a wait. */
+/* The last part of a wait is spun, because the scheduler may wake a thread up that late. */
 #define SPIN_BEFORE_END_NS 60000u
+/* Pause instructions of one clock_relax. */
 #define PAUSES_A_TURN	   4
 
 uint64_t clock_host_ns(void)
@@ -21,7 +23,7 @@ uint64_t clock_host_ns(void)
 	return clock_now_ns();
 }
 
-/* Long double: 64 bits of mantissa hold any ns of CLOCK_MONOTONIC exactly. */
+/* A long double has 64 bits of mantissa, which hold any ns of CLOCK_MONOTONIC exactly. */
 static long double ns_per_tick(void)
 {
 	return HOST_NS_PER_TICK / (1.0L + (long double)config_get()->clock_drift_ppm * 1e-6L);
@@ -59,7 +61,7 @@ void clock_exact_sleep(void)
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
 
-static _Atomic int spinners;
+static _Atomic int spinners; /* threads inside clock_relax */
 static int cpus;
 static pthread_once_t cpus_once = PTHREAD_ONCE_INIT;
 
@@ -68,8 +70,10 @@ static void count_cpus(void)
 	cpus = get_nprocs();
 }
 
-/* Yielding hands a whole time slice to whatever else runs on a busy machine, which would show as
- * milliseconds in a modelled microsecond; not yielding starves the program on a small one. */
+/* A yield gives a whole time slice to other programs on a busy machine, so that milliseconds would
+ * appear in modelled microseconds. Without a yield, spinning threads starve the program on a
+ * machine with few CPUs. So a thread yields only when at least as many threads spin as there are
+ * CPUs. */
 void clock_relax(void)
 {
 	pthread_once(&cpus_once, count_cpus);

@@ -1,3 +1,4 @@
+/* The counters and their names. */
 #include "softgpu/counters.h"
 
 #include <stddef.h>

@@ -1,10 +1,11 @@
+/* Tables of handles (handle.h). */
 #include "softgpu/handle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* kind:4 generation:16 slot:20 index:24, from the top. */
+/* The bits of a handle, from the highest: kind 4, generation 16, slot 20, index 24. */
 #define KIND_SHIFT	 60
 #define GENERATION_SHIFT 44
 #define SLOT_SHIFT	 24

@@ -1,5 +1,5 @@
-/* The thread that runs async handlers. Its lock guards the lists only; no callback runs under
- * it. */
+/* The handler thread, which runs async handlers and async functions. Its lock protects the lists;
+ * no callback runs under it. */
 #include "softgpu/handler.h"
 
 #include <pthread.h>
@@ -18,11 +18,11 @@ struct handler {
 	hsa_signal_value_t compare;
 	hsa_amd_signal_handler callback;
 	void *argument;
-	uint64_t era; /* the runtime's when it was armed */
-	struct handler *next;
+	uint64_t era;	      /* value of runtime.era when the handler was armed */
+	struct handler *next; /* on the signal's list */
 };
 
-/* hsa_amd_async_function: run once, in order. */
+/* A function of hsa_amd_async_function. It runs once, in the order of the calls. */
 struct function {
 	void (*callback)(void *argument);
 	void *argument;
@@ -32,17 +32,17 @@ struct function {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct softgpu_signal *ready_head; /* signals that changed and have handlers */
+	struct softgpu_signal *ready_head; /* signals that have changed and have handlers */
 	struct softgpu_signal *ready_tail;
 	struct function *function_head;
 	struct function *function_tail;
-	pthread_cond_t settled;
-	pthread_t thread;
-	uint64_t queued, done; /* signals and functions */
-	uint64_t era;	       /* shut-downs so far: a handler of an earlier one is never called */
-	bool is_calling;       /* the thread is inside a callback */
+	pthread_cond_t settled; /* one more signal or function is done */
+	pthread_t thread;	/* valid if has_thread */
+	uint64_t queued, done;	/* signals and functions that were queued, and that are done */
+	uint64_t era;		/* shut-downs so far: handlers of an earlier era are not called */
+	bool is_calling;	/* the thread is inside a callback */
 	bool has_thread;
-	bool is_guarded;
+	bool is_guarded; /* the lock was registered for fork */
 	struct schedule_party party;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	     .wake = PTHREAD_COND_INITIALIZER,
@@ -86,7 +86,8 @@ static void link_handler(struct softgpu_signal *signal, struct handler *handler)
 	atomic_store(&signal->armed, handler);
 }
 
-/* With the lock held: takes the first handler whose condition holds off the signal's list. */
+/* With the lock held. Removes the first handler whose condition holds for VALUE from the signal's
+ * list and returns it; NULL when there is none. */
 static struct handler *take_satisfied(struct softgpu_signal *signal, int64_t value)
 {
 	struct handler *before = NULL;
@@ -103,7 +104,8 @@ static struct handler *take_satisfied(struct softgpu_signal *signal, int64_t val
 	return handler;
 }
 
-/* With the lock held, which is dropped around the callback. True when it is to be called again. */
+/* With the lock held, which is released during the callback. Returns whether the handler stays
+ * armed. */
 static bool call_handler(const struct handler *handler, int64_t value)
 {
 	bool stays;
@@ -119,7 +121,7 @@ static bool call_handler(const struct handler *handler, int64_t value)
 	return stays;
 }
 
-/* With the lock held, which is dropped around the callback. */
+/* With the lock held, which is released during the callback. Runs one handler of SIGNAL. */
 static void run_signal(struct softgpu_signal *signal)
 {
 	int64_t value = __atomic_load_n(&signal->amd.value, __ATOMIC_SEQ_CST);
@@ -133,7 +135,7 @@ static void run_signal(struct softgpu_signal *signal)
 		link_handler(signal, handler);
 	else
 		free(handler);
-	/* Others may be satisfied too, or this one again. */
+	/* The conditions of other handlers may hold too, or of the same one again. */
 	queue_signal(signal);
 	if (stays)
 		return;
@@ -142,7 +144,7 @@ static void run_signal(struct softgpu_signal *signal)
 	pthread_mutex_lock(&runtime.lock);
 }
 
-/* With the lock held, which is dropped around the callback. */
+/* With the lock held, which is released during the callback. */
 static void run_function(void)
 {
 	struct function *function = runtime.function_head;
@@ -156,7 +158,7 @@ static void run_function(void)
 	runtime.is_calling = false;
 }
 
-/* With the lock held, which is dropped around the callback. False: nothing is due. */
+/* With the lock held, which is released during the callback. Returns false when nothing is due. */
 static bool run_next(void)
 {
 	struct softgpu_signal *signal = runtime.ready_head;
@@ -175,7 +177,7 @@ static bool run_next(void)
 	return true;
 }
 
-/* The callbacks of a schedule: one a turn. */
+/* The thread's loop with a schedule: one callback for each turn. Does not return. */
 static void run_scheduled(void)
 {
 	for (;;) {
@@ -236,9 +238,9 @@ void handler_shut_down(void)
 	pthread_mutex_unlock(&runtime.lock);
 }
 
-/* Before anything of the process is taken apart: callbacks that are due have run. HIP's destructors
- * free what its callbacks free too; a GPU's interrupts come in microseconds, and this thread may
- * have waited for a CPU. */
+/* Runs at exit, before HIP's destructors: waits until the callbacks that are due have run, at most
+ * TIMER_SOFTGPU_SETTLE. HIP's destructors free objects that its callbacks free too. The interrupts
+ * of a real GPU come within microseconds, but the handler thread may have waited for a CPU. */
 static void settle_at_exit(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SOFTGPU_SETTLE);
@@ -246,7 +248,7 @@ static void settle_at_exit(void)
 
 	if (process_is_forked_child() || pthread_equal(pthread_self(), runtime.thread))
 		return;
-	/* Who exits in a signal's handler may hold it. */
+	/* With a limit: a thread that calls exit in a POSIX signal handler may hold the lock. */
 	if (!timer_lock(&runtime.lock, limit))
 		return;
 	due = runtime.queued;
@@ -255,8 +257,9 @@ static void settle_at_exit(void)
 	pthread_mutex_unlock(&runtime.lock);
 }
 
-/* With the lock held. The thread starts with the first handler and lives as long as the process:
- * a program that exits may still have callbacks armed, as on the real runtime. */
+/* With the lock held. Starts the handler thread if there is none. It lives as long as the process,
+ * because a program may exit while callbacks are armed, as with ROCr. Returns 0 or a negative
+ * errno. */
 static int need_thread(void)
 {
 	int error;
@@ -305,7 +308,7 @@ static hsa_status_t arm(hsa_signal_t signal, const struct handler *wanted)
 	error = need_thread();
 	if (!error) {
 		link_handler(block, handler);
-		/* The condition may hold already. */
+		/* The condition may already hold. */
 		queue_signal(block);
 	}
 	pthread_mutex_unlock(&runtime.lock);

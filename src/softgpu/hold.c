@@ -1,3 +1,5 @@
+/* Holds of the device for tests: of the taking of work, at a counter's value, and of the clock.
+ * Also softgpu_await. */
 #include "softgpu/hold.h"
 
 #include <errno.h>
@@ -22,6 +24,7 @@
 
 /* ---- the taking of work ---- */
 
+/* How many packets and copies may still be taken. */
 static _Atomic int64_t may_be_taken = UNLIMITED;
 
 bool hold_lets_take(void)
@@ -79,18 +82,20 @@ void softgpu_take_release(void)
 
 _Atomic uint32_t softgpu_counters_watched;
 
-static _Atomic uint32_t moves; /* what the waiters sleep on */
+static _Atomic uint32_t moves; /* futex of softgpu_await; incremented at each count */
 
+/* The point of hold_at. Constant after hold_configure. */
 static struct {
-	int counter; /* -1: none */
+	int counter; /* enum softgpu_counter_id; -1: none is configured */
 	uint64_t value;
-	const char *pipe; /* "": the taking is held */
+	const char *pipe; /* hold_pipe; "": the point holds the taking of work */
 } point = {.counter = -1};
 
-/* The counter has come to the point and the hold is in place, or its thread tells the pipe. The
- * counter itself has the value a moment before. */
+/* Set when the counter has reached the point and taking is held, or the counting thread is about to
+ * write to the pipe. The counter itself reaches the value a moment earlier. */
 static _Atomic bool point_has_come;
 
+/* Opens the pipe for reading or writing (WAY). Blocks until the script opens the other end. */
 static int open_end(int way)
 {
 	int file;
@@ -101,8 +106,8 @@ static int open_end(int way)
 	return file;
 }
 
-/* Writes the value to the pipe, so that the script's read returns; then waits until the script
- * writes to it. */
+/* Holds the calling thread: writes the value to the pipe, so that the script's read returns, then
+ * waits until the script writes to the pipe and closes it. */
 static void hold_thread(uint64_t value)
 {
 	char text[64];
@@ -110,7 +115,7 @@ static void hold_thread(uint64_t value)
 	int file = open_end(O_WRONLY);
 
 	if (file >= 0 && write(file, text, (size_t)length) < 0)
-		errno = 0; /* The reader has gone. The thread is held all the same. */
+		errno = 0; /* The reader has closed the pipe. The thread is held all the same. */
 	if (file >= 0)
 		close(file);
 	file = open_end(O_RDONLY);
@@ -135,7 +140,7 @@ void softgpu_counter_moved(enum softgpu_counter_id id, uint64_t before, uint64_t
 		hold_thread(now);
 }
 
-/* -1: TEXT is no COUNTER:N. */
+/* Parses TEXT as COUNTER:N. Returns the counter and gives N; -1 when TEXT is invalid. */
 static int read_point(const char *text, uint64_t *ret_value)
 {
 	const char *colon = strchr(text, ':');
@@ -165,8 +170,8 @@ void hold_configure(const struct softgpu_config *config)
 	atomic_fetch_add(&softgpu_counters_watched, 1);
 }
 
-/* Who waits for the point, or for what is behind it, finds the hold in place, and may release
- * it. */
+/* Returns whether counter ID has reached VALUE. If VALUE is at the point of hold_at or beyond, the
+ * hold must be in effect too, so that the waiting thread can release it. */
 static bool has_come(int id, uint64_t value)
 {
 	if (atomic_load(&softgpu_counter_values[id]) < value)
@@ -194,9 +199,10 @@ int softgpu_await(const char *counter, uint64_t value)
 
 /* ---- the clock ---- */
 
-/* Used when DAGTAP_CLOCK names no page. */
+/* The page of the clock when DAGTAP_CLOCK names no file. */
 static struct clock_page own_page;
 
+/* Returns the page of the clock; makes own_page the page when there is none. */
 static struct clock_page *page(void)
 {
 	struct clock_page *none = NULL;
@@ -207,7 +213,7 @@ static struct clock_page *page(void)
 
 void softgpu_clock_hold(void)
 {
-	config_get();
+	config_get(); /* maps the page of DAGTAP_CLOCK first */
 	clock_hold(page());
 }
 

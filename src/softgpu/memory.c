@@ -1,3 +1,5 @@
+/* The registry of memory blocks by device address, and the HSA functions that allocate, free, lock,
+ * describe, copy and fill memory. */
 #include "softgpu/memory.h"
 
 #include <pthread.h>
@@ -13,39 +15,43 @@
 #include "softgpu/process.h"
 #include "softgpu/system.h"
 
-/* Of hsa_amd_memory_pool_flag_t (ROCR 6 on): over PCIe, contiguous, executable, uncached. All is so here. */
+/* The flags of hsa_amd_memory_pool_flag_t (since ROCR 6): over PCIe, contiguous, executable,
+ * uncached. All memory of the software GPU has these properties. */
 #define POOL_FLAGS 0xfu
 
+/* A deallocation callback. */
 struct notifier {
 	hsa_amd_deallocation_callback_t callback;
 	void *user_data;
 	struct notifier *next;
 };
 
-/* A range of device addresses: a pool allocation or a mapping of one (host == device address), or a locked range,
- * whose device address is an alias. Ranges are whole pages and disjoint. */
+/* A range of device addresses: a pool allocation or a mapping of vmem.c, where the device address
+ * is the host address, or a locked range, where it is an alias. Ranges are whole pages and do not
+ * overlap. */
 struct memory_block {
-	uintptr_t begin;
+	uintptr_t begin; /* device address */
 	size_t bytes;
 	uintptr_t host_begin;
 	bool is_locked;
-	bool is_mapping;
-	size_t lock_lead;  /* what was asked to be locked: from here in the first page ... */
-	size_t lock_bytes; /* ... this many bytes */
-	uint32_t lock_count;
-	uint32_t global_flags;
+	bool is_mapping;       /* of vmem.c, which owns the memory */
+	size_t lock_lead;      /* offset in the first page of the memory that the program locked */
+	size_t lock_bytes;     /* size of that memory */
+	uint32_t lock_count;   /* locks of exactly that memory, which share this block */
+	uint32_t global_flags; /* hsa_amd_memory_pool_global_flag_t, for pointer information */
 	struct softgpu_agent *owner;
-	struct agent_set access; /* the agents that were given access */
-	void *user_data;
-	struct notifier *notifiers;
+	struct agent_set access;    /* the agents that were given access */
+	void *user_data;	    /* the program's */
+	struct notifier *notifiers; /* owned */
 	struct memory_block *next_locked;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
-static void *blocks; /* tsearch tree by device address, under lock */
-static struct memory_block *locked_blocks;
-/* Bounds of all alias ranges that ever were: what lies outside needs no lock. begin > end: none. */
+static void *blocks;			   /* tsearch tree by device address, under lock */
+static struct memory_block *locked_blocks; /* under lock */
+/* The bounds of all aliases that ever existed, so that an address outside of them is known not to
+ * be an alias without the lock. There are none while begin > end. */
 static _Atomic uintptr_t alias_begin = UINTPTR_MAX;
 static _Atomic uintptr_t alias_end;
 
@@ -60,7 +66,7 @@ static void lock_blocks(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* Ranges that overlap compare equal, so a one-byte range finds the block that holds it. */
+/* Ranges that overlap compare as equal, so a range of one byte finds the block that contains it. */
 static int compare_blocks(const void *a, const void *b)
 {
 	const struct memory_block *left = a;
@@ -80,8 +86,8 @@ static struct memory_block *find_block(const void *address)
 	return node ? *node : NULL;
 }
 
-/* A host address of a locked range is known as well, but only through this scan: locked ranges may
- * overlap on the host's side. Under lock. */
+/* Under lock. Returns the locked block that contains a host address. This needs a scan, because the
+ * host addresses of locked ranges may overlap. */
 static struct memory_block *find_locked_host(const void *address)
 {
 	uintptr_t host = (uintptr_t)address;
@@ -165,7 +171,7 @@ bool memory_is_reachable(const void *host_address, uint64_t bytes)
 	lock_blocks();
 	block = find_block(host_address);
 	reachable = block && !block->is_locked && bytes <= block->bytes - (host - block->begin);
-	/* Locked ranges may overlap, and only one of them may be long enough. */
+	/* The host addresses of locked ranges may overlap: look for one that is long enough. */
 	for (block = locked_blocks; block && !reachable; block = block->next_locked)
 		reachable = host >= block->host_begin && host - block->host_begin < block->bytes &&
 			    bytes <= block->bytes - (host - block->host_begin);
@@ -183,7 +189,8 @@ static void discharge(struct softgpu_agent *agent, size_t bytes)
 	__atomic_sub_fetch(&agent->live_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* A GPU's memory is what its configuration says, whatever the host could give. */
+/* A GPU has as much memory as is configured, however much the host has. The CPU has no limit
+ * here. */
 bool memory_charge(const struct softgpu_pool *pool, size_t bytes)
 {
 	struct softgpu_agent *agent = pool->agent;
@@ -210,7 +217,8 @@ static bool enter_block(struct memory_block *block)
 	return entered;
 }
 
-/* Maps and enters a block; BLOCK->bytes is whole pages. PROTECTION is PROT_NONE for an alias. */
+/* Maps memory for BLOCK, of which bytes is set to whole pages, and enters it into the tree.
+ * PROTECTION is PROT_NONE for an alias. */
 static bool map_block(struct memory_block *block, int protection)
 {
 	void *address = mmap(NULL, block->bytes, protection,
@@ -330,7 +338,8 @@ hsa_status_t softgpu_hsa_memory_allocate(hsa_region_t region, size_t size, void 
 	return allocate(&pool, size, ptr);
 }
 
-/* Takes the pool allocation that begins at ADDRESS out of the tree. NULL when there is none. */
+/* Removes the pool allocation that begins at ADDRESS from the tree and returns it; NULL when there
+ * is none. */
 static struct memory_block *take_block(const void *address)
 {
 	struct memory_block *block;
@@ -374,7 +383,8 @@ hsa_status_t softgpu_hsa_memory_free(void *ptr)
 	return softgpu_hsa_amd_memory_pool_free(ptr);
 }
 
-/* The set of AGENTS; none given means all. False when a handle is unknown. */
+/* Gives the set of the COUNT AGENTS, or of all agents when COUNT is 0. Returns false when a handle
+ * is unknown. */
 static bool make_access(const hsa_agent_t *agents, uint32_t count, struct agent_set *ret_access)
 {
 	struct agent_set access = {0};
@@ -403,8 +413,9 @@ static void widen_alias_bounds(uintptr_t begin, uintptr_t end)
 		;
 }
 
-/* Locks again what is locked already: all agents see one address, as with the driver. (HIP locks a
- * registered range once for each GPU and uses either answer on any of them.) */
+/* Locks memory that is already locked with the same begin and size; returns false when there is
+ * none. All locks of it get the same address, as with the driver: HIP locks a registered range once
+ * for each GPU and uses any of the addresses on any GPU. */
 static bool relock_range(const void *host_ptr, size_t size, const struct agent_set *access,
 			 void **ret_alias)
 {
@@ -499,7 +510,8 @@ hsa_status_t softgpu_hsa_amd_memory_lock_to_pool(void *host_ptr, size_t size, hs
 	return lock_range(host_ptr, size, &access, pool.global_flags, agent_ptr);
 }
 
-/* Takes the most recent of the ranges that begin at HOST_PTR, if that was its last lock. */
+/* Removes a lock of the most recent block that begins at HOST_PTR. If it was the last lock, takes
+ * the block out of the tree and returns it; otherwise returns NULL. */
 static struct memory_block *take_locked(const void *host_ptr)
 {
 	struct memory_block **link = &locked_blocks;
@@ -528,7 +540,7 @@ hsa_status_t softgpu_hsa_amd_memory_unlock(void *host_ptr)
 	if (!host_ptr)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	block = take_locked(host_ptr);
-	/* Still locked, or never was: ROCr succeeds. */
+	/* The memory has other locks or was never locked: ROCr returns success. */
 	if (!block)
 		return HSA_STATUS_SUCCESS;
 	munmap((void *)block->begin, block->bytes);
@@ -585,7 +597,7 @@ static void fill_info(const struct memory_block *block, hsa_amd_pointer_info_t *
 	info->global_flags = block->global_flags;
 }
 
-/* What is known about an address, copied out from under the lock. */
+/* Copies what is known about an address. Returns false for an unknown address. */
 static bool describe(const void *ptr, hsa_amd_pointer_info_t *ret_info,
 		     struct agent_set *ret_access)
 {
@@ -639,7 +651,7 @@ hsa_status_t softgpu_hsa_amd_pointer_info(const void *ptr, hsa_amd_pointer_info_
 	if (!ptr || !info || info->size < offsetof(hsa_amd_pointer_info_t, agentBaseAddress))
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	describe(ptr, &found, &access);
-	/* A caller built against an older header has a shorter structure. */
+	/* A program that was compiled with an older header has a shorter structure. */
 	found.size = info->size < sizeof(found) ? info->size : (uint32_t)sizeof(found);
 	memcpy(info, &found, found.size);
 	if (!num_agents_accessible)
@@ -754,7 +766,7 @@ hsa_status_t softgpu_hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Registration is a hint on a machine whose GPUs reach memory through pools. */
+/* Does nothing: registration is only a hint where GPUs access memory through pools. */
 hsa_status_t softgpu_hsa_memory_register(void *ptr, size_t size)
 {
 	if (!system_is_up())

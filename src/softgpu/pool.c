@@ -1,3 +1,4 @@
+/* The list of memory pools, and the HSA functions on pools and regions. */
 #include "softgpu/pool.h"
 
 #include <string.h>
@@ -185,7 +186,7 @@ hsa_status_t softgpu_hsa_amd_agent_iterate_memory_pools(
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Buffers stay where they were allocated, as on every system that ROCr supports. */
+/* Always false: memory stays where it was allocated, as on every system that ROCr supports. */
 hsa_status_t softgpu_hsa_amd_memory_pool_can_migrate(hsa_amd_memory_pool_t src_memory_pool,
 						     hsa_amd_memory_pool_t dst_memory_pool,
 						     bool *result)
@@ -265,8 +266,8 @@ static hsa_status_t iterate_regions(const struct softgpu_agent *agent,
 	return HSA_STATUS_SUCCESS;
 }
 
-/* A GPU's regions are its own and the CPU's, as in ROCr: that is where the older API's programs
- * find the kernel-argument region. */
+/* The regions of a GPU are its own and those of the CPU, as in ROCr: programs that use the older
+ * API find the kernel-argument region there. */
 hsa_status_t softgpu_hsa_agent_iterate_regions(
 	hsa_agent_t handle, hsa_status_t (*callback)(hsa_region_t region, void *data), void *data)
 {
@@ -318,7 +319,7 @@ hsa_status_t softgpu_hsa_region_get_info(hsa_region_t region, hsa_region_info_t 
 		return HSA_STATUS_ERROR_INVALID_REGION;
 	if (!value)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	/* The two enumerations agree in what both have, and there alone. */
+	/* The attributes of pools and regions have the same numbers only where both have them. */
 	switch ((uint32_t)attribute) {
 	case HSA_REGION_INFO_SEGMENT:
 	case HSA_REGION_INFO_GLOBAL_FLAGS:

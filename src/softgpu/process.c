@@ -1,4 +1,4 @@
-/* Threads of our own, and fork. */
+/* Starts the library's threads, and handles fork. */
 #include "softgpu/process.h"
 
 #include <errno.h>
@@ -7,13 +7,14 @@
 #include <stdatomic.h>
 
 static struct {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* protects the list; held during a fork */
 	pthread_mutex_t *guarded[PROCESS_MAX_LOCKS];
 	int count;
 	_Atomic bool is_child;
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The locks that were taken before the first that was not, or all. */
+/* Takes the registered locks without waiting, up to the first one that is not free. Returns how
+ * many it took. */
 static int try_all(void)
 {
 	int taken = 0;
@@ -29,8 +30,8 @@ static void unlock_first(int count)
 		pthread_mutex_unlock(process.guarded[count]);
 }
 
-/* All or none, again and again: so no order among the locks has to be kept by those who nest them.
- */
+/* Takes all registered locks. It never waits for a lock while it holds others, but releases them
+ * and tries again, so code that nests these locks need not keep to an order. */
 static void before_fork(void)
 {
 	int taken;

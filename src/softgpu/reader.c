@@ -1,3 +1,4 @@
+/* Code object readers, and the HSA functions on them. */
 #include "softgpu/reader.h"
 
 #include <errno.h>
@@ -59,7 +60,7 @@ void reader_release(struct code_object_reader *reader)
 		free_reader(reader);
 }
 
-/* Takes READER in, or frees it. */
+/* Adds READER to the table and gives its handle. Frees READER on failure. */
 static hsa_status_t publish(struct code_object_reader *reader, hsa_code_object_reader_t *ret_handle)
 {
 	uint64_t handle;
@@ -106,7 +107,7 @@ softgpu_hsa_code_object_reader_create_from_memory(const void *code_object, size_
 	return publish(reader, code_object_reader);
 }
 
-/* What a file URI may hold as it is; everything else is written as %XX. */
+/* Returns whether C stands for itself in a file URI; other characters are written as %XX. */
 static bool is_uri_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

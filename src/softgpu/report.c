@@ -1,5 +1,5 @@
-/* Written with write(2) from a buffer of our own: stdio would flush a copy of it in every forked
- * child. */
+/* The outputs for the user (report.h). They use write(2) and their own buffers, because stdio would
+ * write a copy of its buffer in every forked child. */
 #include "softgpu/report.h"
 
 #include <fcntl.h>
@@ -20,23 +20,23 @@
 #define MAX_PATH_BYTES 512
 
 struct output {
-	int file; /* -1: could not be opened, or closed */
-	size_t used;
+	int file;    /* -1: could not be opened, or is closed */
+	size_t used; /* bytes in the buffer */
 	char buffer[BUFFER_BYTES];
 };
 
-/* A file that every device thread adds lines to. */
+/* A file to which all threads of the device write lines. It is opened for the first line. */
 struct line_log {
 	pthread_mutex_t lock;
 	bool is_open;
-	bool is_closed; /* the process ends: nothing more is written */
+	bool is_closed; /* the process is exiting: nothing is written any more */
 	struct output output;
 };
 
 static struct line_log truth = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct line_log packet_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* PATTERN with every %p replaced by the process id. */
+/* Gives PATTERN with every %p replaced by the process id. */
 static void expand_path(const char *pattern, char *ret_path, size_t path_bytes)
 {
 	size_t used = 0;
@@ -109,7 +109,7 @@ bool report_truth_wanted(void)
 	return config_get()->truth[0] != '\0';
 }
 
-/* With the lock held. */
+/* With the lock held. Opens the file if it is not open. Returns whether a line can be written. */
 static bool log_is_ready(struct line_log *log, const char *pattern)
 {
 	if (log->is_closed || process_is_forked_child())
@@ -188,8 +188,8 @@ static void write_counters(void)
 	output_close(&output);
 }
 
-/* A destructor, since HIP never calls hsa_shut_down. A process that did not use the device, and a
- * forked child, leave nothing. */
+/* A destructor, because HIP never calls hsa_shut_down. A process that did not use the device and a
+ * forked child write nothing. */
 __attribute__((destructor)) static void report_at_exit(void)
 {
 	if (process_is_forked_child() || !system_was_up())

@@ -1,3 +1,5 @@
+/* Draws the order of the device's work from the seed (schedule.h). One lock protects all parties,
+ * the list of waits of the program's threads, and the state of the program. */
 #include "softgpu/schedule.h"
 
 #include <pthread.h>
@@ -10,31 +12,32 @@
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
 
-/* How old a count may be of what can change without notice. */
+/* How long a party's count of candidates may be used that can change without a new epoch. */
 #define LOOK_NS		  1000000u
-/* After so long without a call the program is taken to be at a standstill. */
+/* The program is considered idle after this time without a call; for a callback the second one. */
 #define QUIET_NS	  20000000u
 #define CALLBACK_QUIET_NS 1000000u
 /* A turn that takes longer may be a kernel that waits for another queue or for the program. */
 #define LONG_TURN_NS	  1000000000u
-/* Of the waits that are limited in time. */
+/* One of so many waits with a time limit is ignored (schedule_host_waits). */
 #define IGNORES_ONE_IN	  8
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_once_t once;
 	struct schedule_party *parties;
-	struct schedule_party *with_turn; /* NULL: nobody */
-	uint32_t joined;
-	uint64_t acts;		/* of the program's */
-	uint64_t quiet_acts;	/* their number when the program was last found to be quiet ... */
-	uint64_t quiet_from_ns; /* ... which it is a while after this */
-	uint64_t stretch_acts;	/* their number when the present stretch of turns began */
-	uint64_t stretch;
-	uint64_t turns;
-	struct schedule_host_wait *waits;
-	volatile int64_t *ignored; /* what the latest wait that was ignored is for */
-	uint32_t pauses;
+	struct schedule_party *with_turn; /* NULL: no party, or only passed-over ones */
+	uint32_t joined;		  /* parties that ever joined */
+	uint64_t acts;			  /* actions of the program so far */
+	uint64_t quiet_acts;		  /* value of acts when the program was last found idle */
+	uint64_t quiet_from_ns;		  /* CLOCK_MONOTONIC of its last action or wait */
+	/* A stretch is a sequence of turns without an action of the program in between. */
+	uint64_t stretch_acts;		  /* value of acts when the present stretch began */
+	uint64_t stretch;		  /* number of the present stretch */
+	uint64_t turns;			  /* turns that were given so far */
+	struct schedule_host_wait *waits; /* of the program's threads that wait now */
+	volatile int64_t *ignored;	  /* value of the last wait if it was ignored, else NULL */
+	uint32_t pauses;		  /* schedule_pause without schedule_resume */
 } schedule = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	      .once = PTHREAD_ONCE_INIT,
 	      .quiet_acts = UINT64_MAX,
@@ -72,9 +75,10 @@ static void wake(struct schedule_party *party)
 	futex_wake_all(&party->word);
 }
 
-/* ---- whose turn it is; all with the lock held ---- */
+/* ---- choice of the next turn; all with the lock held ---- */
 
-/* A number that depends on all bits of the seed and of what it is drawn for (splitmix64). */
+/* Returns a pseudo-random number that depends on all bits of the seed and of the arguments
+ * (splitmix64). WHAT names the kind of decision, WHICH the decision. */
 static uint64_t draw(uint64_t what, uint64_t which)
 {
 	uint64_t x =
@@ -85,7 +89,8 @@ static uint64_t draw(uint64_t what, uint64_t which)
 	return x ^ x >> 31;
 }
 
-/* A thread whose signal has come is not at a standstill, even if it has not noticed yet. */
+/* Returns whether the thread of WAIT is waiting. A thread whose condition holds is not, even if it
+ * has not woken up yet. */
 static bool is_waited_for(const struct schedule_host_wait *wait)
 {
 	if (wait->is_ignored)
@@ -111,7 +116,8 @@ static bool is_at_standstill(void)
 	return schedule.quiet_acts == schedule.acts;
 }
 
-/* The one that runs callbacks, if one is due and the program does nothing. */
+/* Returns the party that runs callbacks, if a callback is due and the program has been quiet for
+ * CALLBACK_QUIET_NS; else NULL. */
 static struct schedule_party *find_due_callback(void)
 {
 	if (now_ns() < schedule.quiet_from_ns + CALLBACK_QUIET_NS)
@@ -122,7 +128,8 @@ static struct schedule_party *find_due_callback(void)
 	return NULL;
 }
 
-/* Everybody has counted since the last change, but who is in a long turn. */
+/* Returns whether all parties have counted their candidates in the present epoch. Parties in a long
+ * turn do not matter. */
 static bool all_have_counted(void)
 {
 	uint32_t epoch = signal_epoch();
@@ -133,8 +140,9 @@ static bool all_have_counted(void)
 	return true;
 }
 
-/* In one stretch out of two parties go by a rank that is drawn once, so that one of them runs last
- * of all; in the others each turn is drawn among them. */
+/* Returns the party that gets the next turn; NULL when none has candidates. In half of the
+ * stretches each party has one rank for the whole stretch, so that one party runs after all others;
+ * in the other half the ranks are drawn for each turn. */
 static struct schedule_party *choose(void)
 {
 	uint64_t kind = draw(1, schedule.stretch), best = 0;
@@ -152,6 +160,8 @@ static struct schedule_party *choose(void)
 	return chosen;
 }
 
+/* Gives the next turn, if no party has one, no pause is in effect, all parties have counted, and
+ * the program is idle. */
 static void give_turn(void)
 {
 	struct schedule_party *party;
@@ -172,6 +182,7 @@ static void give_turn(void)
 	wake(party);
 }
 
+/* Lets other parties have turns while the present turn takes longer than LONG_TURN_NS. */
 static void pass_over_long_turn(void)
 {
 	struct schedule_party *party = schedule.with_turn;
@@ -182,7 +193,8 @@ static void pass_over_long_turn(void)
 	schedule.with_turn = NULL;
 }
 
-/* Newest or oldest first, or any: by the stretch. */
+/* Returns which of PARTY's candidates runs. The stretch decides whether it is the newest, the
+ * oldest or any of them. */
 static int choose_candidate(const struct schedule_party *party)
 {
 	uint64_t kind = draw(1, schedule.stretch) >> 1 & 3;

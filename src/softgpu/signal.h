@@ -4,7 +4,7 @@
  * The completion signal of a packet or a copy is an address, as for hardware. Three cases exist. A
  * block that hsa_signal_create or hsa_amd_signal_create made lies in the slab of signal.c and is
  * reference counted. A block that the program made in the memory of a pool is accepted, as hardware
- * does (AMD_SIGNAL_KIND_USER). A block of the slab that was destroyed is not written, and its use
+ * does; its kind is not checked. A block of the slab that was destroyed is not written, and its use
  * is counted (signal_errors).
  *
  * Threading: any thread may call these functions. */

@@ -1,6 +1,6 @@
-/* Memory apart from its address (hsa_amd_vmem_*, ROCR 6 on): a handle is a memfd, a reservation is a range that
- * nothing is mapped in yet, and mapping puts the file there. HIP takes the memory of its stream-ordered
- * allocator (hipMallocAsync) from here. */
+/* Memory that is allocated apart from its address (hsa_amd_vmem_*, since ROCR 6). A handle stands
+ * for a memfd. A reservation is a range of addresses without memory. Mapping maps the file into a
+ * reservation. HIP's stream-ordered allocator (hipMallocAsync) takes its memory from here. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +24,16 @@ struct memory {
 	struct softgpu_pool pool;
 	hsa_amd_memory_pool_t pool_handle;
 	hsa_amd_memory_type_t type;
-	uint32_t references; /* holders of the handle, and mappings */
-	uint32_t holders;    /* of these: without any, the handle is unknown */
+	uint32_t references; /* holders and mappings: freed at 0 */
+	uint32_t holders;    /* users of the handle: at 0 the handle becomes unknown */
 };
 
-/* A range of addresses: reserved, or with MEMORY mapped there. */
+/* A range of addresses: a reservation, or a mapping. */
 struct range {
 	uintptr_t begin;
 	size_t bytes;
-	struct memory *memory;
-	hsa_access_permission_t access[SOFTGPU_MAX_GPUS + 1];
+	struct memory *memory;				      /* of a mapping; else NULL */
+	hsa_access_permission_t access[SOFTGPU_MAX_GPUS + 1]; /* by the agent's index */
 	struct range *next;
 };
 
@@ -59,7 +59,8 @@ static bool is_whole_pages(uint64_t bytes)
 	return bytes % POOL_GRANULE_BYTES == 0;
 }
 
-/* Under lock. The range of LIST that has [ADDRESS, ADDRESS + BYTES) in it. */
+/* Under lock. Returns the link to the range of LIST that contains [ADDRESS, ADDRESS + BYTES). The
+ * link holds NULL when there is none. */
 static struct range **find_range(struct range **list, const void *address, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)address;
@@ -92,13 +93,15 @@ static struct range *add_range(struct range **list, void *address, size_t bytes)
 	return range;
 }
 
+/* Makes BYTES at ADDRESS a reserved range without memory. Returns it or MAP_FAILED. */
 static void *map_nothing(void *address, size_t bytes, int flags)
 {
 	return mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags,
 		    -1, 0);
 }
 
-/* BYTES at an ALIGNMENT, at HINT if that is free: more is mapped than needed, and the rest given back. */
+/* Reserves BYTES with ALIGNMENT, at HINT if that is free and aligned. Maps more than needed if it
+ * must, and unmaps the rest. Returns the range or MAP_FAILED. */
 static void *reserve_aligned(void *hint, size_t bytes, size_t alignment)
 {
 	char *begin = map_nothing(hint, bytes, 0);
@@ -184,7 +187,7 @@ static void memory_free(struct memory *memory)
 	free(memory);
 }
 
-/* FILE is the memory's from here on, also when that fails. */
+/* Creates a handle for FILE, with the other properties of LIKE. Takes FILE, also on failure. */
 static hsa_status_t make_memory(const struct memory *like, int file, uint64_t *ret_handle)
 {
 	struct memory *memory = malloc(sizeof(*memory));
@@ -234,7 +237,7 @@ hsa_status_t softgpu_hsa_amd_vmem_handle_create(hsa_amd_memory_pool_t pool, size
 	return make_memory(&memory, file, &memory_handle->handle);
 }
 
-/* Under lock. */
+/* Under lock. Releases a reference. */
 static void drop(struct memory *memory)
 {
 	if (--memory->references == 0)
@@ -258,7 +261,7 @@ hsa_status_t softgpu_hsa_amd_vmem_handle_release(hsa_amd_vmem_alloc_handle_t mem
 	return memory ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
-/* Under lock, all arguments checked. */
+/* Under lock. The caller has checked the arguments. */
 static hsa_status_t map_memory(struct memory *memory, void *address)
 {
 	struct range *range = add_range(&mappings, address, memory->bytes);
@@ -379,7 +382,7 @@ hsa_status_t softgpu_hsa_amd_vmem_get_access(void *va, hsa_access_permission_t *
 	return range ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
-/* The file itself: it has the pages as long as anybody has it open. */
+/* Exports a copy of the descriptor. The file keeps its pages as long as a process has it open. */
 hsa_status_t softgpu_hsa_amd_vmem_export_shareable_handle(int *dmabuf_fd,
 							  hsa_amd_vmem_alloc_handle_t handle,
 							  uint64_t flags)
@@ -404,7 +407,8 @@ hsa_status_t softgpu_hsa_amd_vmem_export_shareable_handle(int *dmabuf_fd,
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Another handle to the same pages. A file does not say whose they are: they count as the first GPU's. */
+/* Creates another handle for the same pages. The file does not say which GPU they belong to, so
+ * they count as memory of the first GPU. */
 hsa_status_t softgpu_hsa_amd_vmem_import_shareable_handle(int dmabuf_fd,
 							  hsa_amd_vmem_alloc_handle_t *handle)
 {
@@ -439,7 +443,8 @@ hsa_status_t softgpu_hsa_amd_vmem_retain_alloc_handle(hsa_amd_vmem_alloc_handle_
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	lock_ranges();
 	range = *find_range(&mappings, addr, 1);
-	/* Mapped memory whose last handle was released gets a new one. */
+	/* Mapped memory whose handle is unknown, because all holders released it, gets a new
+	 * one. */
 	if (range && !range->memory->holders &&
 	    handle_add(&memories, HANDLE_MEMORY, range->memory, &range->memory->handle) < 0)
 		range = NULL;

@@ -1,5 +1,5 @@
-/* A file that grows by whole steps under one mapping that is larger than it will ever be: a line
- * never moves, so its end can be filled in later. */
+/* The work log (work_log.h). The file grows by steps of STEP_BYTES under one mapping of MAP_BYTES,
+ * its largest size. So a line never moves in memory, and its end tick can be written later. */
 #include "softgpu/work_log.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@
 
 #define MAP_BYTES      (16ull << 30)
 #define STEP_BYTES     (1ull << 20)
-#define MAX_LINE_BYTES 5120 /* a kernel's name, and the rest */
+#define MAX_LINE_BYTES 5120 /* room for a kernel's name and the other columns */
 #define MAX_PATH_BYTES 512
-#define MAX_NAMES      1000
+#define MAX_NAMES      1000 /* files of one process id that are tried */
 
-/* The end tick before it is known, and its size in a line. */
+/* The column of the end tick before the tick is known, and the size of that column. */
 #define END_IS_MISSING "?                   "
 #define END_BYTES      (sizeof(END_IS_MISSING) - 1)
 
@@ -37,29 +37,30 @@ enum work { DISPATCH, BARRIER_AND, BARRIER_OR, AGENT_DISPATCH, VENDOR, INVALID, 
 static const char *const work_names[WORK_COUNT] = {
 	"dispatch", "barrier_and", "barrier_or", "agent_dispatch", "vendor", "invalid", "copy"};
 
-/* A line while it is put together. */
+/* A line while it is formatted. */
 struct line {
 	size_t length;
-	size_t end_at; /* where its end tick is */
+	size_t end_at; /* offset of its end tick */
 	char text[MAX_LINE_BYTES];
 };
 
 static struct {
 	pthread_mutex_t lock;
-	int file; /* -1: none */
-	char *map;
+	int file;  /* -1: not open */
+	char *map; /* MAP_BYTES; NULL until work_log_open succeeds */
 	uint64_t used;
 	uint64_t size; /* of the file */
 	uint64_t lines[WORK_COUNT];
 	uint64_t copy_bytes;
-	uint64_t lost; /* lines that found no room */
-	bool is_closed;
+	uint64_t lost;	/* lines that were dropped because the file could not grow */
+	bool is_closed; /* the totals are written: no line may follow */
 } work_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
 
 /* ---- the file ---- */
 
-/* PATTERN with the first %p replaced by the process id, which is appended where there is no %p.
- * NUMBER tells files of one process id apart; the first has none. */
+/* Gives PATTERN with the first %p replaced by the process id; without a %p, the id is appended.
+ * NUMBER, unless 0, is appended to tell several files of one process id apart. Returns false when
+ * the path is too long. */
 static bool make_path(const char *pattern, unsigned int number, char *ret_path)
 {
 	const char *mark = strstr(pattern, "%p");
@@ -74,7 +75,8 @@ static bool make_path(const char *pattern, unsigned int number, char *ret_path)
 	return length < MAX_PATH_BYTES;
 }
 
-/* Never a file that exists: another process may have it mapped. */
+/* Creates the file. Never opens one that exists, because another process may have it mapped.
+ * Returns the descriptor or a negative errno. */
 static int make_file(const char *pattern)
 {
 	char path[MAX_PATH_BYTES];
@@ -90,7 +92,8 @@ static int make_file(const char *pattern)
 	return file < 0 ? -EEXIST : file;
 }
 
-/* With blocks behind it: a store into a hole of a full file system would be a SIGBUS. */
+/* Makes the file one step larger. Allocates its blocks, because a store into a hole of the file
+ * raises SIGBUS when the file system is full. Returns 0 or a negative errno. */
 static int grow(void)
 {
 	int error;
@@ -148,7 +151,8 @@ bool work_log_wanted(void)
 	return config_get()->work_log[0] != '\0';
 }
 
-/* With the lock held. 0: there is no room. */
+/* With the lock held. Stores TEXT behind the last line and returns its offset; 0 when the file
+ * cannot grow. */
 static uint64_t store(const char *text, size_t length)
 {
 	uint64_t at = work_log.used;
@@ -175,7 +179,7 @@ __attribute__((format(printf, 2, 3))) static void line_add(struct line *line, co
 	line->length += (size_t)length;
 }
 
-/* A name without what separates columns and lines. */
+/* Adds NAME, with "?" for control characters, which separate columns and lines. */
 static void line_add_name(struct line *line, const char *name)
 {
 	for (; *name; name++)
@@ -249,7 +253,7 @@ uint64_t work_log_packet(const struct softgpu_queue *queue, uint64_t packet_inde
 		line_add_dispatch(&line, dispatch);
 	else
 		line_add(&line, "\t\t\t\t\t\t\t");
-	/* Every type of packet has its completion signal there. */
+	/* The completion signal has the same place in all types of packets. */
 	line_add(&line, "\t%d", dispatch->completion_signal.handle != 0);
 	line_add_times(&line, begin_tick);
 	line_add(&line, "\t\t\t\n");
@@ -266,7 +270,8 @@ uint64_t work_log_copy(const struct work_log_copy *copy)
 	return line_store(&line, COPY, copy->bytes);
 }
 
-/* The question mark goes last: where a kill came between, it still stands before the digits. */
+/* Stores the first character, a question mark until then, last. If the process is killed in
+ * between, the column still begins with it, so a reader knows that the tick is missing. */
 void work_log_end(uint64_t place, uint64_t end_tick)
 {
 	char digits[END_BYTES + 1];
@@ -293,8 +298,9 @@ static void store_totals(void)
 	store(line.text, line.length);
 }
 
-/* The mapping stays: what still runs has its end to fill in. Only the device's threads hold the
- * lock, which run no handlers, so an exit in a handler gets it too. */
+/* The mapping stays, because work that still runs writes its end tick to it. Only threads of the
+ * device hold the lock. All POSIX signals are blocked in them, so also an exit in a POSIX signal
+ * handler gets the lock. */
 __attribute__((destructor)) static void close_at_exit(void)
 {
 	if (process_is_forked_child() || !work_log.map)
@@ -303,6 +309,6 @@ __attribute__((destructor)) static void close_at_exit(void)
 	store_totals();
 	work_log.is_closed = true;
 	if (ftruncate(work_log.file, (off_t)work_log.used))
-		work_log.size = 0; /* The zeroes behind the last line stay, as after a kill. */
+		work_log.size = 0; /* the zeros behind the last line remain, as after a kill */
 	pthread_mutex_unlock(&work_log.lock);
 }
