@@ -1,4 +1,5 @@
-/* Host versions of ROCclr's blit kernels, those of ROCclr 5 and of 7. */
+/* Host functions for ROCclr's blit kernels (blit.h), in the versions of ROCclr 5 and of ROCclr 7.
+ * An argument that a version does not have is 0. */
 #include "softgpu/blit.h"
 
 #include <stdint.h>
@@ -14,19 +15,20 @@
 #include "softgpu/signal.h"
 
 struct fill_args {
-	uint8_t *as_u8; /* one of the four is set and gives the unit */
+	uint8_t *as_u8; /* exactly one of these four is set; its type is the unit */
 	uint16_t *as_u16;
 	uint32_t *as_u32;
 	uint64_t *as_u64;
 	const void *pattern;
 	uint32_t pattern_units;
 	uint64_t offset_units;
-	uint64_t size; /* patterns; 2D: width in units */
+	uint64_t size; /* number of patterns; in 2D the width in units */
 	uint64_t height;
 	uint64_t pitch_units;
-	uint8_t *target; /* ROCclr 7 fills from here to END with whole patterns */
+	/* ROCclr 7 only: it fills from the target to END with whole patterns. */
+	uint8_t *target;
 	uint32_t unit_bytes;
-	uint64_t begin; /* the same as the target, and with END of the device */
+	uint64_t begin; /* the target as a device address, as END is */
 	uint64_t end;
 };
 
@@ -36,14 +38,15 @@ struct copy_args {
 	uint64_t source_offset;
 	uint64_t target_offset;
 	uint64_t size;
-	uint32_t unit;	     /* copyBuffer: bytes in the last word; aligned: bytes a unit */
-	uint32_t word_bytes; /* ROCclr 7's copyBuffer: words up to END, ... */
-	uint32_t rest;	     /* ... then the last so many of SIZE bytes */
-	uint64_t begin;	     /* the target, and with END of the device */
+	uint32_t unit; /* copyBuffer: bytes in the last word; copyBufferAligned: bytes of a unit */
+	/* copyBuffer of ROCclr 7 only: it copies words up to END, and then the rest. */
+	uint32_t word_bytes;
+	uint32_t rest;	/* bytes of the rest, at the end of SIZE bytes */
+	uint64_t begin; /* the target as a device address, as END is */
 	uint64_t end;
 };
 
-/* row pitch, slice pitch, start; in units */
+/* Row pitch, slice pitch and start, in units. */
 struct rect_side {
 	uint64_t row, slice, start, unused;
 };
@@ -59,13 +62,14 @@ struct rect_args {
 };
 
 struct stream_args {
-	uint32_t *as_u32; /* NULL: 64 bits */
+	uint32_t *as_u32; /* NULL: the word is as_u64 */
 	uint64_t *as_u64;
 	uint64_t value;
 	uint64_t flags;
 	uint64_t mask;
 };
 
+/* Adds A * B to *SUM. Returns false on overflow. */
 static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t product;
@@ -74,7 +78,8 @@ static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
 	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* A pitch of 0 counts as 1: otherwise any number of rows would fit into one. */
+/* Adds the distance from the first of COUNT rows or slices to the last. A pitch of 0 counts as 1;
+ * otherwise a region of any number of rows would be in range. */
 static bool add_pitches(uint64_t *sum, uint64_t count, uint64_t pitch)
 {
 	return add_product(sum, count - 1, pitch ? pitch : 1);
@@ -138,6 +143,7 @@ static bool reaches_flat(const void *base, uint64_t unit_bytes, uint64_t start, 
 	return blit_reaches(&region);
 }
 
+/* Gives the target's address and returns the size of its unit. */
 static size_t fill_target(const struct fill_args *args, uint8_t **ret_target)
 {
 	size_t unit = 1;
@@ -156,7 +162,8 @@ static size_t fill_target(const struct fill_args *args, uint8_t **ret_target)
 	return unit;
 }
 
-/* A pattern begins wherever there is room for one byte of it. */
+/* The fill of ROCclr 7. The last pattern is written whole if at least one byte of it is before
+ * END. */
 static void fill_to_end(const struct fill_args *args)
 {
 	size_t pattern_bytes = (size_t)args->unit_bytes * args->pattern_units;
@@ -184,7 +191,7 @@ static void fill(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet
 		fill_to_end(args);
 		return;
 	}
-	/* Too many to count in units is out of range as it is. */
+	/* A count that overflows is out of range in any case. */
 	if (__builtin_mul_overflow(args->size, args->pattern_units, &filled.width))
 		filled.width = UINT64_MAX;
 	if (!filled.width || !blit_reaches(&filled) ||
@@ -205,7 +212,7 @@ static void fill_2d(const void *kernarg, const hsa_kernel_dispatch_packet_t *pac
 
 	filled.height = args->height;
 	filled.row = args->pitch_units;
-	/* Each unit of a row gets a whole pattern, so the last one's hangs over. */
+	/* A whole pattern is written at each unit of a row, so the last one extends beyond it. */
 	if (!pattern_bytes || !args->size || !args->height)
 		return;
 	if (__builtin_add_overflow(args->size, args->pattern_units - 1, &filled.width))
@@ -228,7 +235,7 @@ static void copy_units(const struct copy_args *args, size_t unit, uint64_t units
 		args->source + args->source_offset * unit, units * unit);
 }
 
-/* Words that begin before END, then the rest. */
+/* The copy of ROCclr 7: all words that begin before END, then the rest. */
 static void copy_to_end(const struct copy_args *args)
 {
 	uint64_t words =
@@ -244,7 +251,8 @@ static void copy_to_end(const struct copy_args *args)
 	memmove(args->target + rest_begin, args->source + rest_begin, args->rest);
 }
 
-/* Words of four bytes and a rest, or with a rest of 8 single bytes. */
+/* copyBuffer of ROCclr 5: SIZE words of four bytes, of which the last has only args->unit bytes. If
+ * args->unit is 8, SIZE is in bytes. */
 static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct copy_args *args = kernarg;
@@ -257,7 +265,7 @@ static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet
 	if (args->unit == 8 || !args->size)
 		bytes = args->size;
 	else if (!add_product(&bytes, args->size - 1, 4))
-		bytes = UINT64_MAX; /* out of range as well */
+		bytes = UINT64_MAX; /* out of range in any case */
 	copy_units(args, 1, bytes);
 }
 
@@ -316,7 +324,8 @@ static void copy_rect_aligned(const void *kernarg, const hsa_kernel_dispatch_pac
 	copy_rows(args, aligned_unit(args->size.unit_bytes));
 }
 
-/* The word may be a signal's value (hipMallocSignalMemory), which is no pool's memory. */
+/* Returns whether the word can be accessed. It may be a signal's value (hipMallocSignalMemory),
+ * which is not in the memory of a pool. */
 static bool stream_word_exists(const struct stream_args *args)
 {
 	const void *word = args->as_u32 ? (const void *)args->as_u32 : args->as_u64;
@@ -346,18 +355,19 @@ static bool stream_condition_holds(const struct stream_args *args)
 	uint64_t value = args->value & width;
 
 	switch (args->flags) {
-	case 0: /* greater or equal */
+	case 0: /* greater than or equal */
 		return (seen & args->mask & width) >= value;
 	case 1:
 		return (seen & args->mask & width) == value;
-	case 2: /* any bit */
+	case 2: /* any common bit */
 		return (seen & args->mask & value) != 0;
 	default: /* nor */
 		return (~(seen | value) & args->mask & width) != 0;
 	}
 }
 
-/* Blocks its queue, as the kernel does, until somebody writes the value or frees the word. */
+/* Blocks its queue, as the real kernel does, until the condition holds, the word's memory is freed,
+ * or the queue is destroyed. */
 static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 	const struct timespec pause = {0, 5000};
@@ -367,7 +377,8 @@ static void stream_wait(const void *kernarg, const hsa_kernel_dispatch_packet_t 
 		nanosleep(&pause, NULL);
 }
 
-/* The device's counter for cooperative launches, and its heap: neither is there. */
+/* The real kernels initialize the counter for cooperative launches and the device's heap. The
+ * software GPU has neither. */
 static void init_nothing(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
 }
@@ -435,6 +446,7 @@ const struct blit *blit_find(const char *name)
 	return NULL;
 }
 
+/* The data of place_argument. */
 struct layout_reader {
 	const struct blit *blit;
 	struct blit_layout *layout;
@@ -479,7 +491,7 @@ void blit_run(const struct blit *blit, const struct blit_layout *layout, const v
 		size_t offset = layout->from[i].offset;
 		char *at = (char *)arguments + blit->arguments[i].at;
 
-		/* Absent, or under another name already there. */
+		/* The kernel does not have it. Another name may have set the field. */
 		if (!layout->from[i].bytes || offset + layout->from[i].bytes > bytes)
 			continue;
 		memcpy(at, (const char *)kernarg + offset, layout->from[i].bytes);

@@ -1,3 +1,4 @@
+/* The reader of code objects (code_object.h). */
 #include "softgpu/code_object.h"
 
 #include <elf.h>
@@ -10,7 +11,7 @@
 #define OSABI_AMDGPU_HSA	64
 #define ABI_VERSION_MIN		1 /* code object version 3 */
 #define ABI_VERSION_V4		2
-#define ABI_VERSION_MAX		4 /* 6 */
+#define ABI_VERSION_MAX		4 /* code object version 6 */
 #define FLAG_MACH_MASK		0xffu
 #define FLAG_XNACK_V3		0x100u
 #define FLAG_XNACK_V4_MASK	0x300u
@@ -38,6 +39,7 @@ enum amdgpu_relocation {
 	R_AMDGPU_RELATIVE64 = 13,
 };
 
+/* The arguments of code_object_load. */
 struct loader {
 	const struct code_object *object;
 	uint8_t *image;
@@ -46,7 +48,8 @@ struct loader {
 	void *resolve_data;
 };
 
-/* The buffer may be unaligned: every header is copied out. */
+/* Copies BYTES at OFFSET to RET. The buffer may be unaligned, so all headers are copied before use.
+ * Returns false when the bytes are not all in the buffer. */
 static bool read_bytes(const struct code_object *object, uint64_t offset, void *ret, size_t bytes)
 {
 	if (offset > object->size || bytes > object->size - offset)
@@ -55,6 +58,7 @@ static bool read_bytes(const struct code_object *object, uint64_t offset, void *
 	return true;
 }
 
+/* Returns whether the first range is all inside the outer one; safe against overflow. */
 static bool range_inside(uint64_t begin, uint64_t bytes, uint64_t outer_begin, uint64_t outer_bytes)
 {
 	return begin >= outer_begin && begin - outer_begin <= outer_bytes &&
@@ -97,7 +101,8 @@ static int check_header(const struct code_object *object, Elf64_Ehdr *ret_header
 		return -EINVAL;
 	if (header->e_machine != EM_AMDGPU || header->e_type != ET_DYN)
 		return -EINVAL;
-	/* Offsets below the buffer's size: the products with counts of 16 bits cannot overflow. */
+	/* The offsets are not larger than the buffer and the counts have 16 bits, so that sums of
+	 * an offset and a table's size cannot overflow. */
 	if (header->e_phoff > object->size || header->e_shoff > object->size ||
 	    header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 ||
 	    (header->e_shnum != 0 && header->e_shentsize != sizeof(Elf64_Shdr)))
@@ -133,7 +138,8 @@ static int read_span(struct code_object *object, const Elf64_Ehdr *header)
 	return 0;
 }
 
-/* The loadable segment that holds the BYTES at ADDRESS. */
+/* Gives the loadable segment that contains all BYTES at ADDRESS. Returns false when there is
+ * none. */
 static bool find_segment(const struct code_object *object, uint64_t address, uint64_t bytes,
 			 Elf64_Phdr *ret_segment)
 {
@@ -153,6 +159,7 @@ static bool find_segment(const struct code_object *object, uint64_t address, uin
 	return false;
 }
 
+/* Returns the name at OFFSET of a string table; NULL when it has no end. */
 static const char *read_name(const struct code_object *object, const Elf64_Shdr *strings,
 			     uint32_t offset)
 {
@@ -172,6 +179,7 @@ static bool ends_in(const char *string, const char *suffix)
 	return length > suffix_length && strcmp(string + length - suffix_length, suffix) == 0;
 }
 
+/* Reads the kernel descriptor that SYMBOL names. */
 static int read_kernel(const struct code_object *object, struct code_object_symbol *symbol)
 {
 	Elf64_Phdr segment;
@@ -194,7 +202,8 @@ static int read_kernel(const struct code_object *object, struct code_object_symb
 	return 0;
 }
 
-/* Returns 1 when the entry is a symbol to keep, 0 when not. */
+/* Returns 1 and gives the symbol when ENTRY is a defined global kernel or variable; 0 for any other
+ * entry; -EINVAL when ENTRY is invalid. */
 static int read_symbol(const struct code_object *object, const Elf64_Ehdr *header,
 		       const Elf64_Shdr *strings, const Elf64_Sym *entry,
 		       struct code_object_symbol *ret_symbol)
@@ -227,7 +236,7 @@ static bool check_table(const struct code_object *object, const Elf64_Shdr *sect
 	       range_inside(section->sh_offset, section->sh_size, 0, object->size);
 }
 
-/* Checks a symbol table section and its string table. */
+/* Checks a symbol table section and its string table, which it gives. */
 static int check_symbol_table(const struct code_object *object, const Elf64_Ehdr *header,
 			      const Elf64_Shdr *table, Elf64_Shdr *ret_strings)
 {
@@ -251,7 +260,7 @@ static int read_symbol_table(struct code_object *object, const Elf64_Ehdr *heade
 
 	if (err < 0)
 		return err;
-	/* One table is enough; a second would have to be appended to the first. */
+	/* Only one table is supported: a second one would have to be appended. */
 	if (object->symbols)
 		return -EINVAL;
 	object->symbols = calloc(count + 1, sizeof(*object->symbols));
@@ -356,7 +365,8 @@ static void copy_segments(const struct loader *loader, const Elf64_Ehdr *header)
 	}
 }
 
-/* The run-time address of the symbol that a relocation names. */
+/* Gives the run-time address of the symbol that a relocation refers to. An undefined weak symbol is
+ * 0. */
 static int resolve_symbol(const struct loader *loader, const Elf64_Ehdr *header,
 			  const Elf64_Shdr *table, uint64_t index, uint64_t *ret_address)
 {
@@ -390,6 +400,7 @@ static int resolve_symbol(const struct loader *loader, const Elf64_Ehdr *header,
 	return 0;
 }
 
+/* Returns how many bytes a relocation of TYPE changes; 0 for an unknown type. */
 static uint32_t relocation_bytes(uint32_t type)
 {
 	switch (type) {
@@ -449,7 +460,7 @@ static int apply_relocation(const struct loader *loader, const Elf64_Ehdr *heade
 		return err;
 	value = relocation_value(type, address + (uint64_t)entry->r_addend, delta + entry->r_offset,
 				 delta);
-	/* Little endian on both sides: the low bytes come first. */
+	/* Host and device are little endian, so the low bytes come first. */
 	memcpy(loader->image + (entry->r_offset - object->begin), &value, bytes);
 	return 0;
 }
@@ -501,7 +512,7 @@ int code_object_load(const struct code_object *object, void *image, uint64_t loa
 	return 0;
 }
 
-/* EF_AMDGPU_MACH values of the ISAs that the software GPU can be. */
+/* The EF_AMDGPU_MACH values of the ISAs that the software GPU can have. */
 static const struct {
 	uint32_t mach;
 	const char *name;
@@ -512,6 +523,8 @@ static const struct {
 	{0x36, "gfx1030"},
 };
 
+/* Returns whether a feature of the code object (VALUE) agrees with the ISA's name. A value other
+ * than OFF and ON means that the code runs with both. */
 static bool feature_matches(uint32_t value, uint32_t off, uint32_t on, const char *isa,
 			    const char *name_off, const char *name_on)
 {

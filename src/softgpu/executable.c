@@ -1,3 +1,5 @@
+/* Executables: loads code objects into them, keeps the hash table of kernels by kernel_object, and
+ * holds the HSA functions on executables. */
 #include "softgpu/executable.h"
 
 #include <errno.h>
@@ -18,7 +20,7 @@
 #include "softgpu/system.h"
 
 #define KERNEL_BUCKETS	  4096u
-#define KERNEL_ALIGN_BITS 6
+#define KERNEL_ALIGN_BITS 6 /* kernel descriptors are aligned to 64 bytes */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
@@ -56,7 +58,7 @@ static struct symbol **kernel_bucket(uint64_t kernel_object)
 	return &kernels[(kernel_object >> KERNEL_ALIGN_BITS) % KERNEL_BUCKETS];
 }
 
-/* Without ".kd", and cut where it is longer than what packets are told about. */
+/* Copies the name without ".kd". A name that is longer than kernel->name is cut. */
 static void copy_kernel_name(const struct symbol *symbol, struct softgpu_kernel *kernel)
 {
 	size_t length = strlen(symbol->info.name) - strlen(".kd");
@@ -115,7 +117,8 @@ static void remove_kernels(const struct loaded_object *loaded)
 	}
 }
 
-/* The host functions are looked up here, by the thread that loads: see kernel.h. */
+/* Looks up the host functions of all kernels. The thread that loads does it, not the queue's thread
+ * (see kernel_resolve). */
 static void resolve_kernels(const struct loaded_object *loaded)
 {
 	struct softgpu_kernel kernel;
@@ -218,11 +221,13 @@ hsa_status_t softgpu_hsa_executable_destroy(hsa_executable_t handle)
 	return HSA_STATUS_SUCCESS;
 }
 
+/* The data of resolve_external. */
 struct resolver {
 	hsa_executable_t executable;
 	const struct softgpu_agent *agent;
 };
 
+/* A code_object_resolve_fn: finds the variables that the program has defined. */
 static bool resolve_external(const char *name, void *data, uint64_t *ret_address)
 {
 	const struct resolver *resolver = data;
@@ -250,6 +255,7 @@ int symbol_compare_names(const void *a, const void *b)
 	return strcmp(left->info.name, right->info.name);
 }
 
+/* Reads where one of ROCclr's own kernels has its arguments; does nothing for other symbols. */
 static int read_layout(const struct code_object *object, struct symbol *symbol)
 {
 	if (!symbol->info.is_kernel || strncmp(symbol->info.name, BLIT_PREFIX, strlen(BLIT_PREFIX)))
@@ -261,7 +267,7 @@ static int read_layout(const struct code_object *object, struct symbol *symbol)
 	return 0;
 }
 
-/* The symbols outlive the reader's bytes, so the names are copied. */
+/* Copies the symbols with their names, because they outlive the reader's bytes. */
 static int copy_symbols(const struct code_object *object, struct loaded_object *loaded)
 {
 	struct softgpu_agent *agent = agent_find(loaded->info.agent);
@@ -312,7 +318,7 @@ static void describe_reader(const struct code_object_reader *reader, struct exec
 	snprintf(info->uri, sizeof(info->uri), "%s", reader->uri);
 }
 
-/* Brings a parsed code object into memory of its agent. */
+/* Loads a parsed code object into memory of AGENT. */
 static hsa_status_t load_object(const struct code_object *object, struct softgpu_agent *agent,
 				struct loaded_object *loaded)
 {
@@ -502,7 +508,7 @@ hsa_status_t softgpu_hsa_executable_get_info(hsa_executable_t handle,
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Under lock. Takes EXTERNAL in unless the variable is defined already. */
+/* Under lock. Adds EXTERNAL, and owns it then, unless the variable is already defined. */
 static hsa_status_t enter_external(struct executable *executable, struct external *external)
 {
 	if (!executable)

@@ -1,3 +1,4 @@
+/* The HSA functions on the symbols of executables: find, iterate and describe them. */
 #include "softgpu/executable_parts.h"
 
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 
 #define KERNARG_ALIGNMENT 16u
 
-/* Under lock. The INDEX-th symbol of all that the executable's code objects define. */
+/* Under lock. Returns symbol INDEX of all symbols of the executable's code objects; NULL when there
+ * is none. */
 static const struct symbol *symbol_at(const struct executable *executable, uint32_t index)
 {
 	for (uint32_t i = 0; executable && i < executable->loaded_count; i++) {
@@ -22,7 +24,8 @@ static const struct symbol *symbol_at(const struct executable *executable, uint3
 	return NULL;
 }
 
-/* Under lock. False when no code object on AGENT (NULL: on any) defines NAME. */
+/* Under lock. Gives the index of symbol NAME on AGENT (NULL: on any agent). Returns false when no
+ * code object there defines it. */
 static bool find_symbol(const struct executable *executable, const char *name,
 			const struct softgpu_agent *agent, uint32_t *ret_index)
 {
@@ -64,7 +67,8 @@ hsa_status_t softgpu_hsa_executable_get_symbol_by_name(hsa_executable_t handle,
 	executable = executable_find(handle);
 	if (!executable)
 		status = HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-	/* All symbols belong to an agent: without one, only program symbols are asked for. */
+	/* Without an agent the caller asks for a program symbol, but all symbols belong to an
+	 * agent. */
 	else if (!gpu || !find_symbol(executable, symbol_name, gpu, &index))
 		status = HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
 	else
@@ -151,7 +155,7 @@ static hsa_status_t get_symbol_info(const struct symbol *symbol, uint32_t attrib
 	case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
 		return store_u32(value, (uint32_t)name_length);
 	case HSA_EXECUTABLE_SYMBOL_INFO_NAME:
-		/* Without a NUL, as ROCr: the caller has room for the length it asked for. */
+		/* Without a NUL, as in ROCr: the caller has room for NAME_LENGTH characters. */
 		return store(value, symbol->info.name, name_length);
 	case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
 		return store_u32(value, 0);
@@ -188,7 +192,8 @@ hsa_status_t softgpu_hsa_executable_symbol_get_info(hsa_executable_symbol_t hand
 	return status;
 }
 
-/* The first symbol at or after *INDEX that belongs to AGENT (NULL: any). False at the end. */
+/* Gives the first symbol from *INDEX on that belongs to AGENT (NULL: to any), and moves *INDEX
+ * behind it. Returns false at the end. */
 static bool next_symbol(hsa_executable_t handle, const struct softgpu_agent *agent, uint32_t *index,
 			hsa_executable_symbol_t *ret_symbol)
 {
@@ -256,7 +261,7 @@ hsa_status_t softgpu_hsa_executable_iterate_symbols(
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Code objects are loaded for an agent, so there are no program symbols. */
+/* Calls nothing back: code objects are loaded for an agent, so there are no program symbols. */
 hsa_status_t softgpu_hsa_executable_iterate_program_symbols(
 	hsa_executable_t handle,
 	hsa_status_t (*callback)(hsa_executable_t exec, hsa_executable_symbol_t symbol, void *data),
