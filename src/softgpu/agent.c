@@ -1,3 +1,5 @@
+/* The list of agents, the numbers that a GPU of each ISA reports, and the HSA functions on agents
+ * and caches. */
 #include "softgpu/agent.h"
 
 #include <pthread.h>
@@ -20,15 +22,16 @@
 #define QUEUES_MAX	  128u
 #define GRID_MAX	  0x7fffffffu
 
-/* What a GPU of each ISA reports. The numbers are those of a Radeon Instinct MI50, an Instinct
- * MI210, an Instinct MI300X and a Radeon RX 6800: programs size their work by them. */
+/* The properties that a GPU reports, for each ISA. The numbers are those of a Radeon Instinct MI50,
+ * an Instinct MI210, an Instinct MI300X and a Radeon RX 6800, because programs choose the size of
+ * their work by them. */
 struct gpu_model {
 	const char *name;
 	const char *product;
 	uint32_t chip_id;
 	uint32_t wavefront;
 	uint32_t compute_units;
-	uint32_t xccs; /* 0: one */
+	uint32_t xccs; /* 0 stands for 1 */
 	uint32_t simds_per_cu;
 	uint32_t waves_per_cu;
 	uint32_t shader_engines;
@@ -106,7 +109,7 @@ static const struct gpu_model models[] = {
 static struct softgpu_agent agents[SOFTGPU_MAX_GPUS + 1];
 static uint32_t agents_used;
 static const struct gpu_model *model;
-static uint32_t hdp_flush_registers[2]; /* HIP stores the addresses and never writes there */
+static uint32_t hdp_flush_registers[2]; /* HIP keeps the addresses and never writes to them */
 static pthread_once_t agents_once = PTHREAD_ONCE_INIT;
 
 static void init_agents(void)
@@ -182,7 +185,7 @@ static hsa_status_t store_bool(void *value, bool truth)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Names are fields of 64 characters: the rest is cleared. */
+/* Stores a name into a field of 64 characters, padded with zeros. */
 static hsa_status_t store_name(void *value, const char *name)
 {
 	char field[64] = {0};
@@ -318,13 +321,14 @@ static hsa_status_t get_clock_counters(void *value)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* As the driver has it: bus, device and function, and in the highest bits the partition. */
+/* Returns the address on the bus as the driver does: bus, device and function, with the partition
+ * in bits 28 to 31. */
 static uint32_t place_on_bus(const struct softgpu_agent *agent)
 {
 	return agent->partition << 28 | agent->card << 8;
 }
 
-/* AMD's attributes that are one number each; a CPU has its own few. */
+/* Gives the AMD attributes that are one 32-bit number. Returns false for other attributes. */
 static bool find_amd_number(const struct softgpu_agent *agent, uint32_t attribute,
 			    uint32_t *ret_number)
 {
@@ -402,8 +406,8 @@ static hsa_status_t get_amd(const struct softgpu_agent *agent, uint32_t attribut
 	}
 }
 
-/* Limits of images (hsa_ext_image.h, 0x3000 to 0x300c). The header says size_t, ROCr writes and
- * HIP reads 32-bit words: arrays of three of them would be overrun by anything wider. */
+/* Limits of images (hsa_ext_image.h, 0x3000 to 0x300c). The header says size_t, but ROCr writes and
+ * HIP reads 32-bit words: wider numbers would overrun HIP's arrays of three of them. */
 static hsa_status_t get_image(const struct softgpu_agent *agent, uint32_t attribute, void *value)
 {
 	const uint32_t dims[3] = {16384, 16384, 8192};
@@ -479,7 +483,7 @@ hsa_status_t softgpu_hsa_agent_iterate_isas(hsa_agent_t handle,
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
-	/* ROCr answers so for a CPU as well: it has no ISA. */
+	/* A CPU has no ISA; ROCr returns this status for it, too. */
 	if (!agent || !agent->is_gpu)
 		return HSA_STATUS_ERROR_INVALID_AGENT;
 	if (!callback)
@@ -560,7 +564,7 @@ hsa_status_t softgpu_hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coher
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Succeeds and changes nothing, as the header promises for all but the oldest machines. */
+/* Returns success and changes nothing, as the header says for all but the oldest GPUs. */
 hsa_status_t softgpu_hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type)
 {
 	if (!system_is_up())

@@ -1,4 +1,4 @@
-/* The configuration string: one table of keys, which parses, checks and documents. */
+/* The table of the configuration's keys, the parser that uses it, and the help text. */
 #include "softgpu/config.h"
 
 #include <errno.h>
@@ -25,9 +25,10 @@ enum key_type { KEY_U32, KEY_U64, KEY_I64, KEY_BYTES, KEY_BOOL, KEY_DOUBLE, KEY_
 struct key {
 	const char *name;
 	enum key_type type;
-	size_t offset;
-	double min, max; /* numbers */
-	const char *fallback;
+	size_t offset; /* of the field in struct softgpu_config */
+	/* The range of a number. Of KEY_TEXT max is the size of the field; 0: that of a path. */
+	double min, max;
+	const char *fallback; /* the default, as text */
 	const char *help;
 };
 
@@ -82,16 +83,18 @@ static const struct key keys[] = {
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
-/* The first is the default: every release of HIP and today's compilers have code for it. */
+/* The first one is the default, because all releases of HIP and current compilers support it. */
 static const char *const isas[] = {"gfx90a", "gfx906", "gfx942", "gfx1030"};
 
 #define ISA_COUNT (sizeof(isas) / sizeof(isas[0]))
 
+/* Where to write the message of an error. */
 struct complaint {
-	char *message;
+	char *message; /* may be NULL */
 	size_t bytes;
 };
 
+/* Writes the message and returns -EINVAL. */
 static int complain(const struct complaint *complaint, const char *what, const char *word)
 {
 	if (complaint->message && complaint->bytes)
@@ -99,7 +102,7 @@ static int complain(const struct complaint *complaint, const char *what, const c
 	return -EINVAL;
 }
 
-/* 1024 for "K" and so on; 0 when TEXT is no such suffix. */
+/* Returns the factor of a suffix: 1 for "", 1024 for "K" and so on; 0 when TEXT is invalid. */
 static uint64_t suffix_factor(const char *text)
 {
 	static const char letters[] = "KMGT";
@@ -111,6 +114,7 @@ static uint64_t suffix_factor(const char *text)
 	return letter && !text[1] ? 1ull << (10 * (letter - letters + 1)) : 0;
 }
 
+/* Parses TEXT as a number of KEY's type. Returns false when it is invalid or out of range. */
 static bool parse_integer(const struct key *key, const char *text, int64_t *ret_value)
 {
 	uint64_t factor;
@@ -138,7 +142,7 @@ static bool store_double(const struct key *key, const char *text, void *field)
 	return true;
 }
 
-/* The key's greatest number is the size of its field, where that is no path's. */
+/* Stores TEXT if the field has room for it: key->max bytes, or as many as a path has. */
 static bool store_text(const struct key *key, const char *text, void *field)
 {
 	size_t room =
@@ -189,7 +193,7 @@ static bool store_isa(const char *word, struct softgpu_config *config)
 	return false;
 }
 
-/* "kernel:GLOB=NS"; the glob may hold an equals sign of its own. */
+/* Stores "kernel:GLOB=NS". The glob may contain an equals sign: the last one in the word counts. */
 static bool store_pattern(const char *glob, const char *text, struct softgpu_config *config)
 {
 	const struct key number = {.type = KEY_U64, .max = 1e15};
@@ -206,7 +210,7 @@ static bool store_pattern(const char *glob, const char *text, struct softgpu_con
 	return true;
 }
 
-/* "uuid:CARD=TEXT" */
+/* Stores "uuid:CARD=TEXT". */
 static bool store_uuid(const char *card, const char *text, struct softgpu_config *config)
 {
 	const struct key number = {.type = KEY_U32, .max = SOFTGPU_MAX_GPUS - 1};
@@ -222,6 +226,7 @@ static bool store_uuid(const char *card, const char *text, struct softgpu_config
 	return true;
 }
 
+/* Parses one part of the string, between two commas. Changes WORD. */
 static int parse_word(char *word, struct softgpu_config *config, const struct complaint *complaint)
 {
 	char whole[MAX_WORD_BYTES];
@@ -322,10 +327,11 @@ int softgpu_config_check(const char *string, char *ret_message, size_t message_b
 	return string ? config_parse(string, &scratch, ret_message, message_bytes) : -EINVAL;
 }
 
+/* The help text while it is written. */
 struct text {
 	char *to;
 	size_t room;
-	size_t length;
+	size_t length; /* of the whole text, which may be more than there is room for */
 };
 
 static void append(struct text *text, const char *head, const char *fallback, const char *help)

@@ -1,3 +1,4 @@
+/* The hardware queues of counted queues, and the handles to them (counted.h). */
 #include "softgpu/counted.h"
 
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #define QUEUES_USUAL 4u
 #define PACKETS	     4096u
 
+/* The hardware queues of one agent and priority. */
 struct pool {
 	struct softgpu_queue *queues[QUEUES_MOST];
 	uint32_t count;
@@ -29,6 +31,7 @@ static void guard_lock(void)
 	process_guard_lock(&lock);
 }
 
+/* Returns how many hardware queues a pool may have. */
 static uint32_t most_queues(void)
 {
 	const char *text = getenv("GPU_MAX_HW_QUEUES");
@@ -50,7 +53,8 @@ static struct softgpu_queue *least_used(const struct pool *pool)
 	return least;
 }
 
-/* A queue's errors are told to whoever was first to get a handle of it. */
+/* Under lock. Gives a new hardware queue, or the one with the fewest handles when POOL is full.
+ * Errors of a hardware queue are reported to the callback of its first handle only. */
 static hsa_status_t obtain(struct pool *pool, const struct queue_request *request,
 			   struct softgpu_queue **ret_queue)
 {
@@ -69,6 +73,7 @@ static hsa_status_t obtain(struct pool *pool, const struct queue_request *reques
 	return HSA_STATUS_SUCCESS;
 }
 
+/* Under lock. Creates a handle to HARDWARE. */
 static hsa_status_t make_handle(struct softgpu_queue *hardware, const struct queue_request *request,
 				hsa_queue_t **ret_queue)
 {

@@ -1,5 +1,5 @@
-/* From a dispatch packet to its host function: the kernel by its object, a private copy of its
- * arguments, the call. */
+/* Runs a dispatch packet: finds the kernel by its kernel_object, copies its arguments, and calls
+ * its host function. */
 #include "softgpu/dispatch.h"
 
 #include <stdlib.h>
@@ -25,14 +25,15 @@ static bool reserve_kernarg(struct dispatcher *dispatcher, size_t bytes)
 	return true;
 }
 
-/* HOST is where ADDRESS lies; they differ for locked host memory. */
+/* Returns whether BYTES at ADDRESS are device memory. HOST is the host address of ADDRESS; the two
+ * differ for locked host memory. */
 static bool is_device_memory(const void *address, const void *host, size_t bytes)
 {
 	return (host != address || memory_is_pool_address(host)) && memory_range_fits(host, bytes);
 }
 
-/* Copies the arguments. False when the packet's address is not device memory, which hardware would answer with a
- * fault. */
+/* Copies the arguments. Returns false when the packet's address is not device memory, where
+ * hardware would fault, or when out of memory. */
 static bool copy_kernarg(struct dispatcher *dispatcher, const void *address)
 {
 	size_t bytes = dispatcher->info.kernarg_bytes;

@@ -1,3 +1,5 @@
+/* The copy engines (dma.h): the lists of jobs, the threads that run them, and the HSA functions
+ * that submit copies. */
 #include "softgpu/dma.h"
 
 #include <pthread.h>
@@ -21,7 +23,8 @@
 #include "softgpu/system.h"
 #include "softgpu/work_log.h"
 
-/* A dependency that lives in pool memory can be stored to without a call of ours: look again. */
+/* The interval for polling dependencies: the program can store to a signal in pool memory without a
+ * call of this library, and so without a change of the epoch. */
 #define LOOK_AGAIN_NS 1000000ull
 
 enum direction {
@@ -34,7 +37,7 @@ enum direction {
 
 static const char *const direction_names[DIRECTION_COUNT] = {"H2H", "H2D", "D2H", "D2D"};
 
-/* Who names no engine gets one of the direction's own. */
+/* The engine of each direction, for copies that name no engine. */
 static const uint8_t direction_engines[DIRECTION_COUNT] = {
 	[HOST_TO_DEVICE] = 0,
 	[DEVICE_TO_HOST] = 1,
@@ -42,13 +45,15 @@ static const uint8_t direction_engines[DIRECTION_COUNT] = {
 	[HOST_TO_HOST] = 3,
 };
 
-/* One side of a copy: rows of bytes. A plain copy is one row. */
+/* The source or the destination of a copy: rows of bytes. A linear copy is one row. */
 struct side {
-	char *base; /* device address of the first byte */
-	size_t pitch;
-	size_t slice;
+	char *base;   /* device address of the first byte */
+	size_t pitch; /* bytes from one row to the next */
+	size_t slice; /* bytes from one slice to the next */
 };
 
+/* A copy. It holds a reference to each of its signals, and its engine owns it once it is
+ * submitted. */
 struct job {
 	struct job *next;
 	struct side to;
@@ -57,11 +62,11 @@ struct job {
 	size_t rows;
 	size_t slices;
 	enum direction direction;
-	uint32_t from_agent; /* indices */
+	uint32_t from_agent; /* index of the agent */
 	uint32_t to_agent;
-	uint32_t engine;
-	hsa_agent_t agent;
-	bool stamp;
+	uint32_t engine;   /* number of the engine in AGENT; see start_linear */
+	hsa_agent_t agent; /* the agent whose engine runs the copy */
+	bool stamp;	   /* write ticks to the completion signal */
 	hsa_signal_t completion;
 	uint32_t dependency_count;
 	hsa_signal_t dependencies[];
@@ -71,12 +76,13 @@ struct engine {
 	struct job *jobs; /* oldest first */
 	pthread_cond_t work;
 	bool is_started;
-	bool waits_for_signals; /* has jobs, and none was ready when it last looked */
+	bool waits_for_signals; /* has jobs, of which none was ready at the last check */
 	struct schedule_party party;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the engines' job lists */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the engines */
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+/* By the agent's index and the engine's number. The CPU has engines too, for copies on the host. */
 static struct engine engines[SOFTGPU_MAX_GPUS + 1][DMA_ENGINES];
 static _Atomic bool profiling;
 
@@ -137,7 +143,7 @@ static void free_job(struct job *job)
 	free(job);
 }
 
-/* 0: nobody wants a line. */
+/* Writes the work log's line. Returns its place for work_log_end; 0 when there is no work log. */
 static uint64_t log_job(const struct job *job, uint64_t start_ns)
 {
 	struct work_log_copy copy = {
@@ -153,6 +159,7 @@ static uint64_t log_job(const struct job *job, uint64_t start_ns)
 	return work_log_copy(&copy);
 }
 
+/* Runs JOB, completes it at its modelled end, and frees it. */
 static void run_job(struct job *job)
 {
 	struct report_span span = {.start_ns = clock_host_ns()};
@@ -187,7 +194,8 @@ static bool is_ready(const struct job *job)
 	return true;
 }
 
-/* Under lock. Of the jobs whose dependencies are met takes the one behind SKIPPED older ones. */
+/* Under lock. Removes a job whose dependencies are met from the list and returns it: the oldest one
+ * after SKIPPED others of that kind. Returns NULL when there is none, or when taking is held. */
 static struct job *take_ready(struct engine *engine, uint32_t skipped)
 {
 	struct job **link = &engine->jobs;
@@ -203,7 +211,7 @@ static struct job *take_ready(struct engine *engine, uint32_t skipped)
 	return job;
 }
 
-/* Under lock. */
+/* Under lock. Returns the number of jobs whose dependencies are met. */
 static uint32_t count_ready(const struct engine *engine)
 {
 	uint32_t count = 0;
@@ -213,7 +221,7 @@ static uint32_t count_ready(const struct engine *engine)
 	return count;
 }
 
-/* The copies of a schedule: one a turn. */
+/* The engine's loop with a schedule: one copy for each turn. Does not return. */
 static void run_scheduled(struct engine *engine)
 {
 	for (;;) {
@@ -264,7 +272,7 @@ static void *run_engine(void *argument)
 	return NULL;
 }
 
-/* Under lock. */
+/* Under lock. Starts the engine's thread if it does not run. Returns 0 or a negative errno. */
 static int start_engine(struct engine *engine)
 {
 	pthread_t thread;
@@ -285,7 +293,7 @@ static int start_engine(struct engine *engine)
 	return 0;
 }
 
-/* Takes JOB over when it succeeds. */
+/* Gives JOB to its engine, which owns it after success. */
 static hsa_status_t submit(struct job *job)
 {
 	struct engine *engine = &engines[agent_find(job->agent)->index][job->engine];
@@ -310,7 +318,8 @@ static hsa_status_t submit(struct job *job)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* A job holds its signals: they may be destroyed while it waits. */
+/* Takes references to the signals, which the program may destroy while the job waits. On failure
+ * those to DEPENDENCIES stay with the job, for free_job. */
 static hsa_status_t hold_signals(struct job *job, const hsa_signal_t *dependencies, uint32_t count)
 {
 	if (!signal_retain(job->completion))
@@ -325,7 +334,7 @@ static hsa_status_t hold_signals(struct job *job, const hsa_signal_t *dependenci
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Makes the queued copy of a description. */
+/* Submits a copy of DESCRIPTION with its dependencies. */
 static hsa_status_t enqueue(const struct job *description, const hsa_signal_t *dependencies,
 			    uint32_t count)
 {
@@ -356,8 +365,8 @@ static enum direction direction_of(const struct softgpu_agent *to, const struct 
 	return to->is_gpu ? HOST_TO_DEVICE : HOST_TO_HOST;
 }
 
-/* Fills in the rest of a copy of one row and starts it. JOB->engine: one of DMA_ENGINES, or all of
- * them for the direction's own. */
+/* Sets the remaining fields of a copy of one row and submits it. JOB->engine is below DMA_ENGINES,
+ * or equal to it for the engine of the copy's direction. */
 static hsa_status_t start_linear(struct job *job, const struct softgpu_agent *to,
 				 const struct softgpu_agent *from, uint32_t count,
 				 const hsa_signal_t *dependencies)
@@ -411,7 +420,7 @@ hsa_status_t softgpu_hsa_amd_memory_async_copy(void *dst, hsa_agent_t dst_agent,
 			    dep_signals);
 }
 
-/* The engine is one bit of what the two functions below return. */
+/* ENGINE_ID is one bit of a mask as the next two HSA functions return it. */
 hsa_status_t softgpu_hsa_amd_memory_async_copy_on_engine(
 	void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent, size_t size,
 	uint32_t num_dep_signals, const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
@@ -431,7 +440,8 @@ hsa_status_t softgpu_hsa_amd_memory_async_copy_on_engine(
 			    dep_signals);
 }
 
-/* The engines between two agents are those of the GPU that a copy runs on. */
+/* Returns the engines that can copy between two agents: those of the agent that runs such a copy.
+ * NULL for an unknown agent. */
 static struct engine *engines_between(hsa_agent_t dst_agent, hsa_agent_t src_agent)
 {
 	const struct softgpu_agent *to = agent_find(dst_agent);
@@ -442,7 +452,7 @@ static struct engine *engines_between(hsa_agent_t dst_agent, hsa_agent_t src_age
 	return engines[from->is_gpu ? from->index : to->index];
 }
 
-/* Engines without work; one that still runs a copy and has no other waiting counts among them. */
+/* Gives the engines without waiting copies. An engine that runs its last copy is one of them. */
 hsa_status_t softgpu_hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_t src_agent,
 						       uint32_t *engine_ids_mask)
 {
@@ -480,7 +490,8 @@ hsa_status_t softgpu_hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst_ag
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Finds where a rectangle begins, and that all of it lies in its allocation. */
+/* Gives the begin and the pitches of a rectangle. Returns false when the arguments are invalid or
+ * when it does not lie inside one allocation. */
 static bool place_side(const hsa_pitched_ptr_t *pitched, const hsa_dim3_t *offset,
 		       const hsa_dim3_t *range, struct side *ret_side)
 {
@@ -490,7 +501,7 @@ static bool place_side(const hsa_pitched_ptr_t *pitched, const hsa_dim3_t *offse
 	if (!pitched || !offset || !pitched->base ||
 	    ((uintptr_t)pitched->base | pitched->pitch | pitched->slice) % sizeof(uint32_t) != 0)
 		return false;
-	/* Rows of 1 GiB at most, so that no sum below can wrap; and no row inside another. */
+	/* A pitch is at most 1 GiB, so that no sum below overflows, and rows must not overlap. */
 	if (pitched->pitch > SIZE_MAX >> 34 || pitched->slice > SIZE_MAX >> 34 ||
 	    (range->y > 1 && pitched->pitch < range->x))
 		return false;

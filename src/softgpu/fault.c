@@ -1,3 +1,5 @@
+/* The handlers of system events, and the mark that softgpu_memory_fault leaves for the
+ * processor. */
 #include "softgpu/fault.h"
 
 #include <inttypes.h>
@@ -20,6 +22,7 @@ static struct {
 	uint32_t count;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Set by the host function that the calling thread runs; taken by fault_take. */
 static _Thread_local bool has_faulted;
 static _Thread_local uint64_t fault_address;
 
@@ -76,7 +79,7 @@ void fault_raise(hsa_agent_t agent, uint64_t address)
 	pthread_mutex_lock(&registry.lock);
 	count = registry.count;
 	pthread_mutex_unlock(&registry.lock);
-	/* Handlers are only ever added while the runtime is up. */
+	/* Without the lock: while the runtime is up, handlers are added but not removed. */
 	for (uint32_t i = 0; i < count; i++)
 		is_taken |= registry.handlers[i].callback(&event, registry.handlers[i].data) ==
 			    HSA_STATUS_SUCCESS;

@@ -1,5 +1,5 @@
-/* Images as far as HIP's arrays need them: sizes, handles and linear copies. All layouts are
- * linear; no kernel samples one. */
+/* The list of images and samplers, and the HSA functions on them (image.h). All images have the
+ * linear layout, and no kernel samples one. */
 #include "softgpu/image.h"
 
 #include <pthread.h>
@@ -17,18 +17,19 @@
 #define MAX_ELEMENTS   (1u << 27)
 #define RESOURCE_WORDS 16
 
-/* The handle is an address: HIP copies the words of the hardware's resource descriptor from there
- * (12 for an image, 8 for a sampler) into a texture object. */
+/* An image or a sampler. Its handle is the address of this struct: HIP copies the words of the
+ * hardware's resource descriptor from there into a texture object, 12 words for an image and 8 for
+ * a sampler. */
 struct image {
-	uint32_t resource[RESOURCE_WORDS];
+	uint32_t resource[RESOURCE_WORDS]; /* all 0 */
 	struct image *next;
-	bool is_sampler;
-	char *data;
+	bool is_sampler; /* the fields below are 0 */
+	char *data;	 /* the program's memory, a device address */
 	size_t element_bytes;
-	size_t width;
+	size_t width; /* elements */
 	size_t height;
-	size_t slices;
-	size_t row_pitch;
+	size_t slices;	  /* depth times layers of an array */
+	size_t row_pitch; /* bytes */
 	size_t slice_pitch;
 };
 
@@ -66,7 +67,7 @@ static size_t channel_bytes(hsa_ext_image_channel_type32_t type)
 	case HSA_EXT_IMAGE_CHANNEL_TYPE_FLOAT:
 		return 4;
 	default:
-		return 0; /* the packed ones are not supported */
+		return 0; /* packed types are not supported */
 	}
 }
 
@@ -98,7 +99,8 @@ static size_t format_bytes(const hsa_ext_image_format_t *format)
 	return channel_bytes(format->channel_type) * channel_count(format->channel_order);
 }
 
-/* The shape of a described image; row and slice pitch of 0 mean the smallest that are allowed. */
+/* Gives the size and the pitches of a described image. A row or slice pitch of 0 stands for the
+ * smallest one that is allowed. */
 static hsa_status_t measure(const hsa_ext_image_descriptor_t *descriptor, size_t row_pitch,
 			    size_t slice_pitch, struct image *ret_image)
 {
@@ -203,7 +205,7 @@ hsa_status_t softgpu_hsa_ext_image_data_get_info(hsa_agent_t agent,
 		image_data_info);
 }
 
-/* Enters a copy of IMAGE among the live ones. */
+/* Adds a copy of IMAGE to the list and gives its handle. */
 static hsa_status_t publish(const struct image *image, uint64_t *ret_handle)
 {
 	struct image *made = malloc(sizeof(*made));
@@ -277,7 +279,7 @@ hsa_status_t softgpu_hsa_ext_image_destroy(hsa_agent_t agent, hsa_ext_image_t im
 	return destroy(agent, image.handle, false);
 }
 
-/* Nothing is sampled, so a sampler is only a handle. */
+/* A sampler is only a handle, because no image is sampled. */
 static hsa_status_t create_sampler(hsa_agent_t agent, const void *descriptor,
 				   hsa_ext_sampler_t *ret_sampler)
 {
@@ -311,7 +313,7 @@ hsa_status_t softgpu_hsa_ext_sampler_destroy(hsa_agent_t agent, hsa_ext_sampler_
 	return destroy(agent, sampler.handle, true);
 }
 
-/* Copies the shape of a live image out; false for an unknown handle. */
+/* Gives a copy of a live image. Returns false for an unknown handle. */
 static bool find_image(hsa_ext_image_t handle, struct image *ret_image)
 {
 	const struct image *image;
@@ -346,7 +348,8 @@ static bool region_inside(const struct image *image, const hsa_ext_image_region_
 	       (uint64_t)region->offset.z + region->range.z <= image->slices;
 }
 
-/* Moves a region between an image and packed (or pitched) memory, one row at a time. */
+/* Copies a region between an image and memory, row by row. A pitch that is too small for the region
+ * stands for packed memory. */
 static hsa_status_t move_region(hsa_ext_image_t handle, char *memory, size_t row_pitch,
 				size_t slice_pitch, const hsa_ext_image_region_t *region,
 				bool to_image)

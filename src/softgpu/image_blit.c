@@ -1,4 +1,5 @@
-/* Host versions of ROCclr's copies between buffers and images: what HIP copies its arrays with. */
+/* Host functions for ROCclr's kernels that copy between buffers and images. HIP copies its arrays
+ * with them. */
 #include "softgpu/image.h"
 
 #include <string.h>
@@ -8,12 +9,12 @@
 
 #define UNIT_MAX_BYTES 4u
 
-/* What both directions share. */
+/* A copy in either direction. */
 struct transfer {
-	uint64_t image;
+	uint64_t image; /* handle */
 	const int32_t *origin;
 	const int32_t *size;
-	const uint64_t *pitch;
+	const uint64_t *pitch; /* row and slice pitch of the buffer, in elements */
 	size_t element_bytes;
 	size_t buffer_offset; /* bytes */
 };
@@ -28,6 +29,8 @@ static size_t unit_bytes(size_t element)
 	return element < UNIT_MAX_BYTES ? element : UNIT_MAX_BYTES;
 }
 
+/* Returns the host address of the copied part of a row; NULL when it is not all inside the
+ * image. */
 static char *image_row(const struct transfer *transfer, int32_t y, int32_t z)
 {
 	const int32_t *origin = transfer->origin;
@@ -56,6 +59,7 @@ static bool is_inside_image(const struct transfer *transfer)
 	       memory_is_reachable(first, (uint64_t)(last - first) + row_bytes(transfer));
 }
 
+/* Returns the offset of a row in the buffer. */
 static size_t buffer_row(const struct transfer *transfer, int32_t y, int32_t z)
 {
 	const uint64_t elements =
@@ -64,6 +68,7 @@ static size_t buffer_row(const struct transfer *transfer, int32_t y, int32_t z)
 	return transfer->buffer_offset + elements * transfer->element_bytes;
 }
 
+/* Returns whether all of the copy is inside the image and the buffer; faults otherwise. */
 static bool is_possible(const struct transfer *transfer, const char *buffer)
 {
 	const struct blit_region region = {.base = buffer + transfer->buffer_offset,
@@ -80,7 +85,8 @@ static bool is_possible(const struct transfer *transfer, const char *buffer)
 	return false;
 }
 
-/* Row by row, in the direction that is not NULL. */
+/* Copies row by row: from the buffer FROM to the image, or, when FROM is NULL, from the image to
+ * the buffer TO. */
 static void transfer_rows(const struct transfer *transfer, const char *from, char *to)
 {
 	if (!is_possible(transfer, from ? from : to))

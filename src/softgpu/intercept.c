@@ -1,7 +1,9 @@
-/* As ROCr's intercept queues: the program writes to a proxy ring and rings a software doorbell;
- * handlers see the packets on the ringing thread, the last registered first; what the first
- * registered writes goes to the hardware queue behind. One ring drains at a time: a thread (or a
- * handler) that rings meanwhile leaves its packets to the one that drains. */
+/* Intercept queues, which work as those of ROCr. The program writes packets to the ring of a proxy
+ * and rings its doorbell. The thread that rings then runs the interceptors, the last registered one
+ * first; each gets the packets that the one before has written. The packets that the first
+ * registered one writes go to the hardware queue. Only one thread at a time, the drainer, drains a
+ * proxy: if another thread, or an interceptor, rings meanwhile, the drainer handles those packets
+ * too. */
 #include "softgpu/intercept.h"
 
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 enum drain_state { DRAIN_IDLE, DRAIN_BUSY, DRAIN_BUSY_RUNG_AGAIN };
 
+/* A handler that a tool has registered. */
 struct interceptor {
 	hsa_amd_queue_intercept_handler handler;
 	void *data;
@@ -26,19 +29,20 @@ struct interceptor {
 
 struct intercept {
 	struct softgpu_queue *proxy;
-	struct softgpu_queue *hardware;
+	struct softgpu_queue *hardware; /* owned */
 	struct interceptor handlers[MAX_HANDLERS];
-	_Atomic uint32_t handler_count;
-	_Atomic int state; /* enum drain_state */
-	uint8_t *staging;  /* the packets of one call, in one piece; the drainer's */
-	uint64_t staging_packets;
+	_Atomic uint32_t handler_count; /* only grows; written under register_lock */
+	_Atomic int state;		/* enum drain_state */
+	uint8_t *staging; /* owned; the packets of one call in contiguous memory; the drainer's */
+	uint64_t staging_packets; /* size of that memory */
 };
 
-/* Where on this thread the packets are: writers have no argument to tell. */
+/* The packets that the calling thread passes through interceptors. write_packets has no argument
+ * for this. */
 struct cursor {
 	struct intercept *intercept;
-	uint32_t handlers_left;
-	uint64_t first_index;
+	uint32_t handlers_left; /* interceptors that are still to be called */
+	uint64_t first_index;	/* index of the first packet in the proxy ring */
 };
 
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,6 +55,8 @@ struct softgpu_queue *intercept_target(struct softgpu_queue *queue)
 	return queue->intercept ? queue->intercept->hardware : queue;
 }
 
+/* Waits for free slots from index WRITE on and gives their number. Returns false when there will be
+ * none, because the queue has stopped or this is a forked child. */
 static bool wait_for_room(const struct softgpu_queue *queue, uint64_t write, uint64_t *ret_room)
 {
 	const struct timespec pause = {0, 2000};
@@ -66,8 +72,9 @@ static bool wait_for_room(const struct softgpu_queue *queue, uint64_t write, uin
 	return room != 0;
 }
 
-/* Only the drainer writes to the hardware ring, so its write index needs no reservation. The index
- * is published after the bodies and headers, and the processor reads no slot beyond it. */
+/* Writes packets to the hardware queue and rings it. Only the drainer writes to its ring, so no
+ * slots need to be reserved. The release store of the write index publishes the packets; it pairs
+ * with the acquire load in queue_write_index, and the processor reads no slot beyond that index. */
 static void submit(struct softgpu_queue *queue, const uint8_t *packets, uint64_t count)
 {
 	while (count) {
@@ -89,6 +96,8 @@ static void submit(struct softgpu_queue *queue, const uint8_t *packets, uint64_t
 	}
 }
 
+/* The hsa_amd_queue_intercept_packet_writer: passes packets to the next interceptor, or submits
+ * them to the hardware queue when all were called. */
 static void write_packets(const void *packets, uint64_t count)
 {
 	struct cursor *here = cursor;
@@ -105,6 +114,7 @@ static void write_packets(const void *packets, uint64_t count)
 	here->handlers_left++;
 }
 
+/* Makes room for COUNT packets. */
 static bool reserve_staging(struct intercept *intercept, uint64_t count)
 {
 	uint8_t *grown;
@@ -127,8 +137,9 @@ static bool slot_is_written(const struct softgpu_queue *proxy, uint64_t index)
 	return (uint8_t)(header >> HSA_PACKET_HEADER_TYPE) != HSA_PACKET_TYPE_INVALID;
 }
 
-/* How many packets the next call takes, from INDEX on: all that are written, or one. Producers
- * reserve slots beyond the ring's size and wait, so the write index alone is no bound. */
+/* Returns how many packets from INDEX on the next call of the interceptors takes: all contiguous
+ * written ones with intercept_batch, else one. The write index alone is no bound, because producers
+ * may reserve slots beyond the size of the ring and wait for room. */
 static uint64_t count_written(const struct softgpu_queue *proxy, uint64_t index)
 {
 	uint64_t reserved = queue_write_index(proxy) - index;
@@ -140,6 +151,7 @@ static uint64_t count_written(const struct softgpu_queue *proxy, uint64_t index)
 	return count;
 }
 
+/* Copies packets out of the proxy ring and marks their slots invalid. */
 static void take_slots(const struct softgpu_queue *proxy, uint64_t index, uint64_t count,
 		       uint8_t *ret_packets)
 {
@@ -172,7 +184,8 @@ static void drain(struct intercept *intercept)
 	}
 }
 
-/* Becomes the drainer, or leaves word for the one there is. */
+/* Makes the calling thread the drainer and returns true; or tells the present drainer that there
+ * are more packets and returns false. */
 static bool begin_drain(struct intercept *intercept)
 {
 	int state = atomic_load(&intercept->state);
@@ -184,7 +197,8 @@ static bool begin_drain(struct intercept *intercept)
 	return next == DRAIN_BUSY;
 }
 
-/* True when nobody rang meanwhile. */
+/* Ends the role of the drainer and returns true; returns false when the doorbell rang meanwhile, so
+ * that the thread must drain again. */
 static bool end_drain(struct intercept *intercept)
 {
 	int state = DRAIN_BUSY;
@@ -204,7 +218,8 @@ void intercept_ring(struct intercept *intercept)
 	} while (!end_drain(intercept));
 }
 
-/* The program knows the proxy, not the queue behind it. */
+/* The error callback of the hardware queue: reports the error for the proxy, which is the queue
+ * that the program knows. */
 static void forward_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
 	const struct softgpu_queue *proxy = ((struct intercept *)data)->proxy;
@@ -223,6 +238,7 @@ void intercept_destroy(struct intercept *intercept)
 	free(intercept);
 }
 
+/* Creates the proxy and its hardware queue. Takes INTERCEPT, also on failure. */
 static hsa_status_t make_pair(const struct queue_request *request, struct intercept *intercept)
 {
 	struct queue_request behind = *request;
@@ -238,7 +254,7 @@ static hsa_status_t make_pair(const struct queue_request *request, struct interc
 	status = queue_make(&behind, &intercept->hardware);
 	if (status == HSA_STATUS_SUCCESS) {
 		intercept->hardware->is_behind_proxy = true;
-		/* One identity for the program, its tools and the truth log. */
+		/* The program, its tools and the truth log use the same queue id. */
 		intercept->proxy->amd.hsa_queue.id = intercept->hardware->amd.hsa_queue.id;
 		if (processor_start(intercept->hardware))
 			status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -298,7 +314,8 @@ hsa_status_t softgpu_hsa_amd_queue_intercept_register(hsa_queue_t *handle,
 	return status;
 }
 
-/* Would tell of queues that the runtime makes for itself; this one makes none. */
+/* Never calls back: CALLBACK is for queues that the runtime creates for itself, of which this one
+ * has none. */
 hsa_status_t softgpu_hsa_amd_runtime_queue_create_register(hsa_amd_runtime_queue_notifier callback,
 							   void *user_data)
 {

@@ -1,6 +1,6 @@
-/* Memory and signals by a handle that can be sent (hsa_amd_ipc_*): good in the process that made
- * it, where RCCL hands buffers from one of its threads to another; refused in any other, because
- * memory here is the process's own. */
+/* IPC handles of memory and signals (hsa_amd_ipc_*). A handle is valid only in the process that
+ * made it, where RCCL uses it to pass buffers between its threads. Any other process refuses it,
+ * because device memory is private memory of the process. */
 #include <string.h>
 #include <unistd.h>
 
@@ -9,10 +9,11 @@
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 
+/* The content of both kinds of handle. */
 struct ipc_handle {
-	uint64_t process;
-	uint64_t address;
-	uint64_t bytes;
+	uint64_t process; /* process id */
+	uint64_t address; /* of the memory, or the signal's handle */
+	uint64_t bytes;	  /* 0 for a signal */
 	uint64_t unused;
 };
 
@@ -75,7 +76,8 @@ hsa_status_t softgpu_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_
 	return HSA_STATUS_SUCCESS;
 }
 
-/* As in ROCr, the process that made the signal gets the same one again, with one more user. */
+/* As in ROCr, the process that made the signal gets the same signal, which must be destroyed once
+ * more. */
 hsa_status_t softgpu_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
 					       hsa_signal_t *signal)
 {

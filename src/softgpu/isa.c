@@ -1,3 +1,4 @@
+/* The table of ISAs, and the HSA functions on the ISA and on wavefronts. */
 #include "softgpu/isa.h"
 
 #include <stdbool.h>
@@ -97,7 +98,7 @@ hsa_status_t softgpu_hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribut
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	switch (attribute) {
 	case HSA_ISA_INFO_NAME_LENGTH:
-		/* With the NUL, as ROCr counts it: HIP allocates exactly this much. */
+		/* With the NUL, as in ROCr: HIP allocates exactly this many bytes. */
 		return store_u32(value, (uint32_t)strlen(name) + 1);
 	case HSA_ISA_INFO_NAME:
 		return store(value, name, strlen(name) + 1);

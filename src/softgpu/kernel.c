@@ -1,4 +1,5 @@
-/* The registry of kernels by name. Entries are only added: readers walk a chain without a lock. */
+/* The registry of kernels by name. Entries are only added and never removed, so readers walk a hash
+ * chain without a lock. */
 #include "softgpu/kernel.h"
 
 #include <dlfcn.h>
@@ -49,7 +50,7 @@ static uint64_t modelled_ns(const char *name)
 
 static struct kernel_entry *lookup(const char *name, uint32_t hash)
 {
-	/* Pairs with the release in add(). */
+	/* The acquire pairs with the release in add(). */
 	struct kernel_entry *entry =
 		atomic_load_explicit(&registry.bucket[hash % BUCKETS], memory_order_acquire);
 
@@ -77,6 +78,7 @@ static struct kernel_entry *add(const char *name, uint32_t hash)
 	entry->blit = blit_find(name);
 	atomic_init(&entry->function, entry->blit ? entry->blit->function : NULL);
 	entry->next = atomic_load_explicit(bucket, memory_order_relaxed);
+	/* The release pairs with the acquire in lookup(). */
 	atomic_store_explicit(bucket, entry, memory_order_release);
 	return entry;
 }
@@ -95,8 +97,8 @@ struct kernel_entry *kernel_find(const char *name)
 	return entry;
 }
 
-/* A library that was opened late may be closed again, while its kernels can still be dispatched:
- * keep it. (The program itself cannot be opened by name, nor closed.) */
+/* Keeps the library of FUNCTION loaded: a library that was opened with dlopen may be closed while
+ * its kernels can still be dispatched. The program itself cannot be opened by name, nor closed. */
 static void pin_library(softgpu_kernel_fn function)
 {
 	Dl_info where;
@@ -124,7 +126,7 @@ void kernel_resolve(const char *name)
 		return;
 	memcpy(&function, &address, sizeof(function));
 	pin_library(function);
-	/* A registration that came between wins. */
+	/* If the program has registered a function meanwhile, that one stays. */
 	atomic_compare_exchange_strong(&entry->function, &none, function);
 }
 

@@ -1,3 +1,4 @@
+/* The functions of the loader extension (loader_ext.h). */
 #include "softgpu/loader_ext.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ static hsa_status_t query_host_address(const void *device_address, const void **
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Position in the sequence of all loaded code objects of all executables. */
+/* A position in the sequence of the loaded code objects of all executables. Zeroed at first. */
 struct cursor {
 	uint32_t next_executable;
 	hsa_executable_t executable;
@@ -60,7 +61,8 @@ static size_t count_loaded(void)
 static hsa_ven_amd_loader_segment_descriptor_t
 make_descriptor(const struct executable_loaded *loaded)
 {
-	/* A file's path would have to outlive this call: its storage is told by the URI alone. */
+	/* A file has no storage here: its path would have to outlive this call. The URI of the
+	 * loaded code object names it. */
 	return (hsa_ven_amd_loader_segment_descriptor_t){
 		.agent = loaded->agent,
 		.executable = loaded->executable,
@@ -157,7 +159,7 @@ static hsa_status_t store_u64(void *value, uint64_t number)
 	return store(value, &number, sizeof(number));
 }
 
-/* The attributes whose answer depends on where the code object came from. */
+/* Gives the attributes that depend on where the code object was loaded from. */
 static hsa_status_t get_storage_info(const struct executable_loaded *loaded, uint32_t attribute,
 				     void *value)
 {
@@ -182,7 +184,7 @@ static hsa_status_t get_storage_info(const struct executable_loaded *loaded, uin
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH:
 		return store_u32(value, (uint32_t)strlen(loaded->uri));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI:
-		/* Without a NUL, as ROCr. */
+		/* Without a NUL, as in ROCr. */
 		return store(value, loaded->uri, strlen(loaded->uri));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;

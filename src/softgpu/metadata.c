@@ -1,3 +1,5 @@
+/* A reader of the MessagePack in a code object's note (metadata.h). It copies nothing: texts stay
+ * in the note, and a map is searched again for each key. */
 #include "softgpu/metadata.h"
 
 #include <elf.h>
@@ -7,9 +9,10 @@
 
 #define NOTE_NAME	   "AMDGPU"
 #define NOTE_TYPE_METADATA 32
-#define MAX_DEPTH	   16 /* deeper than any metadata is nested */
+#define MAX_DEPTH	   16 /* more than any metadata needs */
 
-/* A value that a map or an array holds, or the whole. Reading moves AT; a failure is for good. */
+/* A position in the metadata. Reading a value moves AT behind it. After a failure is_broken stays
+ * set. */
 struct reader {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -20,8 +23,8 @@ enum value_type { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_ARRAY, VALUE_MAP 
 
 struct value {
 	enum value_type type;
-	uint64_t number;  /* or how many elements, or pairs */
-	const char *text; /* with NUMBER bytes */
+	uint64_t number;  /* the number; or the count of bytes, elements or pairs */
+	const char *text; /* of VALUE_TEXT; no NUL at its end */
 };
 
 static uint64_t read_big_endian(struct reader *reader, size_t bytes)
@@ -53,7 +56,7 @@ static struct value text_value(struct reader *reader, uint64_t length)
 	return value;
 }
 
-/* The formats from 0xc0 to 0xdf, by their first byte. */
+/* Reads a value whose first byte is FIRST, from 0xc0 to 0xdf; the byte itself was read. */
 static struct value read_long(struct reader *reader, uint8_t first)
 {
 	struct value value = {.type = VALUE_OTHER};
@@ -80,7 +83,7 @@ static struct value read_long(struct reader *reader, uint8_t first)
 		value.type = VALUE_NUMBER;
 		value.number = read_big_endian(reader, (size_t)1 << (first - 0xcc));
 		return value;
-	case 0xd0: /* signed: nothing here is negative */
+	case 0xd0: /* signed: not used, because no number in the metadata is negative */
 	case 0xd1:
 	case 0xd2:
 	case 0xd3:
@@ -112,7 +115,7 @@ static struct value read_long(struct reader *reader, uint8_t first)
 	}
 }
 
-/* The next value; of an array or a map its head only. */
+/* Reads the next value; of an array or a map only its head. */
 static struct value read_value(struct reader *reader)
 {
 	uint8_t first = (uint8_t)read_big_endian(reader, 1);
@@ -150,7 +153,8 @@ static bool is_text(const struct value *value, const char *text)
 	       memcmp(value->text, text, value->number) == 0;
 }
 
-/* Where the map at READER has the value of KEY. The map itself is left where it was. */
+/* Gives the position of the value of KEY in the map at MAP. Returns false when there is none. MAP
+ * does not move. */
 static bool find_key(const struct reader *map, const char *key, struct reader *ret_value)
 {
 	struct reader reader = *map;
@@ -172,7 +176,7 @@ static bool find_key(const struct reader *map, const char *key, struct reader *r
 	return false;
 }
 
-/* The number at KEY; UINT32_MAX when there is none, or one too large. */
+/* Returns the number at KEY; UINT32_MAX when there is none, or when it is too large. */
 static uint32_t find_number(const struct reader *map, const char *key)
 {
 	struct reader reader;
@@ -197,7 +201,8 @@ static struct value find_text(const struct reader *map, const char *key)
 	return reader.is_broken ? (struct value){.type = VALUE_OTHER} : value;
 }
 
-/* The array at KEY: READER to its first element. */
+/* Gives the position of the first element of the array at KEY, and the count of elements. Returns
+ * false when there is no array. */
 static bool find_array(const struct reader *map, const char *key, struct reader *ret_elements,
 		       uint64_t *ret_count)
 {
@@ -210,7 +215,8 @@ static bool find_array(const struct reader *map, const char *key, struct reader 
 	return head.type == VALUE_ARRAY && !ret_elements->is_broken;
 }
 
-/* The notes of one segment: name and contents are each padded to four bytes. */
+/* Finds the metadata in the notes of one segment. Name and contents of a note are each padded to a
+ * multiple of four bytes. */
 static bool find_note(struct reader notes, struct reader *ret_metadata)
 {
 	while ((size_t)(notes.end - notes.at) >= sizeof(Elf64_Nhdr)) {
@@ -250,7 +256,7 @@ static bool find_metadata(const struct code_object *object, struct reader *ret_m
 	return false;
 }
 
-/* READER at the array's first element. */
+/* Calls back for COUNT arguments. READER is at the first element of their array. */
 static int read_arguments(struct reader *reader, uint64_t count, metadata_argument_fn callback,
 			  void *data)
 {
@@ -289,7 +295,7 @@ int metadata_each_argument(const struct code_object *object, const char *symbol,
 			skip_value(&kernels, 0);
 			continue;
 		}
-		/* A kernel without arguments need not say so. */
+		/* A kernel without arguments may have no ".args". */
 		if (!find_array(&kernels, ".args", &arguments, &argument_count))
 			return 0;
 		return read_arguments(&arguments, argument_count, callback, data);

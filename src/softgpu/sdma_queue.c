@@ -1,3 +1,4 @@
+/* The queues of copy engines (sdma_queue.h). */
 #include "softgpu/sdma_queue.h"
 
 #include <stdlib.h>
@@ -9,29 +10,29 @@
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
 
-/* The first 32-bit word of a packet: its operation in the lowest byte, the kind of it in the
- * next. */
+/* The first 32-bit word of a packet has the operation in its lowest byte and the sub-operation in
+ * the next one. */
 #define OPERATION(word)	    ((word)&0xffu)
 #define SUB_OPERATION(word) ((word) >> 8 & 0xffu)
 #define OPERATION_NOP	    0u
 #define OPERATION_COPY	    1u
 #define OPERATION_FENCE	    5u
 #define SUB_COPY_LINEAR	    0u
-/* In words. A no-op says how many more it covers. */
+/* Sizes of packets in words. A no-op has a count of further words that it covers. */
 #define COPY_WORDS	    7u
 #define FENCE_WORDS	    4u
 #define NOP_MORE(word)	    ((word) >> 16 & 0x3fffu)
-#define COPY_COUNT_MASK	    0x3fffffffu /* bytes less one */
+#define COPY_COUNT_MASK	    0x3fffffffu /* of the count of bytes minus one */
 
 struct sdma_queue {
-	pthread_mutex_t lock; /* the engine's place in the ring */
-	uint32_t engine;
-	uint32_t words; /* of the ring */
-	volatile uint64_t write_bytes;
-	volatile uint64_t read_bytes;
+	pthread_mutex_t lock;	       /* held while a thread executes packets */
+	uint32_t engine;	       /* number of the copy engine */
+	uint32_t words;		       /* size of the ring */
+	volatile uint64_t write_bytes; /* the indices, in bytes */
+	volatile uint64_t read_bytes;  /* written under the lock */
 };
 
-static _Atomic uint32_t next_engine;
+static _Atomic uint32_t next_engine; /* for the next queue that names no engine */
 
 hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engine,
 			     struct softgpu_queue **ret_queue)
@@ -83,6 +84,7 @@ void sdma_queue_release(struct softgpu_queue *queue)
 	queue->sdma = NULL;
 }
 
+/* Returns the word at PLACE, an absolute count of words; address_at joins two of them. */
 static uint32_t word_at(const struct softgpu_queue *queue, uint64_t place)
 {
 	const uint32_t *ring = queue->amd.hsa_queue.base_address;
@@ -122,7 +124,8 @@ static bool fence(const struct softgpu_queue *queue, uint64_t place)
 	return true;
 }
 
-/* Does the packet at PLACE, a count of words. Returns how many words it has; 0: it is none. */
+/* Executes the packet at PLACE, an absolute count of words. Returns how many words it has; 0 when
+ * it is invalid. */
 static uint32_t do_packet(const struct softgpu_queue *queue, uint64_t place)
 {
 	uint32_t first = word_at(queue, place);
@@ -136,6 +139,7 @@ static uint32_t do_packet(const struct softgpu_queue *queue, uint64_t place)
 	return 0;
 }
 
+/* Stops the queue and reports the error to the program. */
 static void stop(struct softgpu_queue *queue)
 {
 	atomic_store(&queue->inactive, true);

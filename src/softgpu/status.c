@@ -1,4 +1,4 @@
-/* hsa_status_string: the name of each status, then what it says. */
+/* hsa_status_string: for each status its name and a sentence. */
 #include <stddef.h>
 
 #include "softgpu/api.h"

@@ -1,4 +1,5 @@
-/* The runtime as a whole: up and down, what it is, which extensions it has. */
+/* The runtime as a whole: hsa_init and hsa_shut_down, information on the system, and the
+ * extensions. */
 #include "softgpu/system.h"
 
 #include <pthread.h>
@@ -25,8 +26,8 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t loaded;
 	pthread_once_t once;
-	uint32_t references;
-	bool is_loading; /* tools are; by the thread below */
+	uint32_t references; /* hsa_init without hsa_shut_down */
+	bool is_loading;     /* a thread, LOADER, is loading the tools */
 	pthread_t loader;
 	_Atomic bool is_up;
 	_Atomic bool was_up;
@@ -51,8 +52,8 @@ static void runtime_init(void)
 	process_guard_lock(&runtime.lock);
 }
 
-/* Tools load with no lock held, and may call hsa_init themselves; another thread's hsa_init waits
- * until they are in place. */
+/* With the lock held, which is released while the tools are loaded: they may call hsa_init. A call
+ * of hsa_init by another thread waits until all are loaded. */
 static void load_tools_unlocked(void)
 {
 	runtime.is_loading = true;
@@ -108,7 +109,8 @@ hsa_status_t softgpu_hsa_shut_down(void)
 	pthread_mutex_unlock(&runtime.lock);
 	if (!is_last)
 		return HSA_STATUS_SUCCESS;
-	/* Still up: tools take down what they made. In ROCr's order, Runtime::Unload. */
+	/* The runtime is still up, because tools destroy here what they have created. The order is
+	 * that of ROCr's Runtime::Unload. */
 	tools_unload();
 	queue_destroy_all();
 	counted_forget();
@@ -182,7 +184,7 @@ static bool extension_is_known(uint16_t extension)
 						       extension <= HSA_EXTENSION_AMD_AQLPROFILE);
 }
 
-/* The highest minor version of EXTENSION's MAJOR that is there, or -1. */
+/* Returns the highest supported minor version of EXTENSION with MAJOR, or -1. */
 static int extension_minor(uint16_t extension, uint16_t major)
 {
 	if (extension == HSA_EXTENSION_AMD_LOADER && major == LOADER_EXT_MAJOR)
@@ -288,13 +290,13 @@ hsa_status_t softgpu_hsa_extension_get_name(uint16_t extension, const char **nam
 	return HSA_STATUS_SUCCESS;
 }
 
-/* There is nothing to log. */
+/* Does nothing: the software GPU logs nothing. */
 hsa_status_t softgpu_hsa_amd_enable_logging(uint8_t *flags, void *file)
 {
 	return system_is_up() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
 }
 
-/* As ROCr's: each handler that is registered is called for every event. */
+/* As in ROCr, all registered handlers are called for each event. */
 hsa_status_t softgpu_hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback,
 							   void *data)
 {

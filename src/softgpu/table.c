@@ -1,8 +1,8 @@
 /* The dispatch tables, their defaults, and the exported functions. There are two generations of
- * tables, that of ROCR 5 and the one since 6; tools get one of them, and exported functions go
- * through the slots of that one. ROCR 6.4's and 7.2's extension tables are the newest one without
- * its last functions: by the size word tools know that they are not there, while programs can call
- * them all the same. */
+ * tables: that of ROCR 5, and the one since ROCR 6. Tools get one of them, and the exported
+ * functions jump through the slots of that one. The extension tables of ROCR 6.4 and 7.2 are the
+ * newest table without its last functions: the size in the table's version tells tools that these
+ * are missing. Programs can call them all the same. */
 #include "softgpu/table.h"
 
 #include <link.h>
@@ -17,7 +17,7 @@
 #error "the exported functions are jumps through a table: write them for this architecture"
 #endif
 
-/* What no file implements. Only functions that return a status are left to these. */
+/* The defaults for functions that no file implements; all of those return a status. */
 hsa_status_t softgpu_unsupported(void);
 hsa_status_t softgpu_extension_absent(void);
 
@@ -26,13 +26,13 @@ __attribute__((used)) hsa_status_t softgpu_unsupported(void)
 	return HSA_STATUS_ERROR;
 }
 
-/* What ROCr answers when the library of an extension was not found. */
+/* Returns the status that ROCr returns when the library of an extension was not found. */
 __attribute__((used)) hsa_status_t softgpu_extension_absent(void)
 {
 	return HSA_STATUS_ERROR_NOT_INITIALIZED;
 }
 
-/* A weak definition for each function: the strong one, where there is one, replaces it. */
+/* Defines each function weakly as its default. A strong definition in another file replaces it. */
 #define WEAK(name, target)                                                                         \
 	__asm__(".weak softgpu_" #name "\n\t.hidden softgpu_" #name "\n\t.set softgpu_" #name      \
 		", " #target);
@@ -56,7 +56,7 @@ static const struct hsa_finalizer_ext_table default_finalizer_ext = {
 static const struct hsa_newer_image_ext_table default_image_ext = {
 	.old = {HSA_IMAGE_EXT_TABLE(TABLE_SLOT)}, HSA_NEWER_IMAGE_EXT_TABLE(TABLE_SLOT)};
 
-/* Filled before any constructor runs: HIP's static initialisers may call before hsa_init. */
+/* Initialized statically, because HIP's static initialisers may call functions before hsa_init. */
 struct hsa_core_table softgpu_core = {HSA_CORE_TABLE(TABLE_SLOT)};
 static struct hsa_amd_ext_table amd_ext = {HSA_AMD_EXT_TABLE(TABLE_SLOT)};
 static struct hsa_newer_amd_ext_table newer_amd_ext = {HSA_AMD_EXT_TABLE_2(TABLE_SLOT)};
@@ -66,7 +66,7 @@ struct hsa_newer_image_ext_table softgpu_image_ext = {.old = {HSA_IMAGE_EXT_TABL
 static struct hsa_newer_tools_table tools;
 static struct hsa_newer_pc_sampling_table pc_sampling;
 
-/* Where each function of the extension table lies in the generation that tools get. */
+/* The slot of each function of the extension table, in the generation that tools get. */
 #define NEWER_SLOT(index, name) [index] = (void *)&newer_amd_ext.name##_fn,
 #define NEWER_INDEX(name)	((HSA_EXT_2_##name - sizeof(struct hsa_table_version)) / sizeof(void *))
 #define OLD_SLOT(index, name)	softgpu_amd_ext_slots[NEWER_INDEX(name)] = (void *)&amd_ext.name##_fn;
@@ -106,7 +106,7 @@ static void select_old(void)
 	set_version(&softgpu_image_ext.old.version, major, sizeof(softgpu_image_ext.old), 0);
 }
 
-/* Which functions of the extension table tools are told of. */
+/* A version of the newer extension table: how much of it tools may use. */
 struct generation {
 	size_t bytes;
 	uint32_t step;
@@ -134,7 +134,8 @@ static void select_newer(const struct generation *generation)
 
 #define HIP_MAJOR_7 7
 
-/* Stops at a HIP library other than that of ROCm 5, with its major version. */
+/* For dl_iterate_phdr: returns the major version of a HIP library other than ROCm 5's, which ends
+ * the iteration; 0 for any other library. A name without a version counts as 7. */
 static int newer_hip_major(struct dl_phdr_info *info, size_t size, void *data)
 {
 	static const char stem[] = "libamdhip64.so";
@@ -177,8 +178,8 @@ void table_reset(void)
 	softgpu_image_ext = default_image_ext;
 }
 
-/* The exported functions keep their arguments where they are and jump: 16 bytes of version, then
- * one pointer a function. */
+/* An exported function leaves its arguments in place and jumps to the function in its slot. A table
+ * is 16 bytes of version, then one pointer for each function. */
 #define FUNCTION(name, jump)                                                                       \
 	__asm__(".text\n\t.globl " #name "\n\t.type " #name ", @function\n" #name ":\n\t" jump     \
 		"\n\t.size " #name ", .-" #name);
@@ -186,7 +187,7 @@ void table_reset(void)
 #define EXPORT_CORE(index, name)      EXPORT(softgpu_core, index, name)
 #define EXPORT_FINALIZER(index, name) EXPORT(softgpu_finalizer_ext, index, name)
 #define EXPORT_IMAGE(index, name)     EXPORT(softgpu_image_ext, index, name)
-/* r11 is free at any call. */
+/* The calling convention lets a callee overwrite r11 at any time. */
 #define EXPORT_AMD_EXT(index, name)                                                                \
 	FUNCTION(name, "mov softgpu_amd_ext_slots+8*" #index "(%rip), %r11\n\tjmp *(%r11)")
 
@@ -196,7 +197,7 @@ HSA_FINALIZER_EXT_TABLE(EXPORT_FINALIZER)
 HSA_IMAGE_EXT_TABLE(EXPORT_IMAGE)
 HSA_NEWER_IMAGE_EXT_TABLE(EXPORT_IMAGE)
 
-/* Names of HSA 1.0 for the same functions, exported and in no table. */
+/* HSA 1.0's names of the same functions. They are exported and in no table. */
 #define ALIAS(old, new) __asm__(".globl " #old "\n\t.set " #old ", " #new);
 #define ALIAS_ORDERS(stem)                                                                         \
 	ALIAS(stem##_acquire, stem##_scacquire)                                                    \

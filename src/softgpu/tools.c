@@ -1,3 +1,4 @@
+/* Loads and unloads tools (tools.h). */
 #include "softgpu/tools.h"
 
 #include <dlfcn.h>
@@ -16,9 +17,10 @@ typedef void (*on_unload_fn)(void);
 
 static void *loaded[MAX_TOOLS];
 static int loaded_count;
-static int unloaded_count; /* OnUnload was called, and they are to be closed */
+static int unloaded_count; /* libraries in LOADED that are unloaded and not yet closed */
 
-/* The end of a name in LIST, which is copied to RET_NAME without its quotes. */
+/* Copies the first name in LIST to RET_NAME, without its quotes, and returns where the name ends in
+ * LIST. */
 static const char *split_one(const char *list, char *ret_name)
 {
 	bool is_quoted = false;
@@ -55,7 +57,8 @@ int tools_split_names(const char *list, char **ret_names, int capacity)
 	return count;
 }
 
-/* True when the tool stays. A library without OnLoad stays too: it may work by being there. */
+/* Loads a tool. Returns whether it stays loaded. A library without OnLoad stays too: its
+ * constructors or exported functions may be all that it needs. */
 static bool load_one(const char *name, uint64_t failed_count, const char *const *failed_names)
 {
 	void *library = dlopen(name, RTLD_LAZY);
