@@ -72,6 +72,8 @@ struct dagtap_attribute {
 	} value;
 };
 
+/* The four functions below make an attribute of one kind. They copy no strings: KEY, and a text
+ * VALUE, must stay valid until the attribute was used. */
 static inline struct dagtap_attribute dagtap_attribute_int64(const char *key, int64_t value)
 {
 	struct dagtap_attribute attribute;

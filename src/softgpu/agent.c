@@ -564,7 +564,7 @@ hsa_status_t softgpu_hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coher
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Returns success and changes nothing, as the header says for all but the oldest GPUs. */
+/* Returns success and changes nothing, as hsa_ext_amd.h says for all platforms but KV. */
 hsa_status_t softgpu_hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type)
 {
 	if (!system_is_up())

@@ -361,7 +361,7 @@ static bool stream_condition_holds(const struct stream_args *args)
 		return (seen & args->mask & width) == value;
 	case 2: /* any common bit */
 		return (seen & args->mask & value) != 0;
-	default: /* nor */
+	default: /* 3: a bit that is 0 in both */
 		return (~(seen | value) & args->mask & width) != 0;
 	}
 }

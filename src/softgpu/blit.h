@@ -52,7 +52,7 @@ struct blit {
  * belong to those of blit.arguments with the same index. */
 struct blit_layout {
 	struct {
-		uint16_t offset; /* bytes from the begin of the kernel arguments */
+		uint16_t offset; /* bytes from the start of the kernel arguments */
 		uint16_t bytes;	 /* 0: the kernel has no such argument */
 	} from[BLIT_MAX_ARGUMENTS];
 };
@@ -83,8 +83,8 @@ bool blit_take_fault(void);
 const struct blit *blit_find(const char *name);
 
 /* Reads from OBJECT's metadata where the kernel has its arguments. SYMBOL is the name of the
- * kernel's descriptor, "name.kd". RET_LAYOUT has no argument at all when the metadata is missing or
- * cannot be read. */
+ * kernel's descriptor, "name.kd". RET_LAYOUT lacks the arguments that the metadata does not have or
+ * that cannot be read. */
 void blit_read_layout(const struct code_object *object, const char *symbol,
 		      struct blit_layout *ret_layout);
 

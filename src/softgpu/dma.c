@@ -490,7 +490,7 @@ hsa_status_t softgpu_hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst_ag
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Gives the begin and the pitches of a rectangle. Returns false when the arguments are invalid or
+/* Gives the start and the pitches of a rectangle. Returns false when the arguments are invalid or
  * when it does not lie inside one allocation. */
 static bool place_side(const hsa_pitched_ptr_t *pitched, const hsa_dim3_t *offset,
 		       const hsa_dim3_t *range, struct side *ret_side)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-#define FUTEX_FOREVER UINT64_MAX
+#define FUTEX_FOREVER UINT64_MAX /* a deadline that is never reached */
 
 /* Sleeps on *WORD. Returns when woken, when *WORD is not EXPECTED, at the deadline, or spuriously.
  * DEADLINE_NS may be FUTEX_FOREVER. */

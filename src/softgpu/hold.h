@@ -20,7 +20,7 @@ bool hold_would_let_take(void);
 bool hold_point_is_valid(const char *text);
 
 /* Applies the keys hold_at and hold_pipe of CONFIG, which are valid. config.c calls this once,
- * before anything is counted. CONFIG must outlive the process's use of the device. */
+ * before anything is counted. Keeps a pointer into CONFIG. */
 void hold_configure(const struct softgpu_config *config);
 
 #endif

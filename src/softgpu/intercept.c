@@ -34,7 +34,7 @@ struct intercept {
 	_Atomic uint32_t handler_count; /* only grows; written under register_lock */
 	_Atomic int state;		/* enum drain_state */
 	uint8_t *staging; /* owned; the packets of one call in contiguous memory; the drainer's */
-	uint64_t staging_packets; /* size of that memory */
+	uint64_t staging_packets; /* size of that memory, in packets */
 };
 
 /* The packets that the calling thread passes through interceptors. write_packets has no argument

@@ -12,7 +12,7 @@
 struct metadata_argument {
 	const char *name; /* in the code object's bytes, without a NUL; NULL: it has none */
 	size_t name_length;
-	uint32_t offset; /* bytes from the begin of the kernel arguments */
+	uint32_t offset; /* bytes from the start of the kernel arguments */
 	uint32_t bytes;
 };
 

@@ -1,6 +1,6 @@
 /* The packet processor (queue.h): each hardware queue has a thread that takes packets in the order
- * of the ring, computes them, and completes each one at its modelled end. The ends may come in
- * another order than the begins. With a schedule (schedule.h) the thread takes packets in the same
+ * of the ring, computes them, and completes each one at its modelled end. Packets may complete in
+ * another order than they start. With a schedule (schedule.h) the thread takes packets in the same
  * way, but computes and completes a kernel when it gets a turn for it. */
 #include <errno.h>
 #include <sched.h>

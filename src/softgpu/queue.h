@@ -22,6 +22,8 @@
 #define QUEUE_MAX_PACKETS 131072u
 #define AQL_PACKET_BYTES  64
 
+/* The program's callback for errors of a queue. SOURCE is the queue as the program knows it, DATA
+ * the pointer that the program gave when it created the queue. */
 typedef void (*queue_error_fn)(hsa_status_t status, hsa_queue_t *source, void *data);
 
 struct intercept;

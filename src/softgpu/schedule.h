@@ -19,8 +19,8 @@
  * one thread of the program submits. Every order is one that real hardware may choose.
  *
  * Threading: any thread may call these functions, but the functions with a party are called by the
- * party's thread only, except for schedule_join. Cost while the schedule is off: callers check
- * schedule_is_on, one load. */
+ * party's thread only. The thread that starts it calls schedule_join, and schedule_leave if it
+ * could not start. Cost while the schedule is off: callers check schedule_is_on, one load. */
 #ifndef SOFTGPU_SCHEDULE_H
 #define SOFTGPU_SCHEDULE_H
 
@@ -30,7 +30,7 @@
 #include <hsa/hsa.h>
 
 /* A party. Its owner zeroes it and keeps it in memory from schedule_join to schedule_leave. The
- * schedule's lock protects the fields. */
+ * schedule's lock protects all fields but WORD. */
 struct schedule_party {
 	struct schedule_party *next;
 	uint32_t ordinal;    /* number of parties that joined before this one */
@@ -61,14 +61,15 @@ void schedule_leave(struct schedule_party *party);
  * change of the epoch. */
 int schedule_wait(struct schedule_party *party, uint32_t seen, uint32_t candidates,
 		  bool may_change);
+/* Ends the party's turn, after its piece of work is complete. */
 void schedule_turn_ends(struct schedule_party *party);
 
 /* Wakes all parties, so that they count their candidates again. Called when the epoch has changed,
  * also because a party is to stop. */
 void schedule_wake_all(void);
 
-/* Between schedule_pause and schedule_resume no turn is given, because it changes what the parties
- * may do. The pairs may nest. */
+/* Called before and after a change of what the parties may do: no turn is given between the two
+ * calls. The pairs may nest. */
 void schedule_pause(void);
 void schedule_resume(void);
 

@@ -23,8 +23,10 @@ struct softgpu_signal;
 
 /* Takes a reference to SIGNAL, which keeps its block from being reused. Queued copies, handlers and
  * running packets hold one reference each. Returns false, and counts an error, for a handle that
- * was destroyed or never existed. A signal in pool memory is not counted, and is always true. */
+ * was destroyed or never existed. For a signal in pool memory it takes no reference and returns
+ * true. */
 bool signal_retain(hsa_signal_t signal);
+/* Releases a reference of signal_retain. Does nothing for a signal that is not in the slab. */
 void signal_release(hsa_signal_t signal);
 
 /* Completes a packet as the device does: writes the ticks (if STAMP), decrements the value

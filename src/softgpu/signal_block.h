@@ -67,8 +67,8 @@ volatile int64_t *signal_value_word(hsa_signal_t signal, struct softgpu_signal *
  * NULL when there is no room. */
 struct softgpu_signal *signal_make(enum signal_kind kind, int64_t initial,
 				   struct softgpu_queue *queue);
-/* Destroys a signal: from now on its handle is an error. The block is reused after the last
- * reference was released, and not soon after that. */
+/* Destroys a signal: from now on its handle is an error. The block becomes free when the last
+ * reference is released, and is not reused before many other blocks. */
 void signal_destroy(struct softgpu_signal *block);
 
 /* Adds an attachment to a signal of kind SIGNAL_IPC. Returns false for NULL and for another
