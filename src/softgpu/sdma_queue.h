@@ -1,8 +1,9 @@
 /* Queues of a copy engine, into which the program writes packets itself (hsa_amd_queue_create with
  * HSA_AMD_QUEUE_ENGINE_SDMA). The size of the ring and the indices are in bytes. There is one
  * producer, and a doorbell covers whole packets. The thread that rings the doorbell executes the
- * packets at once. Linear copies (counted as copies), fences and no-ops are known; any other packet
- * stops the queue with an error. */
+ * packets at once. Linear copies, fences and no-ops are known; any other packet stops the queue
+ * with an error. The copies are counted as copies, but take no modelled time and appear neither in
+ * the truth log nor in the work log. */
 #ifndef SOFTGPU_SDMA_QUEUE_H
 #define SOFTGPU_SDMA_QUEUE_H
 

@@ -1,6 +1,7 @@
 /* The work log: one line for each packet that the device took and for each copy that an engine
  * began. Only the device writes it, so a recording of a tracer can be compared with it. It is off
- * unless the configuration key work_log names a file. docs/softgpu.md describes the columns.
+ * unless the configuration key work_log names a file. docs/softgpu.md describes the columns. Copies
+ * by packets that the program writes into a copy engine's queue (sdma_queue.h) have no line.
  *
  * The lines are stored into a shared mapping of the file, so they are in the file even if the
  * process is killed. The line of a packet is complete, except for the end tick, before the packet's
