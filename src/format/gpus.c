@@ -77,4 +77,6 @@ void gpus_release(struct gpus *gpus)
 {
 	free(gpus->of_agent);
 	free(gpus->agents);
+	gpus->of_agent = NULL;
+	gpus->agents = NULL;
 }
