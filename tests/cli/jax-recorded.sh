@@ -11,6 +11,8 @@ expect "graphs" "$(json "$recording" check '[[s[k] for k in ("expected", "receiv
 for table in activities calls; do
 	"$dagtap" export --format csv --table $table -o "$work/$table.csv" "$recording" || fail "export of $table"
 done
+"$dagtap" export --format xspace -o "$work/again.xplane.pb" "$recording" || fail "export to XSpace"
+"$dagtap" export --format csv --table activities -o "$work/again.csv" "$work/again.xplane.pb" || fail "XSpace read again"
 "$dagtap" graph --json "$recording" >"$work/graphs.json" || fail "graph"
 "$dagtap" path --json "$recording" >"$work/path.json" || fail "path"
 python3 - "$work" <<-'END' || fail "what JAX ran"
@@ -22,6 +24,8 @@ python3 - "$work" <<-'END' || fail "what JAX ran"
 	graph_rows = [r for r in rows if r["exec"]]
 	assert len(graph_rows) == 319 and all(r["node"] and r["replay"] for r in graph_rows)
 	assert collections.Counter(r["confidence"] for r in graph_rows) == {"exact": 141, "order": 99, "time": 79}
+	sure = lambda rows: collections.Counter(r["confidence"] for r in rows)
+	assert sure(read("again")) == sure(rows), sure(read("again"))
 	# A turn runs five kernels and a branch: a product and tanh where its number is even, one kernel where it is odd.
 	bodies = collections.Counter((r["exec"], r["replay"]) for r in graph_rows if r["confidence"] == "time")
 	assert len({e for e, _ in bodies}) == 1 and sorted(bodies.values()) == [20, 26, 33], bodies

@@ -132,6 +132,7 @@ static enum trace_confidence confidence_of(const struct xread_load *load,
 		{"unknown", TRACE_CONFIDENCE_UNKNOWN},
 		{"order", TRACE_CONFIDENCE_ORDER},
 		{"signature", TRACE_CONFIDENCE_SIGNATURE},
+		{"time", TRACE_CONFIDENCE_TIME},
 	};
 	const char *text = xread_string(load, xread_text_of(event, XSPACE_STAT_CONFIDENCE));
 
