@@ -1,5 +1,7 @@
+/* Bounds of the attributes in a SCOPE record. */
 #include "record/attribute.h"
 
+/* Sets *RET_NEXT to the place after LAST, and returns how many bytes the record has from there. */
 static size_t bytes_left(const struct record_scope *scope, const struct record_attribute *last,
 			 const struct record_attribute **ret_next)
 {

@@ -1,9 +1,12 @@
-/* The attributes of a SCOPE record, one after the other:
+/* Iterates over the attributes of a SCOPE record, and gives their sizes to the code that writes
+ * them:
  *
  *	const struct record_attribute *attribute = NULL;
  *
  *	while ((attribute = record_attribute_next(scope, attribute)))
- *		...
+  *		...
+ *
+ * Threading: all functions only read the record; any thread may call them.
  */
 #ifndef DAGTAP_RECORD_ATTRIBUTE_H
 #define DAGTAP_RECORD_ATTRIBUTE_H
@@ -13,25 +16,29 @@
 
 #include "record/record.h"
 
-/* Of all attributes of one scope; a record must fit into a chunk. */
+/* Most bytes of all attributes of one scope. The limit keeps the record smaller than a chunk. */
 #define RECORD_ATTRIBUTES_BYTES_MOST 32768
 
+/* BYTES rounded up to a multiple of 8, as text and attributes are padded. */
 static inline size_t record_padded(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;
 }
 
+/* Size of an attribute in its record, with its key, text and padding. */
 static inline size_t record_attribute_bytes(const struct record_attribute *attribute)
 {
 	return sizeof(*attribute) +
 	       record_padded((size_t)attribute->key_bytes + attribute->text_bytes);
 }
 
-/* The one behind LAST (NULL: the first); NULL when there is none that ends within the record. */
+/* Returns the attribute after LAST, or the first if LAST is NULL. Returns NULL if no further
+ * attribute ends within the record. The result points into the record. */
 const struct record_attribute *record_attribute_next(const struct record_scope *scope,
 						     const struct record_attribute *last);
 
-/* Whether the attributes end where the record does. The text's length must have been checked. */
+/* Whether the last attribute ends exactly at the end of the record. The caller must have checked
+ * that text_bytes lies within the record. */
 bool record_attributes_fit(const struct record_scope *scope);
 
 #endif

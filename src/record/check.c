@@ -1,3 +1,5 @@
+/* The least size of each record type, and where it has the length of its text. A new type needs an
+ * entry in shapes[]. */
 #include "record/check.h"
 
 #include <stddef.h>
@@ -5,14 +7,14 @@
 
 #include "record/attribute.h"
 
-/* Where a type keeps the length of its text. */
+/* Where the length of a type's text is. */
 enum text_length { TEXT_NONE, TEXT_IN_TAG, TEXT_IN_FIELD };
 
 struct shape {
-	uint16_t least_bytes;
-	uint8_t text; /* enum text_length */
-	uint8_t field_bytes;
-	uint16_t field_at;
+	uint16_t least_bytes; /* without text */
+	uint8_t text;	      /* enum text_length */
+	uint8_t field_bytes;  /* of the length field, for TEXT_IN_FIELD */
+	uint16_t field_at;    /* its offset */
 };
 
 #define SHAPE(id, tag)	[RECORD_##id] = {sizeof(struct tag), TEXT_NONE, 0, 0}

@@ -1,15 +1,20 @@
-/* The records that a traced process writes and the loader reads: docs/format/spool.md in C.
+/* Layouts of the records that the traced process writes and the loader reads. This header is the
+ * C form of docs/format/spool.md, section "Records"; spool.h has the layout of the file.
  *
- * A record is a multiple of 8 bytes and starts with a record_header, which is stored last, with
- * release: a header of zero means "nothing here yet", so a reader of a file whose writer was
- * killed stops at the first record that was not finished. Records hold no pointers to be followed
- * (addresses are stored as plain numbers), and text is inline, not terminated, its length in a
- * field. Times are CLOCK_MONOTONIC ns ("host ns") unless the field says ticks. All integers are
- * little-endian, as the machine's.
+ * A record is a multiple of 8 bytes and starts with a struct record_header. The writer stores the
+ * header last, with release (writer_commit). A header of zero means that nothing is written here
+ * yet, so a reader of the file of a killed process stops at the first unfinished record.
  *
- * Ids: "cid" is a correlation id: one per API call, process-wide, from 1, in order of entry; 0 is
- * no call. Graph, exec, kernel, queue and copy ids are process-wide counters from 1 and are never
- * re-used, unlike the handles beside them.
+ * Records hold no pointers to follow: addresses are stored as plain numbers. Text lies inline, is
+ * not terminated, and has its length in a field; text longer than RECORD_TEXT_MAX is cut. Arrays
+ * of char of fixed size are filled with zeros, and not terminated when they are full. Times are
+ * CLOCK_MONOTONIC ns ("host ns") unless the field says otherwise. All integers are little-endian,
+ * as on the machines that dagtap supports. Once written, a record does not change.
+ *
+ * Ids: "cid" is a correlation id: one per call, unique in the process, from 1, in order of entry;
+ * 0 means no call. "scope" is the id of the innermost scope of the calling thread; 0 means none.
+ * Graph, exec, kernel, queue and copy ids count from 1 in the process and are never used again,
+ * unlike the handles beside them, which the vendor's library may use again.
  */
 #ifndef DAGTAP_RECORD_H
 #define DAGTAP_RECORD_H
@@ -18,12 +23,13 @@
 #include <stdint.h>
 
 struct record_header {
-	uint16_t type;	/* enum record_type; 0 = not written */
+	uint16_t type;	/* enum record_type; 0 = not written yet */
 	uint16_t words; /* size of the whole record in 8-byte words, header included */
-	uint32_t tag;	/* meaning depends on the type */
+	uint32_t tag;	/* the meaning depends on the type: see each struct */
 };
 
-/* X(name, class): the class is what losses are counted by. */
+/* X(name, class). Attempted and dropped records are counted by class. The position in the list is
+ * the number in the file: append new types at the end. */
 #define RECORD_TYPES(X)                                                                            \
 	X(THREAD, META)                                                                            \
 	X(AGENT, META)                                                                             \
@@ -92,13 +98,13 @@ enum record_class {
 		RECORD_CLASS_COUNT
 };
 
-/* Why a record could not be written, or is there no more. */
+/* X(name, text): why a record was dropped. */
 #define RECORD_DROPS(X)                                                                            \
 	X(FULL, "no free chunk")                                                                   \
 	X(REENTERED, "signal handler interrupted a write")                                         \
 	X(OVERSIZE, "record larger than a chunk")                                                  \
 	X(NO_WRITER, "no writer for this thread")                                                  \
-	X(RING, "let go by the ring") /* as it was asked to: its chunk is used again */
+	X(RING, "let go by the ring") /* intended: a ring recording reused its chunk */
 
 enum record_drop {
 #define X(name, text) RECORD_DROP_##name,
@@ -107,61 +113,69 @@ enum record_drop {
 		RECORD_DROP_COUNT
 };
 
-/* Longest inline text of any record; longer is cut. */
+/* Bytes of the longest inline text of any record; the writer cuts longer text. */
 #define RECORD_TEXT_MAX 8192
 
-/* From here on, the records of this writer belong to this thread. First in every chunk. */
+/* Says to which thread the following records of this writer belong. Every chunk starts with one;
+ * another follows when the writer goes to a new thread or the thread gets its scope number. */
 struct record_thread {
 	struct record_header header; /* tag: tid */
 	uint64_t ns;
 	uint64_t scope_number; /* high 16 bits of the thread's scope ids; 0 = none yet */
-	char name[16];
+	char name[16];	       /* the thread's (PR_GET_NAME) */
 };
 
+/* A GPU or CPU of the HSA runtime, or a GPU of CUDA (see RECORD_CUDA_AGENT_FIRST). */
+
 struct record_agent {
-	struct record_header header; /* tag: index in the runtime's order, CPU included */
-	uint64_t handle;
-	uint64_t tick_hz; /* of the ticks in DISPATCH_DONE; 0 = unknown */
+	struct record_header header; /* tag: index in the runtime's order, CPUs included */
+	uint64_t handle;	     /* hsa_agent_t */
+	uint64_t tick_hz;	     /* ticks a second in DISPATCH_DONE; 0 = unknown */
 	uint32_t is_gpu;
-	uint32_t gpu_ordinal; /* among the GPUs, as HIP numbers devices without *_VISIBLE_DEVICES */
-	char name[32];	      /* "gfx906" */
-	char product[64];
+	uint32_t gpu_ordinal; /* number among the GPUs, as HIP has it without *_VISIBLE_DEVICES */
+	char name[32];	      /* the architecture: "gfx906" */
+	char product[64];     /* the marketing name */
 	uint64_t memory_bytes;
 	uint32_t compute_units;
 	uint32_t wave_size;
 	char uuid[32];
-	/* Earlier recordings' records end here. */
+	/* Records of older recordings end here. */
 	uint32_t pci_domain;
 	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the card's partition */
-	uint32_t has_location; /* 0: these two are not known */
+	uint32_t has_location; /* 0: pci_domain and pci_location are not known */
 	uint32_t driver_id;    /* the kernel driver's number of the GPU or partition; 0 = unknown */
 };
 
+/* The size of an AGENT record without the fields that were added later. */
+
 #define RECORD_AGENT_LEAST offsetof(struct record_agent, pci_domain)
 
-/* A kernel symbol of a loaded code object. kernel_object is re-used after unloading: dispatches
- * name the kernel id that was valid when they were submitted. */
+/* A kernel symbol of a loaded code object. The runtime may use kernel_object again after the code
+ * object was unloaded; a DISPATCH names the kernel id that was valid when it was submitted. */
 struct record_kernel {
 	struct record_header header; /* tag: kernel id */
 	uint64_t ns;
 	uint64_t kernel_object;
-	uint64_t agent; /* handle */
+	uint64_t agent; /* hsa_agent_t */
 	uint32_t kernarg_bytes;
-	uint32_t group_bytes;
-	uint32_t private_bytes;
+	uint32_t group_bytes;	/* LDS, per work-group */
+	uint32_t private_bytes; /* scratch, per work-item */
 	uint32_t name_bytes;
 	/* From the code object's kernel descriptor; both 0: it could not be read. */
-	uint32_t rsrc1;	     /* compute_pgm_rsrc1: how many registers a work-item has */
-	uint32_t properties; /* kernel_code_properties: how wide a wave is */
-	char name[];	     /* without ".kd" */
+	uint32_t rsrc1;	     /* compute_pgm_rsrc1: the number of registers per work-item */
+	uint32_t properties; /* kernel_code_properties: the wave size */
+	char name[];	     /* the symbol's, without ".kd" */
 };
+
+/* The kernel's code object was unloaded. */
 
 struct record_kernel_gone {
 	struct record_header header; /* tag: kernel id */
 	uint64_t ns;
 };
 
-/* A HIP function handle and its kernel's name: host stubs and hipFunction_t. */
+/* A HIP function handle and the name of its kernel. The handle is the address of a host stub or a
+ * hipFunction_t. */
 struct record_function {
 	struct record_header header; /* tag: name_bytes */
 	uint64_t ns;
@@ -169,11 +183,11 @@ struct record_function {
 	char name[];
 };
 
-/* How a queue's packets are timed. X(name, text), numbered from 1. */
+/* X(name, text), numbered from 1: how a queue is traced (docs/hsa-timing.md). */
 #define RECORD_QUEUE_MODES(X)                                                                      \
-	X(HARVEST, "harvest")	  /* packets 1 to 1; own signals where there is none */            \
-	X(OBSERVE, "observe")	  /* nothing touched; timed only where the application does it */  \
-	X(BORROW, "borrow")	  /* harvest; of a signal in use, a completion is passed on */     \
+	X(HARVEST, "harvest")	  /* packets pass one to one; one without a signal gets ours */    \
+	X(OBSERVE, "observe")	  /* packets unchanged; timed where the program's signals are */   \
+	X(BORROW, "borrow")	  /* as harvest, and ours also replaces a signal that is shared */ \
 	X(INTERCEPT, "intercept") /* packets come through the runtime's intercept queue */
 
 enum record_queue_mode {
@@ -187,61 +201,67 @@ enum record_queue_mode {
 struct record_queue {
 	struct record_header header; /* tag: queue id */
 	uint64_t ns;
-	uint64_t handle;
-	uint64_t agent; /* handle */
-	uint64_t size;	/* packets */
-	uint64_t mode;
+	uint64_t handle; /* address of the hsa_queue_t */
+	uint64_t agent;	 /* hsa_agent_t */
+	uint64_t size;	 /* packets */
+	uint64_t mode;	 /* enum record_queue_mode */
 };
 
-/* Counts kept by the queue's gate, not by who writes rows; cumulative, the last one is valid. */
+/* A witness: counts of packets that the queue's gate keeps, independent of the code that writes
+ * DISPATCH and BARRIER records. The counts only grow; the last record of a queue is valid. */
 struct record_queue_count {
 	struct record_header header; /* tag: queue id */
 	uint64_t ns;
-	uint64_t write_index; /* the runtime's own index, from where the recording began */
+	uint64_t write_index; /* the runtime's index, less its value when recording began */
 	uint64_t dispatches;
 	uint64_t barriers;
 	uint64_t others;
-	uint64_t destroyed; /* 1: the queue is gone */
+	uint64_t destroyed; /* 1: the queue was destroyed */
 };
 
-/* How far the device has got with a queue. Written now and then when it has changed, when a GPU
- * faults and when recording ends. */
+/* The queue's read index. Written every 250 ms if it has changed, when a GPU faults, and when
+ * recording ends. */
 struct record_queue_taken {
 	struct record_header header; /* tag: queue id */
 	uint64_t ns;
 	uint64_t taken; /* a packet index: the device has taken all packets before it */
 };
 
-/* The runtime told of a fault. */
+/* The runtime reported a fault. Written before the program is told, after the QUEUE_TAKEN records
+ * of all queues. */
 struct record_fault {
-	struct record_header header; /* tag: queue id, 0 if it is no queue's */
+	struct record_header header; /* tag: queue id, 0 = not an error of a queue */
 	uint64_t ns;
-	uint64_t agent;	  /* handle, 0 if unknown */
-	uint64_t address; /* that was accessed, 0 if unknown */
+	uint64_t agent;	  /* hsa_agent_t, 0 = unknown */
+	uint64_t address; /* the accessed address, 0 = unknown */
 	uint32_t status;  /* the queue's error (hsa_status_t); 0: a memory fault of the GPU */
-	uint32_t reason;  /* of a memory fault: hsa_amd_memory_fault_reason_t */
+	uint32_t reason;  /* memory faults: bits of hsa_amd_memory_fault_reason_t */
 };
 
-/* A kernel dispatch packet, written by the submitting thread before the doorbell. */
+/* A kernel dispatch packet. The thread that passes the packet to the device writes the record
+ * before it rings the doorbell. */
 struct record_dispatch {
 	struct record_header header; /* tag: queue id */
 	uint64_t packet_index;
 	uint64_t cid;
 	uint64_t scope;
-	uint64_t ns; /* submitted */
+	uint64_t ns; /* time of submission */
 	uint64_t kernel_object;
-	uint64_t completion_signal; /* the application's own, 0 = none */
+	uint64_t completion_signal; /* the application's own handle, 0 = none */
 	uint32_t kernel;	    /* kernel id, 0 = unknown */
-	uint32_t ordinal;	    /* n-th activity of its call, from 0 */
+	uint32_t ordinal;	    /* number of the activity within its call, from 0 */
 	uint32_t grid[3];	    /* work-items */
-	uint16_t workgroup[3];
-	uint16_t setup;
-	uint32_t private_bytes;
-	uint32_t group_bytes;
-	uint16_t packet_header;
-	uint16_t untimed; /* enum record_untimed: known already at submission */
-	uint32_t tid;	  /* thread that reserved the slot: the call's; 0 = unknown */
+	uint16_t workgroup[3];	    /* work-items */
+	uint16_t setup;		    /* as in the packet */
+	uint32_t private_bytes;	    /* scratch, per work-item */
+	uint32_t group_bytes;	    /* LDS, per work-group */
+	uint16_t packet_header;	    /* as in the packet */
+	uint16_t untimed;	    /* enum record_untimed, as far as known at submission */
+	uint32_t tid; /* thread that made the call and reserved the packet; 0 = unknown */
 };
+
+/* X(name, text): why an activity has no start and end. The capture side writes some of these; the
+ * loader sets the others. */
 
 #define RECORD_UNTIMED(X)                                                                          \
 	X(NO, "timed")                                                                             \
@@ -271,27 +291,32 @@ enum record_untimed {
 
 struct record_dispatch_done {
 	struct record_header header; /* tag: queue id */
-	uint64_t packet_index;
-	uint64_t start_tick;
+	uint64_t packet_index; /* with the queue id: the DISPATCH that this record completes */
+	uint64_t start_tick;   /* of the device's clock */
 	uint64_t end_tick;
-	uint64_t untimed; /* enum record_untimed; ticks are 0 unless NO */
+	uint64_t untimed; /* enum record_untimed; the ticks are 0 unless it is NO */
 };
+
+/* A barrier-AND or barrier-OR packet. It has no time stamps. */
 
 struct record_barrier {
 	struct record_header header; /* tag: queue id */
 	uint64_t packet_index;
 	uint64_t cid;
-	uint64_t ns;
-	uint64_t dep_signal[5];
-	uint64_t completion_signal;
-	uint32_t packet_header;
-	uint32_t ordinal;
+	uint64_t ns;		    /* time of submission */
+	uint64_t dep_signal[5];	    /* handles of the signals that it waits for; 0 = none */
+	uint64_t completion_signal; /* handle, 0 = none */
+	uint32_t packet_header;	    /* as in the packet: tells AND from OR */
+	uint32_t ordinal;	    /* number of the activity within its call, from 0 */
 };
 
 enum record_copy_kind {
 	RECORD_COPY_LINEAR = 1,
 	RECORD_COPY_RECT,
 };
+
+/* A copy that HSA's asynchronous copy functions submitted. The calling thread writes the record
+ * after the function has returned successfully. */
 
 struct record_copy {
 	struct record_header header; /* tag: enum record_copy_kind */
@@ -302,24 +327,24 @@ struct record_copy {
 	uint64_t dst;
 	uint64_t src;
 	uint64_t bytes;
-	uint64_t dst_agent; /* handles */
+	uint64_t dst_agent; /* hsa_agent_t */
 	uint64_t src_agent;
-	uint64_t completion_signal;
-	uint32_t ordinal;
-	uint32_t tid;
+	uint64_t completion_signal; /* the application's own handle */
+	uint32_t ordinal;	    /* number of the activity within its call, from 0 */
+	uint32_t tid;		    /* thread that made the call */
 };
 
 struct record_copy_done {
 	struct record_header header; /* tag: enum record_untimed */
 	uint64_t copy_id;
-	uint64_t start; /* HSA system time brought to host ns by the anchor's offset */
+	uint64_t start; /* host ns: HSA's system time plus the offset of the last anchor */
 	uint64_t end;
 };
 
-/* What an API call's number means. Written once each when tracing starts. TEXT is
+/* The name and the arguments of the call with this op. An example of the text is
  * "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h": the name, then one "name:kind" for
- * each captured argument. Kinds: u unsigned, i signed, e enum, s bytes, p pointer, h handle,
- * o handle or value that the call gave back through a pointer, f float bits (low 32) or double,
+ * each recorded argument. Kinds: u unsigned, i signed, e enum, s bytes, p pointer, h handle,
+ * o handle or value that the call returned through a pointer, f float bits (low 32) or double,
  * d dim3 (two words: x | y << 32, then z), t text cut to 8 bytes. */
 struct record_api_name {
 	struct record_header header; /* tag: op */
@@ -335,6 +360,8 @@ enum record_domain {
 	RECORD_DOMAIN_RCCL,
 };
 
+/* One call of a vendor's interface. Its thread writes the record when the call returns. */
+
 struct record_api {
 	struct record_header header; /* tag: op */
 	uint64_t cid;
@@ -342,37 +369,40 @@ struct record_api {
 	uint64_t scope;	 /* innermost at entry, 0 = none */
 	uint64_t begin_ns;
 	uint64_t end_ns;
-	int32_t result;
-	uint32_t activities; /* GPU work submitted inside: what the join expects to find */
-	uint64_t args[];     /* as many words as the record has left */
+	int32_t result;	     /* the vendor's error code */
+	uint32_t activities; /* activities submitted inside the call: the join expects as many */
+	uint64_t args[];     /* API_NAME's arguments; as many words as the record has left */
 };
 
 enum record_scope_kind {
-	RECORD_SCOPE_DAGTAP = 1, /* nested, this thread's stack */
-	RECORD_SCOPE_ROCTX,	 /* the same */
-	RECORD_SCOPE_RANGE,	 /* roctxRangeStart: no nesting, may end on another thread */
-	RECORD_SCOPE_MARK,	 /* an instant */
-	RECORD_SCOPE_STEP,	 /* nested like the first two; which one: RECORD_STEP_KEY */
+	RECORD_SCOPE_DAGTAP = 1, /* dagtap_scope_push: nested, on this thread's stack */
+	RECORD_SCOPE_ROCTX,	 /* roctxRangePush: nested, on this thread's stack */
+	RECORD_SCOPE_RANGE,	 /* roctxRangeStart: not nested, may end on another thread */
+	RECORD_SCOPE_MARK,	 /* an instant: has no SCOPE_END */
+	RECORD_SCOPE_STEP,	 /* nested; the attribute RECORD_STEP_KEY is its number */
 	RECORD_SCOPE_NVTX,	 /* nested; domain, category and payload are attributes */
 };
 
-/* Attributes of what came through NVTX: the domain's name, unless it is the default one. */
+/* Keys of the attributes of a scope that came through NVTX. The default domain and category 0
+ * have no attribute. */
 #define RECORD_NVTX_DOMAIN_KEY	      "domain"
 #define RECORD_NVTX_CATEGORY_KEY      "category"
 #define RECORD_NVTX_CATEGORY_NAME_KEY "category_name"
 #define RECORD_NVTX_PAYLOAD_KEY	      "payload"
 
-/* The attribute of a step that holds its number, an int64. */
+/* Key of the attribute with the number of a step, an int64. */
 #define RECORD_STEP_KEY "step_num"
 
-/* scope id: thread number << 48 | counter (dagtap/annotate.h). */
+/* A scope was opened. The id is: scope number of the thread << 48 | counter (dagtap/annotate.h). A
+ * scope that was open when recording started is written with its thread's first record. A ring
+ * recording may hold several equal SCOPE records of one scope. */
 struct record_scope {
 	struct record_header header; /* tag: enum record_scope_kind */
 	uint64_t id;
-	uint64_t parent; /* 0 = root */
-	uint64_t ns;
+	uint64_t parent; /* scope id, perhaps of another thread; 0 = none */
+	uint64_t ns;	 /* when it was opened, also if recording started later */
 	uint64_t text_bytes;
-	char text[]; /* padded to 8 bytes, then struct record_attribute to the end */
+	char text[]; /* padded to 8 bytes, then struct record_attribute to the record's end */
 };
 
 #define RECORD_ATTRIBUTE_KINDS(X)                                                                  \
@@ -389,13 +419,13 @@ enum record_attribute_kind {
 		RECORD_ATTRIBUTE_KIND_COUNT
 };
 
-/* Part of a SCOPE record (record/attribute.h goes from one to the next). */
+/* Part of a SCOPE record; record/attribute.h has the functions that iterate over them. */
 struct record_attribute {
-	uint16_t kind;
+	uint16_t kind; /* enum record_attribute_kind */
 	uint16_t key_bytes;
-	uint32_t text_bytes;
-	uint64_t value; /* a number's bits */
-	char bytes[];	/* the key, then the text; padded to 8 bytes */
+	uint32_t text_bytes; /* 0 unless the kind is TEXT */
+	uint64_t value;	     /* the bits of a number; 0 if the kind is TEXT */
+	char bytes[];	     /* the key, then the text; padded to 8 bytes */
 };
 
 struct record_scope_end {
@@ -404,7 +434,8 @@ struct record_scope_end {
 	uint64_t ns;
 };
 
-/* The topology of a graph, snapshot when it is instantiated (template). */
+/* A graph (the template) as it was when an exec was instantiated from it. Its GRAPH_NODE and
+ * GRAPH_EDGE records have the same graph_id. */
 struct record_graph {
 	struct record_header header;
 	uint64_t graph_id;
@@ -412,8 +443,8 @@ struct record_graph {
 	uint64_t ns;
 	uint32_t node_count;
 	uint32_t edge_count;
-	uint64_t parent_graph_id; /* the graph whose child node this is, or 0 */
-	uint64_t parent_node;	  /* that node's index */
+	uint64_t parent_graph_id; /* of a child graph: the graph that contains it; else 0 */
+	uint64_t parent_node;	  /* index of the child node in that graph */
 };
 
 enum record_node_type {
@@ -428,97 +459,105 @@ enum record_node_type {
 	RECORD_NODE_MEM_ALLOC,
 	RECORD_NODE_MEM_FREE,
 	RECORD_NODE_OTHER,
-	RECORD_NODE_UNTOLD,	 /* in steps of CUDA's graphs alone */
-	RECORD_NODE_CONDITIONAL, /* CUDA's: its bodies run as often as the device says */
+	RECORD_NODE_UNTOLD,	 /* CUPTI did not tell the type; in CUDA_GRAPH records only */
+	RECORD_NODE_CONDITIONAL, /* CUDA only: the device decides how often its bodies run */
 };
 
 #define RECORD_COPY_KIND_UNKNOWN UINT32_MAX
 
-/* Node: also the payload of an exec update (then graph_id is the exec's id). */
+/* A node of a graph, or, as GRAPH_EXEC_UPDATE, the new parameters of a node of an exec (graph_id is
+ * then the exec's id). Fields that do not apply to the type are 0. */
 struct record_graph_node {
 	struct record_header header; /* tag: node index in the order of the runtime's node list */
 	uint64_t graph_id;
 	uint64_t handle;
 	uint32_t type;	    /* enum record_node_type */
-	uint32_t copy_kind; /* hipMemcpyKind of a copy node, or RECORD_COPY_KIND_UNKNOWN */
+	uint32_t copy_kind; /* copies: hipMemcpyKind, or RECORD_COPY_KIND_UNKNOWN */
 	union {
-		uint64_t function; /* of a kernel node: its handle (see FUNCTION) */
-		uint64_t event;	   /* of an event node: the event's handle, 0 = not known */
+		uint64_t function; /* kernels: the handle of a FUNCTION record */
+		uint64_t event;	   /* event nodes: the event's handle, 0 = not known */
 	};
-	uint32_t grid[3]; /* blocks, as the API has them */
-	uint32_t block[3];
-	uint64_t shared_bytes;
-	uint64_t bytes; /* copies and memsets: in all */
+	uint32_t grid[3];      /* blocks, as the API has them */
+	uint32_t block[3];     /* threads */
+	uint64_t shared_bytes; /* dynamic */
+	uint64_t bytes;	       /* copies and memsets: total */
 	uint64_t dst;
 	uint64_t src;
 	uint32_t width, height, depth; /* copies: extent; memsets: elements and rows */
 	uint32_t element_bytes;	       /* memsets */
-	uint64_t child_graph_id; /* of a child node; of an update: the child graph that has the
-				    node, 0 = the exec's own graph */
-	uint64_t cid;		 /* exec updates: the call that did it */
+	uint64_t child_graph_id; /* child nodes: the child graph; updates: the child graph that
+				    contains the node, 0 = the exec's own graph */
+	uint64_t cid;		 /* updates: the call that made the update */
 	uint64_t ns;
 };
 
 enum record_edge_type {
-	RECORD_EDGE_PLAIN,	 /* the second begins when the first has ended */
-	RECORD_EDGE_PROGRAMMATIC /* of kernels: when the first says so, or has ended */
+	RECORD_EDGE_PLAIN,	 /* the second node begins when the first has ended */
+	RECORD_EDGE_PROGRAMMATIC /* kernels: when the first triggers it, or has ended */
 };
 
 struct record_graph_edge {
 	struct record_header header; /* tag: enum record_edge_type */
 	uint64_t graph_id;
-	uint32_t from;
+	uint32_t from; /* node indexes */
 	uint32_t to;
 };
+
+/* An exec was instantiated from the graph. */
 
 struct record_graph_exec {
 	struct record_header header;
 	uint64_t exec_id;
 	uint64_t graph_id;
-	uint64_t handle;
-	uint64_t cid;
+	uint64_t handle; /* hipGraphExec_t */
+	uint64_t cid;	 /* the call that instantiated it */
 	uint64_t ns;
 };
 
+/* The exec was destroyed. */
 struct record_graph_exec_gone {
 	struct record_header header;
 	uint64_t exec_id;
 	uint64_t ns;
 };
 
-/* Launches that nobody counted are numbered in the order of their cids. */
+/* The replay number of a launch for which the capture side had no counter left. The loader numbers
+ * such launches of an exec in the order of their cids. */
 #define RECORD_REPLAY_UNCOUNTED UINT64_MAX
 
+/* One replay of an exec. */
 struct record_graph_launch {
 	struct record_header header;
 	uint64_t exec_id;
 	uint64_t replay; /* from 0, per exec, or RECORD_REPLAY_UNCOUNTED */
-	uint64_t cid;
-	uint64_t stream;
+	uint64_t cid;	 /* the launch call */
+	uint64_t stream; /* handle */
 };
 
-/* A node was added to a graph by this call, or captured by it: under which scope. */
+/* A call added a node to a graph, or was captured into one: gives the scope of the node. Of a
+ * captured call the record comes before its API record. */
 struct record_node_recorded {
 	struct record_header header;
-	uint64_t node;	/* handle, 0 = not known: the call was captured */
+	uint64_t node;	/* handle, 0: the call was captured, and its node is not known */
 	uint64_t graph; /* handle, 0 = unknown */
 	uint64_t cid;
 	uint64_t scope;
 	uint64_t ns;
 };
 
-/* One moment on both clocks, as near as it could be read. */
+/* An anchor: a device tick and a host time, sampled as closely together as possible. */
 struct record_anchor {
 	struct record_header header; /* tag: agent index */
-	uint64_t tick;
+	uint64_t tick;		     /* of the device's clock */
 	uint64_t host_ns;
-	uint64_t system_ns;	 /* the runtime's own clock at that moment */
-	uint64_t uncertainty_ns; /* width of the bracket in which it was read */
+	uint64_t system_ns;	 /* the runtime's system clock at that moment */
+	uint64_t uncertainty_ns; /* width of the bracket of host times around the sample */
 };
 
-/* A count from somebody else than the code that writes rows; the last per source and key counts. */
+/* A witness: a count that is kept independently of the code that writes rows. The last record of a
+ * source and key is valid. */
 struct record_witness {
-	struct record_header header; /* tag: counts up; tells apart those of one nanosecond */
+	struct record_header header; /* tag: sequence number, orders those of equal ns */
 	uint64_t ns;
 	uint64_t value;
 	char source[16];
@@ -527,21 +566,23 @@ struct record_witness {
 
 enum record_source_state { RECORD_SOURCE_ON = 1, RECORD_SOURCE_PARTIAL, RECORD_SOURCE_ABSENT };
 
-/* What a source delivers, or why it does not; the last word counts. */
+/* The state of a capture source, with the reason in text. The last record of a name is valid. */
 struct record_source {
 	struct record_header header; /* tag: enum record_source_state */
-	char name[16];
+	char name[16];		     /* "hip", "hsa", "session", ... */
 	uint64_t ns;
 	uint64_t text_bytes;
 	char text[];
 };
 
+/* A message to the reader of the recording, by the capture side or by dagtap_session_note. */
 struct record_note {
 	struct record_header header; /* tag: text bytes */
 	uint64_t ns;
 	char text[];
 };
 
+/* The session ended. */
 struct record_end {
 	struct record_header header;
 	uint64_t ns;
@@ -549,36 +590,40 @@ struct record_end {
 
 /* ---- NVIDIA GPUs, through CUPTI ----
  *
- * Ids of devices, contexts, streams, events, graphs and nodes are CUPTI's. Times are ns of CUPTI's
- * clock, which has anchors of its own; start = end = 0: not timed. A cid is CUPTI's correlation id,
- * widened to 64 bits. Calls have ops from RECORD_CUDA_OP_FIRST on. */
+  * Ids of devices, contexts, streams, events, graphs and nodes are CUPTI's. Times are ns of CUPTI's
+ * clock unless the field is named ns; this clock has its own anchors (RECORD_CUDA_CLOCK). An end of
+ * 0 means that the activity is untimed. A cid is CUPTI's correlation id of 32 bits, widened to 64
+ * bits. Calls have ops from RECORD_CUDA_OP_FIRST on. */
 
 #define RECORD_CUDA_AGENT_FIRST 256 /* index and handle of device 0's AGENT record */
-#define RECORD_CUDA_CLOCK	255 /* what anchors of CUPTI's clock have for an agent index */
+#define RECORD_CUDA_CLOCK	255 /* agent index of the anchors of CUPTI's clock */
 
-/* Ops: the number of a function in CUPTI's lists and where the list begins. */
+/* An op is the number of the function in CUPTI's list of driver or runtime functions, plus the
+ * first op of that list. */
 #define RECORD_CUDA_OP_FIRST   4096
 #define RECORD_CUDA_OP_DRIVER  RECORD_CUDA_OP_FIRST
 #define RECORD_CUDA_OP_RUNTIME 6144
 #define RECORD_CUDA_OP_END     8192
 
+/* A kernel that has ended. */
+
 struct record_cuda_kernel {
-	struct record_header header; /* tag: kernel id (KERNEL), 0 = it came without a name */
+	struct record_header header; /* tag: id of the KERNEL record, 0 = CUPTI gave no name */
 	uint64_t cid;
 	uint64_t start;
 	uint64_t end;
-	uint64_t node;	/* of a graph, 0 = none */
+	uint64_t node;	/* graph node, 0 = none */
 	uint32_t graph; /* executable graph, 0 = none */
 	uint32_t device;
 	uint32_t context;
 	uint32_t stream;
-	uint32_t grid[3]; /* blocks */
-	uint32_t static_bytes;
-	uint32_t dynamic_bytes;
-	uint32_t local_bytes; /* a thread */
-	uint16_t block[3];
-	uint16_t registers; /* a thread */
-	uint16_t cluster[3];
+	uint32_t grid[3];	/* blocks */
+	uint32_t static_bytes;	/* shared memory, per block */
+	uint32_t dynamic_bytes; /* shared memory, per block */
+	uint32_t local_bytes;	/* per thread */
+	uint16_t block[3];	/* threads */
+	uint16_t registers;	/* per thread */
+	uint16_t cluster[3];	/* blocks */
 	uint16_t reserved;
 };
 
@@ -588,27 +633,29 @@ enum record_cuda_copy_type {
 	RECORD_CUDA_COPY_MEMSET
 };
 
+/* A copy or memset that has ended. */
+
 struct record_cuda_copy {
 	struct record_header header; /* tag: enum record_cuda_copy_type */
 	uint64_t cid;
 	uint64_t start;
 	uint64_t end;
-	uint64_t node;
-	uint32_t graph;
+	uint64_t node;	/* graph node, 0 = none */
+	uint32_t graph; /* executable graph, 0 = none */
 	uint32_t device;
 	uint32_t context;
 	uint32_t stream;
 	uint64_t bytes;
-	uint32_t src_device; /* PEER */
-	uint32_t dst_device; /* PEER */
-	uint32_t value;	     /* MEMSET */
-	uint8_t direction;   /* CUPTI's copyKind; not of MEMSET */
+	uint32_t src_device; /* PEER only */
+	uint32_t dst_device; /* PEER only */
+	uint32_t value;	     /* MEMSET only */
+	uint8_t direction;   /* CUPTI's copyKind; not for MEMSET */
 	uint8_t src_memory;  /* CUPTI's memory kinds */
 	uint8_t dst_memory;
-	uint8_t flags; /* 1: asynchronous */
+	uint8_t flags; /* bit 0: asynchronous */
 };
 
-/* X(name, text), numbered from 1 as CUPTI does. */
+/* X(name, text), numbered from 1 as in CUPTI. */
 #define RECORD_CUDA_SYNCS(X)                                                                       \
 	X(EVENT, "event synchronize")                                                              \
 	X(STREAM_WAIT, "stream wait event")                                                        \
@@ -625,24 +672,27 @@ enum record_cuda_sync_type {
 
 #define RECORD_CUDA_NONE UINT32_MAX /* no stream, no event */
 
+/* The host or a stream waited. */
+
 struct record_cuda_sync {
 	struct record_header header; /* tag: enum record_cuda_sync_type */
 	uint64_t cid;
 	uint64_t start;
 	uint64_t end;
-	uint64_t order; /* of the CUDA_EVENT that is waited for; 0 = not known */
+	uint64_t
+		order; /* of the CUDA_EVENT that is waited for; 0 = CUPTI is older than CUDA 12.8 */
 	uint32_t context;
-	uint32_t stream;
-	uint32_t event;
+	uint32_t stream; /* or RECORD_CUDA_NONE */
+	uint32_t event;	 /* or RECORD_CUDA_NONE */
 	int32_t result;
 };
 
-/* An event was recorded. */
+/* An event was recorded in a stream. */
 struct record_cuda_event {
 	struct record_header header; /* tag: event */
 	uint64_t cid;
-	uint64_t time;	/* on the device, 0 = not known */
-	uint64_t order; /* ascends by record; 0 = not known */
+	uint64_t time;	/* when the device recorded the event, 0 = not known */
+	uint64_t order; /* sequence number of the record of the event; 0 = not known */
 	uint32_t device;
 	uint32_t context;
 	uint32_t stream;
@@ -650,6 +700,8 @@ struct record_cuda_event {
 };
 
 enum record_cuda_memory_type { RECORD_CUDA_MEMORY_ALLOCATE = 1, RECORD_CUDA_MEMORY_RELEASE };
+
+/* Memory was allocated or released. */
 
 struct record_cuda_memory {
 	struct record_header header; /* tag: enum record_cuda_memory_type */
@@ -663,13 +715,13 @@ struct record_cuda_memory {
 	uint32_t memory; /* CUPTI's memory kind */
 };
 
-/* What CUPTI and the driver themselves cost. */
+/* Time that CUPTI or the driver spent on its own work. */
 struct record_cuda_overhead {
 	struct record_header header; /* tag: CUPTI's overhead kind */
 	uint64_t cid;
 	uint64_t start;
 	uint64_t end;
-	uint32_t tid; /* 0 = no thread's */
+	uint32_t tid; /* 0 = not bound to a thread */
 	uint32_t reserved;
 };
 
@@ -684,19 +736,19 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_EDGE_GONE,
 	RECORD_CUDA_EXEC_CREATED, /* exec from graph */
 	RECORD_CUDA_EXEC_GONE,
-	RECORD_CUDA_NODE_SWITCHED, /* of the exec: on or off, by cudaGraphNodeSetEnabled */
-	RECORD_CUDA_NODE_HOLDS,	   /* other_graph: a graph moved into the node, or a body of it */
+	RECORD_CUDA_NODE_SWITCHED, /* first node of exec enabled or disabled; dagtap's own step */
+	RECORD_CUDA_NODE_HOLDS,	   /* other_graph is a child graph or body of node; dagtap's own */
 };
 
-/* The other_graph of an EDGE_CREATED: CUDA's CUgraphEdgeData, where each byte of it begins; 0: a
- * plain edge, or no more is known. */
+/* Bit positions in other_graph of an EDGE_CREATED, which holds three bytes of CUDA's
+ * CUgraphEdgeData. 0: a plain edge, or the data is not known. */
 enum record_cuda_edge_bit {
-	RECORD_CUDA_EDGE_TYPE = 0, /* 1: programmatic */
-	RECORD_CUDA_EDGE_FROM = 8,
-	RECORD_CUDA_EDGE_TO = 16,
+	RECORD_CUDA_EDGE_TYPE = 0, /* the type; 1: programmatic */
+	RECORD_CUDA_EDGE_FROM = 8, /* the port of the first node */
+	RECORD_CUDA_EDGE_TO = 16,  /* the port of the second node */
 };
 
-/* A step in the life of a graph, on the thread that made it. */
+/* One change of a graph or exec, written by the thread that made it. */
 struct record_cuda_graph {
 	struct record_header header; /* tag: enum record_cuda_graph_step */
 	uint64_t cid;
@@ -710,24 +762,25 @@ struct record_cuda_graph {
 	uint32_t type; /* enum record_node_type */
 };
 
-/* A node of an exec got other parameters: before each launch, it may be. */
+/* A node of an exec got new parameters. Programs may do so before every launch. */
 struct record_cuda_update {
 	struct record_header header;
 	uint64_t cid;
-	uint64_t ns; /* when its call began */
+	uint64_t ns; /* when the call began */
 	uint64_t node;
 	uint32_t exec;
-	uint32_t is_source; /* 1: the node is of the graph that the parameters are taken from */
+	uint32_t is_source; /* 1: node is of the source graph; the next record names the exec's */
 };
 
-/* A call inside another one, of which there is no row: what names it means the outer one. */
+/* A driver call inside a runtime call. It has a correlation id but no API record: records that
+ * name this id belong to the outer call. */
 struct record_cuda_inner {
 	struct record_header header;
 	uint64_t cid;
-	uint64_t outer;
+	uint64_t outer; /* cid of the outer call */
 };
 
-/* As CUPTI numbers them. */
+/* Numbered as in CUPTI. */
 enum record_cuda_stream_kind {
 	RECORD_CUDA_STREAM_UNKNOWN,
 	RECORD_CUDA_STREAM_BLOCKING,
@@ -735,7 +788,7 @@ enum record_cuda_stream_kind {
 	RECORD_CUDA_STREAM_NULL,
 };
 
-/* A stream was made, by the program or with its context. */
+/* A stream was created, by the program or together with its context. */
 struct record_cuda_stream {
 	struct record_header header; /* tag: stream */
 	uint64_t cid;

@@ -1,3 +1,4 @@
+/* Checksums and constant fields of the spool's layout. */
 #include "record/spool.h"
 
 #include <string.h>
@@ -29,7 +30,6 @@ uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes)
 	return crc32c(crc, chunk->records, used_bytes - SPOOL_CHUNK_HEAD_BYTES);
 }
 
-/* The lanes in use come as a value: at the end a thread may be about to raise them to what they are. */
 uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_lane *lanes,
 			  uint64_t lanes_used)
 {
