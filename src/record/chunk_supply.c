@@ -1,3 +1,6 @@
+/* Makes chunks ready, seals full ones, and reuses the oldest ones of a ring. The functions are
+ * declared in spooler_state.h; spooler_take_chunk, which writers call, in spooler.h. All others
+ * run under the service lock. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <string.h>
@@ -8,12 +11,12 @@
 #include "base/clock.h"
 #include "record/spooler_state.h"
 
-#define FEW_CHUNKS     128 /* 8 MiB: some 50 ms at 2 million records a second */
-#define SEALED_AT_ONCE 1024
+#define FEW_CHUNKS     128  /* 8 MiB: about 50 ms at 2 million records a second */
+#define SEALED_AT_ONCE 1024 /* more than were taken: see supply_service */
 #define FIRST_CHUNKS   (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
 #define RESERVE_CHUNKS (4 * FIRST_CHUNKS)
 
-/* ---- chunks: one maker, many takers ---- */
+/* ---- the queue of ready chunks: one producer, many consumers ---- */
 
 struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t leave, uint32_t *ret_index)
 {
@@ -22,12 +25,14 @@ struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t leave, uint32
 	struct spool_chunk *chunk;
 
 	do {
-		/* Pairs with the release in make_ready: the slot is filled. */
+		/* Pairs with the release in make_ready: the slot has the chunk's
+				 * address. */
 		if (ticket + leave >=
 		    atomic_load_explicit(&live->chunks_ready, memory_order_acquire))
 			return NULL;
-		/* The slot cannot be filled anew before the ticket is taken, and tickets never
-		 * repeat: if the exchange succeeds, this is the chunk. */
+		/* The producer fills the slot again only after its ticket was
+				 * taken, and a ticket number never repeats. So if the exchange
+				 * succeeds, this is the ticket's chunk. */
 		chunk = atomic_load_explicit(&s->slots[ticket & (s->slot_count - 1)],
 					     memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak_explicit(&live->chunks_taken, &ticket, ticket + 1,
@@ -37,7 +42,7 @@ struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t leave, uint32
 	return chunk;
 }
 
-/* COUNT chunks that follow each other, the first at PLACE in the file. */
+/* Adds COUNT adjacent chunks to the queue. The first one is at PLACE in the file. All are zero. */
 static void make_ready(struct spooler *s, struct spool_chunk *chunks, uint64_t place,
 		       uint64_t count)
 {
@@ -53,6 +58,7 @@ static void make_ready(struct spooler *s, struct spool_chunk *chunks, uint64_t p
 	atomic_store_explicit(&live->chunks_ready, ready + count, memory_order_release);
 }
 
+/* Lets the file grow by a window of ready chunks. */
 static int add_window(struct spooler *s, enum spool_map_pages pages)
 {
 	struct spool_live *live = &s->header->live;
@@ -63,8 +69,8 @@ static int add_window(struct spooler *s, enum spool_map_pages pages)
 
 	if (s->window_count == WINDOWS_MOST)
 		return -EMFILE;
-	/* The program goes on without records rather than without memory. The first one is the
-	 * recording. */
+	/* Dropped records are better than a program without address space. The first
+		 * window is always tried: without it there is no recording. */
 	if (places && !space_has(&s->space, WINDOW_BYTES))
 		return -ENOMEM;
 	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES,
@@ -82,7 +88,8 @@ static int add_window(struct spooler *s, enum spool_map_pages pages)
 	return 0;
 }
 
-/* Without a ring chunks are taken as they lie. */
+/* The bits of the window's chunks that writers have taken. TAKEN is the number of all tickets
+ * taken. Without a ring chunks are taken in the order of their places. */
 static uint64_t taken_of(const struct spooler *s, const struct window *window, uint64_t taken)
 {
 	if (ring_is_on(&s->ring))
@@ -99,7 +106,8 @@ static struct window *window_of(struct spooler *s, uint64_t place)
 	return &s->windows[place / WINDOW_CHUNKS];
 }
 
-/* With a ring any chunk may be the next: before its slot is filled anew it is noted who was taken. */
+/* Enters newly taken chunks in their windows. With a ring, tickets and places differ, and a slot
+ * knows its place only until make_ready fills it again: so this must run before make_ready. */
 static void note_taken(struct spooler *s)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
@@ -117,7 +125,7 @@ static void seal_chunk(struct spool_chunk *chunk)
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_SEALED, memory_order_release);
 }
 
-/* Returns how many were sealed, LIMIT at most. */
+/* Seals the window's full chunks, LIMIT at most. Returns how many. */
 static uint32_t seal_window(struct spooler *s, struct window *window, uint64_t taken,
 			    uint32_t limit)
 {
@@ -128,7 +136,7 @@ static uint32_t seal_window(struct spooler *s, struct window *window, uint64_t t
 		uint32_t i = (uint32_t)__builtin_ctzll(open);
 		struct spool_chunk *chunk = &window->chunks[i];
 
-		/* Pairs with the release in finish_chunk. */
+		/* Pairs with the release in finish_chunk (writer.c). */
 		if (atomic_load_explicit(&chunk->state, memory_order_acquire) != SPOOL_CHUNK_FULL)
 			continue;
 		if (count == limit)
@@ -142,7 +150,8 @@ static uint32_t seal_window(struct spooler *s, struct window *window, uint64_t t
 	return count;
 }
 
-/* A thread that records little keeps its chunk, and so the window, for long: the rest of it needs no memory. */
+/* Gives back the memory of sealed chunks. A thread that records little keeps its chunk, and so the
+ * window, for a long time; the window's other chunks then need no memory. */
 static void release_sealed(struct window *window)
 {
 	uint64_t rest = window->sealed & ~window->released;
@@ -153,6 +162,7 @@ static void release_sealed(struct window *window)
 	window->released = window->sealed;
 }
 
+/* Seals LIMIT full chunks at most, and unmaps windows in which all are sealed. Returns how many. */
 static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_acquire);
@@ -169,7 +179,8 @@ static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
 			munmap(window->chunks, WINDOW_BYTES);
 			continue;
 		}
-		/* Not at once: most windows are about to be unmapped as a whole. */
+		/* Only for windows that are two windows behind: most others are
+				 * unmapped soon. */
 		if (has_ring || window->first_index + 2 * WINDOW_CHUNKS <= taken)
 			release_sealed(window);
 		s->windows[kept++] = *window;
@@ -187,8 +198,8 @@ static uint64_t ready_chunks(const struct spooler *s)
 	       atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
 }
 
-/* What is in memory serves writers best, but makes no difference to those who get nothing: while they
- * are about to run out, windows come as they are. */
+/* Touched pages are best for writers, but take time. When ready chunks are about to run out,
+ * untouched windows, which come much faster, keep records from being dropped. */
 static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
 {
 	uint64_t few = s->demand.most / 4 < FEW_CHUNKS ? s->demand.most / 4 : FEW_CHUNKS;
@@ -196,15 +207,17 @@ static enum spool_map_pages pages_for(const struct spooler *s, uint64_t ready)
 	return ready < few ? SPOOL_MAP_BARE : SPOOL_MAP_TOUCHED;
 }
 
-/* Full chunks that wait for their seal are memory of the program's too: no more of it than twice what may
- * be kept ready. Writers that take chunks as fast as they are made would else keep us making them. */
+/* Whether too many full chunks wait for their seal: more windows are mapped than twice the bound
+ * of ready chunks. These chunks use the program's memory. Without this limit, writers that take
+ * chunks as fast as they are made would keep the housekeeper from sealing. */
 static bool has_backlog(const struct spooler *s)
 {
 	return !ring_is_on(&s->ring) && s->window_count > 2 * s->demand.most / WINDOW_CHUNKS;
 }
 
-/* The oldest chunk of the ring is ready again. False when there is none, or its writer has an older one whose
- * seal is yet to come. */
+/* Reuses the oldest chunk of the ring: makes it ready again. Returns false when the ring is
+ * empty, or the chunk's writer has an older chunk that is not sealed yet: the chunks of a writer
+ * go in order. */
 static bool use_oldest_again(struct spooler *s)
 {
 	const struct ring_entry *oldest = ring_oldest(&s->ring);
@@ -234,19 +247,21 @@ static bool use_oldest_again(struct spooler *s)
 	return true;
 }
 
+/* Reuses the oldest chunk if it is due. */
 static bool use_due(struct spooler *s)
 {
 	return ring_is_due(&s->ring, clock_now_ns()) && use_oldest_again(s);
 }
 
-/* A ring that cannot grow goes round within what it has. */
+/* Makes at least one more chunk ready. READY is how many there are. A ring whose file cannot grow
+ * reuses its oldest chunk before it is due. */
 static int make_more_ready(struct spooler *s, uint64_t ready)
 {
 	int err;
 
 	if (use_due(s))
 		return 0;
-	/* Only what is sealed can be used again, and says how large the ring is. */
+	/* Only sealed chunks can be reused, and only they count towards the ring's size. */
 	if (ring_is_on(&s->ring))
 		seal_full_chunks(s, UINT32_MAX);
 	if (use_due(s))
@@ -275,7 +290,7 @@ static int keep_chunks_ready(struct spooler *s)
 	return 0;
 }
 
-/* Bare windows whose turn is near are brought into memory. */
+/* Brings bare windows into memory whose chunks are taken soon. */
 static void touch_next(struct spooler *s)
 {
 	for (uint32_t i = 0; i < s->window_count; i++) {
@@ -301,19 +316,21 @@ int supply_service(struct spooler *s)
 	if (!s->expedited)
 		s->expedited =
 			!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-	/* Room first: writers wait for nothing else. */
+	/* Ready chunks come first: without them writers drop records. Sealing can wait. */
 	err = keep_chunks_ready(s);
 	if (done)
 		touch_next(s);
-	/* As many as were taken and some: what waits to be sealed never grows for long. */
+	/* Seals more chunks than were taken, so that the backlog shrinks. */
 	if (done || s->unsealed_left)
 		done += (int)seal_full_chunks(s, (uint32_t)done + SEALED_AT_ONCE);
 	s->taken_before = taken;
 	return err ? err : done;
 }
 
-/* Before the first record: programs burst right after their first call, before anybody knows their rate. What
- * is not touched costs disk room alone; a ring is not to be larger than what is asked for. Only without room for one window is there no recording. */
+/* Programs often write many records directly after their first call, when their rate is not known
+ * yet. So a reserve of RESERVE_CHUNKS is mapped; its untouched part costs disk room only. A ring
+ * has no reserve, because its file is not to be larger than asked for. The recording fails only
+ * if there is no room for the first window. */
 int supply_begin(struct spooler *s)
 {
 	bool has_reserve = !ring_is_on(&s->ring) && !s->space.is_limited;
@@ -333,7 +350,6 @@ uint32_t supply_seal_all(struct spooler *s)
 	return seal_full_chunks(s, UINT32_MAX);
 }
 
-/* Chunks up to the last one that is in use. */
 uint64_t supply_places_in_use(const struct spooler *s)
 {
 	uint64_t taken = atomic_load_explicit(&s->header->live.chunks_taken, memory_order_relaxed);

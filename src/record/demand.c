@@ -1,7 +1,8 @@
+/* The rate at which writers take chunks, and what it asks for. */
 #include "record/demand.h"
 
-#define LAST_NS	  500000000u /* what is ready lasts so long */
-#define LOOK_NS	  50000000u  /* shorter, a few threads that start at once look like a rate */
+#define LAST_NS	  500000000u /* the ready chunks should last for half a second */
+#define LOOK_NS	  50000000u  /* shorter times mistake a few starting threads for a high rate */
 #define SECOND_NS 1000000000u
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -41,7 +42,8 @@ uint64_t demand_chunks(struct demand *demand, uint64_t taken, uint64_t ready, ui
 		demand->taken_then = taken;
 		demand->looked_ns = now_ns;
 	}
-	/* Faster than we look: since the last call more was taken than is left. */
+	/* The rate grows faster than it is measured: more chunks were taken since the
+		 * last call than are left. */
 	if (taken - demand->taken_before > ready)
 		demand->peak = larger(demand->peak, chunks_now(demand) * 2);
 	demand->taken_before = taken;

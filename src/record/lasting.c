@@ -1,9 +1,10 @@
+/* The table of kept scopes, and the walk over a chunk before it is reused. */
 #include "record/lasting.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Of what a chunk gives free at least half is gained, whatever began in it. */
+/* Limits the copies to half of a chunk, so that reusing a chunk always frees the other half. */
 #define CARRIED_BYTES_MOST (SPOOL_CHUNK_BYTES / 2)
 
 static uint32_t slot_of(uint64_t id)
@@ -11,7 +12,7 @@ static uint32_t slot_of(uint64_t id)
 	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 32) % LASTING_SLOTS;
 }
 
-/* Where ID is, or would be. */
+/* The slot of ID, or the free slot where ID would be added. The table is never full. */
 static struct lasting_scope *find(struct lasting *lasting, uint64_t id)
 {
 	uint32_t at = slot_of(id);
@@ -21,6 +22,7 @@ static struct lasting_scope *find(struct lasting *lasting, uint64_t id)
 	return &lasting->scopes[at];
 }
 
+/* Adds ID unless it is known, 0, or the table has LASTING_MOST scopes. */
 static void add(struct lasting *lasting, uint64_t id)
 {
 	struct lasting_scope *scope = find(lasting, id);
@@ -31,7 +33,8 @@ static void add(struct lasting *lasting, uint64_t id)
 	lasting->count++;
 }
 
-/* Those behind it move up, so that no search ends at the gap. */
+/* Removes SCOPE. Moves following entries of the same probe sequence up, so that no search ends at
+ * the gap. */
 static void discard(struct lasting *lasting, struct lasting_scope *scope)
 {
 	uint32_t gap = (uint32_t)(scope - lasting->scopes), at = gap;
@@ -52,6 +55,8 @@ static void discard(struct lasting *lasting, struct lasting_scope *scope)
 	lasting->scopes[gap] = (struct lasting_scope){0};
 }
 
+/* The SCOPE_END of a scope is about to be reused: forgets the scope. If a copy of its SCOPE
+ * record exists, the SCOPE_END is written again too. */
 static void end_scope(struct lasting *lasting, const struct record_scope_end *end)
 {
 	struct lasting_scope *scope = find(lasting, end->id);
@@ -68,7 +73,7 @@ static const struct record_header *first_record(const struct spool_chunk *chunk)
 	return (const struct record_header *)chunk->records;
 }
 
-/* NULL after the last one. */
+/* The record after RECORD, or NULL after the last one. */
 static const struct record_header *next_record(const struct spool_chunk *chunk,
 					       const struct record_header *record)
 {
@@ -78,8 +83,9 @@ static const struct record_header *next_record(const struct spool_chunk *chunk,
 							      : NULL;
 }
 
-/* What began here and has not ended here. Of scopes that were written again it is known already. True: there
- * is a scope at all. */
+/* Adds the scopes that begin in CHUNK, and removes those that end in it. Scopes in a chunk of
+ * copies are in the table already. A mark has no end and is not kept. Returns whether CHUNK has a
+ * SCOPE record other than marks. */
 static bool survey(struct lasting *lasting, const struct spool_chunk *chunk)
 {
 	bool is_first_time = chunk->writer != lasting->writer->lane_index;
@@ -100,7 +106,7 @@ static bool survey(struct lasting *lasting, const struct spool_chunk *chunk)
 	return has_scope;
 }
 
-/* From now on the records are this thread's. */
+/* Writes a THREAD record if the last one was of another thread. */
 static void speak_for(struct writer *w, const struct record_thread *thread)
 {
 	if (w->thread.tid == thread->header.tag && w->thread.scope_number == thread->scope_number)
@@ -111,6 +117,7 @@ static void speak_for(struct writer *w, const struct record_thread *thread)
 	writer_put_thread(w);
 }
 
+/* Writes a copy of the SCOPE record. */
 static void write_again(struct writer *w, const struct record_header *scope)
 {
 	size_t bytes = scope->words * 8u;

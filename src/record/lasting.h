@@ -1,10 +1,11 @@
-/* Scopes that last longer than a ring: before a chunk is let go, the scopes that began in it and have not
- * ended in what is let go are written again, by the housekeeping thread. So each that is open, or that a
- * record in the ring may belong to, has its record. One that was written again is, when its turn comes,
- * written once more; if its end was let go meanwhile, that was written again too.
+/* Kept scopes of a ring recording. Before a chunk is reused, the housekeeper writes the SCOPE
+ * records again whose SCOPE_END is in no reused chunk. So every scope that is open, or that a
+ * record in the ring may refer to, has its SCOPE record. The copies lie in chunks of the ring
+ * too: when such a chunk is reused, its scopes are written again once more. When the SCOPE_END of
+ * a scope that was written again is reused, the SCOPE_END is written again too.
  *
- * One thread at a time. No allocation after init: at most LASTING_MOST scopes are known, the others lose their text
- * when their record goes. */
+ * Threading: the housekeeper, under the spooler's service lock. Nothing is allocated: at most
+ * LASTING_MOST scopes are known. Further ones lose their record, and with it their text. */
 #ifndef DAGTAP_RECORD_LASTING_H
 #define DAGTAP_RECORD_LASTING_H
 
@@ -17,15 +18,19 @@
 #define LASTING_SLOTS 4096
 
 struct lasting {
-	struct writer *writer; /* for what is written again */
+	struct writer *writer; /* writes the copies; lane 0 of the spool */
 	uint32_t count;
+	/* Scopes that began in reused chunks and did not end there. A hash table by id, with
+	 * linear probing. */
 	struct lasting_scope {
-		uint64_t id; /* 0 = free */
-		bool is_written;
-	} scopes[LASTING_SLOTS]; /* open addressing; begun in what was let go, and not ended there */
+		uint64_t id;	 /* 0 = free */
+		bool is_written; /* its SCOPE record was written again at least once */
+	} scopes[LASTING_SLOTS];
 };
 
-/* CHUNK is sealed and about to be let go. */
+/* Writes the kept scopes of CHUNK again. CHUNK is sealed, in memory, and about to be reused.
+ * Takes up to two ready chunks; at most half of a chunk's bytes are written again, and further
+ * scopes lose their record. */
 void lasting_carry(struct lasting *lasting, const struct spool_chunk *chunk);
 
 #endif

@@ -1,15 +1,15 @@
 /* A consistent cut through a spool that its process still writes.
  *
- * Each lane's counts say which of its records are in the cut: of each class so many of the first
- * ones. The classes are counted one after the other, over all lanes, effects before what they are
- * effects of: a completion is not in the cut without its dispatch, nor a dispatch without its
- * kernel. What is written later is passed over. The process is not held up, and the file is read
- * once, up to where it reached when the counts were taken.
+ * The counts of each lane, read once, say which of its records are in the cut: of each class the
+ * first N. The classes are read one after the other, over all lanes, effects before their causes:
+ * so the cut has no completion without its dispatch, and no dispatch without its kernel. Records
+ * that were written later are passed over. The process is not stopped, and the file is read once,
+ * up to the size that it had after the counts were read.
  *
- * A process that was killed has the same kind of file. There nothing moves, and nothing is passed
- * over: a record that no count knows is damage then, as it is in a closed file.
+ * The file of a killed process is open too. Its counts do not change any more, so no record is
+ * passed over: a record that no count includes is damage, as in a closed file.
  *
- * One thread at a time; for reader.c alone. */
+ * Threading: one thread at a time. Only reader.c uses it. */
 #ifndef DAGTAP_RECORD_LIVE_CUT_H
 #define DAGTAP_RECORD_LIVE_CUT_H
 
@@ -19,45 +19,54 @@
 #include "record/record.h"
 #include "record/spool.h"
 
-/* Of one lane, by class. */
+/* The cut of one lane, by class. */
 struct live_lane {
-	uint64_t attempted[RECORD_CLASS_COUNT]; /* at the cut, as the file had it */
-	uint64_t kept[RECORD_CLASS_COUNT];	/* so many of the first records are in the cut */
-	uint64_t definitions; /* META records that others refer to: cut last, the others first */
-	uint64_t walked[RECORD_CLASS_COUNT]; /* records that live_cut_takes has seen */
-	uint64_t within[RECORD_CLASS_COUNT]; /* of these: passed over, and counted at the cut */
+	uint64_t attempted[RECORD_CLASS_COUNT]; /* as the file had it at the cut */
+	uint64_t kept[RECORD_CLASS_COUNT];	/* number of first records that are in the cut */
+	/* The same number for META records that others refer to. It is read last; kept[META] is
+	 * for the other META records, and is read first. */
+	uint64_t definitions;
+	uint64_t walked[RECORD_CLASS_COUNT]; /* records that live_cut_takes was asked about */
+	uint64_t within[RECORD_CLASS_COUNT]; /* of these: passed over, although counted */
 };
 
 struct live_cut {
-	const struct spool_header *now; /* mapped: what the process writes */
+	const struct spool_header
+		*now; /* the file's, in a shared mapping: the process changes it */
 	const struct spool_lane *lanes_now;
 
-	/* At the cut. The counts of lanes are those of the cut after live_cut_finish. */
+	/* Copies from the moment of the cut. After live_cut_finish the counts in lanes are those of
+	 * the records in the cut. */
 	struct spool_header header;
 	struct spool_lane lanes[SPOOL_LANE_COUNT];
 	struct live_lane limits[SPOOL_LANE_COUNT];
 };
 
-/* Takes the counts of the spool in the file FD, which is to be measured and mapped afterwards. NULL
- * in RET_CUT: it is closed, or no spool. 0, -ENOMEM or what mmap said. */
+/* Reads the counts of the spool in the file FD. The caller must take the file's size and map it
+ * after this call. *RET_CUT is NULL if the file is closed or no spool; else the caller releases
+ * it. Returns 0, -ENOMEM or the negative errno of mmap. */
 int live_cut_take(int fd, struct live_cut **ret_cut);
-void live_cut_release(struct live_cut *cut); /* accepts NULL */
 
-/* With a ring: makes the pages of a private mapping in which CHUNK lies our own, with a label that
- * is whole. A chunk whose label is being changed has none in the copy: it was begun after the cut.
- */
+/* CUT may be NULL. */
+void live_cut_release(struct live_cut *cut);
+
+/* With a ring: makes the pages of CHUNK, in a private mapping, our own copy, with a complete
+ * label. A chunk whose label changes meanwhile gets no label in the copy: it was begun after the
+ * cut. */
 void live_cut_copy_chunk(struct spool_chunk *chunk);
 
-/* With a ring, once its chunks have been copied: what has been let go by now is not in the cut. */
+/* With a ring, after all chunks were copied: removes from the cut what the ring has dropped by
+ * now. */
 void live_cut_settle_ring(struct live_cut *cut);
 
-/* False: the chunk was begun after the cut, or let go. */
+/* Returns false if the chunk was begun after the cut, or reused by the ring. */
 bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence);
 
-/* Whether a record is in the cut; of each lane all records in the order of writing. */
+/* Whether the next record of WRITER is in the cut. Must be called once for each record of a lane,
+ * in the order of writing. */
 bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type);
 
-/* After the last record: makes the lanes' counts those of the cut. */
+/* Call after the last record: sets the counts of the lanes to those of the records in the cut. */
 void live_cut_finish(struct live_cut *cut);
 
 #endif

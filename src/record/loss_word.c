@@ -1,3 +1,4 @@
+/* Parses DAGTAP_RECORDER and sends the datagram. */
 #include "record/loss_word.h"
 
 #include <ctype.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "NAME.", "SECRET:" */
+/* Reads the id at *TEXT, which END must follow, and moves *TEXT behind END. */
 static bool take_id(const char **text, char end, char *ret_id)
 {
 	for (int i = 0; i < LOSS_WORD_ID_CHARS; i++)
@@ -33,7 +34,7 @@ bool loss_address_parse(const char *text, struct loss_address *ret_address)
 socklen_t loss_address_socket(const char *name, struct sockaddr_un *ret_address)
 {
 	static const char prefix[] = LOSS_WORD_SOCKET_NAME;
-	/* A zero byte first: not a name in the file system. */
+	/* A zero byte before the name: the abstract namespace. */
 	char *at = ret_address->sun_path + 1;
 
 	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};

@@ -1,3 +1,4 @@
+/* The queue of a ring's sealed chunks, and the crash-safe accounting of a chunk that is reused. */
 #include "record/ring.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ void ring_release(struct ring *ring)
 	ring->entries = NULL;
 }
 
+/* The N-th oldest entry, or the free place behind the last one. */
 static struct ring_entry *entry_at(const struct ring *ring, uint64_t n)
 {
 	return &ring->entries[(ring->first + n) & (ring->capacity - 1)];
@@ -44,7 +46,8 @@ static bool was_full_before(const struct spool_chunk *chunk, const struct ring_e
 	return chunk->index < entry->chunk->index;
 }
 
-/* Chunks are sealed nearly in the order in which they were filled: few are moved. */
+/* Insertion from the end. Chunks are sealed nearly in the order in which they became full, so few
+ * entries move. */
 void ring_add(struct ring *ring, struct spool_chunk *chunk, uint64_t place)
 {
 	uint64_t at = ring->count++;
@@ -86,7 +89,8 @@ void ring_count(const struct spool_chunk *chunk, uint64_t ret_records[SPOOL_CLAS
 	}
 }
 
-/* Release throughout: whoever finds one of these stores finds all that came before it. */
+/* All stores are releases, so that a reader which sees one of them sees all earlier ones. Pairs
+ * with the acquires in settle_lane (live_cut.c). */
 static void store(_Atomic uint64_t *field, uint64_t value)
 {
 	atomic_store_explicit(field, value, memory_order_release);
@@ -98,6 +102,8 @@ void ring_let_go(struct spool_live *live, struct spool_lane *lanes, struct spool
 	struct spool_letting_go *intent = &live->letting_go;
 	struct spool_lane *lane = &lanes[chunk->writer];
 
+	/* The intent holds the final values and is published first. Then the lane is brought to
+	 * them, the chunk loses its label, and the intent is removed. */
 	ring_count(chunk, intent->records);
 	for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
 		intent->records[class] += atomic_load_explicit(

@@ -1,3 +1,4 @@
+/* Reads the limit of address space and its use. */
 #include "record/space.h"
 
 #include <fcntl.h>
@@ -5,11 +6,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* The free address space is divided: one of 16 parts for ready chunks, and one of 2 parts for the
+ * program. */
 #define PARTS_READY                                                                                \
-	16 /* what is ready, waits to be sealed, and is open, takes three times as much */
+	16 /* ready chunks; with open and unsealed ones the spool takes three times as much */
 #define PARTS_KEPT 2
 
-/* Pages that the process has mapped; 0 where that cannot be told. */
+/* Bytes that the process has mapped; 0 if /proc cannot be read. */
 static uint64_t read_mapped_bytes(void)
 {
 	char text[32] = "";
@@ -21,7 +24,7 @@ static uint64_t read_mapped_bytes(void)
 	return got <= 0 ? 0 : strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* UINT64_MAX: there is no limit. */
+/* Bytes that the process may still map. UINT64_MAX: there is no limit. */
 static uint64_t read_left_bytes(void)
 {
 	struct rlimit limit;

@@ -1,3 +1,4 @@
+/* Creating, growing and mapping the spool file. */
 #include "record/spool_map.h"
 
 #include <errno.h>
@@ -17,10 +18,11 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* Where programs that close "all" descriptors, or number their own, do not look. */
+/* Our descriptor has at least this number. Programs that close "all" descriptors, or choose their
+ * own numbers, use lower ones. */
 #define FD_FROM 512
 
-#define ZEROS_AT_ONCE 64
+#define ZEROS_AT_ONCE 64 /* blocks of 64 KiB in one write: 4 MiB, a window */
 
 static int move_fd_up(int fd)
 {
@@ -51,7 +53,8 @@ static int remember_file(struct spool_map *map)
 	return 0;
 }
 
-/* The program may have closed our descriptor and opened something else under its number. */
+/* Opens the file again if the program has closed our descriptor, or has another file under its
+ * number. -EBADF if the name now belongs to another file. */
 static int recover_fd(struct spool_map *map)
 {
 	int fd;
@@ -104,7 +107,7 @@ static int allocate(struct spool_map *map, uint64_t offset, size_t bytes)
 	struct rlimit limit;
 	int err;
 
-	/* Asked first: beyond the limit the kernel sends SIGXFSZ as well. */
+	/* Checked first: a file beyond this limit makes the kernel send SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
 	    offset + bytes > limit.rlim_cur)
 		return -EFBIG;
@@ -114,9 +117,10 @@ static int allocate(struct spool_map *map, uint64_t offset, size_t bytes)
 	return -err;
 }
 
-/* Written and not only touched: a long write gets its page cache in large pieces where the file system has
- * them, and is then mapped piece by piece, in a seventh of the time of a fault a page. A write that fails, or
- * is cut short, costs time alone. */
+/* Writes zeros, so that the pages are in the page cache before they are mapped. A long write gets
+ * large folios where the file system has them. These are then mapped as a whole, which takes a
+ * seventh of the time of one fault per page. A write that fails or is short only costs that
+ * time. */
 static void write_zeros(const struct spool_map *map, uint64_t offset, size_t bytes)
 {
 	static unsigned char zeros[65536];
@@ -144,10 +148,11 @@ static int touch_pages(unsigned char *memory, size_t bytes)
 
 	if (!madvise(memory, bytes, MADV_POPULATE_WRITE))
 		return 0;
-	/* Pages that cannot be had: a store to them would be a signal. */
+	/* The pages cannot be provided: a store to them would raise SIGBUS. */
 	if (errno != EINVAL)
 		return errno == EFAULT ? -EIO : -errno;
-	/* An older kernel. Nobody else has the address yet; the pages are zero. */
+	/* Linux before 5.14. No other thread has the address yet, and the pages are zero,
+		 * so storing zeros is safe. */
 	for (size_t at = 0; at < bytes; at += page_bytes)
 		*(volatile unsigned char *)(memory + at) = 0;
 	return 0;
@@ -197,7 +202,7 @@ void spool_map_discard(struct spool_map *map)
 
 void spool_map_cut(struct spool_map *map, uint64_t length)
 {
-	/* A file left long holds zeros at its end, which readers expect of killed processes. */
+	/* If this fails, the file ends in zeros, which readers accept, as after a kill. */
 	if (!recover_fd(map) && ftruncate(map->fd, (off_t)length))
 		return;
 }

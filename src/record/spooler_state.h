@@ -1,5 +1,5 @@
-/* Inside the spooler: what it consists of. chunk_supply.c makes chunks ready and seals them, spooler.c does the
- * rest. */
+/* The state of the spooler, shared by its two files: chunk_supply.c makes chunks ready and seals
+ * them; spooler.c opens and closes the file and hands out writers. */
 #ifndef DAGTAP_RECORD_SPOOLER_STATE_H
 #define DAGTAP_RECORD_SPOOLER_STATE_H
 
@@ -16,61 +16,80 @@
 #define WINDOW_CHUNKS  64
 #define WINDOW_BYTES   ((size_t)WINDOW_CHUNKS * SPOOL_CHUNK_BYTES)
 #define WINDOWS_MOST   16384
-#define LASTING_CHUNKS 2 /* left ready for scopes that are written again: no chunk brings more */
+/* Ready chunks that only the writer of kept scopes may take. Reusing one chunk of a ring needs at
+ * most this many for the scopes that are written again. */
+#define LASTING_CHUNKS 2
 
-/* Several MiB of chunks, mapped together, unmapped when all are sealed; with a ring they stay. */
+/* A window: 64 chunks that are mapped together. It is unmapped when all of them are sealed; with
+ * a ring it stays mapped. */
 struct window {
 	struct spool_chunk *chunks;
-	uint32_t first_index; /* of its chunks in the file; without a ring their tickets, too */
-	uint64_t taken;	      /* one bit a chunk; kept with a ring alone */
-	uint64_t sealed;      /* one bit a chunk */
-	uint64_t released;    /* of these: no longer in our memory */
-	bool bare;	      /* not in memory yet */
+	uint32_t first_index; /* place of its first chunk; without a ring also its ticket */
+	uint64_t taken;	   /* one bit per chunk: taken by a writer; maintained only with a ring */
+	uint64_t sealed;   /* one bit per chunk */
+	uint64_t released; /* one bit per sealed chunk: its pages were given back (MADV_DONTNEED) */
+	bool bare;	   /* its pages have not been touched yet */
 };
 
-/* In memory that reads as zero in a fork child, whether or not our fork handler ran: a writer of
- * zeros refuses, and alive = 0 keeps new ones from being made. */
+/* All writers of the process, in memory that reads as zero in a fork child (MADV_WIPEONFORK),
+ * also when no fork handler ran. A writer of zeros drops every record, and alive = 0 keeps
+ * spooler_take_writer from making more. */
 struct writers {
 	_Atomic uint32_t alive;
-	_Atomic uint64_t refusing; /* threads that count at the session now: sum of tid << 32 | 1 */
-	struct writer nobody;
+	_Atomic uint64_t refusing; /* threads within a refusal now: sum of (tid << 32 | 1) */
+	struct writer nobody;	   /* drops every record; shared by threads without a lane */
 	struct writer of[SPOOL_LANE_COUNT];
 };
 
+/* Fields up to expedited are set when the spooler is opened, or atomic. */
 struct spooler {
 	struct spool_map map;
 	struct space space;
-	struct spool_header *header;
-	struct spool_lane *lanes;
+	struct spool_header *header; /* the start of the file, mapped until spooler_release */
+	struct spool_lane *lanes;    /* behind the header */
 	struct writers *writers;
-	_Atomic uint32_t closing;
-	_Atomic uint32_t winding_down;
-	_Atomic uint32_t writers_made;
+	_Atomic uint32_t closing;      /* 1: spooler_close has begun */
+	_Atomic uint32_t winding_down; /* 1: make no more chunks ready */
+	_Atomic uint32_t writers_made; /* lanes in use; UINT32_MAX once closing */
 	_Atomic uint64_t free_writers; /* stack head: (lane index + 1) | pop count << 32 */
-	bool expedited;		       /* membarrier is registered */
+	bool expedited; /* membarrier is registered; stored by the service, read by the close */
 
-	uint64_t slot_count; /* a power of two */
-	uint64_t *slot_places;
+	uint64_t slot_count;   /* a power of two */
+	uint64_t *slot_places; /* place in the file of each slot's chunk; housekeeper only */
 
-	pthread_mutex_t service_lock; /* windows and below: the housekeeping thread, then close */
+	/* Protects windows and the fields below: the housekeeper holds it, then spooler_close. */
+	pthread_mutex_t service_lock;
 	struct window windows[WINDOWS_MOST];
 	uint32_t window_count;
 	struct demand demand;
-	uint64_t taken_before;
-	bool unsealed_left;
+	uint64_t taken_before; /* chunks taken at the last service */
+	bool unsealed_left;    /* the last service reached its limit of chunks to seal */
 	struct ring ring;
-	uint64_t noted; /* tickets below it show in their windows' `taken` */
+	uint64_t noted; /* tickets below it are entered in their windows' `taken` */
 	struct lasting lasting;
 
-	/* Chunk n is handed out as ticket n; slot n % slot_count holds its address meanwhile. */
+	/* The queue of ready chunks: the n-th chunk to be taken has ticket n, and slot
+	 * n % slot_count holds its address until it is taken. Atomic; writers read it. */
 	_Atomic(struct spool_chunk *) slots[];
 };
 
-/* Chunks, from the lock's holder; writers only take them. */
-int supply_begin(struct spooler *s);   /* before the first record */
-int supply_service(struct spooler *s); /* as spooler_service */
+/* The functions of chunk_supply.c for spooler.c. The caller holds service_lock, or is the only
+ * thread that has the spooler. */
+
+/* Makes the first chunks ready, before the first record. Returns 0, or a negative errno if not
+ * even one window could be mapped. */
+int supply_begin(struct spooler *s);
+
+/* spooler_service without the lock: same work, same result. */
+int supply_service(struct spooler *s);
+
+/* Seals all full chunks; returns how many. Cost: a checksum of 64 KiB per chunk. */
 uint32_t supply_seal_all(struct spooler *s);
+
+/* The number of places in the file up to the last chunk that was taken: the rest may be cut off. */
 uint64_t supply_places_in_use(const struct spooler *s);
-void supply_end(struct spooler *s); /* nobody writes any more */
+
+/* Unmaps all windows. Call when no writer stores records any more. */
+void supply_end(struct spooler *s);
 
 #endif

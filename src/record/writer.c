@@ -1,3 +1,4 @@
+/* The parts of a writer that are not inline: new chunks, drops, THREAD records. */
 #include "record/writer.h"
 
 #include <stdbool.h>
@@ -6,7 +7,7 @@
 #include "base/clock.h"
 #include "record/spooler.h"
 
-/* What a fresh chunk has room for after its THREAD record. */
+/* The room in a new chunk after its THREAD record. */
 #define LARGEST_RECORD (SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES - sizeof(struct record_thread))
 
 static void shared_count(_Atomic uint64_t *counter)
@@ -14,8 +15,6 @@ static void shared_count(_Atomic uint64_t *counter)
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* Counted at the session, atomically: the lane's own counters may be half-way through an addition
- * that this call interrupted. */
 void *writer_refuse(struct writer *w, enum record_type type)
 {
 	bool nobody = atomic_load_explicit(&w->use, memory_order_relaxed) == WRITER_NOBODY;
@@ -46,6 +45,7 @@ static uint64_t thread_header(const struct writer *w)
 	       (uint64_t)w->thread.tid << 32;
 }
 
+/* Marks the writer's chunk as full; its records end at CURSOR. */
 static void finish_chunk(struct writer *w, unsigned char *cursor)
 {
 	struct spool_chunk *chunk = w->chunk;
@@ -55,10 +55,14 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 	w->chunk = NULL;
 	chunk->used_bytes = (uint32_t)(cursor - (unsigned char *)chunk);
 	chunk->full_ns = clock_now_ns();
-	/* The housekeeping thread may unmap the chunk from here on. */
+	/* Pairs with the acquire in seal_window. The housekeeper may unmap the chunk from
+		 * here on. */
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
 }
 
+/* The order of these stores matters to readers: a chunk with a magic has a complete label, and
+ * the lane counts the chunk only after that. is_unlabelled (reader.c) and cut_chunks (live_cut.c)
+ * rely on it. */
 static void label_chunk(struct writer *w, struct spool_chunk *chunk, uint32_t index)
 {
 	chunk->index = index;
@@ -70,7 +74,8 @@ static void label_chunk(struct writer *w, struct spool_chunk *chunk, uint32_t in
 	atomic_store_explicit(&w->lane->chunks, w->sequence, memory_order_release);
 }
 
-/* Goes on in a new chunk. False when none is ready: the old one keeps its remaining room. */
+/* Makes a new chunk the current one. Returns false when none is ready; the old chunk then stays,
+ * and smaller records may still fit into it. */
 static bool turn_chunk(struct writer *w)
 {
 	unsigned char *cursor = atomic_load_explicit(&w->cursor, memory_order_relaxed);
@@ -101,7 +106,7 @@ static void *drop(struct writer *w, enum record_class class, enum record_drop ca
 	return NULL;
 }
 
-/* Entered with USE = BUSY: so the closing thread waits for us before it looks at the chunk. */
+/* W is BUSY on entry, so a thread that closes the spool waits before it touches the chunk. */
 void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t bytes)
 {
 	enum record_class class = record_class_of(type);
@@ -109,7 +114,7 @@ void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t byte
 	if (!w->spooler || spooler_is_closing(w->spooler)) {
 		if (w->spooler)
 			shared_count(&spooler_live(w->spooler)->late[class]);
-		/* Also for what would still fit. */
+		/* From now on records that would still fit come here too. */
 		atomic_store_explicit(&w->limit, NULL, memory_order_relaxed);
 		atomic_store_explicit(&w->has_ended, true, memory_order_release);
 		atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
@@ -154,11 +159,12 @@ void writer_put_thread(struct writer *w)
 	writer_commit(w, record, RECORD_THREAD, sizeof(*record), w->thread.tid);
 }
 
+/* Gives W, but not its keeper, to THREAD. */
 static void change_thread(struct writer *w, const struct writer_thread *thread)
 {
 	w->thread = *thread;
 	atomic_store_explicit(&w->owner, thread->tid, memory_order_relaxed);
-	/* A first chunk starts with one anyway. */
+	/* Without a chunk there is no need: turn_chunk writes a THREAD record. */
 	if (atomic_load_explicit(&w->cursor, memory_order_relaxed))
 		writer_put_thread(w);
 }
@@ -168,7 +174,7 @@ void writer_set_thread(struct writer *w, const struct writer_thread *thread)
 	change_thread(w, thread);
 	if (!w->keeper)
 		return;
-	/* Whatever is let go, it is known that there was the thread. */
+	/* The keeper's chunks are never reused, so every thread stays known. */
 	w->keeper->thread = *thread;
 	writer_put_thread(w->keeper);
 }
