@@ -1,3 +1,4 @@
+/* Gives out the records that reader.c found well-formed: one by one, or by chunk. */
 #include <sys/mman.h>
 
 #include "record/reader_state.h"
@@ -18,6 +19,7 @@ void reader_map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t by
 
 /* ---- cursor ---- */
 
+/* Index of the first chunk whose writer is WRITER or higher. */
 static size_t first_chunk_of(const struct spool_reader *r, uint64_t writer)
 {
 	size_t low = 0;
@@ -44,6 +46,8 @@ void spool_cursor_init(struct spool_cursor *cursor, const struct spool_reader *r
 	};
 }
 
+/* The record at the cursor, which moves to the next chunk where needed; NULL after the last
+ * record. */
 static const struct record_header *next_header(struct spool_cursor *cursor)
 {
 	const struct spool_reader *r = cursor->reader;
@@ -98,7 +102,8 @@ uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place
 	return r->file_order[place];
 }
 
-/* One step of chunks in the file's order, from PLACE on; 0 bytes if they do not lie side by side. */
+/* The bytes of KEEP_CHUNKS chunks in the order of the file, from PLACE on. Returns 0 if they are
+ * not adjacent. */
 static uint64_t step_at(const struct spool_reader *r, uint32_t place, uint64_t *ret_offset)
 {
 	uint32_t end = r->chunk_count - place < KEEP_CHUNKS ? (uint32_t)r->chunk_count
@@ -111,7 +116,7 @@ static uint64_t step_at(const struct spool_reader *r, uint32_t place, uint64_t *
 		       : 0;
 }
 
-/* Maps the next step and gives back the one before. */
+/* At the start of each step: maps the next KEEP_CHUNKS chunks and gives back the ones before. */
 static void move_on(const struct spool_reader *r, uint32_t place)
 {
 	uint64_t offset, bytes;

@@ -1,3 +1,4 @@
+/* Reads the counts of a file that is still written, and decides which records belong to the cut. */
 #include "record/live_cut.h"
 
 #include <errno.h>
@@ -10,14 +11,16 @@
 
 #define HEAD_BYTES ((size_t)SPOOL_CHUNK_OFFSET)
 
-/* A chunk takes microseconds to be let go, unless the process is stopped or was killed meanwhile.
- */
+/* How often to look while the housekeeper reuses a chunk, or while a label changes. Both take
+ * microseconds, unless the process is stopped or was killed meanwhile. */
 #define LETTING_GO_LOOKS 100000
 #define LABEL_LOOKS	 1000
 #define COPY_STEP	 4096 /* a page, or less */
 
-/* Effects first. META comes twice: QUEUE_COUNT and the like say what there must be of the others,
- * and the others refer to the rest. API is written when the call returns. */
+/* The order in which classes are cut: effects before causes. META comes twice. First for
+ * QUEUE_COUNT, WITNESS, ANCHOR and END, which count the records of other classes; last for the
+ * other META records, to which records of other classes refer. An API record is written when its
+ * call returns, after its effects. */
 static const enum record_class order[] = {
 	RECORD_CLASS_META,    RECORD_CLASS_DONE,  RECORD_CLASS_API,
 	RECORD_CLASS_BARRIER, RECORD_CLASS_COPY,  RECORD_CLASS_DISPATCH,
@@ -30,13 +33,15 @@ static uint64_t load(const _Atomic uint64_t *field)
 	return atomic_load_explicit(field, memory_order_acquire);
 }
 
+/* Whether other records refer to records of this META type. */
 static bool is_definition(enum record_type type)
 {
 	return type != RECORD_QUEUE_COUNT && type != RECORD_WITNESS && type != RECORD_ANCHOR &&
 	       type != RECORD_END;
 }
 
-/* What a ring has let go is not dropped here: that is settled later. */
+/* Copies the lane's dropped counts, and returns their sum without RING: live_cut_settle_ring
+ * subtracts the chunks that the ring has reused. */
 static uint64_t copy_dropped(struct live_cut *cut, uint64_t lane, enum record_class class)
 {
 	uint64_t sum = 0;
@@ -51,8 +56,8 @@ static uint64_t copy_dropped(struct live_cut *cut, uint64_t lane, enum record_cl
 	return sum;
 }
 
-/* First what was attempted: a writer counts a dropped record there before it counts it as dropped.
- */
+/* Cuts one class in all lanes. Reads `attempted` before `dropped`: a writer adds a dropped record
+ * first to `attempted`. */
 static void cut_class(struct live_cut *cut, enum record_class class)
 {
 	uint64_t used = load(&cut->now->live.lanes_used);
@@ -67,7 +72,8 @@ static void cut_class(struct live_cut *cut, enum record_class class)
 	atomic_store_explicit(&cut->header.live.lanes_used, used, memory_order_relaxed);
 }
 
-/* Keeps the first cut of META for the records that are effects. */
+/* Cuts all classes in their order. The first cut of META goes to kept[META], the last to
+ * definitions. */
 static void cut_classes(struct live_cut *cut)
 {
 	uint64_t *effects = calloc(SPOOL_LANE_COUNT, sizeof(*effects));
@@ -86,8 +92,8 @@ static void cut_classes(struct live_cut *cut)
 	free(effects);
 }
 
-/* A writer labels a chunk, counts it, and then writes to it; a chunk is taken before. So every
- * chunk with a record of the cut is among these. */
+/* A writer takes a chunk, labels it, counts it, and only then stores records in it. These counts
+ * are read after the counts of records, so they include every chunk with a record of the cut. */
 static void cut_chunks(struct live_cut *cut)
 {
 	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
@@ -146,9 +152,9 @@ void live_cut_release(struct live_cut *cut)
 	free(cut);
 }
 
-/* ---- what a ring lets go meanwhile ---- */
+/* ---- chunks that a ring reuses meanwhile ---- */
 
-/* The label as it is between two stores of its writer and of the housekeeping thread. */
+/* Copies the label. Returns false if its writer or the housekeeper changed it meanwhile. */
 static bool read_label(struct spool_chunk *chunk, struct spool_chunk *ret_label)
 {
 	struct spool_chunk *label = ret_label;
@@ -179,8 +185,10 @@ void live_cut_copy_chunk(struct spool_chunk *chunk)
 		atomic_store_explicit(&chunk->magic, 0, memory_order_relaxed);
 }
 
-/* The counts of what a lane has let go, and how many chunks that were: between two chunks, or, of
- * one that stays half let go, what they are to be. */
+/* Copies the lane's RING counts and its number of reused chunks, and removes these records from
+ * the cut. Reads the counts while no chunk of the lane is being reused. If one stays half reused
+ * (the process is stopped or was killed), takes the final values from struct spool_letting_go.
+ * Pairs with the releases in ring_let_go. */
 static void settle_lane(struct live_cut *cut, uint32_t lane)
 {
 	const struct spool_letting_go *intent = &cut->now->live.letting_go;
@@ -201,7 +209,8 @@ static void settle_lane(struct live_cut *cut, uint32_t lane)
 			break;
 	}
 	atomic_store_explicit(&cut->lanes[lane].let_go, let_go, memory_order_relaxed);
-	/* All that was there at the cut, and what came after it, may be gone by now. */
+	/* The ring may by now have reused all chunks of the cut, and some that came after
+		 * it. */
 	if (load(&cut->lanes[lane].chunks) < let_go)
 		atomic_store_explicit(&cut->lanes[lane].chunks, let_go, memory_order_relaxed);
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
@@ -233,7 +242,8 @@ void live_cut_settle_ring(struct live_cut *cut)
 
 bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence)
 {
-	/* A new thread's. */
+	/* A lane above the cut's lanes belongs to a new thread; above the file's, it is
+		 * damage. */
 	if (writer >= load(&cut->header.live.lanes_used))
 		return writer >= load(&cut->now->live.lanes_used);
 	if (cut->header.ring_bytes && sequence < load(&cut->lanes[writer].let_go))
@@ -242,6 +252,7 @@ bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t se
 	       load(&cut->lanes_now[writer].chunks) == load(&cut->lanes[writer].chunks);
 }
 
+/* How many first records of TYPE's class are in the cut, as far as records of TYPE go. */
 static uint64_t limit_of(const struct live_lane *limits, enum record_type type)
 {
 	enum record_class class = record_class_of(type);
@@ -250,6 +261,7 @@ static uint64_t limit_of(const struct live_lane *limits, enum record_type type)
 								 : limits->kept[class];
 }
 
+/* Number of records of CLASS that the lane had counted at the cut. */
 static uint64_t counted_of(const struct live_lane *limits, enum record_class class)
 {
 	return class == RECORD_CLASS_META ? limits->definitions : limits->kept[class];
@@ -266,7 +278,7 @@ bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type
 	if (place < counted_of(limits, class))
 		limits->within[class]++;
 	else if (load(&cut->lanes_now[writer].counts.attempted[class]) == limits->attempted[class])
-		return true; /* nobody has written since: it is one that was never counted */
+		return true; /* the writer has added none since: no count includes it */
 	return false;
 }
 

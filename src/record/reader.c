@@ -1,3 +1,4 @@
+/* Opens a spool and checks all of it. cursor.c gives out the records. */
 #include "record/reader.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "record/reader_state.h"
 #include "record/writer.h"
 
+/* Notes a damage. CAUSE is static text, or NULL for the kind's text. */
 static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint32_t writer,
 		       uint64_t offset, uint64_t chunks, const char *cause)
 {
@@ -29,16 +31,16 @@ static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint
 	};
 }
 
-/* The live half is atomic for the writing process's sake; a finished file is just read. */
+/* Relaxed: of a file that is still written, r->header and r->lanes are copies (live_cut.h). */
 static uint64_t load(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);
 }
 
-/* ---- what a ring has let go ---- */
+/* ---- chunks that a ring has reused ---- */
 
-/* What is just being let go counts as gone: see struct spool_letting_go. NULL when it is nothing, as always in
- * a closed file. */
+/* The chunk that was being reused when the process was killed; it counts as reused (struct
+ * spool_letting_go). NULL when there is none, as always in a closed file. */
 static const struct spool_letting_go *letting_go(const struct spool_reader *r)
 {
 	const struct spool_letting_go *intent = &r->header->live.letting_go;
@@ -82,6 +84,7 @@ static bool is_terminated(const char *text, size_t size)
 	return memchr(text, '\0', size) != NULL;
 }
 
+/* Returns what is wrong with the header, and its offset; NULL if nothing is. */
 static const char *find_header_fault(const struct spool_header *h, uint64_t *ret_offset)
 {
 	*ret_offset = offsetof(struct spool_header, header_bytes);
@@ -181,7 +184,7 @@ static const char *find_record_fault(const struct record_header *header, uint32_
 	return record_check(header, limit - at);
 }
 
-/* COUNT is 1, or all ones to take one back. */
+/* Adds COUNT to the record's class: 1, or UINT64_MAX to subtract one. */
 static void count_record(struct spool_reader *r, uint32_t writer,
 			 const struct record_header *header, uint64_t count)
 {
@@ -196,20 +199,22 @@ static void count_record(struct spool_reader *r, uint32_t writer,
 	r->found[writer].records[class] += count;
 }
 
-/* The header is the last store of a record that is being written. */
+/* The header is the last store of a record. Pairs with the release in writer_commit. */
 static bool is_written(const struct record_header *header)
 {
 	return (uint16_t)atomic_load_explicit((const _Atomic uint64_t *)header,
 					      memory_order_acquire) != RECORD_NONE;
 }
 
+/* Whether the record was written after the cut. */
 static bool is_cut_off(struct spool_reader *r, uint32_t writer, const struct record_header *header)
 {
 	return r->cut && header->type < RECORD_TYPE_COUNT &&
 	       !live_cut_takes(r->cut, writer, header->type);
 }
 
-/* In an open chunk a zero header is the end; in a finished one the records reach exactly to its
+/* Checks and counts the records of a chunk, and sets found->end and found->types. In an open
+ * chunk a zero header is the end; in a full or sealed one the records must reach exactly to its
  * used length. */
 static void check_records(struct spool_reader *r, struct found_chunk *found)
 {
@@ -235,14 +240,16 @@ static void check_records(struct spool_reader *r, struct found_chunk *found)
 		count_record(r, found->writer, header, 1);
 		if (header->type < RECORD_TYPE_COUNT)
 			found->types |= 1ull << header->type;
-		/* Behind one that was passed over, in our own copy of the page. */
+		/* Closes the gap that a passed-over record left, in our private
+				 * copy of the page. */
 		if (at != found->end)
 			memmove((char *)chunk + found->end, header, bytes);
 		found->end += bytes;
 	}
 }
 
-/* Never taken; or taken by a thread that was killed before the label's last store. */
+/* Whether the chunk was never taken, or taken by a thread that was killed before it stored the
+ * label's magic. */
 static bool is_unlabelled(const struct spool_reader *r, const struct spool_chunk *chunk)
 {
 	static const unsigned char zeros[SPOOL_CHUNK_HEAD_BYTES];
@@ -253,6 +260,7 @@ static bool is_unlabelled(const struct spool_reader *r, const struct spool_chunk
 	return !atomic_load_explicit(&chunk->magic, memory_order_acquire);
 }
 
+/* Returns what is wrong with the chunk's label; NULL if nothing is. */
 static const char *find_label_fault(const struct spool_reader *r, const struct spool_chunk *chunk,
 				    uint32_t state)
 {
@@ -273,7 +281,7 @@ static const char *find_label_fault(const struct spool_reader *r, const struct s
 	return NULL;
 }
 
-/* Notes every labelled chunk, in the file's order. */
+/* Checks the labelled chunk at OFFSET and its records, and adds it to r->chunks. */
 static void find_chunk(struct spool_reader *r, uint64_t offset)
 {
 	const struct spool_chunk *chunk = reader_chunk_at(r, offset);
@@ -300,13 +308,14 @@ static void find_chunk(struct spool_reader *r, uint64_t offset)
 		.end = trusted ? SPOOL_CHUNK_HEAD_BYTES : 0,
 		.state = state,
 	};
-	/* Right away: its bytes are at hand. */
+	/* Now, while its bytes are in the cache. */
 	if (trusted)
 		check_records(r, &r->chunks[r->chunk_count]);
 	r->chunk_count++;
 }
 
-/* With a ring a place is taken more than once. */
+/* Number of places in the file with chunks that were taken. With a ring a place is taken more than
+ * once. */
 static uint64_t chunks_in_file(const struct spool_reader *r)
 {
 	uint64_t taken = load(&r->header->live.chunks_taken);
@@ -315,7 +324,7 @@ static uint64_t chunks_in_file(const struct spool_reader *r)
 	return r->header->ring_bytes && made < taken ? made : taken;
 }
 
-/* A place in the file and whose chunk lies there. */
+/* The place of a chunk in the file, and its label. */
 struct labelled {
 	uint32_t place;
 	uint32_t writer;
@@ -331,8 +340,8 @@ static int compare_labelled(const void *a, const void *b)
 	return (left->sequence > right->sequence) - (left->sequence < right->sequence);
 }
 
-/* A ring that is still written: its chunks lie in any order, and their records are needed in
- * theirs. */
+/* Finds the chunks of a ring that is still written. They lie in any order, but live_cut_takes
+ * needs the records of a writer in the order of writing; so the chunks are sorted first. */
 static int find_live_ring(struct spool_reader *r, uint64_t places)
 {
 	struct labelled *list = calloc(places ? places : 1, sizeof(*list));
@@ -359,6 +368,7 @@ static int find_live_ring(struct spool_reader *r, uint64_t places)
 	return 0;
 }
 
+/* Finds and checks all chunks. */
 static int find_chunks(struct spool_reader *r)
 {
 	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
@@ -369,7 +379,8 @@ static int find_chunks(struct spool_reader *r)
 		return -ENOMEM;
 	if (r->lanes_trusted && taken > places)
 		add_damage(r, SPOOL_DAMAGE_CUT, SPOOL_NO_WRITER, r->length, taken - places, NULL);
-	/* What lies behind is cut off when the process closes the file, perhaps just now. */
+	/* The process cuts off the chunks behind these when it closes the file, perhaps
+		 * now: touching their mapping could raise SIGBUS. */
 	if (r->mapping && r->lanes_trusted && places > taken)
 		places = taken;
 	if (r->cut && r->header->ring_bytes)
@@ -401,6 +412,7 @@ static int compare_chunks(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
+/* Subtracts the chunk's records from the counts. */
 static void uncount_chunk(struct spool_reader *r, const struct found_chunk *found)
 {
 	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
@@ -414,6 +426,7 @@ static void uncount_chunk(struct spool_reader *r, const struct found_chunk *foun
 	}
 }
 
+/* Of chunks with the same writer and sequence keeps the first in the file. r->chunks is sorted. */
 static void drop_duplicates(struct spool_reader *r)
 {
 	struct found_chunk *chunks = r->chunks;
@@ -436,7 +449,7 @@ static void drop_duplicates(struct spool_reader *r)
 	r->chunk_count = kept;
 }
 
-/* ---- gaps: the labels against each other, then against the lane ---- */
+/* ---- missing chunks: compares the sequence numbers with each other, then with the lane ---- */
 
 static void check_last_sequence(struct spool_reader *r, uint32_t writer, uint64_t next)
 {
@@ -448,7 +461,8 @@ static void check_last_sequence(struct spool_reader *r, uint32_t writer, uint64_
 	if (counted > next)
 		add_damage(r, SPOOL_DAMAGE_MISSING, writer, offset, counted - next,
 			   "the writer's last chunks are missing");
-	/* A killed writer may have labelled its chunk and not counted it yet. */
+	/* A killed writer may have labelled a chunk that it had not counted yet
+		 * (label_chunk). */
 	else if (counted + !r->info.closed < next)
 		add_damage(r, SPOOL_DAMAGE_COUNTS, writer, offset, 0,
 			   "more chunks than their writer counted");
@@ -496,8 +510,8 @@ static int order_by_offset(struct spool_reader *r)
 
 /* ---- ledger ---- */
 
-/* What had no lane was all dropped. ATTEMPTED says so too, but for threads that were killed between the one
- * count and the other, any number of them. */
+/* Records without a lane were all dropped. So `dropped` stands for `attempted` too: any number of
+ * threads may have been killed between the two additions. */
 static void add_session_counts(struct spool_ledger *ledger, const struct spool_counts *counts)
 {
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
@@ -519,6 +533,7 @@ static void add_lane_counts(struct spool_reader *r, uint32_t lane)
 	}
 }
 
+/* Number of records that should be in the lane's chunks. Wraps if the counts are wrong. */
 static uint64_t not_dropped(const struct spool_reader *r, uint32_t lane, int class)
 {
 	uint64_t count = load(&r->lanes[lane].counts.attempted[class]);
@@ -528,9 +543,11 @@ static uint64_t not_dropped(const struct spool_reader *r, uint32_t lane, int cla
 	return count;
 }
 
-/* A killed writer was inside of at most one record, and perhaps of the THREAD record before it. */
+/* Records per lane that a killed writer may have counted but not completed: one record, and the
+ * THREAD record before it if it began a chunk. */
 #define IN_FLIGHT_MOST 2
 
+/* Compares the lane's counts with the records found. A difference becomes in_flight, or missing. */
 static void check_lane(struct spool_reader *r, uint32_t writer)
 {
 	const struct found_lane *found = &r->found[writer];
@@ -540,7 +557,8 @@ static void check_lane(struct spool_reader *r, uint32_t writer)
 
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
 		short_of[class] = not_dropped(r, writer, class) - found->records[class];
-		/* More found than counted: wraps, and shows as a huge sum. */
+		/* If more were found than counted, the difference wraps to a huge
+				 * number. */
 		sum = short_of[class] > UINT32_MAX ? UINT64_MAX : sum + short_of[class];
 		if (sum > UINT32_MAX)
 			break;
@@ -614,7 +632,7 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 	return 0;
 }
 
-/* Takes over MAPPING and CUT, also when it fails. */
+/* Takes ownership of MAPPING and CUT, also when it fails. */
 static int create_reader(const void *bytes, size_t length, void *mapping, struct live_cut *cut,
 			 const char *name, struct spool_reader **ret_reader,
 			 struct dagtap_error *error)
@@ -653,7 +671,8 @@ int spool_reader_open_memory(const void *bytes, size_t length, const char *name,
 	return create_reader(bytes, length, NULL, NULL, name, ret_reader, error);
 }
 
-/* Private: what was passed over in a file that is still written is taken out of our own copy. */
+/* A private, writable mapping: check_records removes passed-over records from our copy of a file
+ * that is still written. */
 static int map_file(int fd, size_t length, void **ret_mapping)
 {
 	void *mapping =
@@ -671,7 +690,8 @@ int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_rea
 	struct live_cut *cut = NULL;
 	struct stat status;
 	void *mapping = NULL;
-	/* First the counts: what they count is in the file by then. */
+	/* The counts are read before the size: all that they count lies within this
+		 * size. */
 	int err = live_cut_take(fd, &cut);
 
 	if (!err && fstat(fd, &status))
@@ -693,7 +713,7 @@ int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_rea
 int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 		      struct dagtap_error *error)
 {
-	/* Not to wait for the other end of a pipe. */
+	/* O_NONBLOCK: the open of a FIFO must not wait for its other end. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int result;
 

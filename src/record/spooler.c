@@ -1,3 +1,4 @@
+/* Opens and closes the spool file, and hands out writers. chunk_supply.c has the chunks. */
 #include "record/spooler.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static struct writer *pop_free_writer(struct spooler *s)
 		if (!(uint32_t)head)
 			return NULL;
 		w = &s->writers->of[(uint32_t)head - 1];
-		/* The count in the high half makes a head that came back differ. */
+		/* The pop count in the high half makes the exchange fail if the
+				 * same head was popped and pushed meanwhile (ABA). */
 		next = atomic_load_explicit(&w->next_free, memory_order_relaxed) |
 		       (((head >> 32) + 1) << 32);
 	} while (!atomic_compare_exchange_weak_explicit(
@@ -52,6 +54,7 @@ static struct writer *pop_free_writer(struct spooler *s)
 	return w;
 }
 
+/* The release pairs with the acquire in pop_free_writer: the next owner sees the writer's state. */
 static void push_free_writer(struct spooler *s, struct writer *w)
 {
 	uint64_t head = atomic_load_explicit(&s->free_writers, memory_order_relaxed);
@@ -64,7 +67,8 @@ static void push_free_writer(struct spooler *s, struct writer *w)
 		&s->free_writers, &head, next, memory_order_release, memory_order_relaxed));
 }
 
-/* Whoever raises it to the end reads what was stored before: the checksum of the counts covers it. */
+/* Raises lanes_used to USED at least. Acquire and release: finish_file, which calls this last,
+ * sees what the other threads stored before, and the checksum of the counts covers it. */
 static void raise_lanes_used(struct spool_live *live, uint64_t used)
 {
 	uint64_t before = atomic_load_explicit(&live->lanes_used, memory_order_acquire);
@@ -75,13 +79,15 @@ static void raise_lanes_used(struct spool_live *live, uint64_t used)
 		;
 }
 
-/* The first of COUNT lanes, which follow each other; NULL when there are not so many. */
+/* Takes COUNT adjacent lanes. Returns the writer of the first one; NULL when there are not
+ * enough. */
 static struct writer *take_lanes(struct spooler *s, uint32_t count)
 {
 	uint32_t index = atomic_load_explicit(&s->writers_made, memory_order_relaxed);
 
 	do {
-		/* Also once close has set it to the most there is. */
+		/* Also true once spooler_close has set writers_made to
+				 * UINT32_MAX. */
 		if (index > SPOOL_LANE_COUNT - count)
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(&s->writers_made, &index, index + count,
@@ -99,6 +105,7 @@ static struct writer *take_lanes(struct spooler *s, uint32_t count)
 	return &s->writers->of[index];
 }
 
+/* A new writer; with a ring also its keeper, in the next lane. */
 static struct writer *make_writer(struct spooler *s)
 {
 	bool has_ring = ring_is_on(&s->ring);
@@ -126,6 +133,7 @@ struct writer *spooler_take_writer(struct spooler *s, const struct writer_thread
 	return w;
 }
 
+/* The writer and its keeper are never used again, and spooler_close does not touch their chunks. */
 static void retire_writer(struct writer *w)
 {
 	atomic_store_explicit(&w->use, WRITER_TORN, memory_order_release);
@@ -137,8 +145,8 @@ void spooler_put_writer(struct spooler *s, struct writer *w)
 {
 	if (!w || w == &s->writers->nobody || !w->spooler)
 		return;
-	/* Torn out of a record (longjmp from a signal handler) the thread has left one half written, or a chunk
-	 * half turned: nobody may go on there. */
+	/* A signal handler left a record by longjmp. The record is half written, or the
+		 * change of the chunk is half done: no thread may continue there. */
 	if (writer_is_busy(w))
 		retire_writer(w);
 	else
@@ -150,13 +158,15 @@ int spooler_is_closing(const struct spooler *s)
 	return (int)atomic_load_explicit(&s->closing, memory_order_relaxed);
 }
 
-/* One thread that counts at the session; the upper half names it, as long as it is the only one. */
+/* What the calling thread adds to `refusing`. If it is the only thread there, `refusing` equals
+ * this value, so spooler_close can tell that it would wait for its own thread. */
 static uint64_t refusal_of_mine(void)
 {
 	return (uint64_t)syscall(SYS_gettid) << 32 | 1;
 }
 
-/* Sequentially consistent against close: either it finds us counting, or we find it closing. */
+/* Sequentially consistent with spooler_close: it sees our addition to `refusing`, or we see
+ * `closing`. */
 bool spooler_begin_refusal(struct spooler *s)
 {
 	if (spooler_is_closing(s))
@@ -190,7 +200,7 @@ uint64_t spooler_session_id(const struct spooler *s)
 
 /* ---- open ---- */
 
-/* The program's file and arguments, as /proc has them; empty where there is no /proc. */
+/* Reads a file of /proc into BUFFER. Returns how many bytes; 0 where there is no /proc. */
 static size_t read_proc(const char *path, char *buffer, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -243,7 +253,7 @@ static uint64_t ring_bytes_of(const struct spooler_options *options)
 	return options->ring_bytes ? at_least(options->ring_bytes, SPOOLER_RING_BYTES_LEAST) : 0;
 }
 
-/* Most chunks that are kept ready. */
+/* The bound of ready chunks. */
 static uint64_t ready_most(const struct spooler_options *options, const struct space *space)
 {
 	uint64_t bytes = options->ready_bytes;
@@ -280,16 +290,18 @@ static void *map_memory(size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Mapped and not from malloc: a fork child gives it back without touching a heap whose state it
- * does not know. */
+/* Mapped instead of allocated: a fork child can free it without the heap, whose state in the
+ * child is not known. */
 static struct spooler *map_spooler(const struct spooler_options *options, const struct space *space)
 {
 	uint64_t most = ready_most(options, space);
-	/* A window is added while fewer than that are ready: never more than this. */
+	/* A window is added only while fewer than MOST are ready, so no more are ever
+		 * ready. */
 	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
 	uint64_t ring_bytes = ring_bytes_of(options);
-	/* The file grows only while fewer are sealed than the ring is to have: what is ready then, and what is
-	 * open, may be sealed before one is used again. */
+	/* The file grows only while the ring has fewer sealed chunks than its size. At
+		 * most the chunks that are then ready or open may be sealed before one is
+		 * reused. */
 	uint64_t sealed_most = ring_bytes / SPOOL_CHUNK_BYTES + slot_count + SPOOL_LANE_COUNT;
 	struct spooler *s = map_memory(spooler_bytes(slot_count));
 
@@ -320,7 +332,7 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
-/* The first lane is for scopes that outlast the ring. Theirs may be the last chunks. */
+/* Makes the writer of kept scopes, in lane 0. It may take the last ready chunks. */
 static void make_lasting(struct spooler *s)
 {
 	if (!ring_is_on(&s->ring))
@@ -330,6 +342,8 @@ static void make_lasting(struct spooler *s)
 	s->lasting.writer->leaves_ready = 0;
 }
 
+/* Creates the file, maps its head, makes the first chunks ready, and gives the file its name
+ * last. */
 static int open_file(struct spooler *s, const struct spooler_options *options)
 {
 	void *memory;
@@ -374,7 +388,7 @@ int spooler_open(const struct spooler_options *options, struct spooler **ret_spo
 
 /* ---- close ---- */
 
-/* All threads of the process have passed a full barrier when this returns. */
+/* When this returns, every thread of the process has executed a full memory barrier. */
 static void barrier_everywhere(const struct spooler *s)
 {
 	const struct timespec long_enough = {.tv_nsec = 2000000};
@@ -383,11 +397,11 @@ static void barrier_everywhere(const struct spooler *s)
 		return;
 	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		return;
-	/* No such call here: give store buffers time to drain. */
+	/* The kernel has no membarrier: 2 ms are enough for store buffers to drain. */
 	nanosleep(&long_enough, NULL);
 }
 
-/* False at the limit. */
+/* Sleeps for a moment. Returns false, without sleeping, when the limit is over. */
 static bool pause_before(struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = 50000};
@@ -398,20 +412,23 @@ static bool pause_before(struct timer_limit limit)
 	return true;
 }
 
-/* One that goes on trying is busy most of the time, and has written its last record all the same. */
+/* Whether the writer may still store a record. A thread that keeps trying is busy most of the
+ * time; its has_ended tells that it stores nothing any more. */
 static bool writer_may_write(const struct writer *w)
 {
 	return atomic_load_explicit(&w->use, memory_order_acquire) == WRITER_BUSY &&
 	       !atomic_load_explicit(&w->has_ended, memory_order_acquire);
 }
 
-/* Closing from a signal handler that interrupted a record: it would wait for itself. */
+/* Whether the caller's own thread owns W. Then spooler_close runs in a signal handler that
+ * interrupted a record, and must not wait for it. */
 static bool writer_is_mine(const struct writer *w)
 {
 	return atomic_load_explicit(&w->owner, memory_order_relaxed) ==
 	       (uint32_t)syscall(SYS_gettid);
 }
 
+/* Waits until no writer and no refusal is in progress. Returns false if one stays in progress. */
 static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct timer_limit limit)
 {
 	uint64_t refusing;
@@ -419,7 +436,8 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct tim
 	for (uint32_t i = 0; i < writer_count; i++) {
 		const struct writer *w = &s->writers->of[i];
 
-		/* Pairs with the release in writer_commit: the record is complete. */
+		/* Pairs with the release of IDLE in writer_commit: the record is
+				 * complete. */
 		while (writer_may_write(w))
 			if (writer_is_mine(w) || !pause_before(limit))
 				return false;
@@ -432,10 +450,10 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct tim
 	return true;
 }
 
-/* Makes every writer take the slow way, where it meets `closing`. An owner stores BUSY and then
- * reads its limit; we store the limit and then read BUSY: with a barrier on both sides at least
- * one sees the other. A turn of the chunk that began before `closing` was seen may put a limit
- * back, so that all is done twice. */
+/* Makes every writer enter writer_reserve_slowly, where it sees `closing`. An owner stores BUSY
+ * and then loads its limit; we store the limit and then load BUSY. With a barrier on both sides
+ * at least one sees the other's store. A turn_chunk that began before `closing` was set may store
+ * a new limit, so everything is done twice. */
 static bool quiesce_writers(struct spooler *s, uint32_t writer_count)
 {
 	struct timer_limit limit = timer_start(TIMER_SPOOL_QUIESCE);
@@ -450,6 +468,7 @@ static bool quiesce_writers(struct spooler *s, uint32_t writer_count)
 	return true;
 }
 
+/* Marks the writers' current chunks as full; supply_seal_all then seals them. */
 static void seal_current_chunks(struct spooler *s, uint32_t writer_count)
 {
 	for (uint32_t i = 0; i < writer_count; i++) {
@@ -464,6 +483,7 @@ static void seal_current_chunks(struct spooler *s, uint32_t writer_count)
 	}
 }
 
+/* Sets the final counts and their checksum, marks the file closed, and cuts off unused chunks. */
 static void finish_file(struct spooler *s, uint32_t writer_count)
 {
 	struct spool_live *live = &s->header->live;
@@ -486,7 +506,8 @@ int spooler_close(struct spooler *s)
 	uint32_t writer_count;
 	bool quiet;
 
-	/* In a child whose fork ran no handlers (_Fork, clone) there is nothing of ours to close. */
+	/* A fork child in which no fork handler ran (_Fork, clone): the file is the
+		 * parent's. */
 	if (!atomic_load_explicit(&s->writers->alive, memory_order_relaxed))
 		return 0;
 	if (atomic_exchange_explicit(&s->closing, 1, memory_order_seq_cst))
@@ -525,8 +546,8 @@ void spooler_forget(struct spooler *s)
 {
 	if (!s)
 		return;
-	/* Header and windows were not inherited; the lock may be held by a thread that is no
-	 * more. */
+	/* The child did not inherit header and windows. It must not destroy the lock,
+		 * which may be held by a thread that does not exist here. */
 	spool_map_close(&s->map);
 	munmap(s->writers, sizeof(*s->writers));
 	ring_release(&s->ring);
