@@ -1,3 +1,6 @@
+/* libdagtap. Each public function calls the function of the same purpose in the table of the
+ * injected library (base/inject.h), and does nothing if that library is not in the process. The
+ * contracts are in dagtap/annotate.h and dagtap/session.h. */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 
@@ -9,11 +12,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* NULL until the injected library is known to be in the process. */
+/* The injected library's table. NULL until that library is found. Set by find_injected_library when
+ * libdagtap is loaded, or later by the injected library through dagtap_attach. */
 static _Atomic(const struct inject_table *) attached;
 
 void dagtap_attach(const struct inject_table *table);
 
+/* Ignores a table of an older injected library, which lacks functions. */
 EXPORT void dagtap_attach(const struct inject_table *table)
 {
 	if (table->bytes >= sizeof(*table))
@@ -30,7 +35,8 @@ __attribute__((constructor)) static void find_injected_library(void)
 
 static inline const struct inject_table *recorder(void)
 {
-	/* The table is constant and reached through the pointer alone: relaxed is enough. */
+	/* Relaxed is enough: the table is constant, and loads through the pointer depend
+		 * on it. */
 	return atomic_load_explicit(&attached, memory_order_relaxed);
 }
 

@@ -1,3 +1,4 @@
+/* Parsing of sizes and ages. */
 #include "base/amount.h"
 
 #include <errno.h>
@@ -5,7 +6,8 @@
 
 #define SECOND_NS 1000000000u
 
-/* Where the digits at TEXT end; NULL when there are none, or too many. strtoull takes signs and spaces, too. */
+/* Returns the end of the digits at TEXT; NULL when there are none, or the number is too large.
+ * Checks the first character because strtoull accepts signs and spaces. */
 static const char *read_digits(const char *text, uint64_t *ret_number)
 {
 	char *end;

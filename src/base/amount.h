@@ -1,15 +1,17 @@
-/* Amounts as people write them: 64M, 30s. */
+/* Parses amounts in the form that people write them: 64M, 30s. Any thread; no allocation. */
 #ifndef DAGTAP_BASE_AMOUNT_H
 #define DAGTAP_BASE_AMOUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes at TEXT, in decimal digits, with K, M or G (of 1024, either case) or without. Returns where they end, at
- * a comma or the text's end; NULL when there are none, or too many for 64 bits. */
+/* Parses a number of bytes at TEXT: decimal digits, then optionally K, M or G (powers of 1024, in
+ * upper or lower case). A comma or the end of the text must follow. Returns the place of that
+ * comma or end; NULL if there is no such number, or it does not fit in 64 bits. */
 const char *amount_bytes(const char *text, uint64_t *ret_bytes);
 
-/* A size (64M), an age (30s), or both (64M,30s), none of them 0; what is not there is. */
+/* Parses a size in bytes (64M), an age in seconds (30s), or both (64M,30s). Neither may be 0.
+ * Sets the one that is absent to 0. Returns false, and sets nothing, if TEXT has another form. */
 bool amount_size_and_age(const char *text, uint64_t *ret_bytes, uint64_t *ret_ns);
 
 #endif

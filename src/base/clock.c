@@ -1,3 +1,4 @@
+/* The controlled clock. The inline functions of the header have the fast path. */
 #include "base/clock.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A sleeper looks at a held clock at this interval. */
+/* A waiting thread checks a held clock at this interval. */
 #define HELD_LOOK_NS 1000000u
 
 struct clock_page *_Atomic clock_page;
@@ -64,7 +65,8 @@ void clock_release(struct clock_page *page)
 
 	atomic_store_explicit(&page->offset_ns, (int64_t)(now_ns - clock_read_ns(CLOCK_MONOTONIC)),
 			      memory_order_relaxed);
-	/* Pairs with the acquire in clock_page_ns: who sees it run sees the offset. */
+	/* Pairs with the acquire in clock_page_ns: a thread that sees the clock run sees
+		 * the offset. */
 	atomic_store_explicit(&page->held_ns, 0, memory_order_release);
 }
 

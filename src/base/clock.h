@@ -5,8 +5,8 @@
  * it in DAGTAP_CLOCK. The injected library and the software GPU each map the file, so both read
  * the same time. Any process that maps the file may hold, step and release the clock.
  *
- * Threading: reads from any thread. Cost of a read: the system's, plus one relaxed load without
- * a page. */
+  * Threading: any thread may read. Cost of a read without a page: clock_gettime and one relaxed
+ * load. */
 #ifndef DAGTAP_BASE_CLOCK_H
 #define DAGTAP_BASE_CLOCK_H
 
@@ -15,33 +15,40 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Shared between processes. All zero: the clock is CLOCK_MONOTONIC. */
+/* The state of a controlled clock, shared between processes. All zero: the clock is
+ * CLOCK_MONOTONIC. */
 struct clock_page {
-	_Atomic uint64_t held_ns;  /* the time at which the clock stands still; 0: it runs */
-	_Atomic int64_t offset_ns; /* a running clock's, against CLOCK_MONOTONIC */
+	_Atomic uint64_t held_ns;  /* the time at which the clock is stopped; 0: it runs */
+	_Atomic int64_t offset_ns; /* a running clock's difference from CLOCK_MONOTONIC */
 };
 
-/* NULL: the system's clock. Set before the first read whose time is compared with another
- * library's; never unset. */
+/* The page that this library reads; NULL: CLOCK_MONOTONIC itself. clock_take_page sets it, before
+ * the first read whose time is compared with another library's. It is never unset. */
 extern struct clock_page *_Atomic clock_page;
 
-/* Maps the page at PATH for this library's copy of the clock. 0 or a negative errno. */
+/* Maps the page in the file PATH and makes this library use it. The file must have at least
+ * sizeof(struct clock_page) bytes (-EINVAL). Returns 0 or a negative errno. */
 int clock_take_page(const char *path);
 
-/* Called by one thread at a time. Hold: stops the clock at its present time. Step: moves a held
- * clock forward; waits that are due by then end within a millisecond. Release: the clock runs
- * again, from the held time. */
+/* For tests, one thread at a time. clock_hold stops the clock at its present time. clock_step
+ * moves a held clock forward by NS; waits that are due by then end within a millisecond.
+ * clock_release lets the clock run again, from the held time. */
 void clock_hold(struct clock_page *page);
 void clock_step(struct clock_page *page, uint64_t ns);
 void clock_release(struct clock_page *page);
 
+/* The present time of the clock that PAGE controls, in ns. */
 uint64_t clock_page_ns(const struct clock_page *page);
+
+/* Whether a test holds this library's clock. */
 bool clock_is_held(void);
 
-/* The time of CLOCK_MONOTONIC at which to wake for NS of this clock. While it is held: when to
- * look at it again. */
+/* The CLOCK_MONOTONIC time in ns at which a thread that waits for NS of this clock should wake
+ * up. If the clock is held, that is one millisecond from now: the thread must then check the
+ * clock again. */
 uint64_t clock_wake_ns(uint64_t ns);
 
+/* The time of a system clock in ns. */
 static inline uint64_t clock_read_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -50,6 +57,7 @@ static inline uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The present time of the host clock in ns: of all records, and of every wait. */
 static inline uint64_t clock_now_ns(void)
 {
 	const struct clock_page *page = atomic_load_explicit(&clock_page, memory_order_relaxed);
@@ -63,8 +71,9 @@ static inline struct timespec clock_timespec(uint64_t ns)
 				 .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* CLOCK_REALTIME in so many ns, as the timed waits of pthread want it: those that take a clock are
- * unknown to thread sanitizers. */
+/* The CLOCK_REALTIME time NS from now, as the timed waits of pthread take it. The variants that
+ * take another clock (pthread_mutex_clocklock and so on) are not used, because thread sanitizers
+ * do not know them. */
 static inline struct timespec clock_deadline_in(uint64_t ns)
 {
 	return clock_timespec(clock_read_ns(CLOCK_REALTIME) + ns);

@@ -1,8 +1,9 @@
+/* The checksum by machine instruction, or by a table. */
 #include "base/crc32c.h"
 
 #include <string.h>
 
-/* Four bits a step: a table of 16 words can be written down and needs no initialisation. */
+/* Four bits per step: a table of 16 words fits in the source and needs no initialisation. */
 static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t length)
 {
 	static const uint32_t table[16] = {

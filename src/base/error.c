@@ -1,3 +1,5 @@
+/* Formatting of error messages. The names are in parentheses because the header may define
+ * macros. */
 #include "base/error.h"
 
 #include <stdarg.h>

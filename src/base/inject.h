@@ -1,9 +1,10 @@
-/* What libdagtap and the injected library know of each other: one table of functions.
+/* The interface between libdagtap and the injected library: one table of functions.
  *
- * The injected library exports it as `dagtap_inject_v1`; libdagtap looks for that name when it
- * is loaded. Where the injected library came later and is not in the global scope, it looks
- * for libdagtap and calls `dagtap_attach` with the table. Tables are static and the injected
- * library is never unloaded. New members go at the end; BYTES says which are there. */
+ * The injected library exports the table as `dagtap_inject_v1`; libdagtap looks this name up when
+ * it is loaded. If the injected library is loaded later, or is not in the global scope, it looks
+ * for libdagtap and calls `dagtap_attach` with the table. The table is static, and the injected
+ * library is never unloaded, so the pointer stays valid. New members are appended; `bytes` tells
+ * which ones a table has. */
 #ifndef DAGTAP_BASE_INJECT_H
 #define DAGTAP_BASE_INJECT_H
 
@@ -16,8 +17,10 @@
 
 struct dagtap_attribute;
 
+/* Each function implements the public function of the same name in dagtap/annotate.h (scope_*,
+ * step_*) or dagtap/session.h (start, is_recording, stop, note), where its contract is. */
 struct inject_table {
-	uint64_t bytes;
+	uint64_t bytes; /* sizeof this struct in the injected library */
 	uint64_t (*scope_push)(const char *text);
 	void (*scope_pop)(void);
 	int (*start)(void);
@@ -33,6 +36,7 @@ struct inject_table {
 	void (*scope_detach)(void);
 };
 
+/* The type of dagtap_attach. Any thread; may be called more than once with the same table. */
 typedef void attach_function(const struct inject_table *table);
 
 #endif

@@ -1,3 +1,4 @@
+/* Reads /proc/meminfo and the limits of control groups. */
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A version of control groups: where they are mounted, and what a limit, its use and what of that can be given back are
- * called there. */
+/* A version of control groups: its mount point, and the names of the limit, of its use, and of the
+ * reclaimable part of the use. */
 struct groups {
 	const char *mount, *limit, *usage, *reclaimable;
 };
@@ -17,7 +18,8 @@ static const struct groups version_1 = {"/sys/fs/cgroup/memory", "memory.limit_i
 static const struct groups version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
 					"inactive_file"};
 
-/* The number behind KEY at the beginning of a line, or the only one; 0 = there is none ("max"). */
+/* The number behind KEY at the beginning of a line; with KEY "" the first number. 0: there is
+ * none (also for "max"). */
 static uint64_t read_number(const char *path, const char *key)
 {
 	FILE *file = fopen(path, "re");
@@ -44,7 +46,7 @@ static uint64_t read_number_in(const char *folder, const char *name, const char 
 	return read_number(path, key);
 }
 
-/* What one group leaves of LEFT. */
+/* The lesser of LEFT and what the limit of the group in FOLDER leaves. */
 static uint64_t within_group(const struct groups *groups, const char *folder, uint64_t left)
 {
 	uint64_t limit = read_number_in(folder, groups->limit, "");
@@ -58,8 +60,9 @@ static uint64_t within_group(const struct groups *groups, const char *folder, ui
 	return free_bytes < left ? free_bytes : left;
 }
 
-/* All that are around it limit it too. In a container's own view of the groups the names are cut off at its own: then
- * the upper ones are what is there. */
+/* Applies the limits of the group NAME and of all groups that contain it. A container may see
+ * only its own group as the root of the mount; then the folder of NAME does not exist, and a
+ * group above it is the container's. */
 static uint64_t within_groups(const struct groups *groups, const char *root, const char *name,
 			      uint64_t left)
 {
@@ -80,7 +83,8 @@ static uint64_t within_groups(const struct groups *groups, const char *root, con
 	}
 }
 
-/* Lines are "hierarchy:controllers:name"; version 2 has no controllers there. */
+/* Applies the limits of all control groups of the process. Lines of /proc/self/cgroup are
+ * "hierarchy:controllers:name"; that of version 2 has no controllers. */
 static uint64_t within_limits(const char *root, uint64_t left)
 {
 	char path[PATH_MAX], line[PATH_MAX];

@@ -1,12 +1,13 @@
-/* How much memory may still be taken. */
+/* How much memory the calling process may still use. */
 #ifndef DAGTAP_BASE_MEMORY_H
 #define DAGTAP_BASE_MEMORY_H
 
 #include <stdint.h>
 
-/* Bytes: what the kernel can give without swapping (MemAvailable), and no more than the limits of the calling process's
- * control groups leave (a container's; version 1 and 2), what they can give back counted as free. 0 when it cannot be
- * told. ROOT stands before /proc and /sys: "" but for tests. Reads a dozen files. */
+/* Returns the number of bytes that the kernel can give without swapping (MemAvailable), limited
+ * by the process's control groups (a container's; versions 1 and 2). Memory that a group can
+ * reclaim counts as free. Returns 0 if MemAvailable cannot be read. ROOT is put before /proc and
+ * /sys: "" except in tests. Any thread. Reads about a dozen files. */
 uint64_t memory_available(const char *root);
 
 #endif

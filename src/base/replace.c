@@ -1,3 +1,4 @@
+/* Temporary names, and renames that do not replace. */
 #include "base/replace.h"
 
 #include <errno.h>
@@ -22,14 +23,15 @@ static char *temporary_name(const char *path)
 	static _Atomic unsigned serial;
 	char *name;
 
-	/* Not longer than PATH may be: it must not fail when everything has been written. */
+	/* Does not contain PATH's own name: a long name plus a suffix could exceed
+		 * NAME_MAX. */
 	if (asprintf(&name, "%.*s.dagtap.%d.%u.tmp", folder_chars, path, (int)getpid(), serial++) <
 	    0)
 		return NULL;
 	return name;
 }
 
-/* A file that nobody else has made, nor a link: another process may have had our number. */
+/* Creates a file that did not exist, and follows no link: another process may have had our pid. */
 static int create_temporary(struct replacement *replacement, mode_t mode)
 {
 	int fd;
@@ -58,7 +60,7 @@ int replace_begin(struct replacement *replacement, const char *path, bool force,
 	int fd;
 
 	*replacement = (struct replacement){0};
-	/* A rename would put a file in the place of a device. */
+	/* A rename would replace a device by a file. */
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return dagtap_error_set(error, -EINVAL, "%s: is there, and no regular file", path);
 	if (!force && access(path, F_OK) == 0)
@@ -74,7 +76,7 @@ int replace_begin(struct replacement *replacement, const char *path, bool force,
 	return 0;
 }
 
-/* Not every file system knows RENAME_NOREPLACE; there, link() refuses an existing name too. */
+/* Not every file system supports RENAME_NOREPLACE; link() fails for an existing name everywhere. */
 static int give_name(const struct replacement *replacement)
 {
 	const char *from = replacement->temporary, *to = replacement->path;

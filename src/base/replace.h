@@ -1,5 +1,6 @@
-/* A file that is there complete or not at all: written under another name in the same folder, then
- * given its own. Not for the traced process. One thread at a time. */
+/* Writes a file that exists either complete or not at all: under a temporary name in the same
+ * folder, renamed at the end. Not for the traced process. Threading: one thread at a time per
+ * replacement. */
 #ifndef DAGTAP_BASE_REPLACE_H
 #define DAGTAP_BASE_REPLACE_H
 
@@ -9,21 +10,23 @@
 #include "base/error.h"
 
 struct replacement {
-	char *path;
-	char *temporary; /* NULL once committed or abandoned */
-	bool force;	 /* an existing file is replaced */
+	char *path;	 /* owned */
+	char *temporary; /* owned; NULL once committed or abandoned */
+	bool force;	 /* replaces an existing file */
 };
 
-/* Makes the file under its temporary name, which nobody else has had before; the caller writes to
- * and closes RET_FD. MODE is open's. Without FORCE an existing PATH is an error (-EEXIST); with it
- * one that is no regular file still is (-EINVAL). On failure there is nothing to abandon. */
+/* Creates the file under a new temporary name. The caller writes to *RET_FD and closes it. MODE
+ * is as for open. Returns 0, or a negative errno with ERROR filled: -EEXIST if PATH exists and
+ * FORCE is false; -EINVAL if PATH exists and is no regular file, also with FORCE. After a failure
+ * the caller need not call replace_abandon. */
 int replace_begin(struct replacement *replacement, const char *path, bool force, mode_t mode,
 		  int *ret_fd, struct dagtap_error *error);
 
-/* Gives it its name, unless (without FORCE) there is one of that name by now, and ends. */
+/* Renames the file to its name and releases REPLACEMENT. Without FORCE fails with -EEXIST if the
+ * name was taken meanwhile. On failure removes the temporary file, and returns a negative errno. */
 int replace_commit(struct replacement *replacement, struct dagtap_error *error);
 
-/* Removes what was written and ends; nothing after the end. */
+/* Removes the temporary file and releases REPLACEMENT. Does nothing after replace_commit. */
 void replace_abandon(struct replacement *replacement);
 
 #endif

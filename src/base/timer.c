@@ -1,3 +1,4 @@
+/* The configured times, and waits that end at a limit. */
 #include "base/timer.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ static uint64_t values[TIMER_COUNT] = {
 #undef X
 };
 
+/* Whether NAME means this timer: its own name, or "limits". */
 static bool is_named(enum timer timer, const char *name, size_t length)
 {
 	const char *own = timers[timer].name;
@@ -80,7 +82,7 @@ bool timer_is_over(struct timer_limit limit)
 	return limit.end_ns != TIMER_NEVER && clock_now_ns() >= limit.end_ns;
 }
 
-/* One wait of the C library's: until the limit, or until a held clock is to be looked at. */
+/* The deadline for one wait of the C library: the limit, or the next check of a held clock. */
 static struct timespec next_look(struct timer_limit limit)
 {
 	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC), wake_ns = clock_wake_ns(limit.end_ns);

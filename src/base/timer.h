@@ -1,13 +1,13 @@
 /* Every period and every limit of a wait, in one table. dagtap never waits without a limit for
- * another thread, the device or a lock: the holder may be stopped, or may be the very thread
- * that a signal handler interrupted.
+ * another thread, the device or a lock: the holder may be stopped, or may be the thread that a
+ * signal handler interrupted.
  *
- * Whether a limit runs out depends on the machine's speed. A test therefore sets its limits:
- * "never", or 0, which means to look once. The times are those of base/clock.h, which a test may
- * hold.
+ * Whether a limit runs out depends on the machine's speed. So tests set the limits: "never", or
+ * 0, which checks the condition once and does not wait. The times are those of base/clock.h,
+ * whose clock a test may hold.
  *
- * Threading: timer_configure before other threads use timers; everything else from any thread.
- * Cost: one read of the clock for each start and each question whether a limit is over. */
+ * Threading: timer_configure must run before other threads use timers; any thread may call the
+ * other functions. Cost: one read of the clock in timer_start and in timer_is_over. */
 #ifndef DAGTAP_BASE_TIMER_H
 #define DAGTAP_BASE_TIMER_H
 
@@ -18,7 +18,7 @@
 
 #define TIMER_NEVER UINT64_MAX
 
-/* X(id, name, ns, 1 for the limit of a wait or 0 for a period, what it is for) */
+/* X(id, name, default in ns, 1 for the limit of a wait or 0 for a period, its purpose) */
 #define TIMERS(X)                                                                                  \
 	X(HOUSE_TICK, "house_tick", 250000000, 0, "clocks and counters are sampled")               \
 	X(HOUSE_TICK_FIRST, "house_tick_first", 10000000, 0,                                       \
@@ -77,29 +77,34 @@ enum timer {
 		TIMER_COUNT
 };
 
-/* Text: "name=ns" or "name=never", separated by commas; the name "limits" stands for every
- * limit. Entries that cannot be parsed are skipped. */
+/* Sets times from TEXT: "name=ns" or "name=never", separated by commas. The name "limits" stands
+ * for every limit. Entries that cannot be parsed are skipped. */
 void timer_configure(const char *text);
 
-uint64_t timer_ns(enum timer timer); /* TIMER_NEVER: no limit */
+/* The configured time in ns; TIMER_NEVER: no limit. */
+uint64_t timer_ns(enum timer timer);
 
-/* When a wait that begins now is given up. */
+/* The end of a wait. */
 struct timer_limit {
-	uint64_t end_ns;
+	uint64_t end_ns; /* of clock_now_ns; TIMER_NEVER: no end */
 };
 
+/* The limit of a wait that begins now. */
 struct timer_limit timer_start(enum timer timer);
-/* The same for a time that has no row in the table; TIMER_NEVER is allowed. */
+
+/* The same for a time that is not in the table. NS may be TIMER_NEVER. */
 struct timer_limit timer_start_ns(uint64_t ns);
+
+/* Whether the limit has passed. Always false for TIMER_NEVER. */
 bool timer_is_over(struct timer_limit limit);
 
-/* True when the semaphore or the lock was taken; false at the limit. A signal handler does not
- * end the wait. */
+/* Takes the semaphore or the lock, and waits for it until the limit. Returns whether it was
+ * taken. A signal handler does not end the wait. */
 bool timer_wait(sem_t *semaphore, struct timer_limit limit);
 bool timer_lock(pthread_mutex_t *lock, struct timer_limit limit);
 
-/* One wait for a condition variable, with spurious wake-ups as in pthread_cond_wait. False at
- * the limit. */
+/* Waits once for the condition variable FACT, with LOCK held. May wake up without a cause, as
+ * pthread_cond_wait may: the caller checks its condition in a loop. Returns false at the limit. */
 bool timer_wait_for(pthread_cond_t *fact, pthread_mutex_t *lock, struct timer_limit limit);
 
 #endif
