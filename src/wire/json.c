@@ -1,3 +1,4 @@
+/* The JSON writer: punctuation by level, quoting, numbers. */
 #include "wire/json.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static void line_break(struct json *json)
 		put_string(json, "  ");
 }
 
-/* The comma and the new line before a key or an array's element. */
+/* Writes the comma and the line break before a key or an element of an array. */
 static void begin_element(struct json *json)
 {
 	if (level_has(json->has_element, json->depth))
@@ -59,6 +60,7 @@ static void begin_element(struct json *json)
 	json->has_element |= UINT64_C(1) << json->depth;
 }
 
+/* Checks that a value may come here, and writes what precedes it. */
 static void begin_value(struct json *json)
 {
 	bool in_object = level_has(json->is_object, json->depth);
@@ -133,7 +135,7 @@ void json_array_end(struct json *json)
 	close_level(json, false);
 }
 
-/* Bytes of TEXT that may stand in a JSON string as they are. */
+/* Number of first bytes of TEXT that need no escape in a JSON string. */
 static size_t plain_length(const char *text, size_t bytes)
 {
 	size_t done = 0;
@@ -149,7 +151,8 @@ static size_t plain_length(const char *text, size_t bytes)
 	return done;
 }
 
-/* At most six bytes. */
+/* Writes the escape of CHARACTER, or the replacement of a byte that is not UTF-8, to TO: six
+ * bytes at most. Returns how many. */
 static size_t escape(char character, char *to)
 {
 	static const char from[] = "\"\\\n\t\r\b\f";
@@ -272,7 +275,7 @@ size_t json_print_double(double value, char to[JSON_DOUBLE_BYTES])
 		if (strtod(to, NULL) == value)
 			break;
 	}
-	/* The host program may have chosen a locale with another decimal point. */
+	/* The program may have set a locale with another decimal point. */
 	point = to + strspn(to, "-+0123456789e");
 	if (*point != '\0')
 		*point = '.';

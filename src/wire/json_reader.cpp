@@ -1,5 +1,5 @@
-/* RapidJSON (templates, hence C++) behind json_reader.h. Without exceptions, run-time types and `new`
- * nothing of C++'s library is needed. */
+/* Implements json_reader.h with RapidJSON, whose templates need C++. Without exceptions, RTTI and
+ * `new` it does not need the C++ library. */
 #include "wire/json_reader.h"
 
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-/* In place RapidJSON allocates nothing. */
+/* RapidJSON's in-place parsing allocates nothing. */
 #define RAPIDJSON_NEW(what)    NULL
 #define RAPIDJSON_DELETE(what) ((void)(what))
 #include <rapidjson/error/en.h>
@@ -19,7 +19,7 @@
 namespace
 {
 
-/* Bytes of a text that stand for themselves: neither its end, nor an escape, nor a control character. */
+/* Number of bytes, MOST at most, before the text's end quote, an escape or a control character. */
 size_t plain_bytes(const char *text, size_t most)
 {
 	size_t bytes = 0;
@@ -45,10 +45,11 @@ size_t plain_bytes(const char *text, size_t most)
 	return bytes;
 }
 
-/* More are no number that a program writes, and RapidJSON's to judge. */
+/* Programs do not write longer numbers. RapidJSON parses and checks them. */
 constexpr ptrdiff_t NUMBER_BYTES_MOST = 64;
 
-/* Of a number of digits and maybe a point; 0 if it is another, or may go on behind the end. */
+/* Length of a number that consists of a sign, digits and perhaps a point. 0 if it has another
+ * form, or may continue behind END. */
 size_t number_bytes(const char *text, const char *end)
 {
 	const char *at = text + (text < end && *text == '-'), *digits = at;
@@ -69,14 +70,15 @@ size_t number_bytes(const char *text, const char *end)
 	return static_cast<size_t>(at - text);
 }
 
-/* The text, as RapidJSON reads it in place. A token is handed over where it lies. Of one that goes on in
- * the next piece, what came so far is kept; a text with escapes is put together elsewhere. */
+/* The text as a stream for RapidJSON's in-place parsing. The handler gets a token where it lies
+ * in its piece. If a token continues in the next piece, its bytes so far are copied to `kept_`. A
+ * text with escapes is composed in `put_`. */
 class pieces
 {
       public:
 	typedef char Ch;
 
-	/* KEPT and PUT have room for JSON_TOKEN_MOST bytes each. */
+	/* KEPT and PUT must have room for JSON_TOKEN_MOST bytes each. */
 	pieces(const json_handler *handler, void *context, char *kept, char *put)
 	    : handler_(handler), context_(context), kept_(kept), put_(put)
 	{
@@ -99,7 +101,8 @@ class pieces
 		return before_ + static_cast<size_t>(at_ - begin_);
 	}
 
-	/* A text begins; its bytes come by take_plain and Put, and its end is a zero byte. */
+	/* RapidJSON begins a text. Its bytes come through take_plain and Put. RapidJSON
+		 * puts a zero byte at its end. */
 	Ch *PutBegin()
 	{
 		text_ = Tell();
@@ -125,7 +128,8 @@ class pieces
 	}
 	void Put(Ch c)
 	{
-		/* An escape that says zero ends in a digit. */
+		/* A zero byte is the end of the text only behind its quote: the
+				 * escape \u0000 also puts a zero byte, and ends in a digit. */
 		bool is_end = c == '\0' && at_[-1] == '"';
 
 		if (RAPIDJSON_LIKELY(is_end))
@@ -140,7 +144,7 @@ class pieces
 		return (is_put_ ? put_bytes_ : plain_) + 1;
 	}
 
-	/* The text that has just ended, or the number of so many bytes. */
+	/* The text that has just ended; the number of BYTES that has just ended. */
 	const char *text()
 	{
 		return RAPIDJSON_UNLIKELY(is_put_) ? put_ : written(text_);
@@ -150,7 +154,8 @@ class pieces
 		return written(Tell() - bytes);
 	}
 
-	/* The token that began at the last mark is complete, and not needed any more. */
+	/* The current token is complete and not needed any more; the next one begins
+		 * here. */
 	void mark()
 	{
 		mark_ = Tell();
@@ -172,7 +177,7 @@ class pieces
 		put_bytes_ += count;
 	}
 
-	/* What has been taken since the last mark and is not kept yet. */
+	/* Copies to `kept_` what was read of this piece since the last mark. */
 	void keep()
 	{
 		size_t from = mark_ + kept_bytes_, bytes = Tell() - from;
@@ -182,7 +187,8 @@ class pieces
 		kept_bytes_ += bytes;
 	}
 
-	/* Where the bytes from an offset behind the mark to here lie together. */
+	/* A pointer to the contiguous bytes from offset FROM, behind the mark, up to
+		 * here. */
 	const char *written(size_t from)
 	{
 		if (RAPIDJSON_LIKELY(from >= before_))
@@ -191,7 +197,8 @@ class pieces
 		return kept_ + (from - mark_);
 	}
 
-	/* Inlined, it would push Peek and Take out of the loops that consist of little else. */
+	/* Gets the next piece. Not inlined, so that Peek and Take stay small enough to be
+		 * inlined into RapidJSON's loops. */
 	__attribute__((noinline, cold)) bool refill()
 	{
 		const char *piece;
@@ -203,7 +210,8 @@ class pieces
 		before_ = Tell();
 		begin_ = at_ = end_ = NULL;
 		bytes = handler_->next(context_, &piece);
-		/* A token is shorter than what has come since the one before it. */
+		/* A token is at most as long as all bytes since the token before
+				 * it. */
 		is_too_long_ = bytes && Tell() + bytes - mark_ > JSON_TOKEN_MOST;
 		is_at_end_ = bytes == 0;
 		if (is_at_end_ || is_too_long_)
@@ -215,7 +223,7 @@ class pieces
 
 	const char *begin_ = NULL, *at_ = NULL, *end_ = NULL;
 	size_t before_ = 0, mark_ = 0;
-	size_t text_ = 0, plain_ = 0; /* where a text began, and how much of it stands for itself */
+	size_t text_ = 0, plain_ = 0; /* where the text began, and its length before an escape */
 	size_t kept_bytes_ = 0, put_bytes_ = 0;
 	bool is_put_ = false, is_at_end_ = false, is_too_long_ = false;
 	const json_handler *handler_;
@@ -223,7 +231,7 @@ class pieces
 	char *kept_, *put_;
 };
 
-/* Instead of RapidJSON's for any stream, which is called. */
+/* Replaces RapidJSON's generic function, which the compiler does not inline. */
 __attribute__((always_inline)) inline void SkipWhitespace(pieces &stream)
 {
 	for (;;) {
@@ -235,12 +243,13 @@ __attribute__((always_inline)) inline void SkipWhitespace(pieces &stream)
 	}
 }
 
-/* Texts are handed over as they are, whatever bytes they have. */
+/* An encoding that passes texts on unchanged, whatever bytes they have. */
 struct as_is : rapidjson::UTF8<> {
 };
 
 constexpr unsigned FLAGS = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
 
+/* RapidJSON's handler: passes tokens on to the caller's handler. */
 class tokens
 {
       public:
@@ -295,7 +304,7 @@ class tokens
 		return end(false);
 	}
 
-	/* Not called: numbers come as texts. */
+	/* Not called, because of kParseNumbersAsStringsFlag. */
 	bool Int(int)
 	{
 		return false;
@@ -344,8 +353,8 @@ class tokens
 
 } // namespace
 
-/* RapidJSON asks the encoding for the next character of a text, and does not mind if it gets as many as
- * there are. */
+/* RapidJSON asks the encoding for the next character of a text. It also works if it gets several
+ * characters at once. */
 template <> struct rapidjson::Transcoder<as_is, as_is> {
 	static RAPIDJSON_FORCEINLINE bool Transcode(pieces &from, pieces &)
 	{
@@ -353,7 +362,8 @@ template <> struct rapidjson::Transcoder<as_is, as_is> {
 		return true;
 	}
 
-	/* Named by RapidJSON for texts that are not read in place, and for those that are checked. */
+	/* RapidJSON's code names these for texts that are not read in place or that are
+		 * validated; they are not called. */
 	template <typename sink> static bool Transcode(pieces &, sink &)
 	{
 		return false;
@@ -371,10 +381,11 @@ typedef rapidjson::GenericReader<as_is, as_is> reader;
 
 } // namespace
 
-/* RapidJSON works out what a number is worth, which nobody asks for here: it gets only those that are
- * out of the ordinary. The other flag says nothing to it about numbers; it names its own function.
- * That function is private: another version of RapidJSON, which may mean something else by the name,
- * gets all numbers, and is slower. */
+/* RapidJSON converts numbers, which is not needed here. So this specialization takes the usual
+ * numbers itself, and gives RapidJSON only the unusual ones. The flag kParseStopWhenDoneFlag has
+ * no effect on numbers; it selects RapidJSON's own instance of the function. ParseNumber is
+ * private to RapidJSON 1.1: with another version, in which the name may mean something else,
+ * RapidJSON gets all numbers, which is slower. */
 #if RAPIDJSON_MAJOR_VERSION == 1 && RAPIDJSON_MINOR_VERSION == 1
 template <>
 template <>
@@ -412,7 +423,7 @@ int stop_at(const reader &parser, const pieces &stream, const tokens &handler, j
 
 int json_read(const json_handler *handler, void *context, json_stop *ret_stop)
 {
-	/* Reserved: of what is never written to there is no memory. */
+	/* Reserves address space; pages that are never written use no memory. */
 	size_t room = 2 * static_cast<size_t>(JSON_TOKEN_MOST);
 	void *block = mmap(NULL, room, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,3 +1,4 @@
+/* The protobuf encoder. */
 #include "wire/proto.h"
 
 #include <errno.h>
@@ -123,6 +124,7 @@ void proto_put_raw(struct proto *proto, const void *bytes, size_t count)
 	proto->used += count;
 }
 
+/* Writes the text with U+FFFD in place of bytes that are not UTF-8. */
 static void put_repaired_text(struct proto *proto, uint32_t field, const char *text, size_t bytes)
 {
 	size_t mark = proto_begin(proto, field);
@@ -150,7 +152,8 @@ void proto_put_text(struct proto *proto, uint32_t field, const char *text)
 		put_repaired_text(proto, field, text, bytes);
 }
 
-/* One byte is kept for the length, enough for most messages; proto_end makes room for more. */
+/* Reserves one byte for the length, which is enough for most messages. proto_end moves the
+ * message if its length needs more. */
 size_t proto_begin(struct proto *proto, uint32_t field)
 {
 	if (!has_room(proto, VARINT_BYTES_MAX + 1))

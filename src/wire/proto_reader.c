@@ -1,3 +1,5 @@
+/* The protobuf decoder. The take_ functions return the place behind what they read; NULL if it is
+ * malformed or not complete. */
 #include "wire/proto_reader.h"
 
 #include <errno.h>
@@ -5,7 +7,7 @@
 
 #define FIELD_MAX ((1u << 29) - 1)
 
-/* Behind the number, or NULL: cut off, or more than 64 bits. */
+/* Malformed if the value has more than 64 bits. */
 static const uint8_t *take_varint(const uint8_t *at, const uint8_t *end, uint64_t *ret_value)
 {
 	uint64_t value = 0;

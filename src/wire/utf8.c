@@ -1,3 +1,4 @@
+/* The ranges of UTF-8 bytes. */
 #include "wire/utf8.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@ static bool is_tail(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The second byte's range depends on the first: Unicode 15, table 3-7. */
+/* The range of the second byte depends on the first: Unicode 15, table 3-7. */
 static bool second_fits(unsigned char first, unsigned char second)
 {
 	switch (first) {

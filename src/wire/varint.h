@@ -1,4 +1,5 @@
-/* Varints of protocol buffers, the fast way: for loops that write millions of them. */
+/* Encodes varints of protocol buffers without a loop over bytes, for code that writes millions of
+ * them. proto.h has the simple form. */
 #ifndef DAGTAP_WIRE_VARINT_H
 #define DAGTAP_WIRE_VARINT_H
 
@@ -8,7 +9,7 @@
 
 #define VARINT_BYTES_MAX 10
 
-/* 1 to 10: seven bits a byte. */
+/* The length of VALUE as a varint: 1 to 10 bytes of seven bits. */
 static inline unsigned varint_bytes(uint64_t value)
 {
 	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
@@ -16,8 +17,8 @@ static inline unsigned varint_bytes(uint64_t value)
 	return (9 * bits + 64) / 64;
 }
 
-/* Writes VALUE and returns where the next byte goes. Room for VARINT_BYTES_MAX bytes is the
- * caller's: bytes behind the value may be written over. */
+/* Writes VALUE at AT and returns the place behind it. There must be room for VARINT_BYTES_MAX
+ * bytes: the function may overwrite bytes behind the value. */
 static inline uint8_t *varint_put(uint8_t *at, uint64_t value)
 {
 	unsigned bytes = varint_bytes(value);
@@ -28,7 +29,8 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t value)
 		*at = (uint8_t)value;
 		return at + 1;
 	}
-	/* Halves of 28 bits into words, quarters of 14 into shorts, then 7 bits into each byte. */
+	/* Spreads 56 bits: 28 bits to each 32-bit half, 14 to each 16-bit quarter, 7 to
+		 * each byte. */
 	spread = (spread & UINT64_C(0xfffffff)) | (spread & UINT64_C(0xfffffff0000000)) << 4;
 	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
 								   << 2;
