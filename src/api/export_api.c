@@ -1,4 +1,5 @@
-/* dagtap/export.h: the table of formats for other programs. */
+/* Implements dagtap/export.h on the table of formats (format/format.h). dagtap/export.h has the
+ * contracts. */
 #include <dagtap/export.h>
 
 #include <errno.h>
@@ -24,6 +25,7 @@ EXPORT int dagtap_export_get_format(size_t index, struct dagtap_export_format *r
 	return 0;
 }
 
+/* format_options.open_part: parts go into numbered files. */
 static int open_part(void *context, uint32_t number, FILE **ret_out)
 {
 	(void)number;
@@ -43,7 +45,7 @@ static int write_parts(const struct trace *trace, const struct format *format, c
 
 	if (result == 0)
 		result = format->write(trace, out, &options, error);
-	/* A part that could not be opened has its own words. */
+	/* If opening a part failed, its error says more than the format's. */
 	if (result < 0 && parts->error.code && error)
 		*error = parts->error;
 	if (result < 0) {

@@ -1,4 +1,5 @@
-/* dagtap/trace.h: the rows of the model as other programs see them. */
+/* Implements dagtap/trace.h, which has the contracts: copies rows of the model (trace/model.h) to
+ * the structs of the public interface. */
 #include <dagtap/trace.h>
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* An opaque name for the model. */
+/* struct dagtap_trace is an opaque type for the model. */
 static const struct trace *model(const struct dagtap_trace *trace)
 {
 	return (const struct trace *)trace;
@@ -75,7 +76,8 @@ EXPORT uint32_t dagtap_trace_count(const struct dagtap_trace *trace, enum dagtap
 	return 0;
 }
 
-/* The caller's row may be of an older version, and shorter, or of a newer one, and longer. */
+/* Copies a row to the caller's struct. A caller that was built with an older header has a shorter
+ * struct, one with a newer header a longer struct, whose additional fields become 0. */
 static int give(void *row, size_t size, const void *whole, size_t whole_size)
 {
 	memcpy(row, whole, size < whole_size ? size : whole_size);
@@ -84,7 +86,7 @@ static int give(void *row, size_t size, const void *whole, size_t whole_size)
 	return 0;
 }
 
-/* The call for rows of ARRAY, which fill_NAME turns into what is given out. */
+/* Defines the public function for rows of ARRAY. fill_NAME converts a row. */
 #define GETTER(name, array)                                                                        \
 	EXPORT int dagtap_trace_get_##name##_sized(const struct dagtap_trace *trace,               \
 						   uint32_t index,                                 \

@@ -1,9 +1,10 @@
-/* Types of graph nodes in CUDA: CUgraphNodeType, which the driver's functions and CUPTI share. */
+/* Types of graph nodes in CUDA: CUgraphNodeType, which the driver's functions and CUPTI use.
+ * Numbers are the interface's own. */
 #ifndef DAGTAP_VENDOR_CUDA_NODES_H
 #define DAGTAP_VENDOR_CUDA_NODES_H
 
 enum cuda_node_type {
-	CUDA_NODE_UNTOLD = -1, /* ours */
+	CUDA_NODE_UNTOLD = -1, /* dagtap's own: the type is not known */
 	CUDA_NODE_KERNEL = 0,
 	CUDA_NODE_MEMCPY = 1,
 	CUDA_NODE_MEMSET = 2,

@@ -1,10 +1,10 @@
-/* What dagpatch uses of NVIDIA's CUDA driver API (libcuda.so.1): its constants, structs as far as
- * they are used, and its functions. Written from the interface's documentation, so that the tree
- * builds where there is no CUDA; tests/patch compares it with the toolkit's header where there is
- * one.
+/* The part of NVIDIA's CUDA driver API (libcuda.so.1) that dagpatch uses: constants, structs as
+ * far as they are used, and functions. Written from the interface's documentation, so that the
+ * tree builds on machines without CUDA. tests/patch compares it with the toolkit's header where
+ * there is one.
  *
- * Names of fields are the interface's own. Functions are the versions that CUDA 12.4 exports, which
- * is the first whose kernels tell the layout of their parameters. */
+ * Fields have the interface's own names. Functions are in the versions that CUDA 12.4 exports.
+ * 12.4 is the first release that tells the layout of a kernel's parameters (cuFuncGetParamInfo). */
 #ifndef DAGTAP_VENDOR_CUDA_TYPES_H
 #define DAGTAP_VENDOR_CUDA_TYPES_H
 
@@ -13,8 +13,8 @@
 
 #include "vendor/cuda_nodes.h"
 
-#define CUDA_LEAST_VERSION 12040 /* cuFuncGetParamInfo, device-updatable nodes */
-#define CUDA_WITH_SWITCH   12080 /* CUDA_CONDITIONAL_SWITCH */
+#define CUDA_LEAST_VERSION 12040 /* the first with cuFuncGetParamInfo and device-updatable nodes */
+#define CUDA_WITH_SWITCH   12080 /* the first with CUDA_CONDITIONAL_SWITCH */
 
 enum cuda_result {
 	CUDA_OK = 0,
@@ -55,7 +55,8 @@ enum cuda_memory_type {
 };
 
 enum cuda_stream_flags { CUDA_STREAM_NON_BLOCKING = 1 };
-/* Streams that are no handles: NULL, the legacy one and the last of them. */
+/* Stream values up to this one are not handles: NULL, the legacy stream (1), and the per-thread
+ * one. */
 #define CUDA_STREAM_PER_THREAD 2
 enum cuda_capture_mode {
 	CUDA_CAPTURE_GLOBAL = 0,
@@ -85,7 +86,7 @@ struct cuda_kernel_node_params {
 	unsigned int sharedMemBytes;
 	void **kernelParams;
 	void **extra;
-	cuda_kernel kern; /* only where func is NULL */
+	cuda_kernel kern; /* used only if func is NULL */
 	cuda_context ctx;
 };
 
@@ -124,11 +125,11 @@ struct cuda_host_node_params {
 	void *userData;
 };
 
-/* CUgraphNodeParams, as far as a conditional node needs it. */
+/* The parts of CUgraphNodeParams that child and conditional nodes need. */
 enum cuda_conditional_type {
 	CUDA_CONDITIONAL_IF = 0,
 	CUDA_CONDITIONAL_WHILE = 1,
-	CUDA_CONDITIONAL_SWITCH = 2, /* CUDA 12.8 */
+	CUDA_CONDITIONAL_SWITCH = 2, /* from CUDA 12.8 on */
 };
 
 enum cuda_instantiate_flags {
@@ -147,7 +148,7 @@ struct cuda_conditional_node_params {
 
 enum cuda_child_ownership {
 	CUDA_CHILD_CLONE = 0,
-	CUDA_CHILD_MOVE = 1, /* CUDA 12.9 */
+	CUDA_CHILD_MOVE = 1, /* from CUDA 12.9 on */
 };
 
 struct cuda_child_node_params {
@@ -166,7 +167,7 @@ struct cuda_node_params {
 	long long reserved2;
 };
 
-/* CUgraphEdgeData: all zero is a plain dependency. */
+/* CUgraphEdgeData. All zero means a plain dependency. */
 enum cuda_edge_type { CUDA_EDGE_PLAIN = 0, CUDA_EDGE_PROGRAMMATIC = 1 };
 enum cuda_kernel_port { CUDA_PORT_PROGRAMMATIC = 1, CUDA_PORT_LAUNCH_ORDER = 2 };
 
@@ -182,7 +183,8 @@ struct cuda_update_result {
 	cuda_node errorFromNode;
 };
 
-/* CUlaunchAttributeValue; setting DEVICE_UPDATABLE writes devNode. */
+/* CUlaunchAttributeID and CUlaunchAttributeValue. Setting DEVICE_UPDATABLE makes the driver write
+ * devNode. */
 enum cuda_attribute {
 	CUDA_ATTRIBUTE_COOPERATIVE = 2,
 	CUDA_ATTRIBUTE_CLUSTER_DIMENSION = 4,
@@ -205,7 +207,7 @@ union cuda_attribute_value {
 	int priority;
 };
 
-/* CUlaunchAttribute and CUlaunchConfig; the runtime's are alike. */
+/* CUlaunchAttribute and CUlaunchConfig. The runtime's structs have the same layout. */
 struct cuda_launch_attribute {
 	uint32_t id;
 	char pad[4];
@@ -215,13 +217,14 @@ struct cuda_launch_attribute {
 struct cuda_launch_config {
 	unsigned int gridDimX, gridDimY, gridDimZ;
 	unsigned int blockDimX, blockDimY, blockDimZ;
-	unsigned int sharedMemBytes; /* of the runtime: 8 bytes, behind padding */
+	unsigned int sharedMemBytes; /* the runtime has a size_t, which covers the padding here */
 	cuda_stream hStream;
 	const struct cuda_launch_attribute *attrs;
 	unsigned int numAttrs;
 };
 
-/* FUNCTION(name, parameters): what the driver must have; each returns a cuda_result. */
+/* FUNCTION(name, parameters): the functions that the driver must export. Each returns a
+ * cuda_result. */
 #define CUDA_FUNCTIONS(FUNCTION)                                                                   \
 	FUNCTION(cuInit, (unsigned int flags))                                                     \
 	FUNCTION(cuDriverGetVersion, (int *version))                                               \

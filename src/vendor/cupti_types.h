@@ -1,9 +1,11 @@
-/* What the tool uses of NVIDIA's CUPTI: its constants, the activity records as far as they are read,
- * the data of callbacks. Written from the interface's documentation, so that the tree builds where
- * there is no CUDA; tests/capture_cuda compares it with the installed header where there is one.
+/* The part of NVIDIA's CUPTI that the tracer uses: constants, activity records as far as they are
+ * read, and the data of callbacks. Written from the interface's documentation, so that the tree
+ * builds on machines without CUDA. tests/capture_cuda compares it with the installed header where
+ * there is one.
  *
- * Records grow at their end only, so a layout is a beginning; CUPTI_WITH_ says since which version of
- * CUPTI it has fields that are not in all of those that we accept. */
+ * CUPTI appends new fields to its records, so each layout here is the beginning of a record. Not
+ * all accepted versions of CUPTI have all fields: the CUPTI_WITH_ constants are the first
+ * versions that have a field. */
 #ifndef DAGTAP_VENDOR_CUPTI_TYPES_H
 #define DAGTAP_VENDOR_CUPTI_TYPES_H
 
@@ -15,14 +17,14 @@
 
 /* cuptiGetVersion */
 #define CUPTI_LEAST_VERSION	 19 /* CUDA 12.0 */
-#define CUPTI_WITH_OVERHEAD_CALL 20 /* CUDA 12.2: correlationId of overhead */
+#define CUPTI_WITH_OVERHEAD_CALL 20 /* CUDA 12.2: correlationId in overhead records */
 #define CUPTI_WITH_OVERHEAD_DATA 22 /* CUDA 12.4: overheadData */
 #define CUPTI_WITH_EVENT_ORDER	 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
 
 enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_MAX_LIMIT_REACHED = 12,
-	CUPTI_INVALID_KIND = 21, /* of a record: it is incomplete or invalid */
+	CUPTI_INVALID_KIND = 21, /* for a record: it is incomplete or invalid */
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
@@ -44,7 +46,7 @@ enum cupti_kind {
 
 enum cupti_flush { CUPTI_FLUSH_COMPLETE = 0, CUPTI_FLUSH_FORCED = 1 };
 
-/* Of the copies' copyKind. */
+/* Values of copyKind in copy records. */
 enum cupti_copy_kind {
 	CUPTI_COPY_H2D = 1,
 	CUPTI_COPY_D2H = 2,
@@ -265,10 +267,11 @@ CUPTI_RECORD cupti_memory
 	uint32_t streamId;
 };
 
-/* The kind of overhead that has data. */
+/* The kind of overhead that has overheadData. */
 #define CUPTI_OVERHEAD_COMMAND_BUFFER_FULL (6u << 16)
 
-/* From correlationId on: CUPTI_WITH_OVERHEAD_CALL; overheadData: CUPTI_WITH_OVERHEAD_DATA. */
+/* Fields from correlationId on need CUPTI_WITH_OVERHEAD_CALL; overheadData needs
+ * CUPTI_WITH_OVERHEAD_DATA. */
 CUPTI_RECORD cupti_overhead
 {
 	uint32_t kind;
@@ -279,7 +282,7 @@ CUPTI_RECORD cupti_overhead
 	uint64_t end;
 	uint32_t correlationId;
 	uint32_t reserved0;
-	void *overheadData; /* of malloc, and ours to free */
+	void *overheadData; /* allocated with malloc; the tracer frees it */
 };
 
 CUPTI_RECORD cupti_stream
@@ -292,7 +295,7 @@ CUPTI_RECORD cupti_stream
 	uint32_t correlationId;
 };
 
-/* From deviceId on: CUPTI_WITH_EVENT_ORDER. */
+/* Fields from deviceId on need CUPTI_WITH_EVENT_ORDER. */
 CUPTI_RECORD cupti_cuda_event
 {
 	uint32_t kind;
@@ -308,7 +311,7 @@ CUPTI_RECORD cupti_cuda_event
 	uint64_t cudaEventSyncId;
 };
 
-/* From cudaEventSyncId on: CUPTI_WITH_EVENT_ORDER. */
+/* Fields from cudaEventSyncId on need CUPTI_WITH_EVENT_ORDER. */
 CUPTI_RECORD cupti_synchronization
 {
 	uint32_t kind;
@@ -350,7 +353,7 @@ CUPTI_RECORD cupti_device
 	uint8_t migUuid[16];
 };
 
-/* ---- what callbacks are given ---- */
+/* ---- data of callbacks ---- */
 
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
 
@@ -358,11 +361,12 @@ struct cupti_callback_data {
 	uint32_t callbackSite;
 	const char *functionName;
 	const void *functionParams;
-	void *functionReturnValue; /* int, valid at the exit */
+	void *functionReturnValue; /* points to an int; valid at CUPTI_EXIT */
 	const char *symbolName;
 	void *context;
 	uint32_t contextUid;
-	uint64_t *correlationData; /* from the enter to the exit of one call */
+	uint64_t
+		*correlationData; /* a word for the subscriber, kept from enter to exit of a call */
 	uint32_t correlationId;
 };
 
@@ -382,7 +386,7 @@ struct cupti_graph_data {
 	void *graphExec;
 };
 
-/* Of the functions that add a node of any type; the later ones have edge data. */
+/* Parameters of the functions that add a node of any type. The _v2 functions have edge data. */
 struct cupti_add_node_params {
 	cuda_node *node; /* set when the call returns */
 	cuda_graph graph;
@@ -395,7 +399,7 @@ struct cupti_add_node_v2_params {
 	cuda_node *node;
 	cuda_graph graph;
 	const cuda_node *dependencies;
-	const struct cuda_edge_data *data; /* by dependency; NULL: all are plain */
+	const struct cuda_edge_data *data; /* one per dependency; NULL: all are plain */
 	size_t count;
 	const struct cuda_node_params *parameters;
 };
@@ -403,22 +407,22 @@ struct cupti_add_node_v2_params {
 struct cupti_add_dependencies_params {
 	cuda_graph graph;
 	const cuda_node *from, *to;
-	const struct cuda_edge_data *data; /* by pair; NULL: all are plain */
+	const struct cuda_edge_data *data; /* one per pair; NULL: all are plain */
 	size_t count;
 };
 
-/* Of the functions that launch a kernel with attributes, the runtime's and the driver's. */
+/* Parameters of the functions of runtime and driver that launch a kernel with attributes. */
 struct cupti_launch_ex_params {
 	const struct cuda_launch_config *config;
 };
 
-/* Of all four functions that launch a graph. */
+/* Parameters of all four functions that launch a graph. */
 struct cupti_graph_launch_params {
 	void *graphExec;
 	void *stream;
 };
 
-/* Of both functions that switch a node on or off. */
+/* Parameters of both functions that enable or disable a node. */
 struct cupti_set_enabled_params {
 	void *graphExec;
 	void *node;
@@ -430,8 +434,9 @@ typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_
 typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				    size_t valid_bytes);
 
-/* X(result_name, name, parameters): every function that is looked up, each returning a cupti_result.
- * The first list is needed, the second is used where it is there. */
+/* X(member, name, parameters): the functions that the tracer looks up. Each returns a
+ * cupti_result. The functions of the first list are required; those of the second are used if
+ * CUPTI exports them. */
 #define CUPTI_FUNCTIONS(X)                                                                         \
 	X(get_version, cuptiGetVersion, (uint32_t * version))                                      \
 	X(subscribe, cuptiSubscribe,                                                               \

@@ -1,6 +1,7 @@
-/* What crosses HIP's interface by value or behind a pointer that we follow, for code that must
- * not depend on one version's headers. Same layout from HIP 5.2 on; tests/capture_hip compares it
- * with the installed headers. Handles are plain pointers, enums are int. */
+/* The types that HIP's functions take by value, or by a pointer that we follow, for code that
+ * must not depend on the headers of one version. The layouts are the same from HIP 5.2 on;
+ * tests/capture_hip compares them with the installed headers. Handles are plain pointers here,
+ * enums are int. */
 #ifndef VENDOR_HIP_TYPES_H
 #define VENDOR_HIP_TYPES_H
 
@@ -18,7 +19,8 @@ enum {
 	HIP_GRAPH_EXEC_UPDATE_FAILURE = 910,
 };
 
-/* Streams that are no handles: cannot be captured, the runtime need not be asked. */
+/* Stream values that are not handles. These streams cannot be captured, so the runtime need not be
+ * asked. */
 #define HIP_STREAM_LEGACY     1
 #define HIP_STREAM_PER_THREAD 2
 
@@ -120,7 +122,7 @@ enum { HIP_SET_CAPTURE_DEPENDENCIES = 1 };
 
 enum hip_capture_status { HIP_CAPTURE_NONE, HIP_CAPTURE_ACTIVE, HIP_CAPTURE_INVALIDATED };
 
-/* hipLaunchAttributeID and -Value, as far as they are used. */
+/* hipLaunchAttributeID and hipLaunchAttributeValue, as far as they are used. */
 enum hip_attribute { HIP_ATTRIBUTE_COOPERATIVE = 2 };
 union hip_attribute_value {
 	char pad[64];

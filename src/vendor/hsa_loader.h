@@ -1,5 +1,6 @@
-/* As much of HSA's loader extension (AMD, version 1.0) as code that must not depend on its headers needs: where loaded
- * code objects lie in memory. tests/patch compares it with the installed header. */
+/* The part of AMD's HSA loader extension (version 1.0) that tells where loaded code objects lie
+ * in memory, for code that must not depend on its headers. tests/patch compares it with the
+ * installed header. */
 #ifndef VENDOR_HSA_LOADER_H
 #define VENDOR_HSA_LOADER_H
 
@@ -20,7 +21,7 @@ struct hsa_loader_segment {
 	size_t segment_bytes;
 };
 
-/* hsa_ven_amd_loader_1_00_pfn_t; 0 is success */
+/* hsa_ven_amd_loader_1_00_pfn_t. The functions return an hsa_status_t; 0 is success. */
 struct hsa_loader_table {
 	int (*query_host_address)(const void *device_address, const void **ret_host_address);
 	int (*query_segment_descriptors)(struct hsa_loader_segment *ret_segments, size_t *count);

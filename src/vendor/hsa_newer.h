@@ -1,6 +1,7 @@
-/* The HSA interface since ROCR 5.2.3, whose headers the tree is built with: types and functions as ROCR 7.2
- * declares them, and its dispatch tables. The core and the finaliser's table are the same; the extension table
- * of major 2 has new functions in its middle as well. Headers that have all this may be used instead. */
+/* What the HSA interface has gained since ROCR 5.2.3, whose headers the tree is built with: types
+ * and functions as ROCR 7.2 declares them, and its dispatch tables. The core table and the
+ * finalizer's table are the same; the extension table of major version 2 has new functions in its
+ * middle, too. If the installed headers have all this, they are used instead. */
 #ifndef VENDOR_HSA_NEWER_H
 #define VENDOR_HSA_NEWER_H
 
@@ -137,11 +138,12 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent,
 
 #endif
 
-/* Versions of the tables: root, core and finaliser, extension, image; the last two count their steps. */
+/* Versions of the tables: root, core and finalizer, extension, image. The extension and image
+ * tables count their steps. */
 #define HSA_NEWER_ROOT_MAJOR	3
 #define HSA_NEWER_ROOT_STEP	1
 #define HSA_NEWER_TABLE_MAJOR	2
-#define HSA_NEWER_AMD_STEP	18 /* of AMD's interface 1.31 */
+#define HSA_NEWER_AMD_STEP	18 /* AMD's interface version 1.31 */
 /* ROCR 7.2.4's extension table ends before this function. */
 #define HSA_NEWER_AMD_STEP_7_2	8
 #define HSA_NEWER_AMD_BYTES_7_2 HSA_EXT_2_hsa_amd_counted_queue_acquire
@@ -150,7 +152,7 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent,
 #define HSA_NEWER_AMD_BYTES_6_4 HSA_EXT_2_hsa_amd_memory_get_preferred_copy_engine
 #define HSA_NEWER_IMAGE_STEP	1
 
-/* Behind what the image table of major 1 has. */
+/* The functions that follow those of the image table of major version 1. */
 #define HSA_NEWER_IMAGE_EXT_TABLE(N) N(13, hsa_ext_sampler_create_v2)
 
 #define HSA_NEWER_SLOT(index, name) __typeof__(name) *name##_fn;
@@ -166,7 +168,8 @@ struct hsa_newer_image_ext_table {
 };
 #undef HSA_NEWER_SLOT
 
-/* The functions that tools put in themselves, and PC sampling: of no other use to us than their places. */
+/* Functions that tools themselves install, and PC sampling. dagtap uses only their positions in the
+ * table. */
 struct hsa_newer_tools_table {
 	struct hsa_table_version version;
 	void (*slot[6])(void);
@@ -177,7 +180,7 @@ struct hsa_newer_pc_sampling_table {
 	hsa_status_t (*slot[7])(void);
 };
 
-/* The pointer to the extension table leads to a struct hsa_newer_amd_ext_table, and so on. */
+/* The pointers of the root table point to structs such as struct hsa_newer_amd_ext_table. */
 struct hsa_newer_api_table {
 	struct hsa_api_table old;
 	struct hsa_newer_tools_table *tools;

@@ -1,7 +1,7 @@
-/* The HSA interface since ROCR 7.2, up to AMD's interface version 1.31: types and functions as ROCR
- * declares them in hsa/hsa_ext_amd.h. Their places in the extension table are in hsa_tables_2.h; a
- * runtime has a function only when the size word of its table reaches that far. Headers that have
- * all this may be used instead. */
+/* What the HSA interface has gained since ROCR 7.2, up to AMD's interface version 1.31: types and
+ * functions as ROCR declares them in hsa/hsa_ext_amd.h. hsa_tables_2.h has their positions in the
+ * extension table; a runtime has a function only if the size in its table reaches that far. If the
+ * installed headers have all this, they are used instead. */
 #ifndef VENDOR_HSA_NEWEST_H
 #define VENDOR_HSA_NEWEST_H
 
@@ -18,7 +18,7 @@
 typedef enum {
 	HSA_AMD_QUEUE_INFO_AGENT,
 	HSA_AMD_QUEUE_INFO_DOORBELL_ID,
-	HSA_QUEUE_INFO_USE_COUNT, /* of a counted queue: how many handles share the hardware's */
+	HSA_QUEUE_INFO_USE_COUNT, /* counted queues: handles that share the hardware queue */
 	HSA_QUEUE_INFO_HW_ID,
 	HSA_AMD_QUEUE_INFO_ENGINE_TYPE = 13,
 	HSA_AMD_QUEUE_INFO_SDMA_ENGINE_ID,
@@ -60,11 +60,11 @@ typedef struct hsa_amd_queue_create_desc_s {
 	uint16_t flags;
 	uint8_t engine_type;
 	uint8_t reserved_header[3];
-	uint32_t queue_size_bytes; /* a copy engine's hsa_queue_t has bytes as its size, too */
+	uint32_t queue_size_bytes; /* the size in a copy engine's hsa_queue_t is in bytes, too */
 	hsa_amd_queue_priority_t priority;
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *callback_data;
-	hsa_queue_t *queue; /* by the runtime; NULL: this one could not be made */
+	hsa_queue_t *queue; /* written by the runtime; NULL: it could not create this queue */
 	union {
 		hsa_amd_compute_queue_params_t compute;
 		hsa_amd_sdma_queue_params_t sdma;
@@ -78,10 +78,11 @@ _Static_assert(sizeof(hsa_amd_queue_create_desc_t) == 96, "hsa_amd_queue_create_
 
 hsa_status_t hsa_amd_queue_get_info(hsa_queue_t *queue, hsa_queue_info_attribute_t attribute,
 				    void *value);
-/* Some of the queues may be made although it fails: those whose QUEUE is not NULL. */
+/* If it fails, some queues may have been created all the same: those whose queue is not NULL. */
 hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, hsa_amd_queue_create_desc_t *descs,
 				  uint32_t num_descs);
-/* Gives a handle of its own to one of a few hardware queues that live until the runtime ends. */
+/* Returns a new handle for one of a few hardware queues, which exist until the runtime is shut
+ * down. */
 hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, hsa_queue_type_t type,
 					   hsa_amd_queue_priority_t priority,
 					   void (*callback)(hsa_status_t status,
@@ -95,10 +96,10 @@ enum hsa_batch_copy_type {
 	HSA_BATCH_COPY_LINEAR,
 	HSA_BATCH_COPY_BROADCAST, /* one source, num_entries destinations */
 	HSA_BATCH_COPY_SWAP,
-	/* From 3 on: addresses that only the device knows. */
+	/* Types from 3 on have addresses that only the device knows. */
 };
 
-/* One operation of hsa_amd_memory_async_batch_copy: what we look at of it. */
+/* The fields that dagtap reads of one operation of hsa_amd_memory_async_batch_copy. */
 struct hsa_batch_copy {
 	uint16_t version;
 	uint16_t type; /* enum hsa_batch_copy_type */
@@ -107,7 +108,7 @@ struct hsa_batch_copy {
 	hsa_signal_t completion_signal;
 	uint64_t src;
 	hsa_agent_t src_agent;
-	uint64_t dst_agent; /* a handle, or where there are several, the address of a list */
+	uint64_t dst_agent; /* a handle, or the address of a list if there are several */
 	uint64_t dst;	    /* likewise */
 	uint64_t bytes;
 	uint64_t reserved[9];
@@ -118,7 +119,7 @@ hsa_status_t hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *copies
 					     uint32_t num_dep_signals,
 					     const hsa_signal_t *dep_signals);
 
-/* ---- of no other use to us than their places ---- */
+/* ---- functions of which dagtap uses only the positions in the table ---- */
 
 typedef struct hsa_amd_external_semaphore_s {
 	uint64_t handle;

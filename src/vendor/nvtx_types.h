@@ -1,5 +1,6 @@
-/* What the tool uses of NVTX 3's interface for injected libraries (NVTX_INJECTION64_PATH). Written from
- * its documentation; tests/capture_cuda compares it with the installed header where there is one. */
+/* The part of NVTX 3's interface for injected libraries (NVTX_INJECTION64_PATH) that the tracer
+ * uses. Written from its documentation; tests/capture_cuda compares it with the installed header
+ * where there is one. */
 #ifndef DAGTAP_VENDOR_NVTX_TYPES_H
 #define DAGTAP_VENDOR_NVTX_TYPES_H
 
