@@ -1,5 +1,6 @@
-/* What the sub-commands share. One file a command; main.c holds the one table of them, from which
- * the help is printed. */
+/* Functions that the sub-commands share. Each command has one file; main.c has the table of
+ * commands, from which the help is printed. Only the command line picks exit codes, and only it
+ * prints. Threading: the main thread. */
 #ifndef DAGTAP_CLI_CLI_H
 #define DAGTAP_CLI_CLI_H
 
@@ -11,17 +12,21 @@
 
 struct format;
 
+/* Exit codes. LOSS: the check found a loss, or the file is damaged. */
 enum cli_exit { CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
 
 struct cli_command {
 	const char *name;
-	const char *synopsis; /* what follows "dagtap NAME" */
+	const char *synopsis; /* the arguments after "dagtap NAME" */
 	const char *help;     /* one line */
 	const char *options;  /* lines of "  -x, --xyz   text\n", or NULL */
-	/* argv[0] is for complaints; softgpu's is what was typed. */
+	/* Runs the command and returns a cli_exit, or, for record, the program's exit
+	 * status. argv[0] is "dagtap NAME", for getopt's messages; for softgpu it is the word that
+	 * was typed, which may hold a configuration. */
 	int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
+/* The run functions of the commands. */
 int cli_record(const struct cli_command *self, int argc, char **argv);
 int cli_softgpu(const struct cli_command *self, int argc, char **argv);
 int cli_summary(const struct cli_command *self, int argc, char **argv);
@@ -32,41 +37,44 @@ int cli_info(const struct cli_command *self, int argc, char **argv);
 int cli_diff(const struct cli_command *self, int argc, char **argv);
 int cli_export(const struct cli_command *self, int argc, char **argv);
 
-/* One line on stderr, "dagtap: ..."; returns CLI_FAILED. */
+/* Print one line "dagtap: ..." on stderr, without control characters, and return CLI_FAILED. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_fail_error(const struct dagtap_error *error);
 
-/* The complaint and the command's usage on stderr; returns CLI_USAGE. */
+/* Prints a message and the command's usage on stderr, and returns CLI_USAGE. */
 int cli_usage(const struct cli_command *self, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The value of the option that getopt has just found. CLI_OK, or CLI_USAGE after a complaint. */
+/* Parse the value of the option that getopt has just found (optarg); OPTION is its name for
+ * messages. Return CLI_OK, or CLI_USAGE after a message. */
 int cli_take_number(const struct cli_command *self, const char *option, uint64_t *ret_number);
 int cli_take_limit(const struct cli_command *self, uint32_t *ret_limit);
 
-/* A whole number and nothing else, not even a sign or a space. */
+/* Whether TEXT is an unsigned decimal number of 64 bits and nothing else, without sign or space. */
 bool cli_is_number(const char *text, uint64_t *ret_number);
 
-#ifdef __clang_analyzer__ /* it sees one file at a time, and not what they return */
+#ifdef __clang_analyzer__ /* tells the analyzer, which does not see main.c, what they return */
 #define cli_fail(...)	     (cli_fail(__VA_ARGS__), CLI_FAILED)
 #define cli_usage(self, ...) (cli_usage(self, __VA_ARGS__), CLI_USAGE)
 #endif
 
-/* The full help of a command on stdout; returns CLI_OK. */
+/* Prints the full help of a command on stdout. Returns as cli_finish_stdout. */
 int cli_help(const struct cli_command *self);
 
-/* Opens a recording, with progress on stderr when that is a terminal; IS_BRIEF as in trace_options.
- * 0, or -errno after a line on stderr. */
+/* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a
+ * terminal. IS_BRIEF is as in trace_options. The caller closes *RET_TRACE with trace_close.
+ * Returns 0, or a negative errno after a message on stderr. */
 int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace);
 
-/* The same, with what FORMAT writes. */
+/* The same, but loads only the parts of the trace that FORMAT writes. */
 int cli_open_for(const struct format *format, const char *path, struct trace **ret_trace);
 
-/* CLI_OK, or one line on stderr and CLI_LOSS when the recording is damaged: then what a command shows
- * is what is left of it. */
+/* Returns CLI_OK. If the recording is damaged, prints one line on stderr and returns CLI_LOSS:
+ * the command has shown only the readable part of it. */
 int cli_tell_damage(const struct trace *trace, const char *path);
 
-/* Flushes stdout: CLI_OK, or CLI_FAILED with a line when something could not be written. */
+/* Flushes stdout. Returns CLI_OK, or CLI_FAILED after a message if any output could not be
+ * written. */
 int cli_finish_stdout(void);
 
 #endif

@@ -1,27 +1,31 @@
-/* Aligned tables on stdout: cells are kept until the table is printed, then every column gets the
- * width it needs. On a terminal a last column of names is cut where the line would end. */
+/* Aligned tables on stdout. Cells are kept until the table is printed; then every column gets the
+ * width that its cells need. On a terminal, names in the last column are cut at the end of the
+ * line. */
 #ifndef DAGTAP_CLI_COLUMNS_H
 #define DAGTAP_CLI_COLUMNS_H
 
 #include <stdint.h>
 
 struct columns {
-	/* Ends with NULL. A head that starts with '<' is a left column; with '>' one of paths, of which the
-	 * ends are shown where they are too long; with '=' one of sentences, which are shown whole. */
+	/* The heads of the columns, then NULL. The first character says how the column is
+	 * aligned. '<': to the left. '>': to the left, paths; of one that is too long the end is
+	 * shown. '=': to the left, sentences, which are never cut. Others: to the right. */
 	const char *const *heads;
-	unsigned count;
-	char **cells;
+	unsigned count; /* columns */
+	char **cells;	/* owned, row by row */
 	uint32_t cell_count;
-	int error;
+	int error; /* -ENOMEM, or 0 */
 };
 
+/* HEADS must live until the table is printed. */
 void columns_init(struct columns *columns, const char *const *heads);
 
-/* One cell, row by row, left to right. */
+/* Adds one cell: row by row, left to right. Control characters in it become '?'. */
 void columns_put(struct columns *columns, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Prints and releases; 0 or -ENOMEM. */
+/* Prints the table and frees its cells. Returns 0, or -ENOMEM if a cell could not be added; then
+ * it prints nothing. */
 int columns_print(struct columns *columns);
 
 #endif

@@ -1,4 +1,4 @@
-/* dagtap graph --advise. */
+/* `dagtap graph --advise`: shows which nodes are updated between replays. */
 #ifndef DAGTAP_CLI_GRAPH_ADVISE_H
 #define DAGTAP_CLI_GRAPH_ADVISE_H
 
@@ -9,12 +9,12 @@
 
 struct graph_advise_query {
 	const struct trace *trace;
-	const char *path;
-	uint64_t graph; /* id, 0 = all */
+	const char *path; /* of the trace's file, for the output */
+	uint64_t graph;	  /* id, 0 = all */
 	bool is_json;
 };
 
-/* Returns a cli_exit. */
+/* Prints the result on stdout. Returns a cli_exit. */
 int graph_advise(const struct graph_advise_query *query);
 
 #endif

@@ -1,4 +1,5 @@
-/* The environment in which a program is run: libraries found beside this executable. */
+/* Prepares the environment of a program, runs it, and waits for it. The libraries that are put
+ * into the program lie beside this executable. Threading: the main thread. */
 #ifndef DAGTAP_CLI_LAUNCH_H
 #define DAGTAP_CLI_LAUNCH_H
 
@@ -6,42 +7,48 @@
 
 #include "base/error.h"
 
-/* Path of a library of the installation, NAME relative to ../lib/dagtap of the running
- * executable; checked to be there. Caller frees. */
+/* Finds a library of the installation. NAME is relative to ../lib/dagtap of the running
+ * executable. The caller frees *RET_PATH. Returns 0, or a negative errno with ERROR filled if the
+ * file does not exist. */
 int launch_find(const char *name, char **ret_path, struct dagtap_error *error);
 
-/* Adds PATH behind what the variable holds, separated by SEPARATOR (LD_PRELOAD, HSA_TOOLS_LIB). */
+/* Appends PATH to the value of the environment variable, after SEPARATOR (LD_PRELOAD,
+ * HSA_TOOLS_LIB). Returns 0 or a negative errno. */
 int launch_append(const char *variable, const char *path, char separator);
 
-/* DAGTAP_SOFTGPU and the preload of the software GPU. CONFIG may be "" or NULL. -EINVAL: the
- * software GPU does not understand it. */
+/* Sets DAGTAP_SOFTGPU to CONFIG, which may be "" or NULL, and preloads the software GPU. Returns
+ * 0, or a negative errno with ERROR filled; -EINVAL if the software GPU refuses the
+ * configuration. */
 int launch_use_softgpu(const char *config, struct dagtap_error *error);
 
-/* Prints the keys that a configuration may have on stdout, as the software GPU lists them. */
+/* Prints on stdout the keys that a configuration may have, as the software GPU lists them.
+ * Returns 0, or a negative errno with ERROR filled. */
 int launch_print_softgpu_keys(struct dagtap_error *error);
 
 /* Which vendor's GPUs are traced. */
 enum launch_backend { LAUNCH_AUTO, LAUNCH_HSA, LAUNCH_CUDA };
 
-/* HSA_TOOLS_LIB, CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH, LD_PRELOAD and DAGTAP_SPOOL. CUDA and NVTX
- * load one library each: where there is one already, -EBUSY for LAUNCH_CUDA, else it stays and a line
- * on stderr says so. */
+/* Sets HSA_TOOLS_LIB, CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH, LD_PRELOAD and DAGTAP_SPOOL.
+ * CUDA and NVTX load one injected library each: if the variable is set already, the function
+ * fails with -EBUSY for LAUNCH_CUDA; otherwise it leaves the variable and prints a line on
+ * stderr. Returns 0, or a negative errno with ERROR filled. */
 int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 		      struct dagtap_error *error);
 
-/* Runs ARGV in a child and waits. Signals sent to us go on to the child; those of the terminal
- * reach it anyway. 0 with the code that a shell would give (128 + N for a signal), or -errno when
- * the program could not be started. */
+/* Runs ARGV in a child process and waits for its end. Forwards signals that other processes send
+ * to dagtap; those of the terminal reach the child anyway. Makes dagtap the reaper of processes
+ * whose parent ends. Returns 0 with the exit status that a shell would give (128 + N for signal
+ * N), or a negative errno with ERROR filled if the program could not be started. */
 int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *error);
 
-/* From now on a write beyond the limit of file size is an error here, and no signal. What
- * launch_run starts gets the signal as our caller left it. */
+/* Ignores SIGXFSZ, so that a write beyond the limit of file size fails with EFBIG. Programs that
+ * launch_run starts get the caller's disposition of the signal. */
 void launch_ignore_file_limit(void);
 
-/* For who becomes another program: the signal is as our caller left it. */
+/* Restores the caller's disposition of SIGXFSZ. Call it before exec replaces dagtap itself. */
 void launch_restore_file_limit(void);
 
-/* After launch_run: processes that the program left behind are still alive. */
+/* Call after launch_run. Whether processes that the program left behind are still alive. */
 bool launch_has_survivors(void);
 
 #endif

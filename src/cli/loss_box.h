@@ -1,6 +1,6 @@
-/* Where processes of the recorded program say that they use a GPU and cannot be recorded: the
- * receiving end of record/loss_word.h. A thread of its own takes the words as they come, with all
- * signals blocked. */
+/* Receives the messages of processes that use a GPU and cannot be recorded (record/loss_word.h,
+ * which the capture side sends). Threading: a thread of its own receives them, with all signals
+ * blocked; the main thread calls the functions below. */
 #ifndef DAGTAP_CLI_LOSS_BOX_H
 #define DAGTAP_CLI_LOSS_BOX_H
 
@@ -9,17 +9,20 @@
 
 struct loss_box;
 
-/* Opens it and puts its address into the environment of what is started from now on; FOLDER is the
- * spools'. Negative errno when there can be none: then such processes are not heard of. */
+/* Opens the socket, starts the thread, and puts the address into the environment variable
+ * DAGTAP_RECORDER for programs that are started later. FOLDER is the folder of spools. Returns 0,
+ * or a negative errno: then no messages are received. The caller ends the box with loss_box_shut
+ * and loss_box_close. */
 int loss_box_open(const char *folder, struct loss_box **ret_box);
 
-/* Everything that was sent until now has been taken when this returns; nothing is taken any more.
- */
-void loss_box_shut(struct loss_box *box); /* accepts NULL */
+/* Receives everything that was sent until now, and ends the thread. BOX may be NULL. */
+void loss_box_shut(struct loss_box *box);
 
-/* Writes one line for each process to OUT; returns how many. After loss_box_shut. */
+/* Writes one line to OUT for each process that sent a message. Returns how many. Call it after
+ * loss_box_shut. */
 uint32_t loss_box_tell(const struct loss_box *box, FILE *out);
 
-void loss_box_close(struct loss_box *box); /* accepts NULL */
+/* Frees the box. BOX may be NULL. */
+void loss_box_close(struct loss_box *box);
 
 #endif

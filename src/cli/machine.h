@@ -1,18 +1,19 @@
-/* Which sources this machine has, and why not. */
+/* Finds out which capture sources this machine has, for `dagtap info`. */
 #ifndef DAGTAP_CLI_MACHINE_H
 #define DAGTAP_CLI_MACHINE_H
 
 #include <stdbool.h>
 
 struct machine_source {
-	const char *name;
-	const char *help;
+	const char *name; /* static */
+	const char *help; /* static; what the source records */
 	bool is_there;
-	char *text; /* where it is, or why it is not there; the caller frees */
+	char *text; /* library path, or why it is absent; may be NULL; the caller frees */
 };
 
 #define MACHINE_SOURCE_COUNT 5
 
+/* Fills RET_SOURCES. Loads the vendors' libraries, whose constructors run, and unloads them. */
 void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT]);
 
 #endif

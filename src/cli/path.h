@@ -1,4 +1,4 @@
-/* What `dagtap path` found, for its two outputs. */
+/* The result of `dagtap path`, for its two outputs (path_text.c, path_json.c). path.c fills it. */
 #ifndef DAGTAP_CLI_PATH_H
 #define DAGTAP_CLI_PATH_H
 
@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 
 struct path_result {
-	const char *file;
+	const char *file; /* of the trace */
 	struct path_query query;
-	uint32_t limit; /* rows of each table, 0 = all */
+	uint32_t limit; /* rows shown of each table, 0 = all */
 	const struct trace *trace;
 	struct dependencies deps;
 	struct path_windows windows;
@@ -17,20 +17,25 @@ struct path_result {
 	struct idle idle;
 };
 
+/* How many rows of a table of COUNT rows are shown. */
 static inline uint32_t path_rows_shown(const struct path_result *result, uint32_t count)
 {
 	return result->limit && result->limit < count ? result->limit : count;
 }
 
-/* Both return a cli_exit. */
+/* Print the result on stdout, and return a cli_exit. */
 int path_print_text(const struct path_result *result);
 int path_print_json(const struct path_result *result);
 
-/* Which graphs, streams and scopes: a column or a value each, in the caller's buffer. */
+/* The functions below describe a stream, a scope or an activity in one cell or value. */
+
 #define PATH_TEXT_CHARS 96
 
+/* Writes into BUFFER, of PATH_TEXT_CHARS bytes, and returns it. */
 const char *path_stream_text(const struct trace *trace, uint32_t stream, uint32_t agent,
 			     char *buffer);
+
+/* These return texts of the trace. */
 const char *path_scope_text(const struct trace *trace, uint32_t scope);
 const char *path_activity_text(const struct trace *trace, uint32_t activity);
 

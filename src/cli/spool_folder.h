@@ -1,9 +1,10 @@
-/* OUT.spool: where the traced processes record, until it becomes OUT.dagtap.
+/* OUT.spool, the folder to which the traced processes write their spools until they are packed
+ * into OUT.dagtap.
  *
- * The folder is held by a descriptor, and its files are reached from there alone: a name that
- * somebody exchanges meanwhile leads nowhere else. No link is followed, but for the one that
- * `record` makes itself to a ring in memory, and nothing is removed that is not a spool of ours.
- * One thread at a time. */
+ * The folder is held open by a descriptor, and its files are opened relative to it only, so that
+ * nobody can redirect them by exchanging a name. No link is followed except the one that `record`
+ * itself makes to a ring in memory, and nothing is removed that is not a spool of dagtap.
+ * Threading: one thread at a time. */
 #ifndef DAGTAP_CLI_SPOOL_FOLDER_H
 #define DAGTAP_CLI_SPOOL_FOLDER_H
 
@@ -12,37 +13,39 @@
 #include <stdint.h>
 
 struct spool_folder_options {
-	bool force; /* what an earlier recording left there goes */
-	uint64_t
-		memory_bytes; /* not 0: in memory, behind a link, where there is room for several of that size */
+	bool force; /* removes what an earlier recording left there */
+	/* Size of a ring; 0: no ring. The folder of a ring is made in memory, behind a link, if
+	 * several rings of this size fit there. */
+	uint64_t memory_bytes;
 };
 
 struct spool_folder {
-	char *path;	  /* absolute: the program may change its folder */
-	char *real_path;  /* without links: where a ring in memory is */
-	const char *base; /* the last part of PATH */
+	char *path;	 /* owned; absolute, because the program may change its working directory */
+	char *real_path; /* owned; without links: the place of a ring in memory */
+	const char *base; /* the last part of path */
 	int parent_fd;
-	int fd; /* locked against other recordings */
+	int fd; /* locked (flock) against other recordings */
 };
 
-/* The folder for the recording OUTPUT, OUT.dagtap -> OUT.spool: new and empty, for its owner alone,
- * locked for as long as it is open. Returns CLI_OK, or has said why not; then there is nothing to
- * close. */
+/* Makes the folder for the recording OUTPUT, named OUT.spool for OUT.dagtap: new, empty, with
+ * mode 0700, and locked until it is closed. Returns CLI_OK, or another cli_exit after a message;
+ * then there is nothing to close. */
 int spool_folder_make(const char *output, const struct spool_folder_options *options,
 		      struct spool_folder *ret_folder);
 
+/* Closes the descriptors, which releases the lock, and frees the names. Leaves the folder. */
 void spool_folder_close(struct spool_folder *folder);
 
-/* False: somebody has removed it. */
+/* Returns false if the folder has been removed. */
 bool spool_folder_is_there(const struct spool_folder *folder);
 
-/* What a message calls it: PATH, or where it really is when that leads there no longer. */
+/* The folder's name for messages: path, or real_path if path no longer exists. */
 const char *spool_folder_name(const struct spool_folder *folder);
 
-/* Removes the spools of ours in it, and the folder when that leaves it empty. */
+/* Removes dagtap's spools in the folder, and then the folder if it is empty. */
 void spool_folder_remove(const struct spool_folder *folder);
 
-/* Filters for scandirat, by a file's name alone. */
+/* Filters for scandirat. They check the file's name only. */
 int spool_folder_is_spool(const struct dirent *entry);
 int spool_folder_is_lost(const struct dirent *entry);
 
