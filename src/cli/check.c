@@ -1,4 +1,4 @@
-/* dagtap check: the ledger. */
+/* dagtap check: shows the ledger, and sets the exit status by it. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static uint32_t source_pid(const struct trace *trace, const struct trace_source 
 	return trace->processes[source->process].pid;
 }
 
-/* Untimed activities by cause, over everything. */
+/* Counts all activities by the cause for which they are untimed. */
 static void count_untimed(const struct trace *trace, uint64_t counts[RECORD_UNTIMED_COUNT])
 {
 	for (uint32_t i = 0; i < trace->activities_count; i++)
@@ -50,7 +50,7 @@ static void json_untimed(struct json *json, const struct trace *trace)
 	json_object_end(json);
 }
 
-/* Another tool's file may say nothing that its rows could be held against. */
+/* Whether any source has a count to compare its rows with. Another tool's file may have none. */
 static bool has_witness(const struct trace *trace)
 {
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
@@ -173,7 +173,7 @@ static int print_text(const struct trace *trace, bool ok)
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
 		const struct trace_source *source = &trace->sources[i];
 
-		/* A source that only says how it is has nothing to count. */
+		/* A source that only reports its state has no counts. */
 		if (source->has_expected || source->unexplained || source->drop_count ||
 		    source->orphan_calls)
 			put_source(&columns, trace, source);
@@ -188,8 +188,8 @@ static int print_text(const struct trace *trace, bool ok)
 	return CLI_OK;
 }
 
-/* For tests (DAGTAP_CHECK_WITNESS=ledger): what the software GPU alone knows is a hole in the
- * ledger. */
+/* For tests, with DAGTAP_CHECK_WITNESS=ledger: a loss that only the software GPU's counters show
+ * is a hole in the ledger. */
 static int tell_hole(const struct trace *trace, const char *path)
 {
 	const char *wanted = getenv("DAGTAP_CHECK_WITNESS");
@@ -201,7 +201,8 @@ static int tell_hole(const struct trace *trace, const char *path)
 			path);
 }
 
-/* The one line on stderr that goes with exit status 3. */
+/* Prints the one line on stderr that explains exit status 3. Returns CLI_LOSS, or CLI_OK without
+ * a loss. */
 static int tell_loss(const struct trace *trace, const char *path)
 {
 	if (cli_tell_damage(trace, path) != CLI_OK)

@@ -1,3 +1,4 @@
+/* Measures the cells, fits the last column to the screen, and prints. */
 #include "cli/columns.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "cli/human.h"
 
 #define COLUMN_MAX	 16
-#define LAST_CHARS_LEAST 16 /* less than that of a name is of no use */
+#define LAST_CHARS_LEAST 16 /* a shorter part of a name is of no use */
 #define FIRST_ROOM	 64
 
 void columns_init(struct columns *columns, const char *const *heads)
@@ -28,7 +29,7 @@ static int make_room(struct columns *columns)
 	uint32_t count = columns->cell_count;
 	char **cells;
 
-	/* Room doubles: it is full when the count is a power of two. */
+	/* The room doubles each time, so it is full when the count is a power of two. */
 	if (count && (count < FIRST_ROOM || (count & (count - 1)) != 0))
 		return 0;
 	cells = reallocarray(columns->cells, count ? (size_t)count * 2 : FIRST_ROOM,
@@ -72,7 +73,7 @@ static bool is_path(const struct columns *columns, unsigned column)
 	return columns->heads[column][0] == '>';
 }
 
-/* In UTF-8 a character goes on with such bytes, which take no place. */
+/* Whether the byte continues a UTF-8 character, and so takes no column of the screen. */
 static bool goes_on(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
@@ -87,7 +88,7 @@ static int count_chars(const char *text)
 	return chars;
 }
 
-/* Bytes of the first CHARS characters. */
+/* Number of bytes of the first CHARS characters. */
 static int count_bytes(const char *text, int chars)
 {
 	int bytes = 0;
@@ -97,7 +98,7 @@ static int count_bytes(const char *text, int chars)
 	return bytes;
 }
 
-/* Of a terminal; 0 where nothing need fit. */
+/* The width of the terminal; 0 if stdout is none. */
 static int screen_width(void)
 {
 	struct winsize size;
@@ -107,7 +108,7 @@ static int screen_width(void)
 	return size.ws_col;
 }
 
-/* How much of the last column fits, if it is one of names. INT_MAX: all. */
+/* The characters that fit in the last column. INT_MAX: it need not fit. */
 static int last_room(const struct columns *columns, const int *widths)
 {
 	int room = screen_width();

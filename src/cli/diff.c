@@ -1,4 +1,4 @@
-/* dagtap diff: what changed from one trace to another. */
+/* dagtap diff: shows what changed from one trace to another. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -164,7 +164,7 @@ static void json_table(struct json *json, const char *key, const struct diff_tab
 	json_put_u64(json, hidden_key, hidden);
 }
 
-/* A and B, opened. */
+/* The two traces. */
 struct pair {
 	struct trace *traces[2];
 	struct summary_totals totals[2];
@@ -190,7 +190,7 @@ static void json_totals(struct json *json, const char *key, const struct pair *p
 	json_object_end(json);
 }
 
-/* Of kernels, what moves and fills memory stands besides. */
+/* With --by kernel, COPIES has the copies and memsets; otherwise it is empty. */
 static int print_json(const struct pair *pair, const struct diff_options *options,
 		      const struct diff_table *table, const struct diff_table *copies)
 {

@@ -1,4 +1,4 @@
-/* dagtap export: a recording in another tool's format. */
+/* dagtap export: writes a recording in the format of another tool. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ static int help(const struct cli_command *self)
 	return cli_finish_stdout();
 }
 
-/* What only some formats have. */
+/* Checks the options that only some formats have. */
 static int check_options(const struct cli_command *self, const struct conversion *conversion,
 			 const struct format *format)
 {
@@ -75,7 +75,7 @@ static int check_options(const struct cli_command *self, const struct conversion
 	return CLI_OK;
 }
 
-/* What getopt found; anything but CLI_OK ends the command. */
+/* Checks the command line as a whole. Any result but CLI_OK ends the command. */
 static int check(const struct cli_command *self, const struct conversion *conversion,
 		 const char *format)
 {
@@ -172,7 +172,8 @@ static int open_part(void *context, uint32_t number, FILE **ret_file)
 	return 0;
 }
 
-/* CLI_OK, CLI_LOSS when the input is damaged and what is left was written, or -errno. */
+/* Returns CLI_OK; CLI_LOSS if the input is damaged and its readable part was written; or a negative
+ * errno. */
 static int convert(struct conversion *conversion, struct parts *parts, FILE *out)
 {
 	struct dagtap_error error = {.message = ""};
@@ -182,11 +183,11 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 
 	if (code < 0)
 		return code;
-	/* Standard output cannot go on elsewhere. */
+	/* Standard output cannot be continued in further files. */
 	if (!is_stdout)
 		conversion->options.open_part = open_part;
 	conversion->options.context = parts;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() saw that there is one */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() has made sure of it */
 	code = conversion->format->write(trace, out, &conversion->options, &error);
 	if (code < 0 && parts->error.code)
 		fail_output(&parts->error);
@@ -199,7 +200,7 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 	return code;
 }
 
-/* By whatever names; then --force would leave nothing of it. */
+/* Whether both names refer to the same file. Then --force would destroy the input. */
 static bool is_same_file(const char *one, const char *other)
 {
 	struct stat a, b;

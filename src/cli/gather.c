@@ -1,3 +1,4 @@
+/* Lists the spools of a folder, checks each, and packs them into the .dagtap file. */
 #include "cli/gather.h"
 
 #include <dirent.h>
@@ -29,8 +30,8 @@ bool gather_is_interrupted(void)
 	return interrupted;
 }
 
-/* A file of the folder: not through a link, nor waiting for the other end of a pipe. -1 with errno,
- * ELOOP for whatever is no file. */
+/* Opens a regular file of the folder. Follows no link, and does not wait for the other end of a
+ * FIFO. Returns -1 with errno set; ELOOP if it is no regular file. */
 static int open_spool(int folder_fd, const char *name)
 {
 	int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -43,7 +44,8 @@ static int open_spool(int folder_fd, const char *name)
 	return -1;
 }
 
-/* The live part of a spool's header. False: it has none yet, or is none. */
+/* Reads the pid and the state from a spool's header. Returns false if the file has no complete
+ * header. */
 static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool *ret_is_open)
 {
 	struct spool_header header;
@@ -59,7 +61,7 @@ static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool 
 	return true;
 }
 
-/* Calls TAKE for the files of the folder that pass FILTER; returns the sum of what it returns. */
+/* Calls TAKE for each file of the folder that passes FILTER. Returns the sum of the results. */
 static uint32_t for_each(int folder_fd, int (*filter)(const struct dirent *),
 			 uint32_t (*take)(int folder_fd, const char *name))
 {
@@ -104,14 +106,14 @@ uint32_t gather_count_processes(int folder_fd)
 	return for_each(folder_fd, spool_folder_is_spool, has_process);
 }
 
-/* How far the gathering is, told on a terminal. */
+/* The progress, shown on a terminal. */
 struct progress {
-	uint32_t spool; /* from 1 */
+	uint32_t spool; /* number of the current one, from 1 */
 	uint32_t spool_count;
-	bool is_told;
+	bool is_told; /* a line was printed, which must be cleared */
 };
 
-/* One spool's way into the bundle. */
+/* What the functions below need to add a spool to the bundle. */
 struct passage {
 	struct bundle_writer *writer;
 	struct progress *progress;
@@ -153,7 +155,8 @@ static int put_packed(struct passage *passage, uint32_t pid, const char *path,
 	return result < 0 ? result : bundle_end_section(passage->writer, passage->error);
 }
 
-/* What cannot be read as a spool is kept as it is: whoever opens the recording is told why. */
+/* Stores a file that cannot be read as a spool unchanged. The loader then reports why it cannot
+ * be read. */
 static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path, int fd)
 {
 	struct stat status;
@@ -190,14 +193,16 @@ static void count_spool(struct gather_result *result, const struct spool_reader 
 	result->is_damaged |= damages != 0;
 }
 
-/* HIP is absent in every program that does not use it. */
+/* Whether the record says that a capture source is absent. HIP is excepted: it is absent in every
+ * program that does not use it. */
 static bool tells_absence(const struct record_source *source)
 {
 	return source->header.type == RECORD_SOURCE && source->header.tag == RECORD_SOURCE_ABSENT &&
 	       strncmp(source->name, "hip", sizeof(source->name)) != 0;
 }
 
-/* Said where the part starts: early, in a spool without work. */
+/* Finds the first such record. A capture source writes it when it starts, so in a spool without
+ * GPU work it comes early. */
 static void find_absence(struct gather_result *result, const struct spool_reader *reader)
 {
 	struct spool_cursor cursor;
@@ -292,7 +297,7 @@ static int write_bundle(const struct gather_request *request, struct dirent **en
 	return bundle_finish(writer, error);
 }
 
-/* Takes out of the list what DROP says; returns how many are left in it. */
+/* Removes from the list the entries for which DROP returns non-zero. Returns how many are left. */
 static int take_out(int folder_fd, struct dirent **entries, int count,
 		    uint32_t (*drop)(int folder_fd, const char *name))
 {
@@ -307,6 +312,7 @@ static int take_out(int folder_fd, struct dirent **entries, int count,
 	return kept;
 }
 
+/* Whether the name belongs to no regular file. Prints a line on stderr if so. */
 static uint32_t is_foreign(int folder_fd, const char *name)
 {
 	int fd = open_spool(folder_fd, name);

@@ -1,4 +1,4 @@
-/* dagtap graph: graphs, their nodes, their replays. */
+/* dagtap graph: shows graphs, their nodes and their replays, as text, JSON or Graphviz. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@ struct graph_options {
 	bool help;
 };
 
-/* What is known of all graphs. */
+/* The analyses of all graphs. */
 struct graph_facts {
 	struct graph_analysis analysis;
-	struct graph_overlap *overlaps; /* by graph */
+	struct graph_overlap *overlaps; /* one per graph */
 };
 
 static int take_output(const struct cli_command *self, enum graph_output output,
@@ -149,7 +149,8 @@ static void json_node(struct json *json, const struct trace *trace, uint32_t nod
 	json_object_end(json);
 }
 
-/* How much ran at once, and what could have. */
+/* How parallel the graph's replays were and could have been, and which pairs of nodes could have
+ * run at the same time but never did. */
 static void json_parallel(struct json *json, const struct trace *trace, uint32_t graph,
 			  const struct graph_facts *facts)
 {
@@ -222,8 +223,8 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 	json_object_end(json);
 }
 
-/* What conditional nodes' bodies ran in the replays of an exec; *NEXT is its first launch, and then
- * the next one's. */
+/* The activities of conditional nodes' bodies in the replays of EXEC. *NEXT is the exec's first
+ * launch; the function moves it behind the last one. */
 static void json_bodies(struct json *json, const struct trace *trace, uint32_t exec, uint32_t *next)
 {
 	uint32_t least = UINT32_MAX, most = 0;
@@ -301,7 +302,7 @@ static void print_json(const struct trace *trace, const struct graph_options *op
 	json_finish(&json);
 }
 
-/* Text inside a quoted Graphviz label. */
+/* Prints text for a quoted Graphviz label. */
 static void print_quoted(const char *text)
 {
 	for (; *text; text++) {
@@ -311,7 +312,7 @@ static void print_quoted(const char *text)
 	}
 }
 
-/* Dotted: could have run side by side. */
+/* Prints dotted lines between nodes that could have run at the same time but did not. */
 static void dot_pairs(const struct graph_overlap *overlap)
 {
 	for (uint32_t i = 0; i < overlap->kept; i++)

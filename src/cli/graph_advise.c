@@ -1,3 +1,4 @@
+/* Prints which nodes are updated between replays, as text or JSON (analyze/advise.h). */
 #include "cli/graph_advise.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include "cli/human.h"
 #include "wire/json.h"
 
-#define NODES_NAMED 8 /* in a line */
+#define NODES_NAMED 8 /* most nodes that a line names */
 
 static bool is_wanted(const struct graph_advise_query *query, const struct graph_advice *row)
 {

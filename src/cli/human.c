@@ -1,3 +1,4 @@
+/* Formatting of counts, sizes and times, and of text for a terminal. */
 #include "cli/human.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@ const char *human_count(uint64_t count, char *buffer)
 	return buffer;
 }
 
-/* Three digits that count, whatever the size. */
+/* The number of decimals with which VALUE shows three significant digits. */
 static int decimals(double value)
 {
 	if (value >= 99.95)
@@ -74,7 +75,7 @@ void human_make_plain(char *text)
 	while (left) {
 		unsigned char first = (unsigned char)text[0];
 		size_t bytes = first < 0x80 ? 1 : utf8_character(text, left);
-		/* U+0080 to U+009F, in UTF-8 */
+		/* A control character from U+0080 to U+009F. */
 		bool is_wide = first == 0xc2 && bytes == 2 && (unsigned char)text[1] < 0xa0;
 
 		if (first < ' ' || first == 0x7f || is_wide || !bytes) {

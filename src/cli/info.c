@@ -1,4 +1,4 @@
-/* dagtap info: what this machine can record, or what a recording holds. */
+/* dagtap info: shows what this machine can record, or what a recording holds. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static int print_machine(bool json)
 	return result == CLI_OK ? cli_finish_stdout() : result;
 }
 
-/* The counts of what a recording holds, in the order in which they are shown. */
+/* X(name): the tables of the model whose row counts are shown, in this order. */
 #define CONTENTS(X)                                                                                \
 	X(processes)                                                                               \
 	X(threads)                                                                                 \
@@ -101,7 +101,7 @@ static void json_processes(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
-/* "0000:c1:00.0", and which partition of the card there. */
+/* The PCI address ("0000:c1:00.0"), and the card's partition. */
 static void json_place(struct json *json, const struct trace_agent *row)
 {
 	uint32_t place = row->pci_location;
@@ -156,7 +156,7 @@ static void json_queues(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
-/* What the sources say of themselves; their counts are the ledger's (dagtap check). */
+/* The states of the capture sources. Their counts belong to the ledger (dagtap check). */
 static void json_sources(struct json *json, const struct trace *trace)
 {
 	json_key(json, "sources");
@@ -215,7 +215,7 @@ static void print_agents(const struct trace *trace)
 
 		if (!row->is_gpu)
 			continue;
-		/* Another tool's times are host times already. */
+		/* Files of other tools have no anchors: their times are host times. */
 		if (row->anchor_count)
 			snprintf(clock, sizeof(clock), ", clock fitted through %u anchor%s to %s",
 				 row->anchor_count, human_ending(row->anchor_count),
@@ -228,7 +228,7 @@ static void print_agents(const struct trace *trace)
 	}
 }
 
-/* How the kernels of each process' queues were timed. */
+/* Prints, for each process, how many of its queues were traced in which mode. */
 static void print_queue_modes(const struct trace *trace)
 {
 	for (uint32_t p = 0; p < trace->processes_count; p++) {

@@ -1,3 +1,5 @@
+/* Finding the installation's libraries, setting the variables that load them, and running the
+ * program. */
 #include "cli/launch.h"
 
 #include <dlfcn.h>
@@ -18,6 +20,7 @@
 #define INJECT_LIBRARY	"libdagtap-inject.so"
 #define SOFTGPU_LIBRARY "softgpu/libhsa-runtime64.so.1"
 
+/* The folder ../lib/dagtap of the running executable. */
 static int find_folder(char *ret_folder, size_t bytes)
 {
 	char exe[PATH_MAX];
@@ -79,7 +82,8 @@ int launch_append(const char *variable, const char *path, char separator)
 	return result;
 }
 
-/* The library's own functions: what it accepts is known there alone. It stays loaded. */
+/* Loads the software GPU, for its own functions: only it knows which configurations it accepts.
+ * It stays loaded. */
 static int open_softgpu(void **ret_library, struct dagtap_error *error)
 {
 	char *path = NULL;
@@ -131,7 +135,7 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 		result = launch_find(SOFTGPU_LIBRARY, &library, error);
 	if (result < 0)
 		return result;
-	/* By path: then neither an RPATH nor a program that resets LD_LIBRARY_PATH matters. */
+	/* Preloaded by path, so that an RPATH or a changed LD_LIBRARY_PATH has no effect. */
 	result = launch_append("LD_PRELOAD", library, ':');
 	free(library);
 	if (result == 0 && config && setenv("DAGTAP_SOFTGPU", config, 1) < 0)
@@ -141,7 +145,7 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 	return 0;
 }
 
-/* A variable that holds one library. */
+/* Sets a variable that can hold one library only. See launch_use_tracer. */
 static int set_door(const char *variable, const char *library, enum launch_backend backend,
 		    struct dagtap_error *error)
 {
@@ -177,7 +181,8 @@ int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 	result = launch_append("LD_PRELOAD", library, ':');
 	if (result == 0 && backend != LAUNCH_CUDA)
 		result = launch_append("HSA_TOOLS_LIB", library, ' ');
-	/* Or the runtime leaves HSA_TOOLS_LIB alone once it has found a tool for its tables, ours or not. */
+	/* Without this variable the runtime ignores HSA_TOOLS_LIB once it has found a tool that
+	 * registers for its tables, ours or another one. */
 	if (result == 0 && backend != LAUNCH_CUDA &&
 	    setenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1", 1) < 0)
 		result = -errno;
@@ -199,14 +204,15 @@ static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUS
 
 #define FORWARDED_COUNT (sizeof(forwarded) / sizeof(forwarded[0]))
 
-/* What the caller had, and what the child starts with. */
+/* The signal state of dagtap's caller, with which the child starts. */
 struct signals {
 	sigset_t mask;
 	struct sigaction forwarded[FORWARDED_COUNT];
 	struct sigaction child;
 };
 
-/* What the terminal sends, the kernel sends to the child as well (same process group). */
+/* Forwards a signal to the child, except signals of the terminal: the kernel sends these to the
+ * whole process group, which includes the child. */
 static void forward(int signal_number, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -219,14 +225,15 @@ static void forward(int signal_number, siginfo_t *info, void *context)
 static void catch_signals(struct signals *ret_before)
 {
 	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-	/* Who started us may ignore it: then no child could be waited for. */
+	/* dagtap's parent may have set SIGCHLD to be ignored; then waitpid could not get a
+	 * status. */
 	struct sigaction wait = {.sa_handler = SIG_DFL};
 	sigset_t block;
 
 	sigemptyset(&block);
 	for (size_t i = 0; i < FORWARDED_COUNT; i++)
 		sigaddset(&block, forwarded[i]);
-	/* Blocked until the child's pid is known; the child starts with the caller's own mask. */
+	/* Blocked until child_pid is set. The child starts with the caller's mask. */
 	sigprocmask(SIG_BLOCK, &block, &ret_before->mask);
 	for (size_t i = 0; i < FORWARDED_COUNT; i++)
 		sigaction(forwarded[i], &action, &ret_before->forwarded[i]);
@@ -266,7 +273,7 @@ static _Noreturn void run_child(char *const argv[], int report_fd)
 	_exit(127);
 }
 
-/* Orphans of the program end here as well. */
+/* Waits for PID. Also reaps orphaned processes of the program, whose reaper dagtap is. */
 static int wait_child(pid_t pid, int *ret_exit_status)
 {
 	pid_t ended;
@@ -280,7 +287,8 @@ static int wait_child(pid_t pid, int *ret_exit_status)
 	return 0;
 }
 
-/* The pipe closes itself when exec succeeds; otherwise it brings exec's errno. */
+/* Returns 0 if exec succeeded, which closes the pipe; else the negative errno that the child
+ * wrote. */
 static int read_exec_error(int fd)
 {
 	int code = 0;
@@ -311,7 +319,8 @@ int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *er
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return dagtap_error_set(error, -errno, "pipe: %s", strerror(errno));
-	/* Processes that outlive their parents stay ours: how else to know of them? */
+	/* Makes dagtap the parent of processes whose parent ends, so that launch_has_survivors
+	 * can find them. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	catch_signals(&before);
 	pid = fork();

@@ -1,3 +1,4 @@
+/* The socket, the thread that reads it, and the lines about what it received. */
 #include "cli/loss_box.h"
 
 #include <errno.h>
@@ -21,16 +22,17 @@ struct loss {
 };
 
 struct loss_box {
-	int fd;
-	int shut_fd; /* readable when the thread is to end */
+	int fd;	     /* the socket */
+	int shut_fd; /* an eventfd: readable when the thread shall end */
 	char secret[LOSS_WORD_ID_CHARS];
 	bool has_thread;
 	pthread_t thread;
-	struct loss *losses; /* the thread's until it has ended */
+	struct loss
+		*losses; /* written by the thread; others may read it when the thread has ended */
 	uint32_t count;
 };
 
-/* A process may try again and again. */
+/* Whether the process has sent a message already. A process may try to record several times. */
 static bool is_known(const struct loss_box *box, pid_t pid)
 {
 	for (uint32_t i = 0; i < box->count; i++)
@@ -39,6 +41,7 @@ static bool is_known(const struct loss_box *box, pid_t pid)
 	return false;
 }
 
+/* Keeps a message with the right secret, the first one of each process. */
 static void keep(struct loss_box *box, const struct loss_word *word, const struct ucred *sender)
 {
 	struct loss *losses;
@@ -63,7 +66,7 @@ static bool find_sender(struct msghdr *message, struct ucred *ret_sender)
 	return true;
 }
 
-/* False: nothing is left to take. */
+/* Receives one message. Returns false when there is none left. */
 static bool take_one(struct loss_box *box)
 {
 	struct loss_word word;
@@ -155,7 +158,7 @@ int loss_box_open(const char *folder, struct loss_box **ret_box)
 	struct loss_box *box = calloc(1, sizeof(*box));
 	int result;
 
-	/* Who records us is not who records what we start. */
+	/* If dagtap itself is recorded, this is the address of another recorder. */
 	unsetenv(LOSS_WORD_VARIABLE);
 	if (!box)
 		return -ENOMEM;

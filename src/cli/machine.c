@@ -1,3 +1,4 @@
+/* Looks for the vendors' libraries and drivers, and for dagtap's own libraries. */
 #include "cli/machine.h"
 
 #include <dlfcn.h>
@@ -9,7 +10,8 @@
 
 #include "cli/launch.h"
 
-/* Finds the first of NAMES that the loader finds; nothing of it is run but its constructors. */
+/* Loads and unloads the first of NAMES that the loader finds. Only the library's constructors and
+ * destructors run. Sets *RET_TEXT to its path, or to the loader's message. */
 static bool find_library(const char *const *names, char **ret_text)
 {
 	const char *complaint = NULL;

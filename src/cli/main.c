@@ -1,4 +1,5 @@
-/* dagtap: the command line. */
+/* dagtap, the command line: the table of commands, the help, and what all commands share
+ * (cli.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -167,7 +168,8 @@ int cli_finish_stdout(void)
 	return CLI_OK;
 }
 
-/* "softgpu=CONFIG" is the command softgpu with its configuration in the same word. */
+/* Whether WORD names the command. "softgpu=CONFIG" is the command softgpu with its
+ * configuration. */
 static bool is_command(const struct cli_command *command, const char *word)
 {
 	size_t chars = strlen(command->name);
@@ -177,8 +179,9 @@ static bool is_command(const struct cli_command *command, const char *word)
 	return word[chars] == '\0' || (word[chars] == '=' && command->run == cli_softgpu);
 }
 
-/* A closed standard descriptor would be given to the next file opened, and what was meant for a
- * terminal would end up in it. Opened for reading: writing there still fails, and is noticed. */
+/* Opens /dev/null for each closed standard descriptor. Otherwise the next opened file would get
+ * its number, and output for the terminal would go into that file. Opened for reading, so that
+ * writing still fails and is noticed. */
 static void fill_standard_descriptors(void)
 {
 	int fd;
@@ -194,7 +197,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 {
 	char name[32];
 
-	/* getopt's complaints begin with it. */
+	/* getopt's messages begin with argv[0]. */
 	snprintf(name, sizeof(name), "dagtap %s", command->name);
 	if (command->run != cli_softgpu)
 		argv[0] = name;
@@ -205,7 +208,8 @@ int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
 	launch_ignore_file_limit();
-	/* Or the first large array that is freed makes malloc() keep all later ones. */
+	/* Fixes the threshold. Otherwise malloc raises it when the first large array is freed,
+	 * and then keeps the memory of later arrays. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	if (argc < 2) {
 		print_overview(stderr);

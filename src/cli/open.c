@@ -1,3 +1,4 @@
+/* Opening a recording for a command, with progress and messages (cli.h). */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* dagtap path: the critical path of a stretch of time. */
+/* dagtap path: finds the critical path of one or more windows of time, and why streams were idle.
+ * path_text.c and path_json.c print the result. */
 #include "cli/path.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static bool take_ns(const char *text, int64_t *ret_ns)
 	return end != text && *end == '\0';
 }
 
-/* The options that say which window. */
+/* Handles the options that choose the windows. */
 static int take_window(const struct cli_command *self, int option, struct path_query *query)
 {
 	enum path_window_by by = PATH_WINDOW_RANGE;
@@ -148,8 +149,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return CLI_OK;
 }
 
-/* ---- what is found ---- */
+/* ---- analysis ---- */
 
+/* Computes all of RESULT. Returns 0 or a negative errno; the caller calls release in any case. */
 static int find(const struct trace *trace, struct path_result *result)
 {
 	int code = dependencies_make(trace, &result->deps);

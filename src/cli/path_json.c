@@ -1,10 +1,11 @@
+/* Prints the result of `dagtap path` as JSON (docs/json.md). */
 #include <stdio.h>
 
 #include "cli/path.h"
 #include "format/words.h"
 #include "wire/json.h"
 
-/* "null" for what a row has not. */
+/* Writes null for an empty text. */
 static void put_text_or_null(struct json *json, const char *key, const char *text)
 {
 	json_put_text(json, key, text && *text ? text : NULL);
@@ -59,7 +60,7 @@ static void put_call(struct json *json, const struct trace *trace, const char *k
 	json_object_end(json);
 }
 
-/* Why one thing came after another. */
+/* The cause of a wait: the kind of the dependency, and how it is known. */
 static void put_cause(struct json *json, const struct path_result *result, uint32_t via,
 		      enum dependency_kind kind)
 {
@@ -68,7 +69,7 @@ static void put_cause(struct json *json, const struct path_result *result, uint3
 			 via == TRACE_NONE ? NULL : words_known(result->trace->waits[via].known));
 }
 
-/* ---- parts ---- */
+/* ---- the windows and the path ---- */
 
 static void put_windows(struct json *json, const struct path_result *result)
 {
@@ -260,7 +261,7 @@ static void put_stream_waits(struct json *json, const struct path_result *result
 	json_array_end(json);
 }
 
-/* ---- what it rests on ---- */
+/* ---- the dependencies that the result is based on ---- */
 
 static void put_dependencies(struct json *json, const struct path_result *result)
 {

@@ -1,3 +1,4 @@
+/* Prints the result of `dagtap path` as text. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +13,8 @@ static double percent(int64_t part, int64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A name that is not the last column, cut where it would push the others off the screen. */
+/* Most bytes of a name that is not in the last column, so that the other columns fit on the
+ * screen. */
 #define NAME_CHARS 40
 
 static int name_chars(const char *text)
@@ -21,7 +23,7 @@ static int name_chars(const char *text)
 
 	while (text[chars] && chars < NAME_CHARS)
 		chars++;
-	/* Not in the middle of a character. */
+	/* Do not cut within a UTF-8 character. */
 	while (text[chars] && chars && ((unsigned char)text[chars] & 0xc0) == 0x80)
 		chars--;
 	return chars;
@@ -199,7 +201,7 @@ static int print_waits(const struct path_result *result)
 
 /* ---- the path ---- */
 
-/* Several pieces of the host's time are one row, which is called by what it ends with. */
+/* Adjacent segments of host time are one row, which is named after the last call in it. */
 static void put_last_call(struct columns *columns, const struct trace *trace,
 			  const struct path_segment *row)
 {
@@ -334,7 +336,7 @@ static void print_communication(const struct path_result *result)
 		putchar('\n');
 }
 
-/* ---- what it rests on ---- */
+/* ---- the dependencies that the result is based on ---- */
 
 static void print_note(const char *what, uint64_t count, const char *meaning)
 {

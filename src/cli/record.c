@@ -1,4 +1,4 @@
-/* dagtap record: run a program with the tracer in it, gather its spools into one file. */
+/* dagtap record: runs a program with the tracer in it, and packs its spools into one file. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -24,10 +24,10 @@
 
 struct record_options {
 	char *output;
-	const char *softgpu; /* NULL = not asked for */
-	const char *ready;
-	const char *ring;
-	uint64_t ring_bytes; /* of each process, with RING */
+	const char *softgpu; /* its configuration; NULL: no software GPU */
+	const char *ready;   /* the value of --ready, or NULL */
+	const char *ring;    /* the value of --ring; NULL: no ring */
+	uint64_t ring_bytes; /* size of each process's ring */
 	const char *hsa_mode;
 	enum launch_backend backend;
 	bool force;
@@ -148,7 +148,7 @@ static int take_option(const struct cli_command *self, int option, struct record
 	}
 }
 
-/* By the program's name, without what a terminal would obey in it. NULL: out of memory. */
+/* A file name made of the program's name, without control characters. NULL: out of memory. */
 static char *default_output(const char *program)
 {
 	const char *slash = strrchr(program, '/');
@@ -157,7 +157,7 @@ static char *default_output(const char *program)
 	if (asprintf(&name, "dagtap-%s-%d.dagtap", slash ? slash + 1 : program, (int)getpid()) < 0)
 		return NULL;
 	human_make_plain(name);
-	/* A shell takes that for any character. */
+	/* human_make_plain writes '?', which a shell would expand. */
 	for (char *at = name; (at = strchr(at, '?'));)
 		*at = '_';
 	return name;
@@ -183,7 +183,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
-/* Before the program runs: afterwards it would be too late to ask for another name. */
+/* Checks the output's name before the program runs: afterwards the user could not choose another
+ * one. */
 static int check_output(const struct cli_command *self, const struct record_options *options)
 {
 	struct stat status;
@@ -250,7 +251,7 @@ static char *join_words(char **words)
 	return text;
 }
 
-/* Names in it may be anything: made plain. */
+/* Prints a line on stderr, made plain, because it may contain names from outside. */
 static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
 {
 	va_list args;
@@ -267,7 +268,7 @@ static const char *state_of(const struct gather_result *result)
 	return result->is_truncated ? "truncated" : "complete";
 }
 
-/* What the reader of the last line is to do; "" if there is nothing. */
+/* The end of the last line: what the user should do; "" if nothing. */
 static const char *advice_of(const struct gather_result *result)
 {
 	if (result->is_damaged)
@@ -292,7 +293,7 @@ static void tell_result(const char *output, const struct gather_result *result)
 	     advice_of(result));
 }
 
-/* The program has ended: from now on these are for us. The second one ends us at once. */
+/* After the program has ended, these signals interrupt gather_spools. A second one ends dagtap. */
 static void catch_interrupts(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -308,8 +309,8 @@ static void catch_interrupts(void)
 	}
 }
 
-/* What the program left running and has recorded something gets a moment to end. Returns whether anything is
- * left running. */
+/* Waits for processes that the program left running, until TIMER_SURVIVORS is over or none of
+ * them has a spool. Returns whether any is still running. */
 static bool wait_for_survivors(int folder_fd)
 {
 	const struct timespec pause = {.tv_nsec = 20000000};
@@ -332,7 +333,8 @@ static void tell_survivors(const struct record_options *options, const char *fol
 	     options->program[0], live_count, folder);
 }
 
-/* What could not be recorded: told on stderr, a line each. NULL: out of memory. */
+/* Prints one line on stderr for each process that could not be recorded, and returns these lines;
+ * the caller frees them. NULL: out of memory. */
 static char *collect_losses(const struct spool_folder *folder, struct loss_box *box,
 			    uint32_t *ret_count)
 {
@@ -420,7 +422,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 	result = gather(options, folder, box, &meta);
 	free(meta.losses);
 	free(meta.command);
-	/* The program's own code comes first; a failure of ours shows when the program had none. */
+	/* The program's own exit status, unless it is 0: then dagtap's. */
 	return status ? status : result;
 }
 
@@ -438,8 +440,8 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 		result = cli_help(self);
 	} else if (result == CLI_OK) {
 		result = prepare_folder(self, &options, &folder);
-		/* Without it processes that cannot be recorded are not heard of, and the others
-		 * are. */
+		/* Without the box, processes that cannot be recorded are not reported. The
+		 * recording itself works. */
 		if (result == CLI_OK && loss_box_open(folder.path, &box) < 0)
 			box = NULL;
 		if (result == CLI_OK)

@@ -1,4 +1,4 @@
-/* dagtap softgpu[=CONFIG] -- PROGRAM: sets the environment and becomes the program. */
+/* dagtap softgpu[=CONFIG] -- PROGRAM: sets the environment, then replaces itself by the program. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Making, clearing and removing the folder of spools, on disk or in memory. */
 #include "cli/spool_folder.h"
 
 #include <ctype.h>
@@ -20,18 +21,19 @@
 
 #define MEMORY_FOLDER	   "/dev/shm"
 #define MEMORY_PREFIX	   "dagtap-"
-#define MEMORY_RANDOM	   6 /* characters that mkdtemp draws */
+#define MEMORY_RANDOM	   6 /* random characters of mkdtemp */
 #define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
-#define MEMORY_RINGS_LEAST 8  /* each process has one, and the program needs shared memory too */
+#define MEMORY_RINGS_LEAST 8  /* each process has a ring, and the program needs shared memory too */
 #define SPOOL_NAME_MOST	   64 /* /PID.NS.spool.new */
 
-/* Never through a link, and never waiting for the other end of a pipe. */
+/* Do not follow links, and do not wait for the other end of a FIFO. */
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define FILE_FLAGS   (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 /* ---- names ---- */
 
-/* Returns CLI_OK, or has said why there is none. */
+/* Makes the folder's path from the output's. Returns CLI_OK, or another cli_exit after a
+ * message. */
 static int name_folder(const char *output, char **ret_path)
 {
 	size_t chars = strlen(output);
@@ -48,7 +50,8 @@ static int name_folder(const char *output, char **ret_path)
 	free(cwd);
 	if (length < 0)
 		return cli_fail("out of memory");
-	/* What is made there has a longer name yet, and OUTPUT's own is shorter. */
+	/* The paths of the spools in it are longer by up to SPOOL_NAME_MOST; the output's is
+	 * shorter. */
 	if (length < PATH_MAX - SPOOL_NAME_MOST)
 		return CLI_OK;
 	free(*ret_path);
@@ -72,10 +75,10 @@ int spool_folder_is_lost(const struct dirent *entry)
 	return has_suffix(entry->d_name, SPOOL_LOST_SUFFIX);
 }
 
-/* ---- what is in a folder ---- */
+/* ---- the contents of a folder ---- */
 
-/* A spool by its magic; one that was being made may be without, and then has nothing at all in its
- * head. */
+/* Whether the file has a spool's magic. An unfinished spool (named .new) may be empty, or have
+ * zeros in place of the magic. */
 static bool holds_spool(int fd, bool is_unfinished)
 {
 	static const char blank[sizeof(SPOOL_MAGIC) - 1];
@@ -88,7 +91,8 @@ static bool holds_spool(int fd, bool is_unfinished)
 					      !memcmp(magic, blank, sizeof(blank))));
 }
 
-/* Made by dagtap, for the owner of the folder, and nothing of it is elsewhere. */
+/* Whether dagtap made the file NAME: it has the name and the contents of a spool, is a regular
+ * file, and belongs to the owner of the folder. */
 static bool is_ours(int folder_fd, const char *name)
 {
 	bool is_new = has_suffix(name, SPOOL_SUFFIX ".new");
@@ -121,7 +125,7 @@ static void free_entries(struct dirent **entries, int count)
 	free(entries);
 }
 
-/* Says what in the folder is none of ours. */
+/* Fails with a message if the folder has a file that is not ours. */
 static int check_contents(int fd, const char *path)
 {
 	struct dirent **entries;
@@ -152,9 +156,10 @@ static void remove_contents(int fd)
 		free_entries(entries, count);
 }
 
-/* ---- a ring in memory: behind a link ---- */
+/* ---- a ring in memory: OUT.spool is a link to a folder in MEMORY_FOLDER ---- */
 
-/* Where the link BASE leads, if that is a folder such as make_in_memory makes; its name there. */
+/* If BASE is a link of ours to a folder as make_in_memory makes it, gets the folder's name in
+ * MEMORY_FOLDER. */
 static bool read_memory_link(int parent_fd, const char *base, char *ret_name, size_t size)
 {
 	static const char prefix[] = MEMORY_FOLDER "/";
@@ -181,7 +186,7 @@ static int open_memory(void)
 	return open(MEMORY_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The folder behind the link BASE, which is a ring's; -1 with errno. */
+/* Opens the folder NAME in MEMORY_FOLDER; -1 with errno. */
 static int open_behind(const char *name)
 {
 	int memory_fd = open_memory();
@@ -194,6 +199,7 @@ static int open_behind(const char *name)
 	return fd;
 }
 
+/* Removes the folder NAME in MEMORY_FOLDER if it is empty. */
 static void remove_behind(const char *name)
 {
 	int memory_fd = open_memory();
@@ -204,7 +210,9 @@ static void remove_behind(const char *name)
 	close(memory_fd);
 }
 
-/* The folder may be larger than the memory that is left, and what lies there counts towards a container's limit. */
+/* Whether there is memory for MEMORY_RINGS_LEAST rings. The file system may have more room than
+ * there is free memory, and its files count towards a container's memory limit; so both are
+ * checked. */
 static bool has_memory_for(uint64_t ring_bytes)
 {
 	struct statfs status;
@@ -218,8 +226,9 @@ static bool has_memory_for(uint64_t ring_bytes)
 	return bytes >= MEMORY_BYTES_LEAST && bytes / MEMORY_RINGS_LEAST >= ring_bytes;
 }
 
-/* A ring is written over and over: in memory, where there is room, no disk has to keep up with the program.
- * False: not there. FOLDER is then a link. */
+/* Makes the folder in memory, and OUT.spool a link to it. A ring's file is written over and over;
+ * in memory no disk has to keep up with the program. Returns false if there is no room or it
+ * fails; then nothing is left. */
 static bool make_in_memory(struct spool_folder *folder, uint64_t ring_bytes)
 {
 	char target[] = MEMORY_FOLDER "/" MEMORY_PREFIX "XXXXXX";
@@ -238,7 +247,8 @@ static bool make_in_memory(struct spool_folder *folder, uint64_t ring_bytes)
 
 /* ---- the folder ---- */
 
-/* Two recordings must not share a folder. */
+/* Locks the folder, because two recordings must not share one. A file system without locks is
+ * accepted. */
 static int lock_folder(int fd, const char *path)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -246,7 +256,7 @@ static int lock_folder(int fd, const char *path)
 	return cli_fail("%s: another recording writes there", path);
 }
 
-/* Nobody but us may put files in its place while it is cleared. */
+/* Checks that no other user can change the folder while it is cleared. */
 static int check_owner(int fd, const char *path)
 {
 	struct stat status;
@@ -264,7 +274,7 @@ static int check_owner(int fd, const char *path)
 	return CLI_OK;
 }
 
-/* Everything is looked at before anything is removed. */
+/* Removes our files from the folder, after all checks have succeeded. */
 static int clear(int fd, const char *path)
 {
 	int result = check_owner(fd, path);
@@ -292,7 +302,7 @@ static int clear_link(const struct spool_folder *folder)
 			"name for the recording",
 			folder->path);
 	fd = open_behind(name);
-	/* The memory went with an earlier run of the machine. */
+	/* ENOENT: a reboot has cleared the memory. */
 	if (fd < 0 && errno != ENOENT)
 		return cli_fail("%s: %s", folder->path, strerror(errno));
 	if (fd >= 0) {
@@ -306,7 +316,7 @@ static int clear_link(const struct spool_folder *folder)
 	return CLI_OK;
 }
 
-/* What another recording left there. */
+/* Removes what an earlier recording left there. */
 static int clear_earlier(const struct spool_folder *folder)
 {
 	struct stat status;
@@ -404,7 +414,7 @@ const char *spool_folder_name(const struct spool_folder *folder)
 	return access(folder->path, F_OK) < 0 ? folder->real_path : folder->path;
 }
 
-/* By the folder that holds it: what has taken its name meanwhile stays. */
+/* Removes the folder's name, if it still refers to our folder. */
 static void remove_name(const struct spool_folder *folder)
 {
 	char name[NAME_MAX + 1];
@@ -412,7 +422,7 @@ static void remove_name(const struct spool_folder *folder)
 
 	if (read_memory_link(folder->parent_fd, folder->base, name, sizeof(name))) {
 		remove_behind(name);
-		/* The link stays as long as something of others' is behind it. */
+		/* The link stays if its folder still has files of others. */
 		if (!spool_folder_is_there(folder))
 			unlinkat(folder->parent_fd, folder->base, 0);
 		return;

@@ -1,4 +1,4 @@
-/* dagtap summary: where the time went. */
+/* dagtap summary: times by kernel, stream, graph, scope or call. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
