@@ -126,10 +126,9 @@ struct record_thread {
 };
 
 /* A GPU or CPU of the HSA runtime, or a GPU of CUDA (see RECORD_CUDA_AGENT_FIRST). */
-
 struct record_agent {
 	struct record_header header; /* tag: index in the runtime's order, CPUs included */
-	uint64_t handle;	     /* hsa_agent_t */
+	uint64_t handle;	     /* hsa_agent_t; of a CUDA device: the index */
 	uint64_t tick_hz;	     /* ticks a second in DISPATCH_DONE; 0 = unknown */
 	uint32_t is_gpu;
 	uint32_t gpu_ordinal; /* number among the GPUs, as HIP has it without *_VISIBLE_DEVICES */
@@ -147,7 +146,6 @@ struct record_agent {
 };
 
 /* The size of an AGENT record without the fields that were added later. */
-
 #define RECORD_AGENT_LEAST offsetof(struct record_agent, pci_domain)
 
 /* A kernel symbol of a loaded code object. The runtime may use kernel_object again after the code
@@ -168,7 +166,6 @@ struct record_kernel {
 };
 
 /* The kernel's code object was unloaded. */
-
 struct record_kernel_gone {
 	struct record_header header; /* tag: kernel id */
 	uint64_t ns;
@@ -262,7 +259,6 @@ struct record_dispatch {
 
 /* X(name, text): why an activity has no start and end. The capture side writes some of these; the
  * loader sets the others. */
-
 #define RECORD_UNTIMED(X)                                                                          \
 	X(NO, "timed")                                                                             \
 	X(NO_SLOT, "no free slot")                                                                 \
@@ -298,7 +294,6 @@ struct record_dispatch_done {
 };
 
 /* A barrier-AND or barrier-OR packet. It has no time stamps. */
-
 struct record_barrier {
 	struct record_header header; /* tag: queue id */
 	uint64_t packet_index;
@@ -317,7 +312,6 @@ enum record_copy_kind {
 
 /* A copy that HSA's asynchronous copy functions submitted. The calling thread writes the record
  * after the function has returned successfully. */
-
 struct record_copy {
 	struct record_header header; /* tag: enum record_copy_kind */
 	uint64_t copy_id;
@@ -361,7 +355,6 @@ enum record_domain {
 };
 
 /* One call of a vendor's interface. Its thread writes the record when the call returns. */
-
 struct record_api {
 	struct record_header header; /* tag: op */
 	uint64_t cid;
@@ -504,7 +497,6 @@ struct record_graph_edge {
 };
 
 /* An exec was instantiated from the graph. */
-
 struct record_graph_exec {
 	struct record_header header;
 	uint64_t exec_id;
@@ -606,7 +598,6 @@ struct record_end {
 #define RECORD_CUDA_OP_END     8192
 
 /* A kernel that has ended. */
-
 struct record_cuda_kernel {
 	struct record_header header; /* tag: id of the KERNEL record, 0 = CUPTI gave no name */
 	uint64_t cid;
@@ -634,7 +625,6 @@ enum record_cuda_copy_type {
 };
 
 /* A copy or memset that has ended. */
-
 struct record_cuda_copy {
 	struct record_header header; /* tag: enum record_cuda_copy_type */
 	uint64_t cid;
@@ -673,7 +663,6 @@ enum record_cuda_sync_type {
 #define RECORD_CUDA_NONE UINT32_MAX /* no stream, no event */
 
 /* The host or a stream waited. */
-
 struct record_cuda_sync {
 	struct record_header header; /* tag: enum record_cuda_sync_type */
 	uint64_t cid;
@@ -702,7 +691,6 @@ struct record_cuda_event {
 enum record_cuda_memory_type { RECORD_CUDA_MEMORY_ALLOCATE = 1, RECORD_CUDA_MEMORY_RELEASE };
 
 /* Memory was allocated or released. */
-
 struct record_cuda_memory {
 	struct record_header header; /* tag: enum record_cuda_memory_type */
 	uint64_t cid;
