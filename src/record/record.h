@@ -668,8 +668,7 @@ struct record_cuda_sync {
 	uint64_t cid;
 	uint64_t start;
 	uint64_t end;
-	uint64_t
-		order; /* of the CUDA_EVENT that is waited for; 0 = CUPTI is older than CUDA 12.8 */
+	uint64_t order; /* of the awaited CUDA_EVENT; 0 = not known (CUPTI before CUDA 12.8) */
 	uint32_t context;
 	uint32_t stream; /* or RECORD_CUDA_NONE */
 	uint32_t event;	 /* or RECORD_CUDA_NONE */
@@ -724,7 +723,7 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_EDGE_GONE,
 	RECORD_CUDA_EXEC_CREATED, /* exec from graph */
 	RECORD_CUDA_EXEC_GONE,
-	RECORD_CUDA_NODE_SWITCHED, /* first node of exec enabled or disabled; dagtap's own step */
+	RECORD_CUDA_NODE_SWITCHED, /* first cudaGraphNodeSetEnabled on the exec; dagtap's own */
 	RECORD_CUDA_NODE_HOLDS,	   /* other_graph is a child graph or body of node; dagtap's own */
 };
 
@@ -760,8 +759,8 @@ struct record_cuda_update {
 	uint32_t is_source; /* 1: node is of the source graph; the next record names the exec's */
 };
 
-/* A driver call inside a runtime call. It has a correlation id but no API record: records that
- * name this id belong to the outer call. */
+/* A call inside another call, such as a driver call inside a runtime call. It has a correlation id
+ * but no API record: records with this id belong to the outer call. */
 struct record_cuda_inner {
 	struct record_header header;
 	uint64_t cid;

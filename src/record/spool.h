@@ -1,12 +1,13 @@
 /* The layout of a spool file: the C form of docs/format/spool.md. record.h has the records.
  *
- * A file consists of a header (struct spool_header), one block of counters per writer (struct
- * spool_lane), and chunks (struct spool_chunk) at fixed steps from SPOOL_CHUNK_OFFSET on.
+ * A file consists of a header (struct spool_header), one block of counters per writer, called its
+ * lane (struct spool_lane), and chunks (struct spool_chunk) at fixed steps from
+ * SPOOL_CHUNK_OFFSET on.
  *
  * The writing process maps the file, and a reader may map it at the same time. Fields that are
- * stored while another thread or a reader may load them are atomic. Plain fields are stored before
- * the file gets its name, or by the one thread that owns the chunk before it publishes the chunk's
- * magic or state with release. */
+ * stored while another thread or a reader may load them are atomic. Plain fields are stored
+ * before the file gets its name, or by the one thread that owns the chunk before it publishes the
+ * chunk's magic or state with release. */
 #ifndef DAGTAP_RECORD_SPOOL_H
 #define DAGTAP_RECORD_SPOOL_H
 

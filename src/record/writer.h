@@ -50,7 +50,7 @@ enum writer_use {
  * that threads do not share one. */
 struct writer {
 	_Atomic(unsigned char *) cursor; /* where the next record goes */
-	_Atomic(unsigned char *) limit;	 /* end of the chunk; NULL as cursor: there is no chunk */
+	_Atomic(unsigned char *) limit;	 /* end of the chunk; NULL: no chunk, or the spool closes */
 	_Atomic uint32_t use;		 /* enum writer_use */
 	_Atomic bool has_ended;	   /* the owner has seen that the spool closes: no record follows */
 	_Atomic uint32_t owner;	   /* tid of the owning thread */

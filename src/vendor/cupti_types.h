@@ -365,8 +365,7 @@ struct cupti_callback_data {
 	const char *symbolName;
 	void *context;
 	uint32_t contextUid;
-	uint64_t
-		*correlationData; /* a word for the subscriber, kept from enter to exit of a call */
+	uint64_t *correlationData; /* the subscriber's word, kept from enter to exit of a call */
 	uint32_t correlationId;
 };
 
