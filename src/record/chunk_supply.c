@@ -179,8 +179,8 @@ static uint32_t seal_full_chunks(struct spooler *s, uint32_t limit)
 			munmap(window->chunks, WINDOW_BYTES);
 			continue;
 		}
-		/* Only for windows that are two windows behind: most others are
-				 * unmapped soon. */
+		/* Without a ring only for windows that are two windows behind: most of the later
+		 * ones are soon unmapped as a whole. */
 		if (has_ring || window->first_index + 2 * WINDOW_CHUNKS <= taken)
 			release_sealed(window);
 		s->windows[kept++] = *window;

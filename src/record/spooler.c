@@ -295,8 +295,7 @@ static void *map_memory(size_t bytes)
 static struct spooler *map_spooler(const struct spooler_options *options, const struct space *space)
 {
 	uint64_t most = ready_most(options, space);
-	/* A window is added only while fewer than MOST are ready, so no more are ever
-		 * ready. */
+	/* A window is added only while fewer than MOST are ready, so all ready chunks fit. */
 	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
 	uint64_t ring_bytes = ring_bytes_of(options);
 	/* The file grows only while the ring has fewer sealed chunks than its size. At

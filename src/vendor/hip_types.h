@@ -57,8 +57,8 @@ struct hip_location {
 	int type, id;
 };
 
-/* hipLaunchConfig_t and HIP_LAUNCH_CONFIG as far as the stream: the sizes before it differ in name
- * and width alone. */
+/* The fields of hipLaunchConfig_t and HIP_LAUNCH_CONFIG up to the stream. The two types differ
+ * only in the name and width of the size before it. */
 struct hip_launch_config {
 	struct hip_dim3 grid, block;
 	uint64_t shared_bytes;
