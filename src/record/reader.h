@@ -19,11 +19,11 @@
  *	}
  *	spool_reader_close(reader);
  *
-  * Threading: a reader does not change after it was opened; any number of threads may use it, each
- * with its own cursors. Cost: opening reads the whole file once, and needs 48 bytes of memory per
- * chunk. Opening and spool_reader_next_chunk give back the pages that they have passed, so a closed
- * file of any size takes a few MB of resident memory. Of a file that is still written the pages
- * stay. */
+ * Threading: a reader does not change after it was opened; any number of threads may use it, each
+ * with its own cursors. Cost: opening reads the whole file once, and needs 36 bytes of memory per
+ * chunk. Opening and spool_reader_next_chunk give back the pages that they have passed, so a
+ * closed file of any size takes a few MB of resident memory. Of a file that is still written the
+ * pages stay. */
 #ifndef DAGTAP_RECORD_READER_H
 #define DAGTAP_RECORD_READER_H
 

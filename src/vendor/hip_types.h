@@ -1,4 +1,4 @@
-/* The types that HIP's functions take by value, or by a pointer that we follow, for code that
+/* The types that HIP's functions take by value, or by a pointer that dagtap follows, for code that
  * must not depend on the headers of one version. The layouts are the same from HIP 5.2 on;
  * tests/capture_hip compares them with the installed headers. Handles are plain pointers here,
  * enums are int. */
