@@ -329,8 +329,8 @@ int supply_service(struct spooler *s)
 
 /* Programs often write many records directly after their first call, when their rate is not known
  * yet. So a reserve of RESERVE_CHUNKS is mapped; its untouched part costs disk room only. A ring
- * has no reserve, because its file is not to be larger than asked for. The recording fails only
- * if there is no room for the first window. */
+ * has no reserve, because its file is not to be larger than asked for; nor has a process with a
+ * limit of address space. The recording fails only if there is no room for the first window. */
 int supply_begin(struct spooler *s)
 {
 	bool has_reserve = !ring_is_on(&s->ring) && !s->space.is_limited;

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The first 8 bytes of every record, stored as one word. All zero: nothing is written here yet. */
 struct record_header {
 	uint16_t type;	/* enum record_type; 0 = not written yet */
 	uint16_t words; /* size of the whole record in 8-byte words, header included */
@@ -195,6 +196,7 @@ enum record_queue_mode {
 		RECORD_QUEUE_MODE_COUNT
 };
 
+/* An HSA queue. Written once for each queue in each session. */
 struct record_queue {
 	struct record_header header; /* tag: queue id */
 	uint64_t ns;
@@ -257,8 +259,8 @@ struct record_dispatch {
 	uint32_t tid; /* thread that made the call and reserved the packet; 0 = unknown */
 };
 
-/* X(name, text): why an activity has no start and end. The capture side writes some of these; the
- * loader sets the others. */
+/* X(name, text): why an activity has no start and end. The capture side writes those up to
+ * SIGNAL_GONE; only the loader sets the others. */
 #define RECORD_UNTIMED(X)                                                                          \
 	X(NO, "timed")                                                                             \
 	X(NO_SLOT, "no free slot")                                                                 \
@@ -285,6 +287,7 @@ enum record_untimed {
 		RECORD_UNTIMED_COUNT
 };
 
+/* The end of a dispatch was seen, or can no longer be seen. */
 struct record_dispatch_done {
 	struct record_header header; /* tag: queue id */
 	uint64_t packet_index; /* with the queue id: the DISPATCH that this record completes */
@@ -328,6 +331,7 @@ struct record_copy {
 	uint32_t tid;		    /* thread that made the call */
 };
 
+/* The end of a copy was seen, or can no longer be seen. */
 struct record_copy_done {
 	struct record_header header; /* tag: enum record_untimed */
 	uint64_t copy_id;
@@ -421,6 +425,7 @@ struct record_attribute {
 	char bytes[];	     /* the key, then the text; padded to 8 bytes */
 };
 
+/* A scope was closed. */
 struct record_scope_end {
 	struct record_header header;
 	uint64_t id;
@@ -489,6 +494,7 @@ enum record_edge_type {
 	RECORD_EDGE_PROGRAMMATIC /* kernels: when the first triggers it, or has ended */
 };
 
+/* A dependency between two nodes of a graph. */
 struct record_graph_edge {
 	struct record_header header; /* tag: enum record_edge_type */
 	uint64_t graph_id;
@@ -556,6 +562,7 @@ struct record_witness {
 	char key[48];
 };
 
+/* PARTIAL: the source delivers only some of its records. ABSENT: it delivers none. */
 enum record_source_state { RECORD_SOURCE_ON = 1, RECORD_SOURCE_PARTIAL, RECORD_SOURCE_ABSENT };
 
 /* The state of a capture source, with the reason in text. The last record of a name is valid. */
@@ -712,6 +719,7 @@ struct record_cuda_overhead {
 	uint32_t reserved;
 };
 
+/* What changed, and which fields of struct record_cuda_graph say so. */
 enum record_cuda_graph_step {
 	RECORD_CUDA_GRAPH_CREATED = 1,
 	RECORD_CUDA_GRAPH_CLONED, /* graph from other_graph */
