@@ -8,16 +8,16 @@
 #include "base/error.h"
 
 /* Finds a library of the installation. NAME is relative to ../lib/dagtap of the running
- * executable. The caller frees *RET_PATH. Returns 0, or a negative errno with ERROR filled if the
- * file does not exist. */
+ * executable. The caller frees *RET_PATH. Returns 0, or a negative errno with ERROR filled: the
+ * file does not exist, or its path has a space or a colon and cannot be preloaded (-ENOTSUP). */
 int launch_find(const char *name, char **ret_path, struct dagtap_error *error);
 
 /* Appends PATH to the value of the environment variable, after SEPARATOR (LD_PRELOAD,
  * HSA_TOOLS_LIB). Returns 0 or a negative errno. */
 int launch_append(const char *variable, const char *path, char separator);
 
-/* Sets DAGTAP_SOFTGPU to CONFIG, which may be "" or NULL, and preloads the software GPU. Returns
- * 0, or a negative errno with ERROR filled; -EINVAL if the software GPU refuses the
+/* Preloads the software GPU and sets DAGTAP_SOFTGPU to CONFIG; NULL leaves the variable as it is.
+ * Returns 0, or a negative errno with ERROR filled; -EINVAL if the software GPU refuses the
  * configuration. */
 int launch_use_softgpu(const char *config, struct dagtap_error *error);
 
@@ -28,10 +28,11 @@ int launch_print_softgpu_keys(struct dagtap_error *error);
 /* Which vendor's GPUs are traced. */
 enum launch_backend { LAUNCH_AUTO, LAUNCH_HSA, LAUNCH_CUDA };
 
-/* Sets HSA_TOOLS_LIB, CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH, LD_PRELOAD and DAGTAP_SPOOL.
- * CUDA and NVTX load one injected library each: if the variable is set already, the function
- * fails with -EBUSY for LAUNCH_CUDA; otherwise it leaves the variable and prints a line on
- * stderr. Returns 0, or a negative errno with ERROR filled. */
+/* Sets LD_PRELOAD and DAGTAP_SPOOL; HSA_TOOLS_LIB and HSA_TOOLS_ROCPROFILER_V1_TOOLS unless
+ * BACKEND is LAUNCH_CUDA; CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH unless it is
+ * LAUNCH_HSA. CUDA and NVTX load one injected library each: if the variable is set already, the
+ * function fails with -EBUSY for LAUNCH_CUDA; otherwise it leaves the variable and prints a line
+ * on stderr. Returns 0, or a negative errno with ERROR filled. */
 int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 		      struct dagtap_error *error);
 

@@ -43,9 +43,9 @@ struct spooler_options {
  * but not touched. From then on half a second's consumption is kept ready, SPOOLER_FIRST_BYTES at
  * least. The default bound is SPOOLER_READY_BYTES_DEFAULT; with a ring it is a quarter of the
  * ring, but at least SPOOLER_RING_READY_BYTES. The caller owns *RET_SPOOLER and ends it with
- * spooler_close, then spooler_release. Returns 0, or a negative errno; then no file is left.
- * Called by the thread
- * that starts the session. Cost: writes SPOOLER_FIRST_BYTES of zeros. */
+ * spooler_close, then spooler_release. Returns 0, or a negative errno; then no file
+ * is left. Called by the thread that starts the session. Cost: writes SPOOLER_FIRST_BYTES of
+ * zeros. */
 int spooler_open(const struct spooler_options *options, struct spooler **ret_spooler);
 
 /* Makes chunks ready, then seals full ones. Returns the number of chunks that writers took since
