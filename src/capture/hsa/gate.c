@@ -247,18 +247,25 @@ void gate_work(struct gate *gate)
 {
 	uint64_t seen = hold_look(&gate->hold);
 	uint64_t published = 0;
+	bool was_asked;
 
 	do {
 		/* The gate was taken over from this thread. */
 		if (seen >> 32 != session_tid())
 			return;
 		gate_change(gate);
+		was_asked = gate->passes_unreserved;
 		if (gate_has_index(gate))
 			published += gate_pass(gate);
 		if (!gate_is_mine(gate))
 			return;
 		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
-		atomic_store_explicit(&gate->is_ahead, gate_index_is_behind(gate),
+		/* Packets that the last resort could not pass either are not written: their
+		 * doorbell will ring. The holder alone may store this: a later request's pass sets
+		 * it again. */
+		atomic_store_explicit(&gate->is_ahead,
+				      gate_index_is_behind(gate) &&
+					      (!was_asked || gate->passes_unreserved),
 				      memory_order_relaxed);
 		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
 		/* hold_leave is sequentially consistent: it orders these stores before the load of

@@ -114,7 +114,6 @@ static void look_at_index(struct gate *gate)
 	gate->passes_unreserved = true;
 	gate->index.seen = 0;
 	gate_work(gate);
-	atomic_store_explicit(&gate->is_ahead, 0, memory_order_relaxed);
 }
 
 void gate_resort(struct gate *gate)
