@@ -34,6 +34,8 @@ unshare --mount --fork bash -eu -c '
 	mount -t proc proc "$folder/proc"
 	mount -t sysfs sysfs "$folder/sys"
 	mount -t tmpfs tmpfs "$folder/dev/shm" 2>/dev/null || true
+	mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"
+	mount --bind "$folder/dev/pts/ptmx" "$folder/dev/ptmx"
 	for target in "$@"; do
 		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
 			chroot "$folder" make -C /root/dagtap "$target"
