@@ -1,5 +1,6 @@
-/* Plays an HSA program on the software GPU, in a process and a folder of its own, under the
- * injected library or another tool, and checks what was recorded. The functions assert. */
+/* Runs an HSA program on the software GPU, in a child process with a folder of its own, under
+ * the injected library or another tool, and reads what was recorded. All functions fail the
+ * cmocka test on an error. */
 #ifndef TESTS_CAPTURE_HSA_PLAY_H
 #define TESTS_CAPTURE_HSA_PLAY_H
 
@@ -8,54 +9,63 @@
 
 #include "rows.h"
 
+/* One finished run. The caller ends it with play_end. */
 struct play {
-	char folder[PATH_MAX];
-	struct rows *rows; /* NULL: not recorded */
-	int exit_status;
+	char folder[PATH_MAX]; /* holds the spool, the program's output and the device's report */
+	struct rows *rows;     /* owned; NULL: the program made no spool */
+	int exit_status;       /* as waitpid reports it; the play functions assert that it is 0 */
 };
 
-/* "tests/hsa-scenes fork": runs it with the software GPU set to CONFIG; it must exit with 0. */
+/* Runs COMMAND_LINE (such as "tests/hsa-scenes fork") with DAGTAP_SOFTGPU set to CONFIG under
+ * the injected library. The program must exit with 0. */
 struct play play(const char *config, const char *command_line);
-/* With VARIABLE=VALUE in its environment, too. */
+/* As play, with VARIABLE=VALUE added to the program's environment. */
 struct play play_with(const char *variable, const char *value, const char *config,
 		      const char *command_line);
-/* Where what is waited for does not come: the wait with this timer's limit is given up at its first look (TIMERS as
- * in DAGTAP_TIMERS; all other limits never run out). MODE: of DAGTAP_HSA_MODE, or NULL. */
+/* As play, for programs that wait for something that never comes. TIMERS (syntax of
+ * DAGTAP_TIMERS) sets the limits that expire at the first check; all other limits never expire.
+ * MODE is the value of DAGTAP_HSA_MODE, or NULL. */
 struct play play_giving_up(const char *timers, const char *mode, const char *config,
 			   const char *command_line);
-/* By a clock that stands still from the first; the program steps it. */
+/* As play, with a clock that stands still from the start. The program advances it. */
 struct play play_held(const char *config, const char *command_line);
-/* After TOOL, which lies in tests/. */
+/* As play, with the tool library TOOL (in tests/) loaded before dagtap. */
 struct play play_behind(const char *tool, const char *config, const char *command_line);
-/* Together with another tool that interposes queues, too. */
+/* A run beside another tool that interposes queues. */
 struct beside {
-	const char *tool; /* in tests/ */
-	bool is_before;	  /* dagtap: so its functions call dagtap's; else dagtap's call its */
-	const char *mode; /* of DAGTAP_HSA_MODE */
-	bool is_serial;
+	const char *tool; /* file name in tests/ */
+	/* true: the tool is loaded before dagtap, so its functions call dagtap's; false:
+	 * dagtap's functions call the tool's */
+	bool is_before;
+	const char *mode; /* value of DAGTAP_HSA_MODE */
+	bool is_serial;	  /* sets DAGTAP_HSA_SERIALIZE=1 */
 };
 struct play play_beside(const struct beside *beside, const char *config, const char *command_line);
-/* Under a design of hazard_designs.c. */
+/* Runs the program under a design of hazard_designs.c instead of dagtap. */
 struct play play_hazard(const char *design, const char *config, const char *command_line);
-/* Without the tool; TOOL: the name of another one in tests/, or NULL. */
+/* Runs the program without dagtap. TOOL is another tool library in tests/, or NULL. */
 struct play play_bare(const char *tool, const char *config, const char *command_line);
+/* Frees the rows and removes the folder. */
 void play_end(struct play *play);
 
-/* What the software GPU had counted when the program ended, whether or not the recording has it;
- * UINT64_MAX: no such counter. */
+/* The software GPU's counter COUNTER at the end of the program, from the device's report, which
+ * is independent of the recording. UINT64_MAX: there is no such counter. */
 uint64_t play_device(const struct play *play, const char *counter);
 
-/* The number behind "KEY " in what the program printed. */
+/* The decimal number after "KEY " in the program's output; of several lines the last one counts. */
 uint64_t play_printed(const struct play *play, const char *key);
 
+/* Dropped records of CLASS, summed over all causes. */
 uint64_t play_drops(const struct rows *rows, enum record_class class);
 
-/* Rows, the gates' own counts and the device's write indices say the same. On a busy machine
- * records may be dropped: then they are counted. */
+/* Asserts that the rows, the gates' own counts and the device's write indices agree. On a busy
+ * machine records may be dropped; the check includes the drop counters. */
 void play_check_ledger(const struct play *play);
+/* Prints how many dispatches are untimed, by cause. */
 void play_print_untimed(const struct play *play);
 
-/* Plays on a device that is slow enough for any machine to follow: COUNT dispatches, all timed. */
+/* Plays a program and asserts that all of its COUNT dispatches are recorded and timed. CONFIG
+ * must make the device slow enough that no record is dropped on any machine. */
 void play_timed(const char *config, const char *command_line, uint64_t count);
 
 #endif

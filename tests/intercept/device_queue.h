@@ -1,4 +1,5 @@
-/* What the interceptor's test programs share: queues, and packets written by hand. */
+/* What the interceptor's test programs share: one device, queues and functions that write
+ * packets. A failure of the runtime ends the process with a message. */
 #ifndef TESTS_INTERCEPT_DEVICE_QUEUE_H
 #define TESTS_INTERCEPT_DEVICE_QUEUE_H
 
@@ -8,29 +9,33 @@
 
 #define HEADER_BARRIER (1u << HSA_PACKET_HEADER_BARRIER)
 
-/* Opens the device; afterwards dispatch_fill works. */
+/* Opens the device and allocates the kernel argument that dispatch_fill uses. */
 void device_start(void);
 void device_end(void);
 extern struct device device;
 
+/* A multi-producer queue of SIZE packets on the device. */
 hsa_queue_t *queue_make(uint32_t size);
 hsa_signal_t signal_make(hsa_signal_value_t value);
 
-/* Until it is below 1. */
+/* Waits until the signal's value is below 1. */
 void signal_await(hsa_signal_t signal);
 
-/* A dispatch of a kernel that does nothing; NUMBER shows in its grid. The header is left out. */
+/* Fills a dispatch packet of a kernel that does nothing. The grid has NUMBER + 1 work-items, so
+ * that the packet can be recognised. The header stays 0. */
 void dispatch_fill(hsa_kernel_dispatch_packet_t *ret_packet, uint32_t number, hsa_signal_t signal);
 
-/* Writes a packet whose first two bytes are HEADER; waits while the ring is full. */
+/* Writes a packet whose first two bytes are HEADER. If the ring is full, rings for the packets
+ * before INDEX and waits for room. */
 void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header);
 
+/* Rings the doorbell for the packets up to INDEX. */
 void queue_ring(hsa_queue_t *queue, uint64_t index);
 
-/* One barrier packet behind everything, waited for. */
+/* Submits one barrier packet after all earlier packets and waits for it. */
 void queue_drain(hsa_queue_t *queue);
 
-/* COUNT kernels, waited for. */
+/* Submits COUNT kernels without signals behind one doorbell and waits for them. */
 void queue_run(hsa_queue_t *queue, uint32_t count);
 
 #endif

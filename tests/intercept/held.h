@@ -1,24 +1,28 @@
-/* Moments at which a thread can be held. The injected library finds this program's prctl and
- * nanosleep first:
+/* Stops a thread inside the injected library at a chosen moment. held.c defines prctl and
+ * nanosleep, and the injected library resolves both names to the program's functions:
  *
- * - A thread asks for its own name (prctl) when the library is about to write the thread's first
- *   record of a recording.
- * - The library's monitor sleeps (nanosleep) between two looks at what is outstanding. */
+ * - A thread asks for its own name with prctl when the library is about to write the thread's
+ *   first record of a recording.
+ * - The library's monitor calls nanosleep between two checks of outstanding work. */
 #ifndef TESTS_INTERCEPT_HELD_H
 #define TESTS_INTERCEPT_HELD_H
 
-/* The calling thread is held when it comes there. */
+/* The calling thread stops at its next prctl call. A nanosleep before that only wakes
+ * held_await. */
 void held_arm(void);
-/* It is not held then, but gets this signal. */
+/* From now on an armed thread raises signal NUMBER at its next prctl or nanosleep call, instead
+ * of stopping. */
 void held_interrupt(int number);
-/* By another thread: waits until it is, or until it sleeps inside the library, where it is not
- * held. */
+/* Called by another thread: waits until the armed thread has stopped in prctl, or until it
+ * sleeps inside the library (it is not stopped there). */
 void held_await(void);
+/* Called by another thread: lets the stopped thread continue. */
 void held_let_go(void);
 
-/* Holds the monitor, and returns when it is held; something must be outstanding. */
+/* Stops the monitor and returns when it is stopped. Some work must be outstanding, otherwise the
+ * monitor does not call nanosleep. */
 void held_monitor(void);
-/* Also by a signal handler. */
+/* Lets the monitor continue. A signal handler may call this. */
 void held_monitor_let_go(void);
 
 #endif

@@ -1,10 +1,11 @@
-/* The driver's functions of bed_cuda.c, once it is open; for what measures the driver itself. */
+/* The table of CUDA driver functions that bed_cuda.c resolves in its open(). Benchmarks that
+ * measure the driver itself call these pointers directly. */
 #ifndef TESTS_PATCH_BED_CUDA_H
 #define TESTS_PATCH_BED_CUDA_H
 
 #include "vendor/cuda_types.h"
 
-/* What dagpatch itself does not call. */
+/* Driver functions that only the bed needs; dagpatch does not call them. */
 #define BED_CUDA_FUNCTIONS(FUNCTION)                                                               \
 	FUNCTION(cuModuleLoadData, (void **module, const void *image))                             \
 	FUNCTION(cuModuleUnload, (void *module))                                                   \
@@ -24,6 +25,7 @@
 
 #define BED_CUDA_POINTER(name, parameters) int(*name) parameters;
 
+/* Pointers to the driver's functions; each returns a CUresult. Valid after bed_cuda.open(). */
 struct bed_cuda_calls {
 	CUDA_FUNCTIONS(BED_CUDA_POINTER)
 	BED_CUDA_FUNCTIONS(BED_CUDA_POINTER)

@@ -1,4 +1,5 @@
-/* What a test tells libhip_between.so. */
+/* The interface between a test and libhip_between.so (hip_between.c), the library that can make
+ * single HIP calls fail. The test reads and writes the struct; one thread makes all HIP calls. */
 #ifndef TESTS_PATCH_HIP_BETWEEN_H
 #define TESTS_PATCH_HIP_BETWEEN_H
 
@@ -7,10 +8,11 @@
 enum { BETWEEN_FAILURE = 999 }; /* hipErrorUnknown */
 
 struct between {
-	uint64_t calls;	    /* made so far */
-	uint64_t fails;	    /* the call of this number fails, and is not made; 0: none */
-	const char *failed; /* its name */
-	const char *lies;   /* calls of this name succeed and are not made; NULL: none */
+	uint64_t calls; /* HIP calls made so far */
+	/* number of the call to fail instead of being made, counted from 1; 0: none */
+	uint64_t fails;
+	const char *failed; /* name of the function that was made to fail */
+	const char *lies;   /* calls of this name return success without being made; NULL: none */
 };
 extern struct between between;
 

@@ -1,4 +1,6 @@
-/* The suite that runs on every driver and with every strategy: what its files share. */
+/* The suite of dagpatch tests that runs on every driver and with every strategy. This header
+ * holds the fixture (struct scene), helpers and the entry points of the suite's files. All
+ * helpers fail the cmocka test on an error. */
 #ifndef TESTS_PATCH_SUITE_H
 #define TESTS_PATCH_SUITE_H
 
@@ -12,63 +14,78 @@
 
 #include "bed.h"
 
+/* The driver and the strategy under test; suite_main.c sets them before the first case. */
 extern const struct bed *suite_bed;
 extern enum dagpatch_strategy suite_strategy;
-extern uint32_t suite_without; /* features of the model */
+/* DAGPATCH_MODEL_NO_... features that the model driver is told to lack */
+extern uint32_t suite_without;
 
-enum { WORDS = 64 };
+enum { WORDS = 64 }; /* length of every buffer in words */
 
-/* One context, one stream, one recording; the recording is made anew by scene_again. */
+/* The fixture of one case: a context, a stream and a recording. */
 struct scene {
-	uint32_t device; /* the bed's, where all of it is */
+	uint32_t device; /* device number in the bed; the context and the stream belong to it */
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
-	bool is_shared; /* other threads work at the same time */
+	bool is_shared; /* other threads use the device at the same time */
 };
 
+/* cmocka's setup and teardown. The context verifies every apply, and changes to table updates at
+ * 64 nodes instead of by measured time, so that a case gives the same result on every machine. */
 int scene_setup(void **state);
 int scene_teardown(void **state);
+/* Destroys the scene's recording and creates an empty one with FLAGS. */
 void scene_again(struct scene *scene, uint32_t flags);
-/* Asserts success and shows the recording's error otherwise. */
+/* Asserts that CALL returned 0 or more; prints the recording's error message otherwise. */
 #define OK(recording, call) scene_ok(recording, call, #call, __FILE__, __LINE__)
 void scene_ok(const struct dagpatch_recording *recording, int rc, const char *call,
 	      const char *file, int line);
-/* The call failed so, and the message has this in it. */
+/* Asserts that RC and the recording's last error are CODE and that the message contains TEXT. */
 void scene_failed(const struct dagpatch_recording *recording, int rc, int code, const char *text);
-/* Launches and waits. */
+/* Launches the recording on the scene's stream and waits for it. */
 void scene_run(struct scene *scene);
-/* The bed's own calls are made on the scene's device, whatever the thread has. Returns that, for
- * device_back. */
+/* Makes the scene's device current for calls of the bed. Returns the previous device, which the
+ * caller restores with device_back. */
 uint32_t scene_visit(const struct scene *scene);
 void device_back(uint32_t device);
+/* Waits for the scene's stream. */
 void scene_wait(const struct scene *scene);
+/* Returns the function handle of KERNEL on the scene's device. */
 void *scene_function(const struct scene *scene, enum bed_kernel kernel);
 
-uint32_t *buffer(uint32_t value); /* WORDS of them, on the device */
+/* Allocates WORDS words of device memory, each set to VALUE. The caller frees it with the bed's
+ * free. */
+uint32_t *buffer(uint32_t value);
 void buffer_set(uint32_t *buffer, uint32_t value);
+/* Reads COUNT words (at most WORDS) from the device and asserts that each is VALUE. */
 #define expect_all(buffer, value) expect_words(buffer, WORDS, value, __FILE__, __LINE__)
 void expect_words(const uint32_t *buffer, uint32_t count, uint32_t value, const char *file,
 		  int line);
 
-/* A slot of WORDS words. */
+/* Adds a slot of WORDS words and returns its number. */
 uint32_t slot(struct dagpatch_recording *recording, const char *name);
+/* Binds WORDS words at ADDRESS to SLOT. */
 void bind(struct dagpatch_recording *recording, uint32_t slot, const void *address);
-/* c = a OP b over WORDS. */
+/* Adds a kernel node that computes slots[0] = slots[1] OP slots[2] over WORDS words. KERNEL is
+ * BED_ADD or BED_MUL. Returns the node. */
 uint32_t add_three(struct dagpatch_recording *recording, enum bed_kernel kernel,
 		   const uint32_t slots[3], const struct dagpatch_after *after);
-/* How a kernel node of a small graph is changed. */
+/* The strategy with which dagpatch must change a kernel node of a small graph under the suite's
+ * settings. */
 enum dagpatch_strategy expected_strategy(void);
 
+/* A struct dagpatch_after of the listed nodes, valid until the end of the enclosing block. */
 #define AFTER(...)                                                                                 \
 	(&(struct dagpatch_after){(const uint32_t[]){__VA_ARGS__},                                 \
 				  sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)})
 
 #define SCENE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
+/* Each runs the cases of one file (suite_NAME.c) and returns the number of failed cases. */
 int suite_graphs(void);
 int suite_conditionals(void);
-int suite_no_conditionals(void); /* of drivers without them */
+int suite_no_conditionals(void); /* for drivers without conditional nodes */
 int suite_captured(void);
 int suite_addresses(void);
 int suite_again(void);
@@ -81,9 +98,9 @@ int suite_sets(void);
 int suite_attributes(void);
 int suite_random(uint64_t seed, uint32_t rebinds);
 
-/* A random graph on the scene's device (suite_random.c), for one thread at a time. A round binds it
- * anew and compares what it computes with a fresh recording and with what the host reckons. Each
- * round of so many begins with another graph. */
+/* A random graph on the scene's device (suite_random.c). One thread at a time uses a world.
+ * world_round binds new addresses, and compares the results with those of a fresh recording and
+ * with those computed on the host. A new graph replaces the old one every WORLD_ROUNDS rounds. */
 enum { WORLD_ROUNDS = 50 };
 struct world;
 struct world *world_create(struct scene *scene, uint64_t seed);
