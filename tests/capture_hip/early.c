@@ -1,5 +1,5 @@
-/* A library that uses HIP before the tool's constructor has run and after its destructor, as
- * libraries with device code do. */
+/* A library that uses HIP before the tool's constructor and after its destructor, as libraries
+ * with device code do. */
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>

@@ -1,9 +1,14 @@
-/* launches MODE: every function of HIP's that launches a kernel, as far as the runtime has it
- * (HIP 5.2.3 to 7.2.4), each once: "plain"; "empty", with a grid and with a block of nothing;
- * "captured", into a stream that is captured, another that was drawn into the capture, and the
- * thread's own (HIP 5.2.3 captures what two of the functions launch, and runs the others' kernels
- * at once); "many", on two devices. Prints "NAME RESULT" for each call, and how many kernels it has
- * launched outside of captures. "switched": a graph, a node of which is switched off and on. */
+/* launches MODE: calls every HIP function that launches a kernel and that the runtime has (HIP
+ * 5.2.3 to 7.2.4), each once. Prints "NAME RESULT" for each call, and how many kernels it
+ * launched outside of captures. MODE is one of:
+ *
+ * - plain: ordinary launches.
+ * - empty: launches with an empty grid and with an empty block.
+ * - captured: launches into a stream that is captured, into another stream that joined the
+ *   capture, and into the per-thread stream. HIP 5.2.3 captures the launches of two of the
+ *   functions, and runs the kernels of the others at once.
+ * - many: launches on two devices.
+ * - switched: a graph with a node that is disabled and enabled. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +22,7 @@ enum { WORDS = 64 };
 	"extern \"C\" __global__ void of_module(unsigned int *data, unsigned int term, "           \
 	"unsigned int count) { data[0] = term; }"
 
-/* What of the arguments and of where they run all calls share. */
+/* Arguments and addresses that all calls share. */
 static struct {
 	uint32_t *data;
 	uint32_t term, count;
@@ -33,7 +38,7 @@ static void *find(const char *name)
 	return dlsym(RTLD_DEFAULT, name);
 }
 
-/* ---- one a function: its result; -1: the runtime does not have it ---- */
+/* ---- one function per launch call; each returns its result, or -1 if the runtime lacks it ---- */
 
 typedef int launch(const char *symbol, dim3 grid, dim3 block, hipStream_t stream);
 
@@ -99,7 +104,7 @@ static int by_function_cooperative(const char *symbol, dim3 grid, dim3 block, hi
 		    : -1;
 }
 
-/* Takes work-items, not blocks. */
+/* This function takes a grid of work-items, not of blocks. */
 static int by_function_ext(const char *symbol, dim3 grid, dim3 block, hipStream_t stream)
 {
 	int (*call)(hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
@@ -112,7 +117,7 @@ static int by_function_ext(const char *symbol, dim3 grid, dim3 block, hipStream_
 		    : -1;
 }
 
-/* hipLaunchConfig_t, which HIP 5.2.3's headers do not have. */
+/* The layout of hipLaunchConfig_t, which the headers of HIP 5.2.3 do not have. */
 struct config {
 	dim3 grid, block;
 	size_t shared_bytes;
@@ -159,7 +164,8 @@ static const struct {
 
 #define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
 
-/* Others of HIP 5.2.3 take the thread's own stream for an address. */
+/* In HIP 5.2.3 all functions but hipLaunchKernel use the per-thread stream's constant as an
+ * address. */
 static bool takes(size_t function, hipStream_t stream)
 {
 	return stream != hipStreamPerThread || functions[function].launch == by_stub;
@@ -226,12 +232,13 @@ static void capture_on(hipStream_t stream, hipStream_t drawn)
 		HIP_CHECK(hipEventRecord(event, drawn));
 		HIP_CHECK(hipStreamWaitEvent(stream, event, 0));
 	}
-	/* A launch that cannot be captured (a cooperative one, in HIP 5.2.3) may have ended it. */
+	/* A launch that cannot be captured (a cooperative one in HIP 5.2.3) may have ended the
+	 * capture. */
 	printf("end of the capture %d\n", hipStreamEndCapture(stream, &graph));
 	hipGetLastError();
 }
 
-/* The functions for the thread's own stream, which take it for NULL. */
+/* The _spt functions use the per-thread stream when the stream argument is NULL. */
 static void capture_own(void)
 {
 	int (*begin)(hipStream_t, hipStreamCaptureMode) = find("hipStreamBeginCapture_spt");
@@ -290,8 +297,8 @@ static void many(void)
 	}
 }
 
-/* A graph of three kernels, of which the second is switched off for a while; HIP 5.2.3 cannot do
- * that. */
+/* A graph of three kernels, the second of which is disabled for a while. HIP 5.2.3 cannot
+ * disable nodes. */
 static void switched(void)
 {
 	int (*enable)(hipGraphExec_t, hipGraphNode_t, unsigned) = find("hipGraphNodeSetEnabled");

@@ -1,4 +1,5 @@
-/* Stands in for libamdhip64 where only the compiler's entry points matter, or a call that does nothing. */
+/* Stands in for libamdhip64 in tests that need only the compiler's entry points or one call that
+ * does nothing. */
 void __hipRegisterFunction(void **module, const void *stub, char *device_function,
 			   const char *device_name, unsigned int thread_limit, void *tid, void *bid,
 			   void *block_dim, void *grid_dim, int *warp_size);

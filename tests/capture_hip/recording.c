@@ -1,3 +1,4 @@
+/* Records a program on the software GPU (recording.h). */
 #include "recording.h"
 #include "../launched.h"
 
@@ -19,7 +20,8 @@ enum { OUTPUT_MOST = 65536, PATH_MOST = 4096 };
 static void play(const char *const *words, const char *environment, const char *spool)
 {
 	const char *build = getenv("BUILD_DIR");
-	const char *runtime = getenv("SANITIZER_RUNTIME"); /* has to come first; may be empty */
+	/* must be the first preloaded library; may be empty */
+	const char *runtime = getenv("SANITIZER_RUNTIME");
 	char program[PATH_MOST], tool[PATH_MOST], preload[2 * PATH_MOST], softgpu[PATH_MOST];
 
 	snprintf(program, sizeof(program), "%s/%s", build, words[0]);
@@ -71,7 +73,7 @@ static void collect(struct recording *recording)
 	}
 }
 
-/* Opens the spool, if it is one, and removes the folder: the reader keeps its mapping. */
+/* Opens the only spool and removes the folder. The reader keeps its mapping of the file. */
 static void take_spools(struct recording *recording, const char *folder)
 {
 	DIR *entries = opendir(folder);
@@ -93,7 +95,8 @@ static void take_spools(struct recording *recording, const char *folder)
 		collect(recording);
 }
 
-/* Its spools are left in FOLDER, of which the name is made here. */
+/* Runs the program in a child and leaves its spools in FOLDER, a mkdtemp template that this
+ * function completes. */
 static void run(struct recording *recording, const char *const *words, const char *environment,
 		char *folder)
 {

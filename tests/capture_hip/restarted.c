@@ -1,6 +1,7 @@
-/* restarted [late]: a program that is recorded three times, with other work between; late: the GPU's runtime
- * starts between two recordings. Prints what each recording is to
- * hold: "recording K G C", kernels, those of graphs, and copies, then "kernels launched: N" of all. */
+/* restarted [late]: a program that is recorded three times and works between the recordings.
+ * With "late" the GPU runtime starts between two recordings. For each recording it prints what
+ * the recording must hold, "recording K G C": kernels, kernels of graphs among them, and copies.
+ * At the end it prints "kernels launched: N" for the whole run. */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static int be_restarted(void)
 	replay(kept, first, 10, 2);
 	copy_back();
 
-	/* Without waiting for what is on its way. */
+	/* Start without waiting for the work in flight. */
 	dagtap_session_start();
 	dagtap_scope_push("second");
 	replay(kept, first, 10, 4);

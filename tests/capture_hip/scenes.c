@@ -1,5 +1,6 @@
-/* What a program may do with HIP's graphs, captures and errors, one scene a run. Prints what it
- * did as lines "name value" (handles in hex): the test compares them with the recording. */
+/* Programs that use HIP's graphs, captures and errors, one scene per run. A scene prints what it
+ * did as lines "NAME VALUE" (handles in hex), and test_hip_calls.c compares them with the
+ * recording. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -112,7 +113,7 @@ static hipGraphNode_t add_memset(hipGraph_t graph, hipGraphNode_t after, uint32_
 	return node;
 }
 
-/* A chain behind AFTER of the nodes that bring nothing to the device; returns its end. */
+/* Adds a chain of nodes after AFTER that submit nothing to the device; returns its last node. */
 static hipGraphNode_t add_idle_nodes(hipGraph_t graph, hipGraphNode_t after,
 				     hipHostNodeParams *host)
 {
@@ -134,7 +135,7 @@ static hipGraphNode_t add_idle_nodes(hipGraph_t graph, hipGraphNode_t after,
 	return node;
 }
 
-/* Every kind of node that this HIP has, in one chain, a child graph in the middle. */
+/* One chain with every kind of node that this HIP has, and a child graph in the middle. */
 static int nodes(void)
 {
 	uint32_t *data = device_words(), *other = device_words();
@@ -196,7 +197,7 @@ static int nodes(void)
 	return 0;
 }
 
-/* Two streams, forked and joined, every asynchronous call that HIP captures. */
+/* Two streams, forked and joined, with every asynchronous call that HIP can capture. */
 static int capture(void)
 {
 	uint32_t *data = device_words(), *other = device_words();
@@ -232,7 +233,7 @@ static int capture(void)
 	return 0;
 }
 
-/* The program moves the capture's end back to the first node: no node is made by that. */
+/* The program sets the capture's dependencies back to the first node, which creates no node. */
 static int steered(void)
 {
 	uint32_t *data = device_words();
@@ -270,7 +271,8 @@ static hipGraph_t diamond(uint32_t *data, uint32_t *other, unsigned blocks, bool
 
 	HIP_CHECK(hipGraphCreate(&graph, 0));
 	top = add_kernel(graph, NULL, data, blocks, MIX);
-	/* HIP walks a graph by its edges: the order of adding decides which branch is the first. */
+	/* HIP walks a graph by its edges, so the order in which edges are added decides which
+	 * branch comes first. */
 	if (side_first) {
 		right = add_kernel(graph, top, other, blocks, ROTATE);
 		left = add_kernel(graph, top, data, blocks, ROTATE);
@@ -289,7 +291,7 @@ static hipGraph_t diamond(uint32_t *data, uint32_t *other, unsigned blocks, bool
 	return graph;
 }
 
-/* Each way to change an exec, and an update that fails. */
+/* Every call that changes an executable graph, and an update that fails. */
 static int updates(void)
 {
 	uint32_t *data = device_words(), *other = device_words();
@@ -343,7 +345,7 @@ static void expect_error(const char *what, hipError_t got, hipError_t want)
 		example_fail("%s: returned %d, last error %d, not %d", what, got, last, want);
 }
 
-/* Calls that fail: with and without the tool the program sees the same. */
+/* Calls that fail. The program must see the same results with and without the tool. */
 static int errors(void)
 {
 	hipStream_t stream, other;
@@ -372,8 +374,8 @@ static int errors(void)
 	return 0;
 }
 
-/* A call that HIP makes inside of another: hipGraphExecChildGraphNodeSetParams calls
- * hipGraphExecUpdate, which only takes a child that is like the whole graph. */
+/* A call that HIP makes inside another call: hipGraphExecChildGraphNodeSetParams calls
+ * hipGraphExecUpdate, which accepts only a child with the shape of the whole graph. */
 static int nested(void)
 {
 	uint32_t *data = device_words();
@@ -412,8 +414,8 @@ static void *build_and_launch(void *kernel)
 	return NULL;
 }
 
-/* Threads that build and launch at once, each its own kernel (HIP 5.2 mixes up the arguments of
- * one kernel that several threads launch by graphs). */
+/* Threads that build and launch graphs at the same time, each with its own kernel. (HIP 5.2
+ * mixes up the arguments when several threads launch the same kernel through graphs.) */
 static int threads(void)
 {
 	pthread_t ids[2];
@@ -426,7 +428,7 @@ static int threads(void)
 	return 0;
 }
 
-/* HIP's functions taken with dlsym from the library itself: no wrapper can see the calls. */
+/* Takes HIP's functions with dlsym from the library itself, so no wrapper sees the calls. */
 static int unseen(void)
 {
 	void *library = dlopen("libamdhip64.so.5", RTLD_NOW);
@@ -442,7 +444,7 @@ static int unseen(void)
 	return 0;
 }
 
-/* Linked with HIP, kernels registered by constructors, no GPU used. */
+/* Linked with HIP, with kernels registered by constructors, but without any use of the GPU. */
 static int idle(void)
 {
 	void **registered = NULL;

@@ -1,4 +1,5 @@
-/* Names of kernels: registered early, written when first used, gone with their module. */
+/* The kernel names table: names are registered early, written at the first use, and removed with
+ * their module. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static int start(void **state)
 {
 	assert_non_null(mkdtemp(test_path(folder, "function")));
 	setenv("DAGTAP_SPOOL", folder, 1);
-	/* Before the session, as constructors do. */
+	/* Register before the session starts, as constructors do. */
 	add(1, 0x100, "first");
 	add(1, 0x108, "second");
 	add(2, 0x200, "other module");
@@ -84,6 +85,8 @@ static void read_spool(void)
 	rmdir(folder);
 }
 
+/* A name is written once and only when its function is used; an address that is registered again
+ * after its module was unregistered gets the new name. */
 static void names_by_use(void **state)
 {
 	char transient[] = "of a module";
@@ -94,7 +97,7 @@ static void names_by_use(void **state)
 	function_learn(0x300, transient);
 	memset(transient, 'x', sizeof(transient) - 1);
 	function_use(0x300);
-	/* The same address for another kernel, after its module went. */
+	/* The same address for another kernel, after the first kernel's module was unregistered. */
 	__hipUnregisterFatBinary((void **)1);
 	assert_int_equal(model_registered(), 0);
 	function_use(0x100);

@@ -1,4 +1,5 @@
-/* The graph code against a model of the runtime: any shape of graph, any version, no HIP. */
+/* The graph code against a model of the runtime: graphs of any shape and any runtime version,
+ * without HIP. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include "capture/hip/runtime_graph.h"
 #include "capture/hip/wrap.h"
 
-/* Node i of the model has the handle FIRST_NODE + i, its type, and what type decides. */
+/* Node i of the model has the handle FIRST_NODE + i and a type. */
 enum { FIRST_NODE = 1000, NODES_MOST = 16, GRAPH = 1, CHILD_TYPE = 5 };
 
 static struct model {
@@ -89,13 +90,15 @@ static void assert_order(const uint32_t *want, size_t count)
 	graph_template_destroy(template);
 }
 
+/* The node order must be HIP's level order, because node ids are positions in that order. */
 static void level_order_of_shapes(void **state)
 {
 	static const uint32_t chain[][2] = {{0, 1}, {1, 2}};
-	/* Added last to first: the roots come in the order of adding, the rest by edges. */
+	/* Added in reverse order: root nodes come in the order of adding, the others follow the
+	 * edges. */
 	static const uint32_t backwards[][2] = {{2, 1}, {1, 0}};
 	static const uint32_t crossed[][2] = {{0, 2}, {0, 1}, {1, 3}, {2, 3}};
-	/* A short cut does not pull a node forward. */
+	/* A direct edge from the root does not move a node forward past its longest path. */
 	static const uint32_t short_cut[][2] = {{0, 2}, {0, 1}, {1, 2}};
 
 	set_model(3, chain, 2);
@@ -112,6 +115,7 @@ static void level_order_of_shapes(void **state)
 	assert_order(NULL, 0);
 }
 
+/* A graph with a cycle has no order and must be refused instead of looping forever. */
 static void a_circle_has_no_order(void **state)
 {
 	static const uint32_t circle[][2] = {{0, 1}, {1, 2}, {2, 1}};
@@ -137,6 +141,7 @@ static void nodes_are_found(void **state)
 	graph_template_destroy(template);
 }
 
+/* An edge to a node that is not in the graph must be refused. */
 static void a_foreign_edge_is_refused(void **state)
 {
 	static const uint32_t foreign[][2] = {{0, 9}};
@@ -146,6 +151,7 @@ static void a_foreign_edge_is_refused(void **state)
 	assert_int_equal(graph_template_read(GRAPH, &template), -EINVAL);
 }
 
+/* Child graphs that contain each other must not cause endless recursion. */
 static void graphs_in_circles_end(void **state)
 {
 	struct graph_template *template;
@@ -156,7 +162,8 @@ static void graphs_in_circles_end(void **state)
 	assert_int_equal(graph_template_read(GRAPH, &template), -ELOOP);
 }
 
-/* The version is asked for once a process, so each has a process. */
+/* The code asks for the runtime's version once per process, so each version needs its own
+ * process. */
 static enum record_node_type type_in(int version, int number)
 {
 	enum record_node_type type = RECORD_NODE_OTHER;
@@ -175,6 +182,7 @@ static enum record_node_type type_in(int version, int number)
 	return (enum record_node_type)WEXITSTATUS(status);
 }
 
+/* The numbers of node types differ between HIP versions. */
 static void type_numbers_of_versions(void **state)
 {
 	enum { HIP_5_2 = 50221153, HIP_5_4 = 50422804, HIP_6_0 = 60032831 };
@@ -190,6 +198,7 @@ static void type_numbers_of_versions(void **state)
 	assert_int_equal(type_in(HIP_6_0, 99), RECORD_NODE_OTHER);
 }
 
+/* A runtime that lacks the graph functions gives no graph and no error. */
 static void a_runtime_without_graphs(void **state)
 {
 	struct graph_template *template;

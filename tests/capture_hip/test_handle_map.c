@@ -1,3 +1,5 @@
+/* The map from handles to ids: insert, find, remove, growth, and lock-free readers beside a
+ * writer. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -41,7 +43,8 @@ static void grows_and_forgets(void **state)
 	handle_map_reset(&map);
 }
 
-/* Handles that come and go at ever new addresses, few at a time. */
+/* Handles that are inserted and removed at always new addresses, with few in the map at a time:
+ * removed entries must not fill the table. */
 static void churns(void **state)
 {
 	struct handle_map map = HANDLE_MAP_INIT;
@@ -62,11 +65,11 @@ static _Atomic int stop_reading;
 static struct reader {
 	pthread_t thread;
 	_Atomic int is_asked;
-	sem_t has_read; /* all of it, since it was asked */
+	sem_t has_read; /* posted when the reader has read all entries since it was asked */
 	int wrong;
 } readers[2];
 
-/* What stays is always found, with its own value, while the table grows around it. */
+/* Entries that stay must always be found with their own values while the table grows. */
 static void *read_constantly(void *argument)
 {
 	struct reader *reader = argument;
@@ -82,7 +85,7 @@ static void *read_constantly(void *argument)
 	return NULL;
 }
 
-/* They go on reading: neither side is done before the other has begun. */
+/* Waits until both readers have completed a pass, so that reading and writing overlap. */
 static void await_readers(void)
 {
 	for (int i = 0; i < 2; i++)
@@ -104,7 +107,7 @@ static void readers_meet_a_writer(void **state)
 		if (i % 5000 == 0)
 			await_readers();
 		assert_int_equal(handle_map_put(&shared, i * 8, i), 0);
-		/* First it grows, then it is filled anew again and again. */
+		/* The table first grows, then is rebuilt at the same size again and again. */
 		if (i > 10000 || i % 3 == 0)
 			handle_map_take(&shared, i * 8);
 	}

@@ -1,5 +1,5 @@
-/* The real HIP runtime on the software GPU, under the tool: what the recording holds against what
- * the program did. */
+/* The real HIP runtime on the software GPU under the tool: compares what the recording holds
+ * with what the program did (scenes.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct recording *record(const char *scene)
 	return r;
 }
 
-/* Every wrapped call has its row: counted by the wrappers, apart from the writer. */
+/* Every wrapped call has its API record. The wrappers count calls independently of the writer. */
 static void assert_calls_complete(const struct recording *r)
 {
 	assert_int_equal(recording_witness(r, "hip", "calls"), recording_count(r, RECORD_API));
@@ -97,6 +97,7 @@ static void assert_function_named(const struct recording *r, uint64_t handle, co
 	fail_msg("function %llx has no name", (unsigned long long)handle);
 }
 
+/* Every kind of node is recorded with its type, its edges and its place in the graph. */
 static void nodes_of_every_kind(void **state)
 {
 	static const uint32_t types[] = {
@@ -131,6 +132,7 @@ static void nodes_of_every_kind(void **state)
 	recording_free(r);
 }
 
+/* The parameters of nodes are recorded as they were when the graph was instantiated. */
 static void parameters_of_nodes(void **state)
 {
 	struct recording *r = record("nodes");
@@ -144,7 +146,8 @@ static void parameters_of_nodes(void **state)
 	assert_int_equal(fill->bytes, 1024);
 	assert_int_equal(fill->width, 256);
 	assert_int_equal(fill->element_bytes, 4);
-	/* One-dimensional: HIP 5.2 does not tell, the call did. */
+	/* HIP 5.2 does not return the parameters of a one-dimensional copy; they come from the
+	 * call. */
 	assert_int_equal(copy->dst, other);
 	assert_int_equal(copy->src, data);
 	assert_int_equal(copy->bytes, 1024);
@@ -152,7 +155,7 @@ static void parameters_of_nodes(void **state)
 	assert_int_equal(rect->dst, data);
 	assert_int_equal(rect->bytes, 256);
 	assert_int_equal(rect->height, 4);
-	/* Halved by hipGraphMemcpyNodeSetParams1D before the graph was instantiated. */
+	/* hipGraphMemcpyNodeSetParams1D halved the size before the graph was instantiated. */
 	assert_int_equal(read->bytes, 512);
 	assert_int_equal(read->copy_kind, 2);
 	assert_int_equal(read->dst, recording_said(r, "host", 0));
@@ -162,6 +165,7 @@ static void parameters_of_nodes(void **state)
 	recording_free(r);
 }
 
+/* The nodes of child graphs and clones are traced back to the calls that made the originals. */
 static void child_and_clone(void **state)
 {
 	struct recording *r = record("nodes");
@@ -178,7 +182,8 @@ static void child_and_clone(void **state)
 	assert_true(has_edge(r, child->graph_id, 0, 1));
 	assert_function_named(r, inner->function, "rotate");
 	assert_int_equal(inner->grid[0], 3);
-	/* The child's and the clone's nodes are copies; they come from the original's calls. */
+	/* The nodes of the child and of the clone are copies; their makers are the original's
+	 * calls. */
 	assert_string_equal(maker_of(r, inner->handle), "hipGraphAddKernelNode");
 	assert_int_equal(clone->node_count, 10);
 	assert_int_equal(find_node(r, clone->graph_id, 0)->handle,
@@ -189,6 +194,7 @@ static void child_and_clone(void **state)
 	recording_free(r);
 }
 
+/* A node keeps the scope in which the program made it. */
 static void scope_of_a_node(void **state)
 {
 	struct recording *r = record("nodes");
@@ -203,6 +209,7 @@ static void scope_of_a_node(void **state)
 	recording_free(r);
 }
 
+/* Executable graphs and their replays are recorded with their graph and stream. */
 static void execs_and_replays(void **state)
 {
 	struct recording *r = record("nodes");
@@ -228,7 +235,7 @@ static void execs_and_replays(void **state)
 	recording_free(r);
 }
 
-/* Captured calls become nodes; waits and records become edges. */
+/* Captured calls become nodes; captured waits and event records become edges. */
 static void captured_nodes(void **state)
 {
 	static const char *const makers[] = {
@@ -257,6 +264,7 @@ static void captured_nodes(void **state)
 	recording_free(r);
 }
 
+/* A program that changes the capture's dependencies makes no node. */
 static void a_steered_capture(void **state)
 {
 	struct recording *r = record("steered");
@@ -280,14 +288,15 @@ static const struct record_graph_node *update(const struct recording *r, size_t 
 	return node;
 }
 
+/* Each change of an executable graph is recorded with the new parameters. */
 static void updates_of_an_exec(void **state)
 {
 	struct recording *r = record("updates");
 	const struct record_graph_exec *exec = recording_find(r, RECORD_GRAPH_EXEC, 0);
 	const struct record_graph_exec *copies = recording_find(r, RECORD_GRAPH_EXEC, 1);
 
-	/* SetParams of the first node, then all four by hipGraphExecUpdate, then two more. A second
-	 * update with the same graph changes nothing. */
+	/* First SetParams of the first node, then all four nodes by hipGraphExecUpdate, then two
+	 * more changes. A second update with the same graph changes nothing. */
 	assert_int_equal(recording_count(r, RECORD_GRAPH_EXEC_UPDATE), 7);
 	assert_int_equal(update(r, 0)->graph_id, exec->exec_id);
 	assert_int_equal(update(r, 0)->handle, recording_said(r, "node", 0));
@@ -304,13 +313,15 @@ static void updates_of_an_exec(void **state)
 	assert_int_equal(update(r, 5)->bytes, 256);
 	assert_int_equal(update(r, 6)->handle, recording_said(r, "fill", 0));
 	assert_int_equal(update(r, 6)->width, 128);
-	/* The one that failed leaves a note, and its error to the program. */
+	/* The update that failed leaves a note in the recording, and its error reaches the
+	 * program. */
 	assert_int_equal(recording_count(r, RECORD_NOTE), 1);
 	assert_int_equal(recording_said(r, "last_error", 0), 910);
 	recording_free(r);
 }
 
-/* The scene itself compares results and hipGetLastError with what HIP alone gives. */
+/* The scene itself compares results and hipGetLastError with the values that HIP gives without
+ * the tool. */
 static void errors_stay_the_programs(void **state)
 {
 	struct recording *r = record("errors");
@@ -324,6 +335,7 @@ static void errors_stay_the_programs(void **state)
 	recording_free(r);
 }
 
+/* A call that HIP makes inside another call is recorded with the outer call as its parent. */
 static void nested_calls_know_their_parent(void **state)
 {
 	struct recording *r = record("nested");
@@ -334,11 +346,12 @@ static void nested_calls_know_their_parent(void **state)
 	assert_int_equal(inner->parent, outer->cid);
 	assert_int_equal(outer->parent, 0);
 	assert_true(inner->begin_ns >= outer->begin_ns && inner->end_ns <= outer->end_ns);
-	/* The tool's own questions to the runtime are nobody's calls. */
+	/* The tool's own calls of the runtime are not recorded. */
 	assert_null(recording_find_call(r, "hipGraphGetNodes", 0));
 	recording_free(r);
 }
 
+/* Threads that build and launch graphs at the same time each get their own rows. */
 static void threads_build_and_launch(void **state)
 {
 	struct recording *r = record("threads");
@@ -379,7 +392,8 @@ static void assert_dispatches_are_nobodys(const struct recording *r)
 	assert_int_equal(last_hip_source(r)->header.tag, RECORD_SOURCE_PARTIAL);
 }
 
-/* By pure dlsym the calls go past every wrapper: the dispatches stay, and the trace says it. */
+/* Calls through dlsym on the library itself pass every wrapper. The dispatches are recorded, and
+ * the trace says that their calls were not seen. */
 static void unseen_calls_are_said(void **state)
 {
 	struct recording *r = record("unseen");
@@ -389,7 +403,8 @@ static void unseen_calls_are_said(void **state)
 	recording_free(r);
 }
 
-/* Another thread sends the packets then: whose they are is not guessed. */
+/* With AMD_DIRECT_DISPATCH=0 another thread sends the packets. The recording must not guess
+ * which call caused them. */
 static void dispatches_by_a_worker(void **state)
 {
 	struct recording *r =
@@ -401,7 +416,7 @@ static void dispatches_by_a_worker(void **state)
 	recording_free(r);
 }
 
-/* HIP comes in with an RTLD_LOCAL library: RTLD_NEXT does not find it. */
+/* HIP is loaded with an RTLD_LOCAL library, where RTLD_NEXT does not find it. */
 static void a_plugin_is_seen(void **state)
 {
 	struct recording *r = recording_make("examples/plugin", "20", NULL);
@@ -414,7 +429,7 @@ static void a_plugin_is_seen(void **state)
 	recording_free(r);
 }
 
-/* Every dispatch of a launch is under the call that made it. */
+/* Every dispatch of a launch has the cid of the call that made it. */
 static void dispatches_are_under_their_call(void **state)
 {
 	struct recording *r = record("nodes");
@@ -426,12 +441,13 @@ static void dispatches_are_under_their_call(void **state)
 		for (size_t k = 0; (dispatch = recording_find(r, RECORD_DISPATCH, k)); k++)
 			mixes += dispatch->cid == launch->cid && dispatch->workgroup[0] == 64 &&
 				 dispatch->grid[0] <= 256;
-	/* Two kernels of the child and one of the graph, four launches. */
+	/* Two kernels of the child and one of the graph, in four launches. */
 	assert_int_equal(mixes, 12);
 	recording_free(r);
 }
 
-/* The constructor's call is there; the destructor's, after the end, went through unrecorded. */
+/* The constructor's call is recorded. The destructor's call comes after the end of the recording
+ * and passes unrecorded. */
 static void before_and_after_the_tool(void **state)
 {
 	struct recording *r = recording_make("tests/hip-early-main", NULL, NULL);
@@ -443,6 +459,7 @@ static void before_and_after_the_tool(void **state)
 	recording_free(r);
 }
 
+/* A program that does not use the GPU writes no spool. */
 static void no_gpu_no_file(void **state)
 {
 	struct recording *r = recording_make("tests/hip-scenes", "idle", NULL);
@@ -452,6 +469,7 @@ static void no_gpu_no_file(void **state)
 	recording_free(r);
 }
 
+/* Without DAGTAP_SPOOL the tool records nothing and the program runs as usual. */
 static void without_a_spool_nothing_happens(void **state)
 {
 	struct recording *r = recording_make("tests/hip-scenes", "nodes", "DAGTAP_SPOOL=");

@@ -1,4 +1,4 @@
-/* Our view of HIP's structs and numbers against the installed headers. */
+/* Compares dagtap's copies of HIP's struct layouts and constants with the installed headers. */
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
 

@@ -1,5 +1,5 @@
-/* A recording stops, starts, or stops and starts again in front of any instruction that the tool runs in a call: each
- * accounts for what it has. */
+/* A recording stops, starts, or stops and starts again before any single instruction that the
+ * tool executes within a call. Each recording must account for everything that it has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void at_each_instruction(void)
 	bool was_held = true;
 
 	setenv("DAGTAP_READY", "4M", 1);
-	expect(model_registered() == 0); /* so that the model is linked */
+	expect(model_registered() == 0); /* forces the linker to keep the model */
 	session_add_part(&hip_part);
 	expect(session_start());
 	for (uint32_t n = 1; was_held; n++) {

@@ -1,5 +1,5 @@
-/* The real HIP runtime on the software GPU, under the tool: every wait of a program, against what the
- * program itself says that it waited for. */
+/* The real HIP runtime on the software GPU under the tool: compares every recorded wait with the
+ * program's own output of what it waited for. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static uint64_t handle_of(const struct trace *trace, uint32_t stream)
 	return trace->streams[stream].handle;
 }
 
-/* "(nil)" is 0, too. */
+/* Parses a printed pointer; "(nil)" gives 0. */
 static uint64_t pointer(const char *text)
 {
 	return strtoull(text, NULL, 16);
@@ -46,7 +46,7 @@ static void check_record(const struct trace *trace, const struct trace_wait *wai
 	assert_int_equal(trace->event_records[number - 1].event, wait->event);
 }
 
-/* " by node N of replay R", if a graph recorded the event. */
+/* Checks " by node N of replay R", which the line has if a graph recorded the event. */
 static void check_node(const struct trace *trace, const struct trace_wait *wait, const char *line)
 {
 	const struct trace_event_record *record = &trace->event_records[wait->producer];
@@ -68,7 +68,11 @@ static void check_node(const struct trace *trace, const struct trace_wait *wait,
 	assert_int_equal(launch->stream, record->stream);
 }
 
-/* "wait N by WHO for nothing|record R on STREAM[ by node N of replay R]|all [on STREAM]" */
+/* Checks one line: "wait N by WHO for nothing
+ *
+ * record R on STREAM[ by node N of replay R]
+ *
+ * all [on STREAM]". */
 static void check_line(const struct trace *trace, uint32_t number, const char *line)
 {
 	const struct trace_wait *wait = &trace->waits[number - 1];
@@ -87,7 +91,8 @@ static void check_line(const struct trace *trace, uint32_t number, const char *l
 	}
 	assert_int_equal(wait->producer, TRACE_NONE);
 	if (!strcmp(what, "nothing")) {
-		/* It was made under the tool's eyes and not recorded yet. */
+		/* The event was created while the tool was active and was not recorded yet, so
+		 * the wait is known to be for nothing. */
 		assert_int_equal(wait->known, TRACE_KNOWN_ORDER);
 	} else if (sscanf(line, "wait %*u by host for all on %31s", on) == 1) {
 		assert_int_equal(wait->type, TRACE_WAIT_STREAM);
@@ -97,7 +102,7 @@ static void check_line(const struct trace *trace, uint32_t number, const char *l
 	}
 }
 
-/* Compares and frees; returns how many waits the program said it had. */
+/* Compares the output with the trace and frees it; returns how many waits the program printed. */
 static uint32_t check_output(const struct trace *trace, char *output)
 {
 	uint32_t count = 0;
@@ -125,6 +130,7 @@ static uint32_t count_kind(const struct trace *trace, enum trace_stream_kind kin
 	return count;
 }
 
+/* Waits between streams, by the host and for whole streams, in a program of the examples. */
 static void streams_and_events(void **state)
 {
 	char *output;
@@ -139,13 +145,15 @@ static void streams_and_events(void **state)
 	trace_close(trace);
 }
 
+/* A wait inside a capture becomes an edge of the graph, not a wait of the stream. */
 static void capture_wait_becomes_graph_edge(void **state)
 {
 	enum {
 		WIDTH = 4,
 		DIAMONDS = 3,
 		BY_EVENTS = 2 * WIDTH * DIAMONDS,
-		IN_BRANCHES = WIDTH * (DIAMONDS - 1), /* from the branch's kernel before */
+		/* each waits for the previous kernel of its branch */
+		IN_BRANCHES = WIDTH * (DIAMONDS - 1),
 		IN_MAIN = 2 * DIAMONDS - 1,
 	};
 	char *output;
@@ -162,6 +170,7 @@ static void capture_wait_becomes_graph_edge(void **state)
 	trace_close(trace);
 }
 
+/* A capture that records an event does not change what earlier records and waits refer to. */
 static void a_capture_forgets_no_record(void **state)
 {
 	char *output;
@@ -174,6 +183,7 @@ static void a_capture_forgets_no_record(void **state)
 	trace_close(trace);
 }
 
+/* A wait names the graph node and the replay that recorded the event. */
 static void graph_node_records_the_event(void **state)
 {
 	char *output;
@@ -191,6 +201,8 @@ static bool has_line(const char *output, const char *line)
 	return strstr(output, line) != NULL;
 }
 
+/* Handles of destroyed events and streams are used again for new ones; the waits must not be
+ * mixed up. */
 static void handles_are_used_again(void **state)
 {
 	char *output;
@@ -211,6 +223,7 @@ static void handles_are_used_again(void **state)
 	trace_close(trace);
 }
 
+/* One event that two threads record and wait for in turn: each wait refers to the newest record. */
 static void two_threads_record_and_wait(void **state)
 {
 	char *output;
@@ -223,7 +236,7 @@ static void two_threads_record_and_wait(void **state)
 	trace_close(trace);
 }
 
-/* hipExtLaunchKernel's events are where the kernel begins and ends. */
+/* The events of hipExtLaunchKernel carry the kernel's start and end times. */
 static void events_of_a_launch_have_its_times(void **state)
 {
 	enum { LAUNCHES = 50 };

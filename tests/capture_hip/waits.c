@@ -1,5 +1,5 @@
-/* Records and waits under the real HIP, for test_hip_waits: the argument says which. Each wait prints which
- * record it is for, as far as the program can know. */
+/* Records and waits under the real HIP, for test_hip_waits.c; the argument selects the program.
+ * Each wait prints which record it is for, as far as the program can know that. */
 #include "waits.h"
 #include "kernels.h"
 
@@ -51,7 +51,7 @@ static void must_fail(hipError_t result, const char *what)
 		example_fail("%s went through", what);
 }
 
-/* Recorded again, destroyed and made again, by every kind of stream. */
+/* Events that are recorded again, destroyed and created again, with every kind of stream. */
 static int handles(void)
 {
 	hipStream_t blocking, nonblocking, again;
@@ -92,7 +92,8 @@ static int handles(void)
 	return 0;
 }
 
-/* What is captured is an edge: neither a record nor a wait, and none that was before is forgotten. */
+/* In a capture, records and waits become edges. They are neither records nor waits, and they do
+ * not replace the records that were made before. */
 static int captured(void)
 {
 	uint32_t *data = device_words(), term = 1, count = WORDS;
@@ -129,7 +130,7 @@ static sem_t turns[2];
 static struct tracked passed;
 static hipStream_t streams[2];
 
-/* Two threads take turns: one records, the other waits for it and records anew. */
+/* Two threads take turns: each waits for the other's record and records the event again. */
 static void *take_turns(void *argument)
 {
 	int own = (int)(intptr_t)argument;
@@ -180,7 +181,7 @@ static hipGraphNode_t add_kernel(hipGraph_t graph, const hipGraphNode_t *before)
 	return node;
 }
 
-/* A kernel, the event's record, another kernel. */
+/* Builds a kernel, the event's record and another kernel; returns the record's node. */
 static hipGraphNode_t build(hipGraph_t graph, hipEvent_t event)
 {
 	hipGraphNode_t first = add_kernel(graph, NULL), record;
@@ -190,7 +191,7 @@ static hipGraphNode_t build(hipGraph_t graph, hipEvent_t event)
 	return record;
 }
 
-/* As HIP itself numbers it. */
+/* Returns the position of a node in HIP's own list. */
 static unsigned index_of(hipGraph_t graph, hipGraphNode_t wanted)
 {
 	hipGraphNode_t nodes[16];
@@ -208,7 +209,8 @@ static void replay(hipGraphExec_t exec, hipStream_t stream)
 	HIP_CHECK(hipGraphLaunch(exec, stream));
 }
 
-/* HIP's own word: while the replay's kernel runs the event, which was over before, is not. */
+/* Checks with HIP that the replay records the event: the event was complete before, and is not
+ * complete while the replay's kernel runs. */
 static void must_be_recorded_by(hipGraphExec_t exec, hipStream_t stream, hipEvent_t event)
 {
 	void (*hold)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "softgpu_clock_hold");
@@ -262,7 +264,7 @@ static int graphs(void)
 	record(&second, side);
 	wait_by(main_stream, &second);
 
-	/* The graph of the exec above has kept its event. */
+	/* The instantiated graph above keeps the event that it was made with. */
 	HIP_CHECK(hipGraphCreate(&child, 0));
 	add_kernel(child, NULL);
 	held = add_kernel(child, NULL);
@@ -278,7 +280,8 @@ static int graphs(void)
 	return 0;
 }
 
-/* A record that a capture makes a node of: the event is what it was until the graph is launched. */
+/* A record that a capture turns into a node. The event keeps its state until the graph is
+ * launched. */
 static int external(void)
 {
 #ifdef hipEventRecordExternal
@@ -314,7 +317,7 @@ static int external(void)
 	waits_host_for_all();
 	return 0;
 #else
-	return 2; /* HIP 5.2 has no such flag */
+	return 2; /* HIP 5.2 does not have this flag */
 #endif
 }
 

@@ -22,7 +22,7 @@ struct row_copy {
 	uint32_t kind; /* the record's tag */
 	bool has_done;
 	uint32_t untimed; /* cause; 0: timed */
-	uint64_t start;	  /* ticks of the device's clock */
+	uint64_t start;	  /* host ns */
 	uint64_t end;
 };
 

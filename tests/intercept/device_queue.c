@@ -1,3 +1,4 @@
+/* Queues and packets for the interceptor's test programs (device_queue.h). */
 #include "device_queue.h"
 
 #include <sched.h>
@@ -64,7 +65,8 @@ void packet_put(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t
 	uint32_t first_word;
 
 	if (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) {
-		/* What is written already must be rung before waiting. */
+		/* The packets that are already written must be rung before this thread waits for
+		 * room. */
 		queue_ring(queue, index - 1);
 		while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
 			sched_yield();

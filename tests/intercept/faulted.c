@@ -1,9 +1,11 @@
-/* intercept-faulted HOW [described]: two kernels end, the third does not, two more wait behind it.
- * The queue is made by hsa_queue_create, or by description. HOW:
+/* intercept-faulted HOW [described]: submits five kernels. Two end, the third does not end, and
+ * two more wait behind it. The queue is made by hsa_queue_create or, with "described", by
+ * hsa_amd_queue_create. HOW selects the third packet:
  *
- * memory: it accesses an address that is not there, and the runtime ends the process; queue: it is
- * a packet that no device can run, and the program's callback ends the process, as HIP's does;
- * hang: it never ends, and the program gives up and exits. */
+ * - memory: the kernel accesses an unmapped address, and the runtime ends the process.
+ * - queue: the device cannot run the packet, and the program's queue callback ends the process,
+ *   as HIP's callback does.
+ * - hang: the kernel never ends, and the program stops waiting and exits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +65,7 @@ static hsa_queue_t *make_described(void)
 	};
 
 	HSA_CHECK(hsa_amd_queue_create(device.gpu, &desc, 1));
-	/* The caller's description is as it was. */
+	/* The call must not change the caller's description. */
 	if (desc.callback != end_by_callback || desc.callback_data != &touches_nothing)
 		exit(8);
 	return desc.queue;

@@ -1,7 +1,9 @@
-/* intercept-faulted-hip memory|hang: five kernels in one stream, of which the third does not end.
+/* intercept-faulted-hip memory
  *
- * memory: it accesses an address that is not there, and the runtime, or HIP, ends the process;
- * hang: it never ends, and the program gives up and exits. */
+ * hang: submits five kernels to one stream. The third one does not end.
+ *
+ * - memory: it accesses an unmapped address, and the runtime or HIP ends the process.
+ * - hang: it never ends, and the program stops waiting and exits. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@ static const struct example_kernel kernels[] = {{"ticket"}};
 
 static bool touches_nothing;
 
-/* The software GPU's, which takes the place of HIP's HSA runtime. */
+/* Finds a function of the software GPU, which takes the place of the HSA runtime that HIP uses. */
 static void *softgpu(const char *name)
 {
 	void *function = dlsym(RTLD_DEFAULT, name);
@@ -70,7 +72,7 @@ int main(int argc, char **argv)
 	HIP_CHECK(hipStreamCreate(&stream));
 	launch(0, ODD_ONE, stream);
 	await("packets_ended", ODD_ONE);
-	/* All others are in the queue before the device takes the one that does not end. */
+	/* All other kernels are in the queue before the device takes the one that does not end. */
 	take_hold();
 	launch(ODD_ONE, KERNELS, stream);
 	touches_nothing = !hangs;

@@ -1,5 +1,6 @@
-/* intercept-flow N: N dispatches without signals, as a runtime's plain launches are. Prints the
- * anonymous resident memory after the first tenth and at the end: what grows, grows with N. */
+/* intercept-flow N: submits N dispatches without signals, as a runtime does for plain launches.
+ * Prints the resident anonymous memory after the first tenth and at the end, so that the test
+ * sees memory that grows with N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Stops threads inside the injected library by replacing prctl and nanosleep (held.h). */
 #include "held.h"
 
 #include <semaphore.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 static _Thread_local bool is_armed;
-static int interrupts_by; /* a signal; 0: it is held instead */
+static int interrupts_by; /* signal to raise instead of stopping; 0: the thread stops */
 static sem_t is_held, may_go;
 static _Atomic bool holds_monitor;
 static sem_t monitor_is_held, monitor_may_go;

@@ -1,5 +1,6 @@
-/* intercept-opening N: a recording is started while the runtime opens, just too late for that to take part in it
- * and before the start has reached the GPU's half. N kernels run until it has, and N after. */
+/* intercept-opening N: starts a recording while the runtime opens. At that moment it is too late
+ * for the runtime's opening to take part in the recording, and the start has not yet reached the
+ * GPU capture source. The program runs N kernels before the start is complete and N after it. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +24,8 @@ static void *start(void *unused)
 	return unused;
 }
 
-/* The injected library asks this while the runtime opens: from here on there is a new recording. */
+/* Replaces the C library's function. The injected library calls it while the runtime opens; from
+ * the first call on there is a new recording. */
 __attribute__((visibility("default"))) int dladdr(const void *address, Dl_info *info)
 {
 	int (*next)(const void *, Dl_info *) =

@@ -1,5 +1,6 @@
-/* intercept-outstanding N: N dispatches behind a barrier packet that waits for a signal. The program looks
- * how many the device has been given and has not begun, and lets them run. */
+/* intercept-outstanding N: submits N dispatches after a barrier packet that waits for a signal.
+ * The program reads how many packets the device was given and has not begun, then completes the
+ * signal. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ static void submit(hsa_queue_t *queue, uint32_t count)
 	queue_ring(queue, first + count - 1);
 }
 
-/* By the device's own indices. */
+/* Outstanding packets according to the device's own read and write indices. */
 static uint64_t outstanding(const hsa_queue_t *queue)
 {
 	const amd_queue_t *device_side = (const amd_queue_t *)queue;

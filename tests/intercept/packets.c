@@ -1,6 +1,6 @@
-/* intercept-packets FILE: packets of every kind, singly and in batches, over several laps of two
- * rings. FILE says what was written, in the form in which the software GPU says what it read
- * (its key `packets`): queue, index, eight words. */
+/* intercept-packets FILE: submits packets of every kind, singly and in batches, over several
+ * wraps of two rings. FILE receives what was written (queue, index, eight words), in the format
+ * in which the software GPU reports what it read (its key `packets`). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define RING   256
 #define ROUNDS 200
-#define MOST   100 /* packets behind one doorbell */
+#define MOST   100 /* packets per doorbell */
 
 static FILE *file;
 static hsa_signal_t signals[RING], never, satisfied;
@@ -61,7 +61,7 @@ static void put_barrier(hsa_queue_t *queue, uint64_t index, uint16_t type, hsa_s
 	put(queue, index, &packet, type);
 }
 
-/* Not the tool's business: arbitrary bytes, but for the completion signal. */
+/* A packet that the tool must not change: arbitrary bytes except for the completion signal. */
 static void put_pattern(hsa_queue_t *queue, uint64_t index, uint16_t type, hsa_signal_t completion)
 {
 	unsigned char packet[64];

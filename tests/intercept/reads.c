@@ -1,11 +1,12 @@
-/* intercept-reads: how the interceptor reads a packet from the ring, which may lie in the device's
- * memory. A page of the ring is closed to the program (mprotect) while a doorbell rings: each
- * instruction that accesses it faults, is noted, and is stepped over alone. Of each packet the
- * header is read first and once, the body once and in the same way whatever the packet's type, and
- * nothing is written but the completion signal of a kernel that had none.
+/* intercept-reads: checks how the interceptor reads a packet from the ring, which may lie in
+ * device memory. While a doorbell rings, one page of the ring is closed with mprotect. Each
+ * instruction that accesses the page faults; the handler notes the access and single-steps the
+ * instruction. The interceptor must read the header of a packet first and once, must read the
+ * body once and in the same way for every packet type, and must write nothing but the completion
+ * signal of a kernel that had none.
  *
- * The device, whose threads take no signals, does not come there: the last packet of the page
- * before is a barrier that waits for this program. */
+ * The device's threads take no signals, so the device must not reach the closed page: the last
+ * packet of the page before it is a barrier packet that waits for this program. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@
 #define PAGE_PACKETS	 (PAGE_BYTES / PACKET_BYTES)
 #define RING		 (2 * PAGE_PACKETS)
 #define ACCESSES_MOST	 64
-/* A copy of 62 bytes by words of 8, and of what is left of them at both ends. */
+/* A copy of 62 bytes in words of 8 bytes, plus smaller accesses at both ends. */
 #define BODY_READS_MOST	 10
 #define SIGNAL_OFFSET	 56
 #define FAULT_IS_A_WRITE 2
@@ -81,7 +82,7 @@ static void watch_faults(void)
 	sigaction(SIGTRAP, &step, NULL);
 }
 
-/* What is accessed when the doorbell rings for PACKET, by offsets in the packet. */
+/* Rings the doorbell for PACKET and returns the accesses, as offsets in the packet. */
 static struct accesses ring_for(hsa_queue_t *queue, const void *packet, uint16_t type)
 {
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
@@ -107,7 +108,8 @@ static void print_reads(const char *what, const struct accesses *a)
 	printf(", %u writes\n", a->writes);
 }
 
-/* The header first, no place twice, and no more than a copy takes. */
+/* Checks that the header is read first, that no place is read twice, and that there are no more
+ * reads than one copy needs. */
 static void check_reads(const char *what, const struct accesses *a)
 {
 	print_reads(what, a);
@@ -129,7 +131,7 @@ static void check_same(const struct accesses *a, const struct accesses *b)
 		driver_fail("packets of two types were not read in the same way");
 }
 
-/* The same kernel, and a barrier. */
+/* The accesses for a kernel with and without a completion signal, and for a barrier packet. */
 struct noted_packets {
 	struct accesses with_signal, without, barrier;
 };

@@ -1,7 +1,7 @@
-/* Preloaded into a program: stops and starts its recording ROUNDS times, each time when the device
- * has taken a number of kernels that the test's seed says. The device takes no more than
- * RESTARTER_KERNELS (its key hold_at) until all is done, so that the program cannot be over
- * before. */
+/* Preloaded into a program: stops and starts its recording ROUNDS times. Each time it waits
+ * until the device has taken a number of kernels that is drawn from the test's seed. The device
+ * takes no more than RESTARTER_KERNELS kernels (its key hold_at) until all rounds are done, so
+ * the program cannot end earlier. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ __attribute__((constructor)) static void begin(void)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	/* Here: the program may change its environment while the thread runs. */
+	/* Read the environment here, because the program may change it while the thread runs. */
 	seed = (unsigned)number("DAGTAP_TEST_SEED");
 	kernels = number("RESTARTER_KERNELS");
 	pthread_attr_init(&attributes);

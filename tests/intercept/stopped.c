@@ -1,14 +1,20 @@
-/* intercept-stopped WHERE: a thread is stopped, as by a debugger, and the program waits for what
- * without the tool does not wait for that thread. Two kernels are launched.
+/* intercept-stopped WHERE: stops a thread, as a debugger does, and waits for work that does not
+ * depend on that thread when the program runs without the tool. The program launches two
+ * kernels.
  *
- * At its doorbell; another thread launches the other kernel behind it on the same queue:
- *   gate      it looks at its packets, inside the tool
- *   handler   the same, in a signal handler that launches the other kernel itself
- *   doorbell  it has written its packet and not rung for it
- *   no-index  nobody is stopped: doorbells ring for packets that no write index covers
- * While it destroys the queue, whose kernels have ended and complete one signal:
- *   collector          inside the tool; another thread waits for the signal
- *   collector-handler  the same, in a signal handler that waits itself */
+ * These stop a thread at its doorbell, while another thread launches the other kernel after it
+ * on the same queue:
+ *
+ * - gate: the thread reads its packets inside the tool.
+ * - handler: as gate, but a signal handler on the stopped thread launches the other kernel.
+ * - doorbell: the thread has written its packet and has not rung the doorbell.
+ * - no-index: no thread is stopped; doorbells ring for packets that no write index covers.
+ *
+ * These stop a thread while it destroys the queue, whose kernels have ended and complete one
+ * signal:
+ *
+ * - collector: the thread is inside the tool; another thread waits for the signal.
+ * - collector-handler: as collector, but a signal handler on the stopped thread waits. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -22,7 +28,7 @@
 
 static hsa_queue_t *queue;
 
-/* With a signal of its own. */
+/* Writes a kernel with a completion signal of its own at INDEX and returns the signal. */
 static hsa_signal_t put_kernel(uint64_t index)
 {
 	hsa_kernel_dispatch_packet_t packet;
@@ -113,7 +119,8 @@ static void stop_before_doorbell(void)
 	pthread_join(thread, NULL);
 }
 
-/* The device of this test goes by the index, too: somebody has to move it. */
+/* The device of this test also reads the write index. The tool must advance the index, otherwise
+ * the device does not take the packets. */
 static void ring_without_index(void)
 {
 	for (uint64_t index = 0; index < 2; index++) {
@@ -126,7 +133,7 @@ static void ring_without_index(void)
 
 static hsa_signal_t both_done;
 
-/* Both have ended, and nobody has looked at their signal yet. */
+/* Both kernels have ended, and the tool has not yet seen that their signal changed. */
 static void end_both_kernels(void)
 {
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, 2);

@@ -1,5 +1,5 @@
-/* intercept-stopping N: the recording is stopped while the thread that has just rung for N kernels gets no CPU, in the
- * middle of looking at them. */
+/* intercept-stopping N: stops the recording while the thread that has just rung the doorbell for
+ * N kernels is stopped inside the tool, as if it got no CPU. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -34,7 +34,8 @@ static void tell_once(void)
 	is_stopper = false;
 }
 
-/* In place of the C library's, for the injected library too: the stop waits for the thread that is held. */
+/* Replaces the C library's function, also for the injected library. The stopping thread calls it
+ * while it waits for the thread that is held. */
 __attribute__((visibility("default"))) int sched_yield(void)
 {
 	tell_once();
@@ -45,7 +46,8 @@ static void *stop(void *unused)
 {
 	is_stopper = true;
 	dagtap_session_stop();
-	/* It did not wait: then there is nothing to be seen, and the counts tell. */
+	/* The stop did not wait. Then the other thread must not wait for it either; the counts
+	 * show whether something was missed. */
 	tell_once();
 	return unused;
 }

@@ -1,7 +1,8 @@
-/* intercept-stress SEED [threads]: 16 threads submit to 4 queues, which are destroyed in mid-flight and
- * made anew meanwhile. With "threads" that is all; else the process also forks, and the seed says how
- * it ends: on its own, by exit() or SIGKILL at some moment, or by exit() in a signal handler. The
- * program has no opinion on which packets run: it must end, and not crash. */
+/* intercept-stress SEED [threads]: 16 threads submit to 4 queues, which are destroyed with
+ * packets in flight and created again. With "threads" the program does only that. Otherwise the
+ * process also forks, and the seed selects how it ends: by returning from main, by exit() or
+ * SIGKILL at some moment, or by exit() in a signal handler. The program does not check which
+ * packets run; it must end and must not crash. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 enum end { END_OWN, END_EXIT, END_KILL, END_HANDLER, END_COUNT };
 
 static struct {
-	/* Submitting: read. Destroying: write. */
+	/* Read lock: submit. Write lock: destroy. */
 	pthread_rwlock_t lock;
 	hsa_queue_t *queue;
 } places[QUEUES];
@@ -33,7 +34,7 @@ static struct {
 static unsigned seed;
 static enum end end;
 
-/* How many of all submissions have been made: what the other threads go by. */
+/* The number of submissions made so far; the other threads choose their moments by it. */
 #define SUBMISSIONS ((unsigned)THREADS * ROUNDS)
 
 static struct {
@@ -58,7 +59,7 @@ static void await_submissions(unsigned count)
 	pthread_mutex_unlock(&progress.lock);
 }
 
-/* The INDEX-th of COUNT moments, which are spread over all submissions. */
+/* Waits for moment INDEX of COUNT moments that are spread over all submissions. */
 static void await_moment(unsigned index, unsigned count, unsigned *random)
 {
 	unsigned share = SUBMISSIONS / count;
@@ -66,7 +67,7 @@ static void await_moment(unsigned index, unsigned count, unsigned *random)
 	await_submissions(index * share + (unsigned)rand_r(random) % share);
 }
 
-/* With the place's lock held for reading. */
+/* The caller holds the place's lock for reading. */
 static void submit(hsa_queue_t *queue, unsigned *random)
 {
 	uint64_t count = rand_r(random) % 3 ? 1 + (uint64_t)rand_r(random) % BATCH_MOST : 1;
@@ -106,7 +107,7 @@ static void *submit_for_long(void *argument)
 	return NULL;
 }
 
-/* What is in flight without a signal is lost with its queue. */
+/* Destroys and creates queues. Packets in flight without a signal are lost with their queue. */
 static void *change_queues(void *unused)
 {
 	unsigned random = seed * 100 + 50;
@@ -124,8 +125,8 @@ static void *change_queues(void *unused)
 	return NULL;
 }
 
-/* A child that is forked while the parent is in exit() finds the C library's lock held: it then ends
- * without that. */
+/* A child that is forked while the parent is in exit() finds the C library's lock held, so it
+ * ends with _exit. */
 static void be_child(unsigned way)
 {
 	bool parent_exits = end == END_EXIT || end == END_HANDLER;
@@ -192,8 +193,8 @@ static pthread_t start(void *(*body)(void *), void *argument)
 	return thread;
 }
 
-/* exit() is no call for a handler that interrupts the C library: only the main thread, which waits
- * for the others, takes the signal. */
+/* exit() is not allowed in a handler that interrupts the C library. Only the main thread, which
+ * waits for the other threads, takes the signal. */
 static void take_alarm(bool takes)
 {
 	sigset_t alarm;
@@ -226,7 +227,7 @@ static void run(bool forks)
 	take_alarm(true);
 	while (count)
 		pthread_join(threads[--count], NULL);
-	/* The end comes, however late. */
+	/* The signal comes at some time after this, however late. */
 	while (end != END_OWN)
 		pause();
 }
