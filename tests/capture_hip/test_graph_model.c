@@ -90,7 +90,7 @@ static void assert_order(const uint32_t *want, size_t count)
 	graph_template_destroy(template);
 }
 
-/* The node order must be HIP's level order, because node ids are positions in that order. */
+/* graph_template_level_order must give the order in which HIP walks a graph of any shape. */
 static void level_order_of_shapes(void **state)
 {
 	static const uint32_t chain[][2] = {{0, 1}, {1, 2}};
@@ -115,7 +115,7 @@ static void level_order_of_shapes(void **state)
 	assert_order(NULL, 0);
 }
 
-/* A graph with a cycle has no order and must be refused instead of looping forever. */
+/* A graph with a cycle has no order; the walk must end with -ELOOP. */
 static void a_circle_has_no_order(void **state)
 {
 	static const uint32_t circle[][2] = {{0, 1}, {1, 2}, {2, 1}};
@@ -198,7 +198,7 @@ static void type_numbers_of_versions(void **state)
 	assert_int_equal(type_in(HIP_6_0, 99), RECORD_NODE_OTHER);
 }
 
-/* A runtime that lacks the graph functions gives no graph and no error. */
+/* With a runtime that lacks the graph functions, reading a graph fails with -ENOSYS. */
 static void a_runtime_without_graphs(void **state)
 {
 	struct graph_template *template;

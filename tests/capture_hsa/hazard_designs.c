@@ -1,3 +1,5 @@
+/* The designs that hazard_tool.c can put between program and runtime (hazard_designs.h). The
+ * numbers H1 to H23 are those of docs/hsa-timing.md. */
 #include "hazard_designs.h"
 
 #include <pthread.h>
@@ -24,9 +26,12 @@ static hsa_signal_t make_signal(void)
 	return signal;
 }
 
-/* ---- each: for each dispatch a signal with an event and a handler is made, packets are handed on one by
- * one, and the program's own signal is completed by a barrier packet behind the kernel (H1 to H3, H12, H13,
- * H16, H22). With HAZARD_LOG a line is written for each, to a file that a fork child has too (H14, H20). */
+/* ---- each ----
+ *
+ * For each dispatch this design creates a signal with an event and a handler, and passes the
+ * packets on one by one. The program's own signal is completed by a barrier packet after the
+ * kernel (H1 to H3, H12, H13, H16, H22). With HAZARD_LOG it writes a line for each dispatch to a
+ * file that a fork child shares (H14, H20). */
 
 static FILE *log_file;
 
@@ -35,7 +40,7 @@ static void each_start(void)
 	const char *path = getenv("HAZARD_LOG");
 
 	log_file = path ? fopen(path, "a") : NULL;
-	/* Short lines stay in the buffer, long ones do not. */
+	/* Short lines stay in the buffer unless the stream is line-buffered. */
 	if (log_file && getenv("HAZARD_LOG_LINES"))
 		setlinebuf(log_file);
 }
@@ -82,12 +87,15 @@ static void each_handler(const void *packets, uint64_t count, uint64_t index, vo
 	}
 }
 
-/* ---- hold and follow: the program's signal is completed when a wait for the kernel's has ended: on the
- * thread that submits, so that kernels run one at a time (H10), or on a thread that waits for one kernel
- * after the other (H18). Where kernels depend on later ones neither wait ends: the program is told. ---- */
+/* ---- hold and follow ----
+ *
+ * These designs complete the program's signal when a wait for the kernel's signal has ended.
+ * "hold" waits on the thread that submits, so kernels run one at a time (H10). "follow" waits on
+ * a thread that waits for one kernel after the other (H18). If kernels depend on later kernels,
+ * neither wait ends: the design then prints "hangs 1" and ends the process. */
 
 #define JOBS	   4096
-#define WAIT_LOOKS 1000 /* of a millisecond */
+#define WAIT_LOOKS 1000 /* of 1 ms each */
 
 struct job {
 	hsa_signal_t kernel;
@@ -180,7 +188,8 @@ static void follow_handler(const void *packets, uint64_t count, uint64_t index, 
 	}
 }
 
-/* ---- batch: one signal behind each call's last kernel; its end is told of all of them (H11) ---- */
+/* ---- batch: one signal after the last kernel of each call; its end is reported for all kernels
+ *   of the call (H11) ---- */
 
 #define BATCHES 64
 

@@ -1,6 +1,6 @@
-/* The designs that are known to fail, as a tool of their own: what the tests must be able to tell from
- * ours. HAZARD names one of hazard_designs.c. Each intercepts every queue, and a destroyed queue is only
- * forgotten (H19). */
+/* A tool library with the designs that are known to fail, so that the tests can show that their
+ * measurements tell these designs from dagtap. HAZARD names a design of hazard_designs.c. Each
+ * design intercepts every queue, and a destroyed queue is never destroyed in the runtime (H19). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

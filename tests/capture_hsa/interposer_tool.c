@@ -1,19 +1,19 @@
-/* Another tool that interposes queues as rocprofiler-sdk does since ROCm 7.14, loaded through
- * HSA_TOOLS_LIB before or behind dagtap:
+/* A tool that interposes queues as rocprofiler-sdk does since ROCm 7.14, loaded through
+ * HSA_TOOLS_LIB before or after dagtap:
  *
- * - Each queue has a virtual write index, which the program's reservations move.
- * - A doorbell takes the packets up to the first unwritten one out of the ring, gives each dispatch
- *   a completion signal that counts one more than the program expects (one from a pool where there
- *   is none), and writes the packets back.
- * - It stores the queue's write_dispatch_id itself, with no call, and then rings through the next
- *   tool's function with the last index that it has written. A doorbell that finds nothing written
- *   rings that index again.
- * - One thread waits for all completions and takes off what was added.
+ * - Each queue has a virtual write index, which the program's reservations advance.
+ * - A doorbell takes the packets up to the first unwritten one out of the ring, gives each
+ *   dispatch a completion signal whose value is one more than the program expects (a signal of a
+ *   pool if the packet has none), and writes the packets back.
+ * - The tool stores the queue's write_dispatch_id directly, without a call, and then rings
+ *   through the next tool's function with the last index that it has written. A doorbell that
+ *   finds no written packet rings with the previous index again.
+ * - One thread waits for all completions and subtracts what was added.
  *
- * With INTERPOSER_AHEAD in the environment the device takes the packets after the index was stored
- * and before the doorbell rings, as a device may that looks at the index by itself.
+ * With INTERPOSER_AHEAD in the environment the device takes the packets after the index is
+ * stored and before the doorbell rings, as a device may do that polls the index.
  *
- * At its end it prints how many dispatches it saw and how many of them had times. */
+ * When the tool is unloaded it prints how many dispatches it saw and how many of them had times. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -40,27 +40,28 @@ union packet {
 
 struct pending {
 	hsa_signal_t signal;
-	hsa_signal_value_t value; /* completed: less than that */
+	hsa_signal_value_t value; /* completed when the signal is below this */
 	bool is_pooled;
 };
 
 struct shadow {
-	_Atomic(amd_queue_t *) queue; /* NULL: destroyed */
+	_Atomic(amd_queue_t *) queue; /* NULL: the queue is destroyed */
 	_Atomic uint64_t virtual_index;
 	pthread_mutex_t gate;
-	/* Under the gate: */
-	uint64_t submitted; /* as many as were taken out: no packet is added */
+	/* Protected by the gate: */
+	/* packets taken out so far; equals the device's index, because the tool adds no packet */
+	uint64_t submitted;
 	union packet *packets;
 	struct pending *added;
 	struct shadow *older;
 };
 
-static struct hsa_core_table next; /* what the table held before */
+static struct hsa_core_table next; /* the functions that the table held before */
 static _Atomic(struct shadow *) shadows;
 static pthread_mutex_t shadows_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Under the lock: what is awaited, and signals that are free. */
+/* Protected by the lock: awaited completions, and signals that are free. */
 static struct pending pending[PENDING_MOST];
 static uint32_t pending_count;
 static hsa_signal_t pool[PENDING_MOST];
@@ -100,7 +101,7 @@ static void await(struct pending added)
 	next.hsa_signal_add_scacq_screl_fn(wake, 1);
 }
 
-/* By the waiter. */
+/* Called by the thread that waits for completions. */
 static void complete(struct pending done)
 {
 	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)done.signal.handle;
@@ -205,7 +206,8 @@ static struct shadow *shadow_make(const hsa_queue_t *queue)
 	return shadow;
 }
 
-/* Queues that were made in a way that it does not see are found when their index is first used. */
+/* Returns the queue's shadow; makes one for a queue that was created by a call that this tool
+ * does not wrap. */
 static struct shadow *shadow_get(const hsa_queue_t *queue)
 {
 	struct shadow *shadow = shadow_find(queue);
@@ -257,8 +259,9 @@ static union packet *slot_at(const struct shadow *shadow, uint64_t index)
 	return (union packet *)queue->base_address + (index & (queue->size - 1));
 }
 
-/* Up to the first that is not written. A slot that is reserved before the device has taken what is
- * in it still has that packet. */
+/* Takes out the packets up to the first unwritten one; returns their count. Only slots whose
+ * packets the device has consumed may be read: a reserved slot that the device has not consumed
+ * still holds the old packet. */
 static uint64_t take_out(struct shadow *shadow, uint64_t reserved)
 {
 	const amd_queue_t *queue = atomic_load(&shadow->queue);
@@ -300,7 +303,7 @@ static void let_device_take(struct shadow *shadow, uint64_t index)
 {
 	const amd_queue_t *queue = atomic_load(&shadow->queue);
 
-	/* All queues are woken. */
+	/* Wakes all queues. */
 	softgpu_take_release();
 	while (__atomic_load_n(&queue->read_dispatch_id, __ATOMIC_ACQUIRE) < index)
 		sched_yield();
@@ -322,7 +325,7 @@ static void put_back(struct shadow *shadow, uint64_t index, const union packet *
 	__atomic_store_n(&slot->header, packet->header, __ATOMIC_RELEASE);
 }
 
-/* By who holds the queue's gate. Returns how many dispatches are to be awaited. */
+/* The caller holds the queue's gate. Returns the number of dispatches to wait for. */
 static uint64_t submit_written(struct shadow *shadow, hsa_signal_value_t value, ring_fn *ring)
 {
 	uint64_t end = atomic_load(&shadow->virtual_index), count, added = 0;
@@ -449,7 +452,7 @@ static void forget_shadows(void)
 	}
 }
 
-/* Once the program has no work left: all completions come. */
+/* Called when the program has no work left, so all completions arrive. */
 SHOWN void OnUnload(void);
 void OnUnload(void)
 {

@@ -1,5 +1,5 @@
-/* Stands for a newer runtime: loaded before the injected library it shows it an extension table
- * of major version 2, in which the functions lie elsewhere and copies on a chosen engine and in
+/* Stands for a newer runtime. Loaded before the injected library, it gives it an extension table
+ * of major version 2, in which functions have other offsets and copies on a chosen engine and in
  * batches exist. The program reaches that table through newer_table(). */
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include "vendor/hsa_tables.h"
 
 #define SHOWN	    __attribute__((visibility("default")))
-#define TABLE_BYTES 688 /* as far as step 14 */
+#define TABLE_BYTES 688 /* size of the table up to step 14 */
 
-/* One operation of a batch, as far as it is used here. */
+/* One operation of a batch; only the fields that this file uses. */
 struct operation {
 	uint16_t version, type, entries, traffic_class;
 	hsa_signal_t done;
@@ -40,7 +40,7 @@ static hsa_status_t copy_on_engine(void *dst, hsa_agent_t dst_agent, const void 
 						  dependencies, dependency, done);
 }
 
-/* Of a broadcast only the last destination's copy completes the signal. */
+/* In a broadcast only the copy to the last destination completes the signal. */
 static hsa_status_t copy_operation(const struct operation *o, uint32_t dependencies,
 				   const hsa_signal_t *dependency)
 {

@@ -1,4 +1,4 @@
-/* A second tool in the process: reaches the functions that only the dispatch table has. */
+/* A second tool in the process. It reaches the functions that only the dispatch table has. */
 #include <stdbool.h>
 
 #include "vendor/hsa_tables.h"

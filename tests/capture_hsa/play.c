@@ -1,3 +1,4 @@
+/* Runs HSA programs on the software GPU in child processes (play.h). */
 #include "play.h"
 
 #include <setjmp.h>
@@ -26,15 +27,15 @@ static const char *build_dir(void)
 	return dir ? dir : ".";
 }
 
-/* What one run is made of. */
+/* The settings of one run. */
 struct run {
-	const char *tool;   /* in tests/; NULL: none */
-	const char *behind; /* likewise, loaded after dagtap's */
+	const char *tool;   /* file name in tests/; NULL: none */
+	const char *behind; /* likewise, loaded after dagtap */
 	bool is_traced;
-	bool is_held; /* the clock */
+	bool is_held; /* the clock stands still */
 	const char *variable;
 	const char *value;
-	const char *timers; /* NULL: as all tests have them */
+	const char *timers; /* NULL: the test run's own DAGTAP_TIMERS */
 	const char *config;
 	const char *command_line;
 };
@@ -55,7 +56,7 @@ static void set_tools(const struct run *run)
 	setenv("HSA_TOOLS_LIB", path, 1);
 }
 
-/* A clock for the tool and the device, which the program may hold. */
+/* Sets up one clock for the tool and the device, which the program can hold. */
 static void set_clock(const struct play *play, bool is_held)
 {
 	const struct clock_page page = {.held_ns = is_held ? clock_now_ns() : 0};

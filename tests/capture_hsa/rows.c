@@ -1,3 +1,4 @@
+/* Reads the HSA rows of a spool (rows.h). */
 #include "rows.h"
 
 #include <dirent.h>
@@ -60,7 +61,7 @@ static struct spool_reader *open_only(const char *folder)
 
 static void *grow(void *array, size_t count, size_t size)
 {
-	/* To the next power of two, whenever the count is one. */
+	/* Grow to the next power of two, whenever the count is a power of two. */
 	if (count & (count - 1))
 		return array;
 	array = realloc(array, (count ? count * 2 : 1) * size);
@@ -101,7 +102,8 @@ static int compare_anchors(const void *a, const void *b)
 		       ((const struct record_anchor *)b)->host_ns);
 }
 
-/* First visit: everything but what completes a row of another writer. */
+/* First pass over the records: everything except completions, whose rows may be in another
+ * writer. */
 static void gather(struct rows *rows, const struct spool_record *record)
 {
 	const void *r = record->header;
@@ -158,7 +160,7 @@ static void complete_dispatch(struct rows *rows, uint32_t queue,
 					   sizeof(key), compare_dispatches);
 
 	if (!row) {
-		rows->orphans++; /* fair only when the dispatch was dropped */
+		rows->orphans++; /* allowed only if the dispatch was dropped */
 		return;
 	}
 	if (row->has_done)
@@ -185,7 +187,8 @@ static void complete_copy(struct rows *rows, uint32_t untimed, const struct reco
 	row->end = done->end;
 }
 
-/* A queue's counts are cumulative: the greatest is its last, whatever their times. */
+/* The counts of a queue only grow, so the record with the greatest counts is the newest one,
+ * whatever the times say. */
 static uint64_t counted(const struct record_queue_count *count)
 {
 	return count->write_index + count->dispatches + count->barriers + count->others +

@@ -1,4 +1,4 @@
-/* Prints what rows.h finds in a folder: for looking into a failed case by hand. */
+/* Prints the rows of a folder (rows.h), to examine a failed case by hand. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* What the scenes share (scene.h). */
 #include "scene.h"
 
 #include <sched.h>
@@ -13,7 +14,7 @@ static void *kernarg;
 atomic_uint ran;
 const hsa_signal_t none;
 
-/* The software GPU finds this by name. */
+/* The software GPU finds this function by its name. */
 __attribute__((visibility("default"))) void
 softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet);
 void softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_packet_t *packet)
@@ -23,7 +24,7 @@ void softgpu_kernel_ticket(const void *arguments, const hsa_kernel_dispatch_pack
 	atomic_fetch_add(&ran, 1);
 }
 
-/* ---- tools ---- */
+/* ---- device, queues and signals ---- */
 
 void open_device(void)
 {

@@ -1,5 +1,5 @@
-/* Packets, signals, queues, copies and the clock. What was recorded about a scene is checked by
- * test_capture_hsa.c. */
+/* Scenes about packets, signals, queues, copies and the clock. test_capture_hsa.c checks what
+ * was recorded of them. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,8 +15,8 @@
 
 #include "scene.h"
 
-/* Doorbells in the wrong order; the first slot is written last, after a doorbell covered it, and
- * its writer does not ring. */
+/* Doorbells ring in the wrong order. The first slot is written last, after a doorbell covered
+ * it, and its writer does not ring. */
 static void scene_out_of_order(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -29,7 +29,8 @@ static void scene_out_of_order(void)
 	ring(queue, first + 2);
 	dispatch_put(queue, first + 1, none);
 	ring(queue, first + 1);
-	/* The device has looked, if it was rung at all: a tool may keep the doorbells until there is a packet. */
+	/* If the device was rung, wait until it has read the queue. (A tool may hold back the
+	 * doorbells until there is a packet.) */
 	if (device_count("doorbells"))
 		softgpu_await("idle_looks", looks + 1);
 	CHECK(!atomic_load(&ran));
@@ -49,7 +50,8 @@ static uint64_t reserve_by_cas(hsa_queue_t *queue)
 	return index;
 }
 
-/* Producers that move the write index themselves, on a ring that wraps many times. */
+/* Producers that advance the write index with compare-and-swap or a store, on a ring that wraps
+ * many times. */
 static void scene_writers(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -82,7 +84,7 @@ static void put_pattern(hsa_queue_t *queue, uint16_t type, unsigned char fill, c
 	ring(queue, index);
 }
 
-/* Packets that are not the tool's business arrive as they were written. */
+/* Packets of types that the tool does not handle must reach the device unchanged. */
 static void scene_unknown(void)
 {
 	static const uint16_t types[] = {HSA_PACKET_TYPE_VENDOR_SPECIFIC,
@@ -105,7 +107,7 @@ static void scene_unknown(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
-/* Signals of the application's: used again at once, and destroyed at once. */
+/* Application signals that are used again at once, and destroyed at once. */
 static void scene_own_signals(void)
 {
 	hsa_queue_t *queue = queue_make(1024);
@@ -128,7 +130,7 @@ static void scene_own_signals(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
-/* One signal counts two packets, then serves one again. */
+/* One signal counts two packets, then is used for one packet. */
 static void scene_shared_signal(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -164,7 +166,8 @@ static void scene_foreign_signal(void)
 	HSA_CHECK(hsa_amd_memory_pool_free(block));
 }
 
-/* Kernels take longer than anybody waits: run with kernel_ns in the seconds. */
+/* Destroys a queue with kernels on it. Run with kernel_ns of many seconds, so that no wait sees
+ * their end. */
 static void scene_destroy_in_flight(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -185,8 +188,8 @@ static void scene_exit_in_flight(void)
 
 static bool is_fork_child;
 
-/* Asked by LeakSanitizer at exit: in a child of a process with threads it may find its allocator
- * locked, and would wait for ever. */
+/* LeakSanitizer calls this at exit. In a fork child of a process with threads its allocator may
+ * be locked, and the check would wait forever. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -222,9 +225,9 @@ static hsa_status_t copy(char *memory, size_t bytes, hsa_signal_t signal)
 					 NULL, signal);
 }
 
-#define COPY_NS 2000000 /* as the device is configured */
+#define COPY_NS 2000000 /* the device's configured copy time */
 
-/* It begins at the time at which it is asked for, and ends when that was COPY_NS ago. */
+/* The copy begins at the time of the call and ends when the clock has advanced by COPY_NS. */
 static void copy_by_the_clock(char *memory, size_t bytes, hsa_signal_t signal)
 {
 	uint64_t begun = device_count("copies_begun");
@@ -235,7 +238,7 @@ static void copy_by_the_clock(char *memory, size_t bytes, hsa_signal_t signal)
 	signal_await(signal);
 }
 
-/* None of them begins before all were asked for. */
+/* Submits the copies so that none begins before all are submitted. */
 static void copy_together(char *memory, int count, hsa_signal_t signal)
 {
 	hsa_signal_t held = signal_make(1);
@@ -248,7 +251,8 @@ static void copy_together(char *memory, int count, hsa_signal_t signal)
 	HSA_CHECK(hsa_signal_destroy(held));
 }
 
-/* One signal used again and again, one shared by two copies, one copy that is refused. */
+/* One signal used again and again, one signal shared by two copies, and one copy that is
+ * refused. */
 static void scene_copies(void)
 {
 	char *memory = device_allocate(&device, 131072);
@@ -269,7 +273,7 @@ static void scene_copies(void)
 	HSA_CHECK(hsa_amd_memory_pool_free(memory));
 }
 
-/* Through the extension table of a newer runtime (newer_tool.c). */
+/* Finds a function in the extension table of a newer runtime (newer_tool.c). */
 static void *newer_function(size_t offset)
 {
 	uint64_t *(*table)(void) = NULL;
@@ -295,7 +299,7 @@ struct operation {
 #define NEWER_COPIES	 80
 #define NEWER_BROADCASTS 3
 
-/* NEWER_COPIES operations in one call, with a signal each; the last goes to three destinations. */
+/* NEWER_COPIES operations in one call, each with a signal; the last one has three destinations. */
 static void copy_in_a_batch(char *memory)
 {
 	hsa_status_t (*copy_batch)(const struct operation *, uint32_t, uint32_t,
@@ -328,7 +332,7 @@ static void copy_in_a_batch(char *memory)
 	CHECK(memory[24576] == 7 && memory[8192 + 1] == 7 && memory[4096] == 7);
 }
 
-/* On an engine that the program chooses, and in batches. */
+/* Copies on an engine that the program chooses, and in batches. */
 static void scene_newer_copies(void)
 {
 	hsa_status_t (*copy_on_engine)(void *, hsa_agent_t, const void *, hsa_agent_t, size_t,
@@ -349,7 +353,7 @@ static void scene_newer_copies(void)
 	HSA_CHECK(hsa_amd_memory_pool_free(memory));
 }
 
-/* A box of 4 x 3 x 2 words out of a larger one. */
+/* Copies a box of 4 x 3 x 2 words out of a larger one. */
 static void scene_rect_copies(void)
 {
 	char *memory = device_allocate(&device, 131072);
@@ -396,7 +400,7 @@ static void *share(void *queue)
 	return NULL;
 }
 
-/* Queues come and go while others are in use. */
+/* Queues are created and destroyed while others are in use. */
 static void scene_churn(void)
 {
 	hsa_queue_t *queue = queue_make(256);
@@ -422,8 +426,8 @@ struct mixer {
 	char *memory;
 };
 
-/* The same signal for a packet on either queue, for a barrier, for a copy, destroyed and made anew:
- * always one use after the other. */
+/* Uses one signal for a packet on either queue, a barrier packet and a copy, and destroys and
+ * creates it again; each use begins when the previous one has ended. */
 static void *mix(void *argument)
 {
 	struct mixer *m = argument;
@@ -490,7 +494,7 @@ static void scene_again(void)
 	}
 }
 
-/* A queue that another tool intercepts, beside one of the application's own. */
+/* A queue that another tool intercepts, beside a queue of the application. */
 static void scene_intercepted(void)
 {
 	hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, void *, void *, uint32_t,
@@ -515,10 +519,11 @@ static void scene_intercepted(void)
 }
 
 #define DRIFT_STEP_NS	 20000000
-#define DRIFT_SAMPLES	 5  /* of the clocks: a look of the tool's reads the device's so often */
-#define DRIFT_PER_SAMPLE 13 /* steps: it looks at them every 250 ms */
+/* clock samples; the tool reads the device's clock this often per sample */
+#define DRIFT_SAMPLES	 5
+#define DRIFT_PER_SAMPLE 13 /* steps; the tool samples every 250 ms */
 
-/* Runs for some looks of the tool's at the clocks, which drift apart meanwhile. */
+/* Runs for several of the tool's clock samples while the clocks drift apart. */
 static void scene_drift(void)
 {
 	hsa_queue_t *queue = queue_make(64);

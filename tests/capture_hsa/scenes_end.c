@@ -1,4 +1,4 @@
-/* Scenes about the end: of tracing, of the program, of the runtime, while the device is at work. */
+/* Scenes in which tracing, the program or the runtime ends while the device is busy. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ static const struct inject_table *tool_table(void)
 	return library ? dlsym(library, INJECT_SYMBOL) : NULL;
 }
 
-/* Ends tracing, as a program may that links libdagtap. */
+/* Ends tracing as a program does that links libdagtap. */
 static void stop_tracing(void)
 {
 	const struct inject_table *table = tool_table();
@@ -28,7 +28,8 @@ static void stop_tracing(void)
 		table->stop();
 }
 
-/* The device waits for a signal before the kernels: tracing ends before they do, however slow the machine is. */
+/* The device waits for a signal before it runs the kernels, so tracing ends before the kernels
+ * do, however slow the machine is. */
 static void scene_stop_in_flight(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -56,7 +57,8 @@ static void scene_stop_in_flight(void)
 	HSA_CHECK(hsa_queue_destroy(queue));
 }
 
-/* Tracing ends between a doorbell and the slot before it, whose writer will not ring. */
+/* Tracing ends between a doorbell and the writing of the slot before it, whose writer does not
+ * ring. */
 static void scene_stop_before_written(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -112,8 +114,8 @@ static void scene_stop_in_batch(void)
 static _Thread_local bool is_stopper;
 static sem_t is_draining, may_go_on;
 
-/* In place of the C library's, for the tool too: the thread that ends tracing sleeps once nothing more is recorded,
- * while it waits for the device, and is held there. */
+/* Replaces the C library's function, also for the tool. The thread that ends tracing calls it
+ * when nothing more is recorded, while it waits for the device; it is held here. */
 __attribute__((visibility("default"))) int nanosleep(const struct timespec *pause,
 						     struct timespec *left);
 int nanosleep(const struct timespec *pause, struct timespec *left)
@@ -136,7 +138,7 @@ static void *stop(void *unused)
 {
 	is_stopper = true;
 	stop_tracing();
-	/* Without the tool, too. */
+	/* Also post when the program runs without the tool. */
 	sem_post(&is_draining);
 	return unused;
 }
@@ -148,10 +150,10 @@ static void barriers(hsa_queue_t *queue, int count)
 	drain(queue);
 }
 
-#define DRAIN_NS 1000000000 /* as the tool is configured */
+#define DRAIN_NS 1000000000 /* the tool's configured limit */
 
-/* With a kernel of a minute on the device the tool waits for it at its end. Meanwhile the program makes
- * queues, uses them, and destroys one. */
+/* A kernel of one minute is on the device, so the tool waits for it when tracing ends. Meanwhile
+ * the program creates queues, uses them, and destroys one. */
 static void scene_late_queues(void)
 {
 	hsa_queue_t *busy = queue_make(64), *queue = queue_make(64), *late[2];
@@ -164,7 +166,7 @@ static void scene_late_queues(void)
 	softgpu_clock_hold();
 	CHECK(!sem_init(&is_draining, 0, 0) && !sem_init(&may_go_on, 0, 0));
 	CHECK(!pthread_create(&thread, NULL, stop, NULL));
-	/* Then the gates of the queues of before are open, too. */
+	/* From here on the gates of the earlier queues are open, too. */
 	sem_wait(&is_draining);
 	for (int i = 0; i < 2; i++)
 		late[i] = queue_make(64);
@@ -172,7 +174,7 @@ static void scene_late_queues(void)
 	barriers(late[1], 4);
 	barriers(queue, 2);
 	HSA_CHECK(hsa_queue_destroy(late[0]));
-	/* Now the time is over for which the tool waits, and the kernel's is not. */
+	/* The tool's time limit is now over, and the kernel has not ended. */
 	softgpu_clock_step(DRAIN_NS);
 	sem_post(&may_go_on);
 	pthread_join(thread, NULL);
@@ -180,7 +182,7 @@ static void scene_late_queues(void)
 }
 
 static pthread_t main_thread;
-static atomic_uint turns; /* of the main thread's */
+static atomic_uint turns; /* turns of the main thread */
 
 static void leave(int number)
 {
@@ -188,7 +190,7 @@ static void leave(int number)
 	exit(0);
 }
 
-/* SCENE_MOMENT says after how many of the main thread's turns. */
+/* SCENE_MOMENT is the number of the main thread's turns after which it is interrupted. */
 static void *interrupt(void *unused)
 {
 	const char *moment = getenv("SCENE_MOMENT");
@@ -200,7 +202,7 @@ static void *interrupt(void *unused)
 	return unused;
 }
 
-/* The signal is for the main thread alone. */
+/* Makes the signal reach the main thread only. */
 static void leave_from_handler(void)
 {
 	pthread_t thread;
@@ -211,7 +213,7 @@ static void leave_from_handler(void)
 	pthread_detach(thread);
 }
 
-/* The program leaves from a signal handler, which may interrupt a submission. */
+/* The program exits in a signal handler, which may interrupt a submission. */
 static void scene_exit_in_handler(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -221,15 +223,15 @@ static void scene_exit_in_handler(void)
 		dispatch(queue, none);
 }
 
-#define JOIN_STACK_BYTES ((size_t)64 << 20) /* more than the C library keeps for later threads */
+#define JOIN_STACK_BYTES ((size_t)64 << 20) /* more than the C library caches for later threads */
 
 static void *end_at_once(void *unused)
 {
 	return unused;
 }
 
-/* The handler interrupts the very thread that gives back another one's stack, and holds a lock of the C
- * library meanwhile. */
+/* The handler interrupts the thread while it unmaps another thread's stack and holds a lock of
+ * the C library. */
 static void scene_exit_in_join(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -245,7 +247,7 @@ static void scene_exit_in_join(void)
 	for (;; atomic_fetch_add(&turns, 1)) {
 		pthread_t thread;
 
-		/* Not in its allocations: there exit() is no call for a handler. */
+		/* Not inside the thread's allocations, where exit() is not allowed in a handler. */
 		pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 		CHECK(!pthread_create(&thread, &attributes, end_at_once, NULL));
 		pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
@@ -253,7 +255,7 @@ static void scene_exit_in_join(void)
 	}
 }
 
-/* The runtime ends while kernels run that nobody waits for. */
+/* The runtime shuts down while kernels run that no thread waits for. */
 static void scene_shut_down_in_flight(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -264,7 +266,8 @@ static void scene_shut_down_in_flight(void)
 	open_device();
 }
 
-/* Every queue is destroyed with work on it, some of it the application's to be told of. */
+/* Every queue is destroyed with work on it. Some of that work has completion signals of the
+ * application. */
 static void scene_destroy_counted(void)
 {
 	for (int i = 0; i < 20; i++) {

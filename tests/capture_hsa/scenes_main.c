@@ -1,4 +1,4 @@
-/* hsa-scenes SCENE [N]: plays one scene on the first GPU, or on the N-th from 0. */
+/* hsa-scenes SCENE [N]: plays one scene on the first GPU, or on GPU N, counted from 0. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Scenes about the modes: what reaches the device, signals in use, one kernel at a time. */
+/* Scenes about the modes: packets that reach the device, signals that are in use, and kernels
+ * one at a time. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #define STEADY_BATCH   50
 #define STEADY_BATCHES 100
 
-/* ---- what reaches the device ---- */
+/* ---- packets that reach the device ---- */
 
 static const char *const watched[] = {
 	"packets_kernel_dispatch",
@@ -31,7 +32,7 @@ static const char *const watched[] = {
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
-/* A batch behind one doorbell; the last packet has the application's signal. */
+/* A batch with one doorbell; the last packet has the application's signal. */
 static void batch(hsa_queue_t *queue, hsa_signal_t done)
 {
 	uint64_t first = hsa_queue_add_write_index_screlease(queue, STEADY_BATCH);
@@ -48,7 +49,7 @@ static void print_left(const char *key, uint64_t value)
 	printf("%s %llu\n", key, (unsigned long long)value);
 }
 
-/* Prints what came to the device after the first batches. */
+/* Prints the device's counters since the first batches. */
 static void scene_steady(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -108,7 +109,7 @@ static void scene_long(void)
 
 #define OUTSTANDING 5000
 
-/* More kernels outstanding than a process may have events. */
+/* Puts more kernels in flight than a process may have events. */
 static void scene_outstanding(void)
 {
 	hsa_queue_t *queue = queue_make(8192);
@@ -124,7 +125,7 @@ static void scene_outstanding(void)
 }
 
 #define LARGE_QUEUE 16384
-/* What a tool may make when such a queue is made, and how far it is ahead later. */
+/* The number of signals that a tool may make with such a queue; later it makes this many ahead. */
 #define AHEAD	    8192
 #define SECOND	    8000
 
@@ -138,8 +139,8 @@ static void burst(hsa_queue_t *queue, uint32_t count)
 	drain(queue);
 }
 
-/* As many kernels at once as the queue has room for, as the first that it gets; then more, when the
- * tool has made signals for them. */
+/* Fills the whole queue with kernels at once as its first work, then submits more when the tool
+ * has made signals for them. */
 static void scene_large_queue(void)
 {
 	uint64_t before = device_count("signals_created_memory");
@@ -155,8 +156,8 @@ static void scene_large_queue(void)
 
 #define WITHOUT_SLOTS 20000
 
-/* One kernel, of an object that nobody knows, takes a minute and holds the oldest slot while others run beside
- * it: the rest of the slots is used up. */
+/* One kernel of an unknown kernel object takes a minute and holds the oldest completion slot,
+ * while other kernels run beside it until the remaining slots are used up. */
 static void scene_no_slots(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -180,7 +181,7 @@ static void scene_no_slots(void)
 	HSA_CHECK(hsa_signal_destroy(held));
 }
 
-/* A queue whose device stamps no times. */
+/* A queue on which profiling is off, so the device writes no times. */
 static void scene_no_profiling(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -195,7 +196,7 @@ static void scene_no_profiling(void)
 
 #define TOLD 50
 
-/* Prints the signal of each packet. */
+/* Prints the signal handle of each packet. */
 static void scene_told(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -217,7 +218,7 @@ static void scene_told(void)
 
 static atomic_uint writes;
 
-/* In place of the call: pretends that everything was written. */
+/* Handler that runs instead of the system call and reports that all bytes were written. */
 static void count_write(int number, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -228,7 +229,7 @@ static void count_write(int number, siginfo_t *info, void *context)
 	registers[REG_RAX] = registers[REG_RDX];
 }
 
-/* From now on this thread's writes are counted and not done. */
+/* From here on this thread's write calls are counted and not made. */
 static void watch_writes(void)
 {
 	struct sock_filter filter[] = {
@@ -274,7 +275,7 @@ static void scene_quiet(void)
 #define SHARERS 8
 #define ROUNDS	40
 
-/* Behind one doorbell: the device has none of them before the tool has seen all. */
+/* All packets have one doorbell, so the tool sees all of them before the device has any. */
 static void dispatch_together(hsa_queue_t *queue, uint64_t count, hsa_signal_t signal)
 {
 	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
@@ -284,8 +285,8 @@ static void dispatch_together(hsa_queue_t *queue, uint64_t count, hsa_signal_t s
 	ring(queue, first + count - 1);
 }
 
-/* One signal counts several packets on two queues; it is reset or destroyed as soon as it is 0. Of each two at least
- * one finds it in use. */
+/* One signal counts several packets on two queues. It is reset or destroyed as soon as it is 0.
+ * Of each two packets at least one finds the signal in use. */
 static void scene_counted(void)
 {
 	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
@@ -309,8 +310,8 @@ static void scene_counted(void)
 	HSA_CHECK(hsa_queue_destroy(queues[1]));
 }
 
-/* The program knows from a later packet's signal that the earlier ones are done, and resets theirs
- * without ever having waited for it. */
+/* The program learns from a later packet's signal that the earlier packets are done, and resets
+ * their signal without having waited for it. */
 static void scene_known_elsewhere(void)
 {
 	hsa_queue_t *queue = queue_make(64);
@@ -324,14 +325,15 @@ static void scene_known_elsewhere(void)
 		hsa_signal_silent_store_relaxed(counted, 3);
 		CHECK(hsa_signal_load_relaxed(counted) == 3);
 	}
-	/* Afterwards the tool has done with all packets of the queue. */
+	/* When the queue is destroyed, the tool has finished with all packets of the queue. */
 	HSA_CHECK(hsa_queue_destroy(queue));
 	CHECK(hsa_signal_load_scacquire(counted) == 3);
 	HSA_CHECK(hsa_signal_destroy(counted));
 	HSA_CHECK(hsa_signal_destroy(last));
 }
 
-/* The device itself waits for a signal that two packets share: it is never borrowed again. */
+/* The device itself waits for a signal that two packets share. From then on the tool must not
+ * borrow that signal. */
 static void scene_counted_dependency(void)
 {
 	hsa_queue_t *queues[2] = {queue_make(64), queue_make(64)};
@@ -357,7 +359,7 @@ static void scene_counted_dependency(void)
 
 #define OVERLAPPING 64
 
-/* Kernels without the barrier bit run beside each other. */
+/* Kernels without the barrier bit run at the same time. */
 static void scene_overlap(void)
 {
 	hsa_queue_t *queue = queue_make(128);
@@ -375,8 +377,8 @@ static void scene_overlap(void)
 #define CHAIN_QUEUES 4
 #define CHAIN_LENGTH 25
 
-/* Each queue's kernel waits for the one on the next queue, and the one that nobody waits for is
- * submitted last. */
+/* The kernel of each queue waits for the kernel of the next queue; the kernel that waits for
+ * none is submitted last. */
 static void scene_chain(void)
 {
 	hsa_queue_t *queues[CHAIN_QUEUES];
@@ -415,7 +417,7 @@ static void *crowd(void *queue)
 	return NULL;
 }
 
-/* Queues that would run beside each other. */
+/* Queues whose kernels would run at the same time. */
 static void start_crowd(hsa_queue_t **queues, pthread_t *threads)
 {
 	for (int i = 0; i < CROWD_THREADS; i++) {
@@ -442,7 +444,7 @@ static void scene_crowd(void)
 	end_crowd(queues, threads);
 }
 
-/* The clock stands until a kernel of each queue runs. */
+/* The clock stands still until a kernel of each queue runs. */
 static void scene_crowd_held(void)
 {
 	hsa_queue_t *queues[CROWD_THREADS];

@@ -1,4 +1,5 @@
-/* Queues that other calls than hsa_queue_create make, and signals that processes share. */
+/* Scenes about queues that other calls than hsa_queue_create make, and about signals that
+ * processes share. */
 #include "scene.h"
 
 #include <pthread.h>
@@ -25,7 +26,8 @@ static hsa_amd_queue_create_desc_t description(uint8_t engine, uint32_t bytes)
 	return desc;
 }
 
-/* EACH dispatches, every fourth with a signal that is then looked at, and a barrier. */
+/* Submits EACH dispatches, every fourth with a signal whose times are then checked, and a
+ * barrier packet. */
 static void use(hsa_queue_t *queue)
 {
 	hsa_signal_t done = signal_make(1);
@@ -57,7 +59,7 @@ static void use_together(hsa_queue_t *const *queues, int count)
 		CHECK(!pthread_join(threads[i], NULL));
 }
 
-/* One of the descriptions is wrong, so the call fails although it makes two queues. */
+/* One of the descriptions is wrong, so the call fails although it creates two queues. */
 static void play_described_queues(void)
 {
 	hsa_amd_queue_create_desc_t descs[3] = {
@@ -79,7 +81,7 @@ static void play_described_queues(void)
 	HSA_CHECK(hsa_queue_destroy(made[1]));
 }
 
-/* The process is gone before the tool writes its counts. */
+/* The process is killed before the tool writes its counts. */
 static void play_killed_at_once(void)
 {
 	hsa_amd_queue_create_desc_t desc = description(HSA_AMD_QUEUE_ENGINE_COMPUTE, 64 * 64);
@@ -99,8 +101,8 @@ static hsa_queue_t *acquire(void)
 	return queue;
 }
 
-/* Three handles of two queues, together; then a new one where one was released, and one that the
- * program never gives back. */
+/* Three handles of two hardware queues are used together. Then one is released and replaced, and
+ * one is never released. */
 static void play_counted_queues(void)
 {
 	hsa_queue_t *queues[3];
@@ -125,7 +127,7 @@ static void put_address(uint32_t *words, const void *address)
 	words[1] = (uint32_t)((uintptr_t)address >> 32);
 }
 
-/* Two copies, a doorbell each. */
+/* Two copies with a doorbell each. */
 static void play_engine_queue(void)
 {
 	hsa_amd_queue_create_desc_t desc = description(HSA_AMD_QUEUE_ENGINE_SDMA, 4096);
@@ -148,7 +150,8 @@ static void play_engine_queue(void)
 	HSA_CHECK(hsa_amd_memory_pool_free(memory));
 }
 
-/* Before there is a handle of it, while there is one, and by a signal that was attached to. */
+/* A signal is used before it has an IPC handle, while it has one, and through the attached
+ * signal. */
 static void play_attached_signal(void)
 {
 	hsa_queue_t *queue = queue_make(64);

@@ -1,5 +1,5 @@
-/* Stands for a machine on which the thread that reads the clocks loses its CPU each time: loaded before the injected
- * library it takes 2 ms before it reads the runtime's clock. */
+/* Stands for a machine on which the thread that reads the clocks loses its CPU each time. Loaded
+ * before the injected library, it waits 2 ms before it reads the runtime's clock. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>

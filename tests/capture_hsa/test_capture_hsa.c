@@ -1,4 +1,5 @@
-/* Plays HSA programs under the injected library on the software GPU; checks what was recorded. */
+/* Plays HSA programs under the injected library on the software GPU and checks what was
+ * recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 
 /* ---- cases ---- */
 
+/* Many producers on several queues: every dispatch is recorded and timed. */
 static void producers_and_queues(void **state)
 {
 	(void)state;
@@ -24,7 +26,8 @@ static void producers_and_queues(void **state)
 		   20000);
 }
 
-/* As fast as it goes: what is lost or untimed has a cause, and the sums are right. */
+/* The device runs as fast as it can. Records that are dropped and dispatches that are untimed
+ * must have a cause, and the sums must agree. */
 static void device_without_kernel_time(void **state)
 {
 	struct play p =
@@ -41,6 +44,7 @@ static void device_without_kernel_time(void **state)
 	play_end(&p);
 }
 
+/* A batch with more packets than the ring has slots must pass (H21). */
 static void h21_batch_larger_than_ring(void **state)
 {
 	(void)state;
@@ -49,6 +53,7 @@ static void h21_batch_larger_than_ring(void **state)
 		   30000);
 }
 
+/* A completion signal of the application on every packet must not cost any times. */
 static void signal_on_every_packet(void **state)
 {
 	(void)state;
@@ -58,6 +63,7 @@ static void signal_on_every_packet(void **state)
 		   20000);
 }
 
+/* Kernels that wait for kernels of other queues must neither hang nor lose times (H18). */
 static void h18_dependencies_between_queues(void **state)
 {
 	(void)state;
@@ -66,7 +72,7 @@ static void h18_dependencies_between_queues(void **state)
 		   20000);
 }
 
-/* The scene rings twice, each time ahead of a packet whose writer then does not ring. */
+/* The scene rings twice, each time before a packet is written whose writer then does not ring. */
 static void doorbells_out_of_order(void **state)
 {
 	struct play p = play_bare(NULL, "gfx906", "tests/hsa-scenes out-of-order");
@@ -80,12 +86,14 @@ static void doorbells_out_of_order(void **state)
 	play_end(&p);
 }
 
+/* Producers may advance the write index with compare-and-swap or with a store. */
 static void cas_and_store_writers(void **state)
 {
 	(void)state;
 	play_timed("gfx906", "tests/hsa-scenes writers", 1000);
 }
 
+/* Packets of other types reach the device and are counted as others. */
 static void other_packets_pass_unchanged(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes unknown");
@@ -98,7 +106,7 @@ static void other_packets_pass_unchanged(void **state)
 	play_end(&p);
 }
 
-/* What the application read from its signals is what was recorded. */
+/* The times that the application read from its signals are those that were recorded. */
 static void h08_own_signals_keep_their_times(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes own-signals");
@@ -125,6 +133,7 @@ static void h08_own_signals_keep_their_times(void **state)
 	play_end(&p);
 }
 
+/* Two packets that share a signal have no times of their own; the recording says so. */
 static void shared_signal_is_said(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=2000000", "tests/hsa-scenes shared-signal");
@@ -136,6 +145,7 @@ static void shared_signal_is_said(void **state)
 	play_end(&p);
 }
 
+/* A signal that the runtime did not make is not touched; its dispatch is untimed (H12). */
 static void h12_foreign_signal_is_left_alone(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes foreign-signal");
@@ -146,6 +156,7 @@ static void h12_foreign_signal_is_left_alone(void **state)
 	play_end(&p);
 }
 
+/* Kernels that are lost with their queue are untimed, with that cause (H19). */
 static void h19_queue_destroyed_in_flight(void **state)
 {
 	struct play p =
@@ -161,6 +172,7 @@ static void h19_queue_destroyed_in_flight(void **state)
 	play_end(&p);
 }
 
+/* The process exits with kernels in flight: the spool is closed and complete. */
 static void exit_in_flight(void **state)
 {
 	struct play p = play_giving_up("device_drain_most=0", NULL, "gfx906,kernel_ns=60000000000",
@@ -173,6 +185,7 @@ static void exit_in_flight(void **state)
 	play_end(&p);
 }
 
+/* A fork child writes no spool and sends nothing (H20). */
 static void h20_fork_child_is_silent(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes fork");
@@ -187,7 +200,7 @@ static void h20_fork_child_is_silent(void **state)
 #define COPY_NS	 2000000
 #define ABOUT_NS 20 /* two ticks of the device */
 
-/* By a clock that the scene holds: each begins when it is asked for. */
+/* The scene holds the clock; each copy begins when it is submitted. */
 static void copies_are_timed(void **state)
 {
 	struct play p =
@@ -209,7 +222,7 @@ static void copies_are_timed(void **state)
 	play_end(&p);
 }
 
-/* A time is no less a copy's because it is not known so well what it is on the host's clock. */
+/* A copy keeps its times even when the relation to the host's clock is uncertain. */
 static void copies_are_timed_by_a_doubtful_clock(void **state)
 {
 	struct play p = play_behind("hsa_slow_clock_tool.so", "gfx906,copy_ns=20000",
@@ -235,7 +248,7 @@ static void rect_copies_are_timed(void **state)
 	play_end(&p);
 }
 
-/* The functions that only newer runtimes have, where their tables have them. */
+/* Copies by functions that only newer runtimes have, at the offsets of their tables. */
 static void newer_copies_are_timed(void **state)
 {
 	struct play p = play_behind("hsa_newer_tool.so", "gfx906,copy_ns=20000",
@@ -244,7 +257,8 @@ static void newer_copies_are_timed(void **state)
 
 	(void)state;
 	play_check_ledger(&p);
-	/* One on its own; 64 of the batch are watched; two more destinations of the second. */
+	/* One copy on a chosen engine. In the batch of 80 operations the tool watches 64; the
+	 * broadcast adds two more destinations. */
 	assert_int_equal(rows->copy_count, 1 + 80 + 2);
 	assert_int_equal(rows->copies_untimed[RECORD_UNTIMED_NO], 65);
 	assert_int_equal(rows->copies_untimed[RECORD_UNTIMED_SHARED_SIGNAL], 2);
@@ -253,6 +267,7 @@ static void newer_copies_are_timed(void **state)
 	play_end(&p);
 }
 
+/* Queues that come and go while others are used are all recorded. */
 static void queues_come_and_go(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=2000", "tests/hsa-scenes churn");
@@ -265,6 +280,7 @@ static void queues_come_and_go(void **state)
 	play_end(&p);
 }
 
+/* A signal that moves between uses (H9) gives each use its own times. */
 static void h09_signals_move_between_uses(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=2000,copy_ns=2000", "tests/hsa-scenes mix");
@@ -280,7 +296,7 @@ static void h09_signals_move_between_uses(void **state)
 	play_end(&p);
 }
 
-/* Kernel ids are new when a code object is loaded again at the same address. */
+/* A code object that is loaded again at the same address gets new kernel ids. */
 static void runtime_starts_again(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes again");
@@ -298,8 +314,8 @@ static void runtime_starts_again(void **state)
 	play_end(&p);
 }
 
-/* Of another tool's queue we see what comes to the device; the application's own is traced as
- * ever. */
+/* For a queue of another tool dagtap records the packets that reach the device; the
+ * application's own queue is traced as usual. */
 static void intercepted_queue_is_seen(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes intercepted");
@@ -317,7 +333,7 @@ static void intercepted_queue_is_seen(void **state)
 
 /* ---- the clock ---- */
 
-/* Piecewise linear between anchors, the end pieces extended. */
+/* Converts ticks to host time, piecewise linear between anchors; the end pieces are extended. */
 static double host_of_tick(const struct rows *rows, uint64_t tick)
 {
 	const struct record_anchor *a = rows->anchors, *b;
@@ -357,6 +373,7 @@ static void check_truth(const struct rows *rows, const char *path)
 	assert_int_equal(rows_seen, 60);
 }
 
+/* Converted times stay close to the true times although the clocks drift. */
 static void drifting_clock_is_fitted(void **state)
 {
 	char truth[TEST_PATH_BYTES], config[2 * TEST_PATH_BYTES];

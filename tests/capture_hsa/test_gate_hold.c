@@ -1,4 +1,5 @@
-/* Who holds a gate is known at any instruction, and knocks are never lost. */
+/* The hold of a gate: its holder is known before every instruction, and no request of another
+ * thread (a knock) is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A thread that knocks while another one holds the gate returns; the holder must look again. */
 static void who_knocks_first_works_for_all(void **state)
 {
 	uint64_t seen;
@@ -36,6 +38,7 @@ static void who_knocks_first_works_for_all(void **state)
 	assert_int_equal(hold_thread(&hold), 0);
 }
 
+/* hold_try takes a free gate only and leaves no request. */
 static void who_tries_takes_only_what_is_free(void **state)
 {
 	uint64_t seen = hold_of(ME);
@@ -47,6 +50,7 @@ static void who_tries_takes_only_what_is_free(void **state)
 	assert_true(hold_try(&hold, OTHER));
 }
 
+/* A closed gate can be released by its holder but not taken again. */
 static void closed_it_is_left_and_not_taken(void **state)
 {
 	uint64_t seen = hold_of(ME);
@@ -62,6 +66,7 @@ static void closed_it_is_left_and_not_taken(void **state)
 	assert_int_equal(hold_thread(&hold), 0);
 }
 
+/* Closing a free gate returns no holder. */
 static void closed_while_free_nobody_has_it(void **state)
 {
 	(void)state;
@@ -89,6 +94,7 @@ static void check(void)
 	atomic_fetch_add(&moments_held, 1);
 }
 
+/* Checks the holder before each instruction of taking and releasing. */
 static void its_holder_is_known_at_each_instruction(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
-/* Beside a tool that interposes queues as rocprofiler-sdk does (interposer_tool.c), loaded before
- * dagtap or behind it, in all modes: the program ends, the other tool sees what it sees alone, and
- * every dispatch is recorded or counted. */
+/* dagtap beside a tool that interposes queues as rocprofiler-sdk does (interposer_tool.c), which
+ * is loaded before or after dagtap, in all modes. The program must end, the other tool must see
+ * the same as without dagtap, and every dispatch must be recorded or counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ static const struct {
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-/* Behind what the other tool publishes the device is sent on by dagtap's doorbell only, or it also
- * goes by the queue's index. */
+/* The device takes the packets that the other tool publishes only when dagtap rings its doorbell
+ * (BY_DOORBELL), or also when the queue's index changes (BY_INDEX). */
 #define BY_DOORBELL "gfx906,kernel_ns=2000,doorbell_bound=1"
 #define BY_INDEX    "gfx906,kernel_ns=2000"
 
@@ -63,7 +63,7 @@ static void play_all_recorded(bool is_before, const char *config, const char *co
 	}
 }
 
-/* The model itself. */
+/* The reference run of the other tool without dagtap. */
 static void the_other_tool_alone(void **state)
 {
 	static const char *const programs[] = {EACH, SOME};
@@ -92,7 +92,7 @@ static void the_other_tool_loads_second(void **state)
 	play_all_recorded(false, BY_DOORBELL, SOME);
 }
 
-/* play_check_ledger: what is not recorded is counted. */
+/* play_check_ledger checks that packets that are not recorded are counted. */
 static void the_device_may_be_ahead(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void the_device_may_be_ahead(void **state)
 	}
 }
 
-/* Intercept queues hand packets on one by one: nobody is ahead of them. */
+/* Intercept queues pass packets on one by one, so the device cannot be ahead of them. */
 static void the_device_is_ahead_always(void **state)
 {
 	(void)state;

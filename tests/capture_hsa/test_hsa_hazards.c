@@ -1,7 +1,7 @@
-/* The ways in which interceptors are known to fail, H1 to H23 of docs/hsa-timing.md: each case
- * carries its number. Where it is cheap the failing design runs first (hazard_designs.c), and the
- * case sees that its measure tells the two apart. The other numbers are in test_capture_hsa.c and
- * test_reservations.c. */
+/* The hazards H1 to H23 of docs/hsa-timing.md: ways in which interceptors are known to fail. The
+ * name of each case has its number. Where that is cheap, the failing design runs first
+ * (hazard_designs.c), to show that the case can tell it from dagtap. The other numbers are in
+ * test_capture_hsa.c and test_reservations.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,10 @@
 #define HAZARD	   "hsa_hazard_tool.so"
 #define DEVICE	   "gfx906,kernel_ns=1000"
 #define STEADY	   "tests/hsa-scenes steady"
-#define DISPATCHES 5000 /* of scene steady, after its first batches */
+#define DISPATCHES 5000 /* dispatches of scene steady after its first batches */
 
-/* What scene steady prints under KEY: with the failing design, with nothing, with ours. */
+/* The value that scene steady prints for a key: with the failing design, without a tool, and
+ * with dagtap. */
 struct measure {
 	uint64_t hazard;
 	uint64_t bare;
@@ -44,6 +45,7 @@ static struct measure measure(const char *scene, const char *device, const char 
 	};
 }
 
+/* dagtap makes no signal per dispatch. */
 static void h01_signals_are_made_once(void **state)
 {
 	struct measure left = measure(STEADY, DEVICE, "signals_left");
@@ -53,6 +55,7 @@ static void h01_signals_are_made_once(void **state)
 	assert_int_equal(left.ours, left.bare);
 }
 
+/* dagtap's signals need no event, so the limit of events per process does not matter. */
 static void h02_event_limit_is_not_touched(void **state)
 {
 	struct measure m = measure("tests/hsa-scenes outstanding", "gfx906,kernel_ns=0",
@@ -68,6 +71,7 @@ static void h02_event_limit_is_not_touched(void **state)
 	play_end(&p);
 }
 
+/* dagtap makes no signals while the program submits. */
 static void h03_nothing_is_made_while_submitting(void **state)
 {
 	struct measure interrupt = measure(STEADY, DEVICE, "signals_created_interrupt");
@@ -79,10 +83,11 @@ static void h03_nothing_is_made_while_submitting(void **state)
 	assert_int_equal(memory.ours, 0);
 }
 
-#define SLOTS	      8192 /* of a queue with a small ring */
+#define SLOTS	      8192 /* completion slots of a queue with a small ring */
 #define WITHOUT_SLOTS 20000
 
-/* Slots that are used up are no reason to make signals, or to wait: such dispatches go untimed. */
+/* When the completion slots are used up, dagtap must neither make signals nor wait; such
+ * dispatches are untimed. */
 static void h04_h05_slots_are_used_up(void **state)
 {
 	struct play p = play_giving_up("queue_drain=0", NULL,
@@ -104,8 +109,8 @@ static void h04_h05_slots_are_used_up(void **state)
 #define MADE_AT_ONCE  8192
 #define IN_TWO_BURSTS (LARGE_QUEUE + 8000)
 
-/* Of a large queue most signals are made when they are wanted, on the tool's own thread: a burst
- * that comes before is not held up for them. */
+/* For a large queue dagtap's own thread makes most signals when they are needed. A burst that
+ * comes earlier must not wait for them. */
 static void h04_signals_are_made_in_steps(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=0", "tests/hsa-scenes large-queue");
@@ -125,7 +130,8 @@ static void h04_signals_are_made_in_steps(void **state)
 	play_end(&p);
 }
 
-/* Packets that come with no call, and tracing that ends in mid-batch, leave nothing half done. */
+/* Packets that are written without a call, and tracing that ends within a batch, must leave no
+ * half-recorded packets. */
 static void h06_h07_tracing_ends_in_a_batch(void **state)
 {
 	(void)state;
@@ -143,6 +149,7 @@ static void h06_h07_tracing_ends_in_a_batch(void **state)
 	}
 }
 
+/* Serialised kernels that depend on other kernels must not hang. */
 static void h10_serialised_kernels_that_depend_on_others(void **state)
 {
 	static const char *const programs[] = {
@@ -165,7 +172,7 @@ static void h10_serialised_kernels_that_depend_on_others(void **state)
 
 #define OVERLAPPING 64
 
-/* The end ticks of the dispatches of scene overlap, as the device had them. */
+/* Reads the end ticks of the dispatches of scene overlap from the device's own log. */
 static void read_true_ends(const char *path, uint64_t *ret_ends)
 {
 	unsigned long long index, end;
@@ -192,7 +199,7 @@ static int wrong_ends_recorded(const struct play *p, const uint64_t *ends)
 	return wrong;
 }
 
-/* What the failing design prints. */
+/* Compares the ends that the failing design prints. */
 static int wrong_ends_printed(const struct play *p, const uint64_t *ends)
 {
 	unsigned long long index, end;
@@ -213,7 +220,7 @@ static int wrong_ends_printed(const struct play *p, const uint64_t *ends)
 	return wrong;
 }
 
-/* Kernels of one batch that overlap: the last one's end is not the others'. */
+/* Kernels of one batch overlap: the end of the last one is not the end of the others. */
 static void h11_each_kernel_has_its_own_end(void **state)
 {
 	char truth[TEST_PATH_BYTES], config[2 * TEST_PATH_BYTES];
@@ -238,8 +245,8 @@ static void h11_each_kernel_has_its_own_end(void **state)
 	unlink(truth);
 }
 
-/* In every mode but the intercept queue the device gets the same packets behind the same
- * doorbells. */
+/* In every mode but intercept the device gets the same packets with the same number of doorbells
+ * as without a tool. */
 static void h12_device_gets_the_same_packets(void **state)
 {
 	static const char *const keys[] = {
@@ -268,7 +275,7 @@ static void h12_device_gets_the_same_packets(void **state)
 
 #define TOLD 50
 
-/* Dispatches that reached the device with the very signal that the program gave them. */
+/* Counts the dispatches that reached the device with the signal that the program gave them. */
 static int signals_kept(const struct play *p, const char *packets)
 {
 	unsigned long long words[8], signal;
@@ -291,7 +298,7 @@ static int signals_kept(const struct play *p, const char *packets)
 	return kept;
 }
 
-/* The device itself completes the program's signal, so no thread of the tool can delay that. */
+/* The device itself completes the program's signals, so no thread of the tool can delay that. */
 static void h13_the_device_completes_the_programs_signals(void **state)
 {
 	static const char *const modes[] = {"harvest", "borrow", "observe", "intercept"};
@@ -314,7 +321,8 @@ static void h13_the_device_completes_the_programs_signals(void **state)
 	unlink(packets);
 }
 
-/* Only a borrowed signal's completion waits for a thread of ours, and how long is told. */
+/* Only the completion of a borrowed signal waits for a thread of dagtap; the recording has the
+ * length of that wait. */
 static void h13_waits_are_for_the_device_alone(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=20000", "tests/hsa-scenes counted");
@@ -359,7 +367,7 @@ static uint64_t lines_logged(const char *scene)
 	return lines;
 }
 
-/* As many lines for one queue's 5,200 dispatches as for 5,000 or 400. */
+/* dagtap writes as many log lines for 5,200 dispatches on one queue as for 5,000 or 400. */
 static void h14_no_log_line_a_dispatch(void **state)
 {
 	(void)state;
@@ -367,7 +375,7 @@ static void h14_no_log_line_a_dispatch(void **state)
 	assert_true(lines_logged(STEADY) < 20);
 }
 
-/* A thread that submits writes to no file at all. */
+/* A thread that submits must not write to any file. */
 static void h14_no_write_while_submitting(void **state)
 {
 	char log[TEST_PATH_BYTES];
@@ -388,7 +396,7 @@ static void h14_no_write_while_submitting(void **state)
 	unlink(log);
 }
 
-/* A tool that cannot record is no reason for the program to end. */
+/* If the tool cannot record, the program must still run to its end. */
 static void h15_faults_are_the_tools_own(void **state)
 {
 	struct play p = play_with("DAGTAP_SPOOL", "/nonexistent/folder", DEVICE, STEADY);
@@ -399,6 +407,7 @@ static void h15_faults_are_the_tools_own(void **state)
 	play_end(&p);
 }
 
+/* dagtap registers no handlers on the runtime's thread. */
 static void h16_h17_no_handler_on_the_runtimes_thread(void **state)
 {
 	struct measure m = measure(STEADY, DEVICE, "handlers_armed");
@@ -408,6 +417,7 @@ static void h16_h17_no_handler_on_the_runtimes_thread(void **state)
 	assert_int_equal(m.ours, 0);
 }
 
+/* Kernels that wait for later kernels must not hang; each has times. */
 static void h18_kernels_that_depend_on_each_other(void **state)
 {
 	struct play p = play("gfx906,kernel_ns=20000", "tests/hsa-scenes chain");
@@ -422,6 +432,7 @@ static void h18_kernels_that_depend_on_each_other(void **state)
 	play_end(&p);
 }
 
+/* Queues that the program destroys are destroyed in the runtime. */
 static void h19_queues_are_destroyed(void **state)
 {
 	struct measure m = measure(STEADY, DEVICE, "queues_left");
@@ -431,7 +442,8 @@ static void h19_queues_are_destroyed(void **state)
 	assert_int_equal(m.ours, 0);
 }
 
-/* Ten dispatches before the fork and ten after it. */
+/* Ten dispatches before the fork and ten after it must be recorded once. (A child of the failing
+ * design writes buffered lines again.) */
 static void h20_fork_child_repeats_nothing(void **state)
 {
 	char log[TEST_PATH_BYTES];
@@ -453,14 +465,15 @@ static void h20_fork_child_repeats_nothing(void **state)
 	play_end(&p);
 }
 
-/* 300,000 dispatches after the first 20,000. */
+/* Memory must not grow over 300,000 dispatches after the first 20,000. */
 static void h22_memory_does_not_grow(void **state)
 {
 	struct play hazard, p;
 
 	(void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-	/* Their own memory grows, and what the failing design leaks is an error to them. */
+	/* The sanitizers' own memory grows, and they report the leak of the failing design as an
+	 * error. */
 	skip();
 #endif
 	hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");

@@ -1,5 +1,5 @@
-/* The modes, serialised kernels, and the end of tracing, program and runtime: what was recorded,
- * and that the program did not notice. */
+/* The modes, serialised kernels, and the end of tracing, of the program and of the runtime:
+ * checks what was recorded, and that the program runs as without the tool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,6 +33,7 @@ static const struct {
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
+/* In each mode the ledger is closed; all dispatches are timed, except in observe. */
 static void each_mode_closes_its_ledger(void **state)
 {
 	(void)state;
@@ -47,7 +48,8 @@ static void each_mode_closes_its_ledger(void **state)
 		for (uint32_t q = 1; q <= 4; q++)
 			assert_int_equal(p.rows->queues[q].r.mode, modes[i].mode);
 		if (modes[i].mode == RECORD_QUEUE_OBSERVE) {
-			/* Only what the application gave a signal can be read. */
+			/* In observe mode only dispatches with an application signal can be
+			 * timed. */
 			assert_int_equal(timed(&p), signals);
 			assert_int_equal(p.rows->untimed[RECORD_UNTIMED_OBSERVED], 8000 - signals);
 		} else {
@@ -57,6 +59,7 @@ static void each_mode_closes_its_ledger(void **state)
 	}
 }
 
+/* The intercept mode works with one packet per call and with batches. */
 static void intercepted_one_by_one_and_in_batches(void **state)
 {
 	static const char *const configs[] = {"gfx906,kernel_ns=20000,intercept_batch=0",
@@ -74,6 +77,7 @@ static void intercepted_one_by_one_and_in_batches(void **state)
 	}
 }
 
+/* An unknown value of DAGTAP_HSA_MODE selects harvest. */
 static void unknown_mode_is_harvest(void **state)
 {
 	struct play p = play_with(MODE, "guess", "gfx906", "tests/hsa-scenes crowd");
@@ -84,7 +88,7 @@ static void unknown_mode_is_harvest(void **state)
 	play_end(&p);
 }
 
-/* Every packet of a signal that counts several has times of its own. */
+/* Each packet of a signal that counts several packets has its own times. */
 static void borrowed_signals_are_timed(void **state)
 {
 	static const char *const scenes[] = {"tests/hsa-scenes counted",
@@ -112,7 +116,7 @@ static void borrowed_signals_are_timed(void **state)
 	}
 }
 
-/* Where the device waits for the signal it is left alone, in this mode too. */
+/* A signal for which the device waits is not borrowed, in borrow mode either. */
 static void dependencies_are_not_borrowed(void **state)
 {
 	struct play p = play_with(MODE, "borrow", "gfx906,kernel_ns=200000",
@@ -127,7 +131,8 @@ static void dependencies_are_not_borrowed(void **state)
 	play_end(&p);
 }
 
-/* Where the device stamps no times there are none: never made up from anything else. */
+/* Without times from the device a dispatch is untimed; times are never derived from anything
+ * else. */
 static void dispatch_without_ticks_is_untimed(void **state)
 {
 	struct play p = play_giving_up("ticks_late=0", "observe", "gfx906",
@@ -139,7 +144,7 @@ static void dispatch_without_ticks_is_untimed(void **state)
 	assert_int_equal(p.rows->dispatches[0].done.start_tick, 0);
 	assert_int_equal(p.rows->dispatches[0].done.end_tick, 0);
 	play_end(&p);
-	/* The other modes see to it that it does. */
+	/* The other modes enable profiling on the queue. */
 	p = play("gfx906", "tests/hsa-scenes no-profiling");
 	assert_int_equal(timed(&p), 1);
 	play_end(&p);
@@ -159,7 +164,7 @@ static int compare_spans(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Pairs of kernels that ran beside each other. */
+/* Counts the pairs of kernels that ran at the same time. */
 static uint64_t overlaps(const struct rows *rows)
 {
 	struct span *spans = calloc(rows->dispatch_count, sizeof(*spans));
@@ -176,8 +181,8 @@ static uint64_t overlaps(const struct rows *rows)
 	return count;
 }
 
-/* The scene is fit to tell: its queues' first kernels run beside each other, and the device's clock stands until all
- * do. */
+/* Checks that the scene can show overlap: the first kernels of its queues run at the same time,
+ * because the device's clock stands still until all of them run. */
 static void crowd_overlaps(void)
 {
 	struct play p = play("gfx906,kernel_ns=300000", "tests/hsa-scenes crowd-held");
@@ -186,6 +191,7 @@ static void crowd_overlaps(void)
 	play_end(&p);
 }
 
+/* With DAGTAP_HSA_SERIALIZE no two kernels run at the same time. */
 static void serialised_kernels_do_not_overlap(void **state)
 {
 	struct play p;
@@ -223,6 +229,7 @@ static void serialised_in_other_modes(void **state)
 
 /* ---- the end ---- */
 
+/* Completions after the end of tracing are untimed and no record is missing. */
 static void completions_arrive_after_tracing(void **state)
 {
 	(void)state;
@@ -238,6 +245,7 @@ static void completions_arrive_after_tracing(void **state)
 	}
 }
 
+/* Packets that are not written when tracing ends are counted as cut. */
 static void tracing_ends_before_a_packet_is_written(void **state)
 {
 	struct play p = play_giving_up("gate_written=0,device_drain_most=0", NULL, "gfx906",
@@ -250,8 +258,8 @@ static void tracing_ends_before_a_packet_is_written(void **state)
 	play_end(&p);
 }
 
-/* Queues that are made when tracing has ended have no gate, and what they bring the device is counted all
- * the same. */
+/* Queues that are created after the end of tracing have no gate. The packets that they bring to
+ * the device must still be counted. */
 static void packets_after_the_end_are_counted(void **state)
 {
 	(void)state;
@@ -265,12 +273,14 @@ static void packets_after_the_end_are_counted(void **state)
 		assert_int_equal(p.rows->barriers, 1 + 3);
 		assert_int_equal(play_device(&p, "packets_barrier_and"), 3 + 3 + 7 + 5);
 		assert_int_equal(rows_witness(p.folder, "hsa", "packets_untraced"), 3 + 7 + 5);
-		/* What waits behind a proxy nobody sees: of the five recorded packets it may be any. */
+		/* Packets that wait behind an intercept queue cannot be seen: any of the five
+		 * recorded packets may be waiting. */
 		assert_int_equal(waiting, modes[i].mode == RECORD_QUEUE_INTERCEPT ? 5 : 1);
 		play_end(&p);
 	}
 }
 
+/* Kernels that run when the runtime shuts down are untimed, with that cause. */
 static void shut_down_in_flight(void **state)
 {
 	struct play p = play_giving_up("device_drain_most=0", NULL, "gfx906,kernel_ns=60000000000",
@@ -294,24 +304,25 @@ static void exit_in_a_handler(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
 		set_moment(100 + 37 * i);
-		/* The packet that the handler interrupts is never written, or handed on. */
+		/* The packet that the handler interrupts is never written, or never passed on. */
 		struct play p =
 			play_giving_up("gate_written=0,device_drain_most=0", modes[i % MODES].name,
 				       "gfx906,kernel_ns=0", "tests/hsa-scenes exit-in-handler");
 
-		/* That the program ended is what counts; its last records may have been cut. */
+		/* The case checks that the program ended; its last records may be missing. */
 		assert_non_null(p.rows);
 		assert_true(p.rows->orphans <= 1 + play_drops(p.rows, RECORD_CLASS_DISPATCH));
 		play_end(&p);
 	}
 }
 
-/* One in eight interrupts the thread where it holds the lock; then joining a thread would wait for ever. */
+/* In one of eight runs the handler interrupts the thread while it holds the lock; joining a
+ * thread would then wait forever. */
 static void exit_in_a_handler_during_a_join(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	/* It puts signals off to where no lock is held. */
+	/* ThreadSanitizer delays signals until no lock is held. */
 	skip();
 #endif
 	for (unsigned i = 0; i < 24; i++) {

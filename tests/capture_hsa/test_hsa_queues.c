@@ -1,5 +1,5 @@
 /* Queues that other calls than hsa_queue_create make, and signals that processes share: what is
- * recorded of them, and what is counted where nothing can be. */
+ * recorded of them, and what is counted if nothing can be recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 #include "play.h"
 
 #define MODE   "DAGTAP_HSA_MODE"
-#define TOLD   "gfx906,kernel_ns=20000,rocr7_tables=2" /* tools know of the calls */
+/* the runtime's table has the calls, so tools see them */
+#define TOLD   "gfx906,kernel_ns=20000,rocr7_tables=2"
 #define UNTOLD "gfx906,kernel_ns=20000,rocr7_tables=1"
 
 static uint64_t timed(const struct play *p)
@@ -23,7 +24,7 @@ static void expect_unknown(const struct play *p, uint64_t packets, uint64_t subm
 	assert_int_equal(rows_witness(p->folder, "hsa", "submissions_unknown"), submissions);
 }
 
-/* No intercept queue can be made in their place: harvest is. */
+/* These queues cannot be replaced by intercept queues; harvest is used instead. */
 static void described_queues_are_recorded(void **state)
 {
 	static const struct {
@@ -52,7 +53,8 @@ static void described_queues_are_recorded(void **state)
 	}
 }
 
-/* Of the two hardware queues one has two handles: their packets are the rows of one queue. */
+/* One of the two hardware queues has two handles; the packets of both handles are rows of one
+ * queue. */
 static void counted_queues_are_recorded(void **state)
 {
 	struct play p = play(TOLD, "tests/hsa-scenes counted-queues");
@@ -68,7 +70,7 @@ static void counted_queues_are_recorded(void **state)
 	play_end(&p);
 }
 
-/* By a call that the runtime's table does not tell of. */
+/* The queues are made by a call that the runtime's table does not contain. */
 static void packets_of_unknown_queues_are_counted(void **state)
 {
 	struct play described = play(UNTOLD, "tests/hsa-scenes described-queues");
@@ -83,7 +85,7 @@ static void packets_of_unknown_queues_are_counted(void **state)
 	play_end(&counted);
 }
 
-/* Packets for a copy engine are of a kind of their own: the doorbells are counted. */
+/* Packets for a copy engine have their own format, so only the doorbells are counted. */
 static void submissions_to_engines_are_counted(void **state)
 {
 	struct play told = play(TOLD, "tests/hsa-scenes engine-queue");
@@ -96,8 +98,8 @@ static void submissions_to_engines_are_counted(void **state)
 	play_end(&untold);
 }
 
-/* Another process may complete it with times of its own: from then on nobody can tell them
- * apart. */
+/* Another process may complete a shared signal with its own times, and dagtap cannot tell the
+ * two apart. The dispatch is then untimed. */
 static void shared_signals_are_not_timed(void **state)
 {
 	static const char *const modes[] = {"harvest", "borrow"};
@@ -114,7 +116,7 @@ static void shared_signals_are_not_timed(void **state)
 	}
 }
 
-/* The last of a large node: it has a name, a clock, and kernels with names and times. */
+/* The last GPU of a large node has a name, a clock, and kernels with names and times. */
 static void every_gpu_of_a_large_node_is_recorded(void **state)
 {
 	struct play p = play("gfx906,gpus=30,partitions=8,vram=64M,kernel_ns=20000",
@@ -131,7 +133,7 @@ static void every_gpu_of_a_large_node_is_recorded(void **state)
 		anchors += p.rows->anchors[i].header.tag == 240;
 	assert_true(anchors >= 2);
 	play_end(&p);
-	/* There are no numbers for more. */
+	/* There are no agent ids for more GPUs than this. */
 	p = play("gfx906,gpus=32,partitions=8,vram=64M", "tests/hsa-scenes crowd");
 	assert_int_equal(p.rows->agents, 255);
 	assert_int_equal(timed(&p), 100);

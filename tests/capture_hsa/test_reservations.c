@@ -1,3 +1,5 @@
+/* The table of reservations: which call reserved a packet slot, although another thread may ring
+ * the doorbell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +26,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As the thread's innermost call CID. */
+/* Reserves COUNT slots from FIRST as the thread's innermost call CID. */
 static void put_as(struct reservations *r, uint64_t cid, uint64_t first, uint64_t count)
 {
 	struct frame frame = {.cid = cid};
@@ -43,6 +45,7 @@ static void slots_of_different_calls(void **state)
 	assert_int_equal(reservations_take(*state, 1).cid, 12);
 }
 
+/* The ordinals of one call's packets continue over its reservations (H23). */
 static void h23_ordinals_follow_one_another(void **state)
 {
 	struct frame frame = {.cid = 5};
@@ -60,7 +63,8 @@ static void h23_ordinals_follow_one_another(void **state)
 	assert_int_equal(frame.activities, 4);
 }
 
-/* Many more packets than cells, and others' reservations behind it. */
+/* A reservation with many more packets than the table has cells, followed by reservations of
+ * other calls. */
 static void h21_batch_larger_than_the_table(void **state)
 {
 	put_as(*state, 1, 0, 1000);
@@ -70,7 +74,7 @@ static void h21_batch_larger_than_the_table(void **state)
 		assert_int_equal(reservations_take(*state, i).cid, i < 1000 ? 1 : i > 1000 ? 3 : 2);
 }
 
-/* Both would use the same cell. */
+/* Two reservations that use the same cell, one table size apart. */
 static void one_table_apart(void **state)
 {
 	put_as(*state, 1, 0, CELLS);
@@ -79,6 +83,7 @@ static void one_table_apart(void **state)
 	assert_int_equal(reservations_take(*state, CELLS).cid, 2);
 }
 
+/* A slot that was not reserved, or was taken already, has no call. */
 static void unknown_is_not_guessed(void **state)
 {
 	put_as(*state, 1, 0, 2);
@@ -87,6 +92,7 @@ static void unknown_is_not_guessed(void **state)
 	assert_int_equal(reservations_take(*state, 2).cid, 0);
 }
 
+/* A reservation for which there is no room is counted and has no call (H5). */
 static void h05_no_room_is_counted(void **state)
 {
 	struct reservations *r = *state;

@@ -1,4 +1,4 @@
-/* What the safety net counts for doorbells of queues that no gate knows. */
+/* The counters for doorbells of queues that no gate knows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static bool is_tracing;
 
-/* What the last witnesses said, and how many there were. */
+/* The values of the last witnesses, and the number of witnesses. */
 static uint64_t packets_told, submissions_told;
 static _Atomic unsigned witnesses;
 
@@ -44,7 +44,7 @@ static hsa_signal_t doorbell_of(const struct model *model)
 	return (hsa_signal_t){(uint64_t)(uintptr_t)&model->doorbell};
 }
 
-/* As the runtime sets them up. */
+/* Fills in the queue and the doorbell as the runtime does. */
 static void make(struct model *model)
 {
 	memset(model, 0, sizeof(*model));
@@ -76,6 +76,7 @@ static int begin(void **state)
 	return 0;
 }
 
+/* Each packet is counted once, however many doorbells cover it. */
 static void packets_count_once(void **state)
 {
 	static struct model model;
@@ -88,7 +89,8 @@ static void packets_count_once(void **state)
 	expect_new(40003, 0);
 }
 
-/* A process that is killed then has at least said so. */
+/* The first packet is reported at once, so a process that is killed later has reported
+ * something. */
 static void the_first_is_told_at_once(void **state)
 {
 	static struct model model, engine;
@@ -111,6 +113,7 @@ static void the_first_is_told_at_once(void **state)
 	assert_int_equal(packets_told, 5);
 }
 
+/* A signal that is not a doorbell does not count. */
 static void other_signals_do_not_count(void **state)
 {
 	static struct model model;
@@ -123,7 +126,8 @@ static void other_signals_do_not_count(void **state)
 	expect_new(0, 0);
 }
 
-/* A copy engine's queue; a doorbell without a queue, or with one that has another doorbell. */
+/* A copy engine's queue; a doorbell without a queue; a doorbell whose queue has another
+ * doorbell. */
 static void what_has_no_index_counts_by_doorbells(void **state)
 {
 	static struct model models[3];
@@ -139,7 +143,7 @@ static void what_has_no_index_counts_by_doorbells(void **state)
 	expect_new(0, 3);
 }
 
-/* Its index begins anew. */
+/* A new queue may have the doorbell of an old one; its index starts at 0. */
 static void a_later_queue_may_have_the_doorbell(void **state)
 {
 	static struct model model;
@@ -152,6 +156,7 @@ static void a_later_queue_may_have_the_doorbell(void **state)
 	expect_new(14, 0);
 }
 
+/* Packets between two recordings do not count. */
 static void between_recordings_nothing_counts(void **state)
 {
 	static struct model model;
@@ -176,6 +181,7 @@ static void *produce(void *model)
 	return NULL;
 }
 
+/* Producers that ring at the same time count each packet once. */
 static void producers_together_count_once(void **state)
 {
 	static struct model model;
@@ -190,7 +196,7 @@ static void producers_together_count_once(void **state)
 	expect_new(2 * PRODUCERS * RINGS, 0);
 }
 
-/* The last: the table stays full. */
+/* This case is the last one, because the table stays full. */
 static void more_queues_than_there_is_room_for(void **state)
 {
 	static struct model models[300];
