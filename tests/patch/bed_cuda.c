@@ -1,4 +1,4 @@
-/* The bed on CUDA's driver API (bed.h). */
+/* The bed on CUDA's driver API (bed.h). bed_cuda.h gives access to the driver's functions. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ extern const char bed_kernels_ptx[];
 
 enum { MOST_DEVICES = 2 };
 
-/* Of each device, with its primary context. */
+/* Per device, with its primary context. */
 static struct {
 	cuda_device device;
 	cuda_context context;
-	cuda_stream own; /* what moves memory: legal while others are captured */
+	cuda_stream own; /* the stream that moves memory; usable while other streams are captured */
 	void *module;
 	cuda_function kernels[BED_KERNELS];
 } devices[MOST_DEVICES];
@@ -52,7 +52,7 @@ static void check(const char *call, int result)
 
 #define CALL(name, ...) check(#name, bed_cuda_calls.name(__VA_ARGS__))
 
-/* What a test gives on; the code alone says little. */
+/* Prints the name of an error that a test gets back as a number. */
 static int note(const char *call, int result)
 {
 	const char *name = "?";
@@ -311,7 +311,8 @@ static void cuda_graph_destroy(void *graph)
 	CALL(cuGraphDestroy, graph);
 }
 
-/* No call captures a graph that is not instantiated: its node is put where the capture stands. */
+/* No call captures a graph that is not instantiated. The child node is added at the capture's
+ * position. */
 static int cuda_graph_launch(void *stream, void *graph)
 {
 	uint32_t status;
@@ -398,7 +399,7 @@ static bool has_priority_flag(cuda_exec exec)
 	return flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY;
 }
 
-/* Driver 580 takes the flag and does not give it back. */
+/* Driver 580 accepts the flag but does not return it; this finds out whether the driver does. */
 static bool tells_priority_flag(void)
 {
 	cuda_graph graph;

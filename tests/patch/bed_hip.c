@@ -1,5 +1,5 @@
-/* HIP as ground for tests. The kernels are compiled by hiprtc when it is opened; the software GPU
- * computes with the host functions of the same names. */
+/* The bed on HIP (bed.h). hiprtc compiles the kernels when the bed is opened; the software GPU
+ * runs the host functions of the same names. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static const struct example_kernel kernels[BED_KERNELS] = {
 	[BED_HOLD] = {"bed_hold"},     [BED_COUNT_DOWN] = {"bed_count_down"},
 };
 
-/* ---- the same on the host ---- */
+/* ---- the kernels as host functions ---- */
 
 struct three_arguments {
 	uint32_t *c;
@@ -142,7 +142,7 @@ void softgpu_kernel_bed_count_down(const void *kernarg, const hsa_kernel_dispatc
 	at->counter[0]--;
 }
 
-/* The kernel with which a context probes what updates do. */
+/* The kernel with which a dagpatch context tests whether updates have an effect. */
 EXPORT void softgpu_kernel_dagpatch_probe(const void *, const hsa_kernel_dispatch_packet_t *);
 void softgpu_kernel_dagpatch_probe(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
 {
@@ -169,11 +169,13 @@ void softgpu_kernel_dagpatch_probe_other(const void *kernarg,
 
 /* ---- the bed ---- */
 
-/* The kernels once more, for launches by hipModuleLaunchKernel. HIP does not copy the code. */
+/* The module with the kernels, for launches by hipModuleLaunchKernel. HIP does not copy the
+ * code, so it must stay. */
 static hipModule_t module;
 static struct example_code code;
 
-/* What moves bytes, of each device: hipMemcpy waits for streams that other threads destroy. */
+/* One stream per device that moves bytes: hipMemcpy waits for streams that other threads
+ * destroy. */
 enum { MOST_DEVICES = 16 };
 static hipStream_t own[MOST_DEVICES];
 
@@ -299,7 +301,7 @@ static hipPitchedPtr pitched(void *address, size_t pitch, size_t rows, const str
 	};
 }
 
-/* HIP 5.2 reads three-dimensional copies alone after they were captured. */
+/* HIP 5.2 can read captured copies only if they are three-dimensional. */
 #define READS_1D (HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 2)
 
 static int copy(void *stream, const struct bed_copy *given)
@@ -330,14 +332,14 @@ static int launch_block(void *stream, enum bed_kernel kernel, uint32_t grid, uin
 	return hipModuleLaunchKernel(found, grid, 1, 1, block, 1, 1, 0, stream, NULL, extra);
 }
 
-#if READS_1D /* as old as hipLaunchHostFunc */
+#if READS_1D /* needs a HIP that has hipLaunchHostFunc */
 static int host_function(void *stream, void (*function)(void *user), void *user)
 {
 	return hipLaunchHostFunc(stream, function, user);
 }
 #endif
 
-/* hipGraphLaunch is not captured: the child is put into the graph by hand. */
+/* hipGraphLaunch is not captured, so the child node is added to the captured graph directly. */
 static int graph_launch(void *stream, void *graph)
 {
 	hipStreamCaptureStatus status;
@@ -447,7 +449,7 @@ static void exec_launch(void *exec, void *stream)
 	HIP_CHECK(hipGraphLaunch(exec, stream));
 }
 
-/* 5.2 runs launches of modules and of graphs at once, also in a stream that is captured. */
+/* HIP 5.2 runs launches of modules and of graphs at once, even in a stream that is captured. */
 #if HIP_VERSION >= 60400000
 #define HAS_ATTRIBUTES 1
 static void attributes_get(void *node, struct dagpatch_attributes *ret_attributes)

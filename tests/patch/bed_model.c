@@ -1,4 +1,4 @@
-/* The model device as ground for tests: one lazy stream or more, kernels as C functions. */
+/* The bed on the model device (bed.h): lazy streams and kernels that are C functions. */
 #include <dagpatch/model.h>
 #include <stdlib.h>
 #include <string.h>

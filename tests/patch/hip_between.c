@@ -1,6 +1,6 @@
-/* A library between dagpatch and HIP (options.library): every call that dagpatch looks up passes
- * here and goes on to the real one, unless the test lets it fail, or succeed without being made.
- * One thread. */
+/* A library between dagpatch and HIP (options.library). Every function that dagpatch looks up is
+ * defined here and passes the call to HIP, unless the test makes the call fail or succeed
+ * without effect (hip_between.h). Used by one thread only. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 
 struct between between;
 
-/* Of a call that is not made. */
+/* The result of a call that is not passed to HIP. */
 __attribute__((visibility("hidden"))) int between_result;
 
 __attribute__((visibility("hidden"))) void *between_enter(const char *name);
 
-/* The function to go on to, or NULL. */
+/* Called by each wrapper. Returns HIP's function, or NULL if the call must not be made. */
 void *between_enter(const char *name)
 {
 	uint64_t call = ++between.calls;
@@ -31,10 +31,11 @@ void *between_enter(const char *name)
 		between_result = HIP_OK;
 		return NULL;
 	}
-	return dlsym(RTLD_DEFAULT, name); /* the program is linked with HIP before this */
+	return dlsym(RTLD_DEFAULT, name); /* the program links HIP before this library */
 }
 
-/* Arguments stay where they are, whatever they are; six are in registers. */
+/* A wrapper for a function of any signature: it saves the six argument registers and leaves the
+ * arguments on the stack in place. */
 #define BETWEEN(name, parameters)                                                                  \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"                \
 		"push %rdi\n"                                                                      \

@@ -1,5 +1,5 @@
-/* A libamdhip64 of release STUB without a GPU behind it, for test_patch_hip_library: it has the
- * names that dagpatch looks up, and counts how often it was asked for its devices. */
+/* A libamdhip64 of release STUB without a GPU, for test_patch_hip_library.c. It defines the
+ * names that dagpatch looks up, and counts how often dagpatch asked for the number of devices. */
 #include <string.h>
 
 #include "patch/hip/hip.h"

@@ -1,3 +1,4 @@
+/* The fixture and the helpers of the suite (suite.h). */
 #include "suite.h"
 
 #include <dagpatch/model.h>
@@ -21,7 +22,8 @@ int scene_setup(void **state)
 		    &(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
 					       .driver = suite_bed->driver,
 					       .strategy = suite_strategy,
-					       .table_from_nodes = 64, /* not by the clock */
+					       /* by count, not by measured time */
+					       .table_from_nodes = 64,
 					       .verify = 1},
 		    &scene->context, &error) < 0)
 		fail_msg("%s", error.message);

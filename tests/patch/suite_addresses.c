@@ -1,5 +1,5 @@
-/* The two sets of addresses that work is captured at: those that cannot tell which slot an address
- * belongs to are refused, all others tell it. */
+/* Captured work is recorded at two sets of addresses. Sets that cannot tell which slot an
+ * address belongs to must be refused; all other sets must be accepted. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static void add_slots(struct dagpatch_recording *recording, uint32_t slots[3])
 		slots[i] = slot(recording, names[i]);
 }
 
-/* One set: where the three slots are. */
+/* One set: the addresses of the three slots. */
 struct set {
 	uint32_t *of[3];
 };
@@ -81,7 +81,7 @@ static void refused(struct scene *scene, const struct set *first, const struct s
 	scene_again(scene, 0);
 }
 
-/* Each slot is moved by itself, and only what is its moves. */
+/* Moves each slot alone and checks that only its own address moves. */
 static void expect_told(struct scene *scene)
 {
 	struct dagpatch_recording *recording = scene->recording;
@@ -117,7 +117,7 @@ static void told(struct scene *scene, const struct set *first, const struct set 
 
 static uint32_t *block;
 
-/* The buffer that begins at this half of one, in a block of 16. */
+/* The buffer that begins at half-buffer HALF of a block of 16 buffers. */
 static uint32_t *at(uint32_t half)
 {
 	return block + half * (WORDS / 2);
@@ -137,6 +137,7 @@ static int block_teardown(void **state)
 	return rc;
 }
 
+/* A slot with the same address in both sets cannot be recognised. */
 static void a_slot_that_did_not_move_is_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -157,7 +158,7 @@ static void a_slot_without_an_address_is_refused(void **state)
 		"slot 1 (a)");
 }
 
-/* Both have moved by the same, and lie in each other: which one it was nothing tells. */
+/* The two slots moved by the same distance and overlap, so an address could belong to either. */
 static void slots_that_overlap_and_move_alike_are_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -170,7 +171,7 @@ static void slots_that_overlap_and_move_alike_are_refused(void **state)
 		&(struct set){{at(25), at(12), at(24)}}, "slot 0 (c)");
 }
 
-/* By how far it has moved each of them is known. */
+/* The two slots overlap but moved by different distances, which identifies each of them. */
 static void slots_that_overlap_and_move_apart_are_told(void **state)
 {
 	struct scene *scene = *state;
@@ -179,7 +180,8 @@ static void slots_that_overlap_and_move_apart_are_told(void **state)
 	told(scene, &(struct set){{at(0), at(4), at(5)}}, &(struct set){{at(14), at(20), at(20)}});
 }
 
-/* One's second address is another's first; two change places; a slot overlaps where it was. */
+/* The second address of one slot is the first address of another; two slots exchange places; a
+ * slot overlaps its old place. */
 static void slots_that_come_after_each_other_are_told(void **state)
 {
 	struct scene *scene = *state;
@@ -189,7 +191,8 @@ static void slots_that_come_after_each_other_are_told(void **state)
 	told(scene, &(struct set){{at(0), at(4), at(8)}}, &(struct set){{at(1), at(5), at(9)}});
 }
 
-/* Side by side, all moved alike: an address where one ends is the next one's. */
+/* Adjacent slots that all moved by the same distance: an address at the end of one is the start
+ * of the next. */
 static void slots_that_touch_are_told(void **state)
 {
 	struct scene *scene = *state;
@@ -197,7 +200,8 @@ static void slots_that_touch_are_told(void **state)
 	told(scene, &(struct set){{at(0), at(2), at(4)}}, &(struct set){{at(8), at(10), at(12)}});
 }
 
-/* How far two slots are apart is no address, and wrong once one of them has moved. */
+/* Passes the distance between two slots as a number. It is not an address, and it is wrong when
+ * one of the slots moves. */
 static int record_distance(void *user, void *stream, void *const *addresses)
 {
 	const uint32_t *pair = user;

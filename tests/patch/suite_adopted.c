@@ -1,9 +1,9 @@
-/* Graphs that somebody else captured. */
+/* Graphs that the program captured itself and that dagpatch adopts. */
 #include <errno.h>
 
 #include "suite.h"
 
-/* c = a + b, then c[0] += 5: as a program would capture it. */
+/* Captures c = a + b, then c[0] += 5, as a program would. */
 static void *capture(uint32_t *const buffers[3])
 {
 	void *stream = suite_bed->stream_create(), *graph;
@@ -71,7 +71,8 @@ static void adopt_both(struct dagpatch_recording *recording, struct buffers *buf
 						     .other_graph = graphs[1], .exec = exec)));
 }
 
-/* It runs where it was captured, then elsewhere; the graph itself may go. */
+/* The adopted graph runs at the addresses of its capture, then at others. The program may
+ * destroy its own graph. */
 static void adopted_by_two_captures(void **state)
 {
 	struct scene *scene = *state;
@@ -95,8 +96,8 @@ static void adopted_by_two_captures(void **state)
 	free_buffers(&buffers);
 }
 
-/* c = 1, then c = a + b and, on another stream, b = 7, which then has to come first although it is
- * listed later; then c[0] += 5. */
+/* Captures c = 1, then c = a + b and, on another stream, b = 7, which must come first although
+ * it is listed later; then c[0] += 5. */
 static void *capture_backwards(uint32_t *const buffers[3])
 {
 	void *stream = suite_bed->stream_create(), *other = suite_bed->stream_create(), *graph;
@@ -152,8 +153,8 @@ static void nodes_listed_before_what_they_wait_for(void **state)
 	free_buffers(&buffers);
 }
 
-/* dst = src + SCALAR, with both addresses where nothing aligns them and SCALAR in the same word as
- * one. */
+/* Captures dst = src + SCALAR, with both addresses unaligned and with SCALAR in the same word as
+ * one of them. */
 static void *capture_packed(uint32_t *dst, const uint32_t *src, uint8_t scalar)
 {
 	struct bed_packed packed = {.count = WORDS, .dst = dst, .scalar = scalar, .src = src};
@@ -167,7 +168,7 @@ static void *capture_packed(uint32_t *dst, const uint32_t *src, uint8_t scalar)
 	return graph;
 }
 
-/* Close to each other, so that the addresses differ in that word alone. */
+/* The buffers are close together, so that their addresses differ only in that word. */
 static void unstable_byte_beside_an_address(void **state)
 {
 	struct scene *scene = *state;
@@ -201,7 +202,7 @@ static void unstable_byte_beside_an_address(void **state)
 	suite_bed->free(block);
 }
 
-/* c = a OP b, in a graph of its own or in a child's. */
+/* Captures c = a OP b, in a graph of its own or in a child graph. */
 static void *capture_one(uint32_t *const buffers[3], enum bed_kernel kernel, bool in_child)
 {
 	void *stream = suite_bed->stream_create();
@@ -232,7 +233,7 @@ static void adopt_fails(struct dagpatch_recording *recording, struct dagpatch_ad
 	suite_bed->graph_destroy(again);
 }
 
-/* What differs there says nothing of this work. */
+/* Differences in captures of other work must not count as unstable bytes of this work. */
 static void further_captures_of_other_work(void **state)
 {
 	struct scene *scene = *state;
@@ -264,7 +265,7 @@ static void further_captures_of_other_work(void **state)
 	free_buffers(&buffers);
 }
 
-/* Before there is a graph, too: what was adopted has addresses. */
+/* Adopted work has addresses, so it can be reverted before a graph was built. */
 static void reverted_to_where_it_was_adopted(void **state)
 {
 	struct scene *scene = *state;
@@ -285,7 +286,8 @@ static void reverted_to_where_it_was_adopted(void **state)
 	free_buffers(&buffers);
 }
 
-/* The caller's own executable graph: whoever launches it gets what was applied. */
+/* dagpatch changes the program's own executable graph; every launch of it uses the addresses
+ * that were applied. */
 static void adopted_executable_graph(void **state)
 {
 	struct scene *scene = *state;
@@ -314,8 +316,8 @@ static void adopted_executable_graph(void **state)
 	free_buffers(&buffers);
 }
 
-/* c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies of each
- * kind. */
+/* Captures c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies
+ * of each kind. */
 static void *capture_copies(uint32_t *const buffers[3])
 {
 	const struct bed_copy row = {
@@ -351,7 +353,7 @@ static void expect_copies(uint32_t *const buffers[3], uint32_t from, uint32_t ke
 	expect_words(buffers[2] + 24, 8, kept, __FILE__, __LINE__);
 }
 
-/* Nodes that the caller's driver calls made are set with what these were made with. */
+/* dagpatch must change nodes that the program's driver calls made by the same kind of call. */
 static void adopted_executable_graph_of_copies(void **state)
 {
 	struct scene *scene = *state;
@@ -395,7 +397,7 @@ static void adopted_with_declared_relocations(void **state)
 	add_slots(recording);
 	adoption = DAGPATCH_SIZED(adoption, .graph = graph, .addresses = {(void **)buffers.first},
 				  .declared = declared, .declared_count = 4);
-	/* The mark is at the buffer's first byte, not at its fourth. */
+	/* The mark kernel writes at the buffer's first byte, not at its fourth. */
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EILSEQ,
 		     "was declared, slot 0 (c) + 4");
 	declared[3].offset = 0;

@@ -1,5 +1,5 @@
-/* Work that is captured anew whenever its addresses change: with a cache (CM-8), as a collective,
- * beside work that is patched. */
+/* Work that is captured again whenever its addresses change (recapture): with a cache (CM-8), as
+ * a collective, and beside work that is patched. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-/* What a capture does: called with the addresses of its slots. */
+/* What a capture callback does; it gets the addresses of its slots. */
 struct work {
 	int (*record)(struct work *work, void *stream, void *const *addresses);
 	uint32_t calls;
@@ -36,7 +36,7 @@ static int record_add(struct work *work, void *stream, void *const *addresses)
 	return launch(stream, BED_ADD, addresses);
 }
 
-/* d = c * c */
+/* Captures d = c * c. */
 static int record_square(struct work *work, void *stream, void *const *addresses)
 {
 	return launch(stream, BED_MUL, (void *[]){addresses[0], addresses[1], addresses[1]});
@@ -52,7 +52,7 @@ static int record_more_each_time(struct work *work, void *stream, void *const *a
 	return rc;
 }
 
-/* CM-8: a cache of two. */
+/* CM-8: a cache of two entries. */
 static void captured_anew_through_a_cache(void **state)
 {
 	struct scene *scene = *state;
@@ -62,7 +62,7 @@ static void captured_anew_through_a_cache(void **state)
 	uint32_t *buffers[5] = {buffer(1), buffer(2), buffer(0), buffer(0), buffer(0)};
 	uint32_t slots[3] = {slot(recording, "c"), slot(recording, "a"), slot(recording, "b")};
 	struct dagpatch_cache *cache;
-	/* Which buffer is the result, and how many captures there are by then. */
+	/* The buffer of the result, and the number of captures up to then. */
 	static const uint32_t steps[][2] = {{2, 1}, {2, 1}, {3, 2}, {2, 2}, {4, 3}, {2, 3}, {3, 4}};
 
 	OK(NULL, dagpatch_cache_create(
@@ -98,7 +98,7 @@ static void captured_anew_through_a_cache(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* ---- what work in a cache is known by ---- */
+/* ---- how work in a cache is identified ---- */
 
 static struct dagpatch_cache *make_cache(struct scene *scene)
 {
@@ -117,7 +117,8 @@ static uint64_t entries_of(struct dagpatch_cache *cache)
 	return stats.entries;
 }
 
-/* A recording of WORK in CACHE on c, a and b, known by KEY (NULL: by itself). */
+/* A recording of WORK in CACHE on c, a and b. KEY identifies the work; NULL: the callback
+ * identifies it. */
 static struct dagpatch_recording *record_cached(struct scene *scene, struct dagpatch_cache *cache,
 						struct work *work,
 						const struct dagpatch_collective *collective,
@@ -138,7 +139,7 @@ static struct dagpatch_recording *record_cached(struct scene *scene, struct dagp
 						 .collective = collective, .cache = cache,
 						 .key = bytes, .key_bytes = key ? strlen(key) : 0),
 				 NULL, NULL));
-	/* The key was copied. */
+	/* dagpatch must have copied the key. */
 	if (bytes)
 		memset(bytes, 'x', strlen(bytes));
 	free(bytes);
@@ -146,7 +147,7 @@ static struct dagpatch_recording *record_cached(struct scene *scene, struct dagp
 	return recording;
 }
 
-/* Launches at these buffers, whose first then has RESULT. */
+/* Launches at these buffers and checks that the first one then holds RESULT. */
 static void expect_cached(struct scene *scene, struct dagpatch_recording *recording,
 			  uint32_t *const buffers[3], uint32_t result)
 {
@@ -163,7 +164,8 @@ static int record_product(struct work *work, void *stream, void *const *addresse
 	return launch(stream, BED_MUL, addresses);
 }
 
-/* The callback's memory is used again, for other work at the same addresses. */
+/* The callback's memory is reused for other work at the same addresses; the cache must not
+ * return the old capture. */
 static void a_cache_does_not_outlive_its_work(void **state)
 {
 	struct scene *scene = *state;
@@ -185,7 +187,8 @@ static void a_cache_does_not_outlive_its_work(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* A communicator's handle, a count, a type: two callbacks may do other things with the same. */
+/* Two collectives with the same communicator, count and type need not be the same work, because
+ * their callbacks may differ. */
 static void collectives_alike_are_not_the_same_work(void **state)
 {
 	struct scene *scene = *state;
@@ -207,7 +210,7 @@ static void collectives_alike_are_not_the_same_work(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* Work with the same name is the same, whose recording it ever was; with another one it is not. */
+/* Work with the same key is the same work in every recording; work with another key is not. */
 static void named_work_is_shared(void **state)
 {
 	static const char *const keys[] = {"gemm", "gemm", "gemm 2", "gem", "gemm"};
@@ -235,7 +238,7 @@ static void named_work_is_shared(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* The same work in one recording twice, as a child. */
+/* The same work is in one recording twice, as a child. */
 static void nested_copies_share_a_cache(void **state)
 {
 	struct scene *scene = *state;
@@ -308,7 +311,7 @@ static void wrong_caches_and_keys(void **state)
 	dagpatch_cache_destroy(cache);
 }
 
-/* Can the strategy keep the executable graph of work that is captured anew? */
+/* Whether the strategy can keep the executable graph of work that is captured again. */
 static bool keeps_graph(void)
 {
 	bool has_children = !(suite_without & DAGPATCH_MODEL_NO_CHILDREN);
@@ -317,8 +320,9 @@ static bool keeps_graph(void)
 	       !((suite_without & DAGPATCH_MODEL_NO_NESTED_SETS) && has_children);
 }
 
-/* c = a + b as a library would do it, d = c * c as a collective whose buffers are registered: the
- * first is patched, the second captured anew, both in the executable graph that is there. */
+/* c = a + b as a library would do it, and d = c * c as a collective with registered buffers. The
+ * first is patched, the second is captured again, and both changes go into the existing
+ * executable graph. */
 static void captured_work_and_a_registered_collective(void **state)
 {
 	struct scene *scene = *state;
@@ -370,7 +374,7 @@ static void captured_work_and_a_registered_collective(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* More nodes in each capture: what is there cannot be set to it. */
+/* Each capture has more nodes, so the existing executable graph cannot be changed to it. */
 static void captured_anew_in_another_shape(void **state)
 {
 	struct scene *scene = *state;

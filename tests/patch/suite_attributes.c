@@ -1,5 +1,5 @@
-/* Launch attributes of kernels, read back from the driver's nodes: given, captured, adopted, and
- * after all that makes a graph anew. */
+/* Launch attributes of kernels, read from the driver's nodes: attributes that were given,
+ * captured and adopted, also after every operation that builds a new graph. */
 #include <errno.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void expect_those(void *node, const struct dagpatch_attributes *expected,
 	_fail(file, line);
 }
 
-/* Where the driver tells. */
+/* Checked only if the driver can tell. */
 static void expect_by_priorities(const struct dagpatch_recording *recording, int expected)
 {
 	int is = suite_bed->by_priorities
@@ -46,7 +46,7 @@ static void expect_by_priorities(const struct dagpatch_recording *recording, int
 	assert_true(is < 0 || is == expected);
 }
 
-/* c = a OP b, by two blocks; SET: of the node that is there. */
+/* c = a OP b with two blocks. SET: changes node *NODE instead of adding one. */
 static int give_kernel(struct dagpatch_recording *recording, const uint32_t slots[3],
 		       const struct dagpatch_attributes *attributes,
 		       const struct dagpatch_after *after, uint32_t *node, bool set)
@@ -92,7 +92,7 @@ static void what_a_driver_lacks_is_refused(void **state)
 	assert_int_equal(stats.node_count, 0);
 }
 
-/* Two kernels that have nothing to do with each other, the second one with attributes. */
+/* Two independent kernels, the second with attributes. */
 static void recorded_kernels_have_what_they_were_given(void **state)
 {
 	struct scene *scene = *state;
@@ -117,7 +117,7 @@ static void recorded_kernels_have_what_they_were_given(void **state)
 	expect_attributes(dagpatch_node_handle(recording, second), &attributes);
 	expect_by_priorities(recording, 1);
 	expect_all(buffers[0], 6);
-	/* Other ones; then parameters alone: the attributes stay. */
+	/* Sets other attributes, then parameters only: the attributes stay. */
 	attributes.priority = 0;
 	attributes.programmatic = DAGPATCH_ON_START;
 	OK(recording, give_kernel(recording, (uint32_t[]){slots[0], slots[2], slots[2]},
@@ -143,7 +143,8 @@ static void nested_kernels_have_them_too(void **state)
 
 	if (!suite_bed->attributes)
 		skip();
-	attributes.given &= ~(uint32_t)DAGPATCH_PROGRAMMATIC; /* it waits for nothing */
+	/* the kernel waits for no other kernel */
+	attributes.given &= ~(uint32_t)DAGPATCH_PROGRAMMATIC;
 	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &nested));
 	for (uint32_t i = 0; i < 3; i++) {
 		slots[i] = slot(nested, NULL);
@@ -228,13 +229,13 @@ static void adopted_kernels_keep_theirs(void **state)
 	adopt_kernels(*state, false);
 }
 
-/* It was instantiated as the caller wanted it. */
+/* The program instantiated its executable graph as it wanted; dagpatch must not change that. */
 static void so_do_those_of_the_callers_executable_graph(void **state)
 {
 	adopt_kernels(*state, true);
 }
 
-/* Work that forks to a stream with a priority, and joins it. */
+/* Captures work that forks to a stream with a priority and joins it. */
 static int capture_forked(void *user, void *stream, void *const *addresses)
 {
 	void *other = user, *fork = suite_bed->event_create(), *join = suite_bed->event_create();
@@ -294,7 +295,7 @@ static int capture_plain(void *user, void *stream, void *const *addresses)
 		      : capture_add(NULL, stream, addresses);
 }
 
-/* A recording of one kernel that adds two slots, captured anew by way of CACHE. */
+/* Makes a recording of one kernel that adds two slots and is captured again through CACHE. */
 static void record_again(struct scene *scene, struct dagpatch_cache *cache, void **other,
 			 uint32_t *const buffers[3])
 {
@@ -315,8 +316,8 @@ static void record_again(struct scene *scene, struct dagpatch_cache *cache, void
 		bind(recording, slots[i], buffers[i]);
 }
 
-/* When the work is captured first nothing in it has a priority; then something has, which another
- * recording takes out of the cache. */
+/* The first capture has no priorities. Then a capture has one, and another recording takes that
+ * capture from the cache. */
 static void priorities_come_with_what_is_captured_anew(void **state)
 {
 	struct scene *scene = *state;
@@ -343,7 +344,7 @@ static void priorities_come_with_what_is_captured_anew(void **state)
 	second = buffers[1];
 	buffers[1] = buffers[3];
 	record_again(scene, cache, &other, buffers);
-	other = NULL; /* it is not captured once more */
+	other = NULL; /* the work must not be captured again */
 	scene_run(scene);
 	expect_by_priorities(scene->recording, 1);
 	expect_all(buffers[0], 7);
@@ -355,7 +356,7 @@ static void priorities_come_with_what_is_captured_anew(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* The launching stream's priority counts, as without dagpatch. */
+/* Without node priorities the priority of the launching stream counts, as without dagpatch. */
 static void graphs_without_priorities_have_none(void **state)
 {
 	struct scene *scene = *state;

@@ -1,12 +1,13 @@
-/* Captured work: what two captures prove is patched, and nothing else. Each of the defects that a
- * review found in patching by scanning for values is a case here. GC-2, GC-3, CM-8. */
+/* Captured work: dagpatch patches what two captures prove to be an address, and nothing else.
+ * Each defect that a review found in patching by searching for values is a case here. GC-2,
+ * GC-3, CM-8. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suite.h"
 
-/* What a capture does: called with the addresses of its slots. */
+/* What a capture callback does; it gets the addresses of its slots. */
 struct work {
 	int (*record)(struct work *work, void *stream, void *const *addresses);
 	uint64_t scalar;
@@ -101,7 +102,8 @@ static int record_fold(struct work *work, void *stream, void *const *addresses)
 	return launch(stream, BED_FOLD, (void *[]){&out, &in, &work->scalar, &count});
 }
 
-/* A scalar that equals an address, of the buffer bound now as of the one bound later. */
+/* A scalar that equals an address, of the buffer that is bound now or of one that is bound
+ * later, must not change. */
 static void scalar_equal_to_address_is_left_alone(void **state)
 {
 	struct scene *scene = *state;
@@ -145,7 +147,7 @@ static int record_interior(struct work *work, void *stream, void *const *address
 	return rc < 0 ? rc : launch(stream, BED_MARK, (void *[]){&last, &value});
 }
 
-/* Not the buffer's first byte: a slice, and the last word. */
+/* Addresses inside a buffer: a slice, and the last word. */
 static void interior_pointer_is_moved(void **state)
 {
 	struct scene *scene = *state;
@@ -176,7 +178,7 @@ static int record_packed(struct work *work, void *stream, void *const *addresses
 	return launch(stream, BED_PACKED, (void *[]){&packed});
 }
 
-/* Addresses at bytes 4 and 13 of a struct: arguments are not eight bytes each. */
+/* Addresses at bytes 4 and 13 of a struct: arguments are not always words of eight bytes. */
 static void unaligned_argument_is_moved(void **state)
 {
 	struct scene *scene = *state;
@@ -218,7 +220,7 @@ static int record_struct(struct work *work, void *stream, void *const *addresses
 	return launch(stream, BED_STRUCT, (void *[]){&by_value});
 }
 
-/* Two addresses of one buffer in a struct, and a scalar that looks like one. */
+/* Two addresses of one buffer in a struct, and a scalar that looks like an address. */
 static void struct_by_value_is_moved(void **state)
 {
 	struct scene *scene = *state;
@@ -289,7 +291,7 @@ static int record_host(struct work *work, void *stream, void *const *addresses)
 	return suite_bed->host(stream, count_call, work->fixed) ? -EIO : 0;
 }
 
-/* What it is given is a pointer, too, but no slot's. */
+/* The host function's argument is also a pointer, but belongs to no slot and must not change. */
 static void host_function_keeps_its_pointer(void **state)
 {
 	struct scene *scene = *state;
@@ -331,7 +333,7 @@ static int record_copies(struct work *work, void *stream, void *const *addresses
 		       : 0;
 }
 
-/* What lies between the rows stays. */
+/* The bytes between the rows must not change. */
 static void copy_2d_stays_2d(void **state)
 {
 	struct scene *scene = *state;
@@ -360,7 +362,7 @@ static void copy_2d_stays_2d(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* ---- what is not proven is refused ---- */
+/* ---- unproven differences are refused ---- */
 
 static int record_unexplained(struct work *work, void *stream, void *const *addresses)
 {
@@ -383,15 +385,15 @@ static void unexplained_difference_is_an_error(void **state)
 		     ": the captures differ and no slot");
 	assert_int_equal(dagpatch_recording_error(recording)->node, 1);
 	assert_int_equal(dagpatch_recording_error(recording)->byte, 24);
-	/* Nothing of it is left. */
+	/* Nothing of the refused work is left in the recording. */
 	OK(recording, dagpatch_recording_stats(recording, &stats));
 	assert_int_equal(stats.node_count, 0);
 	assert_int_equal(stats.relocation_count, 0);
 	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
 }
 
-/* A hole in a struct that nobody filled: what it has in each capture. One byte is the same by
- * chance at the first addresses; then all of it, but not at the second. */
+/* The value of an uninitialised hole in a struct in each capture. In some rows one byte is equal
+ * by chance at the first addresses; in others the whole word is, but not at the second. */
 static const uint32_t *hole;
 static const uint32_t holes[][6] = {
 	{1, 2, 3, 4, 5, 6},
@@ -449,7 +451,7 @@ static void unstable_words_stay_when_asked_for(void **state)
 {
 	for (size_t i = 0; i < sizeof(holes) / sizeof(*holes); i++) {
 		hole = holes[i];
-		leave_hole(*state, "byte 2"); /* 20, or 22 */
+		leave_hole(*state, "byte 2"); /* byte 20 or byte 22 */
 	}
 }
 
@@ -497,7 +499,7 @@ static int record_failing(struct work *work, void *stream, void *const *addresse
 	return work->result;
 }
 
-/* The callback's own error, not what becomes of its capture. */
+/* The recording reports the callback's own error, not a later error of its capture. */
 static void failing_callback_is_reported(void **state)
 {
 	struct scene *scene = *state;
@@ -512,7 +514,7 @@ static void failing_callback_is_reported(void **state)
 
 /* ---- children ---- */
 
-/* A graph that launches add on the buffer and then a graph like itself, DEPTH times. */
+/* A graph that launches add on the buffer and then a graph of the same form, DEPTH levels deep. */
 static void *deep_graph(void *stream, uint32_t depth, void *address)
 {
 	void *inner = depth > 1 ? deep_graph(stream, depth - 1, address) : NULL;
@@ -584,8 +586,8 @@ static int record_alignment(struct work *work, void *stream, void *const *addres
 	return launch_add(stream, addresses[0], addresses[0], addresses[0]);
 }
 
-/* A library chooses its kernel by how well a buffer is aligned: it must not see better than it
- * gets. */
+/* A library may choose its kernel by the alignment of a buffer. The capture must not show an
+ * alignment that is better than the slot's. */
 static void captured_as_aligned_as_the_slot_says(void **state)
 {
 	struct scene *scene = *state;

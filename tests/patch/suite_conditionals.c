@@ -1,4 +1,4 @@
-/* Conditionals, where the driver has them: GC-7 to GC-11. */
+/* Conditional nodes, on drivers that have them: GC-7 to GC-11. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +17,8 @@ static void set_number(int32_t *at, int32_t value)
 	suite_bed->write(at, &value, sizeof(value));
 }
 
-/* out = left OP right, nested; OP BED_KERNELS: an empty body with the same slots. */
+/* A nested recording with out = left OP right. With OP BED_KERNELS the body is empty and has the
+ * same slots. */
 static struct dagpatch_recording *body_of(struct scene *scene, enum bed_kernel kernel)
 {
 	struct dagpatch_recording *body;
@@ -65,7 +66,7 @@ static void run_case(struct scene *scene, enum bed_kernel second, const int32_t 
 	dagpatch_recording_destroy(bodies[1]);
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 0; i < 4; i++) {
-		/* Half of it at other addresses: predicate and result move. */
+		/* Every second launch uses other addresses, so predicate and result move. */
 		OK(recording, dagpatch_bind(recording, predicate, i % 2 ? other : index, 4));
 		bind(recording, slots[0], buffers[i % 2 ? 3 : 0]);
 		bind(recording, slots[1], buffers[1]);
@@ -92,7 +93,7 @@ static void conditional_case(void **state)
 	run_case(*state, BED_MUL, (int32_t[]){0, 1, -1, 2}, (uint32_t[]){5, 6, 6, 6});
 }
 
-/* GC-8: COUNT bodies; body i writes i squared into result i. */
+/* GC-8: COUNT bodies; body i writes i squared to result i. */
 static void run_multi_case(struct scene *scene, uint32_t count)
 {
 	struct dagpatch_child *bodies = calloc(count, sizeof(*bodies));
@@ -158,7 +159,7 @@ static void conditional_multi_case(void **state)
 		run_multi_case(*state, counts[i]);
 }
 
-/* while (counter != 0) { sum += 10; counter-- } */
+/* The body of: while (counter != 0) { sum += 10; counter-- } */
 static struct dagpatch_recording *counting_body(struct scene *scene)
 {
 	struct dagpatch_recording *body;
@@ -234,7 +235,7 @@ static void conditional_while(void **state)
 		suite_bed->free(numbers[i]);
 }
 
-/* GC-11, disabled upstream: a loop inside of a condition. */
+/* GC-11, disabled upstream: a loop inside a condition. */
 static void while_nested_in_a_condition(void **state)
 {
 	struct scene *scene = *state;
@@ -348,7 +349,8 @@ static void adopted_graph_as_a_body(void **state)
 	suite_bed->free(predicate);
 }
 
-/* Where graphs have none: said when one is added, and nothing is left of it. */
+/* On a driver without conditional nodes, adding one fails with a message, and nothing of it is
+ * left. */
 static void conditionals_are_refused(void **state)
 {
 	struct scene *scene = *state;

@@ -1,5 +1,5 @@
-/* Two devices: recordings of either, used by threads that have either current. A bed with one
- * device skips all of it. */
+/* Two devices: recordings of either device, used by threads whose current device is either one.
+ * With one device all cases are skipped. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static uint64_t devices_seed;
 /* ---- 1,000 launches ---- */
 
 struct shared {
-	pthread_mutex_t lock; /* a recording is one thread's at a time */
+	pthread_mutex_t lock; /* one thread at a time uses a recording */
 	struct scene scene;
 	struct world *world;
 };
@@ -66,8 +66,8 @@ static void *use(void *argument)
 	return NULL;
 }
 
-/* Two threads on either device, two recordings of either; which thread takes which recording is
- * drawn, so half of the rounds have another device current than the recording's. */
+/* Two threads for each device and two recordings of each device. Each round draws the recording
+ * of a thread, so in half of the rounds the current device is not the recording's. */
 static void threads_of_either_device(void **state)
 {
 	struct dagpatch_context *contexts[DEVICES];
@@ -105,9 +105,9 @@ static void threads_of_either_device(void **state)
 	assert_int_equal(suite_bed->device_current(), 0);
 }
 
-/* ---- one thread that has the other device current ---- */
+/* ---- one thread whose current device is the other one ---- */
 
-/* The scene is on device 1 and the thread has device 0, whatever it calls. */
+/* The scene is on device 1, and the thread keeps device 0 current in all calls. */
 static int away_setup(void **state)
 {
 	suite_bed->device_set(1);
@@ -212,8 +212,8 @@ static void free_double(const struct scene *scene, const struct doubling *doubli
 	}
 }
 
-/* The message has both numbers; nothing was applied, and the next launch is as if it had not
- * been. */
+/* The message has both device numbers. Nothing is applied, and the next launch works as if the
+ * failed one had not been made. */
 static void stream_of_another_device(void **state)
 {
 	struct scene *scene = *state;
@@ -238,7 +238,8 @@ static void stream_of_another_device(void **state)
 	free_double(scene, &doubling);
 }
 
-/* NULL, and the thread's own stream where the driver has one, are the recording's device's. */
+/* NULL, and the per-thread stream if the driver has one, mean the stream of the recording's
+ * device. */
 static void streams_without_a_handle(void **state)
 {
 	struct scene *scene = *state;
@@ -269,8 +270,8 @@ static int capture_and_leave(void *user, void *stream, void *const *addresses)
 	return *mood ? *mood : rc;
 }
 
-/* Callbacks run on the recording's device; one that leaves another one current, or fails, does no
- * harm. */
+/* Callbacks run with the recording's device current. A callback that makes another device
+ * current, or fails, must do no harm. */
 static void callbacks_that_change_the_device(void **state)
 {
 	struct scene *scene = *state;
@@ -290,14 +291,14 @@ static void callbacks_that_change_the_device(void **state)
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, slots[0], in);
 	bind(recording, slots[1], out);
-	scene_run(scene); /* and verifies */
+	scene_run(scene); /* this also verifies */
 	expect_of(scene, out, 6);
 	assert_int_equal(suite_bed->device_current(), 0);
 	free_of(scene, in);
 	free_of(scene, out);
 }
 
-/* A cache of one graph: what is captured anew, evicted and destroyed is the device's. */
+/* A cache of one graph: capturing, evicting and destroying happen on the recording's device. */
 static void cache_of_another_device(void **state)
 {
 	struct scene *scene = *state;
@@ -371,8 +372,8 @@ static int count_bytes(void *user, const char *text, size_t bytes)
 	return 0;
 }
 
-/* The capture is of the recording's device, the thread that launches into it has the other one; and
- * names of kernels are asked for. */
+/* The capture is on the recording's device and the thread that launches into it has the other
+ * device current. The dump also asks the driver for kernel names. */
 static void captured_on_another_device(void **state)
 {
 	struct scene *scene = *state;
@@ -404,7 +405,7 @@ static void captured_on_another_device(void **state)
 	free_double(scene, &doubling);
 }
 
-/* What a thread has before its first call of the driver is what it has afterwards. */
+/* A thread's current device after its first launch is the same as before its first driver call. */
 static void *launch_at_first(void *argument)
 {
 	struct scene *scene = argument;
@@ -469,8 +470,8 @@ int suite_devices(uint64_t seed)
 		return 0;
 	devices_seed = seed;
 	failed = cmocka_run_group_tests_name("devices", tests, NULL, NULL);
-	/* The model counts calls that came with another device current; any other driver has
-	 * none. */
+	/* The model counts calls that were made with another device current; other drivers
+	 * report none. */
 	if (dagpatch_model_misplaced() > 0) {
 		print_error("%llu calls on another device\n",
 			    (unsigned long long)dagpatch_model_misplaced());

@@ -1,10 +1,10 @@
-/* Graphs that somebody else made, as nodes among others, and adopted ones in other recordings. */
+/* Existing graphs as nodes among other nodes, and adopted graphs in other recordings. */
 #include <errno.h>
 
 #include "suite.h"
 
-/* A graph as a library makes it: c = a + b, then c[0] += 5; with IN_CHILD all of it in a child
- * graph. */
+/* A graph as a library makes it: c = a + b, then c[0] += 5. With IN_CHILD all of it is in a
+ * child graph. */
 static void *library_graph(uint32_t *const buffers[3], bool in_child)
 {
 	void *stream = suite_bed->stream_create();
@@ -46,7 +46,7 @@ static void library_make(struct library *library, bool in_child)
 	}
 }
 
-/* Nothing of it is needed any longer. */
+/* dagpatch must not need the graphs and buffers any more. */
 static void library_release(struct library *library)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -74,7 +74,8 @@ static void expect_result(uint32_t *c, uint32_t sum)
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
-/* a = s + s; c = a + s, c[0] += 5 and d = c + a, d[0] += 5 by the library's graph; s = d + d. */
+/* Records a = s + s; by the library's graph c = a + s, c[0] += 5 and d = c + a, d[0] += 5; then
+ * s = d + d. */
 static void record_around(struct dagpatch_recording *recording, const struct library *library,
 			  bool is_derived)
 {
@@ -91,7 +92,7 @@ static void record_around(struct dagpatch_recording *recording, const struct lib
 	add_three(recording, BED_ADD, (uint32_t[]){s, d, d}, is_derived ? NULL : AFTER(third));
 }
 
-/* From S with VALUE in it. */
+/* Checks the results of record_around when S had VALUE. */
 static void expect_around(uint32_t *const buffers[4], uint32_t value)
 {
 	expect_all(buffers[1], 2 * value);
@@ -150,8 +151,8 @@ static void graphs_with_children(void **state)
 	among_others(*state, false, true);
 }
 
-/* A nested recording of three slots, c, a and b, with the library's graph in it: as its whole
- * content, or as a node. */
+/* A nested recording of three slots, c, a and b, with the library's graph as its whole content
+ * or as a node. */
 static struct dagpatch_recording *nest(struct scene *scene, const struct library *library,
 				       bool is_adopted)
 {
@@ -174,7 +175,7 @@ static struct dagpatch_recording *nest(struct scene *scene, const struct library
 	return nested;
 }
 
-/* NESTED in two levels of other recordings, in the last one twice: c = a + b, d = c + a. */
+/* NESTED inside two levels of other recordings, in the last one twice: c = a + b, d = c + a. */
 static void nested_in_others(struct scene *scene, bool is_adopted)
 {
 	struct dagpatch_recording *recording = scene->recording, *nested, *middle;
@@ -193,7 +194,7 @@ static void nested_in_others(struct scene *scene, bool is_adopted)
 	   dagpatch_add_child(middle, &DAGPATCH_SIZED(child, nested, inner, 3), NULL, NULL));
 	dagpatch_recording_destroy(nested);
 	OK(middle, dagpatch_finalize(middle));
-	/* c and d are two halves of one slot, a and b of another. */
+	/* c and d are the two halves of one slot, a and b of another. */
 	for (uint32_t i = 0; i < 2; i++) {
 		OK(recording,
 		   dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 2 * WORDS * 4),
@@ -266,14 +267,15 @@ static void adopted_nested_is_the_whole_content(void **state)
 		.graph = library.graphs[0],
 		.addresses = {(void *const *)library.at[0], (void *const *)library.at[1]},
 		.other_graph = library.graphs[1],
-		.exec = scene, /* any: it is refused before it is looked at */
+		.exec = scene, /* any pointer; the call is refused before it is read */
 	};
 	scene_failed(nested, dagpatch_adopt(nested, &adoption), -EINVAL, "no executable graph");
 	dagpatch_recording_destroy(nested);
 	library_release(&library);
 }
 
-/* Numbered from the graph's own first node, wherever it is put. */
+/* Declared relocations number nodes from the graph's own first node, wherever the graph is
+ * added. */
 static void graph_with_declared_relocations(void **state)
 {
 	struct scene *scene = *state;
@@ -313,7 +315,7 @@ static void graph_with_declared_relocations(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* A graph of which nothing moves. */
+/* A graph without any slot. */
 static void graph_without_slots(void **state)
 {
 	struct scene *scene = *state;
@@ -336,7 +338,7 @@ static void graph_without_slots(void **state)
 	suite_bed->free(moved);
 }
 
-/* A graph that is refused leaves nothing behind. */
+/* A graph that is refused leaves nothing in the recording. */
 static void graphs_that_are_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -355,7 +357,8 @@ static void graphs_that_are_refused(void **state)
 	graph.size = 0;
 	scene_failed(recording, dagpatch_add_graph(recording, &graph, NULL, NULL), -EINVAL, "size");
 	graph.size = sizeof(graph);
-	graph.other_graph = other.graphs[1]; /* at other addresses than are said */
+	/* captured at other addresses than those that are given */
+	graph.other_graph = other.graphs[1];
 	scene_failed(recording, dagpatch_add_graph(recording, &graph, NULL, NULL), -EILSEQ,
 		     "no slot explains it");
 	graph.other_graph = NULL;

@@ -1,5 +1,5 @@
-/* Graphs that were recorded: GC-1, GC-3 to GC-6 and GC-13 to GC-16 of shared tests for command
- * buffers, and what a thunk's tests ask (TH-). */
+/* Recorded graphs: GC-1, GC-3 to GC-6 and GC-13 to GC-16 of the shared tests for command
+ * buffers, and the behaviour that a thunk's tests require (TH-). */
 #include <errno.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void launch_single_kernel(void **state)
 	suite_bed->free(d);
 }
 
-/* GC-4; and upstream's ROCm cannot use a nested buffer twice */
+/* GC-4. Upstream's ROCm cannot use a nested command buffer twice. */
 static void nested_recording_is_used_twice(void **state)
 {
 	struct scene *scene = *state;
@@ -83,7 +83,7 @@ static void nested_recording_is_used_twice(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* GC-5, and that the copy went where it should; TH-1 */
+/* GC-5, TH-1; the copy must also reach its destination. */
 static void copy_device_to_device(void **state)
 {
 	struct scene *scene = *state;
@@ -153,7 +153,7 @@ static void memset_of_each_width(void **state)
 	}
 }
 
-/* TH-10: two memsets on slices of one buffer, on two streams one after the other. */
+/* TH-10: two memsets on slices of one buffer, launched on two streams one after the other. */
 static void memsets_on_slices(void **state)
 {
 	struct scene *scene = *state;
@@ -188,7 +188,8 @@ static void memsets_on_slices(void **state)
 	suite_bed->free(b);
 }
 
-/* GC-13 to GC-16: SHAPE 0: empty, kernel; 1: empty alone; 2: a chain of empties; 3: a barrier. */
+/* GC-13 to GC-16. SHAPE 0: an empty node and a kernel; 1: an empty node alone; 2: a chain of
+ * empty nodes; 3: an empty node as a barrier. */
 static void run_empties(struct scene *scene, uint32_t shape)
 {
 	struct dagpatch_recording *recording;
@@ -250,7 +251,7 @@ static void empty_node_as_barrier(void **state)
 	run_empties(*state, 3);
 }
 
-/* TH-15, and only what changed is set */
+/* TH-15; only nodes that changed are set. */
 static void only_changed_nodes_are_set(void **state)
 {
 	struct scene *scene = *state;
@@ -314,7 +315,8 @@ static void copy_box(uint8_t *dst, const uint8_t *src, const uint64_t extent[3])
 			       extent[0]);
 }
 
-/* One shape in one direction, rebound once. KINDS: bit 0: dst on the host, bit 1: src. */
+/* Copies one shape in one direction and binds again once. KINDS bit 0: dst is on the host; bit
+ * 1: src is on the host. */
 static void run_copy(struct scene *scene, const uint64_t extent[3], uint32_t kinds)
 {
 	bool dst_host = kinds & 1, src_host = kinds & 2;
@@ -447,7 +449,7 @@ static void value_of_an_argument_changes(void **state)
 	bind(recording, slots[1], b);
 	scene_run(scene);
 	expect_all(a, 14);
-	/* Addresses in what is given are not taken: the slots have them. */
+	/* Addresses in the given struct are not used; those of the slots are. */
 	by_value = (struct bed_struct){.dst = b, .scalar = 6, .count = WORDS};
 	OK(recording, dagpatch_set_argument(recording, node, 0, &by_value, sizeof(by_value)));
 	bind(recording, slots[0], b);
@@ -462,7 +464,7 @@ static void value_of_an_argument_changes(void **state)
 	suite_bed->free(b);
 }
 
-/* Contents go in and out by copies; the graph is never patched. */
+/* The contents of a shadowed slot are copied in and out; the graph is never patched. */
 static void shadowed_slot(void **state)
 {
 	struct scene *scene = *state;
@@ -500,7 +502,7 @@ static void shadowed_slot(void **state)
 
 /* ---- dependencies from accesses ---- */
 
-/* Without any explicit dependency: the same as in the order of recording. */
+/* Without explicit dependencies the result must be that of the order of recording. */
 static void dependencies_are_derived(void **state)
 {
 	struct scene *scene = *state;
@@ -534,11 +536,11 @@ static void dependencies_are_derived(void **state)
 	suite_bed->free(d);
 }
 
-/* ---- deep ---- */
+/* ---- large graphs and deep graphs ---- */
 
-/* HIP 6.4.3, and 7.2.4 where a graph has many branches: of more than four nodes that wait for one,
- * some do not when one of the first four waits for another one, too. A schedule of the software GPU
- * shows it. */
+/* On HIP 6.4.3, and on 7.2.4 if a graph has many branches: when more than four nodes wait for
+ * one node and one of the first four also waits for another node, some of them do not wait. A
+ * schedule of the software GPU shows this defect. */
 static void many_wait_for_one(void **state)
 {
 	enum { MANY = 9, APART = 32, REPLAYS = 16 };
@@ -587,7 +589,8 @@ static void add_fill(struct dagpatch_recording *recording, uint32_t to, uint32_t
 					  after, NULL));
 }
 
-/* HIP 6.4.3 keeps the values of a graph's memsets where some 4,000 later ones write theirs. */
+/* HIP 6.4.3 keeps the values of a graph's memsets in memory that is overwritten after about
+ * 4,000 later memsets. */
 static void memset_keeps_its_value(void **state)
 {
 	enum { OTHERS = 10000 };

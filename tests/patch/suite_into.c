@@ -1,9 +1,9 @@
-/* Launches into streams that are captured, and changes while other streams are. */
+/* Launches into streams that are captured, and changes while other streams are captured. */
 #include <errno.h>
 
 #include "suite.h"
 
-/* c = a + b in one of these forms; slots 0, 1 and 2 of a recording are c, a and b. */
+/* The ways in which a recording contains c = a + b. Slots 0, 1 and 2 are c, a and b. */
 enum form { RECORDED, CHILD, CAPTURED, AGAIN, GIVEN, ADOPTED, SHADOWED, FORMS };
 
 static int record_sum(void *user, void *stream, void *const *addresses)
@@ -118,7 +118,7 @@ static void *capture_around(struct dagpatch_recording *recording, uint32_t *a, u
 	return graph;
 }
 
-/* The graph is the caller's no longer. */
+/* Instantiates GRAPH and destroys it. */
 static void *instantiate(void *graph)
 {
 	void *exec = suite_bed->instantiate(graph);
@@ -139,7 +139,7 @@ static void expect_sum(const uint32_t *c, uint32_t sum, uint32_t mark)
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
-/* The captured graph has the addresses of the launch, whatever is bound later. */
+/* The captured graph keeps the addresses of the launch, whatever is bound later. */
 static void launch_into_capture(struct scene *scene, enum form form, bool is_first)
 {
 	uint32_t *c = buffer(0), *a = buffer(1), *b = buffer(2), *d = buffer(0);
@@ -189,7 +189,8 @@ static void launches_into_captures(void **state)
 	}
 }
 
-/* The captured graph has a * b, which is set; the recording computes a + b until it is applied. */
+/* The captured graph has a * b, the new parameters. The recording itself computes a + b until
+ * they are applied. */
 static void launches_of_what_was_set(void **state)
 {
 	struct scene *scene = *state;
@@ -214,7 +215,7 @@ static void launches_of_what_was_set(void **state)
 	exec = instantiate(capture_around(recording, buffers[1], buffers[0]));
 	run_exec(scene, exec);
 	expect_sum(buffers[0], 8, 5);
-	/* Nothing of it has come to the recording's own graph. */
+	/* The new parameters have not reached the recording's own graph. */
 	OK(recording, dagpatch_revert(recording));
 	scene_run(scene);
 	expect_all(buffers[0], 6);
@@ -223,7 +224,7 @@ static void launches_of_what_was_set(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* After two branches, a = 4 and b = 9, that another stream brings together. */
+/* A launch after two branches, a = 4 and b = 9, which another stream joins. */
 static void launch_after_branches(void **state)
 {
 	struct scene *scene = *state;
@@ -244,7 +245,7 @@ static void launch_after_branches(void **state)
 	assert_int_equal(suite_bed->event_record(other, join), 0);
 	assert_int_equal(suite_bed->event_wait(stream, join), 0);
 	OK(recording, dagpatch_launch(recording, stream));
-	/* Again, after itself. */
+	/* The recording is launched again, after itself. */
 	OK(recording, dagpatch_launch(recording, stream));
 	exec = instantiate(suite_bed->capture_end(stream));
 	run_exec(scene, exec);
@@ -259,7 +260,7 @@ static void launch_after_branches(void **state)
 	suite_bed->free(c);
 }
 
-/* A recording of nothing changes nothing. */
+/* A launch of an empty recording changes nothing. */
 static void launch_nothing_into_a_capture(void **state)
 {
 	struct scene *scene = *state;
@@ -276,7 +277,7 @@ static void launch_nothing_into_a_capture(void **state)
 
 /* ---- beside a capture ---- */
 
-/* A recording's whole life, in the thread that captures something else. */
+/* The whole life of a recording, on a thread that captures something else. */
 static void live_beside(struct scene *scene, enum form form, uint32_t *const buffers[6])
 {
 	struct dagpatch_recording *recording = scene->recording;
@@ -327,7 +328,7 @@ static void changes_beside_a_capture(void **state)
 {
 	for (enum form form = 0; form < FORMS; form++) {
 		if (form == GIVEN || form == ADOPTED)
-			continue; /* the test itself would use memory in between */
+			continue; /* the test's own capture would allocate memory in between */
 		change_beside_capture(*state, form, suite_bed->capture_begin);
 		if (suite_bed->capture_begin_global)
 			change_beside_capture(*state, form, suite_bed->capture_begin_global);

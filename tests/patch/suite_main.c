@@ -1,7 +1,11 @@
-/* The suite on one driver, with each strategy: [-r REBINDS] [-s SEED] of the random graphs, the
- * test's seed unless it is given; -R: these only; -S STRATEGY: this one only; -d: what needs two
- * devices only (exit status 77: there is one); -w FEATURES: a model without these
- * (dagpatch/model.h). */
+/* Runs the suite on one driver with each strategy. Options:
+ *
+ * - -r REBINDS: rebinds of the random graphs.
+ * - -s SEED: seed of the random graphs; default: the test's seed.
+ * - -R: the random graphs only.
+ * - -S STRATEGY: this strategy only.
+ * - -d: the cases for two devices only (exit status 77 with one device).
+ * - -w FEATURES: a model without these features (dagpatch/model.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +34,10 @@ static bool has_capability(enum dagpatch_capability capability)
 #endif
 
 struct choice {
-	uint32_t rebinds; /* of random graphs, all strategies together */
+	uint32_t rebinds; /* for random graphs, over all strategies */
 	uint64_t seed;
 	bool only_random, only_devices;
-	const char *strategy; /* NULL: all */
+	const char *strategy; /* NULL: all strategies */
 };
 
 static int run_strategy(const char *name, enum dagpatch_strategy strategy,

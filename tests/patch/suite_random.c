@@ -1,7 +1,7 @@
-/* Random graphs, bound and set again and again: each replay's result is, bit for bit, that of a
- * fresh recording at the same addresses, and what the host reckons. Scalars equal addresses of
- * buffers, structs hold several addresses with offsets, children are nested, copies have every
- * shape. */
+/* Random graphs that are bound and set again and again. The result of each replay must be equal,
+ * bit for bit, to that of a fresh recording at the same addresses and to the result computed on
+ * the host. Scalars equal addresses of buffers, structs hold several addresses with offsets,
+ * children are nested, and copies have every shape. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,14 +13,14 @@
 enum {
 	SLOTS = 6,
 	BUFFERS = 9,
-	QUARTER = 64, /* words; operations work on quarters, so that no two parts of one overlap */
+	QUARTER = 64, /* in words; an operation works on quarters, so its operands never overlap */
 	BUFFER_WORDS = 4 * QUARTER,
 	MOST_OPERATIONS = 8,
 	DEPTH = 5,
 };
 
-/* GIVEN: captured by the test and added as a graph; ADOPTED: the same as a nested recording's whole
- * content. */
+/* GIVEN: captured by the test and added as a graph. ADOPTED: likewise, as the whole content of a
+ * nested recording. */
 enum operation_kind {
 	ADD,
 	MUL,
@@ -42,10 +42,11 @@ struct operation {
 	enum operation_kind kind;
 	uint32_t slots[3], quarters[3];
 	uint64_t scalar;
-	uint32_t extent[3]; /* copies: bytes, rows, slices; memsets: element bytes, elements */
-	uint32_t blocks;    /* recorded kernels: of the grid */
+	/* copies: bytes, rows, slices; memsets: bytes of an element, elements */
+	uint32_t extent[3];
+	uint32_t blocks; /* recorded kernels: blocks of the grid */
 	struct block *inner;
-	uint32_t map[SLOTS]; /* the inner block's slots here */
+	uint32_t map[SLOTS]; /* slots of this block for those of the inner block */
 	uint32_t node;
 };
 struct block {
@@ -54,16 +55,16 @@ struct block {
 };
 
 struct world {
-	uint64_t state; /* of the random numbers */
+	uint64_t state; /* state of the random number generator */
 	struct scene *scene;
 	uint32_t *buffers[BUFFERS];
-	uint32_t *elsewhere[SLOTS];		/* captured at, never run */
-	uint32_t before[BUFFERS][BUFFER_WORDS]; /* what is put into them */
-	uint32_t host[BUFFERS][BUFFER_WORDS];	/* what must then be in them */
+	uint32_t *elsewhere[SLOTS];		/* addresses of captures that never run */
+	uint32_t before[BUFFERS][BUFFER_WORDS]; /* contents before the launch */
+	uint32_t host[BUFFERS][BUFFER_WORDS];	/* expected contents after the launch */
 	struct block *top;
-	uint32_t bound[SLOTS]; /* buffer of each slot */
+	uint32_t bound[SLOTS]; /* number of the buffer of each slot */
 	uint32_t round;
-	bool is_derived; /* the recording's dependencies are, by what was touched at first */
+	bool is_derived; /* dependencies are derived from the slots that were accessed first */
 };
 
 static uint32_t below(struct world *world, uint32_t limit)
@@ -133,7 +134,8 @@ static void make_operation(struct world *world, struct operation *operation, uin
 	operation->kind = below(world, kinds);
 	if (is_captured && operation->kind == COPY && suite_bed->no_captured_copies)
 		operation->kind = MEMSET;
-	/* Theirs are captured by the test itself, which dagpatch cannot keep apart. */
+	/* The test itself captures GIVEN and ADOPTED operations. dagpatch cannot keep these
+	 * graph calls apart from those of other threads. */
 	if (operation->kind > CAPTURED && world->scene->is_shared && suite_bed->graph_calls_race)
 		operation->kind = CAPTURED;
 	make_places(world, operation);
@@ -156,7 +158,7 @@ static struct block *make_block(struct world *world, uint32_t depth, bool is_cap
 	block->count = 1 + below(world, MOST_OPERATIONS);
 	for (uint32_t i = 0; i < block->count; i++)
 		make_operation(world, &block->operations[i], depth, is_captured);
-	/* Some are as deep as can be. */
+	/* Some graphs have the maximum depth. */
 	if (depth > 0 && !is_captured && !block->operations[0].inner) {
 		block->operations[0].kind = CHILD;
 		block->operations[0].inner = make_block(world, depth - 1, false);
@@ -172,7 +174,7 @@ static void free_block(struct block *block)
 	free(block);
 }
 
-/* ---- what the host reckons ---- */
+/* ---- expected results, computed on the host ---- */
 
 static void reckon_copy(const struct operation *operation, uint8_t *dst, const uint8_t *src)
 {
@@ -238,7 +240,7 @@ static void reckon_block(struct world *world, const struct block *block, const u
 	}
 }
 
-/* ---- captured ---- */
+/* ---- capturing ---- */
 
 static int capture_kernel(void *stream, enum bed_kernel kernel, void *const *parameters)
 {
@@ -311,7 +313,7 @@ static int capture_block(void *user, void *stream, void *const *addresses)
 	return rc;
 }
 
-/* ---- recorded ---- */
+/* ---- recording ---- */
 
 static void add_slots(struct dagpatch_recording *recording)
 {
@@ -325,7 +327,7 @@ static void add_slots(struct dagpatch_recording *recording)
 	}
 }
 
-/* Where an operation goes: into a new node, or into the one that is there. */
+/* The destination of an operation: a new node, or an existing one. */
 struct target {
 	const struct scene *scene;
 	struct dagpatch_recording *recording;
@@ -453,7 +455,8 @@ static void *capture_at(const struct world *world, struct block *block, uint32_t
 	return graph;
 }
 
-/* In the slots of MAP; its nodes are captured at buffers that are bound, too. */
+/* Adds the operation's graph in the slots of its map. The nodes are captured at buffers that are
+ * bound, too. */
 static int record_given(struct world *world, const struct target *target,
 			struct operation *operation)
 {
@@ -522,7 +525,8 @@ static int record_inner(struct world *world, const struct target *target,
 	return rc;
 }
 
-/* In their order: by explicit dependencies, each on the one before, or by what they touch. */
+/* Records the operations in order, either with explicit dependencies, each on the previous one,
+ * or with dependencies derived from accesses. */
 static void record_block(struct world *world, struct dagpatch_recording *recording,
 			 struct block *block, bool is_derived)
 {
@@ -544,10 +548,10 @@ static void record_block(struct world *world, struct dagpatch_recording *recordi
 	OK(recording, dagpatch_finalize(recording));
 }
 
-/* ---- setting ---- */
+/* ---- setting parameters ---- */
 
-/* Other parameters for an operation, the same kind of node. Where dependencies come from what was
- * touched at first the same is touched again. */
+/* Gives an operation other parameters for the same kind of node. If dependencies were derived,
+ * the operation accesses the same slots as before. */
 static void change(struct world *world, struct operation *operation)
 {
 	operation->scalar = any_scalar(world);
@@ -569,8 +573,8 @@ static void change(struct world *world, struct operation *operation)
 		make_memset(world, operation);
 }
 
-/* OPERATION is NODE of the recording, whose slots OUTER has for those of its block; or something in
- * it is set, down to what was captured. */
+/* Sets OPERATION, which is NODE of the recording, or an operation inside it, down to captured
+ * work. OUTER maps the slots of its block to those of the recording. */
 static void set(struct world *world, struct operation *operation, uint32_t node,
 		const uint32_t outer[SLOTS])
 {
@@ -625,7 +629,7 @@ static void bind_slots(struct world *world, struct dagpatch_recording *recording
 		   dagpatch_bind(recording, i, world->buffers[world->bound[i]], BUFFER_WORDS * 4));
 }
 
-/* Some slots go to other buffers, never two to the same. */
+/* Binds some slots to other buffers, never two slots to the same buffer. */
 static void rebind(struct world *world)
 {
 	uint32_t changes = 1 + below(world, SLOTS);

@@ -1,4 +1,4 @@
-/* Nodes that get other parameters: dagpatch_set_... */
+/* Nodes that get other parameters (dagpatch_set_...). */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 #include "suite.h"
 
-/* c = a OP b over WORDS, for node NODE or a new one. */
+/* c = a OP b over the first WORDS words: sets node *SET, or adds a node if SET is NULL. */
 static int give_three(struct dagpatch_recording *recording, enum bed_kernel kernel,
 		      const uint32_t slots[3], uint32_t words, uint32_t *set)
 {
@@ -23,7 +23,7 @@ static int give_three(struct dagpatch_recording *recording, enum bed_kernel kern
 		   : dagpatch_add_kernel(recording, &given, NULL, NULL);
 }
 
-/* at[0] += VALUE, by node NODE. */
+/* Sets node NODE to at[0] += VALUE. */
 static int set_mark(struct dagpatch_recording *recording, uint32_t node, uint32_t slot_number,
 		    uint32_t value)
 {
@@ -42,7 +42,7 @@ struct three {
 	uint32_t slots[3], *buffers[3];
 };
 
-/* Slots 0 to 2 at buffers of 1, 2 and 3 everywhere. */
+/* Adds slots 0 to 2 and binds them to buffers of 1, 2 and 3. */
 static void three_slots(struct scene *scene, struct three *three)
 {
 	for (uint32_t i = 0; i < 3; i++) {
@@ -63,7 +63,7 @@ static void free_three(const struct three *three)
 		suite_bed->free(three->buffers[i]);
 }
 
-/* One kernel over three slots, bound and run once: 5 in the first buffer. */
+/* One kernel over three slots, bound and run once: the first buffer then holds 5. */
 static void one_kernel(struct scene *scene, struct three *three)
 {
 	three_slots(scene, three);
@@ -84,7 +84,7 @@ static void a_kernel_gets_another_function(void **state)
 	OK(scene->recording, give_three(scene->recording, BED_MUL, three.slots, WORDS, &node));
 	scene_run(scene);
 	expect_all(three.buffers[0], 6);
-	/* Other arguments, and back. */
+	/* Other arguments, then the first ones again. */
 	OK(scene->recording, set_mark(scene->recording, 0, three.slots[1], 40));
 	scene_run(scene);
 	expect_words(three.buffers[1], 1, 42, __FILE__, __LINE__);
@@ -96,7 +96,7 @@ static void a_kernel_gets_another_function(void **state)
 	free_three(&three);
 }
 
-/* Grid and slots; the slot that is no longer touched has no relocation. */
+/* Sets the grid and the slots. A slot that the node no longer accesses must have no relocation. */
 static void a_kernel_gets_other_slots(void **state)
 {
 	struct scene *scene = *state;
@@ -124,7 +124,7 @@ static void a_kernel_gets_other_slots(void **state)
 	free_three(&three);
 }
 
-/* What is pending is what the next call changes; the last one counts. */
+/* Pending changes add up until the next launch; for one node the last call counts. */
 static void calls_add_up_until_the_launch(void **state)
 {
 	struct scene *scene = *state;
@@ -139,7 +139,7 @@ static void calls_add_up_until_the_launch(void **state)
 	scene_run(scene);
 	expect_words(three.buffers[1], 1, 9, __FILE__, __LINE__);
 	expect_all(three.buffers[0], 5);
-	/* Dropped. */
+	/* A pending change that is dropped has no effect. */
 	OK(recording, give_three(recording, BED_MUL, three.slots, WORDS, &node));
 	OK(recording, dagpatch_revert(recording));
 	scene_run(scene);
@@ -148,7 +148,7 @@ static void calls_add_up_until_the_launch(void **state)
 	free_three(&three);
 }
 
-/* Before there is a graph, too. */
+/* Parameters can also be set before a graph exists. */
 static void a_node_is_set_before_the_first_launch(void **state)
 {
 	struct scene *scene = *state;
@@ -213,7 +213,7 @@ static void copies_and_memsets_are_set(void **state)
 	scene_run(scene);
 	expect_all(three.buffers[0], 2);
 	expect_all(three.buffers[2], 9);
-	/* Half as much, the other way, in rows. */
+	/* Half the size, in the other direction, in rows. */
 	OK(recording,
 	   dagpatch_set_copy(recording, copy,
 			     &DAGPATCH_SIZED(copy, .dst = {.slot = three.slots[1], .pitch = 32},
@@ -246,7 +246,7 @@ static int capture_add(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* A kernel and captured work after it, over three slots. */
+/* A nested recording with a kernel and captured work after it, over three slots. */
 static struct dagpatch_recording *make_nested(struct scene *scene, enum bed_kernel kernel,
 					      enum bed_kernel *captured)
 {
@@ -296,7 +296,7 @@ static void a_child_is_set(void **state)
 	expect_all(three.buffers[0], 5);
 	scene_failed(recording, give_child(scene, shorter, three.slots, &node), -EINVAL,
 		     "a child of 1 nodes in place of one of 3");
-	/* Twice: what the first one gave is let go of. */
+	/* Set twice: what the first call gave must be released. */
 	OK(recording, give_child(scene, first, three.slots, &node));
 	OK(recording, give_child(scene, second, three.slots, &node));
 	scene_run(scene);
@@ -311,7 +311,7 @@ static void a_child_is_set(void **state)
 	scene_run(scene);
 	expect_all(three.buffers[2], 8);
 	expect_all(three.buffers[0], 6);
-	/* Bound on: it is the new child's slots that count. */
+	/* Bind again: the new child's slots count. */
 	bind(recording, three.slots[1], three.buffers[0]);
 	scene_run(scene);
 	expect_all(three.buffers[2], 12);
@@ -321,7 +321,7 @@ static void a_child_is_set(void **state)
 	free_three(&three);
 }
 
-/* Work that was captured: its nodes are known by their order. */
+/* The nodes of captured work are identified by their order. */
 static void a_captured_kernel_is_set(void **state)
 {
 	static enum bed_kernel kind = BED_ADD;
@@ -351,7 +351,7 @@ static void a_captured_kernel_is_set(void **state)
 	free_three(&three);
 }
 
-/* ---- what cannot be ---- */
+/* ---- parameters that are refused ---- */
 
 static void bad_sets_change_nothing(void **state)
 {
@@ -380,7 +380,8 @@ static void bad_sets_change_nothing(void **state)
 	free_three(&three);
 }
 
-/* The caller's executable graph: what a driver cannot change in it is refused, and it stays. */
+/* The program's own executable graph: a change that the driver cannot make in it is refused, and
+ * the graph stays as it was. */
 static void a_foreign_graph_is_set_or_refused(void **state)
 {
 	static enum bed_kernel kind = BED_ADD;

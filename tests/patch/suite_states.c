@@ -1,4 +1,4 @@
-/* Wrong order, wrong arguments: clear errors, and nothing has changed. */
+/* Calls in the wrong order or with wrong arguments return clear errors and change nothing. */
 #include <errno.h>
 
 #include <dagpatch/model.h>
@@ -54,14 +54,15 @@ static void bad_bindings(void **state)
 		     "aligned");
 	scene_failed(recording, dagpatch_bind_all(recording, (const void *[]){a}, 1), -EINVAL,
 		     "1 addresses for 2");
-	/* None of both, then. */
+	/* Neither of the two is bound then. */
 	scene_failed(recording, dagpatch_bind_all(recording, (const void *[]){a, a + 1}, 2),
 		     -EINVAL, "aligned");
 	scene_failed(recording, dagpatch_launch(recording, scene->stream), -ENXIO, "slot 0");
 	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, b}, 2));
 	scene_run(scene);
 	expect_all(a, 4);
-	/* Bound elsewhere and back is no change; dropped, neither. */
+	/* A slot that is bound elsewhere and back has not changed; a dropped binding is no
+	 * change either. */
 	bind(recording, first, b);
 	bind(recording, first, a);
 	bind(recording, second, a);
@@ -135,8 +136,7 @@ static void bad_nodes(void **state)
 	assert_int_equal(stats.parameter_bytes, 0);
 }
 
-/* Where the driver knows what a kernel takes. */
-/* A struct as a newer header would have it. */
+/* A struct as a newer header would define it. */
 struct newer_slot {
 	struct dagpatch_slot slot;
 	uint64_t newer;
@@ -157,7 +157,7 @@ static void structs_of_other_headers(void **state)
 	slot.size = 5000;
 	scene_failed(recording, dagpatch_slot_add(recording, &slot, &number), -EINVAL,
 		     "size is not sizeof(struct dagpatch_slot)");
-	/* What an older header did not have is 0, whatever lies behind it. */
+	/* Members that an older header lacks are 0, whatever bytes follow the struct. */
 	slot = DAGPATCH_SIZED(slot, .name = "older", .bytes = 64, .flags = UINT32_MAX);
 	slot.size = offsetof(struct dagpatch_slot, flags);
 	OK(recording, dagpatch_slot_add(recording, &slot, &number));
@@ -168,6 +168,7 @@ static void structs_of_other_headers(void **state)
 	assert_int_equal(dagpatch_version(), DAGPATCH_VERSION);
 }
 
+/* Arguments are compared with the kernel's parameters on drivers that know these. */
 static void arguments_are_checked(void **state)
 {
 	struct scene *scene = *state;
@@ -213,7 +214,7 @@ static void nested_recordings_are_checked(void **state)
 	dagpatch_recording_destroy(nested);
 }
 
-/* What cannot be read is not said to be right. */
+/* verify reports what it cannot read instead of success. */
 static void verify_says_what_it_cannot_read(void **state)
 {
 	struct scene *scene = *state;
@@ -295,7 +296,7 @@ static void observer_is_told(void **state)
 	suite_bed->free(b);
 }
 
-/* A replay that was launched before never sees what is bound later. */
+/* A replay that is already launched must never use addresses that are bound later. */
 static void replays_in_flight_keep_their_addresses(void **state)
 {
 	struct scene *scene = *state;
@@ -336,7 +337,8 @@ static void replays_in_flight_keep_their_addresses(void **state)
 	suite_bed->free_host(flag);
 }
 
-/* So does the replay of a recording that is evicted, or is gone: neither call waits for it. */
+/* A replay keeps its addresses when its recording is evicted or destroyed. Neither call waits
+ * for the replay. */
 static void replays_in_flight_outlive_their_recordings(void **state)
 {
 	struct scene *scene = *state;

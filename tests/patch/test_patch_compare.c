@@ -106,8 +106,6 @@ static void two_explanations(void **state)
 	assert_int_equal(match.slot, 0);
 }
 
-/* Two buffers one behind the other in both captures: the second's first byte is not the first's
- * end. */
 /* The end of one slot at one byte, the inside of another at the next: either may be meant. */
 static void two_explanations_at_different_bytes(void **state)
 {
@@ -125,6 +123,8 @@ static void two_explanations_at_different_bytes(void **state)
 			 COMPARE_AMBIGUOUS);
 }
 
+/* Two buffers are adjacent in both captures: the first byte of the second is not the end of the
+ * first. */
 static void behind_each_other(void **state)
 {
 	static void *const one_a[] = {(void *)0x7f0012340000, (void *)0x7f0012341000};
