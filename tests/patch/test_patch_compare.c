@@ -1,4 +1,5 @@
-/* What two captures say, and what a code object says: on bytes alone. */
+/* The comparison of two captures, and what a code object says of a kernel's parameters: on bytes
+ * only, without a driver. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "patch/recording.h"
 #include "suite.h"
 
-/* Addresses as they are: the two sets share their upper bytes. */
+/* Realistic addresses: both sets have the same upper bytes. */
 static void *const set_a[] = {(void *)0x7f0012340000, (void *)0x7f0012350100};
 static void *const set_b[] = {(void *)0x7f0056780000, (void *)0x7f0056790100};
 static const uint64_t sizes[] = {0x1000, 0x40};
@@ -69,7 +70,7 @@ static void what_no_slot_explains(void **state)
 	uint8_t a[24] = {0}, b[24] = {0};
 	struct compare_match match;
 
-	/* Behind the slot, half an address, an offset that differs, and a number. */
+	/* An address behind the slot; half of an address; offsets that differ; a number. */
 	put_both(a, b, 8, 1, 0x41);
 	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 24}, 0, &slots, &match),
 			 COMPARE_UNEXPLAINED);
@@ -100,13 +101,14 @@ static void two_explanations(void **state)
 	put(b, 0, (uintptr_t)twice_b[0]);
 	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &both, &match),
 			 COMPARE_AMBIGUOUS);
-	/* One of both is refuted by the second set. */
+	/* The second set excludes one of the two explanations. */
 	assert_int_equal(compare_next(&(struct compare_bytes){a, b, 8}, 0, &apart, &match),
 			 COMPARE_MATCH);
 	assert_int_equal(match.slot, 0);
 }
 
-/* The end of one slot at one byte, the inside of another at the next: either may be meant. */
+/* The end of one slot at one byte and the inside of another slot at the next byte: either may be
+ * meant. */
 static void two_explanations_at_different_bytes(void **state)
 {
 	static void *const from[] = {(void *)0x7f0012340000, (void *)0xa500007f00124000};
@@ -149,8 +151,8 @@ static void behind_each_other(void **state)
 
 /* ---- code objects ---- */
 
-/* A note's text as compilers write it: one kernel "k" with a pointer, a number and a hidden
- * argument. */
+/* The text of a metadata note as compilers write it: one kernel "k" with a pointer, a number and
+ * a hidden argument. */
 static const uint8_t metadata[] = "\x81\xae"
 				  "amdhsa.kernels\x91\x82\xa5.args\x93"
 				  "\x83\xa7.offset\x00\xa5.size\x08\xab.value_kind\xad"
@@ -198,7 +200,8 @@ static void code_object_says_what_a_kernel_takes(void **state)
 	assert_int_equal(amd_code_parameters(bytes, FILE_BYTES, "other", parameters, 3), -ENOENT);
 }
 
-/* Cut anywhere, or with any byte another: an answer, no crash. */
+/* Files that are cut at any length or have any one byte changed: the reader must answer and must
+ * not crash. */
 static void broken_code_objects(void **state)
 {
 	struct dagpatch_parameter parameters[3];

@@ -1,5 +1,5 @@
-/* A recording in words: both formats against files in dumps/ (written anew with DUMP_UPDATE set),
- * and errors that name kernel, argument and slot. */
+/* Dumps of a recording in both formats, compared with the files in dumps/ (rewritten with
+ * DUMP_UPDATE set), and error messages that name kernel, argument and slot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int write_text(void *user, const char *bytes, size_t count)
 	return 0;
 }
 
-/* Addresses become ADDRESS: they are another run's. */
+/* Replaces addresses by ADDRESS, because they differ from run to run. */
 static void hide_addresses(struct text *text)
 {
 	char *at = text->bytes;
@@ -86,8 +86,8 @@ static int record_mark(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* a = 3; c = a + b; marks of captured work, of a nested recording's, and of work captured anew; a
- * copy. */
+/* Records a = 3; c = a + b; mark kernels as captured work, in a nested recording and as work
+ * that is captured again; a copy. */
 static void record(struct scene *scene)
 {
 	struct dagpatch_recording *recording = scene->recording, *nested;
@@ -145,7 +145,7 @@ static void dumps(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* What the writer returns ends the dump. */
+/* A dump ends with the error that the write callback returns. */
 static void a_write_fails(void **state)
 {
 	static struct text text;
@@ -168,7 +168,7 @@ static void a_write_fails(void **state)
 	assert_int_equal(dagpatch_dump(scene->recording, 2, write_text, &text), -EINVAL);
 }
 
-/* The driver fails to set the node: which one, and for which slots. */
+/* When the driver cannot set a node, the error names the node and its slots. */
 static void errors_name_kernel_and_slots(void **state)
 {
 	struct scene *scene = *state;
@@ -192,7 +192,7 @@ static void errors_name_kernel_and_slots(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* The last argument is the second slot's, or with OTHER the first one's. */
+/* The last argument is an address in the second slot, or with OTHER in the first one. */
 static int record_either(void *user, void *stream, void *const *addresses)
 {
 	const bool *is_other = user;

@@ -1,5 +1,5 @@
-/* Every call to the driver fails in turn: the old addresses stay, whole, or the recording is lost
- * and says so; nothing leaks; and what failed can be tried again. */
+/* Every call of the driver fails in turn. The old addresses must stay complete, or the recording
+ * is lost and reports that; nothing leaks; and what failed can be tried again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static int add_part(struct dagpatch_recording *recording, const uint32_t slots[2
 	}
 }
 
-/* A library's graph at two sets of addresses, made once: nothing fails while it is. */
+/* A library's graph at two sets of addresses. It is made once, while no call fails. */
 static struct {
 	void *at[2][2];
 	void *graphs[2];
@@ -105,7 +105,7 @@ static int add_library(struct dagpatch_recording *recording, const uint32_t slot
 				  after, ret_node);
 }
 
-/* *RET_NESTED is to be destroyed, after a failure too. */
+/* The caller destroys *RET_NESTED, also after a failure. */
 static int record_nested(struct dagpatch_context *context, struct dagpatch_recording **ret_nested)
 {
 	const struct dagpatch_slot one = {.size = sizeof(one), .bytes = WORDS * 4};
@@ -125,8 +125,8 @@ static int record_nested(struct dagpatch_context *context, struct dagpatch_recor
 	return rc < 0 ? rc : dagpatch_finalize(nested);
 }
 
-/* Kernels, copies, memsets, a nested recording, captured work, work captured anew, a graph that was
- * there, a shadow. */
+/* Records kernels, copies, memsets, a nested recording, captured work, work that is captured
+ * again, an existing graph, and a shadowed slot. */
 static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording)
 {
 	struct dagpatch_recording *nested = NULL;
@@ -142,7 +142,8 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 		rc = dagpatch_slot_add(recording, i < 2 ? &one : &shadow, &slots[i]);
 	if (rc == 0)
 		rc = dagpatch_add_empty(recording, NULL, &node);
-	/* MEMSET_NODE; what it writes is added to and seen in the end. */
+	/* This node is MEMSET_NODE. Later nodes add to its result, so the result shows at the
+	 * end. */
 	if (rc == 0)
 		rc = dagpatch_add_memset(recording,
 					 &DAGPATCH_SIZED(memset, .slot = slots[0], .offset = 192,
@@ -173,10 +174,11 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 
 /* ---- other parameters ---- */
 
-/* What a change sets: a memset's value alone; or a kernel, a copy and a child, with other slots. */
+/* What a change sets: only a memset's value, or also a kernel, a copy and a child with other
+ * slots. */
 enum sets { VALUE, NODES_TOO };
 
-/* The child that record_all adds, or the same with its slots exchanged. */
+/* The child that record_all adds, or the same child with its slots exchanged. */
 static int set_child(struct dagpatch_context *context, struct dagpatch_recording *recording,
 		     bool is_other)
 {
@@ -226,7 +228,7 @@ static int set_nodes(struct dagpatch_context *context, struct dagpatch_recording
 	return rc < 0 ? rc : set_child(context, recording, is_other);
 }
 
-/* The result of one launch from known contents, for all buffers. */
+/* Launches once from known contents and returns the contents of all buffers. */
 static void run_from_start(struct dagpatch_recording *recording, void *stream,
 			   uint32_t *const buffers[6], uint32_t words[6][WORDS])
 {
@@ -248,7 +250,7 @@ struct expected {
 	uint32_t first[6][WORDS], second[6][WORDS];
 };
 
-/* Bound to the first three buffers and launched, as it was before the failure. */
+/* Binds the first three buffers and checks that a launch works as before the failure. */
 static void check_after_failure(struct dagpatch_recording *recording, void *stream,
 				uint32_t *const *buffers, const struct expected *expected)
 {
@@ -264,14 +266,14 @@ static void check_after_failure(struct dagpatch_recording *recording, void *stre
 	} else {
 		run_from_start(recording, stream, buffers, words);
 		assert_memory_equal(words, expected->first, sizeof(words));
-		/* Nothing that was prepared is left for another change. */
+		/* No prepared change is left for the next change. */
 		bind(recording, 2, buffers[5]);
 		OK(recording, dagpatch_apply(recording));
 		bind(recording, 2, buffers[2]);
 		run_from_start(recording, stream, buffers, words);
 		assert_memory_equal(words, expected->first, sizeof(words));
 	}
-	/* And what was wanted works when nothing fails. */
+	/* The change that failed must work when no call fails. */
 	OK(recording, bind_three(recording, buffers + 3));
 	run_from_start(recording, stream, buffers, words);
 	assert_memory_equal(words, expected->second, sizeof(words));
@@ -294,7 +296,7 @@ static struct dagpatch_context *context_with(enum dagpatch_strategy strategy)
 	return context;
 }
 
-/* The FAILS-th allocation from now on fails; 0: none does. */
+/* Allocation number FAILS from now on fails; 0: none. */
 static uint64_t allocations, fails;
 
 static bool is_refused(void)
@@ -331,7 +333,7 @@ char *__wrap_strdup(const char *text)
 	return is_refused() ? NULL : __real_strdup(text);
 }
 
-enum { NO_MEMORY = 0 }; /* an allocation fails instead of calls */
+enum { NO_MEMORY = 0 }; /* value of COUNT: an allocation fails instead of driver calls */
 
 static void let_fail(uint64_t which, uint64_t count)
 {
@@ -352,7 +354,8 @@ static void let_nothing_fail(void)
 	fails = 0;
 }
 
-/* COUNT calls fail, from each one on in turn, of those that a changed binding makes. */
+/* Makes COUNT driver calls fail, starting at each call in turn of those that a changed binding
+ * makes. Returns how many times the recording was lost. */
 static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count, enum sets sets)
 {
 	struct dagpatch_context *context = context_with(strategy);
@@ -370,7 +373,7 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count,
 	run_from_start(recording, stream, buffers, expected.second);
 	OK(recording, bind_three(recording, buffers));
 	run_from_start(recording, stream, buffers, expected.first);
-	/* The same change as those that are to fail, to count its calls; and back. */
+	/* Make the change once without failures to count its calls, then change back. */
 	OK(recording, bind_three(recording, buffers + 3));
 	OK(recording, set_nodes(context, recording, sets, true));
 	begin = made_so_far(count);
@@ -388,7 +391,7 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count,
 		let_fail(call, count);
 		rc = dagpatch_apply(recording);
 		let_nothing_fail();
-		/* A callback that gets no memory says -EIO. */
+		/* A callback that gets no memory returns -EIO. */
 		assert_true(rc == -EIO || (count == NO_MEMORY && rc == -ENOMEM));
 		if (count != NO_MEMORY)
 			assert_int_equal(dagpatch_recording_error(recording)->driver_code, 999);
@@ -429,7 +432,7 @@ static void failure_midway_keeps_old_bindings(void **state)
 	expect_same_live(&before);
 }
 
-/* Putting back fails as well. */
+/* Restoring the old addresses fails as well. */
 static void failure_of_putting_back_is_lost(void **state)
 {
 	struct dagpatch_model_live before;
@@ -446,7 +449,8 @@ static void failure_of_putting_back_is_lost(void **state)
 	expect_same_live(&before);
 }
 
-/* Recording, building, launching, patching, destroying: each call of all of it. */
+/* Records, builds, launches, patches and destroys a recording, so that every call of its life
+ * can fail. */
 static int whole_life(uint32_t *const *buffers, void *stream, enum dagpatch_strategy strategy)
 {
 	struct dagpatch_context *context = context_with(strategy);
@@ -470,7 +474,7 @@ static int whole_life(uint32_t *const *buffers, void *stream, enum dagpatch_stra
 	suite_bed->stream_synchronize(stream);
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
-	return rc < 0 ? rc : 0; /* or DAGPATCH_CANNOT_TELL */
+	return rc < 0 ? rc : 0; /* rc may also be DAGPATCH_CANNOT_TELL */
 }
 
 static void every_call_fails_in_turn(void **state)
@@ -556,9 +560,9 @@ static void every_allocation_fails_in_turn(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* ---- what was reached is put back, and nothing else ---- */
+/* ---- only changes that reached the graph are undone ---- */
 
-enum { PART_COUNT = 3 }; /* the argument of a part that says how many words it adds */
+enum { PART_COUNT = 3 }; /* the argument of add_part's kernel that holds its count of words */
 
 static struct dagpatch_recording *recording_with_slots(struct dagpatch_context *context,
 						       uint32_t slots[2])
@@ -571,7 +575,8 @@ static struct dagpatch_recording *recording_with_slots(struct dagpatch_context *
 	return recording;
 }
 
-/* A node of the table was given another value by the host when binding in the table fails. */
+/* The host set another value of a table node before binding in the table fails. Undoing the
+ * binding must keep the value and the address. */
 static void a_value_put_back_keeps_the_address(void **state)
 {
 	struct dagpatch_context *context = context_with(DAGPATCH_DEVICE_TABLE);
@@ -618,8 +623,8 @@ static void expect_first(const uint32_t *buffer, uint32_t value)
 	expect_words(buffer, 1, value, __FILE__, __LINE__);
 }
 
-/* Two slots, each with captured work of its own: the first is captured anew, the second is patched,
- * but cannot be set in an executable graph. */
+/* Two slots, each with captured work: the work of the first is captured again; that of the
+ * second is patched but cannot be set in an executable graph. */
 static void what_cannot_be_set_is_not_put_back(void **state)
 {
 	struct dagpatch_context *context;
@@ -647,7 +652,7 @@ static void what_cannot_be_set_is_not_put_back(void **state)
 	OK(recording, dagpatch_apply(recording));
 	bind(recording, slots[0], buffers[2]);
 	bind(recording, slots[1], buffers[4]);
-	/* Capturing succeeds, a new graph is not made. */
+	/* The capture succeeds; building a new graph fails. */
 	dagpatch_model_fail(3, 1000000);
 	assert_int_equal(dagpatch_apply(recording), -EIO);
 	dagpatch_model_fail(0, 0);
@@ -681,7 +686,7 @@ static void *capture_nested_mark(uint32_t *buffer)
 	return graph;
 }
 
-/* Nothing else can be done to somebody else's executable graph, which stays as it was. */
+/* dagpatch can do nothing else to an executable graph of the program, which stays as it was. */
 static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 {
 	struct dagpatch_context *context;
@@ -722,7 +727,7 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 	suite_bed->stream_destroy(stream);
 }
 
-/* ---- what is counted, and what is left, when something has failed ---- */
+/* ---- counters and state after a failure ---- */
 
 static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording)
 {
@@ -732,7 +737,7 @@ static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording
 	return stats;
 }
 
-/* However many ways were tried. */
+/* One failed call counts as one failure, however many strategies it tried. */
 static void a_call_that_fails_is_one_failure(void **state)
 {
 	struct dagpatch_context *context;
@@ -747,7 +752,7 @@ static void a_call_that_fails_is_one_failure(void **state)
 	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, a}, 2));
 	OK(recording, dagpatch_apply(recording));
 	bind(recording, slots[0], b);
-	/* The node is set, the update is refused, a new graph is not made. */
+	/* The node is set, the update is refused, and building a new graph fails. */
 	dagpatch_model_fail(3, 1000000);
 	scene_failed(recording, dagpatch_apply(recording), -EIO, "making the graph");
 	dagpatch_model_fail(0, 0);
@@ -767,7 +772,8 @@ static void lose(struct dagpatch_recording *recording)
 	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_LOST);
 }
 
-/* There is no graph until the next launch, and what may be dropped is what never was in one. */
+/* A lost recording has no graph until its next launch. Only bindings that never were in a graph
+ * can be dropped. */
 static void a_lost_recording_keeps_its_addresses(void **state)
 {
 	struct dagpatch_context *context = context_with(DAGPATCH_SET_PARAMS);
@@ -812,7 +818,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_fails_is_one_failure),
 		cmocka_unit_test(a_lost_recording_keeps_its_addresses),
 	};
-	/* The same where graphs are flattened, as on HIP. */
+	/* The same cases on a driver where graphs are flattened, as on HIP. */
 	const struct CMUnitTest flat[] = {
 		cmocka_unit_test(failure_midway_keeps_old_bindings),
 		cmocka_unit_test(failure_of_putting_back_is_lost),

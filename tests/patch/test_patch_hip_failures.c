@@ -1,6 +1,6 @@
-/* dagpatch on the real HIP, of which each call fails in turn, or lies: what a launch that succeeds
- * computes is right, at the addresses that are bound; a launch that fails can be made again; what
- * has no effect is not used. */
+/* dagpatch on the real HIP, where each call fails in turn or returns success without effect
+ * (hip_between.h). A launch that succeeds must compute the right result at the bound addresses;
+ * a launch that fails can be made again; a HIP call without effect is not used. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 
 enum { A, B, C, D, E, SLOTS };
 
-/* d = c, by a copy, half of it by a memset afterwards. */
+/* Captures d = c by a copy, then sets half of d by a memset. */
 static int record_copy(void *user, void *stream, void *const *addresses)
 {
-	/* 5.2 reads no other captured copies than those of several rows. */
+	/* HIP 5.2 can read captured copies only if they have several rows. */
 	const struct bed_copy copy = {.dst = addresses[0],
 				      .src = addresses[1],
 				      .width = WORDS,
@@ -36,7 +36,7 @@ static int record_copy(void *user, void *stream, void *const *addresses)
 	return rc ? -EIO : 0;
 }
 
-/* e = d * d */
+/* Captures e = d * d. */
 static int record_square(void *user, void *stream, void *const *addresses)
 {
 	uint32_t count = WORDS;
@@ -81,7 +81,7 @@ static int add_nested_sum(struct dagpatch_context *context, struct dagpatch_reco
 	return rc;
 }
 
-/* FLAGS: of the last part. */
+/* FLAGS apply to the last part. */
 static int record_all(struct dagpatch_context *context, struct dagpatch_recording *recording,
 		      uint32_t flags)
 {
@@ -113,9 +113,9 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 static uint32_t *buffers[2][SLOTS];
 static void *stream;
 
-static uint32_t first_result[2]; /* what C becomes, by set */
+static uint32_t first_result[2]; /* the value of C, by set */
 
-/* The child's kernel: c = a * b, or a + b again. */
+/* Sets the child's kernel to c = a * b, or back to a + b. */
 static int set_first(struct dagpatch_recording *recording, bool is_product)
 {
 	struct dagpatch_pointer pointers[3] = {{.slot = C}, {.slot = A}, {.slot = B}};
@@ -140,7 +140,7 @@ static void clear_results(void)
 			buffer_set(buffers[i][j], 0);
 }
 
-/* All that was launched wrote into the buffers of SET alone. */
+/* Checks that the launch wrote only to the buffers of SET. */
 static void expect_result(uint32_t set, const char *when)
 {
 	uint32_t sum = first_result[set], words[WORDS];
@@ -169,7 +169,7 @@ static int bind_and_launch(struct dagpatch_recording *recording, uint32_t set)
 	return rc < 0 ? rc : dagpatch_launch(recording, stream);
 }
 
-/* Whatever failed has been told; now that nothing does, it works. */
+/* The failure was reported; without further failures the launch must succeed. */
 static void launch_again(struct dagpatch_recording *recording, uint32_t set)
 {
 	between.fails = 0;
@@ -193,7 +193,7 @@ static struct dagpatch_context *context_with(enum dagpatch_strategy strategy,
 	return context;
 }
 
-/* Two sets of addresses, then the first again. */
+/* Launches with two sets of addresses, then with the first one again. */
 static void whole_life(enum dagpatch_strategy strategy)
 {
 	struct dagpatch_error error = {0};
@@ -206,7 +206,8 @@ static void whole_life(enum dagpatch_strategy strategy)
 		return;
 	}
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
-	/* A graph with work that is captured anew is never updated as a whole. */
+	/* A graph with work that is captured again is never updated as a whole, so this strategy
+	 * needs other work. */
 	if (record_all(context, recording,
 		       strategy == DAGPATCH_UPDATE_GRAPH ? 0 : DAGPATCH_CAPTURE_AGAIN) < 0) {
 		assert_non_null(between.failed);
@@ -294,7 +295,7 @@ void softgpu_kernel_bed_gone(const void *kernarg, const hsa_kernel_dispatch_pack
 	*gone->at += gone->value;
 }
 
-/* A module whose code the program has unmapped again. */
+/* Loads a module whose code the program then unmaps. */
 static hipFunction_t load_gone(hipModule_t *ret_module)
 {
 	struct example_code code;

@@ -1,6 +1,6 @@
-/* Which libamdhip64 a context takes where there are several: the process's own, whatever it is
- * called, or the newest. STUBS has libamdhip64.so.7 and .so.5, where the loader looks, and
- * libamdhip64-0a1b2c3d.so. */
+/* Which libamdhip64 a context uses if there are several: the one that is loaded in the process,
+ * whatever its file name, or else the newest. The folder STUBS has libamdhip64.so.7 and .so.5,
+ * where the loader looks, and libamdhip64-0a1b2c3d.so. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define HASHED STUBS "/bundled/libamdhip64-0a1b2c3d.so"
 
-/* Is NAME in the process, and was it asked? */
+/* True if library NAME is loaded and dagpatch asked it for the number of devices. */
 static bool was_asked(const char *name)
 {
 	void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
@@ -76,7 +76,7 @@ static void a_loaded_one_with_another_name(void **state)
 	dlclose(library);
 }
 
-/* Whose functions the program calls. */
+/* Of two loaded libraries, the global one has the functions that the program calls. */
 static void of_two_the_global_one(void **state)
 {
 	void *first = load(seven, RTLD_LOCAL), *second = load(five, RTLD_GLOBAL);

@@ -1,6 +1,6 @@
-/* What lives how long: replays that are queued when their recording is destroyed, built anew or
- * evicted; contexts and caches that are destroyed first; executable graphs that go when memory runs
- * out. */
+/* Lifetimes: replays that are queued when their recording is destroyed, built again or evicted;
+ * contexts and caches that are destroyed first; executable graphs that are evicted when memory
+ * runs out. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording
 	return stats;
 }
 
-/* c = a + b, with flags for each of the three slots, and as many kernels as it takes. */
+/* Records c = a + b with flags for each of the three slots, repeated in the given number of
+ * kernels. */
 static struct dagpatch_recording *sum(struct dagpatch_context *context, const uint32_t flags[3],
 				      uint32_t kernels)
 {
@@ -79,7 +80,7 @@ static void begin(struct lives *lives, enum dagpatch_strategy strategy)
 	}
 }
 
-/* The context may be gone. */
+/* The context may be destroyed already. */
 static void end(struct lives *lives)
 {
 	assert_int_equal(dagpatch_model_stale_replays(), lives->stale);
@@ -93,8 +94,8 @@ static void end(struct lives *lives)
 
 static const uint32_t in_and_out[3] = {DAGPATCH_SHADOW_OUT, DAGPATCH_SHADOW_IN, 0};
 
-/* A driver that keeps executable graphs for their replays, and one that does not; with the table
- * and without. */
+/* A driver that keeps executable graphs for their replays, with and without the table, and one
+ * that does not keep them. */
 static const uint32_t drivers[] = {0, DAGPATCH_MODEL_NO_TABLE,
 				   DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_KEPT_EXECS};
 enum { DRIVERS = sizeof(drivers) / sizeof(*drivers) };
@@ -127,12 +128,12 @@ static void destroy_while_queued(enum dagpatch_strategy strategy)
 	bind_three(recording, lives.buffers[0]);
 	OK(recording, dagpatch_launch(recording, lives.streams[0]));
 	dagpatch_recording_destroy(recording);
-	/* It did not wait, and the shadows are still there. */
+	/* The call did not wait, and the shadow buffers still exist. */
 	expect_all(lives.buffers[0][0], 0);
 	assert_int_equal(live().allocations, allocations);
 	suite_bed->stream_synchronize(lives.streams[0]);
 	expect_all(lives.buffers[0][0], 3);
-	/* The next that is made or destroyed finds the replay done. */
+	/* The next create or destroy call finds that the replay is done. */
 	OK(NULL, dagpatch_recording_create(lives.context, 0, &recording));
 	assert_int_equal(live().allocations, allocations - 2);
 	assert_int_equal(live().tables, 0);
@@ -157,7 +158,7 @@ static void destroy_all_while_queued(enum dagpatch_strategy strategy)
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(lives.context);
 	lives.context = NULL;
-	/* This one waits. */
+	/* Destroying the context waits. */
 	assert_int_equal(live().tables, 0);
 	assert_int_equal(live().execs, 0);
 	expect_all(lives.buffers[0][0], 3);
@@ -181,7 +182,7 @@ static void rebuild_while_queued(enum dagpatch_strategy unused)
 	bind_three(recording, lives.buffers[1]);
 	OK(recording, dagpatch_launch(recording, lives.streams[0]));
 	expect_all(lives.buffers[0][0], 0);
-	/* In another stream, and where no launch says which streams there are. */
+	/* In another stream, and by an apply, which does not know of any stream. */
 	bind_three(recording, lives.buffers[0]);
 	OK(recording, dagpatch_launch(recording, lives.streams[1]));
 	bind_three(recording, lives.buffers[1]);
@@ -201,7 +202,7 @@ static void built_anew_while_a_replay_is_queued(void **state)
 	with_each_driver(rebuild_while_queued);
 }
 
-/* A launch tells that its stream is there: what was launched in it before gets a mark. */
+/* A launch shows that its stream exists, so earlier work in that stream gets a mark. */
 static void a_launch_marks_what_has_gone(void **state)
 {
 	struct dagpatch_recording *gone, *next;
@@ -233,8 +234,8 @@ static void a_launch_marks_what_has_gone(void **state)
 	end(&lives);
 }
 
-/* Where nobody can tell when they are done some wait together, and then the device is
- * synchronised. */
+/* If dagpatch cannot tell when retired graphs are done, it collects some of them and then
+ * synchronises the device. */
 static void what_cannot_be_told_does_not_pile_up(void **state)
 {
 	struct dagpatch_recording *recordings[65];
@@ -268,7 +269,7 @@ static void evict_while_queued(enum dagpatch_strategy strategy)
 	begin(&lives, strategy);
 	execs = live().execs;
 	recording = sum(lives.context, in_and_out, 2);
-	assert_int_equal(dagpatch_evict(recording), 0); /* nothing is built */
+	assert_int_equal(dagpatch_evict(recording), 0); /* no graph is built */
 	bind_three(recording, lives.buffers[0]);
 	OK(recording, dagpatch_launch(recording, lives.streams[0]));
 	OK(recording, dagpatch_evict(recording));
@@ -283,7 +284,8 @@ static void evict_while_queued(enum dagpatch_strategy strategy)
 	stats = stats_of(recording);
 	assert_int_equal(stats.evictions, 1);
 	assert_int_equal(stats.exec_bytes, 0);
-	/* What it had, and what is wanted by then. */
+	/* The rebuilt graph has the bound addresses, including those that were bound in the
+	 * meantime. */
 	buffer_set(lives.buffers[0][0], 0);
 	OK(recording, dagpatch_launch(recording, lives.streams[1]));
 	suite_bed->stream_synchronize(lives.streams[1]);
@@ -310,7 +312,7 @@ static void evicted_and_built_again(void **state)
 	with_each_driver(evict_while_queued);
 }
 
-/* The shadows are one launch's at a time, whatever its stream. */
+/* Only one launch at a time uses the shadow buffers, in whatever stream it is. */
 static void shadows_are_not_shared_by_streams(void **state)
 {
 	const uint32_t flags[3] = {0, DAGPATCH_SHADOW_IN, 0};
@@ -331,7 +333,7 @@ static void shadows_are_not_shared_by_streams(void **state)
 	end(&lives);
 }
 
-/* ---- who goes first ---- */
+/* ---- order of destruction ---- */
 
 static int record_double(void *user, void *stream, void *const *addresses)
 {
@@ -363,7 +365,8 @@ static struct dagpatch_recording *cached(struct dagpatch_context *context,
 	return recording;
 }
 
-/* In whatever order: what is still there works, and nothing stays behind. */
+/* Contexts, caches and recordings are destroyed in any order: the remaining ones work, and
+ * nothing leaks. */
 static void contexts_and_caches_may_go_first(void **state)
 {
 	struct dagpatch_model_live before = live(), after;
@@ -402,7 +405,7 @@ static int vote_alone(void *user, const struct dagpatch_vote *vote, int64_t *ret
 	return 0;
 }
 
-/* An evicted graph is built of what was captured, when all ranks say that they can. */
+/* An evicted graph is built from its existing captures when all ranks can do so. */
 static void ranks_vote_on_what_was_evicted(void **state)
 {
 	uint32_t votes = 0;
@@ -420,7 +423,7 @@ static void ranks_vote_on_what_was_evicted(void **state)
 	bind(recording, 0, lives.buffers[0][0]);
 	bind(recording, 1, lives.buffers[0][1]);
 	OK(recording, dagpatch_launch(recording, lives.streams[0]));
-	assert_int_equal(votes, 2); /* before the captures and after */
+	assert_int_equal(votes, 2); /* one before the captures and one after */
 	OK(recording, dagpatch_evict(recording));
 	OK(recording, dagpatch_launch(recording, lives.streams[0]));
 	assert_int_equal(votes, 4);
@@ -434,8 +437,8 @@ static void ranks_vote_on_what_was_evicted(void **state)
 
 /* ---- no memory left ---- */
 
-/* Other ranks would have to build theirs anew, too: the caller evicts it on all of them, nobody
- * else. */
+/* Other ranks would have to rebuild their graphs too, so only the caller evicts a recording that
+ * votes, on all ranks; dagpatch never does. */
 static void ranks_that_vote_keep_theirs(void **state)
 {
 	uint32_t votes = 0;
@@ -486,7 +489,7 @@ static void out_of_memory(enum dagpatch_strategy strategy)
 		bind_three(recordings[i], lives.buffers[0]);
 	}
 	run_and_check(&lives, recordings[0]);
-	/* Three of them fit. */
+	/* Memory for three graphs. */
 	dagpatch_model_limit(3 * dagpatch_model_held());
 	run_and_check(&lives, recordings[1]);
 	run_and_check(&lives, recordings[2]);
@@ -496,7 +499,8 @@ static void out_of_memory(enum dagpatch_strategy strategy)
 	assert_int_equal(stats_of(recordings[3]).memory_retries, 1);
 	assert_int_equal(stats_of(recordings[3]).failures, 0);
 	assert_int_equal(stats_of(recordings[1]).evictions, 1);
-	/* Whose handle is known stays, although it comes next. */
+	/* A graph whose handle the program has read is not evicted, although it is the next
+	 * candidate. */
 	assert_non_null(dagpatch_recording_exec(recordings[2]));
 	run_and_check(&lives, recordings[4]);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -505,7 +509,7 @@ static void out_of_memory(enum dagpatch_strategy strategy)
 		for (uint32_t i = 0; i < MANY; i++)
 			run_and_check(&lives, recordings[i]);
 	assert_int_equal(stats_of(recordings[2]).evictions, 0);
-	/* Nothing helps when not even one fits. */
+	/* With memory for less than one graph, eviction does not help. */
 	for (uint32_t i = 0; i < MANY; i++)
 		OK(recordings[i], dagpatch_evict(recordings[i]));
 	dagpatch_model_limit(8);
@@ -523,7 +527,7 @@ static void least_recently_launched_goes(void **state)
 	with_each_driver(out_of_memory);
 }
 
-/* Every thread's launch may evict every other thread's graph. */
+/* The launch of each thread may evict the graphs of every other thread. */
 static void *launch_many(void *argument)
 {
 	struct dagpatch_context *context = argument;
@@ -536,7 +540,7 @@ static void *launch_many(void *argument)
 	for (uint32_t i = 0; i < 50; i++) {
 		int rc = dagpatch_launch(recording, stream);
 
-		/* The one that fits may be in a call of another thread. */
+		/* The only graph that fits may be in use by a call of another thread. */
 		assert_true(rc == 0 || rc == -ENOMEM);
 		dagpatch_model_stream_synchronize(stream);
 		if (rc == 0)
@@ -574,7 +578,7 @@ static void threads_evict_each_other(void **state)
 	end(&lives);
 }
 
-/* ---- what is held ---- */
+/* ---- memory that is in use ---- */
 
 static void stats_tell_what_is_held(void **state)
 {
@@ -609,8 +613,8 @@ static void stats_tell_what_is_held(void **state)
 	end(&lives);
 }
 
-/* One life of a graph that was evicted, of which call FAILS fails; 0: none. Returns how many there
- * were. */
+/* Evicts a graph and launches it again while call number FAILS fails; 0: none. Returns the
+ * number of calls. */
 static uint64_t launch_evicted(uint64_t fails)
 {
 	struct dagpatch_recording *recording;

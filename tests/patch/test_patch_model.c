@@ -1,5 +1,5 @@
-/* What only the model device shows: what dagpatch keeps of a graph, how it chooses, what it does
- * where a driver can less, and that threads do not get into each other's way. */
+/* Behaviour that only the model device can show: the size of dagpatch's data, the choice of
+ * strategy, drivers with fewer features, and threads that must not disturb each other. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct dagpatch_context *context_with(const struct dagpatch_options *give
 	return context;
 }
 
-/* COUNT kernels in a chain: out = in + in, to and fro. */
+/* Records COUNT kernels in a chain, out = in + in, alternating between two slots. */
 static struct dagpatch_recording *chain(struct dagpatch_context *context, uint32_t count)
 {
 	struct dagpatch_recording *recording;
@@ -63,7 +63,7 @@ static void bookkeeping_is_small(void **state)
 	assert_int_equal(stats.relocation_count, 3 * NODES);
 	assert_true(stats.node_bytes <= 64 * NODES);
 	assert_int_equal(stats.relocation_bytes, 16 * 3 * NODES);
-	/* What the driver is given, 40 bytes and the arguments' 28. */
+	/* The driver gets 40 bytes and the 28 bytes of the arguments per node. */
 	assert_true(stats.parameter_bytes <= 72 * NODES);
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
@@ -110,7 +110,7 @@ static void end_run(struct run *run)
 	suite_bed->free(run->buffers[1]);
 }
 
-/* As HIP's newer releases need it: four times ten nodes, then a new graph. */
+/* Newer releases of HIP need this: after updates of four times the ten nodes, a new graph. */
 static void worn_out_graphs_are_instantiated_anew(void **state)
 {
 	const struct dagpatch_options options = {.strategy = DAGPATCH_SET_PARAMS,
@@ -131,7 +131,7 @@ static void note_strategy(void *user, const struct dagpatch_change *change)
 	told[change->slot] = change->strategy;
 }
 
-/* A new graph has a new table, with the addresses in it: nothing is bound in it. */
+/* A new graph has a new table that holds the addresses already, so nothing is bound in it. */
 static void worn_out_tables_are_instantiated_anew(void **state)
 {
 	enum dagpatch_strategy told[2] = {DAGPATCH_AUTO, DAGPATCH_AUTO};
@@ -153,7 +153,7 @@ static void worn_out_tables_are_instantiated_anew(void **state)
 							  .element_bytes = 4, .width = 1),
 					  NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
-	/* Two nodes: their second update is the last one before a new graph. */
+	/* Two nodes: the second update of them is the last one before a new graph. */
 	for (uint32_t i = 0; i < 4; i++) {
 		bind(recording, slots[0], buffers[i % 2]);
 		bind(recording, slots[1], buffers[1 - i % 2]);
@@ -174,8 +174,8 @@ static void worn_out_tables_are_instantiated_anew(void **state)
 		suite_bed->free(buffers[i]);
 }
 
-/* The update of the whole graph is tried once, for most nodes change; then the cheaper way is
- * taken. */
+/* Most nodes change, so the whole-graph update is tried once; after that the cheaper strategy is
+ * used. */
 static void costs_are_measured(void **state)
 {
 	struct dagpatch_stats stats;
@@ -188,14 +188,14 @@ static void costs_are_measured(void **state)
 	assert_true(stats.uses[DAGPATCH_SET_PARAMS] >= 1);
 	assert_int_equal(stats.uses[DAGPATCH_UPDATE_GRAPH] + stats.uses[DAGPATCH_SET_PARAMS], 19);
 	end_run(&run);
-	/* Few nodes are not worth it. */
+	/* With few nodes it is not worth trying. */
 	run = run_chain(&(struct dagpatch_options){0}, 20, 20);
 	assert_int_equal(stats_of(run.recording).uses[DAGPATCH_UPDATE_GRAPH], 0);
 	end_run(&run);
 	dagpatch_model_without(0);
 }
 
-/* Nodes that were set one by one stay so when the rest is updated as a whole. */
+/* Nodes that were set one by one keep their parameters when the rest is updated as a whole. */
 static void updates_keep_what_was_set_before(void **state)
 {
 	enum { FEW = 10, MANY = 100 };
@@ -261,8 +261,8 @@ static int capture_memset(void *user, void *stream, void *const *addresses)
 	return suite_bed->memset(stream, addresses[0], 7, 4, WORDS) ? -EIO : 0;
 }
 
-/* Nodes inside of children cannot be set one by one here, and an update of the whole graph would
- * bring the addresses back that the table's nodes had at first. */
+/* Nodes in children cannot be set one by one here. A whole-graph update would restore the first
+ * addresses of the table's nodes. */
 static void updates_leave_the_table_alone(void **state)
 {
 	struct dagpatch_context *context;
@@ -299,7 +299,7 @@ static void updates_leave_the_table_alone(void **state)
 		suite_bed->free((uint32_t *[]){a, b, c, d}[i]);
 }
 
-/* The graph has the shadow's address, which stays. */
+/* The graph contains the shadow's address, which does not change. */
 static void a_moved_shadow_changes_nothing_in_the_graph(void **state)
 {
 	static const enum dagpatch_strategy strategies[] = {
@@ -342,7 +342,7 @@ static void a_moved_shadow_changes_nothing_in_the_graph(void **state)
 		suite_bed->free(inputs[i]);
 }
 
-/* ---- a second witness ---- */
+/* ---- descriptions by the caller ---- */
 
 static int capture_mark(void *user, void *stream, void *const *addresses)
 {
@@ -361,7 +361,8 @@ static int add_mark(struct dagpatch_recording *recording, uint32_t to)
 		NULL, NULL);
 }
 
-/* Without the driver's word a captured kernel cannot be read, with the caller's it can. */
+/* If the driver does not describe a captured kernel, dagpatch cannot read it unless the caller
+ * describes it. */
 static void caller_describes_a_kernel(void **state)
 {
 	const struct dagpatch_parameter right[] = {{0, 8, DAGPATCH_PARAMETER_POINTER},
@@ -385,7 +386,7 @@ static void caller_describes_a_kernel(void **state)
 	OK(recording, add_mark(recording, to));
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
-	/* An address where the kernel is said to have two numbers is not believed. */
+	/* An address where the description has two numbers is an error. */
 	context = context_with(&(struct dagpatch_options){0});
 	OK(NULL, dagpatch_kernel_describe(context, mark, wrong, 3));
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
@@ -396,7 +397,7 @@ static void caller_describes_a_kernel(void **state)
 	dagpatch_model_without(0);
 }
 
-/* Two marks, one after the other; when called for the third time, at the same time. */
+/* Captures two mark kernels one after the other; in the third call, at the same time. */
 static int capture_in_another_order(void *user, void *stream, void *const *addresses)
 {
 	uint32_t *calls = user, value = 1;
@@ -420,7 +421,7 @@ static int capture_in_another_order(void *user, void *stream, void *const *addre
 	return 0;
 }
 
-/* What differs in it is not taken for unstable. */
+/* Differences in a capture with another order must not count as unstable bytes. */
 static void another_order_is_an_error(void **state)
 {
 	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
@@ -478,8 +479,8 @@ static void verify_notices_another_capture(void **state)
 	suite_bed->free(a);
 }
 
-/* A driver whose graphs are flattened, and which does not tell a kernel's parameters: the work
- * stays a child, and each change of it is a new graph. */
+/* On a driver where graphs are flattened and that does not describe a kernel's parameters, the
+ * work stays a child, and each change builds a new graph. */
 static void work_that_cannot_be_read_stays_a_child(void **state)
 {
 	struct dagpatch_stats stats = {.size = sizeof(stats)};
@@ -521,7 +522,7 @@ static void work_that_cannot_be_read_stays_a_child(void **state)
 	suite_bed->free(buffers[1]);
 }
 
-/* Two recordings of one executable graph: what the one has applied the other finds. */
+/* Two recordings use one executable graph: verify of one finds what the other has applied. */
 static void verify_reads_the_executable_graph(void **state)
 {
 	struct dagpatch_context *context = context_with(&(struct dagpatch_options){0});
@@ -561,7 +562,8 @@ static void verify_reads_the_executable_graph(void **state)
 	suite_bed->free(b);
 }
 
-/* A value that was given afterwards is no address, and the callback does not know it. */
+/* A value that was set later is not an address, and the callback does not know it; verify must
+ * accept it. */
 static void verify_knows_other_values(void **state)
 {
 	struct dagpatch_context *context = context_with(&(struct dagpatch_options){.verify = 1});
@@ -626,7 +628,7 @@ static void threads_have_their_own_recordings(void **state)
 	dagpatch_context_destroy(context);
 }
 
-/* Captured work, shared by copies of a nested recording and by what a cache has. */
+/* Records captured work that copies of a nested recording and the entries of a cache share. */
 static struct dagpatch_recording *sharing(struct dagpatch_context *context,
 					  const struct dagpatch_recording *nested,
 					  struct dagpatch_cache *cache)
@@ -700,7 +702,7 @@ static void threads_share_what_was_captured(void **state)
 		suite_bed->free(shared_buffers[i]);
 }
 
-/* On a stream with a thread of its own: what is bound next while the last replay runs. */
+/* On a stream with a thread of its own: addresses are bound while the last replay runs. */
 static void bound_while_a_replay_runs(void **state)
 {
 	static const enum dagpatch_strategy strategies[] = {

@@ -1,4 +1,5 @@
-/* The ready observer, with the program itself in the place of libdagtap. */
+/* The observer that libdagpatch provides for dagtap; this program defines the functions of
+ * libdagtap. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* test_patch_programs [PROGRAMS]: random programs of calls of libdagpatch, from the seed of the
- * run; fuzz/ has the same programs of any bytes. */
+/* test_patch_programs [PROGRAMS]: runs random programs of libdagpatch calls, drawn from the
+ * test's seed. The fuzz target in fuzz/ runs the same programs from any bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ int main(int count, char **arguments)
 		uint8_t bytes[MOST_BYTES];
 		size_t size;
 
-		/* So that any one of them can be run alone. */
+		/* Each program has its own state, so it can be run alone. */
 		state = test_seed() * 1000003 + i;
 		size = 1 + (size_t)draw() * draw() % MOST_BYTES;
 		for (size_t j = 0; j < size; j++)
@@ -40,6 +40,6 @@ int main(int count, char **arguments)
 	}
 	printf("seed %llu: %u programs, %u calls, %u accepted, %u launches\n",
 	       (unsigned long long)test_seed(), programs, sum.calls, sum.accepted, sum.launches);
-	/* Programs that do nothing find nothing. */
+	/* A run without launches tests nothing, so it fails. */
 	return sum.launches == 0;
 }

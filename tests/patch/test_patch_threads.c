@@ -1,5 +1,5 @@
-/* What several threads may do at once (dagpatch.h, "Threading"), played on the model device; it is
- * meant for ThreadSanitizer, which finds two threads at one graph (model_parts.h). */
+/* What several threads may do at once (dagpatch.h, "Threading"), on the model device. Meant for
+ * ThreadSanitizer, which reports two threads that use one graph (model_parts.h). */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void run_workers(struct scene *scene, void *(*body)(void *), struct dagpa
 	pthread_barrier_destroy(&start);
 }
 
-/* out = in + in */
+/* Captures out = in + in. */
 static int capture_double(void *user, void *stream, void *const *addresses)
 {
 	uint32_t count = WORDS;
@@ -75,12 +75,12 @@ static void run_at(struct dagpatch_recording *recording, void *stream, uint32_t 
 	buffer_set(out, 0);
 }
 
-/* ---- recordings of one context, one cache, in a thread each ---- */
+/* ---- one context and one cache, each thread with its own recordings ---- */
 
 static uint32_t *shared_in[SETS];
 
-/* All threads want the same few graphs of a cache that holds two; every turn is a recording's whole
- * life. */
+/* All threads want the same few graphs from a cache of two; every turn is the whole life of a
+ * recording. */
 static void *live(void *argument)
 {
 	struct worker *worker = argument;
@@ -123,8 +123,8 @@ static void recordings_in_threads_of_their_own(void **state)
 		suite_bed->free(shared_in[i]);
 }
 
-/* One graph for all, so that what several have in use at once is the same: the cache is filled
- * first. */
+/* All threads use one graph, so several of them have the same graph in use at once; the cache is
+ * filled first. */
 static void *launch_same(void *argument)
 {
 	struct worker *worker = argument;
@@ -167,7 +167,7 @@ static void one_graph_of_a_cache(void **state)
 	suite_bed->free(shared_in[1]);
 }
 
-/* ---- a nested recording that all put into theirs ---- */
+/* ---- one nested recording that all threads add to theirs ---- */
 
 static void *nest(void *argument)
 {
@@ -207,16 +207,17 @@ static void one_nested_recording(void **state)
 	run_workers(scene, nest, NULL, scene->recording);
 }
 
-/* ---- one recording from hand to hand ---- */
+/* ---- one recording that the threads pass on ---- */
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t passed;
-	uint32_t turn; /* thread TURN % THREADS has the recording */
+	uint32_t turn; /* thread TURN % THREADS owns the recording */
 	uint32_t *in, *out;
 } hands = {.lock = PTHREAD_MUTEX_INITIALIZER, .passed = PTHREAD_COND_INITIALIZER};
 
-/* The lock is held to hand it over, not while the recording is used. The last destroys it. */
+/* A thread holds the lock to pass the recording on, not while it uses it. The last thread
+ * destroys it. */
 static void *take_turns(void *argument)
 {
 	struct worker *worker = argument;
@@ -258,7 +259,7 @@ static void one_recording_from_hand_to_hand(void **state)
 	suite_bed->free(hands.out);
 }
 
-/* ---- a context's own calls ---- */
+/* ---- calls on the context itself ---- */
 
 static void do_nothing(const void *arguments, const uint32_t grid[3], const uint32_t block[3])
 {
@@ -288,7 +289,8 @@ static void *describe(void *argument)
 				 0);
 		dagpatch_cache_destroy(cache);
 	}
-	/* Their addresses are known to the context: they live on until all have been described. */
+	/* The context knows the kernels by their addresses, so no kernel is destroyed until all
+	 * are described. */
 	pthread_barrier_wait(worker->start);
 	for (uint32_t i = 0; i < TURNS; i++)
 		dagpatch_model_kernel_destroy(kernels[i]);

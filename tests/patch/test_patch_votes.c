@@ -1,5 +1,6 @@
-/* Captured collectives on two ranks, two processes: all take what their caches have, or all
- * capture; all launch the changed graph, or all keep the one they have. On the model and on HIP. */
+/* Captured collectives on two ranks in two processes. Either all ranks use what their caches
+ * have, or all capture; either all launch the changed graph, or all keep the old one. On the
+ * model and on HIP. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { RANKS = 2, SETS = 3, SLOTS = 4, STEPS = 8, SECOND_NS = 1000000000, ALONE_
 
 #define FOR_EVER_NS (UINT64_MAX / 4)
 
-/* ---- calls of the driver that fail ---- */
+/* ---- driver calls that fail ---- */
 
 #ifdef BETWEEN_LIBRARY
 #include "hip_between.h"
@@ -27,7 +28,7 @@ static uint64_t calls_made(void)
 	return between.calls;
 }
 
-/* The WHICH-th call from now on (1: the next); 0: none. */
+/* Makes call number WHICH from now on fail (1: the next one); 0: none. */
 static void let_fail(uint64_t which)
 {
 	between.fails = which ? between.calls + which : 0;
@@ -50,16 +51,16 @@ static void let_fail(uint64_t which)
 
 /* ---- ranks ---- */
 
-/* The ranks' shared box, and what each of them did. */
+/* The box that the ranks share, and what each rank did. */
 struct shared {
 	struct vote_box *box;
-	pthread_barrier_t meeting; /* beside the votes */
+	pthread_barrier_t meeting; /* for meetings without a vote */
 	struct {
 		uint32_t captures, hits, misses;
-		uint64_t round;	   /* of the box's votes */
-		uint64_t outcomes; /* of all changes: equal on all ranks */
+		uint64_t round;	   /* the box's round of votes */
+		uint64_t outcomes; /* of all changes; must be equal on all ranks */
 		bool is_done;
-		uint32_t marks[STEPS]; /* of the capture that was launched */
+		uint32_t marks[STEPS]; /* number of the capture that was launched */
 	} ranks[RANKS];
 };
 
@@ -69,18 +70,18 @@ enum { SUM, FIRST, SECOND, GRADIENTS };
 
 #define KEY "reduce"
 
-/* What becomes of a vote of this rank. */
+/* The outcome of a vote on this rank. */
 enum fate {
 	IT_GOES_WELL,
-	IT_IS_ALONE,	  /* nobody else comes */
-	IT_DIES,	  /* the rank, before it says anything */
-	IT_HEARS_NOTHING, /* the others get the answer */
+	IT_IS_ALONE,	  /* no other rank votes */
+	IT_DIES,	  /* the rank ends before it votes */
+	IT_HEARS_NOTHING, /* only the other ranks get the answer */
 };
 
 struct rank {
 	uint32_t number;
 	struct vote_rank vote;
-	enum fate fates[2]; /* by phase */
+	enum fate fates[2]; /* indexed by phase */
 	uint32_t asked;
 	struct dagpatch_context *context;
 	struct dagpatch_cache *cache;
@@ -88,11 +89,11 @@ struct rank {
 	void *stream;
 	uint32_t *sets[SETS][SLOTS];
 	uint32_t captures;
-	bool is_other; /* work that is patched looks otherwise now */
+	bool is_other; /* the patched work now captures something else */
 	int collective_result;
 };
 
-/* c = a + b, as a library would do it: patched. */
+/* Captures c = a + b, as a library would do it: patched. */
 static int capture_sum(void *user, void *stream, void *const *addresses)
 {
 	const struct rank *rank = user;
@@ -105,8 +106,8 @@ static int capture_sum(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* As good as a collective: work that only this rank's library knows. It says which capture it
- * is. */
+/* Stands for a collective: work that only this rank's library knows. It writes the number of its
+ * capture. */
 static int capture_reduce(void *user, void *stream, void *const *addresses)
 {
 	struct rank *rank = user;
@@ -120,7 +121,7 @@ static int capture_reduce(void *user, void *stream, void *const *addresses)
 		       : 0;
 }
 
-/* A rank that comes is waited for, however late: only one that never comes is given up. */
+/* Waits for a rank that votes, however late; only a rank that never votes is given up. */
 static int vote_patiently(void *user, const struct dagpatch_vote *asked, int64_t *ret_least)
 {
 	struct rank *rank = user;
@@ -196,7 +197,7 @@ static void bind_set(struct rank *rank, uint32_t set)
 		bind(rank->recording, i, rank->sets[set][i]);
 }
 
-/* Launches; what ran was the graph at this set and nothing else. Returns which capture it was. */
+/* Launches, and checks that the graph ran at this set only. Returns the number of its capture. */
 static uint32_t expect_launch(struct rank *rank, uint32_t set)
 {
 	uint32_t words[WORDS], mark = 0;
@@ -242,7 +243,7 @@ static void rank_end(struct rank *rank)
 
 static void run_rank(void (*story)(uint32_t rank), uint32_t number)
 {
-	/* An assertion ends this process, not the test that it is a copy of. */
+	/* A failed assertion must end this process, not the test that it was forked from. */
 	setenv("CMOCKA_TEST_ABORT", "1", 1);
 	if (suite_bed->open() != 0)
 		_exit(1);
@@ -251,8 +252,8 @@ static void run_rank(void (*story)(uint32_t rank), uint32_t number)
 	_exit(0);
 }
 
-/* Runs STORY as each rank in a process of its own; false: one of them did not end well, and the
- * others were not left to wait for it. */
+/* Runs STORY as each rank in a process of its own. Returns false if one of them failed; the
+ * others are then not left waiting for it. */
 static bool run_ranks(void (*story)(uint32_t rank))
 {
 	pthread_barrierattr_t attributes;
@@ -286,9 +287,10 @@ static bool run_ranks(void (*story)(uint32_t rank))
 	return all_well;
 }
 
-/* ---- what is in the caches ---- */
+/* ---- different caches ---- */
 
-/* Both know sets 0 and 1; then rank 0 goes back to 0 while rank 1 needs 2; then both have all. */
+/* Both ranks know sets 0 and 1. Then rank 0 returns to set 0 while rank 1 needs set 2. Then both
+ * have all. */
 static void one_misses(uint32_t number)
 {
 	static const uint32_t steps[RANKS][4] = {{0, 1, 0, 0}, {0, 1, 2, 2}};
@@ -312,7 +314,7 @@ static void one_rank_misses_and_both_capture(void **state)
 	}
 }
 
-/* Rank 0's buffers never move; rank 1's do: rank 0 is asked all the same. */
+/* The buffers of rank 0 never move and those of rank 1 do; rank 0 must vote all the same. */
 static void one_moves(uint32_t number)
 {
 	struct rank rank;
@@ -330,7 +332,7 @@ static void a_rank_that_did_not_move_captures_too(void **state)
 		assert_int_equal(shared->ranks[i].captures, 3);
 }
 
-/* Each has captured at the addresses that it has now, but not together. */
+/* Each rank has captured at its current addresses, but not in the same round. */
 static void one_comes_back(uint32_t number)
 {
 	static const uint32_t steps[RANKS][5] = {{0, 0, 0, 1, 0}, {0, 1, 0, 1, 0}};
@@ -352,17 +354,17 @@ static void what_was_captured_apart_is_not_launched_together(void **state)
 			assert_int_equal(shared->ranks[i].marks[j], captures[j]);
 }
 
-/* ---- one of them fails ---- */
+/* ---- failures on one rank ---- */
 
 static const enum dagpatch_strategy strategies[] = {DAGPATCH_SET_PARAMS, DAGPATCH_DEVICE_TABLE,
 						    DAGPATCH_INSTANTIATE};
 enum { STRATEGIES = sizeof(strategies) / sizeof(*strategies) };
 
-/* Both ranks have come to the same, and are as they were or as it was wanted, whole; then both go
- * on. */
+/* Checks that both ranks agree, with a complete graph at either the old or the new addresses,
+ * and that both can go on. */
 static void expect_agreed(struct rank *rank, int rc, bool was_mine)
 {
-	if (rc == 0) { /* it found another way */
+	if (rc == 0) { /* dagpatch found another strategy */
 		expect_launch(rank, 1);
 		launch_set(rank, 0);
 		return;
@@ -376,7 +378,8 @@ static void expect_agreed(struct rank *rank, int rc, bool was_mine)
 	launch_set(rank, 0);
 }
 
-/* To set 1, captured anew; the CALL-th call fails, or none (0). Returns how many there were. */
+/* Binds set 1, whose work is captured again, while call number CALL fails (0: none). Returns the
+ * number of calls. */
 static uint64_t change(struct rank *rank, uint64_t call, int *ret_rc)
 {
 	uint64_t begin = calls_made();
@@ -419,7 +422,7 @@ static void each_call_of_a_change_fails_in_turn(void **state)
 	assert_true(shared->ranks[0].outcomes == shared->ranks[1].outcomes);
 }
 
-/* There is no graph yet: afterwards there is none, or both have one. */
+/* Starts without a graph: afterwards either no rank has one or both have one. */
 static uint64_t build_first(struct rank *rank, uint64_t call, bool is_mine)
 {
 	uint64_t calls;
@@ -456,7 +459,7 @@ static void each_call_of_building_fails_in_turn(void **state)
 	assert_true(shared->ranks[0].outcomes == shared->ranks[1].outcomes);
 }
 
-/* The collective's own callback says no; then what verifying finds is not what was recorded. */
+/* The collective's own callback fails; then verify finds other work than was recorded. */
 static void work_fails(uint32_t number)
 {
 	for (uint32_t failing = 0; failing < RANKS; failing++) {
@@ -488,7 +491,7 @@ static void work_that_fails_on_one_rank(void **state)
 	assert_true(shared->ranks[0].outcomes == shared->ranks[1].outcomes);
 }
 
-/* Set 1 into a captured graph, which nobody runs. */
+/* Launches set 1 into a captured graph that never runs. */
 static int launch_into_capture(struct rank *rank)
 {
 	int rc;
@@ -500,7 +503,8 @@ static int launch_into_capture(struct rank *rank)
 	return rc;
 }
 
-/* Both ranks' captures go on, or neither's; what they captured together is in their caches. */
+/* The captures of both ranks continue, or neither does; what they captured together is in their
+ * caches. */
 static void into_captures(uint32_t number)
 {
 	for (uint32_t failing = 0; failing < RANKS; failing++) {
@@ -527,7 +531,7 @@ static void ranks_that_capture_what_they_launch(void **state)
 	assert_true(run_ranks(into_captures));
 }
 
-/* A rank that cannot even begin says so: the others do not wait until their time is over. */
+/* A rank that cannot begin votes so, and the others do not wait for their timeout. */
 static void one_has_no_address(uint32_t number)
 {
 	struct rank rank;
@@ -552,7 +556,8 @@ static void a_rank_that_cannot_begin_says_so(void **state)
 }
 
 #ifndef BETWEEN_LIBRARY
-/* One rank's putting back fails, too: it is lost, the other whole; both come back. */
+/* On one rank restoring the old addresses fails, too. That rank is lost, the other one is
+ * complete, and both can recover. */
 static void one_is_lost(uint32_t number)
 {
 	struct rank rank;
@@ -591,7 +596,8 @@ static void a_rank_that_is_lost_comes_back(void **state)
 
 /* ---- votes that fail ---- */
 
-/* After a vote that failed: what was there is there and nothing ran; nobody is asked any more. */
+/* Checks the state after a failed vote: the old state is kept, nothing ran, and the rank votes
+ * no more. */
 static void expect_out_of_order(struct rank *rank, int rc, int code, const char *text)
 {
 	uint32_t asked = rank->asked;
@@ -606,7 +612,7 @@ static void expect_out_of_order(struct rank *rank, int rc, int code, const char 
 	shared->ranks[rank->number].is_done = true;
 }
 
-/* Rank 1 is gone before the vote of this phase. */
+/* Rank 1 ends before the vote of this phase. */
 static void one_dies(uint32_t number, enum dagpatch_vote_phase phase, const char *text)
 {
 	struct rank rank;
@@ -640,7 +646,7 @@ static void one_rank_dies_and_the_other_gets_an_error(void **state)
 	assert_true(shared->ranks[0].is_done);
 }
 
-/* All ranks are at the same place: by other means than the vote that has failed. */
+/* Waits until all ranks are here, without using the vote that has failed. */
 static void meet(struct rank *rank)
 {
 	int comes_last;
@@ -653,7 +659,7 @@ static void meet(struct rank *rank)
 	pthread_barrier_wait(&shared->meeting);
 }
 
-/* Rank 0 does not hear the answer before the captures: rank 1 captures, and waits for it in
+/* Rank 0 does not get the answer before the captures. Rank 1 captures, then waits for rank 0 in
  * vain. */
 static void one_hears_nothing_before(uint32_t number)
 {
@@ -674,8 +680,9 @@ static void one_hears_nothing_before(uint32_t number)
 	rank_end(&rank);
 }
 
-/* Rank 0 does not hear that both are ready: rank 1 has launched. No vote can prevent that; rank 0
- * is told so, it does not go on as if nothing had been, and after joining again all is well. */
+/* Rank 0 does not get the answer that both are ready, and rank 1 has launched. No vote can
+ * prevent that. Rank 0 gets an error instead of going on as if nothing happened, and works again
+ * after joining. */
 static void one_hears_nothing_after(uint32_t number)
 {
 	struct rank rank;
@@ -691,7 +698,7 @@ static void one_hears_nothing_after(uint32_t number)
 		expect_launch(&rank, 1);
 	rank.fates[DAGPATCH_VOTE_AFTER] = IT_GOES_WELL;
 	meet(&rank);
-	/* Rank 0's capture and rank 1's of set 0 were made apart by now. */
+	/* By now rank 0's capture and rank 1's capture of set 0 were made in different rounds. */
 	launch_set(&rank, 2);
 	launch_set(&rank, 0);
 	launch_set(&rank, 1);
@@ -710,7 +717,7 @@ static void an_answer_that_one_rank_does_not_hear(void **state)
 		assert_true(shared->ranks[i].is_done);
 }
 
-/* One rank believes that all have joined again, the other does not. */
+/* One rank believes that all have joined again; the other does not. */
 static void one_is_elsewhere(uint32_t number)
 {
 	struct rank rank;

@@ -1,5 +1,5 @@
-/* Wrong arguments in every public function, and calls from callbacks: refused, and nothing
- * crashes. */
+/* Wrong arguments in every public function, and calls from callbacks, must be refused without a
+ * crash. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static void null_inside_of_structs(void **state)
 	kernel.argument_count = 1;
 	scene_failed(recording, dagpatch_add_kernel(recording, &kernel, NULL, NULL), -EINVAL,
 		     "addresses in argument 0 are missing");
-	/* Half of a pointer would be read. */
+	/* With this size only half of a pointer would be read. */
 	kernel.size = offsetof(struct dagpatch_kernel, function) + 4;
 	scene_failed(recording, dagpatch_add_kernel(recording, &kernel, NULL, NULL), -EINVAL,
 		     "size is not");
@@ -167,7 +167,7 @@ static void null_on_the_model(void **state)
 	suite_bed->stream_destroy(stream);
 }
 
-/* ---- another context's ---- */
+/* ---- objects of another context ---- */
 
 static void what_is_of_another_context(void **state)
 {
@@ -203,7 +203,7 @@ static void what_is_of_another_context(void **state)
 
 /* ---- callbacks ---- */
 
-/* Everything that changes the recording is refused while a callback of it runs. */
+/* Everything that changes the recording is refused while one of its callbacks runs. */
 static void call_back(struct dagpatch_recording *recording, void *address)
 {
 	struct dagpatch_stats stats = {.size = sizeof(stats)};
@@ -225,7 +225,7 @@ static void call_back(struct dagpatch_recording *recording, void *address)
 	assert_int_equal(dagpatch_set_argument(recording, 0, 0, address, 4), -EBUSY);
 	assert_int_equal(dagpatch_set_memset_value(recording, 0, 0), -EBUSY);
 	dagpatch_recording_destroy(recording);
-	/* Looking is fine. */
+	/* Queries are allowed. */
 	OK(NULL, dagpatch_recording_stats(recording, &stats));
 	assert_true(dagpatch_recording_state(recording) <= DAGPATCH_READY);
 	dagpatch_recording_exec(recording);
@@ -277,7 +277,8 @@ static void callbacks_that_call_back(void **state)
 	bind(recording, 0, b);
 	OK(recording, dagpatch_launch(recording, stream));
 	suite_bed->stream_synchronize(stream);
-	/* Added: 2; first: 1 and 1 to verify; then 1, two changes observed and 1 to verify. */
+	/* Adding: 2 calls. First launch: 1, and 1 to verify. Then 1, two observed changes, and 1
+	 * to verify. */
 	assert_int_equal(calls, 8);
 	expect_words(a, 1, 3, __FILE__, __LINE__);
 	expect_words(b, 1, 3, __FILE__, __LINE__);
