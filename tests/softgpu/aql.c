@@ -1,3 +1,4 @@
+/* AQL packets for the tests of queues (aql.h). */
 #include "aql.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* A tool with handlers that are due when the runtime shuts down: all it arms hold at once, and the
- * first waits until OnUnload. */
+/* A tool whose handlers are due when the runtime shuts down: the conditions of all of them hold
+ * from the start, and the first handler waits until OnUnload (due_tool.h). */
 #include "due_tool.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Finds the machine's agents and pools (machine.h). */
 #include "machine.h"
 
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 
 struct pool_search {
 	struct machine *machine;
-	uint32_t gpu; /* MACHINE_MAX_GPUS: the CPU */
+	uint32_t gpu; /* index of the GPU; MACHINE_MAX_GPUS: the CPU */
 };
 
 static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *data)

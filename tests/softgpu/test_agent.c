@@ -1,4 +1,4 @@
-/* What the machine says about itself: agents, ISAs, caches, pools, regions, links. */
+/* What the machine reports about itself: agents, ISAs, caches, pools, regions, links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ static void test_one_isa(void **state)
 			 HSA_STATUS_ERROR_INVALID_ISA_NAME);
 }
 
-/* The configuration is read once a process, so each other machine is a process of its own. */
+/* The configuration is read once per process, so each other machine needs its own process. */
 static int run_other(const char *configuration, const char *isa, uint32_t wavefront, uint32_t gpus)
 {
 	pid_t child = fork();
@@ -183,7 +183,8 @@ static bool is_accessible_for_all(const struct machine *all)
 	       count == all->gpu_count + 1 && list[count - 1].handle == all->gpu[255].handle;
 }
 
-/* 32 cards of eight GPUs each: those of a card share its uuid and its place on the bus. */
+/* 32 cards of eight GPUs each. The GPUs of one card have the same UUID and the same place on the
+ * bus. */
 static int run_partitions(void)
 {
 	pid_t child = fork();
@@ -207,7 +208,7 @@ static int run_partitions(void)
 
 static int open_machine(void **state)
 {
-	/* Before this process reads its own configuration. */
+	/* These run before this process reads its own configuration. */
 	if (run_partitions() ||
 	    run_other("gfx906,gpus=16", "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-", 64, 16) ||
 	    run_other("gfx942", "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-", 64, 1) ||
@@ -231,7 +232,7 @@ static void test_pools(void **state)
 	size_t size = 0;
 	bool allowed = true;
 
-	/* HIP insists on flags that are not mixed. */
+	/* HIP requires pools whose flags are not mixed. */
 	assert_int_equal(pool_flags(machine.fine), HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
 	assert_int_equal(pool_flags(machine.kernarg),
 			 HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED |
@@ -268,7 +269,7 @@ static uint64_t attribute(hsa_agent_t agent, uint32_t which)
 	return value;
 }
 
-/* Of those that came after ROCR 5.2.3: what HIP 7 asks for. */
+/* Attributes that are newer than ROCr 5.2.3 and that HIP 7 reads. */
 static void test_newer_attributes(void **state)
 {
 	const hsa_agent_t gpu = machine.gpu[0];
@@ -303,7 +304,7 @@ static void test_access_and_links(void **state)
 			 HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
 	assert_int_equal(access_of(machine.gpu[0], machine.group[1]),
 			 HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
-	/* No large BAR unless configured. */
+	/* Without a large BAR, which must be configured, the CPU cannot reach device memory. */
 	assert_int_equal(access_of(machine.cpu, machine.vram[0]),
 			 HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
 	hsa_amd_agent_memory_pool_get_info(machine.gpu[0], machine.vram[0],

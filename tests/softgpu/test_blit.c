@@ -1,5 +1,5 @@
-/* ROCclr's kernels: what they compute, and that a range outside the device's memory is counted and
- * left alone. */
+/* The kernels of ROCclr: what they compute, and that a range outside the device's memory is
+ * counted and not written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define BLOCK_BYTES 4096
 
 static struct machine machine;
-static char *source; /* one page each, with nothing known about what lies behind */
+static char *source; /* one page each; the memory behind them is unknown */
 static char *target;
 
 static int open_machine(void **state)
@@ -52,7 +52,7 @@ static void runs(const char *name, const void *arguments)
 	assert_false(blit_take_fault());
 }
 
-/* Nothing moves, and it is counted once. */
+/* Checks that the call writes nothing and counts one error. */
 static void is_refused(const char *name, const void *arguments)
 {
 	char before[BLOCK_BYTES];
@@ -96,15 +96,17 @@ static void fills_repeat_the_pattern(void **state)
 	assert_memory_equal(target, rows, sizeof(rows));
 }
 
+/* A fill that leaves its allocation, or whose pattern does, must not run. */
 static void fills_outside_are_refused(void **state)
 {
-	/* The last word of the page, and one more. */
+	/* The last word of the page and one more word. */
 	struct fill_arguments over = {.u32 = target,
 				      .pattern = source,
 				      .pattern_units = 1,
 				      .offset = BLOCK_BYTES / 4 - 1,
 				      .size = 2};
-	/* What HIP 5.2.3 makes of one byte at an address that is no multiple of 8. */
+	/* The arguments that HIP 5.2.3 makes for one byte at an address that is not a multiple
+	 * of 8. */
 	struct fill_arguments wrapped = {
 		.u64 = target, .pattern = source, .pattern_units = 1, .size = UINT64_MAX >> 3};
 	struct fill_arguments pattern = {
@@ -129,7 +131,7 @@ static void fills_outside_are_refused(void **state)
 	is_refused("__amd_rocclr_fillBufferAligned", &nothing);
 }
 
-/* Whole patterns, the last of which begins before the end. */
+/* The range holds whole patterns; the last one begins before the end. */
 static void fills_go_on_to_their_end(void **state)
 {
 	struct fill_arguments arguments = {.pattern = source,
@@ -175,7 +177,7 @@ static void copies_respect_units_and_rest(void **state)
 	struct copy_arguments aligned = copy_of(1, 0, 1, 16);
 
 	memcpy(source, text, sizeof(text));
-	runs("__amd_rocclr_copyBuffer", &words); /* two words of 4, then 3 bytes */
+	runs("__amd_rocclr_copyBuffer", &words); /* two words of 4 bytes, then 3 bytes */
 	assert_memory_equal(target, "..123456789ab.", 14);
 	runs("__amd_rocclr_copyBuffer", &bytes);
 	assert_memory_equal(target, "45678", 5);
@@ -199,7 +201,7 @@ static void copies_go_on_to_their_end(void **state)
 	is_refused("__amd_rocclr_copyBuffer", &arguments);
 	arguments.end = arguments.begin;
 	arguments.rest = 20;
-	/* More of a rest than there are bytes. */
+	/* The rest is larger than the byte count. */
 	is_refused("__amd_rocclr_copyBuffer", &arguments);
 }
 
@@ -235,7 +237,7 @@ static void locked_memory_is_inside(void **state)
 	is_refused("__amd_rocclr_copyBuffer", &in);
 	assert_int_equal(hsa_amd_memory_lock(host, BLOCK_BYTES, NULL, 0, &alias),
 			 HSA_STATUS_SUCCESS);
-	/* The arguments that reach a kernel hold host addresses. */
+	/* The arguments that reach a kernel are host addresses. */
 	runs("__amd_rocclr_copyBuffer", &out);
 	runs("__amd_rocclr_copyBuffer", &in);
 	assert_memory_equal(target, "abcd", 4);
@@ -296,7 +298,7 @@ static void stream_values_are_written_and_awaited(void **state)
 	assert_int_equal(*word, 7);
 	runs("__amd_rocclr_streamOpsWrite", &full);
 	assert_true(*wide == 0x100000007);
-	/* Each holds, so each returns: at least, equal, any bit, nor. */
+	/* Each condition holds, so each wait returns: at least, equal, any bit, nor. */
 	runs("__amd_rocclr_streamOpsWait", &narrow);
 	runs("__amd_rocclr_streamOpsWait", &full);
 	narrow.flags = 2;

@@ -1,4 +1,4 @@
-/* The ELF parser and relocator, on good code objects and on every way to break them. */
+/* The ELF parser and relocator, with valid code objects and with every kind of damage. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void test_symbols(void **state)
 	symbol = find(&object, "total");
 	assert_non_null(symbol);
 	assert_false(symbol->is_const);
-	/* The kernels' entry points are functions: not what a program asks for. */
+	/* The kernels' entry points are functions, which programs do not look up. */
 	assert_null(find(&object, "scale"));
 	code_object_release(&object);
 	free(bytes.data);
@@ -118,7 +118,7 @@ static void test_external_variable(void **state)
 		code_object_load(&object, image, LOAD_ADDRESS, resolve_elsewhere, &elsewhere), 0);
 	link = find(&object, "link")->address;
 	assert_int_equal(read_word(image, &object, link), elsewhere + 8);
-	/* A weak variable that nobody defines is at 0. */
+	/* A weak variable without a definition is at address 0. */
 	assert_int_equal(read_word(image, &object, link + 8), 0);
 	free(image);
 	code_object_release(&object);
@@ -141,8 +141,8 @@ static void test_isa(void **state)
 	free(bytes.data);
 }
 
-/* Takes whatever is offered as far as it goes. The copy has exactly SIZE bytes, so that an address
- * sanitizer sees a byte too many. */
+/* Parses and relocates the data as far as it is valid. The copy has exactly SIZE bytes, so that
+ * ASan reports any access behind the end. */
 static int try_object(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -168,7 +168,7 @@ static void test_cut_anywhere(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 
-	/* The section headers come last, so nothing shorter is whole. */
+	/* The section headers are at the end, so every shorter file is incomplete. */
 	for (size_t size = 0; size < bytes.size; size++)
 		assert_int_equal(try_object(bytes.data, size), -EINVAL);
 	assert_int_equal(try_object(bytes.data, bytes.size), 0);

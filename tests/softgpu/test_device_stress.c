@@ -1,5 +1,5 @@
-/* Threads that allocate, lock, copy, load and look up all at once: for the thread sanitizer, and for
- * whatever else breaks under load. Each thread checks its own bytes. */
+/* Threads that allocate, lock, copy, load and look up at the same time, for ThreadSanitizer and
+ * for other defects that appear under load. Each thread checks its own bytes. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t f
 					done) == HSA_STATUS_SUCCESS);
 }
 
-/* Up to the GPU from a locked range, to the other GPU, and down again: a chain of three copies. */
+/* Copies from a locked range to a GPU, to the other GPU, and back: a chain of three copies. */
 static void round_trip(uint32_t seed)
 {
 	const uint32_t here = seed % machine.gpu_count;

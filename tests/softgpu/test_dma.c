@@ -1,4 +1,5 @@
-/* Asynchronous copies: directions, dependencies, completion, rectangles, times, refusals. */
+/* Asynchronous copies: directions, dependencies, completion, rectangles, times, and requests
+ * that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,7 +102,8 @@ static hsa_status_t copy_on(uint32_t engine, void *to, const void *from, hsa_sig
 						   &gate, done, engine, false);
 }
 
-/* Copies on engines that the program names: each engine is busy while a copy waits there, and no other GPU's. */
+/* Copies on engines that the program names. An engine is busy while a copy waits on it; the
+ * engines of other GPUs are not. */
 static void test_engines_by_name(void **state)
 {
 	uint8_t *device = machine_allocate(machine.vram[0], 9 * BYTES);
@@ -134,7 +136,8 @@ static void test_engines_by_name(void **state)
 	hsa_amd_memory_pool_free(host);
 }
 
-/* The first copy depends on the second, on the same engine: a queue in order would stand still. */
+/* The first copy depends on the second one on the same engine, so an engine that works in order
+ * would wait forever. */
 static void test_a_ready_copy_overtakes(void **state)
 {
 	uint8_t *device = machine_allocate(machine.vram[0], BYTES);
@@ -171,7 +174,8 @@ static void test_waits_for_all_dependencies(void **state)
 			 HSA_STATUS_SUCCESS);
 	hsa_signal_store_screlease(gates[0], 0);
 	hsa_signal_subtract_screlease(gates[2], 1);
-	/* The engine has looked at these values: one look may have begun before. */
+	/* The engine must read these values of the signals. One read may have begun before they
+	 * were stored, so wait for two. */
 	looks = counter("idle_looks");
 	assert_int_equal(softgpu_await("idle_looks", looks + 2), 0);
 	assert_int_equal(hsa_signal_load_scacquire(done), 1);
@@ -312,7 +316,7 @@ static void test_times_only_when_asked(void **state)
 			 HSA_STATUS_SUCCESS);
 	wait_zero(done);
 	assert_int_equal(hsa_amd_profiling_get_async_copy_time(done, &time), HSA_STATUS_SUCCESS);
-	/* What the model says, to a tick of 10 ns at each end. */
+	/* The model's copy time, with an error of one tick of 10 ns at each end. */
 	assert_true(time.end - time.start >= COPY_NS - 20);
 	assert_int_equal(hsa_amd_profiling_async_copy_enable(false), HSA_STATUS_SUCCESS);
 	hsa_signal_destroy(done);

@@ -1,4 +1,5 @@
-/* Code objects through the public interface: readers, executables, symbols, the loader extension. */
+/* Code objects through the public interface: readers, executables, symbols, and the loader
+ * extension. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,7 +136,7 @@ static void test_variable_symbol(void **state)
 	hsa_memory_copy(&total,
 			(void *)symbol_u64(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS), 8);
 	assert_int_equal(total, 42);
-	/* It was loaded for one GPU only. */
+	/* The code object was loaded for one GPU only. */
 	assert_int_equal(
 		hsa_executable_get_symbol_by_name(executable, "total", &machine.gpu[0], &symbol),
 		HSA_STATUS_ERROR_INVALID_SYMBOL_NAME);
@@ -210,7 +211,8 @@ static void test_states(void **state)
 
 static void test_memory_is_given_back(void **state)
 {
-	/* 1 MiB of VRAM holds a few dozen of these at a time. */
+	/* 1 MiB of VRAM holds a few dozen of these at a time, so an executable that is not freed
+	 * shows. */
 	for (int i = 0; i < 500; i++)
 		hsa_executable_destroy(load_kernels(machine.gpu[0], NULL));
 }

@@ -1,4 +1,4 @@
-/* Async handlers: once or again, on one thread, and free to do anything. */
+/* Async handlers: they run once or repeatedly, on one thread, and may call any function. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,10 +23,10 @@ static int open_machine(void **state)
 struct calls {
 	_Atomic int count;
 	_Atomic int64_t last_value;
-	int stay_for;	   /* how many calls return true */
-	hsa_signal_t done; /* lowered by one a call */
-	hsa_signal_t own;  /* destroyed by the callback, unless 0 */
-	hsa_signal_t next; /* armed by the callback, unless 0 */
+	int stay_for;	   /* the number of calls that return true */
+	hsa_signal_t done; /* decremented by each call */
+	hsa_signal_t own;  /* destroyed by the callback unless 0 */
+	hsa_signal_t next; /* the callback registers a handler on it unless 0 */
 	_Atomic(pthread_t) thread;
 };
 
@@ -45,7 +45,7 @@ static bool on_change(hsa_signal_value_t value, void *argument)
 	calls->own.handle = 0;
 	if (next.handle)
 		hsa_amd_signal_async_handler(next, HSA_SIGNAL_CONDITION_EQ, 0, on_change, calls);
-	/* The last look at what the waiting case owns. */
+	/* The callback must not access the waiting case's data after this. */
 	hsa_signal_subtract_screlease(calls->done, 1);
 	return stays;
 }
@@ -83,7 +83,8 @@ static void a_false_return_ends_it(void **state)
 	aql_wait(calls.done);
 	assert_int_equal(atomic_load(&calls.last_value), -2);
 	hsa_signal_store_relaxed(signal, -3);
-	/* Something that is armed later on the same thread ends later. */
+	/* A handler that is registered later runs later on the same thread. When it has run, a
+	 * second call of the first one would have run too. */
 	calls.done = aql_signal(1);
 	calls.stay_for = 0;
 	arm(signal, HSA_SIGNAL_CONDITION_EQ, -3, &calls);
@@ -97,7 +98,7 @@ static void a_true_return_keeps_it_armed(void **state)
 	hsa_signal_t signal = aql_signal(1);
 	struct calls calls = {.done = aql_signal(3), .stay_for = 2};
 
-	/* Holds already when it is armed, and goes on holding. */
+	/* The condition holds when the handler is registered, and continues to hold. */
 	hsa_signal_store_relaxed(signal, 0);
 	arm(signal, HSA_SIGNAL_CONDITION_EQ, 0, &calls);
 	aql_wait(calls.done);

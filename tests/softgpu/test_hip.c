@@ -1,5 +1,5 @@
-/* The unmodified HIP runtime on the software GPU: the kinds of memory, copies and launches that the
- * examples leave out. Each case checks data that a host kernel or a copy has moved. */
+/* The unmodified HIP runtime on the software GPU: the kinds of memory, copies and launches that
+ * the examples do not use. Each case checks data that a host kernel or a copy has moved. */
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -28,7 +28,7 @@ static const char source[] =
 	"extern \"C\" __global__ void test_add(int *p, int n, int v)\n"
 	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] += v; }\n";
 
-/* The host's version: the software GPU finds it by name. */
+/* The kernel's host version, which the software GPU finds by its name. */
 __attribute__((visibility("default"))) void
 softgpu_kernel_test_add(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 
@@ -89,7 +89,8 @@ static void test_registered_memory(void **state)
 
 	OK(hipHostRegister(host, BYTES, 0));
 	OK(hipHostGetDevicePointer(&device, host, 0));
-	/* An address of its own, as with hardware: HIP's unregister aborts on an identical one. */
+	/* The device address differs from the host address, as on hardware; hipHostUnregister
+	 * aborts if they are equal. */
 	assert_ptr_not_equal(device, host);
 	launch_add(device, 7, NULL);
 	OK(hipDeviceSynchronize());
@@ -144,7 +145,7 @@ static void test_pitched_memory(void **state)
 		OK(hipMallocPitch(&device[i], &pitch[i], WIDTH, ROWS));
 	OK(hipMemset2D(device[1], pitch[1], 9, WIDTH, ROWS));
 	OK(hipMemcpy2D(device[0], pitch[0], from, WIDTH, WIDTH, ROWS, hipMemcpyHostToDevice));
-	/* All but the last row, so that the fill shows as well. */
+	/* Copy all rows but the last one, so that the fill shows as well. */
 	OK(hipMemcpy2D(device[1], pitch[1], device[0], pitch[0], WIDTH, ROWS - 1,
 		       hipMemcpyDeviceToDevice));
 	OK(hipMemcpy2D(to, WIDTH, device[1], pitch[1], WIDTH, ROWS, hipMemcpyDeviceToHost));
@@ -181,7 +182,7 @@ static void test_out_of_memory(void **state)
 	void *blocks[8];
 	int count = 0;
 
-	/* The machine has 1 GiB, part of it in use. */
+	/* The machine has 1 GiB, part of which is in use. */
 	while (count < 8 && hipMalloc(&blocks[count], 256 * MIB) == hipSuccess)
 		count++;
 	assert_int_equal(count, 3);
@@ -254,7 +255,7 @@ static void test_peers(void **state)
 	OK(hipGetDeviceCount(&devices));
 	assert_true(devices > 1);
 	launch_add(here, 11, NULL);
-	/* HIP 5.2.3 orders a peer copy behind the current device's work only. */
+	/* HIP 5.2.3 orders a peer copy only after work of the current device. */
 	OK(hipDeviceSynchronize());
 	for (int i = 1; i < devices; i++) {
 		int can_access = 0;
@@ -273,8 +274,8 @@ static void test_peers(void **state)
 	OK(hipFree(here));
 }
 
-/* HIP 5.2.3 takes one byte at an odd multiple of 4 for 2^61 - 1 words of 8 bytes. The kernel faults,
- * as it would on hardware, and HIP aborts the program with a message. */
+/* HIP 5.2.3 computes a count of 2^61 - 1 words of 8 bytes for one byte at an odd multiple of 4.
+ * The kernel faults, as on hardware, and HIP aborts the program with a message. */
 static void test_fill_that_wraps(void **state)
 {
 	char *const arguments[] = {"test_hip", "wrap", NULL};
@@ -298,8 +299,9 @@ static int fill_that_wraps(void)
 	return hipMemset(device + 4, 7, 1) == hipSuccess ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* The last case, and the stream is not destroyed: after a hipFreeAsync HIP 5.2.3 spins for ever in
- * any hipStreamDestroy (an iterator that is never moved), whatever the device. */
+/* This case must be the last one, and the stream is not destroyed: after a hipFreeAsync, HIP
+ * 5.2.3 loops forever in any hipStreamDestroy (an iterator that is never advanced), whatever the
+ * device. */
 static void test_memory_in_stream_order(void **state)
 {
 	static hipStream_t stream;

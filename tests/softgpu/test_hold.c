@@ -1,4 +1,5 @@
-/* The device in the hands of a test: what is not taken, what does not end, and who is held where. */
+/* Control of the device by a test: work that the device does not take, work that does not end,
+ * and threads that are held at a counter's value. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@
 #define COUNTED 3
 
 static struct aql aql;
-static uint64_t **kernarg; /* the one argument of "count" */
+static uint64_t **kernarg; /* the argument of "count" */
 static uint64_t *counted;
 static char folder[TEST_PATH_BYTES], pipe_path[2 * TEST_PATH_BYTES];
 
@@ -59,7 +60,7 @@ static void await_more(const char *counter, uint64_t before, uint64_t count)
 	assert_int_equal(softgpu_await(counter, before + count), 0);
 }
 
-/* ---- the taking of work ---- */
+/* ---- taking work ---- */
 
 static void nothing_is_taken_while_that_is_held(void **state)
 {
@@ -131,7 +132,7 @@ static void what_runs_ends_when_the_clock_is_there(void **state)
 	looks = aql_counter("idle_looks");
 	await_more("idle_looks", looks, 2);
 	assert_int_equal(hsa_signal_load_scacquire(first), 1);
-	/* As many as are due by then, one after the other and without a gap. */
+	/* All work that is due by then ends, one piece after the other without a gap. */
 	assert_int_equal(softgpu_clock_step(LONG_NS + 1), 0);
 	aql_wait(second);
 	assert_int_equal(times->end_ts - times->start_ts, LONG_NS / TICK_NS);
@@ -169,7 +170,7 @@ static void copies_end_with_it_too(void **state)
 	hsa_signal_destroy(done);
 }
 
-/* ---- a thread at a counter's value ---- */
+/* ---- holding a thread at a counter's value ---- */
 
 static void who_counts_the_nth_is_held_until_it_is_let_go(void **state)
 {

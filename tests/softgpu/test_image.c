@@ -1,4 +1,4 @@
-/* Image objects: sizes, linear copies, handles. */
+/* Image objects: sizes, linear copies and handles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void test_size(void **state)
 {
 	hsa_ext_image_data_info_t info;
 
-	/* Rows of 80 bytes, 256 apart. */
+	/* Rows of 80 bytes are placed 256 bytes apart. */
 	assert_int_equal(measure(&flat, &info), HSA_STATUS_SUCCESS);
 	assert_int_equal(info.size, 6 * 256);
 	assert_int_equal(info.alignment, 256);

@@ -1,5 +1,5 @@
-/* Intercept queues, reached as a tool reaches them. Run twice: one packet a call, and (argument
- * "batch") all contiguous packets a call. */
+/* Intercept queues, used as a tool uses them. The program runs twice: with one packet per call,
+ * and (argument "batch") with all contiguous packets in one call. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ struct seen {
 	bool in_order;
 	pthread_t thread;
 	int id;
-	int *order; /* shared: the last handler that ran */
+	int *order; /* shared; the id of the last handler that ran */
 };
 
 static void watch(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -158,7 +158,7 @@ static void one_ring_hands_over_all_that_is_written(void **state)
 	hsa_queue_destroy(queue);
 }
 
-/* Writes each packet many times over, in one call: more than the hardware ring holds. */
+/* Writes each packet many times in one call: more packets than the hardware ring holds. */
 static void multiply(const void *packets, uint64_t count, uint64_t index, void *data,
 		     hsa_amd_queue_intercept_packet_writer writer)
 {
@@ -209,7 +209,8 @@ static void a_handler_may_write_nothing(void **state)
 	hsa_queue_destroy(queue);
 }
 
-/* Submits to its own queue from inside: must neither recurse for ever nor be lost. */
+/* Submits to its own queue from inside the handler. The submission must not recurse forever and
+ * must not be lost. */
 static void submit_once_more(const void *packets, uint64_t count, uint64_t index, void *data,
 			     hsa_amd_queue_intercept_packet_writer writer)
 {

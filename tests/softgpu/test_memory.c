@@ -1,4 +1,5 @@
-/* Allocations and their limits, locked ranges and their aliases, pointer information. */
+/* Allocations and their limits, locked ranges and their device addresses, and pointer
+ * information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void test_out_of_memory(void **state)
 		blocks[i] = machine_allocate(machine.vram[0], 16 * MIB);
 	assert_int_equal(hsa_amd_memory_pool_allocate(machine.vram[0], 1, 0, &extra),
 			 HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-	/* The other GPU has its own. */
+	/* The other GPU has its own memory. */
 	extra = machine_allocate(machine.vram[1], 64 * MIB);
 	assert_int_equal(hsa_amd_memory_pool_free(extra), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_memory_pool_free(blocks[2]), HSA_STATUS_SUCCESS);
@@ -193,7 +194,7 @@ static void test_locks_in_one_page(void **state)
 		HSA_STATUS_SUCCESS);
 	host[512] = 7;
 	assert_int_equal(hsa_amd_memory_unlock(host + 16), HSA_STATUS_SUCCESS);
-	/* The other lock of the page still stands. */
+	/* The other lock of the page is still valid. */
 	assert_int_equal(hsa_memory_copy(&byte, second, 1), HSA_STATUS_SUCCESS);
 	assert_int_equal(byte, 7);
 	assert_int_equal(hsa_amd_memory_unlock(host + 512), HSA_STATUS_SUCCESS);

@@ -1,4 +1,4 @@
-/* What is read out of the metadata note, from a code object of nothing else, also a damaged one. */
+/* The metadata note of a code object that consists of nothing else, also a damaged one. */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #define NOTE_TYPE 32
 
-/* MessagePack, written by hand. */
+/* Writes MessagePack. */
 struct writer {
 	uint8_t bytes[2048];
 	size_t size;
@@ -91,7 +91,7 @@ static void put_kernel(struct writer *writer, const char *symbol, const struct a
 	put_byte(writer, 64);
 }
 
-/* An ELF file of a header, a segment of notes and the note. */
+/* An ELF file with a header, a segment of notes and the metadata note. */
 static struct code_object make_object(const struct writer *metadata, uint8_t *bytes)
 {
 	const Elf64_Nhdr note = {sizeof("AMDGPU"), (Elf64_Word)metadata->size, NOTE_TYPE};
@@ -162,7 +162,7 @@ static void arguments_are_listed(void **state)
 	assert_int_equal(metadata_each_argument(&object, "third.kd", take_argument, text), -ENOENT);
 }
 
-/* The kernel's own arguments arrive, wherever the code object has them. */
+/* The arguments of ROCclr's kernels are found by name, wherever the code object places them. */
 static uint64_t seen_size, seen_rest;
 
 static void take_copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
@@ -191,7 +191,7 @@ static void blits_find_their_arguments_by_name(void **state)
 			blit.arguments[i].at = 8;
 		else
 			blit.arguments[i].at = 64;
-		/* What this code object does not have stays away. */
+		/* Arguments that this code object lacks have no place in the layout. */
 		assert_int_equal(layout.from[i].bytes == 0,
 				 !strcmp(real->arguments[i].name, "srcI") ||
 					 !strcmp(real->arguments[i].name, "dstI") ||
@@ -205,13 +205,14 @@ static void blits_find_their_arguments_by_name(void **state)
 	blit_run(&blit, &layout, kernarg, sizeof(kernarg), NULL);
 	assert_int_equal(seen_size, 77);
 	assert_int_equal(seen_rest, 3);
-	/* Arguments that the packet's memory is too short for are not there either. */
+	/* Arguments behind the end of the packet's memory read as 0. */
 	blit_run(&blit, &layout, kernarg, 26, NULL);
 	assert_int_equal(seen_size, 77);
 	assert_int_equal(seen_rest, 0);
 }
 
-/* Every byte damaged in turn, and every length: an answer, and nothing read outside. */
+/* Each byte is damaged in turn, and the file is cut at every length: the reader must answer and
+ * must not read outside the file. */
 static void damage_is_survived(void **state)
 {
 	const struct writer writer = two_kernels();
@@ -258,7 +259,7 @@ static void deep_nesting_is_refused(void **state)
 	put_map(&writer, 2);
 	put_text(&writer, "deep");
 	for (int i = 0; i < 1000; i++)
-		put_byte(&writer, 0x91); /* an array of one */
+		put_byte(&writer, 0x91); /* an array of one element */
 	put_byte(&writer, 0xc0);
 	put_text(&writer, "amdhsa.kernels");
 	put_array(&writer, 0);

@@ -1,5 +1,5 @@
-/* What a process leaves behind, and what fork does: each case runs this program again with the name
- * of a role, so that each has a device of its own. */
+/* The files that a process leaves behind, and fork. Each case runs this program again with the
+ * name of a role, so that each has its own device. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -65,7 +65,8 @@ static void role_dispatch(struct aql *aql)
 	aql_drain(queue);
 }
 
-/* The child must end by exit, with its destructors, although our threads are not there. */
+/* The child must end through exit with its destructors, although it does not have the parent's
+ * threads. */
 static int wait_for_child(pid_t child)
 {
 	int status = -1;
@@ -83,7 +84,8 @@ static int role_fork(struct aql *aql)
 	role_dispatch(aql);
 	child = fork();
 	if (child == 0) {
-		/* As HIP's destructors do: wait for what nobody will complete, then take down. */
+		/* As HIP's destructors do: wait for a signal that no thread completes, then
+		 * destroy the queue and the signal. */
 		hsa_signal_wait_scacquire(never, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
 					  HSA_WAIT_STATE_BLOCKED);
 		hsa_queue_destroy(queue);
@@ -94,7 +96,7 @@ static int role_fork(struct aql *aql)
 	return wait_for_child(child) == 7 << 8 ? 0 : 1;
 }
 
-/* What the converted ticks say lies within a tick of what the log says. */
+/* Checks that the converted ticks differ from the log's by at most one tick. */
 static int role_ticks(struct aql *aql)
 {
 	hsa_queue_t *queue = aql_queue(aql, 64);
@@ -117,7 +119,8 @@ static atomic_int is_late_done;
 static _Atomic(pthread_t) exiting_thread;
 static sem_t exit_waits;
 
-/* In place of the C library's, for the software GPU too: tells when the thread that exits waits for a callback. */
+/* Replaces the C library's function, also for the software GPU. The exiting thread calls it when
+ * it waits for a callback. */
 __attribute__((visibility("default"))) int pthread_cond_wait(pthread_cond_t *fact,
 							     pthread_mutex_t *lock);
 int pthread_cond_wait(pthread_cond_t *fact, pthread_mutex_t *lock)
@@ -129,7 +132,7 @@ int pthread_cond_wait(pthread_cond_t *fact, pthread_mutex_t *lock)
 	return pthread_cond_timedwait(fact, lock, &never);
 }
 
-/* Ends only when the process, which is ending, waits for it. */
+/* Ends only when the exiting process waits for it. */
 static bool run_late(hsa_signal_value_t value, void *argument)
 {
 	(void)value;
@@ -145,7 +148,7 @@ static void end_by_what_has_run(void)
 	_exit(atomic_load(&is_late_done) ? 0 : 1);
 }
 
-/* What was registered first runs last: as destructors of libraries do. */
+/* What is registered first runs last, as destructors of libraries do. */
 static int role_exit_with_callback(void)
 {
 	hsa_signal_t signal = aql_signal(1);

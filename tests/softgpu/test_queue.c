@@ -1,5 +1,5 @@
-/* Queues and the packet processor: what is taken when, in which order it ends, and what it counts.
- * "scale" takes 50 ms, "count" nothing. */
+/* Queues and the packet processor: when packets are taken, in which order they end, and what is
+ * counted. "scale" takes 50 ms, "count" no time. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #define EACH	  2000
 
 static struct aql aql;
-static uint64_t **kernarg; /* the one argument of "count" */
+static uint64_t **kernarg; /* the argument of "count" */
 static uint64_t *counted;
 
 static int open_device(void **state)
@@ -147,7 +147,8 @@ static void producers_share_a_ring(void **state)
 	hsa_queue_destroy(queue);
 }
 
-/* A queue that is rung has looked and found nothing that it may take. */
+/* Rings the doorbell and waits until the device has read the queue and found no packet that it
+ * may take. */
 static void ring_for_nothing(hsa_queue_t *queue, uint64_t index)
 {
 	uint64_t looks = aql_counter("idle_looks");
@@ -162,17 +163,18 @@ static void a_slot_counts_when_index_and_header_say_so(void **state)
 	hsa_signal_t first = aql_signal(1), second = aql_signal(1);
 	hsa_kernel_dispatch_packet_t packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, second);
 
-	/* The second slot is written and rung for, the first is not written yet. */
+	/* The second slot is written and rung for; the first one is not written yet. */
 	hsa_queue_add_write_index_relaxed(queue, 2);
 	aql_put(queue, 1, &packet);
 	ring_for_nothing(queue, 1);
 	packet = aql_dispatch(aql.count, kernarg, AQL_BARRIER, first);
 	assert_int_equal(hsa_signal_load_scacquire(second), 1);
-	/* A slot beyond the write index, as a tool with a virtual index has them. */
+	/* A slot beyond the write index, as tools with a virtual index have. */
 	aql_put(queue, 2, &packet);
 	packet.completion_signal = first;
 	aql_put(queue, 0, &packet);
-	/* An older value than the ring before: it wakes the device all the same. */
+	/* The value is lower than that of the previous ring; it must wake the device
+	 * nevertheless. */
 	hsa_signal_store_relaxed(queue->doorbell_signal, 0);
 	aql_wait(first);
 	aql_wait(second);
@@ -182,7 +184,8 @@ static void a_slot_counts_when_index_and_header_say_so(void **state)
 	hsa_signal_destroy(second);
 }
 
-/* By a held clock: the device has begun a dispatch of "scale", the one after DISPATCHES others, and it ends. */
+/* With a held clock: waits until the device has begun a dispatch of "scale", after DISPATCHES
+ * other ones, and lets it end. */
 static void end_long_one(uint64_t dispatches, hsa_signal_t signal)
 {
 	softgpu_await("packets_kernel_dispatch", dispatches + 1);
@@ -190,7 +193,7 @@ static void end_long_one(uint64_t dispatches, hsa_signal_t signal)
 	aql_wait(signal);
 }
 
-/* Submits a long and a short dispatch and says whether the short one ended first. */
+/* Submits a long and a short dispatch; returns true if the short one ended first. */
 static bool short_one_ends_first(enum aql_order order)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -254,7 +257,7 @@ static void ticks_need_the_profiling_bit(void **state)
 	hsa_signal_destroy(signal);
 }
 
-/* The device has come to the barrier and waits there. */
+/* Waits until the device has reached the barrier packet and waits there. */
 static void submit_and_block(hsa_queue_t *queue, const void *barrier, hsa_signal_t signal)
 {
 	uint64_t blocked = aql_counter("barriers_blocked");
@@ -354,7 +357,7 @@ static void bad_completion_signals_are_counted(void **state)
 	aql_drain(queue);
 	assert_int_equal(aql_counter("signal_errors"), errors + 2);
 	assert_int_equal(amd_signal(dead)->value, 1);
-	/* Destroyed while the packet runs. */
+	/* A signal that is destroyed while its packet runs. */
 	packet = aql_dispatch(aql.scale, NULL, AQL_BARRIER, aql_signal(1));
 	dead = packet.completion_signal;
 	softgpu_clock_hold();
@@ -368,7 +371,7 @@ static void bad_completion_signals_are_counted(void **state)
 	hsa_queue_destroy(queue);
 }
 
-/* Newer runtimes put signals into device memory of their own making. */
+/* Newer runtimes place signals in device memory that they allocate themselves. */
 static void a_signal_in_pool_memory_is_completed(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -413,12 +416,12 @@ static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
 	hsa_signal_t *told = data;
 
-	/* Its own thread cannot take the queue down. */
+	/* The queue's own thread cannot destroy the queue. */
 	if (hsa_queue_destroy(source) == HSA_STATUS_ERROR)
 		hsa_signal_store_screlease(*told, (hsa_signal_value_t)status);
 }
 
-/* PACKET ends the queue with STATUS: what follows is not taken. */
+/* Checks that PACKET stops the queue with STATUS: packets after it are not taken. */
 static void stops_the_queue(const void *packet, hsa_status_t status)
 {
 	hsa_signal_t told = aql_signal(1), after = aql_signal(1);
@@ -477,7 +480,8 @@ static void an_inactive_queue_takes_nothing(void **state)
 	hsa_signal_destroy(done);
 }
 
-/* A doorbell covered a slot before it was written: its writer need not ring again. */
+/* If a doorbell covered a slot before it was written, the writer of the slot need not ring
+ * again. */
 static void covered_slots_are_awaited(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -525,7 +529,7 @@ static void queues_run_beside_each_other(void **state)
 
 	barrier.dep_signal[0] = release;
 	aql_submit(blocked, &barrier);
-	/* The other queue's barrier is what releases this one. */
+	/* The barrier packet of the other queue releases this queue. */
 	barrier = aql_barrier(HSA_PACKET_TYPE_BARRIER_AND, AQL_BARRIER, release);
 	aql_submit(free_one, &barrier);
 	aql_wait(done);

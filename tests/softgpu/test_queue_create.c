@@ -1,5 +1,5 @@
-/* Queues that other calls make: several by description, those of copy engines, counted ones; and
- * signals that are attached to by a handle. */
+/* Queues that other calls than hsa_queue_create make: several by description, queues of copy
+ * engines, and counted queues; and signals that a process attaches to by a handle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define RING_BYTES 4096u
 
 static struct aql aql;
-static uint64_t **kernarg; /* the one argument of "count" */
+static uint64_t **kernarg; /* the argument of "count" */
 static uint64_t *counted;
 
 static int open_device(void **state)
@@ -52,7 +52,7 @@ static hsa_amd_queue_create_desc_t sdma(uint32_t bytes)
 	};
 }
 
-/* One dispatch, which must have run when this returns. */
+/* Runs one dispatch and checks that it ran. */
 static void expect_runs(hsa_queue_t *queue)
 {
 	uint64_t before = *counted;
@@ -118,7 +118,7 @@ static void put_address(uint32_t *words, const void *address)
 	words[1] = (uint32_t)((uintptr_t)address >> 32);
 }
 
-/* A copy and a fence behind it; then bytes that are no packet. */
+/* A copy and a fence after it; then bytes that are not a packet. */
 static void an_engines_queue_copies(void **state)
 {
 	hsa_amd_queue_create_desc_t desc = sdma(RING_BYTES);
@@ -173,8 +173,8 @@ static uint32_t use_count(hsa_queue_t *queue)
 	return count;
 }
 
-/* The third handle shares the ring, the doorbell and the index of one of the two, and not its own
- * words. */
+/* The third handle shares the ring, the doorbell and the index of one of the two queues. The words
+ * of its own amd_queue_t are not used. */
 static void handles_share_a_few_queues(void **state)
 {
 	hsa_queue_t *a = acquire(HSA_AMD_QUEUE_PRIORITY_LOW);

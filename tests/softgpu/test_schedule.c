@@ -1,6 +1,7 @@
-/* The order that is drawn from a seed: every one that is allowed, none that is not, and the same
- * again. Each order is seen in a process of its own, which prints a line a round: a letter for each
- * piece of work, as it ran. */
+/* The order of work that the device draws from a seed: every allowed order occurs, no other
+ * order does, and a seed always gives the same order. A separate process shows the orders of a
+ * seed: it prints one line per round, with a letter for each piece of work in the order in which
+ * it ran. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "aql.h"
 
 #define ROUNDS	16
-#define KERNELS 6 /* in a round */
+#define KERNELS 6 /* per round */
 #define SEEDS	4
 #define TEXT	4096
 
@@ -26,7 +27,7 @@ static struct aql aql;
 static char ran[64];
 static uint32_t ran_count;
 
-/* The argument is where its letter stands. */
+/* The argument is the address of the kernel's letter. */
 static void record(const void *kernarg, const struct hsa_kernel_dispatch_packet_s *packet)
 {
 	ran[ran_count++] = **(const char *const *)kernarg;
@@ -42,7 +43,7 @@ static void set_letters(char *letters, char **kernargs, char first)
 
 struct round {
 	hsa_queue_t *queues[2];
-	char **kernargs; /* one in 64 bytes */
+	char **kernargs; /* one per 64 bytes */
 	hsa_signal_t first, done;
 };
 
@@ -55,7 +56,7 @@ static void submit(const struct round *round, uint32_t kernel, uint32_t queue, e
 	aql_submit(round->queues[queue], &packet);
 }
 
-/* All of a round is there before any of it runs, and there is one wait. */
+/* All work of a round is submitted before any of it runs, and the program waits only once. */
 static void run_round(const struct round *round, void (*submit_all)(const struct round *round),
 		      uint32_t pieces)
 {
@@ -87,7 +88,7 @@ static void submit_to_two(const struct round *round)
 		submit(round, i, i / (KERNELS / 2), AQL_BARRIER, round->done);
 }
 
-/* The second queue waits for the first one's last kernel, which its signal tells. */
+/* The second queue waits for the last kernel of the first queue, by its signal. */
 static void submit_dependent(const struct round *round)
 {
 	hsa_barrier_and_packet_t barrier =
@@ -102,7 +103,7 @@ static void submit_dependent(const struct round *round)
 	submit(round, KERNELS / 2 - 1, 0, AQL_BARRIER, round->first);
 }
 
-static char *copied; /* the letter of kernel 0 lies here, and capitals are copied to it */
+static char *copied; /* holds the letter of kernel 0; capitals are copied to it */
 static char *capitals;
 
 static void submit_copy(const struct round *round)
@@ -185,7 +186,7 @@ static void read_orders(uint32_t seed, char ret_text[TEXT])
 	assert_int_equal(pclose(pipe), 0);
 }
 
-/* Calls EXPECT for each line of the kind, with all seeds. */
+/* Calls EXPECT for each line of KIND, over all seeds. */
 static void for_each_order(const char *kind, void (*expect)(const char *order))
 {
 	for (uint32_t seed = 0; seed < SEEDS; seed++) {
@@ -218,7 +219,7 @@ static void count_orders(const char *kind)
 	for_each_order(kind, count_order);
 }
 
-/* As many pieces, each once. */
+/* The order has all pieces, each once. */
 static void expect_all(const char *order)
 {
 	assert_int_equal(strlen(order), KERNELS);

@@ -1,4 +1,4 @@
-/* Signals: their life, their values, waits, events, and what is refused. */
+/* Signals: creation and destruction, values, waits, events, and requests that are refused. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,7 +91,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The waiting thread's time: the device's stands. */
+/* Timeouts count the waiting thread's time, because the device's clock stands still. */
 static void wait_gives_up_at_its_timeout(void **state)
 {
 	hsa_signal_t signal = aql_signal(5);
@@ -129,7 +129,7 @@ static void costs_are_charged_to_the_caller(void **state)
 struct later {
 	hsa_signal_t signal;
 	hsa_signal_value_t value;
-	uint64_t sleeps; /* before */
+	uint64_t sleeps; /* the count of sleeping waits before */
 };
 
 static void *store_later(void *argument)
@@ -214,7 +214,7 @@ static void past_the_limit_there_is_no_event(void **state)
 	assert_int_equal(aql_counter("signals_without_event"), without + 4);
 	for (int i = 0; i < EVENT_LIMIT + 4; i++)
 		hsa_signal_destroy(signals[i]);
-	/* Destroyed signals give their events back. */
+	/* Destroyed signals release their events. */
 	signals[0] = aql_signal(1);
 	assert_int_not_equal(((amd_signal_t *)signals[0].handle)->event_id, 0);
 	hsa_signal_destroy(signals[0]);

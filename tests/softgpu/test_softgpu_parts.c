@@ -1,4 +1,5 @@
-/* The parts that need no device: the configuration string, the clock, a point that is waited for. */
+/* The parts that need no device: the configuration string, the clock, and points at which
+ * threads wait. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -167,7 +168,7 @@ static void the_guide_names_every_key_and_counter(void **state)
 	free(guide);
 }
 
-/* main() set the environment: drift 50 ppm, offset 1000000. */
+/* main() sets the environment: drift 50 ppm, offset 1000000. */
 static void ticks_convert_there_and_back(void **state)
 {
 	uint64_t last = 0;
@@ -180,7 +181,7 @@ static void ticks_convert_there_and_back(void **state)
 		assert_true(back <= ns && ns - back <= 11);
 		last = ticks;
 	}
-	/* 1 s is 100 million ticks and 5,000 more. */
+	/* 1 s is 100 million ticks plus 5,000 by the drift. */
 	assert_in_range(clock_host_to_ticks(2000000000) - clock_host_to_ticks(1000000000),
 			100004999, 100005001);
 	assert_int_equal(clock_host_to_ticks(0), 1000000);
@@ -197,7 +198,7 @@ static void sleeping_ends_after_its_time(void **state)
 	assert_true(clock_host_ns() >= until);
 }
 
-static _Atomic int releaser; /* its thread id; -1: it has returned */
+static _Atomic int releaser; /* thread id; -1: the thread has returned */
 
 static void *release_at_the_point(void *unused)
 {
@@ -223,7 +224,8 @@ static bool sleeps(int tid)
 	return state == 'S';
 }
 
-/* The counter is there before the hold is: who looks at it just then must not release first. */
+/* A counter is incremented before the hold at its value takes effect. A thread that waits for the
+ * value must not return in between, because it would release the hold too early. */
 static void who_awaits_a_point_finds_it_held(void **state)
 {
 	pthread_t thread;

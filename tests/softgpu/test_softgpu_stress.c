@@ -1,5 +1,5 @@
-/* Many threads at once on queues, signals, handlers and copies: for ThreadSanitizer, and for what
- * only load brings out. */
+/* Many threads at once on queues, signals, handlers and copies, for ThreadSanitizer and for
+ * defects that only appear under load. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,8 @@ static void dispatch_and_wait(hsa_queue_t *queue)
 	hsa_signal_destroy(signal);
 }
 
-/* A copy that waits for a packet of one queue, and a packet of the other that waits for the copy. */
+/* A copy that waits for a packet of one queue, and a packet of another queue that waits for the
+ * copy. */
 static void chain(int turn, uint8_t *host, uint8_t *device)
 {
 	hsa_signal_t first = aql_signal(1), copied = aql_signal(1), last = aql_signal(1);

@@ -1,4 +1,5 @@
-/* The dispatch tables of ROCR 7: their versions and sizes, and that exported functions go through them. */
+/* The dispatch tables of ROCr 7: their versions and sizes, and that exported functions call
+ * through them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void expect_version(const struct hsa_table_version *version, uint32_t maj
 	assert_int_equal(version->step_id, step);
 }
 
-/* As the headers of ROCR 7.2.4 have them. */
+/* The values of the headers of ROCr 7.2.4. */
 static void versions_of_seven(void **state)
 {
 	expect_version(&root()->old.version, 3, 64, 1);
@@ -50,7 +51,7 @@ static hsa_status_t says_out_of_resources(void)
 	return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
-/* One that major 1 has at another place, and one that it does not have. */
+/* A function that has another offset in major version 1, and one that version 1 does not have. */
 static void exports_go_through_the_slots(void **state)
 {
 	struct hsa_newer_amd_ext_table *table = extension();
@@ -75,7 +76,7 @@ static void exports_go_through_the_slots(void **state)
 		HSA_STATUS_SUCCESS);
 }
 
-/* Without a HIP library in the process, or with that of ROCm 5, tools get the tables of 5. */
+/* If the process has no HIP library, or the one of ROCm 5, tools get the tables of ROCm 5. */
 static int versions_of_five(void)
 {
 	pid_t child = fork();
@@ -95,7 +96,7 @@ static int versions_of_five(void)
 	return status;
 }
 
-/* As the header of AMD's interface 1.31 has it. */
+/* The values of the header with version 1.31 of AMD's interface. */
 static int versions_of_the_newest(void)
 {
 	pid_t child = fork();

@@ -1,4 +1,5 @@
-/* HSA_TOOLS_LIB: what is loaded, what it may do, and that it is gone after the last shut-down. */
+/* HSA_TOOLS_LIB: which libraries are loaded, what they may do, and that they are unloaded by the
+ * last shut-down. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static void a_tool_sees_every_packet(void **state)
 	aql_open("gfx906,kernel_ns=0", &aql);
 	assert_int_equal(tool_log->loads, 1);
 	assert_int_equal(tool_log->version, 1);
-	/* Those before it that were missing or refused. */
+	/* The libraries before this one that were missing or refused to load. */
 	assert_int_equal(tool_log->failed_count, 2);
 	assert_string_equal(tool_log->failed, "/nowhere/absent.so");
 	kernarg = machine_allocate(aql.machine.kernarg, 4096);
@@ -101,11 +102,11 @@ static void the_table_is_clean_after_it(void **state)
 					  0, &queue),
 			 HSA_STATUS_SUCCESS);
 	assert_int_equal(tool_log->queues, 1);
-	/* Taken down with the runtime. */
+	/* The runtime's shut-down destroys the queue. */
 	assert_int_equal(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 
-/* As ROCr: the thread that runs handlers is done before the libraries are closed. */
+/* As in ROCr, the thread that runs handlers ends before the tool libraries are closed. */
 static void a_tool_is_closed_behind_its_last_handler(void **state)
 {
 	struct machine machine;

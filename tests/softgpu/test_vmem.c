@@ -1,4 +1,5 @@
-/* Memory apart from its address, as HIP 7's stream-ordered allocator uses it; and handles to send. */
+/* Memory that is allocated apart from its address, as HIP 7's stream-ordered allocator uses it,
+ * and handles that can be sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static void one_memory_at_two_addresses(void **state)
 	allow(range + 2 * MIB, MIB, machine.gpu[0]);
 	strcpy(range + 100, "seen there as well");
 	assert_string_equal(range + 2 * MIB + 100, "seen there as well");
-	/* What is mapped lives on without its handle. */
+	/* Mapped memory stays when its handle is released. */
 	assert_int_equal(hsa_amd_vmem_handle_release(memory), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_vmem_handle_release(memory), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 	assert_int_equal(hsa_amd_vmem_unmap(range, MIB), HSA_STATUS_SUCCESS);
@@ -98,7 +99,7 @@ static void it_is_memory_like_any_other(void **state)
 	assert_int_equal(hsa_amd_vmem_get_access(range, &access, machine.gpu[1]),
 			 HSA_STATUS_SUCCESS);
 	assert_int_equal(access, HSA_ACCESS_PERMISSION_NONE);
-	/* But it is no pool's to free. */
+	/* hsa_amd_memory_pool_free does not accept it. */
 	assert_int_equal(hsa_amd_memory_pool_free(range), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 	assert_int_equal(hsa_amd_memory_fill(range, 7, MIB / 4), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_vmem_unmap(range, MIB), HSA_STATUS_SUCCESS);
@@ -192,7 +193,7 @@ static void handles_come_back(void **state)
 	assert_int_equal(type, MEMORY_TYPE_NONE);
 	assert_int_equal(hsa_amd_vmem_export_shareable_handle(&file, again, 0), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_vmem_handle_release(again), HSA_STATUS_SUCCESS);
-	/* Mapped memory has a handle for who asks, even when all were released. */
+	/* A program can get a handle of mapped memory, even if all handles were released. */
 	assert_int_equal(hsa_amd_vmem_retain_alloc_handle(&again, range), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_vmem_handle_release(again), HSA_STATUS_SUCCESS);
 	assert_int_equal(hsa_amd_vmem_import_shareable_handle(file, &other), HSA_STATUS_SUCCESS);

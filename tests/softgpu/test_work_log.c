@@ -1,6 +1,6 @@
-/* The work log: what it says of packets and copies while the device runs, which this process reads
- * from its own file; and what is left of it however a process ends, which this program started
- * again with the name of a role shows. */
+/* The work log. This process reads its own file while the device runs, to check the lines for
+ * packets and copies. Roles, for which this program is started again, show what is left of the
+ * file however a process ends. */
 #include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 #include "aql.h"
 
 #define QUEUES	   3
-#define DISPATCHES 40	 /* a queue in this process */
-#define MANY	   15000 /* a role's, more than one step of the file holds */
+#define DISPATCHES 40	 /* per queue in this process */
+#define MANY	   15000 /* by a role; more than one step of the file's growth holds */
 #define MAX_LINES  20000
 #define COLUMNS	   18
 
@@ -46,10 +46,10 @@ struct work {
 	char *text;
 	size_t size; /* of the file */
 	size_t used; /* bytes of whole lines */
-	int count;   /* packets and copies */
+	int count;   /* lines of packets and copies */
 	char *process;
 	char *line[MAX_LINES][COLUMNS];
-	char *total; /* NULL: the process did not come to its end */
+	char *total; /* NULL: the process did not reach its end */
 };
 
 static const char *self;
@@ -134,7 +134,7 @@ static int count_of(const char *type)
 	return count;
 }
 
-/* The number after NAME= in the line of totals. */
+/* The number after "NAME=" in the line of totals. */
 static uint64_t total(const char *name)
 {
 	char wanted[64];
@@ -160,7 +160,7 @@ static hsa_queue_t *queue_on(int gpu)
 
 static uint64_t *kernarg_of_queue[QUEUES];
 
-/* The I-th dispatch of queue Q. */
+/* Dispatch I of queue Q. */
 static hsa_kernel_dispatch_packet_t packet_of(int q, int i, hsa_signal_t done)
 {
 	hsa_kernel_dispatch_packet_t packet =
@@ -194,7 +194,7 @@ static void expect_dispatch(int line, int q, int i)
 	assert_true(number(line, END) >= number(line, BEGIN) + 100); /* 1,000 ns */
 }
 
-/* Every line of this queue is the next packet's. */
+/* Checks that the lines of this queue are its packets in order. */
 static void expect_queue(int q, const hsa_queue_t *queue)
 {
 	static const char *const last[] = {"barrier_or", "vendor", "agent_dispatch", "barrier_and"};
@@ -403,7 +403,7 @@ static int play_role(const char *role)
 	return 0;
 }
 
-/* Runs ROLE with a log NAME; returns its wait status. */
+/* Runs ROLE with the log NAME; returns its wait status. */
 static int run_role(const char *role, const char *name, pid_t *ret_pid)
 {
 	char configuration[TEST_PATH_BYTES * 3];
@@ -452,7 +452,7 @@ static uint64_t reported(pid_t pid, const char *counter)
 	return strtoull(at + strlen(wanted), NULL, 10);
 }
 
-/* All that a role put is there, in a file without a byte behind the totals. */
+/* Checks that all work of a role is in the file, and that no byte follows the totals. */
 static void expect_complete(pid_t pid)
 {
 	char process[64];

@@ -1,5 +1,5 @@
-/* A tool as profilers are: swaps hsa_queue_create for an intercept queue. Built twice; the second
- * one refuses to be loaded. */
+/* A tool as profilers are: it replaces hsa_queue_create so that the program gets an intercept
+ * queue. Built twice; with TOOL_REFUSES it refuses to be loaded. */
 #include "tool.h"
 
 #include <stdbool.h>
