@@ -65,6 +65,7 @@ static void neighbours_are_told_apart(void **state)
 	assert_int_equal(match.slot, 0);
 }
 
+/* A difference that is no whole address in a slot is unexplained. */
 static void what_no_slot_explains(void **state)
 {
 	uint8_t a[24] = {0}, b[24] = {0};

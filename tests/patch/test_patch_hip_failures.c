@@ -258,6 +258,8 @@ static void expect_right_though(const char *lie, enum dagpatch_strategy strategy
 	between.lies = NULL;
 }
 
+/* HIP calls that change a node or a graph return success without effect. The results must be right
+ * nevertheless. */
 static void a_way_without_effect_is_not_used(void **state)
 {
 	static const char *const lies[] = {

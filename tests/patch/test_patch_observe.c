@@ -55,6 +55,8 @@ static uint64_t number(const char *key)
 	return seen.attributes[find(key)].number;
 }
 
+/* Each change that a launch applies is reported as a scope with its attributes; a first launch
+ * changes nothing. */
 static void a_change_is_a_closed_scope(void **state)
 {
 	const struct dagpatch_options options = {.size = sizeof(options),
@@ -98,6 +100,7 @@ static void a_change_is_a_closed_scope(void **state)
 	suite_bed->free(b);
 }
 
+/* A change by way of the table concerns no single node, so the scope has no node and no byte. */
 static void the_table_has_no_node(void **state)
 {
 	const struct dagpatch_change change = {.node = DAGPATCH_NONE,

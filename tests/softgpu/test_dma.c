@@ -205,6 +205,8 @@ static void test_completion_counts_down(void **state)
 	hsa_amd_memory_pool_free(host);
 }
 
+/* The program may destroy the signals of a copy before the copy ends. Later copies must still
+ * run. */
 static void test_signals_destroyed_while_queued(void **state)
 {
 	uint8_t *device = machine_allocate(machine.vram[0], BYTES);

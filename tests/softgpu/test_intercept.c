@@ -194,6 +194,7 @@ static void swallow(const void *packets, uint64_t count, uint64_t index, void *d
 	*(uint64_t *)data += count;
 }
 
+/* A handler may discard packets. */
 static void a_handler_may_write_nothing(void **state)
 {
 	hsa_queue_t *queue = make_proxy(16);
@@ -223,6 +224,7 @@ static void submit_once_more(const void *packets, uint64_t count, uint64_t index
 	writer(packets, count);
 }
 
+/* A doorbell that a handler rings is served when the handler has returned. */
 static void ringing_from_a_handler_is_served_after_it(void **state)
 {
 	hsa_queue_t *queue = make_proxy(16);
@@ -287,6 +289,7 @@ static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
 	__atomic_store_n((hsa_queue_t **)data, source, __ATOMIC_RELEASE);
 }
 
+/* The error callback gets the intercept queue (the proxy), not the hardware queue behind it. */
 static void errors_name_the_proxy(void **state)
 {
 	hsa_queue_t *told = NULL, *queue;

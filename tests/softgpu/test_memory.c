@@ -103,6 +103,7 @@ static void test_pointer_info(void **state)
 	assert_int_equal(info_of(address).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
 }
 
+/* A caller with a smaller info struct must not be written past its size. */
 static void test_pointer_info_of_an_older_caller(void **state)
 {
 	char *address = machine_allocate(machine.fine, 64);
@@ -179,6 +180,7 @@ static void test_lock_gives_an_alias(void **state)
 	free(host);
 }
 
+/* Two locked ranges in one page are independent. */
 static void test_locks_in_one_page(void **state)
 {
 	char *host = aligned_alloc(4096, 4096);

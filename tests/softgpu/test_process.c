@@ -278,6 +278,7 @@ static void times_agree_with_the_truth_under_drift(void **state)
 	assert_true(true_start - start <= 11 && true_end - end <= 11);
 }
 
+/* A fork child must end and must not write the parent's report. */
 static void a_forked_child_ends_and_leaves_the_report_alone(void **state)
 {
 	char configuration[5000];

@@ -71,6 +71,7 @@ static void creation_checks_its_arguments(void **state)
 	assert_int_equal(hsa_queue_add_write_index_relaxed(NULL, 1), 0);
 }
 
+/* Slots of a new ring must have the type INVALID, because the device takes every other type. */
 static void a_new_ring_holds_invalid_packets(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 131072);
@@ -157,6 +158,7 @@ static void ring_for_nothing(hsa_queue_t *queue, uint64_t index)
 	assert_int_equal(softgpu_await("idle_looks", looks + 1), 0);
 }
 
+/* The device takes a slot only if the write index covers it and its header is valid. */
 static void a_slot_counts_when_index_and_header_say_so(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -226,6 +228,7 @@ static void packets_overtake_without_the_barrier_bit(void **state)
 	assert_false(short_one_ends_first(AQL_BARRIER));
 }
 
+/* Without profiling on the queue the device writes no times into the completion signal. */
 static void ticks_need_the_profiling_bit(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -325,6 +328,7 @@ static void barrier_value_waits_for_its_condition(void **state)
 	hsa_signal_destroy(done);
 }
 
+/* A barrier packet whose dependency is a destroyed signal is counted as an error and ends. */
 static void a_dead_dependency_is_an_error_and_no_hang(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -342,6 +346,7 @@ static void a_dead_dependency_is_an_error_and_no_hang(void **state)
 	hsa_signal_destroy(done);
 }
 
+/* A completion signal that does not exist is counted as an error and not written. */
 static void bad_completion_signals_are_counted(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -390,6 +395,8 @@ static void a_signal_in_pool_memory_is_completed(void **state)
 	hsa_amd_memory_pool_free(block);
 }
 
+/* Kernel objects that are unknown or have no host function, and bad argument addresses, are
+ * counted and do not stop the queue. */
 static void unknown_kernels_and_arguments_are_counted(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
@@ -504,6 +511,8 @@ static void covered_slots_are_awaited(void **state)
 	hsa_queue_destroy(queue);
 }
 
+/* A queue can be destroyed while a kernel runs and a barrier packet waits for a signal that
+ * never changes. */
 static void a_busy_queue_can_be_destroyed(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);

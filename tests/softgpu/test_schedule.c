@@ -227,6 +227,7 @@ static void expect_all(const char *order)
 		assert_non_null(strchr(order, 'a' + (int)i));
 }
 
+/* Packets without the barrier bit have no order: each of them comes first under some seed. */
 static void each_packet_without_barrier_bit_may_be_first(void **state)
 {
 	for_each_order("overlapping", expect_all);
@@ -275,6 +276,7 @@ static void a_dependency_is_kept(void **state)
 	assert_int_equal(count_first['A'], SEEDS * ROUNDS);
 }
 
+/* A copy that no dependency orders before a kernel may run after it. */
 static void a_copy_may_come_too_late(void **state)
 {
 	count_orders("copy");
@@ -282,6 +284,7 @@ static void a_copy_may_come_too_late(void **state)
 	assert_true(count_first['A'] > 0);
 }
 
+/* The same seed gives the same order again; other seeds give others. */
 static void a_seed_is_an_order(void **state)
 {
 	char again[TEXT];

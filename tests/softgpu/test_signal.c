@@ -109,6 +109,7 @@ static void wait_gives_up_at_its_timeout(void **state)
 	hsa_signal_destroy(signal);
 }
 
+/* The configured costs of calls are spent on the calling thread. */
 static void costs_are_charged_to_the_caller(void **state)
 {
 	uint64_t begin = now_ns();
@@ -200,6 +201,7 @@ static void wait_all_wants_each(void **state)
 		hsa_signal_destroy(signals[i]);
 }
 
+/* Signals beyond the limit of events are made without an event. */
 static void past_the_limit_there_is_no_event(void **state)
 {
 	hsa_signal_t signals[EVENT_LIMIT + 4];
@@ -240,6 +242,7 @@ static void assert_is_memory_signal(hsa_signal_t signal)
 	hsa_signal_destroy(signal);
 }
 
+/* A signal in memory has no event, so it cannot have a handler. */
 static void memory_signals_refuse_handlers(void **state)
 {
 	uint64_t refused = aql_counter("handlers_refused");
@@ -269,6 +272,7 @@ static void *write_later(void *argument)
 	return NULL;
 }
 
+/* A store to a signal's value without a call must end a wait. */
 static void writes_behind_the_back_end_a_wait(void **state)
 {
 	volatile hsa_signal_value_t *value;

@@ -90,6 +90,7 @@ static void the_last_shut_down_unloads(void **state)
 	assert_int_equal(hsa_signal_create(1, 0, NULL, &signal), HSA_STATUS_ERROR_NOT_INITIALIZED);
 }
 
+/* When the runtime starts again without tools, its tables have no function of the unloaded tool. */
 static void the_table_is_clean_after_it(void **state)
 {
 	struct tool_log *tool_log = open_log();

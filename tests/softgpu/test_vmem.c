@@ -118,6 +118,7 @@ static uint64_t available(hsa_agent_t agent)
 	return bytes;
 }
 
+/* Memory that is allocated this way counts against the memory of the agent. */
 static void it_counts(void **state)
 {
 	hsa_amd_vmem_alloc_handle_t half = create(machine.vram[0], 32 * MIB);
@@ -175,6 +176,7 @@ static void reservations_are_aligned(void **state)
 	assert_int_equal(hsa_amd_vmem_address_free(address, MIB), HSA_STATUS_SUCCESS);
 }
 
+/* A handle can be exported, imported and retained again. */
 static void handles_come_back(void **state)
 {
 	char *range = reserve(2 * MIB);

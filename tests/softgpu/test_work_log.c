@@ -266,6 +266,7 @@ static void each_packet_of_each_queue_has_its_line(void **state)
 	hsa_signal_destroy(done);
 }
 
+/* A program that sees the read index advance must find the packet's line in the log. */
 static void a_line_is_there_before_the_slot_is_free(void **state)
 {
 	hsa_queue_t *queue = queue_on(0);
@@ -485,6 +486,8 @@ static void a_process_that_returns_or_exits_in_a_handler_leaves_totals(void **st
 	expect_complete(pid);
 }
 
+/* After _exit or SIGKILL the file has all lines of packets and copies; only the totals are
+ * missing. */
 static void a_killed_process_loses_the_totals_alone(void **state)
 {
 	static const char *const roles[] = {"_exit", "kill"};
@@ -502,6 +505,7 @@ static void a_killed_process_loses_the_totals_alone(void **state)
 	}
 }
 
+/* A fork child must not write the parent's log. */
 static void a_forked_child_leaves_the_log_alone(void **state)
 {
 	pid_t pid;
@@ -512,6 +516,7 @@ static void a_forked_child_leaves_the_log_alone(void **state)
 	expect_complete(pid);
 }
 
+/* If the file exists, as after exec in the same process, the log goes to another file. */
 static void a_file_that_exists_is_never_written(void **state)
 {
 	pid_t pid;
