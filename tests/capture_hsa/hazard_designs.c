@@ -188,8 +188,10 @@ static void follow_handler(const void *packets, uint64_t count, uint64_t index, 
 	}
 }
 
-/* ---- batch: one signal after the last kernel of each call; its end is reported for all kernels
- *   of the call (H11) ---- */
+/* ---- batch ----
+ *
+ * One signal after the last kernel of each call. Its end is reported for all kernels of the call
+ * (H11). */
 
 #define BATCHES 64
 

@@ -185,7 +185,7 @@ static void exit_in_flight(void **state)
 	play_end(&p);
 }
 
-/* A fork child writes no spool and sends nothing (H20). */
+/* A fork child writes no spool, and adds no row to the spool of its parent (H20). */
 static void h20_fork_child_is_silent(void **state)
 {
 	struct play p = play("gfx906", "tests/hsa-scenes fork");

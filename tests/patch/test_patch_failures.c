@@ -413,7 +413,7 @@ static const enum dagpatch_strategy strategies[] = {
 };
 enum { STRATEGIES = sizeof(strategies) / sizeof(*strategies) };
 
-/* With one failing call, undoing always succeeds, so no recording is lost. */
+/* When one call or one allocation fails, undoing the change succeeds, so no recording is lost. */
 static void failure_midway_keeps_old_bindings(void **state)
 {
 	struct dagpatch_model_live before;

@@ -279,7 +279,7 @@ static void a_way_without_effect_is_not_used(void **state)
 			expect_right_though(lies[i], strategies[j]);
 }
 
-/* ---- memory that is gone ---- */
+/* ---- code that was unmapped ---- */
 
 static const char gone_source[] =
 	"extern \"C\" __global__ void bed_gone(unsigned *at, unsigned value) { at[0] += value; }\n";
