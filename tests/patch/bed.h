@@ -19,7 +19,8 @@
 enum bed_kernel {
 	BED_ADD, /* u32 *c, const u32 *a, const u32 *b, u32 n: c[i] = a[i] + b[i] */
 	BED_MUL, /* as BED_ADD, with * instead of + */
-	BED_FOLD, /* u64 *out, const u64 *in, u64 scalar, u32 n: out[i] = out[i] * 31 + in[i] + scalar */
+	/* u64 *out, const u64 *in, u64 scalar, u32 n: out[i] = out[i] * 31 + in[i] + scalar */
+	BED_FOLD,
 	BED_MARK,   /* u32 *at, u32 value: thread 0 does at[0] += value */
 	BED_STRUCT, /* struct bed_struct by value: dst[i] = src[i] + (u32)scalar */
 	BED_PACKED, /* struct bed_packed by value; otherwise as BED_STRUCT */
