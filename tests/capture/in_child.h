@@ -1,4 +1,7 @@
-/* A session belongs to a whole process and starts once: every case has a process of its own. */
+/*
+ * Runs a test case in a child process of its own, because a session belongs to a process and can
+ * start only once.
+ */
 #ifndef DAGTAP_TESTS_IN_CHILD_H
 #define DAGTAP_TESTS_IN_CHILD_H
 
@@ -9,8 +12,10 @@
 
 #include "spool_fixture.h"
 
-/* Runs BODY with DAGTAP_SPOOL set (unless FOLDER is NULL) in a child that then leaves through
- * exit. Returns its wait status; a body reports what it finds wrong with expect(). */
+/*
+ * Runs BODY in a child with DAGTAP_SPOOL set to FOLDER (unless FOLDER is NULL). The child leaves
+ * through exit. Returns its wait status; BODY reports a failure with expect().
+ */
 static inline int in_child(const char *folder, void (*body)(void))
 {
 	int status;
@@ -28,7 +33,7 @@ static inline int in_child(const char *folder, void (*body)(void))
 	return status;
 }
 
-/* In the child, on any thread of it: says what it finds wrong and ends the process. */
+/* Ends the child with a message if CONDITION is false. Any thread of the child may call it. */
 #define expect(condition) expect_at(!!(condition), #condition, __FILE__, __LINE__)
 
 static inline void expect_at(int holds, const char *condition, const char *file, int line)

@@ -1,19 +1,26 @@
-/* What happens when a thread loses its CPU at one instruction or the next: it is stopped in front of each, while others
- * go on. Only instructions of the program itself count, that is of the tool's libraries as they are linked to a
- * test, not those of shared ones. x86-64. */
+/*
+ * Tests every place at which a thread can lose its CPU: the thread is stopped before each
+ * instruction in turn while other threads run. Only instructions of the test program count, which
+ * has the tool's libraries linked in; those of shared libraries do not. x86-64 only.
+ */
 #ifndef DAGTAP_TESTS_STEP_H
 #define DAGTAP_TESTS_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* CALL, on a thread that is the same each time, held in front of instruction N, from 1, while MEANWHILE runs here. If
- * MEANWHILE closes the spool of a record that the thread is in, the thread goes on when the close begins to wait for
- * that record, and not before. False when CALL has come to its end before. */
+/*
+ * Runs CALL on a second thread, the same one each time, stops it before instruction N (from 1), and
+ * runs MEANWHILE on this thread. If MEANWHILE closes a spool while the stopped thread is writing a
+ * record to it, the stopped thread goes on as soon as the close waits for that record. Returns
+ * false when CALL has fewer than N instructions.
+ */
 bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void));
 
-/* CALL, on this thread, interrupted in front of instruction N, from 1: HANDLER runs there, as a
- * signal's. False when CALL has come to its end before. */
+/*
+ * Runs CALL on this thread and runs HANDLER before instruction N (from 1), as a signal handler.
+ * Returns false when CALL has fewer than N instructions.
+ */
 bool interrupt_at(uint32_t n, void (*call)(void), void (*handler)(void));
 
 #endif

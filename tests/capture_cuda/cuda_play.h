@@ -1,4 +1,4 @@
-/* What scenes are made of: records and calls as CUPTI would bring them. */
+/* Building blocks of the CUDA test scenes: calls and activity records as CUPTI reports them. */
 #ifndef TESTS_CUDA_PLAY_H
 #define TESTS_CUDA_PLAY_H
 
@@ -11,21 +11,24 @@
 #define CONTEXT 1
 #define STREAM	7
 
-/* A call of the runtime with this number. */
+/* Makes one call of the CUDA runtime with this correlation id. */
 void play_call(uint32_t correlation);
 
-/* Work of that call, for 100 ns from now. Fields may be changed before it is put. */
+/*
+ * Makes a record of work of that call, which takes 100 ns from now. The caller may change fields
+ * before it puts the record.
+ */
 struct cupti_kernel play_kernel(uint32_t correlation, const char *name);
 struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes);
 struct cupti_memset play_fill(uint32_t correlation, uint64_t bytes);
 void play_device(uint32_t device, const char *name);
 
-/* The host waits for all of the context's streams. */
+/* Makes a call in which the host waits for all streams of the context. */
 void play_device_wait(uint32_t correlation);
 
 #define PLAY_PUT(record) model_put(&(record), sizeof(record))
 
-/* The life of graphs; handles are ids. */
+/* Plays the creation and destruction of graphs and nodes. A handle is its object's id. */
 void play_graph(uint32_t graph);
 void play_graph_clone(uint32_t graph, uint32_t original);
 void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type);
@@ -33,9 +36,11 @@ void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda
 void play_edge(uint32_t graph, uint64_t from, uint64_t to);
 void play_exec(uint32_t exec, uint32_t graph);
 
-/* A node that a call of the driver adds by parameters of any kind, behind DEPENDENCY (0: behind
- * none) by an edge with DATA. Of a conditional node the bodies, whose graphs are made within the
- * call, are what params->u.conditional.phGraph_out has already. */
+/*
+ * Adds a node as cuGraphAddNode does, with parameters of any kind, after DEPENDENCY (0 = none) over
+ * an edge with DATA. For a conditional node, params->u.conditional.phGraph_out already names the
+ * body graphs, which are created within the call.
+ */
 void play_add_node(uint32_t graph, uint64_t node, const struct cuda_node_params *params,
 		   uint64_t dependency, struct cuda_edge_data data);
 void play_add_kernel(uint32_t graph, uint64_t node, uint64_t dependency);
@@ -44,7 +49,10 @@ void play_move_child(uint32_t graph, uint64_t node, uint32_t child, uint64_t dep
 void play_add_conditional(uint32_t graph, uint64_t node, const uint32_t *bodies, uint32_t count,
 			  uint64_t dependency);
 
-/* A child graph that is cloned into its node, a graph of COUNT nodes from FIRST on. */
+/*
+ * Adds a child graph node: the driver clones CHILD into CLONE, whose COUNT nodes have ids from
+ * FIRST.
+ */
 void play_clone_child(uint32_t graph, uint64_t node, uint32_t child, uint32_t clone, uint64_t first,
 		      uint32_t count, uint64_t dependency);
 void play_launch(uint32_t correlation, uint32_t exec);

@@ -1,5 +1,7 @@
-/* Scenes, and the traces that come of them. A scene runs in a process of its own and reports what it
- * finds wrong with expect(). */
+/*
+ * Runs CUDA test scenes, each in a child process, and loads the traces that they record. A scene
+ * reports failures with expect().
+ */
 #ifndef TESTS_CUDA_SCENE_H
 #define TESTS_CUDA_SCENE_H
 
@@ -15,19 +17,22 @@
 
 int InitializeInjection(void);
 
-/* Loads the tool as CUDA's driver does. */
+/* Loads the tool as CUDA's driver does, through InitializeInjection. */
 void play_start(void);
 
 enum { GRAPH = 5, EXEC = 20, EXEC_GRAPH = 30 };
 
-/* Three kernels in a row, each made under its layer; the exec's nodes are clones: 11 to 13, 101 to 103. */
+/*
+ * Plays three kernels in a row, each launched under its own layer's scope. The executable graph's
+ * nodes are clones: nodes 11 to 13 become 101 to 103.
+ */
 void play_layers(void);
 void play_instantiate(void);
 
-/* Plays the scene in a child, asserts that it found nothing wrong, loads what it recorded. */
+/* Plays SCENE in a child, asserts that it succeeded, and loads the trace that it recorded. */
 struct trace *play_scene(const struct fixture *fixture, void (*scene)(void));
 
-/* Things of a trace; asserting that they are there. */
+/* Find a row of a trace; assert that it exists. */
 const struct trace_activity *play_find_kernel(const struct trace *trace, const char *name);
 const struct trace_source *play_source(const struct trace *trace, const char *name);
 void play_assert_closed(const struct trace *trace);

@@ -1,9 +1,13 @@
-/* A CUPTI that a test plays: the functions that the tool looks up, and what the driver would have told
- * them. A handle of the driver is its id as a pointer. One thread plays at a time, unless a test says
- * otherwise; callbacks come on the playing thread, buffers on that which delivers or flushes.
+/*
+ * A model of CUPTI that a test controls: the functions that the tool looks up, and calls that
+ * produce callbacks and records as the driver would. A driver handle is the object's id cast to a
+ * pointer. One thread plays at a time unless a test says otherwise. Callbacks run on the playing
+ * thread, buffers are handed over on the thread that delivers or flushes.
  *
- * A test that needs a thread in the middle of something holds the place where it is then (model_hold), waits until
- * one is there (model_await_held), and lets it go on (model_step, model_release). No wait has a limit. */
+ * To stop a thread in the middle of an operation, a test holds a place (model_hold), waits until a
+ * thread is there (model_await_held), and lets it go on (model_step, model_release). These waits
+ * have no time limit.
+ */
 #ifndef TESTS_MODEL_CUPTI_H
 #define TESTS_MODEL_CUPTI_H
 
@@ -34,21 +38,21 @@ enum model_call {
 		MODEL_CALL_COUNT
 };
 
-/* From its NTH call (from 0) on it gives RESULT. */
+/* Makes CALL return RESULT from its NTH call (counted from 0) on. */
 void model_fail(enum model_call call, uint32_t nth, uint32_t result);
 
-/* How often it was called. */
+/* Returns how often CALL was called. */
 uint32_t model_count(enum model_call call);
 
-/* Waits until it has been called COUNT times in all, however long that takes. */
+/* Waits, without a time limit, until CALL was called COUNT times in all. */
 void model_await(enum model_call call, uint32_t count);
 
-/* X(name): where a thread that is inside the played CUPTI can be held. */
+/* X(name): the places at which a thread inside the model can be held. */
 #define MODEL_PLACES(X)                                                                            \
-	X(FLUSH)    /* in cuptiActivityFlushAll; no buffer has been delivered yet */               \
-	X(REQUEST)  /* before the tool is asked for a buffer */                                    \
-	X(DELIVERY) /* before the tool is given a buffer back */                                   \
-	X(RECORD)   /* in cuptiActivityGetNextRecord, which the tool calls for such a buffer */
+	X(FLUSH)    /* in cuptiActivityFlushAll, before any buffer is delivered */                 \
+	X(REQUEST)  /* before the model asks the tool for a buffer */                              \
+	X(DELIVERY) /* before the model gives a buffer back to the tool */                         \
+	X(RECORD)   /* in cuptiActivityGetNextRecord, called by the tool for a delivered buffer */
 
 enum model_place {
 #define X(name) MODEL_AT_##name,
@@ -57,38 +61,52 @@ enum model_place {
 		MODEL_PLACE_COUNT
 };
 
-/* From now on the threads that come to PLACE stay there, except the first NTH. */
+/* Holds every thread that comes to PLACE from now on, except the first NTH. */
 void model_hold(enum model_place place, uint32_t nth);
 
 /* Waits until a thread is held at PLACE. */
 void model_await_held(enum model_place place);
 
-/* Waits until a thread is held at PLACE and lets this one go on; PLACE stays held. */
+/* Waits until a thread is held at PLACE and lets that one go on; PLACE holds later threads. */
 void model_step(enum model_place place);
 
-/* Lets all threads go on; PLACE holds none any more. */
+/* Lets all threads at PLACE go on; PLACE holds no thread any more. */
 void model_release(enum model_place place);
 
-/* CUPTI's own thread: model_deliver(0) on a thread of the model. One at a time; await returns once the tool has given
- * the thread back. */
+/*
+ * Run model_deliver(0) on the model's thread, as CUPTI delivers on its own. One delivery at a time;
+ * model_worker_await returns once the tool has returned from the callback.
+ */
 void model_worker_deliver(void);
 void model_worker_await(void);
 
-/* Of the next cuptiGetVersion; before the recording begins. */
+/* Sets what cuptiGetVersion returns. Call before the recording begins. */
 void model_set_version(uint32_t version);
 
-/* Whether the tool is its subscriber, and has any kind or domain on. */
+/*
+ * Return whether the tool is CUPTI's subscriber, and whether it has enabled any activity kind or
+ * callback domain.
+ */
 bool model_is_subscribed(void);
 bool model_is_enabled(void);
 
-/* The clock of records: model_now() is later each time, and so many ns before CLOCK_MONOTONIC's. */
+/*
+ * The clock of records. Each model_now() returns a later time; CLOCK_MONOTONIC is ahead of it by
+ * this many ns.
+ */
 #define MODEL_CLOCK_AHEAD_NS 1000000000000
 uint64_t model_now(void);
 
-/* What cuptiGetTimestamp gives instead of model_now(); 0 is no time. Before the recording begins. */
+/*
+ * Makes cuptiGetTimestamp return READ_NS() instead of model_now(); 0 means that CUPTI returns no
+ * time. Call before the recording begins.
+ */
 void model_set_clock(uint64_t (*read_ns)(void));
 
-/* A call of the program's, with its callbacks; PARAMS and RESULT as CUPTI hands them. */
+/*
+ * A call of the program with its enter and exit callbacks. PARAMS and RESULT are what CUPTI passes
+ * to the callback.
+ */
 struct model_open {
 	uint32_t domain, cbid, correlation;
 	const char *name;
@@ -102,16 +120,19 @@ void model_call(uint32_t domain, uint32_t cbid, uint32_t correlation, const char
 
 void model_resource(enum cupti_resource step, const void *descriptor);
 
-/* A record into the buffer that is being filled; lost, and counted, if the tool lends none. */
+/*
+ * Appends a record to the current buffer. If the tool gives no buffer, the record is dropped and
+ * counted.
+ */
 void model_put(const void *record, size_t bytes);
 
-/* CUPTI lost so many by itself. */
+/* Adds COUNT to the records that CUPTI itself has dropped. */
 void model_drop(size_t count);
 
-/* The buffer that is being filled goes back to the tool; CUT_BYTES of its end are missing. */
+/* Gives the current buffer back to the tool, without the last CUT_BYTES of its records. */
 void model_deliver(size_t cut_bytes);
 
-/* The sizes that this version's records have. */
+/* Returns the size of a record of KIND in the CUPTI version that was set. */
 size_t model_record_bytes(uint32_t kind);
 
 #endif

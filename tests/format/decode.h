@@ -1,4 +1,4 @@
-/* The reading side of protocol buffers, as little as the tests need. */
+/* A small decoder of protocol buffers for the tests, independent of src/wire. */
 #ifndef DAGTAP_TESTS_FORMAT_DECODE_H
 #define DAGTAP_TESTS_FORMAT_DECODE_H
 
@@ -13,21 +13,24 @@ struct message {
 
 struct field {
 	uint32_t number;
-	uint64_t value;		/* of a number */
-	struct message message; /* of text and messages; no bytes otherwise */
+	uint64_t value;		/* of a varint or fixed-size field */
+	struct message message; /* of a length-delimited field; empty for other fields */
 };
 
-/* The next field from *OFFSET on; false at the end. Fails the test on a broken encoding. */
+/*
+ * Reads the field at *OFFSET and moves *OFFSET behind it. Returns false at the end; a broken
+ * encoding fails the test.
+ */
 bool decode_next(const struct message *message, size_t *offset, struct field *ret_field);
 
-/* The INDEX-th field of that number; false if there are fewer. */
+/* Finds the INDEX-th field with NUMBER; returns false if there are fewer. */
 bool decode_find(const struct message *message, uint32_t number, unsigned index,
 		 struct field *ret_field);
 
-/* A number, 0 when it is not there. */
+/* Returns the value of a number field, 0 if it is absent. */
 uint64_t decode_number(const struct message *message, uint32_t number);
 
-/* A nested message, empty when it is not there. */
+/* Returns a nested message, empty if it is absent. */
 struct message decode_message(const struct message *message, uint32_t number);
 
 bool decode_is_text(const struct message *message, const char *text);

@@ -1,4 +1,7 @@
-/* A Kineto file as a JSON library that is not ours reads it. */
+/*
+ * Reads what the Kineto writer puts out with json-c, so that the tests do not rely on our own JSON
+ * reader.
+ */
 #ifndef DAGTAP_TESTS_FORMAT_KINETO_ROWS_H
 #define DAGTAP_TESTS_FORMAT_KINETO_ROWS_H
 
@@ -16,25 +19,33 @@ struct kineto_file {
 	size_t count;
 };
 
-/* Fails the test if what the writer puts out is no JSON. COMPAT may be NULL. */
+/*
+ * Writes TRACE as Kineto JSON and parses it; invalid JSON fails the test. COMPAT may be NULL.
+ * Release the file with kineto_release.
+ */
 struct kineto_file kineto_write(const struct trace *trace, const char *compat);
 void kineto_release(struct kineto_file *file);
 
-/* A member; NULL if there is none. */
+/* Return a member of OBJECT (or of its "args"), NULL if it is absent. The file owns it. */
 struct json_object *kineto_get(struct json_object *object, const char *key);
 struct json_object *kineto_arg(struct json_object *row, const char *key);
 
-/* These fail the test when the member is not there or is another thing. The text of a number as it
- * stands in the file. */
+/*
+ * These fail the test when the member is absent or has another type. kineto_digits returns a
+ * number's text as the file has it.
+ */
 const char *kineto_text(struct json_object *object, const char *key);
 const char *kineto_digits(struct json_object *object, const char *key);
 long long kineto_number(struct json_object *object, const char *key);
 
-/* Of an array, which it must be. */
+/* Access an array; fail the test when ARRAY is not one. */
 size_t kineto_length(struct json_object *array);
 struct json_object *kineto_at(struct json_object *array, size_t index);
 
-/* The INDEX-th row of a category (CAT), of a phase, with a name (each may be NULL); NULL if there are fewer. */
+/*
+ * Returns the INDEX-th row with this category (CAT), name and phase, each of which may be NULL for
+ * any; NULL if there are fewer.
+ */
 struct json_object *kineto_find(const struct kineto_file *file, const char *cat, const char *name,
 				size_t index);
 size_t kineto_count(const struct kineto_file *file, const char *ph, const char *cat);

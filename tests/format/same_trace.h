@@ -1,5 +1,7 @@
-/* Two models that say the same: rows by what they hold and name, not by their places. What XSpace has no
- * place for (docs/format/xspace.md) is not looked at. */
+/*
+ * Asserts that two models have the same content. Rows are compared by what they hold and refer to,
+ * not by their index. What XSpace cannot hold (docs/format/xspace.md) is not compared.
+ */
 #ifndef DAGTAP_TESTS_FORMAT_SAME_TRACE_H
 #define DAGTAP_TESTS_FORMAT_SAME_TRACE_H
 

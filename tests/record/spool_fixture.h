@@ -1,4 +1,7 @@
-/* A folder for spools, and small ways to write and read them. */
+/*
+ * A folder for spools, and short functions that write and read them. Unless a contract says
+ * otherwise, one thread uses a fixture.
+ */
 #ifndef DAGTAP_TESTS_SPOOL_FIXTURE_H
 #define DAGTAP_TESTS_SPOOL_FIXTURE_H
 
@@ -18,78 +21,97 @@ struct fixture {
 	char folder[TEST_PATH_BYTES];
 };
 
-int fixture_setup(void **state);    /* *state: struct fixture */
-int fixture_teardown(void **state); /* removes the folder and what is in it */
+int fixture_setup(void **state);    /* *state becomes a struct fixture with a new, empty folder */
+int fixture_teardown(void **state); /* removes the folder and its files */
 
-/* How many files the folder holds, and the path of one whose name ends in .spool. */
+/* Returns the number of files in the folder; ret_path gets the path of one that ends in .spool. */
 int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 
 struct spooler *fixture_open_spool(const struct fixture *fixture);
 
-/* The same with a bound for what is kept ready; what spooler_open returned. */
+/* The same with a limit for the bytes of prepared chunks. Returns what spooler_open returned. */
 int fixture_try_open(const struct fixture *fixture, uint64_t ready_bytes,
 		     struct spooler **ret_spooler);
 
-/* This thread's writer, called NAME. */
+/* Registers this thread as a writer called NAME. */
 struct writer *fixture_writer(struct spooler *spooler, const char *name);
 
-/* An API record with COUNTER as its cid and ARGS words of it as arguments; true if it was taken. */
+/*
+ * Writes an API record with COUNTER as its cid and ARGS words of arguments; returns false if it was
+ * dropped.
+ */
 bool fixture_put(struct writer *w, uint64_t counter, size_t args);
 
-/* Until so many chunks are ready, as somebody else makes them: what fits into them is not dropped then,
- * however slow that is. */
+/*
+ * Waits until another thread has prepared CHUNKS chunks. Records that fit into them are then not
+ * dropped, however slow that thread is later.
+ */
 void fixture_await_ready(struct spooler *spooler, uint64_t chunks);
 
 /* ---- housekeeping by another thread ---- */
 
-/* Serves the spooler as the session's thread does, but when it is asked and not after a pause: however
- * little CPU it gets, the writers that need it wait. */
+/*
+ * A thread that serves the spooler as the session's housekeeper does, but on request instead of
+ * after a pause. Writers that need a service wait for it, so a test does not depend on how much CPU
+ * time the thread gets.
+ */
 struct keeper {
 	struct spooler *spooler;
 	pthread_t thread;
 	sem_t asked;
 	pthread_mutex_t lock;
 	pthread_cond_t served;
-	uint64_t services;	 /* with the lock */
-	_Atomic uint64_t let_go; /* chunks, in ring mode */
+	uint64_t services;	 /* guarded by the lock */
+	_Atomic uint64_t let_go; /* chunks that were reused, in ring mode */
 	_Atomic bool is_over;
 };
 
 void keeper_start(struct keeper *keeper, struct spooler *spooler);
 void keeper_stop(struct keeper *keeper);
 
-/* Asks for a service; the second waits for the end of one. */
+/* keeper_ask requests a service; keeper_await requests one and waits until it has ended. */
 void keeper_ask(struct keeper *keeper);
 void keeper_await(struct keeper *keeper);
 
-/* fixture_put; asks now and then. A record that was dropped for want of a chunk waits for a service. */
+/*
+ * Calls fixture_put and requests a service now and then. If the record was dropped because no chunk
+ * was ready, waits for a service.
+ */
 bool keeper_put(struct keeper *keeper, struct writer *w, uint64_t counter, size_t args);
 
 /* ---- moments ---- */
 
 uint64_t fixture_random(uint64_t *state);
 
-/* COUNT is shared by the threads of a process that is to die in the middle of its work: the call that
- * brings it down to 0 kills the process. */
+/*
+ * Counts down COUNT and kills the process when it reaches 0. The threads and children of a process
+ * that must die in the middle of its work share COUNT.
+ */
 void fixture_count_to_kill(_Atomic int64_t *count);
 
-/* Waits for a child that ends like that, and only like that. */
+/* Waits for PID; asserts that SIGKILL ended it. */
 void fixture_await_killed(pid_t pid);
 
 /* ---- reading ---- */
 
-/* The one spool in the folder, opened for reading; asserts that it opens. */
+/* Opens the one spool in the folder for reading; asserts that it opens. The caller closes it. */
 struct spool_reader *fixture_read(const struct fixture *fixture);
 
-/* Its bytes, to be damaged; aligned; the caller frees. */
+/*
+ * Returns a copy of the spool's bytes, suitably aligned, which a test may damage. The caller frees
+ * it.
+ */
 unsigned char *fixture_bytes(const struct fixture *fixture, size_t *ret_length);
 
 uint64_t fixture_damage_count(const struct spool_reader *reader);
 
-/* Asserts no damage and, for every class, that what was attempted is accounted for. */
+/*
+ * Asserts that the spool has no damage and that, for every class, the records attempted equal those
+ * written plus those dropped.
+ */
 void fixture_assert_sound(const struct spool_reader *reader);
 
-/* Records of a type; asserts that API records of fixture_put hold what was put. */
+/* Returns the number of records of TYPE; asserts that API records hold what fixture_put wrote. */
 uint64_t fixture_count(const struct spool_reader *reader, enum record_type type);
 
 #endif

@@ -1,6 +1,9 @@
-/* Made-up libraries that hand out dispatch tables as AMD's builds do: the exported functions call through
- * the slots, and the table is handed over within the first call. Where a slot lies is written down here once
- * more, by offset, from the vendor's headers; what comes to a function is counted. */
+/*
+ * Model libraries that hand out dispatch tables as AMD's libraries do: an exported function calls
+ * through its slot of the table, and the table is handed over in the first call. The slot offsets
+ * are written down here again, from the vendor's headers, so that the tests do not rely on the
+ * generated layouts. Calls that reach a model function are counted.
+ */
 #ifndef TESTS_MODEL_TABLES_H
 #define TESTS_MODEL_TABLES_H
 
@@ -9,7 +12,7 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
-/* Byte offsets in HIP's table. */
+/* Byte offsets in HIP's dispatch table. */
 enum {
 	AT_EVENT_RECORD = 656,
 	AT_LAUNCH_KERNEL = 1720,
@@ -18,7 +21,7 @@ enum {
 	AT_END_CAPTURE = 2712,
 	AT_CAPTURE_INFO = 2728,
 	AT_STREAM_SYNCHRONIZE = 2776,
-	AT_OCCUPANCY = 4048, /* the last of 7.2.4 */
+	AT_OCCUPANCY = 4048, /* the last slot of HIP 7.2.4 */
 	HIP_TABLE_BYTES = 4056,
 	HIP_TABLE_BYTES_MOST = HIP_TABLE_BYTES + 64,
 };
@@ -54,7 +57,10 @@ memcpy_async hipMemcpyAsync;
 stream_synchronize hipStreamSynchronize;
 occupancy hipOccupancyAvailableDynamicSMemPerBlock;
 
-/* The compiler's table: offsets of the two functions that tell of kernels, of nine. */
+/*
+ * The compiler's dispatch table, of nine functions: offsets of the two that register and unregister
+ * kernels.
+ */
 enum { AT_REGISTER_FUNCTION = 32, AT_UNREGISTER_FAT_BINARY = 72, COMPILER_TABLE_BYTES = 80 };
 
 typedef void register_function(void **module, const void *stub, char *device_function,
@@ -63,18 +69,18 @@ typedef void register_function(void **module, const void *stub, char *device_fun
 register_function __hipRegisterFunction;
 void __hipUnregisterFatBinary(void **module);
 
-/* How often the functions themselves were reached, wrapped or not. */
+/* How often each model function was called, whether or not its slot was wrapped. */
 struct model_counts {
 	uint32_t event_record, launch_kernel, memcpy_async, stream_synchronize, occupancy;
 	uint32_t registered, unregistered;
-	uint32_t beyond; /* the last slot of a table longer than 7.2.4's */
+	uint32_t beyond; /* the last slot of a table that is longer than that of 7.2.4 */
 };
 extern struct model_counts model_counts;
 
-/* Of the second instance, whose memcpy is not the first's. */
+/* Copies made through the second instance, which has its own hipMemcpyAsync. */
 extern uint32_t model_second_memcpys;
 
-/* A table as a second instance would hand it over; and the first one's, once more. */
+/* Return the dispatch table that a second instance hands over, and that of the first, again. */
 struct model_table *model_second_table(void);
 struct model_table *model_first_table(void);
 void model_hand_over_again(void);
@@ -82,7 +88,7 @@ void model_hand_over_again(void);
 int model_hand_over(const char *name, uint64_t version, uint64_t instance, void **tables,
 		    uint64_t count);
 
-/* RCCL: offsets 8 * (place + 1). */
+/* RCCL's dispatch table: a function's offset is 8 * (place + 1). */
 enum {
 	AT_ALL_REDUCE = 16,
 	AT_SEND = 80,
@@ -99,7 +105,7 @@ int ncclCommUserRank(const void *comm, int *ret_rank);
 int ncclGroupStart(void);
 uint32_t model_rank_questions(void);
 
-/* roctx: a function's place is its place in the order mark, push, pop. */
+/* ROCTX: the functions' places are in the order mark, push, pop. */
 void roctxMarkA(const char *message);
 int roctxRangePushA(const char *message);
 int roctxRangePop(void);

@@ -1,5 +1,8 @@
-/* Calls of HIP about events and streams, with the times and results that a test gives them, and the rows
- * that come of them: the same from a spool, from what is packed, and in a brief load. */
+/*
+ * HIP calls about events and streams, with times and results that a test sets, and the rows that
+ * the loader makes of them. The rows must be the same from a spool, from packed blocks, and in a
+ * load that leaves waits out.
+ */
 #ifndef DAGTAP_TESTS_EVENT_SCENE_H
 #define DAGTAP_TESTS_EVENT_SCENE_H
 
@@ -46,8 +49,8 @@ enum event_op {
 struct event_call {
 	enum event_op op;
 	uint64_t args[4];
-	uint64_t cid;	     /* 0: the next one */
-	uint64_t begin, end; /* ns; 0: after the last call, and 100 ns long */
+	uint64_t cid;	     /* 0: the next unused cid */
+	uint64_t begin, end; /* ns; 0: begins after the last call and takes 100 ns */
 	int32_t result;
 	unsigned writer;
 	uint32_t activities;
@@ -55,17 +58,20 @@ struct event_call {
 
 void event_scene_init(struct scene *scene);
 
-/* Returns the call's cid. */
+/* Records the call; returns its cid. */
 uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
 
 #define EVENT_CALL(scene, ...) event_scene_call((scene), &(const struct event_call){__VA_ARGS__})
 #define CALL(scene, name, ...) EVENT_CALL(scene, .op = EVENT_OP_##name, .args = {__VA_ARGS__})
 
-/* Closes the scene and loads it; asserts that events, records, waits and streams are the same from what
- * is packed and in a brief load, and that nothing else changes in one without waits. */
+/*
+ * Closes the scene and loads it. Asserts that events, records, waits and streams are the same when
+ * loaded from packed blocks and in a brief load, and that a load without waits changes nothing
+ * else.
+ */
 struct trace *event_scene_load(struct scene *scene);
 
-/* What the wait is for: the cid of the record, 0 = none. */
+/* Returns the cid of the event record that row WAIT waits for, 0 = none. */
 uint64_t event_scene_producer(const struct trace *trace, uint32_t wait);
 
 #endif

@@ -1,5 +1,7 @@
-/* Spools made by hand, in memory: the records that a test needs, with lanes and sums as a tracer
- * would leave them, so that every part of trace/ can be shown what it must cope with. */
+/*
+ * Builds spools in memory by hand: the records that a test needs, with the counters and sums of
+ * writers as a tracer would leave them, for tests of every part of src/trace.
+ */
 #ifndef DAGTAP_TESTS_SCENE_H
 #define DAGTAP_TESTS_SCENE_H
 
@@ -18,7 +20,7 @@
 #define SCENE_AGENT_GPU 0x2000
 #define SCENE_TICK_HZ	100000000
 
-/* Calls that the scene knows by number. */
+/* The calls that a scene's API_NAME records declare. */
 enum scene_op {
 	SCENE_LAUNCH_KERNEL = 1, /* "hipLaunchKernel function:h stream:h" */
 	SCENE_GRAPH_LAUNCH,	 /* "hipGraphLaunch graphExec:h stream:h" */
@@ -39,8 +41,8 @@ enum scene_op {
 struct scene {
 	unsigned char *image;
 	uint32_t pid;
-	struct spool_chunk *chunk[SCENE_WRITERS]; /* the current one */
-	uint32_t used[SCENE_WRITERS];		  /* bytes of it */
+	struct spool_chunk *chunk[SCENE_WRITERS]; /* the writers' current chunks */
+	uint32_t used[SCENE_WRITERS];		  /* bytes used in each of them */
 	uint32_t sequence[SCENE_WRITERS];
 	uint32_t chunks;
 	uint64_t next_cid;
@@ -48,63 +50,74 @@ struct scene {
 	uint64_t ns;
 };
 
-/* An open spool of process PID with two agents, queue 1 on the GPU, a clock through two anchors
- * (tick t is at 10 t + 500 ns), the calls above and kernels 1 "one", 2 "two", 3 a blit fill, 4 a
- * blit copy; functions 0x101 and 0x102 are kernels 1 and 2. Threads: writer 0 is thread 10,
- * writer 1 is thread 11. */
+/*
+ * Begins a spool of process PID with two agents, queue 1 on the GPU, a clock through two anchors
+ * (tick t is at 10 t + 500 ns), the calls above, and kernels 1 "one", 2 "two", 3 a blit fill, 4 a
+ * blit copy. Functions 0x101 and 0x102 are kernels 1 and 2. Writer 0 is thread 10, writer 1 is
+ * thread 11.
+ */
 void scene_init(struct scene *scene, uint32_t pid);
 void scene_release(struct scene *scene);
 
-/* A record by WRITER; header and sum are made here. */
+/* Appends a record to WRITER's chunk; fills its header and updates the writer's sum. */
 void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint32_t tag,
 	       const void *record, size_t bytes);
 
-/* The lanes' counts of a record that was dropped. */
+/* Counts a dropped record of CLASS with CAUSE in the writer's counters. */
 void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause);
 
-/* A call with a fresh cid that submitted ACTIVITIES; returns the cid. */
+/* Records a call with a new cid that submitted ACTIVITIES; returns the cid. */
 uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
 		    const uint64_t *args, size_t arg_count);
 uint64_t scene_reserve_cid(struct scene *scene);
 void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
 		    uint32_t activities, const uint64_t *args, size_t arg_count);
 
-/* A call of stream 0 that failed. */
+/* Records a call on stream 0 that failed; returns its cid. */
 uint64_t scene_failed_call(struct scene *scene, enum scene_op op);
 
-/* Dispatch of a kernel with that grid (workgroup 1) on queue 1; returns its packet index. */
+/*
+ * Records the dispatch of a kernel with that grid (workgroup 1) on queue 1; returns its packet
+ * index.
+ */
 uint64_t scene_dispatch(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel,
 			uint32_t grid);
 void scene_done(struct scene *scene, uint64_t packet, uint64_t start_tick, uint64_t end_tick);
-/* Both, taking 100 ticks. */
+/* Records a dispatch and its completion, 100 ticks long. */
 void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel, uint32_t grid);
 
-/* What a source says about itself. */
+/* Records a source's state and TEXT, as a capture source reports itself. */
 void scene_say(struct scene *scene, const char *name, enum record_source_state state,
 	       const char *text);
 
 void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value);
 
-/* A node of some graph was made by call CID, or captured by it. */
+/* Records that call CID made or captured a node of some graph. */
 void scene_node_recorded(struct scene *scene, uint64_t node, uint64_t cid);
 
-/* A graph of kernel nodes, kernel FUNCTIONS[i] with GRIDS[i], in a row; exec EXEC of it. */
+/*
+ * Records a graph of kernel nodes in a row, kernel FUNCTIONS[i] with GRIDS[i], and its executable
+ * graph EXEC.
+ */
 #define SCENE_EXEC_HANDLE(exec)	       (0xe00000 + (exec))
 #define SCENE_NODE_HANDLE(graph, node) (0xf00000 + (graph)*256 + (node))
 void scene_graph(struct scene *scene, uint64_t graph, uint64_t exec, uint32_t count,
 		 const uint64_t *functions, const uint32_t *grids);
 void scene_graph_launch(struct scene *scene, uint64_t exec, uint64_t replay, uint64_t cid);
 
-/* Seals it as session_stop would; without this it is the spool of a killed process. */
+/*
+ * Seals the spool as session_stop does. A scene that is not closed is the spool of a killed
+ * process.
+ */
 void scene_close(struct scene *scene);
 
-/* Bytes in use; the image may be cut there. */
+/* Returns the bytes in use; a test may cut the image there. */
 size_t scene_bytes(const struct scene *scene);
 
-/* Loads it; asserts that it loads. The caller closes the trace. */
+/* Loads the scene; asserts that it loads. The caller closes the trace. */
 struct trace *scene_load(const struct scene *scene);
 
-/* The line of the ledger with this name; asserts that it is there. */
+/* Returns the ledger's line called NAME; asserts that it exists. */
 const struct trace_source *scene_source(const struct trace *trace, const char *name);
 
 #endif
