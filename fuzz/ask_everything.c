@@ -25,7 +25,7 @@ static void export_it(const struct trace *trace)
 	}
 }
 
-/* The critical path of all of it, and why its streams stood still. */
+/* Finds the critical path of the whole trace, and the causes of its streams' idle time. */
 static void find_path(const struct trace *trace)
 {
 	const struct path_query query = {.by = PATH_WINDOW_ALL};

@@ -1,4 +1,4 @@
-/* Every question that the commands ask of a trace. */
+/* Runs every question that the commands ask of a trace on a loaded model, for the fuzz targets. */
 #ifndef DAGTAP_FUZZ_ASK_EVERYTHING_H
 #define DAGTAP_FUZZ_ASK_EVERYTHING_H
 

@@ -1,5 +1,7 @@
-/* Any bytes given to the code object loader: parsed, matched, loaded and relocated, or refused; and what they say of
- * their kernels' arguments. */
+/*
+ * Fuzzes the code object loader: arbitrary bytes are parsed, matched, loaded and relocated, or
+ * refused, and their kernels' arguments are read.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ static bool resolve_by_length(const char *name, void *data, uint64_t *ret_addres
 	return *ret_address % 2 == 0;
 }
 
-/* Every byte that a symbol promises is there. */
+/* Reads every byte that a symbol refers to. */
 static void check_symbols(const struct code_object *object)
 {
 	for (size_t i = 0; i < object->symbol_count; i++) {
@@ -29,7 +31,7 @@ static void check_symbols(const struct code_object *object)
 	}
 }
 
-/* Every byte of a name is there. */
+/* Reads every byte of the name. */
 static void check_argument(const struct metadata_argument *argument, void *data)
 {
 	if (argument->name && memchr(argument->name, 1, argument->name_length) == data)

@@ -1,4 +1,4 @@
-/* The Kineto reader on whatever bytes, and everything that is asked of what it makes of them. */
+/* Fuzzes the Kineto reader, and asks all questions of the models that it makes. */
 #include <stdint.h>
 #include <stdlib.h>
 

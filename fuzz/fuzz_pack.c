@@ -1,8 +1,10 @@
-/* Packed recordings. The first byte says what the others are:
- *	0	a section
- *	1	a section whose sums are made right first
- *	2	a block, after four bytes that say how many words of records it holds
- *	3	records: what comes back must be what went in */
+/*
+ * Fuzzes the reader of packed recordings. The first byte says what the rest is:
+ * 0: a section
+ * 1: a section whose checksums are corrected first
+ * 2: a block, after four bytes with the number of words of its records
+ * 3: records, which must be the same after packing and unpacking
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -69,7 +71,7 @@ static void read_section(const void *bytes, size_t size)
 	look_at(pack_reader_info(reader)->exe, strlen(pack_reader_info(reader)->exe));
 	while (pack_reader_next(reader, &batch) > 0)
 		look_at(batch.records, batch.bytes);
-	/* And once more, some of it: which types, the bytes decide. */
+	/* Reads again, with some record types only, which the bytes choose. */
 	pack_reader_want(reader, XXH3_64bits(bytes, size));
 	pack_reader_rewind(reader);
 	while (pack_reader_next(reader, &batch) > 0)
@@ -96,7 +98,7 @@ static void read_block(const uint8_t *bytes, size_t size)
 	pack_decoder_destroy(decoder);
 }
 
-/* Lengths are made to fit; all else is as it came. Returns how many bytes are records. */
+/* Corrects the records' lengths and leaves everything else. Returns how many bytes are records. */
 static size_t make_records(uint8_t *bytes, size_t size)
 {
 	size_t at = 0;

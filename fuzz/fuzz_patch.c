@@ -1,10 +1,10 @@
-/* Any calls of libdagpatch, on the model device. */
+/* Fuzzes libdagpatch with arbitrary calls on the model device. */
 #include "patch_program.h"
 
 const char *__asan_default_options(void);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Sizes that nobody has are an error, not the end. */
+/* Makes an allocation of an impossible size return NULL instead of ending the process. */
 const char *__asan_default_options(void)
 {
 	return "allocator_may_return_null=1";

@@ -1,9 +1,14 @@
-/* The spool reader on whatever bytes. The first byte says what the others are:
- *	bit 0 set	the file, as it is
- *	else		a recipe for a spool with a sound header: a whole one is 640 KiB, too much
- *			for a fuzzer to find its way in. bit 1: closed, bit 2: all sums made right.
- * Recipe: lanes used, chunks taken; for each of two lanes its count of chunks and its attempts by
- * class; then chunks: writer, sequence, state, 16 bits of length in words, and that many bytes. */
+/*
+ * Fuzzes the spool reader. The first byte says what the rest is:
+ * - bit 0 set: the file itself. Clear: a recipe for a spool with a valid header, because a whole
+ *   file has at least 640 KiB, too much for a fuzzer to explore.
+ * - bit 1: the spool is closed.
+ * - bit 2: all checksums are corrected.
+ *
+ * A recipe holds: lanes used, chunks taken; for each of two lanes its number of chunks and its
+ * attempts by class; then chunks: writer, sequence, state, the length in words (16 bits), and that
+ * many bytes.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +101,7 @@ static size_t make_spool(unsigned char *memory, struct recipe *recipe, uint8_t f
 	return SPOOL_CHUNK_OFFSET + count * SPOOL_CHUNK_BYTES;
 }
 
-/* Looks at every byte that the reader vouches for. */
+/* Reads every byte that the reader has declared valid. */
 static void read_all(const struct spool_reader *reader)
 {
 	struct spool_cursor cursor;

@@ -1,6 +1,8 @@
-/* Everything behind the spool reader on whatever records: the model, the analyses, the exporters.
- * The first byte says whether the process was killed (bit 0); the rest are the records of one
- * chunk, as they lie in a spool after the chunk's own THREAD record. */
+/*
+ * Fuzzes everything behind the spool reader with arbitrary records: the model, the analyses, the
+ * exporters. Bit 0 of the first byte says whether the process was killed; the rest are the records
+ * of one chunk, as they follow the chunk's own THREAD record in a spool.
+ */
 #include <stdlib.h>
 #include <string.h>
 

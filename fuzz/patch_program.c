@@ -15,12 +15,12 @@ enum {
 	STREAMS = 2,
 	EVENTS = 2,
 	GRAPHS = 4,
-	FEW = 4, /* most of what comes in an array */
+	FEW = 4, /* limit of most arrays */
 	SLOT_BYTES = 1024,
 	BUFFERS = 4,
 	BUFFER_BYTES = 4096,
-	FIXED_BYTES = 1 << 19, /* for ends of copies without a slot */
-	DEPTH = 2,	       /* of calls in callbacks */
+	FIXED_BYTES = 1 << 19, /* memory for ends of copies that have no slot */
+	DEPTH = 2,	       /* depth of calls inside callbacks */
 };
 
 struct program {
@@ -51,7 +51,7 @@ static bool one_in(struct program *program, uint32_t times)
 	return byte(program) % times == times - 1;
 }
 
-/* Mostly small, sometimes what overflows. */
+/* Returns mostly small numbers, sometimes ones that overflow. */
 static uint64_t number(struct program *program, uint64_t small)
 {
 	static const uint64_t odd[] = {UINT32_MAX,	     UINT32_MAX - 1,	  UINT64_MAX,
@@ -71,7 +71,10 @@ static uint32_t number32(struct program *program, uint32_t small)
 	return (uint32_t)number(program, small);
 }
 
-/* No size between the struct's and what is refused: nothing is there. */
+/*
+ * Returns the struct's size or one that dagpatch refuses. Never a size between the two: there is no
+ * memory behind the struct.
+ */
 static size_t size_of(struct program *program, size_t size)
 {
 	size_t drawn = one_in(program, 64) ? number(program, 200) : size;
@@ -79,7 +82,7 @@ static size_t size_of(struct program *program, size_t size)
 	return drawn > size && drawn < 1 << 16 ? size : drawn;
 }
 
-/* ARRAY, or NULL where it should not be. */
+/* Returns ARRAY, or sometimes NULL, which is invalid there. */
 static const void *array_of(struct program *program, const void *array)
 {
 	return one_in(program, 64) ? NULL : array;
@@ -123,11 +126,11 @@ static void host_function(void *user)
 	++*(uint32_t *)user;
 }
 
-/* Callbacks have a few bytes of the program that say what they do; they do it again each time. */
+/* A few bytes of the program say what a callback does; it does the same at each call. */
 static uint8_t fixed[FIXED_BYTES];
 static uint8_t habits[8];
 static uint8_t
-	without_addresses[8]; /* of captures that have none: its places stand for those of habits */
+	without_addresses[8]; /* for captures that have no addresses; same index as in habits */
 static uint32_t host_calls;
 static struct program *running;
 
@@ -155,7 +158,7 @@ static int record(void *user, void *stream, void *const *addresses)
 	return habit & 16 ? -EPIPE : rc;
 }
 
-/* Alone, or with a rank that says the least there is. */
+/* Votes as a single rank, or together with a rank that gives the least possible value. */
 static int vote(void *user, const struct dagpatch_vote *asked, int64_t *ret_least)
 {
 	uint8_t habit = habit_at(user);
@@ -183,7 +186,9 @@ static struct dagpatch_context *context_of(struct program *program)
 
 static void make_context(struct program *program)
 {
-	/* What drivers lack: nothing, each alone, and as HIP's releases do. */
+	/*
+	 * Features that the driver lacks: none, each alone, and the sets that HIP's releases lack.
+	 */
 	static const uint32_t features[] = {0, 1, 2, 4, 8, 16, 128, 129, 13, 29, 45, 61, 109, 237};
 	struct dagpatch_context **at = &program->contexts[byte(program) % CONTEXTS];
 	struct dagpatch_options options = {
@@ -302,7 +307,7 @@ static int add_kernel(struct program *program, struct dagpatch_recording *record
 				   one_in(program, 2) ? &after : NULL, &node);
 }
 
-/* Of one without a slot, rows are close together: what is there is FIXED_BYTES. */
+/* An end without a slot has its rows close together: there are only FIXED_BYTES of memory. */
 static struct dagpatch_end end_of(struct program *program, bool may_be_fixed)
 {
 	bool is_fixed = may_be_fixed && one_in(program, 3);
@@ -389,7 +394,7 @@ static int add_child(struct program *program, struct dagpatch_recording *recordi
 	struct dagpatch_mapping mappings[2][FEW];
 	struct dagpatch_child children[2] = {child_of(program, mappings[0]),
 					     child_of(program, mappings[1])};
-	/* No WHILE: it might never end. */
+	/* Makes no WHILE, which might never end. */
 	struct dagpatch_conditional conditional = {
 		.size = size_of(program, sizeof(conditional)),
 		.condition = (enum dagpatch_condition)(one_in(program, 16) ? 3 + byte(program)
@@ -442,7 +447,7 @@ static int add_captured(struct program *program, struct dagpatch_recording *reco
 	return dagpatch_add_captured(recording, &capture, NULL, NULL);
 }
 
-/* Of two captures of the same work, at the first two buffers and at the others. */
+/* Fills the addresses of two captures of the same work: the first two buffers, and other ones. */
 static void fill_addresses(struct program *program, void *addresses[2][FEW])
 {
 	for (uint32_t i = 0; i < FEW; i++)
@@ -534,7 +539,7 @@ static int launch(struct program *program, struct dagpatch_recording *recording)
 	return rc;
 }
 
-/* The capture is thrown away. */
+/* The capture is discarded. */
 static int into_capture(struct program *program, struct dagpatch_recording *recording)
 {
 	struct dagpatch_model_stream *stream = program->streams[byte(program) % STREAMS];
@@ -621,7 +626,7 @@ static void end_recording(struct program *program)
 	uint32_t index = byte(program) % RECORDINGS;
 
 	dagpatch_recording_destroy(program->recordings[index]);
-	/* In a callback of its own it stays. */
+	/* A recording whose callback is running stays. */
 	if (!program->is_in_call[index])
 		program->recordings[index] = NULL;
 }
@@ -676,7 +681,7 @@ static void step(struct program *program)
 	program->depth--;
 }
 
-/* Work of which two captures differ in the addresses of two slots. */
+/* Captures the same work twice, with different addresses of two slots. */
 static void capture_pair(struct program *program, uint32_t first)
 {
 	struct dagpatch_model_stream *stream = program->streams[0];
@@ -696,8 +701,10 @@ static void capture_pair(struct program *program, uint32_t first)
 	}
 }
 
-/* Recordings that need little to be launched, so that few bytes do much: with two slots and a
- * kernel, one of them ready and bound, one nested. */
+/*
+ * Prepares recordings that need few further calls to be launched, so that short programs reach much
+ * code: with two slots and a kernel, one of them finalized and bound, one nested.
+ */
 static void begin_with(struct program *program)
 {
 	const uint32_t flags[RECORDINGS] = {0, 0, DAGPATCH_DERIVE_DEPENDENCIES, DAGPATCH_NESTED};
@@ -747,7 +754,7 @@ static void begin(struct program *program)
 
 static void end(struct program *program)
 {
-	/* Recordings first or last: both are allowed. */
+	/* Destroys recordings before or after contexts: both orders are allowed. */
 	if (byte(program) & 1)
 		for (uint32_t i = 0; i < CONTEXTS; i++) {
 			dagpatch_context_destroy(program->contexts[i]);

@@ -1,6 +1,8 @@
-/* What tests/run.sh gives a test: a folder for its files, removed when the test passes and kept when
- * it fails, and a seed for its random numbers. A test that is started by hand uses TMPDIR or /tmp,
- * removes its files itself, and has seed 1. */
+/*
+ * What tests/run.sh provides for a test: a folder for its files, which it removes when the test
+ * passes and keeps when it fails, and a seed for random numbers. A test that is started by hand
+ * uses TMPDIR or /tmp, removes its files itself, and has seed 1.
+ */
 #ifndef TESTS_LAUNCHED_H
 #define TESTS_LAUNCHED_H
 
@@ -9,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Enough for test_path() and, twice as much, for a file in such a folder. */
+/* Room for a test_path(); a file in such a folder needs twice as much. */
 #define TEST_PATH_BYTES 512
 
-/* Fills ret_path with the template of a name in the test's folder, for mkdtemp and mkstemp. */
+/* Fills ret_path with a template for mkdtemp and mkstemp, NAME in the test's folder. */
 static inline char *test_path(char ret_path[TEST_PATH_BYTES], const char *name)
 {
 	const char *folder = getenv("TMPDIR");
@@ -21,7 +23,7 @@ static inline char *test_path(char ret_path[TEST_PATH_BYTES], const char *name)
 	return ret_path;
 }
 
-/* True: tests/run.sh removes the test's files, or keeps them. */
+/* Returns true if tests/run.sh removes or keeps the test's files, so that the test need not. */
 static inline bool test_files_are_left(void)
 {
 	return getenv("DAGTAP_TEST_FOLDER");

@@ -1,11 +1,15 @@
-/* training: a loop that names its steps, its layers and what they work on, hands work to another thread,
- * and records only the steps of interest.
+/*
+ * training: shows how a program annotates itself. A training loop names its steps, its layers and
+ * their attributes, hands work to another thread with its scopes, and records only the steps of
+ * interest.
  *
- *	cc training.c $(pkg-config --cflags --libs dagtap) -lpthread -o training
- *	dagtap record -o run.dagtap -- ./training
- *	dagtap export --format csv --table scopes -o scopes.csv run.dagtap
+ * cc training.c $(pkg-config --cflags --libs dagtap) -lpthread -o training
+ * dagtap record -o run.dagtap -- ./training
+ * dagtap export --format csv --table scopes -o scopes.csv run.dagtap
  *
- * C99, and C++11 as well. The work itself is left out; its launches would stand where the layers are. */
+ * The source is valid C99 and C++11. It launches no GPU work; comments mark where the launches
+ * would be.
+ */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 #include <pthread.h>
@@ -22,11 +26,11 @@ static void run_layer(int layer)
 	attributes[0] = dagtap_attribute_int64("layer", layer);
 	attributes[1] = dagtap_attribute_text("kind", layer == 0 ? "embedding" : "attention");
 	dagtap_scope_push_with("layer", attributes, 2);
-	/* launches */
+	/* GPU launches of the layer go here */
 	dagtap_scope_pop();
 }
 
-/* Work for another thread, and under which scopes it belongs. */
+/* Work for another thread, with the path of scopes that it belongs to. */
 struct task {
 	uint64_t path[DEPTH_MOST];
 	size_t depth;
@@ -38,7 +42,7 @@ static void *run_task(void *argument)
 
 	dagtap_scope_attach(task->path, task->depth);
 	dagtap_scope_push("all-reduce");
-	/* launches, which belong to the step as much as its own */
+	/* GPU launches here belong to the step as well */
 	dagtap_scope_pop();
 	dagtap_scope_detach();
 	return NULL;
@@ -74,7 +78,7 @@ int main(void)
 	int failed = 0;
 
 	for (int step = 0; step < STEPS && !failed; step++) {
-		/* Two recordings: a step after the warm-up, and the last two. */
+		/* Makes two recordings: a step after the warm-up, and the last two steps. */
 		if (step == 3 || step == STEPS - 2)
 			dagtap_session_start();
 		failed = run_step(step);

@@ -1,17 +1,19 @@
-/* copies: memory moved in every direction and shape, each result compared: host to device and back
- * (pageable, pinned, asynchronous), device to device, two-dimensional, memsets of three widths, and
- * from one GPU to another when there are two. */
+/*
+ * copies: copies and sets memory in every direction and shape, and compares each result: host to
+ * device and back (pageable, pinned, asynchronous), device to device, two-dimensional, memsets of
+ * three widths, and from one GPU to another when there are two.
+ */
 #include "common/example.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH  96 /* bytes in a row of the 2D cases; words are 4 bytes */
+#define WIDTH  96 /* bytes in a row of the 2D cases; a word has 4 bytes */
 #define HEIGHT 32
 #define WORDS  (WIDTH * HEIGHT / 4)
 #define BYTES  (WORDS * sizeof(uint32_t))
-#define PITCH  128 /* of the host side's 2D buffers */
+#define PITCH  128 /* bytes from row to row of the host's 2D buffers */
 
 static unsigned copies_made, memsets_made;
 

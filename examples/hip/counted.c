@@ -1,5 +1,8 @@
-/* counted FILE N: like eager, but keeps three words in FILE: its pid, launches begun, and launches
- * that returned. They outlive a kill -9, so that a recording can be held against them. */
+/*
+ * counted FILE N: launches N kernels and keeps three words in FILE: its pid, the launches begun and
+ * the launches that returned. FILE is mapped and survives a kill -9, so a test can compare a
+ * recording with it.
+ */
 #include "common/kernels.h"
 
 #include <fcntl.h>
@@ -9,10 +12,10 @@
 #include <unistd.h>
 
 #define WORDS	   64
-#define SYNC_EVERY 20000 /* keeps the amount of work in flight, and so the memory, bounded */
+#define SYNC_EVERY 20000 /* bounds the work in flight, and with it the memory */
 
 struct page {
-	_Atomic uint64_t pid; /* set when the first launch is about to be made */
+	_Atomic uint64_t pid; /* set just before the first launch */
 	_Atomic uint64_t begun;
 	_Atomic uint64_t returned;
 };

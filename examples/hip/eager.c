@@ -1,4 +1,7 @@
-/* eager N: N kernel launches in a loop, no graph: what a graph is compared with. */
+/*
+ * eager N: launches N kernels in a loop, without a graph. The base case that graph launches are
+ * compared with.
+ */
 #include "common/kernels.h"
 
 #define WORDS 64

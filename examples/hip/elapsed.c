@@ -1,5 +1,7 @@
-/* elapsed K I: a graph of K kernels between two events, I times; prints the median of what
- * hipEventElapsedTime says. Run with and without a tracer, it shows what the tracer costs. */
+/*
+ * elapsed K I: replays a graph of K kernels between two events I times and prints the median of
+ * hipEventElapsedTime. Comparing runs with and without a tracer shows the tracer's cost.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>

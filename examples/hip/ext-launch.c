@@ -1,6 +1,8 @@
-/* ext-launch N: a kernel launched N times between two events of its own (hipExtLaunchKernel); prints
- * the median of what they say it took. hip_ext.h is for C++ only, but hip_runtime_api.h declares the
- * call for C, too. */
+/*
+ * ext-launch N: launches a kernel N times with hipExtLaunchKernel, which takes a start and a stop
+ * event for each launch, and prints the median of the times between them. hip_ext.h is for C++
+ * only, but hip_runtime_api.h declares the call for C as well.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>

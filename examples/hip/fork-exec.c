@@ -1,5 +1,8 @@
-/* fork-exec N: a process that has used the GPU forks; the child executes this program again and
- * uses the GPU as well, while the parent goes on. Each launches N kernels twice. */
+/*
+ * fork-exec N: shows a process that forks after it has used the GPU. The child executes this
+ * program again and uses the GPU as well, while the parent continues. Each launches N kernels
+ * twice.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>
@@ -69,6 +72,6 @@ int main(int argc, char **argv)
 	child = start_child(argv[0], text);
 	use_gpu(launches);
 	wait_for_child(child);
-	example_count_kernels(2 * (uint64_t)launches); /* the child's, which says nothing */
+	example_count_kernels(2 * (uint64_t)launches); /* for the child, which prints nothing */
 	return example_finish();
 }

@@ -1,6 +1,8 @@
-/* graph-bubbles K I [W]: a chain of K short kernels, captured from a stream into a graph and replayed
- * I times, with a wait after every W of them (0: after the last). The gaps between such kernels are what
- * one opens a trace of a graph for. */
+/*
+ * graph-bubbles K I [W]: captures a chain of K short kernels into a graph and replays it I times,
+ * with a wait after every W replays (0: only after the last). The idle gaps between such kernels
+ * are the usual reason to look at the trace of a graph.
+ */
 #include "common/kernels.h"
 #include "common/roctx.h"
 
@@ -8,7 +10,7 @@
 
 #define WORDS 256
 
-/* Every fourth kernel is another one, so that a trace has two names to tell apart. */
+/* Every fourth kernel is another one, so that the trace has two kernel names. */
 static void capture_step(uint32_t *data, uint32_t step, hipStream_t stream)
 {
 	uint32_t count = WORDS;

@@ -1,6 +1,8 @@
-/* graph-forkjoin W D R [--print-waits]: a graph of D diamonds, one below the other, each W branches wide,
- * captured through events that fork to W streams and join again; replayed R times. The captured waits are
- * edges of the graph: no stream ever waits for an event. */
+/*
+ * graph-forkjoin W D R [--print-waits]: captures a graph of D diamonds in sequence and replays it R
+ * times. Each diamond has W branches, captured through events that fork to W streams and join
+ * again. The captured waits become edges of the graph: at replay no stream waits for an event.
+ */
 #include "common/kernels.h"
 #include "common/roctx.h"
 #include "common/waits.h"

@@ -1,5 +1,7 @@
-/* graph-update R: a graph built node by node (memset, copy in, kernel, device copy, copy out) whose
- * kernel gets other arguments between launches, R times. */
+/*
+ * graph-update R: builds a graph node by node (memset, copy in, kernel, device copy, copy out) and
+ * changes the kernel's arguments in the executable graph before each of R replays.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>
@@ -10,10 +12,11 @@
 #define FILL  0x05050505u
 
 struct buffers {
-	uint32_t *in;	  /* host, pinned: copied to the device in each replay */
-	uint32_t *device; /* parts of reduce(): row 0 from the host, row 1 filled by the memset */
+	uint32_t *in; /* host, pinned: copied to the device by each replay */
+	/* the parts of reduce(): row 0 comes from the host, the memset fills row 1 */
+	uint32_t *device;
 	uint32_t *result; /* device */
-	uint32_t *copy;	  /* device: the device-to-device copy of result */
+	uint32_t *copy;	  /* device: copy of result by the device-to-device node */
 	uint32_t *out;	  /* host, pinned */
 };
 
@@ -60,7 +63,7 @@ static hipGraphNode_t add_memset(hipGraph_t graph, void *target, unsigned value,
 	return node;
 }
 
-/* Two memsets and a copy in -> kernel -> device copy -> copy out. */
+/* Builds two memsets and a copy in -> kernel -> device copy -> copy out. */
 static hipGraphNode_t build(hipGraph_t graph, const struct buffers *b, struct kernel_arguments *a)
 {
 	hipKernelNodeParams parameters = kernel_parameters(a);

@@ -1,5 +1,7 @@
-/* module N: the driver-style path: hiprtc, hipModuleLoadData, hipModuleLaunchKernel, arguments both
- * as pointers and as one packed buffer, N launches of each kind. */
+/*
+ * module N: launches kernels by the module interface: hiprtc, hipModuleLoadData,
+ * hipModuleLaunchKernel. Passes the arguments N times as pointers and N times as one packed buffer.
+ */
 #include "common/example.h"
 
 #include <hsa/hsa.h>
@@ -27,7 +29,7 @@ static void host_step(uint32_t *data, uint32_t factor, uint32_t term)
 		data[i] = data[i] * factor + term;
 }
 
-/* The software GPU finds this by name; see common/kernels.c. */
+/* The software GPU finds this function by name; see common/kernels.c. */
 __attribute__((visibility("default"))) void
 softgpu_kernel_module_step(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 void softgpu_kernel_module_step(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)

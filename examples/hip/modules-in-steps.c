@@ -1,5 +1,8 @@
-/* modules-in-steps N: N steps of training, as a compiler for machine learning would run them: a module twice a
- * step, its operations named, the last two of them in a graph that was recorded once. */
+/*
+ * modules-in-steps N: runs N training steps as a machine learning compiler's runtime does: each
+ * step runs a module twice, its operations are named by scopes, and the last two operations are in
+ * a graph that was captured once.
+ */
 #include <dagtap/annotate.h>
 
 #include "common/kernels.h"
@@ -66,7 +69,7 @@ static void run_module(struct model *model)
 	begin_operation("fusion.1");
 	launch(model, 0);
 	dagtap_scope_pop();
-	/* The textual form of the same. */
+	/* The same attribute in XLA's text form. */
 	dagtap_scope_push("Thunk:#hlo_op=command_buffer_0#");
 	HIP_CHECK(hipGraphLaunch(model->exec, model->stream));
 	dagtap_scope_pop();

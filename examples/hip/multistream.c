@@ -1,5 +1,8 @@
-/* multistream S N: S streams, each with a buffer of its own, N launches on each in turn. There are far
- * more streams than hardware queues: their packets share a few rings. */
+/*
+ * multistream S N: launches N kernels on each of S streams in turn, each stream with its own
+ * buffer. With far more streams than hardware queues, the packets of several streams share one
+ * queue.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>

@@ -7,8 +7,10 @@
 
 typedef void (*host_kernel)(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 
-/* Symbols of an RTLD_LOCAL library cannot be looked up from outside, so the host versions are
- * handed to the software GPU, where there is one. */
+/*
+ * The software GPU cannot look up symbols of an RTLD_LOCAL library, so the host versions of the
+ * kernels are registered with it, if it is the device.
+ */
 extern int softgpu_kernel_register(const char *name, host_kernel function) __attribute__((weak));
 void softgpu_kernel_mix(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 void softgpu_kernel_rotate(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);

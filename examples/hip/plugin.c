@@ -1,5 +1,8 @@
-/* plugin N: a program that knows nothing of HIP loads a library that does, with RTLD_LOCAL, the way
- * Python loads its extension modules. The library is expected beside the program. */
+/*
+ * plugin N: a program that is not linked with HIP loads a library that is, with RTLD_LOCAL, as
+ * Python loads its extension modules. Shows that a tracer also finds HIP there. The library must
+ * lie beside the program.
+ */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>

@@ -1,5 +1,7 @@
-/* streams-and-events R [--print-waits]: two streams hand one buffer to and fro R times, each waiting for
- * the event that the other has just recorded again. */
+/*
+ * streams-and-events R [--print-waits]: two streams pass one buffer back and forth R times. Each
+ * waits for the event that the other has just recorded again.
+ */
 #include "common/kernels.h"
 #include "common/waits.h"
 
@@ -10,7 +12,7 @@
 struct side {
 	hipStream_t stream;
 	hipEvent_t done;
-	struct waits_record record; /* the last one of DONE */
+	struct waits_record record; /* the latest record of DONE */
 	int kernel;
 };
 

@@ -1,5 +1,7 @@
-/* threads T N: T threads, each with a stream, a buffer and a kernel of its own, launch N times each.
- * The kernels' names tell the threads apart, so that a trace can be checked for mixing them up. */
+/*
+ * threads T N: T threads launch N kernels each; every thread has its own stream, buffer and kernel.
+ * The kernel's name identifies its thread, so a test can see whether a trace confuses threads.
+ */
 #include "common/example.h"
 
 #include <hsa/hsa.h>
@@ -33,7 +35,7 @@ static void host_worker(uint32_t *data, uint32_t term, uint32_t number)
 		data[i] = data[i] * 5 + term + number;
 }
 
-/* The software GPU finds these by name; see common/kernels.c. */
+/* The software GPU finds these functions by name; see common/kernels.c. */
 #define WORKER_HOST(number)                                                                        \
 	__attribute__((visibility("default"))) void softgpu_kernel_worker_##number(                \
 		const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);                  \

@@ -42,7 +42,7 @@ void hsa_check(hsa_status_t status, const char *call, const char *file, int line
 }
 
 static uint32_t chosen;
-static uint32_t gpus_before; /* to be passed over until then */
+static uint32_t gpus_before; /* GPUs to skip before the chosen one */
 
 void device_choose(uint32_t gpu)
 {

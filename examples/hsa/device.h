@@ -1,5 +1,7 @@
-/* The HSA side of raw-driver that is not about packets: the first GPU, memory that both sides may
- * write, and the loaded kernel. */
+/*
+ * The HSA side of raw-driver apart from packets: choosing the GPU, memory that host and GPU may
+ * write, and the loaded kernel. One thread. A function that fails ends the program.
+ */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -13,7 +15,7 @@
 struct device {
 	hsa_agent_t cpu;
 	hsa_agent_t gpu;
-	hsa_amd_memory_pool_t shared_pool; /* fine grained, kernel arguments allowed */
+	hsa_amd_memory_pool_t shared_pool; /* fine grained; may hold kernel arguments */
 	hsa_executable_t executable;
 	uint64_t kernel_object;
 	uint32_t group_bytes;
@@ -25,14 +27,19 @@ __attribute__((noreturn, format(printf, 1, 2))) void driver_fail(const char *for
 
 void hsa_check(hsa_status_t status, const char *call, const char *file, int line);
 
-/* The GPU that device_open takes, from 0 in the runtime's order. Without it: the first. */
+/* Chooses the GPU for device_open, counted from 0 in the runtime's order; the default is 0. */
 void device_choose(uint32_t gpu);
 
-/* hsa_init, the agents, the kernel `ticket`. device_close ends with hsa_shut_down. */
+/*
+ * device_open calls hsa_init, finds the agents and loads the kernel `ticket`; device_close releases
+ * all of it and ends with hsa_shut_down.
+ */
 void device_open(struct device *ret_device);
 void device_close(struct device *device);
 
-/* Zeroed memory that the GPU may read and write; hsa_amd_memory_pool_free. */
+/*
+ * Allocates zeroed memory that the GPU may read and write; free it with hsa_amd_memory_pool_free.
+ */
 void *device_allocate(const struct device *device, size_t bytes);
 
 #endif

@@ -69,7 +69,7 @@ static enum completion parse_completion(const char *text)
 	usage(2);
 }
 
-/* Returns how many arguments it used. */
+/* Returns the number of arguments used. */
 static int apply(const struct option_row *row, const char *value, struct options *options)
 {
 	char *field = (char *)options + row->offset;

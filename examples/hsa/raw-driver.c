@@ -1,7 +1,9 @@
-/* raw-driver: writes AQL packets itself, as a runtime would: batches behind one doorbell, several
- * producers and queues, with and without completion signals, barrier bits and dependencies between
- * queues. Each dispatch draws a ticket from one counter, so the program can tell that every packet
- * ran exactly once, and in which order. */
+/*
+ * raw-driver: writes AQL packets itself, as a runtime does: batches behind one doorbell, several
+ * producers and queues, with and without completion signals, barrier bits, and dependencies between
+ * queues. Each dispatch takes a ticket from one counter, so the program can check that every packet
+ * ran exactly once, and in which order.
+ */
 #include "device.h"
 #include "options.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPENDENCIES 5 /* of a barrier-AND packet */
+#define MAX_DEPENDENCIES 5 /* signals of one barrier-AND packet, by the HSA specification */
 
 struct kernel_arguments {
 	uint64_t *counter;
@@ -20,9 +22,9 @@ struct kernel_arguments {
 };
 
 struct batch {
-	uint32_t first; /* packet number, counted over all producers */
+	uint32_t first; /* number of the first packet, counted over all producers */
 	uint32_t count;
-	hsa_signal_t signal; /* COMPLETION_LAST only */
+	hsa_signal_t signal; /* with COMPLETION_LAST only */
 	const struct batch *dependencies[MAX_DEPENDENCIES];
 };
 
@@ -36,8 +38,10 @@ struct producer {
 	uint32_t packets;
 	struct batch *batches;
 	uint32_t batch_count;
-	hsa_signal_t *each;		      /* COMPLETION_EACH: one for each packet of a batch */
-	_Atomic(const struct batch *) latest; /* rung; others may depend on it */
+	/* with COMPLETION_EACH: one for each packet of a batch */
+	hsa_signal_t *each;
+	/* the latest batch whose doorbell was rung; others may depend on it */
+	_Atomic(const struct batch *) latest;
 };
 
 struct driver {
@@ -49,10 +53,10 @@ struct driver {
 	uint64_t *tickets;
 	uint64_t *counter;
 	atomic_uint_fast64_t barriers;
-	uint64_t raced; /* --race: unprotected on purpose */
+	uint64_t raced; /* --race: not atomic on purpose */
 };
 
-/* The software GPU finds this by name and computes with it; a real GPU never calls it. */
+/* The software GPU finds this function by name and runs it; a real GPU never calls it. */
 __attribute__((visibility("default"))) void
 softgpu_kernel_ticket(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 void softgpu_kernel_ticket(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet)
@@ -77,7 +81,10 @@ static hsa_queue_t *queue_of(const struct producer *p)
 	return p->driver->queues[p->number % p->driver->options.queues];
 }
 
-/* A batch may be larger than the ring: what is already written must be rung before waiting. */
+/*
+ * A batch may be larger than the ring: rings the doorbell for the packets that are written before
+ * waiting for free slots.
+ */
 static void wait_for_room(hsa_queue_t *queue, uint64_t index)
 {
 	if (index - hsa_queue_load_read_index_scacquire(queue) < queue->size)
@@ -87,7 +94,10 @@ static void wait_for_room(hsa_queue_t *queue, uint64_t index)
 		sched_yield();
 }
 
-/* Body first, then header and setup in one release store: the packet processor starts at the header. */
+/*
+ * Writes the body first, then header and setup in one release store: the packet processor takes the
+ * packet when it sees a valid header.
+ */
 static void publish(hsa_queue_t *queue, uint64_t index, const void *packet, uint16_t header,
 		    uint16_t setup)
 {
@@ -138,7 +148,10 @@ static void write_barrier(struct driver *d, hsa_queue_t *queue, uint64_t index,
 	atomic_fetch_add(&d->barriers, 1);
 }
 
-/* Called before slots are reserved: whatever is depended on then stands earlier in every queue. */
+/*
+ * Call before reserving slots: the packets that the batch depends on then come earlier in every
+ * queue.
+ */
 static void take_dependencies(const struct producer *p, struct batch *batch)
 {
 	const struct driver *d = p->driver;
@@ -252,7 +265,7 @@ static void producer_create(struct driver *d, uint32_t number)
 		HSA_CHECK(hsa_signal_create(1, 0, NULL, &p->each[i]));
 }
 
-/* After drain(): nothing in flight refers to the signals any more. */
+/* Call after drain(), when no packet in flight refers to the signals. */
 static void producer_destroy(struct producer *p)
 {
 	const struct options *o = &p->driver->options;
@@ -316,7 +329,10 @@ static void run(struct driver *d)
 		pthread_join(d->producers[i].thread, NULL);
 }
 
-/* One barrier packet with the barrier bit a queue: complete when all before it are. */
+/*
+ * Submits to each queue a barrier packet with the barrier bit, which completes after all earlier
+ * packets.
+ */
 static void drain(struct driver *d)
 {
 	for (uint32_t i = 0; i < d->options.queues; i++) {
@@ -358,7 +374,9 @@ static void check_order_in_queue(const struct driver *d, const struct producer *
 static void check_dependency(const struct driver *d, const struct batch *later,
 			     const struct batch *earlier)
 {
-	/* Only the last packet of the earlier batch carries the signal. */
+	/*
+	 * Only the last packet of the earlier batch has the signal that the later batch waits for.
+	 */
 	uint64_t signalled = d->tickets[earlier->first + earlier->count - 1];
 
 	for (uint32_t i = 0; i < later->count; i++)

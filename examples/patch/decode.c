@@ -1,15 +1,17 @@
-/* decode [STEPS [LAYERS]]: a decode loop as inference engines have it, over HIP. Each sequence has
- * a page of keys for each layer, the step is captured once, and each replay works on another
- * sequence, whose pages lie elsewhere. Now and then a sequence's pages are moved, as a
- * defragmenting allocator would, and their old memory is given to others.
+/*
+ * decode [STEPS [LAYERS]]: the decode loop of an inference engine, with dagpatch over HIP. Each
+ * sequence has a page of keys for each layer. The step is captured once, and each replay works on
+ * another sequence, whose pages are elsewhere. Now and then a sequence's pages move, as a
+ * defragmenting allocator would move them, and their old memory is reused.
  *
- * A graph without dagpatch has the pages' addresses baked in: the engine copies them to and from
- * static buffers, captures anew, or keeps one graph a sequence. Here the pages are the slots of one
- * graph.
+ * Without dagpatch the graph holds the pages' addresses: the engine has to copy the pages to and
+ * from static buffers, capture again, or keep a graph for each sequence. Here the pages are the
+ * slots of one graph.
  *
- * Numbers are integers, and the host decodes the same: after each step every page and the result
- * are compared. Ends with 0 when all are equal. The kernels' source is compiled by hiprtc; no hipcc
- * is needed. */
+ * The arithmetic is on integers, and the host computes the same: every page and the result are
+ * compared after each step. Exits with 0 when all are equal. hiprtc compiles the kernels' source;
+ * hipcc is not needed.
+ */
 #include <dagpatch/dagpatch.h>
 #include <hsa/hsa.h>
 #include <stdio.h>
@@ -24,7 +26,10 @@ enum { WIDTH = 64, POSITIONS = 32, PAGE_WORDS = WIDTH * POSITIONS, PAGE_BYTES = 
 enum { SEQUENCES = 3, MAX_LAYERS = 64 };
 enum { APPEND, ATTEND, KERNELS };
 
-/* The position is in memory, as the token is: what changes with each step is no parameter. */
+/*
+ * Kernels read the position and the token from memory, so what changes at each step is no kernel
+ * parameter.
+ */
 static const char source[] =
 	"extern \"C\" __global__ void append(unsigned *page, const unsigned *hidden,\n"
 	"				    const unsigned *position, unsigned width)\n"
@@ -46,7 +51,7 @@ static const char source[] =
 static const struct example_kernel kernels[KERNELS] = {
 	[APPEND] = {"append"}, [ATTEND] = {"attend"}};
 
-/* ---- the same on the host, and for the software GPU ---- */
+/* ---- the same arithmetic for the host and the software GPU ---- */
 
 static void host_append(uint32_t *page, const uint32_t *hidden, uint32_t position)
 {
@@ -91,14 +96,14 @@ void softgpu_kernel_attend(const void *kernarg, const hsa_kernel_dispatch_packet
 /* ---- sequences ---- */
 
 struct sequence {
-	uint32_t *pages[MAX_LAYERS];	/* on the device, one a layer */
-	uint32_t *expected[MAX_LAYERS]; /* on the host: what must be there */
+	uint32_t *pages[MAX_LAYERS];	/* device memory, one page a layer */
+	uint32_t *expected[MAX_LAYERS]; /* host memory: the page's expected content */
 	uint32_t position;		/* of the next token */
 };
 
 struct engine {
 	uint32_t layers;
-	uint32_t *hidden, *position; /* static, on the device */
+	uint32_t *hidden, *position; /* device memory at fixed addresses */
 	hipStream_t stream;
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
@@ -122,8 +127,10 @@ static uint32_t *new_page(const uint32_t *contents)
 	return page;
 }
 
-/* Its pages are given to somebody else, who writes on them: a replay that used them would be
- * seen. */
+/*
+ * Moves the pages and overwrites their old memory, so that a replay that still uses it gives a
+ * wrong result.
+ */
 static void move_pages(const struct engine *engine, struct sequence *sequence)
 {
 	for (uint32_t i = 0; i < engine->layers; i++) {
@@ -154,7 +161,7 @@ static void end_sequence(const struct engine *engine, struct sequence *sequence)
 	}
 }
 
-/* ---- the step, captured ---- */
+/* ---- capturing the step ---- */
 
 static void check(const struct engine *engine, int rc)
 {
@@ -163,7 +170,7 @@ static void check(const struct engine *engine, int rc)
 			     dagpatch_recording_error(engine->recording)->message);
 }
 
-/* A dagpatch_capture_fn: the step on these pages, in STREAM, as the model's code submits it. */
+/* A dagpatch_capture_fn: submits the step for these pages to STREAM, as the model's code does. */
 static int submit_step(void *user, void *stream, void *const *pages)
 {
 	struct engine *engine = user;
@@ -229,7 +236,7 @@ static void decode(struct engine *engine, struct sequence *sequence, uint32_t to
 	example_expect(got, hidden, WIDTH, "the result");
 }
 
-/* All of them: a replay may have written where it should not. */
+/* Compares the pages of all sequences: a wrong replay may have written to any of them. */
 static void expect_pages(const struct engine *engine)
 {
 	uint32_t got[PAGE_WORDS];

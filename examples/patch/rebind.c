@@ -1,6 +1,8 @@
-/* rebind: a graph of two nodes whose input and output move, on dagpatch's model of a GPU. On a real
- * one only the driver's name, the kernel, the stream and the memory are others. Ends with 0 when
- * every result is right. C99. */
+/*
+ * rebind: the smallest use of dagpatch: a graph of two nodes whose input and output buffers change
+ * between replays. It runs on dagpatch's model device; for a real GPU only the driver's name, the
+ * kernel, the stream and the memory differ. Exits with 0 when every result is right. C99.
+ */
 #include <dagpatch/dagpatch.h>
 #include <dagpatch/model.h>
 #include <stdio.h>
@@ -44,7 +46,7 @@ static uint32_t add_slot(struct dagpatch_recording *recording, const char *name)
 	return number;
 }
 
-/* out = in * 3 for all words, then 7 into the first one. */
+/* Records out = in * 3 for all words, then stores 7 into the first word. */
 static void record(struct dagpatch_recording *recording, void *function, uint32_t in, uint32_t out)
 {
 	const uint32_t factor = 3, count = WORDS;
@@ -86,7 +88,7 @@ static struct dagpatch_model_kernel *make_kernel(void)
 	return kernel;
 }
 
-/* Each step has buffers of its own, as an allocator hands them out. */
+/* Each step has new buffers, as an allocator would hand them out. */
 static int step(struct dagpatch_recording *recording, struct dagpatch_model_stream *stream,
 		uint32_t number)
 {

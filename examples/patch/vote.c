@@ -11,12 +11,13 @@
 
 enum { VALUES_MOST = 8 };
 
-/* Two rounds may be open at once: a fast rank votes again while a slow one still reads the
- * result. */
+/*
+ * Two rounds may be open at once: a fast rank votes again while a slow rank still reads the result.
+ */
 struct vote_round {
 	_Atomic uint32_t votes;
 	_Atomic uint32_t left;
-	_Atomic uint32_t results; /* rounds of this place that are over; waited for by futex */
+	_Atomic uint32_t results; /* futex: the number of rounds that have ended at this place */
 	_Atomic int64_t least[VALUES_MOST];
 };
 
@@ -98,7 +99,10 @@ static void keep_least(_Atomic int64_t *least, int64_t value)
 		;
 }
 
-/* Results says that the round is over only when the values are final. */
+/*
+ * Stores the values before it changes `results`, which tells the waiting ranks that the round has
+ * ended.
+ */
 static void cast(struct vote_box *box, struct vote_round *round, const struct dagpatch_vote *vote)
 {
 	for (uint32_t i = 0; i < vote->count; i++)
@@ -109,7 +113,7 @@ static void cast(struct vote_box *box, struct vote_round *round, const struct da
 	}
 }
 
-/* The place of the round after next is the one of this: it is cleared by the last to leave. */
+/* The round after the next uses the same place, so the last rank to leave clears it. */
 static void read_result(struct vote_box *box, struct vote_round *round, uint32_t count,
 			int64_t *ret_least)
 {

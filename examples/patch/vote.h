@@ -1,14 +1,16 @@
-/* A vote among the processes of one machine, for dagpatch_cache_options.vote: over shared memory.
- * All ranks learn the least of what each of them says.
+/*
+ * A vote among the processes of one machine over shared memory, for dagpatch_cache_options.vote:
+ * all ranks get the least of the values that they gave.
  *
- *	struct vote_box *box = vote_box_create(2);		before fork, or mapped by name
- *	struct vote_rank rank = {.box = box, .rank = 0};	in each process
- *	options.vote = vote;
- *	options.vote_user = &rank;
- *	options.vote_timeout_ns = 5000000000;
+ * struct vote_box *box = vote_box_create(2);              before fork, or mapped by name
+ * struct vote_rank rank = {.box = box, .rank = 0};        in each process
+ * options.vote = vote;
+ * options.vote_user = &rank;
+ * options.vote_timeout_ns = 5000000000;
  *
- * A rank that dies is missed: the others get -ETIMEDOUT when the time is over, and the box stays
- * out of order, so that no later vote can be taken for this one (-EPIPE). */
+ * When a rank dies, the votes of the others return -ETIMEDOUT after the time-out, and the box is
+ * broken: later votes return -EPIPE, so that no late vote is counted in a wrong round.
+ */
 #ifndef VOTE_H
 #define VOTE_H
 
@@ -21,20 +23,27 @@ struct vote_box;
 struct vote_rank {
 	struct vote_box *box;
 	uint32_t rank;
-	uint64_t round; /* of this rank's next vote */
+	uint64_t round; /* number of this rank's next vote */
 };
 
-/* Shared with the children of a fork; NULL: no memory. */
+/*
+ * Creates a box in memory that is shared with the children of a fork. Returns NULL without memory.
+ */
 struct vote_box *vote_box_create(uint32_t ranks);
 void vote_box_destroy(struct vote_box *box);
 
-/* Somebody knows that a rank is gone: votes that wait and those to come end with -EPIPE. */
+/* Call when a rank is known to be gone: current and later votes return -EPIPE. */
 void vote_box_break(struct vote_box *box);
-/* After a vote that failed, by one of the ranks while none of them is in a vote: all of them set
- * their vote_rank.round to 0, and the next votes are the first. */
+/*
+ * Makes the box usable after a failed vote. One rank calls it while no rank is in a vote; every
+ * rank then sets its vote_rank.round to 0.
+ */
 void vote_box_mend(struct vote_box *box);
 
-/* A dagpatch_vote_fn; USER is the struct vote_rank. -E2BIG: more values than it knows. */
+/*
+ * A dagpatch_vote_fn; USER is the caller's struct vote_rank. Returns -E2BIG for more values than a
+ * box can hold.
+ */
 int vote(void *user, const struct dagpatch_vote *vote, int64_t *ret_least);
 
 #endif

@@ -1,6 +1,7 @@
-/* Prints the longest kernels of a trace: when, how long, under which scopes, of which graph node.
- *
- *	slowest FILE [COUNT] */
+/*
+ * slowest FILE [COUNT]: shows how to read a trace with libdagtap-trace. Prints the longest kernels
+ * of a trace: when they ran, how long, in which scopes, and for which graph node.
+ */
 #include <dagtap/trace.h>
 
 #include <stdio.h>

@@ -1,10 +1,11 @@
-/* XSpaces made by hand, as another tool would write them: planes in any order, names of a plane
- * behind its lines.
+/*
+ * Builds XSpaces by hand as another tool would write them: planes in any order, a plane's metadata
+ * names after its lines.
  *
- *	maker_plane(&maker, "/device:GPU:0", 0);
- *	maker_line(&maker, 14, "Stream #14(Compute)", 1000);
- *	maker_event(&maker, "kernel", 500000, 2000000, STATS(U64("correlation_id", 7)));
- *	maker_finish(&maker);
+ * maker_plane(&maker, "/device:GPU:0", 0);
+ * maker_line(&maker, 14, "Stream #14(Compute)", 1000);
+ * maker_event(&maker, "kernel", 500000, 2000000, STATS(U64("correlation_id", 7)));
+ * maker_finish(&maker);
  */
 #ifndef DAGTAP_TESTS_FORMAT_XSPACE_MAKER_H
 #define DAGTAP_TESTS_FORMAT_XSPACE_MAKER_H
@@ -48,7 +49,7 @@ struct maker_stat {
 		.key = (name), .kind = MAKER_BYTES, .text = (value)                                \
 	}
 
-/* A list of stats, ended by one without a key. */
+/* A list of stats; an element without a key ends it. */
 #define STATS(...)                                                                                 \
 	(const struct maker_stat[])                                                                \
 	{                                                                                          \
@@ -66,11 +67,11 @@ struct maker_stat {
 	}
 
 struct maker_names {
-	const char *rows[MAKER_NAMES_MOST]; /* id - 1 */
+	const char *rows[MAKER_NAMES_MOST]; /* index: metadata id - 1 */
 	unsigned count;
 };
 
-/* Starts zeroed. */
+/* The caller starts with a zeroed struct. */
 struct maker {
 	struct proto bytes;
 	size_t plane_mark, line_mark;
@@ -80,16 +81,16 @@ struct maker {
 
 void maker_plane(struct maker *maker, const char *name, int64_t id);
 void maker_plane_stats(struct maker *maker, const struct maker_stat *stats);
-/* A stat of the scope tree: its metadata id is the child. */
+/* Adds a stat of the scope tree, whose metadata id is CHILD and whose value is PARENT. */
 void maker_pair(struct maker *maker, uint64_t child, uint64_t parent);
 void maker_line(struct maker *maker, int64_t id, const char *name, int64_t timestamp_ns);
 void maker_event(struct maker *maker, const char *name, uint64_t offset_ps, uint64_t duration_ps,
 		 const struct maker_stat *stats);
-/* An event without an offset that stands for many. */
+/* Adds an event that has no offset and stands for OCCURRENCES events. */
 void maker_aggregate(struct maker *maker, const char *name, uint64_t occurrences);
 void maker_warning(struct maker *maker, const char *text);
 
-/* Ends what is open. The bytes are then maker->bytes', to be freed with proto_release. */
+/* Ends the open line and plane. The XSpace is then in maker->bytes; free it with proto_release. */
 void maker_finish(struct maker *maker);
 
 #endif

@@ -1,4 +1,6 @@
-/* Small traces made by hand: rows are added one by one, as a loader would leave them. */
+/*
+ * Builds small models by hand, row by row, as a loader would leave them, for tests of the writers.
+ */
 #ifndef DAGTAP_TESTS_FORMAT_XSPACE_SCENE_H
 #define DAGTAP_TESTS_FORMAT_XSPACE_SCENE_H
 
@@ -33,7 +35,10 @@ struct scene {
 	uint64_t words[64];
 };
 
-/* One process that began at START_NS, one thread (tid 999), GPUS GPUs behind a CPU. */
+/*
+ * Creates a model of one process that began at START_NS, with one thread (tid 999) and GPUS GPUs
+ * after one CPU agent. Destroy it with scene_destroy.
+ */
 struct scene *scene_create(int64_t start_ns, unsigned gpus);
 void scene_destroy(struct scene *scene);
 
@@ -44,13 +49,13 @@ uint32_t scene_thread(struct scene *scene, uint32_t process, uint32_t tid);
 uint32_t scene_gpu(struct scene *scene, uint32_t process, const char *uuid);
 uint32_t scene_stream(struct scene *scene, uint32_t process, uint32_t ordinal);
 
-/* By the first thread, of the first process; its time is BEGIN to END. */
+/* Adds a call of the first process's first thread from BEGIN_NS to END_NS. */
 struct trace_call *scene_call(struct scene *scene, const char *name, uint64_t cid, int64_t begin_ns,
 			      int64_t end_ns);
 uint32_t scene_kernel(struct scene *scene, const char *name, uint32_t grid, uint32_t workgroup);
 uint32_t scene_copy(struct scene *scene, enum trace_copy_direction direction, uint64_t bytes);
 
-/* Of the last call, on the first GPU and stream. */
+/* Adds an activity of the last call, on the first GPU and stream. */
 struct trace_activity *scene_activity(struct scene *scene, uint32_t op, int64_t start_ns,
 				      int64_t end_ns);
 
@@ -59,7 +64,10 @@ struct trace_scope *scene_scope(struct scene *scene, const char *name, uint64_t 
 void scene_attribute(struct scene *scene, struct trace_scope *scope, const char *key,
 		     const char *value);
 
-/* A graph of NODES nodes with exec and one launch, which is made the last call's. */
+/*
+ * scene_graph adds a graph of NODES nodes and an executable graph of it; scene_launch adds a replay
+ * and assigns it to the last call.
+ */
 uint32_t scene_graph(struct scene *scene, uint64_t id, uint32_t nodes);
 uint32_t scene_launch(struct scene *scene, uint32_t exec, uint64_t replay);
 

@@ -1,4 +1,7 @@
-/* A trace, written as XSpace and checked against the rules that hold for any. */
+/*
+ * Writes a model as XSpace and checks it against the rules that hold for every XSpace file
+ * (xspace_check); short assertions about stat values.
+ */
 #ifndef DAGTAP_TESTS_FORMAT_XSPACE_WRITTEN_H
 #define DAGTAP_TESTS_FORMAT_XSPACE_WRITTEN_H
 

@@ -1,4 +1,4 @@
-/* A library with functions by names that the call counter counts. */
+/* A library with functions whose names the call counter counts, for the test of the counter. */
 #ifndef TESTS_JAX_ROCM_CALLED_H
 #define TESTS_JAX_ROCM_CALLED_H
 
@@ -8,7 +8,7 @@ double hipCalledSum(int a, int b, int c, int d, int e, int f, int g, double s, d
 		    double v, double w, double x, double y, double z);
 int ncclCalled(void);
 int __hipCalled(void);
-/* As a C++ compiler names hipCalledPlain(). */
+/* The name that a C++ compiler gives hipCalledPlain(). */
 int hipCalledPlain(void) __asm__("_Z14hipCalledPlainv");
 int hipCalledByTable(void);
 int hipCalledInside(void);

@@ -1,9 +1,10 @@
-/* A libcuda.so.1 for tests on machines without a GPU: the driver API as far as dagpatch and
- * tests/patch use it, played on the model device (src/patch/model/model_parts.h). Streams are
- * threads, graphs and what is instantiated of them are the model's, kernels are C functions found
- * by name. A node that is made device-updatable gets what the device has written into its
- * parameters at each run. There are two devices, a context of each, and calls in another context
- * than an executable graph's fail. */
+/*
+ * A libcuda.so.1 for tests on machines without a GPU: the part of the driver API that dagpatch and
+ * tests/patch use, implemented on the model device (src/patch/model/model_parts.h). Streams are
+ * threads, graphs and executable graphs are the model's, kernels are C functions found by name. A
+ * device-updatable node reads at each run the parameters that the device has written. There are two
+ * devices with one context each; a call fails in another context than its executable graph's.
+ */
 #ifndef TESTS_PATCH_CUDA_PLAYED_CUDA_H
 #define TESTS_PATCH_CUDA_PLAYED_CUDA_H
 
@@ -15,42 +16,51 @@
 CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 
-/* Calls that are refused while the thread captures, which they end: 0, or the error. And a launch
- * of an executable graph into STREAM. */
+/*
+ * Check calls that CUDA forbids while the thread captures a stream, and a launch of an executable
+ * graph into STREAM. Return 0, or the error; a forbidden call invalidates the capture.
+ */
 int played_may_disturb(void);
 int played_launch_into(cuda_stream stream);
 
-/* Of a negative errno or 0. */
+/* Returns the CUresult for RC, which is 0 or a negative errno. */
 int played_result(int rc);
 
 struct dagpatch_model_stream *played_stream(cuda_stream stream);
 
-/* The thread's context is that of EXEC (NULL: there is one), as the model has devices. */
+/* Returns whether the thread's context is that of EXEC (any context if EXEC is NULL). */
 bool played_is_current(cuda_exec exec);
 
-/* What the dependency of TO on FROM, one of those that it has, is. A node's dependencies on kernels
- * are all alike here. */
+/*
+ * Returns the edge data of TO's dependency on FROM, which must exist. In the model all dependencies
+ * of a node on kernels have the same data.
+ */
 struct cuda_edge_data played_edge_data(const struct model_node *from, const struct model_node *to);
 
-/* NULL: no kernel is called so. */
+/* Returns NULL if no kernel has this name. */
 struct dagpatch_model_kernel *played_kernel(const char *name);
 
 extern struct dagpatch_model_kernel played_nothing;
 
-/* What a CUgraphDeviceNode stands for. */
+/* The state behind a CUgraphDeviceNode handle. */
 struct played_device_node;
 
-/* NODE's image calls another kernel from now on, which puts in what the device wrote. */
+/*
+ * Makes NODE device-updatable: its image then calls a wrapper kernel that first puts in the
+ * parameters that the device has written.
+ */
 int played_make_updatable(struct model_node *node, struct played_device_node **ret_device_node);
-/* NULL: the node is not updatable. */
+/* Returns NULL if NODE is not device-updatable. */
 struct played_device_node *played_device_node(const struct model_node *node);
 const struct dagpatch_model_kernel *played_real_kernel(const struct model_node *node);
 const uint8_t *played_arguments(const struct model_node *node, uint32_t *ret_bytes);
-/* An image of the real kernel becomes one of the updatable node's. */
+/* Turns an image of the real kernel into one of the wrapper kernel. */
 int played_wrap(struct played_device_node *device_node, struct patch_image *image);
-/* As cudaGraphKernelNodeSetParam. */
+/* Does what cudaGraphKernelNodeSetParam does on the device. */
 int played_set_param(struct played_device_node *device_node, uint64_t offset, uint64_t value);
-/* The host has set the node: what the device wrote goes with the next upload, of any graph. */
+/*
+ * Call when the host sets the node: the next upload, of any graph, discards what the device wrote.
+ */
 void played_forget_params(struct played_device_node *device_node);
 void played_upload(void);
 

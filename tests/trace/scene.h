@@ -63,7 +63,7 @@ void scene_release(struct scene *scene);
 void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint32_t tag,
 	       const void *record, size_t bytes);
 
-/* Counts a dropped record of CLASS with CAUSE in the writer's counters. */
+/* Counts a dropped record of CLASS with CAUSE in writer 0's counters. */
 void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause);
 
 /* Records a call with a new cid that submitted ACTIVITIES; returns the cid. */

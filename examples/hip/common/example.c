@@ -16,7 +16,7 @@
 #define FATBIN_MAGIC   0x48495046u /* "HIPF" */
 #define FATBIN_VERSION 1
 
-/* What clang's CodeGenCUDA emits beside every HIP object. */
+/* The struct that clang's CodeGenCUDA emits for every HIP object. */
 struct fatbin_wrapper {
 	uint32_t magic;
 	uint32_t version;
@@ -24,7 +24,7 @@ struct fatbin_wrapper {
 	const void *unused;
 };
 
-/* Exported by libamdhip64 for hipcc's start-up code, declared in no header. */
+/* libamdhip64 exports these for hipcc's start-up code; no header declares them. */
 void **__hipRegisterFatBinary(const void *wrapper);
 void __hipRegisterFunction(void **modules, const void *host_stub, char *host_name,
 			   const char *device_name, unsigned thread_limit, void *thread_id,
@@ -122,8 +122,11 @@ static char *bundle_entry(char *cursor, uint64_t offset, uint64_t size, const ch
 	return cursor + sizeof(fields) + strlen(id);
 }
 
-/* clang-offload-bundler's format: magic, count, {offset, size, id} each, then the objects. The
- * first entry is the host's, empty. HIP keeps pointing into the bundle, so it is never freed. */
+/*
+ * Builds a bundle in clang-offload-bundler's format: magic, count, {offset, size, id} for each
+ * entry, then the objects. The first entry is the host's and is empty. HIP keeps pointers into the
+ * bundle, so it is never freed.
+ */
 static const void *bundle_create(const struct example_code *code)
 {
 	char *bundle = allocate(BUNDLE_ALIGN + code->size);

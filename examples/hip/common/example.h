@@ -1,7 +1,9 @@
-/* What every HIP example shares: checked calls, kernels without hipcc, and the closing line that
- * the tests read. Plain C: the kernels' source is compiled by hiprtc when the program starts and
- * registered the way hipcc's own start-up code does it, so that hipLaunchKernel (and with it
- * stream capture) works. */
+/*
+ * What the HIP examples share: checked calls, kernels without hipcc, and the last line of output,
+ * which the tests read. Plain C: hiprtc compiles the kernels' source when the program starts, and
+ * the kernels are registered as hipcc's start-up code does it, so that hipLaunchKernel works, also
+ * in stream capture. A function that cannot do its work ends the program.
+ */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -15,7 +17,10 @@
 
 #define HIP_CHECK(call) example_check((call), #call, __FILE__, __LINE__)
 
-/* A kernel that hipLaunchKernel knows. Its address is the "host stub": HIP uses it as a key only. */
+/*
+ * A kernel for hipLaunchKernel. HIP uses the address of this struct as the key ("host stub") of the
+ * kernel and never calls it.
+ */
 struct example_kernel {
 	const char *name;
 };
@@ -30,25 +35,33 @@ __attribute__((noreturn, format(printf, 1, 2))) void example_fail(const char *fo
 
 void example_check(hipError_t error, const char *call, const char *file, int line);
 
-/* A positive decimal number from argv[INDEX], or FALLBACK when there is none; exits on anything else. */
+/*
+ * Returns the positive decimal number argv[INDEX], or FALLBACK when there is no such argument;
+ * exits when it is not such a number.
+ */
 unsigned example_argument(int argc, char **argv, int index, unsigned fallback);
 
-/* Compiles HIP source for the current device's architecture; free(ret_code->bytes) afterwards. */
+/* Compiles HIP source for the current device's architecture. The caller frees ret_code->bytes. */
 void example_compile(const char *source, struct example_code *ret_code);
 
-/* Compiles SOURCE and registers COUNT kernels of it. Once in a program. */
+/* Compiles SOURCE and registers its COUNT kernels. Call once in a program. */
 void example_register(const char *source, const struct example_kernel *kernels, size_t count);
 
-/* hipLaunchKernel with 1-D sizes; counts the launch unless it is only captured. */
+/*
+ * Calls hipLaunchKernel with one-dimensional sizes. Counts the launch, unless STREAM is capturing.
+ */
 void example_launch(const struct example_kernel *kernel, unsigned blocks, unsigned threads,
 		    void **arguments, hipStream_t stream);
 void example_capture(const struct example_kernel *kernel, unsigned blocks, unsigned threads,
 		     void **arguments, hipStream_t stream);
 
-/* For kernels that example_launch does not see: graph nodes at each replay, module launches. */
+/*
+ * Adds COUNT to the kernels launched; for those that example_launch does not see: graph nodes at
+ * each replay, launches of module functions.
+ */
 void example_count_kernels(uint64_t count);
 
-/* Compares COUNT values; on the first difference names it and exits with 1. */
+/* Compares COUNT words; exits with 1 and names the first difference, if there is one. */
 void example_expect(const uint32_t *got, const uint32_t *want, size_t count, const char *what);
 
 /* Prints "kernels launched: N" and returns main's exit code. */

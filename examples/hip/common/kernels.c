@@ -70,7 +70,7 @@ void host_reduce(uint32_t *data, const uint32_t *parts, uint32_t width, uint32_t
 			data[i] = data[i] * 31 + parts[(size_t)w * count + i];
 }
 
-/* The kernel arguments as the compiler lays them out: each at its own alignment. */
+/* The kernel arguments as the compiler lays them out, each aligned to its own size. */
 struct one_buffer_arguments {
 	uint32_t *data;
 	uint32_t value;
@@ -84,7 +84,7 @@ struct two_buffer_arguments {
 	uint32_t count;
 };
 
-/* The software GPU looks these up by name in the program; a real GPU never calls them. */
+/* The software GPU looks these functions up by name in the program; a real GPU never calls them. */
 EXPORT void softgpu_kernel_mix(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 EXPORT void softgpu_kernel_rotate(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);
 EXPORT void softgpu_kernel_branch(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet);

@@ -1,6 +1,9 @@
-/* The kernels of the examples, and the same arithmetic for the host: programs check their results
- * with it, and the software GPU computes with it. Each is chosen so that one launch too many, one
- * too few, or two in the wrong order give another result. All work on 32-bit words, one a work-item. */
+/*
+ * The kernels of the examples and the same arithmetic for the host, with which programs check their
+ * results and the software GPU computes. The arithmetic is chosen so that one launch too many, one
+ * too few, or two in the wrong order change the result. All kernels work on 32-bit words, one word
+ * for each work-item.
+ */
 #ifndef KERNELS_H
 #define KERNELS_H
 
@@ -10,7 +13,7 @@ enum { MIX, ROTATE, BRANCH, REDUCE, KERNEL_COUNT };
 
 extern const struct example_kernel example_kernels[KERNEL_COUNT];
 
-/* Compiles and registers the four. */
+/* Compiles and registers all four kernels. Call once. */
 void kernels_register(void);
 
 /* mix(data, term, count):              data[i] = data[i] * 3 + term */

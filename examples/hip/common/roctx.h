@@ -1,5 +1,7 @@
-/* roctx by weak reference: ranges appear when something (a tracer, libroctx64) provides the
- * functions, and cost one test when nothing does. */
+/*
+ * ROCTX through weak references: the ranges are recorded when a tracer or libroctx64 provides the
+ * functions, and cost one test when nothing provides them.
+ */
 #ifndef ROCTX_H
 #define ROCTX_H
 
