@@ -1,5 +1,7 @@
-/* Benchmarks: each prints a figure and a floor measured in the same run, so that a number from a
- * busy or slow machine explains itself. */
+/*
+ * The benchmarks of dagtap-bench. Each measures its value and a floor (the least possible cost) in
+ * the same run, so that a slow or busy machine shows in both.
+ */
 #ifndef DAGTAP_BENCH_H
 #define DAGTAP_BENCH_H
 
@@ -8,9 +10,9 @@
 
 #define BENCH_LINES_MOST 1200
 
-/* One measured value, in ns unless the unit says otherwise. */
+/* One measured value, in ns unless UNIT says otherwise. */
 struct bench_line {
-	const char *name; /* as in --json: lower case, underscores */
+	const char *name; /* as in --json: lower case with underscores */
 	const char *unit;
 	const char *help;
 	double value;
@@ -24,10 +26,13 @@ struct bench_result {
 struct bench {
 	const char *name;
 	const char *help;
-	int (*run)(struct bench_result *ret_result); /* 0 or a negative errno */
-	const char *options;			     /* of its own, for the help; NULL = none */
-	int (*take)(int argc, char **argv);	     /* those, before run; 0 or -EINVAL */
-	void (*print)(const struct bench_result *result); /* instead of a line a figure; or NULL */
+	int (*run)(struct bench_result *ret_result); /* measures; returns 0 or a negative errno */
+	/* the benchmark's own options, for the help; NULL: none */
+	const char *options;
+	/* parses those options before run; returns 0 or -EINVAL */
+	int (*take)(int argc, char **argv);
+	/* prints the result in place of one line for each value; may be NULL */
+	void (*print)(const struct bench_result *result);
 };
 
 extern const struct bench bench_ring;
@@ -44,14 +49,18 @@ extern const struct bench bench_kineto_read;
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);
 
-/* Returns ERR. What is told of the benchmark that runs, in place of ERR's text, if it fails. */
+/*
+ * Returns ERR and keeps a message, which is printed in place of ERR's text if the running benchmark
+ * fails.
+ */
 int bench_fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* On a line of the terminal, rewritten until the benchmark ends: DONE of TOTAL programs have
- * run. */
+/*
+ * Shows "DONE of TOTAL" on one line of the terminal, which is rewritten until the benchmark ends.
+ */
 void bench_progress(unsigned done, unsigned total);
 
-/* Sorts VALUES. */
+/* Returns the median; sorts VALUES. */
 double bench_median(double *values, size_t count);
 
 #endif

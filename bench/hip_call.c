@@ -1,6 +1,8 @@
-/* What a wrapper costs the call behind it: hipGetDevice through the injected library while it
- * records, beside the runtime's own. The runtime is the system's libamdhip64 on the software GPU.
- * Afterwards the spool is read: a call whose record was dropped would look cheap. */
+/*
+ * Measures what a wrapper adds to a call: hipGetDevice through the injected library while it
+ * records, next to the runtime's own function. The runtime is the system's libamdhip64 on the
+ * software GPU. The spool is read afterwards, because a call whose record was dropped costs less.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 #define BATCHES	    101
 #define BATCH_CALLS 2000
-#define PAUSE_US    2000 /* the housekeeping thread makes chunks ready */
+#define PAUSE_US    2000 /* time for the housekeeping thread to prepare chunks */
 
 typedef int (*get_device_function)(int *ret_device);
 
@@ -23,8 +25,10 @@ struct hip_call_bench {
 	get_device_function wrapped, bare;
 };
 
-/* The order matters: the software GPU has to be there before HIP asks for its name, and the
- * folder before the tool is loaded. */
+/*
+ * The order matters: the software GPU must be loaded before HIP asks for its library by name, and
+ * the folder must exist before the tool is loaded.
+ */
 static int open_libraries(struct hip_call_bench *b)
 {
 	void *injected, *hip;

@@ -1,8 +1,10 @@
-/* What the queue interceptor costs an application: programs of their own (intercept_driver.c,
- * intercept_hip.c) on the software GPU, untraced, with dagtap's injected library (in two modes),
- * and under a tool that makes a signal for every dispatch (intercept_signals.c), taking turns. What
- * they say is read from their output, one "name value" line a figure. Afterwards the spools are
- * read: a dispatch that was not recorded, or not timed, would look cheap. */
+/*
+ * Measures what the queue interceptor costs an application. Runs two programs (intercept_driver.c,
+ * intercept_hip.c) on the software GPU in turn: untraced, with dagtap's injected library (in two
+ * modes), and with a tool that creates a signal for every dispatch (intercept_signals.c). The
+ * programs print one "name value" line for each figure. The spools are read afterwards, because a
+ * dispatch that was not recorded or not timed costs less.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -55,7 +57,7 @@ static const char *const figure_names[] = {
 
 static const struct experiment {
 	const char *program, *argument;
-	const char *softgpu; /* creating an interrupt signal costs what it does on hardware */
+	const char *softgpu; /* creating an interrupt signal costs as much as on hardware */
 	unsigned runs;
 	unsigned tools; /* bit mask */
 } experiments[] = {
@@ -67,21 +69,21 @@ static const struct experiment {
 
 #define EXPERIMENT_COUNT (sizeof(experiments) / sizeof(*experiments))
 
-/* As env takes it, so that a run that failed can be repeated by hand. */
+/* A command line in env's syntax, so that a failed run can be repeated by hand. */
 struct command {
 	char text[(PATH_MOST + 64) * COMMAND_WORDS_MOST];
-	size_t bytes; /* of the text, without its end */
+	size_t bytes; /* of the text, without the final zero byte */
 	char *words[COMMAND_WORDS_MOST + 1];
 	size_t count;
 };
 
 struct intercept_bench {
-	struct command command; /* of the run that goes on */
-	char build[PATH_MOST];	/* the folder above that of this program */
-	char folder[64];	/* where a traced program records */
+	struct command command; /* of the current run */
+	char build[PATH_MOST];	/* the folder above this program's */
+	char folder[64];	/* folder of a traced program's spools */
 	double values[FIGURE_COUNT][TOOL_COUNT][RUNS_MOST];
 	size_t counts[FIGURE_COUNT][TOOL_COUNT];
-	uint64_t attempted, recorded, timed; /* dispatches */
+	uint64_t attempted, recorded, timed; /* numbers of dispatches */
 };
 
 /* ---- one run ---- */
@@ -123,7 +125,7 @@ static void make_command(const struct intercept_bench *b, const struct experimen
 	c->words[c->count] = NULL;
 }
 
-/* One line instead of words. */
+/* Joins the words with spaces. */
 static const char *join_words(struct command *c)
 {
 	for (size_t i = 1; i < c->count; i++)
@@ -234,7 +236,7 @@ static int run_all(struct intercept_bench *b)
 	return err;
 }
 
-/* ---- what it adds up to ---- */
+/* ---- statistics ---- */
 
 static double median(struct intercept_bench *b, enum figure figure, enum tool tool)
 {
@@ -243,7 +245,9 @@ static double median(struct intercept_bench *b, enum figure figure, enum tool to
 	return count ? bench_median(b->values[figure][tool], count) : NAN;
 }
 
-/* Half of the runs lie in an interval of this width. After median(), which sorts. */
+/*
+ * Returns the width of the interval that holds half of the runs. Call after median(), which sorts.
+ */
 static double spread(const struct intercept_bench *b, enum figure figure, enum tool tool)
 {
 	const double *values = b->values[figure][tool];

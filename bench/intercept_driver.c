@@ -1,6 +1,8 @@
-/* intercept-driver submit|waits: the raw-HSA program that `dagtap-bench intercept` runs untraced and
- * under tools. Writes its own packets, as a runtime does, and prints one "name value" line a figure,
- * in ns: medians over many rounds, unless the name says otherwise. */
+/*
+ * intercept-driver submit|waits: the raw HSA program that `dagtap-bench intercept` runs untraced
+ * and with tools. It writes its own packets as a runtime does, and prints one "name value" line for
+ * each figure, in ns; figures are medians over many rounds unless the name says otherwise.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 #define RING	       4096
 #define BATCH	       2000
 #define BATCH_ROUNDS   15
-#define SINGLES	       64 /* launches timed together: a clock read costs a part of a launch */
+/* launches timed together: a clock read takes a good part of one launch's time */
+#define SINGLES	       64
 #define BACKLOG	       1000
 #define SINGLE_ROUNDS  41
 #define IDLE_ROUNDS    41
@@ -47,7 +50,7 @@ static hsa_queue_t *queue_make(void)
 	return made;
 }
 
-/* The caller sees to it that the ring has room. */
+/* The caller ensures that the ring has room. */
 static void publish(hsa_queue_t *to, uint64_t index, const void *packet, uint32_t first_word)
 {
 	char *slot = (char *)to->base_address + (index & (RING - 1)) * 64;
@@ -105,7 +108,10 @@ static void drain(void)
 	await(drained);
 }
 
-/* Reserve, write, ring: what a runtime's launch does on the thread that submits. */
+/*
+ * Reserves slots, writes packets and rings the doorbell: what a runtime's launch does on its
+ * thread.
+ */
 static void submit(uint32_t count)
 {
 	uint64_t index = hsa_queue_add_write_index_screlease(queue, count);
@@ -144,7 +150,7 @@ static void time_batches(void)
 	print_quantile("batch", BATCH_ROUNDS, 50);
 }
 
-/* The device is busy meanwhile: waking it would be a system call here, and is none on hardware. */
+/* Keeps the device busy: waking it would be a system call here, and is none on hardware. */
 static void time_singles(void)
 {
 	for (int i = 0; i < SINGLE_ROUNDS; i++) {
@@ -160,7 +166,7 @@ static void time_singles(void)
 	print_quantile("single", SINGLE_ROUNDS, 50);
 }
 
-/* A launch after a pause finds whatever a tool runs besides asleep. */
+/* Launches after a pause, when all threads of a tool are asleep. */
 static void time_idle(void)
 {
 	struct timespec pause = {.tv_nsec = IDLE_NS};
@@ -179,7 +185,10 @@ static void time_idle(void)
 
 /* ---- waits ---- */
 
-/* Longer than the idle device looks at its doorbells before it sleeps: waking it is in every round. */
+/*
+ * Waits longer than the idle device polls its doorbells before it sleeps, so that every round
+ * includes waking it.
+ */
 static void let_device_sleep(void)
 {
 	uint64_t until = clock_now_ns() + DEVICE_IDLE_NS;
@@ -188,7 +197,7 @@ static void let_device_sleep(void)
 		;
 }
 
-/* From the doorbell until the application's wait returns. */
+/* Times from the doorbell until the application's wait returns. */
 static void time_waits(void)
 {
 	hsa_signal_t done = signal_make();
@@ -219,8 +228,10 @@ static double ticks_to_ns(uint64_t ticks)
 	return (double)ticks * 1e9 / (double)frequency;
 }
 
-/* By the device's clock: from the end of a kernel to the start of one in another queue, which waits
- * for the first one's completion signal behind a barrier packet. */
+/*
+ * Measures, on the device's clock, from the end of a kernel to the start of a kernel in another
+ * queue that waits for the first one's completion signal with a barrier packet.
+ */
 static double dependency_round(hsa_signal_t first, hsa_signal_t second)
 {
 	uint64_t index = hsa_queue_add_write_index_screlease(other_queue, 2);

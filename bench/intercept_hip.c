@@ -1,8 +1,10 @@
-/* intercept-hip: the HIP program that `dagtap-bench intercept` runs untraced and traced. Prints one
- * "name value" line a figure, in ns: the median hipGraphLaunch call of a big graph, and what HIP's
- * own events say about kernels. No kernel computes anything here; `mix` is meant to take no time,
- * `rotate` some, `branch` so much that a host's delays are small beside it: HIP 5.2.3 puts barrier
- * packets around a hipExtLaunchKernel with events and takes their times. */
+/*
+ * intercept-hip: the HIP program that `dagtap-bench intercept` runs untraced and traced. Prints one
+ * "name value" line for each figure, in ns: the median hipGraphLaunch call of a large graph, and
+ * the kernel times that HIP's events give. No kernel computes anything here. `mix` is set to take
+ * no time, `rotate` some, and `branch` so much that delays of the host are small next to it: HIP
+ * 5.2.3 puts barrier packets around a hipExtLaunchKernel with events and uses their times.
+ */
 #include "../examples/hip/common/kernels.h"
 
 #include <stdio.h>
@@ -58,8 +60,10 @@ static uint64_t cpu_now_ns(void)
 	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The call alone: the device's own time would hide what a tracer costs. A busy machine adds to the
- * time, and not to the thread's own. */
+/*
+ * Times the call alone, because the device's time would hide a tracer's cost. Uses the thread's CPU
+ * time, which other load on the machine does not change.
+ */
 static void time_launch(hipGraphExec_t exec, int round)
 {
 	uint64_t since = clock_now_ns(), cpu_since = cpu_now_ns();

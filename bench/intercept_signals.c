@@ -1,6 +1,8 @@
-/* The design that dagtap's interceptor is measured against, as small as it can be: the runtime's
- * intercept queue, a new interrupt signal and a handler for every dispatch, and a barrier packet that
- * completes the application's own signal. An HSA tool (HSA_TOOLS_LIB) of its own. */
+/*
+ * A minimal form of the design that dagtap's interceptor is compared with: the runtime's intercept
+ * queue, a new interrupt signal and a handler for every dispatch, and a barrier packet that
+ * completes the application's signal. It is an HSA tool (HSA_TOOLS_LIB).
+ */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ struct queue {
 
 static struct hsa_core_table core;
 static struct hsa_amd_ext_table ext;
-static atomic_uint_fast64_t busy_ns; /* what the dispatches took: the tool's result */
+static atomic_uint_fast64_t busy_ns; /* sum of the dispatches' durations: the tool's result */
 
 static bool dispatch_done(hsa_signal_value_t value, void *argument)
 {
@@ -39,7 +41,7 @@ static bool dispatch_done(hsa_signal_value_t value, void *argument)
 	return false;
 }
 
-/* The dispatch runs untimed when anything of this fails. */
+/* If any of this fails, the dispatch runs untimed. */
 static hsa_signal_t make_signal(const struct queue *queue)
 {
 	struct dispatch *dispatch = malloc(sizeof(*dispatch));
@@ -94,7 +96,7 @@ create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	     void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
 	     uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **ret_queue)
 {
-	/* Lives as long as the process, as the intercept queue's own data does. */
+	/* Never freed, like the intercept queue's own data. */
 	struct queue *queue = malloc(sizeof(*queue));
 	hsa_status_t status;
 

@@ -1,6 +1,8 @@
-/* What writing the reference run as Kineto's JSON costs: CPU time of a process of its own on one core, the
- * trace loaded, into a sink that takes the bytes and drops them. Beside memcpy of as many bytes, and beside
- * writing them to a file: the kernel's part of any export. */
+/*
+ * Measures what writing the reference run as Kineto's JSON costs: CPU time of a process of its own
+ * on one core, with the trace loaded, into a sink that discards the bytes. The floors are a memcpy
+ * of as many bytes, and writing them to a file, which is the kernel's part of any export.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,7 +60,7 @@ static int write_to_sink(const struct trace *trace, uint64_t *ret_bytes)
 	return code < 0 ? code : 0;
 }
 
-/* In pieces that the cache holds, as the writer hands its rows on. */
+/* Copies in pieces that fit the cache, as the writer hands over its rows. */
 static int copy_bytes(uint64_t bytes)
 {
 	char *from = malloc(PIECE_BYTES);
@@ -73,7 +75,7 @@ static int copy_bytes(uint64_t bytes)
 	memset(to, 1, PIECE_BYTES);
 	for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
 		memcpy(to, from, PIECE_BYTES);
-		/* Each piece is copied, not only the last. */
+		/* keeps the compiler from dropping all copies but the last */
 		__asm__ volatile("" ::"r"(to) : "memory");
 	}
 	free(from);

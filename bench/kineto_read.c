@@ -1,6 +1,9 @@
-/* What reading Kineto's JSON costs, plain and gzipped: CPU time of a process of its own on one core, from
- * the file to the model. Beside the floors of the same bytes: memcpy, their tokens handed to nobody, and
- * inflating them. The file is a share of the reference run as our writer writes it, or a given one. */
+/*
+ * Measures what reading Kineto's JSON costs, plain and gzipped: CPU time of a process of its own on
+ * one core, from the file to the model. The floors for the same bytes are a memcpy, the tokenizer
+ * alone, and inflating. The file is a part of the reference run as our writer writes it, or a given
+ * one.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,7 +151,7 @@ static int read_tokens(struct text *text)
 	return json_read(&nobody, text, &stop);
 }
 
-/* In pieces that the cache holds. */
+/* Copies in pieces that fit the cache. */
 static void copy_text(struct text *text, char *to)
 {
 	const char *piece;
@@ -157,7 +160,7 @@ static void copy_text(struct text *text, char *to)
 	text->used = 0;
 	while ((bytes = next_piece(text, &piece)) > 0) {
 		memcpy(to, piece, bytes);
-		/* Each piece is copied, not only the last. */
+		/* keeps the compiler from dropping all copies but the last */
 		__asm__ volatile("" ::"r"(to) : "memory");
 	}
 }

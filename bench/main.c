@@ -1,4 +1,4 @@
-/* dagtap-bench NAME|all [--json] [OPTIONS of NAME] */
+/* The benchmark program: dagtap-bench NAME|all [--json] [OPTIONS of NAME] */
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const struct bench *const benches[] = {
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
 
-static char failure[4096]; /* of the benchmark that runs; empty: only its errno is known */
+static char failure[4096]; /* message of the running benchmark; empty: only its errno is known */
 
 int bench_fail(int err, const char *format, ...)
 {
@@ -143,7 +143,7 @@ static const struct bench *find(const char *name)
 	return NULL;
 }
 
-/* Takes --json out of the arguments; what is left belongs to the benchmark. */
+/* Removes --json from the arguments; the rest belongs to the benchmark. */
 static bool take_json(int *argc, char **argv)
 {
 	int kept = 0;
@@ -163,7 +163,10 @@ int main(int argc, char **argv)
 	bool json = take_json(&argc, argv);
 	const struct bench *bench;
 
-	/* Or the first large array that is freed makes malloc() keep all later ones. */
+	/*
+	 * With a dynamic threshold, malloc keeps all later large arrays once the first one is
+	 * freed.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	if (argc < 2 || argv[1][0] == '-')
 		return print_usage();

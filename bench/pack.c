@@ -1,6 +1,8 @@
-/* What it costs to pack a spool into a .dagtap and to read it back, and how small it gets, beside a copy of
- * the same bytes and zstd over them. All of it in a process of its own on one core, with the spool in the
- * page cache; megabytes are of the spool. */
+/*
+ * Measures what packing a spool into a .dagtap and reading it back costs, and the size of the
+ * result; the floors are a copy of the same bytes and zstd over them. Runs in a process of its own
+ * on one core with the spool in the page cache. Rates are in megabytes of the spool.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -20,13 +22,13 @@
 #include "trace/pack/pack.h"
 
 #define RUNS	    5
-#define STEPS	    10 /* of the reference run: a tenth of it */
+#define STEPS	    10 /* a tenth of the reference run */
 #define PIECE_BYTES ((size_t)1 << 20)
 #define MEGABYTE    1e6
 
 static struct reference_input input = {.steps = STEPS};
 
-/* What is measured. */
+/* The measured stages. */
 enum stage { CHECK, PACK, UNPACK, COPY, ZSTD_1, ZSTD_3, UNZSTD_1, STAGE_COUNT };
 
 struct report {
@@ -108,7 +110,7 @@ static int unpack(const struct bytes *packed, struct report *report)
 	return result;
 }
 
-/* ---- beside it ---- */
+/* ---- floors ---- */
 
 static double copy(const uint8_t *bytes, size_t size)
 {
@@ -123,7 +125,7 @@ static double copy(const uint8_t *bytes, size_t size)
 	return cpu_seconds_since(begin);
 }
 
-/* The spool as `zstd -LEVEL` would compress it. */
+/* Compresses the spool as `zstd -LEVEL` does. */
 static int zstd(const uint8_t *bytes, size_t size, int level, struct bytes *packed)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -226,7 +228,10 @@ static void measure(const void *context, void *ret_report)
 
 	report->error = pack(path, &packed, report->seconds);
 	getrusage(RUSAGE_SELF, &usage);
-	/* What was kept in memory would have gone to a file. */
+	/*
+	 * Subtracts the packed bytes: dagtap writes them to a file instead of keeping them in
+	 * memory.
+	 */
 	report->pack_peak_mib = (double)usage.ru_maxrss / 1024 - (double)packed.room / (1 << 20);
 	report->packed_bytes = (double)packed.size;
 	if (!report->error)

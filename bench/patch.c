@@ -1,7 +1,10 @@
-/* What it costs to keep a graph whose buffers move: dagpatch's strategies beside what a program can
- * do without it, on a chain of N kernel nodes of which 1 %, 10 % or all have another address. A
- * way's repeats follow each other: graphs of many nodes that take turns drive each other out of the
- * GPU's cache. At the end each node's count of runs is compared with what was launched. */
+/*
+ * Measures what it costs to keep a graph whose buffers move: dagpatch's strategies next to what a
+ * program can do without dagpatch, on a chain of N kernel nodes of which 1 %, 10 % or all have
+ * another address. The repeats of a subject follow each other, because large graphs that take turns
+ * evict each other from the GPU's cache. At the end each node's count of runs is compared with the
+ * number of launches.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +14,14 @@
 #include "bench.h"
 #include "patch_floor.h"
 
-#define SLOTS	     3 /* 1 %, 9 % and 90 % of the nodes */
-#define SIDES	     2 /* where a slot can be */
+#define SLOTS	     3 /* of 1 %, 9 % and 90 % of the nodes */
+#define SIDES	     2 /* places at which a slot can be */
 #define REPEATS_MOST 101
 #define SIZES_MOST   8
 #define IDLE_SLOTS   1000
 #define IDLE_CALLS   100
 #define NAME_BYTES   48
-#define STEPS	     4 /* slots that move: none, and those that make up so many percent: */
+#define STEPS	     4 /* how many slots move: none, then those that sum up to the percentages: */
 #define WAYS_MOST    12
 #define NS_PER_US    1000.0
 #define WARM_UP_NS   300000000
@@ -34,15 +37,15 @@ struct subject;
 
 struct way {
 	const char *name;
-	enum dagpatch_strategy strategy; /* of the recording, if it is one */
+	enum dagpatch_strategy strategy; /* of the recording, if there is one */
 	int (*prepare)(struct subject *subject);
-	/* Brings the subject to where its slots now are; MOVED of them have moved. */
+	/* Updates the subject to where its slots now are; MOVED of them have moved. */
 	int (*change)(struct subject *subject, uint32_t moved);
 	int (*launch)(struct subject *subject);
-	bool replays_only; /* nothing is ever changed */
+	bool replays_only; /* measures replays without changes */
 };
 
-/* One way at work on one size of graph. */
+/* One method applied to one size of graph. */
 struct subject {
 	const struct way *way;
 	void *graph, *exec, *old_graph, *old_exec;
@@ -58,12 +61,13 @@ struct row {
 	double us[MEASURES];
 };
 
-/* A way's host time beside the bare calls', both measured in turn. */
+/* A method's host time divided by that of the bare calls, both measured in turn. */
 struct ratio {
 	uint32_t nodes, percent;
 	const char *way;
 	double bare_us, us;
-	double median, low, high; /* of the rounds' ratios; low and high leave out a tenth each */
+	/* of the rounds' ratios; a tenth of the rounds is below low and a tenth above high */
+	double median, low, high;
 };
 
 static const char *driver = "model";
@@ -76,7 +80,7 @@ static const struct bed *bed;
 static void *stream;
 static struct dagpatch_context *contexts[DAGPATCH_STRATEGY_COUNT];
 
-/* The size at hand. */
+/* The current size. */
 static uint32_t node_count;
 static uint32_t slot_first[SLOTS + 1];
 static void *memory[SIDES][SLOTS];
@@ -146,7 +150,7 @@ static int change_nothing(struct subject *subject, uint32_t moved)
 	return 0;
 }
 
-/* What is replaced is destroyed after the measurement. */
+/* The old executable graph is destroyed after the measurement. */
 static int change_instantiate(struct subject *subject, uint32_t moved)
 {
 	int err;
@@ -283,7 +287,7 @@ static const struct way ways[] = {
 	DAGPATCH_WAY("dagpatch_update_graph", DAGPATCH_UPDATE_GRAPH),
 	DAGPATCH_WAY("dagpatch_instantiate", DAGPATCH_INSTANTIATE),
 	DAGPATCH_WAY("dagpatch_auto", DAGPATCH_AUTO),
-	PLAIN_WAY("plain_again"), /* or has the machine changed? */
+	PLAIN_WAY("plain_again"), /* repeated to see whether the machine has changed */
 };
 
 #define WAY_COUNT (sizeof(ways) / sizeof(*ways))
@@ -348,7 +352,7 @@ static void add_row(struct subject *subject, uint32_t percent)
 		row->us[i] = bench_median(subject->samples[i], repeats);
 }
 
-/* The first run of each is a warm-up. */
+/* The first run of each subject is a warm-up. */
 static int measure_way(struct subject *subject, uint32_t moved)
 {
 	int err = measure(subject, moved, 0);
@@ -365,7 +369,7 @@ static uint32_t rounds(void)
 	return repeats < ROUNDS_MOST ? repeats : ROUNDS_MOST;
 }
 
-/* The same repeats of both, one after the other, in each of the rounds. */
+/* Each round measures the same number of repeats of both, one after the other. */
 static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t moved)
 {
 	struct ratio *ratio = &ratios[ratio_count];
@@ -393,7 +397,7 @@ static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t
 		.us = bench_median(times[1], count),
 		.median = bench_median(quotients, count),
 	};
-	/* They are in ascending order now. */
+	/* measure_ratio has sorted the quotients */
 	ratio->low = quotients[count / 10];
 	ratio->high = quotients[count - 1 - count / 10];
 	ratio_count++;
@@ -425,7 +429,7 @@ static int measure_step(struct subject *subjects, uint32_t moved)
 	return err ? err : measure_ratios(subjects, moved);
 }
 
-/* A GPU that was idle takes a while to reach its clocks. */
+/* An idle GPU takes a while to reach its full clock rate. */
 static int warm_up(struct subject *subject)
 {
 	uint64_t begin = clock_now_ns();
@@ -505,7 +509,7 @@ static int measure_size(uint32_t nodes)
 	return err;
 }
 
-/* ---- binding what is bound ---- */
+/* ---- binding without a change ---- */
 
 static int add_idle_node(struct dagpatch_recording *recording)
 {
@@ -548,7 +552,7 @@ static int time_idle(struct dagpatch_recording *recording, const void *const *ad
 	return err;
 }
 
-/* All slots bound to where they are. */
+/* Measures binding all slots to the addresses that they have. */
 static int measure_idle(struct bench_result *ret_result)
 {
 	struct dagpatch_recording *recording = NULL;

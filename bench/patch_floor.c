@@ -1,5 +1,7 @@
-/* CUDA's calls bare; the model's by dagpatch's own table of them (src/patch/driver.h); HIP's are in
- * patch_floor_hip.c. */
+/*
+ * The floors of CUDA, by its own calls, and of the model, by dagpatch's driver table
+ * (src/patch/driver.h). HIP's is in patch_floor_hip.c.
+ */
 #include "patch_floor.h"
 
 #include <dlfcn.h>
@@ -54,7 +56,7 @@ static const struct patch_floor cuda_floor = {
 /* ---- the model ---- */
 
 static struct patch_device *device;
-static struct patch_image mark; /* all nodes have the same but for the address */
+static struct patch_image mark; /* equal for all nodes except for the address */
 
 static int driver_open(struct dagpatch_context *context)
 {
@@ -104,7 +106,7 @@ static const struct patch_floor model_floor = {
 
 /* ---- HIP ---- */
 
-/* Its kernels are found among the process's global names. */
+/* Looks for the HIP module's floor among the process's global symbols. */
 static const struct patch_floor *open_hip(void)
 {
 	void *module = dlopen("patch-floor-hip.so", RTLD_NOW | RTLD_GLOBAL);

@@ -1,5 +1,7 @@
-/* What `dagtap-bench patch` holds dagpatch against: the driver's own calls for graphs of BED_MARK
- * nodes (tests/patch/bed.h). Functions return 0 or the driver's error. */
+/*
+ * The floor of `dagtap-bench patch`: the driver's own calls for graphs of BED_MARK nodes
+ * (tests/patch/bed.h). Functions return 0 or the driver's error.
+ */
 #ifndef DAGTAP_BENCH_PATCH_FLOOR_H
 #define DAGTAP_BENCH_PATCH_FLOOR_H
 
@@ -10,16 +12,16 @@
 
 struct patch_floor {
 	const struct bed *bed;
-	/* NULL: nothing to do. */
+	/* NULL: nothing to do */
 	int (*open)(struct dagpatch_context *context);
 	void (*close)(void);
-	/* A capture's nodes, in the order of the launches. */
+	/* the nodes of a captured graph, in the order of the launches */
 	int (*nodes)(void *graph, void **ret_nodes, uint32_t count);
 	int (*update)(void *exec, void *graph);
 	int (*set)(void *exec, void *node, void *at);
 };
 
-/* NULL: no such driver, or its libraries are not here. */
+/* Returns NULL when there is no such driver or its libraries are not installed. */
 const struct patch_floor *patch_floor_find(const char *driver);
 
 #endif

@@ -1,4 +1,4 @@
-/* HIP's calls bare, with the ground they stand on: a module, for dagtap-bench runs without HIP. */
+/* The floor of HIP, by its own calls. A loadable module, so that dagtap-bench runs without HIP. */
 #include "patch_floor.h"
 
 #include "example.h"

@@ -1,6 +1,8 @@
-/* What the critical path of a run costs, from the spool to the figures: CPU seconds and memory of a process of
- * its own on one core, with the spool in the page cache, beside one pass over the rows that it is made from and
- * a copy of them. */
+/*
+ * Measures what the critical path of a run costs, from the spool to the figures: CPU seconds and
+ * memory of a process of its own on one core, with the spool in the page cache. The floors are one
+ * pass over the rows that the path is computed from, and a copy of them.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 #include "trace/load.h"
 
 #define RUNS  3
-#define STEPS 10 /* of the reference run: a tenth of it */
+#define STEPS 10 /* a tenth of the reference run */
 
 static struct reference_input input = {.steps = STEPS};
 
@@ -39,7 +41,7 @@ static double seconds_since(struct cpu_seconds *begin)
 	return cpu_sum(&seconds);
 }
 
-/* Every cache line of the rows is looked at once. */
+/* Reads every cache line of the rows once. */
 static void pass(const struct trace *trace)
 {
 	int64_t sum = 0;

@@ -1,6 +1,8 @@
-/* What reading the reference run costs, from the spool to a file in another format: CPU seconds and memory
- * of a process of its own on one core, with the spool in the page cache, beside what the same bytes and the
- * same number of events cost bare (reference_floors.c). */
+/*
+ * Measures what exporting the reference run costs, from the spool to a file of another format: CPU
+ * seconds and memory of a process of its own on one core, with the spool in the page cache. The
+ * floors in reference_floors.c are for the same bytes and the same number of events.
+ */
 #include "reference_floors.h"
 
 #include <errno.h>
@@ -26,33 +28,33 @@
 #define MIB	  1048576.0
 #define PATH_MOST 4096
 
-/* Of one side, those with the most bytes. */
+/* For each side, keeps the stats that take the most bytes. */
 #define STATS_MOST 20
 
 static struct {
 	uint64_t seed;
 	uint32_t steps;
-	const char *file; /* given: kept, or read when it is there */
+	const char *file; /* the spool's path if given: it is kept, and read if it exists */
 	bool generate_only;
-	bool is_full; /* arguments, ticks and waits are loaded, though the format writes none */
+	bool is_full; /* loads arguments, ticks and waits even if the format writes none */
 	bool sweeps;
 } options = {.seed = 1, .steps = REFERENCE_STEPS};
 
-/* What a child that loads and exports has to say. */
+/* The result of a child that loads and exports. */
 struct report {
 	int error;
 	struct cpu_seconds load, export;
-	double loaded_anon, exported_anon, peak; /* MiB; peak: mapped files too */
+	double loaded_anon, exported_anon, peak; /* MiB; the peak includes mapped files */
 	double device_events, host_events;
 	double output_bytes;
 };
 
-/* Of one size. */
+/* The results for one size. */
 struct measured {
 	struct report report; /* medians */
 	double input_bytes;
 	struct cpu_seconds copy, touch, write, encode;
-	struct xspace_account account; /* of the output; empty if it is none */
+	struct xspace_account account; /* of the output; empty if there is none */
 };
 
 /* ---- one run, in a process of its own ---- */
@@ -156,7 +158,7 @@ static int measure_runs(const struct places *places, struct report *ret_report)
 	return error;
 }
 
-/* What the output's bytes are spent on. */
+/* Counts the output's bytes by what they hold. */
 static int account_output(const char *path, struct xspace_account *ret_account)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -195,7 +197,7 @@ static int measure_floors(const struct places *places, struct measured *measured
 	return error ? error : floor_encode(events, &measured->encode);
 }
 
-/* SPOOL is there, and is read once before: from then on it is in the page cache. */
+/* SPOOL exists. Reads it once before measuring, so that it is in the page cache. */
 static int measure_spool(const char *spool, const char *folder, struct measured *ret_measured)
 {
 	char output[PATH_MOST];
@@ -231,7 +233,7 @@ static int measure_steps(uint32_t steps, const char *folder, struct measured *re
 	return error;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static void add_cpu(struct bench_result *result, const char *const names[2],
 		    const struct cpu_seconds *seconds, const char *help)
@@ -271,8 +273,10 @@ static void add_measured(struct bench_result *result, const struct measured *m)
 	bench_add(result, "loaded_event", "B", report->loaded_anon * MIB / events, "an event");
 }
 
-/* By stat, as XLA's traces are taken apart: 115 bytes a device event with 13 stats and 39 a host event
- * in a trace of JAX. */
+/*
+ * Prints bytes by stat, as for XLA's traces, which have 115 bytes a device event with 13 stats and
+ * 39 bytes a host event in a trace of JAX.
+ */
 static void add_side(struct bench_result *result, const char *side,
 		     const struct xspace_account_side *account)
 {
@@ -402,7 +406,7 @@ static int take_seed(const char *text)
 	return end == text || *end ? -EINVAL : 0;
 }
 
-/* Whole steps: a scale of 0.01 is one. */
+/* Rounds to whole steps: a scale of 0.01 is one step. */
 static int take_scale(const char *text)
 {
 	char *end;
@@ -427,7 +431,7 @@ static int take(int argc, char **argv)
 	};
 	int option;
 
-	/* getopt_long() takes the argument before the first for the program's name. */
+	/* getopt_long() takes the argument before the first one for the program's name. */
 	while ((option = getopt_long(argc + 1, argv - 1, "", known, NULL)) != -1) {
 		int error = 0;
 

@@ -12,7 +12,7 @@ static const char *const call_names[] = {
 #undef X
 };
 
-/* An argument that the run has something to say about, by the names that the list has for it. */
+/* The arguments whose values the run sets, by their names in the list. */
 static const struct {
 	const char *name;
 	size_t place;
@@ -51,7 +51,7 @@ static uint32_t find_op(const char *name)
 	return 0;
 }
 
-/* Of the width that the kind has in real recordings. */
+/* Returns a value of the size that arguments of this kind have in real recordings. */
 static uint64_t usual_value(char kind, uint32_t word)
 {
 	switch (kind) {

@@ -1,5 +1,7 @@
-/* HIP calls as the wrappers record them: numbers, texts and arguments from the list that the wrappers
- * themselves are made of. */
+/*
+ * HIP calls as the wrappers record them. Numbers, texts and arguments come from the list that the
+ * wrappers are generated from.
+ */
 #ifndef DAGTAP_BENCH_REFERENCE_CALLS_H
 #define DAGTAP_BENCH_REFERENCE_CALLS_H
 
@@ -54,15 +56,15 @@ enum reference_call_id {
 struct reference_call {
 	uint32_t op;
 	uint8_t words;
-	/* Where among the words; -1 = the call has no such argument. */
+	/* Indices of these arguments among the words; -1: the call has no such argument. */
 	int8_t stream, subject, grid, dst, src, bytes, kind;
-	uint64_t args[REFERENCE_CALL_WORDS]; /* what stands in those that nobody sets */
+	uint64_t args[REFERENCE_CALL_WORDS]; /* values of the arguments that nothing sets */
 };
 
-/* The text of the API_NAME record of OP, from 1; NULL behind the last. */
+/* Returns the text of the API_NAME record of OP (from 1); NULL after the last one. */
 const char *reference_api_text(uint32_t op);
 
-/* Fills CALLS[REFERENCE_CALL_COUNT]. 0, or -ENOENT: the list has no such call. */
+/* Fills CALLS[REFERENCE_CALL_COUNT]. Returns 0, or -ENOENT when the list lacks one of the calls. */
 int reference_calls_make(struct reference_call *calls);
 
 #endif

@@ -141,7 +141,7 @@ static void copy_mapped(const char *bytes, size_t length, struct timed *timed)
 		size_t rest = length - at;
 
 		memcpy(buffer, bytes + at, rest < BUFFER_BYTES ? rest : BUFFER_BYTES);
-		/* Each piece is copied, not only the last. */
+		/* keeps the compiler from dropping all copies but the last */
 		__asm__ volatile("" ::"r"(buffer) : "memory");
 	}
 	free(buffer);
@@ -250,7 +250,7 @@ int floor_write(const char *path, uint64_t bytes, struct cpu_seconds *ret_second
 
 /* ---- encode ---- */
 
-/* Fields of XLine, XEvent and XStat. */
+/* Field numbers of XLine, XEvent and XStat. */
 enum { LINE_EVENTS = 4, EVENT_METADATA = 1, EVENT_OFFSET = 2, EVENT_DURATION = 3, EVENT_STATS = 4 };
 enum { STAT_METADATA = 1, STAT_U64 = 3 };
 

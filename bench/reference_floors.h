@@ -1,4 +1,7 @@
-/* CPU time, processes that measure alone, and what the work on the reference run costs at the least. */
+/*
+ * CPU time, measurements in processes of their own, and the least that the work on the reference
+ * run can cost.
+ */
 #ifndef DAGTAP_BENCH_REFERENCE_FLOORS_H
 #define DAGTAP_BENCH_REFERENCE_FLOORS_H
 
@@ -17,21 +20,26 @@ static inline double cpu_sum(const struct cpu_seconds *seconds)
 	return seconds->user + seconds->system;
 }
 
-/* The run in the middle by its sum, of COUNT that lie STRIDE bytes apart. */
+/* Returns the run with the median sum of user and system time, of COUNT runs STRIDE bytes apart. */
 struct cpu_seconds cpu_median(const struct cpu_seconds *first, size_t count, size_t stride);
 
-/* Calls WORK in a forked child on one core; what it left in RESULT comes back. RESULT begins with an int, 0
- * or the negative errno of WORK, which is what this gives too. NAME is what a child that fails is called. */
+/*
+ * Calls WORK in a forked child that is pinned to one core, and copies its RESULT back. RESULT
+ * begins with an int, 0 or WORK's negative errno, which is also returned. NAME is the child's name
+ * in messages.
+ */
 int run_alone(const char *name, void (*work)(const void *context, void *ret_result),
 	      const void *context, void *ret_result, size_t result_bytes);
 
-/* COUNT times, RESULTS one behind the other, up to the first failure. */
+/* Calls run_alone COUNT times; RESULTS is an array. Stops at the first failure. */
 int run_alone_times(const char *name, void (*work)(const void *context, void *ret_result),
 		    const void *context, void *ret_results, size_t result_bytes, size_t count);
 
-/* Each in a child: every byte of the file at PATH copied; BYTES of fresh memory stored to, a byte a page;
- * BYTES written to a new file at PATH; COUNT events encoded as XLA's XSpace has them, with three
- * statistics. */
+/*
+ * Floors, each measured in a child: copying every byte of the file at PATH; storing to BYTES of
+ * fresh memory, one byte a page; writing BYTES to a new file at PATH; encoding COUNT events as
+ * XLA's XSpace does, with three stats each.
+ */
 int floor_copy(const char *path, struct cpu_seconds *ret_seconds);
 int floor_touch(uint64_t bytes, struct cpu_seconds *ret_seconds);
 int floor_write(const char *path, uint64_t bytes, struct cpu_seconds *ret_seconds);

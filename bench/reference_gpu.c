@@ -10,12 +10,15 @@
 #define LATENCY_NS	4200
 #define COPY_LATENCY_NS 9000
 #define QUEUE_PACKETS	16384
-/* Away from its nominal rate by this much a GPU, and back and forth by 0.8 ppm over ten seconds. */
+/*
+ * Each GPU's clock differs from its nominal rate by this much, and swings by 0.8 ppm over ten
+ * seconds.
+ */
 #define DRIFT_PPM	7
 #define SWING_NS	2000
 #define SWING_PERIOD_NS 10000000000u
 
-/* Something that runs or waits, until the monitor has recorded its end. */
+/* An activity in progress, until the monitor has recorded its end. */
 struct outstanding {
 	uint64_t id; /* packet index or copy id */
 	uint64_t start_ns;
@@ -103,7 +106,7 @@ struct reference_work reference_work_of(const struct reference_machine *machine,
 	return work;
 }
 
-/* ---- what is met first ---- */
+/* ---- first appearances ---- */
 
 void reference_put_agents(struct spool_stream *stream)
 {
@@ -161,7 +164,10 @@ void reference_put_kernels(const struct reference_machine *machine, struct spool
 
 /* ---- completions ---- */
 
-/* The device's clock: monotonic ns at its own rate, from when the machine was switched on. */
+/*
+ * Returns the device's tick at monotonic time NS. Each device's clock has its own rate and starts
+ * when the machine is switched on.
+ */
 static uint64_t tick_at(uint32_t gpu, uint64_t ns)
 {
 	uint64_t since_ns = ns - REFERENCE_START_NS;
@@ -205,7 +211,7 @@ static struct ring *ring_at(struct reference_machine *machine, uint32_t index)
 	return &gpu->queues[index % REFERENCE_QUEUES].ring;
 }
 
-/* Some that ended together are found in the other order. */
+/* Some activities that ended together are recorded in reverse order. */
 static void collect_ring(struct reference_machine *machine, uint32_t index, uint64_t now_ns)
 {
 	struct ring *ring = ring_at(machine, index);
@@ -238,7 +244,7 @@ static void await(struct reference_machine *machine, uint32_t index, struct outs
 {
 	struct ring *ring = ring_at(machine, index);
 
-	/* No slot: the submitting thread waits for the oldest. */
+	/* No free slot: the submitting thread waits for the oldest activity. */
 	if (ring->tail - ring->head == RING_SLOTS)
 		collect_ring(machine, index, ring->slots[ring->head % RING_SLOTS].end_ns);
 	ring->slots[ring->tail++ % RING_SLOTS] = what;
@@ -291,7 +297,7 @@ void reference_dispatch(struct reference_machine *machine, uint32_t gpu, uint32_
 	await(machine, gpu * REFERENCE_QUEUES + queue, outstanding);
 }
 
-/* The other queue's work so far comes first. */
+/* Waits for the other queue's work so far. */
 void reference_barrier(struct reference_machine *machine, uint32_t gpu, uint32_t queue,
 		       struct reference_submitter *by)
 {

@@ -1,6 +1,9 @@
-/* The machine of the reference run: eight GPUs with their queues, copy engines and clocks, and what a
- * tracer records of them. Work is recorded where it is submitted, in the submitting thread's stream; its
- * completion waits until the monitor looks, which goes from queue to queue, as in a traced program. */
+/*
+ * The GPUs of the reference run: eight, with their queues, copy engines and clocks, and the records
+ * that a tracer makes of them. An activity is recorded in the submitting thread's stream when it is
+ * submitted. Its completion is recorded when the monitor next scans the queues, as in a traced
+ * program.
+ */
 #ifndef DAGTAP_BENCH_REFERENCE_GPU_H
 #define DAGTAP_BENCH_REFERENCE_GPU_H
 
@@ -10,11 +13,11 @@
 #include "spool_file.h"
 
 #define REFERENCE_GPUS	     8
-#define REFERENCE_QUEUES     4 /* a GPU */
+#define REFERENCE_QUEUES     4 /* of one GPU */
 #define REFERENCE_CPU_AGENTS 2
 #define REFERENCE_START_NS   3600000000000u
 
-/* Which of a GPU's queues, and which of its streams. */
+/* Index of a GPU's queue, and of its stream. */
 enum { REFERENCE_COMPUTE, REFERENCE_UPLOAD, REFERENCE_DOWNLOAD, REFERENCE_BRANCH };
 
 struct reference_random {
@@ -30,13 +33,13 @@ static inline uint32_t reference_random(struct reference_random *random)
 	return (uint32_t)(mixed >> 32);
 }
 
-/* A call that submits. */
+/* A call that submits work. */
 struct reference_submitter {
 	struct spool_stream *stream;
 	uint64_t cid;
 	uint64_t scope;
 	uint64_t ns;
-	uint32_t ordinal; /* of the next activity */
+	uint32_t ordinal; /* of the next activity of the call */
 };
 
 struct reference_work {
@@ -49,7 +52,7 @@ struct reference_work {
 
 enum reference_copy { REFERENCE_H2D, REFERENCE_D2H, REFERENCE_P2P };
 
-/* The N-th copy of a step has the same buffers in every step, as XLA places them. */
+/* A copy. The N-th copy of a step has the same buffers in every step, as XLA allocates them. */
 struct reference_transfer {
 	enum reference_copy kind;
 	uint32_t place;
@@ -61,10 +64,12 @@ static inline uint64_t reference_buffer(uint32_t gpu, uint32_t place)
 	return 0x7e0000000000 + ((uint64_t)gpu << 36) + (uint64_t)place * 0x100000;
 }
 
-/* What is in a host's memory, or in a peer's, and goes to or comes from that buffer. */
+/* Address of the copy's other side, in host memory or on a peer GPU, relative to the buffer. */
 #define REFERENCE_FAR_SIDE 0x10000000000u
 
-/* The INDEX-th of things that lie in a row: nothing is at these addresses. */
+/*
+ * Returns the handle of the INDEX-th object of a row of objects; no memory is at these addresses.
+ */
 static inline uint64_t reference_handle(uint64_t first, uint64_t index, uint64_t apart)
 {
 	return first + index * apart;
@@ -72,7 +77,7 @@ static inline uint64_t reference_handle(uint64_t first, uint64_t index, uint64_t
 
 struct reference_machine;
 
-/* STREAM is the monitor's. */
+/* Creates the machine; STREAM is the monitor's. */
 int reference_machine_create(const struct reference_kernel *kernels, uint64_t seed,
 			     struct spool_stream *stream, struct reference_machine **ret_machine);
 void reference_machine_destroy(struct reference_machine *machine);
@@ -85,7 +90,7 @@ static inline uint32_t reference_gpu_agent(uint32_t gpu)
 	return REFERENCE_CPU_AGENTS + gpu;
 }
 
-/* What is recorded when things are met first. */
+/* Write the records of an object's first appearance. */
 void reference_put_agents(struct spool_stream *stream);
 void reference_put_queue(struct spool_stream *stream, uint32_t gpu, uint32_t queue);
 void reference_put_kernels(const struct reference_machine *machine, struct spool_stream *stream,
@@ -98,19 +103,19 @@ void reference_barrier(struct reference_machine *machine, uint32_t gpu, uint32_t
 void reference_copy(struct reference_machine *machine, uint32_t gpu, struct reference_submitter *by,
 		    const struct reference_transfer *transfer);
 
-/* When what was submitted to GPU so far will have ended. */
+/* Returns the time at which all work that was submitted to GPU so far ends. */
 uint64_t reference_gpu_idle_ns(const struct reference_machine *machine, uint32_t gpu);
 
-/* The monitor's look at NOW_NS: what has ended since is recorded. */
+/* Plays a scan of the monitor at NOW_NS: records what has ended since the last scan. */
 void reference_collect(struct reference_machine *machine, uint64_t now_ns);
 
-/* The housekeeping thread's: clocks and counts. */
+/* Write the clock samples and counters of the housekeeping thread. */
 void reference_put_samples(struct reference_machine *machine, struct spool_stream *stream);
 
 void reference_put_witness(struct spool_stream *stream, const char *source, const char *key,
 			   uint64_t value);
 
-/* Kernels, copies and fills submitted so far. */
+/* Returns the number of kernels, copies and fills submitted so far. */
 uint64_t reference_activities(const struct reference_machine *machine);
 
 #endif

@@ -1,6 +1,6 @@
 #include "reference_graphs.h"
 
-/* Nodes that submit, and launches a step. */
+/* Nodes that submit work, and launches in a step. */
 static const struct {
 	uint32_t nodes, launches;
 } shapes[REFERENCE_GRAPHS] = {{48, 1}, {412, 3}, {620, 2}, {332, 1}, {12, 24}};
@@ -8,7 +8,7 @@ static const struct {
 _Static_assert(48 + 3 * 412 + 2 * 620 + 332 + 24 * 12 == REFERENCE_GRAPH_ACTIVITIES, "activities");
 _Static_assert(1 + 3 + 2 + 1 + 24 == REFERENCE_LAUNCHES, "launches");
 
-/* A fork every so many nodes: the node at FORK_AT and the two behind it. */
+/* There is a fork every FORK_EVERY nodes: the node at FORK_AT and the two after it. */
 #define FORK_EVERY 16
 #define FORK_AT	   4
 
@@ -40,7 +40,9 @@ uint64_t reference_function_handle(uint32_t gpu, uint32_t kernel)
 
 /* ---- making ---- */
 
-/* N-th node that submits; the first of a graph is a kernel that calls of its own launch too. */
+/*
+ * Makes the N-th node that submits. A graph's first node is a kernel that single calls launch, too.
+ */
 static struct reference_node make_node(const struct reference_machine *machine, uint32_t graph,
 				       uint32_t n)
 {
@@ -62,7 +64,7 @@ static struct reference_node make_node(const struct reference_machine *machine, 
 		node.transfer.bytes = (uint64_t)8192 << n % 5;
 		kernel = REFERENCE_COPY;
 	}
-	/* Behind the buffers of single copies. */
+	/* behind the buffers of the single copies */
 	node.transfer.place = 4096 + graph * REFERENCE_NODES_MOST + n;
 	node.work = reference_work_of(machine, kernel);
 	if (node.type == RECORD_NODE_KERNEL)
@@ -80,7 +82,7 @@ void reference_graphs_make(const struct reference_machine *machine, struct refer
 	}
 }
 
-/* The prologue; then the small one three times before each of the others. */
+/* The order is: the prologue graph, then the small graph three times before each of the others. */
 uint32_t reference_launch_graph(uint32_t n)
 {
 	static const uint32_t others[] = {1, 1, 1, 2, 2, 3};
@@ -137,8 +139,10 @@ static void put_edge(struct spool_stream *stream, uint64_t graph_id, uint32_t fr
 	record->to = to;
 }
 
-/* A fork's join has two edges, its second branch comes from the fork; every other node from the one
- * before it. */
+/*
+ * A fork's join has two edges, and the second branch's edge comes from the fork. Every other node
+ * has one edge from the node before it.
+ */
 static uint32_t edge_count(const struct reference_graph *graph)
 {
 	uint32_t count = 0;

@@ -5,7 +5,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* No common factor with REFERENCE_KERNELS: neighbours are of different families. */
+/* Has no common factor with REFERENCE_KERNELS, so that neighbours are of different families. */
 #define SPREAD 37
 
 static void name_tensile(uint32_t n, char *ret_name, size_t room)
@@ -92,7 +92,7 @@ static void name_primitive(uint32_t n, char *ret_name, size_t room)
 		 types[n / COUNT_OF(algorithms)], types[n / COUNT_OF(algorithms)]);
 }
 
-/* COUNT kernels each, in the order in which they are numbered before they are spread. */
+/* COUNT kernels of each family; kernels are numbered in this order before they are spread. */
 static const struct family {
 	uint32_t count;
 	void (*name)(uint32_t n, char *ret_name, size_t room);

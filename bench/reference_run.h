@@ -1,4 +1,7 @@
-/* The reference run while it is played: its threads take turns in the order of their clocks. */
+/*
+ * The state of the reference run while it is generated. One thread plays all threads of the
+ * program: the one with the earliest clock acts next.
+ */
 #ifndef DAGTAP_BENCH_REFERENCE_RUN_H
 #define DAGTAP_BENCH_REFERENCE_RUN_H
 
@@ -8,28 +11,29 @@
 #include "reference_graphs.h"
 #include "reference_spool.h"
 
-#define REFERENCE_OTHERS       5 /* threads that submit nothing; the first is the main thread */
+/* threads that submit nothing; the first of them is the main thread */
+#define REFERENCE_OTHERS       5
 #define REFERENCE_WORKERS      (REFERENCE_GPUS + REFERENCE_OTHERS)
 #define REFERENCE_SCOPES_DEPTH 4
 
-/* What a thread has to do in a step. */
+/* The calls of one thread in one step. */
 struct reference_share {
 	uint32_t calls;
-	uint32_t preamble; /* of them first, once: modules, streams, graphs */
-	uint32_t submits;  /* of the others */
-	uint32_t doubles;  /* of those that are no graph launches: fills in two pieces */
+	uint32_t preamble; /* the first calls of the thread, made once: modules, streams, graphs */
+	uint32_t submits;  /* the other calls that submit work */
+	uint32_t doubles;  /* submitting calls that are no graph launches: fills in two pieces */
 };
 
 struct reference_worker {
 	struct spool_stream *stream;
-	uint32_t index; /* GPU threads first */
+	uint32_t index; /* threads that submit come first */
 	struct reference_random random;
 	struct reference_share share;
-	uint32_t call; /* next of the share */
+	uint32_t call; /* index of the next call of the share */
 	uint64_t scope_counter;
 	uint64_t scopes[REFERENCE_SCOPES_DEPTH];
 	uint32_t depth;
-	uint32_t module; /* whose scope is open */
+	uint32_t module; /* the module whose scope is open */
 };
 
 struct reference_run {
@@ -41,9 +45,12 @@ struct reference_run {
 	struct spool_stream *house;
 	struct spool_stream *monitor;
 	struct reference_worker workers[REFERENCE_WORKERS];
-	/* When each acts next: workers, monitor, housekeeper. UINT64_MAX: waits for the others. */
+	/*
+	 * Time of the next action of each: workers, monitor, housekeeper. UINT64_MAX: waits for
+	 * others.
+	 */
 	uint64_t next_ns[REFERENCE_WORKERS + 2];
-	uint64_t tick_ns; /* the housekeeper's interval */
+	uint64_t tick_ns; /* the housekeeper's period */
 	uint64_t last_cid;
 	uint64_t latest_ns;
 	uint64_t replays[REFERENCE_GPUS][REFERENCE_GRAPHS];
@@ -51,7 +58,7 @@ struct reference_run {
 	uint32_t arrived;
 };
 
-/* One call of a thread, and what it submits. */
+/* A call in progress and the work that it submits. */
 struct reference_frame {
 	struct reference_worker *worker;
 	enum reference_call_id id;
@@ -63,10 +70,10 @@ struct reference_frame {
 struct reference_frame reference_call_begin(struct reference_run *run,
 					    struct reference_worker *worker,
 					    enum reference_call_id id);
-/* COST_NS at least; longer when what it submitted took longer. */
+/* Ends the call after COST_NS, or later when the work that it submitted took longer. */
 void reference_call_end(struct reference_run *run, struct reference_frame *frame, uint32_t cost_ns);
 
-/* WORD is one of the call's places, -1 when it has none. */
+/* Sets an argument. WORD is one of the call's argument indices; -1 does nothing. */
 static inline void reference_call_set(struct reference_frame *frame, int8_t word, uint64_t value)
 {
 	if (word >= 0)
@@ -80,16 +87,16 @@ void reference_scope_push(struct reference_run *run, struct reference_worker *wo
 			  const char *text);
 void reference_scope_pop(struct reference_run *run, struct reference_worker *worker);
 
-/* How long the preamble of a thread that submits is; its N-th call. */
+/* The calls that a submitting thread makes first: their count, and the N-th of them. */
 uint32_t reference_preamble_calls(const struct reference_run *run);
 void reference_preamble_call(struct reference_run *run, struct reference_worker *worker,
 			     uint32_t n);
 
-/* The N-th call after it, of a thread that submits and of another one. */
+/* Plays the N-th call after the preamble, of a thread that submits and of one that does not. */
 void reference_step_call(struct reference_run *run, struct reference_worker *worker, uint32_t n);
 void reference_other_call(struct reference_run *run, struct reference_worker *worker, uint32_t n);
 
-/* How many of WHOLE evenly spread places fall before place N when there are PART of them. */
+/* Of PART places spread evenly over WHOLE, returns how many are before place N. */
 static inline uint32_t reference_spread_before(uint64_t n, uint64_t part, uint64_t whole)
 {
 	return (uint32_t)((n * part + whole - part) / whole);

@@ -1,5 +1,7 @@
-/* What the threads of the reference run share, and what each that submits does once: its streams, its
- * module, its graphs. */
+/*
+ * Functions that all threads of the reference run share, and what each submitting thread does once:
+ * create its streams, load its module, make its graphs.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -95,13 +97,13 @@ void reference_call_end(struct reference_run *run, struct reference_frame *frame
 	run->next_ns[worker->index] = end_ns + 100 + reference_random(&worker->random) % 512;
 }
 
-/* ---- once ---- */
+/* ---- preamble ---- */
 
 uint32_t reference_preamble_calls(const struct reference_run *run)
 {
 	uint32_t calls = BEFORE_GRAPHS;
 
-	/* Each graph is created, gets its nodes, is instantiated. */
+	/* Each graph is created, its nodes are added, and it is instantiated. */
 	for (uint32_t i = 0; i < REFERENCE_GRAPHS; i++)
 		calls += run->graphs[i].node_count + 2;
 	return calls;

@@ -14,18 +14,18 @@
 #define LOOK_NS	      200000
 #define TICK_FIRST_NS 10000000u
 #define TICK_NS	      250000000u
-#define OTHERS_PART   9 /* one call of so many is not by a thread that submits */
+#define OTHERS_PART   9 /* one in so many calls is made by a thread that submits nothing */
 
 enum { MONITOR = REFERENCE_WORKERS, HOUSE, ACTORS };
 
-/* ---- how much each does ---- */
+/* ---- how much each thread does ---- */
 
 static uint64_t of_steps(uint64_t total, uint32_t steps)
 {
 	return total * steps / REFERENCE_STEPS;
 }
 
-/* The part of TOTAL that is number INDEX of COUNT parts, as even as they can be. */
+/* Returns part INDEX of TOTAL when it is divided into COUNT parts as evenly as possible. */
 static uint64_t part(uint64_t total, uint64_t index, uint64_t count)
 {
 	return total * (index + 1) / count - total * index / count;
@@ -41,7 +41,7 @@ struct reference_counts reference_spool_counts(uint32_t steps)
 	};
 }
 
-/* Of all steps' shares by GPU, those of GPU in the present step. */
+/* Returns GPU's part of TOTAL in the present step, with TOTAL divided over all steps and GPUs. */
 static uint64_t gpu_part(const struct reference_run *run, uint64_t total, uint32_t gpu)
 {
 	return part(total, (uint64_t)run->step * REFERENCE_GPUS + gpu,
@@ -77,7 +77,7 @@ static struct reference_share other_share(const struct reference_run *run, uint3
 
 static bool has_step_marker(const struct reference_worker *worker)
 {
-	return worker->index <= REFERENCE_GPUS; /* those that submit and the main thread */
+	return worker->index <= REFERENCE_GPUS; /* the threads that submit, and the main thread */
 }
 
 static void begin_step(struct reference_run *run)
@@ -173,7 +173,7 @@ static struct spool_stream *add_stream(struct reference_run *run, const char *na
 	return spool_file_stream(run->file, &thread);
 }
 
-/* Scope numbers belong to threads that push: the main thread, then those that submit. */
+/* Scope numbers go to the threads that push: the main thread first, then those that submit. */
 static int add_streams(struct reference_run *run, uint64_t seed)
 {
 	static const char *const others[] = {"python3", "pjrt_poller", "host_callbacks",

@@ -1,10 +1,12 @@
-/* One step of the reference run, call by call: modules and thunks as scopes, graph launches and single
- * ones between the many calls that submit nothing. */
+/*
+ * Plays one step of the reference run, call by call: modules and thunks as scopes, graph launches
+ * and single launches between the many calls that submit nothing.
+ */
 #include <stdio.h>
 
 #include "reference_run.h"
 
-/* Calls that submit under one thunk, unless it is a graph's. */
+/* Calls that submit in one thunk; a graph launch is a thunk of its own. */
 #define THUNK_CALLS 2
 
 static const struct {
@@ -14,7 +16,7 @@ static const struct {
 
 /* ---- scopes ---- */
 
-/* Most of a step is the training step itself. */
+/* Most calls of a step belong to the training step's module. */
 static uint32_t module_of(uint32_t submit, uint32_t submits)
 {
 	if (submit < submits / 50)
@@ -69,7 +71,7 @@ static void launch_graph(struct reference_run *run, struct reference_worker *wor
 	reference_call_end(run, &frame, 12000);
 }
 
-/* The library's call counts work-items where the other counts blocks. */
+/* The library's launch call counts work-items, the other launch call counts blocks. */
 static void set_dimensions(struct reference_frame *frame, const struct reference_call *call,
 			   const struct reference_work *work)
 {
@@ -134,7 +136,7 @@ static void copy_by_engine(struct reference_run *run, struct reference_worker *w
 	reference_call_end(run, &frame, 5200);
 }
 
-/* By ROCclr's kernels, within the device. */
+/* Records a copy or fill within the device, which ROCclr's kernels do. */
 static void blit(struct reference_run *run, struct reference_worker *worker,
 		 enum reference_call_id id, uint32_t n)
 {
@@ -149,7 +151,7 @@ static void blit(struct reference_run *run, struct reference_worker *worker,
 	reference_call_end(run, &frame, 4100);
 }
 
-/* A fill that does not end at a whole word comes in two pieces. */
+/* A fill whose size is no whole number of words is submitted in two pieces. */
 static void fill_in_two(struct reference_run *run, struct reference_worker *worker, uint32_t n)
 {
 	struct reference_transfer transfer = {.place = n, .bytes = 40964};
@@ -165,7 +167,7 @@ static void fill_in_two(struct reference_run *run, struct reference_worker *work
 	reference_call_end(run, &frame, 4900);
 }
 
-/* The N-th call of a step that submits and is no graph launch. */
+/* Plays the N-th call of a step that submits and is not a graph launch. */
 static void submit_single(struct reference_run *run, struct reference_worker *worker, uint32_t n)
 {
 	uint32_t singles = worker->share.submits - REFERENCE_LAUNCHES;
@@ -203,12 +205,12 @@ static void submit(struct reference_run *run, struct reference_worker *worker, u
 		submit_single(run, worker, n - launch);
 }
 
-/* ---- calls that do not ---- */
+/* ---- calls that submit nothing ---- */
 
 struct habit {
 	enum reference_call_id id;
 	uint32_t cost_ns;
-	bool waits_on_device; /* a barrier packet */
+	bool waits_on_device; /* submits a barrier packet */
 };
 
 static void follow_habit(struct reference_run *run, struct reference_worker *worker,
@@ -279,6 +281,6 @@ void reference_other_call(struct reference_run *run, struct reference_worker *wo
 	};
 
 	follow_habit(run, worker, &habits[n % (sizeof(habits) / sizeof(*habits))]);
-	/* They look now and then, all through the step. */
+	/* These threads call at intervals during the whole step. */
 	run->next_ns[worker->index] += 200000 + reference_random(&worker->random) % 100000;
 }

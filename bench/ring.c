@@ -1,7 +1,9 @@
-/* What one record costs the thread that writes it: a 64-byte API record with one clock read in it,
- * through a session's writer into a spool on disk, beside a bare clock read and a bare store of 64
- * bytes. A batch fits into the chunks that are ready; making chunks is the housekeeping thread's
- * work, and is done between the batches. */
+/*
+ * Measures what one record costs the thread that writes it: a 64-byte API record with one clock
+ * read, through a session's writer into a spool on disk. The floors are a bare clock read and a
+ * bare store of 64 bytes. A batch fits into the prepared chunks; the housekeeping thread prepares
+ * new ones between batches.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -66,7 +68,7 @@ static double time_stores(uint64_t *memory)
 	for (uint64_t i = 0; i < BATCH_RECORDS; i++, memory += 8) {
 		for (int word = 0; word < 8; word++)
 			memory[word] = i;
-		/* One record after the other, not one loop over all memory. */
+		/* Keeps the compiler from merging the stores of different records. */
 		__asm__ volatile("" ::: "memory");
 	}
 	return BATCH_NS(since);
@@ -154,7 +156,7 @@ static int measure_alone(struct spooler *spooler, struct bench_result *result)
 		stores[i] = time_stores(memory);
 	}
 	free(memory);
-	/* A drop is cheaper than a record: a run with drops measures nothing. */
+	/* A dropped record costs less than a written one, so a run with drops is invalid. */
 	if (atomic_load(&w->lane->counts.dropped[RECORD_CLASS_API][RECORD_DROP_FULL]))
 		return -ENOSPC;
 	spooler_put_writer(spooler, w);

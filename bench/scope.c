@@ -1,7 +1,10 @@
-/* What scopes cost a program: pushes and pops through libdagtap, with the injected library recording, with
- * it loaded and nothing recording, and without it; beside the same calls through a table of functions that
- * do nothing, and a read of the clock. 10 million pairs of each. The recording is stopped and started
- * again now and then, and its spools read and removed: a scope whose record was dropped would look cheap. */
+/*
+ * Measures what scopes cost a program: pushes and pops through libdagtap with the injected library
+ * recording, with it loaded but not recording, and without it. The floors are the same calls
+ * through a table of functions that do nothing, and a clock read. 10 million pairs of each. The
+ * recording is stopped and restarted now and then and its spools are read and removed, because a
+ * scope whose record was dropped costs less.
+ */
 #include <dagtap/annotate.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,10 +18,11 @@
 
 #define RECORDINGS	    20
 #define BATCHES		    (RECORDINGS * 500) /* of each kind */
-#define BATCH_PAIRS	    1000	       /* over before the scheduler takes notice */
+/* short enough to end within the scheduler's time slice */
+#define BATCH_PAIRS	    1000
 #define RECORDS_A_BATCH	    (2 * BATCH_PAIRS)
 #define BATCHES_UNTIL_PAUSE 20
-#define PAUSE_US	    2000 /* the housekeeping thread makes chunks ready */
+#define PAUSE_US	    2000 /* time for the housekeeping thread to prepare chunks */
 
 struct scope_bench {
 	char folder[64];
@@ -121,7 +125,7 @@ static int open_program(struct scope_bench *b)
 		       : -ENOENT;
 }
 
-/* libdagtap before it: without the injected library in the process it calls nothing. */
+/* Loads libdagtap first: without the injected library in the process its functions call nothing. */
 static int open_tool(struct scope_bench *b)
 {
 	void *injected;
@@ -133,7 +137,7 @@ static int open_tool(struct scope_bench *b)
 	return b->tool ? 0 : -ENOENT;
 }
 
-/* Returns how many records were kept. */
+/* Returns the number of records in the spools. */
 static uint64_t measure_recorded(const struct scope_bench *b, int first, int end)
 {
 	b->tool->start();

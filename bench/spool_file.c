@@ -78,7 +78,9 @@ struct spool_stream *spool_file_stream(struct spool_file *file, const struct wri
 	if (file->stream_count == SPOOL_FILE_STREAMS_MOST)
 		return NULL;
 	stream = &file->streams[file->stream_count];
-	/* A buffer that the header's inline half finds full: the first record takes a chunk. */
+	/*
+	 * An empty buffer that spool_stream_put finds full, so that the first record takes a chunk.
+	 */
 	*stream = (struct spool_stream){
 		.file = file,
 		.chunk = calloc(1, SPOOL_CHUNK_BYTES),

@@ -1,14 +1,16 @@
-/* A spool file made by one thread that plays all the threads of a program: docs/format/spool.md,
- * with the chunks of its writers in the order in which they were taken. Unlike a spooler's file it
- * holds nothing of the running process, so the same records give the same bytes.
+/*
+ * Writes a spool file (docs/format/spool.md) from one thread that plays all threads of a program.
+ * The writers' chunks lie in the order in which they were taken. Unlike a recorded spool the file
+ * contains nothing of the running process, so the same records give the same bytes.
  *
- *	spool_file_create(path, &identity, &file);
- *	stream = spool_file_stream(file, &thread);
- *	stream->now_ns = ...;
- *	record = spool_stream_put(stream, RECORD_API, bytes, op);	...fill all but the header...
- *	spool_file_close(file, end_ns);
+ * spool_file_create(path, &identity, &file);
+ * stream = spool_file_stream(file, &thread);
+ * stream->now_ns = ...;
+ * record = spool_stream_put(stream, RECORD_API, bytes, op);       ...fill all but the header...
+ * spool_file_close(file, end_ns);
  *
- * A failed write shows when the file is closed. */
+ * spool_file_close reports failed writes.
+ */
 #ifndef DAGTAP_BENCH_SPOOL_FILE_H
 #define DAGTAP_BENCH_SPOOL_FILE_H
 
@@ -33,7 +35,7 @@ struct spool_file_identity {
 	uint32_t cmdline_bytes;
 };
 
-/* One writer and its chunk. */
+/* One writer and its current chunk. */
 struct spool_stream {
 	struct spool_file *file;
 	struct spool_chunk *chunk;
@@ -41,23 +43,23 @@ struct spool_stream {
 	uint32_t lane;
 	uint32_t sequence; /* of the next chunk */
 	struct writer_thread thread;
-	uint64_t now_ns; /* for the THREAD records; the caller's to set */
+	uint64_t now_ns; /* set by the caller; the time of the THREAD records */
 	uint64_t attempted[RECORD_CLASS_COUNT];
 };
 
-/* Fails when PATH exists. */
+/* Fails with -EEXIST when PATH exists. */
 int spool_file_create(const char *path, const struct spool_file_identity *identity,
 		      struct spool_file **ret_file);
 
-/* The next writer; the file's, up to SPOOL_FILE_STREAMS_MOST. */
+/* Adds a writer, at most SPOOL_FILE_STREAMS_MOST of them; FILE owns it. */
 struct spool_stream *spool_file_stream(struct spool_file *file, const struct writer_thread *thread);
 
-/* Seals everything, frees FILE. 0, or the first error of any write. */
+/* Seals all chunks and frees FILE. Returns 0, or the first error of any write. */
 int spool_file_close(struct spool_file *file, uint64_t end_ns);
 
 void spool_stream_turn(struct spool_stream *stream);
 
-/* Zeroed memory with its header set. */
+/* Returns zeroed memory for a record; its header is set. */
 static inline void *spool_stream_put(struct spool_stream *stream, enum record_type type,
 				     size_t bytes, uint32_t tag)
 {
@@ -73,7 +75,7 @@ static inline void *spool_stream_put(struct spool_stream *stream, enum record_ty
 	return header;
 }
 
-/* A record with TEXT at its end; FIXED's header is ignored. */
+/* Appends a record that ends with TEXT; FIXED's header is ignored. */
 void spool_stream_put_text(struct spool_stream *stream, enum record_type type, uint32_t tag,
 			   const void *fixed, size_t fixed_bytes, const char *text);
 

@@ -1,4 +1,4 @@
-/* The injected library within the benchmark's own process, and what it recorded. */
+/* Loads the injected library into the benchmark's own process and counts what it recorded. */
 #ifndef DAGTAP_BENCH_TOOL_H
 #define DAGTAP_BENCH_TOOL_H
 
@@ -6,10 +6,12 @@
 
 #include "record/record.h"
 
-/* A library of the build tree, NAME being relative to its lib folder; NULL when it cannot be loaded. */
+/*
+ * Loads a library of the build tree; NAME is relative to its lib folder. Returns NULL on failure.
+ */
 void *tool_open_built(const char *name);
 
-/* Removes the spools in FOLDER; returns how many records of CLASS they held. */
+/* Counts the records of CLASS in FOLDER's spools, and removes the spools. */
 uint64_t tool_take_spools(const char *folder, enum record_class class);
 
 #endif

@@ -1,10 +1,13 @@
-/* The floor: a library that CUDA loads (CUDA_INJECTION64_PATH), which asks CUPTI for what FLOOR names and
- * does nothing but count it. What is measured beside it shows what a tracer adds to CUPTI's own cost.
+/*
+ * The floor of CUDA tracing: a library that CUDA loads (CUDA_INJECTION64_PATH), requests from CUPTI
+ * what FLOOR names, and only counts what it gets. Measured next to a tracer, it separates the
+ * tracer's cost from CUPTI's own.
  *
- * FLOOR, names between commas: kernels, copies (and memsets and waits), calls: activity records;
- * callbacks: those of all runtime and driver calls and of resources. nvtx: ranges, which
- * programs make only when somebody listens (NVTX_INJECTION64_PATH names this library too). Without it the
- * records. */
+ * FLOOR holds names between commas. kernels, copies (with memsets and waits) and calls: activity
+ * records. callbacks: the callbacks of all runtime and driver calls and of resources. nvtx: ranges;
+ * programs make them only when a library listens (NVTX_INJECTION64_PATH names this library, too).
+ * The default is the records.
+ */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -20,10 +23,10 @@
 #define CUPTI_KIND_RUNTIME 5
 #define KINDS_MOST	   3
 
-/* Calls as records, which is how most tools ask for them. */
+/* Calls are requested as records, as most tools request them. */
 static const struct {
 	const char *name;
-	uint32_t kinds[KINDS_MOST]; /* up to a 0 */
+	uint32_t kinds[KINDS_MOST]; /* ended by 0 */
 } record_groups[] = {
 	{"kernels", {CUPTI_KIND_CONCURRENT_KERNEL}},
 	{"copies", {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNCHRONIZATION}},
@@ -118,7 +121,10 @@ static int enable_callbacks(void)
 
 int InitializeInjection(void);
 
-/* A floor that asks for less than it is told to would flatter whatever stands beside it. */
+/*
+ * Fails if CUPTI refuses a request: a floor that measures less than it was told to would be too
+ * low.
+ */
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
 	const char *wanted = getenv("FLOOR");

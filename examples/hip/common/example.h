@@ -48,7 +48,8 @@ void example_compile(const char *source, struct example_code *ret_code);
 void example_register(const char *source, const struct example_kernel *kernels, size_t count);
 
 /*
- * Calls hipLaunchKernel with one-dimensional sizes. Counts the launch, unless STREAM is capturing.
+ * Call hipLaunchKernel with one-dimensional sizes. example_launch counts a kernel; example_capture
+ * does not, because its stream is capturing.
  */
 void example_launch(const struct example_kernel *kernel, unsigned blocks, unsigned threads,
 		    void **arguments, hipStream_t stream);

@@ -25,7 +25,10 @@ void host_rotate(uint32_t *data, uint32_t key, uint32_t count);
 /* branch(out, in, factor, count):      out[i] = in[i] * factor + 1 */
 void host_branch(uint32_t *out, const uint32_t *in, uint32_t factor, uint32_t count);
 
-/* reduce(data, parts, width, count):   for each w in order: data[i] = data[i] * 31 + parts[w * count + i] */
+/*
+ * reduce(data, parts, width, count):   for each w in order:
+ * data[i] = data[i] * 31 + parts[w * count + i]
+ */
 void host_reduce(uint32_t *data, const uint32_t *parts, uint32_t width, uint32_t count);
 
 #endif
