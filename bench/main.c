@@ -164,8 +164,8 @@ int main(int argc, char **argv)
 	const struct bench *bench;
 
 	/*
-	 * With a dynamic threshold, malloc keeps all later large arrays once the first one is
-	 * freed.
+	 * Fixes the threshold: malloc raises a dynamic one when the first large array is freed, and
+	 * then keeps all later arrays.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	if (argc < 2 || argv[1][0] == '-')

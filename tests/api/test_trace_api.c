@@ -1,4 +1,4 @@
-/* What the public calls give of a recording whose contents are known. */
+/* The public calls of libdagtap-trace return the contents of a known recording. */
 #include <dagtap/export.h>
 #include <dagtap/trace.h>
 
@@ -35,7 +35,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Two replays of a graph of two kernels, then an orphan. */
+/* Makes two replays of a graph of two kernels, then an orphan. */
 static void make_recording(const char *path)
 {
 	struct scene scene;
@@ -125,7 +125,7 @@ static void rows_that_are_not_there_leave_the_callers_alone(void **state)
 	dagtap_trace_close(trace);
 }
 
-/* A program that was built with fewer fields, and one with more. */
+/* Rows fit a program that was built with fewer fields and one that was built with more. */
 static void rows_of_other_versions_fit(void **state)
 {
 	struct dagtap_trace *trace = open_recording();
@@ -161,7 +161,7 @@ static void exports_give_their_file_or_none(void **state)
 	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 0, &error), 0);
 	assert_int_equal(access(path, R_OK), 0);
 	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 0, &error), -EEXIST);
-	assert_null(strstr(error.message, "--")); /* no option of the command line's */
+	assert_null(strstr(error.message, "--")); /* names no option of the command line */
 	assert_int_equal(dagtap_export(trace, "csv", "calls", path, 1, &error), 0);
 	assert_int_equal(dagtap_export(trace, "csv", "none", path, 1, &error), -EINVAL);
 	assert_int_equal(dagtap_export(trace, "none", NULL, path, 1, &error), -EINVAL);

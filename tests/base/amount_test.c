@@ -1,4 +1,4 @@
-/* Amounts as people write them. */
+/* Amounts are parsed as people write them, with units, and printed again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

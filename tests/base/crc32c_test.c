@@ -1,4 +1,7 @@
-/* The sums of RFC 3720 appendix B.4, in one piece, in pieces, and from odd addresses. */
+/*
+ * crc32c gives the sums of RFC 3720 appendix B.4: in one piece, in pieces, and from unaligned
+ * addresses.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

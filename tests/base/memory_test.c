@@ -1,4 +1,4 @@
-/* memory_available, on a machine made up of files. */
+/* memory_available, on a machine that is simulated by files. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 static char root[TEST_PATH_BYTES];
 
-/* With the folders above it. */
+/* Writes the file and creates the folders above it. */
 static void put(const char *name, const char *text)
 {
 	char path[PATH_MAX];
@@ -90,7 +90,7 @@ static void limit_of_any_group_around_holds(void **state)
 	assert_int_equal(memory_available(root), 4096 * MIB);
 }
 
-/* As a container sees itself. */
+/* In a container the process sees its own group as the mount's root. */
 static void own_group_may_be_the_mount(void **state)
 {
 	(void)state;

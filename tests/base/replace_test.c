@@ -143,7 +143,7 @@ static void what_is_no_file_is_not_replaced(void **state)
 	assert_int_equal(files_there(), 1);
 }
 
-#define PLANTED 64 /* more than this program has begun so far */
+#define PLANTED 64 /* more files than this program has begun so far */
 
 static void a_link_under_the_temporary_name_is_not_followed(void **state)
 {

@@ -1,4 +1,4 @@
-/* The clock that a test may hold, and what goes by it. */
+/* The clock that a test may hold, and the limits and waits that use it. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -53,11 +53,11 @@ static void a_released_one_runs_on_from_where_it_stood(void **state)
 	clock_release(&page);
 	assert_false(clock_is_held());
 	assert_in_range(clock_now_ns(), held_ns, held_ns + hour_ns);
-	/* It is ahead of the system's, by which threads sleep. */
+	/* The held clock is ahead of the system's, which threads sleep by. */
 	assert_int_equal(clock_wake_ns(held_ns), held_ns - (uint64_t)atomic_load(&page.offset_ns));
 }
 
-/* As the injected library and the software GPU do. */
+/* The injected library and the software GPU share a clock in this way. */
 static void a_page_is_shared_by_its_file(void **state)
 {
 	char path[TEST_PATH_BYTES];
@@ -90,7 +90,7 @@ static void a_limit_is_over_when_its_time_has_come(void **state)
 	assert_true(timer_is_over(limit));
 }
 
-/* Before any other case sets limits of its own. */
+/* Runs before any other case sets limits of its own. */
 static void what_ctest_sets_holds_in_a_test_program(void **state)
 {
 	const char *timers = getenv("DAGTAP_TIMERS");
@@ -147,7 +147,7 @@ static void *wait_for_lock(void *limit)
 	return (void *)(uintptr_t)timer_lock(&lock, *(struct timer_limit *)limit);
 }
 
-/* The other thread's wait is given up only when the clock is stepped, however long that takes. */
+/* The other thread's wait ends only when the clock is stepped, however long that takes. */
 static void waits_end_with_the_clocks_step(void **state)
 {
 	static void *(*const waits[])(void *) = {wait_for_sem, wait_for_lock};

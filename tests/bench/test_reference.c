@@ -1,4 +1,7 @@
-/* The reference run, one step of it, as trace/ reads it: what the benchmark claims to measure. */
+/*
+ * One step of the reference run, read by src/trace, has the properties that the benchmark claims to
+ * measure.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -106,7 +109,10 @@ static uint32_t distinct(const bool *seen, uint32_t count)
 	return sum;
 }
 
-/* Of all kernels, and of those that a collector keeps which takes a call's first activity only. */
+/*
+ * Counts all kernel names, and those that remain when a collector keeps only each call's first
+ * activity, as XLA's does.
+ */
 static void test_names(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
@@ -162,7 +168,7 @@ static void test_graph_nodes_are_exact(void **state)
 		assert_int_not_equal(trace->nodes[i].scope, TRACE_NONE);
 }
 
-/* thunk < module < step, all closed, and each call within its scope. */
+/* Thunks are in modules, modules in steps; all scopes are closed and each call is in its scope. */
 static void test_scopes_nest(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
@@ -230,7 +236,7 @@ static void test_seed_decides_the_bytes(void **state)
 	snprintf(path, sizeof(path), "%s/again.spool", fixture->folder);
 	assert_int_equal(reference_spool_write(path, 1, STEPS), 0);
 	same = read_all(path, &same_bytes);
-	/* It is there: nothing is overwritten. */
+	/* The file exists and must not be overwritten. */
 	assert_int_equal(reference_spool_write(path, 2, STEPS), -EEXIST);
 	unlink(path);
 	assert_int_equal(reference_spool_write(path, 2, STEPS), 0);
@@ -243,7 +249,7 @@ static void test_seed_decides_the_bytes(void **state)
 	free(other);
 }
 
-/* Completions come behind later submissions, and not in the order of their packets. */
+/* Completions are recorded after later submissions, and not in the order of their packets. */
 static void test_completions_are_late_and_mixed(void **state)
 {
 	const struct fixture *fixture = *state;

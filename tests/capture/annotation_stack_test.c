@@ -1,6 +1,8 @@
-/* XLA's tests of its annotation stack (AS-1 to AS-3) put to ours: threads that push and threads that do
- * not, in three orders, over an end and a new start. Each needs a process of its own: threads are
- * numbered once. */
+/*
+ * Applies XLA's tests of its annotation stack (AS-1 to AS-3) to ours: threads that push and threads
+ * that do not, in three orders, across an end and a new start. Each case has a process of its own,
+ * because a process numbers its threads only once.
+ */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -29,7 +31,7 @@ struct actor {
 	struct path first, second;
 };
 
-static const char *sequence; /* P: pushes, D: does not */
+static const char *sequence; /* P: pushes, D: does not push */
 
 static void await_turn(struct actor *actor)
 {

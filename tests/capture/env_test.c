@@ -87,7 +87,7 @@ static void nonsense_is_no_ring(void **state)
 	}
 }
 
-/* Each table that a library hands over has the environment remembered. */
+/* The environment is recorded for each dispatch table that a library hands over. */
 static void what_is_remembered_stays(void **state)
 {
 	setenv("DAGTAP_SPOOL", "", 1);

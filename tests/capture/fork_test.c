@@ -1,4 +1,7 @@
-/* Fork children: spools of their own, their parents' scopes, and no trace without GPU use. */
+/*
+ * Fork children write their own spools, inherit their parents' scopes, and leave no trace without
+ * GPU use.
+ */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +137,7 @@ static void fork_in_written_scope(void)
 	scope_push(RECORD_SCOPE_DAGTAP, "outer");
 	pid = fork();
 	if (!pid) {
-		/* The parent's spool would be in the way of the case, which looks at one file. */
+		/* The case reads one file only, so the parent's spool is removed. */
 		path = getenv("DAGTAP_SPOOL");
 		expect(chdir(path) == 0 && system("rm -f *.spool") == 0);
 		expect(session_start());

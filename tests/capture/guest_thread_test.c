@@ -1,4 +1,7 @@
-/* A thread of the tool's own: begun when its start returns, gone from the process when it was seen off. */
+/*
+ * A thread of the tool inside the program: it has begun when the start function returns, and has
+ * left the process when the end function returns.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +25,7 @@ enum { ROUNDS = 500 };
 static const struct timer_limit never = {TIMER_NEVER};
 static const struct timer_limit at_once = {0};
 
-static sem_t may_end; /* one for each body that is to return */
+static sem_t may_end; /* posted once for each body that may return */
 static _Atomic int begun;
 static char name[16];
 static sigset_t blocked;
@@ -41,7 +44,7 @@ static struct guest_thread guest = {.name = "guest", .body = body};
 static int tasks(void)
 {
 	DIR *entries = opendir("/proc/self/task");
-	int count = -2; /* . and .. */
+	int count = -2; /* does not count . and .. */
 
 	assert_non_null(entries);
 	while (readdir(entries))
@@ -68,7 +71,7 @@ static void it_is_gone_when_it_was_seen_off(void **state)
 
 	start_one_that_may_end();
 	end_it();
-	/* Runtimes of sanitizers have one of their own from the first thread on. */
+	/* Sanitizers' runtimes have a thread of their own from the first thread on. */
 	before = tasks();
 	for (int i = 1; i < ROUNDS; i++) {
 		start_one_that_may_end();
@@ -93,7 +96,7 @@ static void there_is_one_of_it(void **state)
 	assert_int_equal(guest_thread_start(&guest), 0);
 	assert_true(guest_thread_exists(&guest));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
-	/* Not told to end: it is left where it is. */
+	/* The thread was not told to end, so it is not waited for. */
 	assert_false(guest_thread_await_end(&guest, at_once));
 	assert_int_equal(guest_thread_start(&guest), -EBUSY);
 	sem_post(&may_end);

@@ -1,4 +1,4 @@
-/* The housekeeping thread's tick, on a clock that the test holds. */
+/* The tick of the housekeeping thread, on a clock that the test holds. */
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,10 @@ static void await_tick(void)
 		;
 }
 
-/* A period goes from one tick's begin to the next one's: whoever holds the clock knows when each
- * is due, however long the last one took. */
+/*
+ * The period is from the begin of one tick to the begin of the next, so a test that holds the clock
+ * knows when each is due, however long the last one took.
+ */
 static void next_tick_is_due_a_period_after_the_last_began(void **state)
 {
 	struct spooler *spooler = fixture_open_spool(*state);

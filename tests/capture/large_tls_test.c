@@ -1,4 +1,4 @@
-/* A program with much thread-local memory of its own, which every thread's stack must hold. */
+/* A program with much thread-local memory: the tool's threads need stacks that hold it, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

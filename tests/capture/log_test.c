@@ -1,4 +1,4 @@
-/* The log: lines of ours in a file of ours, whatever the program does with its descriptors. */
+/* The log: our lines go to our file, whatever the program does with its descriptors. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 #define LOG_PATH     "dagtap.log"
 #define PROGRAM_PATH "of the program"
 
-/* The program closes what it does not know, as daemons do, and opens files of its own, elsewhere. */
+/*
+ * The program closes descriptors that it does not know, as daemons do, and opens its own files with
+ * their numbers.
+ */
 static void close_all_and_go_on(void)
 {
 	int fd;
@@ -55,7 +58,7 @@ static void the_programs_files_are_not_written_to(void **state)
 	assert_int_equal(count_lines(fixture->folder), 2);
 }
 
-/* The first descriptor that the program opens has the number that it would have had. */
+/* The program's first descriptor has the same number as without the log. */
 static void log_and_look(void)
 {
 	int before = dup(0), after;
@@ -77,7 +80,7 @@ static void no_descriptor_is_taken(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
-/* A name that stands for a descriptor has no path of its own. */
+/* A path such as /dev/fd/N stands for a descriptor and has no path of its own. */
 static void log_to_a_pipe(void)
 {
 	char line[64] = "";

@@ -1,5 +1,8 @@
-/* Starts, stops and ends that meet: of the session from two threads, with a part's start, a tick, a fork, the end of
- * the process. Each is held just there, by a part's hook or by a function of libc that the session calls. */
+/*
+ * Starts, stops and ends of a session that meet: from two threads, or with a source's start, a
+ * tick, a fork, or the end of the process. Each operation is held at the critical place by a hook
+ * of the source or by a libc function that the session calls and the test replaces.
+ */
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,7 +20,7 @@
 #include "in_child.h"
 
 static char story[64];
-static _Atomic uint32_t turn; /* how far a case has come: its moments are numbered from 1 */
+static _Atomic uint32_t turn; /* how far a case has come; its turns are numbered from 1 */
 static _Thread_local void (*at_nanosleep)(void), (*at_gethostname)(void);
 
 static void reach(uint32_t n)
@@ -39,7 +42,7 @@ static void reach_2(void)
 	reach(2);
 }
 
-/* The session pauses with it while it waits for another thread. */
+/* The session calls this while it waits for another thread. */
 int nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	void (*hook)(void) = at_nanosleep;
@@ -50,7 +53,7 @@ int nanosleep(const struct timespec *pause, struct timespec *left)
 	return (int)syscall(SYS_nanosleep, pause, left);
 }
 
-/* While a spool is made. */
+/* The session calls this while it creates a spool. */
 int gethostname(char *name, size_t size)
 {
 	void (*hook)(void) = at_gethostname;
@@ -80,9 +83,9 @@ static void stops(void)
 	tell("z");
 }
 
-/* ---- a part's hooks ---- */
+/* ---- a source's hooks ---- */
 
-/* Turn 1: it is starting; 2: the stop waits for that. */
+/* Turn 1: the source is starting. Turn 2: the stop waits for it. */
 static void starts_until_a_stop_waits(void)
 {
 	if (session_current_number() == 1) {
@@ -129,7 +132,7 @@ static void starts(void)
 	tell("a");
 }
 
-/* Turn 1: it ticks; 2: the session has stopped without it. */
+/* Turn 1: the source ticks. Turn 2: the session has stopped without waiting for the tick. */
 static void ticks_over_a_stop(void)
 {
 	if (session_current_number() > 1)
@@ -151,7 +154,7 @@ static void restart_after_a_long_tick(void)
 	expect(!strcmp(story, "a"));
 	expect(!session_start_again());
 	expect(session_state == SESSION_STOPPED && !strcmp(story, "a"));
-	/* With time enough a start waits for the tick, and for the thread that ticked. */
+	/* With unlimited time a start waits for the tick and for the thread that ticked. */
 	timer_configure("part_hook=never,thread_end=never");
 	reach(2);
 	expect(session_start_again());
@@ -170,7 +173,7 @@ static void a_part_that_a_tick_kept_running_is_stopped_before_it_starts(void **s
 
 /* ---- two threads ---- */
 
-/* Turn 1: it is being stopped; 2: the other stop waits for that. */
+/* Turn 1: the source is being stopped. Turn 2: the other stop waits for it. */
 static void stops_slowly(void)
 {
 	reach(1);
@@ -194,7 +197,9 @@ static void stop_twice(void)
 	await(1);
 	at_nanosleep = reach_2;
 	session_stop();
-	/* Without exit, and the other thread: whatever is not complete now never will be. */
+	/*
+	 * Leaves without exit and without the other thread: what is not complete now never will be.
+	 */
 	_exit(strcmp(story, "z") != 0 || session_state != SESSION_STOPPED);
 }
 
@@ -211,7 +216,10 @@ static void the_spool_is_complete_when_either_stop_returns(void **state)
 
 /* ---- the end of the process ---- */
 
-/* Turn 1: it is starting; 2: the end waits for that; 3: it is on, and is being stopped; 4: the end waits for that. */
+/*
+ * Turn 1: the source is starting. Turn 2: the end of the process waits for it. Turn 3: the source
+ * is on and is being stopped. Turn 4: the end waits for that.
+ */
 static void starts_before_the_end(void)
 {
 	reach(1);

@@ -1,5 +1,7 @@
-/* A process that ends in a signal handler does not wait for the record that it interrupted there,
- * though that is one that is refused, and counted at the session. */
+/*
+ * A process that ends in a signal handler does not wait for the record that the handler
+ * interrupted, even if that record is being refused and counted at the session.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +34,7 @@ static void refuse(void)
 	expect(!writer_refuse(writer, RECORD_API));
 }
 
-/* -EBUSY within the record: what it was counting is not complete. */
+/* -EBUSY within the record: its counters are not complete. */
 static void end(void)
 {
 	int err = spooler_close(spooler);

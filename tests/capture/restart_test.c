@@ -1,5 +1,7 @@
-/* Sessions one after the other in one process: a spool each, complete when its session has ended; scopes
- * of a new generation; threads that come from the last one. */
+/*
+ * Sessions one after the other in one process: each has its own spool, complete when the session
+ * ends; scopes have a new generation; threads of an earlier session join the new one.
+ */
 #include <dirent.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,14 +19,14 @@
 #include "in_child.h"
 #include "scope_story.h"
 
-/* The smallest there is: a start is then a matter of some 100 us. */
+/* Uses the smallest ready size, with which a start takes some 100 us. */
 static int small_setup(void **state)
 {
 	setenv("DAGTAP_READY", "4M", 1);
 	return fixture_setup(state);
 }
 
-/* Opens the spool of the N-th session in FOLDER, from 0; NULL when there is none. */
+/* Opens the spool of session N (from 0) in FOLDER; NULL when there is none. */
 static struct spool_reader *open_session(const char *folder, uint32_t n)
 {
 	struct spool_reader *reader = NULL;
@@ -68,7 +70,7 @@ static void record_three_times(void)
 	expect(session_start_again());
 	expect(session_is_on() && session_current_number() == 2);
 	put_some(5);
-	/* The first is complete while the second is written. */
+	/* The first spool is complete while the second is written. */
 	reader = open_session(getenv("DAGTAP_SPOOL"), 0);
 	expect(reader && spool_reader_info(reader)->closed);
 	expect(fixture_count(reader, RECORD_API) == 3 && fixture_count(reader, RECORD_END) == 1);
@@ -158,11 +160,11 @@ static void a_fork_child_counts_its_own_sessions(void **state)
 	assert_int_equal(fixture_files(fixture, NULL, 0), 4);
 }
 
-/* Threads of this process, as the kernel counts them. */
+/* Returns the number of this process's threads as the kernel counts them. */
 static int threads(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
-	int count = -2; /* . and .. */
+	int count = -2; /* does not count . and .. */
 
 	expect(tasks != NULL);
 	while (readdir(tasks))
@@ -177,7 +179,7 @@ static void look_for_threads(void)
 
 	expect(session_start());
 	session_stop();
-	/* Runtimes of sanitizers have one of their own from the first thread on. */
+	/* Sanitizers' runtimes have a thread of their own from the first thread on. */
 	before = threads();
 	expect(session_start_again());
 	for (int i = 0; i < 100; i++) {
@@ -187,7 +189,10 @@ static void look_for_threads(void)
 	}
 }
 
-/* A program that forks then is a program of one thread: for its child all of libc is there. */
+/*
+ * A program that forks while the session is stopped has one thread only, so its child may use all
+ * of libc.
+ */
 static void a_stopped_session_has_no_thread(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -195,7 +200,7 @@ static void a_stopped_session_has_no_thread(void **state)
 	assert_int_equal(in_child(fixture->folder, look_for_threads), 0);
 }
 
-/* ---- parts ---- */
+/* ---- capture sources ---- */
 
 static char story[64];
 
@@ -343,7 +348,7 @@ static void a_thread_goes_on_in_the_next_session(void **state)
 	}
 }
 
-/* Pieces of spools in our memory. */
+/* Counts the mappings of spools in this process. */
 static size_t count_mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -372,11 +377,17 @@ static void restart_often(void)
 
 	pthread_barrier_init(&turn, NULL, 2);
 	expect(session_start());
-	/* One that never comes back holds the memory of its session, and of no other. */
+	/*
+	 * A thread that never writes again keeps the memory of its session, and of no other
+	 * session.
+	 */
 	expect(!pthread_create(&thread, NULL, wait_bound, NULL));
 	pthread_barrier_wait(&turn);
 	for (int i = 0; i < 100; i++) {
-		/* Counted while none is on, to whose windows the housekeeping thread adds when it likes. */
+		/*
+		 * Counted while no session is on, because the housekeeping thread maps more windows
+		 * at any time.
+		 */
 		session_stop();
 		if (i == 9)
 			before = count_mappings();
@@ -405,7 +416,7 @@ static _Atomic bool is_over;
 static struct load_writer {
 	pthread_t thread;
 	_Atomic bool is_asked;
-	sem_t has_written; /* since it was asked; it then waits */
+	sem_t has_written; /* since the other side asked; the thread then waits */
 	sem_t go_on;
 } load_writers[WRITERS];
 
@@ -441,7 +452,10 @@ static void *write_shortly(void *unused)
 	return NULL;
 }
 
-/* Until each has written in this session. They go on while it stops and the next one starts. */
+/*
+ * Waits until each writer has written in this session. The writers continue while it stops and the
+ * next one starts.
+ */
 static void await_all_writers(void)
 {
 	for (int i = 0; i < WRITERS; i++)

@@ -1,5 +1,7 @@
-/* What scopes must not do on the program's threads: after a thread's first, no allocation and no lock. The
- * functions that would do it are this program's own, which count for each thread. */
+/*
+ * Scopes must not allocate or take locks on the program's threads, except in a thread's first
+ * scope. This program defines the functions that would do either, and they count for each thread.
+ */
 #include <dagtap/annotate.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -86,7 +88,7 @@ static void use_in_threads(void)
 	pthread_t threads[2];
 
 	expect(session_start());
-	expect(locks > 0); /* they are counted */
+	expect(locks > 0); /* the counters work */
 	for (int i = 0; i < 2; i++)
 		expect(!pthread_create(&threads[i], NULL, use_for_long, NULL));
 	for (int i = 0; i < 2; i++)

@@ -1,4 +1,4 @@
-/* More threads that push than there are numbers for threads. */
+/* More threads push scopes than there are thread numbers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

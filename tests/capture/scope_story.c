@@ -1,4 +1,4 @@
-/* cmocka before the header, whose inline function asserts. */
+/* cmocka comes before the header, whose inline function uses its assertions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* Annotation stacks: numbering, nesting, attributes, paths, and what was open before the session. */
+/*
+ * Annotation stacks: numbering, nesting, attributes, paths, and scopes that were open before the
+ * session.
+ */
 #include <dagtap/annotate.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* A session with a ring: what the environment asks for, and scopes that what is kept speaks of. */
+/*
+ * A session in ring mode: the size that the environment requests, and the scopes that kept records
+ * refer to.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,9 +15,10 @@
 
 #define CALLS	    1000000 /* 61 MiB */
 #define CALLS_RUSH  20000
-#define READY_LEAST 256 /* chunks: half of what is kept ready, many times what a rush fills */
+/* chunks: half of what is kept ready, many times what a burst of records fills */
+#define READY_LEAST 256
 
-/* As a program that is not faster than the housekeeping thread, however slow that is. */
+/* Calls no faster than the housekeeping thread makes room, however slow that is. */
 static void make_calls(void)
 {
 	for (uint64_t i = 0; i < CALLS; i++) {
@@ -88,10 +92,10 @@ static void what_a_kept_record_speaks_of_is_kept(void **state)
 	assert_true(let_go(reader) > 0);
 	assert_int_equal(fixture_count(reader, RECORD_NODE_RECORDED), 2);
 	assert_int_equal(count_scopes(reader, "layer"), 1);
-	/* Kept for the node, and open throughout. */
+	/* Kept for the node's sake, and open throughout. */
 	assert_int_equal(count_scopes(reader, "epoch"), 2);
 	assert_int_equal(count_scopes(reader, "gone"), 0);
-	/* That of the kept one. */
+	/* The end of the kept scope. */
 	assert_int_equal(fixture_count(reader, RECORD_SCOPE_END), 1);
 	assert_int_equal(fixture_count(reader, RECORD_END), 1);
 	spool_reader_close(reader);

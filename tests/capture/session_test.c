@@ -1,4 +1,4 @@
-/* The life of a session: start, parts, threads, and every way to end. */
+/* The life of a session: start, sources, threads, and every way to end. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -280,7 +280,7 @@ static void threads_that_end_give_their_writer_back(void **state)
 	spool_reader_close(reader);
 }
 
-/* ---- parts ---- */
+/* ---- capture sources ---- */
 
 static char story[64];
 static sem_t ticked;

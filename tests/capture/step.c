@@ -13,23 +13,26 @@
 #include "capture/session.h"
 #include "record/spooler.h"
 
-/* The linker's: where this program's instructions are. */
+/* The linker defines these: the range of this program's instructions. */
 extern const char __executable_start[], etext[];
 
-/* The caller and the stepped thread take turns; what is not atomic belongs to the one whose turn it is. */
+/*
+ * The caller and the stepped thread take turns; the one whose turn it is owns the fields that are
+ * not atomic.
+ */
 static struct {
 	bool is_made;
 	pthread_t thread;
 	sem_t call_wanted;
-	sem_t stopped; /* it is held, or CALL has returned */
+	sem_t stopped; /* posted when it is held or CALL has returned */
 	sem_t go_on;
 	void (*call)(void);
-	void (*at_stop)(void); /* on the stepped thread */
+	void (*at_stop)(void); /* called on the stepped thread */
 	uint32_t until;
 	uint32_t count;
 	bool has_returned;
 	_Atomic bool is_held;
-	struct spooler *written; /* of the record that the held thread is in; NULL: it is in none */
+	struct spooler *written; /* of the record that the held thread is writing; NULL: none */
 } stepped;
 
 static void await(sem_t *event)
@@ -44,7 +47,7 @@ static void let_go(void)
 		sem_post(&stepped.go_on);
 }
 
-/* The spooler pauses with it between two looks at a writer that is within a record. */
+/* The spooler calls this between two looks at a writer that is writing a record. */
 int nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	if (atomic_load(&stepped.is_held) && stepped.written && spooler_is_closing(stepped.written))
@@ -73,11 +76,11 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	    ++stepped.count != stepped.until)
 		return;
 	stepped.at_stop();
-	/* The rest of the call goes on by itself: most of the time is in the steps. */
+	/* The rest of the call runs without traps, which take most of the time. */
 	at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_BIT;
 }
 
-/* The trap flag; the red zone below the stack pointer may be in use. */
+/* Changes the trap flag. Skips the red zone below the stack pointer, which may be in use. */
 #define TRAP_FLAG(change)                                                                          \
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"                                              \
 			 "pushfq\n\t" change "\n\t"                                                \

@@ -1,4 +1,4 @@
-/* Texts that are kept once. */
+/* Interned texts are stored once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void the_same_text_is_the_same_row(void **state)
 	free(texts.slots);
 }
 
-/* Rows stay where they are however many come. */
+/* Rows keep their addresses however many are added. */
 static void rows_outlive_growth(void **state)
 {
 	struct texts texts = {0};

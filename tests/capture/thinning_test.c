@@ -1,4 +1,4 @@
-/* Which ticks of a long recording are kept, with a clock that is told the time. */
+/* Which ticks of a long recording are kept; the clock is given the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,10 @@
 #define TICK_NS	  (SECOND_NS / 4)
 #define BEGIN_NS  (1234567 * SECOND_NS)
 
-/* How many ticks of DURATION are kept; no gap may be longer than a 1024th of the time before it, and a tick. */
+/*
+ * Returns how many ticks of DURATION are kept. Asserts that no gap is longer than 1/1024 of the
+ * time before it plus one tick.
+ */
 static uint64_t count_kept(struct thinning *thinning, uint64_t begin_ns, uint64_t duration_ns)
 {
 	uint64_t count = 0, kept_ns = begin_ns;
@@ -48,7 +51,7 @@ static void of_a_day_some_thousands_are_kept(void **state)
 	assert_in_range(count_kept(&thinning, BEGIN_NS, DAY_NS), 4000, 7500);
 }
 
-/* A day is 6000 more than its first four minutes: a month is not 30 times as many. */
+/* A day has 6000 more than its first four minutes; a month has far fewer than 30 times as many. */
 static void a_month_has_not_many_more(void **state)
 {
 	struct thinning thinning = {0};

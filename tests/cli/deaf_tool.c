@@ -1,6 +1,8 @@
-/* An HSA tool that is loaded before the injected library and makes it deaf: DEAF=refuse shows it a
- * core table of a version that it does not know; DEAF=bypass takes all its wrappers out of the
- * tables again, as if a runtime reached the hardware by another way. */
+/*
+ * An HSA tool that is loaded before the injected library and keeps it from tracing. DEAF=refuse
+ * shows it a core table of an unknown version. DEAF=bypass removes all its wrappers from the
+ * dispatch tables, as if a runtime reached the hardware in another way.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 #define TABLE_BYTES_MOST 4096
 
-/* As they were; newer runtimes' are larger than what we know of them. */
+/* The original tables; newer runtimes' are larger than the layouts that we know. */
 union copy {
 	struct hsa_core_table core;
 	unsigned char bytes[TABLE_BYTES_MOST];

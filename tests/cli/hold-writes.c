@@ -1,5 +1,8 @@
-/* Preloaded into dagtap: holds it before one of its writes to a file by pwrite, the one that HOLD_WRITE counts (from 1).
- * Opening the FIFO HOLD_PIPE for reading returns when it is held; opening it for writing lets it go on. */
+/*
+ * Preloaded into dagtap: holds the process before the pwrite whose number (from 1) is HOLD_WRITE.
+ * Opening the FIFO HOLD_PIPE for reading returns when the process is held; opening it for writing
+ * lets it continue.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The signal that a held process gets is handled meanwhile. */
+/* A signal that the held process gets is handled during the wait. */
 static void await_opening(const char *fifo, int how)
 {
 	int fd;

@@ -1,6 +1,9 @@
-/* killed calls|launches N PROGRAM PAGE ARGS...: runs a program that counts its launches in the file PAGE (examples/hip/counted.c,
- * raw-counted.c), kills it with SIGKILL, and ends in the same way. The moment is counted, not timed: before or after a system
- * call of the program's main thread, the Nth such place; or once N launches have begun, while all threads run on. */
+/*
+ * killed calls|launches N PROGRAM PAGE ARGS...: runs a program that counts its launches in the file
+ * PAGE (examples/hip/counted.c, raw-counted.c), kills it with SIGKILL, and ends in the same way.
+ * The moment is counted, not timed. calls: before or after a system call of the program's main
+ * thread, at the Nth such place. launches: once N launches have begun, while all threads run.
+ */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALL_STOP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define CALL_STOP (SIGTRAP | 0x80) /* the stop signal under PTRACE_O_TRACESYSGOOD */
 
 static _Noreturn void fail(const char *what)
 {
@@ -38,7 +41,9 @@ static pid_t start(char **program, bool is_traced)
 	fail("exec");
 }
 
-/* Returns the signal that stopped the program, of which it is to be told: 0 at an event of ptrace. */
+/*
+ * Returns the signal that stopped the program, which must be passed on to it; 0 at a ptrace event.
+ */
 static int await_stop(pid_t pid)
 {
 	int status;
@@ -73,7 +78,7 @@ static void expect_running(pid_t pid)
 		fail("the program ended early");
 }
 
-/* Its pid, then for each thread launches begun and launches that returned. */
+/* PAGE holds the pid, then for each thread the launches begun and the launches that returned. */
 static const _Atomic uint64_t *await_page(const char *path, pid_t pid, size_t *ret_words)
 {
 	struct stat status;
@@ -99,7 +104,7 @@ static void await_launches(pid_t pid, const char *path, uint64_t count)
 	size_t words;
 	const _Atomic uint64_t *page = await_page(path, pid, &words);
 
-	/* Until its first launch the program has the CPU for itself. */
+	/* Until its first launch the program has the CPU to itself. */
 	while (!atomic_load(&page[0])) {
 		expect_running(pid);
 		usleep(1000);

@@ -1,11 +1,13 @@
-/* leaves HOW: gives up, before it first uses a GPU, what a recording needs, and launches one kernel
- * then.
+/*
+ * leaves HOW: gives up something that a recording needs, before it first uses a GPU, and then
+ * launches one kernel.
  *
- *	setuid USER	its privileges
- *	chroot FOLDER	its root folder
- *	setenv FOLDER	DAGTAP_SPOOL, which names another folder now
- *	unsetenv	DAGTAP_SPOOL, which is not set any more
- *	nothing		nothing */
+ * setuid USER     its privileges
+ * chroot FOLDER   its root folder
+ * setenv FOLDER   sets DAGTAP_SPOOL to another folder
+ * unsetenv        removes DAGTAP_SPOOL
+ * nothing         gives up nothing
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

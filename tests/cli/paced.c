@@ -1,5 +1,8 @@
-/* Preloaded into a program of HIP's: after hipStreamSynchronize it waits until the tool has made room for what the
- * program records until it comes there again, so that none of it is dropped. */
+/*
+ * Preloaded into a HIP program: after hipStreamSynchronize it waits until the tool has prepared
+ * enough chunks for the program's records up to the next hipStreamSynchronize, so that none is
+ * dropped.
+ */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -11,10 +14,10 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
-/* Chunks: less than is kept ready at the least. */
+/* Chunks: less than the least that is kept ready. */
 #define READY_LEAST 256
 
-/* The spool that this process writes, -1 while there is none. */
+/* Returns the spool that this process writes, -1 if there is none. */
 static int spool_open(void)
 {
 	const char *folder = getenv("DAGTAP_SPOOL");

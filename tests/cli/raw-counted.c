@@ -1,5 +1,8 @@
-/* raw-counted FILE THREADS: threads that dispatch without end into one queue, for kill -9. FILE holds its
- * pid, launches begun and launches that returned, a pair for each thread. */
+/*
+ * raw-counted FILE THREADS: threads dispatch into one queue without end, for a test that kills the
+ * program with SIGKILL. FILE holds the pid and, for each thread, the launches begun and the
+ * launches that returned.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,8 +29,10 @@ struct page {
 static struct page *page;
 static struct device device;
 static hsa_queue_t *queue;
-/* Slots are written in the order in which they were reserved: a packet behind one that is not written
- * yet cannot run, and would not have to be on file. */
+/*
+ * Slots are written in the order of reservation. A packet behind an unwritten one cannot run, and
+ * the tool need not have recorded it.
+ */
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((visibility("default"))) void

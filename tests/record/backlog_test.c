@@ -1,5 +1,7 @@
-/* Writers that fill chunks faster than new ones are made: what waits for its seal is memory of the traced
- * program's, and bounded. */
+/*
+ * Writers fill chunks faster than new ones are made: the chunks that wait for their seal are memory
+ * of the traced program, and their number must be bounded.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -16,12 +18,12 @@
 
 #define RING_BYTES ((uint64_t)16 << 20)
 #define CHUNKS	   6400 /* in all: 400 MiB, 25 times the ring */
-#define LOOKS	   100	/* at what is mapped, all along */
+#define LOOKS	   100	/* number of checks of the mapped size during the test */
 
 static atomic_uint taken;
 static sem_t look;
 
-/* Of the spool file, as it is mapped now. */
+/* Returns how many bytes of the spool file are mapped now. */
 static uint64_t mapped_bytes(const char *path)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -38,7 +40,7 @@ static uint64_t mapped_bytes(const char *path)
 	return bytes;
 }
 
-/* As a writer that is never short of records. */
+/* Takes chunks as a writer does that always has records. */
 static void *take_chunks(void *spooler)
 {
 	while (atomic_load(&taken) < CHUNKS) {
@@ -46,7 +48,7 @@ static void *take_chunks(void *spooler)
 		struct spool_chunk *chunk = spooler_take_chunk(spooler, 0, &index);
 
 		if (!chunk) {
-			/* The keeper may want this CPU. */
+			/* The keeper may need this CPU. */
 			sched_yield();
 			continue;
 		}
@@ -86,7 +88,10 @@ static void full_chunks_are_sealed_while_new_ones_are_made(void **state)
 	}
 	pthread_join(taker, NULL);
 	pthread_join(keeper, NULL);
-	/* Twice what may be kept ready waits; the first chunks and what is just being made are mapped too. */
+	/*
+	 * Chunks that wait are at most twice those that may be kept ready; the first chunks and
+	 * those being made are mapped, too.
+	 */
 	assert_true(most <= 4 * RING_BYTES);
 	assert_int_equal(spooler_close(spooler), 0);
 	spooler_release(spooler);

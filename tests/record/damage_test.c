@@ -1,4 +1,7 @@
-/* Damaged, cut, shuffled and foreign files: what is sound is read, what is not is named. */
+/*
+ * Damaged, truncated, shuffled and foreign files: the reader reads what is valid and names what is
+ * not.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +17,7 @@
 #define WRITERS		   3
 #define RECORDS_PER_WRITER 4000
 
-/* A closed spool of three writers with several chunks each, in memory. */
+/* A closed spool in memory, of three writers with several chunks each. */
 struct sample {
 	struct fixture *fixture;
 	unsigned char *bytes;
@@ -107,7 +110,7 @@ static void assert_first_damage(const struct spool_reader *reader, enum spool_da
 	assert_int_equal(damages[0].offset, offset);
 }
 
-/* Makes it what a kill leaves: open, chunks unsealed. */
+/* Changes the sample into the spool of a killed process: open, with unsealed chunks. */
 static void make_open(struct sample *sample)
 {
 	atomic_store(&header_of(sample)->live.state, SPOOL_OPEN);
@@ -245,7 +248,7 @@ static void any_flipped_byte_is_survived(void **state)
 		}
 		sample->bytes[at] ^= 0x40;
 	}
-	/* Lanes never used, and what follows a chunk's used bytes, hold nothing. */
+	/* Flips in unused lanes, and behind the used bytes of a chunk, are not noticed. */
 	assert_true(noticed > (sample->length - SPOOL_CHUNK_OFFSET) / 4099 / 2);
 }
 
@@ -362,7 +365,7 @@ static void the_order_of_chunks_does_not_matter(void **state)
 	spool_reader_close(reader);
 }
 
-/* ---- open spools, where no sum protects the records ---- */
+/* ---- open spools, whose records no checksum protects ---- */
 
 static void an_open_spool_is_sound(void **state)
 {

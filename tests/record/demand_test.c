@@ -1,4 +1,4 @@
-/* How many chunks are kept ready, as time and use go by. */
+/* How many chunks are kept ready, as time passes and chunks are used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void steady_use_is_covered_for_half_a_second(void **state)
 	for (uint64_t ms = 0; ms <= 200; ms++)
 		chunks = demand_chunks(&demand, 2 * ms, LEAST, ms * MS);
 	assert_int_equal(chunks, 1000);
-	/* Also across the end of a second, where it is measured anew. */
+	/* Also when a second ends, at which the use is measured again. */
 	for (uint64_t ms = 201; ms <= 3000; ms++)
 		assert_in_range(demand_chunks(&demand, 2 * ms, 1000, ms * MS), 1000, 1020);
 }

@@ -1,5 +1,7 @@
-/* A spool is read while its process writes it: every time up to a cut, at which everything adds up
- * and no effect is without its cause. */
+/*
+ * A spool is read while its process writes it. Each reading ends at a cut, at which all counters
+ * agree and no effect is without its cause.
+ */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -16,18 +18,18 @@
 
 #define QUEUES	       2
 #define READS	       60
-#define BURST	       4000 /* dispatches of each queue for each read */
-#define BURSTS_PER_ASK 8    /* for chunks */
+#define BURST	       4000 /* dispatches of each queue for each reading */
+#define BURSTS_PER_ASK 8    /* before each request for chunks */
 #define INDICES	       ((READS + 1) * BURST)
 #define IDLE_LANES     400
 #define RING_BYTES     ((uint64_t)4 << 20)
-#define NAME_EVERY     64 /* dispatches that a name serves */
+#define NAME_EVERY     64 /* dispatches that use the same name */
 #define KERNELS	       (INDICES / NAME_EVERY + 1)
 
 struct play {
 	struct spooler *spooler;
 	struct keeper keeper;
-	sem_t bursts[QUEUES]; /* that a queue's thread may begin */
+	sem_t bursts[QUEUES]; /* posted for each burst that a queue's thread may begin */
 	_Atomic uint64_t submitted[QUEUES];
 	_Atomic bool is_over;
 };
@@ -51,7 +53,7 @@ static bool put(struct play *play, struct writer *w, enum record_type type, uint
 	return true;
 }
 
-/* A name, then the dispatches that use it; each is published once it is written. */
+/* Writes a name, then the dispatches that use it; publishes each once it is written. */
 static void *submit(void *argument)
 {
 	const struct submitter *submitter = argument;
@@ -82,7 +84,7 @@ static void *submit(void *argument)
 	return NULL;
 }
 
-/* The other end: one thread that sees what both have submitted. */
+/* One thread records the completions of both queues' dispatches. */
 static void *complete(void *argument)
 {
 	struct play *play = argument;
@@ -127,7 +129,7 @@ static void note(struct found *found, const struct spool_record *record)
 	}
 }
 
-/* A ring lets the first ones go. */
+/* A ring has reused the first records. */
 static void expect_causes(const struct found *found, bool is_ring)
 {
 	for (int queue = 0; queue < QUEUES; queue++) {
@@ -136,7 +138,7 @@ static void expect_causes(const struct found *found, bool is_ring)
 		for (uint64_t i = 0; i < INDICES; i++) {
 			begun |= found->dispatched[queue][i];
 			over |= begun && !found->dispatched[queue][i];
-			/* Of each writer the first ones, without a gap. */
+			/* The kept records are the first ones of each writer, without a gap. */
 			assert_false(over && found->dispatched[queue][i]);
 			assert_false(begun && found->done[queue][i] &&
 				     !found->dispatched[queue][i]);
@@ -178,7 +180,10 @@ static void start_play(struct play *play, const struct fixture *fixture, uint64_
 	*play = (struct play){0};
 	assert_int_equal(spooler_open(&options, &play->spooler), 0);
 	keeper_start(&play->keeper, play->spooler);
-	/* Lanes that are counted between those that are written: the moments lie further apart. */
+	/*
+	 * Lanes of idle writers are counted between those that are written, which lengthens the
+	 * time between the readings of the counters.
+	 */
 	for (int i = 0; i < IDLE_LANES; i++)
 		assert_non_null(fixture_writer(play->spooler, "idle"));
 	for (int queue = 0; queue < QUEUES; queue++)
@@ -235,7 +240,9 @@ static void a_ring_is_read_up_to_a_cut(void **state)
 	reads_a_cut_each_time(*state, RING_BYTES);
 }
 
-/* The end cuts the file behind what was taken: a reader that opened it before has no page of that.
+/*
+ * Closing cuts the file behind the last chunk; a reader that opened it earlier must not read a page
+ * beyond that.
  */
 static void a_file_that_is_closed_meanwhile_stays_readable(void **state)
 {

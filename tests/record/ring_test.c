@@ -1,5 +1,7 @@
-/* Ring mode: the file stays small, the last records are there, what was let go is counted exactly, and
- * what later records need is never let go. */
+/*
+ * Ring mode: the file stays small, the newest records are in it, reused records are counted
+ * exactly, and what later records need is kept.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -24,11 +26,13 @@
 #define SERVICE_EVERY 500 /* records: half a chunk's */
 #define KILLS	      50
 #define KILL_RECORDS                                                                               \
-	(4 * RING_RECORDS / 10) /* with those ARGS the ring holds some RING_RECORDS / 5 */
+	(4 * RING_RECORDS / 10) /* with that many ARGS the ring holds some RING_RECORDS / 5 */
 #define KILL_ARGS 60
 
-/* What may lie beside the ring: what is ready, a window that was begun, and two chunks for each of some
- * threads. */
+/*
+ * What the file may hold besides the ring: the ready chunks, a window that was begun, and two
+ * chunks for each of a few threads.
+ */
 #define FILE_BYTES_MOST                                                                            \
 	(SPOOL_CHUNK_OFFSET + RING_BYTES + SPOOLER_READY_BYTES_LEAST + ((uint64_t)5 << 20))
 
@@ -56,7 +60,7 @@ static uint64_t file_bytes(const struct fixture *fixture)
 	return (uint64_t)status.st_size;
 }
 
-/* As if the housekeeping thread were quick. */
+/* Serves the spooler often, as a fast housekeeping thread does. */
 static void put_some(struct spooler *spooler, struct writer *w, uint64_t first, uint64_t count)
 {
 	for (uint64_t i = first; i < first + count; i++) {
@@ -77,7 +81,7 @@ static struct spool_reader *close_and_read(const struct fixture *fixture, struct
 	return reader;
 }
 
-/* API records of fixture_put; asserts that they follow each other without a gap. */
+/* Counts API records of fixture_put; asserts that they are consecutive. */
 static uint64_t count_run(const struct spool_reader *reader, uint64_t *ret_last)
 {
 	struct spool_cursor cursor;
@@ -118,7 +122,7 @@ static void the_last_records_are_there_and_the_others_are_counted(void **state)
 	ledger = spool_reader_ledger(reader);
 	found = count_run(reader, &last);
 	assert_int_equal(last, total - 1);
-	/* A chunk's head and its THREAD record take some of it. */
+	/* A chunk's header and its THREAD record take some of the space. */
 	assert_in_range(found, RING_RECORDS * 98 / 100, 3 * RING_RECORDS);
 	assert_int_equal(ledger->attempted[RECORD_CLASS_API], total);
 	assert_int_equal(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING], total - found);
@@ -149,7 +153,7 @@ static void what_is_needed_later_is_never_let_go(void **state)
 	}
 	reader = close_and_read(fixture, spooler);
 	assert_int_equal(fixture_count(reader, RECORD_KERNEL), 50 * ROUNDS);
-	/* Every second one, and those of the others that are in the ring. */
+	/* Every second one, and those of the others that are still in the ring. */
 	assert_in_range(fixture_count(reader, RECORD_WITNESS), 25 * ROUNDS, 25 * ROUNDS + 100);
 	spool_reader_close(reader);
 }
@@ -180,7 +184,7 @@ static void a_thread_that_writes_rarely_keeps_its_chunk(void **state)
 	spool_reader_close(reader);
 }
 
-/* Let go by its age, a ring never comes to its size. */
+/* With an age limit, chunks are reused before the ring reaches its size. */
 static void old_chunks_go_first(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -215,15 +219,15 @@ static void put_scope_end(struct writer *w, uint64_t id)
 
 #define SCOPES_MOST 2000
 
-/* Of the scopes in the case below. */
+/* Returns the parent of a scope in the case below. */
 static uint64_t parent_of(uint64_t id)
 {
 	return id <= 3 ? id - 1 : 2;
 }
 
-/* What a reader has of scopes, by their id. */
+/* What a reader has of a scope, by the scope's id. */
 struct scope_found {
-	uint32_t count; /* of records that it began */
+	uint32_t count; /* number of records of its begin */
 	bool is_ended;
 };
 
@@ -239,7 +243,7 @@ static void find_scope(const struct spool_record *record, uint32_t tid, struct s
 	found[scope->id].count++;
 }
 
-/* Asserts that the records say what was put, by which thread. */
+/* Asserts that the records say what was put, and by which thread. */
 static void find_scopes(const struct spool_reader *reader, uint32_t tid, struct scope_found *found)
 {
 	struct spool_cursor cursor;
@@ -282,18 +286,18 @@ static void scopes_that_are_open_keep_their_record(void **state)
 	find_scopes(reader, tid, found);
 	assert_int_equal(found[1].count, 1);
 	assert_false(found[1].is_ended);
-	/* Over since: nobody takes it for an open one. */
+	/* It has ended since, and must not look open. */
 	assert_int_equal(found[2].count, 1);
 	assert_true(found[2].is_ended);
 	assert_int_equal(found[3].count, 0);
 	for (uint64_t i = 1000; i < 1000 + 8 * ROUNDS; i++)
 		assert_true(!found[i].count || found[i].is_ended);
-	/* Began before what is left, and has records there. */
+	/* Began before the oldest kept record, and has records in what is kept. */
 	assert_int_equal(found[1000 + 8 * ROUNDS - 1].count, 1);
 	spool_reader_close(reader);
 }
 
-/* More than can be known, and more text than half of what is let go. */
+/* More scopes than the ring can keep track of, and more text than half of a reused chunk. */
 static void a_ring_goes_round_however_many_scopes_are_open(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -309,7 +313,7 @@ static void a_ring_goes_round_however_many_scopes_are_open(void **state)
 	spool_reader_close(close_and_read(fixture, spooler));
 }
 
-/* ---- killed in the middle of letting go ---- */
+/* ---- killed while a chunk is reused ---- */
 
 static struct spool_letting_go *letting_go_of(unsigned char *bytes)
 {
@@ -326,7 +330,7 @@ static void assert_sound_in_memory(const unsigned char *bytes, size_t length)
 	spool_reader_close(reader);
 }
 
-/* The oldest chunk of LANE. */
+/* Returns the oldest chunk of LANE. */
 static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint32_t lane,
 				       uint64_t *ret_place)
 {
@@ -347,7 +351,7 @@ static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint
 	return NULL;
 }
 
-/* Each of the stores that let a chunk go, one by one: see ring_let_go. */
+/* Stops after each of the stores that reuse a chunk, one by one: see ring_let_go. */
 static void every_moment_of_letting_go_is_sound(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -389,14 +393,14 @@ static void every_moment_of_letting_go_is_sound(void **state)
 	assert_sound_in_memory(bytes, length);
 	intent->lane = 0;
 	assert_sound_in_memory(bytes, length);
-	/* Half of it is zero already. */
+	/* Half of the chunk is zeroed already. */
 	memset(chunk, 0, SPOOL_CHUNK_BYTES / 2);
 	assert_sound_in_memory(bytes, length);
 	free(bytes);
 	spool_reader_close(close_and_read(fixture, spooler));
 }
 
-/* What nobody has let go is missing, however much was let go before. */
+/* A chunk that was not reused is reported missing, however many were reused before. */
 static void a_chunk_that_was_not_let_go_is_missed(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -426,11 +430,11 @@ static void a_chunk_that_was_not_let_go_is_missed(void **state)
 struct story {
 	struct keeper *keeper;
 	uint64_t records;
-	size_t args;	     /* of a record, fewer than that */
-	uint64_t gives_turn; /* to the other after so many records, or 0 */
-	uint64_t takes_turn; /* waits for one after so many */
+	size_t args;	     /* of a record, or fewer */
+	uint64_t gives_turn; /* lets the other thread continue after so many records; 0: never */
+	uint64_t takes_turn; /* waits for the other thread after so many records */
 	sem_t *turns;
-	_Atomic int64_t *until_kill; /* counts once the ring has gone round; or NULL */
+	_Atomic int64_t *until_kill; /* counts down once the ring has wrapped; or NULL */
 	_Atomic uint64_t put;
 };
 
@@ -488,7 +492,7 @@ static void threads_of_different_rates_lose_nothing_unsaid(void **state)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	assert_in_range(file_bytes(fixture), 0, FILE_BYTES_MOST);
-	/* A close does not wait long for a service that is under way. */
+	/* A close waits only a limited time for a service in progress. */
 	keeper_stop(&keeper);
 	sem_destroy(&turns);
 	reader = close_and_read(fixture, spooler);
@@ -518,7 +522,7 @@ static void be_killed(const struct fixture *fixture, struct story *stories, int6
 	_exit(1);
 }
 
-/* AFTER so many records, counted from the first chunk that was let go. */
+/* Kills the child after AFTER records, counted from the first chunk that was reused. */
 static void kill_one(const struct fixture *fixture, int64_t after, struct story *stories)
 {
 	const struct spool_ledger *ledger;
@@ -540,7 +544,9 @@ static void kill_one(const struct fixture *fixture, int64_t after, struct story 
 	assert_true(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING] > 0);
 	accounted = ledger->found[RECORD_CLASS_API] +
 		    ledger->dropped[RECORD_CLASS_API][RECORD_DROP_RING];
-	/* A record is committed before it is counted in the shared page. */
+	/*
+	 * A record is committed before it is counted in the shared page, so the page may be behind.
+	 */
 	assert_in_range(accounted - stories[0].put - stories[1].put, 0, 2);
 	spool_reader_close(reader);
 	fixture_files(fixture, path, sizeof(path));
@@ -599,7 +605,10 @@ static void gather_crowd(struct spooler *spooler, unsigned int count)
 	pthread_barrier_destroy(&crowd.all_have_written);
 }
 
-/* Those beyond the lanes are refused and counted; once the others have ended there is room again. */
+/*
+ * Threads beyond the number of lanes are refused and counted; after the others have ended there is
+ * room again.
+ */
 static void more_threads_than_lanes_are_counted(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -623,7 +632,10 @@ static void more_threads_than_lanes_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* First, while a fork copies little: ThreadSanitizer keeps memory for all that was used. */
+		/*
+		 * These run first, while a fork copies little: ThreadSanitizer keeps memory for all
+		 * that was used.
+		 */
 		CASE(a_kill_while_it_goes_round_costs_nothing),
 		CASE(the_last_records_are_there_and_the_others_are_counted),
 		CASE(what_is_needed_later_is_never_let_go),

@@ -1,5 +1,7 @@
-/* No room for chunks: records are dropped and counted, the program goes on, and recording goes on
- * when there is room again. */
+/*
+ * No room for chunks: records are dropped and counted, the program continues, and recording
+ * continues when there is room again.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -29,7 +31,7 @@ static void limit_file_size(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Puts records until one is dropped; returns how many were taken. */
+/* Puts records until one is dropped; returns how many were written. */
 static uint64_t put_until_full(struct writer *w)
 {
 	uint64_t count = 0;
@@ -105,7 +107,7 @@ static void more_is_kept_ready_while_it_is_used_up_fast(void **state)
 	spool_reader_close(reader);
 }
 
-/* The program is about to end: no time for a ring of any size. */
+/* The program is about to end, so there is no time to make a ring of any size. */
 static void nothing_more_is_made_when_winding_down(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -203,7 +205,10 @@ static void a_closed_descriptor_is_found_again(void **state)
 	struct stat other;
 	uint64_t taken;
 
-	/* What a daemon does: close everything, and then use the numbers for something else. */
+	/*
+	 * Does what a daemon does: closes all descriptors and then uses their numbers for other
+	 * files.
+	 */
 	for (int fd = 3; fd < 1024; fd++)
 		close(fd);
 	for (int fd = 400; fd < 600; fd++)
@@ -237,8 +242,10 @@ static uint64_t mapped_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In a child, whose limit it is: 0 if a program that needs the larger part of what the limit
- * leaves, while records come faster than they are stored, gets it. */
+/*
+ * Runs in a child, which limits its address space. Returns 0 if the program can allocate the larger
+ * part of what the limit leaves while records come faster than they are stored.
+ */
 static int share_address_space(const struct fixture *fixture)
 {
 	const struct rlimit limit = {mapped_bytes() + LIMIT_LEFT, RLIM_INFINITY};
@@ -259,7 +266,10 @@ static int share_address_space(const struct fixture *fixture)
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return 3;
-	/* With that taken there is room for none of ours; records are dropped, and nothing ends. */
+	/*
+	 * After that there is no room for our mappings: records are dropped, and the program
+	 * continues.
+	 */
 	put_until_full(w);
 	spooler_service(spooler);
 	put_until_full(w);

@@ -60,7 +60,7 @@ int fixture_teardown(void **state)
 	}
 	if (folder)
 		closedir(folder);
-	rmdir(fixture->folder); /* empty ones alone */
+	rmdir(fixture->folder); /* fails unless the folder is empty */
 	free(fixture);
 	return 0;
 }
@@ -108,7 +108,7 @@ bool fixture_put(struct writer *w, uint64_t counter, size_t args)
 static uint64_t chunks_left(struct spooler *spooler)
 {
 	const struct spool_live *live = spooler_live(spooler);
-	/* First: what is ready is never less than what was taken before. */
+	/* Read first: the ready counter is never less than the taken counter was before. */
 	uint64_t taken = atomic_load(&live->chunks_taken);
 
 	return atomic_load(&live->chunks_ready) - taken;

@@ -1,4 +1,4 @@
-/* Many threads, short ones, and processes that are killed while they write. */
+/* Many threads, short-lived threads, and processes that are killed while they write. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,7 +22,7 @@
 #define LONG_THREADS		  8
 #define LONG_RECORDS		  20000
 #define KILLS			  20
-#define KILL_RECORDS		  100000 /* most, of both threads */
+#define KILL_RECORDS		  100000 /* at most, of both threads */
 #define WRITERS			  4
 #define REFUSED			  12
 #define REFUSALS		  50000
@@ -119,13 +119,15 @@ static void what_long_threads_offer_is_found_or_counted(void **state)
 
 /* ---- closing, and kill -9, at any moment ---- */
 
-/* What threads share that work until somebody closes their spool under them, or they are killed. */
+/*
+ * Threads share this while they work, until another thread closes their spool or a kill ends them.
+ */
 struct crowd {
 	struct spooler *spooler;
-	_Atomic int64_t until_close; /* records; who takes the last one away posts CLOSE */
+	_Atomic int64_t until_close; /* records; the thread that takes the last one posts CLOSE */
 	sem_t close;
 	_Atomic bool is_over;
-	_Atomic int64_t *until_kill; /* or NULL */
+	_Atomic int64_t *until_kill; /* NULL: nothing is killed */
 };
 
 static void count_record(struct crowd *crowd)
@@ -149,8 +151,10 @@ static void *write_some(void *argument)
 	return NULL;
 }
 
-/* Closes FIXTURE's spool under THREAD_COUNT threads that do WORK, after so many records of theirs; and once
- * they have ended looks at what there is. */
+/*
+ * Closes FIXTURE's spool under THREAD_COUNT threads that do WORK, after they have written so many
+ * records; once they have ended, checks the spool.
+ */
 static void close_under(const struct fixture *fixture, struct spooler *spooler, int thread_count,
 			void *(*work)(void *crowd), int64_t after)
 {
@@ -165,7 +169,7 @@ static void close_under(const struct fixture *fixture, struct spooler *spooler, 
 		assert_int_equal(pthread_create(&threads[i], NULL, work, &crowd), 0);
 	while (sem_wait(&crowd.close))
 		;
-	/* Judged after the threads have ended: the next case forks. */
+	/* Checked after the threads have ended, because the next case forks. */
 	result = spooler_close(spooler);
 	atomic_store(&crowd.is_over, true);
 	for (int i = 0; i < thread_count; i++)
@@ -277,7 +281,7 @@ struct victim {
 	struct keeper *keeper;
 	struct progress *progress;
 	int index;
-	_Atomic int64_t *until_kill; /* counts once both have committed something */
+	_Atomic int64_t *until_kill; /* counts down once both threads have committed a record */
 };
 
 static void *write_for_ever(void *argument)
@@ -324,7 +328,9 @@ static void kill_one(const struct fixture *fixture, int64_t after, struct progre
 	assert_false(spool_reader_info(reader)->closed);
 	fixture_assert_sound(reader);
 	found = fixture_count(reader, RECORD_API);
-	/* A record is committed before it is counted in the shared page. */
+	/*
+	 * A record is committed before it is counted in the shared page, so the page may be behind.
+	 */
 	assert_in_range(found - progress->committed[0] - progress->committed[1], 0, 2);
 	spool_reader_close(reader);
 	fixture_files(fixture, path, sizeof(path));
@@ -346,9 +352,9 @@ static void what_was_committed_survives_a_kill(void **state)
 	munmap(progress, sizeof(*progress));
 }
 
-/* ---- a thread that was torn out of a record ---- */
+/* ---- a thread that left in the middle of a record ---- */
 
-/* As after a longjmp from a signal handler, and the thread's end. */
+/* Leaves a record unfinished, as a longjmp from a signal handler does, and ends the thread. */
 static void be_torn(struct spooler *spooler)
 {
 	struct writer *w = fixture_writer(spooler, "torn");
@@ -376,7 +382,7 @@ static void what_a_torn_record_leaves_is_nobody_elses(void **state)
 	assert_int_equal(spooler_close(spooler), -EBUSY);
 	spooler_release(spooler);
 	reader = fixture_read(fixture);
-	/* What it was is not known: so there is no saying that all is there. */
+	/* The record's type is unknown, so the spool cannot claim to be complete. */
 	assert_false(spool_reader_info(reader)->closed);
 	fixture_assert_sound(reader);
 	assert_int_equal(fixture_count(reader, RECORD_API), 101);

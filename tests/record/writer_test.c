@@ -1,4 +1,4 @@
-/* What is put into a spool comes out of it, in order, under its thread. */
+/* What is written to a spool is read from it, in order and with its thread. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void records_come_back_in_order(void **state)
 	struct spool_record record;
 	uint64_t next = 1;
 
-	/* Some 12 chunks, with sizes that leave ends of different lengths. */
+	/* Some 12 chunks, with record sizes that leave chunk ends of different lengths. */
 	for (uint64_t i = 1; i <= 5000; i++)
 		assert_true(fixture_put(w, i, i % 23));
 	spooler_put_writer(spooler, w);
@@ -273,7 +273,9 @@ static void a_record_never_finished_leaves_the_spool_open(void **state)
 
 /* ---- fork ---- */
 
-/* Status of a child that does what the parent's memory tempts it to. */
+/*
+ * Returns the status of a child that uses the writer and spooler that it inherited from its parent.
+ */
 static int run_child(struct spooler *spooler, struct writer *w, bool forget)
 {
 	int status;

@@ -1,5 +1,7 @@
-/* Calls the made-up libraries by their symbols and by what dlsym gives, as its argument says. Prints how
- * often the functions themselves were reached. */
+/*
+ * Calls the model libraries by their symbols and by what dlsym returns, as its argument says.
+ * Prints how often the model functions were reached.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static void say(void)
 	       model_counts.beyond);
 }
 
-/* 5 copies, 3 launches, 2 synchronizations, 1 question. */
+/* 5 copies, 3 launches, 2 synchronizations, 1 query. */
 static int by_symbols(void)
 {
 	size_t bytes = 0;
@@ -43,7 +45,10 @@ static int by_symbols(void)
 	return error || bytes != 4096;
 }
 
-/* The library's own functions, past whatever stands in for their symbols: 7 copies, 4 synchronizations. */
+/*
+ * Calls the library's own functions, not those that replace their symbols: 7 copies, 4
+ * synchronizations.
+ */
 static int by_pointers(void)
 {
 	memcpy_async *copy = of_library("libamdhip64.so.7", "hipMemcpyAsync");
@@ -57,7 +62,10 @@ static int by_pointers(void)
 	return error;
 }
 
-/* A second runtime in the process: 6 copies and 2 events, by its table; a third is one too many. */
+/*
+ * Calls a second runtime in the process by its dispatch table: 6 copies and 2 events. A third
+ * runtime is one too many.
+ */
 static int second_instance(void)
 {
 	static struct model_table third;
@@ -104,7 +112,7 @@ static int longer_table(void)
 	       (((int (*)(void)) * model_slot(model_first_table(), HIP_TABLE_BYTES))() != 77);
 }
 
-/* Names that a later release may bring. */
+/* Names that a later release may have. */
 static int unknown_names(void)
 {
 	static size_t made_up[4] = {sizeof(made_up)};
@@ -157,7 +165,10 @@ static void register_kernel(register_function *by, uintptr_t stub, const char *n
 	by((void **)0x10, (const void *)stub, NULL, name, 0, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Kernels registered by either door are known by name when they are launched. */
+/*
+ * Kernels that were registered by symbol or by dispatch table have their names when they are
+ * launched.
+ */
 static int kernels(void)
 {
 	int error = 0;
@@ -179,7 +190,7 @@ static int scene(const char *name)
 		return by_symbols() | by_pointers();
 	if (!strcmp(name, "silent"))
 		return setenv("MODEL_SILENT", "1", 1) | by_symbols() | by_pointers();
-	if (!strcmp(name, "shorter")) /* up to hipStreamSynchronize, without it */
+	if (!strcmp(name, "shorter")) /* up to, but without, hipStreamSynchronize */
 		return setenv("MODEL_TABLE_BYTES", "2776", 1) | by_symbols() | by_pointers();
 	if (!strcmp(name, "longer"))
 		return longer_table();

@@ -1,4 +1,4 @@
-/* A library with NCCL's functions, of whatever name: some programs bring their own. */
+/* A library with NCCL's functions under another file name, as some programs bring their own. */
 __attribute__((visibility("default"))) int ncclGetVersion(int *version);
 
 int ncclGetVersion(int *version)

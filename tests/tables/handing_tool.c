@@ -1,6 +1,8 @@
-/* A runtime that registers its tables for tools: loaded by HSA_TOOLS_LIB, it hands over what it is given, as
- * HANDING says: "as-is"; "other-major", with a root of a major version to come; "shorter", with an extension
- * table that ends early. */
+/*
+ * Plays a runtime that registers its dispatch tables for tools. HSA_TOOLS_LIB loads it, and it
+ * hands over the tables that it gets, as HANDING says: "as-is"; "other-major", with a root of a
+ * future major version; "shorter", with an extension table that ends early.
+ */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

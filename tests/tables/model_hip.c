@@ -1,5 +1,8 @@
-/* libamdhip64.so.7, as far as the tests call it. MODEL_TABLE_BYTES and MODEL_VERSION make its table another
- * release's; MODEL_SILENT=1 makes it a build that hands over nothing. */
+/*
+ * A model of libamdhip64.so.7, with the functions that the tests call. MODEL_TABLE_BYTES and
+ * MODEL_VERSION make its dispatch table that of another release; MODEL_SILENT=1 makes it a build
+ * that hands over no table.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +16,7 @@ SHOWN uint32_t model_second_memcpys;
 static struct model_table table, second;
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
-/* What rocprofiler-register does of it. */
+/* Does what rocprofiler-register does with a table. */
 SHOWN int model_hand_over(const char *name, uint64_t version, uint64_t instance, void **tables,
 			  uint64_t count)
 {
@@ -50,7 +53,7 @@ static int second_memcpy_async(void *dst, const void *src, size_t bytes, int kin
 	return 0;
 }
 
-/* Of the second runtime, which has one stream. */
+/* Functions of the second runtime, which has one stream. */
 static bool second_captures;
 
 static int second_begin_capture(void *stream, int mode)

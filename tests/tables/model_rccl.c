@@ -1,4 +1,7 @@
-/* librccl.so.1, as far as the tests call it: an operation launches one kernel, by HIP's symbol. */
+/*
+ * A model of librccl.so.1, with the functions that the tests call. An operation launches one kernel
+ * through HIP's symbol.
+ */
 #include <pthread.h>
 
 #include "model_tables.h"

@@ -1,4 +1,4 @@
-/* librocprofiler-sdk-roctx.so.1: marks and nested ranges, by its table. */
+/* A model of librocprofiler-sdk-roctx.so.1: marks and nested ranges, by its dispatch table. */
 #include <pthread.h>
 
 #include "model_tables.h"

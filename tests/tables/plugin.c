@@ -1,4 +1,7 @@
-/* What a framework is: a library that brings the one for collectives with it, out of everybody else's sight. */
+/*
+ * Plays a framework: a library that brings its own library for collectives, whose symbols nothing
+ * else sees.
+ */
 int ncclGetVersion(int *version);
 __attribute__((visibility("default"))) int plugin_version(void);
 

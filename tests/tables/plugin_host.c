@@ -1,4 +1,6 @@
-/* plugin_host LIBRARY: loads it as an interpreter loads its modules, and says what it finds. */
+/*
+ * plugin_host LIBRARY: loads LIBRARY as an interpreter loads its modules, and prints what it finds.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
-/* Another tool beside ours: wraps three functions of HIP's table and says at the end how many calls it has
- * seen. It passes tables on to the next tool, unless SECOND_TOOL_KEEPS=1. */
+/*
+ * Another tool next to ours: wraps three functions of HIP's dispatch table and prints at the end
+ * how many calls it has seen. It passes tables on to the next tool, unless SECOND_TOOL_KEEPS=1.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

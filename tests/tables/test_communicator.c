@@ -1,4 +1,7 @@
-/* Communicators come, count and go; their handles are used again. */
+/*
+ * Communicators are created, count their operations and are destroyed; their handles are used
+ * again.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +74,10 @@ static void room_is_given_back(void **state)
 		}
 }
 
-/* One communicator of all, and one of the thread's own that comes and goes. */
+/*
+ * Uses one communicator that all threads share, and one of the thread's own that it creates and
+ * destroys.
+ */
 static void *use(void *argument)
 {
 	uint64_t own = handle(100 + (uintptr_t)argument);

@@ -1,5 +1,8 @@
-/* The injected library among made-up libraries that hand out their tables: every call counts once, by
- * whichever door it came, and the functions behind are reached as often as they are called. */
+/*
+ * The injected library among model libraries that hand out dispatch tables: every call is counted
+ * once, whether it came by symbol or by table, and every model function is reached as often as it
+ * is called.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 enum { TEXT_MOST = 8192 };
 
-/* What is preloaded beside the tool. */
+/* What is preloaded next to the tool, and in which place. */
 enum beside { NOTHING, BEFORE, BEHIND };
 
 static struct recording *record_beside(const char *scene, enum beside beside)
@@ -56,7 +59,7 @@ static void assert_calls(const struct recording *r, const char *name, size_t exp
 		fail_msg("%s: %zu records instead of %zu", name, count, expected);
 }
 
-/* The last thing that a source said of itself. */
+/* Returns the last state that a source has reported. */
 static const struct record_source *find_source(const struct recording *r, const char *name)
 {
 	const struct record_source *source, *last = NULL;
@@ -80,7 +83,7 @@ static void assert_source(const struct recording *r, const char *name,
 	assert_int_equal(source->header.tag, state);
 }
 
-/* Every wrapped call has its row: counted by the wrappers, apart from the writer. */
+/* Asserts that every wrapped call has its row. The wrappers count calls apart from the writer. */
 static void assert_complete(const struct recording *r, size_t rccl_calls)
 {
 	assert_int_equal(recording_witness(r, "hip", "calls") + rccl_calls,
@@ -88,7 +91,10 @@ static void assert_complete(const struct recording *r, size_t rccl_calls)
 	assert_int_equal(recording_witness(r, "hip", "open"), 0);
 }
 
-/* What the scenes call by symbols: 5 copies, 3 launches, 2 synchronizations, 1 question. */
+/*
+ * Asserts the calls that the scenes make by symbols: 5 copies, 3 launches, 2 synchronizations, 1
+ * query.
+ */
 static void assert_symbols_seen(const struct recording *r, size_t more_copies, size_t more_waits)
 {
 	assert_calls(r, "hipMemcpyAsync", 5 + more_copies);
@@ -119,7 +125,7 @@ static void both_doors_count_once(void **state)
 	recording_free(r);
 }
 
-/* Debian's builds hand over nothing. */
+/* Debian's builds hand over no table. */
 static void without_a_table_symbols_are_seen(void **state)
 {
 	struct recording *r = record("silent");
@@ -130,7 +136,7 @@ static void without_a_table_symbols_are_seen(void **state)
 	recording_free(r);
 }
 
-/* The table ends before hipStreamSynchronize: only by its symbol is that seen. */
+/* The table ends before hipStreamSynchronize, which is then seen only by its symbol. */
 static void a_shorter_table(void **state)
 {
 	struct recording *r = record("shorter");
@@ -194,7 +200,7 @@ static void unknown_names_are_accepted(void **state)
 	recording_free(r);
 }
 
-/* Calls into a second runtime go to its own functions; a third one's table stays as it is. */
+/* Calls into a second runtime reach its own functions; a third runtime's table is not changed. */
 static void two_instances(void **state)
 {
 	struct recording *r = record("second-instance");
@@ -235,7 +241,7 @@ static void another_tool_before_ours(void **state)
 	recording_free(r);
 }
 
-/* As AMD's own: it comes first and passes nothing on. Symbols are seen all the same. */
+/* Like AMD's own tool, it comes first and passes no table on. Calls by symbol are still seen. */
 static void another_tool_that_keeps_the_tables(void **state)
 {
 	struct recording *r = record_beside("keeps", BEFORE);
@@ -246,7 +252,7 @@ static void another_tool_that_keeps_the_tables(void **state)
 	recording_free(r);
 }
 
-/* The other tool is in no list of preloads: the library that hands over would have loaded it. */
+/* The other tool is not preloaded: the library that hands over the tables would have loaded it. */
 static void another_tool_by_its_variable(void **state)
 {
 	char path[TEXT_MOST];
@@ -283,7 +289,10 @@ static void assert_all_reduce(const struct recording *r, size_t n, const char *c
 	assert_int_equal(recording_argument(r, call, "seq"), sequence);
 }
 
-/* Two communicators with three operations each, then the second one's handle again, by a pointer. */
+/*
+ * Two communicators with three operations each, then an operation on the second one's handle, which
+ * is used again, called by a pointer.
+ */
 static void rccl_calls_have_their_communicator(void **state)
 {
 	struct recording *r = record("rccl");

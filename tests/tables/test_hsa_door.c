@@ -1,4 +1,7 @@
-/* HSA's tables by way of rocprofiler_set_api_table, alone and beside OnLoad, on the software GPU. */
+/*
+ * HSA's dispatch tables by rocprofiler_set_api_table, alone and together with OnLoad, on the
+ * software GPU.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +78,7 @@ static void another_major_version_is_left_alone(void **state)
 	recording_free(r);
 }
 
-/* Refused at one door, it is still looked at when it comes by at the other. */
+/* Tables that were refused by one entry point are still examined by the other. */
 static void a_refusal_does_not_close_the_other_door(void **state)
 {
 	struct recording *r = record("other-major", "/lib/dagtap/libdagtap-inject.so");

@@ -1,4 +1,4 @@
-/* Tables of every shape against what is wrapped of them. */
+/* Wraps dispatch tables of every shape and checks which slots are wrapped. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void other_first(void)
 {
 }
 
-/* Slot 1 is not wrapped, slot 3 neither. */
+/* Slots 1 and 3 are not wrapped. */
 static const struct table_slot slots[SLOTS] = {
 	[0] = {0, {wrap_first, other_first}},
 	[2] = {1, {wrap_second, wrap_second}},
@@ -165,7 +165,7 @@ static void a_table_that_comes_again_is_left_as_it_is(void **state)
 
 	reset(&f, SLOTS);
 	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
-	f.table.functions[0] = other_first; /* another tool's wrapper around ours */
+	f.table.functions[0] = other_first; /* another tool has put its wrapper around ours */
 	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
 	assert_ptr_equal(f.table.functions[0], other_first);
 	assert_ptr_equal(f.nexts[0][0], first);

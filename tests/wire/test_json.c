@@ -230,7 +230,10 @@ static void write_errors_are_reported(void **state)
 	fclose(full);
 }
 
-/* Of every byte the most that it can take, and no more than there is room for. */
+/*
+ * Quotes every byte value, in the most space that it can take and in exactly the space that there
+ * is.
+ */
 static void quoted_text_is_what_the_writer_writes(void **state)
 {
 	const char text[] = "a\"\\\n\x01\xff\xc3\xa9";

@@ -1,4 +1,4 @@
-/* The JSON reader: tokens from pieces of any size, and where it stops. */
+/* The JSON reader: tokens from pieces of any size, and where the reader stops. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "../launched.h"
 #include "wire/json_reader.h"
 
-/* Tokens are written down, a text's in quotes. */
+/* The tokens as text, strings in quotes. */
 struct reading {
 	const char *text;
 	size_t size, used, piece;
@@ -101,7 +101,7 @@ static void tokens_from_any_pieces(void **state)
 	}
 }
 
-/* Digits are handed over as they stand, however many. */
+/* Numbers of any length are handed over as their digits. */
 static void long_numbers(void **state)
 {
 	struct json_stop stop;
@@ -143,7 +143,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state ^= *state << 5;
 }
 
-/* Bytes of a text, each in a few places replaced by another that JSON knows, or by any. */
+/* Replaces a few bytes of a text, each by a byte that JSON gives a meaning or by any byte. */
 static void spoil(char *text, size_t size, uint32_t *state)
 {
 	static const char bytes[] = "\"\\{}[]:,0123456789.-+eEutfn \t\x01";
@@ -156,8 +156,10 @@ static void spoil(char *text, size_t size, uint32_t *state)
 	}
 }
 
-/* Tokens that lie in one piece are handed over from there, and numbers not even looked at by RapidJSON;
- * in pieces of one byte nothing does. */
+/*
+ * Tokens that lie in one piece are handed over from there, and RapidJSON does not even parse
+ * numbers among them; in pieces of one byte no token does.
+ */
 static void pieces_do_not_matter(void **state)
 {
 	static const char sound[] =

@@ -1,4 +1,4 @@
-/* The reading side of protocol buffers: what the writer wrote, and what nobody should have. */
+/* The reader of protocol buffers: reads what the writer wrote, and refuses invalid input. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,9 @@ static void a_fixed_field_of_four_bytes(void **state)
 	assert_int_equal(proto_reader_next(&reader, &field), 0);
 }
 
-/* On a copy of exactly that size, so that AddressSanitizer sees a byte read behind it. */
+/*
+ * Copies BYTES to memory of exactly that size, so that AddressSanitizer detects a read behind it.
+ */
 static void expect_refused(const void *bytes, size_t size, size_t good)
 {
 	uint8_t *copy = malloc(size ? size : 1);

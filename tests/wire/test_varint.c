@@ -1,4 +1,4 @@
-/* The fast varints against the plain way of the encoding guide. */
+/* The fast varint functions against the plain algorithm of the encoding guide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
