@@ -124,7 +124,7 @@ void play_graph_clone(uint32_t graph, uint32_t original)
 	model_resource(CUPTI_GRAPH_CLONED, &data);
 }
 
-/* A kernel's type is told by its call alone. */
+/* Only the call says a kernel node's type; CUPTI does not. */
 void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type)
 {
 	static uint32_t correlation = 1u << 20;
@@ -145,7 +145,7 @@ void play_node_clone(uint32_t graph, uint64_t node, uint64_t original, enum cuda
 	struct cupti_graph_data data = {
 		.graph = handle(graph), .node = handle(node), .nodeType = type};
 
-	/* First it is created, then it is said whose clone it is (H200, CUDA 13.0). */
+	/* CUPTI reports the creation first, then which node it is a clone of (H200, CUDA 13.0). */
 	model_resource(CUPTI_GRAPHNODE_CREATED, &data);
 	data.originalNode = handle(original);
 	model_resource(CUPTI_GRAPHNODE_CLONED, &data);
@@ -174,7 +174,7 @@ static void begin_node(uint32_t graph, uint64_t node, uint32_t type)
 	model_resource(CUPTI_GRAPHNODE_CREATE_STARTING, &data);
 }
 
-/* The type is told before alone (H200, CUDA 13.0). */
+/* CUPTI reports the type by itself first (H200, CUDA 13.0). */
 static void end_node(uint32_t graph, uint64_t node, uint64_t dependency)
 {
 	struct cupti_graph_data data = {.graph = handle(graph), .node = handle(node)};

@@ -1,7 +1,9 @@
-/* cuda-program [LAUNCHES [paced]]: stands in for a program that uses CUDA: loads the tool as the driver does,
- * replays a graph of LAUNCHES launches of three kernels, and names its steps through NVTX where its headers are
- * there. Nothing is slower than a GPU here, so the records may come faster than room is made for them; paced it
- * waits for that, and none is dropped. */
+/*
+ * cuda-program [LAUNCHES [paced]]: plays a program that uses CUDA. It loads the tool as the driver
+ * does, replays a graph of three kernels LAUNCHES times, and names its steps through NVTX if NVTX's
+ * headers are installed. No GPU slows it down, so records may come faster than chunks are prepared;
+ * with "paced" it waits for chunks, and no record is dropped.
+ */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -20,10 +22,10 @@
 
 enum { GRAPH = 5, EXEC = 20 };
 
-/* Chunks: less than is kept ready at the least, more than what the launches in between fill. */
+/* Chunks: less than the least that is kept ready, more than the launches in between fill. */
 enum { PACE_READY = 256, PACE_LAUNCHES = 1000 };
 
-/* Without one it runs as it would have. */
+/* Without a tool the program runs as usual. */
 static void load_tool(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -59,7 +61,7 @@ static void pop(void)
 #endif
 }
 
-/* The spool that this process writes, -1 if it is not traced. */
+/* Returns the spool that this process writes, -1 if it is not traced. */
 static int spool_open(void)
 {
 	const char *folder = getenv("DAGTAP_SPOOL");

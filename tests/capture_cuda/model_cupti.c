@@ -11,33 +11,36 @@ static struct {
 	uint32_t version;
 	cupti_callback *callback;
 	void *userdata;
-	uint32_t domains; /* a bit each */
+	uint32_t domains; /* one bit for each domain */
 	uint64_t kinds;
 	cupti_buffer_requested *requested;
 	cupti_buffer_completed *completed;
-	atomic_flag lock; /* of the buffer; no mutex: tests stand in for those */
+	/* protects the buffer; a spin lock, because some tests replace the mutex functions */
+	atomic_flag lock;
 	uint8_t *buffer;
 	size_t size, used;
 	size_t dropped;
 	uint64_t (*read_clock)(void);
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
-		_Atomic bool is_set; /* last */
+		_Atomic bool is_set; /* stored last */
 		_Atomic uint32_t nth, result;
 	} failures[MODEL_CALL_COUNT];
 	pthread_t worker;
 } model = {.version = 130001, .lock = ATOMIC_FLAG_INIT};
 
-/* Who is held, and who waits for that or for a call. Nobody takes the lock while nothing is held and nobody waits: a
- * fork child may have inherited it in any state. */
+/*
+ * Threads that are held, and threads that wait for that or for a call. The lock is not taken while
+ * nothing is held and no thread waits: a fork child may have inherited it in any state.
+ */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	_Atomic uint32_t awaiting; /* threads in model_await */
 	struct {
 		_Atomic bool is_held;
-		uint32_t passing;      /* that are let through before the first is held */
-		uint32_t came, let_go; /* of the threads that were held */
+		uint32_t passing;      /* threads to let through before the first one is held */
+		uint32_t came, let_go; /* numbers of threads that were held */
 	} places[MODEL_PLACE_COUNT];
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -48,7 +51,10 @@ static void tell_changed(void)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-/* Sequentially consistent against model_await: it sees our count, or we see it waiting. */
+/*
+ * Sequentially consistent, pairs with model_await: either that thread sees this count, or this
+ * thread sees it waiting.
+ */
 static uint32_t result_of(enum model_call call)
 {
 	uint32_t nth = model.calls[call]++;
@@ -82,7 +88,7 @@ void model_await(enum model_call call, uint32_t count)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-/* Here a thread is held that comes to PLACE while that is held. */
+/* Holds the calling thread while PLACE is held. */
 static void come_to(enum model_place place)
 {
 	uint32_t number;
@@ -109,7 +115,7 @@ void model_hold(enum model_place place, uint32_t nth)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void await_one(enum model_place place)
 {
 	while (gate.places[place].came == gate.places[place].let_go)
@@ -246,7 +252,7 @@ MODEL_EXPORT(cuptiActivityEnable, (uint32_t kind))
 	return result;
 }
 
-/* In a process that ends it would look into contexts that are gone. */
+/* When the process ends, CUPTI would access contexts that no longer exist. */
 MODEL_EXPORT(cuptiActivityDisable, (uint32_t kind))
 {
 	if (getenv("MODEL_DISABLE_CRASHES"))
@@ -283,7 +289,7 @@ size_t model_record_bytes(uint32_t kind)
 		return is_new ? 56 : 40;
 	case CUPTI_KIND_MEMORY2:
 		return 128;
-	case 52: /* JIT: a kind that the tool did not ask for */
+	case 52: /* JIT: a kind that the tool has not enabled */
 		return 72;
 	default:
 		return 0;
@@ -323,7 +329,7 @@ MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 	uint32_t result = result_of(MODEL_FLUSH_ALL);
 
 	come_to(MODEL_AT_FLUSH);
-	/* The buffer that is being filled comes when it is forced. */
+	/* A forced flush also delivers the current buffer. */
 	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
 		model_deliver(0);
 	return result;
@@ -440,7 +446,7 @@ static bool ask_for_buffer(void)
 	return buffer;
 }
 
-/* False: there is no room. */
+/* Returns false when there is no room. */
 static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret_is_full)
 {
 	bool fits;
@@ -457,7 +463,7 @@ static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret
 	return fits;
 }
 
-/* Others may flush meanwhile. */
+/* Other threads may flush at the same time. */
 void model_put(const void *record, size_t bytes)
 {
 	const struct cupti_activity *activity = record;

@@ -1,6 +1,8 @@
-/* What nodes hold: child graphs that are moved into them, cloned into them or given to them later,
- * and bodies of conditional nodes, whose kernels come without the number of a call (H200, CUDA
- * 13.0). */
+/*
+ * Nodes that contain graphs: child graphs that are moved into their nodes, cloned into them or
+ * assigned later, and bodies of conditional nodes, whose kernels come without a correlation id
+ * (H200, CUDA 13.0).
+ */
 #include "cuda_scene.h"
 
 #include "analyze/dependencies.h"
@@ -21,7 +23,7 @@ enum {
 
 #define NODE(graph, index) ((uint64_t)(graph) << 32 | (index))
 
-/* One activity after the other: each lasts 100 ns. */
+/* Activities follow each other; each lasts 100 ns. */
 static uint64_t next_start(void)
 {
 	static uint64_t last;
@@ -43,7 +45,7 @@ static void put_kernel(uint32_t correlation, uint64_t node, const char *name)
 	PLAY_PUT(kernel);
 }
 
-/* The exec's own nodes are clones that CUPTI tells of; not those that they hold. */
+/* CUPTI reports clones for the executable graph's own nodes, not for the nodes inside them. */
 static void instantiate(uint32_t count)
 {
 	play_graph(EXEC);
@@ -82,8 +84,10 @@ static bool says_not_judged(const struct trace *trace)
 
 /* ---- children ---- */
 
-/* As XLA makes them: a copy's graph is moved into its node, what a library launches is captured and
- * cloned. */
+/*
+ * As XLA makes them: the graph of a copy is moved into its node; the launches of a library are
+ * captured and cloned.
+ */
 static void children(void)
 {
 	play_start();
@@ -148,8 +152,10 @@ static void what_a_moved_child_lacks_is_missed(void **state)
 	trace_close(trace);
 }
 
-/* While an exec is made the driver replaces nodes of it: the new one has a number of its own at
- * first, then that of the one that is gone (H200, CUDA 13.0, for small copies in a row). */
+/*
+ * While an executable graph is made the driver replaces nodes of it: the new node first has a
+ * number of its own, then that of the replaced node (H200, CUDA 13.0, for small copies in a row).
+ */
 static void a_replaced_node(void)
 {
 	struct cupti_graph_data gone = {.graph = (void *)EXEC, .node = (void *)NODE(EXEC, 0)};
@@ -190,8 +196,10 @@ static void a_replaced_node_keeps_its_number(void **state)
 	trace_close(trace);
 }
 
-/* The child is captured anew: CUPTI names the node that the parameters come from, then the exec's
- * (H200, CUDA 13.0). */
+/*
+ * The child is captured again: CUPTI names the node that the parameters come from, then the
+ * executable graph's (H200, CUDA 13.0).
+ */
 static void a_child_is_updated(void)
 {
 	struct cupti_graph_data source = {.graphExec = (void *)EXEC,
@@ -233,7 +241,7 @@ static void an_updated_child_keeps_its_nodes(void **state)
 	trace_close(trace);
 }
 
-/* An update as a whole names both nodes of each pair, too. */
+/* An update of a whole executable graph names both nodes of each pair, too. */
 static void a_whole_update(void)
 {
 	struct cupti_graph_data source = {.graphExec = (void *)EXEC, .node = (void *)NODE(TOP, 0)};
@@ -264,8 +272,10 @@ static void a_whole_update_counts_each_node_once(void **state)
 
 /* ---- bodies ---- */
 
-/* A kernel, a loop with an inner graph in its body, a kernel: in the exec 3 nodes, then the body's
- * 3, then the inner one's. */
+/*
+ * A kernel, a loop with an inner graph in its body, a kernel: the executable graph has 3 nodes,
+ * then the body's 3, then the inner graph's.
+ */
 static void make_loop(void)
 {
 	const uint32_t body = BODY;
@@ -289,8 +299,10 @@ static void put_turn(void)
 	put_kernel(0, NODE(EXEC, 5), "condition");
 }
 
-/* All launches are queued before the first runs: only the times of the kernels around a loop tell
- * whose it is. */
+/*
+ * All launches are submitted before the first runs, so only the times of the kernels around a loop
+ * tell which launch the loop's kernels belong to.
+ */
 static void loops(void)
 {
 	play_start();
@@ -333,7 +345,10 @@ static void a_body_is_of_its_replay(void **state)
 				      trace->graphs[trace->execs[0].graph].node_first]
 				 .type,
 			 RECORD_NODE_CONDITIONAL);
-	/* The nodes around it are judged; how often a body runs only the device says. */
+	/*
+	 * The nodes around the loop are expected activities; only the device knows how often a body
+	 * runs.
+	 */
 	assert_int_equal(source->expected, 6);
 	assert_int_equal(source->received, 6);
 	assert_non_null(
@@ -343,7 +358,10 @@ static void a_body_is_of_its_replay(void **state)
 	trace_close(trace);
 }
 
-/* What waits for a loop waits for the last that ran in it, and that for what ran before. */
+/*
+ * What waits for a loop waits for the last activity that ran in it, and that one for what ran
+ * before.
+ */
 static void a_path_leads_through_the_bodies(void **state)
 {
 	struct trace *trace = play_scene(*state, loops);
@@ -365,7 +383,7 @@ static void a_path_leads_through_the_bodies(void **state)
 		at = choice.source.activity;
 		steps++;
 	}
-	/* last, three in the body, first. */
+	/* last, three in the body, first */
 	assert_int_equal(steps, 4);
 	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[at])->name),
 			    "first");
@@ -393,7 +411,7 @@ static void a_body_does_not_stand_in_for_what_is_lost(void **state)
 	trace_close(trace);
 }
 
-/* The loop comes first: what lies between two replays is the later one's. */
+/* The loop is the first node: activities between two replays belong to the later one. */
 static void loops_that_come_first(void)
 {
 	const uint32_t body = BODY;
@@ -423,7 +441,10 @@ static void a_body_before_its_replays_kernels_is_of_it(void **state)
 	trace_close(trace);
 }
 
-/* Nothing but a loop, launched twice before the first is over: whose a turn is nothing tells. */
+/*
+ * The graph has only a loop and is launched twice before the first replay ends: nothing tells which
+ * replay an activity belongs to.
+ */
 static bool waits_between;
 
 static void loops_alone(void)
@@ -466,8 +487,10 @@ static void before_the_next_call_it_is_the_last_launchs(void **state)
 	trace_close(trace);
 }
 
-/* Of two bodies the second one's nodes are numbered behind the first one's, and what those hold
- * behind both. */
+/*
+ * With two bodies, the second one's nodes are numbered after the first one's, and what these nodes
+ * contain after both.
+ */
 static void two_bodies(void)
 {
 	const uint32_t bodies[] = {BODY, OTHER_BODY};

@@ -15,7 +15,7 @@ static const struct trace_call *call_of(const struct trace *trace,
 	return &trace->calls[activity->call];
 }
 
-/* ---- what comes of a kernel, a copy, a memset ---- */
+/* ---- what becomes of a kernel, a copy, a memset ---- */
 
 static _Thread_local bool is_starting;
 
@@ -24,8 +24,10 @@ static uint64_t time_of_the_start(void)
 	return is_starting ? model_now() : 0;
 }
 
-/* CUPTI's clock is read at the start alone: a rate measured between two readings is some ppm off, by which 100 ns
- * may become 101. */
+/*
+ * Reads CUPTI's clock only at the start: a rate that is measured between two readings is some ppm
+ * off, which can make 101 ns of 100.
+ */
 static void start_with_one_reading(void)
 {
 	model_set_clock(time_of_the_start);
@@ -50,7 +52,7 @@ static void one_of_each(void)
 	kernel = play_kernel(1, "matmul");
 	copy = play_copy(2, 4096);
 	fill = play_fill(3, 128);
-	/* Buffers bring them in any order. */
+	/* Buffers bring records in any order. */
 	PLAY_PUT(fill);
 	PLAY_PUT(kernel);
 	PLAY_PUT(copy);
@@ -101,7 +103,7 @@ static void runtime_over_driver(void)
 	struct cupti_kernel kernel;
 
 	play_start();
-	/* CUPTI's own, to tell what will be launched. */
+	/* CUPTI makes this call itself, to learn what will be launched. */
 	model_call(CUPTI_DOMAIN_DRIVER, CUPTI_cuKernelGetName, 9, "cuKernelGetName");
 	model_enter(&runtime, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 10, "cudaLaunchKernel", NULL);
 	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel");
@@ -132,11 +134,11 @@ static void a_call_is_one_row(void **state)
 	trace_close(trace);
 }
 
-/* ---- beside other interfaces ---- */
+/* ---- together with other interfaces ---- */
 
 static uint64_t id_before, id_after;
 
-/* Of a HIP or NCCL call, which number themselves. */
+/* Writes a HIP or NCCL call; those interfaces have correlation ids of their own. */
 static void write_other_call(uint64_t cid, const char *name, uint32_t op)
 {
 	struct record_api record = {
@@ -182,7 +184,7 @@ static void calls_of_other_interfaces_keep_their_rows(void **state)
 	trace_close(trace);
 }
 
-/* ---- 32 bits ---- */
+/* ---- correlation ids of 32 bits ---- */
 
 static void numbers_start_again(void)
 {
@@ -369,7 +371,7 @@ static void window_boundary_kernel_kept(void **state)
 	trace_close(trace);
 }
 
-/* ---- what is lost ---- */
+/* ---- dropped records ---- */
 
 static void cupti_drops(void)
 {
@@ -480,8 +482,10 @@ static void end_in_unfinished_work(void)
 	session_stop();
 }
 
-/* CUPTI says the same of a record that it has not finished as of one that is none; it gives the first when it is
- * made to give all. */
+/*
+ * CUPTI gives the same answer for a record that it has not finished as for one that is invalid. A
+ * forced flush returns the unfinished one.
+ */
 static void what_is_not_finished_is_not_torn(void **state)
 {
 	struct trace *trace = play_scene(*state, end_in_unfinished_work);
@@ -511,7 +515,7 @@ static void lending(void)
 	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
 	cuda_buffers_lend(&buffer, &size, &most);
 	expect(buffer == kept);
-	/* Another tool's, which asked for it between two recordings. */
+	/* The buffer of another tool, which enabled records between two recordings. */
 	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
 	cuda_buffers_take(NULL, 0, foreign, sizeof(foreign), 0);
 	cuda_buffers_lend(&buffer, &size, &most);

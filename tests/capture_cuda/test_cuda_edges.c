@@ -1,6 +1,8 @@
-/* Edges that let their second node begin before the first has ended: programmatic launches, in
- * graphs and beside them. CUPTI tells of an edge and not of its type; the parameters of the call do
- * (H200, CUDA 13.0). */
+/*
+ * Edges that let the second node begin before the first has ended: programmatic launches, in graphs
+ * and outside of them. CUPTI reports an edge without its type; the type is in the parameters of the
+ * call (H200, CUDA 13.0).
+ */
 #include "cuda_scene.h"
 
 #include "analyze/dependencies.h"
@@ -15,7 +17,7 @@ enum { TOP = 1, OVERLAP_NS = 579 };
 static const struct cuda_edge_data programmatic = {.from_port = CUDA_PORT_PROGRAMMATIC,
 						   .type = CUDA_EDGE_PROGRAMMATIC};
 
-/* A launch with attributes; of a captured one a node is made, behind DEPENDENCY. */
+/* Launches with attributes. A captured launch makes a node after DEPENDENCY. */
 static void launch(uint32_t correlation, bool is_programmatic, uint64_t node, uint64_t dependency)
 {
 	const struct cuda_launch_attribute attributes[] = {
@@ -40,7 +42,7 @@ static void launch(uint32_t correlation, bool is_programmatic, uint64_t node, ui
 	model_leave(&outer, 0);
 }
 
-/* Each kernel of a row begins OVERLAP_NS before the last has ended. */
+/* Each kernel in the row begins OVERLAP_NS before the previous one has ended. */
 static void put_row(uint32_t correlation, uint32_t count, bool is_graph)
 {
 	uint64_t start = model_now() + 10000;
@@ -67,7 +69,7 @@ static void assert_edges(const struct trace *trace, const enum record_edge_type 
 		assert_int_equal(trace->edges[i].type, types[i]);
 }
 
-/* Nothing is contradicted, and COUNT edges are programmatic. */
+/* Asserts that no times contradict an edge, and that COUNT edges are programmatic. */
 static void assert_explained(const struct trace *trace, uint64_t count)
 {
 	struct dependencies deps;
@@ -136,7 +138,10 @@ static void a_plain_edge_is_still_contradicted(void **state)
 	trace_close(trace);
 }
 
-/* The third is launched without the attribute's value, the fourth by a call without attributes. */
+/*
+ * The third kernel is launched without the attribute's value, the fourth by a call without
+ * attributes.
+ */
 static void captured(void)
 {
 	struct model_open call;
@@ -165,8 +170,10 @@ static void a_captured_launch_keeps_its_attribute(void **state)
 	trace_close(trace);
 }
 
-/* Edges that are added by themselves; the last pair is of a copy, for which CUDA has no such
- * edge. */
+/*
+ * Edges that are added by calls of their own. The last pair includes a copy, for which CUDA has no
+ * programmatic edge.
+ */
 static void added_later(void)
 {
 	cuda_node from[] = {(void *)NODE(TOP, 0), (void *)NODE(TOP, 0), (void *)NODE(TOP, 2)};
@@ -200,7 +207,7 @@ static void each_edge_of_a_call_has_its_own_type(void **state)
 	trace_close(trace);
 }
 
-/* The clone of a child graph is told its edges without a word of their types. */
+/* CUPTI reports the edges of a child graph's clone without any types. */
 static void cloned(void)
 {
 	const struct cuda_node_params kernel = {.type = CUDA_NODE_KERNEL};

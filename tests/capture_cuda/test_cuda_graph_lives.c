@@ -1,4 +1,7 @@
-/* CUDA graphs whose parts go while they are in use, whose numbers come again, and work that says half of what it is. */
+/*
+ * CUDA graphs whose parts are destroyed while they are in use, numbers that are used again, and
+ * records that name only part of what they belong to.
+ */
 #include "cuda_scene.h"
 
 #include "capture/recording.h"
@@ -23,7 +26,7 @@ static void replay_and_stop(void)
 	session_stop();
 }
 
-/* The middle one is destroyed, and its number given to a node under another scope. */
+/* The middle node is destroyed, and a node in another scope gets its number. */
 static void a_number_again(void)
 {
 	play_start();
@@ -42,7 +45,7 @@ static void a_node_may_have_a_number_again(void **state)
 	uint32_t again = 0;
 
 	assert_int_equal(graph->node_count, 3);
-	/* Edges of the one that went are not the new one's. */
+	/* The new node does not have the destroyed node's edges. */
 	assert_int_equal(graph->edge_count, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct trace_node *node = &trace->nodes[graph->node_first + i];
@@ -78,7 +81,7 @@ static void edges_first(void)
 	replay_and_stop();
 }
 
-/* As a capture tells of them (H200, CUDA 13.0), also where the number is used again. */
+/* A capture reports edges in this order (H200, CUDA 13.0), also where a number is used again. */
 static void an_edge_may_come_before_its_node(void **state)
 {
 	struct trace *trace = play_scene(*state, edges_first);
@@ -91,7 +94,10 @@ static void an_edge_may_come_before_its_node(void **state)
 	trace_close(trace);
 }
 
-/* The graph and its exec go while a replay is under way; a graph comes that has their numbers. */
+/*
+ * The graph and its executable graph are destroyed during a replay, and a new graph gets their
+ * numbers.
+ */
 static void a_graph_goes(void)
 {
 	struct cupti_graph_data graph = {.graph = (void *)GRAPH};
@@ -125,7 +131,7 @@ static void what_ran_keeps_the_graph_that_it_was_of(void **state)
 	trace_close(trace);
 }
 
-/* A graph of nothing goes, one of a kernel gets its numbers. */
+/* A graph of an empty node is destroyed, and a graph of a kernel gets its numbers. */
 static void another_kind(void)
 {
 	struct cupti_graph_data graph = {.graph = (void *)GRAPH};
@@ -154,7 +160,7 @@ static void a_number_again_may_be_of_another_kind(void **state)
 	trace_close(trace);
 }
 
-/* Work that names half of what it is of, or what nobody has. */
+/* Records that name only part of what they belong to, or numbers that do not exist. */
 static void halves(void)
 {
 	struct cupti_kernel kernel;
@@ -194,7 +200,7 @@ static void what_is_not_known_has_no_node(void **state)
 	trace_close(trace);
 }
 
-/* ---- types that CUPTI leaves out ---- */
+/* ---- types that CUPTI does not report ---- */
 
 /* A node's parameters begin with its type; older functions have no edge data before them. */
 static void add_node(bool is_old, uint32_t correlation, uint64_t node, int type)
@@ -235,7 +241,7 @@ static void nodes_of_many_types(void)
 	capture_node(5, 15, "cudaEventRecordWithFlags");
 	capture_node(6, 16, "cudaLaunchKernelExC");
 	play_exec(EXEC, GRAPH);
-	/* The loop's body runs as often as it likes, and without a call. */
+	/* The loop's body runs any number of times, without a call. */
 	add_node(false, 7, 17, CUDA_NODE_CONDITIONAL);
 	play_exec(EXEC + 1, GRAPH);
 	play_launch(8, EXEC + 1);
@@ -268,11 +274,11 @@ static void types_are_told_by_calls(void **state)
 
 /* ---- updates ---- */
 
-/* A node gets other parameters before each launch, for longer than a ring keeps. */
+/* A node gets other parameters before each launch, for longer than the ring keeps. */
 enum {
 	UPDATES = 400000,
 	PACE_UPDATES = 1000,
-	PACE_READY = 128 /* chunks: half of what is ready */
+	PACE_READY = 128 /* chunks: half of what is kept ready */
 };
 
 static void updates_beyond_a_ring(void)
@@ -309,7 +315,7 @@ static void a_ring_lets_go_of_updates(void **state)
 	trace_close(trace);
 }
 
-/* No CUDA does this; a damaged recording might. */
+/* CUDA makes no such graphs, but a damaged recording may contain them. */
 static void graphs_in_a_ring(void)
 {
 	struct model_open call;

@@ -1,4 +1,7 @@
-/* CUDA graphs: from the steps of their lives, and from activities alone, to templates, nodes, replays. */
+/*
+ * CUDA graphs: templates, nodes and replays, from the steps of their lives and from activities
+ * alone.
+ */
 #include "cuda_scene.h"
 
 #include <semaphore.h>
@@ -120,7 +123,10 @@ static void partial_replay_reported(void **state)
 	trace_close(trace);
 }
 
-/* Two of three launches are on the GPU yet when the recording stops, the first of them in part. */
+/*
+ * Two of three launches are still on the GPU when the recording stops; part of the first one has
+ * ended.
+ */
 static void some_have_not_ended(void)
 {
 	play_start();
@@ -151,7 +157,7 @@ static void what_has_not_ended_is_not_missed(void **state)
 	trace_close(trace);
 }
 
-/* Eager work of the stream that the launch was given to has come after it. */
+/* Eager work has run after it on the stream that the launch was submitted to. */
 static void one_is_passed_by_its_stream(void)
 {
 	struct cupti_kernel kernel;
@@ -175,7 +181,9 @@ static void what_its_stream_has_passed_is_missed(void **state)
 	trace_close(trace);
 }
 
-/* Of the first launch nothing comes; a conditional's body brings kernels without a call's number. */
+/*
+ * Nothing comes of the first launch; a conditional's body brings kernels without a correlation id.
+ */
 static void a_replay_is_missing(void)
 {
 	play_start();
@@ -227,7 +235,7 @@ static void what_was_not_delivered_is_put_down(void **state)
 
 static sem_t is_ticking, never;
 
-/* For good: the process ends before. */
+/* Never returns: the process ends first. */
 static void tick_for_long(void)
 {
 	sem_post(&is_ticking);
@@ -237,7 +245,7 @@ static void tick_for_long(void)
 
 static const struct session_part slow_part = {.name = "slow", .tick = tick_for_long};
 
-/* What CUPTI still has is not asked for. */
+/* The tool does not ask for what CUPTI still has. */
 static void stopped_during_a_tick(void)
 {
 	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
@@ -273,7 +281,7 @@ static void what_was_not_asked_for_is_put_down(void **state)
 	trace_close(trace);
 }
 
-/* ---- nodes that are switched off ---- */
+/* ---- nodes that are disabled ---- */
 
 static void play_switch(uint32_t correlation, uint64_t exec, uint64_t node, int result)
 {
@@ -286,7 +294,7 @@ static void play_switch(uint32_t correlation, uint64_t exec, uint64_t node, int 
 	model_leave(&call, result);
 }
 
-/* Of one exec a node is switched off, which fails for the other. */
+/* A node of one executable graph is disabled; the same call fails for the other one. */
 static void without_a_node(void)
 {
 	play_start();
@@ -333,7 +341,10 @@ static void one_of_the_others_is_lost(void)
 	session_stop();
 }
 
-/* The judgement is off for the exec alone whose nodes are switched. */
+/*
+ * Expected activities are not judged for the executable graph whose nodes are disabled, and are for
+ * others.
+ */
 static void other_execs_are_judged_beside_it(void **state)
 {
 	struct trace *trace = play_scene(*state, one_of_the_others_is_lost);
@@ -479,8 +490,11 @@ static void kernels_of_a_child_graph_are_its_nodes(void **state)
 	trace_close(trace);
 }
 
-/* The driver takes a child's nodes into the exec and tells nothing of them: 10 to 12 are the first
- * child's, of which 11 is a child graph with 13 and 14, and 15 is the second one's. */
+/*
+ * When the driver takes a child's nodes into the executable graph, CUPTI does not report them: 10
+ * to 12 are the first child's, of which 11 is a child graph with 13 and 14; 15 is the second
+ * child's.
+ */
 static void add_child(uint32_t correlation, uint32_t graph, uint64_t node, uint32_t clone,
 		      const uint64_t *originals, uint32_t count)
 {
@@ -547,7 +561,7 @@ static void nodes_of_inlined_children_are_known_by_their_order(void **state)
 	trace_close(trace);
 }
 
-/* ---- a graph that changes between two execs ---- */
+/* ---- a graph that changes between two executable graphs ---- */
 
 static void changing_graph(void)
 {
@@ -615,7 +629,9 @@ static void execs_of_an_unchanged_graph_share_it(void **state)
 /* ---- a ring (DAGTAP_RING) ---- */
 
 enum { RINGED_LAUNCHES = 100000, LOST_FIRST = 5000, LOST_LAUNCHES = 1000 };
-/* Chunks: half of what is kept ready, more than the launches in between and a buffer of CUPTI's fill. */
+/*
+ * Chunks: half of what is kept ready, more than the launches in between and one CUPTI buffer fill.
+ */
 enum { PACE_READY = 128, PACE_LAUNCHES = 1000 };
 
 static enum story { ALL_COME, CUPTI_LOSES, LAUNCHES_FAIL, ONE_IS_OPEN } story;
@@ -631,11 +647,13 @@ static void stop_within_a_launch(uint32_t correlation)
 	model_leave(&call, 0);
 }
 
-/* More than it holds; of some early launches CUPTI brings nothing, and does not say so, or there is
- * nothing to bring. */
+/*
+ * More launches than the ring holds. For some early launches CUPTI brings nothing without reporting
+ * a drop, or there is nothing to bring.
+ */
 static void launches_beyond_a_ring(void)
 {
-	/* No more is ready ahead than the launches fill, however busy the machine is. */
+	/* No more is kept ready than the launches fill, however busy the machine is. */
 	setenv("DAGTAP_RING", "4M", 1);
 	setenv("DAGTAP_READY", "16M", 1);
 	play_start();
@@ -697,7 +715,7 @@ static void copies_in_a_graph(void)
 	fill.graphId = EXEC;
 	fill.graphNodeId = 12;
 	PLAY_PUT(fill);
-	/* Of a graph, but of no node that anybody knows. */
+	/* Of a graph, but of a node that is not known. */
 	play_launch(2, EXEC);
 	play_graph_kernel(2, EXEC, 999, "stranger");
 	session_stop();
@@ -719,7 +737,9 @@ static void copies_and_fills_are_nodes(void **state)
 	trace_close(trace);
 }
 
-/* Of the template's nodes and of a clone of one, of one that nobody knows; then of all at once. */
+/*
+ * Updates nodes of the template, of a clone of one, and of an unknown one; then all nodes at once.
+ */
 static void updated_nodes(void)
 {
 	static const uint64_t updated[] = {12, 12, 103, 999};

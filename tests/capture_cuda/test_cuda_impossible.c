@@ -1,5 +1,7 @@
-/* Times that a stream's order forbids: an H200 gave a copy of 128 KiB 127 ms, in which its stream
- * ran what came later. */
+/*
+ * Times that contradict a stream's order: on an H200 CUPTI gave a copy of 128 KiB a duration of 127
+ * ms, during which its stream ran later work.
+ */
 #include "cuda_scene.h"
 
 #include "analyze/summary.h"
@@ -10,7 +12,7 @@ enum { STEP_NS = 10000, OTHER_STREAM = 8 };
 
 static uint64_t base;
 
-/* A call and its work, in the place PLACE of the stream's time. */
+/* A call and its activity at position PLACE of the stream's time. */
 static struct cupti_kernel kernel_at(uint32_t correlation, uint32_t place, const char *name)
 {
 	struct cupti_kernel kernel;
@@ -91,7 +93,10 @@ static void what_holds_its_streams_later_work_has_no_times(void **state)
 	trace_close(trace);
 }
 
-/* One that begins too early overlaps one alone: the longer of the two is taken for wrong. */
+/*
+ * A copy that begins too early overlaps only one activity: the longer of the two is taken to be
+ * wrong.
+ */
 static void a_copy_too_early(void)
 {
 	begin();
@@ -111,8 +116,10 @@ static void of_two_that_overlap_the_longer_is_wrong(void **state)
 	trace_close(trace);
 }
 
-/* What may be: another stream's work, one launch's nodes, a programmatic launch, and kernels that
- * touch. */
+/*
+ * Overlaps that are allowed: another stream's work, nodes of one launch, a programmatic launch, and
+ * kernels that touch.
+ */
 static void what_may_be(void)
 {
 	const struct cuda_launch_attribute attribute = {
@@ -127,7 +134,7 @@ static void what_may_be(void)
 
 	begin();
 	put_copy(1, 0, 4ull * STEP_NS);
-	/* The host's own: by CUPTI it begins when it is handed over. */
+	/* A copy within the host: CUPTI lets it begin when it is submitted. */
 	play_call(6);
 	own = play_copy(6, 8);
 	own.copyKind = CUPTI_COPY_H2H;
@@ -169,7 +176,7 @@ static void what_may_be_keeps_its_times(void **state)
 	trace_close(trace);
 }
 
-/* A wrong one may lie within another. */
+/* A wrong copy may lie within another wrong copy. */
 static void two_long_copies(void)
 {
 	begin();

@@ -1,5 +1,7 @@
-/* A recording starts, or stops and starts again, in front of any instruction that the tool runs in a call: each
- * accounts for what it has. */
+/*
+ * A recording starts, or stops and starts again, before each instruction that the tool executes in
+ * a call. Each recording must account for what it has.
+ */
 #include "cuda_scene.h"
 
 #include "capture/session.h"
@@ -10,7 +12,7 @@ enum { THE_GRAPH = 5, THE_EXEC = 20, THE_NODE = 11 };
 
 static uint32_t last_call;
 
-/* Work that is submitted while CUPTI is not to record it has none. */
+/* Work that is submitted while CUPTI does not record has no record. */
 static void put_kernel(const char *name, uint32_t exec, uint64_t node)
 {
 	if (model_is_enabled())
@@ -43,7 +45,7 @@ static void fail_to_launch(void)
 	play_launch_with(++last_call, THE_EXEC, 999);
 }
 
-/* Calls are named when they come first: that is over before the one that is watched. */
+/* A call is named when it first occurs; this happens before the call that is tested. */
 static void go_on(void)
 {
 	call();

@@ -1,5 +1,7 @@
-/* CUPTIs older and newer than the one at hand, and records that say what cannot be: nothing faults, is lost
- * without a count or gets a name that is not its own. */
+/*
+ * CUPTI versions older and newer than the present one, and invalid records: the tool must not
+ * fault, drop a record without counting it, or give a record a wrong name.
+ */
 #include "cuda_scene.h"
 
 #include <stdio.h>
@@ -22,9 +24,9 @@ static bool source_says(const struct trace *trace, const char *source, const cha
 	return strstr(trace_text(trace, play_source(trace, source)->text), text);
 }
 
-/* ---- overhead, as each CUPTI has it ---- */
+/* ---- overhead records, in each CUPTI version ---- */
 
-/* The linker hands us every free of the tool's (CMakeLists.txt). */
+/* The linker redirects every free() of the tool to this file (CMakeLists.txt). */
 void __real_free(void *block);
 void __wrap_free(void *block);
 
@@ -59,7 +61,7 @@ static void overhead_with_data(void)
 	overhead = overhead_of_call(1, CUPTI_OVERHEAD_COMMAND_BUFFER_FULL);
 	overhead.overheadData = watched = malloc(12);
 	PLAY_PUT(overhead);
-	/* Of another kind it may be anything. */
+	/* For another kind the field may hold anything. */
 	overhead = overhead_of_call(1, 3u << 16);
 	overhead.overheadData = &overhead;
 	PLAY_PUT(overhead);
@@ -118,7 +120,9 @@ static void older_overhead_has_less(void **state)
 
 /* ---- calls ---- */
 
-/* A function that this CUPTI has a number for and no name; and one beyond our numbers. */
+/*
+ * A function that this CUPTI has a number for but no name, and one beyond the numbers that we know.
+ */
 static void nameless(void)
 {
 	struct cupti_kernel kernel;
@@ -149,7 +153,10 @@ static void a_call_without_a_name_is_cudas(void **state)
 	trace_close(trace);
 }
 
-/* One name more is kept while those of the others are looked at, wherever the table of texts grows. */
+/*
+ * One more name is stored while the others' names are read, at whatever time the table of texts
+ * grows.
+ */
 static uint32_t named_count;
 
 static void nameless_among_many(void)
@@ -201,7 +208,7 @@ static void a_number_that_two_calls_have_is_told(void **state)
 	trace_close(trace);
 }
 
-/* Of five calls one brings a kernel, one fails, one is captured, one launches nothing. */
+/* Of five calls one launches a kernel, one fails, one is captured, two launch nothing else. */
 static void barren(void)
 {
 	struct cupti_graph_data node = {.graph = (void *)GRAPH, .node = (void *)11};
@@ -233,7 +240,7 @@ static void launches_without_their_kernel_are_told(void **state)
 	trace_close(trace);
 }
 
-/* ---- beside HIP ---- */
+/* ---- together with HIP ---- */
 
 static void hip_call(void)
 {
@@ -429,7 +436,7 @@ static void a_part_of_a_gpu_has_an_id_of_its_own(void **state)
 	trace_close(trace);
 }
 
-/* ---- what began before the recording ---- */
+/* ---- work from before the recording ---- */
 
 static struct model_open early;
 
@@ -442,7 +449,7 @@ static void call_while_it_starts(void)
 
 static const struct session_part caller = {.name = "caller", .start = call_while_it_starts};
 
-/* Of a call that has no row neither has the driver's call within it. */
+/* A call that has no row; the driver call inside it has none either. */
 static void work_of_a_call_from_before(void)
 {
 	struct model_open inner;
@@ -473,7 +480,7 @@ static void a_call_that_came_during_the_start_is_of_before(void **state)
 	trace_close(trace);
 }
 
-/* As much as is seen of a runtime call that another thread's first use of CUDA was in the middle of. */
+/* What is recorded of a runtime call in the middle of which another thread first used CUDA. */
 static void driver_calls_of_one_number(void)
 {
 	struct cupti_kernel kernel;
@@ -498,7 +505,7 @@ static void a_call_that_was_under_way_is_one_row(void **state)
 	trace_close(trace);
 }
 
-/* Nothing of CUPTI's makes up for it, but it is not passed over. */
+/* No record of CUPTI's replaces it, but it is not ignored. */
 static void one_number_for_all(void)
 {
 	play_start();
@@ -516,7 +523,7 @@ static void calls_of_one_number_are_told(void **state)
 	trace_close(trace);
 }
 
-/* The node before was made when nothing was recorded. */
+/* The node before it was made when nothing was recorded. */
 static void half_a_graph(void)
 {
 	play_start();
@@ -558,14 +565,17 @@ static void fork_and_start(void)
 	session_stop();
 }
 
-/* Its CUPTI is a copy of the parent's, which has the locks that the parent had. */
+/*
+ * The child's CUPTI is a copy of the parent's, with its locks in the state in which the parent had
+ * them.
+ */
 static void a_child_has_no_cuda(void **state)
 {
 	struct trace *trace;
 	uint32_t told = 0;
 
 #ifdef __SANITIZE_THREAD__
-	skip(); /* which ends a child that starts a thread */
+	skip(); /* it ends a child that starts a thread */
 #endif
 	trace = play_scene(*state, fork_and_start);
 	for (uint32_t i = 0; i < trace->sources_count; i++)

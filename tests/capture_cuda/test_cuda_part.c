@@ -1,5 +1,7 @@
-/* The source's life: every way in which CUPTI may fail, another profiler, recordings one after the
- * other, a fork, threads. */
+/*
+ * The life of the cuda capture source: every way in which CUPTI may fail, another profiler,
+ * recordings one after the other, a fork, threads.
+ */
 #include "cuda_scene.h"
 
 #include <errno.h>
@@ -27,7 +29,7 @@ static void with_a_failure(void)
 	play_graph(5);
 	kernel = play_kernel(1, "kernel");
 	PLAY_PUT(kernel);
-	/* CUPTI hands over full buffers whether it is asked or not. */
+	/* CUPTI delivers full buffers without a request. */
 	if (failing != MODEL_FLUSH_ALL)
 		model_deliver(0);
 	session_stop();
@@ -96,7 +98,7 @@ static void what_is_not_needed_is_named(void **state)
 	trace_close(trace);
 }
 
-/* The recording goes on, and says without what. */
+/* The recording continues and reports what it lacks. */
 static void what_fails_on_the_way_is_told(void **state)
 {
 	static const struct {
@@ -124,14 +126,20 @@ static void what_fails_on_the_way_is_told(void **state)
 	}
 }
 
-/* Until a tick that has failed is over: the next one asks for the time, too, and is given it as little. */
+/*
+ * Fails until a tick that has failed has ended: the next tick asks for the time, too, and also
+ * fails.
+ */
 static void fail_for_a_tick(void)
 {
 	model_fail(MODEL_GET_TIMESTAMP, 0, 998);
 	model_await(MODEL_GET_TIMESTAMP, model_count(MODEL_GET_TIMESTAMP) + 2);
 }
 
-/* A process that is killed has said it by then, and the last word counts, whoever says it. */
+/*
+ * The report is in the spool even if the process is killed afterwards. The last report counts,
+ * whichever thread makes it.
+ */
 static void fail_and_stop(void)
 {
 	play_start();
@@ -280,18 +288,21 @@ static void await(sem_t *fact)
 		;
 }
 
-enum { TICKS_BUSY = 12 }; /* the tool looks at each fourth */
+enum { TICKS_BUSY = 12 }; /* the tool looks at every fourth one */
 
 static sem_t is_called, are_ticks_over;
 static _Atomic uint32_t asked_while_busy;
 
-/* Before the tool's own part, in each tick: busy is who brings a buffer from tick to tick, however long those take. */
+/*
+ * Runs before the tool's own part of each tick. A program is busy if it delivers a buffer in every
+ * tick, however long the ticks take.
+ */
 static void bring_while_busy(void)
 {
-	static uint32_t ticks_seen; /* one thread ticks */
+	static uint32_t ticks_seen; /* only one thread ticks */
 	struct cupti_kernel kernel = play_kernel(1, "busy");
 
-	/* What is brought before its call would be of an earlier recording. */
+	/* A record that is delivered before its call would belong to an earlier recording. */
 	if (!ticks_seen)
 		await(&is_called);
 	if (ticks_seen < TICKS_BUSY) {
@@ -304,7 +315,7 @@ static void bring_while_busy(void)
 	ticks_seen++;
 }
 
-/* A program that fills buffers is not asked for more, one that does not is. */
+/* The tool flushes CUPTI for a program that does not fill buffers, and not for one that does. */
 static void busy_and_quiet(void)
 {
 	static const struct session_part program = {.name = "program", .tick = bring_while_busy};
@@ -340,7 +351,9 @@ static void forking(void)
 	PLAY_PUT(kernel);
 	pid = fork();
 	if (!pid) {
-		/* The model goes on telling, as a CUDA that does not know of the fork might. */
+		/*
+		 * The model continues to call back, as a CUDA that does not know of the fork might.
+		 */
 		play_call(2);
 		model_deliver(0);
 		exit(0);
@@ -405,7 +418,7 @@ static void many_threads(void)
 	pthread_t threads[THREADS];
 
 	play_start();
-	/* What names a call before the first one is of an earlier recording. */
+	/* A record that names a call before the first one belongs to an earlier recording. */
 	play_call(1);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		expect(!pthread_create(&threads[i], NULL, launch_many, (void *)(2 + i * CALLS)));

@@ -1,5 +1,7 @@
-/* Records and steps of graphs made up at random, among them many that no CUDA would bring: every one is accounted for,
- * and what was made of them hangs together. */
+/*
+ * Random records and steps of graphs, many of which CUDA would never bring: every one is accounted
+ * for, and what is made of them is consistent.
+ */
 #include "cuda_scene.h"
 
 #include "../launched.h"
@@ -11,7 +13,7 @@ enum { SEEDS = 24, STEPS = 1500, STEP_NS = 1000, NAMES = 5 };
 static const char *const names[NAMES] = {"a", "b", "c", "", NULL};
 
 static uint64_t state, seed;
-static uint64_t made_ns; /* a clock of its own: a seed makes the same records each time */
+static uint64_t made_ns; /* a clock of its own, so that a seed always makes the same records */
 
 static uint64_t next(void)
 {
@@ -21,7 +23,7 @@ static uint64_t next(void)
 	return state >> 8;
 }
 
-/* Now and then one beyond MOST, by far. */
+/* Returns at most MOST, now and then far more. */
 static uint64_t any(uint64_t most)
 {
 	uint64_t value = next();
@@ -29,7 +31,7 @@ static uint64_t any(uint64_t most)
 	return next() % 32 ? value % (most + 1) : value;
 }
 
-/* Small numbers meet each other, large ones nobody. */
+/* Returns mostly small numbers, which occur several times; large ones refer to nothing. */
 static uint64_t few(void)
 {
 	return any(15);
@@ -134,7 +136,7 @@ static void take_any_step(void)
 	model_resource(steps[next() % (sizeof(steps) / sizeof(*steps))], &data);
 }
 
-/* With steps inside it, as of calls that make or update graphs. */
+/* With steps of graphs inside the call, as in calls that make or update graphs. */
 static void make_any_call(uint32_t correlation)
 {
 	struct model_open call;
@@ -187,7 +189,7 @@ static void assert_accounted_for(const struct trace *trace)
 
 	assert_int_equal(source->received, source->expected);
 	assert_int_equal(source->joined + source->orphan_activities, trace->activities_count);
-	/* Waits that a capture took are edges; there are no captures here. */
+	/* Waits in a capture would become edges; there are no captures here. */
 	assert_int_equal(rows + trace->waits_count, source->received);
 	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 0);
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
@@ -200,7 +202,7 @@ static void assert_accounted_for(const struct trace *trace)
 
 static void whatever_comes_is_accounted_for(void **fixture)
 {
-	/* No two of the test's seeds make the same. */
+	/* Different seeds of the test use different seeds here. */
 	uint64_t first = (test_seed() - 1) * SEEDS;
 
 	for (seed = first; seed != first + SEEDS; seed++) {

@@ -1,5 +1,7 @@
-/* What is under way in CUPTI when a recording stops: a buffer that a thread of its own brings, calls of other threads,
- * a flush that a tick asked for. */
+/*
+ * Work in progress in CUPTI when a recording stops: a buffer that a thread of CUPTI's delivers,
+ * calls of other threads, a flush that a tick requested.
+ */
 #include "cuda_scene.h"
 
 #include <pthread.h>
@@ -15,7 +17,10 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 
 static _Atomic bool is_let_go_at_pause;
 
-/* Who stops a recording pauses when it waits: for the reader, which is held until then. */
+/*
+ * The thread that stops a recording calls this while it waits for the reader, which is held until
+ * then.
+ */
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	if (session_state == SESSION_DRAINING && atomic_exchange(&is_let_go_at_pause, false))
@@ -63,7 +68,7 @@ static void stop_while_a_reader_is_held(void)
 	model_hold(MODEL_AT_RECORD, 1);
 	model_worker_deliver();
 	model_await_held(MODEL_AT_RECORD);
-	/* The flush brings another one, which waits behind that. */
+	/* The flush delivers another buffer, which waits behind that one. */
 	play_call(5);
 	kernel = play_kernel(5, "behind it");
 	PLAY_PUT(kernel);
@@ -76,7 +81,7 @@ static void stop_while_a_reader_is_held(void)
 	PLAY_PUT(kernel);
 }
 
-/* Its thread has been stopped, or the signal handler that ended the program runs on it. */
+/* The reader's thread is stopped, or the signal handler that ended the program runs on it. */
 static void a_reader_that_does_not_come_on_is_left(void **state)
 {
 	struct trace *trace = play_scene(*state, stop_while_a_reader_is_held);
@@ -93,7 +98,7 @@ static void a_reader_that_does_not_come_on_is_left(void **state)
 	trace_close(trace);
 }
 
-/* Its launch is not recorded any more, its kernel is. A tick may have flushed before. */
+/* The launch is no longer recorded, its kernel is. A tick may have flushed before. */
 static void *call_in_the_flush(void *unused)
 {
 	struct cupti_kernel kernel = play_kernel(2, "late");
@@ -145,7 +150,7 @@ static void stop_while_a_tick_flushes(void)
 	play_call(1);
 	model_await_held(MODEL_AT_FLUSH);
 	session_stop();
-	/* The next recording waits for the tick. This thread alone reads these two. */
+	/* The next recording waits for the tick. Only this thread reads these two. */
 	timer_configure("part_hook=never,thread_end=never");
 	model_release(MODEL_AT_FLUSH);
 	expect(session_start_again());

@@ -1,5 +1,8 @@
-/* Who waited for whom on CUDA: events and waits, by CUPTI's numbers and, where an older CUPTI gives
- * none, by the order of calls. Those of the names that others use for such tests have them too. */
+/*
+ * Which work waits for which on CUDA: events and waits, matched by CUPTI's numbers or, with an
+ * older CUPTI that gives none, by the order of calls. Cases that exist in other projects' tests
+ * have the same names here.
+ */
 #include "cuda_scene.h"
 
 #include <pthread.h>
@@ -56,14 +59,17 @@ static const struct trace_event_record *producer_of(const struct trace *trace, u
 	return &trace->event_records[trace->waits[wait].producer];
 }
 
-/* ---- by number ---- */
+/* ---- matched by number ---- */
 
 static void ordered(void)
 {
 	play_start();
 	for (uint32_t call = 100; call <= 104; call++)
 		play_call(call);
-	/* The wait comes first, and the order of calls would mislead: 102 recorded anew meanwhile. */
+	/*
+	 * The wait's record comes first, and the order of calls would mislead: event 102 is
+	 * recorded again in between.
+	 */
 	wait_for(103, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 1);
 	record_event(102, STREAM, 2);
 	record_event(100, STREAM, 1);
@@ -89,7 +95,10 @@ static void inter_stream_dependency(void **state)
 	trace_close(trace);
 }
 
-/* The event's record is not in the recording: nobody's, not the nearest one's. */
+/*
+ * The event's record is not in the recording: the wait has no producer, and does not get the
+ * nearest record.
+ */
 static void record_missing(void)
 {
 	play_start();
@@ -120,7 +129,9 @@ static void never_recorded(void)
 	session_stop();
 }
 
-/* CUPTI numbers records and has none for this event: nothing is left open. */
+/*
+ * CUPTI numbers records and has none for this event, so it is known that the wait has no producer.
+ */
 static void a_wait_for_an_event_without_a_record_is_for_nothing(void **state)
 {
 	struct trace *trace = play_scene(*state, never_recorded);
@@ -170,7 +181,7 @@ static void wait_on_two_producers_keeps_both(void **state)
 	trace_close(trace);
 }
 
-/* Of two devices: the wait is of its stream's context. Two contexts may have given their events one id. */
+/* The wait belongs to its stream's context. Events of two contexts may have the same id. */
 static void on_two_devices(void)
 {
 	struct cupti_cuda_event event = {
@@ -210,7 +221,7 @@ static void a_wait_for_another_device_has_its_event(void **state)
 	assert_int_equal(producer_of(trace, 0)->cid, 1);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NUMBER);
 	assert_int_equal(trace->waits[0].event, producer_of(trace, 0)->event);
-	/* Which of the two is not said. */
+	/* CUPTI does not say which of the two. */
 	assert_int_equal(trace->waits[1].producer, TRACE_NONE);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_NOT);
 	assert_int_equal(producer_of(trace, 2)->cid, 6);
@@ -252,8 +263,10 @@ static void call_with(uint32_t cbid, uint32_t correlation, const char *name, uin
 	model_leave(&call, 0);
 }
 
-/* What CUPTI brings of it on an H200 with CUDA 13.0: no records of the events, but each wait, with the number
- * that its event had before. */
+/*
+ * What CUPTI reports on an H200 with CUDA 13.0: no records of the events, but each wait, with the
+ * number that its event had before.
+ */
 static void captured(void)
 {
 	enum { A = 0x5100, B = 0x5200, E = 0xe100, F = 0xe200 };
@@ -285,7 +298,7 @@ static void capture_wait_becomes_graph_edge(void **state)
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(trace->waits[0].cid, 9);
 	assert_int_equal(producer_of(trace, 0)->cid, 8);
-	/* The arguments that tell are kept, and make no streams beside CUPTI's. */
+	/* The arguments that identify the stream are kept, and add no streams to CUPTI's. */
 	call = &trace->calls[trace->waits[0].call];
 	assert_int_equal(trace->words[call->arg_first], 0x5200);
 	assert_int_equal(trace->words[call->arg_first + 1], 0xe100);
@@ -294,7 +307,10 @@ static void capture_wait_becomes_graph_edge(void **state)
 	trace_close(trace);
 }
 
-/* On the thread's own default stream, which is 0 for functions of this kind; and one that began before. */
+/*
+ * On the thread's own default stream, which is 0 for functions of this kind; and a capture that
+ * began before.
+ */
 static void captured_on_own_stream(void)
 {
 	enum { A = 0x5100, E = 0xe100 };
@@ -328,8 +344,10 @@ static void captures_on_other_streams(void **state)
 
 /* ---- events that graphs record ---- */
 
-/* As an H200 with CUDA 13.0 brings them: a record has the launch's correlation id and the event's
- * number, its node is not told; the stream may be one of the driver's own. */
+/*
+ * As on an H200 with CUDA 13.0: a record has the launch's correlation id and the event's number,
+ * but not its node; its stream may be one of the driver's own.
+ */
 enum { NODE_KERNEL = 11, NODE_E, NODE_F, THIRD_EVENT = 5 };
 enum { E_POINTER = 0xe100, F_POINTER = 0xe200, H_POINTER = 0xe300 };
 
@@ -348,7 +366,7 @@ static void add_recorder(uint32_t correlation, uint64_t node, uint64_t event)
 	model_leave(&call, 0);
 }
 
-/* A kernel, and behind it two nodes that record E and F. */
+/* A kernel, followed by two nodes that record E and F. */
 static void make_recorders(void)
 {
 	play_graph(GRAPH);
@@ -382,7 +400,7 @@ static void recorded_by_nodes(void)
 	call_with(CUPTI_cudaEventRecord, 99, "cudaEventRecord", E_POINTER, 0x5200);
 	record_event_of(EVENT, 99, OTHER_STREAM, 1);
 	launch_recorders(100);
-	/* In no order of the nodes. */
+	/* Not in the order of the nodes. */
 	record_event_of(OTHER_EVENT, 100, 22, 3);
 	record_event_of(EVENT, 100, STREAM, 2);
 	wait_by(101, E_POINTER, EVENT, 2);
@@ -421,14 +439,13 @@ static void graph_node_records_the_event(void **state)
 	assert_int_equal(trace->waits_count, 3);
 	expect_recorder(trace, 0, 100, 0, 1);
 	expect_recorder(trace, 1, 100, 0, 2);
-	/* CUPTI tells nothing of the new event's pointer but the wait, and of the node nothing at
-	 * all. */
+	/* CUPTI reports the new event's pointer only at the wait, and nothing of the node. */
 	expect_recorder(trace, 2, 104, 1, 1);
 	play_assert_closed(trace);
 	trace_close(trace);
 }
 
-/* Nobody names either event: which node is which record's is not said. */
+/* No call names either event, so the records cannot be matched with the nodes. */
 static void recorded_by_nobody_knows_which(void)
 {
 	play_start();
@@ -449,7 +466,7 @@ static void a_node_is_not_guessed(void **state)
 	trace_close(trace);
 }
 
-/* An older CUPTI gives no numbers, and may tell nothing of what the nodes record. */
+/* An older CUPTI gives no numbers and may report nothing of what the nodes record. */
 static void recorded_in_silence(void)
 {
 	model_set_version(24);
@@ -476,8 +493,10 @@ static void silent_nodes_leave_a_doubt(void **state)
 	trace_close(trace);
 }
 
-/* Captured with cudaEventRecordExternal: a node, so that a wait for the event meanwhile is a
- * wait. */
+/*
+ * Captured with cudaEventRecordExternal: the record becomes a node, and a wait for the event during
+ * the capture is a real wait.
+ */
 static void captured_as_a_node(void)
 {
 	enum { A = 0x5100, B = 0x5200 };
@@ -527,7 +546,7 @@ static void told_stream(uint32_t context, uint32_t stream, enum record_cuda_stre
 	PLAY_PUT(record);
 }
 
-/* As an H200 with CUDA 13.0 tells them: each context has its own, at any number. */
+/* As on an H200 with CUDA 13.0: each context has its own default streams, with any numbers. */
 static void streams_of_two_contexts(void)
 {
 	play_start();
@@ -566,7 +585,7 @@ static void null_stream_is_not_unknown(void **state)
 	trace_close(trace);
 }
 
-/* ---- by the order of calls ---- */
+/* ---- matched by the order of calls ---- */
 
 static void of_an_older_cupti(void)
 {
@@ -599,7 +618,9 @@ static void *call_of_another_thread(void *correlation)
 	return NULL;
 }
 
-/* The first two follow each other; the other record is under way when the wait for it is called. */
+/*
+ * The first two follow each other; the other record is in progress when the wait for it is called.
+ */
 static void on_two_threads(void)
 {
 	struct model_open open;

@@ -1,4 +1,4 @@
-/* Our layouts against the installed toolkit's headers. */
+/* Compares our layouts with the installed toolkit's headers. */
 #include <cuda.h>
 #include <cupti.h>
 #include <nvtx3/nvToolsExt.h>
@@ -342,7 +342,10 @@ VALUE(NVTX_CORE2_DomainRangePop, NVTX_CBID_CORE2_DomainRangePop);
 VALUE(NVTX_CORE2_DomainRegisterStringA, NVTX_CBID_CORE2_DomainRegisterStringA);
 VALUE(NVTX_CORE2_DomainCreateA, NVTX_CBID_CORE2_DomainCreateA);
 
-/* The compiler has compared; a record that CUPTI's own walk would step over is all that is left. */
+/*
+ * The compiler has done the comparisons. What remains is a record that CUPTI's own iteration would
+ * skip.
+ */
 int main(void)
 {
 	return 0;

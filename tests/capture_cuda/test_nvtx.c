@@ -1,4 +1,6 @@
-/* NVTX's functions as a library's table gets them from us: ranges, marks, domains, payloads. */
+/*
+ * NVTX's functions as a library's table gets them from the tool: ranges, marks, domains, payloads.
+ */
 #include "cuda_scene.h"
 
 #include <pthread.h>
@@ -10,7 +12,7 @@
 
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
-/* A library's table: places for functions, null until somebody fills them. */
+/* A library's table: pointers to function slots, which are null until a tool fills them. */
 static nvtx_function core_functions[16], core2_functions[16];
 static nvtx_function *core_places[16], *core2_places[16];
 
@@ -59,7 +61,7 @@ static struct nvtx_attributes named(const char *text)
 	return (struct nvtx_attributes){.message_type = NVTX_TEXT, .message.text = text};
 }
 
-/* ---- */
+/* ---- ranges and domains ---- */
 
 static void ranges(void)
 {
@@ -69,7 +71,7 @@ static void ranges(void)
 
 	session_arm();
 	expect(InitializeInjectionNvtx2(get_table) == 1);
-	expect(!core_functions[14]); /* names of threads: not filled */
+	expect(!core_functions[14]); /* names of threads: the tool leaves this slot empty */
 	session_start();
 	a = CORE2(DomainCreateA, create *)("a");
 	b = CORE2(DomainCreateA, create *)("b");
@@ -86,7 +88,7 @@ static void ranges(void)
 		.payload.float64 = 0.5,
 	};
 	CORE2(DomainRangePushEx, push_domain *)(b, &attributes);
-	/* Each domain ends its own, in whatever order. */
+	/* Each domain has its own stack of ranges, in any order of pops. */
 	CORE2(DomainRangePop, pop_domain *)(a);
 	CORE2(DomainRangePop, pop_domain *)(b);
 	attributes = named("loose");
@@ -201,7 +203,7 @@ static void wide_characters_become_utf8(void **state)
 	assert_string_equal(trace_text(trace, attribute(trace, inner, "domain")->value.text),
 			    "\u30c9");
 	assert_int_equal(find_scope(trace, "registered")->kind, RECORD_SCOPE_MARK);
-	/* Cut after a whole character. */
+	/* Texts are cut after a whole character. */
 	for (uint32_t i = 0; i < trace->scopes_count; i++) {
 		size_t bytes = strlen(trace_text(trace, trace->scopes[i].text));
 

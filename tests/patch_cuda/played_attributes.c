@@ -1,5 +1,7 @@
-/* The played driver's launch attributes and edges that are more than a dependency. The model keeps
- * them with its nodes and does nothing about them. */
+/*
+ * The played driver's launch attributes, and edges with data. The model stores them with its nodes
+ * and does not act on them.
+ */
 #include <string.h>
 
 #include "played_cuda.h"

@@ -1,7 +1,9 @@
-/* Captures as an H200 with driver 580 has them: while one is open, calls that might disturb it are
- * refused and end it, of the thread that captures, in any mode but relaxed; so does a launch of an
- * executable graph into the stream. (There captures in global mode end for other threads' calls,
- * too.) */
+/*
+ * Captures as on an H200 with driver 580. While a capture is open, calls of the capturing thread
+ * that might disturb it are refused and invalidate it, in all modes except relaxed; so does a
+ * launch of an executable graph into the stream. (On that driver a capture in global mode is also
+ * invalidated by other threads' calls; here it is not.)
+ */
 #include "played_cuda.h"
 
 enum { CAPTURES = 8 };

@@ -1,4 +1,4 @@
-/* The played driver but for graphs (played_graphs.c). */
+/* The played driver except for graphs, which are in played_graphs.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int played_result(int rc)
 	}
 }
 
-/* The streams without a handle are one. */
+/* All stream handles that mean a default stream are one stream here. */
 struct dagpatch_model_stream *played_stream(cuda_stream stream)
 {
 	return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? (struct dagpatch_model_stream *)stream
@@ -110,7 +110,7 @@ int cuCtxGetCurrent(cuda_context *ret_context)
 	return CUDA_OK;
 }
 
-/* NULL pops, others replace the top. */
+/* NULL pops the top context, others replace it. */
 int cuCtxSetCurrent(cuda_context context)
 {
 	if (!context)
@@ -265,7 +265,7 @@ int cuStreamGetId(cuda_stream stream, unsigned long long *id)
 	return CUDA_OK;
 }
 
-/* Asked only whether the device is well. */
+/* Called only to learn whether the device has failed. */
 int cuStreamQuery(cuda_stream stream)
 {
 	int result = played_may_disturb();

@@ -1,4 +1,4 @@
-/* The played driver's graphs: CUDA's structs to the model's images and back. */
+/* The played driver's graphs: converts CUDA's structs to the model's images and back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define MODEL_NODE(node)   ((struct model_node *)(node))
 #define MODEL_EXEC(exec)   ((struct dagpatch_model_exec *)(exec))
 
-/* What an image is made in; of malloc where it varies. */
+/* Memory in which an image is built; the parts of variable size are from malloc. */
 struct scratch {
 	struct patch_params params;
 	struct patch_image kernel;
@@ -32,7 +32,10 @@ static struct patch_params *use(struct scratch *scratch, enum patch_kind kind, s
 
 /* ---- kernels ---- */
 
-/* The model takes any argument block as it is; which way it came is noted afterwards. */
+/*
+ * The model takes any argument block as it is; the form in which the arguments came is noted
+ * afterwards.
+ */
 static int image_of_kernel(const struct cuda_kernel_node_params *from, struct scratch *scratch)
 {
 	const struct dagpatch_model_kernel *function = (void *)from->func;
@@ -83,7 +86,7 @@ int cuGraphAddKernelNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *
 	return played_result(rc);
 }
 
-/* Pointers into the node, good until the thread asks again. */
+/* Returns pointers into the node, valid until the thread calls this again. */
 int cuGraphKernelNodeGetParams_v2(cuda_node node, struct cuda_kernel_node_params *params)
 {
 	static _Thread_local void *pointers[PATCH_PARAMETERS], *extra[5];
@@ -385,7 +388,7 @@ int cuGraphAddEmptyNode(cuda_node *node, cuda_graph graph, const cuda_node *afte
 	return add(node, graph, after, count, use(&scratch, PATCH_EMPTY, 0));
 }
 
-/* ---- children, conditionals ---- */
+/* ---- child graphs, conditionals ---- */
 
 int cuGraphAddChildGraphNode(cuda_node *node, cuda_graph graph, const cuda_node *after,
 			     size_t count, cuda_graph child)
@@ -465,7 +468,7 @@ static bool is_updater(const struct model_node *node)
 	       played_real_kernel(node) == played_kernel(UPDATER_KERNEL);
 }
 
-/* In the order of adding: an updater, which the model wants first, came last. */
+/* Counts in the order of adding: an updater node, which the model keeps first, was added last. */
 static struct model_node *node_at(const struct dagpatch_model_graph *graph, uint32_t index)
 {
 	if (!is_updater(graph->nodes[0]))
@@ -520,8 +523,10 @@ int cuGraphGetEdges_v2(cuda_graph graph, cuda_node *from, cuda_node *to,
 	return CUDA_OK;
 }
 
-/* The model runs nodes after those that were added before them: one that others are to wait for
- * moves to the front. */
+/*
+ * The model runs a node after those that were added before it, so a node that others will wait for
+ * moves to the front.
+ */
 static void move_to_front(struct model_node *node)
 {
 	struct dagpatch_model_graph *graph = node->graph;
@@ -575,7 +580,7 @@ int cuGraphNodeGetType(cuda_node node, uint32_t *type)
 
 /* ---- executable graphs ---- */
 
-/* A graph that could be launched by the device has nothing that the host does (seen on an H200). */
+/* A graph that the device can launch must not have host nodes (seen on an H200). */
 static bool is_for_device(const struct dagpatch_model_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
@@ -616,7 +621,7 @@ int cuGraphExecDestroy(cuda_exec exec)
 	return result;
 }
 
-/* More than one dimension, which CUDA instantiates but does not update. */
+/* Copies of more than one dimension, which CUDA instantiates but does not update. */
 static bool has_wide_copy(const struct dagpatch_model_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
@@ -643,7 +648,7 @@ int cuGraphExecUpdate_v2(cuda_exec exec, cuda_graph graph, struct cuda_update_re
 		model_exec_take(MODEL_EXEC(exec), NULL, MODEL_GRAPH(graph), UINT32_MAX));
 }
 
-/* A disabled kernel node calls another kernel. */
+/* A disabled kernel node calls another kernel, which does nothing. */
 int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
 {
 	struct model_node *at = MODEL_NODE(node);
@@ -666,7 +671,7 @@ int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
 	return played_result(rc);
 }
 
-/* After the replays in flight. */
+/* Takes effect after the replays in flight. */
 int cuGraphUpload(cuda_exec exec, cuda_stream stream)
 {
 	struct dagpatch_model_stream *last = MODEL_EXEC(exec)->order->last;

@@ -1,5 +1,7 @@
-/* The kernels of tests/patch/bed_kernels.cu and src/patch/cuda/cuda_kernels.cu as C functions, and
- * nodes whose parameters the device writes. */
+/*
+ * The kernels of tests/patch/bed_kernels.cu and src/patch/cuda/cuda_kernels.cu as C functions, and
+ * nodes whose parameters the device writes.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -138,7 +140,7 @@ static void run_update(const void *block, const uint32_t grid[3], const uint32_t
 	__atomic_store_n(&plan->progress->runs, state->runs, __ATOMIC_RELEASE);
 }
 
-/* What a disabled node calls. */
+/* The kernel that a disabled node calls. */
 static void run_nothing(const void *block, const uint32_t grid[3], const uint32_t size[3])
 {
 }
@@ -150,7 +152,7 @@ struct dagpatch_model_kernel played_nothing = {.function = run_nothing};
 struct named_kernel {
 	const char *name;
 	dagpatch_model_fn function;
-	uint32_t sizes[PARAMETERS_MOST]; /* of the parameters, aligned as C has them */
+	uint32_t sizes[PARAMETERS_MOST]; /* of the parameters, aligned as in C */
 };
 
 static const struct named_kernel named[] = {
@@ -177,7 +179,7 @@ static void make_kernels(void)
 		uint32_t count = 0;
 
 		while (count < PARAMETERS_MOST && named[i].sizes[count]) {
-			/* All but the last are pointers or 64-bit values. */
+			/* All parameters but the last are pointers or 64-bit values. */
 			parameters[count].offset = 8 * count;
 			parameters[count].bytes = named[i].sizes[count];
 			count++;
@@ -210,22 +212,24 @@ struct written {
 
 struct played_device_node {
 	struct played_device_node *next;
-	struct dagpatch_model_kernel kernel; /* what the node calls instead: run_updatable */
+	/* the kernel that the node calls instead: run_updatable */
+	struct dagpatch_model_kernel kernel;
 	const struct dagpatch_model_kernel *real;
 	struct written *written;
 	uint32_t count;
-	bool is_forgotten; /* with the next upload */
+	bool is_forgotten; /* at the next upload */
 };
 
-/* Before the arguments; as long as they are aligned. */
+/* Stored before the arguments; its size is a multiple of their alignment. */
 struct prefix {
 	struct played_device_node *node;
 	uint64_t unused;
 };
 
-static struct played_device_node *all_nodes; /* they live as long as the process */
-/* Of the list and of what is written into the nodes: one recording's upload looks at all of
- * them. */
+static struct played_device_node *all_nodes; /* never freed */
+/*
+ * Protects the list and what is written into the nodes: the upload of one graph reads all of them.
+ */
 static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* BLOCK is the run's own copy. */

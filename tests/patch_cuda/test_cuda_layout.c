@@ -1,4 +1,4 @@
-/* Our layouts and prototypes against the installed toolkit's header. */
+/* Compares our layouts and prototypes with the installed toolkit's header. */
 #include <cuda.h>
 
 #include "vendor/cuda_types.h"

@@ -1,5 +1,7 @@
-/* What a program sees of the rings of the CUDA driver's table: on the played libcuda, and on a
- * GPU. */
+/*
+ * What a program observes of the rings of the CUDA driver's table, on the played libcuda and on a
+ * GPU.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +19,14 @@
 
 #define PLACES	64
 #define MANY	20000 /* more than the log has entries */
-#define VERSION 3     /* replays that the table serves: few, so that it fills */
+#define VERSION 3     /* replays for which the table has room: few, so that it fills */
 
 struct scene {
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
 	uint32_t *flag;	  /* the first node waits for it */
-	uint32_t *places; /* where the second node may mark, 256 bytes each */
+	uint32_t *places; /* where the second node may write its mark, 256 bytes each */
 };
 
 static void set_flag(const struct scene *scene, uint32_t value)
@@ -103,7 +105,7 @@ static int setup(void **state)
 
 static uint32_t host_calls;
 
-/* Which the graph does not share with one that the device could launch. */
+/* The driver does not share a table between this graph and one that the device can launch. */
 static int setup_with_host_function(void **state)
 {
 	return setup_scene(state, &host_calls);
@@ -113,7 +115,7 @@ static int teardown(void **state)
 {
 	struct scene *scene = *state;
 
-	/* What a case that failed left waiting. */
+	/* Releases what a failed case left waiting. */
 	set_flag(scene, 1);
 	dagpatch_recording_destroy(scene->recording);
 	dagpatch_context_destroy(scene->context);
@@ -147,12 +149,12 @@ static void expect_table_only(struct scene *scene)
 }
 
 static struct {
-	int (*query)(cuda_stream stream); /* the driver's */
+	int (*query)(cuda_stream stream); /* the driver's function */
 	uint32_t *flag;
 	uint32_t count;
 } asked;
 
-/* The table asks for its stream while it waits for a replay, and for nothing else. */
+/* The table queries its stream while it waits for a replay, and for nothing else. */
 static int set_flag_when_asked(cuda_stream stream)
 {
 	asked.count++;
@@ -173,7 +175,7 @@ static void a_full_table_waits_for_the_oldest_replay(void **state)
 	asked.flag = scene->flag;
 	asked.count = 0;
 	cuda->call.cuStreamQuery = set_flag_when_asked;
-	/* There is room for so many while the first one waits. */
+	/* The table has room for that many while the first replay waits. */
 	for (uint32_t i = 1; i < 1 + VERSION; i++) {
 		bind_place(scene, i);
 		assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
@@ -226,7 +228,7 @@ static void launches_in_turn_in_two_streams_each_have_their_own(void **state)
 	assert_int_equal(dagpatch_launch(scene->recording, scene->stream), 0);
 	bed_cuda.stream_synchronize(scene->stream);
 	set_flag(scene, 0);
-	/* No more than the table takes while the first of them waits. */
+	/* No more replays than the table has room for while the first one waits. */
 	for (uint32_t i = 1; i < 1 + VERSION; i++) {
 		bind_place(scene, i);
 		assert_int_equal(dagpatch_launch(scene->recording, i % 2 ? other : scene->stream),
@@ -274,7 +276,7 @@ static void an_argument_that_the_host_sets_keeps_the_address(void **state)
 	expect_marks(scene, 2, 7);
 }
 
-/* A GPU is not tried with a parameter that the kernel does not have. */
+/* A parameter that the kernel does not have is not tried on a GPU. */
 static bool is_played(void)
 {
 	const char *name = "";
