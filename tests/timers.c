@@ -1,5 +1,7 @@
-/* Part of every test program: DAGTAP_TIMERS holds for dagtap's code that is linked into the program
- * itself, too. A traced process reads it when its session starts; here there is none. */
+/*
+ * Linked into every test program: applies DAGTAP_TIMERS to the dagtap code in the program itself. A
+ * traced process reads the variable when its session starts; a test program has no session.
+ */
 #include <stdlib.h>
 
 #include "base/timer.h"

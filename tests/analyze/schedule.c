@@ -9,7 +9,7 @@
 
 #include "trace/load.h"
 
-#define AGENT  0x2800 /* a GPU whose ticks are ns of the host */
+#define AGENT  0x2800 /* a GPU whose ticks are the host's ns */
 #define QUEUE  2
 #define GRAPH  7
 #define EXEC   31
@@ -355,7 +355,7 @@ void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, st
 	scene_put(&schedule->scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
 }
 
-/* ---- what is found ---- */
+/* ---- results ---- */
 
 void schedule_find(struct schedule *schedule, const struct path_query *query,
 		   struct found *ret_found)

@@ -1,5 +1,7 @@
-/* Which nodes change between replays, from records of HIP and marks of dagpatch; CUDA's are in
- * tests/capture_cuda. */
+/*
+ * Which nodes change between replays, found in HIP's records and dagpatch's marks. CUDA's are in
+ * tests/capture_cuda.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +16,10 @@
 
 enum { EXEC_HANDLE = 0xe0, NODE_HANDLE = 0xa0, CALL_NS = 100 };
 
-/* Graph GRAPH of three kernels with exec EXEC; handles are the same whatever the graph. */
+/*
+ * Records graph GRAPH of three kernels and its executable graph EXEC; the handles are the same for
+ * every graph.
+ */
 static void put_graph(struct scene *scene, uint64_t graph, uint64_t exec)
 {
 	struct record_graph record = {.graph_id = graph, .node_count = 3};
@@ -72,7 +77,7 @@ static void release(struct trace *trace, struct advice *advice)
 	trace_close(trace);
 }
 
-/* Other addresses in the same kernel: no record but the call's. */
+/* Other addresses in the same kernel: only the call records the change. */
 static void nodes_are_told_by_calls_alone(void **state)
 {
 	struct advice advice;
@@ -120,7 +125,7 @@ static void record_and_call_of_one_update_count_once(void **state)
 	release(trace, &advice);
 }
 
-/* A second exec that was given the first one's address, of nodes with the same addresses. */
+/* A second executable graph has the first one's handle, and nodes with the same handles. */
 static void a_handle_is_the_last_one_made_before_the_call(void **state)
 {
 	struct advice advice;
@@ -199,7 +204,7 @@ static void graphs_without_updates_are_left_out(void **state)
 	release(trace, &advice);
 }
 
-/* As text: attributes come to the same. */
+/* The attributes as text give the same result. */
 static void mark(struct scene *scene, const char *attributes)
 {
 	static uint64_t last_id = 1ull << 48;

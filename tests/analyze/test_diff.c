@@ -1,4 +1,4 @@
-/* Two traces made by hand, met by name. */
+/* Compares two traces made by hand, whose rows are matched by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum { TEXT_EMPTY, TEXT_X, TEXT_Y, TEXT_Z };
 		.op = (of_op), .start_ns = (start), .end_ns = (end), NOWHERE                       \
 	}
 
-/* The same names at other places of the two tables of texts. */
+/* The same names at other indices of the two tables of texts. */
 static const char *a_texts[] = {"", "same", "gone", "slower"};
 static const char *b_texts[] = {"", "slower", "same", "new"};
 
@@ -82,7 +82,7 @@ static void copies_stand_alone(void **state)
 	diff_release(&table);
 }
 
-/* What is in one alone is notable, however small; the rest by its part of A's total. */
+/* What only one trace has is notable, however small; the rest by its part of A's total. */
 static void thresholds(void **state)
 {
 	struct diff_table table;
@@ -110,7 +110,10 @@ static void an_empty_trace(void **state)
 	diff_release(&table);
 }
 
-/* By graph id and place, not by pid; an activity whose node is not known is told apart. */
+/*
+ * Nodes are matched by graph id and place, not by pid; an activity without a known node is listed
+ * apart.
+ */
 static void nodes_are_named_by_graph_and_place(void **state)
 {
 	static struct trace_process process = {.pid = 77};

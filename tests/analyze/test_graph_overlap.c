@@ -1,4 +1,4 @@
-/* Which nodes of a diamond could have run side by side. */
+/* Which nodes of a diamond could have run at the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,10 @@ static const struct trace trace = {
 	.activities_count = REPLAYS * NODES,
 };
 
-/* In each replay r 0 to 10, p 10 to 40, q 40 to 50, j 60 to 65; p and q have eight workgroups each. */
+/*
+ * In each replay r runs from 0 to 10, p 10 to 40, q 40 to 50, j 60 to 65; p and q have eight
+ * workgroups each.
+ */
 static int setup(void **state)
 {
 	static const int64_t times[NODES][2] = {{0, 10}, {10, 40}, {40, 50}, {60, 65}};

@@ -1,4 +1,4 @@
-/* Per-node times, gaps and the critical path of a diamond with a child graph in it. */
+/* Per-node times, gaps and the critical path of a diamond that contains a child graph. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "analyze/graph_stats.h"
 
-/* Graph 0: 0 -> {1, 2} -> 3, node 2 is a child graph (graph 1: 4 -> 5). */
+/* Graph 0: 0 -> {1, 2} -> 3; node 2 is a child graph (graph 1: 4 -> 5). */
 static struct trace_graph graphs[] = {
 	{.id = 1,
 	 .node_first = 0,
@@ -148,7 +148,7 @@ static void parallelism_is_work_by_span(void **state)
 	assert_true(graph_parallelism(&analysis->graphs[0]) == 94.0 / (52 + 43));
 	assert_true(graph_parallelism_possible(&analysis->graphs[0]) == 94.0 / (2 * 42));
 	assert_true(graph_parallelism(&analysis->graphs[1]) == 0);
-	/* Nodes 4 and 5: 5 began 1 and 3 after 4. */
+	/* Nodes 4 and 5: 5 began 1 and 3 ns after 4 in the two replays. */
 	assert_true(analysis->graphs[1].critical_gap_ns == 2);
 }
 

@@ -1,8 +1,11 @@
-/* Random programs on a machine that is never late: the critical path is as long as the longest way through
- * all that each kernel has to wait for, found by trying every one.
+/*
+ * Random programs on a machine without delays: the critical path must be as long as the longest
+ * chain of kernels that wait for each other, which is found by trying every chain.
  *
- * Here a kernel's dependencies are kept as sets of all the kernels before it, without joins, edges that
- * stand for others, or streams' last work: what the streams mean, said another way. */
+ * Here the dependencies of a kernel are a set of all kernels before it, without joins, edges that
+ * stand for several, or the streams' last work: a second, independent formulation of what streams
+ * mean.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +31,10 @@ struct machine {
 	uint64_t random;
 	int64_t host_ns;
 	uint64_t host;		   /* kernels that the host has waited for */
-	uint64_t streams[STREAMS]; /* that a stream's next work comes after */
+	uint64_t streams[STREAMS]; /* kernels that a stream's next work waits for */
 	uint64_t events[EVENTS];
-	uint32_t records[EVENTS]; /* the event's last record, + 1 */
-	uint64_t before[KERNELS]; /* that each kernel comes after */
+	uint32_t records[EVENTS]; /* the event's latest record, + 1 */
+	uint64_t before[KERNELS]; /* kernels that each kernel waits for */
 	int64_t longest[KERNELS];
 	struct trace trace;
 	struct trace_process process;
@@ -129,7 +132,7 @@ static int64_t last_end(const struct machine *machine, uint64_t set)
 	return ns;
 }
 
-/* What the next thing on a stream comes after. */
+/* Returns the kernels that the next work on a stream waits for. */
 static uint64_t stream_set(const struct machine *machine, uint32_t stream)
 {
 	uint64_t set = machine->streams[stream];
@@ -192,7 +195,7 @@ static void run_graph(struct machine *machine, uint32_t stream)
 		uint32_t at;
 
 		sets[i] = before;
-		/* Where nodes are not known, the launch's work is in a row. */
+		/* Without known nodes the launch's work runs in sequence. */
 		for (uint32_t from = 0; from < i; from++) {
 			if (is_known ? pick(machine, 3) != 0 : from != i - 1)
 				continue;
@@ -310,7 +313,7 @@ static void play(struct machine *machine)
 	qsort(machine->edges, trace->edges_count, sizeof(*machine->edges), compare_edges);
 }
 
-/* Along every way. */
+/* Tries every chain. */
 static int64_t longest_to(struct machine *machine, uint32_t kernel)
 {
 	const struct trace_activity *row = &machine->activities[kernel];

@@ -1,8 +1,12 @@
-/* Schedules whose critical paths and idle times were worked out by hand, from records to the last ns.
+/*
+ * Schedules whose critical paths and idle times were worked out by hand, from records to the last
+ * ns.
  *
- * In the diagrams a line is the host or a stream, time goes to the right, [n m) is what runs from n to m,
- * and !n the moment at which a call handed work n over. A gap of a stream is cut in this order: until the
- * work after it was handed over, until what that waited for was over, until it began. */
+ * In the diagrams a line is the host or a stream and time goes to the right. [n m) is what runs
+ * from n to m, !n the time at which a call submitted work. A stream's gap is divided in this order:
+ * until its next work was submitted (host), until what that work waited for had ended (its wait),
+ * until the work began (launch).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,13 +22,15 @@
 #define SPAN(begin, end) ((struct span){begin, end})
 #define CAUSES(...)	 ((const int64_t[IDLE_CAUSE_COUNT]){__VA_ARGS__})
 
-/* 1. One stream that is never short of work.
+/*
+ * 1. One stream that always has work.
  *
  * host  [0 2)a!1 [2 4)b!3 [4 6)c!5 [6 8)d!7
  * s1         [10 a 50)[50 b 90)   [93 c 120)[120 d 160)
  *
- * d <- c <- b <- a by stream order, 3 ns between b and c; a was handed over at 1 and began at 10.
- * kernels 40+40+27+40 = 147, dispatch 3, launch 10-1 = 9, host 1: 160. */
+ * d <- c <- b <- a by stream order, with 3 ns between b and c; a was submitted at 1 and began at
+ * 10. kernels 40+40+27+40 = 147, dispatch 3, launch 10-1 = 9, host 1: 160.
+ */
 static void one_stream_in_a_row(void **state)
 {
 	struct schedule schedule;
@@ -46,14 +52,17 @@ static void one_stream_in_a_row(void **state)
 	found_release(&found);
 }
 
-/* 2. The host is too slow.
+/*
+ * 2. The host is too slow.
  *
  * host  [0 5)a!4            [40 45)b!44            [80 85)c!84
  * s1        [10 a 20)             [50 b 60)              [90 c 100)
  *
- * Each kernel was handed over long after the one before it was over, so the path is the host's:
- * c 10, launch 6, its call up to then 4, between calls 35, b's call 5, between calls 35, a's call 5: 100.
- * s1 stands for the host until 4, from 20 to 44 and from 60 to 84, and each time 6 more. */
+ * Each kernel was submitted long after the previous one had ended, so the path runs along the host:
+ * c 10, launch 6, its call until the submission 4, between calls 35, b's call 5, between calls 35,
+ * a's call 5: 100. s1 is idle for the host until 4, from 20 to 44 and from 60 to 84, and each time
+ * 6 ns more for the launch.
+ */
 static void the_host_is_too_slow(void **state)
 {
 	struct schedule schedule;
@@ -78,14 +87,17 @@ static void the_host_is_too_slow(void **state)
 	found_release(&found);
 }
 
-/* 3. One stream waits for another one's event.
+/*
+ * 3. One stream waits for another stream's event.
  *
  * host  [0 2)a!1 [2 3)record s1 [3 5)x!4 [5 6)wait s2 [6 8)b!7
  * s1         [10      a      60)
  * s2           [12 x 30)        ~~~[65 b 95)
  *
- * b: s2 was free at 30, b handed over at 7, a over at 60: it is a, by 60-30 = 30. 5 ns until b began.
- * s2: until 12: host 4, launch 8; 30 to 65: event 30, launch 5. */
+ * b: s2 was free at 30, b submitted at 7, a ended at 60: b waited for a, which ended 60-30 = 30
+ * after s2 was free, and began 5 ns later. s2: until 12: host 4, launch 8; 30 to 65: event 30,
+ * launch 5.
+ */
 static void a_stream_waits_for_an_event(void **state)
 {
 	struct dependency_list list;
@@ -121,15 +133,17 @@ static void a_stream_waits_for_an_event(void **state)
 	found_release(&found);
 }
 
-/* 4. Two producers for one consumer, on CUDA, whose calls do not say when they hand over: at their end.
+/*
+ * 4. Two producers for one consumer, on CUDA, whose calls do not record when they submit: the end
+ * of the call counts.
  *
  * host  [0 3)a [3 6)b [6 7)record s1 [7 8)record s2 [8 9)wait [9 10)wait [10 13)c
  * s1          [10 a 40)
  * s2            [12    b     70)
  * s3                            ~~~~~[75 c 100)
  *
- * c waits for both; b is over last, by 70-40 = 30.
- * s3: until 75: host 13, event 57, launch 5. */
+ * c waits for both; b ends last, 70-40 = 30 after a. s3: until 75: host 13, event 57, launch 5.
+ */
 static void two_producers_for_one_consumer(void **state)
 {
 	struct dependency_list list;
@@ -160,14 +174,16 @@ static void two_producers_for_one_consumer(void **state)
 	found_release(&found);
 }
 
-/* 5. An event is recorded again while the first wait for it is still to come.
+/*
+ * 5. An event is recorded again before the second wait for it.
  *
  * host  [0 2)a!1 [2 3)record [3 4)wait s2 [4 6)b!5 [6 8)c!7 [8 9)record [9 10)wait s2 [10 12)d!11
  * s1         [10 a 30)[30        c        90)
  * s2                ~~~[33 b 53)          ~~~[92 d 100)
  *
- * b is for the first record, which a was before; d for the second, which c was before, by 90-53 = 37.
- * s2: until 33: host 5, event 25, launch 3; 53 to 92: event 37, launch 2. */
+ * b waits for the first record, before which a ran; d for the second record, before which c ran,
+ * and ended 90-53 = 37 after s2 was free. s2: until 33: host 5, event 25, launch 3; 53 to 92: event 37, launch 2.
+ */
 static void an_event_is_recorded_again(void **state)
 {
 	struct schedule schedule;
@@ -215,15 +231,17 @@ static void put_replay(struct schedule *schedule)
 	schedule_kernel(schedule, STREAM_1, "y", SPAN(12, 14), 13, SPAN(93, 100));
 }
 
-/* 6. A graph between two kernels: r before p and q, both before j.
+/*
+ * 6. A graph between two kernels: r before p and q, both before j.
  *
  * host  [0 2)x!1 [2 12)launch r!5 p!6 q!7 j!8 [12 14)y!13
  * s1         [10 x 30)  [34 r 44) [46    p    76)  [79 j 89)  [93 y 100)
  *                                 [46 q 56)
  *
- * y after the replay's last node j, j after p (by 76-56 = 20), p after r, r after x.
- * kernels 7+10+30+10+20 = 77, dispatch 4+3+2+4 = 13, launch 9, host 1: 100.
- * s1 was busy 20+10+30+10+7 = 77. */
+ * y waits for the replay's last node j, j for p (76-56 = 20 longer than for q), p for r, r for x.
+ * kernels 7+10+30+10+20 = 77, dispatch 4+3+2+4 = 13, launch 9, host 1: 100. s1 was busy
+ * 20+10+30+10+7 = 77.
+ */
 static void inside_a_replay(void **state)
 {
 	struct schedule schedule;
@@ -245,7 +263,7 @@ static void inside_a_replay(void **state)
 	found_release(&found);
 }
 
-/* The replay alone: from r's begin to j's end, 34 to 89: kernels 10+30+10, dispatch 2+3. */
+/* The replay alone, from r's begin to j's end, 34 to 89: kernels 10+30+10, dispatch 2+3. */
 static void the_replay_alone(void **state)
 {
 	const struct path_query query = {.by = PATH_WINDOW_REPLAY, .graph = 7};
@@ -261,15 +279,18 @@ static void the_replay_alone(void **state)
 	found_release(&found);
 }
 
-/* 7. The legacy default stream between two kernels of a blocking stream; s2 does not care.
+/*
+ * 7. The legacy default stream between two kernels of a blocking stream; the non-blocking s2 is
+ * independent of it.
  *
  * host  [0 2)a!1 [2 4)u!3 [4 6)n!5 [6 8)b!7
  * s1         [10  a  50)              ~~[72 b 100)
  * null                  ~~~~[54 n 70)
  * s2 (non-blocking) [12            u           95)
  *
- * b waits for n, by 70-50 = 20, n for a. kernels 28+16+40 = 84, waits 2+4, launch 9, host 1.
- * null: until 54: host 5, legacy 45, launch 4. s1: 50 to 72: legacy 20, launch 2. */
+ * b waits for n, which ended 70-50 = 20 after s1 was free, n for a. kernels 28+16+40 = 84, waits 2+4, launch 9, host 1. null:
+ * until 54: host 5, legacy 45, launch 4. s1: 50 to 72: legacy 20, launch 2.
+ */
 static void the_legacy_default_stream(void **state)
 {
 	struct schedule schedule;
@@ -298,14 +319,16 @@ static void the_legacy_default_stream(void **state)
 	found_release(&found);
 }
 
-/* 8. The host waits for its copy, and goes on late.
+/*
+ * 8. The host waits for its copy, and continues late.
  *
  * host  [0 2)a!1        [20 hipMemcpy!22                 65)     [70 74)b!73
  * null       [10 a 28)  [30       copy       60)                      [80 b 100)
  *
- * b after its launch, 7; the call up to 73, 3; 5 between calls; the copy's call after the copy 5; the copy
- * 30; 2 after a; a 18; launch 9; call 1: 20+7+3+5+5+30+2+18+9+1 = 100.
- * null: 60 to 80: host until 73. */
+ * b after its launch, 7; the call until the submission, 3; 5 between calls; the copy's call after
+ * the copy 5; the copy 30; 2 after a; a 18; launch 9; call 1: 20+7+3+5+5+30+2+18+9+1 = 100. null:
+ * 60 to 80: host until 73.
+ */
 static void the_host_waits_for_a_copy(void **state)
 {
 	struct schedule schedule;
@@ -328,14 +351,16 @@ static void the_host_waits_for_a_copy(void **state)
 	found_release(&found);
 }
 
-/* 9. A collective, hidden in part behind another kernel.
+/*
+ * 9. A collective, hidden in part behind another kernel.
  *
  * host  [0 2)a!1 [2 4)all-reduce!3 [4 5)record s2 [5 6)wait s1 [6 8)b!7
  * s1        [10   a    40)                 ~~~[75 b 100)
  * s2             [20     all-reduce     70)
  *
- * b waits for the collective, by 70-40 = 30: 25+5+50, launch 17 (a ran in the last 10 of them), calls 1+2.
- * Of its 50 ns 20 are hidden behind a, 30 (40 to 70) are not. */
+ * b waits for the collective, 70-40 = 30 longer than for a: 25+5+50, launch 17 (a ran in the last
+ * 10 of them), calls 1+2. Of the collective's 50 ns 20 are hidden behind a, 30 (40 to 70) are not.
+ */
 static void a_collective_half_hidden(void **state)
 {
 	static const char all_reduce[] = "ncclDevKernel_AllReduce_Sum_f32";
@@ -395,16 +420,20 @@ static void put_pipeline(struct schedule *schedule)
 	schedule_device_sync(schedule, SPAN(70, 110));
 }
 
-/* 10. Seven layers on three streams, 21 pieces of work: a copy c, a kernel k that waits for it, another one p
- * that waits for k; all handed over in the first 70 ns, 10 a layer. c takes 8, k 10, p 6.
+/*
+ * 10. Seven layers on three streams, 21 activities: a copy c, a kernel k that waits for it, another
+ * kernel p that waits for k; all are submitted in the first 70 ns, 10 ns a layer. c takes 8, k 10,
+ * p 6.
  *
- * host  [0 2)c0!1 [2 3)rec [3 4)wait [4 6)k0!5 [6 7)rec [7 8)wait [8 10)p0!9 ... [70 synchronize 110)
+ * host  [0 2)c0!1 [2 3)rec [3 4)wait [4 6)k0!5 [6 7)rec [7 8)wait [8 10)p0!9 ... [70 sync 110)
  * s2          [20 c0 28)[28 c1 36) ...                    [68 c6 76)
  * s1                   ~[29 k0 39)[39 k1 49) ...                   [89 k6 99)
  * s3                             ~[40 p0 46) ~[50 p1 56) ...               ~[100 p6 106)
  *
- * After the first copy the kernels are what counts: c0 8, k 70, p6 6, waits 1+1, launch 19, calls 1+4: 110.
- * s1 stands 5 for the host, 23 for the copy, 1; s3 9, then 30 for k0 and 3 for each other k, 1 each. */
+ * After the first copy the kernels k determine the path: c0 8, k 70, p6 6, waits 1+1, launch 19,
+ * calls 1+4: 110. s1 is idle for the host for 5, for the copy 23, launch 1; s3 for the host 9, then
+ * 30 for k0 and 3 for each other k, with 1 of launch each.
+ */
 static void three_streams_in_a_pipeline(void **state)
 {
 	struct schedule schedule;
@@ -436,14 +465,16 @@ static void three_streams_in_a_pipeline(void **state)
 	found_release(&found);
 }
 
-/* 11. A scope's instances, and a wait that nothing is known of.
+/*
+ * 11. A scope's instances, and a wait whose producer is unknown.
  *
  * host  [0          step 0          48)    [50     step 1     ...
  *       [0 2)a!1 [2 synchronize s1 45)     [52 wait e3][54 56)b!55
  * s1         [10      a      40)                        [70 b 100)
  *
- * Step 0 ends with its scope: host 3 after the call, which had waited for a: 5 after it; a 30; launch 9; call
- * 1. Step 1 ends with b; that b only had its launch to wait for cannot be told. */
+ * Step 0 ends with its scope: host 3 after the call that waited for a; 5 after a; a 30; launch 9;
+ * call 1. Step 1 ends with b; the trace cannot tell that b waited only for its launch.
+ */
 static void scopes_and_what_is_not_known(void **state)
 {
 	const struct path_query queries[] = {
@@ -485,13 +516,16 @@ static void scopes_and_what_is_not_known(void **state)
 	}
 }
 
-/* 12. The host waits for an event: not for what the stream was given after it.
+/*
+ * 12. The host waits for an event, not for the work that the stream got after it.
  *
  * host  [0 2)a!1 [2 3)record [3 5)b!4 [5 synchronize 45) [45 47)c!46
  * s1         [10   a   40)[40              b              90)
  * s2                                             [50 c 95)
  *
- * c after its launch 4, its call 1, the other one's 5 after a, a, launch 9, call 1: b is not on the path. */
+ * c after its launch 4, its call 1, the other call's 5 after a, a, launch 9, call 1: b is not on
+ * the path.
+ */
 static void the_host_waits_for_an_event(void **state)
 {
 	struct schedule schedule;
@@ -517,13 +551,15 @@ static void the_host_waits_for_an_event(void **state)
 	found_release(&found);
 }
 
-/* 13. Two streams that HIP gave the same hardware queue, whose packets run in a row.
+/*
+ * 13. Two streams that HIP mapped to one hardware queue, whose packets run in sequence.
  *
  * host  [0 2)a!1 [2 4)b!3
  * s1         [10 a 50)
  * s2                  ~[52 b 90)
  *
- * b depends on nothing of a's, but for the queue: by 50-3 = 47. s2: host 3, queue 47, launch 2. */
+ * b depends on a only through the queue: a ended 50-3 = 47 after b's submission. s2: host 3, queue 47, launch 2.
+ */
 static void two_streams_in_one_hardware_queue(void **state)
 {
 	struct schedule schedule;
@@ -547,13 +583,15 @@ static void two_streams_in_one_hardware_queue(void **state)
 	found_release(&found);
 }
 
-/* 14. Times that contradict an edge stay as they are, and are counted: b began before a was over.
+/*
+ * 14. Times that contradict an edge are not changed, and are counted: b began before a had ended.
  *
  * host  [0 2)a!1 [2 4)b!3
  * s1         [10 a 50)
  *                  [45 b 90)
  *
- * a is on the path until b began: 90-45, 45-10, 9, 1. */
+ * a is on the path until b began: 90-45, 45-10, 9, 1.
+ */
 static void times_that_contradict_an_edge(void **state)
 {
 	struct schedule schedule;
@@ -572,13 +610,15 @@ static void times_that_contradict_an_edge(void **state)
 	found_release(&found);
 }
 
-/* 15. A kernel of a replay whose node is not known stands in the order of the launch.
+/*
+ * 15. A kernel of a replay whose node is unknown keeps the order of the launch.
  *
  * host  [0 10)launch r!1 odd!2 j!3
  * s1          [10 r 20)[22 odd 60)[70 j 80)
  *
- * The graph has r, p, q and j; what came second is none of them: it comes after r, as in the launch. j comes
- * after p and q, which brought nothing, and so after r. */
+ * The graph has r, p, q and j; the second activity is none of them, so it follows r as in the
+ * launch. j follows p and q, which have no activity, and so r.
+ */
 static void a_node_that_is_not_known(void **state)
 {
 	struct dependency_list list;
@@ -604,14 +644,16 @@ static void a_node_that_is_not_known(void **state)
 	found_release(&found);
 }
 
-/* 16. Events that a launch records itself, e1 where the kernel begins and e2 where it ends.
+/*
+ * 16. Events that a launch records itself, e1 at the kernel's begin and e2 at its end.
  *
  * host  [0 2)a!1 [2 4)k!3 [4 5)wait s2 e1 [5 7)b!6 [7 8)wait s3 e2 [8 10)c!9
  * s1         [10 a 30)[30    k    70)
  * s2                  ~[31 b 41)
  * s3                              ~[72 c 80)
  *
- * b comes after a, c after k. s2: host 6, event 24, launch 1; s3: host 9, event 61, launch 2. */
+ * b follows a, c follows k. s2: host 6, event 24, launch 1; s3: host 9, event 61, launch 2.
+ */
 static void events_of_a_launch(void **state)
 {
 	struct dependency_list list;
@@ -643,7 +685,7 @@ static void events_of_a_launch(void **state)
 	found_release(&found);
 }
 
-/* Makes sure that NAME has to wait for the work FROM alone, through an event. */
+/* Asserts that NAME waits only for the work FROM, through an event. */
 static void expect_event_edge(const struct found *found, const char *name, const char *from)
 {
 	struct dependency_list list =
@@ -656,7 +698,8 @@ static void expect_event_edge(const struct found *found, const char *name, const
 	assert_int_equal(source.activity, found_activity(found, from));
 }
 
-/* 17. A node of a graph records e1 behind p, and another one records e2 behind nothing.
+/*
+ * 17. A node of a graph records e1 after p, and another node, without dependencies, records e2.
  *
  * host  [0 2)x!1 [2 3)record s1 e1 [3 13)launch r!4 p!5 q!6 [13 14)wait s2 e1 [14 16)b!15
  *       [16 17)wait s3 e2 [17 19)c!18
@@ -665,9 +708,10 @@ static void expect_event_edge(const struct found *found, const char *name, const
  * s2                                   ~[53 b 60)
  * s3                   ~[22 c 28)
  *
- * b comes after p: neither after x, as by the earlier record, nor after q, as behind the launch. c
- * comes after what s1 had been given before the launch. s2: host 15, event 35, launch 3; s3: host 18,
- * event 2, launch 2. */
+ * b follows p: neither x, as by the earlier record, nor q, as after the whole launch. c follows
+ * what s1 had been given before the launch. s2: host 15, event 35, launch 3; s3: host 18, event 2,
+ * launch 2.
+ */
 static void events_of_nodes(void **state)
 {
 	static const char *const names[] = {"r", "p", "q", "!1", "!2", NULL};
@@ -703,11 +747,14 @@ static void events_of_nodes(void **state)
 	found_release(&found);
 }
 
-/* 18. The same event, of a replay in which a kernel is none of the nodes: where the record stands is
- * not known.
+/*
+ * 18. The same event, of a replay with a kernel that is none of the nodes: the record's place is
+ * unknown.
  *
  * host  [0 10)launch r!1 odd!2 [10 11)wait s2 e1 [11 13)b!12
- * s1    [10 r 20)[22 odd 60) */
+ * s1    [10 r 20)[22 odd 60)
+ *
+ */
 static void an_event_of_a_replay_that_is_not_known(void **state)
 {
 	static const char *const names[] = {"r", "p", "!1", NULL};
@@ -738,13 +785,15 @@ static bool is_blind(const struct found *found, const char *name)
 	return dependencies_is_blind(&found->deps, found_activity(found, name));
 }
 
-/* 19. A node of a graph waits for e1 before p and what follows it, and has no row that says for what.
+/*
+ * 19. A node of a graph waits for e1 before p and what follows p, and no row says for what.
  *
  * host  [0 10)launch r!1 q!2 p!3 j!4
  * s1    [10 r 20)[22 q 30)
  *                          [60 p 70)[72 j 80)
  *
- * Of the gap before p nothing is claimed: 30 to 60. */
+ * Nothing is claimed of the gap before p, 30 to 60.
+ */
 static void a_node_that_waits(void **state)
 {
 	static const char *const names[] = {"r", "q", "?1", "p", "j", NULL};

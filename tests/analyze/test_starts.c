@@ -1,4 +1,4 @@
-/* Activities in the order of their starts, compared with what a slow search finds. */
+/* Finds activities in the order of their starts; compares with a linear search. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "../launched.h"
 #include "analyze/starts.h"
 
-#define COUNT 70000u /* several parts, many blocks */
+#define COUNT 70000u /* several parts and many blocks */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -49,7 +49,7 @@ static void check_order(const struct starts *starts)
 	free(seen);
 }
 
-/* Whatever overlaps the stretch is found, and STOP is where it has to be. */
+/* Checks that all activities that overlap the interval are found, and that STOP is right. */
 static void check_find(const struct starts *starts, int64_t begin_ns, int64_t end_ns)
 {
 	const struct trace_activity *rows = starts->trace->activities;
@@ -83,7 +83,7 @@ static void check(struct trace *trace)
 	starts_release(&starts);
 }
 
-/* Nearly in order, as launches are; every seventh has no times, and some start together. */
+/* Nearly sorted, as launches are; every seventh row has no times, and some start together. */
 static void out_of_order_rows_are_sorted(void **state)
 {
 	struct trace trace;
@@ -101,7 +101,7 @@ static void out_of_order_rows_are_sorted(void **state)
 	free(trace.activities);
 }
 
-/* All but two start within a microsecond, and those two as far apart as times can be. */
+/* All but two start within a microsecond, and those two are as far apart as times can be. */
 static void far_apart_starts_are_sorted(void **state)
 {
 	struct trace trace;

@@ -1,4 +1,4 @@
-/* Totals and groupings of a trace made by hand. */
+/* Totals and groups of a trace made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,8 +15,10 @@ static const char *texts[] = {"", "a", "b", "step", "layer", "hipLaunchKernel"};
 
 static struct trace_process process = {.pid = 9};
 
-/* Two pushes of "step", each with a "layer" in it: four scopes, two paths. The second "layer" comes
- * before its parent in the array. */
+/*
+ * Two pushes of "step", each with a "layer" in it: four scopes, two paths. The second "layer" comes
+ * before its parent in the array.
+ */
 static struct trace_scope scopes[] = {
 	{.id = 1, .parent = TRACE_NONE, .text = TEXT_STEP},
 	{.id = 2, .parent = 0, .text = TEXT_LAYER},
@@ -178,7 +180,7 @@ static void streams_and_calls(void **state)
 	summary_release(&table);
 }
 
-/* Another tool's times count from its own start. */
+/* Another tool's times may count from its own start, so that 0 is a valid time. */
 static void a_start_at_zero_counts(void **state)
 {
 	struct trace_activity rows[] = {activities[0], activities[0]};

@@ -1,4 +1,7 @@
-/* annotated untraced|idle|traced|restarted|late|exec: says by its exit code whether the calls did what they should. */
+/*
+ * annotated untraced|idle|traced|restarted|late|exec: calls libdagtap and ROCTX in a process in
+ * that state. The exit code says whether the calls did what they should.
+ */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 
@@ -9,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Weak, for the program that has no roctx unless the tool brings one. */
+/* Weak, for a program that has no ROCTX unless the tool provides it. */
 #ifndef BESIDE_ROCTX
 #pragma weak roctx_version_major
 #pragma weak roctxMarkA
@@ -137,7 +140,7 @@ static void be_restarted(void)
 	dagtap_step_end();
 }
 
-/* As HSA_TOOLS_LIB does it: into a scope that nobody else searches. */
+/* Loads the tool as HSA_TOOLS_LIB does: into a scope that no other library searches. */
 static void be_traced_late(void)
 {
 	EXPECT(dagtap_session_start() == 0);

@@ -1,4 +1,4 @@
-/* libdagtap and roctx with the injected library, as `dagtap record` loads it. */
+/* libdagtap and ROCTX together with the injected library, loaded as `dagtap record` loads it. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum door { NO_DOOR, PRELOADED };
 
-/* An address sanitizer's runtime must come first; it says where it is in this variable. */
+/* AddressSanitizer's runtime must be the first preloaded library; this variable holds its path. */
 static void set_preload(const char *inject)
 {
 	const char *sanitizer = getenv("DAGTAP_TEST_PRELOAD");
@@ -75,7 +75,10 @@ static void scopes_reach_the_spool(void **state)
 	assert_int_equal(run("annotated", "traced", PRELOADED, fixture->folder), 0);
 	reader = fixture_read(fixture);
 	assert_true(spool_reader_info(reader)->closed);
-	/* outer, inner, r0, r1, mark, two ranges; one range is never stopped, a mark has no end. */
+	/*
+	 * outer, inner, r0, r1, mark and two ranges; one range is never stopped, and a mark has no
+	 * end.
+	 */
 	assert_int_equal(fixture_count(reader, RECORD_SCOPE), 7);
 	assert_int_equal(fixture_count(reader, RECORD_SCOPE_END), 5);
 	assert_int_equal(fixture_count(reader, RECORD_NOTE), 1);

@@ -208,7 +208,10 @@ static void a_number_that_two_calls_have_is_told(void **state)
 	trace_close(trace);
 }
 
-/* Of five calls one launches a kernel, one fails, one is captured, two launch nothing else. */
+/*
+ * Of five calls one launches a kernel, one fails, one is captured, one is not a launch, and one is a
+ * launch that has no activity.
+ */
 static void barren(void)
 {
 	struct cupti_graph_data node = {.graph = (void *)GRAPH, .node = (void *)11};

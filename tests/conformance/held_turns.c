@@ -1,6 +1,9 @@
-/* Preloaded into streams-and-events, for a reader that finds the critical path. The clock stands, but for 1 us that
- * each call takes; when the host waits for the end, each kernel in turn takes its HELD_KERNEL_NS: the host is ahead
- * of the device, on any machine. HELD_KERNELS says how many there are. */
+/*
+ * Preloaded into streams-and-events, for a test of a reader that finds the critical path. The clock
+ * stands still, but each call takes 1 us; when the host waits for the end, each kernel in turn
+ * takes its HELD_KERNEL_NS. So the host is ahead of the device on any machine. HELD_KERNELS is the
+ * number of kernels.
+ */
 #define __HIP_PLATFORM_AMD__
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -34,9 +37,9 @@ static uint64_t counter(const char *name)
 }
 
 static uint64_t launches;
-static uint64_t run_ns;	 /* for how long the first kernel has run */
-static uint64_t before;	 /* of a counter, when the host began to wait */
-static pthread_t device; /* lets it run while the host waits */
+static uint64_t run_ns;	 /* how long the first kernel has run */
+static uint64_t before;	 /* of a counter, read when the host began to wait */
+static pthread_t device; /* lets kernels run while the host waits */
 
 static void step(uint64_t ns)
 {
@@ -84,7 +87,7 @@ static void before_hipEventSynchronize(void)
 	device_start("signal_sleeps", run_device);
 }
 
-/* Takes as long as the device is configured for a copy. */
+/* The copy takes as long as the device is configured for. */
 static void before_hipMemcpy(void)
 {
 	device_start("copies_begun", run_copy);
@@ -99,7 +102,7 @@ static void nothing(void)
 {
 }
 
-/* The tool's wrapper comes before: it sees the time pass. */
+/* The tool's wrapper is called before this one, so it sees the time pass. */
 #define CALL(name, parameters, arguments, first, last)                                             \
 	__attribute__((visibility("default"))) hipError_t name parameters                          \
 	{                                                                                          \

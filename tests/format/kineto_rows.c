@@ -63,7 +63,7 @@ const char *kineto_text(struct json_object *object, const char *key)
 	return json_object_get_string(get_typed(object, key, json_type_string, json_type_string));
 }
 
-/* Of a number with a point the library keeps what stood there. */
+/* For a number with a decimal point json-c keeps the text of the file. */
 const char *kineto_digits(struct json_object *object, const char *key)
 {
 	return json_object_get_string(get_typed(object, key, json_type_int, json_type_double));

@@ -71,7 +71,7 @@ static void same_processes(const struct pair *pair)
 	}
 }
 
-/* XSpace knows GPUs alone. */
+/* XSpace has no other agents than GPUs. */
 static bool is_gpu(const struct trace *trace, uint32_t agent)
 {
 	return agent != TRACE_NONE && trace->agents[agent].is_gpu;

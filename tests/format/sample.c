@@ -250,7 +250,10 @@ ARRAY(trace_op,
 		.confidence = TRACE_CONFIDENCE_EXACT                                               \
 	}
 
-/* On queue 1 the first replay's kernels overlap: [1200 .. 1500], [1300 .. 1700], [1400 .. 1450]. */
+/*
+ * On queue 1 the kernels of the first replay overlap: [1200 .. 1500], [1300 .. 1700], [1400 ..
+ * 1450].
+ */
 ARRAY(trace_activity, GRAPH_KERNEL(0, 0, OP_A, 1200, 1500), GRAPH_KERNEL(0, 1, OP_B, 1300, 1700),
       GRAPH_KERNEL(0, 2, OP_A, 1400, 1450), GRAPH_KERNEL(1, 0, OP_A, 1700, 1800),
       GRAPH_KERNEL(1, 1, OP_B, 1800, 1900), GRAPH_KERNEL(1, 2, OP_A, 1900, 1900),

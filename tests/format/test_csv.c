@@ -18,7 +18,7 @@ static char *write_table(const struct trace *trace, const char *table)
 	return sample_write(trace, &format_csv, &options, NULL);
 }
 
-/* Fields of the line at TEXT, as RFC 4180 counts them; moves TEXT behind it. */
+/* Counts the fields of the line at TEXT by the rules of RFC 4180; moves TEXT behind it. */
 static unsigned count_fields(const char **text)
 {
 	bool quoted = false;
@@ -126,8 +126,10 @@ static void scope_has_path_and_kind(void **state)
 	free(text);
 }
 
-/* An event that is recorded twice on stream 1, and again by a call that is not in the trace; waits of
- * stream 0, of the host for a stream, and for an event that another process records. */
+/*
+ * An event that is recorded twice on stream 1, and once more by a call that is not in the trace;
+ * waits of stream 0, of the host for a stream, and for an event that another process records.
+ */
 static struct trace *trace_with_events(void)
 {
 	static struct trace_event events[] = {{.handle = 3, .generation = 1},
@@ -254,7 +256,7 @@ static void text_with_line_breaks_is_quoted(void **state)
 	free(text);
 }
 
-/* The cell that TEXT makes. */
+/* Asserts that TEXT is written as CELL. */
 static void expect_cell(const char *text, const char *cell)
 {
 	struct trace *trace = sample_trace();
@@ -274,7 +276,7 @@ static void expect_cell(const char *text, const char *cell)
 	free(table);
 }
 
-/* A spreadsheet would compute what begins so. */
+/* A spreadsheet would evaluate text that begins like this. */
 static void no_text_is_a_formula(void **state)
 {
 	expect_cell("=1+1", "'=1+1");

@@ -1,4 +1,4 @@
-/* Which agents of several processes are one GPU. */
+/* Which agents of several processes are the same GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 static struct gpus gpus;
 
-/* An agent of PROCESS; PLACE 0, DRIVER 0: not known. */
+/* Adds an agent of PROCESS; 0 for PLACE or DRIVER means unknown. */
 static void gpu(struct scene *scene, uint32_t process, const char *uuid, uint32_t place,
 		uint32_t driver)
 {
@@ -31,7 +31,7 @@ static struct scene *two_processes(void)
 	return scene;
 }
 
-/* The GPUs of all agents but the first, a CPU, as digits. */
+/* Expects the GPU numbers, as digits, of all agents but the first, which is a CPU. */
 static void expect(struct scene *scene, const char *numbers)
 {
 	char found[16] = "";
@@ -56,7 +56,7 @@ static void a_uuid_is_enough_where_nothing_else_is_known(void **state)
 	expect(scene, "0110");
 }
 
-/* The second process sees the same card's partitions, and one of them first. */
+/* The second process sees the same card's partitions, and only one of them as its first. */
 static void partitions_of_a_card_are_apart(void **state)
 {
 	struct scene *scene = two_processes();
@@ -94,7 +94,7 @@ static void the_driver_tells_partitions_apart(void **state)
 	expect(scene, "0112");
 }
 
-/* A driver that tells nothing of partitions: in both processes they are in one order. */
+/* If the driver does not identify partitions, they have the same order in both processes. */
 static void else_the_order_tells(void **state)
 {
 	struct scene *scene = two_processes();

@@ -1,4 +1,7 @@
-/* Kineto files: waits and their producers, what HTA needs otherwise, several processes, compression. */
+/*
+ * Kineto files: waits and their producers, other rows that HTA needs, several processes,
+ * compression.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,7 @@
 #include "sample.h"
 #include "trace/load.h"
 
-/* Handles beyond 32 bits, as pointers are. */
+/* Handles with more than 32 bits, as pointers have. */
 #define EVENT  0x7f0000001000
 #define STREAM 0x1000
 
@@ -51,8 +54,10 @@ static struct trace_wait make_wait(uint32_t number, enum trace_wait_type type)
 	};
 }
 
-/* The sample, and then: stream 1 records, stream 0 waits, the host waits; a wait for what was recorded
- * before the recording began; waits for a stream and for the device. */
+/*
+ * The sample, followed by: stream 1 records an event, stream 0 waits for it, the host waits for it;
+ * a wait for what was recorded before the recording began; waits for a stream and for the device.
+ */
 static struct trace *make_scene(struct scene *scene)
 {
 	struct trace *trace = sample_trace();
@@ -132,7 +137,7 @@ static void expect_wait(const struct kineto_file *file, const char *name, size_t
 	}
 }
 
-/* Streams' numbers are HIP's + 1. */
+/* In the file a stream's number is HIP's + 1. */
 static void waits_name_their_producer(void **state)
 {
 	struct scene scene;
@@ -179,7 +184,7 @@ static void hip_calls_carry_the_keys_of_kineto_2(void **state)
 
 	expect_texts(record,
 		     (const char *[]){"hip_event", "0x7f0000001000", "hip_stream", "0x1000", NULL});
-	/* The null stream's handle is 0, and it is a stream. */
+	/* The null stream is a stream although its handle is 0. */
 	expect_texts(wait, (const char *[]){"sync_type", "stream_wait_event", "hip_stream", "0x0",
 					    "hip_event", "0x7f0000001000", "wait_on_stream",
 					    "0x1000", "wait_on_hip_event_id", "0x7f0000001000",
@@ -218,7 +223,7 @@ static void waits_name_the_node_that_recorded(void **state)
 		assert_int_equal(kineto_number(rows[i], "wait_on_replay"), 1);
 	}
 	assert_int_equal(kineto_number(rows[0], "wait_on_cuda_event_record_corr_id"), 2);
-	/* The launch is the record of no event by itself. */
+	/* The launch itself records no event. */
 	row = kineto_find(&file, "cuda_runtime", "hipGraphLaunch", 1);
 	assert_null(kineto_arg(row, "hip_event"));
 	row = kineto_get(kineto_find(&file, "cuda_event", "cudaEvent", 0), "args");
@@ -228,7 +233,7 @@ static void waits_name_the_node_that_recorded(void **state)
 	kineto_release(&file);
 }
 
-/* ---- records of events, and their way there and back ---- */
+/* ---- records of events, written and read back ---- */
 
 static struct trace *read_back(const struct kineto_file *file)
 {
@@ -245,7 +250,7 @@ static struct trace *read_back(const struct kineto_file *file)
 	return trace;
 }
 
-/* What is at the device's time says so by having no other. */
+/* A record whose time is the device's has no time of its own. */
 static void records_of_events_have_rows(void **state)
 {
 	struct scene scene;
@@ -272,7 +277,7 @@ static void records_of_events_have_rows(void **state)
 	assert_null(kineto_arg(row, "untimed"));
 	assert_null(kineto_find(&file, "cuda_event", "cudaEvent", 1));
 	kineto_release(&file);
-	/* HTA takes each row with a stream for work. */
+	/* HTA takes every row with a stream for work. */
 	file = kineto_write(trace, "hta");
 	assert_null(kineto_find(&file, "cuda_event", NULL, 0));
 	kineto_release(&file);
@@ -334,7 +339,7 @@ static void events_and_contexts_survive_reading_and_writing(void **state)
 	assert_int_equal(kineto_number(kineto_get(kineto_find(&second, "kernel", NULL, 0), "args"),
 				       "context"),
 			 3);
-	/* Nothing is said twice. */
+	/* Each fact is in the file only once. */
 	assert_int_equal(count_text(&first, "\"hip_stream\""), SCENE_CALLS);
 	assert_int_equal(count_text(&second, "\"hip_stream\""), SCENE_CALLS);
 	assert_int_equal(count_text(&second, "\"sync_type\""), SCENE_CALLS - 1);
@@ -343,7 +348,7 @@ static void events_and_contexts_survive_reading_and_writing(void **state)
 	kineto_release(&second);
 }
 
-/* A launch of HIP's with two events: both records are of one call. */
+/* A HIP launch with two events: both records belong to one call. */
 static void records_of_one_call_stay_apart(void **state)
 {
 	struct scene scene;
@@ -381,7 +386,7 @@ static void waits_have_tids_of_their_own(void **state)
 	bool is_named = false;
 	struct json_object *row;
 
-	/* Kineto's distance. */
+	/* Kineto's offset between thread numbers. */
 	assert_int_equal(tid, 1000002);
 	for (size_t i = 0; (row = kineto_find(&file, NULL, "thread_name", i)); i++)
 		if (kineto_number(row, "tid") == tid)
@@ -410,7 +415,7 @@ static void hta_finds_cuda_names(void **state)
 				kineto_text(kineto_find(&file, "cuda_runtime", NULL, i), "name"),
 				"hip"));
 	}
-	/* It takes every row with wait_on_stream for a wait's own. */
+	/* HTA takes every row with wait_on_stream for the wait itself. */
 	assert_null(kineto_arg(kineto_find(&file, "cuda_runtime", "cudaStreamWaitEvent", 0),
 			       "wait_on_stream"));
 	kineto_release(&file);
@@ -434,7 +439,7 @@ static void hta_has_a_launch_for_each_graph_kernel(void **state)
 			if (kineto_number(kineto_get(row, "args"), "correlation") != id)
 				continue;
 			assert_string_equal(kineto_text(row, "name"), "cudaLaunchKernel");
-			/* A third of 100 ns. */
+			/* a third of 100 ns */
 			assert_string_equal(kineto_digits(row, "dur"), "0.033");
 			launches++;
 		}
@@ -447,7 +452,9 @@ static void hta_has_a_launch_for_each_graph_kernel(void **state)
 
 /* ---- several processes ---- */
 
-/* The sample's process twice, the second with the same ids, and with a pid that is a GPU's number. */
+/*
+ * The sample's process twice. The second has the same ids, and a pid that is also a GPU's number.
+ */
 static void processes_do_not_mix(void **state)
 {
 	struct trace *trace = sample_trace();
@@ -480,7 +487,7 @@ static void processes_do_not_mix(void **state)
 	file = kineto_write(trace, NULL);
 	call = kineto_find(&file, "cuda_runtime", "hipMemcpyAsync", 1);
 	copy = kineto_find(&file, "gpu_memcpy", NULL, 0);
-	/* Behind the first one's five. */
+	/* numbered after the first process's five calls */
 	assert_int_equal(kineto_number(kineto_get(call, "args"), "correlation"), 8);
 	assert_int_equal(kineto_number(kineto_get(copy, "args"), "correlation"), 8);
 	assert_true(kineto_number(call, "pid") > 4194304);
@@ -521,7 +528,7 @@ static void name_that_ends_in_gz_is_compressed(void **state)
 	packed = gzopen(path, "r");
 	assert_int_equal(gzread(packed, read, (unsigned)bytes + 1), bytes);
 	assert_memory_equal(read, plain, bytes);
-	/* Checks the sum and the length at the end. */
+	/* gzclose checks the sum and the length at the end. */
 	assert_int_equal(gzclose(packed), Z_OK);
 	unlink(path);
 	rmdir(folder);

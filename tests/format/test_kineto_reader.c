@@ -1,4 +1,4 @@
-/* Reading Kineto's JSON as PyTorch writes it, and as nobody should. */
+/* Reads Kineto's JSON as PyTorch writes it, and invalid JSON. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static struct trace *open_text(const char *text)
 	return open_bytes(text, strlen(text));
 }
 
-/* Rows inside a file that is otherwise whole. */
+/* Puts rows into an otherwise complete file. */
 static struct trace *open_rows(const char *rows)
 {
 	size_t room = strlen(rows) + 256;
@@ -145,7 +145,7 @@ static void a_kernel_and_its_call(void **state)
 
 	kernel = &trace->activities[0];
 	assert_int_equal(kernel->call, 0);
-	/* To the nanosecond: 4293868439749.373 us are more than a double keeps. */
+	/* The time is exact to the ns: 4293868439749.373 us need more digits than a double has. */
 	assert_true(kernel->start_ns == (int64_t)BASE + 4293868439749373);
 	assert_true(kernel->end_ns == kernel->start_ns + 2000);
 	assert_int_equal(kernel->submit_ns, trace->calls[0].begin_ns);
@@ -172,7 +172,7 @@ static void a_kernel_and_its_call(void **state)
 	trace_close(trace);
 }
 
-/* One launch, three pieces of work; twice. */
+/* Two launches with three activities each. */
 static void graphs_and_replays(void **state)
 {
 	struct trace *trace = open_rows(
@@ -239,7 +239,10 @@ static void graphs_and_replays(void **state)
 	trace_close(trace);
 }
 
-/* ROCm before graph ids: all of a launch share its correlation id, and nothing else is said. */
+/*
+ * ROCm before it wrote graph ids: the activities of a launch share its correlation id, and nothing
+ * else identifies the graph.
+ */
 static void a_graph_nobody_names(void **state)
 {
 	struct trace *trace = open_rows(CALL("hipGraphLaunch", "10", "6", "") "," WORK(
@@ -259,7 +262,7 @@ static void a_graph_nobody_names(void **state)
 	trace_close(trace);
 }
 
-/* What ROCm says of a launch it says on the call; handles have 64 bits. */
+/* ROCm puts the facts of a launch on the call; handles have 64 bits. */
 static void rocm_calls(void **state)
 {
 	struct trace *trace =
@@ -415,7 +418,10 @@ static void waits_of_cuda(void **state)
 	trace_close(trace);
 }
 
-/* The keys that Kineto's pull request for ROCm puts on calls. The same wait on a cuda_sync row is one. */
+/*
+ * The keys that Kineto's pull request for ROCm puts on calls. A cuda_sync row of the same wait adds
+ * no second wait.
+ */
 static void waits_of_hip(void **state)
 {
 	struct trace *trace = open_rows(WORK("kernel", "k", "1", "50", "") "," CALL(
@@ -448,7 +454,7 @@ static void waits_of_hip(void **state)
 	assert_int_equal(trace->waits[0].type, TRACE_WAIT_STREAM_EVENT);
 	assert_int_equal(trace->waits[0].producer, 0);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_FILE);
-	/* A handle that no work showed. */
+	/* a handle that no activity had */
 	assert_int_equal(trace->waits[0].stream, TRACE_NONE);
 	assert_int_equal(trace->waits[1].type, TRACE_WAIT_EVENT);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_NOT);
@@ -458,7 +464,10 @@ static void waits_of_hip(void **state)
 	trace_close(trace);
 }
 
-/* Calls of two processes have the same stream numbers; correlation ids tell whose work it is. */
+/*
+ * Calls of two processes have the same stream numbers; correlation ids say whose the activities
+ * are.
+ */
 static void two_processes(void **state)
 {
 	struct trace *trace = open_rows(CALL(
@@ -480,7 +489,7 @@ static void two_processes(void **state)
 	trace_close(trace);
 }
 
-/* 0 is no correlation id: a call that has none owns no work. */
+/* 0 is not a correlation id: a call without one has no activities. */
 static void no_correlation_is_nobodys(void **state)
 {
 	struct trace *trace = open_rows(
@@ -498,7 +507,10 @@ static void no_correlation_is_nobodys(void **state)
 #define SHAPED(name, id, grid, block)                                                              \
 	WORK("kernel", name, id, id, ", \"grid\": " grid ", \"block\": " block)
 
-/* A row's grid that is no three numbers is an attribute, and not the grid of the row before it. */
+/*
+ * A grid that is not three numbers becomes an attribute; the row does not get the previous row's
+ * grid.
+ */
 static void dimensions_of_another_form(void **state)
 {
 	struct trace *trace = open_rows(SHAPED("a", "1", "[8, 2, 1]", "[64, 1, 1]") "," SHAPED(
@@ -541,7 +553,7 @@ static void times_as_they_are_written(void **state)
 	trace_close(trace);
 }
 
-/* Names in any order, twice, of any type; rows of nothing; what is no row. */
+/* Keys in any order, repeated, of any type; empty rows; values that are not rows. */
 static void odd_rows(void **state)
 {
 	struct trace *trace = open_rows(
@@ -639,7 +651,7 @@ static void deep_values(void **state)
 	free(text);
 }
 
-/* A million threads, a call each, in no order: no search may be a walk. */
+/* A million threads with a call each, in no order: no lookup may be a linear search. */
 static void many_threads(void **state)
 {
 	enum { COUNT = 1000000 };
@@ -663,7 +675,7 @@ static void many_threads(void **state)
 	free(text);
 }
 
-/* ---- the file of PyTorch ---- */
+/* ---- the file that PyTorch wrote ---- */
 
 struct bytes {
 	uint8_t *bytes;
@@ -686,7 +698,7 @@ static struct bytes read_case(void)
 	return ret;
 }
 
-/* Two files in one, with nothing behind, as gzip allows it. */
+/* Two gzip members in one file without anything behind them, which gzip allows. */
 static struct bytes pack(const struct bytes *text)
 {
 	struct bytes ret = {malloc(text->size + 4096), 0};
@@ -737,7 +749,7 @@ static void a_trace_of_pytorch(void **state)
 	free(packed.bytes);
 }
 
-/* What is there is read, wherever it ends. */
+/* A truncated file is read up to its end, wherever that is. */
 static void cut_off_anywhere(void **state)
 {
 	struct bytes text = read_case(), packed = pack(&text);

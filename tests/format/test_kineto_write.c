@@ -1,5 +1,7 @@
-/* What the Kineto writer puts out, by a JSON library that is not ours. That readers take it is in
- * tests/conformance. */
+/*
+ * The output of the Kineto writer, read with json-c. That readers accept it is tested in
+ * tests/conformance.
+ */
 #include <errno.h>
 #include <regex.h>
 #include <setjmp.h>
@@ -13,7 +15,7 @@
 #include "kineto_rows.h"
 #include "sample.h"
 
-/* Of the sample's time 0, from the twelfth of a year that it is in. */
+/* The sample's time 0 in us, counted from the begin of the month that the writer counts from. */
 #define US "1184084000"
 
 static void head_says_what_readers_ask_for(void **state)
@@ -102,7 +104,7 @@ static void copies_and_memsets_say_what_they_moved(void **state)
 	assert_string_equal(kineto_text(copy, "name"), "Memcpy HtoD (Host -> Device)");
 	assert_int_equal(kineto_number(kineto_get(copy, "args"), "bytes"), 4096);
 	assert_string_equal(kineto_text(kineto_get(copy, "args"), "kind"), "HtoD");
-	/* 4096 bytes in 100 ns. */
+	/* 4096 bytes in 100 ns */
 	assert_string_equal(kineto_digits(kineto_get(copy, "args"), "memory bandwidth (GB/s)"),
 			    "40.960000");
 	assert_int_equal(kineto_number(copy, "tid"), 1);
@@ -133,7 +135,7 @@ static void calls_and_scopes_have_every_key(void **state)
 	assert_int_equal(kineto_number(kineto_get(scope, "args"), "scope id"), 2);
 	assert_int_equal(kineto_number(kineto_get(scope, "args"), "parent External id"), 1);
 	assert_int_equal(kineto_number(scope, "tid"), 100);
-	/* The step is around "layer", whose work is the replays. */
+	/* The step encloses "layer", whose activities are the replays. */
 	assert_string_equal(kineto_digits(hull, "ts"), US "001.200");
 	assert_string_equal(kineto_digits(hull, "dur"), "0.700");
 	assert_int_equal(kineto_number(kineto_get(hull, "args"), "External id"), 1);
@@ -151,7 +153,7 @@ static void all_rows_are_there_once(void **state)
 	assert_int_equal(kineto_count(&file, "X", "gpu_memcpy"), SAMPLE_COPIES);
 	assert_int_equal(kineto_count(&file, "X", "gpu_memset"), SAMPLE_MEMSETS);
 	assert_int_equal(kineto_count(&file, "X", "cuda_runtime"), SAMPLE_CALLS);
-	/* Its time is not known: no duration is made up. */
+	/* Its time is unknown, and no duration is invented. */
 	assert_int_equal(kineto_count(&file, "i", "untimed"), 1);
 	assert_string_equal(kineto_digits(untimed, "ts"), US "005.000");
 	assert_null(kineto_get(untimed, "dur"));
@@ -185,7 +187,7 @@ static int compare_spans(const void *left, const void *right)
 	return (b->end > a->end) - (b->end < a->end);
 }
 
-/* "12.345" in thousandths. */
+/* Reads "12.345" as thousandths. */
 static long long thousandths(const char *digits)
 {
 	const char *point = strchr(digits, '.');
@@ -195,7 +197,7 @@ static long long thousandths(const char *digits)
 	return strtoll(digits, NULL, 10) * 1000 + strtoll(point + 1, NULL, 10);
 }
 
-/* FLAT: not even within each other. */
+/* FLAT: tids on which slices may not even nest. */
 static void expect_no_overlap(const struct kineto_file *file)
 {
 	struct span *spans = calloc(file->count, sizeof(*spans));
@@ -227,7 +229,7 @@ static void expect_no_overlap(const struct kineto_file *file)
 	free(spans);
 }
 
-/* Three kernels of the first replay overlap, so do the two ranges. */
+/* Three kernels of the first replay overlap, and so do the two ranges. */
 static void no_overlap_on_one_tid(void **state)
 {
 	struct kineto_file file = kineto_write(sample_trace(), NULL);
@@ -239,7 +241,7 @@ static void no_overlap_on_one_tid(void **state)
 	assert_string_equal(kineto_digits(first, "ts"), US "001.200");
 	for (size_t i = 0; (last = kineto_find(&file, NULL, "thread_name", i)); i++)
 		lanes += strstr(kineto_text(kineto_get(last, "args"), "name"), "(lane ") != NULL;
-	/* Two more of the stream; one of the ranges. */
+	/* two more for the stream, one for the ranges */
 	assert_int_equal(lanes, 3);
 	last = kineto_find(&file, "kernel", "b", 1);
 	assert_int_equal(kineto_number(kineto_get(last, "args"), "stream"), 2);
@@ -276,13 +278,13 @@ static void flow_ids_have_both_ends(void **state)
 						     kineto_number(kineto_at(file.rows, i), "id")),
 					 1);
 	}
-	/* A graph's launch has one beginning and three ends. */
+	/* A graph's launch has one flow begin and three flow ends. */
 	assert_int_equal(count_flows(&file, "f", 1), 3);
 	assert_int_equal(kineto_count(&file, "f", "ac2g"), SAMPLE_ACTIVITIES - 1);
 	kineto_release(&file);
 }
 
-/* ---- names ---- */
+/* ---- texts ---- */
 
 static void names_stay_what_they_are(void **state)
 {
@@ -296,7 +298,7 @@ static void names_stay_what_they_are(void **state)
 			strings[i] = "kernel \"q\" \\ \n\t\x01 \xc3\xa9\xe6\xbc\xa2 \xff\xc3";
 	trace->strings = strings;
 	file = kineto_write(trace, NULL);
-	/* What is no UTF-8 is replaced; all else comes back. */
+	/* Bytes that are not UTF-8 are replaced; everything else is read back unchanged. */
 	assert_non_null(kineto_find(&file, "kernel",
 				    "kernel \"q\" \\ \n\t\x01 \xc3\xa9\xe6\xbc\xa2 "
 				    "\xef\xbf\xbd\xef\xbf\xbd",
@@ -353,7 +355,7 @@ static void attributes_are_arguments(void **state)
 	assert_int_equal(kineto_number(args, strings[1]), -7);
 	assert_string_equal(kineto_digits(args, strings[2]), "0.1");
 	assert_string_equal(kineto_text(args, strings[3]), strings[4]);
-	/* A reader would take the row for a GPU's. */
+	/* With a stream a reader would take the row for GPU work. */
 	assert_null(kineto_get(args, "stream"));
 	kineto_release(&file);
 }

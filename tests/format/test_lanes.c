@@ -25,7 +25,10 @@ static void note(struct recorder *recorder, char what, uint32_t lane, int64_t ns
 	size_t used = strlen(recorder->text);
 
 	assert_true(lane < LANES_MAX);
-	/* A reader takes equal times in the order of the file: it must never go back. */
+	/*
+	 * Readers take equal times in the order of the file, so the order must never go back in
+	 * time.
+	 */
 	assert_true(ns >= recorder->last[lane]);
 	recorder->last[lane] = ns;
 	if (used < sizeof(recorder->text) - 32)
@@ -112,7 +115,7 @@ static void nothing_is_nothing(void **state)
 	expect(NULL, 0, "");
 }
 
-/* Whatever the slices are: every one begins and ends, and no lane goes back in time (note). */
+/* Any slices: each begins and ends once, and no track goes back in time (note). */
 static void random_slices_all_come_out_nested(void **state)
 {
 	struct slice slices[200];

@@ -1,4 +1,4 @@
-/* Rows sorted by several keys: against one comparison after the other. */
+/* Sorts rows by several keys; compares with a sort that compares one key after the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 struct row {
 	uint64_t keys[3];
-	uint32_t place; /* before sorting */
+	uint32_t place; /* index before sorting */
 };
 
 static uint64_t first(const void *row)
@@ -43,7 +43,7 @@ static bool is_in_order(const struct row *a, const struct row *b)
 	return a->place < b->place;
 }
 
-/* So many values that each key may have. */
+/* the number of values that each key may have */
 static void sort_and_check(uint32_t count, const uint64_t values[3])
 {
 	struct row *rows = calloc(count + 1, sizeof(*rows));
@@ -69,7 +69,7 @@ static void sort_and_check(uint32_t count, const uint64_t values[3])
 	free(rows);
 }
 
-/* Of rows that are alike in a key there are none, few, more than are sorted by comparing, or all. */
+/* The rows that are equal in a key are none, few, more than are sorted by comparison, or all. */
 static void keys_count_from_the_first_and_equal_rows_stay_in_order(void **state)
 {
 	static const uint32_t counts[] = {0, 1, 2, 128, 129, 5000};

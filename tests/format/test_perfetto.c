@@ -1,5 +1,7 @@
-/* What the writer puts out, read field by field; that perfetto's own reader agrees is in
- * tests/conformance. */
+/*
+ * The output of the Perfetto writer, read field by field. That Perfetto's own reader accepts it is
+ * tested in tests/conformance.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +37,7 @@ static struct file write_file(const struct trace *trace)
 	return write_form(trace, &format_perfetto);
 }
 
-/* The INDEX-th packet that has FIELD. */
+/* Finds the INDEX-th packet that has FIELD. */
 static bool find_packet(const struct file *file, uint32_t field, unsigned index,
 			struct message *ret_packet)
 {
@@ -63,7 +65,7 @@ static unsigned count_packets(const struct file *file, uint32_t field)
 	return count;
 }
 
-/* The render stage event of the sample's activity: they come in its order. */
+/* Returns the render stage event of an activity of the sample; they have the same order. */
 static struct message find_stage(const struct file *file, unsigned activity, uint64_t *ret_ns)
 {
 	struct message packet;
@@ -166,7 +168,7 @@ static void untimed_work_stands_where_it_was_submitted(void **state)
 	free(file.text);
 }
 
-/* The number on the call that all its activities carry, and nobody else. */
+/* The call has a number that all its activities have, and no other activity. */
 static void calls_point_to_their_activities(void **state)
 {
 	struct file file = write_file(sample_trace());
@@ -185,7 +187,7 @@ static void calls_point_to_their_activities(void **state)
 		for (unsigned j = 0; decode_find(&link, CORRELATION_SUBMISSIONS, j, &number); j++) {
 			assert_int_equal(named >> number.value & 1, 0);
 			named |= UINT64_C(1) << number.value;
-			/* The first call is the launch of three. */
+			/* The first call launches three kernels. */
 			assert_true(correlated > 0 || j < 3);
 		}
 		correlated++;
@@ -195,7 +197,7 @@ static void calls_point_to_their_activities(void **state)
 		struct message stage = find_stage(&file, i, NULL);
 		uint64_t id = decode_number(&stage, STAGE_EVENT_ID);
 
-		/* All but the orphan, each by one call. */
+		/* All but the orphan, each by exactly one call. */
 		assert_int_equal(named >> id & 1, i < SAMPLE_ACTIVITIES - 1);
 		named &= ~(UINT64_C(1) << id);
 	}
@@ -203,7 +205,7 @@ static void calls_point_to_their_activities(void **state)
 	free(file.text);
 }
 
-/* The numbers that an activity waits for, as activities from 0. */
+/* Returns the activities that an activity waits for, as bits; activities count from 0. */
 static unsigned waits_of(const struct file *file, unsigned activity, uint64_t *ret_last)
 {
 	struct message stage = find_stage(file, activity, NULL);
@@ -231,7 +233,7 @@ static void graph_kernels_wait_along_the_edges_of_each_replay(void **state)
 	free(file.text);
 }
 
-/* An edge through a node without work is one between those around it. */
+/* A node without an activity is skipped: its incoming edges lead to the nodes after it. */
 static void empty_nodes_are_looked_through(void **state)
 {
 	struct trace *trace = sample_trace();
@@ -249,7 +251,7 @@ static void empty_nodes_are_looked_through(void **state)
 	free(file.text);
 }
 
-/* Call 2 records an event behind the replays, stream 0 waits for it in call 3. */
+/* Call 2 records an event after the replays, and call 3 makes stream 0 wait for it. */
 static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 {
 	struct trace_event event = {.handle = 0x77};
@@ -276,7 +278,10 @@ static void stream_that_waits_for_an_event_has_an_arrow(void **state)
 	free(file.text);
 }
 
-/* As if node 1 of the second replay had recorded the event: from the node before it there. */
+/*
+ * Node 1 of the second replay records the event: the arrow comes from the node before it in that
+ * replay.
+ */
 static void event_of_a_node_has_its_arrow(void **state)
 {
 	struct trace_event event = {.handle = 0x77};
@@ -298,7 +303,7 @@ static void event_of_a_node_has_its_arrow(void **state)
 	free(file.text);
 }
 
-/* Work whose call has no row stands behind all that has, and was submitted before some of it. */
+/* Work whose call has no row follows all work that has one, although it was submitted earlier. */
 static void arrows_go_by_submission_though_calls_are_lost(void **state)
 {
 	struct trace_event event = {.handle = 0x77};
@@ -345,8 +350,8 @@ static void slices_begin_and_end_equally_often(void **state)
 	free(file.text);
 }
 
-/* A reader skips packets of a sequence that did not begin with a cleared table. */
-/* All kernels' numbers that the packet interns, as bits. */
+/* A reader skips the packets of a sequence that does not begin with a cleared state. */
+/* Returns the numbers of all kernels that the packet interns, as bits. */
 static uint64_t interned_kernels(const struct message *packet)
 {
 	struct message interned = decode_message(packet, PACKET_INTERNED_DATA);
@@ -358,7 +363,9 @@ static uint64_t interned_kernels(const struct message *packet)
 	return kernels;
 }
 
-/* A sequence begins cleared, and whatever its packets name was interned in it, by then. */
+/*
+ * A sequence begins with a cleared state, and interns whatever its packets refer to before they do.
+ */
 static void interning_across_state_clear(void **state)
 {
 	struct file file = write_file(sample_trace());
@@ -384,13 +391,13 @@ static void interning_across_state_clear(void **state)
 		used += kernel != 0;
 		sequence = id;
 	}
-	/* The header, the GPU, the process. */
+	/* the header, the GPU, the process */
 	assert_int_equal(sequence, 3);
 	assert_int_equal(used, SAMPLE_KERNELS);
 	free(file.text);
 }
 
-/* Field 1 of a Trace, again and again, to the last byte. */
+/* The file is a sequence of field 1 of Trace, up to the last byte. */
 static void pftrace_first_byte_and_framing(void **state)
 {
 	struct file file = write_file(sample_trace());
@@ -409,7 +416,7 @@ static void pftrace_first_byte_and_framing(void **state)
 	free(file.text);
 }
 
-/* What readers group a kernel's track by. */
+/* Readers group the tracks of kernels by these. */
 static void launches_say_their_device_and_node(void **state)
 {
 	struct file file = write_file(sample_trace());
@@ -535,8 +542,10 @@ static void work_without_a_gpu_has_a_place_of_its_own(void **state)
 	free(file.text);
 }
 
-/* Flow numbers that begin at calls and at activities against those that end at activities: one for each
- * activity with a call, and one for each edge of the graph in each of its two replays. */
+/*
+ * Flows that begin at calls and at activities match those that end at activities: one for each
+ * activity with a call, and one for each edge of the graph in each of its two replays.
+ */
 static void flow_ids_have_both_ends(void **state)
 {
 	struct file file = write_form(sample_trace(), &format_perfetto_events);

@@ -1,4 +1,7 @@
-/* What bytes are spent on: of a real profile, whose sizes are known, and of what is damaged. */
+/*
+ * What the bytes of an XSpace file are spent on: a real profile with known sizes, and damaged
+ * files.
+ */
 #include "xspace_written.h"
 
 #include <errno.h>
@@ -32,7 +35,9 @@ static const struct xspace_account_row *find_row(const struct xspace_account_sid
 	return NULL;
 }
 
-/* The figures of the file's description: 115 bytes a device event, 39 a host event. */
+/*
+ * The figures are from the profile's description: 115 bytes a device event, 39 bytes a host event.
+ */
 static void test_a_profile_of_jax(void **state)
 {
 	char path[4096];
@@ -72,7 +77,7 @@ static void test_rows_add_up_and_damage_is_told(void **state)
 	assert_int_equal(account.host.events, 10);
 	for (uint32_t i = 0; i < account.device.rows_count; i++)
 		sum += account.device.rows[i].bytes;
-	/* Besides: the event's key and length, and its name's id. */
+	/* In addition: the event's key and length, and the id of its name. */
 	assert_int_equal(account.device.bytes, sum + account.device.time_bytes + 10 * 4);
 	xspace_account_release(&account);
 	for (size_t size = 1; size < written.space.size; size++) {

@@ -1,4 +1,4 @@
-/* Device work in an XSpace. Ids such as RC-1 are those of upstream's own tests. */
+/* Device work in an XSpace. Ids such as RC-1 are those of XLA's own tests. */
 #include "xspace_written.h"
 
 /* One API call, one kernel, offsets from the start of the recording. */
@@ -58,7 +58,7 @@ static void test_RC_2_every_activity_of_a_correlation_id_is_exported(void **stat
 	scene_destroy(scene);
 }
 
-/* What CC-3 asks for: one event of a graph's execution, one call, one range, each where it belongs. */
+/* As CC-3 requires: one event of a graph's execution, one call and one range, each on its line. */
 static void test_CC_3_activity_call_and_range_have_their_lines(void **state)
 {
 	struct scene *scene = scene_create(80, 1);
@@ -94,7 +94,7 @@ static void test_CC_3_activity_call_and_range_have_their_lines(void **state)
 	scene_destroy(scene);
 }
 
-/* As CB-1 guards that no field of an event is taken for another. */
+/* As in CB-1: no field of an event is taken for another one. */
 static void test_CB_1_every_fact_of_an_event_is_told_apart(void **state)
 {
 	struct scene *scene = scene_create(50, 1);
@@ -190,7 +190,7 @@ static void test_two_launches_of_one_graph_with_a_copy_inside(void **state)
 		assert_number(xevent_stat(&event, "cuda_graph_node_id"), XSTAT_UINT64, 2);
 		assert_text(xevent_stat(&event, "memcpy_details"), XSTAT_REF,
 			    "kind_src:device kind_dst:device size:4096 src:0 dest:0");
-		/* XProf would take it for a kernel. */
+		/* XProf would take the event for a kernel. */
 		assert_int_equal(xevent_stat(&event, "cuda_graph_exec_id").kind, 0);
 		assert_int_equal(xevent_stat(&event, "kernel_details").kind, 0);
 	}
@@ -290,7 +290,7 @@ static void test_capabilities(void **state)
 	assert_number(xplane_stat(&plane, "memory_size"), XSTAT_UINT64, UINT64_C(1) << 36);
 	assert_number(xplane_stat(&plane, "compute_cap_major"), XSTAT_INT64, 9);
 	assert_number(xplane_stat(&plane, "compute_cap_minor"), XSTAT_INT64, 0);
-	/* What is not known is not said. */
+	/* Unknown facts are left out. */
 	assert_int_equal(xplane_stat(&plane, "clock_rate").kind, 0);
 	written_release(&written);
 	scene_destroy(scene);
@@ -426,7 +426,7 @@ static void test_overlapping_kernels_have_lanes(void **state)
 	scene_destroy(scene);
 }
 
-/* Rows come by id, lines go by time. */
+/* Rows are in the order of ids, lines in the order of times. */
 static void test_events_are_sorted_by_time(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
@@ -471,7 +471,7 @@ static void add_kernels(struct scene *scene, const unsigned order[6])
 	}
 }
 
-/* Kinds of work are in no particular order, rows in the loader's: neither shows. */
+/* Neither the order of the work kinds nor the loader's order of rows changes the bytes. */
 static void test_permuted_rows_give_identical_bytes(void **state)
 {
 	static const unsigned orders[][6] = {
@@ -482,7 +482,7 @@ static void test_permuted_rows_give_identical_bytes(void **state)
 		struct scene *scene = scene_create(0, 1);
 		struct written written;
 
-		/* Strings are known beforehand: their numbers are not what is permuted. */
+		/* Interned beforehand, so that the strings' numbers are not permuted. */
 		scene_string(scene, "hipLaunchKernel");
 		add_kernels(scene, orders[i]);
 		written = write_xspace(scene);
@@ -536,7 +536,7 @@ static void test_copies_memsets_and_their_carriers(void **state)
 	scene_destroy(scene);
 }
 
-/* Work on no GPU has a plane that XProf shows as some tool's own. */
+/* Work without a GPU has a plane that XProf shows as a tool's own. */
 static void test_work_without_a_gpu_or_a_stream(void **state)
 {
 	struct scene *scene = scene_create(0, 1);

@@ -1,4 +1,4 @@
-/* Where an XSpace is written to: files that can be gone back in and others, long ones, several. */
+/* The outputs that an XSpace is written to: seekable and not seekable, long, several files. */
 #include "xspace_written.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "../launched.h"
 #include "format/xspace/xspace_writer.h"
 
-/* Rows enough that lengths lie far behind what was flushed already. */
+/* Enough rows that lengths must be written far behind the flushed position. */
 static struct scene *long_scene(unsigned calls)
 {
 	struct scene *scene = scene_create(0, 2);
@@ -201,7 +201,7 @@ static void test_what_is_too_long_is_split(void **state)
 			struct xevent event = xplane_event(&host, "hipLaunchKernel", j);
 			uint64_t cid = xevent_stat(&event, "correlation_id").number;
 
-			/* Calls are where their work is. */
+			/* Calls are in the same file as their activities. */
 			on_host[cid]++;
 			assert_int_equal(on_device[cid], 1);
 		}
@@ -226,7 +226,7 @@ static void test_what_is_too_long_for_the_only_file_is_refused(void **state)
 	scene_destroy(scene);
 }
 
-/* No cut helps where everything happens at once. */
+/* When everything happens at the same time, no cut can split it. */
 static void test_what_cannot_be_split_is_refused(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
@@ -246,7 +246,7 @@ static void test_what_cannot_be_split_is_refused(void **state)
 	scene_destroy(scene);
 }
 
-/* A length is put in where it belongs, wherever the flushed part ends. */
+/* Each length is written to its place, wherever the flushed part ends. */
 static void test_lengths_behind_a_flush(void **state)
 {
 	static uint8_t filler[3 << 20];
@@ -279,7 +279,7 @@ static void test_lengths_behind_a_flush(void **state)
 	}
 }
 
-/* What is opened for appending says that one can go back in it, but writes to its end. */
+/* A file that is opened for appending claims to be seekable, but all writes go to its end. */
 static void test_lengths_in_a_file_that_is_appended_to(void **state)
 {
 	static uint8_t filler[3 << 20];
@@ -313,8 +313,10 @@ static void test_lengths_in_a_file_that_is_appended_to(void **state)
 	free(bytes);
 }
 
-/* Three levels of names and numbers cost nothing that is not paid once: a device event with a call
- * and a scope within the sizes that XLA's own collector needs (115 bytes with 13 stats). */
+/*
+ * Three levels of names and ids cost nothing except what is paid once: a device event with a call
+ * and a scope is no larger than XLA's own collector makes it (115 bytes with 13 stats).
+ */
 static void test_bytes_of_an_event(void **state)
 {
 	struct scene *scene = scene_create(0, 1);

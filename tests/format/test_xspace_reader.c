@@ -1,4 +1,4 @@
-/* Reading XSpaces as other tools write them. What files of ours become is in test_xspace_way_back.c. */
+/* Reads XSpaces as other tools write them. test_xspace_way_back.c reads files of our own. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,7 +142,9 @@ static void a_kernel_and_its_call(void **state)
 	trace_close(trace);
 }
 
-/* All stats but the correlation id and the scope, in the file's order, typed. */
+/*
+ * All stats except the correlation id and the scope are kept, in the file's order and with types.
+ */
 static void stats_are_kept(void **state)
 {
 	struct maker maker = {0};
@@ -185,7 +187,7 @@ static void stats_are_kept(void **state)
 	trace_close(trace);
 }
 
-/* Before post-processing, API calls are on planes of their own. */
+/* Before XLA's post-processing API calls are on planes of their own. */
 static void raw_planes(void **state)
 {
 	static const char *const planes[] = {"/host:CUPTI", "/host:ROCTRACER"};
@@ -260,7 +262,7 @@ static void copies_and_memsets(void **state)
 	trace_close(trace);
 }
 
-/* XLA's ROCm side has words of its own, and a space in front. */
+/* XLA's ROCm backend uses other words, with a space before them. */
 static void details_of_rocm(void **state)
 {
 	struct maker maker = {0};
@@ -306,7 +308,10 @@ static void what_is_left_out_is_counted(void **state)
 	trace_close(trace);
 }
 
-/* CUPTI names the instantiated graph and the node; two launches of one, a copy among the nodes. */
+/*
+ * CUPTI names the executable graph and the node; two launches of one graph, with a copy among the
+ * nodes.
+ */
 static void graphs(void **state)
 {
 	struct maker maker = {0};
@@ -346,7 +351,7 @@ static void graphs(void **state)
 	assert_int_equal(trace->calls[launch->call].cid, 20);
 	assert_int_equal(launch->activity_count, 2);
 	assert_int_equal(trace->calls[0].launch, trace->activities[0].launch);
-	/* By their start. */
+	/* in the order of their starts */
 	assert_int_equal(trace->activities[0].node, 0);
 	assert_int_equal(trace->activities[1].node, 1);
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_EXACT);
@@ -354,7 +359,7 @@ static void graphs(void **state)
 	trace_close(trace);
 }
 
-/* A graph that was traced as one event. */
+/* A graph execution that was traced as one event. */
 static void a_graph_execution_counts_as_a_kernel(void **state)
 {
 	struct maker maker = {0};
@@ -408,7 +413,9 @@ static void orphans_and_ids_beyond_32_bits(void **state)
 	trace_close(trace);
 }
 
-/* Several in one call: by their start, whatever the order in the file. */
+/*
+ * Several activities of one call are in the order of their starts, whatever the order in the file.
+ */
 static void one_call_many_activities(void **state)
 {
 	struct maker maker = {0};
@@ -459,7 +466,7 @@ static void scope_trees(void **state)
 	struct trace *trace;
 	const uint64_t shared_pool = UINT64_C(1) << 63 | 5;
 
-	/* A deep one, one that shares its root, one from the shared pool; 9 is in no pair. */
+	/* A deep path, one that shares its root, one from the shared pool; 9 is in no pair. */
 	maker_plane(&maker, "/host:__ScopeRangeCallStack__", 0);
 	for (uint64_t id = 2; id <= 300; id++)
 		maker_pair(&maker, id, id - 1);
@@ -517,7 +524,7 @@ static void a_cyclic_tree_is_cut(void **state)
 	trace_close(trace);
 }
 
-/* Events without a correlation id are scopes; they nest, and calls are in them. */
+/* Events without a correlation id are scopes; they nest, and calls are inside them. */
 static void host_events_are_scopes(void **state)
 {
 	struct maker maker = {0};
@@ -558,7 +565,7 @@ static void host_events_are_scopes(void **state)
 	trace_close(trace);
 }
 
-/* A module's scope is inside what was open during all its calls. */
+/* A module's scope is inside the scopes that were open during all its calls. */
 static void a_tree_is_inside_what_was_open(void **state)
 {
 	struct maker maker = {0};
@@ -639,7 +646,7 @@ static void unknown_fields(void **state)
 	trace_close(trace);
 }
 
-/* Two planes hold the same in another order: the models are alike. */
+/* Two planes with the same content in another order give equal models. */
 static void order_in_the_file_does_not_matter(void **state)
 {
 	struct trace *traces[2];
@@ -699,7 +706,10 @@ static void make_everything(struct maker *maker)
 	maker_finish(maker);
 }
 
-/* On a copy of exactly that size, so that AddressSanitizer sees what is read behind it. */
+/*
+ * Copies the input to memory of exactly that size, so that AddressSanitizer detects a read behind
+ * it.
+ */
 static int open_copy(const uint8_t *bytes, size_t size, struct dagtap_error *error)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -759,7 +769,7 @@ static void what_is_likely_to_be_one(void **state)
 	assert_false(is_likely("", 0));
 	assert_false(is_likely("DAGTAP\1\2", 8));
 	assert_false(is_likely("{\"traceEvents\": []}", 19));
-	/* Another message of texts alone: its first field is no plane's. */
+	/* Another message that holds only texts: its first field is not a plane. */
 	assert_false(is_likely("\x0a\x04\xff\xff\xff\xff", 6));
 	proto_release(&maker.bytes);
 }

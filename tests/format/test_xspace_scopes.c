@@ -3,7 +3,7 @@
 
 #define TREE "/host:__ScopeRangeCallStack__"
 
-/* The parent that the tree gives to CHILD, 0 if none. */
+/* Returns the parent that the tree gives CHILD, 0 if none. */
 static int64_t tree_parent(const struct message *space, int64_t child)
 {
 	struct xplane plane = xspace_plane(space, TREE);
@@ -34,7 +34,7 @@ static void test_CC_8_no_tree_if_it_is_empty(void **state)
 
 	assert_false(xspace_has_plane(&written.space, TREE));
 	written_release(&written);
-	/* Leaves alone: roots have no parent. */
+	/* Only leaves are in the tree: roots have no parent. */
 	scene_scope(scene, "a", 1, TRACE_NONE);
 	scene_scope(scene, "b", 2, TRACE_NONE);
 	written = write_xspace(scene);
@@ -80,7 +80,7 @@ static void test_deep_tree_with_a_shared_prefix(void **state)
 
 	for (uint32_t i = 0; i < 2000; i++)
 		scene_scope(scene, i == 0 ? "root" : "level", i + 1, i ? i - 1 : TRACE_NONE);
-	/* Two leaves of one parent. */
+	/* two leaves of one parent */
 	scene_scope(scene, "leaf", 5001, 1999);
 	scene_scope(scene, "leaf", 5002, 1999);
 	scene_call(scene, "hipLaunchKernel", 1, 10, 20)->scope = 2000;
@@ -119,7 +119,7 @@ static void test_a_cycle_ends(void **state)
 	scene_destroy(scene);
 }
 
-/* Ids of the shared pool have the top bit: int64 below 0. */
+/* Ids of the shared pool have the top bit set: as int64 they are negative. */
 static void test_ids_of_the_shared_pool(void **state)
 {
 	const uint64_t pool = UINT64_C(1) << 63;
@@ -169,7 +169,7 @@ static void test_annotations_innermost_wins(void **state)
 	add_typed(
 		scene, scope, "program_id",
 		(struct trace_scope_attribute){.kind = RECORD_ATTRIBUTE_INT64, .value.int64 = -12});
-	/* What the writer says itself cannot be said otherwise. */
+	/* An attribute cannot replace a stat that the writer itself writes. */
 	scene_attribute(scene, scope, "kernel_details", "none");
 	scene_attribute(scene, scope, "correlation_id", "none");
 	scope = scene_scope(scene, "Thunk:", 2, 0);
@@ -199,7 +199,7 @@ static void test_annotations_innermost_wins(void **state)
 	scene_destroy(scene);
 }
 
-/* As on CUDA, where the annotation of a node replaces that of the launch. */
+/* As on CUDA, where a node's annotation replaces the launch's. */
 static void test_annotation_of_a_node_goes_before_the_launchs(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
@@ -267,8 +267,10 @@ static void test_names_of_any_kind(void **state)
 	scene_destroy(scene);
 }
 
-/* XProf groups by what lies within an event that has _r, on its line; and it tells runs of a module
- * apart by the root of the tree, which the step must not be. */
+/*
+ * XProf groups by what lies within an event that has _r, on its line. It distinguishes runs of a
+ * module by the root of the tree, which the step must not be.
+ */
 static void test_steps(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
@@ -381,7 +383,7 @@ static void test_host_events_that_do_not_nest_have_lanes(void **state)
 	scene_call(scene, "outer", 1, 100, 200);
 	scene_call(scene, "inner", 2, 110, 140);
 	scene_call(scene, "after", 3, 200, 300);
-	/* Out of order, as another tool's may be. */
+	/* Out of order, as another tool's calls may be. */
 	scene_call(scene, "before", 4, 50, 90);
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/host:CPU");

@@ -1,4 +1,4 @@
-/* Written as XSpace and read back: a recording of ours, and a real profile of JAX. */
+/* Writes models as XSpace and reads them back: a recording of ours, and a real profile of JAX. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ static uint64_t scope_id(uint64_t counter)
 	return UINT64_C(1) << 48 | counter;
 }
 
-/* A step, two annotations in it, one of them with attributes; a range and a mark. */
+/* A step with two annotations in it, one of them with attributes; a range and a mark. */
 static void add_scopes(struct scene *scene)
 {
 	struct trace_scope *scope = scene_scope(scene, "train", scope_id(1), TRACE_NONE);
@@ -83,7 +83,7 @@ static void add_scopes(struct scene *scene)
 	scope->begin_ns = scope->end_ns = 5000400;
 }
 
-/* Two replays of two nodes, in the file under their launches. */
+/* Two replays of two nodes; in the file they are under their launches. */
 static void add_replays(struct scene *scene)
 {
 	uint32_t exec = scene_graph(scene, 5, 2);
@@ -124,7 +124,7 @@ static void add_other_work(struct scene *scene)
 	call->activities_expected = 1;
 }
 
-/* What a loader would have left, but for the places of activities without a call. */
+/* The model is as a loader leaves it, except for the order of activities without a call. */
 static void a_recording_reads_back(void **state)
 {
 	struct scene *scene = scene_create(5000000, 1);
@@ -143,7 +143,7 @@ static void a_recording_reads_back(void **state)
 	scene_destroy(scene);
 }
 
-/* Overlapping work goes to lanes and comes back to its stream. */
+/* Overlapping work is written to several tracks and read back to its stream. */
 static void lanes_read_back(void **state)
 {
 	struct scene *scene = scene_create(1000, 1);
@@ -187,7 +187,7 @@ static struct trace *open_jax(void)
 	return trace;
 }
 
-/* Every device event, every stat, every scope. */
+/* Compares every device event, every stat and every scope. */
 static void a_profile_of_jax_reads_back(void **state)
 {
 	struct trace *trace = open_jax();
@@ -204,7 +204,7 @@ static void a_profile_of_jax_reads_back(void **state)
 	trace_close(third);
 }
 
-/* Lines may count from 1970 themselves: then they count from the first of their times afterwards. */
+/* Lines may count from 1970; after reading, times count from the earliest one. */
 static void lines_that_count_from_1970_read_back(void **state)
 {
 	const int64_t since_1970_ns = INT64_C(1700000000000000000);
@@ -232,7 +232,7 @@ static void lines_that_count_from_1970_read_back(void **state)
 	proto_release(&maker.bytes);
 }
 
-/* Reckoned from the file with another decoder. */
+/* Figures computed from the file with another decoder. */
 static void what_jax_says(void **state)
 {
 	struct trace *trace = open_jax();

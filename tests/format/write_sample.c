@@ -1,4 +1,4 @@
-/* Writes the sample trace to standard output, for readers that are not ours. */
+/* Writes the sample trace to standard output, for tests with other projects' readers. */
 #include <stdio.h>
 
 #include "format/format.h"

@@ -63,7 +63,7 @@ struct xplane xspace_plane(const struct message *space, const char *name)
 	return plane;
 }
 
-/* The name of metadata number ID; false if there is none. */
+/* Finds the name of metadata number ID; returns false if there is none. */
 static bool find_metadata(const struct xplane *plane, enum xplane_field map, uint64_t id,
 			  char *name, size_t size)
 {
@@ -134,7 +134,7 @@ struct xevent xline_event(const struct xplane *plane, const struct message *line
 	return event;
 }
 
-/* Number of events of that name; the INDEX-th is given, if there is one. */
+/* Returns the number of events with that name, and the INDEX-th of them if it exists. */
 static unsigned find_event(const struct xplane *plane, const char *name, unsigned index,
 			   struct xevent *ret_event)
 {
@@ -204,7 +204,7 @@ static struct xvalue find_stat(const struct xplane *plane, const struct message 
 					  sizeof(here)));
 		if (strcmp(here, name) != 0)
 			continue;
-		assert_int_equal(value.kind, 0); /* at most one of a kind */
+		assert_int_equal(value.kind, 0); /* at most one value of a kind */
 		value = value_of(plane, &field.message);
 		assert_int_not_equal(value.kind, 0);
 	}

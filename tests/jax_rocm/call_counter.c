@@ -1,24 +1,28 @@
-/* Counts a program's calls of HIP and RCCL, as a witness that shares no code with dagtap: an audit
+/*
+ * Counts a program's calls of HIP and RCCL, as a witness that shares no code with dagtap: an audit
  * library of the dynamic loader (rtld-audit(7); glibc 2.35 or newer, x86-64).
  *
- *   LD_AUDIT=.../libcall-counter.so CALL_COUNTS=FILE program
+ * LD_AUDIT=.../libcall-counter.so CALL_COUNTS=FILE program
  *
- * Whenever a library binds a function whose name begins with hip, __hip or nccl (or is the C++ name
- * of such a function), by relocation or by dlsym, it gets a trampoline instead, which adds 1 to a
- * counter and jumps to the function; no register changes. Not so for what dagtap binds, nor for a
- * function's own library. A call by a pointer that was made otherwise is not seen: one out of a
- * dispatch table, or one that the library hands out (hipGetProcAddress).
+ * When a library binds a function whose name begins with hip, __hip or nccl (or is the C++ name of
+ * such a function), by relocation or by dlsym, it gets the address of a trampoline instead, which
+ * adds 1 to a counter and jumps to the function without changing a register. What dagtap binds is
+ * not counted, nor what the function's own library binds. A call through a pointer from another
+ * source is not counted: from a dispatch table, or one that the library hands out
+ * (hipGetProcAddress).
  *
  * A process that binds such a function has a file FILE.PID with a record of RECORD_BYTES for each
- * function, the library that calls it and the library that defines it: the count as a 64-bit
- * number, then "name\tcaller\tdefiner\n" and zeroes. The first record is "#process\tPID\t\n"; its
- * count is what could not be counted, and must be 0. call_counts.py prints the file as text.
+ * function, calling library and defining library: the count as a 64-bit number, then
+ * "name\tcaller\tdefiner\n" and zeroes. The first record is "#process\tPID\t\n"; its count is the
+ * number of functions that could not be counted, and must be 0. call_counts.py prints the file as
+ * text.
  *
- * The file is mapped shared, so it is complete however the process ends. In a forked child one page
- * is wiped by the kernel; the first trampoline that finds it so gives the child a file of its own.
+ * The file is mapped shared, so it is complete however the process ends. In a forked child the
+ * kernel wipes one page; the first trampoline that finds it wiped creates the child's own file.
  *
- * The library has its own copy of the C library, in its own namespace. Several threads may bind at
- * once. */
+ * The library has its own copy of the C library in its own namespace. Several threads may bind at
+ * once.
+ */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -39,31 +43,31 @@
 #define PAGE_BYTES	 4096
 #define MAX_OBJECTS	 4096
 #define MAX_NAME_BYTES	 64
-#define MAX_FILES	 1000 /* of one process id */
+#define MAX_FILES	 1000 /* with the same process id */
 
 #define AUDIT_API __attribute__((visibility("default")))
 
-/* As in the file. */
+/* The layout in the file. */
 struct record {
 	_Atomic uint64_t count;
 	char text[RECORD_BYTES - sizeof(uint64_t)];
 };
 
-/* Whose the records are. */
+/* The process that the records belong to. */
 enum owner {
-	OWNER_PARENT, /* what a wiped page says */
+	OWNER_PARENT, /* the value in a wiped page */
 	OWNER_THIS,
-	OWNER_CHANGES, /* a thread of the child makes them its process's */
+	OWNER_CHANGES, /* a thread of the child is changing the owner */
 };
 
-/* One mapping, so that trampolines reach the rest relative to their own address. */
+/* One mapping, so that trampolines reach all of it relative to their own address. */
 struct area {
 	_Alignas(PAGE_BYTES) struct record records[MAX_RECORDS]; /* the file */
 	_Alignas(PAGE_BYTES) uint8_t code[MAX_RECORDS][TRAMPOLINE_BYTES];
-	_Alignas(PAGE_BYTES) _Atomic uint8_t owner; /* an enum owner; wiped on fork */
+	_Alignas(PAGE_BYTES) _Atomic uint8_t owner; /* an enum owner; the kernel wipes it on fork */
 };
 
-/* A loaded object; what its cookie points to. */
+/* A loaded object; its cookie points here. */
 struct object {
 	bool is_open;
 	bool is_tool;
@@ -71,8 +75,8 @@ struct object {
 };
 
 static struct area *area;
-static uint32_t record_count = 1; /* the first is the process */
-static uint64_t uncounted;	  /* before there was an area */
+static uint32_t record_count = 1; /* record 0 is the process's */
+static uint64_t uncounted;	  /* counted before the area existed */
 static struct object objects[MAX_OBJECTS];
 static _Atomic bool is_locked;
 
@@ -89,7 +93,7 @@ static void unlock(void)
 
 /* ---- the file ---- */
 
-/* Never a file that exists: it is that of a process which then ran exec. */
+/* Never opens an existing file: it belongs to a process that then called exec. */
 static int make_file(const char *prefix)
 {
 	char path[PAGE_BYTES];
@@ -109,7 +113,7 @@ static int make_file(const char *prefix)
 	return file;
 }
 
-/* Empty records in the place of those there: a new file, or memory where none can be made. */
+/* Maps empty records over the present ones: a new file, or memory if no file can be made. */
 static void map_records(void)
 {
 	const char *prefix = getenv("CALL_COUNTS");
@@ -145,8 +149,10 @@ static bool make_area(void)
 	return true;
 }
 
-/* In a forked child: the same records in a file of its own, with counts of 0. A lock that is held
- * is that of a thread which the child does not have. */
+/*
+ * Runs in a forked child: maps the same records in a new file with counts of 0. A lock that is held
+ * belongs to a thread that the child does not have.
+ */
 static void make_own(void)
 {
 	struct record *parents = mmap(NULL, sizeof(area->records), PROT_READ | PROT_WRITE,
@@ -163,7 +169,7 @@ static void make_own(void)
 	atomic_store(&area->owner, OWNER_THIS);
 }
 
-/* Returns when the records are this process's. The first thread that comes sees to that. */
+/* Returns when the records are this process's. The first thread that calls it makes them so. */
 static void own_records(void)
 {
 	uint8_t parent = OWNER_PARENT;
@@ -174,7 +180,7 @@ static void own_records(void)
 		__builtin_ia32_pause();
 }
 
-/* With the lock held: something will be called without being counted. */
+/* Call with the lock held, when a function will be called without being counted. */
 static void count_uncounted(void)
 {
 	if (area)
@@ -185,8 +191,10 @@ static void count_uncounted(void)
 
 /* ---- trampolines ---- */
 
-/* What a trampoline calls when the records are not this process's: call_counter_own, with every
- * register kept that can hold an argument. */
+/*
+ * A trampoline calls this when the records are not this process's. It saves every register that can
+ * hold an argument and calls call_counter_own.
+ */
 void call_counter_own(void) __attribute__((visibility("hidden")));
 void call_counter_own(void)
 {
@@ -237,7 +245,7 @@ static void put_relative(uint8_t *to, const void *target, const uint8_t *next_in
 	memcpy(to, &distance, sizeof(distance));
 }
 
-/* The flags are free at a function's entry (System V ABI, x86-64, 3.2.1). */
+/* The flags register is free at a function's entry (System V ABI, x86-64, 3.2.1). */
 static uintptr_t make_trampoline(uint32_t number, uintptr_t target)
 {
 	static const uint8_t form[TRAMPOLINE_BYTES] = {
@@ -268,8 +276,10 @@ static uintptr_t target_of(uint32_t number)
 	return target;
 }
 
-/* With the lock held: one trampoline for each record and address. TARGET itself if there is no
- * room, which the first record counts. */
+/*
+ * Call with the lock held. Makes one trampoline for each record and address. Returns TARGET itself
+ * when there is no room, and counts that in the first record.
+ */
 static uintptr_t trampoline_for(const char *text, uintptr_t target)
 {
 	for (uint32_t i = 1; i < record_count; i++)
@@ -285,8 +295,10 @@ static uintptr_t trampoline_for(const char *text, uintptr_t target)
 
 /* ---- what the loader calls ---- */
 
-/* The name itself, or that in the C++ name of a plain function ("_Z10hipExample..."), if it is of
- * those that are counted. */
+/*
+ * Returns whether SYMBOL is counted, and the plain name: SYMBOL itself or the name in the C++ name
+ * of a function ("_Z10hipExample...").
+ */
 static bool counted_name(const char *symbol, char ret_name[MAX_NAME_BYTES * 2])
 {
 	unsigned long length = strlen(symbol);
@@ -360,9 +372,9 @@ static void write_name(const struct link_map *map, char ret_name[MAX_NAME_BYTES]
 	snprintf(ret_name, MAX_NAME_BYTES, "%s", name_of_file(path));
 }
 
-/* ---- relocations of which the loader tells nobody ---- */
+/* ---- relocations that the loader does not report ---- */
 
-/* What a relocation needs: the object's tables, and its segments. */
+/* The object's tables and segments, as the relocations need them. */
 struct tables {
 	const struct link_map *map;
 	const Elf64_Phdr *segments;
@@ -373,7 +385,7 @@ struct tables {
 	const char *strings;
 };
 
-/* The loader has added the load address to the section's addresses, or has not. */
+/* Some loaders have added the load address to the dynamic section's addresses, others have not. */
 static uintptr_t address_in(const struct link_map *map, const Elf64_Dyn *entry)
 {
 	uintptr_t address = entry->d_un.d_ptr;
@@ -409,7 +421,7 @@ static void find_tables(struct tables *tables)
 	find_segments(tables);
 }
 
-/* The protection of the segment that holds ADDRESS; -1: none does. */
+/* Returns the protection of the segment that holds ADDRESS, -1 if none does. */
 static int protection_at(const struct tables *tables, uintptr_t address)
 {
 	for (uint32_t i = 0; i < tables->segment_count; i++) {
@@ -426,8 +438,10 @@ static int protection_at(const struct tables *tables, uintptr_t address)
 	return -1;
 }
 
-/* A word with the address of a function that some library defines: a GOT entry of a call that does
- * not go by the PLT, or a pointer in a table. */
+/*
+ * Returns whether the word will hold the address of a counted function of another library: a GOT
+ * entry of a call without the PLT, or a pointer in a table.
+ */
 static bool is_pointer_to_counted(const struct tables *tables, const Elf64_Rela *relocation)
 {
 	uint32_t type = ELF64_R_TYPE(relocation->r_info);
@@ -455,8 +469,10 @@ static void make_jump_slot(const struct tables *tables, Elf64_Rela *relocation)
 	mprotect((void *)page, bytes, protection);
 }
 
-/* The loader calls la_symbind64 for JUMP_SLOT relocations alone. The others store the same address
- * here, so they are made JUMP_SLOT ones, before the loader comes to them. */
+/*
+ * The loader calls la_symbind64 only for JUMP_SLOT relocations. The others store the same address,
+ * so this changes them to JUMP_SLOT before the loader processes them.
+ */
 static void find_pointers(const struct link_map *map)
 {
 	struct tables tables = {.map = map};
@@ -471,7 +487,7 @@ static void find_pointers(const struct link_map *map)
 			make_jump_slot(&tables, &tables.relocations[i]);
 }
 
-/* NULL: there are too many. */
+/* Returns NULL when there are too many. */
 static struct object *open_object(void)
 {
 	struct object *found = NULL;

@@ -1,9 +1,9 @@
-/* What the call counter is to count, and what it is not. */
+/* Functions that the call counter counts, and others that it must not count. */
 #include "called.h"
 
 int hip_called_value = 1;
 
-/* Every register that can hold an argument, and the stack. */
+/* Uses every register that can hold an argument, and the stack. */
 double hipCalledSum(int a, int b, int c, int d, int e, int f, int g, double s, double t, double u,
 		    double v, double w, double x, double y, double z)
 {
@@ -31,7 +31,7 @@ int hipCalledByTable(void)
 	return 1;
 }
 
-/* Calls another by its exported name: a library's own call. */
+/* Calls another function by its exported name; a library's call of itself is not counted. */
 int hipCalledInside(void)
 {
 	return hipCalledPlain();

@@ -1,10 +1,12 @@
-/* Calls each function of called.c once. Built several times, so that each way of binding a call is
- * there: CALLING is the exported name. 0: every call returned what it must. */
+/*
+ * Calls each function of called.c once. Built several times, once for each way of binding a call;
+ * CALLING is the exported name. Returns 0 if every call returned the expected value.
+ */
 #include "called.h"
 
 int CALLING(void);
 
-/* Words that the loader fills with addresses, without a PLT entry. */
+/* The loader fills these words with addresses, without PLT entries. */
 static int (*const table[])(void) = {hipCalledByTable, hipCalledByTable};
 
 int CALLING(void)

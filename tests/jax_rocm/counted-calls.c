@@ -1,6 +1,9 @@
-/* counted-calls COUNT HOW: calls what the libraries of calling.c call, COUNT times from each of
- * THREADS threads, and ncclCalled as often by dlsym. HOW it ends: return, _exit, kill; fork: a
- * child first does the same twice, then the parent once more; exec: by itself again, with return. */
+/*
+ * counted-calls COUNT HOW: calls the libraries built of calling.c COUNT times from each of THREADS
+ * threads, and ncclCalled as often by dlsym. HOW says how it ends: return, _exit, kill; fork: a
+ * child first does the same twice, then the parent once more; exec: executes itself again, with
+ * return.
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,21 +1,26 @@
-/* Writes down what a program does with its graphs and communicators, as a witness that shares no code with dagtap: preloaded in front of
- * libdagtap-inject.so, it passes each call on to the next library that has the function.
+/*
+ * Writes what a program does with its graphs and communicators, as a witness that shares no code
+ * with dagtap: preloaded before libdagtap-inject.so, it passes each call on to the next library
+ * that has the function.
  *
- *   LD_PRELOAD=libgraph-watch.so:... GRAPH_WATCH=FILE program
+ * LD_PRELOAD=libgraph-watch.so:... GRAPH_WATCH=FILE program
  *
- * FILE.PID has a line for each call that succeeded, in the order of their ends, tabs between its fields:
+ * FILE.PID has a line for each call that succeeded, in the order in which the calls ended, with
+ * tabs between its fields:
  *
- *   function FUNCTION NAME            a host stub was registered, or a module's function found
- *   add GRAPH NODE KIND SHAPE...      a node was added; KIND: kernel, child, or other
- *   destroy GRAPH                     before it goes: its handle may be another's then
- *   instantiate EXEC GRAPH
- *   set EXEC NODE KIND SHAPE...       what a node does was changed in the executable graph
- *   launch EXEC
- *   communicator COMM RANK
- *   all-reduce COMM BYTES
+ * function FUNCTION NAME            a host stub was registered, or a module's function found
+ * add GRAPH NODE KIND SHAPE...      a node was added; KIND: kernel, child, or other
+ * destroy GRAPH                     written first, as the handle may then be another graph's
+ * instantiate EXEC GRAPH
+ * set EXEC NODE KIND SHAPE...       a node was changed in the executable graph
+ * launch EXEC
+ * communicator COMM RANK
+ * all-reduce COMM BYTES
  *
- * SHAPE, of kernels: the function, then grid and workgroup, both in work-items, as the packet will have them. Handles
- * are as the runtime gave them. Graphs that are captured from streams are not seen, only their launches. */
+ * SHAPE is for kernels: the function, then grid and workgroup, both in work-items as in the packet.
+ * Handles are the runtime's values. Graphs that are captured from streams are not written, only
+ * their launches.
+ */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,7 +31,7 @@
 
 #include <hip/hip_runtime_api.h>
 
-/* Of RCCL's interface: sizes of its data types, in the order of their numbers. */
+/* Sizes of RCCL's data types, in the order of their numbers. */
 static const size_t type_bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 struct unique_id {
@@ -71,7 +76,7 @@ static void tell_kernel(const char *what, void *of, hipGraphNode_t node,
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Defines NAME: passes its arguments on, and TELLs of it when it succeeded. */
+/* Defines NAME, which passes its arguments on and calls TELLs when the call succeeded. */
 #define WATCH(name, parameters, arguments, told)                                                   \
 	EXPORT hipError_t name parameters                                                          \
 	{                                                                                          \
@@ -83,7 +88,7 @@ static void tell_kernel(const char *what, void *of, hipGraphNode_t node,
 		return error;                                                                      \
 	}
 
-/* Exported by libamdhip64 for hipcc's start-up code, declared in no header. */
+/* libamdhip64 exports these for hipcc's start-up code; no header declares them. */
 #define REGISTER_PARAMETERS                                                                        \
 	(void **modules, const void *stub, char *host_name, const char *name,                      \
 	 unsigned thread_limit, void *thread_id, void *block_id, void *block_dim, void *grid_dim,  \

@@ -1,7 +1,9 @@
-/* set-nodes STEPS: graphs built node by node whose nodes are set between launches, each to
- * something that a recording shows: a kernel node gets another grid before every launch, a second
- * one another kernel of the same grid before every second launch, a fill another value. Two such
- * graphs are launched in turn, and after STEPS launches of each two others take their place. */
+/*
+ * set-nodes STEPS: builds graphs node by node and sets their nodes between launches, each to
+ * something that a recording shows: one kernel node gets another grid before every launch, a second
+ * one another kernel with the same grid before every second launch, a fill another value. Two such
+ * graphs are launched in turn; after STEPS launches of each, two other graphs replace them.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #define BLOCKS 4
 #define WORDS  (BLOCK * BLOCKS)
 
-/* What a kernel node does with its buffer, and what has to be in it. */
+/* What a kernel node does with its buffer, and the expected content. */
 struct part {
 	hipGraphNode_t node;
 	uint32_t *data;

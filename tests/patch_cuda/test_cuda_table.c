@@ -105,7 +105,7 @@ static int setup(void **state)
 
 static uint32_t host_calls;
 
-/* The driver does not share a table between this graph and one that the device can launch. */
+/* A graph with a host function, which a graph that the device can launch cannot have. */
 static int setup_with_host_function(void **state)
 {
 	return setup_scene(state, &host_calls);

@@ -1,6 +1,8 @@
-/* Work for the tests of the Python package on HIP: the examples' kernels, behind functions that
- * ctypes can call. Loaded with RTLD_GLOBAL, so that the software GPU finds the kernels' host
- * versions. */
+/*
+ * GPU work for the tests of the Python package with HIP: the examples' kernels behind functions
+ * that ctypes can call. Load it with RTLD_GLOBAL, so that the software GPU finds the kernels' host
+ * versions.
+ */
 #include "kernels.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -13,7 +15,7 @@ EXPORT void work_submit_branch(hipStream_t stream, uint32_t *out, const uint32_t
 			       uint32_t factor, uint32_t count);
 EXPORT void work_submit_mix(hipStream_t stream, uint32_t *data, uint32_t term, uint32_t count);
 
-/* 0, or 77 without a GPU. */
+/* Returns 0, or 77 without a GPU. */
 int work_open(void)
 {
 	int devices = 0;
@@ -24,7 +26,10 @@ int work_open(void)
 	return 0;
 }
 
-/* What hipLaunchKernel and a kernel node call the kernel branch(out, in, factor, count). */
+/*
+ * Returns the host stub by which hipLaunchKernel and a kernel node identify the kernel branch(out,
+ * in, factor, count).
+ */
 const void *work_branch(void)
 {
 	return &example_kernels[BRANCH];

@@ -1,5 +1,8 @@
-/* allreduce WORDS COUNT: COUNT sums of WORDS floats over all GPUs of this process, by RCCL, a stream a GPU. RCCL's
- * kernel has no host version: on the software GPU it takes its time and leaves the data as they were. */
+/*
+ * allreduce WORDS COUNT: sums WORDS floats over all GPUs of this process COUNT times with RCCL,
+ * with one stream for each GPU. RCCL's kernel has no host version: on the software GPU it takes its
+ * time and does not change the data.
+ */
 #include "common/example.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
-/* async-memory N: memory from the stream's own allocator, which ROCm 7 takes from virtual memory: N times allocated,
- * filled, computed on, copied back and freed, all in stream order. */
+/*
+ * async-memory N: uses memory of the stream-ordered allocator, which ROCm 7 takes from virtual
+ * memory: N times allocates, fills, computes, copies back and frees, all in stream order.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* What this release of HIP does not keep of a graph, with HIP's own calls alone: a line with the
- * names of the defects that it has. dagpatch goes by HIP's version (src/patch/hip/driver_hip.c);
- * the test compares. Dependencies are those of copies, which the software GPU's schedule tells
- * apart. */
+/*
+ * Finds the defects that this release of HIP has with graphs, by HIP's own calls only, and prints a
+ * line with their names. dagpatch decides by HIP's version (src/patch/hip/driver_hip.c); the test
+ * compares the two. The dependencies are between copies, which the software GPU can time apart.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 enum { WORDS = 64, BUFFERS = 12, REPLAYS = 32, MEMSETS = 10000, APART = 32 };
 
 static int *buffers[BUFFERS];
-/* One, so that it keeps a hardware queue that the graphs' own streams do not share. */
+/*
+ * Created once, so that it keeps a hardware queue that the graphs' internal streams do not share.
+ */
 static hipStream_t stream;
 
 static hipGraphNode_t add_copy(hipGraph_t graph, int to, int from, const hipGraphNode_t *after)
@@ -23,8 +26,10 @@ static hipGraphNode_t add_copy(hipGraph_t graph, int to, int from, const hipGrap
 	return node;
 }
 
-/* Nodes that nothing depends on. 7.2.4 submits the branches of a graph that has few of them in
- * another way, which keeps all dependencies. */
+/*
+ * Adds nodes that nothing depends on. HIP 7.2.4 submits the branches of a graph with few of them in
+ * another way, which keeps all dependencies.
+ */
 static void add_apart(hipGraph_t graph)
 {
 	hipGraphNode_t node;
@@ -64,7 +69,10 @@ static void launch(hipGraphExec_t exec)
 	HIP_CHECK(hipStreamSynchronize(stream));
 }
 
-/* Buffer 0 goes to 1, and from there to all up to LAST. Whether one of these came too early. */
+/*
+ * Copies buffer 0 to 1, and 1 to all others up to LAST. Returns whether one of these copies came
+ * too early.
+ */
 static int comes_too_early(hipGraph_t graph, int last)
 {
 	hipGraphExec_t exec = instantiate(graph);
@@ -81,7 +89,7 @@ static int comes_too_early(hipGraph_t graph, int last)
 	return wrong > 0;
 }
 
-/* Six nodes wait for one. The second of them waits for another one, too. */
+/* Six nodes wait for one node. The second of them also waits for another one. */
 static int loses_sixth_dependent(void)
 {
 	hipGraphNode_t first, second, other, node;
@@ -115,7 +123,7 @@ static int loses_wait_for_child(void)
 	return comes_too_early(graph, 5);
 }
 
-/* A graph's memset, after as many in a stream that has nothing to do with it. */
+/* A graph's memset, after as many memsets in an unrelated stream. */
 static int loses_value_of_memset(void)
 {
 	hipMemsetParams params = {

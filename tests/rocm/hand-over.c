@@ -1,7 +1,10 @@
-/* What AMD's own builds of HIP, RCCL and ROCr do and Debian's leave out: they hand their dispatch tables to
- * rocprofiler-register, which gives them to the tool. Preloaded, this does it in their place, with Debian's real
- * librocprofiler-register, before the program begins. The tables are found by their sizes, which are their first
- * words: in the library's writable data, followed by pointers into its code. */
+/*
+ * AMD's own builds of HIP, RCCL and ROCr hand their dispatch tables to rocprofiler-register, which
+ * gives them to the tool; Debian's builds do not. Preloaded, this library does it for them, with
+ * Debian's real librocprofiler-register, before the program begins. It finds the tables by their
+ * sizes, which are their first words: in the library's writable data, followed by pointers into its
+ * code.
+ */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -11,7 +14,7 @@
 
 #include <rocprofiler-register/rocprofiler-register.h>
 
-/* In this order: each of the HIP headers uses what the ones before it declare. */
+/* In this order: each of these HIP headers uses declarations of the previous ones. */
 #include <hip/hip_runtime_api.h>
 
 #include <hip/hip_deprecated.h>
@@ -31,11 +34,12 @@
 #define HIP_TABLE_VERSION	     VERSION(HIP_VERSION_MAJOR, HIP_VERSION_MINOR, 0)
 
 struct part {
-	const char *table; /* as rocprofiler-register knows it */
+	const char *table; /* the name that rocprofiler-register knows */
 	const char *library;
-	const char *first; /* any function of the library that takes a place for a number alone */
-	size_t bytes;	   /* of the table in this library's headers, its size first */
-	uint32_t version;  /* that the library registers with; RCCL's is NCCL's */
+	const char *first; /* any function of the library that only takes a pointer for a number */
+	/* of the table by this library's headers; the table begins with its size */
+	size_t bytes;
+	uint32_t version; /* with which the library registers; for RCCL it is NCCL's version */
 };
 
 static const struct part parts[] = {
@@ -113,7 +117,10 @@ static void give_up(const char *what, const char *why)
 	exit(EXIT_FAILURE);
 }
 
-/* Of the table that is being registered; the libraries' own functions of this kind are constant. */
+/*
+ * The version of the table that is being registered; in the libraries these functions return a
+ * constant.
+ */
 static uint32_t registered_version;
 
 static uint32_t import(void)
@@ -132,7 +139,7 @@ static void register_table(const char *name, uint32_t version, void *table)
 		give_up(name, rocprofiler_register_error_string(error));
 }
 
-/* The table is made in the library's first call: one past the tool's own wrapper. */
+/* The library makes its table in the first call, which bypasses the tool's wrapper. */
 static void hand_over(const struct part *part)
 {
 	struct image image = {.name = part->library, .part = part};
@@ -151,7 +158,10 @@ static void hand_over(const struct part *part)
 	register_table(part->table, part->version, image.table);
 }
 
-/* ROCr's, as a tool of the old kind gets it: it registers its own way instead, and leaves the other tools out. */
+/*
+ * ROCr calls this as for a tool of the old interface. Registers the tables instead, and does not
+ * call the other tools.
+ */
 __attribute__((visibility("default"))) bool OnLoad(void *table, uint64_t runtime_version,
 						   uint64_t failed_tool_count,
 						   const char *const *failed_tool_names)

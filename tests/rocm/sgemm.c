@@ -1,5 +1,7 @@
-/* sgemm M N K COUNT: COUNT products of matrices by rocBLAS, on the stream given to it. Its kernels have no host
- * version: on the software GPU they take their time and leave the result as it was. */
+/*
+ * sgemm M N K COUNT: multiplies matrices COUNT times with rocBLAS, on a given stream. Its kernels
+ * have no host version: on the software GPU they take their time and do not change the result.
+ */
 #include "common/example.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Nobody records: the calls do nothing, and say so. */
+/* Without a recording the calls do nothing and return that they did nothing. */
 #include <dagtap/annotate.h>
 #include <dagtap/session.h>
 
