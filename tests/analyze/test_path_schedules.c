@@ -753,7 +753,6 @@ static void events_of_nodes(void **state)
  *
  * host  [0 10)launch r!1 odd!2 [10 11)wait s2 e1 [11 13)b!12
  * s1    [10 r 20)[22 odd 60)
- *
  */
 static void an_event_of_a_replay_that_is_not_known(void **state)
 {

@@ -209,8 +209,8 @@ static void a_number_that_two_calls_have_is_told(void **state)
 }
 
 /*
- * Of five calls one launches a kernel, one fails, one is captured, one is not a launch, and one is a
- * launch that has no activity.
+ * Of five calls one launches a kernel, one fails, one is captured, one is not a launch, and one is
+ * a launch that has no activity.
  */
 static void barren(void)
 {

@@ -15,7 +15,7 @@
 #include "kineto_rows.h"
 #include "sample.h"
 
-/* The sample's time 0 in us, counted from the begin of the month that the writer counts from. */
+/* The sample's time 0 in us, counted from the begin of its twelfth of a year (Kineto's base time). */
 #define US "1184084000"
 
 static void head_says_what_readers_ask_for(void **state)
@@ -197,7 +197,7 @@ static long long thousandths(const char *digits)
 	return strtoll(digits, NULL, 10) * 1000 + strtoll(point + 1, NULL, 10);
 }
 
-/* FLAT: tids on which slices may not even nest. */
+/* Asserts that slices with one tid nest or follow each other: none overlaps another in part. */
 static void expect_no_overlap(const struct kineto_file *file)
 {
 	struct span *spans = calloc(file->count, sizeof(*spans));

@@ -127,7 +127,7 @@ static void describe_waits(const struct trace *trace, FILE *out)
 	}
 }
 
-/* All rows that are about events and streams; the caller frees. */
+/* Returns a text of all rows about events and streams; the caller frees it. */
 static char *describe(const struct trace *trace)
 {
 	char *text = NULL;
@@ -164,7 +164,7 @@ static void expect_same(const struct trace *trace, struct trace *other)
 	trace_close(other);
 }
 
-/* All else is the same. */
+/* Asserts that everything else is the same. */
 static void expect_without_waits(const struct trace *trace, struct trace *other)
 {
 	assert_int_equal(other->events_count, 0);

@@ -1,9 +1,11 @@
-/* graph-orders SEED GRAPHS: random graphs whose every node can be told by its looks alone (each
- * kernel node has a grid of its own), launched twice each. What the trace names by place must then
- * agree with what it sees: one contradiction and the launch is not exact.
+/*
+ * graph-orders SEED GRAPHS: launches random graphs, twice each, whose nodes can all be told apart
+ * by their activities (each kernel node has its own grid). What the trace names by a node's place
+ * must agree with what the activity shows: one contradiction makes the launch inexact.
  *
- * Kernel, fill, copy, empty and child nodes; edges given with the node or added later, in random
- * order. Prints how many nodes a replay of all graphs has that bring work. */
+ * Uses kernel, fill, copy, empty and child nodes; edges are given with the node or added later, in
+ * random order. Prints how many nodes with activities one replay of all graphs has.
+ */
 #include "common/kernels.h"
 
 #include <stdio.h>

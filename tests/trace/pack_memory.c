@@ -89,7 +89,7 @@ static void assert_same_damages(const struct spool_reader *spool, const struct p
 	}
 }
 
-/* A writer's records one after the other. */
+/* The records of one writer in sequence. */
 struct stream {
 	unsigned char *bytes;
 	size_t size;

@@ -1,4 +1,4 @@
-/* The container: what was put in comes out; any other byte, and it says so. */
+/* The container: what was put in is read back, and a change of any byte is reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -120,7 +120,7 @@ static unsigned char *read_file(size_t *ret_size)
 
 static void expect_refused(const void *bytes, size_t size)
 {
-	/* At the end of an allocation of its own, so that a byte read too far is seen. */
+	/* Ends where its allocation ends, so that a read behind it is detected. */
 	unsigned char *copy = malloc(size ? size : 1);
 	struct dagtap_error error = {0};
 	struct bundle bundle;
@@ -163,7 +163,7 @@ static void every_cut_and_every_addition_is_found(void **state)
 	free(bytes);
 }
 
-/* What dagtap wrote before it packed: the same but for the number. */
+/* The format that dagtap wrote before it packed: only the version number differs. */
 static void version_1_is_read(void **state)
 {
 	struct bundle_header *header;
@@ -205,7 +205,10 @@ static void write_packed(void)
 	assert_int_equal(bundle_finish(writer, &error), 0);
 }
 
-/* What is in a packed section is its reader's to check; all around it is not. */
+/*
+ * The content of a packed section is checked by its own reader, everything around it by the
+ * container's.
+ */
 static void packed_section_is_left_to_its_reader(void **state)
 {
 	struct dagtap_error error;

@@ -1,4 +1,4 @@
-/* Ticks to host ns. */
+/* Converts ticks to host ns. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,8 +88,10 @@ static int compare_ticks(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Readings of a clock at 100 MHz as a bad machine gives them: jitter of up to JITTER_NS, every eighth far
- * off in either direction, some twice, none in order. */
+/*
+ * Makes readings of a clock at 100 MHz as on a bad machine: jitter of up to JITTER_NS, every eighth
+ * reading far off in either direction, some twice, none in order.
+ */
 static uint32_t make_noise(struct clock_anchor *anchors, uint64_t *random, uint64_t jitter_ns)
 {
 	uint32_t count = 1 + (uint32_t)(next_random(random) % ANCHORS);
@@ -112,7 +114,7 @@ static uint32_t make_noise(struct clock_anchor *anchors, uint64_t *random, uint6
 	return count;
 }
 
-/* Ticks from before the first anchor to after the last, and anything at all. */
+/* Makes ticks from before the first anchor to after the last one, and arbitrary ones. */
 static void make_ticks(uint64_t *ticks, uint64_t *random)
 {
 	for (int i = 0; i < TICKS; i++) {
@@ -147,7 +149,7 @@ static void conversion_never_reverses_two_ticks(void **state)
 	}
 }
 
-/* A second behind the only anchor the ticks have begun anew. */
+/* The ticks have restarted from 0 a second after the only anchor. */
 static void one_anchor_near_the_last_tick_is_monotone(void **state)
 {
 	const struct clock_anchor anchor = {UINT64_MAX - 10, 5 * SECOND, 20};
@@ -204,7 +206,7 @@ static void one_anchor_needs_a_known_rate(void **state)
 
 static void anchors_close_together_give_no_slope(void **state)
 {
-	/* 100 us apart and 100 ns wrong: as a slope, 0.1 % off. */
+	/* 100 us apart and 100 ns wrong: the slope is wrong by 0.1 %. */
 	const struct clock_anchor anchors[] = {{100000, 1000000, 100}, {110000, 1100100, 100}};
 	struct clock_fit fit;
 

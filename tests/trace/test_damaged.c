@@ -1,5 +1,7 @@
-/* Spools that were cut or changed: they load with the damage told, or are refused in one line; never
- * a crash, never a silent difference. */
+/*
+ * Truncated or changed spools load with the damage reported, or are refused in one line; there is
+ * never a crash or an unreported difference.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -40,7 +42,7 @@ static void make_scene(struct scene *scene)
 	scene_close(scene);
 }
 
-/* The parts of the path add up, whatever the times. */
+/* The parts of the path sum up, whatever the times are. */
 static void use_path(const struct trace *trace)
 {
 	const struct path_query query = {.by = PATH_WINDOW_ALL};
@@ -68,7 +70,7 @@ static void use_path(const struct trace *trace)
 	dependencies_release(&deps);
 }
 
-/* Everything that is asked of a trace is asked of this one. */
+/* Asks every question of this trace. */
 static void use(const struct trace *trace)
 {
 	struct summary_totals totals = summary_count(trace);
@@ -91,7 +93,7 @@ static void use(const struct trace *trace)
 	advice_release(&advice);
 }
 
-/* Returns whether the bytes passed for a sound recording. */
+/* Returns whether the bytes were accepted as an undamaged recording. */
 static bool passes(const void *bytes, size_t size)
 {
 	struct dagtap_error error = {0};
@@ -146,7 +148,7 @@ static void flipped_byte_is_found_wherever_a_sum_covers_it(void **state)
 	scene_release(&scene);
 }
 
-/* Where no sum lies over it, a change may say what it likes, but nothing may break. */
+/* Where no checksum covers a change it may change any value, but nothing may break. */
 static void changed_records_of_a_killed_process_break_nothing(void **state)
 {
 	struct scene scene;
@@ -213,7 +215,7 @@ static void other_files_are_refused(void **state)
 	assert_false(passes(noise, sizeof(noise)));
 }
 
-/* The chunks of a spool lie in whatever order. */
+/* A spool's chunks may be in any order. */
 static void order_of_chunks_does_not_matter(void **state)
 {
 	struct scene scene;

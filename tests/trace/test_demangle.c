@@ -1,4 +1,4 @@
-/* Names of kernels: C++'s are made readable, everything else stays. */
+/* Kernel names: C++ names are demangled, all others are left unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void assert_name(const char *symbol, size_t bytes, const char *name)
 static void cpp_symbols_are_readable(void **state)
 {
 	assert_name("_Z3addPfii", 10, "add(float*, int, int)");
-	/* Not terminated: as many bytes as it is told. */
+	/* The name is not terminated: the length counts. */
 	assert_name("_Z3addPfiixyz", 10, "add(float*, int, int)");
 	assert_name("_ZN2at6native4gemmILi4EfEEvPT0_", 31,
 		    "void at::native::gemm<4, float>(float*)");

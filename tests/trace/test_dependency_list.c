@@ -1,6 +1,8 @@
-/* What others lose on the way from a recording to rows. Each is named as the list of such tests has it; more of
- * that list is in test_waits.c (events), test_naming.c (replays), test_ledger.c (drops), test_clock.c and
- * test_join.c (sizes of copies). */
+/*
+ * Facts that other tools lose between recording and rows. The cases have the names of the list of
+ * such tests. More of that list is in test_waits.c (events), test_naming.c (replays), test_ledger.c
+ * (drops), test_clock.c and test_join.c (sizes of copies).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "trace/ledger.h"
 #include "trace/load.h"
 
-/* One launch, many kernels: all under the launch's id, none lost to another. */
+/* One launch with many kernels: all have the launch's id, and none has another launch's. */
 static void graph_launch_one_to_n(void **state)
 {
 	enum { EXEC = 31, NODES = 40, REPLAYS = 3 };
@@ -51,8 +53,10 @@ static void graph_launch_one_to_n(void **state)
 	trace_close(trace);
 }
 
-/* Begun before the recording, not finished before its end, or neither known: there, with the times that the
- * device gave them. */
+/*
+ * Kernels that began before the recording, or had not ended at its end, or both: they are in the
+ * trace, with the times that the device gave.
+ */
 static void window_boundary_kernel_kept(void **state)
 {
 	struct scene scene;
@@ -78,7 +82,7 @@ static void window_boundary_kernel_kept(void **state)
 	trace_close(trace);
 }
 
-/* Its sizes are in work-items, other launches' in blocks; the device is given the same. */
+/* This launch call counts work-items, others count blocks; the device gets the same grid. */
 static void grid_in_blocks_for_ext_module_launch(void **state)
 {
 	struct record_dispatch dispatch = {
@@ -106,7 +110,7 @@ static void grid_in_blocks_for_ext_module_launch(void **state)
 	trace_close(trace);
 }
 
-/* Calls alone are a trace too. */
+/* A recording with calls only is a trace, too. */
 static void runtime_only_capture_not_empty(void **state)
 {
 	struct scene scene;

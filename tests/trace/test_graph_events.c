@@ -12,7 +12,10 @@
 enum { EVENT = 0xe100, OTHER_EVENT = 0xe200, STREAM = 0x5100, OTHER_STREAM = 0x5200 };
 enum { GRAPH = 7, CHILD = 8, EXEC = 31 };
 
-/* ---- a graph: a kernel, and a node that records; or that node's graph as a child ---- */
+/*
+ * ---- a graph with a kernel and a node that records an event, or with that node's graph as a child
+ * ----
+ */
 
 static void put_graph(struct scene *scene, uint64_t graph, uint32_t nodes, uint64_t parent)
 {
@@ -176,7 +179,7 @@ static void a_child_graph_is_entered_and_followed(void **state)
 	trace_close(trace);
 }
 
-/* EXEC's graph is one of which the recording does not say what it records. */
+/* The recording does not say what EXEC's graph records. */
 static void expect_doubts(struct scene *scene)
 {
 	struct trace *trace;
@@ -206,7 +209,7 @@ static void an_unknown_graph_leaves_a_doubt(void **state)
 	expect_doubts(&scene);
 }
 
-/* As recordings were before nodes had their events. */
+/* An older recording, in which nodes have no events. */
 static void a_node_without_its_event_leaves_a_doubt(void **state)
 {
 	struct scene scene;
@@ -243,7 +246,9 @@ static void a_child_that_is_missing_leaves_a_doubt(void **state)
 	expect_doubts(&scene);
 }
 
-/* As only a damaged file has it: two nodes with one graph, and a graph that is its own child. */
+/*
+ * Only damaged files have these: two nodes with the same graph, and a graph that is its own child.
+ */
 static void graphs_in_a_ring_are_left(void **state)
 {
 	struct record_graph_node child = {.graph_id = GRAPH, .type = RECORD_NODE_CHILD};
@@ -266,8 +271,10 @@ static void graphs_in_a_ring_are_left(void **state)
 	trace_close(trace);
 }
 
-/* With hipEventRecordExternal and hipEventWaitExternal they are nodes, and the event is what it
- * was. */
+/*
+ * With hipEventRecordExternal and hipEventWaitExternal the calls make nodes, and the event keeps
+ * its state.
+ */
 static void captured_external_records_are_nodes(void **state)
 {
 	struct scene scene;
@@ -278,7 +285,7 @@ static void captured_external_records_are_nodes(void **state)
 	before = CALL(&scene, RECORD, EVENT, OTHER_STREAM);
 	CALL(&scene, CAPTURE_BEGIN, STREAM, 0);
 	CALL(&scene, RECORD_FLAGS, EVENT, STREAM, 1);
-	/* Not drawn into the capture. */
+	/* This stream is not part of the capture. */
 	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
 	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 1);
 	CALL(&scene, CAPTURE_END, STREAM);

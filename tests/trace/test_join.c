@@ -1,4 +1,4 @@
-/* Calls, activities, streams, scopes: what belongs together comes together, and nothing else. */
+/* Calls, activities, streams, scopes: what belongs together is joined, and nothing else is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct trace *close_and_load(struct scene *scene)
 	return trace;
 }
 
-/* Recordings of before do not say where a GPU is. */
+/* Older recordings do not say where a GPU is. */
 static void agents_of_before_have_no_place(void **state)
 {
 	struct record_agent gpu = {.handle = 0x7000,
@@ -218,7 +218,7 @@ static void blits_of_other_shapes_have_their_calls_bytes(void **state)
 	assert_int_equal(trace_op_of(trace, &trace->activities[0])->dst, 0xd0);
 	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 100);
 	assert_int_equal(trace_op_of(trace, &trace->activities[1])->src, 0x50);
-	/* An array's handle is no address. */
+	/* An array's handle is not an address. */
 	assert_int_equal(trace_op_of(trace, &trace->activities[1])->dst, 0);
 	trace_close(trace);
 }

@@ -1,4 +1,4 @@
-/* The ledger: what somebody else counted, against the rows. */
+/* The ledger: compares the counts of witnesses with the rows. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void last_count_of_a_queue_is_the_greatest(void **state)
 
 	scene_init(&scene, 2);
 	run_calls(&scene, 5);
-	/* At one time, by two threads: the records do not tell which was first. */
+	/* Two threads at the same time: the records do not tell which was first. */
 	gate_by(&scene, 0, 5, 5);
 	gate_by(&scene, 1, 4, 5);
 	trace = close_and_load(&scene);
@@ -208,7 +208,7 @@ static void packet_past_the_gate_is_unexplained(void **state)
 	trace_close(trace);
 }
 
-/* Five dispatches are recorded; the device says what it had. */
+/* Five dispatches are recorded; the arguments are the device's counts. */
 static struct trace *beside_device(uint64_t dispatches, uint64_t barriers, uint64_t vendor,
 				   uint64_t untraced, uint64_t waiting)
 {
@@ -247,7 +247,7 @@ static void softgpu_disagrees(void **state)
 	trace_close(trace);
 }
 
-/* Also where nothing is wrong, or somebody else tells of it, too. */
+/* Also when nothing is wrong, and when another source reports it, too. */
 static void device_is_not_alone(void **state)
 {
 	struct trace *trace = beside_device(5, 0, 0, 0, 0);
@@ -282,7 +282,7 @@ static void packets_sent_after_tracing_are_explained(void **state)
 	}
 }
 
-/* A packet explains one packet, of whatever kind. */
+/* A packet explains one packet, of any kind. */
 static void packets_sent_after_tracing_explain_once(void **state)
 {
 	struct trace *trace = beside_device(8, 3, 0, 4, 0);
@@ -317,7 +317,9 @@ static struct trace *beside_unknown_queues(uint64_t dispatches, uint64_t packets
 	return close_and_load(&scene);
 }
 
-/* What no gate saw is unexplained, once, whether or not the device tells what it had. */
+/*
+ * Packets that no gate has seen are unexplained once, whether or not the device reports its counts.
+ */
 static void packets_of_unknown_queues_are_unexplained(void **state)
 {
 	struct trace *trace = beside_unknown_queues(0, 0, 0);
@@ -351,7 +353,7 @@ static void packets_that_the_device_has_not_taken_are_explained(void **state)
 	trace_close(trace);
 }
 
-/* Each explains one packet, of whatever kind, and is a loss once. */
+/* Each explains one packet, of any kind, and is one loss. */
 static void packets_that_passed_unrecorded_are_losses(void **state)
 {
 	for (unsigned missing = 2; missing <= 3; missing++) {
@@ -411,7 +413,7 @@ static bool is_said(const struct trace *trace, const char *text)
 	return false;
 }
 
-/* The texts of earlier messages make the table of strings grow, and move. */
+/* The texts of earlier messages make the table of strings grow, which moves it. */
 static void each_of_many_faults_names_its_gpu(void **state)
 {
 	enum { FAULTS = 2000 };
@@ -436,7 +438,7 @@ static void each_of_many_faults_names_its_gpu(void **state)
 	trace_close(trace);
 }
 
-/* Of a killed process the device may have taken more since. */
+/* When the process was killed, the device may have taken more packets since. */
 static void what_was_on_the_device_is_said(void **state)
 {
 	for (int has_fault = 0; has_fault <= 1; has_fault++) {
@@ -499,7 +501,7 @@ static void ring_full_counts_drops(void **state)
 	trace_close(trace);
 }
 
-/* The software GPU's line names the same records again. */
+/* The software GPU's line counts the same records again. */
 static void a_record_is_lost_once(void **state)
 {
 	static const char *const zero[] = {"packets_barrier_and", "packets_barrier_or", "copies",
@@ -550,8 +552,10 @@ static void completion_of_nothing_is_unexplained(void **state)
 	trace_close(trace);
 }
 
-/* Three submissions without a record: one completion is kept, two are dropped; so is that of the sixth
- * dispatch. */
+/*
+ * Three submissions without a record: one completion is kept, two are dropped, and so is that of
+ * the sixth dispatch.
+ */
 static void completions_of_dropped_submissions_are_explained(void **state)
 {
 	struct scene scene;
@@ -598,7 +602,7 @@ static void one_packet_twice_is_unexplained(void **state)
 	scene.next_packet = 0;
 	scene_dispatch(&scene, 0, 0, 1, 1);
 	trace = close_and_load(&scene);
-	/* Both are kept; the completion can be of one alone. */
+	/* Both submissions are kept; the completion can belong to only one of them. */
 	assert_int_equal(trace->activities_count, 2);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_NO);
 	assert_int_equal(trace->activities[1].untimed, RECORD_UNTIMED_RECORD_LOST);
@@ -643,13 +647,16 @@ static void launches_submitted_by_another_thread_are_explained(void **state)
 		for (unsigned i = 0; i < rows; i++)
 			scene_run(&scene, 0, 0, 1, 1);
 		trace = close_and_load(&scene);
-		/* As many came without a call as are missing, or one less than that. */
+		/* As many activities without a call as are missing, or one less. */
 		assert_int_equal(scene_source(trace, "graph")->unexplained, 2 - rows);
 		trace_close(trace);
 	}
 }
 
-/* Launches whose packets were on their way when tracing ended have no rows: as many as there were such packets. */
+/*
+ * Launches whose packets were on their way when tracing ended have no rows: as many as there were
+ * such packets.
+ */
 static void packets_that_were_cut_are_explained(void **state)
 {
 	for (unsigned cut = 1; cut <= 2; cut++) {
@@ -666,7 +673,7 @@ static void packets_that_were_cut_are_explained(void **state)
 		assert_int_equal(scene_source(trace, "hip")->unexplained, cut < 2 ? 2 : 0);
 		assert_int_equal(scene_source(trace, "hsa.packet")->expected, 5 + cut);
 		assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.packet")), cut);
-		/* Two calls that are not whole; one launch without its kernel. */
+		/* Two calls that are not complete; one launch without its kernel. */
 		assert_int_equal(unexplained_of(trace), cut < 2 ? 3 : 0);
 		trace_close(trace);
 	}

@@ -1,4 +1,7 @@
-/* The ledger's line of launches: what a call owes the GPU, with no witness but the call itself. */
+/*
+ * The ledger's line of launches: the expected activities of a call, without another witness than
+ * the call itself.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ static const struct trace_source *line(const struct trace *trace)
 	return scene_source(trace, "hip.launch");
 }
 
-/* A launch into STREAM, which reserved RESERVED slots. */
+/* Records a launch into STREAM that reserved RESERVED slots. */
 static uint64_t launch(struct scene *scene, uint64_t stream, uint32_t reserved)
 {
 	return scene_call(scene, SCENE_LAUNCH_KERNEL, reserved, (uint64_t[]){0x101, stream}, 2);
@@ -119,8 +122,10 @@ static void reason_is_that_no_runtime_came(void **state)
 	trace_close(trace);
 }
 
-/* A graph whose nodes are not known owes an unknown number; of an absent source that is still a
- * loss. */
+/*
+ * For a graph with unknown nodes the number of expected activities is unknown; when the source is
+ * absent that is still a loss.
+ */
 static void graph_launches_need_the_source_too(void **state)
 {
 	struct scene scene;
@@ -161,7 +166,7 @@ static void captured_launches_owe_nothing(void **state)
 	scene_init(&scene, 1);
 	launch_and_run(&scene, 0);
 	scene_node_recorded(&scene, 0x7000, launch(&scene, STREAM_A, 0));
-	scene_node_recorded(&scene, 0, launch(&scene, STREAM_A, 0)); /* which node is not known */
+	scene_node_recorded(&scene, 0, launch(&scene, STREAM_A, 0)); /* of an unknown node */
 	trace = close_and_load(&scene);
 	assert_int_equal(line(trace)->expected, 1);
 	assert_true(ledger_is_closed(trace));
@@ -176,7 +181,7 @@ static void launches_of_nothing_owe_nothing(void **state)
 	for (int empty = 1; empty <= 7; empty++) {
 		uint64_t args[8] = {0x101, 1, 1, 1, 1, 1, 1, 0};
 
-		args[empty] = 0; /* 7: the stream */
+		args[empty] = 0; /* argument 7 is the stream */
 		scene_init(&scene, 1);
 		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
 		scene_call(&scene, SCENE_MODULE_LAUNCH, 0, args, 8);
@@ -204,7 +209,7 @@ static void launches_on_many_devices_owe_one_each(void **state)
 	trace_close(trace);
 }
 
-/* What a launch does through another launch's function is owed once. */
+/* A launch that calls another launch's function has one expected activity. */
 static void launch_within_a_launch_owes_once(void **state)
 {
 	struct scene scene;
@@ -254,7 +259,7 @@ static void dispatches_without_a_call_explain_as_many(void **state)
 	}
 }
 
-/* One dispatch explains one launch: not a graph's node beside. */
+/* A dispatch without a call explains one launch, and not a graph's node as well. */
 static void dispatches_without_a_call_explain_once(void **state)
 {
 	static const uint64_t functions[] = {0x101, 0x101};
@@ -290,11 +295,12 @@ static void records_that_were_lost_explain_as_many(void **state)
 			launch(&scene, 0, 1);
 		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
 		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_RING);
-		scene_drop(&scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL); /* it was a capture? */
+		/* it may have been a capture */
+		scene_drop(&scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL);
 		trace = close_and_load(&scene);
 		assert_int_equal(ledger_dropped(trace, line(trace)), 3);
 		assert_int_equal(line(trace)->unexplained, lost);
-		/* Each is lost once: the dispatch and the graph's record. */
+		/* The dispatch and the graph's record are each lost once. */
 		assert_int_equal(ledger_lost(trace), 2);
 		trace_close(trace);
 	}
@@ -316,7 +322,9 @@ static void packets_that_were_cut_are_explained(void **state)
 	trace_close(trace);
 }
 
-/* A kill: what had a slot, and nothing came behind it in its stream, was not submitted. */
+/*
+ * After a kill, a launch that had a slot and has nothing after it in its stream was not submitted.
+ */
 static void kill_leaves_launches_not_submitted(void **state)
 {
 	struct scene scene;
@@ -342,9 +350,9 @@ static void kill_explains_nothing_before_the_end(void **state)
 
 	scene_init(&scene, 1);
 	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	launch(&scene, STREAM_A, 1); /* the stream went on behind it */
+	launch(&scene, STREAM_A, 1); /* the stream continued after it */
 	launch_and_run(&scene, STREAM_A);
-	launch(&scene, STREAM_A, 0); /* nobody saw it take a slot */
+	launch(&scene, STREAM_A, 0); /* it was not seen to take a slot */
 	trace = load(&scene);
 	assert_int_equal(drop_of(trace, "not submitted at the end"), 0);
 	assert_int_equal(line(trace)->unexplained, 2);
@@ -375,7 +383,10 @@ static void kill_leaves_graph_launches_not_submitted(void **state)
 	}
 }
 
-/* Of three nodes the second is off for launches 1 and 2; what came in each. */
+/*
+ * Of three nodes the second is disabled for launches 1 and 2; BROUGHT is the number of activities
+ * of each launch.
+ */
 static struct trace *switched(const unsigned brought[4], bool is_known)
 {
 	static const uint64_t functions[] = {0x101, 0x101, 0x101};
@@ -435,7 +446,7 @@ static void unknown_node_that_is_off_is_not_judged(void **state)
 	trace_close(trace);
 }
 
-/* A recording that began after the program had switched nodes. */
+/* The recording began after the program had disabled nodes. */
 static void nodes_switched_before_are_not_judged(void **state)
 {
 	static const uint64_t functions[] = {0x101, 0x101};

@@ -1,4 +1,7 @@
-/* What a ring let go: exact drops, halves that are no orphans, and nothing that hides a loss. */
+/*
+ * What a ring has reused: exact drop counts, submissions or completions without their other half
+ * that are no orphans, and no loss that the ring hides.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -66,7 +69,7 @@ static void all_of_it_is_there_or_let_go(void **state)
 	trace_close(trace);
 }
 
-/* One call less than the wrappers counted is neither there nor let go. */
+/* One call less than the wrappers counted is neither in the trace nor reused. */
 static void what_is_lost_beside_a_ring_is_unexplained(void **state)
 {
 	struct scene scene;
@@ -214,7 +217,7 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 	trace_close(trace);
 }
 
-/* All that was launched has ended. */
+/* Records that everything launched has ended. */
 static void wait_for_device(struct scene *scene)
 {
 	const struct record_api call = {
@@ -233,7 +236,10 @@ static void wait_for_device(struct scene *scene)
 	scene_put(scene, 0, RECORD_CUDA_SYNC, RECORD_CUDA_SYNC_CONTEXT, &wait, sizeof(wait));
 }
 
-/* Of a launch that is there as of all launches: of two launches' kernels one was let go. */
+/*
+ * The same for a launch that is in the trace as for all launches: of two launches' kernels one was
+ * reused.
+ */
 static void what_cupti_loses_is_unexplained_once(void **state)
 {
 	const uint64_t functions[] = {0x101, 0x102};
@@ -272,7 +278,7 @@ static void put_scope(struct scene *scene, unsigned writer, uint64_t id)
 	scene_put(scene, writer, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
 }
 
-/* As one does that outlasted the ring. */
+/* A scope that was kept longer than the ring is written again. */
 static void a_scope_that_was_written_again_is_one(void **state)
 {
 	struct scene scene;

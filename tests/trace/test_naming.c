@@ -1,4 +1,4 @@
-/* Which graph node an activity is, and how sure that is. */
+/* Which graph node an activity belongs to, and how certain that is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -173,7 +173,10 @@ static void exec_update_of_a_child_graph_changes_the_child(void **state)
 	run_nodes(&scene, cid, 0, 1);
 	scene_run(&scene, cid, 1, 2, 16);
 	run_nodes(&scene, cid, 2, 1);
-	/* Of a graph that is not this exec's, and of a node that the graph does not have. */
+	/*
+	 * For a graph that is not this executable graph's, and for a node that the graph does not
+	 * have.
+	 */
 	update.cid = scene_reserve_cid(&scene);
 	update.grid[0] = 32;
 	update.child_graph_id = 9;
@@ -206,7 +209,7 @@ static void partial_replay_reported(void **state)
 	run_nodes(&scene, cid, 1, 2);
 	scene_close(&scene);
 	trace = load_and_release(&scene);
-	/* "two" with grid 4 and "one" with grid 8 occur once each: that names them. */
+	/* "two" with grid 4 and "one" with grid 8 occur once each, which identifies them. */
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_SIGNATURE);
 	assert_int_equal(trace->nodes[trace->activities[0].node].index, 1);
 	assert_int_equal(trace->nodes[trace->activities[1].node].index, 2);
@@ -304,7 +307,10 @@ static void fill_in_pieces_is_one_node(void **state)
 	trace_close(trace);
 }
 
-/* The edge 0 -> 3 was added first, but 3 lies below 1 and 2; of those, 2 has the earlier edge. */
+/*
+ * The edge 0 -> 3 was added first, but 3 is a level below 1 and 2; of those, 2 has the earlier
+ * edge.
+ */
 static void order_is_by_level_and_edge(void **state)
 {
 	static const uint32_t edges[][2] = {{0, 3}, {0, 2}, {0, 1}, {2, 3}, {1, 3}};

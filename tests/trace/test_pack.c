@@ -1,4 +1,4 @@
-/* A packed process says what its spool said, or says what it cannot say any more. */
+/* A packed process has the content of its spool, or reports what it no longer has. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static uint64_t damages_of(const struct scene *scene)
 	return count;
 }
 
-/* ---- what the spool said ---- */
+/* ---- the spool's content ---- */
 
 static void closed_spool_comes_back(void **state)
 {
@@ -141,7 +141,10 @@ static void unknown_records_stay(void **state)
 #define MANY_RECORDS  60000
 #define RECORDS_APART 7
 
-/* More than a block of each writer, their chunks interleaved in the file; one falls silent early. */
+/*
+ * More than one block for each writer, their chunks interleaved in the file; one writer stops
+ * early.
+ */
 static void many_chunks_of_several_writers_come_back(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -219,13 +222,16 @@ static void release_packed(struct packed_scene *packed)
 	scene_release(&packed->scene);
 }
 
-/* A batch as it was. */
+/* A copy of a batch. */
 struct kept_batch {
 	unsigned char *bytes;
 	size_t size;
 };
 
-/* Of the records of WANTED types alone, all that were packed; returns how many. */
+/*
+ * Reads only the records of WANTED types; asserts that all that were packed are there and returns
+ * their number.
+ */
 static uint64_t expect_wanted(struct pack_reader *pack, struct kept_batch *whole, uint64_t wanted)
 {
 	struct pack_batch batch;
@@ -303,8 +309,10 @@ static void full_disk_is_passed_on(void **state)
 
 /* ---- damage of the section ---- */
 
-/* Opens a copy that lies at the end of an allocation, so that a byte read too far is seen. NULL: refused, in
- * one line that names the file and a place in it. */
+/*
+ * Opens a copy that ends where its allocation ends, so that a read behind it is detected. NULL:
+ * refused, with one line that names the file and a place in it.
+ */
 static struct pack_reader *try_open(const void *bytes, size_t size, void **ret_copy)
 {
 	void *copy = malloc(size ? size : 1);
@@ -399,7 +407,7 @@ static struct pack_end *end_of(const struct pack_memory *memory)
 	return (struct pack_end *)(memory->bytes + memory->size - sizeof(struct pack_end));
 }
 
-/* Makes all sums right again, as somebody who means harm would. */
+/* Corrects all checksums, as an attacker would. */
 static void sum_again(const struct pack_memory *memory)
 {
 	struct pack_end end;
@@ -421,7 +429,7 @@ static void sum_again(const struct pack_memory *memory)
 	memcpy(end_of(memory), &end, sizeof(end));
 }
 
-/* Everything but the section's end, where the sums themselves could not be made. */
+/* Changes all bytes except the section's end, whose checksums could not be corrected. */
 static void changed_bytes_with_right_sums_are_survived(void **state)
 {
 	struct packed_scene packed;

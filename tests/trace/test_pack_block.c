@@ -1,4 +1,6 @@
-/* A block: whatever records went in come out, byte for byte; whatever bytes come, the decoder stands. */
+/*
+ * A block: any records come out byte for byte as they went in, and the decoder survives any bytes.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +64,7 @@ static uint64_t next_random(struct records *records)
 	return records->seed >> 20;
 }
 
-/* Room for a record of WORDS, its header filled in; the rest is zero. */
+/* Returns room for a record of WORDS with its header filled in; the rest is zero. */
 static void *put(struct records *records, uint16_t type, size_t words, uint32_t tag)
 {
 	struct record_header header = {type, (uint16_t)words, tag};
@@ -86,7 +88,7 @@ static size_t expect_round_trip(void **state)
 
 	assert_int_equal(pack_encode(coders->encoder, records->bytes, records->size, &block, &size),
 			 0);
-	/* An allocation of its own, so that a byte read too far is seen. */
+	/* An allocation of exactly that size, so that a read behind it is detected. */
 	copy = malloc(size);
 	memcpy(copy, block, size);
 	assert_int_equal(pack_decode(coders->decoder, copy, size, records->size, &back), 0);
@@ -103,7 +105,7 @@ static void put_noise(struct records *records, uint16_t type, size_t words)
 		place[i] = (unsigned char)next_random(records);
 }
 
-/* ---- what records hold ---- */
+/* ---- contents of records ---- */
 
 static void noise_of_every_type_comes_back(void **state)
 {
@@ -219,7 +221,7 @@ static void texts_come_back_and_repeats_are_free(void **state)
 #define NODES	300
 #define REPLAYS 20
 
-/* A replay of a graph of NODES kernels, all its nodes unlike; ticks as a device has them. */
+/* A replay of a graph of NODES kernels, all different; the ticks are like a device's. */
 static void put_replay(struct records *records, uint64_t replay)
 {
 	for (uint32_t node = 0; node < NODES; node++) {
@@ -276,7 +278,7 @@ static void fields_cover_each_record_once(void **state)
 	}
 }
 
-/* ---- what makes no sense ---- */
+/* ---- invalid blocks ---- */
 
 static void what_is_no_record_is_refused(void **state)
 {
@@ -309,7 +311,10 @@ static void put_mixture(struct records *records)
 	put_noise(records, RECORD_NOTE, 5);
 }
 
-/* Decodes SIZE bytes; asserts that they are refused or give as many bytes of whole records. */
+/*
+ * Decodes SIZE bytes; asserts that they are refused, or give as many bytes of complete records as
+ * they announce.
+ */
 static void try_block(struct coders *coders, const unsigned char *block, size_t size)
 {
 	size_t wanted = coders->records.size;

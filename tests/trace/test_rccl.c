@@ -1,4 +1,7 @@
-/* RCCL's calls in the model: their arguments, the HIP calls inside them, and their line of the ledger. */
+/*
+ * RCCL's calls in the model: their arguments, the HIP calls inside them, and their line of the
+ * ledger.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +46,10 @@ static void put_call(struct scene *scene, uint64_t cid, uint64_t parent, uint32_
 	scene_put(scene, 0, RECORD_API, op, &record, sizeof(record));
 }
 
-/* An operation on STREAM that launches a kernel there and clears memory with a call that names no stream. */
+/*
+ * Records an operation on STREAM that launches a kernel there, and clears memory with a call that
+ * names no stream.
+ */
 static void put_all_reduce(struct scene *scene, uint64_t sequence)
 {
 	const uint64_t reduce[ARGUMENTS] = {1000, 7, 0, 0xc0, STREAM, 1, sequence};
@@ -133,7 +139,9 @@ static void kernels_belong_to_the_launch_inside(void **state)
 	trace_close(trace);
 }
 
-/* The library was given a stream; HIP's call inside that names none works on the null stream. */
+/*
+ * The library was given a stream; the HIP call inside it that names none works on the null stream.
+ */
 static void the_stream_of_an_operation_is_not_its_inner_calls(void **state)
 {
 	struct scene scene;

@@ -1,4 +1,4 @@
-/* How many registers a descriptor stands for: the examples of LLVM's user guide. */
+/* The number of registers that a kernel descriptor encodes: the examples of LLVM's user guide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "trace/registers.h"
 
 #define WAVE_32 (1u << 10)
-#define OTHERS	0xac0000u /* modes of rounding and the like */
+#define OTHERS	0xac0000u /* other bits: rounding modes and the like */
 
 static void test_steps_of_architectures(void **state)
 {

@@ -1,4 +1,4 @@
-/* Scopes in the model: attributes with their types, those written in a text, trees of every shape. */
+/* Scopes in the model: typed attributes, attributes in a text, trees of every shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void tell(FILE *out, const struct trace_scope_attribute *attribute,
 	}
 }
 
-/* EXPECTED: the name, then " key=value" of each attribute; text in <>. */
+/* EXPECTED: the name, then " key=value" for each attribute; text values are in <>. */
 static void assert_split(const char *text, const char *expected)
 {
 	struct trace_scope_attribute attribute;
@@ -242,7 +242,10 @@ static void scopes_of_one_text_share_its_attributes(void **state)
 	trace_close(trace);
 }
 
-/* By writer, then by time, though another writer's chunk lies before this one's second. */
+/*
+ * Counts by writer, then by time, although another writer's chunk lies before this one's second
+ * chunk.
+ */
 static void of_one_id_the_first_that_was_written_counts(void **state)
 {
 	struct scope_bytes first = scope_of(ID(9, 1), 0, "first");

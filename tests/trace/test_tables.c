@@ -1,4 +1,4 @@
-/* Growing arrays, interned text, sorting. */
+/* Growing arrays, interned strings, sorting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

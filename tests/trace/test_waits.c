@@ -1,5 +1,7 @@
-/* Which record of an event a wait is for, in HIP's calls. Those of the names that others use for such tests
- * have them too. */
+/*
+ * Which record of an event a wait is for, from HIP's calls. Cases that exist in other projects'
+ * tests have the same names here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -173,7 +175,9 @@ static void unresolved_wait_still_emits_event_id(void **state)
 	trace_close(trace);
 }
 
-/* Made during the recording and never recorded: it is known that there is nothing to wait for. */
+/*
+ * Created during the recording and never recorded: it is known that there is nothing to wait for.
+ */
 static void wait_for_what_was_never_recorded(void **state)
 {
 	struct scene scene;
@@ -211,7 +215,7 @@ static void remove_spools(const char *folder)
 	rmdir(folder);
 }
 
-/* What a recording knows of an event is nothing to the next one. */
+/* A recording's knowledge of an event is not used for the next recording. */
 static void event_map_cleared_on_reset(void **state)
 {
 	char folder[TEST_PATH_BYTES];
@@ -268,7 +272,7 @@ static void events_of_other_processes_stay_unresolved(void **state)
 	assert_true(trace->events[trace->waits[0].event].is_foreign);
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
-	/* Another process may have recorded it since. */
+	/* Another process may have recorded the event since. */
 	assert_false(trace->events[trace->waits[1].event].is_foreign);
 	assert_int_equal(event_scene_producer(trace, 1), 6);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
@@ -323,8 +327,10 @@ static void event_handle_reuse_after_destroy(void **state)
 	trace_close(trace);
 }
 
-/* One thread makes an event while another destroys one, and the new one gets its handle: the call that makes
- * it begins first. */
+/*
+ * One thread destroys an event and another one creates an event, which gets its handle; the
+ * creating call begins first.
+ */
 static void handle_passes_from_thread_to_thread(void **state)
 {
 	struct scene scene;
@@ -363,17 +369,19 @@ static void two_threads_record_and_wait(void **state)
 		   .begin = 10000, .end = 10100, .writer = 1);
 	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 11,
 		   .begin = 10200, .end = 10300);
-	/* It is under way: this one, or the one before. */
+	/* The record is in progress: the wait is for this record or the previous one. */
 	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 12,
 		   .begin = 20000, .end = 20500, .writer = 1);
 	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 13,
 		   .begin = 20100, .end = 20300);
-	/* It begins while the wait is called. */
+	/* The record begins while the wait is called. */
 	EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 14,
 		   .begin = 30000, .end = 30500);
 	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 15,
 		   .begin = 30100, .end = 30200, .writer = 1);
-	/* The host waits for what it finds when it begins to, however long. */
+	/*
+	 * The host waits for the record that exists when the wait begins, however long that takes.
+	 */
 	EVENT_CALL(&scene, .op = EVENT_OP_EVENT_WAIT, .args = {EVENT}, .cid = 16, .begin = 40000,
 		   .end = 40900);
 	EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 17,
@@ -391,7 +399,7 @@ static void two_threads_record_and_wait(void **state)
 	trace_close(trace);
 }
 
-/* A thread may lose the processor between taking its number and its call. */
+/* A thread may lose its CPU between taking its correlation id and making the call. */
 static void time_goes_before_number(void **state)
 {
 	struct scene scene;
@@ -436,13 +444,13 @@ static void launch_with_events(void **state)
 	assert_int_equal(trace->event_records[0].device_ns, trace->activities[0].start_ns);
 	assert_int_equal(trace->event_records[1].device_ns, trace->activities[0].end_ns);
 	assert_int_equal(trace->waits[0].producer, 1);
-	/* A kernel that is not there tells no times. */
+	/* A kernel without a row has no times. */
 	assert_int_equal(trace->waits[1].producer, 2);
 	assert_int_equal(trace->event_records[2].device_ns, 0);
 	trace_close(trace);
 }
 
-/* ---- bad records ---- */
+/* ---- invalid records ---- */
 
 static void damage_harms_nothing(void **state)
 {
@@ -456,7 +464,7 @@ static void damage_harms_nothing(void **state)
 	without_arguments.cid = 2;
 	scene_put(&scene, 0, RECORD_API, EVENT_OP_CAPTURE_END, &without_arguments,
 		  sizeof(without_arguments));
-	/* One id for several calls: the one that began first counts. */
+	/* One id for several calls: the call that began first counts. */
 	for (int i = 0; i < 2; i++) {
 		EVENT_CALL(&scene, .op = EVENT_OP_RECORD, .args = {EVENT, STREAM}, .cid = 5);
 		EVENT_CALL(&scene, .op = EVENT_OP_STREAM_WAIT, .args = {STREAM, EVENT}, .cid = 5);
@@ -477,7 +485,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Any call at any time, ids used several times: nothing breaks, and rows point at rows. */
+/* Any calls at any time, with ids that repeat: nothing breaks, and references point to rows. */
 static void any_calls_harm_nothing(void **state)
 {
 	enum { OPS = EVENT_OP_END - EVENT_OP_BEFORE_FIRST - 1, CALLS = 600 };
@@ -515,7 +523,7 @@ static void any_calls_harm_nothing(void **state)
 	}
 }
 
-/* One thread, a few handles: against what is plain to read. */
+/* One thread and a few handles; compares with a straightforward computation. */
 static void a_long_run_of_one_thread(void **state)
 {
 	enum { HANDLES = 5, CALLS = 1200 };

@@ -1,4 +1,4 @@
-/* On which streams records and waits are, and what becomes of those that a capture takes. */
+/* The streams of records and waits, and what happens to those in a capture. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void kinds_of_streams(void **state)
 	trace_close(trace);
 }
 
-/* Functions for programs whose default stream is their thread's own. */
+/* Functions for programs whose default stream is the thread's own. */
 static void default_stream_of_a_thread(void **state)
 {
 	struct scene scene;
@@ -100,7 +100,10 @@ static void stream_pointer_reuse(void **state)
 	trace_close(trace);
 }
 
-/* One thread makes a stream, which takes long, while another destroys one, and the new one gets its handle. */
+/*
+ * One thread creates a stream, which takes long; another one destroys a stream, and the new stream
+ * gets its handle.
+ */
 static void stream_passes_from_thread_to_thread(void **state)
 {
 	struct scene scene;
@@ -142,10 +145,10 @@ static void capture_wait_becomes_graph_edge(void **state)
 	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
 	CALL(&scene, RECORD, OTHER_EVENT, OTHER_STREAM);
 	CALL(&scene, STREAM_WAIT, STREAM, OTHER_EVENT, 0);
-	/* Meanwhile, on a stream that is not part of it. */
+	/* At the same time, on a stream that is not part of the capture. */
 	CALL(&scene, STREAM_SYNC, 0x5300);
 	CALL(&scene, CAPTURE_END, STREAM);
-	/* What a capture recorded is gone with it: what was recorded before it is there again. */
+	/* What a capture recorded is void after it: the event's earlier record counts again. */
 	CALL(&scene, STREAM_WAIT, STREAM, OTHER_EVENT, 0);
 	after = CALL(&scene, RECORD, EVENT, OTHER_STREAM);
 	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
@@ -177,7 +180,7 @@ static void capture_that_began_before_the_recording(void **state)
 	trace_close(trace);
 }
 
-/* A stream that was drawn into the capture is destroyed: the capture goes on. */
+/* A stream that joined the capture is destroyed: the capture continues. */
 static void capture_outlives_its_branches(void **state)
 {
 	struct scene scene;
