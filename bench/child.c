@@ -1,3 +1,4 @@
+/* Waits for a child process and turns its end into a benchmark's error: child.h. */
 #include "child.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The calls of the reference run, made from the list of HIP's functions: reference_calls.h. */
 #include "reference_calls.h"
 
 #include <errno.h>

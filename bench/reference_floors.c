@@ -1,3 +1,4 @@
+/* Measurements in child processes, and the floors of reading and exporting: reference_floors.h. */
 #include "reference_floors.h"
 
 #include <errno.h>

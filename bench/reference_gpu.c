@@ -1,3 +1,4 @@
+/* The GPUs of the reference run and what a tracer records of them: reference_gpu.h. */
 #include "reference_gpu.h"
 
 #include <errno.h>

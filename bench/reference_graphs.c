@@ -1,3 +1,4 @@
+/* The shapes and records of the reference run's graphs: reference_graphs.h. */
 #include "reference_graphs.h"
 
 /* Nodes that submit work, and launches in a step. */

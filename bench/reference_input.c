@@ -1,3 +1,4 @@
+/* The options and the input of the benchmarks that read a spool: reference_input.h. */
 #include "reference_input.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The names, dimensions and durations of the reference run's kernels: reference_kernels.h. */
 #include "reference_kernels.h"
 
 #include <stdio.h>

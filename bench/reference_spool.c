@@ -1,3 +1,7 @@
+/*
+ * The main loop of the reference run: whose turn it is, how the calls are divided among threads and
+ * steps, and the file. A thread's calls are in reference_setup.c and reference_step.c.
+ */
 #include "reference_spool.h"
 
 #include <errno.h>

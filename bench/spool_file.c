@@ -1,3 +1,4 @@
+/* Writes chunks, lanes and header of a made-up spool: spool_file.h. */
 #include "spool_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Loads the injected library into the benchmark and reads its spools: tool.h. */
 #include "tool.h"
 
 #include <dirent.h>

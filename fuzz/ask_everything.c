@@ -1,3 +1,4 @@
+/* Calls every analysis and every writer on a loaded model: ask_everything.h. */
 #include "ask_everything.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Turns bytes into calls of libdagpatch and checks what they return: patch_program.h. */
 #include "patch_program.h"
 
 #include <errno.h>

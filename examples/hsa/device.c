@@ -1,3 +1,4 @@
+/* Finds the GPU and its memory pools and loads raw-driver's kernel: device.h. */
 #include "device.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* raw-driver's options: options.h. */
 #include "options.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* A vote over shared memory, with futexes: vote.h. */
 #include "vote.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Writes the records of hand-made programs and asks for their paths: schedule.h. */
 #include "schedule.h"
 
 #include <setjmp.h>

@@ -182,7 +182,8 @@ static void two_producers_for_one_consumer(void **state)
  * s2                ~~~[33 b 53)          ~~~[92 d 100)
  *
  * b waits for the first record, before which a ran; d for the second record, before which c ran,
- * and ended 90-53 = 37 after s2 was free. s2: until 33: host 5, event 25, launch 3; 53 to 92: event 37, launch 2.
+ * and c ended 90-53 = 37 after s2 was free. s2: until 33: host 5, event 25, launch 3; 53 to 92:
+ * event 37, launch 2.
  */
 static void an_event_is_recorded_again(void **state)
 {
@@ -288,8 +289,9 @@ static void the_replay_alone(void **state)
  * null                  ~~~~[54 n 70)
  * s2 (non-blocking) [12            u           95)
  *
- * b waits for n, which ended 70-50 = 20 after s1 was free, n for a. kernels 28+16+40 = 84, waits 2+4, launch 9, host 1. null:
- * until 54: host 5, legacy 45, launch 4. s1: 50 to 72: legacy 20, launch 2.
+ * b waits for n, which ended 70-50 = 20 after s1 was free, n for a. kernels 28+16+40 = 84, waits
+ * 2+4, launch 9, host 1. null: until 54: host 5, legacy 45, launch 4. s1: 50 to 72: legacy 20,
+ * launch 2.
  */
 static void the_legacy_default_stream(void **state)
 {
@@ -358,7 +360,7 @@ static void the_host_waits_for_a_copy(void **state)
  * s1        [10   a    40)                 ~~~[75 b 100)
  * s2             [20     all-reduce     70)
  *
- * b waits for the collective, 70-40 = 30 longer than for a: 25+5+50, launch 17 (a ran in the last
+ * b waits for the collective, which ended 70-40 = 30 after a: 25+5+50, launch 17 (a ran in the last
  * 10 of them), calls 1+2. Of the collective's 50 ns 20 are hidden behind a, 30 (40 to 70) are not.
  */
 static void a_collective_half_hidden(void **state)
@@ -558,7 +560,8 @@ static void the_host_waits_for_an_event(void **state)
  * s1         [10 a 50)
  * s2                  ~[52 b 90)
  *
- * b depends on a only through the queue: a ended 50-3 = 47 after b's submission. s2: host 3, queue 47, launch 2.
+ * b depends on a only through the queue: a ended 50-3 = 47 after b's submission. s2: host 3, queue
+ * 47, launch 2.
  */
 static void two_streams_in_one_hardware_queue(void **state)
 {

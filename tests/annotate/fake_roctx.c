@@ -1,3 +1,4 @@
+/* A stand-in for libroctx64, for programs that link with ROCTX. */
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,3 +1,4 @@
+/* struct dagtap_error: messages, their causes, and truncation. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

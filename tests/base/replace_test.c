@@ -1,3 +1,4 @@
+/* Files that are replaced as a whole or not at all. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* The environment is remembered for each dispatch table that a library hands over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Single-steps a thread with the x86-64 trap flag and SIGTRAP: step.h. */
 #include "step.h"
 
 #include <pthread.h>

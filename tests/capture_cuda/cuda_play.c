@@ -1,3 +1,4 @@
+/* Calls and records as CUPTI reports them, played on the model: cuda_play.h. */
 #include "cuda_play.h"
 
 #include "record/record.h"

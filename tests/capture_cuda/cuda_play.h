@@ -28,7 +28,7 @@ void play_device_wait(uint32_t correlation);
 
 #define PLAY_PUT(record) model_put(&(record), sizeof(record))
 
-/* Plays the creation and destruction of graphs and nodes. A handle is its object's id. */
+/* Play the creation of graphs, nodes, edges and executable graphs. A handle is its object's id. */
 void play_graph(uint32_t graph);
 void play_graph_clone(uint32_t graph, uint32_t original);
 void play_node(uint32_t graph, uint64_t node, enum cuda_node_type type);
@@ -55,6 +55,10 @@ void play_add_conditional(uint32_t graph, uint64_t node, const uint32_t *bodies,
  */
 void play_clone_child(uint32_t graph, uint64_t node, uint32_t child, uint32_t clone, uint64_t first,
 		      uint32_t count, uint64_t dependency);
+/*
+ * Play a launch of EXEC and, after it, the record of a kernel of one of its nodes. RESULT is the
+ * launch's CUresult.
+ */
 void play_launch(uint32_t correlation, uint32_t exec);
 void play_launch_with(uint32_t correlation, uint32_t exec, int result);
 void play_graph_kernel(uint32_t correlation, uint32_t exec, uint64_t node, const char *name);

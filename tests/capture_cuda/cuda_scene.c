@@ -1,3 +1,4 @@
+/* Runs a scene in a child and loads its recording: cuda_scene.h. */
 #include "cuda_scene.h"
 
 #include "capture/scope.h"

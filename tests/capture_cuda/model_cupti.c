@@ -1,3 +1,7 @@
+/*
+ * The model of CUPTI: the functions that the tool looks up, and the buffers and callbacks:
+ * model_cupti.h.
+ */
 #include "model_cupti.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* A small decoder of protocol buffers: decode.h. */
 #include "decode.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* Reads Kineto files with json-c: kineto_rows.h. */
 #include "kineto_rows.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* Compares two models by content: same_trace.h. */
 #include "same_trace.h"
 
 #include <setjmp.h>

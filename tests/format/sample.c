@@ -1,3 +1,4 @@
+/* The tables of the sample trace: sample.h. */
 #include "sample.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* The CSV writer: columns, quoting, references between tables. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,9 @@
 #include "kineto_rows.h"
 #include "sample.h"
 
-/* The sample's time 0 in us, counted from the begin of its twelfth of a year (Kineto's base time). */
+/*
+ * The sample's time 0 in us, counted from the begin of its twelfth of a year (Kineto's base time).
+ */
 #define US "1184084000"
 
 static void head_says_what_readers_ask_for(void **state)

@@ -1,3 +1,4 @@
+/* How slices are dealt to tracks: slices of one track nest and never overlap in part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

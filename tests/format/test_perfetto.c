@@ -303,7 +303,9 @@ static void event_of_a_node_has_its_arrow(void **state)
 	free(file.text);
 }
 
-/* Work whose call has no row comes after all work that has one, even if it was submitted earlier. */
+/*
+ * Work whose call has no row comes after all work that has one, even if it was submitted earlier.
+ */
 static void arrows_go_by_submission_though_calls_are_lost(void **state)
 {
 	struct trace_event event = {.handle = 0x77};

@@ -1,3 +1,4 @@
+/* The texts that several formats share: scope paths, arguments, names of values and formats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Decodes XSpaces and checks the rules that hold for every one: xspace_decode.h. */
 #include "xspace_decode.h"
 
 #include <setjmp.h>

@@ -1,4 +1,8 @@
-/* An XSpace, taken apart for tests: everything by name. Independent of the reader that ships. */
+/*
+ * Decodes an XSpace for the tests, with access by name. Shares no code with src/format's reader. A
+ * function fails the test when it does not find what it returns, unless its contract says
+ * otherwise. The structs refer to the XSpace's bytes, which must stay valid.
+ */
 #ifndef DAGTAP_TESTS_FORMAT_XSPACE_DECODE_H
 #define DAGTAP_TESTS_FORMAT_XSPACE_DECODE_H
 
@@ -18,34 +22,37 @@ struct xevent {
 	bool has_offset;
 };
 
-/* Fails the test if there is none, or more than one. */
+/* Returns the plane called NAME; fails the test if there is none or more than one. */
 struct xplane xspace_plane(const struct message *space, const char *name);
 bool xspace_has_plane(const struct message *space, const char *name);
 
 unsigned xplane_count_lines(const struct xplane *plane);
-/* The INDEX-th line; its name is copied to NAME. */
+/* Returns the INDEX-th line and copies its name to NAME. */
 struct message xplane_line(const struct xplane *plane, unsigned index, char name[128]);
 struct message xplane_find_line(const struct xplane *plane, const char *name);
 
 unsigned xline_count_events(const struct message *line);
 struct xevent xline_event(const struct xplane *plane, const struct message *line, unsigned index);
-/* The INDEX-th of that name in any line of the plane; fails the test if there is none. */
+/* Returns the INDEX-th event of that name in any line of the plane. */
 struct xevent xplane_event(const struct xplane *plane, const char *name, unsigned index);
 unsigned xplane_count_events(const struct xplane *plane, const char *name);
 
-/* Kinds are the fields' numbers: enum xstat_field. 0: there is no such stat. */
+/* A stat's value. KIND is the field's number, enum xstat_field; 0: there is no such stat. */
 struct xvalue {
 	uint32_t kind;
 	uint64_t number;
-	char text[512]; /* also of a reference */
+	char text[512]; /* also for a reference */
 };
 
+/* Return the stat called NAME; kind is 0 if there is none. */
 struct xvalue xevent_stat(const struct xevent *event, const char *name);
 struct xvalue xplane_stat(const struct xplane *plane, const char *name);
 
-/* Every rule that a reader relies on and that can be seen in any file: ids have metadata, names are
- * unique, offsets are there, lines have ids of their own, events are in order and do not overlap in
- * part. */
+/*
+ * Asserts all rules that readers rely on and that can be checked in any file: ids have metadata,
+ * names are unique, offsets are present, lines have different ids, events are sorted and do not
+ * overlap in part.
+ */
 void xspace_check(const struct message *space);
 
 #endif

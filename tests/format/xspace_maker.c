@@ -1,3 +1,4 @@
+/* Encodes XSpaces by hand: xspace_maker.h. */
 #include "xspace_maker.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* Builds small models row by row: xspace_scene.h. */
 #include "xspace_scene.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Spools in a folder of their own, and a thread that serves them: spool_fixture.h. */
 #include "spool_fixture.h"
 
 #include <dirent.h>

@@ -1,3 +1,6 @@
+/*
+ * Records HIP calls about events, and compares the models of several kinds of load: event_scene.h.
+ */
 #include "event_scene.h"
 
 #include <fcntl.h>

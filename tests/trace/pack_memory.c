@@ -1,3 +1,4 @@
+/* Packs spools into memory and compares: pack_memory.h. */
 #include "pack_memory.h"
 
 #include <errno.h>

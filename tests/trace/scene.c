@@ -1,3 +1,4 @@
+/* Builds spools in memory, record by record: scene.h. */
 #include "scene.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* The JSON writer: layout, escaping, numbers, and wrong uses that it refuses. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>

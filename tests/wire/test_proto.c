@@ -1,3 +1,4 @@
+/* The writer of protocol buffers: encoding, nested messages, and errors of the output. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,7 @@
+/*
+ * Compiles kernels with hiprtc and registers them with HIP as hipcc's start-up code does:
+ * example.h.
+ */
 #include "example.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The examples' kernels: HIP source, and the same arithmetic as C functions: kernels.h. */
 #include "kernels.h"
 
 #include <hsa/hsa.h>

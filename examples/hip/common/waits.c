@@ -1,3 +1,4 @@
+/* Prints the waits of an example for comparison with a trace: waits.h. */
 #include "waits.h"
 
 #include <stdio.h>
