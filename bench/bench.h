@@ -46,6 +46,10 @@ extern const struct bench bench_patch;
 extern const struct bench bench_kineto;
 extern const struct bench bench_kineto_read;
 
+/*
+ * Adds a value to the result; further values than BENCH_LINES_MOST are ignored. The texts are not
+ * copied.
+ */
 void bench_add(struct bench_result *result, const char *name, const char *unit, double value,
 	       const char *help);
 

@@ -13,6 +13,7 @@ struct cpu_seconds {
 	double system;
 };
 
+/* The CPU time of this process so far, and since BEGIN. */
 struct cpu_seconds cpu_now(void);
 struct cpu_seconds cpu_since(struct cpu_seconds begin);
 static inline double cpu_sum(const struct cpu_seconds *seconds)

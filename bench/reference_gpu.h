@@ -82,6 +82,7 @@ int reference_machine_create(const struct reference_kernel *kernels, uint64_t se
 			     struct spool_stream *stream, struct reference_machine **ret_machine);
 void reference_machine_destroy(struct reference_machine *machine);
 
+/* Returns a dispatch of KERNEL with its usual dimensions and duration. */
 struct reference_work reference_work_of(const struct reference_machine *machine, uint32_t kernel);
 
 uint64_t reference_agent_handle(uint32_t agent_index);
@@ -96,6 +97,10 @@ void reference_put_queue(struct spool_stream *stream, uint32_t gpu, uint32_t que
 void reference_put_kernels(const struct reference_machine *machine, struct spool_stream *stream,
 			   uint32_t gpu);
 
+/*
+ * Submit work for the call BY and record it. A barrier packet in QUEUE waits for the work so far of
+ * the GPU's other compute queue. When a queue has no free slot, BY waits for its oldest activity.
+ */
 void reference_dispatch(struct reference_machine *machine, uint32_t gpu, uint32_t queue,
 			struct reference_submitter *by, const struct reference_work *work);
 void reference_barrier(struct reference_machine *machine, uint32_t gpu, uint32_t queue,

@@ -50,6 +50,7 @@ uint64_t reference_function_handle(uint32_t gpu, uint32_t kernel);
 void reference_put_graph(struct spool_stream *stream, const struct reference_graph *graphs,
 			 uint32_t gpu, uint32_t graph, uint64_t cid);
 
+/* Submits the graph's work to GPU for the call BY, and advances BY's time. */
 void reference_launch(struct reference_machine *machine, const struct reference_graph *graph,
 		      uint32_t gpu, struct reference_submitter *by);
 

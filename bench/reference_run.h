@@ -67,6 +67,7 @@ struct reference_frame {
 	uint64_t args[REFERENCE_CALL_WORDS];
 };
 
+/* Begins a call of the worker at its present time, with a new cid and in its innermost scope. */
 struct reference_frame reference_call_begin(struct reference_run *run,
 					    struct reference_worker *worker,
 					    enum reference_call_id id);
@@ -80,9 +81,11 @@ static inline void reference_call_set(struct reference_frame *frame, int8_t word
 		frame->args[word] = value;
 }
 
+/* The worker's present time; the runtime's handle of a GPU's stream. */
 uint64_t reference_now_ns(const struct reference_run *run, const struct reference_worker *worker);
 uint64_t reference_stream_handle(uint32_t gpu, uint32_t queue);
 
+/* Record a scope's begin and end at the worker's present time. */
 void reference_scope_push(struct reference_run *run, struct reference_worker *worker,
 			  const char *text);
 void reference_scope_pop(struct reference_run *run, struct reference_worker *worker);

@@ -57,6 +57,7 @@ struct spool_stream *spool_file_stream(struct spool_file *file, const struct wri
 /* Seals all chunks and frees FILE. Returns 0, or the first error of any write. */
 int spool_file_close(struct spool_file *file, uint64_t end_ns);
 
+/* Seals the stream's chunk and begins the next one with a THREAD record. */
 void spool_stream_turn(struct spool_stream *stream);
 
 /* Returns zeroed memory for a record; its header is set. */

@@ -19,7 +19,7 @@ enum { EVENT_1 = 0xe1, EVENT_2, EVENT_3 };
 struct schedule {
 	struct scene scene;
 	bool is_cuda;
-	uint32_t kernels; /* kernels named so far */
+	uint32_t kernels; /* id of the next kernel */
 	uint64_t copies;
 	uint64_t launch; /* correlation id of the latest graph launch */
 	uint32_t launched;
@@ -33,6 +33,7 @@ struct span {
 	int64_t begin, end;
 };
 
+/* Begins the spool of a CUDA or a HIP program; schedule_find closes and loads it. */
 void schedule_init(struct schedule *schedule, bool is_cuda);
 
 /* Creates a stream before BASE_NS, with hipStreamCreateWithFlags' FLAGS (1 = non-blocking). */
@@ -53,6 +54,7 @@ void schedule_ext_kernel(struct schedule *schedule, uint64_t stream, const char 
 void schedule_copy(struct schedule *schedule, uint64_t stream, bool blocking, struct span call,
 		   int64_t submit, struct span run);
 
+/* Record calls that record an event, wait for it, or wait for a stream. */
 void schedule_record(struct schedule *schedule, uint64_t event, uint64_t stream, struct span call);
 void schedule_wait(struct schedule *schedule, uint64_t stream, uint64_t event, struct span call);
 void schedule_event_sync(struct schedule *schedule, uint64_t event, struct span call);
@@ -104,6 +106,7 @@ struct expected_step {
 	const char *name;
 };
 
+/* Asserts that the path consists of exactly these steps; their times are ns after BASE_NS. */
 void expect_steps(const struct found *found, const struct expected_step *steps, uint32_t count);
 
 /*

@@ -1,4 +1,4 @@
-/* The environment is remembered for each dispatch table that a library hands over. */
+/* The environment variables: defaults, units, the sizes of a ring, and what env_remember keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,10 @@ static void nonsense_is_no_ring(void **state)
 	}
 }
 
-/* The environment is recorded for each dispatch table that a library hands over. */
+/*
+ * env_remember runs for each dispatch table that a library hands over; the first value that is set
+ * is kept for each variable.
+ */
 static void what_is_remembered_stays(void **state)
 {
 	setenv("DAGTAP_SPOOL", "", 1);

@@ -15,6 +15,7 @@
 #include "in_child.h"
 #include "trace/model.h"
 
+/* The tool's entry point, which CUDA's driver calls after loading it. */
 int InitializeInjection(void);
 
 /* Loads the tool as CUDA's driver does, through InitializeInjection. */

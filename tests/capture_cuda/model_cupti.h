@@ -118,6 +118,7 @@ void model_enter(struct model_open *call, uint32_t domain, uint32_t cbid, uint32
 void model_leave(struct model_open *call, int result);
 void model_call(uint32_t domain, uint32_t cbid, uint32_t correlation, const char *name);
 
+/* Calls the tool back with a step in the life of a resource, such as a graph node. */
 void model_resource(enum cupti_resource step, const void *descriptor);
 
 /*

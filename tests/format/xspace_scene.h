@@ -42,8 +42,10 @@ struct scene {
 struct scene *scene_create(int64_t start_ns, unsigned gpus);
 void scene_destroy(struct scene *scene);
 
+/* Returns the index of TEXT among the strings, which it joins if it is new. TEXT is not copied. */
 trace_string scene_string(struct scene *scene, const char *text);
 
+/* Add rows; return their indices. */
 uint32_t scene_process(struct scene *scene, uint32_t pid);
 uint32_t scene_thread(struct scene *scene, uint32_t process, uint32_t tid);
 uint32_t scene_gpu(struct scene *scene, uint32_t process, const char *uuid);

@@ -26,6 +26,7 @@ int played_launch_into(cuda_stream stream);
 /* Returns the CUresult for RC, which is 0 or a negative errno. */
 int played_result(int rc);
 
+/* Returns the model's stream of a handle; all default stream handles are one stream. */
 struct dagpatch_model_stream *played_stream(cuda_stream stream);
 
 /* Returns whether the thread's context is that of EXEC (any context if EXEC is NULL). */

@@ -27,6 +27,7 @@ int fixture_teardown(void **state); /* removes the folder and its files */
 /* Returns the number of files in the folder; ret_path gets the path of one that ends in .spool. */
 int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 
+/* Opens a spool in the folder with the least number of ready bytes; asserts that it opens. */
 struct spooler *fixture_open_spool(const struct fixture *fixture);
 
 /* The same with a limit for the bytes of prepared chunks. Returns what spooler_open returned. */
@@ -66,6 +67,7 @@ struct keeper {
 	_Atomic bool is_over;
 };
 
+/* Start and end the keeper's thread; the spooler must outlive it. */
 void keeper_start(struct keeper *keeper, struct spooler *spooler);
 void keeper_stop(struct keeper *keeper);
 
@@ -81,6 +83,7 @@ bool keeper_put(struct keeper *keeper, struct writer *w, uint64_t counter, size_
 
 /* ---- moments ---- */
 
+/* Returns the next number of a linear congruential generator with *STATE as its state. */
 uint64_t fixture_random(uint64_t *state);
 
 /*
@@ -103,6 +106,7 @@ struct spool_reader *fixture_read(const struct fixture *fixture);
  */
 unsigned char *fixture_bytes(const struct fixture *fixture, size_t *ret_length);
 
+/* Returns how many damages the reader has found. */
 uint64_t fixture_damage_count(const struct spool_reader *reader);
 
 /*

@@ -85,6 +85,10 @@ struct model_table *model_second_table(void);
 struct model_table *model_first_table(void);
 void model_hand_over_again(void);
 
+/*
+ * Hands a library's dispatch tables to the tool, as rocprofiler-register does. Returns -1 when no
+ * tool is loaded or MODEL_SILENT is set.
+ */
 int model_hand_over(const char *name, uint64_t version, uint64_t instance, void **tables,
 		    uint64_t count);
 

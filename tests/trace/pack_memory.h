@@ -17,8 +17,10 @@ struct pack_memory {
 /* Packs SPOOL; asserts that it succeeds. The caller frees the result's bytes. */
 struct pack_memory pack_memory_make(const struct spool_reader *spool);
 
+/* Returns a sink that appends to MEMORY. */
 struct pack_sink pack_memory_sink(struct pack_memory *memory);
 
+/* Opens a packed section; asserts that it opens. MEMORY must outlive the reader. */
 struct pack_reader *pack_memory_open(const struct pack_memory *memory);
 
 /*

@@ -90,6 +90,7 @@ void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t ker
 void scene_say(struct scene *scene, const char *name, enum record_source_state state,
 	       const char *text);
 
+/* Records a witness's count. */
 void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value);
 
 /* Records that call CID made or captured a node of some graph. */
