@@ -56,7 +56,7 @@ static void a_uuid_is_enough_where_nothing_else_is_known(void **state)
 	expect(scene, "0110");
 }
 
-/* The second process sees the same card's partitions, and only one of them as its first. */
+/* The second process sees two partitions of the same card and one more, in another order. */
 static void partitions_of_a_card_are_apart(void **state)
 {
 	struct scene *scene = two_processes();

@@ -205,7 +205,7 @@ static void calls_point_to_their_activities(void **state)
 	free(file.text);
 }
 
-/* Returns the activities that an activity waits for, as bits; activities count from 0. */
+/* Returns how many activities this one waits for; ret_last gets the last of them, from 0. */
 static unsigned waits_of(const struct file *file, unsigned activity, uint64_t *ret_last)
 {
 	struct message stage = find_stage(file, activity, NULL);

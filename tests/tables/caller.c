@@ -166,7 +166,7 @@ static void register_kernel(register_function *by, uintptr_t stub, const char *n
 }
 
 /*
- * Kernels that were registered by symbol or by dispatch table have their names when they are
+ * Kernels that were registered by symbol or by pointer have their names when they are
  * launched.
  */
 static int kernels(void)

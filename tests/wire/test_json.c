@@ -232,8 +232,8 @@ static void write_errors_are_reported(void **state)
 }
 
 /*
- * Quotes every byte value, in the most space that it can take and in exactly the space that there
- * is.
+ * json_quote gives what the JSON writer writes. Bytes that need the longest escape fill
+ * JSON_QUOTED_BYTES exactly, and never more.
  */
 static void quoted_text_is_what_the_writer_writes(void **state)
 {
