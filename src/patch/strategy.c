@@ -22,10 +22,16 @@ static uint64_t update_limit(const struct dagpatch_recording *recording)
 	return limit == 0 || limit == UINT32_MAX ? UINT64_MAX : limit * recording->node_count;
 }
 
-bool strategy_is_worn(const struct dagpatch_recording *recording)
+/* Tests whether MORE updates are too many for the executable graph. */
+static bool wears_out(const struct dagpatch_recording *recording, uint32_t more)
 {
 	return !recording->foreign_exec &&
-	       (recording->is_spent || recording->updates > update_limit(recording));
+	       (recording->is_spent || recording->updates + more > update_limit(recording));
+}
+
+bool strategy_is_worn(const struct dagpatch_recording *recording)
+{
+	return wears_out(recording, 0);
 }
 
 /* The first try costs one update of the whole graph; afterwards the measured costs decide. */
@@ -82,9 +88,7 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 
 	if (recording->table_choice.is_overdue)
 		return DAGPATCH_INSTANTIATE;
-	if (!recording->foreign_exec &&
-	    (recording->is_spent ||
-	     recording->updates + recording->dirty_count > update_limit(recording)))
+	if (wears_out(recording, recording->dirty_count))
 		return DAGPATCH_INSTANTIATE;
 	if (recording->dirty_count == 0)
 		return DAGPATCH_SET_PARAMS;
