@@ -168,6 +168,9 @@ struct patch_params {
 
 /* ---- the device ---- */
 
+/* The handle of CUDA's and HIP's per-thread default stream: another stream on each thread. */
+enum { PATCH_STREAM_PER_THREAD = 2 };
+
 /* What a device and its driver can do; bits of patch_device.capabilities. */
 enum patch_capability {
 	PATCH_HAS_TABLE = DAGPATCH_HAS_TABLE,

@@ -86,8 +86,10 @@ static int launch_into_capture(struct dagpatch_recording *recording, struct driv
 
 /* ---- into a stream that is not captured ---- */
 
+/* A mark in the per-thread stream of one thread tells nothing about those of other threads. */
 static void note_stream(struct launches *launches, struct driver_stream *stream)
 {
+	launches->in_more |= (uintptr_t)stream == PATCH_STREAM_PER_THREAD;
 	for (uint32_t i = 0; i < launches->count; i++)
 		if (launches->streams[i] == stream)
 			return;

@@ -261,7 +261,7 @@ enum { LAUNCH_STREAMS = 4 };
 struct launches {
 	struct driver_stream *streams[LAUNCH_STREAMS];
 	uint32_t count;
-	bool in_more; /* launched in further streams, too */
+	bool in_more; /* launched in further streams, too, or in per-thread streams */
 };
 
 /* Which thread may use recording.built: none; a thread in a call of the recording; or another
