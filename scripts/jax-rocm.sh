@@ -7,7 +7,7 @@
 #
 # The wheels come from the package index; they are kept in FOLDER/wheels, or in DAGTAP_JAX_WHEELS, with their
 # checksums, and the packages in DAGTAP_ROCM_DEBS: a run that finds those needs no network. Exit status 77: they cannot
-# be had here. 0.27 GB for each release beside the 1.1 GB of packages, 1 GB on the disk beside 3.2.
+# be had here. 0.27 GB for each release beside the 1.1 GB of packages, 1 GB on the disk beside 2.2.
 set -euo pipefail
 project=$(cd "$(dirname "$0")/.." && pwd)
 here=$project/tests/jax_rocm
@@ -36,6 +36,13 @@ fetch() { # RELEASE
 		"jax==$1" "jaxlib==$1" "jax-rocm7-pjrt==$1" "jax-rocm7-plugin==$1" ||
 		cannot "the package index gives no wheels of release $1"
 	(cd "$wheels/$1" && sha256sum ./*.whl >checksums)
+}
+
+expect_room() { # RELEASE
+	local free
+
+	free=$(df --output=avail -m "$folder" | tail -n 1 | tr -d " ")
+	[ "$free" -ge 1500 ] || cannot "release $1 takes up to 1500 MiB on the disk, and $folder has $free left"
 }
 
 unpack() { # RELEASE
@@ -78,6 +85,7 @@ make_shared() {
 make_shared
 for release; do
 	is_complete "$release" && continue
+	expect_room "$release"
 	has_wheels "$release" || fetch "$release"
 	unpack "$release"
 done
