@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bench/hip_op_texts.h"
+#include "bench/hip_function_texts.h"
 
 static const char *const call_names[] = {
 #define X(name) #name,
@@ -33,21 +33,21 @@ static const struct {
 	{"kind", offsetof(struct reference_call, kind)},
 };
 
-const char *reference_api_text(uint32_t op)
+const char *reference_api_text(uint32_t function)
 {
-	return op && op <= sizeof(hip_op_texts) / sizeof(*hip_op_texts) ? hip_op_texts[op - 1]
+	return function && function <= sizeof(hip_function_texts) / sizeof(*hip_function_texts) ? hip_function_texts[function - 1]
 									: NULL;
 }
 
-static uint32_t find_op(const char *name)
+static uint32_t find_function(const char *name)
 {
 	size_t length = strlen(name);
 	const char *text;
-	uint32_t op;
+	uint32_t function;
 
-	for (op = 1; (text = reference_api_text(op)); op++) {
+	for (function = 1; (text = reference_api_text(function)); function++) {
 		if (!strncmp(text, name, length) && (text[length] == ' ' || !text[length]))
-			return op;
+			return function;
 	}
 	return 0;
 }
@@ -82,10 +82,10 @@ static void take_argument(struct reference_call *call, const char *name, size_t 
 	}
 }
 
-static struct reference_call make_call(uint32_t op)
+static struct reference_call make_call(uint32_t function)
 {
 	struct reference_call call = {
-		.op = op,
+		.function = function,
 		.stream = -1,
 		.subject = -1,
 		.grid = -1,
@@ -94,7 +94,7 @@ static struct reference_call make_call(uint32_t op)
 		.bytes = -1,
 		.kind = -1,
 	};
-	const char *space = strchr(reference_api_text(op), ' ');
+	const char *space = strchr(reference_api_text(function), ' ');
 
 	while (space) {
 		const char *name = space + 1;
@@ -109,11 +109,11 @@ static struct reference_call make_call(uint32_t op)
 int reference_calls_make(struct reference_call *calls)
 {
 	for (size_t i = 0; i < REFERENCE_CALL_COUNT; i++) {
-		uint32_t op = find_op(call_names[i]);
+		uint32_t function = find_function(call_names[i]);
 
-		if (!op)
+		if (!function)
 			return -ENOENT;
-		calls[i] = make_call(op);
+		calls[i] = make_call(function);
 	}
 	return 0;
 }

@@ -54,15 +54,15 @@ enum reference_call_id {
 #define REFERENCE_CALL_WORDS 16
 
 struct reference_call {
-	uint32_t op;
+	uint32_t function;
 	uint8_t words;
 	/* Indices of these arguments among the words; -1: the call has no such argument. */
 	int8_t stream, subject, grid, dst, src, bytes, kind;
 	uint64_t args[REFERENCE_CALL_WORDS]; /* values of the arguments that nothing sets */
 };
 
-/* Returns the text of the API_NAME record of OP (from 1); NULL after the last one. */
-const char *reference_api_text(uint32_t op);
+/* Returns the text of the API_NAME record of FUNCTION (from 1); NULL after the last one. */
+const char *reference_api_text(uint32_t function);
 
 /* Fills CALLS[REFERENCE_CALL_COUNT]. Returns 0, or -ENOENT when the list lacks one of the calls. */
 int reference_calls_make(struct reference_call *calls);

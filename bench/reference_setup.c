@@ -81,7 +81,7 @@ void reference_call_end(struct reference_run *run, struct reference_frame *frame
 	struct reference_worker *worker = frame->worker;
 	size_t args_bytes = call->words * sizeof(*frame->args);
 	struct record_api *record = spool_stream_put(worker->stream, RECORD_API,
-						     sizeof(*record) + args_bytes, call->op);
+						     sizeof(*record) + args_bytes, call->function);
 	uint64_t end_ns = frame->begin_ns + cost_ns + reference_random(&worker->random) % 256;
 
 	if (end_ns < frame->by.ns)
@@ -156,10 +156,10 @@ static void add_node(struct reference_run *run, struct reference_worker *worker,
 	};
 	struct reference_frame frame;
 	struct record_node_recorded *record;
-	char op[64], text[96];
+	char function[64], text[96];
 
-	reference_op_name(graph * REFERENCE_NODES_MOST + index, op, sizeof(op));
-	snprintf(text, sizeof(text), "Thunk:#hlo_op=%s#", op);
+	reference_op_name(graph * REFERENCE_NODES_MOST + index, function, sizeof(function));
+	snprintf(text, sizeof(text), "Thunk:#hlo_op=%s#", function);
 	reference_scope_push(run, worker, text);
 	frame = reference_call_begin(run, worker, calls[run->graphs[graph].nodes[index].type]);
 	record = spool_stream_put(worker->stream, RECORD_NODE_RECORDED, sizeof(*record), 0);

@@ -222,11 +222,11 @@ static void begin_session(struct reference_run *run)
 	const char *text;
 
 	put_note(stream, run->steps);
-	for (uint32_t op = 1; (text = reference_api_text(op)); op++) {
+	for (uint32_t function = 1; (text = reference_api_text(function)); function++) {
 		struct record_api_name record = {.domain = RECORD_DOMAIN_HIP,
 						 .text_bytes = strlen(text)};
 
-		spool_stream_put_text(stream, RECORD_API_NAME, op, &record, sizeof(record), text);
+		spool_stream_put_text(stream, RECORD_API_NAME, function, &record, sizeof(record), text);
 	}
 	reference_put_agents(stream);
 }

@@ -157,7 +157,7 @@ static int measure_alone(struct spooler *spooler, struct bench_result *result)
 	}
 	free(memory);
 	/* A dropped record costs less than a written one, so a run with drops is invalid. */
-	if (atomic_load(&w->lane->counts.dropped[RECORD_CLASS_API][RECORD_DROP_FULL]))
+	if (atomic_load(&w->counters->counts.dropped[RECORD_CLASS_API][RECORD_DROP_FULL]))
 		return -ENOSPC;
 	spooler_put_writer(spooler, w);
 	record_ns = bench_median(records, BATCHES);

@@ -1,4 +1,4 @@
-/* Writes chunks, lanes and header of a made-up spool: spool_file.h. */
+/* Writes chunks, spool_writers and header of a made-up spool: spool_file.h. */
 #include "spool_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct spool_file {
 	uint32_t chunks_taken;
 	uint32_t stream_count;
 	struct spool_header header;
-	struct spool_lane lanes[SPOOL_FILE_STREAMS_MOST];
+	struct spool_writer spool_writers[SPOOL_FILE_STREAMS_MOST];
 	struct spool_stream streams[SPOOL_FILE_STREAMS_MOST];
 };
 
@@ -86,7 +86,7 @@ struct spool_stream *spool_file_stream(struct spool_file *file, const struct wri
 		.file = file,
 		.chunk = calloc(1, SPOOL_CHUNK_BYTES),
 		.used_bytes = SPOOL_CHUNK_BYTES,
-		.lane = file->stream_count,
+		.spool_writer = file->stream_count,
 		.thread = *thread,
 		.now_ns = file->header.start_ns,
 	};
@@ -118,7 +118,7 @@ void spool_stream_turn(struct spool_stream *stream)
 	stream->chunk->magic = SPOOL_CHUNK_MAGIC;
 	stream->chunk->index = stream->file->chunks_taken++;
 	stream->chunk->session_id = stream->file->header.session_id;
-	stream->chunk->writer = stream->lane;
+	stream->chunk->writer = stream->spool_writer;
 	stream->chunk->sequence = stream->sequence++;
 	stream->used_bytes = SPOOL_CHUNK_HEAD_BYTES;
 	thread = spool_stream_put(stream, RECORD_THREAD, sizeof(*thread), stream->thread.tid);
@@ -139,11 +139,11 @@ void spool_stream_put_text(struct spool_stream *stream, enum record_type type, u
 	memcpy(record + fixed_bytes, text, text_bytes);
 }
 
-static void count_lane(struct spool_lane *lane, const struct spool_stream *stream)
+static void count_writer(struct spool_writer *spool_writer, const struct spool_stream *stream)
 {
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
-		lane->counts.attempted[class] = stream->attempted[class];
-	lane->chunks = stream->sequence;
+		spool_writer->counts.attempted[class] = stream->attempted[class];
+	spool_writer->chunks = stream->sequence;
 }
 
 static void finish_head(struct spool_file *file, uint64_t end_ns)
@@ -151,15 +151,16 @@ static void finish_head(struct spool_file *file, uint64_t end_ns)
 	struct spool_live *live = &file->header.live;
 
 	for (uint32_t i = 0; i < file->stream_count; i++)
-		count_lane(&file->lanes[i], &file->streams[i]);
-	live->lanes_used = file->stream_count;
+		count_writer(&file->spool_writers[i], &file->streams[i]);
+	live->writers_used = file->stream_count;
 	live->chunks_ready = file->chunks_taken;
 	live->chunks_taken = file->chunks_taken;
 	live->end_ns = end_ns;
-	live->counts_crc = spool_counts_crc(live, file->lanes, file->stream_count);
+	live->counts_crc = spool_counts_crc(live, file->spool_writers, file->stream_count);
 	live->state = SPOOL_CLOSED;
 	write_at(file, &file->header, sizeof(file->header), 0);
-	write_at(file, file->lanes, file->stream_count * sizeof(*file->lanes), SPOOL_HEADER_BYTES);
+	write_at(file, file->spool_writers, file->stream_count * sizeof(*file->spool_writers),
+		 SPOOL_HEADER_BYTES);
 }
 
 int spool_file_close(struct spool_file *file, uint64_t end_ns)

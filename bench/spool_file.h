@@ -6,7 +6,7 @@
  * spool_file_create(path, &identity, &file);
  * stream = spool_file_stream(file, &thread);
  * stream->now_ns = ...;
- * record = spool_stream_put(stream, RECORD_API, bytes, op);       ...fill all but the header...
+ * record = spool_stream_put(stream, RECORD_API, bytes, function);       ...fill all but the header...
  * spool_file_close(file, end_ns);
  *
  * spool_file_close reports failed writes.
@@ -40,7 +40,7 @@ struct spool_stream {
 	struct spool_file *file;
 	struct spool_chunk *chunk;
 	uint32_t used_bytes; /* of the chunk */
-	uint32_t lane;
+	uint32_t spool_writer;
 	uint32_t sequence; /* of the next chunk */
 	struct writer_thread thread;
 	uint64_t now_ns; /* set by the caller; the time of the THREAD records */

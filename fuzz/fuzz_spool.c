@@ -5,7 +5,7 @@
  * - bit 1: the spool is closed.
  * - bit 2: all checksums are corrected.
  *
- * A recipe holds: lanes used, chunks taken; for each of two lanes its number of chunks and its
+ * A recipe holds: spool_writers used, chunks taken; for each of two spool_writers its number of chunks and its
  * attempts by class; then chunks: writer, sequence, state, the length in words (16 bits), and that
  * many bytes.
  */
@@ -51,15 +51,15 @@ static void make_header(struct spool_header *header, struct recipe *recipe, bool
 	header->session_id = 42;
 	header->fixed_crc = spool_fixed_crc(header);
 	header->live.state = closed ? SPOOL_CLOSED : SPOOL_OPEN;
-	header->live.lanes_used = take_byte(recipe);
+	header->live.writers_used = take_byte(recipe);
 	header->live.chunks_taken = take_byte(recipe);
 }
 
-static void make_lane(struct spool_lane *lane, struct recipe *recipe)
+static void make_writer(struct spool_writer *spool_writer, struct recipe *recipe)
 {
-	lane->chunks = take_byte(recipe);
+	spool_writer->chunks = take_byte(recipe);
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
-		lane->counts.attempted[class] = take_byte(recipe);
+		spool_writer->counts.attempted[class] = take_byte(recipe);
 }
 
 static void make_chunk(struct spool_chunk *chunk, struct recipe *recipe, bool sums)
@@ -84,20 +84,20 @@ static void make_chunk(struct spool_chunk *chunk, struct recipe *recipe, bool su
 static size_t make_spool(unsigned char *memory, struct recipe *recipe, uint8_t flags)
 {
 	struct spool_header *header = (struct spool_header *)memory;
-	struct spool_lane *lanes = (struct spool_lane *)(memory + SPOOL_HEADER_BYTES);
+	struct spool_writer *spool_writers = (struct spool_writer *)(memory + SPOOL_HEADER_BYTES);
 	bool sums = flags & 4;
 	size_t count = 0;
 
 	make_header(header, recipe, flags & 2);
 	for (int i = 0; i < LANES; i++)
-		make_lane(&lanes[i], recipe);
+		make_writer(&spool_writers[i], recipe);
 	for (; recipe->size && count < CHUNKS_MOST; count++)
 		make_chunk((struct spool_chunk *)(memory + SPOOL_CHUNK_OFFSET +
 						  count * SPOOL_CHUNK_BYTES),
 			   recipe, sums);
-	if (sums && header->live.lanes_used <= SPOOL_LANE_COUNT)
+	if (sums && header->live.writers_used <= SPOOL_WRITER_COUNT)
 		header->live.counts_crc =
-			spool_counts_crc(&header->live, lanes, header->live.lanes_used);
+			spool_counts_crc(&header->live, spool_writers, header->live.writers_used);
 	return SPOOL_CHUNK_OFFSET + count * SPOOL_CHUNK_BYTES;
 }
 

@@ -20,7 +20,7 @@ static void make_header(struct spool_header *header)
 	spool_header_init(header);
 	header->session_id = SESSION;
 	header->fixed_crc = spool_fixed_crc(header);
-	header->live.lanes_used = 1;
+	header->live.writers_used = 1;
 	header->live.chunks_ready = 1;
 	header->live.chunks_taken = 1;
 	header->live.state = SPOOL_OPEN;
@@ -40,13 +40,13 @@ static void make_chunk(struct spool_chunk *chunk, const uint8_t *data, size_t si
 
 static void close_spool(struct spool_header *header, struct spool_chunk *chunk, size_t size)
 {
-	const struct spool_lane *lanes = (const struct spool_lane *)(header + 1);
+	const struct spool_writer *spool_writers = (const struct spool_writer *)(header + 1);
 	size_t used = SPOOL_CHUNK_HEAD_BYTES + sizeof(struct record_thread) + (size & ~(size_t)7);
 
 	chunk->used_bytes = (uint32_t)(used < SPOOL_CHUNK_BYTES ? used : SPOOL_CHUNK_BYTES);
 	chunk->crc = spool_chunk_crc(chunk, chunk->used_bytes);
 	chunk->state = SPOOL_CHUNK_SEALED;
-	header->live.counts_crc = spool_counts_crc(&header->live, lanes, 1);
+	header->live.counts_crc = spool_counts_crc(&header->live, spool_writers, 1);
 	header->live.state = SPOOL_CLOSED;
 }
 
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	make_header((struct spool_header *)image);
-	((struct spool_lane *)(image + SPOOL_HEADER_BYTES))->chunks = 1;
+	((struct spool_writer *)(image + SPOOL_HEADER_BYTES))->chunks = 1;
 	make_chunk((struct spool_chunk *)(image + SPOOL_CHUNK_OFFSET), data + 1, size - 1);
 	if (!(data[0] & 1))
 		close_spool((struct spool_header *)image,

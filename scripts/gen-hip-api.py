@@ -13,11 +13,11 @@
                                                  has with other kinds of parameters
     gen-hip-api.py exports LIST UNRECORDED INJECTED    fails when the injected library lacks a function,
                                                  or has one that is to be left alone
-    gen-hip-api.py ops LIST > hip_ops.h          the numbers of the calls
+    gen-hip-api.py functions LIST > hip_functions.h the numbers of the calls
     gen-hip-api.py wrappers LIST TABLE > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
-    gen-hip-api.py rccl-ops LIST > rccl_ops.h    the same for RCCL, whose list is in its table's order
+    gen-hip-api.py rccl-functions LIST > rccl_functions.h the same for RCCL, whose list is in its table's order
     gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
-    gen-hip-api.py texts LIST > hip_op_texts.h   what API_NAME records say of them, without the calls
+    gen-hip-api.py texts LIST > hip_function_texts.h   what API_NAME records say of them, without the calls
 
 Only "list", "check" and "account" need clang; a build needs no more than this file and Python.
 """
@@ -346,7 +346,7 @@ class Call:
 
 class Hip:
     """HIP's side of what the wrappers of an interface are made of."""
-    lower, upper, first_op = "hip", "HIP", 0
+    lower, upper, first_number = "hip", "HIP", 0
     list_path = "src/vendor/hip_api.list"
     absent = "HIP_NOT_SUPPORTED"
 
@@ -373,7 +373,7 @@ class Hip:
 
 class Rccl:
     """RCCL's: what works on data also tells the rank and the number of the operation."""
-    lower, upper, first_op = "rccl", "RCCL", 2048
+    lower, upper, first_number = "rccl", "RCCL", 2048
     list_path = "src/vendor/rccl_api.list"
     absent = "RCCL_INTERNAL_ERROR"
 
@@ -413,14 +413,14 @@ def read_list(path):
         return [Call(line) for line in lines if line.strip() and not line.startswith("#")]
 
 
-def print_ops(api, calls):
-    guard = f"DAGTAP_CAPTURE_{api.upper}_OPS_H"
+def print_functions(api, calls):
+    guard = f"DAGTAP_CAPTURE_{api.upper}_FUNCTIONS_H"
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
     print(f"#ifndef {guard}\n#define {guard}\n")
-    print(f"enum {api.lower}_op {{\n\t{api.upper}_NONE = {api.first_op},")
+    print(f"enum {api.lower}_function {{\n\t{api.upper}_NONE = {api.first_number},")
     for call in calls:
         print(f"\t{api.upper}_{call.name},")
-    print(f"\t{api.upper}_OP_COUNT\n}};\n")
+    print(f"\t{api.upper}_FUNCTION_COUNT\n}};\n")
     print("/* Where a call's argument is among the recorded words. */")
     for call in calls:
         names = [n for n, _, _ in api.words(call)]
@@ -496,7 +496,7 @@ def print_wrappers(api, calls, order):
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
     print(f'#include "capture/export.h"\n#include "capture/{api.lower}/wrap.h"\n')
     print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
-    print(f"const struct {api.lower}_op_info {api.lower}_ops[{api.upper}_OP_COUNT - "
+    print(f"const struct {api.lower}_function_info {api.lower}_functions[{api.upper}_FUNCTION_COUNT - "
           f"{api.upper}_NONE] = {{")
     for call in calls:
         plain = f', "{call.name}"' if call.symbol != call.name else ""
@@ -510,7 +510,7 @@ def print_wrappers(api, calls, order):
 
 def print_texts(calls):
     print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list: by number, from 1. */")
-    print("static const char *const hip_op_texts[] = {")
+    print("static const char *const hip_function_texts[] = {")
     for call in calls:
         print(f'\t"{text_of(Hip, call)}",')
     print("};")
@@ -591,12 +591,12 @@ def main(argv):
         return account(*argv[1:])
     elif argv[:1] == ["exports"] and len(argv) == 4:
         return check_exports(*argv[1:])
-    elif argv[:1] == ["ops"] and len(argv) == 2:
-        print_ops(Hip, read_list(argv[1]))
+    elif argv[:1] == ["functions"] and len(argv) == 2:
+        print_functions(Hip, read_list(argv[1]))
     elif argv[:1] == ["wrappers"] and len(argv) == 3:
         print_wrappers(Hip, read_list(argv[1]), read_order(argv[2]))
-    elif argv[:1] == ["rccl-ops"] and len(argv) == 2:
-        print_ops(Rccl, read_list(argv[1]))
+    elif argv[:1] == ["rccl-functions"] and len(argv) == 2:
+        print_functions(Rccl, read_list(argv[1]))
     elif argv[:1] == ["rccl-wrappers"] and len(argv) == 2:
         calls = read_list(argv[1])
         print_wrappers(Rccl, calls, [call.name for call in calls])

@@ -106,11 +106,11 @@ def count_goals(tool, file, kernels):
     source = next((s for s in tool.ask("check", file)["sources"] if s["name"] == "cuda"), None)
     if not source:
         raise Failure("no line \"cuda\" in the ledger")
-    kept, let_go = tool.ask("summary", file)["totals"]["kernels"], kernels_let_go(source)
+    kept, chunks_reused = tool.ask("summary", file)["totals"]["kernels"], kernels_let_go(source)
     records_let_go, dropped = source["dropped"].get(LET_GO, 0), sum(source["dropped"].values())
     fault = tool.fault(file)
-    return [report.goal("kernels, kept and let go", f"{kernels:,}, as the program counts", f"{kept:,} + {let_go:,} = {kept + let_go:,}",
-                        kept + let_go == kernels),
+    return [report.goal("kernels, kept and let go", f"{kernels:,}, as the program counts", f"{kept:,} + {chunks_reused:,} = {kept + chunks_reused:,}",
+                        kept + chunks_reused == kernels),
             report.goal("records of CUPTI, kept and let go", f"{source['expected']:,}, as it counts",
                         f"{source['received']:,} + {records_let_go:,}", source["received"] + dropped == source["expected"]),
             report.goal("dropped for another cause", "0", f"{dropped - records_let_go:,}", dropped == records_let_go),

@@ -9,7 +9,7 @@
 
 struct entry {
 	int64_t ns;
-	uint32_t event;
+	uint32_t activity;
 };
 
 static int by_time(const void *left, const void *right)
@@ -18,7 +18,7 @@ static int by_time(const void *left, const void *right)
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	return a->activity < b->activity ? -1 : a->activity > b->activity;
 }
 
 static void print_scopes(const struct dagtap_trace *trace, uint32_t index)
@@ -33,39 +33,40 @@ static void print_scopes(const struct dagtap_trace *trace, uint32_t index)
 	}
 }
 
-static void print_event(const struct dagtap_trace *trace, const struct dagtap_trace_event *event)
+static void print_activity(const struct dagtap_trace *trace,
+			   const struct dagtap_trace_activity *activity)
 {
 	struct dagtap_trace_launch launch;
 	struct dagtap_trace_graph graph;
 	struct dagtap_trace_node node;
 
-	printf("%12lld ns  %s", (long long)(event->end_ns - event->start_ns), event->name);
-	if (dagtap_trace_get_node(trace, event->node, &node) == 0 &&
+	printf("%12lld ns  %s", (long long)(activity->end_ns - activity->start_ns), activity->name);
+	if (dagtap_trace_get_node(trace, activity->node, &node) == 0 &&
 	    dagtap_trace_get_graph(trace, node.graph, &graph) == 0)
 		printf("   graph %llu node %lu", (unsigned long long)graph.id,
 		       (unsigned long)node.index);
-	if (dagtap_trace_get_launch(trace, event->launch, &launch) == 0)
+	if (dagtap_trace_get_launch(trace, activity->launch, &launch) == 0)
 		printf(" replay %llu", (unsigned long long)launch.replay);
-	print_scopes(trace, event->scope);
+	print_scopes(trace, activity->scope);
 	putchar('\n');
 }
 
 static void print_longest(const struct dagtap_trace *trace, struct entry *entries, uint32_t wanted)
 {
-	uint32_t total = dagtap_trace_count(trace, DAGTAP_TRACE_EVENT), count = 0;
-	struct dagtap_trace_event event;
+	uint32_t total = dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY), count = 0;
+	struct dagtap_trace_activity activity;
 
 	for (uint32_t i = 0; i < total; i++) {
-		dagtap_trace_get_event(trace, i, &event);
-		if (event.kind != DAGTAP_TRACE_KERNEL || !event.is_timed)
+		dagtap_trace_get_activity(trace, i, &activity);
+		if (activity.kind != DAGTAP_TRACE_KERNEL || !activity.is_timed)
 			continue;
-		entries[count].ns = event.end_ns - event.start_ns;
-		entries[count++].event = i;
+		entries[count].ns = activity.end_ns - activity.start_ns;
+		entries[count++].activity = i;
 	}
 	qsort(entries, count, sizeof(*entries), by_time);
 	for (uint32_t i = 0; i < count && i < wanted; i++) {
-		dagtap_trace_get_event(trace, entries[i].event, &event);
-		print_event(trace, &event);
+		dagtap_trace_get_activity(trace, entries[i].activity, &activity);
+		print_activity(trace, &activity);
 	}
 }
 
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "slowest: %s\n", error.message);
 		return 1;
 	}
-	entries = (struct entry *)calloc(dagtap_trace_count(trace, DAGTAP_TRACE_EVENT) + 1,
+	entries = (struct entry *)calloc(dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY) + 1,
 					 sizeof(*entries));
 	if (entries)
 		print_longest(trace, entries, wanted);

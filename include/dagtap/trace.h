@@ -7,11 +7,11 @@
  *
  *	if (dagtap_trace_open("run.dagtap", &trace, &error) < 0)
  *		...error.message...
- *	for (uint32_t i = 0; i < dagtap_trace_count(trace, DAGTAP_TRACE_EVENT); i++) {
- *		struct dagtap_trace_event event;
+ *	for (uint32_t i = 0; i < dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY); i++) {
+ *		struct dagtap_trace_activity activity;
  *
- *		dagtap_trace_get_event(trace, i, &event);
- *		printf("%s %lld ns\n", event.name, (long long)(event.end_ns - event.start_ns));
+ *		dagtap_trace_get_activity(trace, i, &activity);
+ *		printf("%s %lld ns\n", activity.name, (long long)(activity.end_ns - activity.start_ns));
  *	}
  *	dagtap_trace_close(trace);
  *
@@ -20,8 +20,8 @@
  *
  * A trace consists of arrays of rows. A field that is named after an array (`process`, `call`,
  * `graph`) is the index of a row of that array; DAGTAP_TRACE_NONE means "none" or "unknown".
- * Loading the same recording again gives the same rows in the same order. The word "event" in this
- * header means an activity of a GPU (a kernel, a copy or a memset), not an event object of HIP or
+ * Loading the same recording again gives the same rows in the same order. The word "activity" in this
+ * header means an activity of a GPU (a kernel, a copy or a memset), not an activity object of HIP or
  * CUDA.
  *
  * Texts are UTF-8 as the program gave them. A text field is never NULL; the text belongs to the
@@ -77,7 +77,7 @@ enum dagtap_trace_array {
 	DAGTAP_TRACE_SCOPE,
 	DAGTAP_TRACE_ATTRIBUTE,
 	DAGTAP_TRACE_CALL,
-	DAGTAP_TRACE_EVENT,
+	DAGTAP_TRACE_ACTIVITY,
 	DAGTAP_TRACE_GRAPH,
 	DAGTAP_TRACE_NODE,
 	DAGTAP_TRACE_EDGE,
@@ -181,8 +181,8 @@ struct dagtap_trace_attribute {
 	const char *text;
 };
 
-/* A call of a vendor's interface by the program. A call owns the activities [event_first,
- * event_first + event_count), in the order in which it submitted them. */
+/* A call of a vendor's interface by the program. A call owns the activities [activity_first,
+ * activity_first + activity_count), in the order in which it submitted them. */
 struct dagtap_trace_call {
 	uint64_t cid; /* correlation id, unique in its process */
 	uint32_t process;
@@ -194,16 +194,16 @@ struct dagtap_trace_call {
 	uint32_t parent; /* the enclosing call */
 	uint32_t scope;
 	uint32_t stream;
-	uint32_t launch;      /* the launch, if the call launched a graph */
-	uint32_t event_first; /* index of its first activity */
-	uint32_t event_count;
+	uint32_t launch;	 /* the launch, if the call launched a graph */
+	uint32_t activity_first; /* index of its first activity */
+	uint32_t activity_count;
 	/* Activities that the call must have caused. HIP: as counted at submission, barrier packets
 	 * included. CUDA: known for launches only. DAGTAP_TRACE_NONE: not known. */
-	uint32_t events_expected;
+	uint32_t activities_expected;
 };
 
 /* Kinds of activities. */
-enum dagtap_trace_event_kind { DAGTAP_TRACE_KERNEL, DAGTAP_TRACE_COPY, DAGTAP_TRACE_MEMSET };
+enum dagtap_trace_activity_kind { DAGTAP_TRACE_KERNEL, DAGTAP_TRACE_COPY, DAGTAP_TRACE_MEMSET };
 
 /* Direction of a copy: H is host memory, D device memory, P2P from one GPU to another. */
 enum dagtap_trace_direction {
@@ -227,8 +227,8 @@ enum dagtap_trace_confidence {
 };
 
 /* An activity of a GPU: a kernel, a copy or a memset, including those of graph launches. */
-struct dagtap_trace_event {
-	int kind; /* enum dagtap_trace_event_kind */
+struct dagtap_trace_activity {
+	int kind; /* enum dagtap_trace_activity_kind */
 	/* Of a kernel its demangled symbol; of a copy or memset the kernel that did it, or "". */
 	const char *name;
 	uint32_t process;
@@ -299,8 +299,8 @@ struct dagtap_trace_launch {
 	uint64_t replay; /* number of the replay among those of this executable graph, from 0 */
 	uint32_t call;
 	uint32_t stream;
-	uint32_t events_expected; /* DAGTAP_TRACE_NONE: does not follow from the graph */
-	uint32_t event_count;
+	uint32_t activities_expected; /* DAGTAP_TRACE_NONE: does not follow from the graph */
+	uint32_t activity_count;
 	int is_exact; /* 1: every activity of the launch is DAGTAP_TRACE_NODE_EXACT */
 };
 
@@ -316,8 +316,8 @@ struct dagtap_trace_source {
 	uint64_t dropped;
 	/* received rows whose counterpart (a call, a node, a submission) is known */
 	uint64_t joined;
-	uint64_t orphan_calls;	/* calls whose activities are missing */
-	uint64_t orphan_events; /* activities whose call or node was not found */
+	uint64_t orphan_calls;	    /* calls whose activities are missing */
+	uint64_t orphan_activities; /* activities whose call or node was not found */
 	uint64_t untimed;
 	/* Differences without an explanation. If it is not 0, dagtap_trace_is_accounted_for returns
 	 * 0. */
@@ -349,8 +349,8 @@ struct dagtap_trace_message {
 	dagtap_trace_get_attribute_sized(trace, index, row, sizeof(struct dagtap_trace_attribute))
 #define dagtap_trace_get_call(trace, index, row)                                                   \
 	dagtap_trace_get_call_sized(trace, index, row, sizeof(struct dagtap_trace_call))
-#define dagtap_trace_get_event(trace, index, row)                                                  \
-	dagtap_trace_get_event_sized(trace, index, row, sizeof(struct dagtap_trace_event))
+#define dagtap_trace_get_activity(trace, index, row)                                               \
+	dagtap_trace_get_activity_sized(trace, index, row, sizeof(struct dagtap_trace_activity))
 #define dagtap_trace_get_graph(trace, index, row)                                                  \
 	dagtap_trace_get_graph_sized(trace, index, row, sizeof(struct dagtap_trace_graph))
 #define dagtap_trace_get_node(trace, index, row)                                                   \
@@ -381,8 +381,8 @@ int dagtap_trace_get_attribute_sized(const struct dagtap_trace *trace, uint32_t 
 				     struct dagtap_trace_attribute *row, size_t size);
 int dagtap_trace_get_call_sized(const struct dagtap_trace *trace, uint32_t index,
 				struct dagtap_trace_call *row, size_t size);
-int dagtap_trace_get_event_sized(const struct dagtap_trace *trace, uint32_t index,
-				 struct dagtap_trace_event *row, size_t size);
+int dagtap_trace_get_activity_sized(const struct dagtap_trace *trace, uint32_t index,
+				    struct dagtap_trace_activity *row, size_t size);
 int dagtap_trace_get_graph_sized(const struct dagtap_trace *trace, uint32_t index,
 				 struct dagtap_trace_graph *row, size_t size);
 int dagtap_trace_get_node_sized(const struct dagtap_trace *trace, uint32_t index,

@@ -26,7 +26,7 @@ static bool is_blocking_api(const char *name)
 static int init_walk(struct dependency_walk *walk, struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
-	int result = lanes_init(&walk->lanes, deps);
+	int result = orders_init(&walk->orders, deps);
 
 	walk->deps = deps;
 	if (result == 0)
@@ -57,7 +57,7 @@ static int init_walk(struct dependency_walk *walk, struct dependencies *deps)
 
 static void release_walk(struct dependency_walk *walk)
 {
-	lanes_release(&walk->lanes);
+	orders_release(&walk->orders);
 	replay_plans_release(&walk->plans);
 	replay_scratch_release(&walk->replay);
 	free(walk->record_sources);
@@ -136,7 +136,7 @@ static struct dependency edge_from(const struct dependencies *deps, struct depen
 
 	if (row->is_programmatic && edge.kind == DEPENDENCY_STREAM &&
 	    edge.from < dependencies_first_join(deps) &&
-	    trace_op_of(trace, &trace->activities[edge.from])->kind == TRACE_KERNEL)
+	    trace_work_of(trace, &trace->activities[edge.from])->kind == TRACE_KERNEL)
 		edge.kind = DEPENDENCY_PROGRAMMATIC;
 	return edge;
 }
@@ -145,24 +145,24 @@ static struct dependency edge_from(const struct dependencies *deps, struct depen
 static void take_single(struct dependency_walk *walk, uint32_t activity)
 {
 	const struct trace_activity *row = &walk->deps->trace->activities[activity];
-	uint32_t lane = lanes_find(&walk->lanes, row->stream, row->agent);
+	uint32_t stream_order = orders_find(&walk->orders, row->stream, row->agent);
 	uint32_t behind = queue_take(walk, activity), opened, ref;
 
-	if (lane == TRACE_NONE) {
+	if (stream_order == TRACE_NONE) {
 		opened = store_open(walk->deps);
 		queue_push(walk, opened, behind);
 		store_close_activity(walk->deps, opened, activity);
 		return;
 	}
-	lanes_take(&walk->lanes, lane, row->agent);
+	orders_take(&walk->orders, stream_order, row->agent);
 	opened = store_open(walk->deps);
-	for (uint32_t i = 0; i < walk->lanes.sources_count; i++)
-		store_push(walk->deps, edge_from(walk->deps, walk->lanes.sources[i], row));
+	for (uint32_t i = 0; i < walk->orders.sources_count; i++)
+		store_push(walk->deps, edge_from(walk->deps, walk->orders.sources[i], row));
 	queue_push(walk, opened, behind);
 	ref = store_close_activity(walk->deps, opened, activity);
-	if (walk->lanes.is_blind)
+	if (walk->orders.is_blind)
 		store_blind(walk->deps, activity);
-	lanes_give(&walk->lanes, lane, ref);
+	orders_give(&walk->orders, stream_order, ref);
 }
 
 /* Pushes edges from the copies of a blocking call to the call. */
@@ -288,16 +288,16 @@ static void take_loose(struct dependencies *deps, uint32_t *latest, uint32_t act
 static int take_loose_rows(struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
-	size_t lanes = (size_t)trace->streams_count + trace->queues_count;
+	size_t orders = (size_t)trace->streams_count + trace->queues_count;
 	uint32_t *latest;
 
 	/* In most traces every activity has a call. */
 	if (deps->counts[DEPENDENCY_LAUNCH] == trace->activities_count)
 		return 0;
-	latest = malloc((lanes + 1) * sizeof(*latest));
+	latest = malloc((orders + 1) * sizeof(*latest));
 	if (!latest)
 		return -ENOMEM;
-	memset(latest, 0xff, lanes * sizeof(*latest));
+	memset(latest, 0xff, orders * sizeof(*latest));
 	for (uint32_t i = 0; i < deps->starts.count; i++) {
 		uint32_t activity = deps->starts.order[i];
 
@@ -344,12 +344,13 @@ static int find_collectives(struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
 
-	deps->is_collective = calloc((size_t)trace->ops_count + 1, sizeof(bool));
+	deps->is_collective = calloc((size_t)trace->works_count + 1, sizeof(bool));
 	if (!deps->is_collective)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->ops_count; i++)
-		deps->is_collective[i] = trace->ops[i].kind == TRACE_KERNEL &&
-					 is_collective_name(trace_text(trace, trace->ops[i].name));
+	for (uint32_t i = 0; i < trace->works_count; i++)
+		deps->is_collective[i] =
+			trace->works[i].kind == TRACE_KERNEL &&
+			is_collective_name(trace_text(trace, trace->works[i].name));
 	for (uint32_t i = 0; i < trace->apis_count; i++)
 		deps->has_rccl |= trace->apis[i].domain == RECORD_DOMAIN_RCCL;
 	return 0;
@@ -526,9 +527,9 @@ bool dependencies_is_collective(const struct dependencies *deps,
 	const struct trace *trace = deps->trace;
 	uint32_t call = activity->call;
 
-	if (deps->is_collective[activity->op])
+	if (deps->is_collective[activity->work])
 		return true;
-	if (!deps->has_rccl || trace_op_of(trace, activity)->kind != TRACE_KERNEL)
+	if (!deps->has_rccl || trace_work_of(trace, activity)->kind != TRACE_KERNEL)
 		return false;
 	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
 		if (trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_RCCL)

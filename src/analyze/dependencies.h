@@ -106,7 +106,7 @@ struct dependencies {
 	uint32_t unresolved_count;
 	/* A bit per activity: an unresolved wait gated it. */
 	uint8_t *blind;
-	bool *is_collective; /* by op: the name is of a collective kernel */
+	bool *is_collective; /* by work: the name is of a collective kernel */
 	/* The trace has calls of RCCL, whose kernels are collective too. */
 	bool has_rccl;
 	uint32_t *call_before, *call_after; /* by call: of the same thread, or TRACE_NONE */

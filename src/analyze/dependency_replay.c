@@ -66,29 +66,29 @@ static int make_room(struct replay *replay)
 
 /* Puts into scratch->entry what the launch must wait for. Several sources become one join if the
  * launch has several activities, so that each first node needs one edge only. */
-static int take_entry(struct replay *replay, uint32_t lane)
+static int take_entry(struct replay *replay, uint32_t stream_order)
 {
 	struct replay_scratch *scratch = replay->scratch;
 	struct dependencies *deps = replay->walk->deps;
-	struct lanes *lanes = &replay->walk->lanes;
+	struct orders *orders = &replay->walk->orders;
 	uint32_t opened;
 
 	scratch->entry_count = 0;
-	if (lane == TRACE_NONE)
+	if (stream_order == TRACE_NONE)
 		return 0;
-	lanes_take(lanes, lane, replay->rows[0].agent);
-	if (lanes->sources_count > scratch->entry_room) {
-		struct dependency *wider =
-			reallocarray(scratch->entry, lanes->sources_count, sizeof(*scratch->entry));
+	orders_take(orders, stream_order, replay->rows[0].agent);
+	if (orders->sources_count > scratch->entry_room) {
+		struct dependency *wider = reallocarray(scratch->entry, orders->sources_count,
+							sizeof(*scratch->entry));
 
 		if (!wider)
 			return -ENOMEM;
 		scratch->entry = wider;
-		scratch->entry_room = lanes->sources_count;
+		scratch->entry_room = orders->sources_count;
 	}
-	for (uint32_t i = 0; i < lanes->sources_count; i++)
-		scratch->entry[i] = lanes->sources[i];
-	scratch->entry_count = lanes->sources_count;
+	for (uint32_t i = 0; i < orders->sources_count; i++)
+		scratch->entry[i] = orders->sources[i];
+	scratch->entry_count = orders->sources_count;
 	if (scratch->entry_count < 2 || replay->count < 2)
 		return 0;
 	opened = store_open(deps);
@@ -102,7 +102,7 @@ static int take_entry(struct replay *replay, uint32_t lane)
 
 static void push_entry(struct replay *replay, uint32_t activity)
 {
-	if (replay->walk->lanes.is_blind)
+	if (replay->walk->orders.is_blind)
 		store_blind(replay->walk->deps, activity);
 	for (uint32_t i = 0; i < replay->scratch->entry_count; i++)
 		store_push(replay->walk->deps, replay->scratch->entry[i]);
@@ -438,7 +438,8 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 		.count = call->activity_count,
 	};
 	uint32_t stream = launch->stream == TRACE_NONE ? replay.rows[0].stream : launch->stream;
-	uint32_t lane = lanes_find(&walk->lanes, stream, replay.rows[0].agent), last, records;
+	uint32_t stream_order = orders_find(&walk->orders, stream, replay.rows[0].agent), last,
+		 records;
 
 	if (replay.graph != TRACE_NONE) {
 		replay.plan = replay_plans_get(&walk->plans, replay.graph);
@@ -447,7 +448,7 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 		if (!replay.plan->is_usable)
 			replay.plan = NULL;
 	}
-	if (make_room(&replay) < 0 || take_entry(&replay, lane) < 0)
+	if (make_room(&replay) < 0 || take_entry(&replay, stream_order) < 0)
 		return -ENOMEM;
 	link_pieces(&replay);
 	if (replay.known)
@@ -456,9 +457,9 @@ int replay_take(struct dependency_walk *walk, const struct trace_call *call)
 	if (records)
 		take_records(&replay, records);
 	last = leave(&replay, replay.known < replay.count ? take_unknown(&replay) : STORE_NOTHING);
-	if (lane == TRACE_NONE)
+	if (stream_order == TRACE_NONE)
 		return 0;
-	lanes_give(&walk->lanes, lane, last);
-	walk->lanes.rows[lane].is_blind |= is_left_gated(&replay);
+	orders_give(&walk->orders, stream_order, last);
+	walk->orders.rows[stream_order].is_blind |= is_left_gated(&replay);
 	return 0;
 }

@@ -13,10 +13,11 @@ static uint32_t thread_agent(const struct dependency_walk *walk, uint32_t call)
 void record_take(struct dependency_walk *walk, uint32_t record)
 {
 	const struct trace_event_record *row = &walk->deps->trace->event_records[record];
-	uint32_t lane = lanes_find(&walk->lanes, row->stream, thread_agent(walk, row->call));
+	uint32_t stream_order =
+		orders_find(&walk->orders, row->stream, thread_agent(walk, row->call));
 
-	if (lane != TRACE_NONE)
-		walk->record_sources[record] = lanes_settle(&walk->lanes, lane);
+	if (stream_order != TRACE_NONE)
+		walk->record_sources[record] = orders_settle(&walk->orders, stream_order);
 }
 
 /* ---- what a wait is for ---- */
@@ -57,34 +58,36 @@ static bool find_event_source(struct dependency_walk *walk, uint32_t at, uint32_
 static void take_stream_wait(struct dependency_walk *walk, uint32_t at)
 {
 	const struct trace_wait *wait = &walk->deps->trace->waits[at];
-	uint32_t lane = lanes_find(&walk->lanes, wait->stream, thread_agent(walk, wait->call));
+	uint32_t stream_order =
+		orders_find(&walk->orders, wait->stream, thread_agent(walk, wait->call));
 	uint32_t source;
 
 	if (!find_event_source(walk, at, &source)) {
-		if (lane != TRACE_NONE)
-			walk->lanes.rows[lane].is_blind = true;
+		if (stream_order != TRACE_NONE)
+			walk->orders.rows[stream_order].is_blind = true;
 		return;
 	}
-	if (lane == TRACE_NONE) {
+	if (stream_order == TRACE_NONE) {
 		store_unresolved(walk->deps, at, DEPENDENCY_DOUBT_NO_STREAM);
 		return;
 	}
 	walk->deps->resolved_waits++;
 	if (source != STORE_NOTHING)
-		lanes_add_pending(&walk->lanes, lane, dependency_on(source, at, DEPENDENCY_EVENT));
+		orders_add_pending(&walk->orders, stream_order,
+				   dependency_on(source, at, DEPENDENCY_EVENT));
 	/* Blocking streams also wait for waits of the legacy stream, so turn them into work at
 	 * once. */
-	if (walk->lanes.rows[lane].kind == TRACE_STREAM_NULL)
-		lanes_settle(&walk->lanes, lane);
+	if (walk->orders.rows[stream_order].kind == TRACE_STREAM_NULL)
+		orders_settle(&walk->orders, stream_order);
 }
 
 /* ---- the host's ---- */
 
 /* Whether LANE belongs to AGENT and got work or waits since the host waited for the whole device
  * last. */
-static bool is_awaited(const struct dependency_walk *walk, uint32_t lane, uint32_t agent)
+static bool is_awaited(const struct dependency_walk *walk, uint32_t stream_order, uint32_t agent)
 {
-	const struct lane *row = &walk->lanes.rows[lane];
+	const struct stream_order *row = &walk->orders.rows[stream_order];
 
 	return row->agent == agent && row->last != STORE_NOTHING &&
 	       (row->turn > walk->synced[agent] || row->pending);
@@ -94,16 +97,17 @@ static bool is_awaited(const struct dependency_walk *walk, uint32_t lane, uint32
  * because a join is a list of its own. */
 static void settle(struct dependency_walk *walk, const struct trace_wait *wait)
 {
-	uint32_t agent = thread_agent(walk, wait->call), lane;
+	uint32_t agent = thread_agent(walk, wait->call), stream_order;
 
 	if (wait->type == TRACE_WAIT_STREAM) {
-		lane = lanes_find(&walk->lanes, wait->stream, agent);
-		if (lane != TRACE_NONE)
-			lanes_settle(&walk->lanes, lane);
+		stream_order = orders_find(&walk->orders, wait->stream, agent);
+		if (stream_order != TRACE_NONE)
+			orders_settle(&walk->orders, stream_order);
 	} else if (wait->type == TRACE_WAIT_DEVICE && agent != TRACE_NONE) {
-		for (lane = 0; lane < walk->lanes.count; lane++) {
-			if (is_awaited(walk, lane, agent) && walk->lanes.rows[lane].pending)
-				lanes_settle(&walk->lanes, lane);
+		for (stream_order = 0; stream_order < walk->orders.count; stream_order++) {
+			if (is_awaited(walk, stream_order, agent) &&
+			    walk->orders.rows[stream_order].pending)
+				orders_settle(&walk->orders, stream_order);
 		}
 	}
 }
@@ -117,27 +121,28 @@ static void push_device(struct dependency_walk *walk, uint32_t at)
 		return;
 	}
 	walk->deps->resolved_waits++;
-	for (uint32_t lane = 0; lane < walk->lanes.count; lane++) {
-		if (is_awaited(walk, lane, agent))
-			store_push(walk->deps, dependency_on(walk->lanes.rows[lane].last, at,
-							     DEPENDENCY_HOST_DEVICE));
+	for (uint32_t stream_order = 0; stream_order < walk->orders.count; stream_order++) {
+		if (is_awaited(walk, stream_order, agent))
+			store_push(walk->deps, dependency_on(walk->orders.rows[stream_order].last,
+							     at, DEPENDENCY_HOST_DEVICE));
 	}
-	walk->synced[agent] = walk->lanes.turn;
+	walk->synced[agent] = walk->orders.turn;
 }
 
 static void push_stream(struct dependency_walk *walk, uint32_t at)
 {
 	const struct trace_wait *wait = &walk->deps->trace->waits[at];
-	uint32_t lane = lanes_find(&walk->lanes, wait->stream, thread_agent(walk, wait->call));
+	uint32_t stream_order =
+		orders_find(&walk->orders, wait->stream, thread_agent(walk, wait->call));
 
-	if (lane == TRACE_NONE) {
+	if (stream_order == TRACE_NONE) {
 		store_unresolved(walk->deps, at, DEPENDENCY_DOUBT_NO_STREAM);
 		return;
 	}
 	walk->deps->resolved_waits++;
-	if (walk->lanes.rows[lane].last != STORE_NOTHING)
-		store_push(walk->deps,
-			   dependency_on(walk->lanes.rows[lane].last, at, DEPENDENCY_HOST_STREAM));
+	if (walk->orders.rows[stream_order].last != STORE_NOTHING)
+		store_push(walk->deps, dependency_on(walk->orders.rows[stream_order].last, at,
+						     DEPENDENCY_HOST_STREAM));
 }
 
 static void push_event(struct dependency_walk *walk, uint32_t at)

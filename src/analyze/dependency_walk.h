@@ -6,7 +6,7 @@
 #ifndef DAGTAP_ANALYZE_DEPENDENCY_WALK_H
 #define DAGTAP_ANALYZE_DEPENDENCY_WALK_H
 
-#include "analyze/dependency_lanes.h"
+#include "analyze/dependency_order.h"
 #include "analyze/replay_plan.h"
 
 /* Working memory for one graph launch, used again for the next launch. A place is the number of an
@@ -32,7 +32,7 @@ struct replay_scratch {
 
 struct dependency_walk {
 	struct dependencies *deps;
-	struct lanes lanes;
+	struct orders orders;
 	struct replay_plans plans;
 	struct replay_scratch replay;
 	/* First event record and wait that are not taken yet. */
@@ -47,7 +47,7 @@ struct dependency_walk {
 	uint32_t *last_packets; /* by queue: its last activity, or TRACE_NONE */
 	/* By API: it returns after its copy has been made. */
 	bool *is_blocking;
-	/* By agent: lanes.turn when the host had waited for the whole device. */
+	/* By agent: orders.turn when the host had waited for the whole device. */
 	uint64_t *synced;
 	/* By node: launch + 1 for which node_first and node_last are valid. */
 	uint32_t *node_launch;

@@ -7,7 +7,7 @@
 #include "analyze/tally.h"
 #include "trace/table.h"
 
-/* A lane during the walk through a window. Activities come by start, so the union of intervals
+/* A resource during the walk through a window. Activities come by start, so the union of intervals
  * needs only the end of what it covers so far (grow_union). */
 struct idle_sweep {
 	uint32_t stamp;	     /* index + 1 of the window for which the struct is valid */
@@ -26,16 +26,16 @@ int idle_init(struct idle *idle, const struct dependencies *deps)
 
 	*idle = (struct idle){
 		.deps = deps,
-		.lanes = calloc(count + 1, sizeof(*idle->lanes)),
-		.lanes_count = (uint32_t)count,
+		.resources = calloc(count + 1, sizeof(*idle->resources)),
+		.resources_count = (uint32_t)count,
 		.sweeps = calloc(count + 1, sizeof(*idle->sweeps)),
 	};
-	return idle->lanes && idle->sweeps ? 0 : -ENOMEM;
+	return idle->resources && idle->sweeps ? 0 : -ENOMEM;
 }
 
 void idle_release(struct idle *idle)
 {
-	free(idle->lanes);
+	free(idle->resources);
 	free(idle->waits);
 	groups_release(&idle->wait_keys);
 	free(idle->sweeps);
@@ -47,7 +47,7 @@ static enum idle_cause cause_of(const struct trace *trace, const struct dependen
 {
 	const struct trace_activity *row = &trace->activities[source->activity];
 
-	if (trace_op_of(trace, row)->kind == TRACE_COPY)
+	if (trace_work_of(trace, row)->kind == TRACE_COPY)
 		return IDLE_COPY;
 	switch (source->kind) {
 	case DEPENDENCY_LEGACY:
@@ -75,7 +75,7 @@ static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_
 	struct idle_wait *row;
 	uint32_t number;
 
-	key ^= (uint64_t)from->op << 8 | (uint64_t)source->kind;
+	key ^= (uint64_t)from->work << 8 | (uint64_t)source->kind;
 	number = groups_number(&idle->wait_keys, key);
 	if (number == GROUPS_FAILED)
 		return -ENOMEM;
@@ -121,35 +121,36 @@ static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
 }
 
 /* Gives the time from *BEGIN_NS to END_NS to CAUSE and moves *BEGIN_NS. */
-static void take_cause(struct idle_lane *lane, enum idle_cause cause, int64_t *begin_ns,
+static void take_cause(struct idle_resource *resource, enum idle_cause cause, int64_t *begin_ns,
 		       int64_t end_ns)
 {
 	if (end_ns <= *begin_ns)
 		return;
-	lane->cause_ns[cause] = tally_sum(lane->cause_ns[cause], tally_span(*begin_ns, end_ns));
+	resource->cause_ns[cause] =
+		tally_sum(resource->cause_ns[cause], tally_span(*begin_ns, end_ns));
 	*begin_ns = end_ns;
 }
 
-/* Divides the gap of lane AT from BEGIN_NS to the start of END's activity. */
+/* Divides the gap of resource AT from BEGIN_NS to the start of END's activity. */
 static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_end *end)
 {
 	const struct dependencies *deps = idle->deps;
 	const struct trace_activity *row = &deps->trace->activities[end->activity];
-	struct idle_lane *lane = &idle->lanes[at];
+	struct idle_resource *resource = &idle->resources[at];
 	bool is_sure = row->call != TRACE_NONE && !dependencies_is_blind(deps, end->activity);
 
 	find_gap_end(deps, end);
 	if (row->call != TRACE_NONE)
-		take_cause(lane, IDLE_HOST, &begin_ns, end->release_ns);
+		take_cause(resource, IDLE_HOST, &begin_ns, end->release_ns);
 	if (end->source.kind != DEPENDENCY_NONE && end->source.end_ns > begin_ns) {
 		int64_t ns = tally_span(begin_ns, end->source.end_ns);
 
-		take_cause(lane, cause_of(deps->trace, &end->source), &begin_ns,
+		take_cause(resource, cause_of(deps->trace, &end->source), &begin_ns,
 			   end->source.end_ns);
 		if (at < deps->trace->streams_count && add_wait(idle, at, &end->source, ns) < 0)
 			return -ENOMEM;
 	}
-	take_cause(lane, is_sure ? IDLE_LAUNCH : IDLE_UNKNOWN, &begin_ns, row->start_ns);
+	take_cause(resource, is_sure ? IDLE_LAUNCH : IDLE_UNKNOWN, &begin_ns, row->start_ns);
 	return 0;
 }
 
@@ -169,20 +170,20 @@ static int64_t grow_union(int64_t *end_ns, int64_t start_ns, int64_t stop_ns)
 static void take_communication(struct idle *idle, struct idle_sweep *sweep, uint32_t at,
 			       const struct trace_activity *row, int64_t stop_ns)
 {
-	const struct trace_op *op = trace_op_of(idle->deps->trace, row);
-	struct idle_lane *lane = &idle->lanes[at];
+	const struct trace_work *work = trace_work_of(idle->deps->trace, row);
+	struct idle_resource *resource = &idle->resources[at];
 	bool is_communication =
-		op->direction == TRACE_P2P || dependencies_is_collective(idle->deps, row);
+		work->direction == TRACE_P2P || dependencies_is_collective(idle->deps, row);
 
 	if (is_communication)
-		lane->communication_ns =
-			tally_sum(lane->communication_ns,
+		resource->communication_ns =
+			tally_sum(resource->communication_ns,
 				  grow_union(&sweep->communication_end_ns, row->start_ns, stop_ns));
-	else if (op->kind == TRACE_KERNEL)
+	else if (work->kind == TRACE_KERNEL)
 		sweep->compute_ns =
 			tally_sum(sweep->compute_ns,
 				  grow_union(&sweep->compute_end_ns, row->start_ns, stop_ns));
-	if (is_communication || op->kind == TRACE_KERNEL)
+	if (is_communication || work->kind == TRACE_KERNEL)
 		sweep->both_ns = tally_sum(sweep->both_ns,
 					   grow_union(&sweep->both_end_ns, row->start_ns, stop_ns));
 }
@@ -198,8 +199,9 @@ static int take_row(struct idle *idle, uint32_t at, struct gap_end *end,
 		return -ENOMEM;
 	if (sweep->busy_end_ns < row->start_ns)
 		sweep->busy_end_ns = row->start_ns;
-	idle->lanes[at].busy_ns = tally_sum(
-		idle->lanes[at].busy_ns, grow_union(&sweep->busy_end_ns, row->start_ns, stop_ns));
+	idle->resources[at].busy_ns =
+		tally_sum(idle->resources[at].busy_ns,
+			  grow_union(&sweep->busy_end_ns, row->start_ns, stop_ns));
 	if (at >= idle->deps->trace->streams_count)
 		take_communication(idle, sweep, at, row, stop_ns);
 	return 0;
@@ -216,7 +218,7 @@ static bool is_meant(const struct path_windows *windows, uint32_t at,
 	return row->scope != TRACE_NONE && windows->of_scope[row->scope] == at;
 }
 
-/* The lanes of an activity: of its stream and of its GPU. Returns how many. */
+/* The resources of an activity: of its stream and of its GPU. Returns how many. */
 static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lanes[2])
 {
 	const struct trace *trace = idle->deps->trace;
@@ -230,10 +232,10 @@ static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lan
 	return count;
 }
 
-static void open_lane(struct idle *idle, uint32_t lane, const struct path_window *window,
+static void open_lane(struct idle *idle, uint32_t resource, const struct path_window *window,
 		      uint32_t at)
 {
-	idle->sweeps[lane] = (struct idle_sweep){
+	idle->sweeps[resource] = (struct idle_sweep){
 		.stamp = at + 1,
 		.busy_end_ns = window->begin_ns,
 		.communication_end_ns = window->begin_ns,
@@ -242,12 +244,12 @@ static void open_lane(struct idle *idle, uint32_t lane, const struct path_window
 	};
 }
 
-/* Opens the lanes on which work of the window's scope or replay runs. */
+/* Opens the resources on which work of the window's scope or replay runs. */
 static void open_meant(struct idle *idle, const struct path_windows *windows, uint32_t at)
 {
 	const struct path_window *window = &windows->rows[at];
 	const struct starts *starts = &idle->deps->starts;
-	uint32_t first, stop, lanes[2];
+	uint32_t first, stop, resources[2];
 
 	starts_find(starts, window->begin_ns, window->end_ns, &first, &stop);
 	for (uint32_t i = first; i < stop; i++) {
@@ -256,8 +258,8 @@ static void open_meant(struct idle *idle, const struct path_windows *windows, ui
 
 		if (row->end_ns <= window->begin_ns || !is_meant(windows, at, row))
 			continue;
-		for (int lane = lanes_of(idle, activity, lanes); lane--;)
-			open_lane(idle, lanes[lane], window, at);
+		for (int resource = lanes_of(idle, activity, resources); resource--;)
+			open_lane(idle, resources[resource], window, at);
 	}
 }
 
@@ -266,16 +268,16 @@ static void leave_window(struct idle *idle, const struct path_window *window, ui
 {
 	int64_t window_ns = tally_span(window->begin_ns, window->end_ns);
 
-	for (uint32_t i = 0; i < idle->lanes_count; i++) {
+	for (uint32_t i = 0; i < idle->resources_count; i++) {
 		struct idle_sweep *sweep = &idle->sweeps[i];
-		struct idle_lane *lane = &idle->lanes[i];
+		struct idle_resource *resource = &idle->resources[i];
 
 		if (sweep->stamp != at + 1)
 			continue;
-		take_cause(lane, IDLE_END, &sweep->busy_end_ns, window->end_ns);
-		lane->window_ns = tally_sum(lane->window_ns, window_ns);
-		lane->exposed_ns =
-			tally_sum(lane->exposed_ns, tally_span(sweep->compute_ns, sweep->both_ns));
+		take_cause(resource, IDLE_END, &sweep->busy_end_ns, window->end_ns);
+		resource->window_ns = tally_sum(resource->window_ns, window_ns);
+		resource->exposed_ns = tally_sum(resource->exposed_ns,
+						 tally_span(sweep->compute_ns, sweep->both_ns));
 	}
 }
 
@@ -284,7 +286,7 @@ int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
 	const struct path_window *window = &windows->rows[at];
 	bool is_all = window->scope == TRACE_NONE && window->launch == TRACE_NONE;
 	const struct starts *starts = &idle->deps->starts;
-	uint32_t first, stop, lanes[2];
+	uint32_t first, stop, resources[2];
 
 	if (!is_all)
 		open_meant(idle, windows, at);
@@ -294,11 +296,11 @@ int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
 
 		if (idle->deps->trace->activities[end.activity].end_ns <= window->begin_ns)
 			continue;
-		for (int lane = lanes_of(idle, end.activity, lanes); lane--;) {
-			if (is_all && idle->sweeps[lanes[lane]].stamp != at + 1)
-				open_lane(idle, lanes[lane], window, at);
-			if (idle->sweeps[lanes[lane]].stamp == at + 1 &&
-			    take_row(idle, lanes[lane], &end, window) < 0)
+		for (int resource = lanes_of(idle, end.activity, resources); resource--;) {
+			if (is_all && idle->sweeps[resources[resource]].stamp != at + 1)
+				open_lane(idle, resources[resource], window, at);
+			if (idle->sweeps[resources[resource]].stamp == at + 1 &&
+			    take_row(idle, resources[resource], &end, window) < 0)
 				return -ENOMEM;
 		}
 	}

@@ -30,7 +30,7 @@ enum idle_cause {
 };
 
 /* A stream or a GPU; sums over all windows. */
-struct idle_lane {
+struct idle_resource {
 	/* Duration of the windows in which it had work; 0: none. */
 	int64_t window_ns;
 	int64_t busy_ns;		    /* time in which an activity ran */
@@ -53,12 +53,12 @@ struct idle_wait {
 
 struct idle {
 	const struct dependencies *deps;
-	struct idle_lane *lanes; /* by stream, then by agent */
-	uint32_t lanes_count;
+	struct idle_resource *resources; /* by stream, then by agent */
+	uint32_t resources_count;
 	struct idle_wait *waits; /* longest first, after idle_finish */
 	uint32_t waits_count;
 	struct groups wait_keys;   /* hash of a wait's properties: index into waits */
-	struct idle_sweep *sweeps; /* by lane: state in the window that is being added */
+	struct idle_sweep *sweeps; /* by resource: state in the window that is being added */
 };
 
 /* Borrows DEPS. 0 or -ENOMEM; the caller releases IDLE in both cases. */
@@ -74,14 +74,14 @@ int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
 void idle_finish(struct idle *idle);
 
 /* The row of a stream, and of a GPU, by their rows in the trace. */
-static inline const struct idle_lane *idle_stream(const struct idle *idle, uint32_t stream)
+static inline const struct idle_resource *idle_stream(const struct idle *idle, uint32_t stream)
 {
-	return &idle->lanes[stream];
+	return &idle->resources[stream];
 }
 
-static inline const struct idle_lane *idle_agent(const struct idle *idle, uint32_t agent)
+static inline const struct idle_resource *idle_agent(const struct idle *idle, uint32_t agent)
 {
-	return &idle->lanes[idle->deps->trace->streams_count + agent];
+	return &idle->resources[idle->deps->trace->streams_count + agent];
 }
 
 /* Static texts: the key in JSON, and the text for people. */

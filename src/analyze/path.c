@@ -74,7 +74,7 @@ static enum path_kind gap_kind(enum dependency_kind cause)
 
 static enum path_kind work_kind(const struct trace *trace, const struct trace_activity *row)
 {
-	switch (trace_op_of(trace, row)->kind) {
+	switch (trace_work_of(trace, row)->kind) {
 	case TRACE_COPY:
 		return PATH_COPY;
 	case TRACE_MEMSET:

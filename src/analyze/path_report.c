@@ -57,10 +57,11 @@ static const struct trace_activity *activity_of(const struct path_report *report
 /* The key of an activity's name: kernels by name, copies and memsets by direction. */
 static uint64_t name_key(const struct path_report *report, uint32_t activity)
 {
-	const struct trace_op *op = trace_op_of(report->deps->trace, activity_of(report, activity));
-	uint32_t name = op->kind == TRACE_KERNEL ? op->name : (uint32_t)op->direction;
+	const struct trace_work *work =
+		trace_work_of(report->deps->trace, activity_of(report, activity));
+	uint32_t name = work->kind == TRACE_KERNEL ? work->name : (uint32_t)work->direction;
 
-	return (uint64_t)op->kind << 32 | name;
+	return (uint64_t)work->kind << 32 | name;
 }
 
 static struct path_work *find_work(struct path_report *report, const struct path_step *step)

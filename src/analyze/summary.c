@@ -23,16 +23,16 @@ const char *summary_direction_text(enum trace_copy_direction direction)
 }
 
 static void count_activity(struct summary_totals *totals, const struct trace_activity *row,
-			   const struct trace_op *op)
+			   const struct trace_work *work)
 {
-	switch (op->kind) {
+	switch (work->kind) {
 	case TRACE_KERNEL:
 		totals->kernels++;
 		totals->graph_kernels += row->launch != TRACE_NONE;
 		break;
 	case TRACE_COPY:
 		totals->copies++;
-		totals->copied_bytes += op->bytes;
+		totals->copied_bytes += work->bytes;
 		break;
 	case TRACE_MEMSET:
 		totals->memsets++;
@@ -44,7 +44,7 @@ static void count_activity(struct summary_totals *totals, const struct trace_act
 		totals->impossible += row->untimed == RECORD_UNTIMED_IMPOSSIBLE;
 		return;
 	}
-	if (op->kind == TRACE_KERNEL)
+	if (work->kind == TRACE_KERNEL)
 		totals->kernel_ns =
 			tally_sum(totals->kernel_ns, tally_span(row->start_ns, row->end_ns));
 	if (row->start_ns < totals->begin_ns)
@@ -70,7 +70,7 @@ struct summary_totals summary_count(const struct trace *trace)
 		totals.gpus += trace->agents[i].is_gpu;
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		count_activity(&totals, &trace->activities[i],
-			       trace_op_of(trace, &trace->activities[i]));
+			       trace_work_of(trace, &trace->activities[i]));
 	if (totals.untimed == trace->activities_count)
 		totals.begin_ns = totals.end_ns = 0;
 	return totals;
@@ -128,15 +128,15 @@ static uint64_t node_key(const struct trace *trace, const struct trace_activity 
 static uint64_t key_of(const struct making *making, const struct trace_activity *row,
 		       enum summary_by by)
 {
-	const struct trace_op *op = trace_op_of(making->trace, row);
+	const struct trace_work *work = trace_work_of(making->trace, row);
 
 	switch (by) {
 	case SUMMARY_BY_KERNEL:
-		return op->kind == TRACE_KERNEL ? op->name : NO_KEY;
+		return work->kind == TRACE_KERNEL ? work->name : NO_KEY;
 	case SUMMARY_BY_COPY:
-		if (op->kind == TRACE_KERNEL)
+		if (work->kind == TRACE_KERNEL)
 			return NO_KEY;
-		return op->kind == TRACE_MEMSET ? UINT32_MAX : op->direction;
+		return work->kind == TRACE_MEMSET ? UINT32_MAX : work->direction;
 	case SUMMARY_BY_STREAM:
 		return row->stream;
 	case SUMMARY_BY_GRAPH:
@@ -164,7 +164,7 @@ static int group_activities(struct making *making, enum summary_by by)
 		row = row_of(making, key);
 		if (!row)
 			return -ENOMEM;
-		row->bytes += trace_op_of(making->trace, activity)->bytes;
+		row->bytes += trace_work_of(making->trace, activity)->bytes;
 		if (activity->untimed != RECORD_UNTIMED_NO)
 			tally_add_untimed(&row->tally);
 		else

@@ -58,7 +58,7 @@ EXPORT uint32_t dagtap_trace_count(const struct dagtap_trace *trace, enum dagtap
 		return m->scope_attributes_count;
 	case DAGTAP_TRACE_CALL:
 		return m->calls_count;
-	case DAGTAP_TRACE_EVENT:
+	case DAGTAP_TRACE_ACTIVITY:
 		return m->activities_count;
 	case DAGTAP_TRACE_GRAPH:
 		return m->graphs_count;
@@ -233,9 +233,9 @@ static void fill_call(const struct trace *m, uint32_t index, struct dagtap_trace
 		.scope = at->scope,
 		.stream = at->stream,
 		.launch = at->launch,
-		.event_first = at->activity_first,
-		.event_count = at->activity_count,
-		.events_expected = at->activities_expected,
+		.activity_first = at->activity_first,
+		.activity_count = at->activity_count,
+		.activities_expected = at->activities_expected,
 	};
 }
 GETTER(call, calls)
@@ -244,26 +244,26 @@ _Static_assert((int)DAGTAP_TRACE_MEMSET == TRACE_MEMSET, "event kinds");
 _Static_assert((int)DAGTAP_TRACE_P2P == TRACE_P2P, "copy directions");
 _Static_assert((int)DAGTAP_TRACE_NODE_EXACT == TRACE_CONFIDENCE_EXACT, "confidence");
 
-static void fill_work(const struct trace *m, const struct trace_op *op,
-		      struct dagtap_trace_event *view)
+static void fill_work(const struct trace *m, const struct trace_work *work,
+		      struct dagtap_trace_activity *view)
 {
-	view->kind = (int)op->kind;
-	view->name = trace_text(m, op->name);
-	memcpy(view->grid, op->grid, sizeof(view->grid));
-	memcpy(view->workgroup, op->workgroup, sizeof(view->workgroup));
-	view->private_bytes = op->private_bytes;
-	view->group_bytes = op->group_bytes;
-	view->direction = (int)op->direction;
-	view->bytes = op->bytes;
-	view->dst = op->dst;
-	view->src = op->src;
+	view->kind = (int)work->kind;
+	view->name = trace_text(m, work->name);
+	memcpy(view->grid, work->grid, sizeof(view->grid));
+	memcpy(view->workgroup, work->workgroup, sizeof(view->workgroup));
+	view->private_bytes = work->private_bytes;
+	view->group_bytes = work->group_bytes;
+	view->direction = (int)work->direction;
+	view->bytes = work->bytes;
+	view->dst = work->dst;
+	view->src = work->src;
 }
 
-static void fill_event(const struct trace *m, uint32_t index, struct dagtap_trace_event *view)
+static void fill_activity(const struct trace *m, uint32_t index, struct dagtap_trace_activity *view)
 {
 	const struct trace_activity *at = &m->activities[index];
 
-	*view = (struct dagtap_trace_event){
+	*view = (struct dagtap_trace_activity){
 		.process = at->process,
 		.device = at->agent,
 		.stream = at->stream,
@@ -285,9 +285,9 @@ static void fill_event(const struct trace *m, uint32_t index, struct dagtap_trac
 		view->start_tick = m->ticks[index].start;
 		view->end_tick = m->ticks[index].end;
 	}
-	fill_work(m, trace_op_of(m, at), view);
+	fill_work(m, trace_work_of(m, at), view);
 }
-GETTER(event, activities)
+GETTER(activity, activities)
 
 static void fill_graph(const struct trace *m, uint32_t index, struct dagtap_trace_graph *view)
 {
@@ -340,8 +340,8 @@ static void fill_launch(const struct trace *m, uint32_t index, struct dagtap_tra
 		.replay = at->replay,
 		.call = at->call,
 		.stream = at->stream,
-		.events_expected = at->activities_expected,
-		.event_count = at->activity_count,
+		.activities_expected = at->activities_expected,
+		.activity_count = at->activity_count,
 		.is_exact = at->exact,
 	};
 }
@@ -361,7 +361,7 @@ static void fill_source(const struct trace *m, uint32_t index, struct dagtap_tra
 		.dropped = ledger_dropped(m, at),
 		.joined = at->joined,
 		.orphan_calls = at->orphan_calls,
-		.orphan_events = at->orphan_activities,
+		.orphan_activities = at->orphan_activities,
 		.untimed = at->untimed,
 		.unexplained = at->unexplained,
 		.state = trace_text(m, at->state),

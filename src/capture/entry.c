@@ -81,9 +81,9 @@ static void attach_annotations(void)
 __attribute__((constructor)) static void library_loaded(void)
 {
 	session_arm();
-	session_add_part(&hip_part);
-	session_add_part(&rccl_part);
-	session_add_part(&roctx_part);
+	session_add_source(&hip_source);
+	session_add_source(&rccl_source);
+	session_add_source(&roctx_source);
 	if (session_state != SESSION_OFF)
 		attach_annotations();
 }

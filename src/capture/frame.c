@@ -60,5 +60,5 @@ void frame_write(const struct frame *frame, int result, uint32_t word_count, con
 	api->result = result;
 	api->activities = frame->activities;
 	memcpy(api->args, words, word_count * sizeof(*words));
-	writer_commit(writer, api, RECORD_API, bytes, frame->op);
+	writer_commit(writer, api, RECORD_API, bytes, frame->function);
 }

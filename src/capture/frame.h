@@ -27,7 +27,7 @@ struct frame {
 	uint64_t begin_ns;   /* session_now_ns, before the vendor's function is called */
 	uint64_t end_ns;     /* 0: frame_write reads the clock */
 	uint32_t activities; /* activities that the call has submitted: the next one's ordinal */
-	uint32_t op;	     /* the function: its number in the API_NAME records */
+	uint32_t function;	     /* the function: its number in the API_NAME records */
 	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
 	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
 };
@@ -49,14 +49,14 @@ static inline void frame_push(struct frame *frame)
 	frame_top = frame;
 }
 
-/* For a wrapper of a table's slot: returns true when the innermost call is OP, entered by its
+/* For a wrapper of a table's slot: returns true when the innermost call is FUNCTION, entered by its
  * symbol. Then the slot's call is the same call and is passed. True at most once for a frame: a
- * second call of OP through the slot is a call of its own. */
-static inline bool frame_is_under_way(uint32_t op)
+ * second call of FUNCTION through the slot is a call of its own. */
+static inline bool frame_is_under_way(uint32_t function)
 {
 	struct frame *top = frame_top;
 
-	if (!top || top->op != op || !top->comes_again)
+	if (!top || top->function != function || !top->comes_again)
 		return false;
 	top->comes_again = false;
 	return true;

@@ -14,7 +14,7 @@
 #include "capture/export.h"
 #include "capture/hip/compiler.h"
 #include "capture/hip/hip.h"
-#include "capture/hsa/hsa_part.h"
+#include "capture/hsa/hsa_source.h"
 #include "capture/log.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx.h"
@@ -94,7 +94,7 @@ static const struct library {
 static int take(const char *name, uint64_t lib_version, void *table)
 {
 	if (!strcmp(name, "hsa"))
-		return hsa_part_open(table);
+		return hsa_source_open(table);
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		if (!strcmp(name, libraries[i].name))
 			return table_take(libraries[i].door, table, lib_version);

@@ -21,41 +21,41 @@ int roctxRangePop(void);
 uint64_t roctxRangeStartA(const char *message);
 void roctxRangeStop(uint64_t id);
 
-enum roctx_op {
-	ROCTX_VERSION_MAJOR_OP,
-	ROCTX_VERSION_MINOR_OP,
+enum roctx_function {
+	ROCTX_VERSION_MAJOR_FUNCTION,
+	ROCTX_VERSION_MINOR_FUNCTION,
 	ROCTX_MARK,
 	ROCTX_PUSH,
 	ROCTX_POP,
 	ROCTX_START,
 	ROCTX_STOP,
-	ROCTX_OP_COUNT
+	ROCTX_FUNCTION_COUNT
 };
 
-static void *_Atomic nexts[DOOR_COUNT][ROCTX_OP_COUNT];
+static void *_Atomic nexts[DOOR_COUNT][ROCTX_FUNCTION_COUNT];
 /* The nesting of the thread's ranges, without a real roctx. */
 static __thread int own_level __attribute__((tls_model("initial-exec")));
 
 /* The thread is in the wrapper of a symbol; the wrapper of the table's slot may be entered next. */
 static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 
-/* Returns the function behind OP at the entry point DOOR; NULL: none. That no library has a
+/* Returns the function behind FUNCTION at the entry point DOOR; NULL: none. That no library has a
  * symbol is remembered. */
-static void *next_at(unsigned int door, enum roctx_op op)
+static void *next_at(unsigned int door, enum roctx_function function)
 {
-	static const char *const symbols[ROCTX_OP_COUNT] = {
+	static const char *const symbols[ROCTX_FUNCTION_COUNT] = {
 		"roctx_version_major", "roctx_version_minor", "roctxMarkA",    "roctxRangePushA",
 		"roctxRangePop",       "roctxRangeStartA",    "roctxRangeStop"};
 	static const char *const sonames[] = {"libroctx64.so.4", "librocprofiler-sdk-roctx.so.1",
 					      "librocprofiler-sdk-roctx.so.0", NULL};
-	static _Atomic bool is_absent[ROCTX_OP_COUNT];
-	void *next = atomic_load_explicit(&nexts[door][op], memory_order_relaxed);
+	static _Atomic bool is_absent[ROCTX_FUNCTION_COUNT];
+	void *next = atomic_load_explicit(&nexts[door][function], memory_order_relaxed);
 
-	if (next || door != DOOR_SYMBOL || is_absent[op])
+	if (next || door != DOOR_SYMBOL || is_absent[function])
 		return next;
-	next = symbol_next(symbols[op], sonames);
-	is_absent[op] = !next;
-	atomic_store_explicit(&nexts[door][op], next, memory_order_relaxed);
+	next = symbol_next(symbols[function], sonames);
+	is_absent[function] = !next;
+	atomic_store_explicit(&nexts[door][function], next, memory_order_relaxed);
 	return next;
 }
 
@@ -71,14 +71,14 @@ static bool enter(unsigned int door)
 
 CAPTURE_EXPORT uint32_t roctx_version_major(void)
 {
-	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MAJOR_OP);
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MAJOR_FUNCTION);
 
 	return next ? next() : ROCTX_VERSION_MAJOR;
 }
 
 CAPTURE_EXPORT uint32_t roctx_version_minor(void)
 {
-	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MINOR_OP);
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MINOR_FUNCTION);
 
 	return next ? next() : ROCTX_VERSION_MINOR;
 }
@@ -207,9 +207,9 @@ OF_TABLE(0)
 OF_TABLE(1)
 _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 
-#define SLOT(op, verb)                                                                             \
+#define SLOT(function, verb)                                                                             \
 	{                                                                                          \
-		op,                                                                                \
+		function,                                                                                \
 		{                                                                                  \
 			(void (*)(void)) verb##_of_table_0, (void (*)(void))verb##_of_table_1      \
 		}                                                                                  \
@@ -243,4 +243,4 @@ static void child(void)
 	table_reset(&roctx_table);
 }
 
-const struct session_part roctx_part = {.name = "roctx", .start = start, .child = child};
+const struct capture_source roctx_source = {.name = "roctx", .start = start, .child = child};

@@ -9,6 +9,6 @@
 /* Where register.c delivers the table "roctx". */
 extern struct table_door roctx_table;
 /* Writes the SOURCE record "roctx.table". Registered by the library's constructor. */
-extern const struct session_part roctx_part;
+extern const struct capture_source roctx_source;
 
 #endif

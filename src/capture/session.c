@@ -40,7 +40,7 @@ static _Atomic bool is_ending; /* session_end was called */
 enum part_state { PART_OFF, PART_STARTING, PART_ON };
 
 static struct part_slot {
-	const struct session_part *part;
+	const struct capture_source *part;
 	_Atomic int state; /* enum part_state */
 } parts[PARTS_MOST];	   /* append-only */
 static _Atomic size_t part_count;
@@ -123,7 +123,7 @@ void session_thread_numbered(uint64_t scope_number)
 {
 	struct writer *w = session_thread_writer;
 
-	if (!w || !w->lane)
+	if (!w || !w->counters)
 		return;
 	writer_set_scope_number(w, scope_number);
 }
@@ -160,7 +160,7 @@ static void start_parts(enum session_state during)
 	}
 }
 
-void session_add_part(const struct session_part *part)
+void session_add_source(const struct capture_source *part)
 {
 	size_t count;
 	bool known = false;

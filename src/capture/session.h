@@ -101,7 +101,7 @@ bool session_is_ending(void);
  * - stop: waits for what is in flight, with a limit, and writes the last witnesses. Runs on the
  *   thread that stops the session.
  * - child: in a fork child: forgets everything and touches nothing of the parent's. */
-struct session_part {
+struct capture_source {
 	const char *name; /* static */
 	void (*start)(void);
 	void (*tick)(void);
@@ -110,7 +110,7 @@ struct session_part {
 };
 /* Registers PART, which is static; registering it again does nothing. When a session is on, its
  * start hook is called at once, on this thread. A part beyond the eighth is ignored. */
-void session_add_part(const struct session_part *part);
+void session_add_source(const struct capture_source *part);
 
 /* Returns false once nothing will be recorded any more in this process. */
 static inline bool session_may_record(void)

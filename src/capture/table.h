@@ -21,7 +21,7 @@
 #include "capture/frame.h"
 
 struct table_slot {
-	uint32_t op;			     /* index into nexts of the table_door */
+	uint32_t function;			     /* index into nexts of the table_door */
 	void (*wrappers[DOOR_TABLES])(void); /* by the number of the table */
 };
 
@@ -37,7 +37,7 @@ struct table_door {
 	const char *name;		  /* name in the SOURCE record */
 	uint32_t major_first, major_last; /* versions of the library that the layout covers */
 	const struct table_layout *layout;
-	/* By number of the table and op: the vendor's functions, as they were in the slots. */
+	/* By number of the table and function: the vendor's functions, as they were in the slots. */
 	void *_Atomic *nexts[DOOR_TABLES];
 
 	struct table_state {

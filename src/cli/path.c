@@ -60,7 +60,7 @@ const char *path_scope_text(const struct trace *trace, uint32_t scope)
 
 const char *path_activity_text(const struct trace *trace, uint32_t activity)
 {
-	const char *text = words_op(trace, trace_op_of(trace, &trace->activities[activity]));
+	const char *text = words_work(trace, trace_work_of(trace, &trace->activities[activity]));
 
 	return *text ? text : "(unknown kernel)";
 }

@@ -184,14 +184,15 @@ static void put_segments(struct json *json, const struct path_result *result)
 
 /* ---- idle ---- */
 
-static void put_lane(struct json *json, const struct idle_lane *lane)
+static void put_resource(struct json *json, const struct idle_resource *resource)
 {
-	json_put_i64(json, "window_ns", lane->window_ns);
-	json_put_i64(json, "busy_ns", lane->busy_ns);
+	json_put_i64(json, "window_ns", resource->window_ns);
+	json_put_i64(json, "busy_ns", resource->busy_ns);
 	json_key(json, "idle");
 	json_object_begin(json);
 	for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++)
-		json_put_i64(json, idle_cause_key((enum idle_cause)cause), lane->cause_ns[cause]);
+		json_put_i64(json, idle_cause_key((enum idle_cause)cause),
+			     resource->cause_ns[cause]);
 	json_object_end(json);
 }
 
@@ -202,14 +203,14 @@ static void put_streams(struct json *json, const struct path_result *result)
 	json_key(json, "streams");
 	json_array_begin(json);
 	for (uint32_t i = 0; i < trace->streams_count; i++) {
-		const struct idle_lane *lane = idle_stream(&result->idle, i);
+		const struct idle_resource *resource = idle_stream(&result->idle, i);
 
-		if (lane->window_ns == 0)
+		if (resource->window_ns == 0)
 			continue;
 		json_row_begin(json);
 		json_put_u64(json, "pid", trace->processes[trace->streams[i].process].pid);
 		put_stream(json, trace, i, TRACE_NONE);
-		put_lane(json, lane);
+		put_resource(json, resource);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -222,16 +223,16 @@ static void put_gpus(struct json *json, const struct path_result *result)
 	json_key(json, "gpus");
 	json_array_begin(json);
 	for (uint32_t i = 0; i < trace->agents_count; i++) {
-		const struct idle_lane *lane = idle_agent(&result->idle, i);
+		const struct idle_resource *resource = idle_agent(&result->idle, i);
 
-		if (lane->window_ns == 0)
+		if (resource->window_ns == 0)
 			continue;
 		json_row_begin(json);
 		json_put_u64(json, "pid", trace->processes[trace->agents[i].process].pid);
 		json_put_u64(json, "gpu", trace->agents[i].gpu_ordinal);
-		put_lane(json, lane);
-		json_put_i64(json, "communication_ns", lane->communication_ns);
-		json_put_i64(json, "exposed_communication_ns", lane->exposed_ns);
+		put_resource(json, resource);
+		json_put_i64(json, "communication_ns", resource->communication_ns);
+		json_put_i64(json, "exposed_communication_ns", resource->exposed_ns);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -249,22 +249,22 @@ static int print_segments(const struct path_result *result)
 
 /* ---- idle ---- */
 
-static void put_lane(struct columns *columns, const struct idle_lane *lane)
+static void put_resource(struct columns *columns, const struct idle_resource *resource)
 {
 	static const enum idle_cause order[] = {IDLE_HOST,   IDLE_LAUNCH, IDLE_EVENT,
 						IDLE_LEGACY, IDLE_COPY,	  IDLE_GRAPH,
 						IDLE_QUEUE,  IDLE_END,	  IDLE_UNKNOWN};
 	char text[HUMAN_CHARS];
 
-	columns_put(columns, "%.1f", percent(lane->busy_ns, lane->window_ns));
+	columns_put(columns, "%.1f", percent(resource->busy_ns, resource->window_ns));
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
 		columns_put(columns, "%s",
-			    lane->cause_ns[order[i]]
-				    ? human_ns((double)lane->cause_ns[order[i]], text)
+			    resource->cause_ns[order[i]]
+				    ? human_ns((double)resource->cause_ns[order[i]], text)
 				    : "-");
 }
 
-static int print_lanes(const struct path_result *result)
+static int print_resources(const struct path_result *result)
 {
 	static const char *const heads[] = {"<idle", "busy %", "host",	"launch", "event", "legacy",
 					    "copy",  "graph",  "queue", "at end", "?",	   NULL};
@@ -278,14 +278,14 @@ static int print_lanes(const struct path_result *result)
 		if (idle_agent(&result->idle, i)->window_ns == 0)
 			continue;
 		columns_put(&columns, "%s", path_stream_text(trace, TRACE_NONE, i, text));
-		put_lane(&columns, idle_agent(&result->idle, i));
+		put_resource(&columns, idle_agent(&result->idle, i));
 	}
 	for (uint32_t i = 0; i < trace->streams_count; i++) {
 		if (idle_stream(&result->idle, i)->window_ns == 0 ||
 		    (result->limit && count++ >= result->limit))
 			continue;
 		columns_put(&columns, "%s", path_stream_text(trace, i, TRACE_NONE, text));
-		put_lane(&columns, idle_stream(&result->idle, i));
+		put_resource(&columns, idle_stream(&result->idle, i));
 	}
 	return print_columns(result, &columns, count);
 }
@@ -321,16 +321,18 @@ static void print_communication(const struct path_result *result)
 	bool any = false;
 
 	for (uint32_t i = 0; i < result->trace->agents_count; i++) {
-		const struct idle_lane *lane = idle_agent(&result->idle, i);
+		const struct idle_resource *resource = idle_agent(&result->idle, i);
 
-		if (lane->communication_ns == 0)
+		if (resource->communication_ns == 0)
 			continue;
 		any = true;
 		printf("%s: communication %s, of it %s hidden behind kernels, %s exposed\n",
 		       path_stream_text(result->trace, TRACE_NONE, i, gpu),
-		       human_ns((double)lane->communication_ns, a),
-		       human_ns((double)tally_span(lane->exposed_ns, lane->communication_ns), b),
-		       human_ns((double)lane->exposed_ns, c));
+		       human_ns((double)resource->communication_ns, a),
+		       human_ns(
+			       (double)tally_span(resource->exposed_ns, resource->communication_ns),
+			       b),
+		       human_ns((double)resource->exposed_ns, c));
 	}
 	if (any)
 		putchar('\n');
@@ -372,7 +374,7 @@ static void print_doubts(const struct path_result *result)
 int path_print_text(const struct path_result *result)
 {
 	int (*const parts[])(const struct path_result *) = {
-		print_works, print_waits, print_segments, print_lanes, print_idle_waits,
+		print_works, print_waits, print_segments, print_resources, print_idle_waits,
 	};
 	int code = CLI_OK;
 

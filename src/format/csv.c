@@ -311,7 +311,7 @@ static void put_activity_times(struct csv *csv, const struct trace_activity *act
 static void put_activity(struct csv *csv, uint32_t row)
 {
 	const struct trace_activity *activity = &csv->trace->activities[row];
-	const struct trace_op *op = trace_op_of(csv->trace, activity);
+	const struct trace_work *work = trace_work_of(csv->trace, activity);
 	bool in_blocks = words_counts_blocks(csv->trace, activity);
 
 	put_pid(csv, activity->process);
@@ -319,14 +319,14 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_queue(csv, activity->queue);
 	put_stream(csv, activity->stream);
 	put_tid(csv, activity->thread);
-	put_text(csv, words_kind(op->kind));
-	put_string(csv, op->name);
+	put_text(csv, words_kind(work->kind));
+	put_string(csv, work->name);
 	put_activity_times(csv, activity);
-	put_grid(csv, op->grid, op->workgroup, in_blocks);
-	put_dim(csv, op->workgroup);
-	put_known(csv, op->bytes);
-	put_text(csv, words_direction(op->direction));
-	put_bool(csv, op->blit);
+	put_grid(csv, work->grid, work->workgroup, in_blocks);
+	put_dim(csv, work->workgroup);
+	put_known(csv, work->bytes);
+	put_text(csv, words_direction(work->direction));
+	put_bool(csv, work->blit);
 	put_call(csv, activity->call);
 	put_u64(csv, activity->ordinal);
 	put_scope(csv, activity->scope);
@@ -335,11 +335,11 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_node(csv, activity->node);
 	put_text(csv, words_confidence(activity->confidence));
 	put_text(csv, words_untimed(activity->untimed));
-	put_known(csv, op->registers);
-	put_known(csv, op->group_bytes);
-	put_known(csv, op->private_bytes);
+	put_known(csv, work->registers);
+	put_known(csv, work->group_bytes);
+	put_known(csv, work->private_bytes);
 	put_handle(csv, activity->stream);
-	put_grid_unit(csv, op->grid, in_blocks);
+	put_grid_unit(csv, work->grid, in_blocks);
 }
 
 /* All arguments in one field, cut off at 2 KiB: "dst=0x7f00 sizeBytes=4096". */

@@ -181,9 +181,9 @@ int order_agents(struct trace *trace)
 		order_move(&trace->streams[i].agent, place);
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		order_move(&trace->activities[i].agent, place);
-	for (uint32_t i = 0; i < trace->ops_count; i++) {
-		order_move(&trace->ops[i].src_agent, place);
-		order_move(&trace->ops[i].dst_agent, place);
+	for (uint32_t i = 0; i < trace->works_count; i++) {
+		order_move(&trace->works[i].src_agent, place);
+		order_move(&trace->works[i].dst_agent, place);
 	}
 	free(place);
 	return 0;

@@ -37,9 +37,9 @@ static enum record_node_type node_type(enum trace_activity_kind kind)
 }
 
 int64_t read_graph_node(struct trace *trace, struct numbers *nodes, uint32_t graph, uint64_t id,
-			uint32_t op)
+			uint32_t work)
 {
-	const struct trace_op *what = &trace->ops[op];
+	const struct trace_work *what = &trace->works[work];
 	enum record_node_type type = node_type(what->kind);
 	uint32_t known = nodes->count;
 	uint32_t number = numbers_get(nodes, graph, id);

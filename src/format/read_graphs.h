@@ -19,7 +19,7 @@ int64_t read_graph(struct trace *trace, struct numbers *graphs, uint32_t process
 /* The node that the file calls ID in GRAPH (an index into trace.graphs). OP is the index of the
  * activity's work kind, from which a new node takes its type, name, bytes and dimensions. */
 int64_t read_graph_node(struct trace *trace, struct numbers *nodes, uint32_t graph, uint64_t id,
-			uint32_t op);
+			uint32_t work);
 
 /* The launch of EXEC (an index into trace.execs) by the call with correlation id CID. A new launch
  * has the replay number ORDER_NO_REPLAY (format/order.h) until the caller or order_graphs sets

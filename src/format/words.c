@@ -124,17 +124,17 @@ const char *words_known(enum trace_known known)
 	return PICK(names, known);
 }
 
-const char *words_op(const struct trace *trace, const struct trace_op *op)
+const char *words_work(const struct trace *trace, const struct trace_work *work)
 {
 	static const char *const copies[] = {
 		[TRACE_COPY_UNKNOWN] = "copy", [TRACE_H2H] = "copy H2H", [TRACE_H2D] = "copy H2D",
 		[TRACE_D2H] = "copy D2H",      [TRACE_D2D] = "copy D2D", [TRACE_P2P] = "copy P2P"};
 
-	if (op->kind == TRACE_COPY)
-		return PICK(copies, op->direction);
-	if (op->kind == TRACE_MEMSET)
+	if (work->kind == TRACE_COPY)
+		return PICK(copies, work->direction);
+	if (work->kind == TRACE_MEMSET)
 		return "memset";
-	return op->name ? trace_text(trace, op->name) : "(unknown kernel)";
+	return work->name ? trace_text(trace, work->name) : "(unknown kernel)";
 }
 
 /* Writes TEXT in front of *START and moves *START back. If it does not fit, writes its end and

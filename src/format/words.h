@@ -22,7 +22,7 @@ const char *words_wait_type(enum trace_wait_type type); /* "" if unknown */
 const char *words_known(enum trace_known known);	/* "" if not known */
 
 /* The label of an activity on a timeline: the kernel's name, "copy D2H", "memset". */
-const char *words_op(const struct trace *trace, const struct trace_op *op);
+const char *words_work(const struct trace *trace, const struct trace_work *work);
 
 /* Writes the texts of SCOPE and its parents, outermost first, joined by "/". If BUFFER (SIZE
  * bytes, at least 1) is too small, the outermost part is replaced by "...". TRACE_NONE gives "".

@@ -224,7 +224,8 @@ int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32
 /* ---- adding ---- */
 
 /* Of captured work: releases the work that the revision holds and that is no longer wanted. */
-static void let_go(struct dagpatch_recording *recording, const struct revision *revision)
+static void release_superseded(struct dagpatch_recording *recording,
+			       const struct revision *revision)
 {
 	if (recording->nodes[revision->node].flags & NODE_CAPTURED)
 		placed_work_release(&recording->works[revision->detail]);
@@ -265,7 +266,7 @@ void revision_add(struct dagpatch_recording *recording, uint32_t node,
 	struct revision *revision = &revisions->items[index];
 
 	if (revision->is_pending) {
-		let_go(recording, revision);
+		release_superseded(recording, revision);
 	} else {
 		revision->is_pending = true;
 		revision->moves = revision->gives = false;
@@ -476,7 +477,7 @@ void revisions_clear(struct dagpatch_recording *recording)
 	for (uint32_t i = 0; i < revisions->pending_count; i++) {
 		struct revision *revision = &revisions->items[revisions->pending[i]];
 
-		let_go(recording, revision);
+		release_superseded(recording, revision);
 		revision->is_pending = false;
 	}
 	revisions->pending_count = 0;

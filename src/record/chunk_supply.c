@@ -226,8 +226,9 @@ static bool use_oldest_again(struct spooler *s)
 	uint64_t place, bit;
 
 	if (!oldest ||
-	    oldest->chunk->sequence != atomic_load_explicit(&s->lanes[oldest->chunk->writer].let_go,
-							    memory_order_relaxed))
+	    oldest->chunk->sequence !=
+		    atomic_load_explicit(&s->counters[oldest->chunk->writer].chunks_reused,
+					 memory_order_relaxed))
 		return false;
 	chunk = oldest->chunk;
 	place = oldest->place;
@@ -236,8 +237,8 @@ static bool use_oldest_again(struct spooler *s)
 	ring_take_oldest(&s->ring);
 	if (window->released & bit)
 		spool_map_touch(chunk, SPOOL_CHUNK_BYTES);
-	lasting_carry(&s->lasting, chunk);
-	ring_let_go(&s->header->live, s->lanes, chunk, place);
+	kept_scopes_carry(&s->kept_scopes, chunk);
+	ring_reuse(&s->header->live, s->counters, chunk, place);
 	memset(chunk, 0, SPOOL_CHUNK_BYTES);
 	window->taken &= ~bit;
 	window->sealed &= ~bit;

@@ -40,54 +40,55 @@ static bool is_definition(enum record_type type)
 	       type != RECORD_END;
 }
 
-/* Copies the lane's dropped counts, and returns their sum without RING: live_cut_settle_ring
+/* Copies the writer's dropped counts, and returns their sum without RING: live_cut_settle_ring
  * subtracts the chunks that the ring has reused. */
-static uint64_t copy_dropped(struct live_cut *cut, uint64_t lane, enum record_class class)
+static uint64_t copy_dropped(struct live_cut *cut, uint64_t writer, enum record_class class)
 {
 	uint64_t sum = 0;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++) {
-		uint64_t dropped = load(&cut->lanes_now[lane].counts.dropped[class][cause]);
+		uint64_t dropped = load(&cut->writers_now[writer].counts.dropped[class][cause]);
 
-		atomic_store_explicit(&cut->lanes[lane].counts.dropped[class][cause], dropped,
+		atomic_store_explicit(&cut->writers[writer].counts.dropped[class][cause], dropped,
 				      memory_order_relaxed);
 		sum += cause == RECORD_DROP_RING ? 0 : dropped;
 	}
 	return sum;
 }
 
-/* Cuts one class in all lanes. Reads `attempted` before `dropped`: a writer adds a dropped record
+/* Cuts one class in all writers. Reads `attempted` before `dropped`: a writer adds a dropped record
  * first to `attempted`. */
 static void cut_class(struct live_cut *cut, enum record_class class)
 {
-	uint64_t used = load(&cut->now->live.lanes_used);
+	uint64_t used = load(&cut->now->live.writers_used);
 
-	for (uint64_t lane = 0; lane < used && lane < SPOOL_LANE_COUNT; lane++) {
-		uint64_t attempted = load(&cut->lanes_now[lane].counts.attempted[class]);
-		uint64_t dropped = copy_dropped(cut, lane, class);
+	for (uint64_t writer = 0; writer < used && writer < SPOOL_WRITER_COUNT; writer++) {
+		uint64_t attempted = load(&cut->writers_now[writer].counts.attempted[class]);
+		uint64_t dropped = copy_dropped(cut, writer, class);
 
-		cut->limits[lane].attempted[class] = attempted;
-		cut->limits[lane].kept[class] = attempted > dropped ? attempted - dropped : 0;
+		cut->limits[writer].attempted[class] = attempted;
+		cut->limits[writer].kept[class] = attempted > dropped ? attempted - dropped : 0;
 	}
-	atomic_store_explicit(&cut->header.live.lanes_used, used, memory_order_relaxed);
+	atomic_store_explicit(&cut->header.live.writers_used, used, memory_order_relaxed);
 }
 
 /* Cuts all classes in their order. The first cut of META goes to kept[META], the last to
  * definitions. */
 static void cut_classes(struct live_cut *cut)
 {
-	uint64_t *effects = calloc(SPOOL_LANE_COUNT, sizeof(*effects));
+	uint64_t *effects = calloc(SPOOL_WRITER_COUNT, sizeof(*effects));
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		cut_class(cut, order[i]);
-		for (uint32_t lane = 0; effects && i == 0 && lane < SPOOL_LANE_COUNT; lane++)
-			effects[lane] = cut->limits[lane].kept[RECORD_CLASS_META];
+		for (uint32_t writer = 0; effects && i == 0 && writer < SPOOL_WRITER_COUNT;
+		     writer++)
+			effects[writer] = cut->limits[writer].kept[RECORD_CLASS_META];
 	}
-	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
-		struct live_lane *limits = &cut->limits[lane];
+	for (uint32_t writer = 0; writer < SPOOL_WRITER_COUNT; writer++) {
+		struct live_writer *limits = &cut->limits[writer];
 
 		limits->definitions = limits->kept[RECORD_CLASS_META];
-		limits->kept[RECORD_CLASS_META] = effects ? effects[lane] : 0;
+		limits->kept[RECORD_CLASS_META] = effects ? effects[writer] : 0;
 	}
 	free(effects);
 }
@@ -96,10 +97,11 @@ static void cut_classes(struct live_cut *cut)
  * are read after the counts of records, so they include every chunk with a record of the cut. */
 static void cut_chunks(struct live_cut *cut)
 {
-	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
-		atomic_store_explicit(&cut->lanes[lane].chunks, load(&cut->lanes_now[lane].chunks),
-				      memory_order_relaxed);
-		atomic_store_explicit(&cut->lanes[lane].let_go, load(&cut->lanes_now[lane].let_go),
+	for (uint32_t writer = 0; writer < SPOOL_WRITER_COUNT; writer++) {
+		atomic_store_explicit(&cut->writers[writer].chunks,
+				      load(&cut->writers_now[writer].chunks), memory_order_relaxed);
+		atomic_store_explicit(&cut->writers[writer].chunks_reused,
+				      load(&cut->writers_now[writer].chunks_reused),
 				      memory_order_relaxed);
 	}
 	atomic_store_explicit(&cut->header.live.chunks_taken, load(&cut->now->live.chunks_taken),
@@ -135,7 +137,7 @@ int live_cut_take(int fd, struct live_cut **ret_cut)
 		return result;
 	}
 	cut->now = head;
-	cut->lanes_now = (const void *)((const char *)head + SPOOL_HEADER_BYTES);
+	cut->writers_now = (const void *)((const char *)head + SPOOL_HEADER_BYTES);
 	memcpy(&cut->header, cut->now, sizeof(cut->header));
 	atomic_store_explicit(&cut->header.live.state, SPOOL_OPEN, memory_order_relaxed);
 	cut_classes(cut);
@@ -185,38 +187,40 @@ void live_cut_copy_chunk(struct spool_chunk *chunk)
 		atomic_store_explicit(&chunk->magic, 0, memory_order_relaxed);
 }
 
-/* Copies the lane's RING counts and its number of reused chunks, and removes these records from
- * the cut. Reads the counts while no chunk of the lane is being reused. If one stays half reused
- * (the process is stopped or was killed), takes the final values from struct spool_letting_go.
- * Pairs with the releases in ring_let_go. */
-static void settle_lane(struct live_cut *cut, uint32_t lane)
+/* Copies the writer's RING counts and its number of reused chunks, and removes these records from
+ * the cut. Reads the counts while no chunk of the writer is being reused. If one stays half reused
+ * (the process is stopped or was killed), takes the final values from struct spool_reuse.
+ * Pairs with the releases in ring_reuse. */
+static void settle_writer(struct live_cut *cut, uint32_t writer)
 {
-	const struct spool_letting_go *intent = &cut->now->live.letting_go;
-	const struct spool_lane *now = &cut->lanes_now[lane];
-	uint64_t records[SPOOL_CLASS_COUNT], let_go;
+	const struct spool_reuse *intent = &cut->now->live.reuse;
+	const struct spool_writer *now = &cut->writers_now[writer];
+	uint64_t records[SPOOL_CLASS_COUNT], chunks_reused;
 	bool is_between;
 
 	for (int look = 0; look < LETTING_GO_LOOKS; look++) {
-		is_between = load(&intent->lane) != lane + 1ull;
-		let_go = is_between ? load(&now->let_go) : intent->chunks;
+		is_between = load(&intent->writer) != writer + 1ull;
+		chunks_reused = is_between ? load(&now->chunks_reused) : intent->chunks;
 		for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
 			records[class] =
 				is_between ? load(&now->counts.dropped[class][RECORD_DROP_RING])
 					   : intent->records[class];
 		atomic_thread_fence(memory_order_acquire);
-		if (is_between && load(&intent->lane) != lane + 1ull &&
-		    load(&now->let_go) == let_go)
+		if (is_between && load(&intent->writer) != writer + 1ull &&
+		    load(&now->chunks_reused) == chunks_reused)
 			break;
 	}
-	atomic_store_explicit(&cut->lanes[lane].let_go, let_go, memory_order_relaxed);
+	atomic_store_explicit(&cut->writers[writer].chunks_reused, chunks_reused,
+			      memory_order_relaxed);
 	/* The ring may by now have reused all chunks of the cut, and some that came after
 		 * it. */
-	if (load(&cut->lanes[lane].chunks) < let_go)
-		atomic_store_explicit(&cut->lanes[lane].chunks, let_go, memory_order_relaxed);
+	if (load(&cut->writers[writer].chunks) < chunks_reused)
+		atomic_store_explicit(&cut->writers[writer].chunks, chunks_reused,
+				      memory_order_relaxed);
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
-		struct live_lane *limits = &cut->limits[lane];
+		struct live_writer *limits = &cut->limits[writer];
 
-		atomic_store_explicit(&cut->lanes[lane].counts.dropped[class][RECORD_DROP_RING],
+		atomic_store_explicit(&cut->writers[writer].counts.dropped[class][RECORD_DROP_RING],
 				      records[class], memory_order_relaxed);
 		limits->kept[class] -=
 			records[class] < limits->kept[class] ? records[class] : limits->kept[class];
@@ -225,35 +229,36 @@ static void settle_lane(struct live_cut *cut, uint32_t lane)
 
 void live_cut_settle_ring(struct live_cut *cut)
 {
-	uint64_t used = load(&cut->header.live.lanes_used);
+	uint64_t used = load(&cut->header.live.writers_used);
 
-	for (uint32_t lane = 0; lane < used && lane < SPOOL_LANE_COUNT; lane++) {
-		struct live_lane *limits = &cut->limits[lane];
+	for (uint32_t writer = 0; writer < used && writer < SPOOL_WRITER_COUNT; writer++) {
+		struct live_writer *limits = &cut->limits[writer];
 		uint64_t gone;
 
-		settle_lane(cut, lane);
-		gone = load(&cut->lanes[lane].counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]);
+		settle_writer(cut, writer);
+		gone = load(
+			&cut->writers[writer].counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]);
 		limits->definitions -= gone < limits->definitions ? gone : limits->definitions;
 	}
-	atomic_store_explicit(&cut->header.live.letting_go.lane, 0, memory_order_relaxed);
+	atomic_store_explicit(&cut->header.live.reuse.writer, 0, memory_order_relaxed);
 }
 
 /* ---- which records ---- */
 
 bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence)
 {
-	/* A lane above the cut's lanes belongs to a new thread; above the file's, it is
+	/* A writer above the cut's writers belongs to a new thread; above the file's, it is
 		 * damage. */
-	if (writer >= load(&cut->header.live.lanes_used))
-		return writer >= load(&cut->now->live.lanes_used);
-	if (cut->header.ring_bytes && sequence < load(&cut->lanes[writer].let_go))
+	if (writer >= load(&cut->header.live.writers_used))
+		return writer >= load(&cut->now->live.writers_used);
+	if (cut->header.ring_bytes && sequence < load(&cut->writers[writer].chunks_reused))
 		return false;
-	return sequence < load(&cut->lanes[writer].chunks) ||
-	       load(&cut->lanes_now[writer].chunks) == load(&cut->lanes[writer].chunks);
+	return sequence < load(&cut->writers[writer].chunks) ||
+	       load(&cut->writers_now[writer].chunks) == load(&cut->writers[writer].chunks);
 }
 
 /* How many first records of TYPE's class are in the cut, as far as records of TYPE go. */
-static uint64_t limit_of(const struct live_lane *limits, enum record_type type)
+static uint64_t limit_of(const struct live_writer *limits, enum record_type type)
 {
 	enum record_class class = record_class_of(type);
 
@@ -261,15 +266,15 @@ static uint64_t limit_of(const struct live_lane *limits, enum record_type type)
 								 : limits->kept[class];
 }
 
-/* Number of records of CLASS that the lane had counted at the cut. */
-static uint64_t counted_of(const struct live_lane *limits, enum record_class class)
+/* Number of records of CLASS that the writer had counted at the cut. */
+static uint64_t counted_of(const struct live_writer *limits, enum record_class class)
 {
 	return class == RECORD_CLASS_META ? limits->definitions : limits->kept[class];
 }
 
 bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type)
 {
-	struct live_lane *limits = &cut->limits[writer];
+	struct live_writer *limits = &cut->limits[writer];
 	enum record_class class = record_class_of(type);
 	uint64_t place = limits->walked[class]++;
 
@@ -277,16 +282,17 @@ bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type
 		return true;
 	if (place < counted_of(limits, class))
 		limits->within[class]++;
-	else if (load(&cut->lanes_now[writer].counts.attempted[class]) == limits->attempted[class])
+	else if (load(&cut->writers_now[writer].counts.attempted[class]) ==
+		 limits->attempted[class])
 		return true; /* the writer has added none since: no count includes it */
 	return false;
 }
 
 void live_cut_finish(struct live_cut *cut)
 {
-	for (uint32_t lane = 0; lane < SPOOL_LANE_COUNT; lane++) {
-		const struct live_lane *limits = &cut->limits[lane];
-		struct spool_counts *counts = &cut->lanes[lane].counts;
+	for (uint32_t writer = 0; writer < SPOOL_WRITER_COUNT; writer++) {
+		const struct live_writer *limits = &cut->limits[writer];
+		struct spool_counts *counts = &cut->writers[writer].counts;
 
 		for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
 			uint64_t attempted = counted_of(limits, class) - limits->within[class];

@@ -1,7 +1,7 @@
 /* A consistent cut through a spool that its process still writes.
  *
- * The counts of each lane, read once, say which of its records are in the cut: of each class the
- * first N. The classes are read one after the other, over all lanes, effects before their causes:
+ * The counts of each writer, read once, say which of its records are in the cut: of each class the
+ * first N. The classes are read one after the other, over all writers, effects before their causes:
  * so the cut has no completion without its dispatch, and no dispatch without its kernel. Records
  * that were written later are passed over. The process is not stopped, and the file is read once,
  * up to the size that it had after the counts were read.
@@ -19,8 +19,8 @@
 #include "record/record.h"
 #include "record/spool.h"
 
-/* The cut of one lane, by class. */
-struct live_lane {
+/* The cut of one writer, by class. */
+struct live_writer {
 	uint64_t attempted[RECORD_CLASS_COUNT]; /* as the file had it at the cut */
 	uint64_t kept[RECORD_CLASS_COUNT];	/* number of first records that are in the cut */
 	/* The same number for META records that others refer to. It is read last; kept[META] is
@@ -33,13 +33,13 @@ struct live_lane {
 struct live_cut {
 	const struct spool_header
 		*now; /* the file's, in a shared mapping: the process changes it */
-	const struct spool_lane *lanes_now;
+	const struct spool_writer *writers_now;
 
-	/* Copies from the moment of the cut. After live_cut_finish the counts in lanes are those of
+	/* Copies from the moment of the cut. After live_cut_finish the counts in writers are those of
 	 * the records in the cut. */
 	struct spool_header header;
-	struct spool_lane lanes[SPOOL_LANE_COUNT];
-	struct live_lane limits[SPOOL_LANE_COUNT];
+	struct spool_writer writers[SPOOL_WRITER_COUNT];
+	struct live_writer limits[SPOOL_WRITER_COUNT];
 };
 
 /* Reads the counts of the spool in the file FD. The caller must take the file's size and map it
@@ -62,11 +62,11 @@ void live_cut_settle_ring(struct live_cut *cut);
 /* Returns false if the chunk was begun after the cut, or reused by the ring. */
 bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence);
 
-/* Whether the next record of WRITER is in the cut. Must be called once for each record of a lane,
+/* Whether the next record of WRITER is in the cut. Must be called once for each record of a writer,
  * in the order of writing. */
 bool live_cut_takes(struct live_cut *cut, uint32_t writer, enum record_type type);
 
-/* Call after the last record: sets the counts of the lanes to those of the records in the cut. */
+/* Call after the last record: sets the counts of the writers to those of the records in the cut. */
 void live_cut_finish(struct live_cut *cut);
 
 #endif

@@ -18,7 +18,7 @@ static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint
 		       uint64_t offset, uint64_t chunks, const char *cause)
 {
 	r->damages_total++;
-	if (writer < SPOOL_LANE_COUNT)
+	if (writer < SPOOL_WRITER_COUNT)
 		r->found[writer].damaged = true;
 	if (r->damages_kept == DAMAGES_KEPT)
 		return;
@@ -31,7 +31,7 @@ static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint
 	};
 }
 
-/* Relaxed: of a file that is still written, r->header and r->lanes are copies (live_cut.h). */
+/* Relaxed: of a file that is still written, r->header and r->writers are copies (live_cut.h). */
 static uint64_t load(const _Atomic uint64_t *field)
 {
 	return atomic_load_explicit(field, memory_order_relaxed);
@@ -40,41 +40,41 @@ static uint64_t load(const _Atomic uint64_t *field)
 /* ---- chunks that a ring has reused ---- */
 
 /* The chunk that was being reused when the process was killed; it counts as reused (struct
- * spool_letting_go). NULL when there is none, as always in a closed file. */
-static const struct spool_letting_go *letting_go(const struct spool_reader *r)
+ * spool_reuse). NULL when there is none, as always in a closed file. */
+static const struct spool_reuse *reuse(const struct spool_reader *r)
 {
-	const struct spool_letting_go *intent = &r->header->live.letting_go;
+	const struct spool_reuse *intent = &r->header->live.reuse;
 
-	return !r->info.closed && load(&intent->lane) ? intent : NULL;
+	return !r->info.closed && load(&intent->writer) ? intent : NULL;
 }
 
-static const struct spool_letting_go *letting_go_of(const struct spool_reader *r, uint32_t lane)
+static const struct spool_reuse *reuse_of(const struct spool_reader *r, uint32_t writer)
 {
-	const struct spool_letting_go *intent = letting_go(r);
+	const struct spool_reuse *intent = reuse(r);
 
-	return intent && load(&intent->lane) == lane + 1ull ? intent : NULL;
+	return intent && load(&intent->writer) == writer + 1ull ? intent : NULL;
 }
 
-static bool is_letting_go(const struct spool_reader *r, uint64_t place)
+static bool is_being_reused(const struct spool_reader *r, uint64_t place)
 {
-	const struct spool_letting_go *intent = letting_go(r);
+	const struct spool_reuse *intent = reuse(r);
 
 	return intent && intent->place == place;
 }
 
-static uint64_t chunks_let_go(const struct spool_reader *r, uint32_t lane)
+static uint64_t chunks_reused(const struct spool_reader *r, uint32_t writer)
 {
-	const struct spool_letting_go *intent = letting_go_of(r, lane);
+	const struct spool_reuse *intent = reuse_of(r, writer);
 
-	return intent ? intent->chunks : load(&r->lanes[lane].let_go);
+	return intent ? intent->chunks : load(&r->writers[writer].chunks_reused);
 }
 
-static uint64_t dropped_of_lane(const struct spool_reader *r, uint32_t lane, int class, int cause)
+static uint64_t dropped_of(const struct spool_reader *r, uint32_t writer, int class, int cause)
 {
-	const struct spool_letting_go *intent =
-		cause == RECORD_DROP_RING ? letting_go_of(r, lane) : NULL;
+	const struct spool_reuse *intent = cause == RECORD_DROP_RING ? reuse_of(r, writer) : NULL;
 
-	return intent ? intent->records[class] : load(&r->lanes[lane].counts.dropped[class][cause]);
+	return intent ? intent->records[class]
+		      : load(&r->writers[writer].counts.dropped[class][cause]);
 }
 
 /* ---- header ---- */
@@ -88,8 +88,8 @@ static bool is_terminated(const char *text, size_t size)
 static const char *find_header_fault(const struct spool_header *h, uint64_t *ret_offset)
 {
 	*ret_offset = offsetof(struct spool_header, header_bytes);
-	if (h->header_bytes != SPOOL_HEADER_BYTES || h->lane_bytes != SPOOL_LANE_BYTES ||
-	    h->lane_count != SPOOL_LANE_COUNT || h->chunk_bytes != SPOOL_CHUNK_BYTES ||
+	if (h->header_bytes != SPOOL_HEADER_BYTES || h->writer_bytes != SPOOL_WRITER_BYTES ||
+	    h->writer_count != SPOOL_WRITER_COUNT || h->chunk_bytes != SPOOL_CHUNK_BYTES ||
 	    h->class_count != SPOOL_CLASS_COUNT || h->cause_count != SPOOL_CAUSE_COUNT ||
 	    h->chunk_offset != SPOOL_CHUNK_OFFSET)
 		return "header sizes are not those of this version";
@@ -138,19 +138,21 @@ static int check_live(struct spool_reader *r, struct dagtap_error *error)
 	const struct spool_live *live = &r->header->live;
 	uint32_t state = atomic_load_explicit(&live->state, memory_order_relaxed);
 
-	r->lanes_used = load(&live->lanes_used);
+	r->writers_used = load(&live->writers_used);
 	if (state != SPOOL_OPEN && state != SPOOL_CLOSED)
 		return dagtap_error_at(error, -EINVAL, r->name,
 				       SPOOL_LIVE_OFFSET + offsetof(struct spool_live, state),
 				       "unknown state %u", state);
-	if (r->lanes_used > SPOOL_LANE_COUNT)
+	if (r->writers_used > SPOOL_WRITER_COUNT)
 		return dagtap_error_at(error, -EINVAL, r->name,
-				       SPOOL_LIVE_OFFSET + offsetof(struct spool_live, lanes_used),
+				       SPOOL_LIVE_OFFSET +
+					       offsetof(struct spool_live, writers_used),
 				       "more lanes in use than there are");
 	r->info.closed = state == SPOOL_CLOSED;
-	r->lanes_trusted = !r->info.closed ||
-			   live->counts_crc == spool_counts_crc(live, r->lanes, r->lanes_used);
-	if (!r->lanes_trusted)
+	r->writers_trusted =
+		!r->info.closed ||
+		live->counts_crc == spool_counts_crc(live, r->writers, r->writers_used);
+	if (!r->writers_trusted)
 		add_damage(r, SPOOL_DAMAGE_COUNTS_SUM, SPOOL_NO_WRITER, SPOOL_LIVE_OFFSET, 0, NULL);
 	return 0;
 }
@@ -268,7 +270,7 @@ static const char *find_label_fault(const struct spool_reader *r, const struct s
 		return "no chunk here";
 	if (chunk->session_id != r->header->session_id)
 		return "chunk of another spool";
-	if (chunk->writer >= r->lanes_used)
+	if (chunk->writer >= r->writers_used)
 		return "chunk of a writer that never was";
 	if (state < SPOOL_CHUNK_OPEN || state > SPOOL_CHUNK_SEALED)
 		return "chunk in an unknown state";
@@ -377,11 +379,11 @@ static int find_chunks(struct spool_reader *r)
 	r->chunks = calloc(places ? places : 1, sizeof(*r->chunks));
 	if (!r->chunks)
 		return -ENOMEM;
-	if (r->lanes_trusted && taken > places)
+	if (r->writers_trusted && taken > places)
 		add_damage(r, SPOOL_DAMAGE_CUT, SPOOL_NO_WRITER, r->length, taken - places, NULL);
 	/* The process cuts off the chunks behind these when it closes the file, perhaps
 		 * now: touching their mapping could raise SIGBUS. */
-	if (r->mapping && r->lanes_trusted && places > taken)
+	if (r->mapping && r->writers_trusted && places > taken)
 		places = taken;
 	if (r->cut && r->header->ring_bytes)
 		return find_live_ring(r, places);
@@ -390,7 +392,7 @@ static int find_chunks(struct spool_reader *r)
 
 		if (i % KEEP_CHUNKS == 0)
 			reader_map_ahead(r, offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-		if (!is_letting_go(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
+		if (!is_being_reused(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
 			find_chunk(r, offset);
 		if (i % KEEP_CHUNKS == KEEP_CHUNKS - 1)
 			reader_give_back(
@@ -449,14 +451,14 @@ static void drop_duplicates(struct spool_reader *r)
 	r->chunk_count = kept;
 }
 
-/* ---- missing chunks: compares the sequence numbers with each other, then with the lane ---- */
+/* ---- missing chunks: compares the sequence numbers with each other, then with the writer ---- */
 
 static void check_last_sequence(struct spool_reader *r, uint32_t writer, uint64_t next)
 {
-	uint64_t counted = load(&r->lanes[writer].chunks);
-	uint64_t offset = SPOOL_HEADER_BYTES + (uint64_t)writer * SPOOL_LANE_BYTES;
+	uint64_t counted = load(&r->writers[writer].chunks);
+	uint64_t offset = SPOOL_HEADER_BYTES + (uint64_t)writer * SPOOL_WRITER_BYTES;
 
-	if (!r->lanes_trusted)
+	if (!r->writers_trusted)
 		return;
 	if (counted > next)
 		add_damage(r, SPOOL_DAMAGE_MISSING, writer, offset, counted - next,
@@ -472,8 +474,8 @@ static void check_sequences(struct spool_reader *r)
 {
 	size_t i = 0;
 
-	for (uint32_t writer = 0; writer < r->lanes_used; writer++) {
-		uint64_t next = r->lanes_trusted ? chunks_let_go(r, writer) : 0;
+	for (uint32_t writer = 0; writer < r->writers_used; writer++) {
+		uint64_t next = r->writers_trusted ? chunks_reused(r, writer) : 0;
 
 		for (; i < r->chunk_count && r->chunks[i].writer == writer; i++) {
 			const struct found_chunk *chunk = &r->chunks[i];
@@ -510,7 +512,7 @@ static int order_by_offset(struct spool_reader *r)
 
 /* ---- ledger ---- */
 
-/* Records without a lane were all dropped. So `dropped` stands for `attempted` too: any number of
+/* Records without a writer were all dropped. So `dropped` stands for `attempted` too: any number of
  * threads may have been killed between the two additions. */
 static void add_session_counts(struct spool_ledger *ledger, const struct spool_counts *counts)
 {
@@ -524,33 +526,33 @@ static void add_session_counts(struct spool_ledger *ledger, const struct spool_c
 	}
 }
 
-static void add_lane_counts(struct spool_reader *r, uint32_t lane)
+static void add_counts(struct spool_reader *r, uint32_t writer)
 {
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
-		r->ledger.attempted[class] += load(&r->lanes[lane].counts.attempted[class]);
+		r->ledger.attempted[class] += load(&r->writers[writer].counts.attempted[class]);
 		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-			r->ledger.dropped[class][cause] += dropped_of_lane(r, lane, class, cause);
+			r->ledger.dropped[class][cause] += dropped_of(r, writer, class, cause);
 	}
 }
 
-/* Number of records that should be in the lane's chunks. Wraps if the counts are wrong. */
-static uint64_t not_dropped(const struct spool_reader *r, uint32_t lane, int class)
+/* Number of records that should be in the writer's chunks. Wraps if the counts are wrong. */
+static uint64_t not_dropped(const struct spool_reader *r, uint32_t writer, int class)
 {
-	uint64_t count = load(&r->lanes[lane].counts.attempted[class]);
+	uint64_t count = load(&r->writers[writer].counts.attempted[class]);
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		count -= dropped_of_lane(r, lane, class, cause);
+		count -= dropped_of(r, writer, class, cause);
 	return count;
 }
 
-/* Records per lane that a killed writer may have counted but not completed: one record, and the
+/* Records per writer that a killed writer may have counted but not completed: one record, and the
  * THREAD record before it if it began a chunk. */
 #define IN_FLIGHT_MOST 2
 
-/* Compares the lane's counts with the records found. A difference becomes in_flight, or missing. */
-static void check_lane(struct spool_reader *r, uint32_t writer)
+/* Compares the writer's counts with the records found. A difference becomes in_flight, or missing. */
+static void check_counts(struct spool_reader *r, uint32_t writer)
 {
-	const struct found_lane *found = &r->found[writer];
+	const struct found_writer *found = &r->found[writer];
 	uint64_t short_of[RECORD_CLASS_COUNT];
 	uint64_t sum = 0;
 	bool in_flight;
@@ -566,7 +568,7 @@ static void check_lane(struct spool_reader *r, uint32_t writer)
 	in_flight = !r->info.closed && sum <= IN_FLIGHT_MOST;
 	if (sum && !in_flight && !found->damaged && !r->ledger.unknown)
 		add_damage(r, SPOOL_DAMAGE_COUNTS, writer,
-			   SPOOL_HEADER_BYTES + (uint64_t)writer * SPOOL_LANE_BYTES, 0,
+			   SPOOL_HEADER_BYTES + (uint64_t)writer * SPOOL_WRITER_BYTES, 0,
 			   "records found are not those counted");
 	if (sum > UINT32_MAX)
 		return;
@@ -580,10 +582,10 @@ static void close_ledger(struct spool_reader *r)
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
 		r->ledger.late[class] = load(&r->header->live.late[class]);
 	add_session_counts(&r->ledger, &r->header->live.counts);
-	for (uint32_t writer = 0; writer < r->lanes_used; writer++) {
-		add_lane_counts(r, writer);
-		if (r->lanes_trusted)
-			check_lane(r, writer);
+	for (uint32_t writer = 0; writer < r->writers_used; writer++) {
+		add_counts(r, writer);
+		if (r->writers_trusted)
+			check_counts(r, writer);
 	}
 }
 
@@ -615,9 +617,9 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 
 	if (err)
 		return err;
-	r->lanes =
-		r->cut ? r->cut->lanes : (const struct spool_lane *)(r->bytes + SPOOL_HEADER_BYTES);
-	r->found = calloc(SPOOL_LANE_COUNT, sizeof(*r->found));
+	r->writers = r->cut ? r->cut->writers
+			    : (const struct spool_writer *)(r->bytes + SPOOL_HEADER_BYTES);
+	r->found = calloc(SPOOL_WRITER_COUNT, sizeof(*r->found));
 	if (!r->found)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", r->name);
 	err = check_live(r, error);

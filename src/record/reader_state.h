@@ -23,8 +23,8 @@ struct found_chunk {
 	uint64_t types; /* of its records: bits 1 << enum record_type */
 };
 
-/* The records found of one writer, to be compared with the counts in its lane. */
-struct found_lane {
+/* The records found of one writer, to be compared with the counts in its writer. */
+struct found_writer {
 	uint64_t records[RECORD_CLASS_COUNT];
 	bool damaged;
 };
@@ -36,10 +36,10 @@ struct spool_reader {
 	char *name;    /* for messages */
 
 	struct live_cut *cut; /* of an open file: its counts at one moment; else NULL */
-	const struct spool_header *header; /* in bytes, or the cut's copy */
-	const struct spool_lane *lanes;	   /* in bytes, or the cut's copy */
-	uint64_t lanes_used;
-	bool lanes_trusted; /* false: a closed file's counts do not match their checksum */
+	const struct spool_header *header;  /* in bytes, or the cut's copy */
+	const struct spool_writer *writers; /* in bytes, or the cut's copy */
+	uint64_t writers_used;
+	bool writers_trusted; /* false: a closed file's counts do not match their checksum */
 	struct spool_info info;
 	struct spool_ledger ledger;
 
@@ -47,7 +47,7 @@ struct spool_reader {
 	size_t chunk_count;
 	uint32_t *file_order; /* indexes of chunks, sorted by offset */
 	uint32_t writer_count;
-	struct found_lane *found; /* one per lane; only while opening */
+	struct found_writer *found; /* one per writer; only while opening */
 
 	struct spool_damage damages[DAMAGES_KEPT];
 	size_t damages_kept;

@@ -339,13 +339,13 @@ struct record_copy_done {
 	uint64_t end;
 };
 
-/* The name and the arguments of the call with this op. An example of the text is
+/* The name and the arguments of the call with this function. An example of the text is
  * "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h": the name, then one "name:kind" for
  * each recorded argument. Kinds: u unsigned, i signed, e enum, s bytes, p pointer, h handle,
  * o handle or value that the call returned through a pointer, f float bits (low 32) or double,
  * d dim3 (two words: x | y << 32, then z), t text cut to 8 bytes. */
 struct record_api_name {
-	struct record_header header; /* tag: op */
+	struct record_header header; /* tag: function */
 	uint64_t domain;	     /* enum record_domain */
 	uint64_t text_bytes;
 	char text[];
@@ -360,7 +360,7 @@ enum record_domain {
 
 /* One call of a vendor's interface. Its thread writes the record when the call returns. */
 struct record_api {
-	struct record_header header; /* tag: op */
+	struct record_header header; /* tag: function */
 	uint64_t cid;
 	uint64_t parent; /* cid of the enclosing call on this thread, 0 = none */
 	uint64_t scope;	 /* innermost at entry, 0 = none */
@@ -592,17 +592,17 @@ struct record_end {
   * Ids of devices, contexts, streams, events, graphs and nodes are CUPTI's. Times are ns of CUPTI's
  * clock unless the field is named ns; this clock has its own anchors (RECORD_CUDA_CLOCK). An end of
  * 0 means that the activity is untimed. A cid is CUPTI's correlation id of 32 bits, widened to 64
- * bits. Calls have ops from RECORD_CUDA_OP_FIRST on. */
+ * bits. Calls have functions from RECORD_CUDA_FUNCTION_FIRST on. */
 
 #define RECORD_CUDA_AGENT_FIRST 256 /* index and handle of device 0's AGENT record */
 #define RECORD_CUDA_CLOCK	255 /* agent index of the anchors of CUPTI's clock */
 
-/* An op is the number of the function in CUPTI's list of driver or runtime functions, plus the
- * first op of that list. */
-#define RECORD_CUDA_OP_FIRST   4096
-#define RECORD_CUDA_OP_DRIVER  RECORD_CUDA_OP_FIRST
-#define RECORD_CUDA_OP_RUNTIME 6144
-#define RECORD_CUDA_OP_END     8192
+/* An function is the number of the function in CUPTI's list of driver or runtime functions, plus the
+ * first function of that list. */
+#define RECORD_CUDA_FUNCTION_FIRST   4096
+#define RECORD_CUDA_FUNCTION_DRIVER  RECORD_CUDA_FUNCTION_FIRST
+#define RECORD_CUDA_FUNCTION_RUNTIME 6144
+#define RECORD_CUDA_FUNCTION_END     8192
 
 /* A kernel that has ended. */
 struct record_cuda_kernel {

@@ -90,30 +90,30 @@ void ring_count(const struct spool_chunk *chunk, uint64_t ret_records[SPOOL_CLAS
 }
 
 /* All stores are releases, so that a reader which sees one of them sees all earlier ones. Pairs
- * with the acquires in settle_lane (live_cut.c). */
+ * with the acquires in settle_writer (live_cut.c). */
 static void store(_Atomic uint64_t *field, uint64_t value)
 {
 	atomic_store_explicit(field, value, memory_order_release);
 }
 
-void ring_let_go(struct spool_live *live, struct spool_lane *lanes, struct spool_chunk *chunk,
-		 uint64_t place)
+void ring_reuse(struct spool_live *live, struct spool_writer *writers, struct spool_chunk *chunk,
+		uint64_t place)
 {
-	struct spool_letting_go *intent = &live->letting_go;
-	struct spool_lane *lane = &lanes[chunk->writer];
+	struct spool_reuse *intent = &live->reuse;
+	struct spool_writer *writer = &writers[chunk->writer];
 
-	/* The intent holds the final values and is published first. Then the lane is brought to
+	/* The intent holds the final values and is published first. Then the writer is brought to
 	 * them, the chunk loses its label, and the intent is removed. */
 	ring_count(chunk, intent->records);
 	for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
 		intent->records[class] += atomic_load_explicit(
-			&lane->counts.dropped[class][RECORD_DROP_RING], memory_order_relaxed);
+			&writer->counts.dropped[class][RECORD_DROP_RING], memory_order_relaxed);
 	intent->place = place;
-	intent->chunks = atomic_load_explicit(&lane->let_go, memory_order_relaxed) + 1;
-	store(&intent->lane, chunk->writer + 1u);
+	intent->chunks = atomic_load_explicit(&writer->chunks_reused, memory_order_relaxed) + 1;
+	store(&intent->writer, chunk->writer + 1u);
 	for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
-		store(&lane->counts.dropped[class][RECORD_DROP_RING], intent->records[class]);
-	store(&lane->let_go, intent->chunks);
+		store(&writer->counts.dropped[class][RECORD_DROP_RING], intent->records[class]);
+	store(&writer->chunks_reused, intent->chunks);
 	atomic_store_explicit(&chunk->magic, 0, memory_order_release);
-	store(&intent->lane, 0);
+	store(&intent->writer, 0);
 }

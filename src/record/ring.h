@@ -56,10 +56,10 @@ void ring_take_oldest(struct ring *ring);
 /* Counts the records of CHUNK, which is sealed, by class. */
 void ring_count(const struct spool_chunk *chunk, uint64_t ret_records[SPOOL_CLASS_COUNT]);
 
-/* Counts the records of the sealed CHUNK at PLACE as dropped by the ring, in its writer's lane,
+/* Counts the records of the sealed CHUNK at PLACE as dropped by the ring, in its writer's writer,
  * and removes the chunk's label. A process that is killed at any store within this function has
- * done all of it for a reader, or nothing (struct spool_letting_go). */
-void ring_let_go(struct spool_live *live, struct spool_lane *lanes, struct spool_chunk *chunk,
-		 uint64_t place);
+ * done all of it for a reader, or nothing (struct spool_reuse). */
+void ring_reuse(struct spool_live *live, struct spool_writer *writers, struct spool_chunk *chunk,
+		uint64_t place);
 
 #endif

@@ -10,8 +10,8 @@ void spool_header_init(struct spool_header *header)
 	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic));
 	header->version = SPOOL_VERSION;
 	header->header_bytes = SPOOL_HEADER_BYTES;
-	header->lane_bytes = SPOOL_LANE_BYTES;
-	header->lane_count = SPOOL_LANE_COUNT;
+	header->writer_bytes = SPOOL_WRITER_BYTES;
+	header->writer_count = SPOOL_WRITER_COUNT;
 	header->chunk_bytes = SPOOL_CHUNK_BYTES;
 	header->class_count = SPOOL_CLASS_COUNT;
 	header->cause_count = SPOOL_CAUSE_COUNT;
@@ -30,12 +30,12 @@ uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes)
 	return crc32c(crc, chunk->records, used_bytes - SPOOL_CHUNK_HEAD_BYTES);
 }
 
-uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_lane *lanes,
-			  uint64_t lanes_used)
+uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_writer *writers,
+			  uint64_t writers_used)
 {
-	uint32_t crc = crc32c(0, &lanes_used, sizeof(lanes_used));
+	uint32_t crc = crc32c(0, &writers_used, sizeof(writers_used));
 
-	crc = crc32c(crc, (const char *)live + SPOOL_SUMMED_OFFSET + sizeof(lanes_used),
-		     SPOOL_SUMMED_BYTES - sizeof(lanes_used));
-	return crc32c(crc, lanes, lanes_used * sizeof(*lanes));
+	crc = crc32c(crc, (const char *)live + SPOOL_SUMMED_OFFSET + sizeof(writers_used),
+		     SPOOL_SUMMED_BYTES - sizeof(writers_used));
+	return crc32c(crc, writers, writers_used * sizeof(*writers));
 }

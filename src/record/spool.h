@@ -1,7 +1,7 @@
 /* The layout of a spool file: the C form of docs/format/spool.md. record.h has the records.
  *
  * A file consists of a header (struct spool_header), one block of counters per writer, called its
- * lane (struct spool_lane), and chunks (struct spool_chunk) at fixed steps from
+ * writer (struct spool_writer), and chunks (struct spool_chunk) at fixed steps from
  * SPOOL_CHUNK_OFFSET on.
  *
  * The writing process maps the file, and a reader may map it at the same time. Fields that are
@@ -21,8 +21,8 @@
 #define SPOOL_VERSION	       4 /* a reader refuses any other */
 #define SPOOL_HEADER_BYTES     4096
 #define SPOOL_LIVE_OFFSET      3072 /* of struct spool_live in the header */
-#define SPOOL_LANE_BYTES       512
-#define SPOOL_LANE_COUNT       1024
+#define SPOOL_WRITER_BYTES     512
+#define SPOOL_WRITER_COUNT     1024
 #define SPOOL_CHUNK_BYTES      65536
 #define SPOOL_CHUNK_HEAD_BYTES 64	   /* the chunk's label, before its records */
 #define SPOOL_CHUNK_MAGIC      0x4b435444u /* "DTCK" */
@@ -46,13 +46,13 @@ struct spool_counts {
 };
 
 /* Intent log of a ring: the counters that a writer gets when one of its chunks is reused. While
- * `lane` is not 0, readers use these values instead of the writer's own `let_go` and RING
+ * `writer` is not 0, readers use these values instead of the writer's own `chunks_reused` and RING
  * counters, and do not read the chunk. So the counts are exact whenever the process is killed.
- * Stored by the housekeeper only (ring_let_go). */
-struct spool_letting_go {
-	_Atomic uint64_t lane; /* index of the writer's lane + 1; 0: no chunk is being reused */
-	uint64_t place;	       /* number of the chunk's place in the file, from 0 */
-	uint64_t chunks;       /* the new value of let_go */
+ * Stored by the housekeeper only (ring_reuse). */
+struct spool_reuse {
+	_Atomic uint64_t writer; /* index of the writer's writer + 1; 0: no chunk is being reused */
+	uint64_t place;		 /* number of the chunk's place in the file, from 0 */
+	uint64_t chunks;	 /* the new value of chunks_reused */
 	uint64_t records[SPOOL_CLASS_COUNT]; /* the new values of dropped[class][RING] */
 };
 
@@ -60,18 +60,18 @@ struct spool_letting_go {
 struct spool_live {
 	_Atomic uint32_t state;	       /* enum spool_state */
 	uint32_t counts_crc;	       /* spool_counts_crc; valid when closed */
-	_Atomic uint64_t lanes_used;   /* lanes 0 to lanes_used - 1 belong to writers */
+	_Atomic uint64_t writers_used; /* writers 0 to writers_used - 1 belong to writers */
 	_Atomic uint64_t chunks_ready; /* chunks that the housekeeper made ready, in all */
 	_Atomic uint64_t chunks_taken; /* of these, chunks that writers have taken, in all */
 	_Atomic uint64_t places;       /* chunks that the file has room for */
 	uint64_t end_ns;	       /* host ns; valid when closed */
 	struct spool_counts counts;    /* records that no writer could count: see writer_refuse */
 	_Atomic uint64_t late[SPOOL_CLASS_COUNT]; /* offered after the end; in no other counter */
-	struct spool_letting_go letting_go;
+	struct spool_reuse reuse;
 };
 
-/* The bytes of struct spool_live that counts_crc covers. The lanes in use follow. */
-#define SPOOL_SUMMED_OFFSET offsetof(struct spool_live, lanes_used)
+/* The bytes of struct spool_live that counts_crc covers. The writers in use follow. */
+#define SPOOL_SUMMED_OFFSET offsetof(struct spool_live, writers_used)
 #define SPOOL_SUMMED_BYTES  (offsetof(struct spool_live, late) - SPOOL_SUMMED_OFFSET)
 
 /* The file's first SPOOL_HEADER_BYTES. All but `live` is constant once the file has its name. */
@@ -79,8 +79,8 @@ struct spool_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t header_bytes;
-	uint32_t lane_bytes;
-	uint32_t lane_count;
+	uint32_t writer_bytes;
+	uint32_t writer_count;
 	uint32_t chunk_bytes;
 	uint32_t class_count;
 	uint32_t cause_count;
@@ -103,12 +103,13 @@ struct spool_header {
 	char tail[SPOOL_HEADER_BYTES - SPOOL_LIVE_OFFSET - sizeof(struct spool_live)];
 };
 
-/* The counters of one writer. The writer's thread stores to them; the housekeeper stores to let_go
+/* The counters of one writer. The writer's thread stores to them; the housekeeper stores to chunks_reused
  * and to dropped[class][RING], which are 0 without a ring. */
-struct spool_lane {
+struct spool_writer {
 	struct spool_counts counts;
 	_Atomic uint64_t chunks; /* chunks that this writer has labelled, in all */
-	_Atomic uint64_t let_go; /* of these, the first let_go have been reused by the ring */
+	_Atomic uint64_t
+		chunks_reused; /* of these, the first chunks_reused have been reused by the ring */
 	uint64_t reserved[6];
 };
 
@@ -119,7 +120,7 @@ struct spool_chunk {
 	_Atomic uint32_t magic; /* SPOOL_CHUNK_MAGIC; the label's last store; 0: no label */
 	uint32_t index;		/* number of the chunk in the order in which chunks were taken */
 	uint64_t session_id;	/* the header's */
-	uint32_t writer;	/* index of the writer and of its lane */
+	uint32_t writer;	/* index of the writer and of its writer */
 	uint32_t sequence;	/* number among the chunks of this writer, from 0 */
 	uint32_t used_bytes;	/* label and records; 0 while open */
 	uint32_t reserved;
@@ -130,15 +131,15 @@ struct spool_chunk {
 	unsigned char records[SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES];
 };
 
-/* Chunk-sized units that header and lanes take, rounded up. */
+/* Chunk-sized units that header and writers take, rounded up. */
 #define SPOOL_HEAD_CHUNKS                                                                          \
-	(1 + (SPOOL_HEADER_BYTES + SPOOL_LANE_COUNT * SPOOL_LANE_BYTES - 1) / SPOOL_CHUNK_BYTES)
+	(1 + (SPOOL_HEADER_BYTES + SPOOL_WRITER_COUNT * SPOOL_WRITER_BYTES - 1) / SPOOL_CHUNK_BYTES)
 #define SPOOL_CHUNK_OFFSET ((uint64_t)SPOOL_HEAD_CHUNKS * SPOOL_CHUNK_BYTES)
 
 _Static_assert(offsetof(struct spool_header, padding) == 2728, "header layout");
 _Static_assert(offsetof(struct spool_header, live) == SPOOL_LIVE_OFFSET, "header layout");
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_BYTES, "header layout");
-_Static_assert(sizeof(struct spool_lane) == SPOOL_LANE_BYTES, "lane layout");
+_Static_assert(sizeof(struct spool_writer) == SPOOL_WRITER_BYTES, "lane layout");
 _Static_assert(offsetof(struct spool_chunk, state) == 56, "chunk layout");
 _Static_assert(offsetof(struct spool_chunk, records) == SPOOL_CHUNK_HEAD_BYTES, "chunk layout");
 _Static_assert(sizeof(struct spool_chunk) == SPOOL_CHUNK_BYTES, "chunk layout");
@@ -156,10 +157,10 @@ uint32_t spool_fixed_crc(const struct spool_header *header);
  * must be from SPOOL_CHUNK_HEAD_BYTES to SPOOL_CHUNK_BYTES. */
 uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes);
 
-/* CRC-32C of the live counts and of lanes 0 to LANES_USED - 1. The writer takes it when it closes
- * the spool. LANES_USED stands for live->lanes_used, which a thread that enters at the end may
+/* CRC-32C of the live counts and of writers 0 to WRITERS_USED - 1. The writer takes it when it closes
+ * the spool. WRITERS_USED stands for live->writers_used, which a thread that enters at the end may
  * still be raising to this value. */
-uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_lane *lanes,
-			  uint64_t lanes_used);
+uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_writer *writers,
+			  uint64_t writers_used);
 
 #endif

@@ -62,54 +62,54 @@ static void push_free_writer(struct spooler *s, struct writer *w)
 
 	do {
 		atomic_store_explicit(&w->next_free, (uint32_t)head, memory_order_relaxed);
-		next = (head >> 32 << 32) | (w->lane_index + 1);
+		next = (head >> 32 << 32) | (w->index + 1);
 	} while (!atomic_compare_exchange_weak_explicit(
 		&s->free_writers, &head, next, memory_order_release, memory_order_relaxed));
 }
 
-/* Raises lanes_used to USED at least. Acquire and release: finish_file, which calls this last,
+/* Raises writers_used to USED at least. Acquire and release: finish_file, which calls this last,
  * sees what the other threads stored before, and the checksum of the counts covers it. */
-static void raise_lanes_used(struct spool_live *live, uint64_t used)
+static void raise_writers_used(struct spool_live *live, uint64_t used)
 {
-	uint64_t before = atomic_load_explicit(&live->lanes_used, memory_order_acquire);
+	uint64_t before = atomic_load_explicit(&live->writers_used, memory_order_acquire);
 
 	while (before < used &&
-	       !atomic_compare_exchange_weak_explicit(&live->lanes_used, &before, used,
+	       !atomic_compare_exchange_weak_explicit(&live->writers_used, &before, used,
 						      memory_order_acq_rel, memory_order_acquire))
 		;
 }
 
-/* Takes COUNT adjacent lanes. Returns the writer of the first one; NULL when there are not
+/* Takes COUNT adjacent counters. Returns the writer of the first one; NULL when there are not
  * enough. */
-static struct writer *take_lanes(struct spooler *s, uint32_t count)
+static struct writer *take_writers(struct spooler *s, uint32_t count)
 {
 	uint32_t index = atomic_load_explicit(&s->writers_made, memory_order_relaxed);
 
 	do {
 		/* Also true once spooler_close has set writers_made to
 				 * UINT32_MAX. */
-		if (index > SPOOL_LANE_COUNT - count)
+		if (index > SPOOL_WRITER_COUNT - count)
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(&s->writers_made, &index, index + count,
 							memory_order_relaxed,
 							memory_order_relaxed));
-	raise_lanes_used(&s->header->live, index + count);
+	raise_writers_used(&s->header->live, index + count);
 	for (uint32_t i = index; i < index + count; i++) {
 		struct writer *w = &s->writers->of[i];
 
-		w->lane_index = i;
-		w->lane = &s->lanes[i];
+		w->index = i;
+		w->counters = &s->counters[i];
 		w->spooler = s;
-		w->leaves_ready = ring_is_on(&s->ring) ? LASTING_CHUNKS : 0;
+		w->leaves_ready = ring_is_on(&s->ring) ? KEPT_SCOPES_CHUNKS : 0;
 	}
 	return &s->writers->of[index];
 }
 
-/* A new writer; with a ring also its keeper, in the next lane. */
+/* A new writer; with a ring also its keeper, in the next counters. */
 static struct writer *make_writer(struct spooler *s)
 {
 	bool has_ring = ring_is_on(&s->ring);
-	struct writer *w = take_lanes(s, has_ring ? 2 : 1);
+	struct writer *w = take_writers(s, has_ring ? 2 : 1);
 
 	if (!w || !has_ring)
 		return w;
@@ -301,7 +301,7 @@ static struct spooler *map_spooler(const struct spooler_options *options, const 
 	/* The file grows only while the ring has fewer sealed chunks than its size. At
 		 * most the chunks that are then ready or open may be sealed before one is
 		 * reused. */
-	uint64_t sealed_most = ring_bytes / SPOOL_CHUNK_BYTES + slot_count + SPOOL_LANE_COUNT;
+	uint64_t sealed_most = ring_bytes / SPOOL_CHUNK_BYTES + slot_count + SPOOL_WRITER_COUNT;
 	struct spooler *s = map_memory(spooler_bytes(slot_count));
 
 	if (!s)
@@ -331,14 +331,14 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
-/* Makes the writer of kept scopes, in lane 0. It may take the last ready chunks. */
-static void make_lasting(struct spooler *s)
+/* Makes the writer of kept scopes, in counters 0. It may take the last ready chunks. */
+static void make_kept_scopes(struct spooler *s)
 {
 	if (!ring_is_on(&s->ring))
 		return;
-	s->lasting.writer = take_lanes(s, 1);
-	s->lasting.writer->is_ringed = true;
-	s->lasting.writer->leaves_ready = 0;
+	s->kept_scopes.writer = take_writers(s, 1);
+	s->kept_scopes.writer->is_ringed = true;
+	s->kept_scopes.writer->leaves_ready = 0;
 }
 
 /* Creates the file, maps its head, makes the first chunks ready, and gives the file its name
@@ -354,12 +354,12 @@ static int open_file(struct spooler *s, const struct spooler_options *options)
 	if (err)
 		return err;
 	s->header = memory;
-	s->lanes = (struct spool_lane *)((char *)memory + SPOOL_HEADER_BYTES);
+	s->counters = (struct spool_writer *)((char *)memory + SPOOL_HEADER_BYTES);
 	fill_header(s, options);
 	err = supply_begin(s);
 	if (err)
 		return err;
-	make_lasting(s);
+	make_kept_scopes(s);
 	return spool_map_publish(&s->map);
 }
 
@@ -489,11 +489,11 @@ static void finish_file(struct spooler *s, uint32_t writer_count)
 	uint64_t taken = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
 	uint64_t places = supply_places_in_use(s);
 
-	raise_lanes_used(live, writer_count);
+	raise_writers_used(live, writer_count);
 	atomic_store_explicit(&live->chunks_ready, taken, memory_order_relaxed);
 	atomic_store_explicit(&live->places, places, memory_order_relaxed);
 	live->end_ns = clock_now_ns();
-	live->counts_crc = spool_counts_crc(live, s->lanes, writer_count);
+	live->counts_crc = spool_counts_crc(live, s->counters, writer_count);
 	atomic_store_explicit(&live->state, SPOOL_CLOSED, memory_order_release);
 	supply_end(s);
 	spool_map_cut(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES);

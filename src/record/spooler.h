@@ -60,7 +60,7 @@ int spooler_service(struct spooler *spooler);
 void spooler_wind_down(struct spooler *spooler);
 
 /* A writer for the calling thread, with its THREAD record written. THREAD is copied. Never NULL:
- * when all lanes are in use, or the spooler closes, the result is a writer that drops and counts
+ * when all writers are in use, or the spooler closes, the result is a writer that drops and counts
  * every record. The caller gives it back with spooler_put_writer. Lock-free. */
 struct writer *spooler_take_writer(struct spooler *spooler, const struct writer_thread *thread);
 

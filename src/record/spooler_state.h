@@ -7,18 +7,18 @@
 #include <stdbool.h>
 
 #include "record/demand.h"
-#include "record/lasting.h"
+#include "record/kept_scopes.h"
 #include "record/ring.h"
 #include "record/space.h"
 #include "record/spool_map.h"
 #include "record/spooler.h"
 
-#define WINDOW_CHUNKS  64
-#define WINDOW_BYTES   ((size_t)WINDOW_CHUNKS * SPOOL_CHUNK_BYTES)
-#define WINDOWS_MOST   16384
+#define WINDOW_CHUNKS	   64
+#define WINDOW_BYTES	   ((size_t)WINDOW_CHUNKS * SPOOL_CHUNK_BYTES)
+#define WINDOWS_MOST	   16384
 /* Ready chunks that only the writer of kept scopes may take. Reusing one chunk of a ring needs at
  * most this many for the scopes that are written again. */
-#define LASTING_CHUNKS 2
+#define KEPT_SCOPES_CHUNKS 2
 
 /* A window: 64 chunks that are mapped together. It is unmapped when all of them are sealed; with
  * a ring it stays mapped. */
@@ -37,21 +37,21 @@ struct window {
 struct writers {
 	_Atomic uint32_t alive;
 	_Atomic uint64_t refusing; /* threads within a refusal now: sum of (tid << 32 | 1) */
-	struct writer nobody;	   /* drops every record; shared by threads without a lane */
-	struct writer of[SPOOL_LANE_COUNT];
+	struct writer nobody;	   /* drops every record; shared by threads without a writer */
+	struct writer of[SPOOL_WRITER_COUNT];
 };
 
 /* Fields up to expedited are set when the spooler is opened, or atomic. */
 struct spooler {
 	struct spool_map map;
 	struct space space;
-	struct spool_header *header; /* the start of the file, mapped until spooler_release */
-	struct spool_lane *lanes;    /* behind the header */
+	struct spool_header *header;   /* the start of the file, mapped until spooler_release */
+	struct spool_writer *counters; /* behind the header */
 	struct writers *writers;
 	_Atomic uint32_t closing;      /* 1: spooler_close has begun */
 	_Atomic uint32_t winding_down; /* 1: make no more chunks ready */
-	_Atomic uint32_t writers_made; /* lanes in use; UINT32_MAX once closing */
-	_Atomic uint64_t free_writers; /* stack head: (lane index + 1) | pop count << 32 */
+	_Atomic uint32_t writers_made; /* counters in use; UINT32_MAX once closing */
+	_Atomic uint64_t free_writers; /* stack head: (writer index + 1) | pop count << 32 */
 	bool expedited; /* membarrier is registered; stored by the service, read by the close */
 
 	uint64_t slot_count;   /* a power of two */
@@ -66,7 +66,7 @@ struct spooler {
 	bool unsealed_left;    /* the last service reached its limit of chunks to seal */
 	struct ring ring;
 	uint64_t noted; /* tickets below it are entered in their windows' `taken` */
-	struct lasting lasting;
+	struct kept_scopes kept_scopes;
 
 	/* The queue of ready chunks: the n-th chunk to be taken has ticket n, and slot
 	 * n % slot_count holds its address until it is taken. Atomic; writers read it. */

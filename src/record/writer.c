@@ -61,17 +61,17 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 }
 
 /* The order of these stores matters to readers: a chunk with a magic has a complete label, and
- * the lane counts the chunk only after that. is_unlabelled (reader.c) and cut_chunks (live_cut.c)
+ * the counters counts the chunk only after that. is_unlabelled (reader.c) and cut_chunks (live_cut.c)
  * rely on it. */
 static void label_chunk(struct writer *w, struct spool_chunk *chunk, uint32_t index)
 {
 	chunk->index = index;
 	chunk->session_id = spooler_session_id(w->spooler);
-	chunk->writer = w->lane_index;
+	chunk->writer = w->index;
 	chunk->sequence = w->sequence++;
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_OPEN, memory_order_relaxed);
 	atomic_store_explicit(&chunk->magic, SPOOL_CHUNK_MAGIC, memory_order_release);
-	atomic_store_explicit(&w->lane->chunks, w->sequence, memory_order_release);
+	atomic_store_explicit(&w->counters->chunks, w->sequence, memory_order_release);
 }
 
 /* Makes a new chunk the current one. Returns false when none is ready; the old chunk then stays,
@@ -90,7 +90,7 @@ static bool turn_chunk(struct writer *w)
 	label_chunk(w, chunk, index);
 	w->chunk = chunk;
 	thread = (struct record_thread *)chunk->records;
-	writer_count(&w->lane->counts.attempted[RECORD_CLASS_META]);
+	writer_count(&w->counters->counts.attempted[RECORD_CLASS_META]);
 	fill_thread(w, thread);
 	atomic_store_explicit((_Atomic uint64_t *)thread, thread_header(w), memory_order_release);
 	atomic_store_explicit(&w->cursor, chunk->records + sizeof(*thread), memory_order_relaxed);
@@ -101,7 +101,7 @@ static bool turn_chunk(struct writer *w)
 
 static void *drop(struct writer *w, enum record_class class, enum record_drop cause)
 {
-	writer_count(&w->lane->counts.dropped[class][cause]);
+	writer_count(&w->counters->counts.dropped[class][cause]);
 	atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
 	return NULL;
 }
@@ -120,7 +120,7 @@ void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t byte
 		atomic_store_explicit(&w->use, WRITER_IDLE, memory_order_release);
 		return NULL;
 	}
-	writer_count(&w->lane->counts.attempted[class]);
+	writer_count(&w->counters->counts.attempted[class]);
 	if (bytes > LARGEST_RECORD)
 		return drop(w, class, RECORD_DROP_OVERSIZE);
 	if (!turn_chunk(w))

@@ -3,7 +3,7 @@
  *	struct record_api *api = writer_reserve(w, RECORD_API, sizeof(*api) + 16);
  *	if (api) {
  *		...fill everything but api->header...
- *		writer_commit(w, api, RECORD_API, sizeof(*api) + 16, op);
+ *		writer_commit(w, api, RECORD_API, sizeof(*api) + 16, function);
  *	}
  *
  * Cost: a few ns, and a clock read when a chunk is full; never a system call, lock or allocation.
@@ -41,7 +41,7 @@ struct writer_thread {
 enum writer_use {
 	WRITER_IDLE,
 	WRITER_BUSY,   /* between reserve and commit */
-	WRITER_NOBODY, /* the writer of threads without a lane: drops and counts every record */
+	WRITER_NOBODY, /* the writer of threads without a counters: drops and counts every record */
 	WRITER_TORN, /* its thread ended within a record: no thread uses it, and it is not sealed */
 };
 
@@ -52,14 +52,14 @@ struct writer {
 	_Atomic(unsigned char *) cursor; /* where the next record goes */
 	_Atomic(unsigned char *) limit;	 /* end of the chunk; NULL: no chunk, or the spool closes */
 	_Atomic uint32_t use;		 /* enum writer_use */
-	_Atomic bool has_ended;	   /* the owner has seen that the spool closes: no record follows */
-	_Atomic uint32_t owner;	   /* tid of the owning thread */
-	uint32_t lane_index;	   /* the writer's number in the spool */
-	struct spool_lane *lane;   /* its counters, in the mapped file */
-	struct spool_chunk *chunk; /* the current chunk; NULL: none */
+	_Atomic bool has_ended; /* the owner has seen that the spool closes: no record follows */
+	_Atomic uint32_t owner; /* tid of the owning thread */
+	uint32_t index;		/* the writer's number in the spool */
+	struct spool_writer *counters; /* its counters, in the mapped file */
+	struct spool_chunk *chunk;     /* the current chunk; NULL: none */
 	struct spooler *spooler;
 	struct writer_thread thread;
-	_Atomic uint32_t next_free; /* in the list of free writers: the next lane index + 1 */
+	_Atomic uint32_t next_free; /* in the list of free writers: the next counters index + 1 */
 	uint32_t sequence;	    /* of the next chunk */
 	struct writer *keeper; /* the writer of records that a ring keeps; NULL: there is no ring */
 	uint32_t leaves_ready; /* the last ready chunks, which this writer must not take */
@@ -151,7 +151,7 @@ void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t byte
 
 /* W is not idle: a signal handler interrupted its record, or W belongs to no thread. Drops the
  * record and returns NULL. Counts it in struct spool_live with atomic additions, because the
- * interrupted thread may be within an addition to its lane's counter. */
+ * interrupted thread may be within an addition to its counters's counter. */
 void *writer_refuse(struct writer *w, enum record_type type);
 
 /* Reserves a record of BYTES, header included, rounded up to 8, in zeroed memory, and counts it
@@ -177,7 +177,7 @@ static inline void *writer_reserve(struct writer *w, enum record_type type, size
 								&w->limit, memory_order_relaxed),
 			     0))
 		return writer_reserve_slowly(w, type, size);
-	writer_count(&w->lane->counts.attempted[record_class_of(type)]);
+	writer_count(&w->counters->counts.attempted[record_class_of(type)]);
 	return cursor;
 }
 

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "trace/args.h"
-#include "trace/owed.h"
+#include "trace/expect_call.h"
 #include "trace/table.h"
 
-#define UNKNOWN_OP  UINT32_MAX
-#define OPS_INDEXED RECORD_CUDA_OP_END
+#define UNKNOWN_FUNCTION  UINT32_MAX
+#define FUNCTIONS_INDEXED RECORD_CUDA_FUNCTION_END
 
-/* What must be known of an op number to fill a call's row. */
+/* What must be known of an function number to fill a call's row. */
 struct call_api {
 	uint32_t api; /* index into apis; TRACE_NONE = not looked up yet */
 	uint32_t arg_words;
@@ -22,7 +22,7 @@ struct call_api {
 	struct hip_event_api event;
 	struct cuda_capture_api capture;
 	struct update_api update;
-	struct owed_api owed;
+	struct expect_call expected;
 	uint32_t programmatic_word; /* TRACE_NONE: the API has no such argument */
 	bool keeps_args;
 };
@@ -37,58 +37,59 @@ struct call_fill {
 	struct fill_thread thread;
 	struct idset_last cid, scope;
 	const struct call_api *api; /* of the current call */
-	struct call_api *apis;	    /* by op number, below op_count */
-	uint32_t op_count;
-	struct call_api other; /* for an op number from op_count on */
+	struct call_api *apis;	    /* by function number, below function_count */
+	uint32_t function_count;
+	struct call_api other; /* for an function number from function_count on */
 };
 
-static uint32_t find_api(const struct process_load *load, uint32_t op)
+static uint32_t find_api(const struct process_load *load, uint32_t function)
 {
 	uint32_t low = load->first.apis, high = load->trace->apis_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (load->trace->apis[middle].op < op)
+		if (load->trace->apis[middle].function < function)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < load->trace->apis_count && load->trace->apis[low].op == op ? low : TRACE_NONE;
+	return low < load->trace->apis_count && load->trace->apis[low].function == function ? low
+										    : TRACE_NONE;
 }
 
 static int init_fill(struct call_fill *fill, struct process_load *load)
 {
 	const struct trace *trace = load->trace;
 	uint32_t last =
-		trace->apis_count > load->first.apis ? trace->apis[trace->apis_count - 1].op : 0;
+		trace->apis_count > load->first.apis ? trace->apis[trace->apis_count - 1].function : 0;
 
 	*fill = (struct call_fill){
 		.load = load,
 		.is_filled = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t)),
 		.unknown_apis = {TRACE_NONE, TRACE_NONE},
-		.op_count = last < OPS_INDEXED ? last + 1 : OPS_INDEXED,
+		.function_count = last < FUNCTIONS_INDEXED ? last + 1 : FUNCTIONS_INDEXED,
 	};
-	fill->apis = calloc(fill->op_count, sizeof(*fill->apis));
+	fill->apis = calloc(fill->function_count, sizeof(*fill->apis));
 	if (!fill->is_filled || !fill->apis)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < fill->op_count; i++)
+	for (uint32_t i = 0; i < fill->function_count; i++)
 		fill->apis[i].api = TRACE_NONE;
 	return 0;
 }
 
-/* CUDA's functions that dagtap has no number for have op 0. */
-static bool is_cuda_op(uint32_t op)
+/* CUDA's functions that dagtap has no number for have function 0. */
+static bool is_cuda_function(uint32_t function)
 {
-	return !op || (op >= RECORD_CUDA_OP_FIRST && op < RECORD_CUDA_OP_END);
+	return !function || (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
 }
 
-/* A call whose op has no name (its META record was dropped) still needs a row of apis: one per
+/* A call whose function has no name (its META record was dropped) still needs a row of apis: one per
  * interface, after all others. */
-static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api *api)
+static int use_unknown_api(struct call_fill *fill, uint32_t function, struct call_api *api)
 {
 	struct process_load *load = fill->load;
-	uint32_t *unknown = &fill->unknown_apis[is_cuda_op(op)];
+	uint32_t *unknown = &fill->unknown_apis[is_cuda_function(function)];
 	struct trace_api *row;
 
 	if (*unknown == TRACE_NONE) {
@@ -97,9 +98,9 @@ static int use_unknown_api(struct call_fill *fill, uint32_t op, struct call_api 
 			return -ENOMEM;
 		*row = (struct trace_api){
 			.process = load->process,
-			.op = UNKNOWN_OP,
+			.function = UNKNOWN_FUNCTION,
 			.name = strtab_intern_z(load->strings, "(unknown call)"),
-			.domain = is_cuda_op(op) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+			.domain = is_cuda_function(function) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		};
 		*unknown = load->trace->apis_count - 1;
 		/* This stage still reads the names of other APIs, and interning may have moved the
@@ -120,13 +121,13 @@ static uint32_t programmatic_word(const struct trace *trace, const struct trace_
 	return arg == TRACE_NONE ? TRACE_NONE : trace->api_args[arg].word;
 }
 
-static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api)
+static int look_up_api(struct call_fill *fill, uint32_t function, struct call_api *api)
 {
 	struct process_load *load = fill->load;
-	uint32_t row = find_api(load, op);
+	uint32_t row = find_api(load, function);
 
-	if (row == TRACE_NONE || op == UNKNOWN_OP)
-		return use_unknown_api(fill, op, api);
+	if (row == TRACE_NONE || function == UNKNOWN_FUNCTION)
+		return use_unknown_api(fill, function, api);
 	*api = (struct call_api){
 		.api = row,
 		.arg_words = load->trace->apis[row].arg_words,
@@ -136,19 +137,19 @@ static int look_up_api(struct call_fill *fill, uint32_t op, struct call_api *api
 				 : hip_event_api_of(load->trace, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
-		.owed = owed_api_of(load->trace, &load->trace->apis[row]),
+		.expected = expect_call_of(load->trace, &load->trace->apis[row]),
 		.programmatic_word = programmatic_word(load->trace, &load->trace->apis[row]),
 	};
 	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
 	return 0;
 }
 
-static int use_api(struct call_fill *fill, uint32_t op)
+static int use_api(struct call_fill *fill, uint32_t function)
 {
-	struct call_api *api = op < fill->op_count ? &fill->apis[op] : &fill->other;
+	struct call_api *api = function < fill->function_count ? &fill->apis[function] : &fill->other;
 
 	fill->api = api;
-	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, op, api) : 0;
+	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, function, api) : 0;
 }
 
 /* Doubles the room for words, because their number is known only in the end. */
@@ -258,7 +259,7 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		.result = api->result,
 	};
 	load->stream_handles[rank] = stream_handle(fill, api);
-	load->owed[rank] = owed_by(&fill->api->owed, api);
+	load->expected[rank] = expect_call_count(&fill->api->expected, api);
 	if (note_programmatic(fill, rank, api) < 0)
 		return -ENOMEM;
 	if (fill->api->event.role != HIP_EVENT_NONE &&
@@ -332,8 +333,8 @@ int calls_load(struct process_load *load)
 
 	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
 	load->activity_counts = table_zeroed(count, sizeof(*load->activity_counts));
-	load->owed = table_zeroed(count, sizeof(*load->owed));
-	if (!load->owed || !load->stream_handles || !load->activity_counts ||
+	load->expected = table_zeroed(count, sizeof(*load->expected));
+	if (!load->expected || !load->stream_handles || !load->activity_counts ||
 	    !trace_reserve(load->trace, calls, count))
 		result = -ENOMEM;
 	if (result == 0)

@@ -180,11 +180,11 @@ static int load_apis(struct process_load *load)
 		const char *stop = space ? space : end;
 		struct trace_api *api = &rows[used];
 
-		if (used && rows[used - 1].op == record->header.tag)
+		if (used && rows[used - 1].function == record->header.tag)
 			continue;
 		*api = (struct trace_api){
 			.process = load->process,
-			.op = record->header.tag,
+			.function = record->header.tag,
 			.name = strtab_intern(load->strings, record->text,
 					      (size_t)(stop - record->text)),
 			.domain = record->domain,

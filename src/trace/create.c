@@ -45,7 +45,7 @@ void trace_close(struct trace *trace)
 	free(trace->apis);
 	free(trace->api_args);
 	free(trace->calls);
-	free(trace->ops);
+	free(trace->works);
 	free(trace->activities);
 	free(trace->graphs);
 	free(trace->nodes);

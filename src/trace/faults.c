@@ -106,7 +106,7 @@ static int name_packets(struct process_load *load, uint32_t on_device)
 		err = load_message(load, false,
 				   "on the device, its end was not seen: %s, packet %" PRIu64
 				   " of queue %" PRIu64,
-				   trace_text(trace, trace_op_of(trace, row)->name), row->id,
+				   trace_text(trace, trace_work_of(trace, row)->name), row->id,
 				   (uint64_t)trace->queues[row->queue].id);
 	}
 	if (!err && on_device > named)

@@ -511,7 +511,7 @@ static int64_t device_ns(const struct trace *trace, const struct trace_call *cal
 	const struct trace_activity *kernel = &trace->activities[call->activity_first];
 
 	if ((role != HIP_EVENT_RECORD_START && role != HIP_EVENT_RECORD_STOP) ||
-	    call->activity_count != 1 || trace_op_of(trace, kernel)->kind != TRACE_KERNEL)
+	    call->activity_count != 1 || trace_work_of(trace, kernel)->kind != TRACE_KERNEL)
 		return 0;
 	return role == HIP_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
 }

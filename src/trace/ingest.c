@@ -190,7 +190,7 @@ static struct process_first first_rows(const struct trace *trace)
 		.scopes = trace->scopes_count,
 		.apis = trace->apis_count,
 		.calls = trace->calls_count,
-		.ops = trace->ops_count,
+		.works = trace->works_count,
 		.activities = trace->activities_count,
 		.graphs = trace->graphs_count,
 		.nodes = trace->nodes_count,
@@ -239,7 +239,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		.without_waits = progress->options && progress->options->without_waits,
 		.first = first_rows(trace),
 	};
-	int result = op_table_init(&load.ops, trace);
+	int result = work_table_init(&load.works, trace);
 
 	if (result == 0)
 		result = read_records(&load);

@@ -111,14 +111,14 @@ static enum trace_copy_direction call_direction(const struct trace *trace,
 /* Sets the addresses that the call writes to and reads from. The handle of an array is not an
  * address. */
 static void call_addresses(const struct trace *trace, const struct trace_call *call,
-			   struct trace_op *op)
+			   struct trace_work *work)
 {
 	const char *name = trace_text(trace, trace->apis[call->api].name);
 
-	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &op->dst))
-		args_get(trace, call, "pitchedDevPtr.ptr", &op->dst);
-	if (op->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
-		args_get(trace, call, "src", &op->src);
+	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &work->dst))
+		args_get(trace, call, "pitchedDevPtr.ptr", &work->dst);
+	if (work->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
+		args_get(trace, call, "src", &work->src);
 }
 
 /* Completes the work kind of a copy or fill. Records of rectangular copies name no agents, so the
@@ -128,22 +128,22 @@ static int describe_copy(struct process_load *load, const struct trace_call *cal
 			 struct trace_activity *row)
 {
 	const struct trace *trace = load->trace;
-	const struct trace_op *known = trace_op_of(trace, row);
+	const struct trace_work *known = trace_work_of(trace, row);
 	bool lacks_direction = known->kind == TRACE_COPY && known->direction == TRACE_COPY_UNKNOWN;
 	bool is_all_of_it = known->blit && call->activity_count == 1;
-	struct trace_op op;
+	struct trace_work work;
 
 	if (!lacks_direction && !is_all_of_it)
 		return 0;
-	memcpy(&op, known, sizeof(op));
+	memcpy(&work, known, sizeof(work));
 	if (lacks_direction)
-		op.direction = call_direction(trace, call);
+		work.direction = call_direction(trace, call);
 	if (is_all_of_it) {
-		call_bytes(trace, call, &op.bytes);
-		call_addresses(trace, call, &op);
+		call_bytes(trace, call, &work.bytes);
+		call_addresses(trace, call, &work);
 	}
-	row->op = op_intern(&load->ops, &op);
-	return row->op == TRACE_NONE ? -ENOMEM : 0;
+	row->work = work_intern(&load->works, &work);
+	return row->work == TRACE_NONE ? -ENOMEM : 0;
 }
 
 /* CUPTI tells the stream of an activity, but neither its place in its call nor when it was
@@ -176,7 +176,7 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 		row->thread = call->thread;
 		if (row->scope == TRACE_NONE)
 			row->scope = call->scope;
-		if (trace_op_of(trace, row)->kind != TRACE_KERNEL &&
+		if (trace_work_of(trace, row)->kind != TRACE_KERNEL &&
 		    describe_copy(load, call, row) < 0)
 			return -ENOMEM;
 		if (row->stream != TRACE_NONE && trace->streams[row->stream].agent == TRACE_NONE)

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/expect_call.h"
 #include "trace/ledger_state.h"
-#include "trace/owed.h"
 #include "trace/table.h"
 
 static const char *const drop_texts[] = {
@@ -36,21 +36,21 @@ uint64_t ledger_drops(const struct ledger *ledger, enum record_class class)
 	return sum + ledger->load->counts.in_flight[class];
 }
 
-uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class)
+uint64_t ledger_ring_dropped(const struct ledger *ledger, enum record_class class)
 {
 	return ledger->load->counts.dropped[class][RECORD_DROP_RING];
 }
 
 uint64_t ledger_losses(const struct ledger *ledger, enum record_class class)
 {
-	return ledger_drops(ledger, class) - ledger_let_go(ledger, class);
+	return ledger_drops(ledger, class) - ledger_ring_dropped(ledger, class);
 }
 
-uint64_t ledger_activities_let_go(const struct ledger *ledger)
+uint64_t ledger_ring_dropped_activities(const struct ledger *ledger)
 {
-	return ledger_let_go(ledger, RECORD_CLASS_DISPATCH) +
-	       ledger_let_go(ledger, RECORD_CLASS_COPY) +
-	       ledger_let_go(ledger, RECORD_CLASS_BARRIER);
+	return ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH) +
+	       ledger_ring_dropped(ledger, RECORD_CLASS_COPY) +
+	       ledger_ring_dropped(ledger, RECORD_CLASS_BARRIER);
 }
 
 /* Several threads write witnesses, so their order in the file says nothing. */
@@ -205,9 +205,9 @@ void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string
 /* Excuses up to LET_GO of COUNT halves, whose other half is in a chunk that the ring reused, and
  * says so in the line. Returns how many are left. */
 static uint64_t excuse_edge(struct ledger *ledger, struct trace_source *source, uint64_t count,
-			    uint64_t let_go, const char *what)
+			    uint64_t dropped, const char *what)
 {
-	uint64_t excused = count < let_go ? count : let_go;
+	uint64_t excused = count < dropped ? count : dropped;
 
 	if (excused)
 		ledger_say(ledger, source,
@@ -223,8 +223,8 @@ static void count_rows(struct ledger *ledger)
 
 	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
 		const struct trace_activity *row = &load->trace->activities[i];
-		const struct trace_op *op = trace_op_of(load->trace, row);
-		bool is_dispatch = op->kind != TRACE_COPY || op->blit;
+		const struct trace_work *work = trace_work_of(load->trace, row);
+		bool is_dispatch = work->kind != TRACE_COPY || work->blit;
 		bool has_call = row->call != TRACE_NONE;
 		bool lost = !has_call && row->cid;
 
@@ -320,7 +320,7 @@ uint64_t ledger_packets_cut(const struct ledger *ledger)
 static void judge_calls(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
-	uint64_t let_go = ledger_activities_let_go(ledger), missing = 0, unsubmitted = 0;
+	uint64_t dropped = ledger_ring_dropped_activities(ledger), missing = 0, unsubmitted = 0;
 
 	for (uint32_t i = load->first.calls; i < load->trace->calls_count; i++) {
 		const struct trace_call *call = &load->trace->calls[i];
@@ -341,11 +341,11 @@ static void judge_calls(struct ledger *ledger, struct trace_source *source)
 	}
 	/* The ring reused at least as many activities as the calls lack, or they are not part of
 	 * the recording. */
-	if (missing <= let_go)
-		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, let_go,
+	if (missing <= dropped)
+		source->orphan_calls = excuse_edge(ledger, source, source->orphan_calls, dropped,
 						   "calls of which activities were");
 	else if (missing >
-			 let_go + ledger_packets_cut(ledger) + ledger_packets_unrecorded(ledger) &&
+			 dropped + ledger_packets_cut(ledger) + ledger_packets_unrecorded(ledger) &&
 		 !ledger_has_activity_losses(ledger))
 		source->unexplained += source->orphan_calls - unsubmitted;
 	if (unsubmitted)
@@ -394,7 +394,8 @@ static uint64_t count_rows_of(const struct ledger *ledger, enum record_domain do
 }
 
 /* Takes COUNT off the drops by the ring in OTHER's line: another line has them. */
-static void take_let_go(struct ledger *ledger, const struct trace_source *other, uint64_t count)
+static void take_ring_dropped(struct ledger *ledger, const struct trace_source *other,
+			      uint64_t count)
 {
 	struct trace *trace = ledger->load->trace;
 
@@ -412,12 +413,12 @@ static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t
 {
 	uint64_t received = count_rows_of(ledger, RECORD_DOMAIN_RCCL);
 	uint64_t judged = ledger->witnesses_are_late ? received : expected;
-	uint64_t let_go = judged > received ? judged - received : 0;
+	uint64_t dropped = judged > received ? judged - received : 0;
 	struct trace_source *source;
 
-	if (let_go > ledger_let_go(ledger, RECORD_CLASS_API))
-		let_go = 0;
-	take_let_go(ledger, other, let_go);
+	if (dropped > ledger_ring_dropped(ledger, RECORD_CLASS_API))
+		dropped = 0;
+	take_ring_dropped(ledger, other, dropped);
 	other->expected -= judged < other->expected ? judged : other->expected;
 	other->received -= received < other->received ? received : other->received;
 	other->joined -= received < other->joined ? received : other->joined;
@@ -428,9 +429,9 @@ static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t
 			    judged);
 	source->received = received;
 	source->joined = received;
-	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, let_go);
+	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, dropped);
 	if (!ledger->open_calls && !ledger_losses(ledger, RECORD_CLASS_API))
-		source->unexplained = difference(judged, received + let_go);
+		source->unexplained = difference(judged, received + dropped);
 }
 
 void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface)
@@ -457,9 +458,9 @@ void ledger_add_calls(struct ledger *ledger, const char *name, const char *inter
 
 void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost)
 {
-	uint64_t let_go =
-		ledger_let_go(ledger, RECORD_CLASS_API) + ledger_let_go(ledger, RECORD_CLASS_GRAPH);
-	uint64_t left = excuse_edge(ledger, source, lost, let_go, "activities whose call was");
+	uint64_t dropped = ledger_ring_dropped(ledger, RECORD_CLASS_API) +
+			   ledger_ring_dropped(ledger, RECORD_CLASS_GRAPH);
+	uint64_t left = excuse_edge(ledger, source, lost, dropped, "activities whose call was");
 
 	source->orphan_activities -= lost - left;
 	if (!ledger->witnesses_are_late && !ledger->open_calls &&
@@ -551,16 +552,17 @@ static uint64_t unexplained_dones(const struct ledger *ledger, const struct trac
 static void judge_ringed_dones(struct ledger *ledger, struct trace_source *source)
 {
 	const struct process_load *load = ledger->load;
-	uint64_t submissions_let_go = ledger_let_go(ledger, RECORD_CLASS_DISPATCH) +
-				      ledger_let_go(ledger, RECORD_CLASS_COPY);
+	uint64_t submissions_dropped = ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH) +
+				       ledger_ring_dropped(ledger, RECORD_CLASS_COPY);
 	uint64_t waiting = load->awaited > source->joined ? load->awaited - source->joined : 0;
 	uint64_t of_nobody;
 
 	ledger_set_expected(ledger, source, "lanes", load->counts.attempted[RECORD_CLASS_DONE]);
-	of_nobody = excuse_edge(ledger, source, source->orphan_activities, submissions_let_go,
+	of_nobody = excuse_edge(ledger, source, source->orphan_activities, submissions_dropped,
 				"completions whose submission was");
-	waiting = excuse_edge(ledger, source, waiting, ledger_let_go(ledger, RECORD_CLASS_DONE),
-			      "submissions whose completion was");
+	waiting =
+		excuse_edge(ledger, source, waiting, ledger_ring_dropped(ledger, RECORD_CLASS_DONE),
+			    "submissions whose completion was");
 	source->orphan_activities = of_nobody;
 	source->unexplained = load->counts.missing[RECORD_CLASS_DONE];
 	if (!ledger->truncated && !ledger_losses(ledger, RECORD_CLASS_DONE) &&
@@ -584,7 +586,7 @@ static void add_dones(struct ledger *ledger)
 	source->joined = source->received - load->unmatched_done;
 	source->orphan_activities = load->unmatched_done;
 	ledger_add_class_drops(ledger, source, RECORD_CLASS_DONE);
-	if (ledger_let_go(ledger, RECORD_CLASS_DONE)) {
+	if (ledger_ring_dropped(ledger, RECORD_CLASS_DONE)) {
 		judge_ringed_dones(ledger, source);
 		return;
 	}
@@ -715,7 +717,7 @@ int ledger_load(struct process_load *load)
 	if (result == 0)
 		result = ledger_find_tails(&ledger);
 	if (result == 0) {
-		owed_settle(load);
+		expect_calls_settle(load);
 		count_rows(&ledger);
 		ledger.without_call_left = ledger.totals.without_call;
 		ledger.cut_left = ledger_packets_cut(&ledger);

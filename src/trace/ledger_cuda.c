@@ -5,26 +5,27 @@
 #define NO_BUFFER "CUPTI had no buffer for it"
 
 /* One remark for what HIP's ledger has in several lines. */
-static void say_let_go(struct ledger *ledger, struct trace_source *source)
+static void say_ring_dropped(struct ledger *ledger, struct trace_source *source)
 {
 	ledger_say(ledger, source,
-		   strtab_format(ledger->load->strings,
-				 "the ring let go of %llu kernels, %llu copies, %llu others",
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_DISPATCH),
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_COPY),
-				 (unsigned long long)ledger_let_go(ledger, RECORD_CLASS_BARRIER)));
+		   strtab_format(
+			   ledger->load->strings,
+			   "the ring let go of %llu kernels, %llu copies, %llu others",
+			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH),
+			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_COPY),
+			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_BARRIER)));
 }
 
 /* Counts launches without a kernel. CUPTI does not tell in advance whether it will bring a launch's
  * kernel. */
-static void say_barren(struct ledger *ledger, struct trace_source *source)
+static void say_untimed(struct ledger *ledger, struct trace_source *source)
 {
 	uint64_t count;
 
-	if (ledger->ended_early || ledger_activities_let_go(ledger) ||
+	if (ledger->ended_early || ledger_ring_dropped_activities(ledger) ||
 	    ledger_has_activity_losses(ledger) || ledger_losses(ledger, RECORD_CLASS_GRAPH))
 		return;
-	count = cuda_count_barren(ledger->load);
+	count = cuda_count_untimed(ledger->load);
 	source->orphan_calls += count;
 	source->joined -= count < source->joined ? count : source->joined;
 	if (count)
@@ -46,7 +47,7 @@ static void add_cuda_calls(struct ledger *ledger)
 		return;
 	source = &ledger->load->trace->sources[line];
 	source->unexplained += ledger->load->duplicates;
-	say_barren(ledger, source);
+	say_untimed(ledger, source);
 }
 
 /* Says in the line how many of WHAT a witness counted, if any. */
@@ -88,8 +89,8 @@ static void add_cuda_activities(struct ledger *ledger)
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		source->received += load->type_counts[types[i]];
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER, dropped);
-	if (ledger_activities_let_go(ledger))
-		say_let_go(ledger, source);
+	if (ledger_ring_dropped_activities(ledger))
+		say_ring_dropped(ledger, source);
 	say_odd_records(ledger, source);
 	ledger_add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
@@ -130,5 +131,5 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 			ledger_witness_or_0(ledger, "cuda", "dropped"));
 	source->unexplained = ledger_witness_or_0(ledger, "cuda", "torn_buffers");
 	say_odd_records(ledger, source);
-	say_barren(ledger, source);
+	say_untimed(ledger, source);
 }

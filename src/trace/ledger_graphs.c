@@ -98,7 +98,7 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 		return;
 	ledger_add_drop(
 		ledger, source, TRACE_DROP_EDGE,
-		ledger_activities_let_go(ledger)
+		ledger_ring_dropped_activities(ledger)
 			? "let go by the ring, or not delivered when the recording was cut off"
 			: "not delivered when the recording was cut off",
 		source->expected - source->received);
@@ -106,14 +106,14 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 }
 
 /* Explains launches whose kernels the ring reused: no more kernels than it reused. */
-static void explain_let_go(struct ledger *ledger, struct trace_source *source,
-			   const struct shortfall *shortfall)
+static void explain_ring_dropped(struct ledger *ledger, struct trace_source *source,
+				 const struct shortfall *shortfall)
 {
-	uint64_t let_go = ledger_activities_let_go(ledger);
+	uint64_t dropped = ledger_ring_dropped_activities(ledger);
 	uint64_t missing = missing_of(source, shortfall);
 
-	if (missing > let_go)
-		missing = let_go;
+	if (missing > dropped)
+		missing = dropped;
 	ledger_add_writers_drop(ledger, source, RECORD_DROP_RING, missing);
 	source->unexplained = difference(source->expected, accounted(source, shortfall) + missing);
 	if (shortfall->cut)
@@ -168,11 +168,11 @@ static int count_replays(const struct process_load *load, uint64_t failed, uint6
 /* Launches of which the ring kept nothing have no rows that could lack activities, and CUPTI does
  * not count what it loses on the GPU. So all known activities together must be at least as many as
  * the launches have nodes. The launches that have rows have been judged before. */
-static void judge_let_go(struct ledger *ledger, struct trace_source *source,
-			 const struct shortfall *shortfall)
+static void judge_ring_dropped(struct ledger *ledger, struct trace_source *source,
+			       const struct shortfall *shortfall)
 {
 	const struct process_load *load = ledger->load;
-	uint64_t let_go = ledger->ended_early ? 0 : ledger_activities_let_go(ledger);
+	uint64_t dropped = ledger->ended_early ? 0 : ledger_ring_dropped_activities(ledger);
 	uint64_t known = load->type_counts[RECORD_CUDA_KERNEL] +
 			 load->type_counts[RECORD_CUDA_COPY] + load->type_counts[RECORD_DISPATCH] +
 			 load->type_counts[RECORD_COPY] +
@@ -186,8 +186,8 @@ static void judge_let_go(struct ledger *ledger, struct trace_source *source,
 		ledger->failed = true;
 		return;
 	}
-	if (missing_of(source, shortfall) > let_go)
-		known += missing_of(source, shortfall) - let_go;
+	if (missing_of(source, shortfall) > dropped)
+		known += missing_of(source, shortfall) - dropped;
 	if (least <= known)
 		return;
 	missing = least - known;
@@ -215,7 +215,7 @@ static uint64_t activities_of(const struct trace_source *source)
 
 static void say_untold(struct ledger *ledger, struct trace_source *source, uint64_t untold)
 {
-	const char *why = ledger_let_go(ledger, RECORD_CLASS_API)
+	const char *why = ledger_ring_dropped(ledger, RECORD_CLASS_API)
 				  ? "cut off or their call let go by the ring"
 				  : "cut off";
 
@@ -308,7 +308,7 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 	bool has_cuda = cuda_is_there(&ledger->load->cuda);
 	bool is_cut = has_cuda && (ledger->ended_early ||
 				   ledger_witness_or_0(ledger, "cuda", "unfinished_buffers"));
-	bool has_ring = ledger_activities_let_go(ledger) != 0;
+	bool has_ring = ledger_ring_dropped_activities(ledger) != 0;
 
 	/* Then it is not known which work had ended. */
 	if (is_cut)
@@ -320,11 +320,11 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 	if (is_cut)
 		explain_undelivered(ledger, source);
 	else if (has_ring)
-		explain_let_go(ledger, source, shortfall);
+		explain_ring_dropped(ledger, source, shortfall);
 	else
 		explain_unseen(ledger, source, shortfall);
 	if (has_cuda && has_ring)
-		judge_let_go(ledger, source, shortfall);
+		judge_ring_dropped(ledger, source, shortfall);
 }
 
 /* The launches so far: what they must have caused, and what came. */

@@ -1,11 +1,11 @@
-/* The line of kernel launches: the dispatches that they must cause (owed.h) against the rows. This
+/* The line of kernel launches: the dispatches that they must cause (expected.h) against the rows. This
  * witness needs no counter of a device. Without it, a recording into which no packet came at all
  * would look complete on a machine whose device has no counters. */
 #include <errno.h>
 #include <string.h>
 
+#include "trace/expect_call.h"
 #include "trace/ledger_state.h"
-#include "trace/owed.h"
 #include "trace/table.h"
 
 /* ---- packets whose doorbell was not rung before the end ---- */
@@ -48,7 +48,7 @@ bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t index)
 /* ---- what launches must cause, and what came ---- */
 
 struct launch_tally {
-	uint64_t owed, brought;
+	uint64_t expected, brought;
 	uint64_t unsubmitted; /* of what is missing */
 };
 
@@ -57,7 +57,7 @@ static uint64_t count_kernels(const struct trace *trace, const struct trace_call
 	uint64_t count = 0;
 
 	for (uint32_t i = 0; i < call->activity_count; i++)
-		count += trace_op_of(trace, &trace->activities[call->activity_first + i])->kind ==
+		count += trace_work_of(trace, &trace->activities[call->activity_first + i])->kind ==
 			 TRACE_KERNEL;
 	return count;
 }
@@ -69,17 +69,17 @@ static struct launch_tally tally_launches(const struct ledger *ledger)
 	struct launch_tally tally = {0};
 
 	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
-		uint64_t owed = load->owed[i - load->first.calls], kernels;
+		uint64_t expected = load->expected[i - load->first.calls], kernels;
 
-		if (!owed)
+		if (!expected)
 			continue;
 		kernels = count_kernels(trace, &trace->calls[i]);
-		if (kernels > owed)
-			kernels = owed;
-		tally.owed += owed;
+		if (kernels > expected)
+			kernels = expected;
+		tally.expected += expected;
 		tally.brought += kernels;
-		if (kernels < owed && ledger_is_unsubmitted(ledger, i))
-			tally.unsubmitted += owed - kernels;
+		if (kernels < expected && ledger_is_unsubmitted(ledger, i))
+			tally.unsubmitted += expected - kernels;
 	}
 	return tally;
 }
@@ -178,9 +178,9 @@ static void explain_from_pool(struct ledger *ledger, struct trace_source *line, 
 static void explain_missing(struct ledger *ledger, struct trace_source *line,
 			    const struct launch_tally *tally)
 {
-	line->unexplained = tally->owed - tally->brought;
+	line->unexplained = tally->expected - tally->brought;
 	explain(ledger, line, TRACE_DROP_LET_GO, "let go by the ring",
-		ledger_let_go(ledger, RECORD_CLASS_DISPATCH));
+		ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH));
 	explain(ledger, line, TRACE_DROP_LOST, "the record of the dispatch was lost",
 		ledger_losses(ledger, RECORD_CLASS_DISPATCH));
 	explain(ledger, line, TRACE_DROP_EDGE, PACKETS_UNSUBMITTED, tally->unsubmitted);
@@ -199,12 +199,12 @@ void ledger_add_launches(struct ledger *ledger)
 	uint64_t untold = is_off ? count_untold(ledger->load) : 0;
 	struct trace_source *line;
 
-	if (!tally.owed && !untold)
+	if (!tally.expected && !untold)
 		return;
 	line = ledger_add_source(ledger, "hip.launch");
 	if (!line)
 		return;
-	ledger_set_expected(ledger, line, "launch calls", tally.owed);
+	ledger_set_expected(ledger, line, "launch calls", tally.expected);
 	line->received = tally.brought;
 	line->joined = tally.brought;
 	explain_missing(ledger, line, &tally);

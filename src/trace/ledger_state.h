@@ -50,11 +50,11 @@ static inline uint64_t difference(uint64_t a, uint64_t b)
 /* Records of CLASS that are not in the recording: all, whatever the cause; those whose chunk a ring
  * recording reused, as it was asked to; and the others. */
 uint64_t ledger_drops(const struct ledger *ledger, enum record_class class);
-uint64_t ledger_let_go(const struct ledger *ledger, enum record_class class);
+uint64_t ledger_ring_dropped(const struct ledger *ledger, enum record_class class);
 uint64_t ledger_losses(const struct ledger *ledger, enum record_class class);
 
-/* ledger_let_go summed over dispatches, copies and barrier packets. */
-uint64_t ledger_activities_let_go(const struct ledger *ledger);
+/* ledger_ring_dropped summed over dispatches, copies and barrier packets. */
+uint64_t ledger_ring_dropped_activities(const struct ledger *ledger);
 
 /* True if activities may be missing from the rows: records were lost, CUPTI dropped some, or a gate
  * passed packets of other kinds. */

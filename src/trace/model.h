@@ -144,11 +144,11 @@ struct trace_attribute_set {
 	uint32_t first, count; /* into trace.scope_attributes */
 };
 
-/* What the op number of API records means. Ordered by (process, op); the rows of calls without a
+/* What the function number of API records means. Ordered by (process, function); the rows of calls without a
  * name ("(unknown call)") follow. */
 struct trace_api {
 	uint32_t process;
-	uint32_t op;
+	uint32_t function;
 	trace_string name;
 	enum record_domain domain;
 	uint32_t arg_first; /* into trace.api_args */
@@ -209,7 +209,7 @@ enum trace_confidence {
 /* A work kind: what an activity does. Equal work is one row, however often it ran. Ordered by
  * process, then by the activities that use them. A row may be without users: an activity's work
  * kind is replaced when more becomes known about the activity. */
-struct trace_op {
+struct trace_work {
 	enum trace_activity_kind kind;
 	bool blit;	     /* a copy or memset that was carried out by a kernel of ROCclr */
 	trace_string name;   /* kernel name; "" if the symbol is unknown */
@@ -235,7 +235,7 @@ struct trace_activity {
 	uint64_t cid; /* of its call, also if that call has no row; 0 = none */
 	/* Packet index in its queue, copy id, or CUPTI's id of the node of the executable graph. */
 	uint64_t id;
-	uint32_t op;	  /* index into ops */
+	uint32_t work;	  /* index into works */
 	uint32_t call;	  /* TRACE_NONE: it has no call, or its call has no row */
 	uint32_t ordinal; /* position among the activities of its call, from 0 */
 	uint32_t process;
@@ -482,7 +482,7 @@ struct trace {
 	TRACE_ARRAY(trace_api, apis);
 	TRACE_ARRAY(trace_api_arg, api_args);
 	TRACE_ARRAY(trace_call, calls);
-	TRACE_ARRAY(trace_op, ops);
+	TRACE_ARRAY(trace_work, works);
 	TRACE_ARRAY(trace_activity, activities);
 	TRACE_ARRAY(trace_graph, graphs);
 	TRACE_ARRAY(trace_node, nodes);
@@ -518,10 +518,10 @@ struct trace {
 	void *arena;
 };
 
-static inline const struct trace_op *trace_op_of(const struct trace *trace,
-						 const struct trace_activity *activity)
+static inline const struct trace_work *trace_work_of(const struct trace *trace,
+						     const struct trace_activity *activity)
 {
-	return &trace->ops[activity->op];
+	return &trace->works[activity->work];
 }
 
 static inline enum record_domain trace_domain_of(const struct trace *trace,

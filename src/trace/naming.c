@@ -217,16 +217,16 @@ static int apply_updates(struct naming *naming, uint64_t cid)
 enum agreement { DIFFERS, SILENT, AGREES };
 
 /* SILENT: nothing contradicts, but a name is not known. */
-static enum agreement compare(const struct signature *signature, const struct trace_op *op)
+static enum agreement compare(const struct signature *signature, const struct trace_work *work)
 {
-	if (op->kind != TRACE_KERNEL)
+	if (work->kind != TRACE_KERNEL)
 		return AGREES;
-	if (memcmp(signature->grid, op->grid, sizeof(op->grid)) != 0 ||
-	    memcmp(signature->workgroup, op->workgroup, sizeof(op->workgroup)) != 0)
+	if (memcmp(signature->grid, work->grid, sizeof(work->grid)) != 0 ||
+	    memcmp(signature->workgroup, work->workgroup, sizeof(work->workgroup)) != 0)
 		return DIFFERS;
-	if (signature->name == 0 || op->name == 0)
+	if (signature->name == 0 || work->name == 0)
 		return SILENT;
-	return signature->name == op->name ? AGREES : DIFFERS;
+	return signature->name == work->name ? AGREES : DIFFERS;
 }
 
 /* The activities of one launch beside the items of its graph. assigned[i] is the item of row i. */
@@ -239,9 +239,9 @@ struct layout {
 	bool is_prefix; /* each activity has its item, in order; the last items have none */
 };
 
-static const struct trace_op *row_op(const struct layout *layout, uint32_t at)
+static const struct trace_work *row_work(const struct layout *layout, uint32_t at)
 {
-	return trace_op_of(layout->trace, &layout->rows[at]);
+	return trace_work_of(layout->trace, &layout->rows[at]);
 }
 
 /* Consecutive items of one kind, from the one that is being laid out on, and the consecutive rows
@@ -270,7 +270,7 @@ static void run_move(struct run *run, const struct exec_state *state, const stru
 	if (run->row_stop > at)
 		return;
 	run->row_stop = at;
-	while (run->row_stop < layout->row_count && row_op(layout, run->row_stop)->kind == kind)
+	while (run->row_stop < layout->row_count && row_work(layout, run->row_stop)->kind == kind)
 		run->row_stop++;
 }
 
@@ -284,7 +284,7 @@ static uint32_t rows_of_item(const struct exec_state *state, const struct layout
 	uint32_t rows = run->row_stop - at, items = run->item_stop - item;
 
 	if (expected->most == 1)
-		return row_op(layout, at)->kind == expected->kind ? 1 : 0;
+		return row_work(layout, at)->kind == expected->kind ? 1 : 0;
 	if (run->pieces == rows)
 		return state->signatures[item].pieces;
 	if (rows == items)
@@ -313,10 +313,10 @@ static void lay_out(const struct exec_state *state, struct layout *layout)
 
 /* Gives ROW the work kind WANTED. */
 static int describe_row(struct process_load *load, struct trace_activity *row,
-			const struct trace_op *wanted)
+			const struct trace_work *wanted)
 {
-	row->op = op_intern(&load->ops, wanted);
-	return row->op == TRACE_NONE ? -ENOMEM : 0;
+	row->work = work_intern(&load->works, wanted);
+	return row->work == TRACE_NONE ? -ENOMEM : 0;
 }
 
 /* Gives ROW the node of ITEM. If the node came as one copy or fill (ALONE), the size that the
@@ -325,16 +325,16 @@ static int name_row(struct naming *naming, struct trace_activity *row, uint32_t 
 		    enum trace_confidence confidence, bool alone)
 {
 	const struct exec_state *state = &naming->state;
-	const struct trace_op *op = trace_op_of(naming->load->trace, row);
-	struct trace_op wanted;
+	const struct trace_work *work = trace_work_of(naming->load->trace, row);
+	struct trace_work wanted;
 
 	row->confidence = (uint8_t)confidence;
 	if (confidence <= TRACE_CONFIDENCE_UNKNOWN)
 		return 0;
 	row->node = state->expect->items[item].node;
-	if (op->kind == TRACE_KERNEL || !alone || op->bytes)
+	if (work->kind == TRACE_KERNEL || !alone || work->bytes)
 		return 0;
-	memcpy(&wanted, op, sizeof(wanted));
+	memcpy(&wanted, work, sizeof(wanted));
 	wanted.bytes = state->signatures[item].bytes;
 	return describe_row(naming->load, row, &wanted);
 }
@@ -342,13 +342,13 @@ static int name_row(struct naming *naming, struct trace_activity *row, uint32_t 
 /* Gives a copy without a direction the direction of its node. */
 static int direct_row(struct process_load *load, struct trace_activity *row)
 {
-	const struct trace_op *op = trace_op_of(load->trace, row);
-	struct trace_op wanted;
+	const struct trace_work *work = trace_work_of(load->trace, row);
+	struct trace_work wanted;
 
-	if (op->kind != TRACE_COPY || op->direction != TRACE_COPY_UNKNOWN ||
+	if (work->kind != TRACE_COPY || work->direction != TRACE_COPY_UNKNOWN ||
 	    row->node == TRACE_NONE)
 		return 0;
-	memcpy(&wanted, op, sizeof(wanted));
+	memcpy(&wanted, work, sizeof(wanted));
 	wanted.direction = load->trace->nodes[row->node].direction;
 	return describe_row(load, row, &wanted);
 }
@@ -370,7 +370,7 @@ static int name_by_place(struct naming *naming, const struct layout *layout, boo
 	bool exact = layout->is_whole;
 
 	for (uint32_t i = 0; i < layout->row_count && exact; i++)
-		exact = compare(&state->signatures[layout->assigned[i]], row_op(layout, i)) ==
+		exact = compare(&state->signatures[layout->assigned[i]], row_work(layout, i)) ==
 			AGREES;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		uint32_t item = layout->assigned[i];
@@ -379,7 +379,7 @@ static int name_by_place(struct naming *naming, const struct layout *layout, boo
 		confidence = TRACE_CONFIDENCE_ORDER;
 		if (exact)
 			confidence = TRACE_CONFIDENCE_EXACT;
-		else if (compare(&state->signatures[item], row_op(layout, i)) == DIFFERS)
+		else if (compare(&state->signatures[item], row_work(layout, i)) == DIFFERS)
 			confidence = TRACE_CONFIDENCE_UNKNOWN;
 		if (name_row(naming, row, item, confidence, is_alone(layout, i)) < 0 ||
 		    direct_row(naming->load, row) < 0)
@@ -411,13 +411,13 @@ static int name_by_signature(struct naming *naming, const struct layout *layout)
 	if (!state->by_hash && index_items(state, hash_of_item, &state->by_hash) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
-		const struct trace_op *op = row_op(layout, i);
-		struct signature seen = {.name = op->name};
+		const struct trace_work *work = row_work(layout, i);
+		struct signature seen = {.name = work->name};
 		uint32_t item = TRACE_NONE;
 
-		memcpy(seen.grid, op->grid, sizeof(seen.grid));
-		memcpy(seen.workgroup, op->workgroup, sizeof(seen.workgroup));
-		if (op->kind == TRACE_KERNEL && op->name)
+		memcpy(seen.grid, work->grid, sizeof(seen.grid));
+		memcpy(seen.workgroup, work->workgroup, sizeof(seen.workgroup));
+		if (work->kind == TRACE_KERNEL && work->name)
 			item = only_item(state, state->by_hash, hash_of(&seen));
 		if (name_row(naming, &layout->rows[i], item,
 			     item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN
@@ -594,6 +594,6 @@ int naming_load(struct process_load *load)
 	exec_state_release(&naming.state);
 	switch_walk_release(&naming.switches);
 	free(naming.assigned);
-	op_table_release(&load->ops);
+	work_table_release(&load->works);
 	return result;
 }

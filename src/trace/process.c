@@ -43,11 +43,11 @@ void process_load_release(struct process_load *load)
 	free(load->packets.rows);
 	free(load->copies.rows);
 	free(load->activity_counts);
-	free(load->owed);
+	free(load->expected);
 	free(load->stream_handles);
 	free(load->programmatic);
 	free(load->stream_apis);
-	op_table_release(&load->ops);
+	work_table_release(&load->works);
 	free(load->launch_cids);
 	free(load->hip_events.rows);
 	free(load->updates.rows);

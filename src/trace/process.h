@@ -17,11 +17,11 @@
 #include "trace/hip_events.h"
 #include "trace/idset.h"
 #include "trace/model.h"
-#include "trace/ops.h"
 #include "trace/origin.h"
 #include "trace/strtab.h"
 #include "trace/switches.h"
 #include "trace/updates.h"
+#include "trace/works.h"
 
 struct clock_fit;
 struct expect_graph;
@@ -46,7 +46,7 @@ struct raw_list {
 /* Number of rows that each array had before this process: rows [first, count) of each array belong
  * to the process that is being loaded. */
 struct process_first {
-	uint32_t threads, agents, queues, streams, scopes, apis, calls, ops, activities;
+	uint32_t threads, agents, queues, streams, scopes, apis, calls, works, activities;
 	uint32_t graphs, nodes, edges, execs, launches, barriers;
 };
 
@@ -93,9 +93,9 @@ struct process_load {
 	struct submissions packets; /* dispatches by packet_key() */
 	struct submissions copies;  /* copies by copy id */
 	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
-	struct op_table ops;	    /* hash table of trace.ops; until naming_load */
-	/* by call, from first.calls: dispatches that it must cause (owed.h) */
-	uint8_t *owed;
+	struct work_table works;    /* hash table of trace.works; until naming_load */
+	/* by call, from first.calls: dispatches that it must cause (expected.h) */
+	uint8_t *expected;
 	/* By call, from first.calls: handle of its stream, or a STREAM_HANDLE_ value (calls.h);
 	 * until join_load. */
 	uint64_t *stream_handles;

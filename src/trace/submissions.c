@@ -18,7 +18,7 @@ struct seen_dispatch {
 	uint16_t is_used;
 	uint32_t private_bytes;
 	uint32_t group_bytes;
-	uint32_t op;
+	uint32_t work;
 };
 
 /* Until a row has its final place, two of its fields hold what settle_row needs: the rank of its
@@ -37,7 +37,7 @@ struct submitting {
 	uint32_t *next; /* by call, from first.calls: place of its next activity */
 	uint32_t orphan_first, orphan_next;
 	uint32_t count; /* number of filled rows */
-	struct op_numbering numbering;
+	struct work_numbering numbering;
 };
 
 static uint32_t find_queue(struct submitting *submitting, uint32_t id)
@@ -66,24 +66,24 @@ static uint32_t find_scope(struct submitting *submitting, uint64_t id)
 }
 
 /* Interns the work kind of a dispatch; TRACE_NONE: out of memory. */
-static uint32_t make_op(struct submitting *submitting, const struct record_dispatch *record)
+static uint32_t make_work(struct submitting *submitting, const struct record_dispatch *record)
 {
 	struct process_load *load = submitting->load;
 	struct load_kernel kernel = load_find_kernel(load, record->kernel);
-	struct trace_op op;
+	struct trace_work work;
 
-	op_blank(&op, kernel.kind);
-	op.blit = kernel.blit;
-	op.name = kernel.name;
-	op.symbol = kernel.symbol;
+	work_blank(&work, kernel.kind);
+	work.blit = kernel.blit;
+	work.name = kernel.name;
+	work.symbol = kernel.symbol;
 	for (int i = 0; i < 3; i++) {
-		op.grid[i] = record->grid[i];
-		op.workgroup[i] = record->workgroup[i];
+		work.grid[i] = record->grid[i];
+		work.workgroup[i] = record->workgroup[i];
 	}
-	op.private_bytes = record->private_bytes;
-	op.group_bytes = record->group_bytes;
-	op.registers = kernel.registers;
-	return op_intern(&load->ops, &op);
+	work.private_bytes = record->private_bytes;
+	work.group_bytes = record->group_bytes;
+	work.registers = kernel.registers;
+	return work_intern(&load->works, &work);
 }
 
 static bool is_same(const struct seen_dispatch *seen, const struct record_dispatch *record)
@@ -95,25 +95,26 @@ static bool is_same(const struct seen_dispatch *seen, const struct record_dispat
 	       seen->group_bytes == record->group_bytes;
 }
 
-/* make_op with a cache: most dispatches repeat a recent kernel with its dimensions. */
-static uint32_t op_of_dispatch(struct submitting *submitting, const struct record_dispatch *record)
+/* make_work with a cache: most dispatches repeat a recent kernel with its dimensions. */
+static uint32_t work_of_dispatch(struct submitting *submitting,
+				 const struct record_dispatch *record)
 {
 	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
 			record->grid[1] * 0xc2b2ae35u;
 	struct seen_dispatch *seen = &submitting->seen[(hash >> 16 ^ hash) % SEEN_SLOTS];
 
 	if (is_same(seen, record))
-		return seen->op;
+		return seen->work;
 	*seen = (struct seen_dispatch){
 		.kernel = record->kernel,
 		.is_used = 1,
 		.private_bytes = record->private_bytes,
 		.group_bytes = record->group_bytes,
-		.op = make_op(submitting, record),
+		.work = make_work(submitting, record),
 	};
 	memcpy(seen->grid, record->grid, sizeof(seen->grid));
 	memcpy(seen->workgroup, record->workgroup, sizeof(seen->workgroup));
-	return seen->op;
+	return seen->work;
 }
 
 static enum trace_copy_direction direction(const struct trace *trace, uint32_t dst, uint32_t src)
@@ -131,18 +132,18 @@ static enum trace_copy_direction direction(const struct trace *trace, uint32_t d
 	return from_gpu ? TRACE_D2H : TRACE_H2H;
 }
 
-static uint32_t op_of_copy(struct submitting *submitting, const struct record_copy *record)
+static uint32_t work_of_copy(struct submitting *submitting, const struct record_copy *record)
 {
-	struct trace_op op;
+	struct trace_work work;
 
-	op_blank(&op, TRACE_COPY);
-	op.dst_agent = load_find_agent(submitting->load, record->dst_agent);
-	op.src_agent = load_find_agent(submitting->load, record->src_agent);
-	op.direction = direction(submitting->load->trace, op.dst_agent, op.src_agent);
-	op.bytes = record->bytes;
-	op.dst = record->dst;
-	op.src = record->src;
-	return op_intern(&submitting->load->ops, &op);
+	work_blank(&work, TRACE_COPY);
+	work.dst_agent = load_find_agent(submitting->load, record->dst_agent);
+	work.src_agent = load_find_agent(submitting->load, record->src_agent);
+	work.direction = direction(submitting->load->trace, work.dst_agent, work.src_agent);
+	work.bytes = record->bytes;
+	work.dst = record->dst;
+	work.src = record->src;
+	return work_intern(&submitting->load->works, &work);
 }
 
 /* Computes where each call's activities begin; calls_load has counted them. */
@@ -213,7 +214,7 @@ static void settle_row(struct submitting *submitting, struct trace_activity *row
 
 	if (row->FIELD_IS_COPY != NO_COMPLETION)
 		map_row(load, row);
-	row->op = op_numbering_take(&submitting->numbering, row->op);
+	row->work = work_numbering_take(&submitting->numbering, row->work);
 	row->launch = TRACE_NONE;
 	row->node = TRACE_NONE;
 }
@@ -224,11 +225,11 @@ static int add_dispatch(struct submitting *submitting, const struct record_dispa
 	uint64_t key = packet_key(record->header.tag, record->packet_index);
 	uint32_t call = find_call(submitting, record->cid);
 	uint32_t queue = find_queue(submitting, record->header.tag);
-	uint32_t op = op_of_dispatch(submitting, record);
+	uint32_t work = work_of_dispatch(submitting, record);
 	uint32_t rank = idset_find(&load->packets.ids, key);
 	struct trace_activity *row = take_place(submitting, call);
 
-	if (op == TRACE_NONE)
+	if (work == TRACE_NONE)
 		return -ENOMEM;
 	if (rank == UINT32_MAX || !row)
 		return -ESTALE;
@@ -236,7 +237,7 @@ static int add_dispatch(struct submitting *submitting, const struct record_dispa
 		.submit_ns = (int64_t)record->ns,
 		.cid = record->cid,
 		.id = record->packet_index,
-		.op = op,
+		.work = work,
 		.call = call,
 		.ordinal = record->ordinal,
 		.process = load->process,
@@ -259,22 +260,22 @@ static int add_copy(struct submitting *submitting, const struct record_copy *rec
 	struct process_load *load = submitting->load;
 	const struct trace *trace = load->trace;
 	uint32_t call = find_call(submitting, record->cid);
-	uint32_t op = op_of_copy(submitting, record), agent;
+	uint32_t work = work_of_copy(submitting, record), agent;
 	uint32_t rank = idset_find(&load->copies.ids, record->copy_id);
 	struct trace_activity *row = take_place(submitting, call);
 
-	if (op == TRACE_NONE)
+	if (work == TRACE_NONE)
 		return -ENOMEM;
 	if (rank == UINT32_MAX || !row)
 		return -ESTALE;
-	agent = trace->ops[op].dst_agent;
+	agent = trace->works[work].dst_agent;
 	if (agent == TRACE_NONE || !trace->agents[agent].is_gpu)
-		agent = trace->ops[op].src_agent;
+		agent = trace->works[work].src_agent;
 	*row = (struct trace_activity){
 		.submit_ns = (int64_t)record->ns,
 		.cid = record->cid,
 		.id = record->copy_id,
-		.op = op,
+		.work = work,
 		.call = call,
 		.ordinal = record->ordinal,
 		.process = load->process,
@@ -377,7 +378,7 @@ static int settle_all(struct submitting *submitting)
 	struct process_load *load = submitting->load;
 	uint32_t first = load->first.activities;
 
-	if (op_numbering_init(&submitting->numbering, load->trace, load->first.ops) < 0)
+	if (work_numbering_init(&submitting->numbering, load->trace, load->first.works) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < load->cids.count; i++) {
 		uint32_t count = load->activity_counts[i];
@@ -388,7 +389,7 @@ static int settle_all(struct submitting *submitting)
 		first += count;
 	}
 	settle_range(submitting, first, load->trace->activities_count - first);
-	return op_numbering_apply(&submitting->numbering, &load->ops);
+	return work_numbering_apply(&submitting->numbering, &load->works);
 }
 
 static int make_room(struct submissions *submissions)
@@ -418,7 +419,7 @@ int submissions_load(struct process_load *load)
 		result = read_submissions(&submitting);
 	if (result == 0)
 		result = settle_all(&submitting);
-	op_numbering_release(&submitting.numbering);
+	work_numbering_release(&submitting.numbering);
 	free(submitting.next);
 	free(submitting.seen);
 	barriers_release(&submitting.barriers);

@@ -16,20 +16,20 @@
 #define EXEC   31
 #define DEVICE RECORD_CUDA_AGENT_FIRST
 
-enum op {
+enum work {
 	OP_STREAM_CREATE = 100,
 	OP_RECORD,
 	OP_WAIT,
 	OP_EVENT_SYNC,
 	OP_STREAM_SYNC,
 	OP_DEVICE_SYNC,
-	OP_COPY,
+	WORK_COPY,
 	OP_BLOCKING_COPY,
 	OP_KERNEL,
 	OP_GRAPH_LAUNCH,
 	OP_EVENT_CREATE,
 	OP_EXT_KERNEL,
-	OP_CUDA = RECORD_CUDA_OP_RUNTIME
+	OP_CUDA = RECORD_CUDA_FUNCTION_RUNTIME
 };
 
 static uint64_t at(int64_t ns)
@@ -47,14 +47,14 @@ static void put_text(struct schedule *schedule, enum record_type type, uint32_t 
 	scene_put(&schedule->scene, 0, type, tag, record, fixed_bytes + strlen(text));
 }
 
-static void put_api(struct schedule *schedule, uint32_t op, const char *text)
+static void put_api(struct schedule *schedule, uint32_t work, const char *text)
 {
 	struct record_api_name record = {
-		.domain = op >= OP_CUDA ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+		.domain = work >= OP_CUDA ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		.text_bytes = strlen(text),
 	};
 
-	put_text(schedule, RECORD_API_NAME, op, &record, sizeof(record), text);
+	put_text(schedule, RECORD_API_NAME, work, &record, sizeof(record), text);
 }
 
 static void put_machine(struct schedule *schedule)
@@ -78,7 +78,7 @@ static void put_machine(struct schedule *schedule)
 	}
 }
 
-static void put_call(struct schedule *schedule, uint64_t cid, uint32_t op, uint32_t activities,
+static void put_call(struct schedule *schedule, uint64_t cid, uint32_t work, uint32_t activities,
 		     struct span span, const uint64_t args[5])
 {
 	struct {
@@ -92,7 +92,7 @@ static void put_call(struct schedule *schedule, uint64_t cid, uint32_t op, uint3
 
 	if (args)
 		memcpy(record.args, args, sizeof(record.args));
-	scene_put(&schedule->scene, 0, RECORD_API, op, &record, sizeof(record));
+	scene_put(&schedule->scene, 0, RECORD_API, work, &record, sizeof(record));
 }
 
 #define ARGS(...) ((const uint64_t[5]){__VA_ARGS__})
@@ -113,7 +113,7 @@ void schedule_init(struct schedule *schedule, bool is_cuda)
 	put_api(schedule, OP_EVENT_SYNC, "hipEventSynchronize event:h");
 	put_api(schedule, OP_STREAM_SYNC, "hipStreamSynchronize stream:h");
 	put_api(schedule, OP_DEVICE_SYNC, "hipDeviceSynchronize");
-	put_api(schedule, OP_COPY, "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h");
+	put_api(schedule, WORK_COPY, "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h");
 	put_api(schedule, OP_BLOCKING_COPY, "hipMemcpy dst:p src:p sizeBytes:s kind:e");
 	put_api(schedule, OP_KERNEL, "hipLaunchKernel function:h stream:h");
 	put_api(schedule, OP_EXT_KERNEL,
@@ -225,7 +225,7 @@ void schedule_copy(struct schedule *schedule, uint64_t stream, bool blocking, st
 		.end = at(run.end),
 	};
 
-	put_call(schedule, cid, blocking ? OP_BLOCKING_COPY : OP_COPY, 1, call,
+	put_call(schedule, cid, blocking ? OP_BLOCKING_COPY : WORK_COPY, 1, call,
 		 ARGS(1, 2, 64, blocking ? 2 : 1, stream));
 	scene_put(&schedule->scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &record, sizeof(record));
 	scene_put(&schedule->scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
@@ -404,9 +404,9 @@ void found_release(struct found *found)
 
 static const char *name_of(const struct trace *trace, uint32_t activity)
 {
-	const struct trace_op *op = trace_op_of(trace, &trace->activities[activity]);
+	const struct trace_work *work = trace_work_of(trace, &trace->activities[activity]);
 
-	return op->kind == TRACE_COPY ? "copy" : trace_text(trace, op->name);
+	return work->kind == TRACE_COPY ? "copy" : trace_text(trace, work->name);
 }
 
 uint32_t found_activity(const struct found *found, const char *name)
@@ -458,16 +458,17 @@ static uint32_t find_stream(const struct trace *trace, uint64_t handle)
 void expect_stream(const struct found *found, uint64_t stream, int64_t busy,
 		   const int64_t causes[IDLE_CAUSE_COUNT])
 {
-	const struct idle_lane *lane = idle_stream(&found->idle, find_stream(found->trace, stream));
-	int64_t sum = lane->busy_ns;
+	const struct idle_resource *stream_order =
+		idle_stream(&found->idle, find_stream(found->trace, stream));
+	int64_t sum = stream_order->busy_ns;
 
 	for (int i = 0; i < IDLE_CAUSE_COUNT; i++) {
-		if (lane->cause_ns[i] != causes[i])
+		if (stream_order->cause_ns[i] != causes[i])
 			fail_msg("stream %lx: %s is %ld, not %ld", (unsigned long)stream,
-				 idle_cause_key((enum idle_cause)i), (long)lane->cause_ns[i],
-				 (long)causes[i]);
-		sum += lane->cause_ns[i];
+				 idle_cause_key((enum idle_cause)i),
+				 (long)stream_order->cause_ns[i], (long)causes[i]);
+		sum += stream_order->cause_ns[i];
 	}
-	assert_int_equal(lane->busy_ns, busy);
-	assert_int_equal(sum, lane->window_ns);
+	assert_int_equal(stream_order->busy_ns, busy);
+	assert_int_equal(sum, stream_order->window_ns);
 }

@@ -13,16 +13,16 @@ enum { TEXT_EMPTY, TEXT_X, TEXT_Y, TEXT_Z };
 #define NOWHERE                                                                                    \
 	.call = TRACE_NONE, .stream = TRACE_NONE, .scope = TRACE_NONE, .launch = TRACE_NONE,       \
 	.node = TRACE_NONE
-#define RUN(of_op, start, end)                                                                     \
+#define RUN(of_work, start, end)                                                                   \
 	{                                                                                          \
-		.op = (of_op), .start_ns = (start), .end_ns = (end), NOWHERE                       \
+		.work = (of_work), .start_ns = (start), .end_ns = (end), NOWHERE                   \
 	}
 
 /* The same names at other indices of the two tables of texts. */
 static const char *a_texts[] = {"", "same", "gone", "slower"};
 static const char *b_texts[] = {"", "slower", "same", "new"};
 
-static struct trace_op ops[] = {
+static struct trace_work works[] = {
 	{.name = TEXT_X}, {.name = TEXT_Y}, {.name = TEXT_Z}, {.kind = TRACE_COPY, .bytes = 64}};
 static struct trace_activity a_rows[] = {RUN(0, 100, 110), RUN(1, 200, 205), RUN(2, 300, 400),
 					 RUN(2, 500, 600), RUN(3, 0, 7)};
@@ -31,16 +31,16 @@ static struct trace_activity b_rows[] = {RUN(0, 100, 350), RUN(1, 400, 410), RUN
 static const struct trace a = {
 	.strings = a_texts,
 	.strings_count = 4,
-	.ops = ops,
-	.ops_count = 4,
+	.works = works,
+	.works_count = 4,
 	.activities = a_rows,
 	.activities_count = 5,
 };
 static const struct trace b = {
 	.strings = b_texts,
 	.strings_count = 4,
-	.ops = ops,
-	.ops_count = 4,
+	.works = works,
+	.works_count = 4,
 	.activities = b_rows,
 	.activities_count = 3,
 };
@@ -141,8 +141,8 @@ static void nodes_are_named_by_graph_and_place(void **state)
 		.execs_count = 1,
 		.launches = &launch,
 		.launches_count = 1,
-		.ops = ops,
-		.ops_count = 4,
+		.works = works,
+		.works_count = 4,
 		.activities = rows,
 		.activities_count = 4,
 	};

@@ -21,7 +21,15 @@
 
 enum { STREAMS = 5, EVENTS = 4, KERNELS = 40, CALLS = 80, GRAPH_NODES = 6, START_NS = 1000 };
 
-enum op { OP_KERNEL, OP_RECORD, OP_WAIT, OP_STREAM_SYNC, OP_EVENT_SYNC, OP_DEVICE_SYNC, OP_GRAPH };
+enum work {
+	OP_KERNEL,
+	OP_RECORD,
+	OP_WAIT,
+	OP_STREAM_SYNC,
+	OP_EVENT_SYNC,
+	OP_DEVICE_SYNC,
+	OP_GRAPH
+};
 
 static const enum trace_stream_kind kinds[STREAMS] = {
 	TRACE_STREAM_NULL, TRACE_STREAM_BLOCKING, TRACE_STREAM_NONBLOCKING, TRACE_STREAM_BLOCKING,
@@ -43,7 +51,7 @@ struct machine {
 	struct trace_stream stream_rows[STREAMS];
 	struct trace_event event_rows[EVENTS];
 	struct trace_api api;
-	struct trace_op op;
+	struct trace_work work;
 	struct trace_call calls[CALLS];
 	struct trace_activity activities[KERNELS];
 	struct trace_event_record event_records[CALLS];
@@ -89,8 +97,8 @@ static void init(struct machine *machine, uint64_t seed)
 		.events_count = EVENTS,
 		.apis = &machine->api,
 		.apis_count = 1,
-		.ops = &machine->op,
-		.ops_count = 1,
+		.works = &machine->work,
+		.works_count = 1,
 		.calls = machine->calls,
 		.activities = machine->activities,
 		.event_records = machine->event_records,

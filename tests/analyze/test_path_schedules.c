@@ -368,7 +368,7 @@ static void a_collective_half_hidden(void **state)
 	static const char all_reduce[] = "ncclDevKernel_AllReduce_Sum_f32";
 	struct schedule schedule;
 	struct found found;
-	const struct idle_lane *gpu;
+	const struct idle_resource *gpu;
 
 	schedule_init(&schedule, false);
 	schedule_stream(&schedule, STREAM_1, 0);

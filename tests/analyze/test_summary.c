@@ -35,31 +35,31 @@ static struct trace_call calls[] = {{.begin_ns = 10, .end_ns = 15}, {.begin_ns =
 
 #define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE
 
-enum op { OP_A, OP_B, OP_COPY, OP_MEMSET };
+enum work { WORK_A, WORK_B, WORK_COPY, WORK_MEMSET };
 
-static struct trace_op ops[] = {
-	[OP_A] = {.name = TEXT_A},
-	[OP_B] = {.name = TEXT_B},
-	[OP_COPY] = {.kind = TRACE_COPY, .bytes = 64, .direction = TRACE_H2D},
-	[OP_MEMSET] = {.kind = TRACE_MEMSET},
+static struct trace_work works[] = {
+	[WORK_A] = {.name = TEXT_A},
+	[WORK_B] = {.name = TEXT_B},
+	[WORK_COPY] = {.kind = TRACE_COPY, .bytes = 64, .direction = TRACE_H2D},
+	[WORK_MEMSET] = {.kind = TRACE_MEMSET},
 };
 
 static struct trace_activity activities[] = {
-	{.op = OP_A, .start_ns = 100, .end_ns = 110, .scope = 1, .launch = TRACE_NONE, NOWHERE},
-	{.op = OP_A, .start_ns = 200, .end_ns = 230, .scope = 2, .launch = 0, .stream = 0},
-	{.op = OP_B, .start_ns = 300, .end_ns = 305, .scope = 3, .launch = 1, .stream = 0},
-	{.op = OP_B,
+	{.work = WORK_A, .start_ns = 100, .end_ns = 110, .scope = 1, .launch = TRACE_NONE, NOWHERE},
+	{.work = WORK_A, .start_ns = 200, .end_ns = 230, .scope = 2, .launch = 0, .stream = 0},
+	{.work = WORK_B, .start_ns = 300, .end_ns = 305, .scope = 3, .launch = 1, .stream = 0},
+	{.work = WORK_B,
 	 .untimed = RECORD_UNTIMED_ZERO_TICK,
 	 .scope = TRACE_NONE,
 	 .launch = TRACE_NONE,
 	 NOWHERE},
-	{.op = OP_COPY,
+	{.work = WORK_COPY,
 	 .start_ns = 90,
 	 .end_ns = 95,
 	 .scope = TRACE_NONE,
 	 .launch = TRACE_NONE,
 	 NOWHERE},
-	{.op = OP_MEMSET,
+	{.work = WORK_MEMSET,
 	 .start_ns = 400,
 	 .end_ns = 402,
 	 .scope = TRACE_NONE,
@@ -74,8 +74,8 @@ static const struct trace trace = {
 	.processes_count = 1,
 	.scopes = scopes,
 	.scopes_count = 4,
-	.ops = ops,
-	.ops_count = 4,
+	.works = works,
+	.works_count = 4,
 	.graphs = graphs,
 	.graphs_count = 1,
 	.execs = execs,

@@ -71,13 +71,13 @@ static void rows_are_given_out(void **state)
 {
 	struct dagtap_trace *trace = open_recording();
 	struct dagtap_trace_process process;
-	struct dagtap_trace_event event;
+	struct dagtap_trace_activity activity;
 	struct dagtap_trace_call call;
 	struct dagtap_trace_launch launch;
 	struct dagtap_trace_graph graph;
 	struct dagtap_trace_node node;
 
-	assert_int_equal(dagtap_trace_count(trace, DAGTAP_TRACE_EVENT), 5);
+	assert_int_equal(dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY), 5);
 	assert_int_equal(dagtap_trace_count(trace, DAGTAP_TRACE_CALL), 2);
 	assert_int_equal(dagtap_trace_count(trace, DAGTAP_TRACE_LAUNCH), 2);
 	assert_int_equal(dagtap_trace_count(trace, (enum dagtap_trace_array)99), 0);
@@ -86,42 +86,42 @@ static void rows_are_given_out(void **state)
 	assert_int_equal(process.pid, 42);
 	assert_true(process.is_complete);
 
-	assert_int_equal(dagtap_trace_get_event(trace, 3, &event), 0);
-	assert_int_equal(event.kind, DAGTAP_TRACE_KERNEL);
-	assert_string_equal(event.name, "two");
-	assert_int_equal(event.grid[0], 32);
-	assert_int_equal(event.confidence, DAGTAP_TRACE_NODE_EXACT);
-	assert_true(event.is_timed);
-	assert_int_equal(event.end_ns - event.start_ns, 1000);
-	assert_int_equal(event.end_tick - event.start_tick, 100);
+	assert_int_equal(dagtap_trace_get_activity(trace, 3, &activity), 0);
+	assert_int_equal(activity.kind, DAGTAP_TRACE_KERNEL);
+	assert_string_equal(activity.name, "two");
+	assert_int_equal(activity.grid[0], 32);
+	assert_int_equal(activity.confidence, DAGTAP_TRACE_NODE_EXACT);
+	assert_true(activity.is_timed);
+	assert_int_equal(activity.end_ns - activity.start_ns, 1000);
+	assert_int_equal(activity.end_tick - activity.start_tick, 100);
 
-	assert_int_equal(dagtap_trace_get_call(trace, event.call, &call), 0);
+	assert_int_equal(dagtap_trace_get_call(trace, activity.call, &call), 0);
 	assert_string_equal(call.name, "hipGraphLaunch");
-	assert_int_equal(call.cid, event.cid);
-	assert_int_equal(call.event_first, 2);
-	assert_int_equal(call.event_count, 2);
-	assert_int_equal(dagtap_trace_get_launch(trace, event.launch, &launch), 0);
+	assert_int_equal(call.cid, activity.cid);
+	assert_int_equal(call.activity_first, 2);
+	assert_int_equal(call.activity_count, 2);
+	assert_int_equal(dagtap_trace_get_launch(trace, activity.launch, &launch), 0);
 	assert_int_equal(launch.replay, 1);
 	assert_true(launch.is_exact);
 	assert_int_equal(dagtap_trace_get_graph(trace, launch.graph, &graph), 0);
 	assert_int_equal(graph.id, 7);
-	assert_int_equal(dagtap_trace_get_node(trace, event.node, &node), 0);
+	assert_int_equal(dagtap_trace_get_node(trace, activity.node, &node), 0);
 	assert_int_equal(node.index, 1);
 	assert_string_equal(node.type, "kernel");
 
-	assert_int_equal(dagtap_trace_get_event(trace, 4, &event), 0);
-	assert_int_equal(event.call, DAGTAP_TRACE_NONE);
+	assert_int_equal(dagtap_trace_get_activity(trace, 4, &activity), 0);
+	assert_int_equal(activity.call, DAGTAP_TRACE_NONE);
 	dagtap_trace_close(trace);
 }
 
 static void rows_that_are_not_there_leave_the_callers_alone(void **state)
 {
 	struct dagtap_trace *trace = open_recording();
-	struct dagtap_trace_event event = {.cid = 12345};
+	struct dagtap_trace_activity activity = {.cid = 12345};
 
-	assert_int_equal(dagtap_trace_get_event(trace, 5, &event), -ERANGE);
-	assert_int_equal(dagtap_trace_get_event(trace, DAGTAP_TRACE_NONE, &event), -ERANGE);
-	assert_int_equal(event.cid, 12345);
+	assert_int_equal(dagtap_trace_get_activity(trace, 5, &activity), -ERANGE);
+	assert_int_equal(dagtap_trace_get_activity(trace, DAGTAP_TRACE_NONE, &activity), -ERANGE);
+	assert_int_equal(activity.cid, 12345);
 	dagtap_trace_close(trace);
 }
 

@@ -122,12 +122,12 @@ static void test_names(void **state)
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
 		const struct trace_activity *row = &trace->activities[i];
 
-		const struct trace_op *op = trace_op_of(trace, row);
+		const struct trace_work *work = trace_work_of(trace, row);
 
-		if (op->kind != TRACE_KERNEL)
+		if (work->kind != TRACE_KERNEL)
 			continue;
-		all[op->name] = true;
-		first[op->name] |= trace->calls[row->call].activity_first == i;
+		all[work->name] = true;
+		first[work->name] |= trace->calls[row->call].activity_first == i;
 	}
 	assert_int_equal(distinct(all, trace->strings_count), REFERENCE_KERNELS);
 	assert_int_equal(distinct(first, trace->strings_count), REFERENCE_KERNELS_FIRST);
@@ -149,8 +149,8 @@ static void test_every_activity_is_placed(void **state)
 		assert_int_not_equal(row->scope, TRACE_NONE);
 		assert_int_not_equal(row->stream, TRACE_NONE);
 		assert_int_not_equal(row->thread, TRACE_NONE);
-		copies += trace_op_of(trace, row)->kind == TRACE_COPY;
-		fills += trace_op_of(trace, row)->kind == TRACE_MEMSET;
+		copies += trace_work_of(trace, row)->kind == TRACE_COPY;
+		fills += trace_work_of(trace, row)->kind == TRACE_MEMSET;
 		in_graphs += row->launch != TRACE_NONE;
 	}
 	assert_true(copies > 0 && fills > 0);

@@ -22,7 +22,7 @@ static void c_forgets(void)
 	story[strlen(story)] = 'c';
 }
 
-static const struct session_part part_c = {.name = "c", .child = c_forgets};
+static const struct capture_source part_c = {.name = "c", .child = c_forgets};
 
 static void put_some(uint64_t count)
 {
@@ -35,7 +35,7 @@ static void fork_inside(void)
 	int status;
 	pid_t pid;
 
-	session_add_part(&part_c);
+	session_add_source(&part_c);
 	expect(session_start());
 	put_some(7);
 	expect(session_next_cid() == 1);

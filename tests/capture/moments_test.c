@@ -95,12 +95,12 @@ static void starts_until_a_stop_waits(void)
 	tell("a");
 }
 
-static const struct session_part slow_to_start = {
+static const struct capture_source slow_to_start = {
 	.name = "slow", .start = starts_until_a_stop_waits, .stop = stops};
 
 static void *add_slow_to_start(void *unused)
 {
-	session_add_part(&slow_to_start);
+	session_add_source(&slow_to_start);
 	return unused;
 }
 
@@ -141,13 +141,13 @@ static void ticks_over_a_stop(void)
 	await(2);
 }
 
-static const struct session_part slow_to_tick = {
+static const struct capture_source slow_to_tick = {
 	.name = "slow", .start = starts, .tick = ticks_over_a_stop, .stop = stops};
 
 static void restart_after_a_long_tick(void)
 {
 	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
-	session_add_part(&slow_to_tick);
+	session_add_source(&slow_to_tick);
 	expect(session_start());
 	await(1);
 	session_stop();
@@ -181,7 +181,7 @@ static void stops_slowly(void)
 	tell("z");
 }
 
-static const struct session_part slow_to_stop = {.name = "slow", .stop = stops_slowly};
+static const struct capture_source slow_to_stop = {.name = "slow", .stop = stops_slowly};
 
 static void *stop_first(void *unused)
 {
@@ -191,7 +191,7 @@ static void *stop_first(void *unused)
 
 static void stop_twice(void)
 {
-	session_add_part(&slow_to_stop);
+	session_add_source(&slow_to_stop);
 	expect(session_start());
 	in_thread(stop_first);
 	await(1);
@@ -233,7 +233,7 @@ static void stops_at_the_end(void)
 	tell("z");
 }
 
-static const struct session_part at_the_end = {
+static const struct capture_source at_the_end = {
 	.name = "slow", .start = starts_before_the_end, .stop = stops_at_the_end};
 
 static void *start_and_stop(void *unused)
@@ -257,7 +257,7 @@ static void let_it_start(void)
 
 static void end_while_it_starts_and_stops(void)
 {
-	session_add_part(&at_the_end);
+	session_add_source(&at_the_end);
 	in_thread(start_and_stop);
 	await(1);
 	at_nanosleep = let_it_start;

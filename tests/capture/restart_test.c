@@ -216,11 +216,11 @@ static void part_stops(void)
 	strcat(story, "z");
 }
 
-static const struct session_part part = {.name = "p", .start = part_starts, .stop = part_stops};
+static const struct capture_source part = {.name = "p", .start = part_starts, .stop = part_stops};
 
 static void live_twice_with_a_part(void)
 {
-	session_add_part(&part);
+	session_add_source(&part);
 	expect(session_start());
 	session_stop();
 	expect(session_start_again());

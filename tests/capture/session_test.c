@@ -320,18 +320,18 @@ static void b_stops(void)
 	tell('B');
 }
 
-static const struct session_part part_a = {.name = "a", .start = a_starts, .stop = a_stops};
-static const struct session_part part_b = {
+static const struct capture_source part_a = {.name = "a", .start = a_starts, .stop = a_stops};
+static const struct capture_source part_b = {
 	.name = "b", .start = b_starts, .tick = b_ticks, .stop = b_stops};
 
 static void live_with_parts(void)
 {
 	sem_init(&ticked, 0, 0);
-	session_add_part(&part_a);
-	session_add_part(&part_a);
+	session_add_source(&part_a);
+	session_add_source(&part_a);
 	expect(session_start());
 	expect(!strcmp(story, "a"));
-	session_add_part(&part_b);
+	session_add_source(&part_b);
 	sem_wait(&ticked);
 	session_stop();
 	expect(!strcmp(story, "ab.BA"));
@@ -360,13 +360,13 @@ static void c_stops(void)
 	tell('C');
 }
 
-static const struct session_part part_c = {.name = "c", .tick = c_ticks, .stop = c_stops};
+static const struct capture_source part_c = {.name = "c", .tick = c_ticks, .stop = c_stops};
 
 static void stop_during_a_tick(void)
 {
 	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
 	sem_init(&ticked, 0, 0);
-	session_add_part(&part_c);
+	session_add_source(&part_c);
 	expect(session_start());
 	sem_wait(&ticked);
 	session_stop();

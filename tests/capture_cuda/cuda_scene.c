@@ -49,9 +49,9 @@ struct trace *play_scene(const struct fixture *fixture, void (*scene)(void))
 const struct trace_activity *play_find_kernel(const struct trace *trace, const char *name)
 {
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+		const struct trace_work *work = trace_work_of(trace, &trace->activities[i]);
 
-		if (!strcmp(trace_text(trace, op->name), name))
+		if (!strcmp(trace_text(trace, work->name), name))
 			return &trace->activities[i];
 	}
 	fail_msg("no kernel \"%s\"", name);

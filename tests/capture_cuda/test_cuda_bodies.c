@@ -385,7 +385,7 @@ static void a_path_leads_through_the_bodies(void **state)
 	}
 	/* last, three in the body, first */
 	assert_int_equal(steps, 4);
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[at])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[at])->name),
 			    "first");
 	dependencies_release(&deps);
 	trace_close(trace);

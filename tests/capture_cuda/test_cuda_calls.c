@@ -64,7 +64,7 @@ static void each_belongs_to_its_call(void **state)
 {
 	struct trace *trace = play_scene(*state, one_of_each);
 	const struct trace_activity *kernel = play_find_kernel(trace, "matmul");
-	const struct trace_op *op = trace_op_of(trace, kernel);
+	const struct trace_work *work = trace_work_of(trace, kernel);
 	const struct trace_agent *agent = &trace->agents[kernel->agent];
 	const struct trace_process *process = &trace->processes[0];
 
@@ -74,21 +74,21 @@ static void each_belongs_to_its_call(void **state)
 			    "cudaLaunchKernel");
 	assert_int_equal(kernel->cid, 1);
 	assert_int_equal(call_of(trace, kernel)->activities_expected, 1);
-	assert_int_equal(op->grid[0], 640);
-	assert_int_equal(op->grid[1], 2);
-	assert_int_equal(op->workgroup[0], 64);
-	assert_int_equal(op->group_bytes, 1536);
-	assert_int_equal(op->private_bytes, 16);
-	assert_int_equal(op->registers, 32);
+	assert_int_equal(work->grid[0], 640);
+	assert_int_equal(work->grid[1], 2);
+	assert_int_equal(work->workgroup[0], 64);
+	assert_int_equal(work->group_bytes, 1536);
+	assert_int_equal(work->private_bytes, 16);
+	assert_int_equal(work->registers, 32);
 	assert_int_equal(kernel->end_ns - kernel->start_ns, 100);
 	assert_true(kernel->start_ns >= process->start_ns && kernel->end_ns <= process->end_ns);
 	assert_string_equal(trace_text(trace, trace->scopes[kernel->scope].text), "layer");
 	assert_int_equal(trace->streams[kernel->stream].handle, STREAM);
 	assert_string_equal(trace_text(trace, agent->product), "NVIDIA H200");
 	assert_string_equal(trace_text(trace, agent->name), "sm_90");
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->direction, TRACE_H2D);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 4096);
-	assert_int_equal(trace_op_of(trace, &trace->activities[2])->kind, TRACE_MEMSET);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->direction, TRACE_H2D);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 4096);
+	assert_int_equal(trace_work_of(trace, &trace->activities[2])->kind, TRACE_MEMSET);
 	assert_int_equal(play_source(trace, "cuda")->received, 3);
 	assert_int_equal(play_source(trace, "cuda.call")->expected, 3);
 	play_assert_closed(trace);
@@ -139,16 +139,16 @@ static void a_call_is_one_row(void **state)
 static uint64_t id_before, id_after;
 
 /* Writes a HIP or NCCL call; those interfaces have correlation ids of their own. */
-static void write_other_call(uint64_t cid, const char *name, uint32_t op)
+static void write_other_call(uint64_t cid, const char *name, uint32_t work)
 {
 	struct record_api record = {
 		.cid = cid, .begin_ns = session_now_ns(), .end_ns = session_now_ns()};
 	struct record_api_name text = {.domain = RECORD_DOMAIN_RCCL,
 				       .text_bytes = writer_text_bytes(strlen(name))};
 
-	writer_put_text(session_writer(), RECORD_API_NAME, op, &text, sizeof(text), name,
+	writer_put_text(session_writer(), RECORD_API_NAME, work, &text, sizeof(text), name,
 			strlen(name));
-	writer_put(session_writer(), RECORD_API, op, &record, sizeof(record));
+	writer_put(session_writer(), RECORD_API, work, &record, sizeof(record));
 }
 
 static void calls_of_others(void)
@@ -240,10 +240,10 @@ static void a_name_is_not_its_place(void **state)
 
 	assert_int_equal(trace->activities_count, 4);
 	assert_int_equal(play_find_kernel(trace, "first")->cid, 1);
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[1])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[1])->name),
 			    "first");
 	assert_int_equal(play_find_kernel(trace, "second")->cid, 3);
-	assert_int_equal(trace_op_of(trace, &trace->activities[3])->name, 0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[3])->name, 0);
 	trace_close(trace);
 }
 
@@ -268,7 +268,7 @@ static void thousands_of_names_are_kept_apart(void **state)
 	struct trace *trace = play_scene(*state, many_names);
 
 	assert_int_equal(trace->activities_count, 5000);
-	assert_int_equal(trace->ops_count, 5000);
+	assert_int_equal(trace->works_count, 5000);
 	play_find_kernel(trace, "kernel_4999");
 	play_assert_closed(trace);
 	trace_close(trace);
@@ -313,7 +313,7 @@ static void streams_of_contexts_are_not_mixed_up(void **state)
 	struct trace *trace = play_scene(*state, two_contexts);
 	const struct trace_activity *here = play_find_kernel(trace, "here");
 	const struct trace_activity *there = play_find_kernel(trace, "there");
-	const struct trace_op *peer = trace_op_of(trace, &trace->activities[2]);
+	const struct trace_work *peer = trace_work_of(trace, &trace->activities[2]);
 
 	assert_int_equal(trace->streams_count, 2);
 	assert_int_not_equal(here->stream, there->stream);

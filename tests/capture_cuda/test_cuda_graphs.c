@@ -243,14 +243,14 @@ static void tick_for_long(void)
 		sem_wait(&never);
 }
 
-static const struct session_part slow_part = {.name = "slow", .tick = tick_for_long};
+static const struct capture_source slow_part = {.name = "slow", .tick = tick_for_long};
 
 /* The tool does not ask for what CUPTI still has. */
 static void stopped_during_a_tick(void)
 {
 	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
 	expect(!sem_init(&is_ticking, 0, 0) && !sem_init(&never, 0, 0));
-	session_add_part(&slow_part);
+	session_add_source(&slow_part);
 	play_start();
 	play_layers();
 	play_instantiate();

@@ -370,10 +370,10 @@ static void many_blocks(void)
 static void a_huge_grid_is_whole(void **state)
 {
 	struct trace *trace = play_scene(*state, many_blocks);
-	const struct trace_op *op = trace_op_of(trace, play_find_kernel(trace, "huge"));
+	const struct trace_work *work = trace_work_of(trace, play_find_kernel(trace, "huge"));
 
-	assert_true(op->grid[0] == (uint64_t)INT32_MAX * 1024);
-	assert_int_equal(op->workgroup[0], 1024);
+	assert_true(work->grid[0] == (uint64_t)INT32_MAX * 1024);
+	assert_int_equal(work->workgroup[0], 1024);
 	trace_close(trace);
 }
 
@@ -450,7 +450,7 @@ static void call_while_it_starts(void)
 			    NULL);
 }
 
-static const struct session_part caller = {.name = "caller", .start = call_while_it_starts};
+static const struct capture_source caller = {.name = "caller", .start = call_while_it_starts};
 
 /* A call that has no row; the driver call inside it has none either. */
 static void work_of_a_call_from_before(void)
@@ -459,7 +459,7 @@ static void work_of_a_call_from_before(void)
 	struct cupti_kernel kernel;
 
 	play_start();
-	session_add_part(&caller);
+	session_add_source(&caller);
 	session_stop();
 	expect(session_start_again());
 	model_enter(&inner, CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel", NULL);

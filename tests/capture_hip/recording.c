@@ -191,21 +191,21 @@ size_t recording_count(const struct recording *recording, enum record_type type)
 	return count;
 }
 
-static const struct record_api_name *find_name(const struct recording *recording, uint32_t op)
+static const struct record_api_name *find_name(const struct recording *recording, uint32_t function)
 {
 	const struct record_api_name *name;
 
 	for (size_t i = 0; (name = recording_find(recording, RECORD_API_NAME, i)); i++)
-		if (name->header.tag == op)
+		if (name->header.tag == function)
 			return name;
-	fail_msg("op %u has no name", op);
+	fail_msg("op %u has no name", function);
 	return NULL;
 }
 
-const char *recording_call_name(const struct recording *recording, uint32_t op)
+const char *recording_call_name(const struct recording *recording, uint32_t function)
 {
 	static char text[128];
-	const struct record_api_name *name = find_name(recording, op);
+	const struct record_api_name *name = find_name(recording, function);
 	const char *end = memchr(name->text, ' ', name->text_bytes);
 
 	snprintf(text, sizeof(text), "%.*s", (int)(end ? end - name->text : (long)name->text_bytes),

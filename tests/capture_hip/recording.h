@@ -42,7 +42,7 @@ size_t recording_count(const struct recording *recording, enum record_type type)
 const struct record_api *recording_find_call(const struct recording *recording, const char *name,
 					     size_t n);
 /* The name of function OP, from its API_NAME record. Valid until the next call (static buffer). */
-const char *recording_call_name(const struct recording *recording, uint32_t op);
+const char *recording_call_name(const struct recording *recording, uint32_t function);
 
 /* The argument NAME of a call, found through the API_NAME record. Only for kinds that take one
  * word. */

@@ -49,7 +49,7 @@ static void at_each_instruction(void)
 
 	setenv("DAGTAP_READY", "4M", 1);
 	expect(model_registered() == 0); /* forces the linker to keep the model */
-	session_add_part(&hip_part);
+	session_add_source(&hip_source);
 	expect(session_start());
 	for (uint32_t n = 1; was_held; n++) {
 		if (!session_is_on() && !moment.is_off_before)

@@ -1,5 +1,5 @@
 /* The hold of a gate: its holder is known before every instruction, and no request of another
- * thread (a knock) is lost. */
+ * thread (a request) is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,9 +29,9 @@ static void who_knocks_first_works_for_all(void **state)
 	uint64_t seen;
 
 	(void)state;
-	assert_int_equal(hold_knock(&hold, ME), 0);
+	assert_int_equal(hold_request(&hold, ME), 0);
 	seen = hold_look(&hold);
-	assert_int_not_equal(hold_knock(&hold, OTHER), 0);
+	assert_int_not_equal(hold_request(&hold, OTHER), 0);
 	assert_int_equal(hold_thread(&hold), ME);
 	assert_false(hold_leave(&hold, &seen));
 	assert_true(hold_leave(&hold, &seen));
@@ -62,7 +62,7 @@ static void closed_it_is_left_and_not_taken(void **state)
 	assert_true(hold_leave(&hold, &seen));
 	assert_int_equal(hold_thread(&hold), 0);
 	assert_false(hold_try(&hold, OTHER));
-	assert_int_not_equal(hold_knock(&hold, OTHER), 0);
+	assert_int_not_equal(hold_request(&hold, OTHER), 0);
 	assert_int_equal(hold_thread(&hold), 0);
 }
 
@@ -77,7 +77,7 @@ static void take_and_leave(void)
 {
 	uint64_t seen = hold_of(ME);
 
-	if (!hold_knock(&hold, ME)) {
+	if (!hold_request(&hold, ME)) {
 		seen = hold_look(&hold);
 		hold_leave(&hold, &seen);
 	}

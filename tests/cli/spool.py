@@ -51,7 +51,7 @@ def flip(source, target, offset):
         file.write(data)
 
 
-def let_go(path):
+def chunks_reused(path):
     """Over all lanes; 0 of a file that has no header yet."""
     with open(path, "rb") as file:
         data = file.read(4096 + 1024 * 512)
@@ -63,7 +63,7 @@ def let_go(path):
 
 def kill(folder, chunks, program):
     child = subprocess.Popen(program)
-    while sum(let_go(path) for path in glob.glob(os.path.join(folder, "*.spool"))) < chunks:
+    while sum(chunks_reused(path) for path in glob.glob(os.path.join(folder, "*.spool"))) < chunks:
         if child.poll() is not None:
             sys.exit("the program ended early")
         time.sleep(0.001)

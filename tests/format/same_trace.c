@@ -181,7 +181,8 @@ static void same_calls(const struct pair *pair)
 	}
 }
 
-static void same_op(const struct pair *pair, const struct trace_op *a, const struct trace_op *b)
+static void same_work(const struct pair *pair, const struct trace_work *a,
+		      const struct trace_work *b)
 {
 	assert_int_equal(a->kind, b->kind);
 	assert_int_equal(a->blit, b->blit);
@@ -213,7 +214,7 @@ static void same_activities(const struct pair *pair)
 		assert_true(a->cid == b->cid);
 		assert_int_equal(a->call, b->call);
 		assert_int_equal(a->ordinal, b->ordinal);
-		same_op(pair, trace_op_of(pair->a, a), trace_op_of(pair->b, b));
+		same_work(pair, trace_work_of(pair->a, a), trace_work_of(pair->b, b));
 		same_agent(pair, a->agent, b->agent);
 		assert_int_equal(a->stream == TRACE_NONE, b->stream == TRACE_NONE);
 		if (a->stream != TRACE_NONE)

@@ -135,19 +135,19 @@ ARRAY(trace_scope,
        .end_ns = T(1600)});
 
 ARRAY(trace_api,
-      {.op = 1,
+      {.function = 1,
        .name = S_LAUNCH,
        .domain = RECORD_DOMAIN_HIP,
        .arg_first = 0,
        .arg_count = 2,
        .arg_words = 2},
-      {.op = 2,
+      {.function = 2,
        .name = S_MEMCPY,
        .domain = RECORD_DOMAIN_HIP,
        .arg_first = 2,
        .arg_count = 1,
        .arg_words = 1},
-      {.op = 3,
+      {.function = 3,
        .name = S_MEMSET,
        .domain = RECORD_DOMAIN_HIP,
        .arg_first = 2,
@@ -221,30 +221,30 @@ ARRAY(trace_call,
        .arg_first = 2,
        .launch = TRACE_NONE});
 
-enum op { OP_A, OP_B, OP_COPY, OP_FILL, OP_ORPHAN };
+enum work { WORK_A, WORK_B, WORK_COPY, WORK_FILL, WORK_ORPHAN };
 
 #define NO_AGENTS .dst_agent = TRACE_NONE, .src_agent = TRACE_NONE
 
-ARRAY(trace_op,
-      [OP_A] = {.name = S_KERNEL_A, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
-      [OP_B] = {.name = S_KERNEL_B, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
-      [OP_COPY] = {.kind = TRACE_COPY,
+ARRAY(trace_work,
+      [WORK_A] = {.name = S_KERNEL_A, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
+      [WORK_B] = {.name = S_KERNEL_B, .grid = {1000, 1, 1}, .workgroup = {256, 1, 1}, NO_AGENTS},
+      [WORK_COPY] = {.kind = TRACE_COPY,
 		   .bytes = 4096,
 		   .dst_agent = 1,
 		   .src_agent = 0,
 		   .direction = TRACE_H2D},
-      [OP_FILL] = {.kind = TRACE_MEMSET,
+      [WORK_FILL] = {.kind = TRACE_MEMSET,
 		   .name = S_FILL,
 		   .blit = true,
 		   .grid = {64, 1, 1},
 		   .workgroup = {64, 1, 1},
 		   .bytes = 4096,
 		   NO_AGENTS},
-      [OP_ORPHAN] = {.name = S_ORPHAN, .grid = {1, 1, 1}, .workgroup = {1, 1, 1}, NO_AGENTS});
+      [WORK_ORPHAN] = {.name = S_ORPHAN, .grid = {1, 1, 1}, .workgroup = {1, 1, 1}, NO_AGENTS});
 
-#define GRAPH_KERNEL(of_call, number, of_op, start, end)                                           \
+#define GRAPH_KERNEL(of_call, number, of_work, start, end)                                         \
 	{                                                                                          \
-		.op = (of_op), .agent = 1, .queue = 0, .stream = 1, .call = (of_call),             \
+		.work = (of_work), .agent = 1, .queue = 0, .stream = 1, .call = (of_call),         \
 		.cid = (of_call) + 1, .ordinal = (number), .scope = 1,                             \
 		.id = 3 * (of_call) + (number), .submit_ns = T(1050), .start_ns = T(start),        \
 		.end_ns = T(end), .launch = (of_call), .node = (number),                           \
@@ -255,10 +255,10 @@ ARRAY(trace_op,
  * On queue 1 the kernels of the first replay overlap: [1200 .. 1500], [1300 .. 1700], [1400 ..
  * 1450].
  */
-ARRAY(trace_activity, GRAPH_KERNEL(0, 0, OP_A, 1200, 1500), GRAPH_KERNEL(0, 1, OP_B, 1300, 1700),
-      GRAPH_KERNEL(0, 2, OP_A, 1400, 1450), GRAPH_KERNEL(1, 0, OP_A, 1700, 1800),
-      GRAPH_KERNEL(1, 1, OP_B, 1800, 1900), GRAPH_KERNEL(1, 2, OP_A, 1900, 1900),
-      {.op = OP_COPY,
+ARRAY(trace_activity, GRAPH_KERNEL(0, 0, WORK_A, 1200, 1500), GRAPH_KERNEL(0, 1, WORK_B, 1300, 1700),
+      GRAPH_KERNEL(0, 2, WORK_A, 1400, 1450), GRAPH_KERNEL(1, 0, WORK_A, 1700, 1800),
+      GRAPH_KERNEL(1, 1, WORK_B, 1800, 1900), GRAPH_KERNEL(1, 2, WORK_A, 1900, 1900),
+      {.work = WORK_COPY,
        .agent = 1,
        .queue = TRACE_NONE,
        .stream = 0,
@@ -270,7 +270,7 @@ ARRAY(trace_activity, GRAPH_KERNEL(0, 0, OP_A, 1200, 1500), GRAPH_KERNEL(0, 1, O
        .end_ns = T(2800),
        .launch = TRACE_NONE,
        .node = TRACE_NONE},
-      {.op = OP_FILL,
+      {.work = WORK_FILL,
        .agent = 1,
        .queue = 1,
        .stream = 0,
@@ -283,7 +283,7 @@ ARRAY(trace_activity, GRAPH_KERNEL(0, 0, OP_A, 1200, 1500), GRAPH_KERNEL(0, 1, O
        .end_ns = T(2850),
        .launch = TRACE_NONE,
        .node = TRACE_NONE},
-      {.op = OP_ORPHAN,
+      {.work = WORK_ORPHAN,
        .agent = 1,
        .queue = 1,
        .stream = TRACE_NONE,
@@ -369,7 +369,7 @@ struct trace *sample_trace(void)
 		PUT(apis, trace_api),
 		PUT(api_args, trace_api_arg),
 		PUT(calls, trace_call),
-		PUT(ops, trace_op),
+		PUT(works, trace_work),
 		PUT(activities, trace_activity),
 		PUT(graphs, trace_graph),
 		PUT(nodes, trace_node),

@@ -70,7 +70,7 @@ static struct trace *make_scene(struct scene *scene)
 	for (uint32_t i = 0; i < SCENE_CALLS; i++) {
 		scene->strings[strings + i] = api_names[i];
 		scene->apis[3 + i] = (struct trace_api){
-			.op = 10 + i, .name = strings + i, .domain = RECORD_DOMAIN_HIP};
+			.function = 10 + i, .name = strings + i, .domain = RECORD_DOMAIN_HIP};
 		scene->calls[SAMPLE_CALLS + i] = (struct trace_call){
 			.cid = SAMPLE_CALLS + i + 1,
 			.begin_ns = 1003000 + 100 * i,

@@ -126,7 +126,7 @@ static void a_kernel_and_its_call(void **state)
 								      "\"baseTimeNanoseconds\": "
 								      "1790857026000000000}");
 	const struct trace_activity *kernel;
-	const struct trace_op *op;
+	const struct trace_work *work;
 	uint32_t set;
 
 	assert_non_null(trace);
@@ -149,13 +149,13 @@ static void a_kernel_and_its_call(void **state)
 	assert_true(kernel->start_ns == (int64_t)BASE + 4293868439749373);
 	assert_true(kernel->end_ns == kernel->start_ns + 2000);
 	assert_int_equal(kernel->submit_ns, trace->calls[0].begin_ns);
-	op = trace_op_of(trace, kernel);
-	expect_text(trace, op->name, "gemm");
-	assert_int_equal(op->grid[0], 8 * 64);
-	assert_int_equal(op->grid[1], 2);
-	assert_int_equal(op->workgroup[0], 64);
-	assert_int_equal(op->group_bytes, 6528);
-	assert_int_equal(op->registers, 80);
+	work = trace_work_of(trace, kernel);
+	expect_text(trace, work->name, "gemm");
+	assert_int_equal(work->grid[0], 8 * 64);
+	assert_int_equal(work->grid[1], 2);
+	assert_int_equal(work->workgroup[0], 64);
+	assert_int_equal(work->group_bytes, 6528);
+	assert_int_equal(work->registers, 80);
 	set = trace->activity_attributes[0];
 	assert_true(of_set(trace, set, "blocks per SM")->value.float64 == 1.939394);
 	assert_int_equal(of_set(trace, set, "context")->value.int64, 1);
@@ -276,17 +276,17 @@ static void rocm_calls(void **state)
 					      "9223372036854775810, \"correlation\": 5, "
 					      "\"kind\": \"DtoH\", \"bytes\": 4096, \"hsa_queue\": "
 					      "18446744073709551615}}");
-	const struct trace_op *op = trace_op_of(trace, &trace->activities[0]);
+	const struct trace_work *work = trace_work_of(trace, &trace->activities[0]);
 	uint32_t set = trace->activity_attributes[0];
 
 	expect_text(trace, of_set(trace, trace->call_attributes[0], "grid")->value.text,
 		    "[8, 1, 1]");
 	assert_int_equal(of_set(trace, trace->call_attributes[0], "cid")->value.int64, 3);
-	assert_int_equal(op->kind, TRACE_COPY);
-	assert_int_equal(op->direction, TRACE_D2H);
-	assert_int_equal(op->bytes, 4096);
-	assert_int_equal(trace->agents[op->src_agent].gpu_ordinal, 1);
-	assert_int_equal(op->dst_agent, TRACE_NONE);
+	assert_int_equal(work->kind, TRACE_COPY);
+	assert_int_equal(work->direction, TRACE_D2H);
+	assert_int_equal(work->bytes, 4096);
+	assert_int_equal(trace->agents[work->src_agent].gpu_ordinal, 1);
+	assert_int_equal(work->dst_agent, TRACE_NONE);
 	assert_true(trace->streams[0].handle == UINT64_C(9223372036854775810));
 	assert_int_equal(of_set(trace, set, "hsa_queue")->kind, RECORD_ATTRIBUTE_UINT64);
 	assert_true(of_set(trace, set, "hsa_queue")->value.uint64 == UINT64_MAX);
@@ -518,11 +518,11 @@ static void dimensions_of_another_form(void **state)
 
 	assert_int_equal(trace->activities_count, 3);
 	for (uint32_t i = 1; i < 3; i++) {
-		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+		const struct trace_work *work = trace_work_of(trace, &trace->activities[i]);
 		uint32_t set = trace->activity_attributes[i];
 
-		assert_int_equal(op->grid[0], 0);
-		assert_int_equal(op->workgroup[0], 0);
+		assert_int_equal(work->grid[0], 0);
+		assert_int_equal(work->workgroup[0], 0);
 		assert_non_null(of_set(trace, set, "grid"));
 		expect_text(trace, of_set(trace, set, "block")->value.text, "[32, 1, 1]");
 	}
@@ -574,7 +574,7 @@ static void odd_rows(void **state)
 		"{\"ph\": \"s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1, \"ts\": 5}");
 
 	assert_int_equal(trace->activities_count, 1);
-	expect_text(trace, trace_op_of(trace, &trace->activities[0])->name, "k");
+	expect_text(trace, trace_work_of(trace, &trace->activities[0])->name, "k");
 	expect_text(trace, trace->threads[0].name, "Thread A");
 	expect_text(trace, trace->scopes[0].name, "\xff\xfe");
 	assert_int_equal(trace->scopes_count, 2);

@@ -237,14 +237,14 @@ static void no_overlap_on_one_tid(void **state)
 	struct kineto_file file = kineto_write(sample_trace(), NULL);
 	struct json_object *first = kineto_find(&file, "kernel", NULL, 0);
 	struct json_object *last;
-	size_t lanes = 0;
+	size_t tracks = 0;
 
 	expect_no_overlap(&file);
 	assert_string_equal(kineto_digits(first, "ts"), US "001.200");
 	for (size_t i = 0; (last = kineto_find(&file, NULL, "thread_name", i)); i++)
-		lanes += strstr(kineto_text(kineto_get(last, "args"), "name"), "(lane ") != NULL;
+		tracks += strstr(kineto_text(kineto_get(last, "args"), "name"), "(lane ") != NULL;
 	/* two more for the stream, one for the ranges */
-	assert_int_equal(lanes, 3);
+	assert_int_equal(tracks, 3);
 	last = kineto_find(&file, "kernel", "b", 1);
 	assert_int_equal(kineto_number(kineto_get(last, "args"), "stream"), 2);
 	assert_true(kineto_number(last, "tid") > 1000000);

@@ -62,14 +62,14 @@ static void test_a_profile_of_jax(void **state)
 static void test_rows_add_up_and_damage_is_told(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct xspace_account account;
 	struct written written;
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < 10; i++) {
 		scene_call(scene, "hipLaunchKernel", i + 1, 100 * i, 100 * i + 10);
-		scene_activity(scene, op, 100 * i + 20, 100 * i + 50);
+		scene_activity(scene, work, 100 * i + 20, 100 * i + 50);
 	}
 	written = write_xspace(scene);
 	assert_int_equal(xspace_account(written.bytes, written.space.size, &account), 0);

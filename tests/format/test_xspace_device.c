@@ -5,18 +5,18 @@
 static void test_RC_1_kernel_event_is_exported(void **state)
 {
 	struct scene *scene = scene_create(2000, 1);
-	uint32_t op = scene_kernel(scene, "test_rocm_kernel", 25600, 256);
+	uint32_t work = scene_kernel(scene, "test_rocm_kernel", 25600, 256);
 	struct written written;
 	struct xplane plane;
 	struct message line;
 	struct xevent event;
 	char name[128];
 
-	scene->ops[op].private_bytes = 32;
-	scene->ops[op].group_bytes = 1024;
-	scene->ops[op].registers = 48;
+	scene->works[work].private_bytes = 32;
+	scene->works[work].group_bytes = 1024;
+	scene->works[work].registers = 48;
 	scene_call(scene, "hipLaunchKernel", 42, 2500, 2600);
-	scene_activity(scene, op, 3000, 4000);
+	scene_activity(scene, work, 3000, 4000);
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
 	assert_int_equal(xplane_count_lines(&plane), 1);
@@ -138,7 +138,7 @@ static void test_CB_1_every_fact_of_an_event_is_told_apart(void **state)
 static void test_two_streams_in_one_launch(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct written written;
 	struct xplane plane;
 	struct message line;
@@ -146,9 +146,9 @@ static void test_two_streams_in_one_launch(void **state)
 	scene_stream(scene, 0, 1);
 	scene_stream(scene, 0, 2);
 	scene_call(scene, "hipGraphLaunch", 1, 10, 20);
-	scene_activity(scene, op, 100, 200)->stream = 1;
-	scene_activity(scene, op, 100, 200)->stream = 2;
-	scene_activity(scene, op, 200, 300)->stream = 1;
+	scene_activity(scene, work, 100, 200)->stream = 1;
+	scene_activity(scene, work, 100, 200)->stream = 2;
+	scene_activity(scene, work, 200, 300)->stream = 1;
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
 	assert_int_equal(xplane_count_lines(&plane), 2);
@@ -230,13 +230,13 @@ static void test_ids_from_2_to_the_32_on(void **state)
 	static const uint64_t cids[] = {UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1,
 					UINT64_C(1) << 56, INT64_MAX};
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct written written;
 	struct xplane gpu, host;
 
 	for (unsigned i = 0; i < 5; i++) {
 		scene_call(scene, "hipLaunchKernel", cids[i], 100 * i, 100 * i + 10);
-		scene_activity(scene, op, 100 * i + 20, 100 * i + 50);
+		scene_activity(scene, work, 100 * i + 20, 100 * i + 50);
 	}
 	written = write_xspace(scene);
 	gpu = xspace_plane(&written.space, "/device:GPU:0");
@@ -322,18 +322,18 @@ static void test_versions_of_architectures(void **state)
 static void test_orphans_both_ways_are_kept_and_marked(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct trace_activity *activity;
 	struct written written;
 	struct xplane plane;
 	struct xevent event;
 
 	scene_call(scene, "hipLaunchKernel", 1, 10, 20)->activities_expected = 1;
-	activity = scene_activity(scene, op, 100, 200);
+	activity = scene_activity(scene, work, 100, 200);
 	scene->calls[0].activity_count = 0;
 	activity->call = TRACE_NONE;
 	activity->cid = 77;
-	activity = scene_activity(scene, op, 300, 400);
+	activity = scene_activity(scene, work, 300, 400);
 	scene->calls[0].activity_count = 0;
 	activity->call = TRACE_NONE;
 	activity->cid = 0;
@@ -367,20 +367,20 @@ static bool has_warning(const struct message *space, const char *text)
 static void test_no_time_is_invented(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct trace_activity *activity;
 	struct written written;
 	struct xplane plane;
 
 	scene_call(scene, "hipGraphLaunch", 1, 10, 20);
 	for (unsigned i = 0; i < 2; i++) {
-		activity = scene_activity(scene, op, 0, 0);
+		activity = scene_activity(scene, work, 0, 0);
 		activity->untimed = RECORD_UNTIMED_SHUTDOWN;
 	}
-	scene_activity(scene, op, 0, 0)->untimed = RECORD_UNTIMED_ZERO_TICK;
-	scene_activity(scene, op, 500, 400);
-	scene_activity(scene, op, INT64_MAX - 1, INT64_MAX);
-	scene_activity(scene, op, 600, 600);
+	scene_activity(scene, work, 0, 0)->untimed = RECORD_UNTIMED_ZERO_TICK;
+	scene_activity(scene, work, 500, 400);
+	scene_activity(scene, work, INT64_MAX - 1, INT64_MAX);
+	scene_activity(scene, work, 600, 600);
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
 	assert_int_equal(xplane_count_events(&plane, "k"), 2);
@@ -404,14 +404,14 @@ static void test_overlapping_kernels_have_lanes(void **state)
 	static const int64_t spans[][2] = {{100, 500}, {200, 300}, {250, 700}, {300, 350},
 					   {500, 600}, {600, 650}, {700, 800}};
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct written written;
 	struct xplane plane;
 	struct message line;
 
 	scene_call(scene, "hipGraphLaunch", 1, 10, 20);
 	for (unsigned i = 0; i < 7; i++)
-		scene_activity(scene, op, spans[i][0], spans[i][1]);
+		scene_activity(scene, work, spans[i][0], spans[i][1]);
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
 	assert_int_equal(xplane_count_lines(&plane), 3);
@@ -459,15 +459,16 @@ static void test_events_are_sorted_by_time(void **state)
 static void add_kernels(struct scene *scene, const unsigned order[6])
 {
 	static const char *const names[] = {"a", "b", "c"};
-	uint32_t ops[3];
+	uint32_t works[3];
 
 	for (unsigned i = 0; i < 3; i++)
-		ops[order[i] % 3] = scene_kernel(scene, names[order[i] % 3], 64 + order[i] % 3, 64);
+		works[order[i] % 3] =
+			scene_kernel(scene, names[order[i] % 3], 64 + order[i] % 3, 64);
 	for (unsigned i = 0; i < 6; i++) {
 		unsigned k = order[i];
 
 		scene_call(scene, "hipLaunchKernel", k + 1, 100 * k, 100 * k + 50);
-		scene_activity(scene, ops[k % 3], 100 * k + 20, 100 * k + 80);
+		scene_activity(scene, works[k % 3], 100 * k + 20, 100 * k + 80);
 	}
 }
 
@@ -508,10 +509,10 @@ static void test_copies_memsets_and_their_carriers(void **state)
 	struct xplane plane;
 	struct xevent event;
 
-	scene->ops[p2p].dst_agent = 2;
-	scene->ops[blit].blit = true;
-	scene->ops[blit].name = scene_string(scene, "__amd_rocclr_copyBuffer");
-	scene->ops[memset_op].kind = TRACE_MEMSET;
+	scene->works[p2p].dst_agent = 2;
+	scene->works[blit].blit = true;
+	scene->works[blit].name = scene_string(scene, "__amd_rocclr_copyBuffer");
+	scene->works[memset_op].kind = TRACE_MEMSET;
 	scene_call(scene, "hipMemcpy", 1, 10, 20);
 	scene_activity(scene, p2p, 100, 200);
 	scene_activity(scene, blit, 200, 300);
@@ -540,14 +541,14 @@ static void test_copies_memsets_and_their_carriers(void **state)
 static void test_work_without_a_gpu_or_a_stream(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "", 64, 64);
+	uint32_t work = scene_kernel(scene, "", 64, 64);
 	struct trace_activity *activity;
 	struct written written;
 	struct xplane plane;
 
 	scene_call(scene, "hipLaunchKernel", 1, 10, 20);
-	scene_activity(scene, op, 100, 200)->agent = 0;
-	activity = scene_activity(scene, op, 100, 200);
+	scene_activity(scene, work, 100, 200)->agent = 0;
+	activity = scene_activity(scene, work, 100, 200);
 	activity->agent = TRACE_NONE;
 	activity->stream = TRACE_NONE;
 	written = write_xspace(scene);

@@ -13,7 +13,7 @@
 static struct scene *long_scene(unsigned calls)
 {
 	struct scene *scene = scene_create(0, 2);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 
 	for (unsigned i = 0; i < calls; i++) {
 		scene_scope(scene, "scope", i + 1, TRACE_NONE);
@@ -21,7 +21,7 @@ static struct scene *long_scene(unsigned calls)
 		scene->scopes[i].end_ns = 1000 * i + 500;
 		scene_call(scene, "hipLaunchKernel", i + 1, 1000 * i + 10, 1000 * i + 90)->scope =
 			i;
-		scene_activity(scene, op, 1000 * i + 200, 1000 * i + 900)->agent = 1 + i % 2;
+		scene_activity(scene, work, 1000 * i + 200, 1000 * i + 900)->agent = 1 + i % 2;
 	}
 	return scene;
 }
@@ -230,14 +230,14 @@ static void test_what_is_too_long_for_the_only_file_is_refused(void **state)
 static void test_what_cannot_be_split_is_refused(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct parts parts = {.count = 0};
 	struct format_options options = {.open_part = open_part, .context = &parts};
 	FILE *out;
 
 	for (unsigned i = 0; i < 400; i++) {
 		scene_call(scene, "hipLaunchKernel", i + 1, 10, 20);
-		scene_activity(scene, op, 100, 200);
+		scene_activity(scene, work, 100, 200);
 	}
 	open_part(&parts, 1, &out);
 	assert_int_equal(xspace_write(&scene->trace, out, &options, 16000), -EFBIG);

@@ -89,7 +89,7 @@ static void a_kernel_and_its_call(void **state)
 	struct maker maker = {0};
 	const struct trace_activity *kernel;
 	const struct trace_call *call;
-	const struct trace_op *op;
+	const struct trace_work *work;
 	struct trace *trace;
 
 	put_gpu(&maker);
@@ -122,13 +122,13 @@ static void a_kernel_and_its_call(void **state)
 	assert_int_equal(kernel->cid, 7);
 	assert_int_equal(kernel->call, 0);
 	assert_int_equal(trace->scopes[kernel->scope].id, 258);
-	op = trace_op_of(trace, kernel);
-	assert_int_equal(op->kind, TRACE_KERNEL);
-	expect_text(trace, op->name, "gemm");
-	assert_int_equal(op->grid[0], 8 * 128);
-	assert_int_equal(op->grid[1], 2);
-	assert_int_equal(op->workgroup[0], 128);
-	assert_int_equal(op->group_bytes, 16 + 8192);
+	work = trace_work_of(trace, kernel);
+	assert_int_equal(work->kind, TRACE_KERNEL);
+	expect_text(trace, work->name, "gemm");
+	assert_int_equal(work->grid[0], 8 * 128);
+	assert_int_equal(work->grid[1], 2);
+	assert_int_equal(work->workgroup[0], 128);
+	assert_int_equal(work->group_bytes, 16 + 8192);
 
 	assert_int_equal(trace->calls_count, 1);
 	call = &trace->calls[0];
@@ -183,7 +183,7 @@ static void stats_are_kept(void **state)
 	attribute = find_attribute(trace, set, "most");
 	assert_int_equal(attribute->kind, RECORD_ATTRIBUTE_UINT64);
 	assert_true(attribute->value.uint64 == UINT64_MAX);
-	assert_int_equal(trace->ops_count, 1);
+	assert_int_equal(trace->works_count, 1);
 	trace_close(trace);
 }
 
@@ -215,9 +215,9 @@ static void raw_planes(void **state)
 	}
 }
 
-static const struct trace_op *op_of(const struct trace *trace, uint32_t activity)
+static const struct trace_work *work_of(const struct trace *trace, uint32_t activity)
 {
-	return trace_op_of(trace, &trace->activities[activity]);
+	return trace_work_of(trace, &trace->activities[activity]);
 }
 
 static void copies_and_memsets(void **state)
@@ -244,16 +244,16 @@ static void copies_and_memsets(void **state)
 	trace = open_made(&maker);
 
 	assert_int_equal(trace->activities_count, 4);
-	assert_int_equal(op_of(trace, 0)->kind, TRACE_COPY);
-	assert_int_equal(op_of(trace, 0)->direction, TRACE_H2D);
-	assert_int_equal(op_of(trace, 0)->bytes, 4096);
-	assert_int_equal(trace->agents[op_of(trace, 0)->dst_agent].gpu_ordinal, 0);
-	assert_int_equal(op_of(trace, 0)->src_agent, TRACE_NONE);
-	assert_int_equal(op_of(trace, 1)->direction, TRACE_P2P);
-	assert_int_equal(trace->agents[op_of(trace, 1)->src_agent].gpu_ordinal, 0);
-	assert_int_equal(trace->agents[op_of(trace, 1)->dst_agent].gpu_ordinal, 1);
-	assert_int_equal(op_of(trace, 2)->kind, TRACE_MEMSET);
-	assert_int_equal(op_of(trace, 2)->bytes, 256);
+	assert_int_equal(work_of(trace, 0)->kind, TRACE_COPY);
+	assert_int_equal(work_of(trace, 0)->direction, TRACE_H2D);
+	assert_int_equal(work_of(trace, 0)->bytes, 4096);
+	assert_int_equal(trace->agents[work_of(trace, 0)->dst_agent].gpu_ordinal, 0);
+	assert_int_equal(work_of(trace, 0)->src_agent, TRACE_NONE);
+	assert_int_equal(work_of(trace, 1)->direction, TRACE_P2P);
+	assert_int_equal(trace->agents[work_of(trace, 1)->src_agent].gpu_ordinal, 0);
+	assert_int_equal(trace->agents[work_of(trace, 1)->dst_agent].gpu_ordinal, 1);
+	assert_int_equal(work_of(trace, 2)->kind, TRACE_MEMSET);
+	assert_int_equal(work_of(trace, 2)->bytes, 256);
 	/* Both GPUs have a stream 7. */
 	assert_int_equal(trace->streams_count, 2);
 	assert_int_not_equal(trace->activities[0].stream, trace->activities[3].stream);
@@ -274,10 +274,10 @@ static void details_of_rocm(void **state)
 			  REF("kernel_details", " grid:4,1,1 block:64,2,1 private_mem:32 "
 						"group_mem:1024 occ_pct:0")));
 	trace = open_made(&maker);
-	assert_int_equal(op_of(trace, 0)->grid[0], 256);
-	assert_int_equal(op_of(trace, 0)->grid[1], 2);
-	assert_int_equal(op_of(trace, 0)->private_bytes, 32);
-	assert_int_equal(op_of(trace, 0)->group_bytes, 1024);
+	assert_int_equal(work_of(trace, 0)->grid[0], 256);
+	assert_int_equal(work_of(trace, 0)->grid[1], 2);
+	assert_int_equal(work_of(trace, 0)->private_bytes, 32);
+	assert_int_equal(work_of(trace, 0)->group_bytes, 1024);
 	trace_close(trace);
 }
 
@@ -370,8 +370,8 @@ static void a_graph_execution_counts_as_a_kernel(void **state)
 		    STATS(U64("correlation_id", 8), U64("cuda_graph_exec_id", 5)));
 	trace = open_made(&maker);
 	assert_int_equal(trace->activities_count, 1);
-	assert_int_equal(op_of(trace, 0)->kind, TRACE_KERNEL);
-	expect_text(trace, op_of(trace, 0)->name, "CudaGraphExec:2");
+	assert_int_equal(work_of(trace, 0)->kind, TRACE_KERNEL);
+	expect_text(trace, work_of(trace, 0)->name, "CudaGraphExec:2");
 	assert_int_equal(trace->execs[trace->launches[0].exec].id, 5);
 	trace_close(trace);
 }
@@ -396,9 +396,9 @@ static void orphans_and_ids_beyond_32_bits(void **state)
 
 	assert_int_equal(trace->calls_count, 4);
 	assert_int_equal(trace->activities_count, 4);
-	expect_text(trace, op_of(trace, 0)->name, "low");
+	expect_text(trace, work_of(trace, 0)->name, "low");
 	expect_text(trace, trace->apis[trace->calls[trace->activities[0].call].api].name, "low");
-	expect_text(trace, op_of(trace, 1)->name, "high");
+	expect_text(trace, work_of(trace, 1)->name, "high");
 	expect_text(trace, trace->apis[trace->calls[trace->activities[1].call].api].name, "high");
 	assert_int_equal(trace->activities[2].call, TRACE_NONE);
 	assert_int_equal(trace->activities[3].call, TRACE_NONE);
@@ -433,7 +433,7 @@ static void one_call_many_activities(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		static const char *const names[] = {"a", "b", "c"};
 
-		expect_text(trace, op_of(trace, i)->name, names[i]);
+		expect_text(trace, work_of(trace, i)->name, names[i]);
 		assert_int_equal(trace->activities[i].ordinal, i);
 	}
 	assert_int_equal(trace->streams[trace->activities[1].stream].ordinal, 15);
@@ -679,8 +679,8 @@ static void order_in_the_file_does_not_matter(void **state)
 		assert_int_equal(a->start_ns, b->start_ns);
 		assert_int_equal(a->call, b->call);
 		assert_int_equal(a->ordinal, b->ordinal);
-		assert_string_equal(text(traces[0], op_of(traces[0], i)->name),
-				    text(traces[1], op_of(traces[1], i)->name));
+		assert_string_equal(text(traces[0], work_of(traces[0], i)->name),
+				    text(traces[1], work_of(traces[1], i)->name));
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(traces[0]->calls[i].begin_ns, traces[1]->calls[i].begin_ns);

@@ -73,7 +73,7 @@ static void test_CC_9_later_ids_do_not_run_into_the_tree(void **state)
 static void test_deep_tree_with_a_shared_prefix(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct written written;
 	struct xplane plane;
 	struct xevent event;
@@ -84,9 +84,9 @@ static void test_deep_tree_with_a_shared_prefix(void **state)
 	scene_scope(scene, "leaf", 5001, 1999);
 	scene_scope(scene, "leaf", 5002, 1999);
 	scene_call(scene, "hipLaunchKernel", 1, 10, 20)->scope = 2000;
-	scene_activity(scene, op, 100, 200);
+	scene_activity(scene, work, 100, 200);
 	scene_call(scene, "hipLaunchKernel", 2, 30, 40)->scope = 2001;
-	scene_activity(scene, op, 200, 300);
+	scene_activity(scene, work, 200, 300);
 	written = write_xspace(scene);
 	assert_int_equal(tree_size(&written.space), 2001);
 	assert_int_equal(tree_parent(&written.space, 5001), 2000);
@@ -204,7 +204,7 @@ static void test_annotation_of_a_node_goes_before_the_launchs(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
 	uint32_t exec = scene_graph(scene, 1, 2);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct written written;
 	struct xplane plane;
 	struct xevent event;
@@ -215,8 +215,8 @@ static void test_annotation_of_a_node_goes_before_the_launchs(void **state)
 	scene->nodes[0].scope = 0;
 	scene_call(scene, "hipGraphLaunch", 1, 10, 20)->scope = 1;
 	scene_launch(scene, exec, 0);
-	scene_activity(scene, op, 100, 200)->node = 0;
-	scene_activity(scene, op, 200, 300)->node = 1;
+	scene_activity(scene, work, 100, 200)->node = 0;
+	scene_activity(scene, work, 200, 300)->node = 1;
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
 	event = xplane_event(&plane, "k", 0);
@@ -420,7 +420,7 @@ static void test_threads_that_had_one_number(void **state)
 static void test_several_processes(void **state)
 {
 	struct scene *scene = scene_create(0, 0);
-	uint32_t op = scene_kernel(scene, "k", 64, 64);
+	uint32_t work = scene_kernel(scene, "k", 64, 64);
 	struct trace_activity *activity;
 	struct trace_call *call;
 	struct written written;
@@ -436,12 +436,12 @@ static void test_several_processes(void **state)
 	scene_scope(scene, "scope", 1, TRACE_NONE);
 	scene_scope(scene, "scope", 1, TRACE_NONE)->process = 1;
 	scene_call(scene, "hipLaunchKernel", 5, 10, 20)->scope = 0;
-	scene_activity(scene, op, 100, 200);
+	scene_activity(scene, work, 100, 200);
 	call = scene_call(scene, "hipLaunchKernel", 5, 30, 40);
 	call->process = 1;
 	call->thread = 1;
 	call->scope = 1;
-	activity = scene_activity(scene, op, 150, 250);
+	activity = scene_activity(scene, work, 150, 250);
 	activity->process = 1;
 	activity->agent = 2;
 	activity->stream = 1;

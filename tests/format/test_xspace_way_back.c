@@ -90,8 +90,8 @@ static void add_replays(struct scene *scene)
 	uint32_t a = scene_kernel(scene, "a", 1000, 256);
 	uint32_t b = scene_kernel(scene, "b", 512, 64);
 
-	scene->ops[a].group_bytes = 1024;
-	scene->ops[b].private_bytes = 32;
+	scene->works[a].group_bytes = 1024;
+	scene->works[b].private_bytes = 32;
 	for (int64_t i = 0; i < 2; i++) {
 		struct trace_call *call = scene_call(scene, "hipGraphLaunch", 10 + (uint64_t)i,
 						     5001000 + 1000 * i, 5001500 + 1000 * i);

@@ -26,7 +26,7 @@ struct scene *scene_create(int64_t start_ns, unsigned gpus)
 	USE(apis);
 	USE(api_args);
 	USE(calls);
-	USE(ops);
+	USE(works);
 	USE(activities);
 	USE(graphs);
 	USE(nodes);
@@ -115,7 +115,7 @@ static uint32_t find_api(struct scene *scene, const char *name)
 		if (scene->apis[i].name == string)
 			return i;
 	}
-	*NEW(scene, apis) = (struct trace_api){.op = scene->trace.apis_count, .name = string};
+	*NEW(scene, apis) = (struct trace_api){.function = scene->trace.apis_count, .name = string};
 	return scene->trace.apis_count - 1;
 }
 
@@ -141,7 +141,7 @@ struct trace_call *scene_call(struct scene *scene, const char *name, uint64_t ci
 
 uint32_t scene_kernel(struct scene *scene, const char *name, uint32_t grid, uint32_t workgroup)
 {
-	*NEW(scene, ops) = (struct trace_op){
+	*NEW(scene, works) = (struct trace_work){
 		.kind = TRACE_KERNEL,
 		.name = scene_string(scene, name),
 		.grid = {grid, 1, 1},
@@ -149,22 +149,22 @@ uint32_t scene_kernel(struct scene *scene, const char *name, uint32_t grid, uint
 		.src_agent = TRACE_NONE,
 		.dst_agent = TRACE_NONE,
 	};
-	return scene->trace.ops_count - 1;
+	return scene->trace.works_count - 1;
 }
 
 uint32_t scene_copy(struct scene *scene, enum trace_copy_direction direction, uint64_t bytes)
 {
-	*NEW(scene, ops) = (struct trace_op){
+	*NEW(scene, works) = (struct trace_work){
 		.kind = TRACE_COPY,
 		.direction = direction,
 		.bytes = bytes,
 		.src_agent = direction == TRACE_H2D ? 0 : 1,
 		.dst_agent = direction == TRACE_D2H ? 0 : 1,
 	};
-	return scene->trace.ops_count - 1;
+	return scene->trace.works_count - 1;
 }
 
-struct trace_activity *scene_activity(struct scene *scene, uint32_t op, int64_t start_ns,
+struct trace_activity *scene_activity(struct scene *scene, uint32_t work, int64_t start_ns,
 				      int64_t end_ns)
 {
 	uint32_t number = scene->trace.calls_count - 1;
@@ -176,7 +176,7 @@ struct trace_activity *scene_activity(struct scene *scene, uint32_t op, int64_t 
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.cid = call ? call->cid : 0,
-		.op = op,
+		.work = work,
 		.call = call ? number : TRACE_NONE,
 		.ordinal = call ? call->activity_count : 0,
 		.agent = 1,

@@ -23,7 +23,7 @@ struct scene {
 	struct trace_api apis[32];
 	struct trace_api_arg api_args[8];
 	struct trace_call calls[SCENE_ROWS];
-	struct trace_op ops[256];
+	struct trace_work works[256];
 	struct trace_activity activities[SCENE_ROWS];
 	struct trace_graph graphs[4];
 	struct trace_node nodes[16];
@@ -58,7 +58,7 @@ uint32_t scene_kernel(struct scene *scene, const char *name, uint32_t grid, uint
 uint32_t scene_copy(struct scene *scene, enum trace_copy_direction direction, uint64_t bytes);
 
 /* Adds an activity of the last call, on the first GPU and stream. */
-struct trace_activity *scene_activity(struct scene *scene, uint32_t op, int64_t start_ns,
+struct trace_activity *scene_activity(struct scene *scene, uint32_t work, int64_t start_ns,
 				      int64_t end_ns);
 
 struct trace_scope *scene_scope(struct scene *scene, const char *name, uint64_t id,

@@ -221,7 +221,7 @@ static void a_flipped_count_is_noticed(void **state)
 	struct sample *sample = *state;
 	struct spool_reader *reader;
 
-	sample->bytes[SPOOL_HEADER_BYTES + SPOOL_LANE_BYTES + 8] ^= 1;
+	sample->bytes[SPOOL_HEADER_BYTES + SPOOL_WRITER_BYTES + 8] ^= 1;
 	reader = read_sample(sample);
 	assert_first_damage(reader, SPOOL_DAMAGE_COUNTS_SUM, SPOOL_LIVE_OFFSET);
 	assert_int_equal(fixture_count(reader, RECORD_API), WRITERS * RECORDS_PER_WRITER);
@@ -248,7 +248,7 @@ static void any_flipped_byte_is_survived(void **state)
 		}
 		sample->bytes[at] ^= 0x40;
 	}
-	/* Flips in unused lanes, and behind the used bytes of a chunk, are not noticed. */
+	/* Flips in unused spool_writers, and behind the used bytes of a chunk, are not noticed. */
 	assert_true(noticed > (sample->length - SPOOL_CHUNK_OFFSET) / 4099 / 2);
 }
 
@@ -444,7 +444,7 @@ static void unknown_records_are_passed_over(void **state)
 	spool_reader_close(reader);
 }
 
-static void a_wiped_record_is_missed_by_its_lane(void **state)
+static void a_wiped_record_is_missed_by_its_writer(void **state)
 {
 	struct sample *sample = *state;
 	struct spool_reader *reader;
@@ -480,7 +480,7 @@ int main(void)
 		CASE(an_open_spool_is_sound),
 		CASE(records_that_make_no_sense_end_their_chunk),
 		CASE(unknown_records_are_passed_over),
-		CASE(a_wiped_record_is_missed_by_its_lane),
+		CASE(a_wiped_record_is_missed_by_its_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,9 +315,9 @@ static void a_ring_goes_round_however_many_scopes_are_open(void **state)
 
 /* ---- killed while a chunk is reused ---- */
 
-static struct spool_letting_go *letting_go_of(unsigned char *bytes)
+static struct spool_reuse *letting_go_of(unsigned char *bytes)
 {
-	return &((struct spool_header *)bytes)->live.letting_go;
+	return &((struct spool_header *)bytes)->live.reuse;
 }
 
 static void assert_sound_in_memory(const unsigned char *bytes, size_t length)
@@ -331,36 +331,36 @@ static void assert_sound_in_memory(const unsigned char *bytes, size_t length)
 }
 
 /* Returns the oldest chunk of LANE. */
-static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint32_t lane,
+static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint32_t spool_writer,
 				       uint64_t *ret_place)
 {
-	struct spool_lane *lanes = (struct spool_lane *)(bytes + SPOOL_HEADER_BYTES);
+	struct spool_writer *spool_writers = (struct spool_writer *)(bytes + SPOOL_HEADER_BYTES);
 
 	for (uint64_t place = 0; place < (length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
 	     place++) {
 		struct spool_chunk *chunk = (struct spool_chunk *)(bytes + SPOOL_CHUNK_OFFSET +
 								   place * SPOOL_CHUNK_BYTES);
 
-		if (chunk->magic == SPOOL_CHUNK_MAGIC && chunk->writer == lane &&
-		    chunk->sequence == lanes[lane].let_go) {
+		if (chunk->magic == SPOOL_CHUNK_MAGIC && chunk->writer == spool_writer &&
+		    chunk->sequence == spool_writers[spool_writer].chunks_reused) {
 			*ret_place = place;
 			return chunk;
 		}
 	}
-	fail_msg("lane %u has no chunk", lane);
+	fail_msg("lane %u has no chunk", spool_writer);
 	return NULL;
 }
 
-/* Stops after each of the stores that reuse a chunk, one by one: see ring_let_go. */
+/* Stops after each of the stores that reuse a chunk, one by one: see ring_reuse. */
 static void every_moment_of_letting_go_is_sound(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
 	struct writer *w = fixture_writer(spooler, "busy");
-	uint32_t lane_index = w->lane_index;
-	struct spool_letting_go *intent;
+	uint32_t index = w->index;
+	struct spool_reuse *intent;
 	struct spool_chunk *chunk;
-	struct spool_lane *lane;
+	struct spool_writer *spool_writer;
 	unsigned char *bytes;
 	uint64_t place, records = 0;
 	size_t length;
@@ -368,30 +368,30 @@ static void every_moment_of_letting_go_is_sound(void **state)
 	put_some(spooler, w, 0, 3 * RING_RECORDS);
 	bytes = fixture_bytes(fixture, &length);
 	intent = letting_go_of(bytes);
-	chunk = find_oldest(bytes, length, lane_index, &place);
-	lane = (struct spool_lane *)(bytes + SPOOL_HEADER_BYTES) + lane_index;
+	chunk = find_oldest(bytes, length, index, &place);
+	spool_writer = (struct spool_writer *)(bytes + SPOOL_HEADER_BYTES) + index;
 	for (uint32_t at = SPOOL_CHUNK_HEAD_BYTES + sizeof(struct record_thread);
 	     at < chunk->used_bytes; at += RECORD_BYTES)
 		records++;
 	assert_sound_in_memory(bytes, length);
 	intent->place = place;
-	intent->chunks = lane->let_go + 1;
+	intent->chunks = spool_writer->chunks_reused + 1;
 	for (int class = 0; class < SPOOL_CLASS_COUNT; class ++)
-		intent->records[class] = lane->counts.dropped[class][RECORD_DROP_RING];
+		intent->records[class] = spool_writer->counts.dropped[class][RECORD_DROP_RING];
 	intent->records[RECORD_CLASS_API] += records;
 	intent->records[RECORD_CLASS_META]++;
 	assert_sound_in_memory(bytes, length);
-	intent->lane = lane_index + 1;
+	intent->writer = index + 1;
 	assert_sound_in_memory(bytes, length);
-	lane->counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]++;
+	spool_writer->counts.dropped[RECORD_CLASS_META][RECORD_DROP_RING]++;
 	assert_sound_in_memory(bytes, length);
-	lane->counts.dropped[RECORD_CLASS_API][RECORD_DROP_RING] += records;
+	spool_writer->counts.dropped[RECORD_CLASS_API][RECORD_DROP_RING] += records;
 	assert_sound_in_memory(bytes, length);
-	lane->let_go++;
+	spool_writer->chunks_reused++;
 	assert_sound_in_memory(bytes, length);
 	chunk->magic = 0;
 	assert_sound_in_memory(bytes, length);
-	intent->lane = 0;
+	intent->writer = 0;
 	assert_sound_in_memory(bytes, length);
 	/* Half of the chunk is zeroed already. */
 	memset(chunk, 0, SPOOL_CHUNK_BYTES / 2);
@@ -406,7 +406,7 @@ static void a_chunk_that_was_not_let_go_is_missed(void **state)
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
 	struct writer *w = fixture_writer(spooler, "busy");
-	uint32_t lane_index = w->lane_index;
+	uint32_t index = w->index;
 	struct spool_reader *reader = NULL;
 	struct dagtap_error error;
 	unsigned char *bytes;
@@ -417,7 +417,7 @@ static void a_chunk_that_was_not_let_go_is_missed(void **state)
 	assert_int_equal(spooler_close(spooler), 0);
 	spooler_release(spooler);
 	bytes = fixture_bytes(fixture, &length);
-	memset(find_oldest(bytes, length, lane_index, &place), 0, SPOOL_CHUNK_BYTES);
+	memset(find_oldest(bytes, length, index, &place), 0, SPOOL_CHUNK_BYTES);
 	assert_int_equal(spool_reader_open_memory(bytes, length, "ring", &reader, &error), 0);
 	assert_true(fixture_damage_count(reader) > 0);
 	assert_true(spool_reader_ledger(reader)->missing[RECORD_CLASS_API] > 0);
@@ -453,14 +453,14 @@ static void *tell(void *argument)
 	struct writer *w = fixture_writer(keeper->spooler, "teller");
 
 	for (uint64_t i = 1; i <= story->records; i++) {
-		put_scope(w, (uint64_t)w->lane_index << 48 | i, 0);
+		put_scope(w, (uint64_t)w->index << 48 | i, 0);
 		if (keeper_put(keeper, w, i, i % story->args))
 			atomic_fetch_add(&story->put, 1);
-		put_scope_end(w, (uint64_t)w->lane_index << 48 | i);
+		put_scope_end(w, (uint64_t)w->index << 48 | i);
 		if (i % 1000 == 0)
 			put_kernel(w, (uint32_t)i);
 		pass_turns(story, i);
-		if (story->until_kill && atomic_load(&keeper->let_go))
+		if (story->until_kill && atomic_load(&keeper->chunks_reused))
 			fixture_count_to_kill(story->until_kill);
 	}
 	spooler_put_writer(keeper->spooler, w);
@@ -565,7 +565,7 @@ static void a_kill_while_it_goes_round_costs_nothing(void **state)
 	munmap(stories, 2 * sizeof(*stories));
 }
 
-/* ---- more threads than lanes ---- */
+/* ---- more threads than spool_writers ---- */
 
 #define CROWD		600
 #define PAIRS_OF_LANES	511
@@ -606,10 +606,10 @@ static void gather_crowd(struct spooler *spooler, unsigned int count)
 }
 
 /*
- * Threads beyond the number of lanes are refused and counted; after the others have ended there is
+ * Threads beyond the number of spool_writers are refused and counted; after the others have ended there is
  * room again.
  */
-static void more_threads_than_lanes_are_counted(void **state)
+static void more_threads_than_writers_are_counted(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
@@ -646,7 +646,7 @@ int main(void)
 		CASE(every_moment_of_letting_go_is_sound),
 		CASE(a_chunk_that_was_not_let_go_is_missed),
 		CASE(threads_of_different_rates_lose_nothing_unsaid),
-		CASE(more_threads_than_lanes_are_counted),
+		CASE(more_threads_than_writers_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void *keep(void *argument)
 		while (sem_wait(&keeper->asked))
 			;
 		spooler_service(keeper->spooler);
-		atomic_store(&keeper->let_go, spooler_live(keeper->spooler)->letting_go.chunks);
+		atomic_store(&keeper->chunks_reused, spooler_live(keeper->spooler)->reuse.chunks);
 		pthread_mutex_lock(&keeper->lock);
 		keeper->services++;
 		pthread_cond_broadcast(&keeper->served);

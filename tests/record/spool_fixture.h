@@ -62,8 +62,8 @@ struct keeper {
 	sem_t asked;
 	pthread_mutex_t lock;
 	pthread_cond_t served;
-	uint64_t services;	 /* guarded by the lock */
-	_Atomic uint64_t let_go; /* chunks that were reused, in ring mode */
+	uint64_t services;		/* guarded by the lock */
+	_Atomic uint64_t chunks_reused; /* chunks that were reused, in ring mode */
 	_Atomic bool is_over;
 };
 

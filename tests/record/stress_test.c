@@ -201,7 +201,7 @@ static void closing_under_threads_that_write_is_sound(void **state)
 			    moment(&random, WRITERS * LONG_RECORDS));
 }
 
-/* ---- threads beyond the lanes ---- */
+/* ---- threads beyond the spool_writers ---- */
 
 static void *be_refused(void *argument)
 {
@@ -217,9 +217,9 @@ static void *be_refused(void *argument)
 	return NULL;
 }
 
-static void take_all_lanes(struct spooler *spooler)
+static void take_all_writers(struct spooler *spooler)
 {
-	for (int i = 0; i < SPOOL_LANE_COUNT; i++)
+	for (int i = 0; i < SPOOL_WRITER_COUNT; i++)
 		fixture_writer(spooler, "lane");
 }
 
@@ -231,7 +231,7 @@ static void closing_under_threads_that_are_refused_is_sound(void **state)
 	for (int round = 0; round < 20; round++) {
 		struct spooler *spooler = fixture_open_spool(fixture);
 
-		take_all_lanes(spooler);
+		take_all_writers(spooler);
 		close_under(fixture, spooler, REFUSED, be_refused, moment(&random, REFUSALS));
 	}
 }
@@ -242,7 +242,7 @@ static void be_killed_in_a_crowd(const struct fixture *fixture, int64_t after)
 	struct crowd crowd = {.spooler = fixture_open_spool(fixture), .until_kill = &until_kill};
 	pthread_t thread;
 
-	take_all_lanes(crowd.spooler);
+	take_all_writers(crowd.spooler);
 	for (int i = 0; i < REFUSED; i++)
 		if (pthread_create(&thread, NULL, be_refused, &crowd))
 			_exit(1);

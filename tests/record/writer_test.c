@@ -208,14 +208,14 @@ static void threads_share_a_chunk_one_after_the_other(void **state)
 	spool_reader_close(reader);
 }
 
-static void more_threads_than_lanes_are_counted(void **state)
+static void more_threads_than_writers_are_counted(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = fixture_open_spool(fixture);
 	struct spool_reader *reader;
 	struct writer *w = NULL;
 
-	for (int i = 0; i < SPOOL_LANE_COUNT; i++)
+	for (int i = 0; i < SPOOL_WRITER_COUNT; i++)
 		w = fixture_writer(spooler, "many");
 	assert_true(fixture_put(w, 1, 0));
 	assert_false(fixture_put(fixture_writer(spooler, "late"), 2, 0));
@@ -323,7 +323,7 @@ int main(void)
 		CASE(a_record_larger_than_a_chunk_is_counted),
 		CASE(a_handler_inside_a_record_is_refused),
 		CASE(threads_share_a_chunk_one_after_the_other),
-		CASE(more_threads_than_lanes_are_counted),
+		CASE(more_threads_than_writers_are_counted),
 		CASE(after_the_end_records_are_late),
 		CASE(a_record_never_finished_leaves_the_spool_open),
 		CASE(a_fork_child_cannot_write_its_parents_spool),

@@ -22,7 +22,7 @@ void event_scene_init(struct scene *scene)
 {
 	static const char *const texts[] = {
 #define X(name, text) text,
-		EVENT_OPS(X)
+		EVENT_FUNCTIONS(X)
 #undef X
 	};
 
@@ -34,7 +34,7 @@ void event_scene_init(struct scene *scene)
 		} record = {.fixed = {.domain = RECORD_DOMAIN_HIP, .text_bytes = strlen(texts[i])}};
 
 		memcpy(record.text, texts[i], strlen(texts[i]));
-		scene_put(scene, 0, RECORD_API_NAME, EVENT_OP_BEFORE_FIRST + 1 + i, &record,
+		scene_put(scene, 0, RECORD_API_NAME, EVENT_FUNCTION_BEFORE_FIRST + 1 + i, &record,
 			  sizeof(record.fixed) + strlen(texts[i]));
 	}
 }
@@ -58,7 +58,7 @@ uint64_t event_scene_call(struct scene *scene, const struct event_call *call)
 	if (record.fixed.cid >= scene->next_cid)
 		scene->next_cid = record.fixed.cid + 1;
 	memcpy(record.args, call->args, sizeof(record.args));
-	scene_put(scene, call->writer, RECORD_API, call->op, &record, sizeof(record));
+	scene_put(scene, call->writer, RECORD_API, call->function, &record, sizeof(record));
 	scene->ns += 200;
 	return record.fixed.cid;
 }

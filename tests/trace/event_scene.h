@@ -8,8 +8,8 @@
 
 #include "scene.h"
 
-/* X(op, text of its API_NAME record) */
-#define EVENT_OPS(X)                                                                               \
+/* X(function, text of its API_NAME record) */
+#define EVENT_FUNCTIONS(X)                                                                               \
 	X(CREATE, "hipEventCreate event:o")                                                        \
 	X(CREATE_FLAGS, "hipEventCreateWithFlags event:o flags:u")                                 \
 	X(DESTROY, "hipEventDestroy event:h")                                                      \
@@ -38,16 +38,16 @@
 	X(GONE, "hipStreamDestroy stream:h")                                                       \
 	X(COPY_SPT, "hipMemcpy_spt dst:p src:p sizeBytes:s kind:e")
 
-enum event_op {
-	EVENT_OP_BEFORE_FIRST = 99,
-#define X(name, text) EVENT_OP_##name,
-	EVENT_OPS(X)
+enum event_function {
+	EVENT_FUNCTION_BEFORE_FIRST = 99,
+#define X(name, text) EVENT_FUNCTION_##name,
+	EVENT_FUNCTIONS(X)
 #undef X
-		EVENT_OP_END
+		EVENT_FUNCTION_END
 };
 
 struct event_call {
-	enum event_op op;
+	enum event_function function;
 	uint64_t args[4];
 	uint64_t cid;	     /* 0: the next unused cid */
 	uint64_t begin, end; /* ns; 0: begins after the last call and takes 100 ns */
@@ -62,7 +62,7 @@ void event_scene_init(struct scene *scene);
 uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
 
 #define EVENT_CALL(scene, ...) event_scene_call((scene), &(const struct event_call){__VA_ARGS__})
-#define CALL(scene, name, ...) EVENT_CALL(scene, .op = EVENT_OP_##name, .args = {__VA_ARGS__})
+#define CALL(scene, name, ...) EVENT_CALL(scene, .function = EVENT_FUNCTION_##name, .args = {__VA_ARGS__})
 
 /*
  * Closes the scene and loads it. Asserts that events, records, waits and streams are the same when

@@ -118,7 +118,7 @@ static void read_spool(const struct spool_reader *spool, struct stream *streams)
 
 static void read_pack(struct pack_reader *pack, struct stream *streams)
 {
-	uint32_t orders[SPOOL_LANE_COUNT] = {0};
+	uint32_t orders[SPOOL_WRITER_COUNT] = {0};
 	struct pack_batch batch;
 	int result;
 

@@ -17,9 +17,9 @@ static struct spool_header *header_of(const struct scene *scene)
 	return (struct spool_header *)scene->image;
 }
 
-static struct spool_lane *lane_of(const struct scene *scene, unsigned writer)
+static struct spool_writer *spool_writer_of(const struct scene *scene, unsigned writer)
 {
-	return (struct spool_lane *)(scene->image + SPOOL_HEADER_BYTES) + writer;
+	return (struct spool_writer *)(scene->image + SPOOL_HEADER_BYTES) + writer;
 }
 
 static void make_header(struct scene *scene)
@@ -37,7 +37,7 @@ static void make_header(struct scene *scene)
 	header->cmdline_bytes = 16;
 	header->fixed_crc = spool_fixed_crc(header);
 	header->live.state = SPOOL_OPEN;
-	header->live.lanes_used = SCENE_WRITERS;
+	header->live.writers_used = SCENE_WRITERS;
 }
 
 static void put_thread(struct scene *scene, unsigned writer);
@@ -67,7 +67,7 @@ static void next_chunk(struct scene *scene, unsigned writer)
 	chunk->state = SPOOL_CHUNK_OPEN;
 	scene->chunk[writer] = chunk;
 	scene->used[writer] = SPOOL_CHUNK_HEAD_BYTES;
-	lane_of(scene, writer)->chunks++;
+	spool_writer_of(scene, writer)->chunks++;
 	header_of(scene)->live.chunks_taken = scene->chunks;
 	header_of(scene)->live.chunks_ready = scene->chunks;
 	put_thread(scene, writer);
@@ -97,7 +97,7 @@ void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint
 	memcpy(place, record, bytes);
 	memcpy(place, &header, sizeof(header));
 	scene->used[writer] += size;
-	lane_of(scene, writer)->counts.attempted[class_of(type)]++;
+	spool_writer_of(scene, writer)->counts.attempted[class_of(type)]++;
 }
 
 static void put_thread(struct scene *scene, unsigned writer)
@@ -109,10 +109,10 @@ static void put_thread(struct scene *scene, unsigned writer)
 
 void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause)
 {
-	struct spool_lane *lane = lane_of(scene, 0);
+	struct spool_writer *spool_writer = spool_writer_of(scene, 0);
 
-	lane->counts.attempted[class]++;
-	lane->counts.dropped[class][cause]++;
+	spool_writer->counts.attempted[class]++;
+	spool_writer->counts.dropped[class][cause]++;
 }
 
 static void put_text(struct scene *scene, enum record_type type, uint32_t tag, void *fixed,
@@ -151,13 +151,13 @@ static void put_apis(struct scene *scene)
 				       "numDevices:i flags:u",
 	};
 
-	for (uint32_t op = 1; op < sizeof(texts) / sizeof(texts[0]); op++) {
+	for (uint32_t function = 1; function < sizeof(texts) / sizeof(texts[0]); function++) {
 		struct record_api_name record = {
 			.domain = RECORD_DOMAIN_HIP,
-			.text_bytes = strlen(texts[op]),
+			.text_bytes = strlen(texts[function]),
 		};
 
-		put_text(scene, RECORD_API_NAME, op, &record, sizeof(record), texts[op]);
+		put_text(scene, RECORD_API_NAME, function, &record, sizeof(record), texts[function]);
 	}
 }
 
@@ -234,8 +234,8 @@ uint64_t scene_reserve_cid(struct scene *scene)
 	return scene->next_cid++;
 }
 
-static void put_call(struct scene *scene, unsigned writer, struct record_api *api, enum scene_op op,
-		     const uint64_t *args, size_t arg_count)
+static void put_call(struct scene *scene, unsigned writer, struct record_api *api,
+		     enum scene_function function, const uint64_t *args, size_t arg_count)
 {
 	char record[sizeof(struct record_api) + 8 * sizeof(uint64_t)];
 
@@ -246,30 +246,31 @@ static void put_call(struct scene *scene, unsigned writer, struct record_api *ap
 	memcpy(record, api, sizeof(*api));
 	if (arg_count)
 		memcpy(record + sizeof(*api), args, arg_count * sizeof(*args));
-	scene_put(scene, writer, RECORD_API, op, record, sizeof(*api) + arg_count * sizeof(*args));
+	scene_put(scene, writer, RECORD_API, function, record,
+		  sizeof(*api) + arg_count * sizeof(*args));
 }
 
-void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_function function,
 		    uint32_t activities, const uint64_t *args, size_t arg_count)
 {
-	put_call(scene, writer, &(struct record_api){.cid = cid, .activities = activities}, op,
+	put_call(scene, writer, &(struct record_api){.cid = cid, .activities = activities}, function,
 		 args, arg_count);
 }
 
-uint64_t scene_failed_call(struct scene *scene, enum scene_op op)
+uint64_t scene_failed_call(struct scene *scene, enum scene_function function)
 {
 	uint64_t cid = scene_reserve_cid(scene);
 
-	put_call(scene, 0, &(struct record_api){.cid = cid, .result = 1}, op, NULL, 0);
+	put_call(scene, 0, &(struct record_api){.cid = cid, .result = 1}, function, NULL, 0);
 	return cid;
 }
 
-uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
+uint64_t scene_call(struct scene *scene, enum scene_function function, uint32_t activities,
 		    const uint64_t *args, size_t arg_count)
 {
 	uint64_t cid = scene_reserve_cid(scene);
 
-	scene_put_call(scene, 0, cid, op, activities, args, arg_count);
+	scene_put_call(scene, 0, cid, function, activities, args, arg_count);
 	return cid;
 }
 
@@ -379,7 +380,7 @@ void scene_close(struct scene *scene)
 	for (unsigned writer = 0; writer < SCENE_WRITERS; writer++)
 		seal(scene, writer);
 	live->end_ns = scene->ns;
-	live->counts_crc = spool_counts_crc(live, lane_of(scene, 0), SCENE_WRITERS);
+	live->counts_crc = spool_counts_crc(live, spool_writer_of(scene, 0), SCENE_WRITERS);
 	live->state = SPOOL_CLOSED;
 }
 

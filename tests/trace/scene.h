@@ -21,7 +21,7 @@
 #define SCENE_TICK_HZ	100000000
 
 /* The calls that a scene's API_NAME records declare. */
-enum scene_op {
+enum scene_function {
 	SCENE_LAUNCH_KERNEL = 1, /* "hipLaunchKernel function:h stream:h" */
 	SCENE_GRAPH_LAUNCH,	 /* "hipGraphLaunch graphExec:h stream:h" */
 	SCENE_MEMCPY,		 /* "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h" */
@@ -67,14 +67,14 @@ void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint
 void scene_drop(struct scene *scene, enum record_class class, enum record_drop cause);
 
 /* Records a call with a new cid that submitted ACTIVITIES; returns the cid. */
-uint64_t scene_call(struct scene *scene, enum scene_op op, uint32_t activities,
+uint64_t scene_call(struct scene *scene, enum scene_function function, uint32_t activities,
 		    const uint64_t *args, size_t arg_count);
 uint64_t scene_reserve_cid(struct scene *scene);
-void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_op op,
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_function function,
 		    uint32_t activities, const uint64_t *args, size_t arg_count);
 
 /* Records a call on stream 0 that failed; returns its cid. */
-uint64_t scene_failed_call(struct scene *scene, enum scene_op op);
+uint64_t scene_failed_call(struct scene *scene, enum scene_function function);
 
 /*
  * Records the dispatch of a kernel with that grid (workgroup 1) on queue 1; returns its packet

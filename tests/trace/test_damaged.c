@@ -19,7 +19,7 @@
 #include "trace/ledger.h"
 #include "trace/load.h"
 
-#define LANES_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_LANE_BYTES)
+#define LANES_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_WRITER_BYTES)
 
 static void make_scene(struct scene *scene)
 {

@@ -82,7 +82,7 @@ static void window_boundary_kernel_kept(void **state)
 	trace_close(trace);
 }
 
-/* This launch call counts work-items, others count blocks; the device gets the same grid. */
+/* This launch call counts function-items, others count blocks; the device gets the same grid. */
 static void grid_in_blocks_for_ext_module_launch(void **state)
 {
 	struct record_dispatch dispatch = {
@@ -94,7 +94,7 @@ static void grid_in_blocks_for_ext_module_launch(void **state)
 	struct trace *trace;
 
 	event_scene_init(&scene);
-	dispatch.cid = EVENT_CALL(&scene, .op = EVENT_OP_EXT_MODULE_LAUNCH, .activities = 1,
+	dispatch.cid = EVENT_CALL(&scene, .function = EVENT_FUNCTION_EXT_MODULE_LAUNCH, .activities = 1,
 				  .args = {65536, 256, 0, 0});
 	scene_put(&scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
 	scene_done(&scene, 0, 100, 200);
@@ -104,9 +104,9 @@ static void grid_in_blocks_for_ext_module_launch(void **state)
 	scene_done(&scene, 1, 300, 400);
 	trace = event_scene_load(&scene);
 	assert_int_equal(trace->activities_count, 2);
-	assert_int_equal(trace->activities[0].op, trace->activities[1].op);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->grid[0], 65536);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->workgroup[0], 256);
+	assert_int_equal(trace->activities[0].work, trace->activities[1].work);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->grid[0], 65536);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->workgroup[0], 256);
 	trace_close(trace);
 }
 

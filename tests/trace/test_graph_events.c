@@ -86,7 +86,7 @@ static void set_event(struct scene *scene, uint64_t child, uint32_t index, uint6
 static uint64_t launch(struct scene *scene, uint64_t exec, uint64_t replay, int32_t result)
 {
 	struct event_call call = {
-		.op = (enum event_op)SCENE_GRAPH_LAUNCH,
+		.function = (enum event_function)SCENE_GRAPH_LAUNCH,
 		.args = {0xf00, STREAM},
 		.result = result,
 	};

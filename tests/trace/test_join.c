@@ -81,10 +81,10 @@ static void one_call_has_all_its_activities_in_order(void **state)
 		assert_int_equal(row->start_ns, 1000 + 2000 * (int64_t)i + 500);
 		assert_int_equal(row->end_ns - row->start_ns, 1000);
 	}
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->grid[0], 7);
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[0])->name),
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->grid[0], 7);
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[0])->name),
 			    "one");
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[1])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[1])->name),
 			    "two");
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
@@ -168,7 +168,7 @@ static void two_calls_of_two_threads_keep_their_own(void **state)
 	assert_int_equal(trace->calls[0].cid, first);
 	assert_int_equal(trace->threads[trace->calls[0].thread].tid, 10);
 	assert_int_equal(trace->threads[trace->calls[1].thread].tid, 11);
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[0])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[0])->name),
 			    "one");
 	assert_int_equal(trace->activities[0].thread, trace->calls[0].thread);
 	assert_int_equal(trace->activities[1].thread, trace->calls[1].thread);
@@ -189,14 +189,14 @@ static void blits_are_copies_and_memsets_with_their_calls_bytes(void **state)
 	fill = scene_call(&scene, SCENE_MEMSET, 1, fill_args, 3);
 	scene_run(&scene, fill, 0, 3, 256);
 	trace = close_and_load(&scene);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->kind, TRACE_COPY);
-	assert_true(trace_op_of(trace, &trace->activities[0])->blit);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 4096);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->direction, TRACE_D2D);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->dst, 0xd0);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->src, 0x50);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->kind, TRACE_MEMSET);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 512);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->kind, TRACE_COPY);
+	assert_true(trace_work_of(trace, &trace->activities[0])->blit);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 4096);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->direction, TRACE_D2D);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->dst, 0xd0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->src, 0x50);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->kind, TRACE_MEMSET);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 512);
 	trace_close(trace);
 }
 
@@ -214,12 +214,12 @@ static void blits_of_other_shapes_have_their_calls_bytes(void **state)
 	call = scene_call(&scene, SCENE_COPY_TO_ARRAY, 1, copy_args, 6);
 	scene_run(&scene, call, 0, 4, 256);
 	trace = close_and_load(&scene);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 48 * 5 * 3);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->dst, 0xd0);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 100);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->src, 0x50);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 48 * 5 * 3);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->dst, 0xd0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 100);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->src, 0x50);
 	/* An array's handle is not an address. */
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->dst, 0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->dst, 0);
 	trace_close(trace);
 }
 
@@ -235,8 +235,8 @@ static void bytes_of_a_fill_in_pieces_are_not_guessed(void **state)
 	scene_run(&scene, fill, 0, 3, 256);
 	scene_run(&scene, fill, 1, 3, 256);
 	trace = close_and_load(&scene);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 0);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 0);
 	trace_close(trace);
 }
 
@@ -264,9 +264,9 @@ static void copy_bytes_from_record(void **state)
 	done.copy_id = 2;
 	scene_put(&scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
 	trace = close_and_load(&scene);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 64);
-	assert_int_equal(trace_op_of(trace, &trace->activities[1])->bytes, 36);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->direction, TRACE_H2D);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 64);
+	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 36);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->direction, TRACE_H2D);
 	assert_int_equal(trace->activities[0].queue, TRACE_NONE);
 	assert_int_equal(trace->activities[0].start_ns, 9000);
 	assert_int_equal(trace->activities[0].end_ns, 9500);
@@ -381,11 +381,12 @@ static void unloaded_kernels_name_stays_with_its_dispatches(void **state)
 	scene_run(&scene, 0, 0, 9, 1);
 	scene_run(&scene, 0, 0, 0, 1);
 	trace = close_and_load(&scene);
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[0])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[0])->name),
 			    "one");
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[1])->name),
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[1])->name),
 			    "later");
-	assert_string_equal(trace_text(trace, trace_op_of(trace, &trace->activities[2])->name), "");
+	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[2])->name),
+			    "");
 	trace_close(trace);
 }
 

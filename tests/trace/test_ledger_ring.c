@@ -232,7 +232,7 @@ static void wait_for_device(struct scene *scene)
 		.event = RECORD_CUDA_NONE,
 	};
 
-	scene_put(scene, 0, RECORD_API, RECORD_CUDA_OP_RUNTIME, &call, sizeof(call));
+	scene_put(scene, 0, RECORD_API, RECORD_CUDA_FUNCTION_RUNTIME, &call, sizeof(call));
 	scene_put(scene, 0, RECORD_CUDA_SYNC, RECORD_CUDA_SYNC_CONTEXT, &wait, sizeof(wait));
 }
 
@@ -257,7 +257,7 @@ static void what_cupti_loses_is_unexplained_once(void **state)
 			.end_ns = scene.ns + 100,
 		};
 
-		scene_put(&scene, 0, RECORD_API, RECORD_CUDA_OP_RUNTIME, &call, sizeof(call));
+		scene_put(&scene, 0, RECORD_API, RECORD_CUDA_FUNCTION_RUNTIME, &call, sizeof(call));
 		scene_graph_launch(&scene, 1, replay, call.cid);
 	}
 	wait_for_device(&scene);

@@ -300,8 +300,8 @@ static void fill_in_pieces_is_one_node(void **state)
 	trace = load_and_release(&scene);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(trace->nodes[trace->activities[i].node].index, expected[i]);
-	assert_int_equal(trace_op_of(trace, &trace->activities[0])->bytes, 0);
-	assert_int_equal(trace_op_of(trace, &trace->activities[2])->bytes, 512);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 0);
+	assert_int_equal(trace_work_of(trace, &trace->activities[2])->bytes, 512);
 	assert_int_equal(scene_source(trace, "graph")->expected, 2);
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);

@@ -94,8 +94,8 @@ static void spool_without_records_comes_back(void **state)
 	scene_init(&scene, 1);
 	header = (struct spool_header *)scene.image;
 	memset(scene.image + SPOOL_CHUNK_OFFSET, 0, SCENE_BYTES - SPOOL_CHUNK_OFFSET);
-	memset(scene.image + SPOOL_HEADER_BYTES, 0, SPOOL_LANE_BYTES * SCENE_WRITERS);
-	header->live.lanes_used = 0;
+	memset(scene.image + SPOOL_HEADER_BYTES, 0, SPOOL_WRITER_BYTES * SCENE_WRITERS);
+	header->live.writers_used = 0;
 	header->live.chunks_taken = 0;
 	expect_same(&scene);
 	scene_release(&scene);

@@ -30,7 +30,7 @@ static void put_name(struct scene *scene)
 	scene_put(scene, 0, RECORD_API_NAME, ALL_REDUCE, &record, sizeof(record));
 }
 
-static void put_call(struct scene *scene, uint64_t cid, uint64_t parent, uint32_t op,
+static void put_call(struct scene *scene, uint64_t cid, uint64_t parent, uint32_t function,
 		     uint32_t activities, const uint64_t *args)
 {
 	struct {
@@ -43,7 +43,7 @@ static void put_call(struct scene *scene, uint64_t cid, uint64_t parent, uint32_
 			    .activities = activities}};
 
 	memcpy(record.args, args, sizeof(record.args));
-	scene_put(scene, 0, RECORD_API, op, &record, sizeof(record));
+	scene_put(scene, 0, RECORD_API, function, &record, sizeof(record));
 }
 
 /*
@@ -140,7 +140,7 @@ static void kernels_belong_to_the_launch_inside(void **state)
 }
 
 /*
- * The library was given a stream; the HIP call inside it that names none works on the null stream.
+ * The library was given a stream; the HIP call inside it that names none functions on the null stream.
  */
 static void the_stream_of_an_operation_is_not_its_inner_calls(void **state)
 {

@@ -42,11 +42,11 @@ static const struct layout {
 	[SHAPE_LAUNCH] = {" programmatic:i", 0, 1, CUDA_ARGS_MOST, CUDA_ARGS_MOST},
 };
 
-#define DRIVER(call)		[RECORD_CUDA_OP_DRIVER + CUPTI_##call - RECORD_CUDA_OP_FIRST]
-#define RUNTIME(call)		[RECORD_CUDA_OP_RUNTIME + CUPTI_##call - RECORD_CUDA_OP_FIRST]
+#define DRIVER(call)		[RECORD_CUDA_FUNCTION_DRIVER + CUPTI_##call - RECORD_CUDA_FUNCTION_FIRST]
+#define RUNTIME(call)		[RECORD_CUDA_FUNCTION_RUNTIME + CUPTI_##call - RECORD_CUDA_FUNCTION_FIRST]
 #define BOTH(room, call, shape) room(call) = shape, room(call##_ptsz) = shape | SHAPE_PER_THREAD
 
-static const uint8_t shapes[RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST] = {
+static const uint8_t shapes[RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST] = {
 	BOTH(DRIVER, cuStreamBeginCapture, SHAPE_STREAM),
 	BOTH(DRIVER, cuStreamBeginCapture_v2, SHAPE_STREAM),
 	BOTH(DRIVER, cuStreamBeginCaptureToGraph, SHAPE_STREAM),
@@ -70,21 +70,21 @@ static const uint8_t shapes[RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST] = {
 	RUNTIME(cudaGraphExecEventRecordNodeSetEvent) = SHAPE_SET_EXEC_EVENT,
 };
 
-static uint8_t shape_of(uint32_t op)
+static uint8_t shape_of(uint32_t function)
 {
-	return op >= RECORD_CUDA_OP_FIRST && op < RECORD_CUDA_OP_END
-		       ? shapes[op - RECORD_CUDA_OP_FIRST]
+	return function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END
+		       ? shapes[function - RECORD_CUDA_FUNCTION_FIRST]
 		       : SHAPE_NONE;
 }
 
-const char *cuda_args_text(uint32_t op)
+const char *cuda_args_text(uint32_t function)
 {
-	return layouts[shape_of(op) & ~SHAPE_PER_THREAD].text;
+	return layouts[shape_of(function) & ~SHAPE_PER_THREAD].text;
 }
 
-struct cuda_args cuda_args_read(uint32_t op, const void *parameters)
+struct cuda_args cuda_args_read(uint32_t function, const void *parameters)
 {
-	uint8_t shape = shape_of(op);
+	uint8_t shape = shape_of(function);
 	const struct layout *layout = &layouts[shape & ~SHAPE_PER_THREAD];
 	struct cuda_args args = {0};
 

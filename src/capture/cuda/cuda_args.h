@@ -20,11 +20,11 @@ struct cuda_args {
 	uint64_t words[CUDA_ARGS_MOST];
 };
 
-/* Returns what the API_NAME record of OP has after the name: "" or " name:kind ...". Static. */
-const char *cuda_args_text(uint32_t op);
+/* Returns what the API_NAME record of FUNCTION has after the name: "" or " name:kind ...". Static. */
+const char *cuda_args_text(uint32_t function);
 
-/* Returns the arguments of a call of OP. PARAMETERS is the struct that CUPTI passes, or NULL;
+/* Returns the arguments of a call of FUNCTION. PARAMETERS is the struct that CUPTI passes, or NULL;
  * then there are none. */
-struct cuda_args cuda_args_read(uint32_t op, const void *parameters);
+struct cuda_args cuda_args_read(uint32_t function, const void *parameters);
 
 #endif

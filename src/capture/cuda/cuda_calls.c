@@ -15,7 +15,7 @@
 #include "capture/session.h"
 
 #define NAME_BYTES 128
-#define OP_COUNT   (RECORD_CUDA_OP_END - RECORD_CUDA_OP_FIRST)
+#define OP_COUNT   (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)
 
 /* The call that a thread is in. A state of an earlier session is out of date: the end of its
  * call was not seen. */
@@ -40,7 +40,7 @@ _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
 _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
-static _Atomic uint64_t named[OP_COUNT / 64]; /* a bit for each op: its API_NAME is in the trace */
+static _Atomic uint64_t named[OP_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
 
 struct call_counts cuda_calls_count(void)
 {
@@ -67,30 +67,30 @@ void cuda_calls_forget(void)
 
 /* Returns the number of a call in the records; 0, a call without a name, for one beyond our
  * numbers. */
-static uint32_t op_of(enum cupti_domain domain, uint32_t cbid)
+static uint32_t function_of(enum cupti_domain domain, uint32_t cbid)
 {
 	if (domain == CUPTI_DOMAIN_RUNTIME)
-		return cbid < RECORD_CUDA_OP_END - RECORD_CUDA_OP_RUNTIME
-			       ? RECORD_CUDA_OP_RUNTIME + cbid
+		return cbid < RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_RUNTIME
+			       ? RECORD_CUDA_FUNCTION_RUNTIME + cbid
 			       : 0;
-	return cbid < RECORD_CUDA_OP_RUNTIME - RECORD_CUDA_OP_DRIVER ? RECORD_CUDA_OP_DRIVER + cbid
+	return cbid < RECORD_CUDA_FUNCTION_RUNTIME - RECORD_CUDA_FUNCTION_DRIVER ? RECORD_CUDA_FUNCTION_DRIVER + cbid
 								     : 0;
 }
 
-/* Writes the API_NAME record of OP, once in a session. */
-static void name_op(uint32_t op, const char *name)
+/* Writes the API_NAME record of FUNCTION, once in a session. */
+static void name_op(uint32_t function, const char *name)
 {
-	uint32_t at = op - RECORD_CUDA_OP_FIRST;
+	uint32_t at = function - RECORD_CUDA_FUNCTION_FIRST;
 	uint64_t bit = 1ull << at % 64;
 	struct record_api_name record = {.domain = RECORD_DOMAIN_CUDA};
 	char text[NAME_BYTES];
 
-	if (!op || !name || (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
+	if (!function || !name || (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
 	    (atomic_fetch_or_explicit(&named[at / 64], bit, memory_order_relaxed) & bit))
 		return;
-	snprintf(text, sizeof(text), "%s%s", name, cuda_args_text(op));
+	snprintf(text, sizeof(text), "%s%s", name, cuda_args_text(function));
 	record.text_bytes = writer_text_bytes(strlen(text));
-	writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record), text,
+	writer_put_text(session_writer(), RECORD_API_NAME, function, &record, sizeof(record), text,
 			record.text_bytes);
 }
 
@@ -199,14 +199,14 @@ static void count_left(enum cupti_domain domain, uint32_t cbid,
 static void write_call(enum cupti_domain domain, uint32_t cbid,
 		       const struct cupti_callback_data *data)
 {
-	uint32_t op = op_of(domain, cbid);
-	struct cuda_args args = cuda_args_read(op, data->functionParams);
+	uint32_t function = function_of(domain, cbid);
+	struct cuda_args args = cuda_args_read(function, data->functionParams);
 	size_t args_bytes = args.count * sizeof(*args.words);
 	uint64_t end_ns = session_now_ns();
 	struct record_api *api;
 	struct writer *writer;
 
-	name_op(op, data->functionName);
+	name_op(function, data->functionName);
 	/* Take the writer before checking the session: one that is taken later may belong to the
 	 * next session. */
 	writer = session_writer();
@@ -225,7 +225,7 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	api->end_ns = end_ns;
 	api->result = result_of(data);
 	memcpy(api->args, args.words, args_bytes);
-	writer_commit(writer, api, RECORD_API, sizeof(*api) + args_bytes, op);
+	writer_commit(writer, api, RECORD_API, sizeof(*api) + args_bytes, function);
 }
 
 /* Handles what the innermost call tells by its results. The calls around it have the same

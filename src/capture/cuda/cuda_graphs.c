@@ -148,7 +148,7 @@ static __thread struct {
  * afterwards (H200, CUDA 13.0): then it is 0, which would be a kernel. The call that adds the
  * node may have it, too. Otherwise src/trace derives it from the call's name or from what the
  * node runs. */
-static int told_type(const struct cupti_graph_data *data)
+static int type_of_edge(const struct cupti_graph_data *data)
 {
 	struct cuda_added added;
 
@@ -178,7 +178,7 @@ static enum record_node_type type_of(const struct cupti_graph_data *data)
 		[12] = RECORD_NODE_OTHER, /* a batch of memory operations */
 		[CUDA_NODE_CONDITIONAL] = RECORD_NODE_CONDITIONAL,
 	};
-	int type = told_type(data);
+	int type = type_of_edge(data);
 
 	if (type == CUDA_NODE_UNTOLD)
 		return RECORD_NODE_UNTOLD;

@@ -22,17 +22,17 @@ static void *_Atomic nexts[DOOR_COUNT][OP_COUNT];
  * next. */
 static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 
-/* Returns the function behind OP at the entry point DOOR; NULL: none. */
-static void *next_at(unsigned int door, unsigned int op)
+/* Returns the function behind FUNCTION at the entry point DOOR; NULL: none. */
+static void *next_at(unsigned int door, unsigned int function)
 {
 	static const char *const symbols[OP_COUNT] = {"__hipRegisterFunction",
 						      "__hipUnregisterFatBinary"};
-	void *next = atomic_load_explicit(&nexts[door][op], memory_order_relaxed);
+	void *next = atomic_load_explicit(&nexts[door][function], memory_order_relaxed);
 
 	if (next || door != DOOR_SYMBOL)
 		return next;
-	next = hip_resolve_symbol(symbols[op]);
-	atomic_store_explicit(&nexts[door][op], next, memory_order_relaxed);
+	next = hip_resolve_symbol(symbols[function]);
+	atomic_store_explicit(&nexts[door][function], next, memory_order_relaxed);
 	return next;
 }
 

@@ -20,7 +20,7 @@ enum { NO_ARGUMENT = 255 };
 	[HIP_##call] = {1,   ARG_##call##_dst, ARG_##call##_src, ARG_##call##_##size, NO_ARGUMENT, \
 			kind}
 
-static const struct copy_call copy_calls[HIP_OP_COUNT] = {
+static const struct copy_call copy_calls[HIP_FUNCTION_COUNT] = {
 	COPY(hipMemcpyAsync, dst, src, sizeBytes),
 	COPY(hipMemcpyAsync_spt, dst, src, sizeBytes),
 	COPY(hipMemcpyWithStream, dst, src, sizeBytes),
@@ -43,9 +43,9 @@ static const struct copy_call copy_calls[HIP_OP_COUNT] = {
 	COPY(hipGraphExecMemcpyNodeSetParamsToSymbol, symbol, src, count),
 };
 
-bool graph_copy_of_call(uint32_t op, const uint64_t *args, struct graph_copy *ret_copy)
+bool graph_copy_of_call(uint32_t function, const uint64_t *args, struct graph_copy *ret_copy)
 {
-	const struct copy_call *call = &copy_calls[op];
+	const struct copy_call *call = &copy_calls[function];
 
 	if (!call->known)
 		return false;

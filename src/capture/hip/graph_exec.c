@@ -20,7 +20,7 @@ struct graph_exec {
 	uint64_t cid;		   /* the call that instantiated it */
 	_Atomic uint64_t launches; /* replays so far, those that failed included */
 	/* The number of the session whose trace has its GRAPH_EXEC; 0: none. */
-	_Atomic uint32_t told_in;
+	_Atomic uint32_t announced_in;
 	struct graph_template *template; /* owned; NULL: the graph could not be read */
 };
 
@@ -45,7 +45,7 @@ static struct graph_exec *take_exec(void)
 		return NULL;
 	exec->id = atomic_fetch_add_explicit(&exec_ids, 1, memory_order_relaxed) + 1;
 	atomic_store_explicit(&exec->launches, 0, memory_order_relaxed);
-	atomic_store_explicit(&exec->told_in, 0, memory_order_relaxed);
+	atomic_store_explicit(&exec->announced_in, 0, memory_order_relaxed);
 	exec->template = NULL;
 	return exec;
 }
@@ -69,7 +69,7 @@ static void tell(struct graph_exec *exec)
 		.exec_id = exec->id, .handle = exec->handle, .cid = exec->cid};
 
 	if (!session_is_on() ||
-	    atomic_exchange_explicit(&exec->told_in, session, memory_order_relaxed) == session)
+	    atomic_exchange_explicit(&exec->announced_in, session, memory_order_relaxed) == session)
 		return;
 	if (exec->template) {
 		graph_template_write(exec->template);
@@ -177,29 +177,29 @@ static struct graph_template *find_graph(struct graph_template *graph, uint64_t 
 	return found;
 }
 
-static void describe_event(uint32_t op, uint64_t event, struct record_graph_node *record)
+static void describe_event(uint32_t function, uint64_t event, struct record_graph_node *record)
 {
-	record->type = op == HIP_hipGraphExecEventRecordNodeSetEvent ? RECORD_NODE_EVENT_RECORD
+	record->type = function == HIP_hipGraphExecEventRecordNodeSetEvent ? RECORD_NODE_EVENT_RECORD
 								     : RECORD_NODE_EVENT_WAIT;
 	record->event = event;
 }
 
-static void describe_set_call(uint32_t op, const uint64_t *args, struct record_graph_node *record)
+static void describe_set_call(uint32_t function, const uint64_t *args, struct record_graph_node *record)
 {
 	struct graph_copy copy;
 
-	if (graph_copy_of_call(op, args, &copy))
+	if (graph_copy_of_call(function, args, &copy))
 		graph_describe_copy_1d(&copy, record);
-	else if (op == HIP_hipGraphExecKernelNodeSetParams)
+	else if (function == HIP_hipGraphExecKernelNodeSetParams)
 		graph_describe_kernel((const struct hip_kernel_params *)args[2], record);
-	else if (op == HIP_hipGraphExecMemcpyNodeSetParams)
+	else if (function == HIP_hipGraphExecMemcpyNodeSetParams)
 		graph_describe_copy((const struct hip_copy_params *)args[2], record);
-	else if (op == HIP_hipGraphExecMemsetNodeSetParams)
+	else if (function == HIP_hipGraphExecMemsetNodeSetParams)
 		graph_describe_memset((const struct hip_memset_params *)args[2], record);
-	else if (op == HIP_hipGraphExecHostNodeSetParams)
+	else if (function == HIP_hipGraphExecHostNodeSetParams)
 		record->type = RECORD_NODE_HOST;
 	else
-		describe_event(op, args[2], record);
+		describe_event(function, args[2], record);
 }
 
 void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *args)
@@ -210,7 +210,7 @@ void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *ar
 
 	if (result != HIP_OK || !begin_update(call, args[0], &update))
 		return;
-	describe_set_call(call->frame.op, args, &record);
+	describe_set_call(call->frame.function, args, &record);
 	graph = find_graph(update.exec->template, args[1]);
 	if (graph)
 		write_update(&update, graph, graph_template_find(graph, args[1]), &record);

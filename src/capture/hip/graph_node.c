@@ -87,7 +87,7 @@ static void record_new(struct hip_call *call, uint64_t node, uint64_t graph, con
 {
 	struct node_info info = {.cid = call->frame.cid, .scope = call->frame.scope};
 
-	info.is_copy_1d = graph_copy_of_call(call->frame.op, args, &info.copy);
+	info.is_copy_1d = graph_copy_of_call(call->frame.function, args, &info.copy);
 	remember(node, &info);
 	write_recorded(node, graph, &info);
 }
@@ -117,7 +117,7 @@ void graph_node_params_set(struct hip_call *call, int result, const uint64_t *ar
 	if (result != HIP_OK)
 		return;
 	recall(args[0], &info);
-	info.is_copy_1d = graph_copy_of_call(call->frame.op, args, &info.copy);
+	info.is_copy_1d = graph_copy_of_call(call->frame.function, args, &info.copy);
 	remember(args[0], &info);
 }
 

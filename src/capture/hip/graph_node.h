@@ -16,9 +16,9 @@ struct graph_copy {
 	uint32_t kind;		  /* enum hipMemcpyKind */
 };
 
-/* Returns whether the call OP describes a one-dimensional copy (hipMemcpyAsync,
+/* Returns whether the call FUNCTION describes a one-dimensional copy (hipMemcpyAsync,
  * hipGraphAddMemcpyNode1D, ...), and sets RET_COPY from its arguments ARGS. In graph_copy.c. */
-bool graph_copy_of_call(uint32_t op, const uint64_t *args, struct graph_copy *ret_copy);
+bool graph_copy_of_call(uint32_t function, const uint64_t *args, struct graph_copy *ret_copy);
 
 /* Returns the copy that NODE was last set to. False when NODE is not known to be a
  * one-dimensional copy. */

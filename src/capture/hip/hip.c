@@ -13,7 +13,7 @@
 #include "capture/hip/graph_node.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/hip/wrap.h"
-#include "capture/hsa/hsa_part.h"
+#include "capture/hsa/hsa_source.h"
 
 struct table_door hip_table = {
 	.name = "hip.table",
@@ -77,15 +77,15 @@ static int is_hip_library(struct dl_phdr_info *info, size_t size, void *context)
 
 static void write_names(void)
 {
-	for (uint32_t op = 1; op < HIP_OP_COUNT; op++) {
-		size_t bytes = strlen(hip_ops[op].text);
+	for (uint32_t function = 1; function < HIP_FUNCTION_COUNT; function++) {
+		size_t bytes = strlen(hip_functions[function].text);
 		struct record_api_name record = {
 			.domain = RECORD_DOMAIN_HIP,
 			.text_bytes = writer_text_bytes(bytes),
 		};
 
-		writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record),
-				hip_ops[op].text, bytes);
+		writer_put_text(session_writer(), RECORD_API_NAME, function, &record, sizeof(record),
+				hip_functions[function].text, bytes);
 	}
 }
 
@@ -128,7 +128,7 @@ static void write_source(void)
 			 why_unseen());
 	else
 		snprintf(text, sizeof(text), "%s, %d functions wrapped", search.path,
-			 HIP_OP_COUNT - 1);
+			 HIP_FUNCTION_COUNT - 1);
 	session_source("hip", unseen ? RECORD_SOURCE_PARTIAL : RECORD_SOURCE_ON, text);
 }
 
@@ -171,7 +171,7 @@ static void child(void)
 	stream_capture_reset();
 }
 
-const struct session_part hip_part = {
+const struct capture_source hip_source = {
 	.name = "hip",
 	.start = start,
 	.tick = write_witness,

@@ -9,8 +9,8 @@
 #include "capture/frame.h"
 #include "capture/table.h"
 
-/* For session_add_part. */
-extern const struct session_part hip_part;
+/* For session_add_source. */
+extern const struct capture_source hip_source;
 
 /* HIP hands out dispatch tables since 6.0. The meaning of the slots did not change in 7. */
 enum { HIP_TABLE_MAJOR_FIRST = 6, HIP_TABLE_MAJOR_LAST = 7 };

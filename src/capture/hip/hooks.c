@@ -38,7 +38,7 @@ static void module_function_given(struct hip_call *call, int result, const uint6
 #define FOLLOW_ALL(call, hook)                                                                     \
 	[HIP_##call] = {.after = hook, .is_followed = true, .is_for_all = true}
 
-const struct hip_hook hip_hooks[HIP_OP_COUNT] = {
+const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT] = {
 	AFTER(hipLaunchKernel, function_launched),
 	AFTER(hipLaunchKernel_spt, function_launched),
 	AFTER(hipExtLaunchKernel, function_launched),

@@ -15,9 +15,9 @@ typedef int (*edges_function)(void *graph, void *from, void *to, size_t *count);
 typedef int (*get_function)(void *node, void *params);
 
 /* Calls one of the runtime's functions that take a node and a pointer for the answer. */
-static int ask(enum hip_op op, uint64_t node, void *answer)
+static int ask(enum hip_function function, uint64_t node, void *answer)
 {
-	get_function get = hip_next(op);
+	get_function get = hip_next(function);
 	struct frame frame;
 	int result;
 

@@ -23,7 +23,7 @@ struct capture_info {
  * thread's own default stream. */
 static void *stream_of(const struct hip_call *call)
 {
-	const char *symbol = hip_ops[call->frame.op].symbol;
+	const char *symbol = hip_functions[call->frame.function].symbol;
 	size_t length = strlen(symbol);
 
 	if (!call->stream && length > 4 && !strcmp(symbol + length - 4, "_spt"))
@@ -34,11 +34,11 @@ static void *stream_of(const struct hip_call *call)
 /* Returns hipStreamGetCaptureInfo_v2 of the runtime that the call went to; NULL: none. */
 static void *info_function(const struct hip_call *call)
 {
-	enum hip_op op = HIP_hipStreamGetCaptureInfo_v2;
+	enum hip_function function = HIP_hipStreamGetCaptureInfo_v2;
 
 	return call->is_bare
-		       ? atomic_load_explicit(&hip_nexts[call->door][op], memory_order_relaxed)
-		       : hip_next(op);
+		       ? atomic_load_explicit(&hip_nexts[call->door][function], memory_order_relaxed)
+		       : hip_next(function);
 }
 
 /* Returns whether the call's stream is being captured, and its state. */
@@ -62,18 +62,18 @@ static bool read_info(const struct hip_call *call, struct capture_info *ret_info
 }
 
 /* Launches without a stream argument: an earlier call has set the stream, or a list has several. */
-static bool has_no_stream(uint32_t op)
+static bool has_no_stream(uint32_t function)
 {
-	return op == HIP_hipLaunchByPtr || op == HIP_hipExtLaunchMultiKernelMultiDevice ||
-	       op == HIP_hipLaunchCooperativeKernelMultiDevice ||
-	       op == HIP_hipModuleLaunchCooperativeKernelMultiDevice;
+	return function == HIP_hipLaunchByPtr || function == HIP_hipExtLaunchMultiKernelMultiDevice ||
+	       function == HIP_hipLaunchCooperativeKernelMultiDevice ||
+	       function == HIP_hipModuleLaunchCooperativeKernelMultiDevice;
 }
 
 void stream_capture_before(struct hip_call *call)
 {
 	struct capture_info info;
 
-	if (has_no_stream(call->frame.op)) {
+	if (has_no_stream(call->frame.function)) {
 		call->capturing = true;
 		return;
 	}
@@ -82,27 +82,27 @@ void stream_capture_before(struct hip_call *call)
 }
 
 /* Calls that change the set of last nodes without making a node, or that end the capture. */
-static bool makes_no_node(uint32_t op)
+static bool makes_no_node(uint32_t function)
 {
-	return op == HIP_hipStreamWaitEvent || op == HIP_hipStreamWaitEvent_spt ||
-	       op == HIP_hipStreamUpdateCaptureDependencies || op == HIP_hipStreamEndCapture ||
-	       op == HIP_hipStreamEndCapture_spt || op == HIP_hipStreamDestroy;
+	return function == HIP_hipStreamWaitEvent || function == HIP_hipStreamWaitEvent_spt ||
+	       function == HIP_hipStreamUpdateCaptureDependencies || function == HIP_hipStreamEndCapture ||
+	       function == HIP_hipStreamEndCapture_spt || function == HIP_hipStreamDestroy;
 }
 
 /* For calls with a stream argument. */
-static bool is_launch(uint32_t op)
+static bool is_launch(uint32_t function)
 {
-	return strstr(hip_ops[op].symbol, "Launch") != NULL;
+	return strstr(hip_functions[function].symbol, "Launch") != NULL;
 }
 
 void stream_capture_after(struct hip_call *call, const uint64_t *args)
 {
 	struct capture_info info;
 
-	if (makes_no_node(call->frame.op))
+	if (makes_no_node(call->frame.function))
 		return;
 	/* The call has submitted nothing, so its stream may be one that is being captured. */
-	if (has_no_stream(call->frame.op)) {
+	if (has_no_stream(call->frame.function)) {
 		if (!call->frame.activities && call->frame.session)
 			graph_node_captured_unknown(call);
 		return;
@@ -112,7 +112,7 @@ void stream_capture_after(struct hip_call *call, const uint64_t *args)
 	 * was not captured: HIP 5.2.3 launches most kernels at once. The handles of a second
 	 * runtime cannot be used with our functions. */
 	if (call->is_bare || !read_info(call, &info)) {
-		if (is_launch(call->frame.op) && call->frame.session)
+		if (is_launch(call->frame.function) && call->frame.session)
 			graph_node_captured_unknown(call);
 	} else if (info.node_count == 1 && info.nodes[0] != call->last_node) {
 		graph_node_captured(call, (uintptr_t)info.nodes[0], (uintptr_t)info.graph, args);

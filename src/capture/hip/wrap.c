@@ -9,7 +9,7 @@
 #include "capture/session.h"
 #include "capture/symbol.h"
 
-void *_Atomic hip_nexts[DOOR_COUNT][HIP_OP_COUNT];
+void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];
 
 void *hip_resolve_symbol(const char *symbol)
 {
@@ -19,16 +19,16 @@ void *hip_resolve_symbol(const char *symbol)
 	return symbol_next(symbol, sonames);
 }
 
-void *hip_resolve(enum hip_op op)
+void *hip_resolve(enum hip_function function)
 {
-	const struct hip_op_info *info = &hip_ops[op];
+	const struct hip_function_info *info = &hip_functions[function];
 	void *found = info->plain ? hip_resolve_symbol(info->plain) : NULL;
 
 	if (!found)
 		found = hip_resolve_symbol(info->symbol);
 	/* A failure is not remembered, since the library may be loaded later. */
 	if (found)
-		atomic_store_explicit(&hip_nexts[DOOR_SYMBOL][op], found, memory_order_relaxed);
+		atomic_store_explicit(&hip_nexts[DOOR_SYMBOL][function], found, memory_order_relaxed);
 	return found;
 }
 
@@ -56,23 +56,23 @@ static bool wake(void)
 	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
 		return false;
 	/* The call may come from the constructor of another library, before ours has run. */
-	session_add_part(&hip_part);
+	session_add_source(&hip_source);
 	return session_start();
 }
 
 /* Returns whether a call between two sessions gets its hooks: graphs are made and handles are
  * used again meanwhile, and the next session must not take one for another. */
-static bool is_followed(enum hip_op op, bool is_bare)
+static bool is_followed(enum hip_function function, bool is_bare)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
-	const struct hip_hook *hook = &hip_hooks[op];
+	const struct hip_hook *hook = &hip_hooks[function];
 
 	if (state != SESSION_DRAINING && state != SESSION_STOPPED)
 		return false;
 	return is_bare ? hook->is_for_all : hook->is_followed || stream_capture_any();
 }
 
-bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *stream)
+bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream)
 {
 	uint32_t session = session_on_number();
 
@@ -80,8 +80,8 @@ bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *s
 		session = session_on_number();
 	call->is_bare = door > DOOR_TABLE;
 	call->door = (uint8_t)door;
-	if ((!session && !is_followed(op, call->is_bare)) || is_muted() ||
-	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
+	if ((!session && !is_followed(function, call->is_bare)) || is_muted() ||
+	    (door != DOOR_SYMBOL && frame_is_under_way(function)))
 		return false;
 
 	call->frame.session = session;
@@ -90,7 +90,7 @@ bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *s
 	call->stream = stream;
 	call->capturing = false;
 	call->saved = NULL;
-	call->frame.op = op;
+	call->frame.function = function;
 	if (stream_capture_any())
 		stream_capture_before(call);
 	call->frame.comes_again = door == DOOR_SYMBOL;
@@ -105,7 +105,7 @@ bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *s
 
 void hip_run_before(struct hip_call *call, const uint64_t *args)
 {
-	hip_hooks[call->frame.op].before(call, args);
+	hip_hooks[call->frame.function].before(call, args);
 	call->frame.begin_ns = session_now_ns();
 }
 
@@ -124,6 +124,6 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	 * since then is not recorded, so it is a call that had not returned. */
 	if (frame->session)
 		frame_write(frame, result, word_count, words, hip_counter);
-	if (hip_hooks[frame->op].after && (!call->is_bare || hip_hooks[frame->op].is_for_all))
-		hip_hooks[frame->op].after(call, result, words);
+	if (hip_hooks[frame->function].after && (!call->is_bare || hip_hooks[frame->function].is_for_all))
+		hip_hooks[frame->function].after(call, result, words);
 }

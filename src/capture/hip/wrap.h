@@ -16,19 +16,19 @@
 #include <stdint.h>
 
 #include "capture/frame.h"
-#include "capture/hip/hip_ops.h"
+#include "capture/hip/hip_functions.h"
 #include "capture/table.h"
 #include "capture/words.h"
 #include "vendor/hip_types.h"
 
-struct hip_op_info {
+struct hip_function_info {
 	const char *symbol;
 	const char *text; /* text of the API_NAME record */
 	/* Its C name, which HIP 7 exports beside the C++ name; NULL: SYMBOL is the C name. */
 	const char *plain;
 };
 
-extern const struct hip_op_info hip_ops[HIP_OP_COUNT];
+extern const struct hip_function_info hip_functions[HIP_FUNCTION_COUNT];
 
 /* One call that is under way; lives on the wrapper's stack. */
 struct hip_call {
@@ -58,50 +58,50 @@ struct hip_hook {
 };
 
 /* In hooks.c; without an entry both hooks are NULL. */
-extern const struct hip_hook hip_hooks[HIP_OP_COUNT];
+extern const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT];
 
-#define HIP_BEFORE(call, op, ...)                                                                  \
+#define HIP_BEFORE(call, function, ...)                                                                  \
 	do {                                                                                       \
-		if (hip_hooks[op].before && !(call).is_bare)                                       \
+		if (hip_hooks[function].before && !(call).is_bare)                                       \
 			hip_run_before(&(call), (const uint64_t[]){__VA_ARGS__});                  \
 	} while (0)
 
 /* The functions behind each entry point; NULL: not known yet. */
-extern void *_Atomic hip_nexts[DOOR_COUNT][HIP_OP_COUNT];
+extern void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];
 
 /* Generated. */
 extern const struct table_layout hip_table_layout;
 
-/* Looks for the function behind OP's symbol and keeps it in hip_nexts. Returns NULL when no HIP
+/* Looks for the function behind FUNCTION's symbol and keeps it in hip_nexts. Returns NULL when no HIP
  * library of the process has it. */
-void *hip_resolve(enum hip_op op);
+void *hip_resolve(enum hip_function function);
 
-/* Returns the function behind the wrapper of OP at the entry point DOOR. For a table's slot
+/* Returns the function behind the wrapper of FUNCTION at the entry point DOOR. For a table's slot
  * without an entry it is the symbol's function; NULL: none was found. */
-static inline void *hip_next_at(unsigned int door, enum hip_op op)
+static inline void *hip_next_at(unsigned int door, enum hip_function function)
 {
 	/* Relaxed: it points to code, which was loaded before the pointer could be found. */
-	void *next = atomic_load_explicit(&hip_nexts[door][op], memory_order_relaxed);
+	void *next = atomic_load_explicit(&hip_nexts[door][function], memory_order_relaxed);
 
-	return __builtin_expect(next != NULL, 1) ? next : hip_resolve(op);
+	return __builtin_expect(next != NULL, 1) ? next : hip_resolve(function);
 }
 
-/* Returns the function of OP that dagtap itself calls. The first table's original function is
+/* Returns the function of FUNCTION that dagtap itself calls. The first table's original function is
  * preferred, so that other tools' wrappers in the table are not called. */
-static inline void *hip_next(enum hip_op op)
+static inline void *hip_next(enum hip_function function)
 {
-	return hip_next_at(atomic_load_explicit(&hip_nexts[DOOR_TABLE][op], memory_order_relaxed)
+	return hip_next_at(atomic_load_explicit(&hip_nexts[DOOR_TABLE][function], memory_order_relaxed)
 				   ? DOOR_TABLE
 				   : DOOR_SYMBOL,
-			   op);
+			   function);
 }
 
-/* Enters a call of OP at the entry point DOOR with the stream argument STREAM (NULL: none).
+/* Enters a call of FUNCTION at the entry point DOOR with the stream argument STREAM (NULL: none).
  * Starts the session if it is the first use of HIP. Returns false when the wrapper has to pass
  * the call without a record; true when CALL's frame is the thread's innermost one, and hip_leave
  * must follow. */
-bool hip_enter(struct hip_call *call, enum hip_op op, unsigned int door, void *stream);
-/* Calls OP's before hook and sets the call's begin after it. For HIP_BEFORE. */
+bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream);
+/* Calls FUNCTION's before hook and sets the call's begin after it. For HIP_BEFORE. */
 void hip_run_before(struct hip_call *call, const uint64_t *args);
 /* Ends the call: RESULT is the hipError_t, WORDS the recorded arguments. Writes the API record
  * and calls the after hook. On the same thread as hip_enter. */

@@ -92,7 +92,7 @@ static bool value_is_low(const struct slot *slot)
 	const struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	int64_t value = value_read(slot->signal);
 
-	if (atomic_load_explicit(&watched->was_lent, memory_order_relaxed))
+	if (atomic_load_explicit(&watched->was_borrowed, memory_order_relaxed))
 		return value <= 0;
 	return value < slot->value;
 }
@@ -147,15 +147,15 @@ const struct completion_source completion_read = {
 /* ---- borrowed completions ---- */
 
 /* Borrowed completions that are still to be passed on, in the process. */
-static _Atomic uint32_t lent;
+static _Atomic uint32_t borrowed;
 /* When the monitor's last look and the present one began, host clock. */
 static _Atomic uint64_t last_look_ns, this_look_ns;
 static _Atomic uint64_t delays[DELAY_BUCKETS]; /* by the position of the highest bit */
 static _Atomic uint64_t delay_most_ns;
 
-uint32_t completion_lent(void)
+uint32_t completion_borrowed(void)
 {
-	return atomic_load_explicit(&lent, memory_order_relaxed);
+	return atomic_load_explicit(&borrowed, memory_order_relaxed);
 }
 
 void completion_look_begins(uint64_t now_ns)
@@ -202,9 +202,9 @@ static bool borrow_begin(struct slot *slot, struct object *watched)
 	if (!own_begin(slot, NULL))
 		return false;
 	atomic_store_explicit(&slot->watched, watched, memory_order_relaxed);
-	atomic_fetch_add_explicit(&watched->lent, 1, memory_order_relaxed);
-	atomic_store_explicit(&watched->was_lent, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&lent, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&watched->borrowed, 1, memory_order_relaxed);
+	atomic_store_explicit(&watched->was_borrowed, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&borrowed, 1, memory_order_relaxed);
 	return true;
 }
 
@@ -230,13 +230,13 @@ static void borrow_pass_on(struct slot *slot, const struct completion *completio
 	struct object *signal = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	hsa_signal_t handle;
 
-	atomic_fetch_sub_explicit(&lent, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&borrowed, 1, memory_order_relaxed);
 	/* NULL: the application has destroyed the signal meanwhile. */
 	if (!signal)
 		return;
 	handle.handle = atomic_load_explicit(&signal->key, memory_order_relaxed);
 	ticks_pass_on(signal, completion);
-	atomic_fetch_sub_explicit(&signal->lent, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&signal->borrowed, 1, memory_order_relaxed);
 	delay_count(slot);
 	hsa_next.hsa_signal_subtract_screlease(handle, 1);
 }

@@ -69,6 +69,6 @@ struct completion_delays completion_delays_get(void);
 void completion_look_begins(uint64_t now_ns);
 
 /* How many borrowed completions are still to be passed on. Any thread, one relaxed load. */
-uint32_t completion_lent(void);
+uint32_t completion_borrowed(void);
 
 #endif

@@ -125,9 +125,9 @@ static void write_taken(struct gate *gate)
 	if (!gate_has_index(gate))
 		return;
 	record.taken = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
-	if (count_get(&gate->told_taken) == record.taken + 1)
+	if (count_get(&gate->recorded_taken) == record.taken + 1)
 		return;
-	atomic_store_explicit(&gate->told_taken, record.taken + 1, memory_order_relaxed);
+	atomic_store_explicit(&gate->recorded_taken, record.taken + 1, memory_order_relaxed);
 	writer_put(session_writer(), RECORD_QUEUE_TAKEN, gate->queue_id, &record, sizeof(record));
 }
 
@@ -176,7 +176,7 @@ static void write_queue(struct gate *gate)
 				      .size = gate->queue->hsa_queue.size,
 				      .mode = gate->mode};
 
-	if (atomic_exchange_explicit(&gate->told_in, session, memory_order_relaxed) != session)
+	if (atomic_exchange_explicit(&gate->announced_in, session, memory_order_relaxed) != session)
 		writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
 }
 
@@ -198,7 +198,7 @@ static void gate_begin_recording(struct gate *gate)
 	atomic_store_explicit(&gate->unrecorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
 	atomic_store_explicit(&gate->is_taken_over, false, memory_order_relaxed);
-	atomic_store_explicit(&gate->told_taken, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->recorded_taken, 0, memory_order_relaxed);
 	reservations_reset(&gate->reservations);
 	write_queue(gate);
 	atomic_store_explicit(&gate->is_tracing, true, memory_order_release);
@@ -259,7 +259,8 @@ void gate_work(struct gate *gate)
 			published += gate_pass(gate);
 		if (!gate_is_mine(gate))
 			return;
-		atomic_store_explicit(&gate->is_owed, gate_owes(gate), memory_order_relaxed);
+		atomic_store_explicit(&gate->has_unpublished, gate_has_unpublished(gate),
+				      memory_order_relaxed);
 		/* Packets that the last resort could not pass either are not written: their
 		 * doorbell will ring. The holder alone may store this: a later request's pass sets
 		 * it again. */
@@ -277,11 +278,11 @@ void gate_work(struct gate *gate)
 		hsa_monitor_wake();
 }
 
-/* Requests the gate, and does the work if it was free. Returns hold_knock's result: 0 means that
+/* Requests the gate, and does the work if it was free. Returns hold_request's result: 0 means that
  * the work is done. */
-static uint64_t gate_knock(struct gate *gate)
+static uint64_t gate_enter(struct gate *gate)
 {
-	uint64_t before = hold_knock(&gate->hold, session_tid());
+	uint64_t before = hold_request(&gate->hold, session_tid());
 
 	if (!before)
 		gate_work(gate);
@@ -345,7 +346,7 @@ void gate_ring(struct gate *gate, uint64_t value)
 						      memory_order_relaxed, memory_order_relaxed))
 		;
 	atomic_fetch_add_explicit(&gate->rung, 1, memory_order_release);
-	before = gate_knock(gate);
+	before = gate_enter(gate);
 	if (!before || before & HOLD_CLOSED || !gate_is_tracing(gate) || gate_await(gate, value))
 		return;
 	/* Sequentially consistent: pairs with park in hsa_monitor.c. */
@@ -355,8 +356,8 @@ void gate_ring(struct gate *gate, uint64_t value)
 
 void gate_retry(struct gate *gate)
 {
-	if (atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
-		gate_knock(gate);
+	if (atomic_load_explicit(&gate->has_unpublished, memory_order_relaxed))
+		gate_enter(gate);
 	gate_resort(gate);
 }
 
@@ -416,7 +417,7 @@ static bool gate_request(struct gate *gate, enum gate_change change, struct time
 	uint32_t wanted = change;
 
 	atomic_store_explicit(&gate->change, change, memory_order_relaxed);
-	gate_knock(gate);
+	gate_enter(gate);
 	while (atomic_load_explicit(&gate->change, memory_order_acquire) == wanted &&
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 	       !gate_is_mine(gate) && !timer_is_over(limit))
@@ -590,8 +591,8 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	gate->turn = queue_mode_serialises() && gate_has_index(gate) ? serial_turn_of(agent) : NULL;
 	atomic_store_explicit(&gate->is_tracing, !atomic_load(&tracing_is_over),
 			      memory_order_relaxed);
-	atomic_store_explicit(&gate->told_in, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->told_taken, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->announced_in, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->recorded_taken, 0, memory_order_relaxed);
 	atomic_store_explicit(&gate->change, GATE_STAYS, memory_order_relaxed);
 	atomic_store_explicit(&gate->has_counted, false, memory_order_relaxed);
 	atomic_store_explicit(&gate->traced_first, index, memory_order_relaxed);
@@ -606,7 +607,7 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	atomic_store_explicit(&gate->is_foreign, false, memory_order_relaxed);
 	atomic_fetch_add_explicit(&past_unrecorded, atomic_exchange(&gate->unrecorded, 0),
 				  memory_order_relaxed);
-	atomic_store_explicit(&gate->is_owed, 0, memory_order_relaxed);
+	atomic_store_explicit(&gate->has_unpublished, 0, memory_order_relaxed);
 	gate_resort_prepare(gate, index);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->next, index, memory_order_relaxed);
@@ -677,7 +678,7 @@ static bool gate_is_drained(struct gate *gate)
 
 	if (!gate_is_tracing(gate))
 		return true;
-	if (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->is_owed))
+	if (!slot_ring_is_empty(gate->slots) || atomic_load(&gate->has_unpublished))
 		return false;
 	if (!gate_has_index(gate))
 		return consumed >=

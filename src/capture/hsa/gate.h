@@ -23,7 +23,7 @@
  * has returned is in the trace even if the process is killed. The device gets one doorbell for each
  * of the application's. One scan of the ring by the holder is called a pass. A packet that is
  * reserved and not yet written ends the pass. If a doorbell has already covered that packet, its
- * writer need not ring again; `is_owed` then makes the monitor try again.
+ * writer need not ring again; `has_unpublished` then makes the monitor try again.
  *
  * Another tool may move the device's write index itself, past packets that the gate has not seen.
  * The gate then follows that index (gate_follow_index). It changes nothing in such packets, because
@@ -61,7 +61,7 @@
  * - `change`: stored by the thread that asks, published by its request for the lock; the holder
  *   sets it to GATE_STAYS with release, and the thread that asked loads it with acquire.
  * - `has_counted`: release in gate_close, acquire in gates_stop_tracing.
- * - `is_owed`, `is_ahead`, `is_awaited` against the parking of the monitor: a thread stores one of
+ * - `has_unpublished`, `is_ahead`, `is_awaited` against the parking of the monitor: a thread stores one of
  *   them, then executes a sequentially consistent operation (hold_leave, or the store itself), then
  *   loads hsa_monitor_parked. The monitor stores that, then loads them (gate_needs_monitor). One of
  *   the two sees the other's store.
@@ -96,8 +96,9 @@ struct gate {
 	_Atomic uint64_t rung;	    /* the application's doorbells */
 
 	/* Written by the holder. */
-	_Atomic uint32_t is_owed; /* the last pass left announced packets unpublished (gate_owes) */
-	_Atomic uint32_t passes;  /* passes that have ended; wraps around */
+	_Atomic uint32_t
+		has_unpublished; /* the last pass left announced packets unpublished (gate_has_unpublished) */
+	_Atomic uint32_t passes; /* passes that have ended; wraps around */
 
 	/* The write index that the application sees. Written by threads that reserve, and raised by
 	 * the holder when another tool has moved the queue's own index. */
@@ -164,9 +165,10 @@ struct gate {
 	_Atomic bool has_counted;	/* the last QUEUE_COUNT is written, if one was due */
 	_Atomic uint64_t closing_index; /* the queue's index, to be used instead of reading it */
 
-	uint32_t queue_id;	     /* in records; from 1, never used twice in a process */
-	_Atomic uint64_t told_taken; /* 1 + index in the last QUEUE_TAKEN record; 0: none written */
-	_Atomic uint32_t told_in;    /* number of the session that has the queue's QUEUE record */
+	uint32_t queue_id; /* in records; from 1, never used twice in a process */
+	_Atomic uint64_t
+		recorded_taken; /* 1 + index in the last QUEUE_TAKEN record; 0: none written */
+	_Atomic uint32_t announced_in; /* number of the session that has the queue's QUEUE record */
 	hsa_agent_t agent;
 	/* Users of a cooperative queue, which the runtime hands out several times. Guarded by
 	 * open_lock in queue_wrap.c. */
@@ -224,7 +226,7 @@ static inline uint64_t gate_ring_size(const struct gate *gate)
 
 /* Whether a doorbell has covered reserved packets that are not published yet, because they are not
  * written or are held back. Their writer need not ring again. */
-static inline bool gate_owes(const struct gate *gate)
+static inline bool gate_has_unpublished(const struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
 
@@ -270,7 +272,7 @@ void gate_retry(struct gate *gate);
 /* Whether the monitor has to call gate_retry. Sequentially consistent: see "Memory order" above. */
 static inline bool gate_needs_monitor(struct gate *gate)
 {
-	return atomic_load(&gate->is_owed) || atomic_load(&gate->is_awaited) ||
+	return atomic_load(&gate->has_unpublished) || atomic_load(&gate->is_awaited) ||
 	       atomic_load(&gate->is_ahead);
 }
 

@@ -385,7 +385,7 @@ static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t publish
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	int64_t due = (int64_t)(rung - gate->forwarded);
 
-	if (gate_owes(gate))
+	if (gate_has_unpublished(gate))
 		due = published ? due - 1 : 0;
 	if (published && due < 1)
 		due = 1;

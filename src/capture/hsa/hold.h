@@ -10,13 +10,13 @@
  * - HOLD_CLOSED without a thread id: closed. No thread can take it. Requests still add to the
  *   count; they have no effect.
  *
- * The first thread that requests the lock (hold_knock) becomes the holder and does the work of all
+ * The first thread that requests the lock (hold_request) becomes the holder and does the work of all
  * threads that request it meanwhile: hold_leave fails while there are requests that the holder has
  * not seen. The monitor may take the lock from a holder that is stopped (hold_take_from); that
  * holder finds out by hold_thread.
  *
  * Memory order: every call that takes the lock acquires, every call that leaves it or adds a
- * request releases. So a holder sees what the previous holder wrote, and, after hold_knock of
+ * request releases. So a holder sees what the previous holder wrote, and, after hold_request of
  * another thread was seen by hold_look or hold_leave, what that thread wrote before.
  *
  * Threads are told apart by their kernel ids. All calls may be made by any thread and in signal
@@ -50,7 +50,7 @@ static inline uint32_t hold_thread(const struct hold *hold)
 /* Takes the lock for TID if the word is 0, else adds a request. Returns the word as it was before:
  * 0 means that TID is the holder now. Release: the holder sees what TID wrote before. Acquire: TID
  * sees what the last holder wrote. */
-static inline uint64_t hold_knock(struct hold *hold, uint32_t tid)
+static inline uint64_t hold_request(struct hold *hold, uint32_t tid)
 {
 	uint64_t before = atomic_load_explicit(&hold->word, memory_order_relaxed);
 

@@ -63,9 +63,9 @@ static bool is_awaited(void)
 {
 	struct gate *gate = queue_mode_serialises() ? gate_newest() : NULL;
 
-	while (gate && !atomic_load_explicit(&gate->is_owed, memory_order_relaxed))
+	while (gate && !atomic_load_explicit(&gate->has_unpublished, memory_order_relaxed))
 		gate = gate->older;
-	return gate || completion_lent();
+	return gate || completion_borrowed();
 }
 
 /* One look at everything. Returns how many activities it has recorded. */
@@ -112,7 +112,7 @@ void hsa_monitor_await_look(struct timer_limit limit)
 static void park(void)
 {
 	/* Sequentially consistent: pairs with hsa_monitor_wake. Another thread changes a ring's
-	 * tail, a gate's is_owed, is_ahead or is_awaited, or is_stopping, and then loads this; this
+	 * tail, a gate's has_unpublished, is_ahead or is_awaited, or is_stopping, and then loads this; this
 	 * thread stores it and then loads those. So that thread wakes the monitor, or has_work sees
 	 * the change. */
 	atomic_store(&hsa_monitor_parked, 1);

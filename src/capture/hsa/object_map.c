@@ -59,8 +59,8 @@ struct object *object_map_put(struct object_map *map, uint64_t key, enum object_
 	entry->owner = owner;
 	atomic_store_explicit(&entry->is_shared, 0, memory_order_relaxed);
 	atomic_store_explicit(&entry->is_dependency, 0, memory_order_relaxed);
-	atomic_store_explicit(&entry->lent, 0, memory_order_relaxed);
-	atomic_store_explicit(&entry->was_lent, 0, memory_order_relaxed);
+	atomic_store_explicit(&entry->borrowed, 0, memory_order_relaxed);
+	atomic_store_explicit(&entry->was_borrowed, 0, memory_order_relaxed);
 	atomic_store_explicit(&entry->word, word, memory_order_relaxed);
 	atomic_store_explicit(&entry->key, key, memory_order_release);
 	return entry;

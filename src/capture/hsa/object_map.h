@@ -38,9 +38,9 @@ struct object {
 	/* Signals only, see watch.h: */
 	_Atomic uint32_t is_shared;	/* enum object_sharing */
 	_Atomic uint32_t is_dependency; /* a packet or copy on the device has waited for it */
-	_Atomic uint32_t lent;	   /* borrowed completions that are still to be passed on to it */
-	_Atomic uint32_t was_lent; /* there were some since the application last stored to it */
-	_Atomic uint32_t is_busy;  /* a spin lock: 1 while a thread writes its tick words */
+	_Atomic uint32_t borrowed; /* borrowed completions that are still to be passed on to it */
+	_Atomic uint32_t was_borrowed; /* there were some since the application last stored to it */
+	_Atomic uint32_t is_busy;      /* a spin lock: 1 while a thread writes its tick words */
 	/* Signals: the slot_reference of the use that watches it, 0: none. Kernels: the kernel
 	 * id. */
 	_Atomic uint64_t word;

@@ -245,13 +245,13 @@ static bool slot_poll(struct slot *slot, uint64_t sequence)
 	       slot_finish(slot, sequence, SLOT_PENDING, &result);
 }
 
-/* Passes the completion of an OWED slot on if the device is done by now. */
-static void owed_poll(struct slot *slot, uint64_t sequence)
+/* Passes the completion of an BORROWED slot on if the device is done by now. */
+static void slot_poll_borrowed(struct slot *slot, uint64_t sequence)
 {
 	struct completion result = {0};
 
 	if (!source_of(slot)->is_over(slot, false, &result) ||
-	    !slot_move(slot, sequence, SLOT_OWED, SLOT_CLAIMED))
+	    !slot_move(slot, sequence, SLOT_BORROWED, SLOT_CLAIMED))
 		return;
 	source_of(slot)->pass_on(slot, &result);
 	atomic_store_explicit(&slot->state, STATE(sequence, SLOT_RECORDED), memory_order_release);
@@ -278,8 +278,8 @@ static void watched_poll(struct slot *slot, uint64_t sequence, struct slot_ring 
 	 * that the slot is settled. */
 	atomic_store(&ring->looks_at, block_watched(slot));
 	state = atomic_load(&slot->state);
-	if (state == STATE(sequence, SLOT_OWED))
-		owed_poll(slot, sequence);
+	if (state == STATE(sequence, SLOT_BORROWED))
+		slot_poll_borrowed(slot, sequence);
 	else if (state == STATE(sequence, SLOT_PENDING) && slot_poll(slot, sequence) && watched)
 		atomic_compare_exchange_strong(&watched->word, &reference, 0);
 	atomic_store(&ring->looks_at, NULL);
@@ -332,7 +332,8 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 
 	if (state == STATE(sequence, SLOT_RECORDED))
 		return true;
-	if (state >> SLOT_PHASE_BITS == sequence && (phase == SLOT_PENDING || phase == SLOT_OWED)) {
+	if (state >> SLOT_PHASE_BITS == sequence &&
+	    (phase == SLOT_PENDING || phase == SLOT_BORROWED)) {
 		if (!source_of(slot)->is_watching)
 			slot_poll(slot, sequence);
 		else if (may_watch)
@@ -351,12 +352,13 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 
 /* Claims a slot with a borrowed completion, for SIGNAL or (NULL) for any, whose completion is not
  * yet passed on. *RET_STATE is its state before. */
-static bool slot_claim_owed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
+static bool slot_claim_borrowed(struct slot *slot, const struct object *signal, uint64_t *ret_state)
 {
 	uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 	uint64_t phase = state & PHASE_MASK;
 
-	if ((phase != SLOT_PENDING && phase != SLOT_OWED) || source_of(slot) != &completion_borrow)
+	if ((phase != SLOT_PENDING && phase != SLOT_BORROWED) ||
+	    source_of(slot) != &completion_borrow)
 		return false;
 	if (signal && atomic_load_explicit(&slot->watched, memory_order_relaxed) != signal)
 		return false;
@@ -396,7 +398,7 @@ static void ring_pass_on_unlocked(struct slot_ring *ring)
 		/* Stored before the claim, so that a thread that destroys the signal and finds the
 		 * slot claimed waits for this one (slots_await_collectors). */
 		atomic_store(&ring->completes, block_watched(slot));
-		if (slot_claim_owed(slot, NULL, &state) && !slot_pass_on(slot, state))
+		if (slot_claim_borrowed(slot, NULL, &state) && !slot_pass_on(slot, state))
 			atomic_store_explicit(&slot->state, state, memory_order_release);
 	}
 	atomic_store(&ring->completes, NULL);
@@ -432,7 +434,7 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 	if (slot_ring_is_empty(ring))
 		return 0;
 	if (!collector_try(ring)) {
-		if (completion_lent())
+		if (completion_borrowed())
 			ring_pass_on_unlocked(ring);
 		return 0;
 	}
@@ -450,14 +452,14 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 	return recorded;
 }
 
-/* PENDING to OWED: records the slot as untimed and keeps the application's completion until the
+/* PENDING to BORROWED: records the slot as untimed and keeps the application's completion until the
  * device is done. */
-static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequence,
-		     enum record_untimed cause)
+static bool slot_keep_borrowed(struct slot_ring *ring, struct slot *slot, uint64_t sequence,
+			       enum record_untimed cause)
 {
 	/* In one step, so that the monitor can pass the completion on even if this thread is
 	 * stopped here. */
-	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_OWED))
+	if (!slot_move(slot, sequence, SLOT_PENDING, SLOT_BORROWED))
 		return false;
 	slot->untimed = cause;
 	record_done(ring, slot);
@@ -465,7 +467,7 @@ static bool slot_owe(struct slot_ring *ring, struct slot *slot, uint64_t sequenc
 }
 
 /* Finishes a slot as untimed with CAUSE and records it. Returns true when nothing is left to do for
- * it, false when it is OWED. Called by the collector. */
+ * it, false when it is BORROWED. Called by the collector. */
 static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_untimed cause)
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
@@ -480,10 +482,10 @@ static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_
 		if (i == GIVE_UP_YIELDS)
 			return true;
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) ==
-		    STATE(sequence, SLOT_OWED))
+		    STATE(sequence, SLOT_BORROWED))
 			return false;
 		if (source_of(slot) && source_of(slot)->pass_on) {
-			if (slot_owe(ring, slot, sequence, cause))
+			if (slot_keep_borrowed(ring, slot, sequence, cause))
 				return false;
 			sched_yield();
 		} else if (!slot_finish(slot, sequence, SLOT_PENDING, &result)) {
@@ -547,11 +549,11 @@ static void ring_pass_on(struct slot_ring *ring, struct object *signal, bool gon
 		struct slot *slot = &ring->slots[head & ring->mask];
 		uint64_t state;
 
-		if (!slot_claim_owed(slot, signal, &state) || slot_pass_on(slot, state))
+		if (!slot_claim_borrowed(slot, signal, &state) || slot_pass_on(slot, state))
 			continue;
 		if (gone) {
 			atomic_store_explicit(&slot->watched, NULL, memory_order_relaxed);
-			atomic_fetch_sub_explicit(&signal->lent, 1, memory_order_relaxed);
+			atomic_fetch_sub_explicit(&signal->borrowed, 1, memory_order_relaxed);
 		}
 		atomic_store_explicit(&slot->state, state, memory_order_release);
 	}
@@ -582,7 +584,7 @@ void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
 		struct completion untimed = {.untimed = slot->untimed};
 		uint64_t state;
 
-		if (!slot_claim_owed(slot, NULL, &state) ||
+		if (!slot_claim_borrowed(slot, NULL, &state) ||
 		    (!runtime_is_gone && slot_pass_on(slot, state)))
 			continue;
 		/* Drops our bookkeeping; sends no completion. */

@@ -20,15 +20,15 @@
  * - SLOT_PENDING: on its way to the device or on it.
  *	-> CLAIMED by the thread that finishes it: the collector, or a thread in slot_settle,
  *	   slots_pass_on, slot_ring_give_up or slot_ring_end
- *	-> OWED by slot_ring_give_up, for a borrowed completion
+ *	-> BORROWED by slot_ring_give_up, for a borrowed completion
  *	-> RECORDED by slot_cancel
  * - SLOT_CLAIMED: one thread works on it; no other thread touches it.
  *	-> DONE when the use has ended or is given up
- *	-> RECORDED when it was OWED before
- *	-> PENDING or OWED, as before, when the device turns out not to be done
+ *	-> RECORDED when it was BORROWED before
+ *	-> PENDING or BORROWED, as before, when the device turns out not to be done
  * - SLOT_DONE: the result is in `untimed`, `start` and `end`, not yet recorded.
  *	-> RECORDED by the collector, which writes the DONE record
- * - SLOT_OWED: given up and recorded as untimed, but the application's signal is still to be
+ * - SLOT_BORROWED: given up and recorded as untimed, but the application's signal is still to be
  *   decremented when the device has completed the packet. Only borrowed completions get here.
  *	-> CLAIMED -> RECORDED by the thread that passes the completion on
  * - SLOT_RECORDED: nothing is left to do. The collector moves the head past it; then it can be
@@ -73,7 +73,7 @@ enum slot_phase {
 	SLOT_PENDING,
 	SLOT_CLAIMED,
 	SLOT_DONE,
-	SLOT_OWED,
+	SLOT_BORROWED,
 	SLOT_RECORDED,
 };
 
@@ -197,7 +197,7 @@ void slots_pass_on(struct object *signal, bool gone);
 uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, as untimed with CAUSE, and records it. Borrowed
- * completions stay in the ring as OWED, for the monitor to pass on. Waits for the collector lock,
+ * completions stay in the ring as BORROWED, for the monitor to pass on. Waits for the collector lock,
  * and for each slot that another thread is changing, up to 100,000 yields. Returns how many slots
  * could not be finished because the collector did not leave: the program may be ending in a signal
  * handler that interrupted it. */

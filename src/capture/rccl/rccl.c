@@ -27,22 +27,22 @@ static uint64_t entered_before, left_before; /* when the session started */
 /* The number of the session whose trace has the API_NAME records. */
 static _Atomic uint32_t named_in;
 
-static size_t index_of(enum rccl_op op)
+static size_t index_of(enum rccl_function function)
 {
-	return (size_t)op - RCCL_NONE;
+	return (size_t)function - RCCL_NONE;
 }
 
-void *rccl_next_at(unsigned int door, enum rccl_op op)
+void *rccl_next_at(unsigned int door, enum rccl_function function)
 {
 	static const char *const sonames[] = {"librccl.so.1", "libnccl.so.2", "librccl.so", NULL};
-	void *next = atomic_load_explicit(&nexts[door][index_of(op)], memory_order_relaxed);
+	void *next = atomic_load_explicit(&nexts[door][index_of(function)], memory_order_relaxed);
 
 	if (next || door != DOOR_SYMBOL)
 		return next;
-	next = symbol_next(rccl_ops[index_of(op)].symbol, sonames);
+	next = symbol_next(rccl_functions[index_of(function)].symbol, sonames);
 	if (!next)
-		next = symbol_anywhere(rccl_ops[index_of(op)].symbol);
-	atomic_store_explicit(&nexts[DOOR_SYMBOL][index_of(op)], next, memory_order_relaxed);
+		next = symbol_anywhere(rccl_functions[index_of(function)].symbol);
+	atomic_store_explicit(&nexts[DOOR_SYMBOL][index_of(function)], next, memory_order_relaxed);
 	return next;
 }
 
@@ -52,7 +52,7 @@ static bool wake(void)
 	/* The program has stopped the session, and only its own call starts the next one. */
 	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
 		return false;
-	session_add_part(&rccl_part);
+	session_add_source(&rccl_source);
 	return session_start();
 }
 
@@ -62,15 +62,15 @@ static void write_names(uint32_t session)
 	if (atomic_load_explicit(&named_in, memory_order_relaxed) == session ||
 	    atomic_exchange(&named_in, session) == session)
 		return;
-	for (uint32_t op = RCCL_NONE + 1; op < RCCL_OP_COUNT; op++) {
-		const char *text = rccl_ops[index_of(op)].text;
+	for (uint32_t function = RCCL_NONE + 1; function < RCCL_FUNCTION_COUNT; function++) {
+		const char *text = rccl_functions[index_of(function)].text;
 		size_t bytes = strlen(text);
 		struct record_api_name record = {
 			.domain = RECORD_DOMAIN_RCCL,
 			.text_bytes = writer_text_bytes(bytes),
 		};
 
-		writer_put_text(session_writer(), RECORD_API_NAME, op, &record, sizeof(record),
+		writer_put_text(session_writer(), RECORD_API_NAME, function, &record, sizeof(record),
 				text, bytes);
 	}
 }
@@ -106,7 +106,7 @@ static void count_operation(struct rccl_call *call, void *comm)
 	call->rank = rank_of(communicator);
 }
 
-bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void *comm,
+bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned int door, void *comm,
 		bool is_operation)
 {
 	uint32_t session = session_on_number();
@@ -114,7 +114,7 @@ bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void
 	if (!session && wake())
 		session = session_on_number();
 	if (!session_may_record() || (frame_top && !frame_top->cid) ||
-	    (door != DOOR_SYMBOL && frame_is_under_way(op)))
+	    (door != DOOR_SYMBOL && frame_is_under_way(function)))
 		return false;
 	*call = (struct rccl_call){.rank = RCCL_RANK_UNKNOWN};
 	if (session) {
@@ -124,9 +124,9 @@ bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void
 	}
 	if (is_operation)
 		count_operation(call, comm);
-	else if (op == RCCL_ncclCommDestroy || op == RCCL_ncclCommAbort)
+	else if (function == RCCL_ncclCommDestroy || function == RCCL_ncclCommAbort)
 		communicator_forget((uintptr_t)comm);
-	call->frame.op = op;
+	call->frame.function = function;
 	call->frame.comes_again = door == DOOR_SYMBOL;
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();
@@ -181,7 +181,7 @@ static void child(void)
 	communicator_forget_all();
 }
 
-const struct session_part rccl_part = {
+const struct capture_source rccl_source = {
 	.name = "rccl",
 	.start = start,
 	.tick = tick,

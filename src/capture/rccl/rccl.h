@@ -9,8 +9,8 @@
 #include "capture/session.h"
 #include "capture/table.h"
 
-/* For session_add_part. */
-extern const struct session_part rccl_part;
+/* For session_add_source. */
+extern const struct capture_source rccl_source;
 
 /* Where register.c delivers the table "rccl". */
 extern struct table_door rccl_table;

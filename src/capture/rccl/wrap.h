@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "capture/frame.h"
-#include "capture/rccl/rccl_ops.h"
+#include "capture/rccl/rccl_functions.h"
 #include "capture/table.h"
 #include "capture/words.h"
 
@@ -24,14 +24,14 @@ struct rccl_unique_id {
 	char internal[128];
 };
 
-struct rccl_op_info {
+struct rccl_function_info {
 	const char *symbol;
 	const char *text; /* text of the API_NAME record */
 };
 
-#define RCCL_COUNT (RCCL_OP_COUNT - RCCL_NONE)
+#define RCCL_COUNT (RCCL_FUNCTION_COUNT - RCCL_NONE)
 
-extern const struct rccl_op_info rccl_ops[RCCL_COUNT];
+extern const struct rccl_function_info rccl_functions[RCCL_COUNT];
 
 /* One call that is under way; lives on the wrapper's stack. */
 struct rccl_call {
@@ -43,13 +43,13 @@ struct rccl_call {
 /* Generated. */
 extern const struct table_layout rccl_table_layout;
 
-/* Returns the function behind the wrapper of OP at the entry point DOOR, or NULL. */
-void *rccl_next_at(unsigned int door, enum rccl_op op);
+/* Returns the function behind the wrapper of FUNCTION at the entry point DOOR, or NULL. */
+void *rccl_next_at(unsigned int door, enum rccl_function function);
 
-/* Enters a call of OP at the entry point DOOR; COMM is its communicator, IS_OPERATION whether it
+/* Enters a call of FUNCTION at the entry point DOOR; COMM is its communicator, IS_OPERATION whether it
  * works on data. Starts the session if it is the first use of a GPU. Returns false when the
  * wrapper has to pass the call without a record; true when rccl_leave must follow. */
-bool rccl_enter(struct rccl_call *call, enum rccl_op op, unsigned int door, void *comm,
+bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned int door, void *comm,
 		bool is_operation);
 /* Ends the call and writes its API record: RESULT is the ncclResult_t, WORDS the recorded
  * arguments. On the same thread as rccl_enter. */

@@ -39,7 +39,7 @@ static void put_rows(struct kineto *kineto)
 	kineto_put_devices(kineto);
 	kineto_put_untimed(kineto);
 	kineto_put_waits(kineto);
-	kineto_put_hulls(kineto);
+	kineto_put_annotations(kineto);
 	kineto_put_window_end(kineto);
 	kineto_fail(kineto, kineto->text.error);
 	kineto_out_flush(&kineto->out);

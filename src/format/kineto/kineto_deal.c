@@ -6,7 +6,7 @@
 #include "trace/sort.h"
 
 /* The distance that Kineto has between a stream's tid and that of its synchronisations. */
-#define LANE_STEP 1000000
+#define TRACK_STEP 1000000
 
 uint64_t kineto_pid(const struct kineto *kineto, uint32_t process)
 {
@@ -58,9 +58,9 @@ static int number_slots(struct kineto *kineto)
 		if (kineto->slot_numbers[order[i].index] == 0)
 			kineto->slot_numbers[order[i].index] = ++last;
 	free(order);
-	for (kineto->lane_step = LANE_STEP; kineto->lane_step <= last;)
-		kineto->lane_step *= 10;
-	kineto->next_lane = KINETO_LANE_COUNT * kineto->lane_step;
+	for (kineto->track_step = TRACK_STEP; kineto->track_step <= last;)
+		kineto->track_step *= 10;
+	kineto->next_track = KINETO_TRACK_COUNT * kineto->track_step;
 	kineto->next_thread = KINETO_PID_FIRST + kineto->trace->processes_count;
 	return error;
 }

@@ -13,7 +13,7 @@
 /* In millionths of GB/s. Greater values make no sense and do not fit into 64 bits. */
 #define BANDWIDTH_LIMIT 1e18
 
-struct op_entry {
+struct work_entry {
 	struct kineto_piece head; /* text of the row up to the pid */
 	struct kineto_piece tail; /* arguments, each with a comma before it */
 	uint64_t bytes;		  /* bytes that the copy or memset moves; 0 = none or unknown */
@@ -23,7 +23,7 @@ struct device {
 	struct kineto *kineto;
 	const struct trace *trace;
 	uint32_t gpu;
-	struct op_entry *ops;
+	struct work_entry *works;
 	struct kineto_piece *queues, *nodes;
 	/* The last graph launch and its arguments; a launch's activities mostly follow each
 	 * other. */
@@ -43,22 +43,22 @@ static void put_dim(struct kineto_text *text, const char *key, const uint32_t di
 }
 
 /* The model counts grids in work-items; Kineto counts blocks, and a partial block counts. */
-static void put_kernel_args(struct kineto_text *text, const struct trace_op *op)
+static void put_kernel_args(struct kineto_text *text, const struct trace_work *work)
 {
 	uint32_t blocks[3];
 
 	for (int i = 0; i < 3; i++) {
-		uint32_t size = op->workgroup[i] ? op->workgroup[i] : 1;
+		uint32_t size = work->workgroup[i] ? work->workgroup[i] : 1;
 
-		blocks[i] = (uint32_t)(op->grid[i] / size + (op->grid[i] % size != 0));
+		blocks[i] = (uint32_t)(work->grid[i] / size + (work->grid[i] % size != 0));
 	}
-	if (op->registers)
-		kineto_text_put(text, ",\"registers per thread\":%" PRIu32, op->registers);
-	kineto_text_put(text, ",\"shared memory\":%" PRIu32, op->group_bytes);
-	if (op->grid[0] == 0 && op->workgroup[0] == 0)
+	if (work->registers)
+		kineto_text_put(text, ",\"registers per thread\":%" PRIu32, work->registers);
+	kineto_text_put(text, ",\"shared memory\":%" PRIu32, work->group_bytes);
+	if (work->grid[0] == 0 && work->workgroup[0] == 0)
 		return;
 	put_dim(text, "grid", blocks);
-	put_dim(text, "block", op->workgroup);
+	put_dim(text, "block", work->workgroup);
 }
 
 static void put_peer(struct device *device, const char *key, uint32_t agent)
@@ -69,56 +69,56 @@ static void put_peer(struct device *device, const char *key, uint32_t agent)
 		kineto_text_put(&device->kineto->text, ",\"%s\":%" PRIu32, key, gpu);
 }
 
-static void put_copy_args(struct device *device, const struct trace_op *op)
+static void put_copy_args(struct device *device, const struct trace_work *work)
 {
 	struct kineto_text *text = &device->kineto->text;
 
-	if (op->direction != TRACE_COPY_UNKNOWN)
-		kineto_text_put(text, ",\"kind\":\"%s\"", kineto_copy_kind(op->direction));
-	if (op->direction != TRACE_P2P)
+	if (work->direction != TRACE_COPY_UNKNOWN)
+		kineto_text_put(text, ",\"kind\":\"%s\"", kineto_copy_kind(work->direction));
+	if (work->direction != TRACE_P2P)
 		return;
-	put_peer(device, "fromDevice", op->src_agent);
-	put_peer(device, "toDevice", op->dst_agent);
+	put_peer(device, "fromDevice", work->src_agent);
+	put_peer(device, "toDevice", work->dst_agent);
 }
 
-static void put_op_name(struct kineto_text *text, const struct trace *trace,
-			const struct trace_op *op)
+static void put_work_name(struct kineto_text *text, const struct trace *trace,
+			  const struct trace_work *work)
 {
-	const char *name = trace_text(trace, op->name);
+	const char *name = trace_text(trace, work->name);
 
-	if (op->kind == TRACE_COPY)
-		kineto_text_quote(text, kineto_copy_name(op->direction));
-	else if (op->kind == TRACE_MEMSET)
+	if (work->kind == TRACE_COPY)
+		kineto_text_quote(text, kineto_copy_name(work->direction));
+	else if (work->kind == TRACE_MEMSET)
 		kineto_text_quote(text, "Memset (Device)");
 	else
 		kineto_text_quote(text, name[0] ? name : "(unknown kernel)");
 }
 
-static void make_op(struct device *device, uint32_t number)
+static void make_work(struct device *device, uint32_t number)
 {
 	static const char *const categories[] = {[TRACE_KERNEL] = "kernel",
 						 [TRACE_COPY] = "gpu_memcpy",
 						 [TRACE_MEMSET] = "gpu_memset"};
-	const struct trace_op *op = &device->trace->ops[number];
-	struct op_entry *entry = &device->ops[number];
+	const struct trace_work *work = &device->trace->works[number];
+	struct work_entry *entry = &device->works[number];
 	struct kineto_text *text = &device->kineto->text;
 	size_t begin = text->used;
 
-	kineto_text_put(text, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", categories[op->kind]);
-	put_op_name(text, device->trace, op);
+	kineto_text_put(text, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", categories[work->kind]);
+	put_work_name(text, device->trace, work);
 	entry->head = kineto_text_piece(text, begin);
 	begin = text->used;
-	if (op->kind == TRACE_KERNEL)
-		put_kernel_args(text, op);
-	else if (op->kind == TRACE_COPY)
-		put_copy_args(device, op);
-	if (op->blit) {
+	if (work->kind == TRACE_KERNEL)
+		put_kernel_args(text, work);
+	else if (work->kind == TRACE_COPY)
+		put_copy_args(device, work);
+	if (work->blit) {
 		kineto_text_put(text, ",\"blit kernel\":");
-		kineto_text_quote(text, trace_text(device->trace, op->name));
+		kineto_text_quote(text, trace_text(device->trace, work->name));
 	}
-	if (op->kind != TRACE_KERNEL && op->bytes) {
-		kineto_text_put(text, ",\"bytes\":%" PRIu64, op->bytes);
-		entry->bytes = op->bytes;
+	if (work->kind != TRACE_KERNEL && work->bytes) {
+		kineto_text_put(text, ",\"bytes\":%" PRIu64, work->bytes);
+		entry->bytes = work->bytes;
 	}
 	entry->tail = kineto_text_piece(text, begin);
 }
@@ -243,25 +243,25 @@ static void put_activity(struct device *device, uint32_t row)
 	struct kineto *kineto = device->kineto;
 	const struct kineto_text *text = &kineto->text;
 	const struct trace_activity *activity = &device->trace->activities[row];
-	const struct op_entry *op = &device->ops[activity->op];
+	const struct work_entry *work = &device->works[activity->work];
 	struct rows_time time = kineto_activity_time(device->trace->activities, row);
 	struct kineto_piece set, queue, launch, node;
 	uint64_t correlation = correlation_of(kineto, row);
 	char *at, *place;
 	size_t place_bytes;
 
-	if (op->head.bytes == 0)
-		make_op(device, activity->op);
+	if (work->head.bytes == 0)
+		make_work(device, activity->work);
 	set = kineto_find_set(kineto, device->trace->activity_attributes, row);
 	queue = find_queue(device, activity->queue);
 	node = find_node(device, activity);
 	launch = find_launch(device, activity->launch);
-	at = kineto_out_begin(&kineto->out, (size_t)op->head.bytes + op->tail.bytes + set.bytes +
-						    queue.bytes + launch.bytes + node.bytes +
-						    ROW_BYTES);
+	at = kineto_out_begin(&kineto->out, (size_t)work->head.bytes + work->tail.bytes +
+						    set.bytes + queue.bytes + launch.bytes +
+						    node.bytes + ROW_BYTES);
 	if (!at)
 		return;
-	at = kineto_put_piece(at, text, op->head);
+	at = kineto_put_piece(at, text, work->head);
 	place = at;
 	at = kineto_put_piece(at, text, device->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
@@ -277,9 +277,9 @@ static void put_activity(struct device *device, uint32_t row)
 		at = KINETO_PUT(at, ",\"External id\":");
 		at = kineto_put_u64(at, kineto_external_id(activity->scope));
 	}
-	at = kineto_put_piece(at, text, op->tail);
-	if (op->bytes)
-		at = put_bandwidth(at, op->bytes, kineto_span_ns(time));
+	at = kineto_put_piece(at, text, work->tail);
+	if (work->bytes)
+		at = put_bandwidth(at, work->bytes, kineto_span_ns(time));
 	at = kineto_put_piece(at, text, queue);
 	at = kineto_put_piece(at, &device->launch_text, launch);
 	at = kineto_put_piece(at, text, node);
@@ -291,11 +291,11 @@ static void put_activity(struct device *device, uint32_t row)
 	kineto_out_end(&kineto->out, at);
 }
 
-static void begin_lane(struct device *device, uint32_t slot, unsigned lane)
+static void begin_track(struct device *device, uint32_t slot, unsigned track)
 {
 	struct kineto *kineto = device->kineto;
 	struct kineto_text *text = &kineto->text;
-	uint64_t tid = kineto_name_stream(kineto, device->gpu, slot, KINETO_LANE_WORK, lane);
+	uint64_t tid = kineto_name_stream(kineto, device->gpu, slot, KINETO_TRACK_WORK, track);
 	size_t begin = text->used;
 
 	kineto_text_put(text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", device->gpu, tid);
@@ -311,14 +311,14 @@ static void begin_lane(struct device *device, uint32_t slot, unsigned lane)
 
 /* Writes one track. A row that overlaps the last one at all stays for the next track: a kernel
  * that runs during another one is not part of it. */
-static void put_lane(struct device *device, uint32_t slot, struct rows_list *list, unsigned lane)
+static void put_track(struct device *device, uint32_t slot, struct rows_list *list, unsigned track)
 {
 	const struct rows *rows = &device->kineto->activities;
 	struct rows_list rest = {.words = 0};
 	struct rows_walk walk = rows_walk_begin(rows, list);
 	int64_t end_ns = INT64_MIN;
 
-	begin_lane(device, slot, lane);
+	begin_track(device, slot, track);
 	while (walk.row != ROWS_NONE) {
 		uint32_t row = rows_walk_take(&walk);
 		struct rows_time time = kineto_activity_time(rows->table, row);
@@ -342,8 +342,8 @@ static void put_device(struct device *device)
 			&kineto->activities.lists[(size_t)device->gpu * kineto->slots + slot];
 
 		kineto_fail(kineto, rows_list_sort(&kineto->activities, list));
-		for (unsigned lane = 1; rows_list_count(list) > 0 && !kineto->out.error; lane++)
-			put_lane(device, slot, list, lane);
+		for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
+			put_track(device, slot, list, track);
 	}
 }
 
@@ -354,17 +354,17 @@ void kineto_put_devices(struct kineto *kineto)
 		.kineto = kineto,
 		.trace = trace,
 		.launch = TRACE_NONE,
-		.ops = calloc((size_t)trace->ops_count + 1, sizeof(*device.ops)),
+		.works = calloc((size_t)trace->works_count + 1, sizeof(*device.works)),
 		.queues = calloc((size_t)trace->queues_count + 1, sizeof(*device.queues)),
 		.nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*device.nodes)),
 	};
 
-	if (!device.ops || !device.queues || !device.nodes)
+	if (!device.works || !device.queues || !device.nodes)
 		kineto_fail(kineto, -ENOMEM);
 	for (; device.gpu < kineto->gpu_total && !kineto->out.error; device.gpu++)
 		put_device(&device);
 	kineto_fail(kineto, device.launch_text.error);
-	free(device.ops);
+	free(device.works);
 	free(device.queues);
 	free(device.nodes);
 	kineto_text_release(&device.launch_text);
@@ -381,9 +381,9 @@ static void put_untimed(struct kineto *kineto, uint32_t row, uint32_t gpu)
 	uint64_t correlation = correlation_of(kineto, row);
 
 	kineto_text_put(text, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"untimed\",\"name\":");
-	put_op_name(text, kineto->trace, trace_op_of(kineto->trace, activity));
+	put_work_name(text, kineto->trace, trace_work_of(kineto->trace, activity));
 	kineto_text_put(text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", gpu,
-			KINETO_LANE_UNTIMED * kineto->lane_step);
+			KINETO_TRACK_UNTIMED * kineto->track_step);
 	kineto_text_time(text, &kineto->out, activity->submit_ns);
 	kineto_text_put(text, ",\"args\":{\"untimed\":\"%s\",\"device\":%" PRIu32,
 			words_untimed(activity->untimed), gpu);
@@ -410,7 +410,7 @@ void kineto_put_untimed(struct kineto *kineto)
 		if (kineto_is_timed(activity))
 			continue;
 		if (!is_named[gpu])
-			kineto_name_stream(kineto, gpu, TRACE_NONE, KINETO_LANE_UNTIMED, 1);
+			kineto_name_stream(kineto, gpu, TRACE_NONE, KINETO_TRACK_UNTIMED, 1);
 		is_named[gpu] = 1;
 		put_untimed(kineto, row, gpu);
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/kineto/kineto_writer.h"
-#include "format/lane.h"
+#include "format/track.h"
 #include "format/words.h"
 
 /* An upper bound for the parts of a row that are no pieces. */
@@ -44,14 +44,14 @@ static const char *category_of(const struct trace *trace, const struct trace_api
 	}
 }
 
-/* The number of the function: CUPTI's callback id, or dagtap's op number of a HIP or other
+/* The number of the function: CUPTI's callback id, or dagtap's function number of a HIP or other
  * function. */
 static uint32_t callback_id(const struct trace_api *api)
 {
-	if (api->domain != RECORD_DOMAIN_CUDA || api->op < RECORD_CUDA_OP_FIRST)
-		return api->op;
-	return api->op >= RECORD_CUDA_OP_RUNTIME ? api->op - RECORD_CUDA_OP_RUNTIME
-						 : api->op - RECORD_CUDA_OP_DRIVER;
+	if (api->domain != RECORD_DOMAIN_CUDA || api->function < RECORD_CUDA_FUNCTION_FIRST)
+		return api->function;
+	return api->function >= RECORD_CUDA_FUNCTION_RUNTIME ? api->function - RECORD_CUDA_FUNCTION_RUNTIME
+						   : api->function - RECORD_CUDA_FUNCTION_DRIVER;
 }
 
 static const struct api_entry *find_api(struct host *host, uint32_t number)
@@ -121,7 +121,7 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	if (!at || !kineto_is_timed(activity))
 		return;
 	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"");
-	at = kineto_put_z(at, names[trace_op_of(host->trace, activity)->kind]);
+	at = kineto_put_z(at, names[trace_work_of(host->trace, activity)->kind]);
 	*at++ = '"';
 	place = at;
 	at = kineto_put_piece(at, &kineto->text, host->place);
@@ -239,26 +239,26 @@ static void put_scope(struct host *host, uint32_t row)
 
 /* ---- threads ---- */
 
-static void put_lane(struct host *host, const struct lane_lists *lists)
+static void put_track(struct host *host, const struct track_lists *lists)
 {
 	struct kineto *kineto = host->kineto;
-	enum lane_table table;
-	struct lane lane;
+	enum track_table table;
+	struct track track;
 	uint32_t row;
 	int more;
 
-	lane_begin(&lane, lists, &kineto->scopes, &kineto->calls, &host->nest);
-	while (!kineto->out.error && (more = lane_next(&lane, &table, &row)) != 0) {
+	track_begin(&track, lists, &kineto->scopes, &kineto->calls, &host->nest);
+	while (!kineto->out.error && (more = track_next(&track, &table, &row)) != 0) {
 		kineto_fail(kineto, more);
-		if (table == LANE_CALLS)
+		if (table == TRACK_CALLS)
 			put_call(host, row);
 		else
 			put_scope(host, row);
 	}
-	lane_end(&lane);
+	track_end(&track);
 }
 
-static void put_thread(struct host *host, uint32_t list, const struct lane_lists *lists,
+static void put_thread(struct host *host, uint32_t list, const struct track_lists *lists,
 		       bool ranges)
 {
 	struct kineto *kineto = host->kineto;
@@ -266,15 +266,15 @@ static void put_thread(struct host *host, uint32_t list, const struct lane_lists
 	uint32_t process = list < trace->threads_count ? trace->threads[list].process
 						       : list - trace->threads_count;
 
-	kineto_fail(kineto, lane_lists_sort(lists, &kineto->scopes, &kineto->calls));
-	for (unsigned lane = 1; !lane_lists_are_empty(lists) && !kineto->out.error; lane++) {
-		uint64_t tid = kineto_name_thread(kineto, list, ranges, lane);
+	kineto_fail(kineto, track_lists_sort(lists, &kineto->scopes, &kineto->calls));
+	for (unsigned track = 1; !track_lists_are_empty(lists) && !kineto->out.error; track++) {
+		uint64_t tid = kineto_name_thread(kineto, list, ranges, track);
 		size_t begin = kineto->text.used;
 
 		kineto_text_put(&kineto->text, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":",
 				kineto_pid(kineto, process), tid);
 		host->place = kineto_text_piece(&kineto->text, begin);
-		put_lane(host, lists);
+		put_track(host, lists);
 	}
 }
 
@@ -292,8 +292,9 @@ void kineto_put_threads(struct kineto *kineto)
 		kineto_fail(kineto, -ENOMEM);
 	for (uint32_t i = 0; i < lists && !kineto->out.error; i++) {
 		struct rows_list none = {.words = 0};
-		const struct lane_lists own = {{&kineto->scopes.lists[i], &kineto->calls.lists[i]}};
-		const struct lane_lists ranges = {{&kineto->scopes.lists[lists + i], &none}};
+		const struct track_lists own = {
+			{&kineto->scopes.lists[i], &kineto->calls.lists[i]}};
+		const struct track_lists ranges = {{&kineto->scopes.lists[lists + i], &none}};
 
 		put_thread(&host, i, &own, false);
 		put_thread(&host, i, &ranges, true);

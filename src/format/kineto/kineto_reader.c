@@ -517,10 +517,10 @@ static void release(struct kread_load *load)
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		numbers_release(numbers[i]);
-	op_table_release(&load->ops);
+	work_table_release(&load->works);
 	free(load->event.attributes);
 	free(load->nested);
-	free(load->works);
+	free(load->raw);
 	free(load->syncs);
 	free(load->labels);
 	free(load->agents);
@@ -545,7 +545,7 @@ static int begin_load(struct kread_load *load)
 	load->strings = trace_strings(load->trace);
 	for (uint32_t i = 0; i < KREAD_WORD_COUNT; i++)
 		strtab_intern_z(load->strings, words[i]);
-	return op_table_init(&load->ops, load->trace);
+	return work_table_init(&load->works, load->trace);
 }
 
 int kineto_open(const struct read_file *file, const struct trace_options *options,

@@ -144,12 +144,12 @@ static int tell_kernels(struct kread_load *load)
 	uint64_t kernels = 0, shapeless = 0;
 
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		const struct trace_op *op = trace_op_of(trace, &trace->activities[i]);
+		const struct trace_work *work = trace_work_of(trace, &trace->activities[i]);
 
-		if (op->kind != TRACE_KERNEL)
+		if (work->kind != TRACE_KERNEL)
 			continue;
 		kernels++;
-		shapeless += op->workgroup[0] == 0;
+		shapeless += work->workgroup[0] == 0;
 	}
 	return tell_some(load, shapeless, kernels,
 			 "kernels: the file does not say their grid and block");

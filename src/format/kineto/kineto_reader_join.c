@@ -178,56 +178,57 @@ int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device,
 	return number;
 }
 
-/* ---- work kinds ---- */
+/* ---- raw_row kinds ---- */
 
-/* Maps work kinds whose agents are device numbers to work kinds with a process's agents. `ops` is
+/* Maps raw_row kinds whose agents are device numbers to raw_row kinds with a process's agents. `works` is
  * the old table, owned. */
-struct op_map {
-	struct trace_op *ops;
+struct work_map {
+	struct trace_work *works;
 	uint32_t count;
-	struct op_place {
-		uint32_t process, op;
+	struct work_place {
+		uint32_t process, work;
 	} * places; /* by old index: the new index for the last process */
 };
 
-static int op_map_init(struct op_map *map, struct kread_load *load)
+static int work_map_init(struct work_map *map, struct kread_load *load)
 {
 	struct trace *trace = load->trace;
 
-	*map = (struct op_map){.ops = trace->ops, .count = trace->ops_count};
-	trace->ops = NULL;
-	trace->ops_count = 0;
-	op_table_release(&load->ops);
+	*map = (struct work_map){.works = trace->works, .count = trace->works_count};
+	trace->works = NULL;
+	trace->works_count = 0;
+	work_table_release(&load->works);
 	map->places = malloc(((size_t)map->count + 1) * sizeof(*map->places));
 	if (!map->places)
 		return -ENOMEM;
 	memset(map->places, 0xff, ((size_t)map->count + 1) * sizeof(*map->places));
-	return op_table_init(&load->ops, trace);
+	return work_table_init(&load->works, trace);
 }
 
-static void op_map_release(struct op_map *map)
+static void work_map_release(struct work_map *map)
 {
-	free(map->ops);
+	free(map->works);
 	free(map->places);
 }
 
-static int64_t map_op(struct kread_load *load, struct op_map *map, uint32_t process, uint32_t from)
+static int64_t map_work(struct kread_load *load, struct work_map *map, uint32_t process,
+			uint32_t from)
 {
-	struct op_place *place = &map->places[from];
-	struct trace_op op = map->ops[from];
+	struct work_place *place = &map->places[from];
+	struct trace_work work = map->works[from];
 	int64_t source, target;
 
 	if (place->process == process)
-		return place->op;
-	source = kread_agent(load, process, op.src_agent);
-	target = kread_agent(load, process, op.dst_agent);
+		return place->work;
+	source = kread_agent(load, process, work.src_agent);
+	target = kread_agent(load, process, work.dst_agent);
 	if (source < 0 || target < 0)
 		return -ENOMEM;
-	op.src_agent = (uint32_t)source;
-	op.dst_agent = (uint32_t)target;
+	work.src_agent = (uint32_t)source;
+	work.dst_agent = (uint32_t)target;
 	place->process = process;
-	place->op = op_intern(&load->ops, &op);
-	return place->op == TRACE_NONE ? -ENOMEM : (int64_t)place->op;
+	place->work = work_intern(&load->works, &work);
+	return place->work == TRACE_NONE ? -ENOMEM : (int64_t)place->work;
 }
 
 /* ---- graphs ---- */
@@ -284,21 +285,21 @@ static int64_t find_exec(struct trace *trace, struct graphs *graphs, uint32_t pr
 
 /* Sets the launch and node of an activity. If the file does not state the graph of a graph launch,
  * its activities belong to exec 0 of the process. */
-static int join_graph(struct kread_load *load, struct graphs *graphs, const struct kread_work *work,
-		      struct trace_activity *row)
+static int join_graph(struct kread_load *load, struct graphs *graphs,
+		      const struct kread_activity *raw_row, struct trace_activity *row)
 {
 	struct trace *trace = load->trace;
 	const struct trace_call *call = row->call == TRACE_NONE ? NULL : &trace->calls[row->call];
 	int64_t exec, launch = -ENOMEM, node = TRACE_NONE;
 
-	if (work->graph == 0 && !(call && graphs->launches_graph[call->api]))
+	if (raw_row->graph == 0 && !(call && graphs->launches_graph[call->api]))
 		return 0;
-	exec = find_exec(trace, graphs, row->process, work->graph);
+	exec = find_exec(trace, graphs, row->process, raw_row->graph);
 	if (exec >= 0)
 		launch = read_graph_launch(trace, &graphs->launches, (uint32_t)exec, row->cid);
-	if (launch >= 0 && work->graph && work->node)
+	if (launch >= 0 && raw_row->graph && raw_row->node)
 		node = read_graph_node(trace, &graphs->nodes, trace->execs[exec].graph, row->id,
-				       row->op);
+				       row->work);
 	if (launch < 0 || node < 0)
 		return -ENOMEM;
 	row->launch = (uint32_t)launch;
@@ -332,30 +333,30 @@ static void join_call(struct trace *trace, uint32_t index)
 		call->launch = row->launch;
 }
 
-static int join_work(struct kread_load *load, struct op_map *ops, struct graphs *graphs,
+static int join_work(struct kread_load *load, struct work_map *works, struct graphs *graphs,
 		     uint32_t index)
 {
 	struct trace_activity *row = &load->trace->activities[index];
-	const struct kread_work *work = &load->works[row->id];
-	int64_t agent = kread_agent(load, row->process, work->device), stream = -1, op = -1;
+	const struct kread_activity *raw_row = &load->raw[row->id];
+	int64_t agent = kread_agent(load, row->process, raw_row->device), stream = -1, work = -1;
 	int64_t scope;
 
 	if (agent >= 0)
-		stream = kread_stream(load, row->process, work->device, work->stream);
+		stream = kread_stream(load, row->process, raw_row->device, raw_row->stream);
 	if (stream >= 0)
-		op = map_op(load, ops, row->process, work->op);
-	if (op < 0)
+		work = map_work(load, works, row->process, raw_row->work);
+	if (work < 0)
 		return -ENOMEM;
 	row->agent = (uint32_t)agent;
 	row->stream = (uint32_t)stream;
-	row->op = (uint32_t)op;
-	row->id = work->node;
-	if (join_graph(load, graphs, work, row) < 0)
+	row->work = (uint32_t)work;
+	row->id = raw_row->node;
+	if (join_graph(load, graphs, raw_row, row) < 0)
 		return -ENOMEM;
 	join_call(load->trace, index);
 	if (row->scope != TRACE_NONE)
 		return 0;
-	scope = kread_find_scope(load, row->process, work->external_id);
+	scope = kread_find_scope(load, row->process, raw_row->external_id);
 	row->scope = (uint32_t)scope;
 	return scope < 0 ? -ENOMEM : 0;
 }
@@ -363,14 +364,14 @@ static int join_work(struct kread_load *load, struct op_map *ops, struct graphs 
 static int join_works(struct kread_load *load)
 {
 	struct graphs graphs = {0};
-	struct op_map ops;
-	int result = op_map_init(&ops, load);
+	struct work_map works;
+	int result = work_map_init(&works, load);
 
 	if (result == 0)
 		result = graphs_init(&graphs, load);
 	for (uint32_t i = 0; i < load->trace->activities_count && result == 0; i++)
-		result = join_work(load, &ops, &graphs, i);
-	op_map_release(&ops);
+		result = join_work(load, &works, &graphs, i);
+	work_map_release(&works);
 	graphs_release(&graphs);
 	return result == 0 ? order_graphs(load->trace) : result;
 }

@@ -4,7 +4,7 @@
  * kineto_reader_rows.c makes a call, a scope, a GPU activity or a wait of each. A row does not say
  * all that the model needs: the process of a GPU activity is known only from the call with its
  * correlation id, which may come later in the file. So activities and waits are kept as the file
- * states them (struct kread_work, struct kread_sync) until all rows are read. Then
+ * states them (struct kread_activity, struct kread_sync) until all rows are read. Then
  * kineto_reader_nest.c nests scopes and calls, kineto_reader_join.c gives each activity its
  * process, GPU, stream and graph, and kineto_reader_waits.c makes events, their records and waits.
  *
@@ -19,8 +19,8 @@
 #include "format/order.h"
 #include "trace/load.h"
 #include "trace/model.h"
-#include "trace/ops.h"
 #include "trace/strtab.h"
+#include "trace/works.h"
 
 /* The words that the reader understands. begin_load interns them first, in this order, so that a
  * word's trace_string equals its enum value and can be used in a switch. */
@@ -139,15 +139,15 @@ struct kread_event {
 #define KREAD_NO_DEVICE UINT32_MAX
 
 /* What the file states about a GPU activity, kept until all rows are read. Meanwhile the
- * activity's `id` is the index of its kread_work. */
-struct kread_work {
+ * activity's `id` is the index of its kread_activity. */
+struct kread_activity {
 	int64_t stream; /* the file's stream number, or KREAD_NO_STREAM */
 	uint64_t external_id;
 	uint64_t graph, node; /* the file's ids; 0 = none */
 	uint32_t device;      /* the file's number of the GPU, or KREAD_NO_DEVICE */
-	/* index into trace.ops; its agents are device numbers, not agents, until map_op replaces
+	/* index into trace.works; its agents are device numbers, not agents, until map_work replaces
 	 * it */
-	uint32_t op;
+	uint32_t work;
 };
 
 /* A wait, or the record of an event, as a row of the file states it. */
@@ -238,7 +238,7 @@ struct kread_load {
 	uint64_t left_out[KREAD_LEFT_OUT_COUNT];
 	uint64_t backwards; /* number of rows that end before they begin */
 
-	struct op_table ops;
+	struct work_table works;
 	struct numbers processes;  /* pid -> index into trace.processes */
 	struct numbers threads;	   /* (process, tid) -> index into trace.threads */
 	struct numbers apis;	   /* (process, name) -> index into trace.apis */
@@ -252,8 +252,8 @@ struct kread_load {
 	struct kread_id last_pid, last_tid;
 	uint32_t last_process, last_thread;
 
-	struct kread_work *works;
-	uint32_t works_count;
+	struct kread_activity *raw;
+	uint32_t raw_count;
 	struct kread_sync *syncs;
 	uint32_t syncs_count;
 	struct kread_label *labels;

@@ -247,7 +247,7 @@ static int64_t find_api(struct kread_load *load, uint32_t process, trace_string 
 		return -ENOMEM;
 	*row = (struct trace_api){
 		.process = process,
-		.op = number + 1,
+		.function = number + 1,
 		.name = name,
 		.domain = domain_of(kread_string(load, name)),
 	};
@@ -444,66 +444,66 @@ static enum trace_copy_direction direction_of(const char *name)
 	return TRACE_COPY_UNKNOWN;
 }
 
-/* Sets direction and agents of a copy; the agents are device numbers until map_op replaces them.
+/* Sets direction and agents of a copy; the agents are device numbers until map_work replaces them.
  * Returns the args that it has used. */
-static uint64_t take_copy(const struct kread_load *load, uint32_t device, struct trace_op *op)
+static uint64_t take_copy(const struct kread_load *load, uint32_t device, struct trace_work *work)
 {
 	const struct kread_event *event = &load->event;
 	int64_t from, to;
 
-	op->direction = direction_of(kread_string(load, event->name));
+	work->direction = direction_of(kread_string(load, event->name));
 	if (kread_int(load, event, KREAD_FROM_DEVICE, &from) &&
 	    kread_int(load, event, KREAD_TO_DEVICE, &to) && from >= 0 && to >= 0) {
-		op->src_agent = clamped(from);
-		op->dst_agent = clamped(to);
+		work->src_agent = clamped(from);
+		work->dst_agent = clamped(to);
 		return KREAD_ARG(KREAD_FROM_DEVICE) | KREAD_ARG(KREAD_TO_DEVICE);
 	}
-	if (op->direction == TRACE_H2D || op->direction == TRACE_D2D)
-		op->dst_agent = device;
-	if (op->direction == TRACE_D2H || op->direction == TRACE_D2D)
-		op->src_agent = device;
+	if (work->direction == TRACE_H2D || work->direction == TRACE_D2D)
+		work->dst_agent = device;
+	if (work->direction == TRACE_D2H || work->direction == TRACE_D2D)
+		work->src_agent = device;
 	return 0;
 }
 
 /* Sets the dimensions of a kernel; the file's grid counts blocks. Returns the args that it has
  * used. */
-static uint64_t take_dimensions(const struct kread_event *event, struct trace_op *op)
+static uint64_t take_dimensions(const struct kread_event *event, struct trace_work *work)
 {
 	if ((event->args & DIMENSION_ARGS) != DIMENSION_ARGS)
 		return 0;
 	for (int i = 0; i < 3; i++) {
-		op->grid[i] = (uint64_t)event->grid[i] * event->block[i];
-		op->workgroup[i] = event->block[i];
+		work->grid[i] = (uint64_t)event->grid[i] * event->block[i];
+		work->workgroup[i] = event->block[i];
 	}
 	return DIMENSION_ARGS;
 }
 
-/* Interns the work kind of the row. Returns the args that it states; RET_OP is TRACE_NONE if there
+/* Interns the raw_row kind of the row. Returns the args that it states; RET_OP is TRACE_NONE if there
  * is no memory. */
-static uint64_t take_op(struct kread_load *load, uint32_t device, uint32_t *ret_op)
+static uint64_t take_work(struct kread_load *load, uint32_t device, uint32_t *ret_work)
 {
 	const struct kread_event *event = &load->event;
 	enum trace_activity_kind kind = kind_of(event->category);
-	struct trace_op op;
+	struct trace_work work;
 	uint64_t taken;
 	int64_t bytes;
 
-	op_blank(&op, kind);
-	op.name = event->name;
-	taken = take_dimensions(event, &op);
+	work_blank(&work, kind);
+	work.name = event->name;
+	taken = take_dimensions(event, &work);
 	if (kind == TRACE_COPY)
-		taken |= take_copy(load, device, &op);
+		taken |= take_copy(load, device, &work);
 	else if (kind == TRACE_MEMSET)
-		op.dst_agent = device;
+		work.dst_agent = device;
 	if (kind == TRACE_KERNEL) {
-		op.registers = clamped(kread_int_or(load, event, KREAD_REGISTERS, 0));
-		op.group_bytes = clamped(kread_int_or(load, event, KREAD_SHARED_MEMORY, 0));
+		work.registers = clamped(kread_int_or(load, event, KREAD_REGISTERS, 0));
+		work.group_bytes = clamped(kread_int_or(load, event, KREAD_SHARED_MEMORY, 0));
 		taken |= KREAD_ARG(KREAD_REGISTERS) | KREAD_ARG(KREAD_SHARED_MEMORY);
 	} else if (kread_int(load, event, KREAD_BYTES, &bytes) && bytes >= 0) {
-		op.bytes = (uint64_t)bytes;
+		work.bytes = (uint64_t)bytes;
 		taken |= KREAD_ARG(KREAD_BYTES);
 	}
-	*ret_op = op_intern(&load->ops, &op);
+	*ret_work = work_intern(&load->works, &work);
 	return taken;
 }
 
@@ -527,30 +527,30 @@ static int64_t stream_of(const struct kread_load *load)
 	return kread_int_or(load, event, KREAD_STREAM, tid);
 }
 
-static int take_work(struct kread_load *load)
+static int take_activity(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
-	struct kread_work *work =
-		table_add((void **)&load->works, &load->works_count, sizeof(*load->works));
+	struct kread_activity *raw_row =
+		table_add((void **)&load->raw, &load->raw_count, sizeof(*load->raw));
 	struct trace_activity *row = trace_add(load->trace, activities);
 	uint64_t taken;
 	int64_t set;
 
-	if (!work || !row)
+	if (!raw_row || !row)
 		return -ENOMEM;
-	work->device = device_of(load);
-	work->stream = stream_of(load);
-	work->external_id = external_of(load);
-	work->graph = (uint64_t)kread_int_or(load, event, KREAD_GRAPH_ID, 0);
-	work->node = (uint64_t)kread_int_or(load, event, KREAD_GRAPH_NODE_ID, 0);
-	taken = take_op(load, work->device, &work->op);
-	if (work->op == TRACE_NONE)
+	raw_row->device = device_of(load);
+	raw_row->stream = stream_of(load);
+	raw_row->external_id = external_of(load);
+	raw_row->graph = (uint64_t)kread_int_or(load, event, KREAD_GRAPH_ID, 0);
+	raw_row->node = (uint64_t)kread_int_or(load, event, KREAD_GRAPH_NODE_ID, 0);
+	taken = take_work(load, raw_row->device, &raw_row->work);
+	if (raw_row->work == TRACE_NONE)
 		return -ENOMEM;
 	*row = (struct trace_activity){
 		.start_ns = event->begin_ns,
 		.end_ns = event->begin_ns + event->duration_ns,
 		.cid = correlation_of(load),
-		.id = load->works_count - 1,
+		.id = load->raw_count - 1,
 		.call = TRACE_NONE,
 		.queue = TRACE_NONE,
 		.thread = TRACE_NONE,
@@ -653,7 +653,7 @@ static int take_complete(struct kread_load *load)
 	case KREAD_OLD_KERNEL:
 	case KREAD_OLD_MEMCPY:
 	case KREAD_OLD_MEMSET:
-		return take_work(load);
+		return take_activity(load);
 	case KREAD_CUDA_RUNTIME:
 	case KREAD_CUDA_DRIVER:
 	case KREAD_OLD_RUNTIME:
@@ -692,7 +692,7 @@ int kread_take_event(struct kread_load *load)
 		return take_label(load);
 	case 's':
 	case 't':
-	case 'f': /* arrows from a call to its work repeat the correlation id */
+	case 'f': /* arrows from a call to its raw_row repeat the correlation id */
 		return event->category == KREAD_AC2G ? 0 : leave_out(load, KREAD_LEFT_OUT_FLOW);
 	default:
 		return leave_out(load, KREAD_LEFT_OUT_PHASE);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/kineto/kineto_writer.h"
-#include "format/perfetto/perfetto_lanes.h"
+#include "format/slices.h"
 #include "format/words.h"
 
 /* An upper bound for the size of a row. */
@@ -234,7 +234,7 @@ struct waits {
 	/* by process: its only GPU; the place of no GPU if it has none or several */
 	uint32_t *only_gpus;
 	/* The last group (make_group), the number of its tracks that are named, and their tids. */
-	uint32_t group, lanes;
+	uint32_t group, tracks;
 	uint64_t *tids;
 };
 
@@ -274,7 +274,7 @@ static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait
 	return kineto_slot(waits->kineto, wait->stream, wait->process);
 }
 
-/* A group of slices (perfetto_lanes.h) for each GPU and slot; the last slot of a GPU is the whole
+/* A group of slices (slices.h) for each GPU and slot; the last slot of a GPU is the whole
  * device. */
 static uint32_t make_group(const struct waits *waits, uint32_t gpu, uint32_t slot)
 {
@@ -297,29 +297,29 @@ static uint32_t group_of_record(const struct waits *waits, const struct trace_ev
 			  kineto_slot(kineto, record->stream, record->process));
 }
 
-static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t lane)
+static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t subtrack)
 {
 	struct kineto *kineto = waits->kineto;
 	uint32_t gpu = group / (kineto->slots + 1);
 	uint32_t slot = group % (kineto->slots + 1);
 
 	if (group != waits->group)
-		waits->lanes = 0;
+		waits->tracks = 0;
 	waits->group = group;
-	for (; waits->lanes <= lane; waits->lanes++)
-		waits->tids[waits->lanes] =
+	for (; waits->tracks <= subtrack; waits->tracks++)
+		waits->tids[waits->tracks] =
 			kineto_name_stream(kineto, gpu, slot == kineto->slots ? TRACE_NONE : slot,
-					   KINETO_LANE_SYNC, waits->lanes + 1);
-	return waits->tids[lane];
+					   KINETO_TRACK_SYNC, waits->tracks + 1);
+	return waits->tids[subtrack];
 }
 
 /* Begins a row up to its first own argument, which the caller writes without a comma. NULL after
  * an error. */
-static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t lane,
+static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t subtrack,
 		       const char *category, const char *name)
 {
 	struct kineto *kineto = waits->kineto;
-	uint64_t tid = find_tid(waits, slice->group, lane);
+	uint64_t tid = find_tid(waits, slice->group, subtrack);
 	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
 	if (!at)
@@ -357,12 +357,12 @@ static char *put_place(const struct kineto *kineto, char *at, const struct slice
 	return kineto_put_u64(at, context);
 }
 
-static void put_wait(struct waits *waits, const struct slice *slice, uint32_t lane)
+static void put_wait(struct waits *waits, const struct slice *slice, uint32_t subtrack)
 {
 	struct kineto *kineto = waits->kineto;
 	const struct trace_wait *wait = &kineto->trace->waits[slice->index];
 	const char *name = kineto_wait_name(wait->type);
-	char *at = begin_row(waits, slice, lane, "cuda_sync", name);
+	char *at = begin_row(waits, slice, subtrack, "cuda_sync", name);
 
 	if (!at)
 		return;
@@ -376,12 +376,12 @@ static void put_wait(struct waits *waits, const struct slice *slice, uint32_t la
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-static void put_record(struct waits *waits, const struct slice *slice, uint32_t lane)
+static void put_record(struct waits *waits, const struct slice *slice, uint32_t subtrack)
 {
 	struct kineto *kineto = waits->kineto;
 	uint32_t number = slice->index - kineto->trace->waits_count;
 	const struct trace_event_record *record = &kineto->trace->event_records[number];
-	char *at = begin_row(waits, slice, lane, "cuda_event", "cudaEvent");
+	char *at = begin_row(waits, slice, subtrack, "cuda_event", "cudaEvent");
 
 	if (!at)
 		return;
@@ -397,20 +397,20 @@ static void put_record(struct waits *waits, const struct slice *slice, uint32_t 
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-static void put_slice(void *context, const struct slice *slice, uint32_t lane)
+static void put_slice(void *context, const struct slice *slice, uint32_t subtrack)
 {
 	struct waits *waits = context;
 
 	if (slice->index < waits->kineto->trace->waits_count)
-		put_wait(waits, slice, lane);
+		put_wait(waits, slice, subtrack);
 	else
-		put_record(waits, slice, lane);
+		put_record(waits, slice, subtrack);
 }
 
 /* A row is written as a whole when it begins, so its end needs nothing. */
-static void put_nothing(void *context, uint32_t group, uint32_t lane, int64_t ns)
+static void put_nothing(void *context, uint32_t group, uint32_t subtrack, int64_t ns)
 {
-	(void)context, (void)group, (void)lane, (void)ns;
+	(void)context, (void)group, (void)subtrack, (void)ns;
 }
 
 static void find_only_gpus(struct waits *waits)
@@ -466,7 +466,7 @@ void kineto_put_waits(struct kineto *kineto)
 		.only_gpus = calloc((size_t)trace->processes_count + 1, sizeof(*waits.only_gpus)),
 		.tids = calloc(most + 1, sizeof(*waits.tids)),
 	};
-	const struct lanes_output output = {false, put_slice, put_nothing, &waits};
+	const struct slices_output output = {false, put_slice, put_nothing, &waits};
 	struct slice *slices = calloc(most + 1, sizeof(*slices));
 
 	if (!waits.only_gpus || !waits.tids || !slices || most >= TRACE_NONE) {
@@ -482,7 +482,7 @@ void kineto_put_waits(struct kineto *kineto)
 				(struct slice){group_of(&waits, wait), i, wait->begin_ns, end_ns};
 		}
 		count += add_records(&waits, slices + count);
-		kineto_fail(kineto, lanes_put(slices, count, &output));
+		kineto_fail(kineto, slices_put(slices, count, &output));
 	}
 	free(waits.only_gpus);
 	free(waits.tids);

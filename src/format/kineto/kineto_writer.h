@@ -19,10 +19,15 @@
  * pid equals a GPU's number, and for threads without a tid. */
 #define KINETO_PID_FIRST 4194305
 
-/* What a GPU's tid shows. The first track of a kind has the tid stream number + kind * lane_step;
+/* What a GPU's tid shows. The first track of a kind has the tid stream number + kind * track_step;
  * further tracks get new numbers. */
-enum kineto_lane { KINETO_LANE_WORK, KINETO_LANE_SYNC, KINETO_LANE_SCOPES, KINETO_LANE_UNTIMED };
-#define KINETO_LANE_COUNT (KINETO_LANE_UNTIMED + 1)
+enum kineto_track {
+	KINETO_TRACK_WORK,
+	KINETO_TRACK_SYNC,
+	KINETO_TRACK_SCOPES,
+	KINETO_TRACK_UNTIMED
+};
+#define KINETO_TRACK_COUNT (KINETO_TRACK_UNTIMED + 1)
 
 /* Marks of a call. WORK: the call has an activity with times. WAIT: the call is in
  * waits_of_calls. */
@@ -65,9 +70,9 @@ struct kineto {
 	uint64_t *correlation_bases;
 	/* greater than all correlations of calls; stand-ins begin here */
 	uint64_t correlation_end;
-	/* difference between the tids of a stream's enum kineto_lane kinds */
-	uint64_t lane_step;
-	uint64_t next_lane;   /* next free tid for a GPU's further tracks */
+	/* difference between the tids of a stream's enum kineto_track kinds */
+	uint64_t track_step;
+	uint64_t next_track;  /* next free tid for a GPU's further tracks */
 	uint64_t next_thread; /* next free tid for threads' further tracks */
 };
 
@@ -180,17 +185,17 @@ void kineto_undeal(struct kineto *kineto);
 /* The pid in the file of a process: its own, or a greater one if a GPU has that number. */
 uint64_t kineto_pid(const struct kineto *kineto, uint32_t process);
 
-/* ---- kineto_lanes.c ---- */
+/* ---- kineto_tracks.c ---- */
 
 /* Chooses the tid of a GPU's track and writes its name and sort index. SLOT is TRACE_NONE for rows
  * of the whole device. LANE is the number of the track among those of the same slot and kind, from
  * 1. Returns the tid. */
 uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
-			    enum kineto_lane kind, unsigned lane);
+			    enum kineto_track kind, unsigned track);
 
 /* The same for a track of a thread; LIST is a list of `calls`. RANGES are on tracks of their
  * own. */
-uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned lane);
+uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned track);
 
 /* Writes names, labels and sort indices of all processes and GPUs. */
 void kineto_name_processes(struct kineto *kineto);
@@ -242,11 +247,11 @@ const char *kineto_wait_name(enum trace_wait_type type);
 
 /* ---- rows; errors are kept in kineto->out ---- */
 
-void kineto_put_devices(struct kineto *kineto); /* kineto_device.c: activities with times */
-void kineto_put_untimed(struct kineto *kineto); /* kineto_device.c: activities without */
-void kineto_put_threads(struct kineto *kineto); /* kineto_host.c: calls and scopes */
-void kineto_put_waits(struct kineto *kineto);	/* kineto_waits.c: waits and event records */
-void kineto_put_hulls(struct kineto *kineto);	/* kineto_hulls.c: annotation rows */
+void kineto_put_devices(struct kineto *kineto);	    /* kineto_device.c: activities with times */
+void kineto_put_untimed(struct kineto *kineto);	    /* kineto_device.c: activities without */
+void kineto_put_threads(struct kineto *kineto);	    /* kineto_host.c: calls and scopes */
+void kineto_put_waits(struct kineto *kineto);	    /* kineto_waits.c: waits and event records */
+void kineto_put_annotations(struct kineto *kineto); /* kineto_annotations.c: annotation rows */
 
 /* Fills waits_of_calls. Returns 0 or -ENOMEM. */
 int kineto_find_waits(struct kineto *kineto);

@@ -56,7 +56,7 @@ static struct perfetto_track_key key_of(const struct trace *trace,
 		key.queue = PERFETTO_QUEUE_UNTIMED;
 	else if (key.queue == TRACE_NONE && key.stream != TRACE_NONE &&
 		 (words_counts_blocks(trace, activity) ||
-		  trace_op_of(trace, activity)->kind == TRACE_KERNEL))
+		  trace_work_of(trace, activity)->kind == TRACE_KERNEL))
 		key.queue = PERFETTO_QUEUE_NOT_TOLD;
 	return key;
 }
@@ -208,17 +208,17 @@ static void add_graph(struct perfetto_args *args, const struct trace *trace,
 void perfetto_args_fill(struct perfetto_args *args, const struct trace *trace,
 			const struct trace_activity *activity)
 {
-	const struct trace_op *op = trace_op_of(trace, activity);
+	const struct trace_work *work = trace_work_of(trace, activity);
 
 	args->count = 0;
 	add_place(args, trace, activity);
 	add_origin(args, trace, activity);
 	add_graph(args, trace, activity);
-	if (op->bytes)
-		add_number(args, PERFETTO_ARG_BYTES, op->bytes);
-	if (op->registers)
-		add_number(args, PERFETTO_ARG_REGISTERS, op->registers);
-	if (op->blit)
-		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, op->name));
+	if (work->bytes)
+		add_number(args, PERFETTO_ARG_BYTES, work->bytes);
+	if (work->registers)
+		add_number(args, PERFETTO_ARG_REGISTERS, work->registers);
+	if (work->blit)
+		add_text(args, PERFETTO_ARG_BLIT_KERNEL, trace_text(trace, work->name));
 	add_text(args, PERFETTO_ARG_UNTIMED, words_untimed(activity->untimed));
 }

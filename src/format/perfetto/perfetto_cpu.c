@@ -129,28 +129,28 @@ static uint64_t parent_track(const struct cpu *cpu, uint32_t thread)
 	return perfetto_track_id(PERFETTO_TRACK_THREAD, thread, 0);
 }
 
-static uint64_t lane_track(const struct cpu *cpu, uint32_t thread, uint32_t lane)
+static uint64_t subtrack_id(const struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
 	/* after all threads' indices: one such track for each process */
 	uint32_t index = thread == TRACE_NONE ? cpu->trace->threads_count + cpu->process : thread;
 
-	return perfetto_track_id(lane == 0 ? cpu->track : cpu->overflow_track, index, lane);
+	return perfetto_track_id(subtrack == 0 ? cpu->track : cpu->overflow_track, index, subtrack);
 }
 
-static void put_track(struct cpu *cpu, uint32_t thread, uint32_t lane)
+static void put_track(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
 	size_t mark;
 
 	sequence_packet_begin(cpu->sequence);
 	mark = proto_begin(cpu->packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(cpu->packet, TRACK_UUID, lane_track(cpu, thread, lane));
+	proto_put_u64(cpu->packet, TRACK_UUID, subtrack_id(cpu, thread, subtrack));
 	proto_put_u64(cpu->packet, TRACK_PARENT, parent_track(cpu, thread));
 	proto_put_text(cpu->packet, TRACK_NAME, cpu->track_name);
 	proto_end(cpu->packet, mark);
 	sequence_packet_end(cpu->sequence);
 }
 
-static void describe_lane(struct cpu *cpu, uint32_t thread, uint32_t lane)
+static void describe_lane(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
 	bool is_thread_track = cpu->track == PERFETTO_TRACK_THREAD && thread != TRACE_NONE;
 
@@ -158,7 +158,7 @@ static void describe_lane(struct cpu *cpu, uint32_t thread, uint32_t lane)
 		cpu->described_group = thread;
 		cpu->described_lanes = is_thread_track ? 1 : 0;
 	}
-	for (; cpu->described_lanes <= lane; cpu->described_lanes++)
+	for (; cpu->described_lanes <= subtrack; cpu->described_lanes++)
 		put_track(cpu, thread, cpu->described_lanes);
 }
 
@@ -179,31 +179,32 @@ static void end_event(struct cpu *cpu, size_t mark)
 	sequence_packet_end(cpu->sequence);
 }
 
-static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
+static void begin_slice(void *context, const struct slice *slice, uint32_t subtrack)
 {
 	struct cpu *cpu = context;
 	size_t mark;
 
-	describe_lane(cpu, slice->group, lane);
-	mark = begin_event(cpu, EVENT_BEGIN, lane_track(cpu, slice->group, lane), slice->begin_ns);
+	describe_lane(cpu, slice->group, subtrack);
+	mark = begin_event(cpu, EVENT_BEGIN, subtrack_id(cpu, slice->group, subtrack),
+			   slice->begin_ns);
 	cpu->put_slice(cpu, slice->index);
 	end_event(cpu, mark);
 }
 
-static void end_slice(void *context, uint32_t thread, uint32_t lane, int64_t ns)
+static void end_slice(void *context, uint32_t thread, uint32_t subtrack, int64_t ns)
 {
 	struct cpu *cpu = context;
 
-	end_event(cpu, begin_event(cpu, EVENT_END, lane_track(cpu, thread, lane), ns));
+	end_event(cpu, begin_event(cpu, EVENT_END, subtrack_id(cpu, thread, subtrack), ns));
 }
 
 static int put_slices(struct cpu *cpu, struct slice *slices, size_t count)
 {
-	const struct lanes_output output = {false, begin_slice, end_slice, cpu};
+	const struct slices_output output = {false, begin_slice, end_slice, cpu};
 
 	/* no thread has this index, so the first group counts as new */
 	cpu->described_group = cpu->trace->threads_count;
-	return lanes_put(slices, count, &output);
+	return slices_put(slices, count, &output);
 }
 
 static void put_uint(struct cpu *cpu, enum annotation name, uint64_t value)
@@ -440,7 +441,7 @@ static int put_marks(struct cpu *cpu)
 		if (!described[slot])
 			put_track(cpu, scope->thread, 0);
 		described[slot] = 1;
-		mark = begin_event(cpu, EVENT_INSTANT, lane_track(cpu, scope->thread, 0),
+		mark = begin_event(cpu, EVENT_INSTANT, subtrack_id(cpu, scope->thread, 0),
 				   scope->begin_ns);
 		put_scope_slice(cpu, i);
 		end_event(cpu, mark);

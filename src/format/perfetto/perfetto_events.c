@@ -43,9 +43,9 @@ static uint64_t gpu_track(const struct gpu *gpu)
 }
 
 /* The track's index has room for 4,096 GPUs with 2^20 tracks each. */
-static uint64_t lane_track(const struct gpu *gpu, uint32_t track, uint32_t lane)
+static uint64_t subtrack_id(const struct gpu *gpu, uint32_t track, uint32_t subtrack)
 {
-	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | track, lane);
+	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | track, subtrack);
 }
 
 static void intern_fixed_names(struct gpu *gpu)
@@ -64,10 +64,10 @@ static void intern_fixed_names(struct gpu *gpu)
 		sequence_intern_text(sequence, INTERNED_CATEGORIES, CATEGORY_KIND + i,
 				     words_kind(i));
 	for (uint32_t i = TRACE_COPY_UNKNOWN; i <= TRACE_P2P; i++) {
-		const struct trace_op copy = {.kind = TRACE_COPY, .direction = i};
+		const struct trace_work copy = {.kind = TRACE_COPY, .direction = i};
 
 		sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_COPY + i,
-				     words_op(gpu->trace, &copy));
+				     words_work(gpu->trace, &copy));
 	}
 	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_MEMSET, "memset");
 	sequence_intern_text(sequence, INTERNED_EVENT_NAMES, NAME_KERNEL, "(unknown kernel)");
@@ -94,7 +94,7 @@ static void put_gpu_track(struct gpu *gpu, const struct gpus *gpus)
 	sequence_packet_end(gpu->sequence);
 }
 
-static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t lane)
+static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t subtrack)
 {
 	char name[128];
 	size_t mark;
@@ -103,22 +103,22 @@ static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t lane)
 			     sizeof(name));
 	sequence_packet_begin(gpu->sequence);
 	mark = proto_begin(gpu->packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(gpu->packet, TRACK_UUID, lane_track(gpu, slice->group, lane));
+	proto_put_u64(gpu->packet, TRACK_UUID, subtrack_id(gpu, slice->group, subtrack));
 	proto_put_u64(gpu->packet, TRACK_PARENT, gpu_track(gpu));
 	proto_put_text(gpu->packet, TRACK_NAME, name);
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);
 }
 
-static uint32_t find_name(struct gpu *gpu, const struct trace_op *op)
+static uint32_t find_name(struct gpu *gpu, const struct trace_work *work)
 {
-	if (op->kind == TRACE_COPY)
-		return NAME_COPY + op->direction;
-	if (op->kind == TRACE_MEMSET)
+	if (work->kind == TRACE_COPY)
+		return NAME_COPY + work->direction;
+	if (work->kind == TRACE_MEMSET)
 		return NAME_MEMSET;
-	if (op->name == 0)
+	if (work->name == 0)
 		return NAME_KERNEL;
-	return sequence_intern(gpu->sequence, SEQUENCE_EVENT_NAMES, op->name);
+	return sequence_intern(gpu->sequence, SEQUENCE_EVENT_NAMES, work->name);
 }
 
 static void put_args(struct gpu *gpu, const struct trace_activity *activity)
@@ -181,53 +181,55 @@ static void put_arrows(struct gpu *gpu, uint32_t row)
 		proto_put_fixed64(gpu->packet, EVENT_TERMINATING_FLOW_IDS, perfetto_event(row));
 }
 
-static void put_grid(struct gpu *gpu, const struct trace_op *op, bool in_blocks)
+static void put_grid(struct gpu *gpu, const struct trace_work *work, bool in_blocks)
 {
 	uint64_t grid[3];
 
 	for (int i = 0; i < 3; i++)
-		grid[i] = in_blocks ? words_blocks(op->grid[i], op->workgroup[i]) : op->grid[i];
+		grid[i] =
+			in_blocks ? words_blocks(work->grid[i], work->workgroup[i]) : work->grid[i];
 	put_dim(gpu, ANNOTATION_GRID, grid[0], grid[1], grid[2]);
 	put_annotation(gpu, ANNOTATION_GRID_UNIT, in_blocks ? "blocks" : "work_items");
 }
 
-static void begin_slice(void *context, const struct slice *slice, uint32_t lane)
+static void begin_slice(void *context, const struct slice *slice, uint32_t subtrack)
 {
 	struct gpu *gpu = context;
 	const struct trace_activity *activity = &gpu->trace->activities[slice->index];
-	const struct trace_op *op = trace_op_of(gpu->trace, activity);
+	const struct trace_work *work = trace_work_of(gpu->trace, activity);
 	size_t mark;
 
 	if (gpu->described_track != slice->group)
 		gpu->described_lanes = 0;
 	gpu->described_track = slice->group;
-	for (; gpu->described_lanes <= lane; gpu->described_lanes++)
+	for (; gpu->described_lanes <= subtrack; gpu->described_lanes++)
 		put_track(gpu, slice, gpu->described_lanes);
-	mark = begin_event(gpu, EVENT_BEGIN, lane_track(gpu, slice->group, lane), slice->begin_ns);
-	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + op->kind);
-	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, op));
+	mark = begin_event(gpu, EVENT_BEGIN, subtrack_id(gpu, slice->group, subtrack),
+			   slice->begin_ns);
+	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + work->kind);
+	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, work));
 	put_args(gpu, activity);
-	if (op->kind == TRACE_KERNEL) {
-		put_grid(gpu, op, words_counts_blocks(gpu->trace, activity));
-		put_dim(gpu, ANNOTATION_WORKGROUP, op->workgroup[0], op->workgroup[1],
-			op->workgroup[2]);
+	if (work->kind == TRACE_KERNEL) {
+		put_grid(gpu, work, words_counts_blocks(gpu->trace, activity));
+		put_dim(gpu, ANNOTATION_WORKGROUP, work->workgroup[0], work->workgroup[1],
+			work->workgroup[2]);
 	}
 	put_arrows(gpu, slice->index);
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);
 }
 
-static void end_slice(void *context, uint32_t track, uint32_t lane, int64_t ns)
+static void end_slice(void *context, uint32_t track, uint32_t subtrack, int64_t ns)
 {
 	struct gpu *gpu = context;
 
-	proto_end(gpu->packet, begin_event(gpu, EVENT_END, lane_track(gpu, track, lane), ns));
+	proto_end(gpu->packet, begin_event(gpu, EVENT_END, subtrack_id(gpu, track, subtrack), ns));
 	sequence_packet_end(gpu->sequence);
 }
 
 static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 {
-	const struct lanes_output output = {true, begin_slice, end_slice, gpu};
+	const struct slices_output output = {true, begin_slice, end_slice, gpu};
 	const struct trace *trace = gpu->trace;
 	struct slice *slices = malloc(((size_t)trace->activities_count + 1) * sizeof(*slices));
 	size_t count = 0;
@@ -243,7 +245,7 @@ static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 		slices[count] = perfetto_activity_slice(trace, row);
 		slices[count++].group = (uint32_t)track;
 	}
-	error = track < 0 ? (int)track : lanes_put(slices, count, &output);
+	error = track < 0 ? (int)track : slices_put(slices, count, &output);
 	free(slices);
 	return error;
 }

@@ -6,8 +6,8 @@
 
 #include "format/gpus.h"
 #include "format/perfetto/perfetto_arrows.h"
-#include "format/perfetto/perfetto_lanes.h"
 #include "format/perfetto/perfetto_sequence.h"
+#include "format/slices.h"
 #include "format/words.h"
 
 /* Kinds of tracks. The number is part of the track's id (its uuid in the file) and must not
@@ -26,9 +26,10 @@ enum perfetto_track {
 
 /* The id of a track: its kind, the index of the thread, process or GPU, and its number LANE among
  * the tracks of that index (24 bits). */
-static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t index, uint32_t lane)
+static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t index,
+					 uint32_t subtrack)
 {
-	return (uint64_t)kind << 56 | (uint64_t)(lane & 0xffffff) << 32 | index;
+	return (uint64_t)kind << 56 | (uint64_t)(subtrack & 0xffffff) << 32 | index;
 }
 
 /* The number of an activity in the file. Calls, and the activities that waited for it, refer to

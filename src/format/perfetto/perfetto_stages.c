@@ -78,19 +78,19 @@ static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activit
 
 /* The specification of the activity's stage. Every reader shows the stage's name as the slice's
  * name, so each kernel name is a stage. */
-static uint32_t find_stage(struct gpu *gpu, const struct trace_op *op)
+static uint32_t find_stage(struct gpu *gpu, const struct trace_work *work)
 {
-	bool is_kernel = op->kind == TRACE_KERNEL;
-	uint32_t key = op->name;
+	bool is_kernel = work->kind == TRACE_KERNEL;
+	uint32_t key = work->name;
 
-	if (op->kind == TRACE_COPY)
-		key = gpu->trace->strings_count + op->direction;
-	else if (op->kind == TRACE_MEMSET)
+	if (work->kind == TRACE_COPY)
+		key = gpu->trace->strings_count + work->direction;
+	else if (work->kind == TRACE_MEMSET)
 		key = gpu->trace->strings_count + STAGE_MEMSET;
 	if (gpu->stages[key] == 0)
-		gpu->stages[key] =
-			intern_specification(gpu, words_op(gpu->trace, op), words_kind(op->kind),
-					     is_kernel ? CATEGORY_COMPUTE : CATEGORY_OTHER);
+		gpu->stages[key] = intern_specification(
+			gpu, words_work(gpu->trace, work), words_kind(work->kind),
+			is_kernel ? CATEGORY_COMPUTE : CATEGORY_OTHER);
 	return gpu->stages[key];
 }
 
@@ -140,19 +140,19 @@ static void put_launch_args(struct gpu *gpu)
 }
 
 /* Perfetto counts the grid in workgroups; a partial one is launched too, so it counts. */
-static void put_launch(struct gpu *gpu, const struct trace_op *op)
+static void put_launch(struct gpu *gpu, const struct trace_work *work)
 {
 	uint32_t groups[3];
 	size_t mark;
 
 	for (int i = 0; i < 3; i++) {
-		uint32_t size = op->workgroup[i] ? op->workgroup[i] : 1;
+		uint32_t size = work->workgroup[i] ? work->workgroup[i] : 1;
 
-		groups[i] = (uint32_t)(op->grid[i] / size + (op->grid[i] % size != 0));
+		groups[i] = (uint32_t)(work->grid[i] / size + (work->grid[i] % size != 0));
 	}
 	mark = proto_begin(gpu->packet, STAGE_LAUNCH);
 	put_dim(gpu, LAUNCH_GRID, groups);
-	put_dim(gpu, LAUNCH_WORKGROUP, op->workgroup);
+	put_dim(gpu, LAUNCH_WORKGROUP, work->workgroup);
 	put_launch_args(gpu);
 	proto_end(gpu->packet, mark);
 }
@@ -169,7 +169,7 @@ static void put_arrows(struct gpu *gpu, uint32_t row)
 static void put_activity(struct gpu *gpu, uint32_t row)
 {
 	const struct trace_activity *activity = &gpu->trace->activities[row];
-	const struct trace_op *op = trace_op_of(gpu->trace, activity);
+	const struct trace_work *work = trace_work_of(gpu->trace, activity);
 	struct slice slice = perfetto_activity_slice(gpu->trace, row);
 	size_t mark;
 
@@ -182,12 +182,12 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 	put_args(gpu, activity);
 	proto_put_u64(gpu->packet, STAGE_GPU_ID, gpu->number);
 	proto_put_u64(gpu->packet, STAGE_QUEUE_IID, find_track(gpu, activity));
-	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, op));
+	proto_put_u64(gpu->packet, STAGE_STAGE_IID, find_stage(gpu, work));
 	put_arrows(gpu, row);
-	if (op->kind == TRACE_KERNEL) {
+	if (work->kind == TRACE_KERNEL) {
 		proto_put_u64(gpu->packet, STAGE_KERNEL_IID,
-			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, op->name));
-		put_launch(gpu, op);
+			      sequence_intern(gpu->sequence, SEQUENCE_KERNELS, work->name));
+		put_launch(gpu, work);
 	}
 	proto_end(gpu->packet, mark);
 	sequence_packet_end(gpu->sequence);

@@ -115,7 +115,7 @@ static void deal_activity(struct xspace_writer *writer, uint32_t row)
 		       ? xspace_streamless(writer, activity->process)
 		       : xspace_list_of_stream(activity->stream, activity->process);
 	list = &writer->activities.lists[gpu * writer->streams_count + slot];
-	list->words |= (uint8_t)(1 << xspace_word_of(trace_op_of(writer->trace, activity)));
+	list->words |= (uint8_t)(1 << xspace_word_of(trace_work_of(writer->trace, activity)));
 	rows_list_deal(&writer->activities, list, row, time);
 }
 

@@ -5,7 +5,7 @@
 
 #include "format/xspace/xspace_writer.h"
 
-enum xspace_word xspace_word_of(const struct trace_op *op)
+enum xspace_word xspace_word_of(const struct trace_work *work)
 {
 	static const enum xspace_word copies[] = {
 		[TRACE_COPY_UNKNOWN] = XSPACE_WORD_MEMCPY_OTHER,
@@ -16,9 +16,9 @@ enum xspace_word xspace_word_of(const struct trace_op *op)
 		[TRACE_P2P] = XSPACE_WORD_MEMCPY_P2P,
 	};
 
-	if (op->kind == TRACE_KERNEL)
+	if (work->kind == TRACE_KERNEL)
 		return XSPACE_WORD_COMPUTE;
-	return op->kind == TRACE_MEMSET ? XSPACE_WORD_MEMSET : copies[op->direction];
+	return work->kind == TRACE_MEMSET ? XSPACE_WORD_MEMSET : copies[work->direction];
 }
 
 const char *xspace_word_text(enum xspace_word word)
@@ -37,10 +37,10 @@ static uint64_t divide_up(uint64_t value, uint32_t by)
 	return by ? value / by + (value % by != 0) : 0;
 }
 
-static bool has_partial_groups(const struct trace_op *op)
+static bool has_partial_groups(const struct trace_work *work)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		if (op->workgroup[i] == 0 || op->grid[i] % op->workgroup[i] != 0)
+		if (work->workgroup[i] == 0 || work->grid[i] % work->workgroup[i] != 0)
 			return true;
 	}
 	return false;
@@ -65,25 +65,25 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	text->size -= (size_t)count;
 }
 
-void xspace_kernel_details(const struct trace_op *op, char *text, size_t size)
+void xspace_kernel_details(const struct trace_work *work, char *text, size_t size)
 {
 	struct text out = {text, size};
 	uint64_t blocks[3];
 
 	for (unsigned i = 0; i < 3; i++)
-		blocks[i] = divide_up(op->grid[i], op->workgroup[i]);
-	if (op->registers)
-		add(&out, "regs:%" PRIu32 " ", op->registers);
+		blocks[i] = divide_up(work->grid[i], work->workgroup[i]);
+	if (work->registers)
+		add(&out, "regs:%" PRIu32 " ", work->registers);
 	add(&out,
 	    "static_shared:%" PRIu32 " dynamic_shared:0 grid:%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-	    op->group_bytes, blocks[0], blocks[1], blocks[2]);
-	add(&out, " block:%" PRIu32 ",%" PRIu32 ",%" PRIu32, op->workgroup[0], op->workgroup[1],
-	    op->workgroup[2]);
-	if (op->private_bytes)
-		add(&out, " private_mem:%" PRIu32, op->private_bytes);
-	if (has_partial_groups(op))
-		add(&out, " work_items:%" PRIu64 ",%" PRIu64 ",%" PRIu64, op->grid[0], op->grid[1],
-		    op->grid[2]);
+	    work->group_bytes, blocks[0], blocks[1], blocks[2]);
+	add(&out, " block:%" PRIu32 ",%" PRIu32 ",%" PRIu32, work->workgroup[0], work->workgroup[1],
+	    work->workgroup[2]);
+	if (work->private_bytes)
+		add(&out, " private_mem:%" PRIu32, work->private_bytes);
+	if (has_partial_groups(work))
+		add(&out, " work_items:%" PRIu64 ",%" PRIu64 ",%" PRIu64, work->grid[0],
+		    work->grid[1], work->grid[2]);
 }
 
 static const char *side(enum trace_copy_direction direction, bool source)
@@ -96,24 +96,24 @@ static const char *side(enum trace_copy_direction direction, bool source)
 	return "device";
 }
 
-void xspace_copy_details(const struct xspace_writer *writer, const struct trace_op *op, char *text,
-			 size_t size)
+void xspace_copy_details(const struct xspace_writer *writer, const struct trace_work *work,
+			 char *text, size_t size)
 {
 	struct text out = {text, size};
-	uint32_t src = gpus_find(&writer->gpus, op->src_agent);
-	uint32_t dst = gpus_find(&writer->gpus, op->dst_agent);
+	uint32_t src = gpus_find(&writer->gpus, work->src_agent);
+	uint32_t dst = gpus_find(&writer->gpus, work->dst_agent);
 
-	add(&out, "kind_src:%s kind_dst:%s size:%" PRIu64, side(op->direction, true),
-	    side(op->direction, false), op->bytes);
+	add(&out, "kind_src:%s kind_dst:%s size:%" PRIu64, side(work->direction, true),
+	    side(work->direction, false), work->bytes);
 	if (src < writer->gpus.count)
 		add(&out, " src:%" PRIu32, src);
 	if (dst < writer->gpus.count)
 		add(&out, " dest:%" PRIu32, dst);
 }
 
-void xspace_memset_details(const struct trace_op *op, char *text, size_t size)
+void xspace_memset_details(const struct trace_work *work, char *text, size_t size)
 {
 	struct text out = {text, size};
 
-	add(&out, "kind:device num_bytes:%" PRIu64, op->bytes);
+	add(&out, "kind:device num_bytes:%" PRIu64, work->bytes);
 }

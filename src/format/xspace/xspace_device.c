@@ -13,7 +13,7 @@
 
 #define DETAILS_CHARS 320
 
-struct op_entry {
+struct work_entry {
 	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
 	bool is_kernel;
 	struct xspace_blob stats;
@@ -38,7 +38,7 @@ struct device {
 	struct xspace_plane plane;
 	struct xspace_stats stats; /* buffer for stats that are being encoded */
 	struct xspace_blobs blobs;
-	struct op_entry *ops;
+	struct work_entry *works;
 	struct node_entry *nodes;
 	struct xspace_blob *chains;
 	struct extra_key extra_key;
@@ -56,39 +56,40 @@ static void keep_blob(struct device *device, struct xspace_blob *ret_blob)
 		device->error = error;
 }
 
-static const char *name_of(const struct device *device, const struct trace_op *op)
+static const char *name_of(const struct device *device, const struct trace_work *work)
 {
 	const char *name;
 
-	if (op->kind != TRACE_KERNEL)
-		return xspace_word_text(xspace_word_of(op));
-	name = trace_text(device->trace, op->name);
+	if (work->kind != TRACE_KERNEL)
+		return xspace_word_text(xspace_word_of(work));
+	name = trace_text(device->trace, work->name);
 	return name[0] == '\0' ? "(unknown kernel)" : name;
 }
 
-static void put_op(struct device *device, uint32_t number)
+static void put_work(struct device *device, uint32_t number)
 {
-	const struct trace_op *op = &device->trace->ops[number];
-	struct op_entry *entry = &device->ops[number];
+	const struct trace_work *work = &device->trace->works[number];
+	struct work_entry *entry = &device->works[number];
 	struct xspace_stats *stats = &device->stats;
 	char details[DETAILS_CHARS];
 
 	proto_reset(&stats->bytes);
-	if (op->kind == TRACE_KERNEL) {
-		xspace_kernel_details(op, details, sizeof(details));
+	if (work->kind == TRACE_KERNEL) {
+		xspace_kernel_details(work, details, sizeof(details));
 		xspace_put_ref(stats, XSPACE_STAT_KERNEL_DETAILS, details);
-	} else if (op->kind == TRACE_COPY) {
-		xspace_copy_details(device->writer, op, details, sizeof(details));
+	} else if (work->kind == TRACE_COPY) {
+		xspace_copy_details(device->writer, work, details, sizeof(details));
 		xspace_put_ref(stats, XSPACE_STAT_MEMCPY_DETAILS, details);
 	} else {
-		xspace_memset_details(op, details, sizeof(details));
+		xspace_memset_details(work, details, sizeof(details));
 		xspace_put_ref(stats, XSPACE_STAT_MEMSET_DETAILS, details);
 	}
-	if (op->blit)
-		xspace_put_ref(stats, XSPACE_STAT_BLIT_KERNEL, trace_text(device->trace, op->name));
+	if (work->blit)
+		xspace_put_ref(stats, XSPACE_STAT_BLIT_KERNEL,
+			       trace_text(device->trace, work->name));
 	keep_blob(device, &entry->stats);
-	entry->event = xspace_plane_event(&device->plane, name_of(device, op));
-	entry->is_kernel = op->kind == TRACE_KERNEL;
+	entry->event = xspace_plane_event(&device->plane, name_of(device, work));
+	entry->is_kernel = work->kind == TRACE_KERNEL;
 }
 
 static void put_node(struct device *device, uint32_t number)
@@ -188,7 +189,7 @@ static const struct xspace_blob *find_chain(struct device *device, const struct 
 static void put_activity(struct device *device, const struct trace_activity *activity)
 {
 	struct xspace_writer *writer = device->writer;
-	const struct op_entry *op = &device->ops[activity->op];
+	const struct work_entry *work = &device->works[activity->work];
 	const struct node_entry *node = find_node(device, activity->node);
 	const struct xspace_blob *chain = find_chain(device, node, activity->scope);
 	struct xspace_event event;
@@ -196,16 +197,16 @@ static void put_activity(struct device *device, const struct trace_activity *act
 	size_t bytes;
 	uint8_t *room, *at;
 
-	if (op->event == 0)
-		put_op(device, activity->op);
-	look_up_extra(device, activity, op->is_kernel);
+	if (work->event == 0)
+		put_work(device, activity->work);
+	look_up_extra(device, activity, work->is_kernel);
 	event = (struct xspace_event){
-		.metadata_id = op->event,
+		.metadata_id = work->event,
 		.offset_ps = xspace_offset_ps(writer, activity->start_ns),
 	};
 	if (activity->end_ns > activity->start_ns)
 		event.duration_ps = (uint64_t)(activity->end_ns - activity->start_ns) * 1000;
-	bytes = xspace_event_bytes(&event) + op->stats.bytes + node->stats.bytes + chain->bytes +
+	bytes = xspace_event_bytes(&event) + work->stats.bytes + node->stats.bytes + chain->bytes +
 		device->extra.bytes;
 	if (activity->cid) {
 		correlation_id = xspace_correlation_id(writer, activity->process, activity->cid);
@@ -222,7 +223,7 @@ static void put_activity(struct device *device, const struct trace_activity *act
 				       correlation_id);
 	if (activity->scope != TRACE_NONE)
 		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
-	at = xspace_blobs_copy(&device->blobs, &op->stats, at);
+	at = xspace_blobs_copy(&device->blobs, &work->stats, at);
 	at = xspace_blobs_copy(&device->blobs, &node->stats, at);
 	at = xspace_blobs_copy(&device->extra_bytes, &device->extra, at);
 	at = xspace_blobs_copy(&device->blobs, chain, at);
@@ -245,13 +246,13 @@ static void put_foreign(struct device *device, const struct trace_activity *acti
 	if (activity->end_ns > activity->start_ns)
 		span.duration_ps = (uint64_t)(activity->end_ns - activity->start_ns) * 1000;
 	xspace_put_foreign(device->writer, &row, &device->stats);
-	xspace_event_put(&device->plane, trace_text(trace, trace_op_of(trace, activity)->name),
+	xspace_event_put(&device->plane, trace_text(trace, trace_work_of(trace, activity)->name),
 			 span, &device->stats);
 }
 
 /* Writes a line's name, such as "Stream #1(Compute,MemcpyH2D)". XProf sorts lines with "Compute"
  * first. */
-static void name_line(const struct device *device, uint32_t activity, uint8_t words, unsigned lane,
+static void name_line(const struct device *device, uint32_t activity, uint8_t words, unsigned track,
 		      char *name, size_t size)
 {
 	const struct trace *trace = device->trace;
@@ -274,24 +275,24 @@ static void name_line(const struct device *device, uint32_t activity, uint8_t wo
 	if (trace->processes_count > 1)
 		used += (size_t)snprintf(name + used, size - used, " pid %" PRIu32,
 					 trace->processes[row->process].pid);
-	if (lane > 1)
-		snprintf(name + used, size - used, " lane %u", lane);
+	if (track > 1)
+		snprintf(name + used, size - used, " lane %u", track);
 }
 
 /* The id of a line: the stream's number for the first line of a stream in a file of one process,
  * else a number that no stream has. */
-static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned lane)
+static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned track)
 {
 	uint32_t stream = device->trace->activities[activity].stream;
 
-	if (device->trace->processes_count == 1 && stream != TRACE_NONE && lane == 1)
+	if (device->trace->processes_count == 1 && stream != TRACE_NONE && track == 1)
 		return device->trace->streams[stream].ordinal;
 	return device->next_line_id++;
 }
 
 /* Writes one line. A row that overlaps the last event at all stays for the next line: a kernel
  * that runs during another one is not part of it. */
-static void put_lane(struct device *device, struct rows_list *list, unsigned lane)
+static void put_track(struct device *device, struct rows_list *list, unsigned track)
 {
 	const struct rows *rows = &device->writer->activities;
 	struct rows_list rest = {.words = list->words};
@@ -300,8 +301,8 @@ static void put_lane(struct device *device, struct rows_list *list, unsigned lan
 	struct xspace_line line;
 	char name[256];
 
-	name_line(device, walk.row, list->words, lane, name, sizeof(name));
-	line = (struct xspace_line){.id = next_line_id(device, walk.row, lane), .name = name};
+	name_line(device, walk.row, list->words, track, name, sizeof(name));
+	line = (struct xspace_line){.id = next_line_id(device, walk.row, track), .name = name};
 	xspace_line_begin(&device->plane, &line);
 	while (walk.row != ROWS_NONE) {
 		uint32_t row = rows_walk_take(&walk);
@@ -325,8 +326,8 @@ static void put_stream(struct device *device, struct rows_list *list)
 {
 	int error = rows_list_sort(&device->writer->activities, list);
 
-	for (unsigned lane = 1; rows_list_count(list) > 0 && !error && !device->error; lane++)
-		put_lane(device, list, lane);
+	for (unsigned track = 1; rows_list_count(list) > 0 && !error && !device->error; track++)
+		put_track(device, list, track);
 	if (error && !device->error)
 		device->error = error;
 }
@@ -416,10 +417,10 @@ static int make_tables(struct device *device)
 	size_t chains = device->writer->chains.rows_count;
 	static const struct proto empty = {0};
 
-	device->ops = calloc((size_t)trace->ops_count + 1, sizeof(*device->ops));
+	device->works = calloc((size_t)trace->works_count + 1, sizeof(*device->works));
 	device->nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*device->nodes));
 	device->chains = table_zeroed(chains, sizeof(*device->chains));
-	if (!device->ops || !device->nodes || !device->chains)
+	if (!device->works || !device->nodes || !device->chains)
 		return -ENOMEM;
 	return xspace_blobs_add(&device->blobs, &empty, &device->chains[0]);
 }
@@ -442,7 +443,7 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 	if (gpu < writer->gpus.count)
 		put_capabilities(&device);
 	error = xspace_plane_end(&device.plane);
-	free(device.ops);
+	free(device.works);
 	free(device.nodes);
 	free(device.chains);
 	xspace_blobs_release(&device.blobs);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/lane.h"
+#include "format/track.h"
 #include "format/words.h"
 #include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
@@ -82,7 +82,7 @@ static void put_graph_launch(struct host *host, const struct trace_call *call)
 }
 
 /* True if the call must have caused activities but none is in the trace. */
-static bool is_barren(const struct trace_call *call)
+static bool lacks_activities(const struct trace_call *call)
 {
 	return call->activity_count == 0 && call->activities_expected > 0 &&
 	       call->activities_expected != TRACE_NONE;
@@ -96,7 +96,7 @@ static void put_rarities(struct host *host, const struct trace_call *call)
 		put_graph_launch(host, call);
 	if (call->result)
 		xspace_put_i64(&host->stats, XSPACE_STAT_RESULT, call->result);
-	if (is_barren(call))
+	if (lacks_activities(call))
 		xspace_put_ref(&host->stats, XSPACE_STAT_ORPHAN, "no activity");
 	if (host->apis[call->api].allocates)
 		put_allocation(host, call);
@@ -106,7 +106,8 @@ static void put_rarities(struct host *host, const struct trace_call *call)
 
 static bool has_rarities(const struct trace_call *call, const struct api_entry *api)
 {
-	return call->launch != TRACE_NONE || call->result || api->allocates || is_barren(call);
+	return call->launch != TRACE_NONE || call->result || api->allocates ||
+	       lacks_activities(call);
 }
 
 static const struct api_entry *find_api(struct host *host, uint32_t number)
@@ -307,7 +308,7 @@ static int name_thread(const struct host *host, const struct trace_thread *row, 
 	return snprintf(name, size, "%.64s/%" PRIu32, name_or(text, "Host Threads"), row->tid);
 }
 
-static void name_line(const struct host *host, uint32_t thread, const char *kind, unsigned lane,
+static void name_line(const struct host *host, uint32_t thread, const char *kind, unsigned track,
 		      char *name, size_t size)
 {
 	const struct trace *trace = host->trace;
@@ -328,17 +329,17 @@ static void name_line(const struct host *host, uint32_t thread, const char *kind
 		used += (size_t)name_thread(host, row, name + used, size - used);
 	}
 	used += (size_t)snprintf(name + used, size - used, "%s", kind);
-	if (lane > 1)
-		snprintf(name + used, size - used, " lane %u", lane);
+	if (track > 1)
+		snprintf(name + used, size - used, " lane %u", track);
 }
 
-static void put_row(struct host *host, enum lane_table table, uint32_t row)
+static void put_row(struct host *host, enum track_table table, uint32_t row)
 {
 	bool is_foreign = xspace_is_foreign(host->trace);
 
-	if (table == LANE_CALLS && is_foreign)
+	if (table == TRACK_CALLS && is_foreign)
 		put_foreign_call(host, row);
-	else if (table == LANE_CALLS)
+	else if (table == TRACK_CALLS)
 		put_call(host, row);
 	else if (is_foreign)
 		put_foreign_scope(host, row);
@@ -346,39 +347,39 @@ static void put_row(struct host *host, enum lane_table table, uint32_t row)
 		put_scope(host, row);
 }
 
-static void put_lane(struct host *host, const struct lane_lists *lists,
-		     const struct xspace_line *line)
+static void put_track(struct host *host, const struct track_lists *lists,
+		      const struct xspace_line *line)
 {
 	struct xspace_writer *writer = host->writer;
 	struct xspace_line own = *line;
-	enum lane_table table;
-	struct lane lane;
+	enum track_table table;
+	struct track track;
 	uint32_t row;
 	int more;
 
-	lane_begin(&lane, lists, &writer->scopes, &writer->calls, &host->nest);
+	track_begin(&track, lists, &writer->scopes, &writer->calls, &host->nest);
 	xspace_line_begin(&host->plane, &own);
-	while (!host->error && (more = lane_next(&lane, &table, &row)) != 0) {
+	while (!host->error && (more = track_next(&track, &table, &row)) != 0) {
 		fail(host, more);
 		put_row(host, table, row);
 	}
 	xspace_line_end(&host->plane, &own);
-	lane_end(&lane);
+	track_end(&track);
 }
 
-static void put_thread(struct host *host, uint32_t thread, const struct lane_lists *lists,
+static void put_thread(struct host *host, uint32_t thread, const struct track_lists *lists,
 		       const char *kind)
 {
 	char name[256];
 
-	fail(host, lane_lists_sort(lists, &host->writer->scopes, &host->writer->calls));
-	for (unsigned lane = 1; !lane_lists_are_empty(lists) && !host->error; lane++) {
+	fail(host, track_lists_sort(lists, &host->writer->scopes, &host->writer->calls));
+	for (unsigned track = 1; !track_lists_are_empty(lists) && !host->error; track++) {
 		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
 
-		name_line(host, thread, kind, lane, name, sizeof(name));
-		if (lane > 1 || kind[0] != '\0')
+		name_line(host, thread, kind, track, name, sizeof(name));
+		if (track > 1 || kind[0] != '\0')
 			line.id = host->next_line_id++;
-		put_lane(host, lists, &line);
+		put_track(host, lists, &line);
 	}
 }
 
@@ -392,8 +393,9 @@ static void put_threads(struct host *host)
 	xspace_plane_use(&host->plane, XSPACE_STAT_DEVICE_ID);
 	for (uint32_t i = 0; i < threads; i++) {
 		struct rows_list none = {.words = 0};
-		const struct lane_lists own = {{&writer->scopes.lists[i], &writer->calls.lists[i]}};
-		const struct lane_lists ranges = {{&writer->scopes.lists[threads + i], &none}};
+		const struct track_lists own = {
+			{&writer->scopes.lists[i], &writer->calls.lists[i]}};
+		const struct track_lists ranges = {{&writer->scopes.lists[threads + i], &none}};
 
 		put_thread(host, i, &own, "");
 		put_thread(host, i, &ranges, " ranges");

@@ -297,9 +297,9 @@ static int fill(struct xread_load *load)
 static void release(struct xread_load *load)
 {
 	struct numbers *numbers[] = {
-		&load->processes,  &load->agents,   &load->threads,  &load->streams,
-		&load->scopes,	   &load->apis,	    &load->execs,    &load->graphs,
-		&load->nodes,	   &load->launches, &load->op_texts, &load->op_hashes,
+		&load->processes,  &load->agents,   &load->threads,    &load->streams,
+		&load->scopes,	   &load->apis,	    &load->execs,      &load->graphs,
+		&load->nodes,	   &load->launches, &load->work_texts, &load->work_hashes,
 		&load->set_hashes,
 	};
 
@@ -309,7 +309,7 @@ static void release(struct xread_load *load)
 		xread_metas_release(&load->planes[i]);
 	free(load->planes);
 	free(load->origins);
-	free(load->text_ops);
+	free(load->text_works);
 	free(load->attributes);
 	free(load->activity_sets.rows);
 	free(load->call_sets.rows);

@@ -111,22 +111,23 @@ static uint32_t find_agent(const struct xread_load *load, uint32_t process, bool
 /* Sets direction and agents of a copy. XLA states no source, and its destination is meaningful
  * only for copies between GPUs. */
 static void take_copy(const struct xread_load *load, const struct details *details,
-		      const struct trace_activity *where, const char *name, struct trace_op *op)
+		      const struct trace_activity *where, const char *name, struct trace_work *work)
 {
 	uint32_t dest = find_agent(load, where->process, details->has_dest, details->dest);
 
-	op->direction = direction_of(name);
+	work->direction = direction_of(name);
 	if (load->is_ours) {
-		op->dst_agent = dest;
-		op->src_agent = find_agent(load, where->process, details->has_src, details->src);
+		work->dst_agent = dest;
+		work->src_agent = find_agent(load, where->process, details->has_src, details->src);
 		return;
 	}
-	if (op->direction == TRACE_H2D || op->direction == TRACE_D2D)
-		op->dst_agent = where->agent;
-	if (op->direction == TRACE_D2H || op->direction == TRACE_D2D || op->direction == TRACE_P2P)
-		op->src_agent = where->agent;
-	if (op->direction == TRACE_P2P)
-		op->dst_agent = dest;
+	if (work->direction == TRACE_H2D || work->direction == TRACE_D2D)
+		work->dst_agent = where->agent;
+	if (work->direction == TRACE_D2H || work->direction == TRACE_D2D ||
+	    work->direction == TRACE_P2P)
+		work->src_agent = where->agent;
+	if (work->direction == TRACE_P2P)
+		work->dst_agent = dest;
 }
 
 static enum xspace_stat details_of(enum trace_activity_kind kind)
@@ -141,51 +142,52 @@ static enum xspace_stat details_of(enum trace_activity_kind kind)
 	}
 }
 
-static struct trace_op make_op(const struct xread_load *load, const struct xread_event *event,
-			       enum trace_activity_kind kind, const struct trace_activity *where)
+static struct trace_work make_work(const struct xread_load *load, const struct xread_event *event,
+				   enum trace_activity_kind kind,
+				   const struct trace_activity *where)
 {
 	const char *name = xread_string(load, event->name);
 	trace_string blit = xread_text_of(event, XSPACE_STAT_BLIT_KERNEL);
 	struct details details = {0};
-	struct trace_op op;
+	struct trace_work work;
 
 	/* zero the padding too, because rows are hashed as bytes */
-	memset(&op, 0, sizeof(op));
+	memset(&work, 0, sizeof(work));
 	take_details(xread_string(load, xread_text_of(event, details_of(kind))), &details);
-	op.kind = kind;
-	op.src_agent = op.dst_agent = TRACE_NONE;
-	op.blit = blit != 0;
-	op.name = load->is_ours && kind != TRACE_KERNEL ? blit : event->name;
+	work.kind = kind;
+	work.src_agent = work.dst_agent = TRACE_NONE;
+	work.blit = blit != 0;
+	work.name = load->is_ours && kind != TRACE_KERNEL ? blit : event->name;
 	for (int i = 0; i < 3; i++) {
-		op.workgroup[i] = clamped(details.block[i]);
-		if (__builtin_mul_overflow(details.grid[i], details.block[i], &op.grid[i]))
-			op.grid[i] = UINT64_MAX;
+		work.workgroup[i] = clamped(details.block[i]);
+		if (__builtin_mul_overflow(details.grid[i], details.block[i], &work.grid[i]))
+			work.grid[i] = UINT64_MAX;
 		if (details.work_items[i])
-			op.grid[i] = details.work_items[i];
+			work.grid[i] = details.work_items[i];
 	}
-	op.registers = clamped(details.registers);
-	op.private_bytes = clamped(details.private_bytes);
-	op.group_bytes = clamped(details.group_bytes);
-	op.bytes = details.bytes;
+	work.registers = clamped(details.registers);
+	work.private_bytes = clamped(details.private_bytes);
+	work.group_bytes = clamped(details.group_bytes);
+	work.bytes = details.bytes;
 	if (kind == TRACE_COPY)
-		take_copy(load, &details, where, name, &op);
-	return op;
+		take_copy(load, &details, where, name, &work);
+	return work;
 }
 
-/* The index of OP in trace.ops, or -ENOMEM. Different texts may describe the same work kind. */
-static int64_t find_op(struct xread_load *load, const struct trace_op *op)
+/* The index of OP in trace.works, or -ENOMEM. Different texts may describe the same work kind. */
+static int64_t find_work(struct xread_load *load, const struct trace_work *work)
 {
-	XXH128_hash_t hash = XXH3_128bits(op, sizeof(*op));
-	uint32_t known = load->op_hashes.count;
-	uint32_t number = numbers_get(&load->op_hashes, hash.high64, hash.low64);
-	struct trace_op *row;
+	XXH128_hash_t hash = XXH3_128bits(work, sizeof(*work));
+	uint32_t known = load->work_hashes.count;
+	uint32_t number = numbers_get(&load->work_hashes, hash.high64, hash.low64);
+	struct trace_work *row;
 
 	if (number != known)
 		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, ops);
+	row = trace_add(load->trace, works);
 	if (!row)
 		return -ENOMEM;
-	*row = *op;
+	*row = *work;
 	return number;
 }
 
@@ -196,19 +198,19 @@ int64_t xread_op(struct xread_load *load, const struct xread_event *event,
 	trace_string blit = xread_text_of(event, XSPACE_STAT_BLIT_KERNEL);
 	uint64_t high = (uint64_t)event->name << 32 | details;
 	uint64_t low = (uint64_t)blit << 32 | (uint64_t)where->agent << 2 | kind;
-	uint32_t known = load->op_texts.count;
-	uint32_t number = numbers_get(&load->op_texts, high, low);
-	struct trace_op op;
+	uint32_t known = load->work_texts.count;
+	uint32_t number = numbers_get(&load->work_texts, high, low);
+	struct trace_work work;
 	uint32_t *row;
 	int64_t found;
 
 	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)load->text_ops[number];
-	row = table_add((void **)&load->text_ops, &load->text_ops_count, sizeof(*row));
+		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)load->text_works[number];
+	row = table_add((void **)&load->text_works, &load->text_works_count, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
-	op = make_op(load, event, kind, where);
-	found = find_op(load, &op);
+	work = make_work(load, event, kind, where);
+	found = find_work(load, &work);
 	if (found >= 0)
 		*row = (uint32_t)found;
 	return found;

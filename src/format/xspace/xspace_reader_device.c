@@ -178,7 +178,7 @@ static int set_graph(struct xread_load *load, const struct xread_event *event,
 		launch = find_launch(load, event, row, (uint32_t)graph);
 	if (launch >= 0 && graph_id && node_id)
 		node = read_graph_node(load->trace, &load->nodes, (uint32_t)graph, node_id,
-				       row->op);
+				       row->work);
 	if (launch < 0 || node < 0)
 		return -ENOMEM;
 	row->launch = (uint32_t)launch;
@@ -193,14 +193,14 @@ static int set_graph(struct xread_load *load, const struct xread_event *event,
  * the outermost scope, hlo_op the innermost one. */
 static void name_scopes(struct xread_load *load, const struct xread_event *event, uint32_t leaf)
 {
-	trace_string op = xread_text_of(event, XSPACE_STAT_HLO_OP);
+	trace_string work = xread_text_of(event, XSPACE_STAT_HLO_OP);
 	uint32_t root = xread_root(load, leaf);
 	struct trace_scope *rows = load->trace->scopes;
 
 	if (root != TRACE_NONE && rows[root].untimed && rows[root].text == 0)
 		rows[root].text = xread_text_of(event, XSPACE_STAT_TF_OP);
 	if (root != leaf && rows[leaf].untimed)
-		rows[leaf].text = op;
+		rows[leaf].text = work;
 }
 
 static int add_activity(struct xread_load *load, struct device *device,
@@ -210,15 +210,15 @@ static int add_activity(struct xread_load *load, struct device *device,
 	uint64_t cid = xread_number_of(event, XSPACE_STAT_CORRELATION_ID);
 	uint32_t process = xread_origin_of(load, xread_line_process(load, line), &cid);
 	struct trace_activity where = {.process = process}, *row;
-	int64_t agent = add_agent(load, device, process), stream = -1, op = -1, scope;
+	int64_t agent = add_agent(load, device, process), stream = -1, work = -1, scope;
 
 	where.agent = (uint32_t)agent;
 	if (agent >= 0)
 		stream = find_stream(load, line, process, where.agent);
 	if (stream >= 0)
-		op = xread_op(load, event, kind, &where);
+		work = xread_op(load, event, kind, &where);
 	scope = xread_scope_of(load, event, process);
-	if (op < 0 || scope < 0)
+	if (work < 0 || scope < 0)
 		return -ENOMEM;
 	row = trace_add(load->trace, activities);
 	if (!row)
@@ -227,7 +227,7 @@ static int add_activity(struct xread_load *load, struct device *device,
 		.start_ns = event->begin_ns,
 		.end_ns = event->end_ns,
 		.cid = cid,
-		.op = (uint32_t)op,
+		.work = (uint32_t)work,
 		.call = TRACE_NONE,
 		.process = process,
 		.agent = where.agent,

@@ -10,7 +10,7 @@
 
 #define THREAD_LINE    "Host Threads/"
 #define NO_THREAD_LINE "No thread"
-#define LANE_WORD      " lane "
+#define TRACK_WORD     " lane "
 
 /* An event of a line, for nesting. */
 struct interval {
@@ -65,17 +65,17 @@ static uint32_t tid_of(uint64_t key)
 	return (uint32_t)(key ^ key >> 32);
 }
 
-/* True if the line continues the line before: "python3 lane 2" after "python3" has what did not
+/* True if the line continues the line before: "python3 track 2" after "python3" has what did not
  * nest there. */
-static bool is_lane(const struct xread_load *load, const struct host *host,
-		    const struct xread_line *line)
+static bool is_further_track(const struct xread_load *load, const struct host *host,
+			     const struct xread_line *line)
 {
 	const char *before = xread_string(load, host->line_name);
 	const char *name = xread_string(load, line->name);
 	size_t chars = strlen(before);
 
 	return chars && !strncmp(name, before, chars) &&
-	       !strncmp(name + chars, LANE_WORD, strlen(LANE_WORD));
+	       !strncmp(name + chars, TRACK_WORD, strlen(TRACK_WORD));
 }
 
 static int find_thread(struct xread_load *load, struct host *host, const struct xread_line *line)
@@ -431,7 +431,7 @@ int xread_host(struct xread_load *load, struct xread_plane *plane)
 	plane->rest = plane->body;
 	while (result == 0 && (got = xread_line_next(load, plane, &line)) != 0) {
 		result = got < 0 ? got : 0;
-		if (result == 0 && !is_lane(load, &host, &line))
+		if (result == 0 && !is_further_track(load, &host, &line))
 			result = begin_thread(load, &host, &line);
 		if (result == 0)
 			result = read_line(load, &host, &line);

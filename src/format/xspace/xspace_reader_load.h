@@ -132,12 +132,12 @@ struct xread_load {
 	struct numbers processes; /* pid -> index into trace.processes */
 	struct numbers agents, threads, streams, scopes, apis;
 	struct numbers execs, graphs, nodes, launches;
-	/* (name, details), (blit kernel, agent, kind) -> index into text_ops */
-	struct numbers op_texts;
-	struct numbers op_hashes;  /* XXH128 of a work kind -> index into trace.ops */
-	struct numbers set_hashes; /* XXH128 of a set -> its row in attribute_sets, less 1 */
-	uint32_t *text_ops;	   /* index into trace.ops */
-	uint32_t text_ops_count;
+	/* (name, details), (blit kernel, agent, kind) -> index into text_works */
+	struct numbers work_texts;
+	struct numbers work_hashes; /* XXH128 of a work kind -> index into trace.works */
+	struct numbers set_hashes;  /* XXH128 of a set -> its row in attribute_sets, less 1 */
+	uint32_t *text_works;	    /* index into trace.works */
+	uint32_t text_works_count;
 	struct trace_scope_attribute *attributes; /* of the event that is being read; owned */
 	uint32_t attributes_count;
 	struct order_sets activity_sets, call_sets;
@@ -265,7 +265,7 @@ uint32_t xread_origin_of(const struct xread_load *load, uint32_t hint, uint64_t 
  * the plane's process otherwise. */
 uint32_t xread_line_process(const struct xread_load *load, const struct xread_line *line);
 
-/* The index into trace.ops of the work kind that the event's details describe, or -ENOMEM. WHERE
+/* The index into trace.works of the work kind that the event's details describe, or -ENOMEM. WHERE
  * gives the process and the agent. */
 int64_t xread_op(struct xread_load *load, const struct xread_event *event,
 		 enum trace_activity_kind kind, const struct trace_activity *where);

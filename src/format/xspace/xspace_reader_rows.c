@@ -166,7 +166,7 @@ int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name)
 		name = strtab_intern_z(load->strings, "(calls of other names)");
 	*row = (struct trace_api){
 		.process = process,
-		.op = (uint32_t)number + 1,
+		.function = (uint32_t)number + 1,
 		.name = name,
 		.domain = domain_of(xread_string(load, name)),
 	};

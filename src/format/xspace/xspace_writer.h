@@ -30,7 +30,7 @@ enum xspace_word {
 };
 
 /* The word for a work kind. */
-enum xspace_word xspace_word_of(const struct trace_op *op);
+enum xspace_word xspace_word_of(const struct trace_work *work);
 
 /* The text of a word. */
 const char *xspace_word_text(enum xspace_word word);
@@ -172,13 +172,13 @@ int xspace_put_recording(struct xspace_writer *writer);
 void xspace_put_warnings(struct xspace_writer *writer);
 
 /* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes. */
-void xspace_kernel_details(const struct trace_op *op, char *text, size_t size);
+void xspace_kernel_details(const struct trace_work *work, char *text, size_t size);
 
 /* The same for a copy. */
-void xspace_copy_details(const struct xspace_writer *writer, const struct trace_op *op, char *text,
-			 size_t size);
+void xspace_copy_details(const struct xspace_writer *writer, const struct trace_work *work,
+			 char *text, size_t size);
 
 /* The same for a memset. */
-void xspace_memset_details(const struct trace_op *op, char *text, size_t size);
+void xspace_memset_details(const struct trace_work *work, char *text, size_t size);
 
 #endif

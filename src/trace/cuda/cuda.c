@@ -260,21 +260,21 @@ int cuda_fill_kernel(struct process_load *load, const struct record_cuda_kernel 
 		record->device, record->context, record->stream,
 	};
 	struct load_kernel kernel = load_find_kernel(load, record->header.tag);
-	struct trace_op op;
+	struct trace_work work;
 
-	op_blank(&op, TRACE_KERNEL);
-	op.name = kernel.name;
-	op.symbol = kernel.symbol;
+	work_blank(&work, TRACE_KERNEL);
+	work.name = kernel.name;
+	work.symbol = kernel.symbol;
 	for (int axis = 0; axis < 3; axis++) {
-		op.grid[axis] = (uint64_t)record->grid[axis] * record->block[axis];
-		op.workgroup[axis] = record->block[axis];
+		work.grid[axis] = (uint64_t)record->grid[axis] * record->block[axis];
+		work.workgroup[axis] = record->block[axis];
 	}
-	op.private_bytes = record->local_bytes;
-	op.group_bytes = record->static_bytes + record->dynamic_bytes;
-	op.registers = record->registers;
-	ret_row->op = op_intern(&load->ops, &op);
+	work.private_bytes = record->local_bytes;
+	work.group_bytes = record->static_bytes + record->dynamic_bytes;
+	work.registers = record->registers;
+	ret_row->work = work_intern(&load->works, &work);
 	fill_row(load, &common, ret_row);
-	return ret_row->op == TRACE_NONE ? -ENOMEM : 0;
+	return ret_row->work == TRACE_NONE ? -ENOMEM : 0;
 }
 
 static enum trace_copy_direction direction_of(const struct record_cuda_copy *record)
@@ -301,22 +301,22 @@ int cuda_fill_copy(struct process_load *load, const struct record_cuda_copy *rec
 	};
 	bool is_fill = record->header.tag == RECORD_CUDA_COPY_MEMSET;
 	uint32_t agent = cuda_find_agent(load, record->device);
-	struct trace_op op;
+	struct trace_work work;
 
-	op_blank(&op, is_fill ? TRACE_MEMSET : TRACE_COPY);
-	op.bytes = record->bytes;
+	work_blank(&work, is_fill ? TRACE_MEMSET : TRACE_COPY);
+	work.bytes = record->bytes;
 	if (!is_fill)
-		op.direction = direction_of(record);
-	if (op.direction == TRACE_P2P) {
-		op.src_agent = cuda_find_agent(load, record->src_device);
-		op.dst_agent = cuda_find_agent(load, record->dst_device);
+		work.direction = direction_of(record);
+	if (work.direction == TRACE_P2P) {
+		work.src_agent = cuda_find_agent(load, record->src_device);
+		work.dst_agent = cuda_find_agent(load, record->dst_device);
 	} else {
-		if (op.direction == TRACE_D2H || op.direction == TRACE_D2D)
-			op.src_agent = agent;
-		if (is_fill || op.direction == TRACE_H2D || op.direction == TRACE_D2D)
-			op.dst_agent = agent;
+		if (work.direction == TRACE_D2H || work.direction == TRACE_D2D)
+			work.src_agent = agent;
+		if (is_fill || work.direction == TRACE_H2D || work.direction == TRACE_D2D)
+			work.dst_agent = agent;
 	}
-	ret_row->op = op_intern(&load->ops, &op);
+	ret_row->work = work_intern(&load->works, &work);
 	fill_row(load, &common, ret_row);
-	return ret_row->op == TRACE_NONE ? -ENOMEM : 0;
+	return ret_row->work == TRACE_NONE ? -ENOMEM : 0;
 }

@@ -36,7 +36,7 @@ struct cuda_node {
 	uint32_t held;
 	uint32_t exec;	/* row of the exec for which PLACE is valid, or TRACE_NONE */
 	uint32_t place; /* index into trace.nodes */
-	uint32_t index; /* in the snapshot that is being made; a mark in cuda_strays.c */
+	uint32_t index; /* in the snapshot that is being made; a mark in cuda_unseen_graphs.c */
 	uint8_t type;	/* enum record_node_type */
 	uint8_t ran;	/* type of the activities that name it, or RECORD_NODE_UNTOLD */
 	bool is_gone;
@@ -75,7 +75,7 @@ static inline uint64_t cuda_stream_key(uint32_t context, uint32_t stream)
 /* Whether an API record is of a CUDA call. */
 static inline bool cuda_is_call(const struct record_header *header)
 {
-	return header->tag >= RECORD_CUDA_OP_FIRST && header->tag < RECORD_CUDA_OP_END;
+	return header->tag >= RECORD_CUDA_FUNCTION_FIRST && header->tag < RECORD_CUDA_FUNCTION_END;
 }
 
 /* Called for each record in the first walk: adds the ids of a CUDA record (types from CUDA_KERNEL
@@ -97,7 +97,7 @@ int cuda_expect_load(struct process_load *load);
 
 /* Counts the calls that launched a kernel of which CUPTI brought no activity. Captured launches are
  * not among them. Call after cuda_expect_load. */
-uint64_t cuda_count_barren(const struct process_load *load);
+uint64_t cuda_count_untimed(const struct process_load *load);
 
 /* Sets the kind of each of CUDA's stream rows, as far as records tell it. streams_load calls it
  * once the rows exist. */

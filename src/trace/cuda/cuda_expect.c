@@ -141,7 +141,7 @@ int cuda_expect_load(struct process_load *load)
 	return result;
 }
 
-uint64_t cuda_count_barren(const struct process_load *load)
+uint64_t cuda_count_untimed(const struct process_load *load)
 {
 	const struct trace *trace = load->trace;
 	uint64_t count = 0;

@@ -351,7 +351,7 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 
 	if (!step->exec)
 		return 0;
-	/* A graph that was made before the recording has no nodes here; cuda_add_strays makes its
+	/* A graph that was made before the recording has no nodes here; cuda_add_unseen_graphs makes its
 	 * graph from activities. */
 	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
 		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
@@ -501,7 +501,8 @@ static void learn_ids(struct cuda_building *building)
 		if (node == TRACE_NONE)
 			continue;
 		building->nodes[node].id = row->id;
-		building->nodes[node].ran = cuda_node_type_of(trace_op_of(load->trace, row)->kind);
+		building->nodes[node].ran =
+			cuda_node_type_of(trace_work_of(load->trace, row)->kind);
 		building->nodes[node].type = building->nodes[node].ran;
 	}
 }
@@ -550,7 +551,7 @@ int cuda_graphs_load(struct process_load *load)
 	if (result == 0)
 		result = add_updates(&building);
 	if (result == 0)
-		result = cuda_add_strays(load, &building.last_graph_id);
+		result = cuda_add_unseen_graphs(load, &building.last_graph_id);
 	free(building.graphs);
 	free(building.edges);
 	free(building.held);

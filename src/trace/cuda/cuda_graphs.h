@@ -1,5 +1,5 @@
 /* Inside trace/cuda/: shared by the files that add graph records: cuda_graphs.c, cuda_snapshots.c
- * and cuda_strays.c (graphs that only activities name). */
+ * and cuda_unseen_graphs.c (graphs that only activities name). */
 #ifndef DAGTAP_TRACE_CUDA_GRAPHS_H
 #define DAGTAP_TRACE_CUDA_GRAPHS_H
 
@@ -26,6 +26,6 @@ enum record_node_type cuda_node_type_of(enum trace_activity_kind kind);
 /* Call after all steps. For each exec that only activities name, adds a graph whose nodes are those
  * that the activities name, and the exec. Numbers the graphs after *last_graph_id and updates it. 0
  * or -ENOMEM. */
-int cuda_add_strays(struct process_load *load, uint64_t *last_graph_id);
+int cuda_add_unseen_graphs(struct process_load *load, uint64_t *last_graph_id);
 
 #endif

@@ -71,8 +71,8 @@ static bool is_forbidden(const struct judging *judging, const struct stream_stat
 	const struct trace *trace = judging->load->trace;
 	const struct trace_activity *before = &trace->activities[state->before];
 	const struct trace_activity *row = &trace->activities[at];
-	bool are_kernels = trace_op_of(trace, before)->kind == TRACE_KERNEL &&
-			   trace_op_of(trace, row)->kind == TRACE_KERNEL;
+	bool are_kernels = trace_work_of(trace, before)->kind == TRACE_KERNEL &&
+			   trace_work_of(trace, row)->kind == TRACE_KERNEL;
 
 	if (row->start_ns >= before->end_ns || !is_ordered(trace, before->call, row->call))
 		return false;
@@ -106,7 +106,7 @@ static int tell(const struct judging *judging)
 	for (uint32_t i = 0; i < MESSAGES_MOST && result == 0; i++) {
 		const struct wrong_row *wrong = &judging->longest[i];
 		const struct trace_activity *row = &load->trace->activities[wrong->row];
-		const struct trace_op *op = trace_op_of(load->trace, row);
+		const struct trace_work *work = trace_work_of(load->trace, row);
 
 		if (!wrong->length_ns)
 			break;
@@ -114,9 +114,9 @@ static int tell(const struct judging *judging)
 			load, false,
 			"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
 			"other%s that cannot have been then: it has no times",
-			kinds[op->kind], op->name ? " " : "", load->strings->strings[op->name],
-			(unsigned long long)row->cid, (long long)wrong->length_ns, wrong->passed,
-			wrong->passed == 1 ? "" : "s");
+			kinds[work->kind], work->name ? " " : "",
+			load->strings->strings[work->name], (unsigned long long)row->cid,
+			(long long)wrong->length_ns, wrong->passed, wrong->passed == 1 ? "" : "s");
 	}
 	if (result == 0 && judging->wrong_count > MESSAGES_MOST)
 		result = load_message(load, false, "and %u more without times for that reason",
@@ -185,8 +185,8 @@ static void take(struct judging *judging, struct stream_state *state, uint32_t a
 static bool is_judged(const struct process_load *load, const struct trace_activity *row)
 {
 	return row->untimed == RECORD_UNTIMED_NO && row->call != TRACE_NONE &&
-	       trace_op_of(load->trace, row)->direction != TRACE_H2H && row->stream != TRACE_NONE &&
-	       row->stream >= load->cuda.stream_first &&
+	       trace_work_of(load->trace, row)->direction != TRACE_H2H &&
+	       row->stream != TRACE_NONE && row->stream >= load->cuda.stream_first &&
 	       row->stream - load->cuda.stream_first < load->cuda.streams.count &&
 	       row->agent != TRACE_NONE &&
 	       load->trace->agents[row->agent].index >= RECORD_CUDA_AGENT_FIRST;

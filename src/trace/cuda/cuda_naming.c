@@ -107,18 +107,19 @@ static uint32_t find_place(struct cuda_load *cuda, uint32_t exec, uint64_t id)
 }
 
 /* CUPTI's callbacks do not report what a node runs; the first activity of the node tells. */
-static void describe_node(struct trace *trace, struct trace_node *node, const struct trace_op *op)
+static void describe_node(struct trace *trace, struct trace_node *node,
+			  const struct trace_work *work)
 {
-	if (op->kind != TRACE_KERNEL) {
-		node->bytes = op->bytes;
-		node->direction = op->direction;
+	if (work->kind != TRACE_KERNEL) {
+		node->bytes = work->bytes;
+		node->direction = work->direction;
 		return;
 	}
 	if (node->workgroup[0])
 		return;
-	node->name = op->name ? op->name : node->name;
-	memcpy(node->grid, op->grid, sizeof(node->grid));
-	memcpy(node->workgroup, op->workgroup, sizeof(node->workgroup));
+	node->name = work->name ? work->name : node->name;
+	memcpy(node->grid, work->grid, sizeof(node->grid));
+	memcpy(node->workgroup, work->workgroup, sizeof(node->workgroup));
 }
 
 /* Sets the node of ROW. False: the node is unknown, or known by counting or by time only. */
@@ -129,7 +130,7 @@ static bool name_row(struct process_load *load, uint32_t exec, struct trace_acti
 	if (place == TRACE_NONE)
 		return false;
 	row->node = place;
-	describe_node(load->trace, &load->trace->nodes[place], trace_op_of(load->trace, row));
+	describe_node(load->trace, &load->trace->nodes[place], trace_work_of(load->trace, row));
 	/* An activity of a body: cuda_bodies_load found its launch by time only. */
 	if (row->confidence == TRACE_CONFIDENCE_TIME)
 		return false;

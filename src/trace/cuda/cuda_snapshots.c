@@ -147,7 +147,8 @@ static const struct cuda_edge *find_edge(struct cuda_building *building, uint32_
 
 /* The type of an edge. CUPTI reports the edges of a clone as plain; their real type is that of the
  * edge between the originals (H200, CUDA 13.0). */
-static enum record_edge_type told_type(struct cuda_building *building, const struct cuda_edge *edge)
+static enum record_edge_type type_of_edge(struct cuda_building *building,
+					  const struct cuda_edge *edge)
 {
 	const struct cuda_node *nodes = building->nodes;
 
@@ -169,7 +170,7 @@ static enum record_edge_type edge_type(struct cuda_building *building, const str
 {
 	return building->nodes[edge->from].type == RECORD_NODE_KERNEL &&
 			       building->nodes[edge->to].type == RECORD_NODE_KERNEL
-		       ? told_type(building, edge)
+		       ? type_of_edge(building, edge)
 		       : RECORD_EDGE_PLAIN;
 }
 

@@ -141,18 +141,18 @@ static const char *find_entry_fault(const struct pack_entry *entry, uint64_t off
 	if (entry->record_bytes == 0 || entry->record_bytes > PACK_BLOCK_BYTES_MOST ||
 	    entry->record_bytes % 8)
 		return "a block's size in the index cannot be";
-	if (entry->writer >= SPOOL_LANE_COUNT)
+	if (entry->writer >= SPOOL_WRITER_COUNT)
 		return "a block of a writer that cannot be";
 	return NULL;
 }
 
 static void number_blocks(struct pack_reader *reader)
 {
-	uint32_t firsts[SPOOL_LANE_COUNT + 1] = {0};
+	uint32_t firsts[SPOOL_WRITER_COUNT + 1] = {0};
 
 	for (uint32_t i = 0; i < reader->end.block_count; i++)
 		firsts[reader->blocks[i].entry.writer + 1]++;
-	for (uint32_t writer = 0; writer < SPOOL_LANE_COUNT; writer++)
+	for (uint32_t writer = 0; writer < SPOOL_WRITER_COUNT; writer++)
 		firsts[writer + 1] += firsts[writer];
 	for (uint32_t i = 0; i < reader->end.block_count; i++)
 		reader->blocks[i].order = firsts[reader->blocks[i].entry.writer]++;

@@ -21,7 +21,7 @@
 #define PROGRESS_CHUNKS 64 /* chunks between two progress reports */
 
 /* The state of one writer. Chunks [packed, next), by chunk number, wait to be packed. */
-struct lane {
+struct block_series {
 	uint32_t packed;
 	uint32_t next;
 	uint32_t waiting_since; /* position in the file of the first waiting chunk */
@@ -31,7 +31,7 @@ struct packer {
 	const struct spool_reader *spool;
 	const struct pack_sink *sink;
 	struct pack_encoder *encoder;
-	struct lane *lanes; /* by writer */
+	struct block_series *series; /* by writer */
 	uint32_t chunk_count;
 	uint8_t *records;	  /* of the block that is being made */
 	struct pack_buffer index; /* the entries so far */
@@ -124,12 +124,12 @@ static size_t gather_records(struct packer *packer, uint32_t first, uint32_t end
 /* Packs all waiting chunks of WRITER into one block. */
 static int put_block(struct packer *packer, uint32_t writer)
 {
-	struct lane *lane = &packer->lanes[writer];
-	size_t size = gather_records(packer, lane->packed, lane->next);
+	struct block_series *block_series = &packer->series[writer];
+	size_t size = gather_records(packer, block_series->packed, block_series->next);
 	struct pack_entry entry = {
 		.offset = packer->offset,
 		.record_bytes = (uint32_t)size,
-		.chunks = (uint32_t)(lane->next - lane->packed),
+		.chunks = (uint32_t)(block_series->next - block_series->packed),
 		.writer = writer,
 	};
 	uint32_t counts[RECORD_TYPE_COUNT] = {0};
@@ -137,7 +137,7 @@ static int put_block(struct packer *packer, uint32_t writer)
 	size_t block_size;
 	int err;
 
-	lane->packed = lane->next;
+	block_series->packed = block_series->next;
 	if (size == 0)
 		return 0;
 	err = pack_encode(packer->encoder, packer->records, size, &block, &block_size);
@@ -167,19 +167,20 @@ static uint32_t writer_at(const struct packer *packer, uint32_t place)
 static int step(struct packer *packer, uint32_t place)
 {
 	uint32_t writer = writer_at(packer, place);
-	struct lane *lane = &packer->lanes[writer];
+	struct block_series *block_series = &packer->series[writer];
 	uint32_t oldest;
 
-	if (lane->packed == lane->next)
-		lane->waiting_since = place;
-	lane->next++;
-	if (lane->next - lane->packed == BLOCK_CHUNKS)
+	if (block_series->packed == block_series->next)
+		block_series->waiting_since = place;
+	block_series->next++;
+	if (block_series->next - block_series->packed == BLOCK_CHUNKS)
 		return put_block(packer, writer);
 	if (place < WINDOW_CHUNKS)
 		return 0;
 	oldest = writer_at(packer, place - WINDOW_CHUNKS);
-	lane = &packer->lanes[oldest];
-	if (lane->packed < lane->next && lane->waiting_since <= place - WINDOW_CHUNKS)
+	block_series = &packer->series[oldest];
+	if (block_series->packed < block_series->next &&
+	    block_series->waiting_since <= place - WINDOW_CHUNKS)
 		return put_block(packer, oldest);
 	return 0;
 }
@@ -196,7 +197,7 @@ static int put_blocks(struct packer *packer)
 		err = step(packer, i);
 	}
 	for (uint32_t writer = 0; writer < writers && err == 0; writer++) {
-		if (packer->lanes[writer].packed < packer->lanes[writer].next)
+		if (packer->series[writer].packed < packer->series[writer].next)
 			err = put_block(packer, writer);
 	}
 	if (sink->progress && err == 0)
@@ -233,21 +234,21 @@ static int put_end(struct packer *packer)
 	return err;
 }
 
-/* The spool reader numbers chunks by (writer, sequence), so each lane starts at its writer's first
+/* The spool reader numbers chunks by (writer, sequence), so each block_series starts at its writer's first
  * chunk. */
-static int make_lanes(struct packer *packer)
+static int make_series(struct packer *packer)
 {
 	uint32_t writers = spool_reader_writer_count(packer->spool);
 	struct spool_stretch stretch;
 
 	packer->chunk_count = spool_reader_chunk_count(packer->spool);
-	packer->lanes = calloc(writers + 1u, sizeof(*packer->lanes));
-	if (!packer->lanes)
+	packer->series = calloc(writers + 1u, sizeof(*packer->series));
+	if (!packer->series)
 		return -ENOMEM;
 	for (uint32_t i = packer->chunk_count; i-- > 0;) {
 		spool_reader_stretch(packer->spool, i, &stretch);
-		packer->lanes[stretch.writer].packed = i;
-		packer->lanes[stretch.writer].next = i;
+		packer->series[stretch.writer].packed = i;
+		packer->series[stretch.writer].next = i;
 	}
 	return 0;
 }
@@ -259,7 +260,7 @@ int pack_write(const struct spool_reader *spool, const struct pack_sink *sink)
 
 	packer.records = malloc((size_t)BLOCK_CHUNKS * SPOOL_CHUNK_BYTES);
 	if (err == 0)
-		err = packer.records ? make_lanes(&packer) : -ENOMEM;
+		err = packer.records ? make_series(&packer) : -ENOMEM;
 	if (err == 0)
 		err = put_blocks(&packer);
 	if (err == 0)
@@ -267,6 +268,6 @@ int pack_write(const struct spool_reader *spool, const struct pack_sink *sink)
 	pack_encoder_destroy(packer.encoder);
 	pack_buffer_release(&packer.index);
 	free(packer.records);
-	free(packer.lanes);
+	free(packer.series);
 	return err;
 }

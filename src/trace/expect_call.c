@@ -1,5 +1,5 @@
-/* What calls of HIP must cause (see owed.h). */
-#include "trace/owed.h"
+/* What calls of HIP must cause (see expected.h). */
+#include "trace/expect_call.h"
 
 #include <string.h>
 
@@ -14,13 +14,13 @@ static bool is_kernel_launch(const char *name)
 	return strstr(name, "Launch") && !strstr(name, "Graph") && !strstr(name, "HostFunc");
 }
 
-static void add_size(struct owed_api *owed, uint32_t word, uint8_t shift)
+static void add_size(struct expect_call *expected, uint32_t word, uint8_t shift)
 {
-	if (owed->size_count == OWED_SIZES_MOST)
+	if (expected->size_count == EXPECT_CALL_SIZES_MOST)
 		return;
-	owed->sizes[owed->size_count].word = (uint8_t)word;
-	owed->sizes[owed->size_count].shift = shift;
-	owed->size_count++;
+	expected->sizes[expected->size_count].word = (uint8_t)word;
+	expected->sizes[expected->size_count].shift = shift;
+	expected->size_count++;
 }
 
 /* The names of sizes end alike in all launches: gridDimX, globalWorkSizeX, blockDimX,
@@ -31,36 +31,37 @@ static bool is_size(const char *name)
 	       strstr(name, "WorkSize");
 }
 
-static void add_sizes(struct owed_api *owed, const struct trace_api_arg *arg, const char *name)
+static void add_sizes(struct expect_call *expected, const struct trace_api_arg *arg,
+		      const char *name)
 {
 	if (arg->kind == 'd') {
-		add_size(owed, arg->word, 0);
-		add_size(owed, arg->word, 32);
-		add_size(owed, arg->word + 1, 0);
+		add_size(expected, arg->word, 0);
+		add_size(expected, arg->word, 32);
+		add_size(expected, arg->word + 1, 0);
 	} else if (arg->kind == 'u' && is_size(name)) {
-		add_size(owed, arg->word, 0);
+		add_size(expected, arg->word, 0);
 	}
 }
 
-struct owed_api owed_api_of(const struct trace *trace, const struct trace_api *api)
+struct expect_call expect_call_of(const struct trace *trace, const struct trace_api *api)
 {
-	struct owed_api owed = {.count_word = OWED_ONE};
+	struct expect_call expected = {.count_word = EXPECT_CALL_ONE};
 
-	owed.is_launch =
+	expected.is_launch =
 		api->domain == RECORD_DOMAIN_HIP && is_kernel_launch(trace_text(trace, api->name));
-	for (uint32_t i = 0; i < api->arg_count && owed.is_launch; i++) {
+	for (uint32_t i = 0; i < api->arg_count && expected.is_launch; i++) {
 		const struct trace_api_arg *arg = &trace->api_args[api->arg_first + i];
 		const char *name = trace_text(trace, arg->name);
 
 		if (!strcmp(name, "numDevices"))
-			owed.count_word = arg->word;
+			expected.count_word = arg->word;
 		else
-			add_sizes(&owed, arg, name);
+			add_sizes(&expected, arg, name);
 	}
-	return owed;
+	return expected;
 }
 
-uint8_t owed_by(const struct owed_api *api, const struct record_api *record)
+uint8_t expect_call_count(const struct expect_call *api, const struct record_api *record)
 {
 	uint32_t words = record->header.words - sizeof(*record) / 8;
 	uint32_t count = 1;
@@ -77,7 +78,7 @@ uint8_t owed_by(const struct owed_api *api, const struct record_api *record)
 	return count < UINT8_MAX ? (uint8_t)count : UINT8_MAX;
 }
 
-void owed_settle(struct process_load *load)
+void expect_calls_settle(struct process_load *load)
 {
 	const struct raw_list *recorded = &load->lists[RECORD_NODE_RECORDED];
 	const struct trace_call *calls = load->trace->calls;
@@ -87,8 +88,9 @@ void owed_settle(struct process_load *load)
 		uint32_t outer = calls[load->first.calls + i].parent;
 
 		for (int depth = 0;
-		     load->owed[i] && outer != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
-			load->owed[outer - load->first.calls] = 0;
+		     load->expected[i] && outer != TRACE_NONE && depth < PARENT_DEPTH_MAX;
+		     depth++) {
+			load->expected[outer - load->first.calls] = 0;
 			outer = calls[outer].parent;
 		}
 	}
@@ -97,6 +99,6 @@ void owed_settle(struct process_load *load)
 		uint32_t call = load_find_call(load, record->cid);
 
 		if (call != TRACE_NONE)
-			load->owed[call - load->first.calls] = 0;
+			load->expected[call - load->first.calls] = 0;
 	}
 }

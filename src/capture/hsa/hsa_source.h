@@ -2,9 +2,9 @@
  * and when the runtime may be called.
  *
  * Two states, both of the process:
- * - live (hsa_part_live): the wrappers look at packets and signals. True from the first OnLoad on;
+ * - live (hsa_source_live): the wrappers look at packets and signals. True from the first OnLoad on;
  *   false again only in a fork child.
- * - open (runtime_is_open in hsa_part.c): the tool may call the runtime. From OnLoad until the last
+ * - open (runtime_is_open in hsa_source.c): the tool may call the runtime. From OnLoad until the last
  *   hsa_shut_down. */
 #ifndef CAPTURE_HSA_PART_H
 #define CAPTURE_HSA_PART_H
@@ -13,20 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern _Atomic bool hsa_part_live;
+extern _Atomic bool hsa_source_live;
 
 /* Every wrapper asks this first. One relaxed load: the state that wrappers then read is set before
  * the wrappers are put into the tables. */
-static inline bool hsa_part_is_live(void)
+static inline bool hsa_source_is_live(void)
 {
-	return atomic_load_explicit(&hsa_part_live, memory_order_relaxed);
+	return atomic_load_explicit(&hsa_source_live, memory_order_relaxed);
 }
 
 /* Takes the dispatch tables that the runtime hands over, by either of its entry points for tools
  * (OnLoad, rocprofiler_set_api_table). The first call counts; later ones with the runtime open do
  * nothing. Returns 0, or -ENOTSUP when the layout of the tables is unknown or there is no memory or
  * thread for the source. Called by the runtime, inside hsa_init. */
-int hsa_part_open(void *table);
+int hsa_source_open(void *table);
 
 /* Dispatches of this process that came from outside of any wrapped call. For the hip capture
  * source. Any thread. */

@@ -64,7 +64,7 @@ static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* when this recording b
 static uint64_t torn_before, unfinished_before;
 static bool has_forked;		    /* CUDA cannot be used in this process any more */
 static char absences[REASON_BYTES]; /* text: what this CUPTI cannot deliver */
-static uint32_t failures_told;	    /* kinds of failures that the SOURCE record names */
+static uint32_t failures_named;	    /* kinds of failures that the SOURCE record names */
 
 /* ---- callbacks ---- */
 
@@ -79,7 +79,7 @@ static bool is_cuptis_own(uint32_t domain, uint32_t cbid)
 }
 
 /* CUPTI's callback, on the thread of the call. */
-static void told(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
+static void take_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct cupti_resource_data *resource = data;
 
@@ -243,12 +243,12 @@ static bool turn_on(char *ret_reason)
 	if (cupti_load(ret_reason, REASON_BYTES) < 0)
 		return false;
 	/* First of all, so that another subscriber is not disturbed. */
-	result = cupti.subscribe(&subscriber, told, NULL);
+	result = cupti.subscribe(&subscriber, take_callback, NULL);
 	if (result != CUPTI_OK)
 		return fail("cuptiSubscribe", result, ret_reason);
 	absences[0] = '\0';
 	cupti_forget_failures();
-	failures_told = 0;
+	failures_named = 0;
 	if (has_recorded)
 		cupti.get_dropped(NULL, 0, &not_ours);
 	has_recorded = true;
@@ -281,12 +281,12 @@ static void tell_new_failures(void)
 {
 	uint32_t count = cupti_count_failures();
 
-	if (count != failures_told)
+	if (count != failures_named)
 		write_source();
-	failures_told = count;
+	failures_named = count;
 }
 
-/* ---- the session's hooks; see struct session_part ---- */
+/* ---- the session's hooks; see struct capture_source ---- */
 
 static void part_start(void)
 {
@@ -365,7 +365,7 @@ static void part_child(void)
 	enabled_kinds = 0;
 }
 
-static const struct session_part cuda_part = {
+static const struct capture_source cuda_source = {
 	.name = "cuda",
 	.start = part_start,
 	.tick = part_tick,
@@ -381,7 +381,7 @@ CAPTURE_EXPORT int InitializeInjection(void);
  * recorded: any other value would be an error of the program's CUDA call. */
 int InitializeInjection(void)
 {
-	session_add_part(&cuda_part);
+	session_add_source(&cuda_source);
 	session_start();
 	return 1;
 }

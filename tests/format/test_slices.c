@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "format/perfetto/perfetto_lanes.h"
+#include "format/slices.h"
 
 #define LANES_MAX 16
 #define DEPTH_MAX 64
@@ -21,46 +21,46 @@ struct recorder {
 	unsigned begins, ends;
 };
 
-static void note(struct recorder *recorder, char what, uint32_t lane, int64_t ns)
+static void note(struct recorder *recorder, char what, uint32_t subtrack, int64_t ns)
 {
 	size_t used = strlen(recorder->text);
 
-	assert_true(lane < LANES_MAX);
+	assert_true(subtrack < LANES_MAX);
 	/*
 	 * Readers take equal times in the order of the file, so the order must never go back in
 	 * time.
 	 */
-	assert_true(ns >= recorder->last[lane]);
-	recorder->last[lane] = ns;
+	assert_true(ns >= recorder->last[subtrack]);
+	recorder->last[subtrack] = ns;
 	if (used < sizeof(recorder->text) - 32)
-		snprintf(recorder->text + used, 32, "%c%u@%d ", what, lane, (int)ns);
+		snprintf(recorder->text + used, 32, "%c%u@%d ", what, subtrack, (int)ns);
 }
 
-static void begin(void *context, const struct slice *slice, uint32_t lane)
+static void begin(void *context, const struct slice *slice, uint32_t subtrack)
 {
 	struct recorder *recorder = context;
 
-	note(recorder, 'B', lane, slice->begin_ns);
-	recorder->depth[lane]++;
+	note(recorder, 'B', subtrack, slice->begin_ns);
+	recorder->depth[subtrack]++;
 	recorder->begins++;
 }
 
-static void end(void *context, uint32_t group, uint32_t lane, int64_t ns)
+static void end(void *context, uint32_t group, uint32_t subtrack, int64_t ns)
 {
 	struct recorder *recorder = context;
 
-	note(recorder, 'E', lane, ns);
-	assert_true(recorder->depth[lane] > 0);
-	recorder->depth[lane]--;
+	note(recorder, 'E', subtrack, ns);
+	assert_true(recorder->depth[subtrack] > 0);
+	recorder->depth[subtrack]--;
 	recorder->ends++;
 }
 
 static void expect(struct slice *slices, size_t count, const char *text)
 {
 	struct recorder recorder = {.begins = 0};
-	const struct lanes_output output = {false, begin, end, &recorder};
+	const struct slices_output output = {false, begin, end, &recorder};
 
-	assert_int_equal(lanes_put(slices, count, &output), 0);
+	assert_int_equal(slices_put(slices, count, &output), 0);
 	assert_int_equal(recorder.begins, count);
 	assert_int_equal(recorder.ends, count);
 	assert_string_equal(recorder.text, text);
@@ -105,9 +105,9 @@ static void flat_slices_never_nest(void **state)
 {
 	struct slice slices[] = {{0, 0, 0, 100}, {0, 1, 10, 20}, {0, 2, 20, 30}, {0, 3, 100, 110}};
 	struct recorder recorder = {.begins = 0};
-	const struct lanes_output output = {true, begin, end, &recorder};
+	const struct slices_output output = {true, begin, end, &recorder};
 
-	assert_int_equal(lanes_put(slices, 4, &output), 0);
+	assert_int_equal(slices_put(slices, 4, &output), 0);
 	assert_string_equal(recorder.text, "B0@0 B1@10 E1@20 B1@20 E0@100 B0@100 E0@110 E1@30 ");
 }
 
@@ -124,14 +124,14 @@ static void random_slices_all_come_out_nested(void **state)
 	srand((unsigned)test_seed());
 	for (int round = 0; round < 200; round++) {
 		struct recorder recorder = {.begins = 0};
-		const struct lanes_output output = {false, begin, end, &recorder};
+		const struct slices_output output = {false, begin, end, &recorder};
 
 		for (uint32_t i = 0; i < 200; i++) {
 			int64_t ns = rand() % 2000;
 
 			slices[i] = (struct slice){0, i, ns, ns + rand() % 20};
 		}
-		assert_int_equal(lanes_put(slices, 200, &output), 0);
+		assert_int_equal(slices_put(slices, 200, &output), 0);
 		assert_int_equal(recorder.begins, 200);
 		assert_int_equal(recorder.ends, 200);
 	}

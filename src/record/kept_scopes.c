@@ -1,5 +1,5 @@
 /* The table of kept scopes, and the walk over a chunk before it is reused. */
-#include "record/lasting.h"
+#include "record/kept_scopes.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -9,63 +9,64 @@
 
 static uint32_t slot_of(uint64_t id)
 {
-	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 32) % LASTING_SLOTS;
+	return (uint32_t)((id * 0x9e3779b97f4a7c15u) >> 32) % KEPT_SCOPES_SLOTS;
 }
 
 /* The slot of ID, or the free slot where ID would be added. The table is never full. */
-static struct lasting_scope *find(struct lasting *lasting, uint64_t id)
+static struct kept_scope *find(struct kept_scopes *kept_scopes, uint64_t id)
 {
 	uint32_t at = slot_of(id);
 
-	while (lasting->scopes[at].id && lasting->scopes[at].id != id)
-		at = (at + 1) % LASTING_SLOTS;
-	return &lasting->scopes[at];
+	while (kept_scopes->scopes[at].id && kept_scopes->scopes[at].id != id)
+		at = (at + 1) % KEPT_SCOPES_SLOTS;
+	return &kept_scopes->scopes[at];
 }
 
-/* Adds ID unless it is known, 0, or the table has LASTING_MOST scopes. */
-static void add(struct lasting *lasting, uint64_t id)
+/* Adds ID unless it is known, 0, or the table has KEPT_SCOPES_MOST scopes. */
+static void add(struct kept_scopes *kept_scopes, uint64_t id)
 {
-	struct lasting_scope *scope = find(lasting, id);
+	struct kept_scope *scope = find(kept_scopes, id);
 
-	if (scope->id || !id || lasting->count == LASTING_MOST)
+	if (scope->id || !id || kept_scopes->count == KEPT_SCOPES_MOST)
 		return;
-	*scope = (struct lasting_scope){.id = id};
-	lasting->count++;
+	*scope = (struct kept_scope){.id = id};
+	kept_scopes->count++;
 }
 
 /* Removes SCOPE. Moves following entries of the same probe sequence up, so that no search ends at
  * the gap. */
-static void discard(struct lasting *lasting, struct lasting_scope *scope)
+static void discard(struct kept_scopes *kept_scopes, struct kept_scope *scope)
 {
-	uint32_t gap = (uint32_t)(scope - lasting->scopes), at = gap;
+	uint32_t gap = (uint32_t)(scope - kept_scopes->scopes), at = gap;
 
-	lasting->count--;
+	kept_scopes->count--;
 	for (;;) {
 		uint32_t home;
 
-		at = (at + 1) % LASTING_SLOTS;
-		if (!lasting->scopes[at].id)
+		at = (at + 1) % KEPT_SCOPES_SLOTS;
+		if (!kept_scopes->scopes[at].id)
 			break;
-		home = slot_of(lasting->scopes[at].id);
-		if ((at - home) % LASTING_SLOTS < (at - gap) % LASTING_SLOTS)
+		home = slot_of(kept_scopes->scopes[at].id);
+		if ((at - home) % KEPT_SCOPES_SLOTS < (at - gap) % KEPT_SCOPES_SLOTS)
 			continue;
-		lasting->scopes[gap] = lasting->scopes[at];
+		kept_scopes->scopes[gap] = kept_scopes->scopes[at];
 		gap = at;
 	}
-	lasting->scopes[gap] = (struct lasting_scope){0};
+	kept_scopes->scopes[gap] = (struct kept_scope){0};
 }
 
 /* The SCOPE_END of a scope is about to be reused: forgets the scope. If a copy of its SCOPE
  * record exists, the SCOPE_END is written again too. */
-static void end_scope(struct lasting *lasting, const struct record_scope_end *end)
+static void end_scope(struct kept_scopes *kept_scopes, const struct record_scope_end *end)
 {
-	struct lasting_scope *scope = find(lasting, end->id);
+	struct kept_scope *scope = find(kept_scopes, end->id);
 
 	if (!scope->id)
 		return;
 	if (scope->is_written)
-		writer_put(lasting->writer, RECORD_SCOPE_END, end->header.tag, end, sizeof(*end));
-	discard(lasting, scope);
+		writer_put(kept_scopes->writer, RECORD_SCOPE_END, end->header.tag, end,
+			   sizeof(*end));
+	discard(kept_scopes, scope);
 }
 
 static const struct record_header *first_record(const struct spool_chunk *chunk)
@@ -86,9 +87,9 @@ static const struct record_header *next_record(const struct spool_chunk *chunk,
 /* Adds the scopes that begin in CHUNK, and removes those that end in it. Scopes in a chunk of
  * copies are in the table already. A mark has no end and is not kept. Returns whether CHUNK has a
  * SCOPE record other than marks. */
-static bool survey(struct lasting *lasting, const struct spool_chunk *chunk)
+static bool survey(struct kept_scopes *kept_scopes, const struct spool_chunk *chunk)
 {
-	bool is_first_time = chunk->writer != lasting->writer->lane_index;
+	bool is_first_time = chunk->writer != kept_scopes->writer->index;
 	bool has_scope = false;
 
 	for (const struct record_header *record = first_record(chunk); record;
@@ -96,11 +97,11 @@ static bool survey(struct lasting *lasting, const struct spool_chunk *chunk)
 		const void *at = record;
 
 		if (record->type == RECORD_SCOPE_END) {
-			end_scope(lasting, at);
+			end_scope(kept_scopes, at);
 		} else if (record->type == RECORD_SCOPE && record->tag != RECORD_SCOPE_MARK) {
 			has_scope = true;
 			if (is_first_time)
-				add(lasting, ((const struct record_scope *)at)->id);
+				add(kept_scopes, ((const struct record_scope *)at)->id);
 		}
 	}
 	return has_scope;
@@ -129,32 +130,32 @@ static void write_again(struct writer *w, const struct record_header *scope)
 	writer_commit(w, copy, RECORD_SCOPE, bytes, scope->tag);
 }
 
-void lasting_carry(struct lasting *lasting, const struct spool_chunk *chunk)
+void kept_scopes_carry(struct kept_scopes *kept_scopes, const struct spool_chunk *chunk)
 {
 	const struct record_thread *thread = NULL;
 	uint32_t carried_bytes = 0;
 
-	if (!survey(lasting, chunk))
+	if (!survey(kept_scopes, chunk))
 		return;
 	for (const struct record_header *record = first_record(chunk); record;
 	     record = next_record(chunk, record)) {
 		const void *at = record;
-		struct lasting_scope *scope;
+		struct kept_scope *scope;
 
 		if (record->type == RECORD_THREAD)
 			thread = at;
 		if (record->type != RECORD_SCOPE)
 			continue;
-		scope = find(lasting, ((const struct record_scope *)at)->id);
+		scope = find(kept_scopes, ((const struct record_scope *)at)->id);
 		if (!scope->id)
 			continue;
 		carried_bytes += (uint32_t)sizeof(*thread) + record->words * 8u;
 		if (carried_bytes > CARRIED_BYTES_MOST) {
-			discard(lasting, scope);
+			discard(kept_scopes, scope);
 			continue;
 		}
 		scope->is_written = true;
-		speak_for(lasting->writer, thread);
-		write_again(lasting->writer, record);
+		speak_for(kept_scopes->writer, thread);
+		write_again(kept_scopes->writer, record);
 	}
 }

@@ -5,32 +5,32 @@
  * a scope that was written again is reused, the SCOPE_END is written again too.
  *
  * Threading: the housekeeper, under the spooler's service lock. Nothing is allocated: at most
- * LASTING_MOST scopes are known. Further ones lose their record, and with it their text. */
-#ifndef DAGTAP_RECORD_LASTING_H
-#define DAGTAP_RECORD_LASTING_H
+ * KEPT_SCOPES_MOST scopes are known. Further ones lose their record, and with it their text. */
+#ifndef DAGTAP_RECORD_KEPT_SCOPES_H
+#define DAGTAP_RECORD_KEPT_SCOPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "record/writer.h"
 
-#define LASTING_MOST  3072
-#define LASTING_SLOTS 4096
+#define KEPT_SCOPES_MOST  3072
+#define KEPT_SCOPES_SLOTS 4096
 
-struct lasting {
-	struct writer *writer; /* writes the copies; lane 0 of the spool */
+struct kept_scopes {
+	struct writer *writer; /* writes the copies; writer 0 of the spool */
 	uint32_t count;
 	/* Scopes that began in reused chunks and did not end there. A hash table by id, with
 	 * linear probing. */
-	struct lasting_scope {
+	struct kept_scope {
 		uint64_t id;	 /* 0 = free */
 		bool is_written; /* its SCOPE record was written again at least once */
-	} scopes[LASTING_SLOTS];
+	} scopes[KEPT_SCOPES_SLOTS];
 };
 
 /* Writes the kept scopes of CHUNK again. CHUNK is sealed, in memory, and about to be reused.
  * Takes up to two ready chunks; at most half of a chunk's bytes are written again, and further
  * scopes lose their record. */
-void lasting_carry(struct lasting *lasting, const struct spool_chunk *chunk);
+void kept_scopes_carry(struct kept_scopes *kept_scopes, const struct spool_chunk *chunk);
 
 #endif

@@ -82,13 +82,13 @@ void kineto_name_processes(struct kineto *kineto)
 
 /* ---- streams ---- */
 
-static const char *kind_text(enum kineto_lane kind)
+static const char *kind_text(enum kineto_track kind)
 {
-	static const char *const texts[KINETO_LANE_COUNT] = {
-		[KINETO_LANE_WORK] = "",
-		[KINETO_LANE_SYNC] = " (sync)",
-		[KINETO_LANE_SCOPES] = " (annotations)",
-		[KINETO_LANE_UNTIMED] = " (untimed, at submission)",
+	static const char *const texts[KINETO_TRACK_COUNT] = {
+		[KINETO_TRACK_WORK] = "",
+		[KINETO_TRACK_SYNC] = " (sync)",
+		[KINETO_TRACK_SCOPES] = " (annotations)",
+		[KINETO_TRACK_UNTIMED] = " (untimed, at submission)",
 	};
 
 	return texts[kind];
@@ -117,24 +117,24 @@ static uint32_t process_of(const struct trace *trace, uint32_t slot)
 }
 
 uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
-			    enum kineto_lane kind, unsigned lane)
+			    enum kineto_track kind, unsigned track)
 {
 	const struct trace *trace = kineto->trace;
 	uint64_t number = slot == TRACE_NONE ? 0 : kineto->slot_numbers[slot];
-	uint64_t tid = number + kind * kineto->lane_step;
-	uint64_t below = lane < SORT_KIND ? lane : SORT_KIND - 1;
+	uint64_t tid = number + kind * kineto->track_step;
+	uint64_t below = track < SORT_KIND ? track : SORT_KIND - 1;
 	size_t used;
 	char name[160];
 
-	if (lane > 1)
-		tid = kineto->next_lane++;
+	if (track > 1)
+		tid = kineto->next_track++;
 	used = name_slot(kineto, gpu, slot, name, sizeof(name));
 	if (trace->processes_count > 1 && slot != TRACE_NONE)
 		used += (size_t)snprintf(name + used, sizeof(name) - used, " pid %" PRIu32,
 					 trace->processes[process_of(trace, slot)].pid);
 	used += (size_t)snprintf(name + used, sizeof(name) - used, "%s", kind_text(kind));
-	if (lane > 1)
-		snprintf(name + used, sizeof(name) - used, " (lane %u)", lane);
+	if (track > 1)
+		snprintf(name + used, sizeof(name) - used, " (lane %u)", track);
 	put_tid_name(kineto, gpu, tid, name);
 	put_sort_index(kineto, "thread_sort_index", gpu, tid,
 		       number * SORT_STREAM + (uint64_t)kind * SORT_KIND + below);
@@ -143,7 +143,7 @@ uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
 
 /* ---- threads ---- */
 
-uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned lane)
+uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned track)
 {
 	const struct trace *trace = kineto->trace;
 	uint32_t process = list - trace->threads_count;
@@ -160,11 +160,11 @@ uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, u
 		number = (uint64_t)KINETO_PID_FIRST + process;
 		thread_name = "unknown";
 	}
-	tid = lane > 1 || ranges ? kineto->next_thread++ : number;
+	tid = track > 1 || ranges ? kineto->next_thread++ : number;
 	used = (size_t)snprintf(name, sizeof(name), "thread %" PRIu64 " (%.64s)%s", number,
 				thread_name, ranges ? " ranges" : "");
-	if (lane > 1)
-		snprintf(name + used, sizeof(name) - used, " (lane %u)", lane);
+	if (track > 1)
+		snprintf(name + used, sizeof(name) - used, " (lane %u)", track);
 	put_tid_name(kineto, kineto_pid(kineto, process), tid, name);
 	return tid;
 }

@@ -274,7 +274,7 @@ static void each_recording_stands_alone(void **state)
 		assert_int_not_equal(row->agent, TRACE_NONE);
 		assert_string_equal(trace_text(trace, trace->agents[row->agent].product),
 				    "told once");
-		assert_string_equal(trace_text(trace, trace_op_of(trace, row)->name), "same");
+		assert_string_equal(trace_text(trace, trace_work_of(trace, row)->name), "same");
 		assert_string_equal(trace_text(trace, trace->apis[trace->calls[i].api].name),
 				    "cudaLaunchKernel");
 	}
@@ -318,10 +318,10 @@ static void bring_while_busy(void)
 /* The tool flushes CUPTI for a program that does not fill buffers, and not for one that does. */
 static void busy_and_quiet(void)
 {
-	static const struct session_part program = {.name = "program", .tick = bring_while_busy};
+	static const struct capture_source program = {.name = "program", .tick = bring_while_busy};
 
 	expect(!sem_init(&is_called, 0, 0) && !sem_init(&are_ticks_over, 0, 0));
-	session_add_part(&program);
+	session_add_source(&program);
 	play_start();
 	play_call(1);
 	sem_post(&is_called);

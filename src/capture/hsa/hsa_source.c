@@ -1,6 +1,6 @@
 /* The hsa capture source: opens when the runtime hands over its dispatch tables, begins and ends
  * recordings for the session, drains the device, and writes the witnesses of HSA. */
-#include "capture/hsa/hsa_part.h"
+#include "capture/hsa/hsa_source.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,13 +30,13 @@
 #define DRAIN_PAUSE_NS 200000
 #define COUNTERS_MOST  64
 
-_Atomic bool hsa_part_live;
+_Atomic bool hsa_source_live;
 
 /* Taken around calls into the runtime that the tool makes on its own, so that the runtime does not
  * end meanwhile. Guards the variables below, but for init_count, which is atomic. */
 static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool runtime_is_open;
-static bool part_has_stopped;	 /* this source records nothing until the next session starts */
+static bool source_has_stopped;	 /* this source records nothing until the next session starts */
 static bool has_forked;		 /* a fork child, in which the vendor's runtime does not work */
 static uint32_t started_session; /* number of the last session whose start this source has seen */
 static uint32_t init_count;	 /* hsa_init calls less hsa_shut_down calls */
@@ -150,9 +150,9 @@ static uint64_t outstanding(void)
 	uint64_t count = slot_ring_outstanding(hsa_copies_ring());
 
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
-		/* is_owed: at least one packet is held back or not written yet. */
+		/* has_unpublished: at least one packet is held back or not written yet. */
 		count += slot_ring_outstanding(gate->slots) +
-			 (gate_is_tracing(gate) && atomic_load(&gate->is_owed));
+			 (gate_is_tracing(gate) && atomic_load(&gate->has_unpublished));
 	}
 	return count;
 }
@@ -217,7 +217,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	runtime_is_open = true;
 	hsa_agents_read();
 	hsa_anchors_record();
-	atomic_store_explicit(&hsa_part_live, true, memory_order_release);
+	atomic_store_explicit(&hsa_source_live, true, memory_order_release);
 	faults_watch();
 	hsa_calls_wrap(table);
 	tell_sources();
@@ -237,7 +237,7 @@ static void runtime_close(void)
 	if (!runtime_lock_await())
 		return;
 	if (runtime_is_open) {
-		if (!part_has_stopped)
+		if (!source_has_stopped)
 			drain();
 		for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 			if (atomic_load(&gate->state) == GATE_LIVE)
@@ -245,7 +245,7 @@ static void runtime_close(void)
 		}
 		untraced_queues_go();
 		slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
-		if (!part_has_stopped) {
+		if (!source_has_stopped) {
 			hsa_anchors_record();
 			write_waiting();
 			write_witnesses();
@@ -276,7 +276,7 @@ hsa_status_t wrap_hsa_init(void)
 hsa_status_t wrap_hsa_shut_down(void)
 {
 	bool is_last =
-		hsa_part_is_live() && __atomic_fetch_sub(&init_count, 1, __ATOMIC_RELAXED) == 1;
+		hsa_source_is_live() && __atomic_fetch_sub(&init_count, 1, __ATOMIC_RELAXED) == 1;
 	hsa_status_t status;
 
 	if (is_last)
@@ -328,9 +328,9 @@ static void part_start(void)
 	if (!runtime_lock_await())
 		return;
 	started_session = session_current_number();
-	if (part_has_stopped && hsa_part_is_live())
+	if (source_has_stopped && hsa_source_is_live())
 		begin_again();
-	part_has_stopped = has_forked;
+	source_has_stopped = has_forked;
 	pthread_mutex_unlock(&runtime_lock);
 }
 
@@ -338,7 +338,7 @@ static void part_tick(void)
 {
 	if (pthread_mutex_trylock(&runtime_lock))
 		return;
-	if (runtime_is_open && !part_has_stopped) {
+	if (runtime_is_open && !source_has_stopped) {
 		for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 			gate_count(gate);
 		hsa_anchors_record();
@@ -353,8 +353,8 @@ static void part_stop(void)
 {
 	if (!runtime_lock_await())
 		return;
-	if (part_has_stopped || !hsa_part_is_live()) {
-		part_has_stopped = true;
+	if (source_has_stopped || !hsa_source_is_live()) {
+		source_has_stopped = true;
 		pthread_mutex_unlock(&runtime_lock);
 		return;
 	}
@@ -364,29 +364,29 @@ static void part_stop(void)
 	if (runtime_is_open)
 		gates_tell_taken();
 	write_waiting();
-	if (!completion_lent())
+	if (!completion_borrowed())
 		hsa_monitor_stop();
 	give_up_all();
 	if (runtime_is_open)
 		hsa_anchors_record();
 	write_witnesses();
-	part_has_stopped = true;
+	source_has_stopped = true;
 	pthread_mutex_unlock(&runtime_lock);
 }
 
 /* The hook of a fork child, which has none of its parent's queues and threads. */
 static void part_child(void)
 {
-	atomic_store_explicit(&hsa_part_live, false, memory_order_relaxed);
+	atomic_store_explicit(&hsa_source_live, false, memory_order_relaxed);
 	runtime_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	runtime_is_open = false;
-	part_has_stopped = true;
+	source_has_stopped = true;
 	has_forked = true;
 	hsa_monitor_forget();
 	serial_forget();
 }
 
-static const struct session_part hsa_part = {
+static const struct capture_source hsa_source = {
 	.name = "hsa",
 	.start = part_start,
 	.tick = part_tick,
@@ -414,15 +414,15 @@ static void close_for_now(void)
 {
 	gates_stop_tracing();
 	hsa_copies_close();
-	part_has_stopped = true;
+	source_has_stopped = true;
 }
 
 /* The runtime calls this inside the first hsa_init, and again when it starts anew. */
-int hsa_part_open(void *table)
+int hsa_source_open(void *table)
 {
 	int result = 0;
 
-	session_add_part(&hsa_part);
+	session_add_source(&hsa_source);
 	session_start();
 	if (!session_may_record())
 		return 0;
@@ -444,7 +444,7 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
 {
 	(void)failed_tool_count;
 	(void)failed_tool_names;
-	hsa_part_open(table);
+	hsa_source_open(table);
 	log_line("OnLoad: runtime version %llu", (unsigned long long)runtime_version);
 	return true;
 }
@@ -453,6 +453,6 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
  * runtime discards. */
 void OnUnload(void)
 {
-	if (hsa_part_is_live())
+	if (hsa_source_is_live())
 		runtime_close();
 }

@@ -1,4 +1,4 @@
-/* Makes graphs of execs whose making was not recorded ("strays"; the glossary calls them unseen
+/* Makes graphs of execs whose making was not recorded ("nodes"; the glossary calls them unseen
  * graphs): only activities name such an exec and its nodes. */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 #include "trace/cuda/cuda_graphs.h"
 #include "trace/process.h"
 
-struct stray {
+struct unseen_node {
 	uint32_t exec; /* CUPTI's id */
 	uint32_t node; /* rank */
 	uint8_t kind;  /* enum trace_activity_kind */
 };
 
-static int compare_strays(const void *left, const void *right)
+static int compare_unseen(const void *left, const void *right)
 {
-	const struct stray *a = left, *b = right;
+	const struct unseen_node *a = left, *b = right;
 
 	if (a->exec != b->exec)
 		return a->exec < b->exec ? -1 : 1;
@@ -35,8 +35,8 @@ static int learn_execs(const struct process_load *load, struct idset *execs)
 
 /* Collects each node that activities of unknown execs name, once, sorted by exec. Uses
  * cuda_node.index as a mark of nodes that were collected. Returns the count. */
-static uint32_t collect_strays(struct process_load *load, const struct idset *execs,
-			       struct stray *ret_strays)
+static uint32_t collect_unseen(struct process_load *load, const struct idset *execs,
+			       struct unseen_node *ret_nodes)
 {
 	const struct trace *trace = load->trace;
 	uint32_t count = 0;
@@ -53,73 +53,73 @@ static uint32_t collect_strays(struct process_load *load, const struct idset *ex
 		if (node == TRACE_NONE || load->cuda.nodes[node].index == UINT32_MAX)
 			continue;
 		load->cuda.nodes[node].index = UINT32_MAX;
-		ret_strays[count++] =
-			(struct stray){row->queue, node, trace_op_of(trace, row)->kind};
+		ret_nodes[count++] =
+			(struct unseen_node){row->queue, node, trace_work_of(trace, row)->kind};
 	}
-	qsort(ret_strays, count, sizeof(*ret_strays), compare_strays);
+	qsort(ret_nodes, count, sizeof(*ret_nodes), compare_unseen);
 	return count;
 }
 
-static int put_stray(struct process_load *load, uint64_t graph_id, const struct stray *stray,
-		     uint32_t index)
+static int put_unseen_node(struct process_load *load, uint64_t graph_id,
+			   const struct unseen_node *unseen_node, uint32_t index)
 {
 	struct record_graph_node record = {
 		.graph_id = graph_id,
-		.handle = load->cuda.nodes[stray->node].id,
-		.type = cuda_node_type_of(stray->kind),
+		.handle = load->cuda.nodes[unseen_node->node].id,
+		.type = cuda_node_type_of(unseen_node->kind),
 		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
 	};
 
 	return cuda_put_record(load, RECORD_GRAPH_NODE, index, &record, sizeof(record));
 }
 
-static int put_strays(struct process_load *load, uint64_t graph_id, const struct stray *strays,
-		      uint32_t count)
+static int put_unseen_graph(struct process_load *load, uint64_t graph_id,
+			    const struct unseen_node *nodes, uint32_t count)
 {
 	struct record_graph graph = {
 		.graph_id = graph_id,
 		.node_count = count,
 		.edge_count = CUDA_EDGES_UNKNOWN,
 	};
-	struct record_graph_exec exec = {.exec_id = strays->exec, .graph_id = graph_id};
+	struct record_graph_exec exec = {.exec_id = nodes->exec, .graph_id = graph_id};
 	int result = 0;
 
 	for (uint32_t i = 0; i < count && result == 0; i++)
-		result = put_stray(load, graph_id, &strays[i], i);
+		result = put_unseen_node(load, graph_id, &nodes[i], i);
 	if (result == 0)
 		result = cuda_put_record(load, RECORD_GRAPH, 0, &graph, sizeof(graph));
 	return result < 0 ? result
 			  : cuda_put_record(load, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
 }
 
-static int put_all_strays(struct process_load *load, uint64_t *last_graph_id,
-			  const struct stray *strays, uint32_t count)
+static int put_unseen_graphs(struct process_load *load, uint64_t *last_graph_id,
+			     const struct unseen_node *nodes, uint32_t count)
 {
 	uint32_t first = 0;
 	int result = 0;
 
 	for (uint32_t i = 1; i <= count && result == 0; i++) {
-		if (i < count && strays[i].exec == strays[first].exec)
+		if (i < count && nodes[i].exec == nodes[first].exec)
 			continue;
-		result = put_strays(load, ++*last_graph_id, &strays[first], i - first);
+		result = put_unseen_graph(load, ++*last_graph_id, &nodes[first], i - first);
 		first = i;
 	}
 	return result;
 }
 
-int cuda_add_strays(struct process_load *load, uint64_t *last_graph_id)
+int cuda_add_unseen_graphs(struct process_load *load, uint64_t *last_graph_id)
 {
 	uint32_t node_count = load->cuda.node_ids.count;
-	struct stray *strays = calloc((size_t)node_count + 1, sizeof(*strays));
+	struct unseen_node *nodes = calloc((size_t)node_count + 1, sizeof(*nodes));
 	struct idset execs = {0};
-	int result = strays ? learn_execs(load, &execs) : -ENOMEM;
+	int result = nodes ? learn_execs(load, &execs) : -ENOMEM;
 
 	for (uint32_t i = 0; i < node_count; i++)
 		load->cuda.nodes[i].index = 0;
 	if (result == 0)
-		result = put_all_strays(load, last_graph_id, strays,
-					collect_strays(load, &execs, strays));
+		result = put_unseen_graphs(load, last_graph_id, nodes,
+					   collect_unseen(load, &execs, nodes));
 	idset_release(&execs);
-	free(strays);
+	free(nodes);
 	return result;
 }

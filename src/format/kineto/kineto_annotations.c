@@ -1,0 +1,254 @@
+/* Writes the annotation rows. For each scope and stream there is one row, from the first start to
+ * the last end of the activities that were submitted in the scope or in scopes inside of it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/kineto/kineto_writer.h"
+
+/* An upper bound for a row without its name. */
+#define ROW_BYTES 320
+
+/* An annotation row. */
+struct annotation {
+	uint32_t scope;
+	uint32_t list; /* gpu * slots + slot, as the lists of kineto->activities */
+	/* 1 + index of the row of the parent scope on the same list; 0 = none, or not looked up
+	 * yet */
+	uint32_t parent;
+	int64_t begin_ns, end_ns;
+};
+
+struct annotations {
+	struct kineto *kineto;
+	struct annotation *table;
+	uint32_t count, room;
+	uint32_t *hash;	    /* hash table over (scope, list): 1 + index into table; 0 = free */
+	uint32_t hash_size; /* a power of two: twice `room` */
+	uint32_t *last;	    /* by list: 1 + index of the row that was last looked up */
+	struct rows rows;
+	struct rows_nest nest;
+};
+
+/* ---- the table ---- */
+
+static uint32_t *find_entry(const struct annotations *annotations, uint32_t scope, uint32_t list)
+{
+	uint64_t key = (uint64_t)scope << 32 | list;
+	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t at = (uint32_t)(hash >> 32) & (annotations->hash_size - 1);
+
+	for (;; at = (at + 1) & (annotations->hash_size - 1)) {
+		uint32_t row = annotations->hash[at];
+
+		if (row == 0 || (annotations->table[row - 1].scope == scope &&
+				 annotations->table[row - 1].list == list))
+			return &annotations->hash[at];
+	}
+}
+
+static int grow(struct annotations *annotations)
+{
+	uint32_t room = annotations->room ? 2 * annotations->room : 1024;
+	struct annotation *table =
+		room <= UINT32_MAX / 4 ? realloc(annotations->table, (size_t)room * sizeof(*table))
+				       : NULL;
+	uint32_t *hash;
+
+	if (!table)
+		return -ENOMEM;
+	memset(table + annotations->room, 0, (size_t)(room - annotations->room) * sizeof(*table));
+	annotations->table = table;
+	hash = calloc((size_t)room * 2, sizeof(*hash));
+	if (!hash)
+		return -ENOMEM;
+	free(annotations->hash);
+	annotations->hash = hash;
+	annotations->hash_size = room * 2;
+	annotations->room = room;
+	for (uint32_t i = 0; i < annotations->count; i++)
+		*find_entry(annotations, table[i].scope, table[i].list) = i + 1;
+	return 0;
+}
+
+/* 1 + index of the row of SCOPE on LIST; a new row has an empty extent. 0 if there is no memory;
+ * the error is kept. */
+static uint32_t find(struct annotations *annotations, uint32_t scope, uint32_t list)
+{
+	uint32_t last = annotations->last[list];
+	uint32_t *entry;
+
+	if (annotations->table && last && annotations->table[last - 1].scope == scope)
+		return last;
+	if (annotations->count == annotations->room && grow(annotations) < 0) {
+		kineto_fail(annotations->kineto, -ENOMEM);
+		return 0;
+	}
+	entry = find_entry(annotations, scope, list);
+	if (*entry == 0) {
+		annotations->table[annotations->count] = (struct annotation){
+			.scope = scope, .list = list, .begin_ns = INT64_MAX, .end_ns = INT64_MIN};
+		*entry = ++annotations->count;
+	}
+	annotations->last[list] = *entry;
+	return *entry;
+}
+
+/* Extends a row to the given times; returns whether it grew. */
+static bool widen(struct annotation *annotation, int64_t begin_ns, int64_t end_ns)
+{
+	bool is_wider = begin_ns < annotation->begin_ns || end_ns > annotation->end_ns;
+
+	if (begin_ns < annotation->begin_ns)
+		annotation->begin_ns = begin_ns;
+	if (end_ns > annotation->end_ns)
+		annotation->end_ns = end_ns;
+	return is_wider;
+}
+
+/* Extends the row of each timed activity's scope. */
+static void gather(struct annotations *annotations)
+{
+	const struct kineto *kineto = annotations->kineto;
+	const struct trace *trace = kineto->trace;
+
+	for (uint32_t i = 0; i < trace->activities_count && !kineto->out.error; i++) {
+		const struct trace_activity *activity = &trace->activities[i];
+		struct rows_time time = kineto_activity_time(trace->activities, i);
+		uint32_t list, row;
+
+		if (activity->scope == TRACE_NONE || !kineto_is_timed(activity))
+			continue;
+		list = gpus_find(&kineto->gpus, activity->agent) * kineto->slots +
+		       kineto_slot(kineto, activity->stream, activity->process);
+		row = find(annotations, activity->scope, list);
+		if (row)
+			widen(&annotations->table[row - 1], time.begin_ns, time.end_ns);
+	}
+}
+
+/* Extends the rows of parent scopes. Each row extends its parents upwards until one does not grow,
+ * or until one has no parent looked up yet. The latter comes later in the table, because all rows
+ * before I have been looked up, and then passes its whole extent on. */
+static void widen_parents(struct annotations *annotations)
+{
+	const struct trace *trace = annotations->kineto->trace;
+
+	memset(annotations->last, 0,
+	       annotations->kineto->activities.lists_count * sizeof(*annotations->last));
+	for (uint32_t i = 0; i < annotations->count && !annotations->kineto->out.error; i++) {
+		const struct annotation annotation = annotations->table[i];
+		uint32_t scope = trace->scopes[annotation.scope].parent;
+		uint32_t row = scope == TRACE_NONE ? 0 : find(annotations, scope, annotation.list);
+
+		annotations->table[i].parent = row;
+		while (row &&
+		       widen(&annotations->table[row - 1], annotation.begin_ns, annotation.end_ns))
+			row = annotations->table[row - 1].parent;
+	}
+}
+
+/* ---- rows ---- */
+
+static struct rows_time annotation_time(const void *table, uint32_t row)
+{
+	const struct annotation *annotation = (const struct annotation *)table + row;
+
+	return (struct rows_time){annotation->begin_ns, annotation->end_ns};
+}
+
+static void put_annotation(struct annotations *annotations, uint32_t row, uint64_t tid)
+{
+	struct kineto *kineto = annotations->kineto;
+	const struct annotation *annotation = &annotations->table[row];
+	struct kineto_piece name = kineto_scope_name(kineto, annotation->scope);
+	char *at = kineto_out_begin(&kineto->out, (size_t)name.bytes + ROW_BYTES);
+
+	if (!at)
+		return;
+	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
+	at = kineto_put_piece(at, &kineto->text, name);
+	at = KINETO_PUT(at, ",\"pid\":");
+	at = kineto_put_u64(at, annotation->list / kineto->slots);
+	at = KINETO_PUT(at, ",\"tid\":");
+	at = kineto_put_u64(at, tid);
+	at = KINETO_PUT(at, ",\"ts\":");
+	at = kineto_put_time(&kineto->out, at, annotation->begin_ns);
+	at = KINETO_PUT(at, ",\"dur\":");
+	at = kineto_put_us(at, kineto_span_ns(annotation_time(annotations->table, row)));
+	at = KINETO_PUT(at, ",\"args\":{\"External id\":");
+	at = kineto_put_u64(at, kineto_external_id(annotation->scope));
+	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+}
+
+/* Writes one track; rows that do not nest stay in LIST. */
+static void put_track(struct annotations *annotations, struct rows_list *list, uint64_t tid)
+{
+	struct rows_walk walk = rows_walk_begin(&annotations->rows, list);
+	struct rows_list rest = {.words = 0};
+
+	annotations->nest.depth = 0;
+	while (walk.row != ROWS_NONE && !annotations->kineto->out.error) {
+		uint32_t row = rows_walk_take(&walk);
+		int fits = rows_nest_take(&annotations->nest,
+					  annotation_time(annotations->table, row));
+
+		kineto_fail(annotations->kineto, fits);
+		if (fits)
+			put_annotation(annotations, row, tid);
+		else
+			rows_run_add(&annotations->rows, &rest.main, row);
+	}
+	*list = rest;
+}
+
+static void put_tracks(struct annotations *annotations, uint32_t number)
+{
+	struct kineto *kineto = annotations->kineto;
+	struct rows_list *list = &annotations->rows.lists[number];
+
+	kineto_fail(kineto, rows_list_sort(&annotations->rows, list));
+	for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
+		put_track(annotations, list,
+			  kineto_name_stream(kineto, number / kineto->slots, number % kineto->slots,
+					     KINETO_TRACK_SCOPES, track));
+}
+
+static void put_all(struct annotations *annotations)
+{
+	uint32_t lists = (uint32_t)annotations->kineto->activities.lists_count;
+
+	annotations->rows = (struct rows){.table = annotations->table,
+					  .row_bytes = sizeof(*annotations->table),
+					  .time_of = annotation_time};
+	if (rows_init(&annotations->rows, annotations->count, lists) < 0) {
+		kineto_fail(annotations->kineto, -ENOMEM);
+		return;
+	}
+	for (uint32_t i = 0; i < annotations->count; i++)
+		rows_list_deal(&annotations->rows,
+			       &annotations->rows.lists[annotations->table[i].list], i,
+			       annotation_time(annotations->table, i));
+	for (uint32_t i = 0; i < lists && !annotations->kineto->out.error; i++)
+		put_tracks(annotations, i);
+	rows_release(&annotations->rows);
+}
+
+void kineto_put_annotations(struct kineto *kineto)
+{
+	struct annotations annotations = {
+		.kineto = kineto,
+		.last = calloc(kineto->activities.lists_count + 1, sizeof(*annotations.last)),
+	};
+
+	if (annotations.last) {
+		gather(&annotations);
+		widen_parents(&annotations);
+		put_all(&annotations);
+	} else {
+		kineto_fail(kineto, -ENOMEM);
+	}
+	free(annotations.last);
+	free(annotations.table);
+	free(annotations.hash);
+	rows_nest_release(&annotations.nest);
+}
